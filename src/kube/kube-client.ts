@@ -1,0 +1,61 @@
+import { OperatorError } from '../lib/errors.ts';
+
+export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+export interface KubeRequest {
+  readonly method: HttpMethod;
+  /** Absolute URL path without query. */
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string | undefined>>;
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  /** Default `application/json`. */
+  readonly contentType?: string;
+  /** Default `application/json`. */
+  readonly accept?: string;
+  /** Limit for the whole request in milliseconds; default 60 000. */
+  readonly timeoutMs?: number;
+}
+
+/** Access to one API server, on raw JSON. */
+export interface KubeClient {
+  /**
+   * Sends one request and returns the parsed answer (`parseJson`); undefined for an empty body.
+   *
+   * @throws KubeApiError for every status outside 2xx
+   * @throws OperatorError KUBE_UNREACHABLE when there is no answer (connection refused, reset, time-out)
+   */
+  request(request: KubeRequest, signal: AbortSignal): Promise<unknown>;
+  /**
+   * Opens a stream of newline-separated texts (a watch). Resolves once status and headers arrived. The iteration ends
+   * when the server closes the stream orderly, throws KUBE_UNREACHABLE when it breaks (a partial last line is dropped,
+   * never delivered), and rejects with `signal.reason` on abort.
+   */
+  stream(request: KubeRequest, signal: AbortSignal): Promise<AsyncIterable<string>>;
+}
+
+/** The API server answered, and said no. */
+export class KubeApiError extends OperatorError {
+  /** HTTP status. */
+  readonly status: number;
+  /** `reason` of the Status object, for instance `NotFound`; empty if there was none. */
+  readonly reason: string;
+  /** Seconds the server asked to wait, from the Retry-After header. */
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(
+    message: string,
+    answer: { readonly status: number; readonly reason: string; readonly retryAfterSeconds?: number },
+    options?: { readonly cause?: unknown },
+  ) {
+    super('KUBE_API', message, options);
+    this.status = answer.status;
+    this.reason = answer.reason;
+    this.retryAfterSeconds = answer.retryAfterSeconds;
+  }
+}
+
+/** Whether `error` is the answer of an API server with this HTTP status. */
+export function hasStatus(error: unknown, status: number): error is KubeApiError {
+  return error instanceof KubeApiError && error.status === status;
+}

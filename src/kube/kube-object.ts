@@ -1,0 +1,52 @@
+/** Any Kubernetes object, as raw JSON. Numbers beyond 2^53 are raw JSON texts (`lib/json.ts`). */
+export interface KubeObject {
+  readonly apiVersion?: string;
+  readonly kind?: string;
+  readonly metadata: ObjectMeta;
+  readonly [field: string]: unknown;
+}
+
+export interface ObjectMeta {
+  readonly name: string;
+  readonly namespace?: string;
+  readonly uid?: string;
+  readonly resourceVersion?: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly [field: string]: unknown;
+}
+
+/** One kind the API server serves. */
+export interface ApiResource {
+  /** Empty for the core group. */
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  /** Plural name, as it stands in URLs. */
+  readonly plural: string;
+  readonly singular: string;
+  readonly shortNames: readonly string[];
+  readonly isNamespaced: boolean;
+  readonly verbs: readonly string[];
+}
+
+/** `v1` or `group/version`. */
+export function apiVersionOf(resource: Pick<ApiResource, 'group' | 'version'>): string {
+  return resource.group === '' ? resource.version : `${resource.group}/${resource.version}`;
+}
+
+/** URL path of a collection, or of one object in it when `name` is given. */
+export function resourcePath(
+  resource: Pick<ApiResource, 'group' | 'version' | 'plural'>,
+  namespace?: string,
+  name?: string,
+  subresource?: string,
+): string {
+  const root = resource.group === '' ? '/api' : `/apis/${resource.group}`;
+  const parts = [root, resource.version];
+  if (namespace !== undefined && namespace !== '') parts.push('namespaces', encodeURIComponent(namespace));
+  parts.push(resource.plural);
+  if (name !== undefined) parts.push(encodeURIComponent(name));
+  if (subresource !== undefined && subresource !== '') parts.push(subresource);
+  return parts.join('/');
+}

@@ -1,0 +1,28 @@
+import { setTimeout as sleepFor } from 'node:timers/promises';
+
+/** Time as a parameter: everything that reads the time or waits takes a Clock, so tests need no real time. */
+export interface Clock {
+  /** Wall-clock time in milliseconds since the Unix epoch. */
+  now(): number;
+  /** Resolves after `ms` milliseconds; rejects with `signal.reason` as soon as the signal aborts. */
+  sleep(ms: number, signal: AbortSignal): Promise<void>;
+}
+
+/** Longest delay a Node timer takes; a longer one would fire at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  async sleep(ms, signal) {
+    let leftMs = ms;
+    do {
+      const stepMs = Math.min(leftMs, MAX_TIMER_MS);
+      try {
+        await sleepFor(stepMs, undefined, { signal });
+      } catch (error) {
+        throw signal.aborted ? signal.reason : error;
+      }
+      leftMs -= stepMs;
+    } while (leftMs > 0);
+  },
+};

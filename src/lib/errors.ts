@@ -1,0 +1,59 @@
+/** Every code an OperatorError can carry; `docs/errors.md` explains each of them. */
+export const ERROR_CODES = [
+  'ABORTED',
+  'CONFIG_INVALID',
+  'CONFIG_MAP_CONFLICT',
+  'CONFIG_MAP_INVALID',
+  'DEBUG_SOCKET',
+  'DISCOVERY_FAILED',
+  'ENABLED_SCRIPT_FAILED',
+  'HELM_FAILED',
+  'HELM_LOCKED',
+  'HELM_NOT_FOUND',
+  'HELM_RELEASE_CORRUPT',
+  'HOOK_CONFIG_INVALID',
+  'HOOK_EXEC',
+  'HOOK_FAILED',
+  'HOOK_OUTPUT_INVALID',
+  'HOOK_TIMEOUT',
+  'INTERNAL',
+  'JQ_COMPILE',
+  'JQ_RUNTIME',
+  'JQ_TIMEOUT',
+  'KUBE_API',
+  'KUBE_CONFIG_INVALID',
+  'KUBE_KIND_UNKNOWN',
+  'KUBE_UNREACHABLE',
+  'MODULE_INVALID',
+  'OBJECT_PATCH_FAILED',
+  'PROCESS_SPAWN',
+  'SCHEDULE_INVALID',
+  'VALUES_INVALID',
+  'VALUES_PATCH_INVALID',
+] as const;
+
+export type ErrorCode = (typeof ERROR_CODES)[number];
+
+/**
+ * The only error class of the project. `message` says what failed and where, in words a user can act on;
+ * `cause` keeps what a library or the system reported.
+ */
+export class OperatorError extends Error {
+  readonly code: ErrorCode;
+
+  constructor(code: ErrorCode, message: string, options?: { readonly cause?: unknown }) {
+    super(message, options);
+    this.name = 'OperatorError';
+    this.code = code;
+  }
+}
+
+/** Whether `error` is an OperatorError with the given code. */
+export function hasCode(error: unknown, code: ErrorCode): error is OperatorError {
+  return error instanceof OperatorError && error.code === code;
+}
+
+/** The message of anything that was thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,45 @@
+/** Any JSON value. Integers beyond 2^53 are carried as raw JSON texts (see {@link parseJson}). */
+export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
+export interface JsonObject {
+  readonly [key: string]: Json;
+}
+
+/** A run of digits long enough to hold an integer that a double cannot. */
+const LONG_DIGITS = /\d{16}/;
+
+/**
+ * Parses JSON and keeps every number as it was written: one that a double would change becomes a raw JSON text
+ * (`JSON.rawJSON`), which `JSON.stringify` writes back unchanged. Throws SyntaxError as `JSON.parse` does.
+ */
+export function parseJson(text: string): unknown {
+  if (!LONG_DIGITS.test(text)) return JSON.parse(text);
+  return JSON.parse(text, keepExactNumber);
+}
+
+function keepExactNumber(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
+  if (typeof value !== 'number' || context?.source === undefined) return value;
+  if (String(value) === context.source || !Number.isInteger(value) || Number.isSafeInteger(value))
+    return value;
+  return rawJson(context.source);
+}
+
+const rawJson = (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON;
+const isRawJson = (JSON as unknown as { isRawJSON(value: unknown): boolean }).isRawJSON;
+
+/** Whether `value` is a plain JSON object (not null, not an array, not a raw number). */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawJson(value);
+}
+
+/** Compact JSON with object keys sorted in code-unit order: equal values have equal texts. */
+export function canonicalJson(value: unknown): string {
+  return JSON.stringify(sortKeys(value)) ?? 'null';
+}
+
+function sortKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortKeys);
+  if (!isObject(value)) return value;
+  const sorted: Record<string, unknown> = Object.create(null);
+  for (const key of Object.keys(value).toSorted()) sorted[key] = sortKeys(value[key]);
+  return sorted;
+}

@@ -1,0 +1,29 @@
+/** Facts of a log record; a value under `error` is shown as its message, causes included. */
+export type LogFields = Readonly<Record<string, unknown>>;
+
+/**
+ * What every part of the daemon logs through: a constant message, facts as fields.
+ * `error` = someone must look, `warn` = we will retry, `info` = what an operator follows, `debug` = the rest.
+ */
+export interface Logger {
+  trace(fields: LogFields, message: string): void;
+  debug(fields: LogFields, message: string): void;
+  info(fields: LogFields, message: string): void;
+  warn(fields: LogFields, message: string): void;
+  error(fields: LogFields, message: string): void;
+  fatal(fields: LogFields, message: string): void;
+  child(fields: LogFields): Logger;
+}
+
+const ignore = (): void => undefined;
+
+/** Drops everything. */
+export const silentLogger: Logger = {
+  trace: ignore,
+  debug: ignore,
+  info: ignore,
+  warn: ignore,
+  error: ignore,
+  fatal: ignore,
+  child: () => silentLogger,
+};

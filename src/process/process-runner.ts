@@ -1,0 +1,54 @@
+export type OutputStream = 'stdout' | 'stderr';
+
+/** One process to run, as the leader of a process group of its own. */
+export interface ProcessSpec {
+  /** Absolute path of an executable, or a name to be found in the PATH of `env`. */
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  /** The complete environment of the process. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Time limit in milliseconds; without it the process may run for ever. */
+  readonly timeoutMs?: number;
+  /** Time between TERM and KILL of the group, in milliseconds, after a time-out or an abort. */
+  readonly graceMs: number;
+  /** Called for every complete output line, without its line end; long lines arrive cut into pieces. */
+  readonly onLine?: (stream: OutputStream, line: string) => void;
+  /** Keep the first bytes of stdout in the result, up to this many. Default 0. */
+  readonly captureStdoutBytes?: number;
+}
+
+/** What the kernel counted for the process and the children it waited for. */
+export interface ResourceUsage {
+  readonly userCpuMs: number;
+  readonly systemCpuMs: number;
+  readonly maxRssBytes: number;
+}
+
+export type ProcessOutcome =
+  | { readonly type: 'exited'; readonly exitCode: number }
+  | { readonly type: 'signalled'; readonly signal: string }
+  | { readonly type: 'timed-out'; readonly timeoutMs: number };
+
+export interface ProcessResult {
+  readonly outcome: ProcessOutcome;
+  /** Captured stdout, see {@link ProcessSpec.captureStdoutBytes}. */
+  readonly stdout: string;
+  readonly isStdoutTruncated: boolean;
+  /** The last 64 KiB of stderr. */
+  readonly stderr: string;
+  /** Absent where the platform gives no figures (the fallback without native spawn). */
+  readonly usage?: ResourceUsage;
+  readonly durationMs: number;
+}
+
+export interface ProcessRunner {
+  /**
+   * Runs one process to its end. The run ends at the exit of the process itself, with a short grace for its pipes;
+   * whatever is left of its group is killed then. When the signal aborts, the group gets TERM, after the grace KILL,
+   * and the promise rejects with `signal.reason` once the process is gone.
+   *
+   * @throws OperatorError PROCESS_SPAWN when the process cannot be started (missing file, interpreter or permission)
+   */
+  run(spec: ProcessSpec, signal: AbortSignal): Promise<ProcessResult>;
+}

@@ -1,0 +1,84 @@
+import type { Clock } from '../../src/lib/clock.ts';
+
+interface Sleeper {
+  readonly wakeAtMs: number;
+  readonly wake: () => void;
+}
+
+/** A clock that stands still until a test advances it. */
+export class FakeClock implements Clock {
+  #nowMs: number;
+  #sleepers: Sleeper[] = [];
+  #watchers: (() => void)[] = [];
+
+  constructor(startMs = 0) {
+    this.#nowMs = startMs;
+  }
+
+  now(): number {
+    return this.#nowMs;
+  }
+
+  /** Delays, in milliseconds from now, of everyone asleep, shortest first. */
+  get pendingDelaysMs(): number[] {
+    return this.#sleepers.map((sleeper) => sleeper.wakeAtMs - this.#nowMs).toSorted((a, b) => a - b);
+  }
+
+  sleep(ms: number, signal: AbortSignal): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    if (signal.aborted) {
+      reject(signal.reason);
+      return promise;
+    }
+    const onAbort = (): void => {
+      this.#sleepers = this.#sleepers.filter((other) => other !== sleeper);
+      reject(signal.reason);
+    };
+    const sleeper: Sleeper = {
+      wakeAtMs: this.#nowMs + Math.max(0, ms),
+      wake: () => {
+        signal.removeEventListener('abort', onAbort);
+        resolve();
+      },
+    };
+    signal.addEventListener('abort', onAbort, { once: true });
+    this.#sleepers.push(sleeper);
+    for (const notify of this.#watchers.splice(0)) notify();
+    return promise;
+  }
+
+  /** Waits until at least `count` callers are asleep. */
+  async untilAsleep(count = 1): Promise<void> {
+    while (this.#sleepers.length < count) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#watchers.push(resolve);
+      await promise;
+    }
+  }
+
+  /** Moves time forward, waking sleepers in the order of their wake times, and lets their continuations run. */
+  async advance(ms: number): Promise<void> {
+    const targetMs = this.#nowMs + ms;
+    for (;;) {
+      const next = this.#sleepers
+        .filter((sleeper) => sleeper.wakeAtMs <= targetMs)
+        .toSorted((a, b) => a.wakeAtMs - b.wakeAtMs)[0];
+      if (next === undefined) break;
+      this.#nowMs = Math.max(this.#nowMs, next.wakeAtMs);
+      this.#sleepers = this.#sleepers.filter((sleeper) => sleeper !== next);
+      next.wake();
+      await settle();
+    }
+    this.#nowMs = targetMs;
+    await settle();
+  }
+}
+
+/** Lets queued promise continuations and immediates run. */
+export async function settle(): Promise<void> {
+  for (let round = 0; round < 3; round += 1) {
+    await new Promise<void>((resolve) => {
+      setImmediate(resolve);
+    });
+  }
+}

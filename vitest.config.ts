@@ -1,0 +1,30 @@
+import { defineConfig } from 'vitest/config';
+
+const shared = { isolate: false, pool: 'forks' as const };
+
+export default defineConfig({
+  test: {
+    reporters: ['default', './test/support/summary-reporter.ts'],
+    projects: [
+      { test: { ...shared, name: 'unit', include: ['src/**/*.test.ts', 'test/checks/**/*.test.ts'] } },
+      {
+        test: {
+          ...shared,
+          name: 'contract',
+          include: ['test/contract/**/*.test.ts'],
+          testTimeout: 60_000,
+          hookTimeout: 120_000,
+        },
+      },
+      {
+        test: {
+          ...shared,
+          name: 'cluster',
+          include: ['test/cluster/**/*.test.ts', 'test/fault/**/*.test.ts'],
+          testTimeout: 120_000,
+          hookTimeout: 1_800_000,
+        },
+      },
+    ],
+  },
+});
