@@ -20,15 +20,18 @@ function keepExactNumber(_key: string, value: unknown, context?: { readonly sour
   if (typeof value !== 'number' || context?.source === undefined) return value;
   if (String(value) === context.source || !Number.isInteger(value) || Number.isSafeInteger(value))
     return value;
-  return rawJson(context.source);
+  return exactJson.rawJSON(context.source);
 }
 
-const rawJson = (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON;
-const isRawJson = (JSON as unknown as { isRawJSON(value: unknown): boolean }).isRawJSON;
+/** The raw-number part of JSON, which the ES library types do not know yet. */
+const exactJson = JSON as unknown as {
+  readonly rawJSON: (text: string) => unknown;
+  readonly isRawJSON: (value: unknown) => boolean;
+};
 
 /** Whether `value` is a plain JSON object (not null, not an array, not a raw number). */
 export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawJson(value);
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !exactJson.isRawJSON(value);
 }
 
 /** Compact JSON with object keys sorted in code-unit order: equal values have equal texts. */
