@@ -1,0 +1,63 @@
+import type { Clock } from '../lib/clock.ts';
+import { type QueueEntry, type TaskFailure, type TaskHandler, TaskQueue } from './task-queue.ts';
+
+export interface QueueSetOptions<T> {
+  readonly clock: Clock;
+  /** A number in [0, 1), for the jitter of retry delays. */
+  readonly random: () => number;
+  readonly handle: TaskHandler<T>;
+  readonly onFailure?: (queue: string, entry: QueueEntry<T>, failure: TaskFailure) => void;
+}
+
+/** The named queues, each with its own worker; a queue comes into being when it is first asked for and stays. */
+export class QueueSet<T> {
+  readonly #options: QueueSetOptions<T>;
+  readonly #queues = new Map<string, TaskQueue<T>>();
+  readonly #workers: Promise<void>[] = [];
+  #signal: AbortSignal | undefined;
+
+  constructor(options: QueueSetOptions<T>) {
+    this.#options = options;
+  }
+
+  /** All queues: `main` first, the others by name. */
+  get all(): readonly TaskQueue<T>[] {
+    return [...this.#queues.values()].toSorted(
+      (a, b) => rank(a.name) - rank(b.name) || (a.name < b.name ? -1 : 1),
+    );
+  }
+
+  get(name: string): TaskQueue<T> {
+    const known = this.#queues.get(name);
+    if (known !== undefined) return known;
+    const { clock, random, onFailure } = this.#options;
+    const queue = new TaskQueue<T>({
+      name,
+      clock,
+      random,
+      onFailure: (entry, failure) => onFailure?.(name, entry, failure),
+    });
+    this.#queues.set(name, queue);
+    if (this.#signal !== undefined) this.#work(queue, this.#signal);
+    return queue;
+  }
+
+  /** Starts the workers of all queues, present and future. They end when the signal aborts. */
+  start(signal: AbortSignal): void {
+    this.#signal = signal;
+    for (const queue of this.#queues.values()) this.#work(queue, signal);
+  }
+
+  /** Resolves when every worker has ended, running tasks included. */
+  async ended(): Promise<void> {
+    await Promise.all(this.#workers);
+  }
+
+  #work(queue: TaskQueue<T>, signal: AbortSignal): void {
+    this.#workers.push(queue.run(this.#options.handle, signal));
+  }
+}
+
+function rank(name: string): number {
+  return name === 'main' ? 0 : 1;
+}

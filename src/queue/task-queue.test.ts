@@ -1,0 +1,229 @@
+import { expect, test } from 'vitest';
+import { FakeClock, settle } from '../../test/support/fake-clock.ts';
+import { QueueSet } from './queue-set.ts';
+import { type TaskHandler, type TaskOutcome, TaskQueue } from './task-queue.ts';
+
+function harness(
+  decide: (task: string, attempt: number) => TaskOutcome<string> | Promise<TaskOutcome<string>>,
+) {
+  const clock = new FakeClock();
+  const queue = new TaskQueue<string>({ name: 'main', clock, random: () => 0.95 });
+  const ran: string[] = [];
+  const handle: TaskHandler<string> = async (entry) => {
+    ran.push(entry.task);
+    return decide(entry.task, entry.failures);
+  };
+  const stop = new AbortController();
+  const ended = queue.run(handle, stop.signal);
+  return { clock, queue, ran, stop, ended };
+}
+
+const success: TaskOutcome<string> = { type: 'success' };
+
+test('run() handles tasks in the order they arrived, one at a time', async () => {
+  const { queue, ran } = harness(() => success);
+  queue.append('a', 'b');
+  queue.append('c');
+  await settle();
+  expect(ran).toEqual(['a', 'b', 'c']);
+  expect(queue.length).toBe(0);
+});
+
+test('run() retries the head task before taking the next, with delays from 5 s to 30 s', async () => {
+  const { clock, queue, ran } = harness((task, attempt) =>
+    task === 'bad' && attempt < 8 ? { type: 'retry', error: new Error('boom') } : success,
+  );
+  queue.append('bad', 'next');
+  await settle();
+  for (const delayMs of [5_000, 6_900, 7_900, 9_900, 13_900, 21_900, 30_000, 30_000]) {
+    expect(ran).not.toContain('next');
+    expect(clock.pendingDelaysMs).toEqual([delayMs]);
+    expect(queue.status).toMatchObject({ type: 'delayed', delayMs });
+    expect(queue.entries[0]).toMatchObject({ lastError: 'boom' });
+    await clock.advance(delayMs);
+  }
+  expect(ran.at(-1)).toBe('next');
+});
+
+test('run() takes the delay a failure asks for', async () => {
+  const { clock, queue } = harness(() => ({ type: 'retry', error: 'no', delayMs: 5_000 }));
+  queue.append('discovery');
+  for (let attempt = 0; attempt < 4; attempt += 1) {
+    await settle();
+    expect(clock.pendingDelaysMs).toEqual([5_000]);
+    await clock.advance(5_000);
+  }
+});
+
+test('a handler that throws counts as a failure and the worker lives on', async () => {
+  const { clock, queue, ran } = harness((_task, attempt) => {
+    if (attempt === 0) throw new Error('crash');
+    return success;
+  });
+  queue.append('a', 'b');
+  await settle();
+  expect(queue.entries[0]?.failures).toBe(1);
+  await clock.advance(5_000);
+  await clock.advance(5_000);
+  expect(ran).toEqual(['a', 'a', 'b', 'b']);
+});
+
+test('a task put at the head during a delay runs when the delay is over, before the failed one', async () => {
+  const { clock, queue, ran } = harness((task, attempt) =>
+    task === 'bad' && attempt === 0 ? { type: 'retry', error: 'x' } : success,
+  );
+  queue.append('bad');
+  await settle();
+  queue.prepend('urgent');
+  await clock.advance(4_999);
+  expect(ran).toEqual(['bad']);
+  await clock.advance(1);
+  expect(ran).toEqual(['bad', 'urgent', 'bad']);
+});
+
+test('cutDelay() runs the failed task at once', async () => {
+  const { clock, queue, ran } = harness((_task, attempt) =>
+    attempt === 0 ? { type: 'retry', error: 'x' } : success,
+  );
+  queue.append('bad');
+  await settle();
+  queue.cutDelay();
+  await settle();
+  expect(ran).toEqual(['bad', 'bad']);
+  expect(clock.pendingDelaysMs).toEqual([]);
+});
+
+test('a repeated task runs again after the tasks it put in front of itself', async () => {
+  let phase = 0;
+  const { queue, ran } = harness((task) => {
+    if (task !== 'converge') return success;
+    phase += 1;
+    return phase === 1 ? { type: 'repeat', before: ['hook-1', 'hook-2'] } : success;
+  });
+  queue.append('converge', 'later');
+  await settle();
+  expect(ran).toEqual(['converge', 'hook-1', 'hook-2', 'converge', 'later']);
+});
+
+test('a repeated task waits for its promise, and a task put at the head does not', async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let attempts = 0;
+  const { queue, ran } = harness((task) => {
+    if (task !== 'waiter') return success;
+    attempts += 1;
+    return attempts < 3 ? { type: 'repeat', when: promise } : success;
+  });
+  queue.append('waiter', 'next');
+  await settle();
+  expect(queue.status.type).toBe('repeating');
+  queue.append('tail');
+  await settle();
+  expect(ran).toEqual(['waiter']);
+  queue.prepend('urgent');
+  await settle();
+  expect(ran).toEqual(['waiter', 'urgent', 'waiter']);
+  resolve();
+  await settle();
+  expect(ran).toEqual(['waiter', 'urgent', 'waiter', 'waiter', 'next', 'tail']);
+});
+
+test('follow-ups go behind the finished task or to the end', async () => {
+  const { queue, ran } = harness((task) =>
+    task === 'a' ? { type: 'success', after: ['a2'], tail: ['z'] } : success,
+  );
+  queue.append('a', 'b');
+  await settle();
+  expect(ran).toEqual(['a', 'a2', 'b', 'z']);
+});
+
+test('remove() drops waiting tasks, ends the delay of a removed head and ignores the outcome of a running one', async () => {
+  const { promise, resolve } = Promise.withResolvers<TaskOutcome<string>>();
+  const { clock, queue, ran } = harness((task) => {
+    if (task === 'slow') return promise;
+    return task === 'bad' ? { type: 'retry', error: 'x' } : success;
+  });
+  queue.append('bad', 'keep');
+  await settle();
+  expect(queue.remove((task) => task === 'bad')).toEqual(['bad']);
+  await settle();
+  expect(ran).toEqual(['bad', 'keep']);
+  queue.append('slow', 'next');
+  await settle();
+  queue.remove((task) => task === 'slow');
+  resolve({ type: 'success', after: ['never'], tail: ['never'] });
+  await settle();
+  expect(ran).toEqual(['bad', 'keep', 'slow', 'next']);
+  expect(clock.pendingDelaysMs).toEqual([]);
+});
+
+test('takeFollowing() takes only the unbroken row behind the running task', async () => {
+  const clock = new FakeClock();
+  const queue = new TaskQueue<string>({ name: 'q', clock, random: () => 0 });
+  const seen: string[][] = [];
+  queue.append('h1', 'h2', 'x', 'h3');
+  const stop = new AbortController();
+  void queue.run(async (entry, own) => {
+    seen.push([entry.task, ...own.takeFollowing(entry, (task) => task.startsWith('h'))]);
+    return success;
+  }, stop.signal);
+  await settle();
+  expect(seen).toEqual([
+    ['h1', 'h2'],
+    ['x', 'h3'],
+  ]);
+});
+
+test('replaceTask() is what a retry gets', async () => {
+  const clock = new FakeClock();
+  const queue = new TaskQueue<string>({ name: 'q', clock, random: () => 0 });
+  const seen: string[] = [];
+  queue.append('one');
+  void queue.run(async (entry, own) => {
+    seen.push(entry.task);
+    if (entry.failures > 0) return success;
+    own.replaceTask(entry, 'merged');
+    return { type: 'retry', error: 'x' };
+  }, new AbortController().signal);
+  await settle();
+  await clock.advance(5_000);
+  expect(seen).toEqual(['one', 'merged']);
+});
+
+test('run() ends when the signal aborts: idle, in a delay, and after the running handler', async () => {
+  const idle = harness(() => success);
+  idle.stop.abort();
+  await idle.ended;
+  const delayed = harness(() => ({ type: 'retry', error: 'x' }));
+  delayed.queue.append('a');
+  await settle();
+  delayed.stop.abort();
+  await delayed.ended;
+  expect(delayed.clock.pendingDelaysMs).toEqual([]);
+  expect(delayed.queue.status).toEqual({ type: 'stopped' });
+});
+
+test('QueueSet runs queues independently and lists main first', async () => {
+  const clock = new FakeClock();
+  const ran: string[] = [];
+  const failures: string[] = [];
+  const queues = new QueueSet<string>({
+    clock,
+    random: () => 0,
+    handle: async (entry, queue) => {
+      ran.push(`${queue.name}:${entry.task}`);
+      return entry.task === 'bad' ? { type: 'retry', error: 'x' } : success;
+    },
+    onFailure: (queue, entry) => failures.push(`${queue}:${entry.task}`),
+  });
+  queues.get('zeta').append('a');
+  const stop = new AbortController();
+  queues.start(stop.signal);
+  queues.get('main').append('bad', 'blocked');
+  queues.get('alpha').append('b');
+  await settle();
+  expect(ran.toSorted()).toEqual(['alpha:b', 'main:bad', 'zeta:a']);
+  expect(failures).toEqual(['main:bad']);
+  expect(queues.all.map((queue) => queue.name)).toEqual(['main', 'alpha', 'zeta']);
+  stop.abort();
+  await queues.ended();
+});

@@ -1,0 +1,230 @@
+import { retryDelayMs } from '../lib/backoff.ts';
+import type { Clock } from '../lib/clock.ts';
+import { messageOf } from '../lib/errors.ts';
+
+/** A task in a queue, with what happened to it so far. */
+export interface QueueEntry<T> {
+  readonly id: number;
+  readonly task: T;
+  readonly queuedAtMs: number;
+  /** Failed attempts of this task. */
+  readonly failures: number;
+  /** Why the last attempt failed; empty before the first failure. */
+  readonly lastError: string;
+}
+
+/** What a handler says about the task it was given. */
+export type TaskOutcome<T> =
+  /** Done. `after` goes directly behind the finished task, `tail` to the end of the queue. */
+  | { readonly type: 'success'; readonly after?: readonly T[]; readonly tail?: readonly T[] }
+  /** Failed: stays at the head and runs again after a growing delay, or after `delayMs`. */
+  | { readonly type: 'retry'; readonly error: unknown; readonly delayMs?: number }
+  /** Not finished: `before` runs first, then this task again; with `when` not until that promise settles. */
+  | { readonly type: 'repeat'; readonly before?: readonly T[]; readonly when?: Promise<unknown> };
+
+export type TaskHandler<T> = (
+  entry: QueueEntry<T>,
+  queue: TaskQueue<T>,
+  signal: AbortSignal,
+) => Promise<TaskOutcome<T>>;
+
+export type QueueStatus =
+  | { readonly type: 'idle' }
+  | { readonly type: 'running'; readonly sinceMs: number }
+  | { readonly type: 'repeating' }
+  | { readonly type: 'delayed'; readonly sinceMs: number; readonly delayMs: number }
+  | { readonly type: 'stopped' };
+
+export interface TaskFailure {
+  readonly error: unknown;
+  /** Milliseconds until the next attempt. */
+  readonly delayMs: number;
+}
+
+export interface TaskQueueOptions<T> {
+  readonly name: string;
+  readonly clock: Clock;
+  /** A number in [0, 1), for the jitter of retry delays. */
+  readonly random: () => number;
+  /** Told about every failed attempt, before the delay starts. */
+  readonly onFailure?: (entry: QueueEntry<T>, failure: TaskFailure) => void;
+}
+
+interface MutableEntry<T> {
+  readonly id: number;
+  task: T;
+  readonly queuedAtMs: number;
+  failures: number;
+  lastError: string;
+}
+
+/**
+ * A first-in-first-out list of tasks with one worker. A task stays at the head while it runs and leaves it only
+ * when it succeeded or is removed; a failed one is tried again after a growing delay, and nothing overtakes it
+ * except what is put at the head on purpose. The worker sleeps until a task arrives: it never polls.
+ */
+export class TaskQueue<T> {
+  readonly name: string;
+  readonly #clock: Clock;
+  readonly #random: () => number;
+  readonly #onFailure: TaskQueueOptions<T>['onFailure'];
+  #entries: MutableEntry<T>[] = [];
+  #status: QueueStatus = { type: 'idle' };
+  #running: MutableEntry<T> | undefined;
+  #wakeUp: () => void = () => undefined;
+  #endDelay: () => void = () => undefined;
+  #lastId = 0;
+
+  constructor(options: TaskQueueOptions<T>) {
+    this.name = options.name;
+    this.#clock = options.clock;
+    this.#random = options.random;
+    this.#onFailure = options.onFailure;
+  }
+
+  get entries(): readonly QueueEntry<T>[] {
+    return this.#entries;
+  }
+
+  get status(): QueueStatus {
+    return this.#status;
+  }
+
+  get length(): number {
+    return this.#entries.length;
+  }
+
+  /** Puts tasks at the end, in the given order. */
+  append(...tasks: readonly T[]): void {
+    for (const task of tasks) this.#entries.push(this.#entryFor(task));
+    this.#wakeUp();
+  }
+
+  /** Puts tasks at the head, in the given order. A task that is running now goes on; the new head comes next. */
+  prepend(...tasks: readonly T[]): void {
+    this.#entries.unshift(...tasks.map((task) => this.#entryFor(task)));
+    this.#wakeUp();
+  }
+
+  /**
+   * Removes every task the predicate names and returns them. The task that is running now may be among them: it runs
+   * to its end, and its outcome is ignored. A removed task that waited for its retry ends that wait.
+   */
+  remove(shouldRemove: (task: T, index: number) => boolean): readonly T[] {
+    const removed: MutableEntry<T>[] = [];
+    this.#entries = this.#entries.filter((entry, index) => {
+      if (!shouldRemove(entry.task, index)) return true;
+      removed.push(entry);
+      return false;
+    });
+    if (this.#running !== undefined && removed.includes(this.#running)) this.#endDelay();
+    return removed.map((entry) => entry.task);
+  }
+
+  /**
+   * For the handler of the running task: takes the unbroken row of tasks directly behind it that `belongs` accepts out
+   * of the queue. Empty when the running task itself was removed meanwhile.
+   */
+  takeFollowing(entry: QueueEntry<T>, belongs: (task: T) => boolean): readonly T[] {
+    const start = this.#entries.findIndex((other) => other.id === entry.id) + 1;
+    if (start === 0) return [];
+    let end = start;
+    for (let next = this.#entries[end]; next !== undefined && belongs(next.task); next = this.#entries[end])
+      end += 1;
+    return this.#entries.splice(start, end - start).map((other) => other.task);
+  }
+
+  /** For the handler of the running task: the task as it shall be when it is tried again. */
+  replaceTask(entry: QueueEntry<T>, task: T): void {
+    const own = this.#entries.find((other) => other.id === entry.id);
+    if (own !== undefined) own.task = task;
+  }
+
+  /** Ends the delay after a failure at once, so that the head task runs again now. */
+  cutDelay(): void {
+    this.#endDelay();
+  }
+
+  /** Runs tasks until the signal aborts; then the running handler is waited for. Never rejects. */
+  async run(handle: TaskHandler<T>, signal: AbortSignal): Promise<void> {
+    const onAbort = (): void => this.#wakeUp();
+    signal.addEventListener('abort', onAbort);
+    while (!signal.aborted) {
+      const head = this.#entries[0];
+      if (head === undefined) await this.#untilWoken(signal);
+      else await this.#attempt(head, handle, signal);
+    }
+    signal.removeEventListener('abort', onAbort);
+    this.#status = { type: 'stopped' };
+  }
+
+  async #attempt(entry: MutableEntry<T>, handle: TaskHandler<T>, signal: AbortSignal): Promise<void> {
+    this.#running = entry;
+    this.#status = { type: 'running', sinceMs: this.#clock.now() };
+    const outcome = await handle(entry, this, signal).catch(
+      (error: unknown): TaskOutcome<T> => ({ type: 'retry', error }),
+    );
+    this.#status = { type: 'idle' };
+    if (!signal.aborted && this.#entries.includes(entry)) await this.#settle(entry, outcome, signal);
+    this.#running = undefined;
+  }
+
+  async #settle(entry: MutableEntry<T>, outcome: TaskOutcome<T>, signal: AbortSignal): Promise<void> {
+    switch (outcome.type) {
+      case 'success': {
+        const followers = (outcome.after ?? []).map((task) => this.#entryFor(task));
+        this.#entries.splice(this.#entries.indexOf(entry), 1, ...followers);
+        this.append(...(outcome.tail ?? []));
+        return;
+      }
+      case 'repeat':
+        this.prepend(...(outcome.before ?? []));
+        if (outcome.when !== undefined) await this.#waitToRepeat(entry, outcome.when, signal);
+        return;
+      case 'retry': {
+        const delayMs = outcome.delayMs ?? retryDelayMs(entry.failures, this.#random);
+        entry.failures += 1;
+        entry.lastError = messageOf(outcome.error);
+        this.#onFailure?.(entry, { error: outcome.error, delayMs });
+        await this.#delay(delayMs, signal);
+        return;
+      }
+    }
+  }
+
+  /** Until `when` settles, or the entry is no longer at the head, or the queue stops. */
+  async #waitToRepeat(entry: MutableEntry<T>, when: Promise<unknown>, signal: AbortSignal): Promise<void> {
+    this.#status = { type: 'repeating' };
+    const settled = new AbortController();
+    const onSettled = (): void => settled.abort();
+    when.then(onSettled, onSettled);
+    while (!settled.signal.aborted && !signal.aborted && this.#entries[0] === entry) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      settled.signal.addEventListener('abort', () => resolve(), { once: true });
+      this.#endDelay = resolve;
+      await Promise.race([promise, this.#untilWoken(signal)]);
+      this.#endDelay = () => undefined;
+    }
+  }
+
+  async #delay(delayMs: number, signal: AbortSignal): Promise<void> {
+    this.#status = { type: 'delayed', sinceMs: this.#clock.now(), delayMs };
+    const cut = new AbortController();
+    this.#endDelay = () => cut.abort();
+    await this.#clock.sleep(delayMs, AbortSignal.any([signal, cut.signal])).catch(() => undefined);
+    this.#endDelay = () => undefined;
+    this.#status = { type: 'idle' };
+  }
+
+  #untilWoken(signal: AbortSignal): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#wakeUp = resolve;
+    if (signal.aborted) resolve();
+    return promise;
+  }
+
+  #entryFor(task: T): MutableEntry<T> {
+    this.#lastId += 1;
+    return { id: this.#lastId, task, queuedAtMs: this.#clock.now(), failures: 0, lastError: '' };
+  }
+}
