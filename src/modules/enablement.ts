@@ -1,0 +1,99 @@
+import { OperatorError } from '../lib/errors.ts';
+import type { ModuleKey } from '../values/module-key.ts';
+import type { Module } from './module.ts';
+
+/** What decides about modules, as users name it in `--applied-module-extenders`. */
+export const EXTENDERS = ['Static', 'DynamicallyEnabled', 'KubeConfig', 'ScriptEnabled'] as const;
+export type Extender = (typeof EXTENDERS)[number];
+
+/** Flags of modules as they stand now. A module without an entry gets no opinion from that source. */
+export interface ModuleFlags {
+  /** `<key>Enabled` of the common values.yaml files. */
+  readonly common: ReadonlyMap<ModuleKey, boolean>;
+  /** Set by patches of global hooks. */
+  readonly dynamic: ReadonlyMap<ModuleKey, boolean>;
+  /** `<key>Enabled` of the ConfigMap. */
+  readonly configMap: ReadonlyMap<ModuleKey, boolean>;
+}
+
+/** Where the last word about a module came from. */
+export type DecisionSource =
+  | 'default'
+  | 'common-values'
+  | 'module-values'
+  | 'global-hook'
+  | 'config-map'
+  | 'enabled-script';
+
+export interface Decision {
+  readonly isEnabled: boolean;
+  readonly source: DecisionSource;
+  /** One sentence for status and log; for a script the reason it gave, if it gave one. */
+  readonly reason: string;
+}
+
+export const DISABLED_BY_DEFAULT: Decision = {
+  isEnabled: false,
+  source: 'default',
+  reason: 'no source sets the flag of the module',
+};
+
+/** What one extender says about a module: its flag, `none` for no opinion, `ask-script` where the script decides. */
+export type Opinion =
+  | { readonly type: 'none' }
+  | { readonly type: 'flag'; readonly decision: Decision }
+  | { readonly type: 'ask-script' };
+
+/** The opinion of one extender. Scripts can only disable, so they are asked about modules that are enabled so far. */
+export function opinionOf(extender: Extender, module: Module, flags: ModuleFlags, soFar: Decision): Opinion {
+  const flag = `${module.key}Enabled`;
+  switch (extender) {
+    case 'Static':
+      if (module.ownFlag !== undefined) {
+        return flagOpinion(module.ownFlag, 'module-values', `${flag} in the values.yaml of the module`);
+      }
+      return flagOpinion(flags.common.get(module.key), 'common-values', `${flag} in the common values.yaml`);
+    case 'DynamicallyEnabled':
+      return flagOpinion(flags.dynamic.get(module.key), 'global-hook', `${flag} set by a global hook`);
+    case 'KubeConfig':
+      return flagOpinion(flags.configMap.get(module.key), 'config-map', `${flag} in the ConfigMap`);
+    case 'ScriptEnabled':
+      return soFar.isEnabled && module.enabledScript !== undefined
+        ? { type: 'ask-script' }
+        : { type: 'none' };
+  }
+}
+
+function flagOpinion(isEnabled: boolean | undefined, source: DecisionSource, place: string): Opinion {
+  if (isEnabled === undefined) return { type: 'none' };
+  return { type: 'flag', decision: { isEnabled, source, reason: `${place} is ${isEnabled}` } };
+}
+
+/**
+ * Reads the value of `--applied-module-extenders`: exact names, comma-separated, in the wanted order. Empty means all
+ * of them in the usual order.
+ *
+ * @throws OperatorError CONFIG_INVALID for an unknown name or one given twice
+ */
+export function parseExtenders(text: string): readonly Extender[] {
+  if (text.trim() === '') return EXTENDERS;
+  const names = text.split(',').map((name) => name.trim());
+  const extenders: Extender[] = [];
+  for (const name of names) {
+    const extender = EXTENDERS.find((known) => known === name);
+    if (extender === undefined) {
+      throw new OperatorError(
+        'CONFIG_INVALID',
+        `couldn't find ${name} extender in the list of available extenders (${EXTENDERS.join(', ')})`,
+      );
+    }
+    if (extenders.includes(extender)) {
+      throw new OperatorError(
+        'CONFIG_INVALID',
+        `there are multiple entries for ${name} extender in ADDON_OPERATOR_APPLIED_MODULE_EXTENDERS variable`,
+      );
+    }
+    extenders.push(extender);
+  }
+  return extenders;
+}

@@ -1,0 +1,35 @@
+import type { JsonObject } from '../lib/json.ts';
+import type { ModuleKey, ModuleName } from '../values/module-key.ts';
+
+/**
+ * How helm gets the chart of a module: `chart-yaml`, the directory is a chart; `templates-only`, there are templates
+ * but no Chart.yaml, so a chart is made for it; `none`, the module has hooks only and no release.
+ */
+export type ChartKind = 'chart-yaml' | 'templates-only' | 'none';
+
+/** One module as its directory says, read once when the daemon starts. */
+export interface Module {
+  readonly name: ModuleName;
+  readonly key: ModuleKey;
+  /** Position in the run order: the number of the directory name, or the default order. */
+  readonly order: number;
+  /** Absolute path of the directory, symbolic links resolved. */
+  readonly path: string;
+  readonly chart: ChartKind;
+  /** Absolute path of the executable enabled script; undefined when there is none or it is not executable. */
+  readonly enabledScript: string | undefined;
+  /** `<key>Enabled` of the module's own values.yaml. */
+  readonly ownFlag: boolean | undefined;
+  /** Section of the common values.yaml beside the module, overridden by the section of its own values.yaml. */
+  readonly staticValues: JsonObject;
+}
+
+/** Sorts into run order: by number, then by name. Modules are deleted in the reverse of it. */
+export function compareRunOrder(
+  a: Pick<Module, 'name' | 'order'>,
+  b: Pick<Module, 'name' | 'order'>,
+): number {
+  if (a.order !== b.order) return a.order - b.order;
+  if (a.name === b.name) return 0;
+  return a.name < b.name ? -1 : 1;
+}

@@ -1,0 +1,56 @@
+/** Name of a module: its directory's name without the number, in kebab-case. */
+export type ModuleName = string & { readonly brand: 'ModuleName' };
+/** The camelCase form of a module name: what its values, flags and patches stand under. */
+export type ModuleKey = string & { readonly brand: 'ModuleKey' };
+
+/** The section of values that belongs to no module. */
+export const GLOBAL_SECTION = 'global';
+/** A top-level key of values: `global` or the key of a module. */
+export type SectionKey = typeof GLOBAL_SECTION | ModuleKey;
+/** Whose values: everybody's or one module's. */
+export type ValuesOwner = typeof GLOBAL_SECTION | ModuleName;
+
+/** The camelCase key of a name in any spelling: `l2-load-balancer` gives `l2LoadBalancer`. */
+export function keyOfName(name: string): ModuleKey {
+  const [first = '', ...others] = wordsOf(name);
+  const key = first.toLowerCase() + others.map(capitalize).join('');
+  return key as ModuleKey;
+}
+
+/** The kebab-case name of a key in any spelling: `l2LoadBalancer` gives `l2-load-balancer`. */
+export function nameOfKey(key: string): string {
+  return wordsOf(key)
+    .map((word) => word.toLowerCase())
+    .join('-');
+}
+
+/** The key if it is spelled as a module key must be, so that name and key can be told from each other. */
+export function asModuleKey(text: string): ModuleKey | undefined {
+  return text !== '' && keyOfName(nameOfKey(text)) === text ? (text as ModuleKey) : undefined;
+}
+
+/** The name if it is in kebab-case and can be restored from its key. `global` is nobody's name. */
+export function asModuleName(text: string): ModuleName | undefined {
+  const isName = text !== '' && text !== GLOBAL_SECTION && nameOfKey(keyOfName(text)) === text;
+  return isName ? (text as ModuleName) : undefined;
+}
+
+/** The top-level key an owner's values stand under. */
+export function sectionOf(owner: ValuesOwner): SectionKey {
+  return owner === GLOBAL_SECTION ? GLOBAL_SECTION : keyOfName(owner);
+}
+
+/** Where letters alone end a word. A number never starts a word, and never ends one before a lower-case letter. */
+const LETTER_BOUNDARY = /(?<=\p{Ll})(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})|(?<=\p{Nd})(?=\p{Lu})/u;
+const SEPARATOR = /[-_ ]|(?<!\p{Nd})\.|\.(?!\p{Nd})/u;
+
+function wordsOf(text: string): string[] {
+  return text
+    .split(SEPARATOR)
+    .flatMap((part) => part.split(LETTER_BOUNDARY))
+    .filter((word) => word !== '');
+}
+
+function capitalize(word: string): string {
+  return word.slice(0, 1).toUpperCase() + word.slice(1).toLowerCase();
+}
