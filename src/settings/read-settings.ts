@@ -1,0 +1,81 @@
+import { messageOf, OperatorError } from '../lib/errors.ts';
+import { REFUSED_VARIABLES, SETTINGS, type Setting, type SettingName, type Settings } from '../settings.ts';
+
+/** Where settings come from. */
+export interface SettingSources {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Values given on the command line, by flag name without dashes. */
+  readonly flags: Readonly<Record<string, string>>;
+}
+
+/**
+ * All settings of the daemon: a flag beats its variables, the first set and non-empty variable beats the default.
+ *
+ * @throws OperatorError CONFIG_INVALID with every mistake in one message, one a line
+ */
+export function readSettings(sources: SettingSources): Settings {
+  const problems: string[] = [];
+  const values: Record<string, unknown> = {};
+  for (const [name, setting] of Object.entries(SETTINGS)) {
+    try {
+      values[name] = readOne(setting, sources);
+    } catch (error) {
+      problems.push(messageOf(error));
+    }
+  }
+  const settings = values as Settings;
+  if (problems.length === 0) problems.push(...problemsBetween(settings, sources));
+  for (const variable of REFUSED_VARIABLES) {
+    if ((sources.env[variable] ?? '') !== '')
+      problems.push(`variable ${variable} is set, but helm 2 is not supported: unset it`);
+  }
+  if (problems.length > 0) throw new OperatorError('CONFIG_INVALID', problems.join('\n'));
+  return Object.freeze(settings);
+}
+
+/**
+ * The value of one setting, for commands that need no other.
+ *
+ * @throws OperatorError CONFIG_INVALID naming flag, variable, value and what is accepted
+ */
+export function readSetting<Name extends SettingName>(name: Name, sources: SettingSources): Settings[Name] {
+  return readOne(SETTINGS[name], sources) as Settings[Name];
+}
+
+function readOne(setting: Setting<unknown>, { env, flags }: SettingSources): unknown {
+  const fromFlag = setting.flag === undefined ? undefined : flags[setting.flag];
+  const variable = setting.env.find((name) => (env[name] ?? '') !== '');
+  const fromEnv = variable === undefined ? undefined : env[variable];
+  const value = setting.type.parse(fromFlag ?? fromEnv ?? setting.default);
+  if (value !== undefined) return value;
+  const where = fromFlag === undefined ? `variable ${variable}` : `flag --${setting.flag}`;
+  const other =
+    fromFlag !== undefined
+      ? `variable ${setting.env[0]}`
+      : setting.flag === undefined
+        ? ''
+        : `flag --${setting.flag}`;
+  throw new OperatorError(
+    'CONFIG_INVALID',
+    `${where}${other === '' ? '' : ` (${other})`}: value "${fromFlag ?? fromEnv}" is invalid; accepted: ${setting.type.accepted}`,
+  );
+}
+
+function problemsBetween(settings: Settings, { env, flags }: SettingSources): string[] {
+  const problems: string[] = [];
+  if (settings.namespace === '') {
+    problems.push(
+      'flag --namespace (variable ADDON_OPERATOR_NAMESPACE) is required: the namespace of the ConfigMap and the releases',
+    );
+  }
+  if (settings.isHaEnabled) {
+    if (settings.podName === '')
+      problems.push('ADDON_OPERATOR_POD env not set or empty: ADDON_OPERATOR_HA needs it');
+    const { env: names, flag } = SETTINGS.listenAddress;
+    if (flags[flag ?? ''] === undefined && names.every((name) => (env[name] ?? '') === ''))
+      problems.push(
+        'ADDON_OPERATOR_LISTEN_ADDRESS env not set or empty: ADDON_OPERATOR_HA needs the IP of the pod',
+      );
+  }
+  return problems;
+}

@@ -1,0 +1,118 @@
+import { parseGoDuration } from '../lib/go-duration.ts';
+
+/** How the text of a flag or variable becomes a value. */
+export interface SettingType<T> {
+  /** Placeholder in the help, such as `duration`. */
+  readonly placeholder: string;
+  /** What is accepted, in words that complete "accepted: …". */
+  readonly accepted: string;
+  /** The value, or `undefined` when the text is not accepted. */
+  readonly parse: (text: string) => T | undefined;
+}
+
+export const textType: SettingType<string> = {
+  placeholder: 'text',
+  accepted: 'any text',
+  parse: (text) => text,
+};
+
+const TRUE_WORDS: ReadonlySet<string> = new Set(['1', 't', 'T', 'true', 'TRUE', 'True']);
+const FALSE_WORDS: ReadonlySet<string> = new Set(['0', 'f', 'F', 'false', 'FALSE', 'False']);
+
+/** The boolean words of Go. */
+export const booleanType: SettingType<boolean> = {
+  placeholder: 'bool',
+  accepted: '1, t, true, 0, f, false',
+  parse: (text) => (TRUE_WORDS.has(text) ? true : FALSE_WORDS.has(text) ? false : undefined),
+};
+
+/** On only for exactly this word; every other text is off. */
+export function onlyWordType(word: string): SettingType<boolean> {
+  return { placeholder: 'text', accepted: `${word} switches it on`, parse: (text) => text === word };
+}
+
+/** Off only for exactly this word; every other text is on. */
+export function exceptWordType(word: string): SettingType<boolean> {
+  return { placeholder: 'text', accepted: `${word} switches it off`, parse: (text) => text !== word };
+}
+
+/** A whole number between two bounds. */
+export function integerType(min: number, max: number): SettingType<number> {
+  return {
+    placeholder: 'number',
+    accepted: `a whole number from ${min} to ${max}`,
+    parse: (text) => {
+      const value = /^[-+]?\d+$/.test(text) ? Number(text) : Number.NaN;
+      return value >= min && value <= max ? value : undefined;
+    },
+  };
+}
+
+/** Whole numbers that the Go original keeps in 32 bits. */
+export const countType = integerType(0, 2 ** 31 - 1);
+export const portType = integerType(0, 65_535);
+
+/** A rate per second; fractions are fine. */
+export const rateType: SettingType<number> = {
+  placeholder: 'number',
+  accepted: 'a number above 0',
+  parse: (text) => {
+    const value = /^\+?(\d+\.?\d*|\.\d+)$/.test(text) ? Number(text) : Number.NaN;
+    return value > 0 && Number.isFinite(value) ? value : undefined;
+  },
+};
+
+/** A Go duration that is not negative; the value is in milliseconds. */
+export const durationType: SettingType<number> = {
+  placeholder: 'duration',
+  accepted: 'a duration such as 90s, 20m or 1h30m',
+  parse: (text) => {
+    const ms = parseGoDuration(text);
+    return ms !== undefined && ms >= 0 ? ms : undefined;
+  },
+};
+
+/** Non-empty items between separators. */
+export function listType(separator: string, placeholder: string): SettingType<readonly string[]> {
+  return {
+    placeholder,
+    accepted: `items separated by "${separator}"`,
+    parse: (text) =>
+      text
+        .split(separator)
+        .map((item) => item.trim())
+        .filter((item) => item !== ''),
+  };
+}
+
+/** `key=value` pairs separated by commas. */
+export const labelsType: SettingType<Readonly<Record<string, string>>> = {
+  placeholder: 'labels',
+  accepted: 'key=value pairs separated by commas',
+  parse: (text) => {
+    const pairs = text.split(',').filter((pair) => pair.trim() !== '');
+    const labels: Record<string, string> = Object.create(null);
+    for (const pair of pairs) {
+      const [, key, value] = /^\s*([^=\s]+)=(.*?)\s*$/.exec(pair) ?? [];
+      if (key === undefined || value === undefined) return undefined;
+      labels[key] = value;
+    }
+    return labels;
+  },
+};
+
+/** One of a few words, in any case. An unknown word becomes `fallback` where one is given. */
+export function wordType<W extends string>(words: readonly W[], fallback?: W): SettingType<W> {
+  return {
+    placeholder: 'word',
+    accepted: words.join(', '),
+    parse: (text) => words.find((word) => word === text.toLowerCase()) ?? fallback,
+  };
+}
+
+/** The beginning of Prometheus metric names. */
+export const metricPrefixType: SettingType<string> = {
+  placeholder: 'text',
+  accepted: 'letters, digits, "_" and ":", no digit first',
+  parse: (text) => (/^(?:[a-zA-Z_:][a-zA-Z0-9_:]*)?$/.test(text) ? text : undefined),
+};
