@@ -1,0 +1,185 @@
+/** One metric of the daemon. */
+export interface MetricDefinition<L extends string> {
+  readonly type: 'counter' | 'gauge' | 'histogram';
+  /** Name without the prefix of the settings. */
+  readonly name: string;
+  readonly labels: readonly L[];
+  readonly help: string;
+  /** Upper bounds of a histogram's buckets. */
+  readonly buckets: readonly number[];
+}
+
+const DURATION_BUCKETS = [0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10];
+const QUEUE_ACTION_BUCKETS = [
+  0, 0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5,
+];
+
+const HOOK = ['hook', 'binding', 'queue', 'activation'] as const;
+const MODULE_HOOK = ['module', ...HOOK] as const;
+const BINDING = ['module', 'hook', 'binding', 'queue', 'kind'] as const;
+
+function counter<const L extends string>(name: string, labels: readonly L[], help: string) {
+  return { type: 'counter', name, labels, help, buckets: [] } as const;
+}
+
+function gauge<const L extends string>(name: string, labels: readonly L[], help: string) {
+  return { type: 'gauge', name, labels, help, buckets: [] } as const;
+}
+
+function histogram<const L extends string>(
+  name: string,
+  labels: readonly L[],
+  help: string,
+  buckets: readonly number[] = DURATION_BUCKETS,
+) {
+  return { type: 'histogram', name, labels, help, buckets } as const;
+}
+
+/** Every metric the daemon exports about itself; the docs page is made from it. */
+export const METRICS = {
+  liveTicks: counter('live_ticks', [], 'Grows by one every 10 seconds while the daemon lives.'),
+  bindingCount: gauge('binding_count', ['module', 'hook'], 'Number of bindings of a hook.'),
+  configValuesErrors: counter(
+    'config_values_errors_total',
+    [],
+    'Grows by one every 5 seconds while the ConfigMap is invalid.',
+  ),
+  modulesDiscoverErrors: counter(
+    'modules_discover_errors_total',
+    [],
+    'Failed attempts to discover modules or to take over the ConfigMap.',
+  ),
+  moduleRunSeconds: histogram('module_run_seconds', ['module', 'activation'], 'Duration of a module run.'),
+  moduleRunErrors: counter('module_run_errors_total', ['module'], 'Failed attempts to run a module.'),
+  moduleDeleteErrors: counter(
+    'module_delete_errors_total',
+    ['module'],
+    'Failed attempts to delete a module.',
+  ),
+  releasesRedeployed: counter(
+    'modules_helm_release_redeployed_total',
+    ['module'],
+    'Module runs caused by a release that was not in status deployed.',
+  ),
+  absentResources: counter(
+    'modules_absent_resources_total',
+    ['module', 'resource'],
+    'Objects of a release found missing; resource is namespace/Kind/name.',
+  ),
+  moduleInfo: gauge('mm_module_info', ['module', 'enabled', 'critical'], '1 for each known module.'),
+  moduleHookRunSeconds: histogram('module_hook_run_seconds', MODULE_HOOK, 'Duration of a module hook run.'),
+  moduleHookUserCpu: histogram(
+    'module_hook_run_user_cpu_seconds',
+    MODULE_HOOK,
+    'User CPU time of a successful module hook run.',
+  ),
+  moduleHookSystemCpu: histogram(
+    'module_hook_run_sys_cpu_seconds',
+    MODULE_HOOK,
+    'System CPU time of a successful module hook run.',
+  ),
+  moduleHookMaxRss: gauge(
+    'module_hook_run_max_rss_bytes',
+    MODULE_HOOK,
+    'Peak memory of the last successful module hook run.',
+  ),
+  moduleHookSuccesses: counter('module_hook_success_total', MODULE_HOOK, 'Module hook tasks that succeeded.'),
+  moduleHookErrors: counter(
+    'module_hook_errors_total',
+    MODULE_HOOK,
+    'Module hook tasks that failed and are retried.',
+  ),
+  moduleHookAllowedErrors: counter(
+    'module_hook_allowed_errors_total',
+    MODULE_HOOK,
+    'Module hook tasks that failed with allowFailure.',
+  ),
+  globalHookRunSeconds: histogram('global_hook_run_seconds', HOOK, 'Duration of a global hook run.'),
+  globalHookUserCpu: histogram(
+    'global_hook_run_user_cpu_seconds',
+    HOOK,
+    'User CPU time of a successful global hook run.',
+  ),
+  globalHookSystemCpu: histogram(
+    'global_hook_run_sys_cpu_seconds',
+    HOOK,
+    'System CPU time of a successful global hook run.',
+  ),
+  globalHookMaxRss: gauge(
+    'global_hook_run_max_rss_bytes',
+    HOOK,
+    'Peak memory of the last successful global hook run.',
+  ),
+  globalHookSuccesses: counter('global_hook_success_total', HOOK, 'Global hook tasks that succeeded.'),
+  globalHookErrors: counter(
+    'global_hook_errors_total',
+    HOOK,
+    'Global hook tasks that failed and are retried.',
+  ),
+  globalHookAllowedErrors: counter(
+    'global_hook_allowed_errors_total',
+    HOOK,
+    'Global hook tasks that failed with allowFailure.',
+  ),
+  convergenceSeconds: counter('convergence_seconds', ['activation'], 'Seconds spent in finished converges.'),
+  convergenceTotal: counter('convergence_total', ['activation'], 'Finished converges.'),
+  moduleHelmSeconds: histogram(
+    'module_helm_seconds',
+    ['module', 'activation'],
+    'Duration of everything helm in a module run.',
+  ),
+  helmOperationSeconds: histogram(
+    'helm_operation_seconds',
+    ['module', 'activation', 'operation'],
+    'Duration of one helm operation.',
+  ),
+  taskWaitSeconds: counter(
+    'task_wait_in_queue_seconds_total',
+    ['module', 'hook', 'binding', 'queue'],
+    'Seconds that tasks waited in a queue before an attempt.',
+  ),
+  queueLength: gauge('tasks_queue_length', ['queue'], 'Number of tasks in a queue.'),
+  queueHead: gauge(
+    'tasks_queue_head_info',
+    ['queue', 'module', 'task_type', 'hook'],
+    '1 for the head task of each queue that is not empty.',
+  ),
+  queueActionSeconds: histogram(
+    'tasks_queue_action_duration_seconds',
+    ['queue_name', 'queue_action'],
+    'Duration of an operation on a queue.',
+    QUEUE_ACTION_BUCKETS,
+  ),
+  snapshotObjects: gauge('kube_snapshot_objects', BINDING, 'Number of objects in the snapshot of a binding.'),
+  jqFilterSeconds: histogram(
+    'kube_jq_filter_duration_seconds',
+    BINDING,
+    'Duration of a jq filter for one object.',
+  ),
+  kubeEventSeconds: histogram(
+    'kube_event_duration_seconds',
+    BINDING,
+    'Duration of handling one watch event.',
+  ),
+  watchErrors: counter('kubernetes_client_watch_errors_total', ['error_type'], 'Errors of watches.'),
+  missingMonitors: counter(
+    'binding_monitor_missing_total',
+    ['binding'],
+    'Snapshots that were asked for while their monitor did not run.',
+  ),
+  kubeRequests: counter(
+    'kubernetes_client_request_result_total',
+    ['component', 'code', 'method', 'host'],
+    'Answered API requests.',
+  ),
+  kubeRequestSeconds: histogram(
+    'kubernetes_client_rate_limiter_latency_seconds',
+    ['verb', 'url'],
+    'Duration of API requests; the URL has {namespace} and {name} in place of names.',
+  ),
+  droppedHookSeries: counter(
+    'hook_metrics_dropped_series_total',
+    ['module', 'hook'],
+    'Series of hook metrics that were dropped because the hook has too many.',
+  ),
+} as const satisfies Readonly<Record<string, MetricDefinition<string>>>;

@@ -1,0 +1,203 @@
+import { expect, test } from 'vitest';
+import { type ModuleGauge, OperatorMetrics, type QueueGauge } from './operator-metrics.ts';
+
+const MODULE_HOOK = {
+  module: 'web',
+  hook: 'hooks/a.sh',
+  binding: 'kubernetes',
+  queue: 'main',
+  activation: '',
+};
+const GLOBAL_HOOK = { hook: 'a.sh', binding: 'onStartup', queue: 'main', activation: 'OperatorStartup' };
+
+function createMetrics(options?: {
+  readonly prefix?: string;
+  readonly hasQueueActions?: boolean;
+  readonly queues?: () => readonly QueueGauge[];
+  readonly modules?: () => readonly ModuleGauge[];
+}): OperatorMetrics {
+  return new OperatorMetrics({
+    prefix: 'ao_',
+    hasQueueActions: true,
+    queues: () => [],
+    modules: () => [],
+    ...options,
+  });
+}
+
+async function seriesOf(metrics: OperatorMetrics, name: string): Promise<string[]> {
+  const lines = (await metrics.scrape()).split('\n');
+  return lines.filter((line) => line.startsWith(`${name} `) || line.startsWith(`${name}{`));
+}
+
+test('the prefix stands before every name of ours and before no name of the process', async () => {
+  const text = await createMetrics({ prefix: 'dev_' }).scrape();
+  expect(text).toContain('\ndev_live_ticks 0\n');
+  expect(text).toContain('\nprocess_start_time_seconds ');
+  expect(text).not.toContain('dev_process_');
+});
+
+test('liveTick() adds one', async () => {
+  const metrics = createMetrics();
+  metrics.liveTick();
+  metrics.liveTick();
+  expect(await seriesOf(metrics, 'ao_live_ticks')).toEqual(['ao_live_ticks 2']);
+});
+
+test('hookResult() makes the series of all three counters', async () => {
+  const metrics = createMetrics();
+  metrics.hookResult(MODULE_HOOK, 'allowed-error');
+  const labels = '{module="web",hook="hooks/a.sh",binding="kubernetes",queue="main",activation=""}';
+  expect(await seriesOf(metrics, 'ao_module_hook_success_total')).toEqual([
+    `ao_module_hook_success_total${labels} 0`,
+  ]);
+  expect(await seriesOf(metrics, 'ao_module_hook_errors_total')).toEqual([
+    `ao_module_hook_errors_total${labels} 0`,
+  ]);
+  expect(await seriesOf(metrics, 'ao_module_hook_allowed_errors_total')).toEqual([
+    `ao_module_hook_allowed_errors_total${labels} 1`,
+  ]);
+});
+
+test('hookRun() of a module hook counts a duration and no result', async () => {
+  const metrics = createMetrics();
+  metrics.hookRun({ ...MODULE_HOOK, binding: 'beforeHelm' }, 0.3);
+  expect(await seriesOf(metrics, 'ao_module_hook_run_seconds_count')).toHaveLength(1);
+  expect(await seriesOf(metrics, 'ao_module_hook_success_total')).toEqual([]);
+});
+
+test('global hooks have metrics of their own without a module label', async () => {
+  const metrics = createMetrics();
+  metrics.hookRun(GLOBAL_HOOK, 2);
+  metrics.hookUsage(GLOBAL_HOOK, { userCpuMs: 1_500, systemCpuMs: 250, maxRssBytes: 4_096 });
+  metrics.hookResult(GLOBAL_HOOK, 'success');
+  const labels = '{hook="a.sh",binding="onStartup",queue="main",activation="OperatorStartup"}';
+  expect(await seriesOf(metrics, 'ao_global_hook_run_seconds_sum')).toEqual([
+    `ao_global_hook_run_seconds_sum${labels} 2`,
+  ]);
+  expect(await seriesOf(metrics, 'ao_global_hook_run_user_cpu_seconds_sum')).toEqual([
+    `ao_global_hook_run_user_cpu_seconds_sum${labels} 1.5`,
+  ]);
+  expect(await seriesOf(metrics, 'ao_global_hook_run_max_rss_bytes')).toEqual([
+    `ao_global_hook_run_max_rss_bytes${labels} 4096`,
+  ]);
+  expect(await seriesOf(metrics, 'ao_global_hook_success_total')).toEqual([
+    `ao_global_hook_success_total${labels} 1`,
+  ]);
+});
+
+test('durations have the documented buckets', async () => {
+  const metrics = createMetrics();
+  metrics.moduleRun({ module: 'web', activation: 'OperatorStartup' }, 0.01);
+  const bounds = (await seriesOf(metrics, 'ao_module_run_seconds_bucket')).map(
+    (line) => /le="([^"]+)"/.exec(line)?.[1],
+  );
+  expect(bounds).toEqual('0 0.001 0.002 0.005 0.01 0.02 0.05 0.1 0.2 0.5 1 2 5 10 +Inf'.split(' '));
+});
+
+test('seconds keep their fractions and never go back', async () => {
+  const metrics = createMetrics();
+  metrics.convergence('OperatorStartup', 0.7);
+  metrics.taskWait({ module: '', hook: '', binding: 'ConvergeModules', queue: 'main' }, -3);
+  expect(await seriesOf(metrics, 'ao_convergence_seconds')).toEqual([
+    'ao_convergence_seconds{activation="OperatorStartup"} 0.7',
+  ]);
+  expect(await seriesOf(metrics, 'ao_convergence_total')).toEqual([
+    'ao_convergence_total{activation="OperatorStartup"} 1',
+  ]);
+  expect(await seriesOf(metrics, 'ao_task_wait_in_queue_seconds_total')).toEqual([
+    'ao_task_wait_in_queue_seconds_total{module="",hook="",binding="ConvergeModules",queue="main"} 0',
+  ]);
+});
+
+test('queue gauges are read at each scrape and forget a head that is gone', async () => {
+  let queues: readonly QueueGauge[] = [
+    { queue: 'main', length: 2, head: { module: 'web', taskType: 'ModuleRun', hook: '' } },
+    { queue: 'q', length: 0 },
+  ];
+  const metrics = createMetrics({ queues: () => queues });
+  expect(await seriesOf(metrics, 'ao_tasks_queue_length')).toEqual([
+    'ao_tasks_queue_length{queue="main"} 2',
+    'ao_tasks_queue_length{queue="q"} 0',
+  ]);
+  expect(await seriesOf(metrics, 'ao_tasks_queue_head_info')).toEqual([
+    'ao_tasks_queue_head_info{queue="main",module="web",task_type="ModuleRun",hook=""} 1',
+  ]);
+  queues = [{ queue: 'main', length: 0 }];
+  expect(await seriesOf(metrics, 'ao_tasks_queue_length')).toEqual(['ao_tasks_queue_length{queue="main"} 0']);
+  expect(await seriesOf(metrics, 'ao_tasks_queue_head_info')).toEqual([]);
+});
+
+test('mm_module_info shows every known module', async () => {
+  const metrics = createMetrics({
+    modules: () => [{ module: 'web', isEnabled: true, isCritical: false }],
+  });
+  expect(await seriesOf(metrics, 'ao_mm_module_info')).toEqual([
+    'ao_mm_module_info{module="web",enabled="true",critical="false"} 1',
+  ]);
+});
+
+test('queue actions can be switched off', async () => {
+  const off = createMetrics({ hasQueueActions: false });
+  off.queueAction('main', 'AddLast', 0.001);
+  expect(await seriesOf(off, 'ao_tasks_queue_action_duration_seconds_count')).toEqual([]);
+  const on = createMetrics();
+  on.queueAction('main', 'AddLast', 0.001);
+  expect(await seriesOf(on, 'ao_tasks_queue_action_duration_seconds_count')).toEqual([
+    'ao_tasks_queue_action_duration_seconds_count{queue_name="main",queue_action="AddLast"} 1',
+  ]);
+});
+
+test('counters of failures and of the cluster count under their labels', async () => {
+  const metrics = createMetrics();
+  const binding = { module: 'web', hook: 'hooks/a.sh', binding: 'pods', queue: 'main', kind: 'Pod' };
+  metrics.setBindingCount('', 'a.sh', 3);
+  metrics.configValuesError();
+  metrics.modulesDiscoverError();
+  metrics.moduleRunError('web');
+  metrics.moduleDeleteError('web');
+  metrics.releaseRedeployed('web');
+  metrics.absentResource('web', 'default/ConfigMap/a');
+  metrics.moduleHelm({ module: 'web', activation: '' }, 0.4);
+  metrics.helmOperation({ module: 'web', activation: '', operation: 'template' }, 0.1);
+  metrics.setSnapshotObjects(binding, 7);
+  metrics.jqFilter(binding, 0.001);
+  metrics.kubeEvent(binding, 0.001);
+  metrics.watchError('expired');
+  metrics.missingMonitor('pods');
+  metrics.kubeRequestResult({ code: 200, method: 'GET', host: 'api' });
+  metrics.kubeRequest({ verb: 'GET', url: '/api/v1/namespaces/{namespace}/pods' }, 0.02);
+  metrics.droppedHookSeries({ module: 'web', hook: 'hooks/a.sh' }, 5);
+  const text = await metrics.scrape();
+  const pod = '{module="web",hook="hooks/a.sh",binding="pods",queue="main",kind="Pod"}';
+  for (const line of [
+    'ao_binding_count{module="",hook="a.sh"} 3',
+    'ao_config_values_errors_total 1',
+    'ao_modules_discover_errors_total 1',
+    'ao_module_run_errors_total{module="web"} 1',
+    'ao_module_delete_errors_total{module="web"} 1',
+    'ao_modules_helm_release_redeployed_total{module="web"} 1',
+    'ao_modules_absent_resources_total{module="web",resource="default/ConfigMap/a"} 1',
+    'ao_module_helm_seconds_count{module="web",activation=""} 1',
+    'ao_helm_operation_seconds_count{module="web",activation="",operation="template"} 1',
+    `ao_kube_snapshot_objects${pod} 7`,
+    `ao_kube_jq_filter_duration_seconds_count${pod} 1`,
+    `ao_kube_event_duration_seconds_count${pod} 1`,
+    'ao_kubernetes_client_watch_errors_total{error_type="expired"} 1',
+    'ao_binding_monitor_missing_total{binding="pods"} 1',
+    'ao_kubernetes_client_request_result_total{component="main",code="200",method="GET",host="api"} 1',
+    'ao_kubernetes_client_rate_limiter_latency_seconds_count{verb="GET",url="/api/v1/namespaces/{namespace}/pods"} 1',
+    'ao_hook_metrics_dropped_series_total{module="web",hook="hooks/a.sh"} 5',
+  ])
+    expect(text.split('\n')).toContain(line);
+  metrics.forgetSnapshot(binding);
+  expect(await seriesOf(metrics, 'ao_kube_snapshot_objects')).toEqual([]);
+});
+
+test('a label value cannot break a line', async () => {
+  const metrics = createMetrics();
+  metrics.moduleRunError('a"\n\\b');
+  expect(await seriesOf(metrics, 'ao_module_run_errors_total')).toEqual([
+    'ao_module_run_errors_total{module="a\\"\\n\\\\b"} 1',
+  ]);
+});

@@ -1,0 +1,294 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { METRICS, type MetricDefinition } from './metric-table.ts';
+
+/** What a hook run is counted under. */
+export interface HookRunLabels {
+  /** Absent for a global hook. */
+  readonly module?: string;
+  /** `hooks/a.sh` of a module, the path below the hooks directory for a global hook. */
+  readonly hook: string;
+  /** Type of the binding, such as `onStartup` or `kubernetes`. */
+  readonly binding: string;
+  readonly queue: string;
+  /** `OperatorStartup` for what the start caused, else empty. */
+  readonly activation: string;
+}
+
+/** What a run of a `GlobalHookRun` or `ModuleHookRun` task came to. */
+export type HookResult = 'success' | 'error' | 'allowed-error';
+
+/** What is measured about one kubernetes binding. */
+export interface BindingLabels {
+  /** Empty for a global hook. */
+  readonly module: string;
+  readonly hook: string;
+  /** Name of the binding. */
+  readonly binding: string;
+  readonly queue: string;
+  readonly kind: string;
+}
+
+/** Memory and CPU time of a finished process. */
+export interface UsageFigures {
+  readonly userCpuMs: number;
+  readonly systemCpuMs: number;
+  readonly maxRssBytes: number;
+}
+
+/** One queue as the metrics show it; `module` and `hook` are empty where the head task has none. */
+export interface QueueGauge {
+  readonly queue: string;
+  readonly length: number;
+  readonly head?: { readonly module: string; readonly taskType: string; readonly hook: string };
+}
+
+/** One known module as `mm_module_info` shows it. */
+export interface ModuleGauge {
+  readonly module: string;
+  readonly isEnabled: boolean;
+  readonly isCritical: boolean;
+}
+
+export type HelmOperation = 'template' | 'check-upgrade' | 'upgrade';
+export type WatchErrorType = 'expired' | 'eof' | 'unexpected-eof' | 'fail' | 'nil';
+
+export interface OperatorMetricsOptions {
+  /** Stands before every name, nothing is added between. */
+  readonly prefix: string;
+  /** Whether queue operations are measured. */
+  readonly hasQueueActions: boolean;
+  /** Called at each scrape. */
+  readonly queues: () => readonly QueueGauge[];
+  /** Called at each scrape: all known modules after the last discovery. */
+  readonly modules: () => readonly ModuleGauge[];
+}
+
+type LabelOf<D> = D extends MetricDefinition<infer L> ? L : never;
+type InstrumentOf<D> = D extends { readonly type: 'counter' }
+  ? Counter<LabelOf<D>>
+  : D extends { readonly type: 'gauge' }
+    ? Gauge<LabelOf<D>>
+    : Histogram<LabelOf<D>>;
+type Instruments = { readonly [Name in keyof typeof METRICS]: InstrumentOf<(typeof METRICS)[Name]> };
+
+const MS_PER_SECOND = 1_000;
+
+/** The metrics about the daemon itself, in a registry of their own. Durations are seconds unless named otherwise. */
+export class OperatorMetrics {
+  readonly #registry = new Registry();
+  readonly #metrics: Instruments;
+  readonly #options: OperatorMetricsOptions;
+
+  constructor(options: OperatorMetricsOptions) {
+    const registry = this.#registry;
+    const instruments: Record<string, Counter | Gauge | Histogram> = {};
+    for (const [name, definition] of Object.entries(METRICS))
+      instruments[name] = createInstrument(definition, options.prefix, registry);
+    this.#metrics = instruments as unknown as Instruments;
+    this.#options = options;
+    collectDefaultMetrics({ register: registry });
+  }
+
+  /** All series in the Prometheus text format. */
+  scrape(): Promise<string> {
+    this.#readQueues();
+    this.#readModules();
+    return this.#registry.metrics();
+  }
+
+  #readQueues(): void {
+    const { queueLength, queueHead } = this.#metrics;
+    queueLength.reset();
+    queueHead.reset();
+    for (const { queue, length, head } of this.#options.queues()) {
+      queueLength.set({ queue }, length);
+      if (head !== undefined)
+        queueHead.set({ queue, module: head.module, task_type: head.taskType, hook: head.hook }, 1);
+    }
+  }
+
+  #readModules(): void {
+    const { moduleInfo } = this.#metrics;
+    moduleInfo.reset();
+    for (const { module, isEnabled, isCritical } of this.#options.modules())
+      moduleInfo.set({ module, enabled: String(isEnabled), critical: String(isCritical) }, 1);
+  }
+
+  /** To be called every 10 seconds. */
+  liveTick(): void {
+    this.#metrics.liveTicks.inc();
+  }
+
+  /** @param module empty for a global hook */
+  setBindingCount(module: string, hook: string, bindings: number): void {
+    this.#metrics.bindingCount.set({ module, hook }, bindings);
+  }
+
+  /** To be called every 5 seconds while the ConfigMap is invalid. */
+  configValuesError(): void {
+    this.#metrics.configValuesErrors.inc();
+  }
+
+  modulesDiscoverError(): void {
+    this.#metrics.modulesDiscoverErrors.inc();
+  }
+
+  moduleRun(labels: { readonly module: string; readonly activation: string }, seconds: number): void {
+    this.#metrics.moduleRunSeconds.observe(labels, seconds);
+  }
+
+  moduleRunError(module: string): void {
+    this.#metrics.moduleRunErrors.inc({ module });
+  }
+
+  moduleDeleteError(module: string): void {
+    this.#metrics.moduleDeleteErrors.inc({ module });
+  }
+
+  releaseRedeployed(module: string): void {
+    this.#metrics.releasesRedeployed.inc({ module });
+  }
+
+  /** @param resource `<namespace>/<Kind>/<name>` */
+  absentResource(module: string, resource: string): void {
+    this.#metrics.absentResources.inc({ module, resource });
+  }
+
+  /** One run of a hook, by a task or in a phase of a module run. */
+  hookRun(labels: HookRunLabels, seconds: number): void {
+    if (isModuleHook(labels)) this.#metrics.moduleHookRunSeconds.observe(labels, seconds);
+    else this.#metrics.globalHookRunSeconds.observe(labels, seconds);
+  }
+
+  /** What a successful run used. */
+  hookUsage(labels: HookRunLabels, usage: UsageFigures): void {
+    const userSeconds = usage.userCpuMs / MS_PER_SECOND;
+    const systemSeconds = usage.systemCpuMs / MS_PER_SECOND;
+    if (isModuleHook(labels)) {
+      this.#metrics.moduleHookUserCpu.observe(labels, userSeconds);
+      this.#metrics.moduleHookSystemCpu.observe(labels, systemSeconds);
+      this.#metrics.moduleHookMaxRss.set(labels, usage.maxRssBytes);
+    } else {
+      this.#metrics.globalHookUserCpu.observe(labels, userSeconds);
+      this.#metrics.globalHookSystemCpu.observe(labels, systemSeconds);
+      this.#metrics.globalHookMaxRss.set(labels, usage.maxRssBytes);
+    }
+  }
+
+  /** Result of a `GlobalHookRun` or `ModuleHookRun` task; all three counters get their series. */
+  hookResult(labels: HookRunLabels, result: HookResult): void {
+    const successes = result === 'success' ? 1 : 0;
+    const errors = result === 'error' ? 1 : 0;
+    const allowedErrors = result === 'allowed-error' ? 1 : 0;
+    if (isModuleHook(labels)) {
+      this.#metrics.moduleHookSuccesses.inc(labels, successes);
+      this.#metrics.moduleHookErrors.inc(labels, errors);
+      this.#metrics.moduleHookAllowedErrors.inc(labels, allowedErrors);
+    } else {
+      this.#metrics.globalHookSuccesses.inc(labels, successes);
+      this.#metrics.globalHookErrors.inc(labels, errors);
+      this.#metrics.globalHookAllowedErrors.inc(labels, allowedErrors);
+    }
+  }
+
+  /** A finished converge. */
+  convergence(activation: string, seconds: number): void {
+    this.#metrics.convergenceTotal.inc({ activation });
+    this.#metrics.convergenceSeconds.inc({ activation }, Math.max(0, seconds));
+  }
+
+  /** The whole helm part of a module run. */
+  moduleHelm(labels: { readonly module: string; readonly activation: string }, seconds: number): void {
+    this.#metrics.moduleHelmSeconds.observe(labels, seconds);
+  }
+
+  helmOperation(
+    labels: { readonly module: string; readonly activation: string; readonly operation: HelmOperation },
+    seconds: number,
+  ): void {
+    this.#metrics.helmOperationSeconds.observe(labels, seconds);
+  }
+
+  /**
+   * Time between queueing and the start of an attempt.
+   *
+   * @param labels `binding` is the binding's name for hook runs, else the task type
+   */
+  taskWait(
+    labels: {
+      readonly module: string;
+      readonly hook: string;
+      readonly binding: string;
+      readonly queue: string;
+    },
+    seconds: number,
+  ): void {
+    this.#metrics.taskWaitSeconds.inc(labels, Math.max(0, seconds));
+  }
+
+  /** One operation on a queue, such as `AddLast`; ignored when these are switched off. */
+  queueAction(queue: string, action: string, seconds: number): void {
+    if (!this.#options.hasQueueActions) return;
+    this.#metrics.queueActionSeconds.observe({ queue_name: queue, queue_action: action }, seconds);
+  }
+
+  setSnapshotObjects(labels: BindingLabels, objects: number): void {
+    this.#metrics.snapshotObjects.set(labels, objects);
+  }
+
+  /** To be called when a monitor stops for good. */
+  forgetSnapshot(labels: BindingLabels): void {
+    this.#metrics.snapshotObjects.remove(labels);
+  }
+
+  jqFilter(labels: BindingLabels, seconds: number): void {
+    this.#metrics.jqFilterSeconds.observe(labels, seconds);
+  }
+
+  kubeEvent(labels: BindingLabels, seconds: number): void {
+    this.#metrics.kubeEventSeconds.observe(labels, seconds);
+  }
+
+  watchError(type: WatchErrorType): void {
+    this.#metrics.watchErrors.inc({ error_type: type });
+  }
+
+  /** A snapshot was asked for, but its monitor does not run. */
+  missingMonitor(binding: string): void {
+    this.#metrics.missingMonitors.inc({ binding });
+  }
+
+  kubeRequestResult(labels: { readonly code: number; readonly method: string; readonly host: string }): void {
+    this.#metrics.kubeRequests.inc({ component: 'main', ...labels });
+  }
+
+  /** @param labels `url` with `{namespace}` and `{name}` in place of names */
+  kubeRequest(labels: { readonly verb: string; readonly url: string }, seconds: number): void {
+    this.#metrics.kubeRequestSeconds.observe(labels, seconds);
+  }
+
+  /** @param labels `module` empty for a global hook */
+  droppedHookSeries(labels: { readonly module: string; readonly hook: string }, series: number): void {
+    this.#metrics.droppedHookSeries.inc(labels, series);
+  }
+}
+
+function isModuleHook(labels: HookRunLabels): labels is HookRunLabels & { readonly module: string } {
+  return labels.module !== undefined;
+}
+
+function createInstrument(
+  definition: MetricDefinition<string>,
+  prefix: string,
+  registry: Registry,
+): Counter | Gauge | Histogram {
+  const configuration = {
+    name: prefix + definition.name,
+    help: definition.help,
+    labelNames: definition.labels,
+    registers: [registry],
+  };
+  if (definition.type === 'counter') return new Counter(configuration);
+  if (definition.type === 'gauge') return new Gauge(configuration);
+  return new Histogram({ ...configuration, buckets: [...definition.buckets] });
+}

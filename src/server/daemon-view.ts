@@ -1,0 +1,86 @@
+import type { JsonObject } from '../lib/json.ts';
+
+/** Everything the HTTP server and the debug endpoint show. They read through this and change nothing. */
+export interface DaemonView {
+  /** Whether the first converge is over; asks the leader when this replica is a standby. */
+  readiness(signal: AbortSignal): Readiness | Promise<Readiness>;
+  convergeStatus(): ConvergeStatus;
+  /** All queues, also empty ones, in any order. */
+  queues(): readonly QueueView[];
+  /** Names of the enabled modules, in any order. */
+  enabledModules(): readonly string[];
+  /** Names of the global hooks, in any order. */
+  globalHooks(): readonly string[];
+  readonly global: SectionView;
+  /** A module that was found, enabled or not; `undefined` for an unknown name. */
+  module(name: string): ModuleView | undefined;
+  /** What the resource monitors watch, by enabled module. */
+  monitoredResources(signal: AbortSignal): MonitoredResources | Promise<MonitoredResources>;
+}
+
+/** The readiness of this replica. */
+export type Readiness =
+  | { readonly type: 'converged' }
+  | { readonly type: 'converging' }
+  | { readonly type: 'standby'; readonly leader: LeaderState };
+
+/** What a standby learned from the leader's readiness probe. */
+export type LeaderState = 'ready' | 'not-elected' | 'no-request' | 'unreachable' | 'not-ready';
+
+/** Progress of the first converge and of later ones; `tasks` counts what is still to do in the queue `main`. */
+export type ConvergeStatus =
+  | { readonly type: 'not-started' }
+  | { readonly type: 'first'; readonly tasks: number }
+  | { readonly type: 'done'; readonly tasks: number };
+
+/** One queue at one moment. */
+export interface QueueView {
+  readonly name: string;
+  /** What the worker does, such as `run first task`; empty when it waits for a task. */
+  readonly status: string;
+  /** From head to tail; `index` starts at 1. */
+  readonly tasks: readonly QueueTaskView[];
+}
+
+export interface QueueTaskView {
+  readonly index: number;
+  readonly description: string;
+}
+
+/** Values of `global` or of one module. */
+export interface SectionView {
+  /** The merged values of the section. */
+  values(): JsonObject;
+  /** What the ConfigMap holds for the section. */
+  configValues(): JsonObject;
+  /** The values patches in memory, each a list of operations; `undefined` when there never was one. */
+  patches(): readonly ValuesPatchView[] | undefined;
+  /** Snapshots by hook and binding, with the counters of operations. */
+  snapshots(): JsonObject;
+}
+
+/** One values patch as `patches` lists it. */
+export interface ValuesPatchView {
+  readonly Operations: readonly JsonObject[];
+}
+
+export interface ModuleView extends SectionView {
+  /** Key of the module in values: its name in camelCase. */
+  readonly valuesKey: string;
+  /**
+   * The rendered manifests, or the difference to the cluster; empty for a module without a chart.
+   *
+   * @throws OperatorError HELM_FAILED when the chart cannot be rendered
+   */
+  render(options: RenderOptions, signal: AbortSignal): Promise<string>;
+}
+
+export interface RenderOptions {
+  /** Also return manifests that are no valid YAML, with the error below them. */
+  readonly isDebug: boolean;
+  /** Return what a server-side apply would change, or `No diff found`. */
+  readonly isDiff: boolean;
+}
+
+/** By module: `<namespace>/<Kind>/<name>` of each object, or `undefined` where no monitor runs. */
+export type MonitoredResources = Readonly<Record<string, readonly string[] | undefined>>;
