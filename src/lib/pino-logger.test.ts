@@ -1,0 +1,95 @@
+import { anything, assert, dictionary, property, string } from 'fast-check';
+import { expect, test } from 'vitest';
+import { FakeClock } from '../../test/support/fake-clock.ts';
+import { OperatorError } from './errors.ts';
+import { createLogger, type LoggerOptions, type RootLogger } from './pino-logger.ts';
+
+function capture(options?: Partial<LoggerOptions>): { log: RootLogger; lines: string[] } {
+  const lines: string[] = [];
+  const log = createLogger({
+    level: 'info',
+    type: 'json',
+    hasTime: true,
+    clock: new FakeClock(Date.UTC(2026, 0, 2, 3, 4, 5)),
+    output: { write: (line) => void lines.push(line) },
+    ...options,
+  });
+  return { log, lines };
+}
+
+test('a record is one JSON object with level, msg, fields and time', () => {
+  const { log, lines } = capture();
+  log.child({ logger: 'addon-operator', queue: 'main' }).info({ count: 2 }, 'task done');
+  expect(lines).toHaveLength(1);
+  const record = JSON.parse(lines[0] ?? '');
+  expect(record).toMatchObject({
+    level: 'info',
+    logger: 'addon-operator',
+    queue: 'main',
+    count: 2,
+    msg: 'task done',
+  });
+  expect(new Date(record.time).getTime()).toBe(Date.UTC(2026, 0, 2, 3, 4, 5));
+});
+
+test('the time can be left out', () => {
+  const { log, lines } = capture({ hasTime: false });
+  log.info({}, 'm');
+  expect(lines).toEqual(['{"level":"info","msg":"m"}\n']);
+});
+
+test('records below the level are dropped until setLevel() lowers it, for children too', () => {
+  const { log, lines } = capture();
+  const child = log.child({ a: 1 });
+  child.debug({}, 'hidden');
+  expect(lines).toEqual([]);
+  log.setLevel('debug');
+  expect(log.level).toBe('debug');
+  child.debug({}, 'shown');
+  expect(lines).toHaveLength(1);
+});
+
+test('a field of the record beats one of the child, and each name is written once', () => {
+  const { log, lines } = capture({ hasTime: false });
+  log.child({ a: 1 }).child({ a: 2 }).info({ a: 3 }, 'm');
+  expect(lines).toEqual(['{"level":"info","a":3,"msg":"m"}\n']);
+});
+
+test('fields cannot take the place of the level, the message or the time', () => {
+  const { log, lines } = capture({ hasTime: false });
+  log.warn({ level: 'info', msg: 'forged', time: 'then' }, 'real');
+  expect(lines).toEqual(['{"level":"warn","level_":"info","msg_":"forged","time_":"then","msg":"real"}\n']);
+});
+
+test('an error is written as its message and causes', () => {
+  const { log, lines } = capture({ hasTime: false });
+  const error = new OperatorError('KUBE_API', 'Cannot list', { cause: new Error('refused') });
+  log.error({ error }, 'failed');
+  expect(lines).toEqual(['{"level":"error","error":"Cannot list: refused","msg":"failed"}\n']);
+});
+
+test('an error of nobody we know also tells where it came from', () => {
+  const { log, lines } = capture();
+  log.error({ error: new TypeError('x is undefined') }, 'failed');
+  const record = JSON.parse(lines[0] ?? '');
+  expect(record.error).toBe('x is undefined');
+  expect(record.stacktrace[0]).toMatch(/^at .*pino-logger\.test/);
+});
+
+test('text records go through the same fields', () => {
+  const { log, lines } = capture({ type: 'text', hasTime: false });
+  log.info({ hook: 'a.sh' }, 'hook finished');
+  expect(lines).toEqual(['INFO  hook finished hook=a.sh\n']);
+});
+
+test('whatever the fields hold, a record is one line of valid JSON', () => {
+  assert(
+    property(dictionary(string(), anything()), string(), (fields, message) => {
+      const { log, lines } = capture();
+      log.info(fields, message);
+      expect(lines).toHaveLength(1);
+      expect(lines[0]?.indexOf('\n')).toBe((lines[0]?.length ?? 0) - 1);
+      expect(JSON.parse(lines[0] ?? '')).toMatchObject({ level: 'info', msg: message });
+    }),
+  );
+});

@@ -1,0 +1,102 @@
+import { pino } from 'pino';
+import type { Clock } from './clock.ts';
+import { errorText } from './error-text.ts';
+import { OperatorError } from './errors.ts';
+import type { LogFields, Logger } from './log.ts';
+import { formatLogLine } from './log-text.ts';
+import { rfc3339 } from './rfc3339.ts';
+
+export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal';
+
+/** Where complete records go, each one line with its line end. */
+export interface LogOutput {
+  write(line: string): void;
+}
+
+export interface LoggerOptions {
+  readonly level: LogLevel;
+  /** `json`: one object a line; `text`: for people; `color`: text for a terminal. */
+  readonly type: 'json' | 'text' | 'color';
+  readonly hasTime: boolean;
+  readonly clock: Clock;
+  readonly output: LogOutput;
+}
+
+/** The root logger of the process. */
+export interface RootLogger extends Logger {
+  readonly level: LogLevel;
+  /** Takes effect at once, for all children too. */
+  setLevel(level: LogLevel): void;
+}
+
+type PinoLogger = ReturnType<typeof createPino>;
+
+/**
+ * A logger that writes one line a record, whatever the fields hold. A value that is an Error is written as its message
+ * and those of its causes; under `error`, one that is not an OperatorError also gives its `stacktrace`.
+ */
+export function createLogger(options: LoggerOptions): RootLogger {
+  const target = createPino(options);
+  return {
+    ...childOf(target, {}),
+    get level() {
+      return target.level as LogLevel; // only setLevel() and the options set it
+    },
+    setLevel(level) {
+      target.level = level;
+    },
+  };
+}
+
+/** Standard output, written without blocking; what is pending is flushed when the process ends. */
+export function stdoutLogOutput(): LogOutput {
+  return pino.destination({ dest: 1, sync: false });
+}
+
+function createPino({ level, type, hasTime, clock, output }: LoggerOptions) {
+  const stream: LogOutput =
+    type === 'json' ? output : { write: (line) => output.write(formatLogLine(line, type === 'color')) };
+  return pino(
+    {
+      level,
+      base: null,
+      timestamp: hasTime && (() => `,"time":"${rfc3339(clock.now())}"`),
+      formatters: { level: (label) => ({ level: label }) },
+    },
+    stream,
+  );
+}
+
+function childOf(target: PinoLogger, bound: LogFields): Logger {
+  const logAt =
+    (level: LogLevel) =>
+    (fields: LogFields, message: string): void => {
+      if (target.isLevelEnabled(level)) target[level](recordOf({ ...bound, ...fields }), message);
+    };
+  return {
+    trace: logAt('trace'),
+    debug: logAt('debug'),
+    info: logAt('info'),
+    warn: logAt('warn'),
+    error: logAt('error'),
+    fatal: logAt('fatal'),
+    child: (fields) => childOf(target, { ...bound, ...fields }),
+  };
+}
+
+/** Names that the record itself uses: a field of that name gets an underscore. */
+const RESERVED: ReadonlySet<string> = new Set(['level', 'msg', 'time', 'stacktrace']);
+
+function recordOf(fields: LogFields): Record<string, unknown> {
+  const record: Record<string, unknown> = Object.create(null);
+  for (const [name, value] of Object.entries(fields))
+    record[RESERVED.has(name) ? `${name}_` : name] = value instanceof Error ? errorText(value) : value;
+  const { error } = fields;
+  if (error instanceof Error && !(error instanceof OperatorError)) record['stacktrace'] = framesOf(error);
+  return record;
+}
+
+function framesOf(error: Error): string[] {
+  const lines = (error.stack ?? '').split('\n').map((line) => line.trim());
+  return lines.filter((line) => line.startsWith('at '));
+}

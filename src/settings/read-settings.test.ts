@@ -1,0 +1,170 @@
+import { expect, test } from 'vitest';
+import { hasCode } from '../lib/errors.ts';
+import type { Settings } from '../settings.ts';
+import { readSetting, readSettings } from './read-settings.ts';
+
+type Env = Readonly<Record<string, string>>;
+
+function read(env: Env = {}, flags: Env = {}): Settings {
+  return readSettings({ env: { ADDON_OPERATOR_NAMESPACE: 'ns', ...env }, flags });
+}
+
+function problemsOf(env: Env, flags: Env = {}): string {
+  try {
+    readSettings({ env, flags });
+  } catch (error) {
+    if (hasCode(error, 'CONFIG_INVALID')) return error.message;
+    throw error;
+  }
+  throw new Error('no error was thrown');
+}
+
+test('without flags and variables the defaults hold', () => {
+  expect(read()).toMatchObject({
+    modulesDirs: ['modules'],
+    globalHooksDir: 'global-hooks',
+    unnumberedModulesOrder: 1,
+    tmpDir: '/tmp/addon-operator',
+    configMapName: 'addon-operator',
+    listenAddress: '0.0.0.0',
+    listenPort: 9650,
+    metricsPrefix: 'addon_operator_',
+    crdExtraLabels: { heritage: 'addon-operator' },
+    crdFilterPrefixes: ['doc-', '_'],
+    helmHistoryMax: 10,
+    helmTimeoutMs: 1_200_000,
+    kubeClientQps: 5,
+    kubeClientBurst: 10,
+    objectPatcherTimeoutMs: 10_000,
+    logLevel: 'info',
+    debugUnixSocket: '/var/run/addon-operator/debug.socket',
+    hookTimeoutMs: 0,
+    shutdownGraceMs: 30_000,
+    watchesFiles: false,
+    jq: 'auto',
+    isHaEnabled: false,
+    hasQueueActionMetrics: true,
+  });
+});
+
+test('the settings are frozen', () => {
+  expect(Object.isFrozen(read())).toBe(true);
+});
+
+test.each<[string, Env, Env, readonly string[]]>([
+  ['the plain variable', { MODULES_DIR: '/a' }, {}, ['/a']],
+  [
+    'the prefixed variable over the plain one',
+    { MODULES_DIR: '/a', ADDON_OPERATOR_MODULES_DIR: '/b' },
+    {},
+    ['/b'],
+  ],
+  [
+    'the flag over both',
+    { MODULES_DIR: '/a', ADDON_OPERATOR_MODULES_DIR: '/b' },
+    { 'modules-dir': '/c' },
+    ['/c'],
+  ],
+  ['several directories without empty ones', { MODULES_DIR: '/a::/b' }, {}, ['/a', '/b']],
+])('modules are searched in %s', (_case, env, flags, expected) => {
+  expect(read(env, flags).modulesDirs).toEqual(expected);
+});
+
+test('variables of shell-operator are the weakest', () => {
+  expect(read({ SHELL_OPERATOR_LISTEN_PORT: '9999' }).listenPort).toBe(9999);
+  expect(read({ SHELL_OPERATOR_LISTEN_PORT: '9999', ADDON_OPERATOR_LISTEN_PORT: '9650' }).listenPort).toBe(
+    9650,
+  );
+  expect(read({ SHELL_OPERATOR_HOOKS_DIR: '/h', GLOBAL_HOOKS_DIR: '/g' }).globalHooksDir).toBe('/g');
+});
+
+test('a variable that is set but empty changes nothing', () => {
+  expect(read({ ADDON_OPERATOR_CONFIG_MAP: '' }).configMapName).toBe('addon-operator');
+  expect(read({ ADDON_OPERATOR_MODULES_DIR: '', MODULES_DIR: '/a' }).modulesDirs).toEqual(['/a']);
+});
+
+test.each(['1', 't', 'T', 'true', 'TRUE', 'True'])('%s means yes', (word) => {
+  expect(read({ LOG_NO_TIME: word }).logsWithoutTime).toBe(true);
+});
+
+test.each(['0', 'f', 'F', 'false', 'FALSE', 'False'])('%s means no', (word) => {
+  expect(read({ LOG_NO_TIME: word }).logsWithoutTime).toBe(false);
+});
+
+test.each<[Env, string]>([
+  [
+    { HELM_TIMEOUT: 'abc' },
+    'variable HELM_TIMEOUT (flag --helm-timeout): value "abc" is invalid; accepted: a duration such as 90s, 20m or 1h30m',
+  ],
+  [{ ADDON_OPERATOR_HOOK_TIMEOUT: '-5s' }, 'value "-5s" is invalid'],
+  [{ LOG_NO_TIME: 'yes' }, 'accepted: 1, t, true, 0, f, false'],
+  [{ ADDON_OPERATOR_LISTEN_PORT: '70000' }, 'accepted: a whole number from 0 to 65535'],
+  [{ KUBE_CLIENT_QPS: '0' }, 'accepted: a number above 0'],
+  [{ LOG_TYPE: 'xml' }, 'accepted: json, text, color'],
+  [{ ADDON_OPERATOR_CRD_EXTRA_LABELS: 'a=b,c' }, 'accepted: key=value pairs separated by commas'],
+  [{ ADDON_OPERATOR_PROMETHEUS_METRICS_PREFIX: 'my-' }, 'value "my-" is invalid'],
+])('%j is refused', (env, message) => {
+  expect(problemsOf({ ADDON_OPERATOR_NAMESPACE: 'ns', ...env })).toContain(message);
+});
+
+test('a wrong flag is named with its variable', () => {
+  expect(problemsOf({ ADDON_OPERATOR_NAMESPACE: 'ns' }, { 'helm-timeout': 'soon' })).toBe(
+    'flag --helm-timeout (variable HELM_TIMEOUT): value "soon" is invalid; accepted: a duration such as 90s, 20m or 1h30m',
+  );
+});
+
+test('all mistakes are told at once', () => {
+  const problems = problemsOf({
+    ADDON_OPERATOR_NAMESPACE: 'ns',
+    HELM_TIMEOUT: 'x',
+    KUBE_CLIENT_BURST: '-1',
+    HELM2: 'yes',
+  });
+  expect(problems.split('\n')).toHaveLength(3);
+  expect(problems).toContain('HELM_TIMEOUT');
+  expect(problems).toContain('KUBE_CLIENT_BURST');
+  expect(problems).toContain('helm 2 is not supported');
+});
+
+test('the namespace is required', () => {
+  expect(problemsOf({})).toContain('--namespace (variable ADDON_OPERATOR_NAMESPACE) is required');
+});
+
+test('an unknown log level means info', () => {
+  expect(read({ LOG_LEVEL: 'loud' }).logLevel).toBe('info');
+  expect(read({ LOG_LEVEL: 'DEBUG' }).logLevel).toBe('debug');
+});
+
+test('only the word true enables HA, which needs pod and address', () => {
+  expect(read({ ADDON_OPERATOR_HA: 'yes' }).isHaEnabled).toBe(false);
+  const problems = problemsOf({ ADDON_OPERATOR_NAMESPACE: 'ns', ADDON_OPERATOR_HA: 'true' });
+  expect(problems).toContain('ADDON_OPERATOR_POD env not set or empty');
+  expect(problems).toContain('ADDON_OPERATOR_LISTEN_ADDRESS env not set or empty');
+  const ha = {
+    ADDON_OPERATOR_HA: 'true',
+    ADDON_OPERATOR_POD: 'p',
+    ADDON_OPERATOR_LISTEN_ADDRESS: '10.0.0.1',
+  };
+  expect(read(ha).isHaEnabled).toBe(true);
+});
+
+test('labels with odd names stay plain data', () => {
+  const labels = read({ ADDON_OPERATOR_CRD_EXTRA_LABELS: '__proto__=x, a=b=c ,d=' }).crdExtraLabels;
+  expect(Object.entries(labels)).toEqual([
+    ['__proto__', 'x'],
+    ['a', 'b=c'],
+    ['d', ''],
+  ]);
+});
+
+test('QUEUE_ACTIONS_METRICS=no switches these metrics off', () => {
+  expect(read({ QUEUE_ACTIONS_METRICS: 'no' }).hasQueueActionMetrics).toBe(false);
+});
+
+test('readSetting() needs no other setting to be right', () => {
+  const socket = readSetting('debugUnixSocket', {
+    env: { HELM_TIMEOUT: 'x', DEBUG_UNIX_SOCKET: '/s' },
+    flags: {},
+  });
+  expect(socket).toBe('/s');
+});
