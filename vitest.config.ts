@@ -6,7 +6,13 @@ export default defineConfig({
   test: {
     reporters: ['default', './test/support/summary-reporter.ts'],
     projects: [
-      { test: { ...shared, name: 'unit', include: ['src/**/*.test.ts', 'test/checks/**/*.test.ts'] } },
+      {
+        test: {
+          ...shared,
+          name: 'unit',
+          include: ['src/**/*.test.ts', 'test/checks/**/*.test.ts', 'test/support/**/*.test.ts'],
+        },
+      },
       {
         test: {
           ...shared,
@@ -21,6 +27,7 @@ export default defineConfig({
           ...shared,
           name: 'cluster',
           include: ['test/cluster/**/*.test.ts', 'test/fault/**/*.test.ts'],
+          globalSetup: ['test/support/control-plane/global-setup.ts'],
           testTimeout: 120_000,
           hookTimeout: 1_800_000,
         },

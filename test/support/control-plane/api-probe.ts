@@ -1,0 +1,88 @@
+import { readFileSync } from 'node:fs';
+import { request } from 'node:https';
+import { parseJson } from '../../../src/lib/json.ts';
+
+export interface ApiAccess {
+  readonly serverUrl: string;
+  readonly caFile: string;
+  readonly certFile: string;
+  readonly keyFile: string;
+}
+
+export interface ApiAnswer {
+  readonly status: number;
+  /** Parsed JSON, or the text when it is none. */
+  readonly body: unknown;
+}
+
+export interface ProbeRequest {
+  readonly method?: string;
+  /** Path and query. */
+  readonly path: string;
+  readonly body?: unknown;
+  readonly contentType?: string;
+}
+
+const TIMEOUT_MS = 30_000;
+
+/** Looks at and changes the cluster from a test's side, as administrator and by no code of the product. */
+export class ApiProbe {
+  readonly #access: ApiAccess;
+
+  constructor(access: ApiAccess) {
+    this.#access = access;
+  }
+
+  /** One request; every HTTP status is an answer. Rejects when there is none within 30 s. */
+  async request({ method = 'GET', path, body, contentType }: ProbeRequest): Promise<ApiAnswer> {
+    const { serverUrl, caFile, certFile, keyFile } = this.#access;
+    const { promise, resolve, reject } = Promise.withResolvers<ApiAnswer>();
+    const outgoing = request(new URL(path, serverUrl), {
+      method,
+      agent: false,
+      ca: readFileSync(caFile),
+      cert: readFileSync(certFile),
+      key: readFileSync(keyFile),
+      headers: { 'content-type': contentType ?? 'application/json' },
+      timeout: TIMEOUT_MS,
+    });
+    outgoing.on('timeout', () => outgoing.destroy(new Error(`no answer to ${method} ${path}`)));
+    outgoing.on('error', reject);
+    outgoing.on('response', (incoming) => {
+      const chunks: Buffer[] = [];
+      incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
+      incoming.on('error', reject);
+      incoming.on('end', () => {
+        const text = Buffer.concat(chunks).toString('utf8');
+        resolve({ status: incoming.statusCode ?? 0, body: jsonOrText(text) });
+      });
+    });
+    outgoing.end(body === undefined ? undefined : JSON.stringify(body));
+    return await promise;
+  }
+
+  /** As {@link request}, but a status outside 2xx is an error. Returns the body. */
+  async expect(request: ProbeRequest): Promise<unknown> {
+    const { status, body } = await this.request(request);
+    if (status >= 200 && status < 300) return body;
+    throw new Error(`${request.method ?? 'GET'} ${request.path} answered ${status}: ${JSON.stringify(body)}`);
+  }
+
+  /** Creates a namespace with a fresh name that starts with `prefix`, and returns the name. */
+  async createNamespace(prefix: string): Promise<string> {
+    const body = await this.expect({
+      method: 'POST',
+      path: '/api/v1/namespaces',
+      body: { apiVersion: 'v1', kind: 'Namespace', metadata: { generateName: `${prefix}-` } },
+    });
+    return (body as { metadata: { name: string } }).metadata.name;
+  }
+}
+
+function jsonOrText(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    return text;
+  }
+}
