@@ -12,6 +12,7 @@ import {
 } from '../support/control-plane/cluster-suite.ts';
 import type { ControlPlane } from '../support/control-plane/control-plane.ts';
 import { HELM_VERSIONS } from '../support/control-plane/programs.ts';
+import { FaultProxy } from '../support/fault-proxy.ts';
 
 const signal = new AbortController().signal;
 
@@ -31,6 +32,25 @@ describeCluster('the shared control plane', (cluster) => {
     await probe.expect({ method: 'POST', path: `${path}/configmaps`, body: configMap('mine') });
     await probe.expect({ method: 'DELETE', path });
     await vi.waitFor(async () => expect((await probe.request({ path })).status).toBe(404), 30_000);
+  });
+
+  test('is reached through the fault proxy, watches included', async () => {
+    const probe = new ApiProbe(cluster().access);
+    const path = `/api/v1/namespaces/${await probe.createNamespace('proxy')}/configmaps`;
+    await using proxy = await FaultProxy.start(cluster().access);
+    const watch = await fetch(`${proxy.url}${path}?watch=true&fieldSelector=metadata.name%3Dseen`);
+    await probe.expect({ method: 'POST', path, body: configMap('seen') });
+    const reader = watch.body?.getReader();
+    const event = Buffer.from((await reader?.read())?.value ?? []).toString();
+    expect(JSON.parse(event)).toMatchObject({ type: 'ADDED', object: { metadata: { name: 'seen' } } });
+    proxy.add({ verb: 'list' }, { type: 'cut-after-bytes', bytes: 20 });
+    await expect(fetch(`${proxy.url}${path}`).then(async (list) => await list.text())).rejects.toThrow(
+      'terminated',
+    );
+    expect(proxy.calls.map(({ verb, fault }) => [verb, fault])).toEqual([
+      ['watch', null],
+      ['list', 'cut-after-bytes'],
+    ]);
   });
 
   describe.each(HELM_VERSIONS)('helm %s', (version) => {

@@ -52,7 +52,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     const cluster = { access, kubeconfigPath, programs, helm };
     project.provide('clusterState', { type: 'running', cluster });
   } catch (error) {
-    find.onProgress(`unavailable, cluster tests are skipped: ${messageOf(error)}`);
+    find.onProgress(`unavailable: ${messageOf(error)}`);
     project.provide('clusterState', { type: 'unavailable', reason: messageOf(error) });
   }
   return async () => {

@@ -1,0 +1,56 @@
+import { once } from 'node:events';
+import { existsSync, mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { execa } from 'execa';
+import { expect, test, vi } from 'vitest';
+import { GuardedProcess } from './guarded-process.ts';
+import { ProcessGuard } from './process-guard.ts';
+
+test('close() kills what still runs and removes the directory', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'process-guard-'));
+  const guard = ProcessGuard.start(directory);
+  const logFile = join(directory, 'log');
+  const spec = {
+    name: 'sleeper',
+    file: 'sh',
+    args: ['-c', 'echo up; sleep 600'],
+    cwd: directory,
+    logFile,
+    guard,
+  };
+  const sleeper = await GuardedProcess.start(spec);
+  await vi.waitFor(() => expect(sleeper.logTail).toBe('up'));
+  await guard.close();
+  await sleeper.exited;
+  expect([sleeper.isRunning, existsSync(directory)]).toEqual([false, false]);
+});
+
+test('the guard works when the process that started it is killed', async () => {
+  const script = `
+    import { mkdtempSync } from 'node:fs';
+    import { ProcessGuard } from '${join(import.meta.dirname, 'process-guard.ts')}';
+    import { GuardedProcess } from '${join(import.meta.dirname, 'guarded-process.ts')}';
+    const directory = mkdtempSync('${join(tmpdir(), 'process-guard-')}');
+    const guard = ProcessGuard.start(directory);
+    const spec = { name: 's', file: 'sleep', args: ['600'], cwd: '/', logFile: directory + '/log', guard };
+    const { pid } = await GuardedProcess.start(spec);
+    console.log(JSON.stringify({ directory, pid }));
+    setInterval(() => undefined, 1000);
+  `;
+  const owner = execa(process.execPath, ['--input-type=module', '-e', script], { reject: false });
+  const [line] = (await once(owner.stdout, 'data')) as [Buffer];
+  const { directory, pid } = JSON.parse(line.toString()) as { directory: string; pid: number };
+  expect(await stateOf(pid)).toMatch(/^[RS]/);
+  owner.kill('SIGKILL');
+  await owner;
+  await vi.waitFor(async () => {
+    expect(existsSync(directory)).toBe(false);
+    expect(await stateOf(pid)).toMatch(/^(Z|$)/);
+  });
+});
+
+/** State of a process as ps has it, Z for one that is dead and not yet collected, empty when there is none. */
+async function stateOf(pid: number): Promise<string> {
+  return (await execa('ps', ['-o', 'stat=', '-p', String(pid)], { reject: false })).stdout;
+}
