@@ -1,5 +1,11 @@
 import type { Clock } from '../lib/clock.ts';
-import { type QueueEntry, type TaskFailure, type TaskHandler, TaskQueue } from './task-queue.ts';
+import {
+  type QueueEntry,
+  type QueueSignals,
+  type TaskFailure,
+  type TaskHandler,
+  TaskQueue,
+} from './task-queue.ts';
 
 export interface QueueSetOptions<T> {
   readonly clock: Clock;
@@ -14,7 +20,7 @@ export class QueueSet<T> {
   readonly #options: QueueSetOptions<T>;
   readonly #queues = new Map<string, TaskQueue<T>>();
   readonly #workers: Promise<void>[] = [];
-  #signal: AbortSignal | undefined;
+  #signals: QueueSignals | undefined;
 
   constructor(options: QueueSetOptions<T>) {
     this.#options = options;
@@ -38,14 +44,14 @@ export class QueueSet<T> {
       onFailure: (entry, failure) => onFailure?.(name, entry, failure),
     });
     this.#queues.set(name, queue);
-    if (this.#signal !== undefined) this.#work(queue, this.#signal);
+    if (this.#signals !== undefined) this.#work(queue, this.#signals);
     return queue;
   }
 
-  /** Starts the workers of all queues, present and future. They end when the signal aborts. */
-  start(signal: AbortSignal): void {
-    this.#signal = signal;
-    for (const queue of this.#queues.values()) this.#work(queue, signal);
+  /** Starts the workers of all queues, present and future. */
+  start(signals: QueueSignals): void {
+    this.#signals = signals;
+    for (const queue of this.#queues.values()) this.#work(queue, signals);
   }
 
   /** Resolves when every worker has ended, running tasks included. */
@@ -53,8 +59,8 @@ export class QueueSet<T> {
     await Promise.all(this.#workers);
   }
 
-  #work(queue: TaskQueue<T>, signal: AbortSignal): void {
-    this.#workers.push(queue.run(this.#options.handle, signal));
+  #work(queue: TaskQueue<T>, signals: QueueSignals): void {
+    this.#workers.push(queue.run(this.#options.handle, signals));
   }
 }
 

@@ -14,11 +14,12 @@ function harness(
     return decide(entry.task, entry.failures);
   };
   const stop = new AbortController();
-  const ended = queue.run(handle, stop.signal);
+  const ended = queue.run(handle, { stop: stop.signal, abort: stop.signal });
   return { clock, queue, ran, stop, ended };
 }
 
 const success: TaskOutcome<string> = { type: 'success' };
+const never = { stop: new AbortController().signal, abort: new AbortController().signal };
 
 test('run() handles tasks in the order they arrived, one at a time', async () => {
   const { queue, ran } = harness(() => success);
@@ -161,11 +162,10 @@ test('takeFollowing() takes only the unbroken row behind the running task', asyn
   const queue = new TaskQueue<string>({ name: 'q', clock, random: () => 0 });
   const seen: string[][] = [];
   queue.append('h1', 'h2', 'x', 'h3');
-  const stop = new AbortController();
   void queue.run(async (entry, own) => {
     seen.push([entry.task, ...own.takeFollowing(entry, (task) => task.startsWith('h'))]);
     return success;
-  }, stop.signal);
+  }, never);
   await settle();
   expect(seen).toEqual([
     ['h1', 'h2'],
@@ -183,7 +183,7 @@ test('replaceTask() is what a retry gets', async () => {
     if (entry.failures > 0) return success;
     own.replaceTask(entry, 'merged');
     return { type: 'retry', error: 'x' };
-  }, new AbortController().signal);
+  }, never);
   await settle();
   await clock.advance(5_000);
   expect(seen).toEqual(['one', 'merged']);
@@ -217,7 +217,7 @@ test('QueueSet runs queues independently and lists main first', async () => {
   });
   queues.get('zeta').append('a');
   const stop = new AbortController();
-  queues.start(stop.signal);
+  queues.start({ stop: stop.signal, abort: stop.signal });
   queues.get('main').append('bad', 'blocked');
   queues.get('alpha').append('b');
   await settle();
@@ -226,4 +226,30 @@ test('QueueSet runs queues independently and lists main first', async () => {
   expect(queues.all.map((queue) => queue.name)).toEqual(['main', 'alpha', 'zeta']);
   stop.abort();
   await queues.ended();
+});
+
+test('an orderly stop lets the running handler finish; an abort reaches it', async () => {
+  const clock = new FakeClock();
+  const queue = new TaskQueue<string>({ name: 'q', clock, random: () => 0 });
+  const stop = new AbortController();
+  const abort = new AbortController();
+  const { promise, resolve } = Promise.withResolvers<TaskOutcome<string>>();
+  const seen: boolean[] = [];
+  queue.append('slow', 'never');
+  const ended = queue.run(
+    async (_entry, _queue, signal) => {
+      signal.addEventListener('abort', () => resolve(success));
+      await promise;
+      seen.push(signal.aborted);
+      return success;
+    },
+    { stop: stop.signal, abort: abort.signal },
+  );
+  stop.abort();
+  await settle();
+  expect(seen).toEqual([]);
+  abort.abort();
+  await ended;
+  expect(seen).toEqual([true]);
+  expect(queue.length).toBe(2);
 });

@@ -22,6 +22,7 @@ export type TaskOutcome<T> =
   /** Not finished: `before` runs first, then this task again; with `when` not until that promise settles. */
   | { readonly type: 'repeat'; readonly before?: readonly T[]; readonly when?: Promise<unknown> };
 
+/** `signal` aborts when the task shall end where it is; an orderly stop lets it finish. */
 export type TaskHandler<T> = (
   entry: QueueEntry<T>,
   queue: TaskQueue<T>,
@@ -39,6 +40,12 @@ export interface TaskFailure {
   readonly error: unknown;
   /** Milliseconds until the next attempt. */
   readonly delayMs: number;
+}
+
+/** `stop`: take no further task. `abort`: end the task that runs now, too. */
+export interface QueueSignals {
+  readonly stop: AbortSignal;
+  readonly abort: AbortSignal;
 }
 
 export interface TaskQueueOptions<T> {
@@ -145,27 +152,31 @@ export class TaskQueue<T> {
     this.#endDelay();
   }
 
-  /** Runs tasks until the signal aborts; then the running handler is waited for. Never rejects. */
-  async run(handle: TaskHandler<T>, signal: AbortSignal): Promise<void> {
-    const onAbort = (): void => this.#wakeUp();
-    signal.addEventListener('abort', onAbort);
-    while (!signal.aborted) {
+  /** Runs tasks until `stop` aborts; then the running handler is waited for. Never rejects. */
+  async run(handle: TaskHandler<T>, { stop, abort }: QueueSignals): Promise<void> {
+    const onStop = (): void => this.#wakeUp();
+    stop.addEventListener('abort', onStop);
+    while (!stop.aborted) {
       const head = this.#entries[0];
-      if (head === undefined) await this.#untilWoken(signal);
-      else await this.#attempt(head, handle, signal);
+      if (head === undefined) await this.#untilWoken(stop);
+      else await this.#attempt(head, handle, { stop, abort });
     }
-    signal.removeEventListener('abort', onAbort);
+    stop.removeEventListener('abort', onStop);
     this.#status = { type: 'stopped' };
   }
 
-  async #attempt(entry: MutableEntry<T>, handle: TaskHandler<T>, signal: AbortSignal): Promise<void> {
+  async #attempt(
+    entry: MutableEntry<T>,
+    handle: TaskHandler<T>,
+    { stop, abort }: QueueSignals,
+  ): Promise<void> {
     this.#running = entry;
     this.#status = { type: 'running', sinceMs: this.#clock.now() };
-    const outcome = await handle(entry, this, signal).catch(
+    const outcome = await handle(entry, this, abort).catch(
       (error: unknown): TaskOutcome<T> => ({ type: 'retry', error }),
     );
     this.#status = { type: 'idle' };
-    if (!signal.aborted && this.#entries.includes(entry)) await this.#settle(entry, outcome, signal);
+    if (!stop.aborted && this.#entries.includes(entry)) await this.#settle(entry, outcome, stop);
     this.#running = undefined;
   }
 

@@ -1,0 +1,97 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { KubernetesBinding, LifecycleBinding, ScheduleBinding } from './hook-config.ts';
+import type { KubernetesEvent, SnapshotItem } from './kubernetes-binding.ts';
+
+/** Why a hook is to be run, as it waits in a queue: snapshots are added when the run starts. */
+export type RunReason =
+  | { readonly type: 'lifecycle'; readonly binding: LifecycleBinding }
+  | { readonly type: 'schedule'; readonly binding: ScheduleBinding }
+  | { readonly type: 'synchronization'; readonly binding: KubernetesBinding }
+  | { readonly type: 'event'; readonly binding: KubernetesBinding; readonly event: KubernetesEvent };
+
+/** One element of the binding context file. */
+export type BindingContext = Readonly<Record<string, unknown>>;
+
+/** The snapshot of one kubernetes binding, by its position in the hook's configuration. */
+export type SnapshotReader = (bindingIndex: number) => readonly SnapshotItem[];
+
+/**
+ * Leaves of each unbroken row of reasons with one group only the last: the others would give the hook the same
+ * snapshots again.
+ */
+export function compactGroups(reasons: readonly RunReason[]): readonly RunReason[] {
+  return reasons.filter((reason, index) => {
+    const next = reasons[index + 1];
+    const group = groupOf(reason);
+    return group === undefined || next === undefined || groupOf(next) !== group;
+  });
+}
+
+/** The group of the binding a hook runs for. */
+export function groupOf(reason: RunReason): string | undefined {
+  return reason.type === 'lifecycle' ? undefined : reason.binding.group;
+}
+
+/**
+ * Builds the binding contexts of one run. Every snapshot is read once, so all contexts of the run see the same state.
+ *
+ * @param kubernetes the kubernetes bindings of the hook, in configuration order
+ */
+export function buildBindingContexts(
+  reasons: readonly RunReason[],
+  kubernetes: readonly KubernetesBinding[],
+  read: SnapshotReader,
+): readonly BindingContext[] {
+  const taken = new Map<number, readonly SnapshotItem[]>();
+  const readOnce: SnapshotReader = (index) => {
+    const known = taken.get(index);
+    if (known !== undefined) return known;
+    const items = read(index);
+    taken.set(index, items);
+    return items;
+  };
+  const snapshots = (indexes: readonly number[]) =>
+    Object.fromEntries(indexes.map((index) => [kubernetes[index]?.name ?? '', readOnce(index)]));
+  return compactGroups(reasons).map((reason) => contextOf(reason, kubernetes, readOnce, snapshots));
+}
+
+function contextOf(
+  reason: RunReason,
+  kubernetes: readonly KubernetesBinding[],
+  read: SnapshotReader,
+  snapshots: (indexes: readonly number[]) => Record<string, readonly SnapshotItem[]>,
+): BindingContext {
+  if (reason.type === 'lifecycle') {
+    if (reason.binding === 'onStartup') return { binding: reason.binding };
+    return { binding: reason.binding, snapshots: snapshots(kubernetes.map((binding) => binding.index)) };
+  }
+  const { name, group, snapshotsFrom } = reason.binding;
+  const included = snapshotsFrom.length === 0 ? {} : { snapshots: snapshots(snapshotsFrom) };
+  if (group !== undefined) return { binding: name, type: 'Group', groupName: group, ...included };
+  switch (reason.type) {
+    case 'schedule':
+      return { binding: name, type: 'Schedule', ...included };
+    case 'synchronization':
+      return { binding: name, type: 'Synchronization', objects: read(reason.binding.index), ...included };
+    case 'event':
+      return {
+        binding: name,
+        type: 'Event',
+        watchEvent: reason.event.watchEvent,
+        ...reason.event.item,
+        ...included,
+      };
+  }
+}
+
+/** Positions of the kubernetes bindings whose Synchronization is among the reasons. */
+export function synchronizedBindings(reasons: readonly RunReason[]): readonly number[] {
+  return reasons.flatMap((reason) => (reason.type === 'synchronization' ? [reason.binding.index] : []));
+}
+
+/** Whether two Synchronizations may be given to the hook in one run. */
+export function mayShareRun(a: RunReason, b: RunReason): boolean {
+  if (a.type !== 'synchronization' || b.type !== 'synchronization') return true;
+  const flags = ({ binding }: typeof a) => [binding.executeOnSynchronization, binding.waitForSynchronization];
+  return isDeepStrictEqual(flags(a), flags(b));
+}

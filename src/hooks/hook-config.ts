@@ -1,0 +1,65 @@
+import type { KubernetesBindingSpec } from './kubernetes-binding.ts';
+
+/** Lifecycle bindings: a hook names the order in which it runs among the hooks of the same binding. */
+export type LifecycleBinding =
+  | 'onStartup'
+  | 'beforeAll'
+  | 'afterAll'
+  | 'beforeHelm'
+  | 'afterHelm'
+  | 'beforeDeleteHelm'
+  | 'afterDeleteHelm';
+
+export type BindingType = LifecycleBinding | 'schedule' | 'kubernetes';
+
+export const GLOBAL_LIFECYCLE_BINDINGS = ['onStartup', 'beforeAll', 'afterAll'] as const;
+export const MODULE_LIFECYCLE_BINDINGS = [
+  'onStartup',
+  'beforeHelm',
+  'afterHelm',
+  'beforeDeleteHelm',
+  'afterDeleteHelm',
+] as const;
+
+/** What every binding with a queue has. */
+interface QueuedBinding {
+  readonly name: string;
+  readonly allowFailure: boolean;
+  readonly queue: string;
+  readonly group?: string;
+  /**
+   * Positions in {@link HookConfig.kubernetes} of the bindings whose snapshots go into the context: those of
+   * `includeSnapshotsFrom`, then those of the group, without repetition.
+   */
+  readonly snapshotsFrom: readonly number[];
+}
+
+export interface ScheduleBinding extends QueuedBinding {
+  readonly type: 'schedule';
+  readonly crontab: string;
+}
+
+export interface KubernetesBinding extends QueuedBinding {
+  readonly type: 'kubernetes';
+  /** Position in {@link HookConfig.kubernetes}. */
+  readonly index: number;
+  readonly watch: KubernetesBindingSpec;
+  readonly executeOnSynchronization: boolean;
+  readonly waitForSynchronization: boolean;
+}
+
+export interface HookSettings {
+  /** Token bucket over all runs of the hook: one token every `minIntervalMs`, at most `burst` saved up. */
+  readonly rateLimit?: { readonly minIntervalMs: number; readonly burst: number };
+  /** Time limit of one run in milliseconds. */
+  readonly timeoutMs?: number;
+}
+
+/** What a hook answered to `--config`, checked and with all defaults filled in. */
+export interface HookConfig {
+  /** Order numbers of the lifecycle bindings the hook has. */
+  readonly lifecycle: Readonly<Partial<Record<LifecycleBinding, number>>>;
+  readonly schedule: readonly ScheduleBinding[];
+  readonly kubernetes: readonly KubernetesBinding[];
+  readonly settings: HookSettings;
+}

@@ -1,0 +1,49 @@
+import { GLOBAL_SECTION, type ModuleName, type ValuesOwner } from '../values/module-key.ts';
+import type { HookConfig } from './hook-config.ts';
+
+/** Whose hook it is: hooks of different modules may have the same name. */
+export type HookOwner =
+  | { readonly type: 'global' }
+  | { readonly type: 'module'; readonly module: ModuleName };
+
+/** A hook that answered `--config`. */
+export interface Hook {
+  readonly name: string;
+  /** Absolute path of the executable. */
+  readonly path: string;
+  readonly owner: HookOwner;
+  readonly config: HookConfig;
+}
+
+/** Hooks with the given lifecycle binding in the order they run: by order number, then by name. */
+export function hooksInOrder(
+  hooks: readonly Hook[],
+  binding: keyof HookConfig['lifecycle'],
+): readonly Hook[] {
+  return hooks
+    .filter((hook) => hook.config.lifecycle[binding] !== undefined)
+    .toSorted(
+      (a, b) =>
+        (a.config.lifecycle[binding] ?? 0) - (b.config.lifecycle[binding] ?? 0) || compare(a.name, b.name),
+    );
+}
+
+function compare(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}
+
+/** Whose values the hook reads and patches. */
+export function valuesOwnerOf(hook: Hook): ValuesOwner {
+  return hook.owner.type === 'global' ? GLOBAL_SECTION : hook.owner.module;
+}
+
+/** The module label of logs and metrics; empty for global hooks. */
+export function moduleNameOf(hook: Hook): string {
+  return hook.owner.type === 'global' ? '' : hook.owner.module;
+}
+
+/** How messages name a hook. */
+export function title(hook: Hook): string {
+  return `${hook.owner.type} hook '${hook.name}'`;
+}

@@ -1,0 +1,103 @@
+import { messageOf, OperatorError } from '../lib/errors.ts';
+import type { Logger } from '../lib/log.ts';
+import type { ProcessResult, ProcessRunner } from '../process/process-runner.ts';
+import { findHooks, type HookFile } from './find-hooks.ts';
+import type { Hook, HookOwner } from './hook.ts';
+import type { HookConfigParser } from './parse-hook-config.ts';
+
+export interface HookLoaderOptions {
+  readonly runner: ProcessRunner;
+  readonly parser: HookConfigParser;
+  readonly log: Logger;
+  /** Environment of `--config` runs. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd: string;
+  /** Limit for one `--config` run, in milliseconds. */
+  readonly timeoutMs: number;
+}
+
+const MAX_CONFIG_BYTES = 1024 * 1024;
+const GRACE_MS = 1_000;
+
+/** Finds hooks and asks each of them for its configuration. */
+export class HookLoader {
+  readonly #options: HookLoaderOptions;
+
+  constructor(options: HookLoaderOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Every hook below `root`, in path order, asked one after another.
+   *
+   * @throws OperatorError HOOK_CONFIG_INVALID naming the first hook whose `--config` failed, and why
+   */
+  async load(root: string, owner: HookOwner, signal: AbortSignal): Promise<readonly Hook[]> {
+    const files = await findHooks(root, owner, this.#options.log);
+    const hooks: Hook[] = [];
+    for (const file of files) hooks.push(await this.loadHook(file, owner, signal));
+    return hooks;
+  }
+
+  async loadHook(file: HookFile, owner: HookOwner, signal: AbortSignal): Promise<Hook> {
+    const stdout = await this.#askConfig(file, signal);
+    try {
+      return { ...file, owner, config: await this.#options.parser.parse(stdout, owner.type) };
+    } catch (error) {
+      throw new OperatorError(
+        'HOOK_CONFIG_INVALID',
+        `${title(owner)} hook '${file.name}' --config invalid: ${messageOf(error)}\nhook --config output: ${stdout.trim()}`,
+        { cause: error },
+      );
+    }
+  }
+
+  async #askConfig(file: HookFile, signal: AbortSignal): Promise<string> {
+    const { runner, env, cwd, timeoutMs } = this.#options;
+    const result = await runner
+      .run(
+        {
+          file: file.path,
+          args: ['--config'],
+          cwd,
+          env,
+          timeoutMs,
+          graceMs: GRACE_MS,
+          captureStdoutBytes: MAX_CONFIG_BYTES,
+        },
+        signal,
+      )
+      .catch((error: unknown) => {
+        if (signal.aborted) throw error;
+        throw new OperatorError(
+          'HOOK_CONFIG_INVALID',
+          `cannot get config for hook '${file.path}': ${messageOf(error)}`,
+          {
+            cause: error,
+          },
+        );
+      });
+    const problem = configProblem(result);
+    if (problem !== undefined)
+      throw new OperatorError('HOOK_CONFIG_INVALID', `cannot get config for hook '${file.path}': ${problem}`);
+    return result.stdout;
+  }
+}
+
+function configProblem(result: ProcessResult): string | undefined {
+  const { outcome } = result;
+  const stderr = result.stderr.trim() === '' ? '' : `: ${result.stderr.trim()}`;
+  switch (outcome.type) {
+    case 'exited':
+      if (outcome.exitCode !== 0) return `--config ended with exit status ${outcome.exitCode}${stderr}`;
+      return result.isStdoutTruncated ? `--config printed more than ${MAX_CONFIG_BYTES} bytes` : undefined;
+    case 'signalled':
+      return `--config was killed by ${outcome.signal}${stderr}`;
+    case 'timed-out':
+      return `--config gave no answer within ${outcome.timeoutMs / 1_000} s and was stopped${stderr}`;
+  }
+}
+
+function title(owner: HookOwner): string {
+  return owner.type === 'global' ? 'global' : `module '${owner.module}'`;
+}

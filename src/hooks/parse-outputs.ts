@@ -1,0 +1,63 @@
+import { parsePatchOperations } from '../kube/object-patch/parse-operations.ts';
+import type { PatchOperation as ObjectOperation } from '../kube/object-patch/patch-operation.ts';
+import { messageOf, OperatorError } from '../lib/errors.ts';
+import type { Logger } from '../lib/log.ts';
+import { type MetricOperation, parseMetricOperations } from '../metrics/metric-operation.ts';
+import { type FlagPatch, splitGlobalPatch } from '../values/enabled-patches.ts';
+import { parseValuesPatch } from '../values/values-patch.ts';
+import type { HookPatches } from '../values/values-store.ts';
+import { type Hook, title, valuesOwnerOf } from './hook.ts';
+import type { RawOutputs } from './run-files.ts';
+
+/** What a hook wants done, understood but not yet applied. */
+export interface ParsedOutputs {
+  readonly patches: HookPatches;
+  /** Flags of modules that a global hook sets. */
+  readonly flags: readonly FlagPatch[];
+  readonly metrics: readonly MetricOperation[];
+  readonly objectOperations: readonly ObjectOperation[];
+}
+
+/**
+ * Understands everything a hook wrote.
+ *
+ * @throws OperatorError HOOK_OUTPUT_INVALID naming the file and what is wrong in it; nothing of the run may be applied
+ */
+export function parseOutputs(outputs: RawOutputs, hook: Hook, log: Logger): ParsedOutputs {
+  const owner = valuesOwnerOf(hook);
+  const config = parse(hook, 'json patch for config values', () =>
+    parseValuesPatch(outputs.configValuesPatch, 'config values', owner),
+  );
+  const values = parse(hook, 'json patch for values', () =>
+    parseValuesPatch(outputs.valuesPatch, 'values', owner),
+  );
+  const metrics = parse(hook, 'metrics', () => parseMetricOperations(outputs.metrics));
+  for (const warning of metrics.warnings) log.warn({ reason: warning }, 'metric operation is skipped');
+  const objectOperations = parse(hook, 'kubernetes patch', () =>
+    parsePatchOperations(outputs.kubernetesPatch),
+  );
+  if (hook.owner.type === 'module')
+    return { patches: { config, values }, flags: [], metrics: metrics.operations, objectOperations };
+  const split = parse(hook, 'json patch for values', () => ({
+    config: splitGlobalPatch(config),
+    values: splitGlobalPatch(values),
+  }));
+  return {
+    patches: { config: split.config.values, values: split.values.values },
+    flags: [...split.config.flags, ...split.values.flags],
+    metrics: metrics.operations,
+    objectOperations,
+  };
+}
+
+function parse<T>(hook: Hook, what: string, read: () => T): T {
+  try {
+    return read();
+  } catch (cause) {
+    throw new OperatorError(
+      'HOOK_OUTPUT_INVALID',
+      `${title(hook)} wrote bad ${what}, so nothing of this run is applied: ${messageOf(cause)}`,
+      { cause },
+    );
+  }
+}

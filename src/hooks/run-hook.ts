@@ -1,0 +1,85 @@
+import { OperatorError } from '../lib/errors.ts';
+import type { Logger } from '../lib/log.ts';
+import type { ProcessOutcome, ProcessRunner, ResourceUsage } from '../process/process-runner.ts';
+import { type Hook, title, valuesOwnerOf } from './hook.ts';
+import { hookOutputLogger } from './hook-output-log.ts';
+import { createRunFiles, type HookInputs, type RawOutputs } from './run-files.ts';
+
+export interface HookRunnerOptions {
+  readonly runner: ProcessRunner;
+  readonly tmpDir: string;
+  /** Environment of hooks, without the `*_PATH` variables. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd: string;
+  /** Limit for hooks that set none of their own, in milliseconds; undefined = none. */
+  readonly timeoutMs: number | undefined;
+  /** Between TERM and KILL, in milliseconds. */
+  readonly graceMs: number;
+  /** Leave the files of every run where they are. */
+  readonly keepFiles: boolean;
+}
+
+export interface HookRunResult {
+  readonly outputs: RawOutputs;
+  readonly usage: ResourceUsage | undefined;
+}
+
+/** Runs executable hooks: writes what they read, starts them, reads what they wrote. Applies nothing. */
+export class HookRunner {
+  readonly #options: HookRunnerOptions;
+
+  constructor(options: HookRunnerOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Runs a hook once. Its files are gone afterwards, whatever happened.
+   *
+   * @param log gets every line the hook prints
+   * @throws OperatorError HOOK_FAILED, HOOK_TIMEOUT or HOOK_EXEC; nothing the hook wrote counts then
+   * @throws `signal.reason` on abort, once the hook and its children are gone
+   */
+  async run(hook: Hook, inputs: HookInputs, log: Logger, signal: AbortSignal): Promise<HookRunResult> {
+    const { runner, tmpDir, env, cwd, graceMs, keepFiles } = this.#options;
+    const timeoutMs = hook.config.settings.timeoutMs ?? this.#options.timeoutMs;
+    const files = createRunFiles(tmpDir, `${valuesOwnerOf(hook)}-${hook.name}`, inputs);
+    try {
+      const result = await runner.run(
+        {
+          file: hook.path,
+          args: [],
+          cwd,
+          env: { ...env, ...files.env },
+          graceMs,
+          onLine: hookOutputLogger(log),
+          ...(timeoutMs === undefined ? {} : { timeoutMs }),
+        },
+        signal,
+      );
+      assertSucceeded(hook, result.outcome, result.stderr);
+      return { outputs: files.readOutputs(), usage: result.usage };
+    } finally {
+      if (!keepFiles) files.remove();
+    }
+  }
+}
+
+function assertSucceeded(hook: Hook, outcome: ProcessOutcome, stderr: string): void {
+  const said = stderr.trim();
+  switch (outcome.type) {
+    case 'exited':
+      if (outcome.exitCode === 0) return;
+      throw failure(hook, said === '' ? `cmd run: exit status ${outcome.exitCode}` : said);
+    case 'signalled':
+      throw failure(hook, said === '' ? `cmd run: signal: ${outcome.signal}` : said);
+    case 'timed-out':
+      throw new OperatorError(
+        'HOOK_TIMEOUT',
+        `${title(hook)} was stopped: it ran longer than its limit of ${outcome.timeoutMs / 1_000} s${said === '' ? '' : `: ${said}`}`,
+      );
+  }
+}
+
+function failure(hook: Hook, reason: string): OperatorError {
+  return new OperatorError('HOOK_FAILED', `${title(hook)} failed: ${reason}`);
+}

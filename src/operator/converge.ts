@@ -1,0 +1,42 @@
+import type { ModuleName } from '../values/module-key.ts';
+
+/** Where a converge stands; it waits in each state until the tasks it put in front of itself are done. */
+export type ConvergePhase = 'standby' | 'wait-before-all' | 'wait-modules' | 'wait-after-all';
+
+export interface ConvergeFacts {
+  /** All known modules, in run order. */
+  readonly known: readonly ModuleName[];
+  /** What discovery found enabled, in run order. */
+  readonly enabled: readonly ModuleName[];
+  /** Modules of which something was started since the daemon runs. */
+  readonly started: ReadonlySet<ModuleName>;
+  /** Modules that completed their start-up. */
+  readonly initialized: ReadonlySet<ModuleName>;
+  /** Names of helm releases in the cluster. */
+  readonly releases: ReadonlySet<string>;
+}
+
+/** What has to be done so that exactly the enabled modules run. */
+export interface ConvergePlan {
+  /** In the reverse of the run order. */
+  readonly toDelete: readonly ModuleName[];
+  /** All enabled modules, in run order. */
+  readonly toRun: readonly { readonly module: ModuleName; readonly doModuleStartup: boolean }[];
+}
+
+/**
+ * Derives the plan from what is, not from what changed since the last plan: a converge that was interrupted before its
+ * tasks ran loses nothing.
+ */
+export function planConverge(facts: ConvergeFacts): ConvergePlan {
+  const enabled = new Set(facts.enabled);
+  return {
+    toDelete: facts.known
+      .filter((name) => !enabled.has(name) && (facts.started.has(name) || facts.releases.has(name)))
+      .toReversed(),
+    toRun: facts.enabled.map((module) => ({
+      module,
+      doModuleStartup: !facts.initialized.has(module),
+    })),
+  };
+}

@@ -1,0 +1,83 @@
+import { messageOf } from '../lib/errors.ts';
+import type { TaskHandler, TaskOutcome } from '../queue/task-queue.ts';
+import { handleApplyConfig } from './handlers/apply-config.ts';
+import { handleConvergeModules } from './handlers/converge-modules.ts';
+import {
+  handleEnableKubernetes,
+  handleEnableSchedules,
+  handleWaitSynchronization,
+} from './handlers/enable-global-hook.ts';
+import { handleGlobalHookRun } from './handlers/global-hook-run.ts';
+import { handleModuleDelete } from './handlers/module-delete.ts';
+import { handleModuleHookRun } from './handlers/module-hook-run.ts';
+import { handleModuleRun } from './handlers/module-run.ts';
+import { handleDiscoverReleases, handleModulePurge } from './handlers/purge-releases.ts';
+import type { Operator } from './operator.ts';
+import { hookOf, moduleOf, type Task } from './tasks.ts';
+
+/** One attempt of any task. A task that throws is tried again; what it threw is logged here, once. */
+export function taskHandler(operator: Operator): TaskHandler<Task> {
+  return async (entry, queue, signal) => {
+    try {
+      return await dispatch(operator, entry, queue, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      logFailure(operator, entry.task, queue.name, error);
+      return { type: 'retry', error };
+    }
+  };
+}
+
+async function dispatch(
+  operator: Operator,
+  ...[entry, queue, signal]: Parameters<TaskHandler<Task>>
+): Promise<TaskOutcome<Task>> {
+  const { task } = entry;
+  switch (task.type) {
+    case 'GlobalHookRun':
+      return handleGlobalHookRun(operator, entry, task, queue, signal);
+    case 'ModuleHookRun':
+      return handleModuleHookRun(operator, entry, task, queue, signal);
+    case 'GlobalHookEnableScheduleBindings':
+      return handleEnableSchedules(operator, task.hook);
+    case 'GlobalHookEnableKubernetesBindings':
+      return handleEnableKubernetes(operator, task.hook, signal);
+    case 'GlobalHookWaitKubernetesSynchronization':
+      return handleWaitSynchronization(operator);
+    case 'ConvergeModules':
+      return handleConvergeModules(operator, entry, task, queue, signal);
+    case 'ApplyKubeConfigValues':
+      return handleApplyConfig(operator);
+    case 'ModuleRun':
+      return handleModuleRun(operator, task, queue, signal);
+    case 'ModuleDelete':
+      return handleModuleDelete(operator, task, signal);
+    case 'DiscoverHelmReleases':
+      return handleDiscoverReleases(operator, signal);
+    case 'ModulePurge':
+      return handleModulePurge(operator, task.release, signal);
+  }
+}
+
+function logFailure(operator: Operator, task: Task, queue: string, error: unknown): void {
+  const fields = { queue, module: moduleOf(task), hook: hookOf(task), error: messageOf(error) };
+  const { log } = operator.deps;
+  switch (task.type) {
+    case 'GlobalHookRun':
+      log.error(fields, 'Global hook failed, requeue task to retry after delay.');
+      return;
+    case 'ModuleHookRun':
+      log.error(fields, 'Module hook failed, requeue task to retry after delay.');
+      return;
+    case 'GlobalHookEnableScheduleBindings':
+    case 'GlobalHookEnableKubernetesBindings':
+    case 'GlobalHookWaitKubernetesSynchronization':
+    case 'ConvergeModules':
+    case 'ApplyKubeConfigValues':
+    case 'ModuleRun':
+    case 'ModuleDelete':
+    case 'DiscoverHelmReleases':
+    case 'ModulePurge':
+      log.error({ ...fields, task: task.type }, 'Task failed, requeue it to retry after delay.');
+  }
+}

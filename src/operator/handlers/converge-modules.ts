@@ -1,0 +1,154 @@
+import { hooksInOrder } from '../../hooks/hook.ts';
+import { messageOf } from '../../lib/errors.ts';
+import type { QueueEntry, TaskOutcome, TaskQueue } from '../../queue/task-queue.ts';
+import { GLOBAL_SECTION } from '../../values/module-key.ts';
+import { planConverge } from '../converge.ts';
+import { isStarted } from '../module-state.ts';
+import type { Operator } from '../operator.ts';
+import { countsForConverge, type GlobalHookRun, type Task } from '../tasks.ts';
+
+type ConvergeTask = Extract<Task, { type: 'ConvergeModules' }>;
+
+/** A failed discovery is tried again after this time, always. */
+const DISCOVERY_RETRY_MS = 5_000;
+
+/**
+ * Brings all modules to the desired state, in phases: beforeAll hooks, discovery, deletion of disabled modules and runs
+ * of enabled ones, afterAll hooks. In each phase it puts tasks in front of itself and goes on when they are done.
+ */
+export async function handleConvergeModules(
+  operator: Operator,
+  entry: QueueEntry<Task>,
+  task: ConvergeTask,
+  queue: TaskQueue<Task>,
+  signal: AbortSignal,
+): Promise<TaskOutcome<Task>> {
+  switch (operator.convergePhase) {
+    case 'standby':
+      begin(operator, entry, queue);
+      operator.convergePhase = 'wait-before-all';
+      return { type: 'repeat', before: lifecycleRuns(operator, 'beforeAll', task) };
+    case 'wait-before-all':
+      return discover(operator, task, signal);
+    case 'wait-modules':
+      operator.convergePhase = 'wait-after-all';
+      return { type: 'repeat', before: afterAllRuns(operator, task) };
+    case 'wait-after-all':
+      operator.convergePhase = 'standby';
+      end(operator, entry, task, queue);
+      return { type: 'success' };
+  }
+}
+
+function begin(operator: Operator, entry: QueueEntry<Task>, queue: TaskQueue<Task>): void {
+  // Two converges in a row bring nothing that one does not.
+  queue.takeFollowing(entry, (other) => other.type === 'ConvergeModules');
+  operator.convergeStartedMs ??= operator.deps.clock.now();
+  if (operator.firstConverge === 'not-started') operator.firstConverge = 'running';
+}
+
+async function discover(
+  operator: Operator,
+  task: ConvergeTask,
+  signal: AbortSignal,
+): Promise<TaskOutcome<Task>> {
+  const { deps, modules } = operator;
+  try {
+    const releases = await deps.releases.list(signal);
+    const discovery = await deps.discover(modules, signal);
+    const wasEnabled = operator.enabledModules;
+    operator.discovery = discovery;
+    deps.log.info({ modules: discovery.enabled }, 'Enabled modules');
+    for (const { name } of modules) {
+      const decision = discovery.decisions.get(name);
+      if (decision?.isEnabled === false && wasEnabled.includes(name))
+        deps.log.info(
+          { module: name, source: decision.source, reason: decision.reason },
+          'Module is disabled',
+        );
+    }
+    stopSchedulesOfDisabled(operator);
+    const states = [...operator.moduleStates.values()];
+    const plan = planConverge({
+      known: modules.map((module) => module.name),
+      enabled: discovery.enabled,
+      started: new Set(states.filter(isStarted).map((state) => state.module.name)),
+      initialized: new Set(
+        states.filter((state) => state.phase !== 'startup').map((state) => state.module.name),
+      ),
+      releases: new Set(releases.map((release) => release.name)),
+    });
+    operator.convergePhase = 'wait-modules';
+    const { trigger } = task;
+    const { activation } = operator;
+    return {
+      type: 'repeat',
+      before: [
+        ...plan.toDelete.map((module): Task => ({ type: 'ModuleDelete', module, trigger })),
+        ...plan.toRun.map(
+          (run): Task => ({ type: 'ModuleRun', ...run, isPartOfConverge: true, trigger, activation }),
+        ),
+      ],
+    };
+  } catch (error) {
+    signal.throwIfAborted();
+    deps.metrics.modulesDiscoverError();
+    deps.log.error(
+      { error: messageOf(error), delayMs: DISCOVERY_RETRY_MS },
+      'ConvergeModules failed, requeue task to retry after delay.',
+    );
+    return { type: 'retry', error, delayMs: DISCOVERY_RETRY_MS };
+  }
+}
+
+function stopSchedulesOfDisabled(operator: Operator): void {
+  for (const [name, state] of operator.moduleStates) {
+    if (operator.isEnabled(name)) continue;
+    for (const runtime of state.hooks ?? []) operator.deps.setSchedules(runtime, false);
+  }
+}
+
+function lifecycleRuns(
+  operator: Operator,
+  binding: 'beforeAll' | 'afterAll',
+  task: ConvergeTask,
+): readonly GlobalHookRun[] {
+  const runtimes = operator.globalHooks;
+  return hooksInOrder(
+    runtimes.map((runtime) => runtime.hook),
+    binding,
+  ).flatMap((hook) => {
+    const runtime = runtimes.find((other) => other.hook === hook);
+    if (runtime === undefined) return [];
+    return [
+      {
+        type: 'GlobalHookRun',
+        hook: runtime,
+        binding,
+        reasons: [{ type: 'lifecycle', binding }],
+        allowFailure: false,
+        trigger: task.trigger,
+        activation: operator.activation,
+      },
+    ];
+  });
+}
+
+function afterAllRuns(operator: Operator, task: ConvergeTask): readonly Task[] {
+  const runs = lifecycleRuns(operator, 'afterAll', task);
+  const valuesBeforeAfterAll = operator.deps.values.checksum(GLOBAL_SECTION);
+  return runs.map((run, index) => (index === runs.length - 1 ? { ...run, valuesBeforeAfterAll } : run));
+}
+
+function end(operator: Operator, entry: QueueEntry<Task>, task: ConvergeTask, queue: TaskQueue<Task>): void {
+  const { clock, log, metrics } = operator.deps;
+  log.info({ trigger: task.trigger }, 'ConvergeModules task done');
+  if (queue.entries.some((other) => other.id !== entry.id && countsForConverge(other.task))) return;
+  const startedMs = operator.convergeStartedMs ?? clock.now();
+  operator.convergeStartedMs = undefined;
+  metrics.convergence(task.event, (clock.now() - startedMs) / 1_000);
+  if (operator.firstConverge === 'done') return;
+  operator.firstConverge = 'done';
+  log.info({}, 'first converge is finished. Operator is ready now.');
+  queue.append({ type: 'DiscoverHelmReleases', trigger: 'Operator-PostConvergeCleanup' });
+}

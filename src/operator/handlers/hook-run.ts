@@ -1,0 +1,123 @@
+import { mayShareRun, synchronizedBindings } from '../../hooks/binding-context.ts';
+import { moduleNameOf } from '../../hooks/hook.ts';
+import type { KubernetesBinding } from '../../hooks/hook-config.ts';
+import { messageOf } from '../../lib/errors.ts';
+import type { Logger } from '../../lib/log.ts';
+import type { QueueEntry, TaskQueue } from '../../queue/task-queue.ts';
+import { type HookEffects, hookLabels } from '../hook-execution.ts';
+import { MAIN_QUEUE, type Operator } from '../operator.ts';
+import { type GlobalHookRun, isSynchronization, type ModuleHookRun, type Task } from '../tasks.ts';
+
+type HookTask = GlobalHookRun | ModuleHookRun;
+
+export type HookTaskOutcome =
+  /** The hook was not run, and need not be: it is gone, or does not want this Synchronization. */
+  | { readonly type: 'skipped' }
+  | { readonly type: 'ran'; readonly task: HookTask; readonly effects: HookEffects }
+  | { readonly type: 'allowed-failure' };
+
+/**
+ * One attempt of a hook task: takes the tasks of the same hook that stand directly behind it into the same run, runs the
+ * hook, and lets the events of synchronized bindings through. Throws what makes the task fail.
+ */
+export async function runHookTask(
+  operator: Operator,
+  entry: QueueEntry<Task>,
+  first: HookTask,
+  queue: TaskQueue<Task>,
+  signal: AbortSignal,
+): Promise<HookTaskOutcome> {
+  const runtime = first.hook;
+  if (runtime.isStopped) return { type: 'skipped' };
+  if (isUnwantedSynchronization(first)) {
+    finishSynchronization(operator, first);
+    return { type: 'skipped' };
+  }
+  const task = combine(entry, first, queue);
+  const log = taskLogger(operator, task, queue.name);
+  const labels = hookLabels(task, queue.name);
+  const { metrics, execution, clock } = operator.deps;
+  metrics.taskWait(
+    {
+      module: moduleNameOf(task.hook.hook),
+      hook: labels.hook,
+      binding: bindingName(task),
+      queue: queue.name,
+    },
+    (clock.now() - entry.queuedAtMs) / 1_000,
+  );
+  try {
+    const effects = await execution.run(task, queue.name, log, signal);
+    metrics.hookResult(labels, 'success');
+    finishSynchronization(operator, task);
+    return { type: 'ran', task, effects };
+  } catch (error) {
+    if (signal.aborted) throw error;
+    if (!task.allowFailure) {
+      metrics.hookResult(labels, 'error');
+      throw error;
+    }
+    metrics.hookResult(labels, 'allowed-error');
+    log.info({ error: messageOf(error) }, 'hook failed, but the failure is allowed');
+    finishSynchronization(operator, task);
+    return { type: 'allowed-failure' };
+  }
+}
+
+/** The logger that goes with one hook run: all its lines carry the labels of the task. */
+export function taskLogger(operator: Operator, task: HookTask, queue: string): Logger {
+  const { hook } = task.hook;
+  const module = moduleNameOf(hook);
+  return operator.deps.log.child({
+    'hook.type': hook.owner.type,
+    ...(module === '' ? {} : { module }),
+    hook: hook.name,
+    binding: isSynchronization(task) ? 'kubernetesSynchronization' : task.binding,
+    'binding.name': bindingName(task),
+    queue,
+  });
+}
+
+function bindingName(task: HookTask): string {
+  const reason = task.reasons[0];
+  return reason === undefined || reason.type === 'lifecycle' ? task.binding : reason.binding.name;
+}
+
+function combine(entry: QueueEntry<Task>, first: HookTask, queue: TaskQueue<Task>): HookTask {
+  if (first.binding !== 'kubernetes' && first.binding !== 'schedule') return first;
+  let last = first;
+  const following = queue.takeFollowing(entry, (other) => {
+    if (other.type !== first.type || other.hook !== first.hook || !mayCombine(last, other)) return false;
+    last = other;
+    return true;
+  }) as readonly HookTask[];
+  if (following.length === 0) return first;
+  const task = { ...first, reasons: [...first.reasons, ...following.flatMap((other) => other.reasons)] };
+  queue.replaceTask(entry, task);
+  return task;
+}
+
+function mayCombine(previous: HookTask, next: HookTask): boolean {
+  if (next.binding !== 'kubernetes' && next.binding !== 'schedule') return false;
+  if (isUnwantedSynchronization(next)) return false;
+  const [a, b] = [previous.reasons.at(-1), next.reasons[0]];
+  return a !== undefined && b !== undefined && mayShareRun(a, b);
+}
+
+function isUnwantedSynchronization(task: HookTask): boolean {
+  return task.reasons.every(
+    (reason) => reason.type === 'synchronization' && !reason.binding.executeOnSynchronization,
+  );
+}
+
+/** Whether beforeAll or beforeHelm waits for the first run of the binding. */
+export function isWaitedFor(binding: KubernetesBinding): boolean {
+  return binding.waitForSynchronization || binding.queue === MAIN_QUEUE;
+}
+
+function finishSynchronization(operator: Operator, task: HookTask): void {
+  task.hook.unlock(synchronizedBindings(task.reasons));
+  const synchronization = operator.synchronizationOf(task.hook.hook.owner);
+  for (const reason of task.reasons)
+    if (reason.type === 'synchronization' && isWaitedFor(reason.binding)) synchronization?.done();
+}

@@ -1,0 +1,63 @@
+import { messageOf } from '../../lib/errors.ts';
+import type { TaskOutcome } from '../../queue/task-queue.ts';
+import type { ModuleState } from '../module-state.ts';
+import type { Operator } from '../operator.ts';
+import type { Task } from '../tasks.ts';
+import { ensureHooks, runLifecycleHooks } from './module-lifecycle.ts';
+
+type DeleteTask = Extract<Task, { type: 'ModuleDelete' }>;
+
+/** Ends a module that is disabled now: its release goes, then the afterDeleteHelm hooks run, then nothing of it runs. */
+export async function handleModuleDelete(
+  operator: Operator,
+  task: DeleteTask,
+  signal: AbortSignal,
+): Promise<TaskOutcome<Task>> {
+  const state = operator.stateOf(task.module);
+  if (state === undefined || operator.isEnabled(task.module)) return { type: 'success' };
+  const { log, metrics } = operator.deps;
+  try {
+    await deleteModule(operator, state, signal);
+    log.info({ module: task.module }, 'ModuleDelete success, module is deleted');
+    return { type: 'success' };
+  } catch (error) {
+    signal.throwIfAborted();
+    state.lastError = messageOf(error);
+    metrics.moduleDeleteError(task.module);
+    log.error(
+      { module: task.module, error: state.lastError },
+      'ModuleDelete failed. Requeue task to retry after delay.',
+    );
+    return { type: 'retry', error };
+  }
+}
+
+async function deleteModule(operator: Operator, state: ModuleState, signal: AbortSignal): Promise<void> {
+  const { releases, values, log } = operator.deps;
+  const { module } = state;
+  await ensureHooks(operator, state, signal);
+  const runtimes = state.hooks ?? [];
+  operator.dropTasksOf(runtimes);
+  releases.stopMonitor(module.name);
+  if (module.chart !== 'none') {
+    if (await releases.exists(module.name, signal)) {
+      await runLifecycleHooks(operator, state, 'beforeDeleteHelm', '', signal);
+      await releases.uninstall(module.name, signal);
+    } else {
+      log.warn({ module: module.name }, 'Cannot find helm release for module.');
+    }
+  }
+  await runLifecycleHooks(operator, state, 'afterDeleteHelm', '', signal);
+  await stopModule(operator, state);
+  values.forgetPatches(module.name);
+}
+
+/** Ends the monitors and schedules of a module; its next ModuleRun begins with the start-up. */
+export async function stopModule(operator: Operator, state: ModuleState): Promise<void> {
+  for (const runtime of state.hooks ?? []) {
+    operator.deps.setSchedules(runtime, false);
+    await runtime.stop();
+  }
+  operator.dropTasksOf(state.hooks ?? []);
+  operator.moduleStates.delete(state.module.name);
+}

@@ -1,0 +1,32 @@
+import type { QueueEntry, TaskOutcome, TaskQueue } from '../../queue/task-queue.ts';
+import { MAIN_QUEUE, type Operator } from '../operator.ts';
+import { isSynchronization, type ModuleHookRun, type Task } from '../tasks.ts';
+import { runHookTask } from './hook-run.ts';
+
+/** Runs a module hook for an event, a schedule or a Synchronization. Changed values ask for a run of the module. */
+export async function handleModuleHookRun(
+  operator: Operator,
+  entry: QueueEntry<Task>,
+  task: ModuleHookRun,
+  queue: TaskQueue<Task>,
+  signal: AbortSignal,
+): Promise<TaskOutcome<Task>> {
+  const { releases } = operator.deps;
+  if (!operator.isWanted(task.module)) return { type: 'success' };
+  // A hook in `main` may delete objects of the release on purpose; a ModuleRun behind it restores them.
+  const pausesMonitor = queue.name === MAIN_QUEUE;
+  if (pausesMonitor) releases.pauseMonitor(task.module);
+  try {
+    const outcome = await runHookTask(operator, entry, task, queue, signal);
+    if (outcome.type === 'ran' && outcome.effects.areValuesChanged && !isSynchronization(outcome.task)) {
+      const trigger =
+        outcome.task.binding === 'schedule'
+          ? 'Schedule-Change-ModuleValues'
+          : 'Kubernetes-Change-ModuleValues';
+      operator.queueModuleRun(task.module, trigger);
+    }
+    return { type: 'success' };
+  } finally {
+    if (pausesMonitor) releases.resumeMonitor(task.module);
+  }
+}

@@ -1,0 +1,59 @@
+import { hooksInOrder } from '../../hooks/hook.ts';
+import type { LifecycleBinding } from '../../hooks/hook-config.ts';
+import { messageOf, OperatorError } from '../../lib/errors.ts';
+import type { ModuleState } from '../module-state.ts';
+import { MAIN_QUEUE, type Operator } from '../operator.ts';
+import type { ModuleHookRun } from '../tasks.ts';
+import { taskLogger } from './hook-run.ts';
+
+/** Asks the hooks of a module for their configuration, unless that was done since the module was enabled. */
+export async function ensureHooks(
+  operator: Operator,
+  state: ModuleState,
+  signal: AbortSignal,
+): Promise<void> {
+  if (state.hooks !== undefined) return;
+  const { loadModuleHooks, createRuntime, metrics } = operator.deps;
+  const hooks = await loadModuleHooks(state.module, signal);
+  state.hooks = hooks.map(createRuntime);
+  for (const { name, config } of hooks) {
+    const bindings = Object.keys(config.lifecycle).length + config.schedule.length + config.kubernetes.length;
+    metrics.setBindingCount(state.module.name, name, bindings);
+  }
+}
+
+/**
+ * Runs the hooks of a module that have a lifecycle binding, one after another.
+ *
+ * @throws OperatorError of the first hook that fails; the hooks behind it are not run
+ */
+export async function runLifecycleHooks(
+  operator: Operator,
+  state: ModuleState,
+  binding: LifecycleBinding,
+  activation: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const runtimes = state.hooks ?? [];
+  const hooks = runtimes.map((runtime) => runtime.hook);
+  for (const hook of hooksInOrder(hooks, binding)) {
+    const runtime = runtimes.find((other) => other.hook === hook);
+    if (runtime === undefined) continue;
+    const run: ModuleHookRun = {
+      type: 'ModuleHookRun',
+      module: state.module.name,
+      hook: runtime,
+      binding,
+      reasons: [{ type: 'lifecycle', binding }],
+      allowFailure: false,
+      trigger: binding,
+      activation,
+    };
+    try {
+      await operator.deps.execution.run(run, MAIN_QUEUE, taskLogger(operator, run, MAIN_QUEUE), signal);
+    } catch (cause) {
+      if (signal.aborted || !(cause instanceof OperatorError)) throw cause;
+      throw new OperatorError(cause.code, `run hooks by binding ${binding}: ${messageOf(cause)}`, { cause });
+    }
+  }
+}

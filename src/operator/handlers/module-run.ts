@@ -1,0 +1,135 @@
+import { messageOf } from '../../lib/errors.ts';
+import type { TaskOutcome, TaskQueue } from '../../queue/task-queue.ts';
+import { visibleToHelm } from '../../values/visible-values.ts';
+import { type ModuleState, mustRepeatStartup } from '../module-state.ts';
+import type { Operator } from '../operator.ts';
+import { isSynchronization, type ModuleRun, type Task } from '../tasks.ts';
+import { queueSynchronizations } from './enable-global-hook.ts';
+import { ensureHooks, runLifecycleHooks } from './module-lifecycle.ts';
+
+/** What one step says: go on with the phase the state has now, or stop here with an outcome. */
+type Step = { readonly type: 'next' } | { readonly type: 'stop'; readonly outcome: TaskOutcome<Task> };
+
+const NEXT: Step = { type: 'next' };
+
+/** Brings one module through its phases, from the one it is in. */
+export async function handleModuleRun(
+  operator: Operator,
+  task: ModuleRun,
+  queue: TaskQueue<Task>,
+  signal: AbortSignal,
+): Promise<TaskOutcome<Task>> {
+  const state = operator.stateOf(task.module);
+  if (state === undefined || !operator.isWanted(task.module)) return { type: 'success' };
+  const { clock, log, metrics } = operator.deps;
+  const startedMs = clock.now();
+  try {
+    for (;;) {
+      const step = await runPhase(operator, state, task, queue, signal);
+      if (step.type === 'stop') return step.outcome;
+    }
+  } catch (error) {
+    signal.throwIfAborted();
+    state.lastError = messageOf(error);
+    metrics.moduleRunError(task.module);
+    log.error(
+      { module: task.module, phase: state.phase, error: state.lastError },
+      'ModuleRun failed. Requeue task to retry after delay.',
+    );
+    return { type: 'retry', error };
+  } finally {
+    metrics.moduleRun(
+      { module: task.module, activation: task.activation },
+      (clock.now() - startedMs) / 1_000,
+    );
+  }
+}
+
+async function runPhase(
+  operator: Operator,
+  state: ModuleState,
+  task: ModuleRun,
+  queue: TaskQueue<Task>,
+  signal: AbortSignal,
+): Promise<Step> {
+  switch (state.phase) {
+    case 'startup':
+      await ensureHooks(operator, state, signal);
+      await runLifecycleHooks(operator, state, 'onStartup', task.activation, signal);
+      state.phase = 'synchronization';
+      return NEXT;
+    case 'synchronization':
+      for (const runtime of state.hooks ?? []) await runtime.startMonitors(signal);
+      state.phase = 'wait-for-synchronization';
+      return repeatAfter(queueSynchronizations(operator, state.hooks ?? []));
+    case 'wait-for-synchronization':
+      return waitForSynchronization(state, queue);
+    case 'schedules':
+      for (const runtime of state.hooks ?? []) operator.deps.setSchedules(runtime, true);
+      state.phase = 'helm';
+      return NEXT;
+    case 'helm':
+    case 'ready':
+      return { type: 'stop', outcome: await runHelmPhase(operator, state, task, signal) };
+  }
+}
+
+function repeatAfter(before: readonly Task[]): Step {
+  return before.length === 0 ? NEXT : { type: 'stop', outcome: { type: 'repeat', before } };
+}
+
+function waitForSynchronization(state: ModuleState, queue: TaskQueue<Task>): Step {
+  const { synchronization, module } = state;
+  if (synchronization.isDone) {
+    state.phase = 'schedules';
+    return NEXT;
+  }
+  // A converge that was started over may have left them behind this task, where they would wait for ever.
+  const stranded = queue.remove(
+    (task) => task.type === 'ModuleHookRun' && task.module === module.name && isSynchronization(task),
+  );
+  if (stranded.length > 0) return repeatAfter(stranded);
+  return { type: 'stop', outcome: { type: 'repeat', when: synchronization.whenDone() } };
+}
+
+async function runHelmPhase(
+  operator: Operator,
+  state: ModuleState,
+  task: ModuleRun,
+  signal: AbortSignal,
+): Promise<TaskOutcome<Task>> {
+  const { values, releases, log, metrics, clock } = operator.deps;
+  const { module } = state;
+  const { activation } = task;
+  releases.pauseMonitor(module.name);
+  try {
+    if (mustRepeatStartup(state)) await runLifecycleHooks(operator, state, 'onStartup', activation, signal);
+    await runLifecycleHooks(operator, state, 'beforeHelm', activation, signal);
+    if (module.chart !== 'none') {
+      const helmStartedMs = clock.now();
+      await releases.deploy(module, visibleToHelm(values, module.name), { activation }, signal);
+      metrics.moduleHelm({ module: module.name, activation }, (clock.now() - helmStartedMs) / 1_000);
+    }
+    const before = values.checksum(module.name);
+    await runLifecycleHooks(operator, state, 'afterHelm', activation, signal);
+    state.hasSucceeded = true;
+    state.hasHelmFailed = false;
+    state.lastError = '';
+    if (values.checksum(module.name) !== before) {
+      const again: ModuleRun = {
+        ...task,
+        doModuleStartup: false,
+        trigger: 'AfterHelm-Hooks-Change-Values',
+      };
+      return { type: 'success', after: [again] };
+    }
+    state.phase = 'ready';
+    log.info({ module: module.name }, 'ModuleRun success, module is ready');
+    return { type: 'success' };
+  } catch (error) {
+    state.hasHelmFailed = true;
+    throw error;
+  } finally {
+    releases.resumeMonitor(module.name);
+  }
+}

@@ -1,0 +1,48 @@
+import { messageOf } from '../../lib/errors.ts';
+import type { TaskOutcome } from '../../queue/task-queue.ts';
+import type { Operator } from '../operator.ts';
+import type { Task } from '../tasks.ts';
+
+/**
+ * Looks once, after the first converge, for releases without a module. Those a daemon of ours made are removed; foreign
+ * ones in the same namespace stay.
+ */
+export async function handleDiscoverReleases(
+  operator: Operator,
+  signal: AbortSignal,
+): Promise<TaskOutcome<Task>> {
+  const { releases, ignoredRelease, log } = operator.deps;
+  const known = new Set<string>(operator.modules.map((module) => module.name));
+  const unknown = (await releases.list(signal)).filter(
+    ({ name }) => !known.has(name) && name !== ignoredRelease,
+  );
+  const foreign = unknown.filter((release) => !release.isOwned).map((release) => release.name);
+  if (foreign.length > 0)
+    log.warn({ releases: foreign }, 'Releases without a module that others made are left alone');
+  const toPurge = unknown.filter((release) => release.isOwned).map((release) => release.name);
+  if (toPurge.length === 0) return { type: 'success' };
+  log.info({ releases: toPurge }, 'Modules to purge found');
+  const trigger = 'Operator-PostConvergeCleanup';
+  return {
+    type: 'success',
+    after: toPurge
+      .toSorted()
+      .toReversed()
+      .map((release): Task => ({ type: 'ModulePurge', release, trigger })),
+  };
+}
+
+/** Removes one release. A failure is only reported: nothing depends on it. */
+export async function handleModulePurge(
+  operator: Operator,
+  release: string,
+  signal: AbortSignal,
+): Promise<TaskOutcome<Task>> {
+  try {
+    await operator.deps.releases.uninstall(release, signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    operator.deps.log.warn({ release, error: messageOf(error) }, 'Module purge failed, no retry.');
+  }
+  return { type: 'success' };
+}

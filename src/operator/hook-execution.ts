@@ -1,0 +1,126 @@
+import { buildBindingContexts } from '../hooks/binding-context.ts';
+import { type Hook, valuesOwnerOf } from '../hooks/hook.ts';
+import { type ParsedOutputs, parseOutputs } from '../hooks/parse-outputs.ts';
+import type { HookRunner } from '../hooks/run-hook.ts';
+import type { PatchOperation as ObjectOperation } from '../kube/object-patch/patch-operation.ts';
+import type { Clock } from '../lib/clock.ts';
+import { canonicalJson } from '../lib/json.ts';
+import type { Logger } from '../lib/log.ts';
+import type { HookLabels, HookMetrics } from '../metrics/hook-metrics.ts';
+import type { HookRunLabels, OperatorMetrics } from '../metrics/operator-metrics.ts';
+import type { ConfigMapStore } from '../values/config-map-store.ts';
+import type { ModuleName } from '../values/module-key.ts';
+import type { ValuesStore } from '../values/values-store.ts';
+import { visibleToGlobalHook, visibleToModule } from '../values/visible-values.ts';
+import type { DynamicFlags } from './dynamic-flags.ts';
+import type { HookRun } from './tasks.ts';
+
+export interface HookExecutionOptions {
+  readonly clock: Clock;
+  readonly hookRunner: HookRunner;
+  readonly values: ValuesStore;
+  readonly configMap: Pick<ConfigMapStore, 'save'>;
+  readonly dynamicFlags: DynamicFlags;
+  readonly objectPatcher: {
+    apply(operations: readonly ObjectOperation[], signal: AbortSignal): Promise<void>;
+  };
+  readonly hookMetrics: HookMetrics;
+  readonly metrics: OperatorMetrics;
+  readonly enabledModules: () => readonly ModuleName[];
+}
+
+/** What one hook run changed for the rest of the daemon. */
+export interface HookEffects {
+  /** The merged values of the hook's owner are different now. */
+  readonly areValuesChanged: boolean;
+  /** A global hook changed what it says about enabled modules. */
+  readonly areFlagsChanged: boolean;
+}
+
+/** Runs hooks and applies what they wrote. */
+export class HookExecution {
+  readonly #options: HookExecutionOptions;
+
+  constructor(options: HookExecutionOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Runs a hook once, and applies its outputs: metrics, Kubernetes operations, config values (written back to the
+   * ConfigMap), values, enabled flags. All of them are parsed and checked before the first is applied.
+   *
+   * @throws OperatorError when the hook fails, when an output is broken (nothing is applied then), or when applying
+   *   fails (what was applied before stays; the hook is to be run again)
+   */
+  async run(run: HookRun, queue: string, log: Logger, signal: AbortSignal): Promise<HookEffects> {
+    const { hook } = run.hook;
+    const { clock, metrics } = this.#options;
+    const labels = hookLabels(run, queue);
+    await run.hook.rateLimiter?.take(signal);
+    const startedMs = clock.now();
+    try {
+      const contexts = buildBindingContexts(run.reasons, hook.config.kubernetes, (index) => {
+        if (!run.hook.isMonitored(index)) {
+          const binding = hook.config.kubernetes[index]?.name ?? '';
+          metrics.missingMonitor(binding);
+          log.warn({ snapshot: binding }, 'snapshot of a binding that is not watched yet is empty');
+        }
+        return run.hook.snapshot(index);
+      });
+      const visible = this.#visibleValues(run);
+      const { outputs, usage } = await this.#options.hookRunner.run(
+        hook,
+        {
+          bindingContext: JSON.stringify(contexts),
+          values: canonicalJson(visible.values),
+          configValues: canonicalJson(visible.configValues),
+        },
+        log,
+        signal,
+      );
+      if (usage !== undefined) metrics.hookUsage(labels, usage);
+      const parsed = parseOutputs(outputs, hook, log);
+      this.#options.values.checkPatches(valuesOwnerOf(hook), parsed.patches);
+      return await this.#apply(run, parsed, signal);
+    } finally {
+      metrics.hookRun(labels, (clock.now() - startedMs) / 1_000);
+    }
+  }
+
+  #visibleValues(run: HookRun) {
+    const { values, enabledModules } = this.#options;
+    const { owner } = run.hook.hook;
+    return owner.type === 'global'
+      ? visibleToGlobalHook(values)
+      : visibleToModule(values, owner.module, enabledModules());
+  }
+
+  async #apply(run: HookRun, parsed: ParsedOutputs, signal: AbortSignal): Promise<HookEffects> {
+    const { hook } = run.hook;
+    const { values, configMap, objectPatcher, hookMetrics, dynamicFlags } = this.#options;
+    const owner = valuesOwnerOf(hook);
+    hookMetrics.apply(metricLabels(hook), parsed.metrics);
+    if (parsed.objectOperations.length > 0) await objectPatcher.apply(parsed.objectOperations, signal);
+    const { config, values: patches } = parsed.patches;
+    if (config.length + patches.length === 0)
+      return { areValuesChanged: false, areFlagsChanged: dynamicFlags.apply(parsed.flags) };
+    const before = values.checksum(owner);
+    if (config.length > 0) {
+      values.setConfigSection(owner, await configMap.save(owner, config, signal));
+    }
+    values.applyPatch(owner, patches);
+    return {
+      areValuesChanged: values.checksum(owner) !== before,
+      areFlagsChanged: dynamicFlags.apply(parsed.flags),
+    };
+  }
+}
+
+function metricLabels({ owner, name }: Hook): HookLabels {
+  return owner.type === 'global' ? { hook: name } : { module: owner.module, hook: name };
+}
+
+/** Labels of the metrics about runs of one hook. */
+export function hookLabels(run: HookRun, queue: string): HookRunLabels {
+  return { ...metricLabels(run.hook.hook), binding: run.binding, queue, activation: run.activation };
+}

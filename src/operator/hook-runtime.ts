@@ -1,0 +1,80 @@
+import type { Monitor } from '../events/kubernetes/monitor.ts';
+import type { Hook } from '../hooks/hook.ts';
+import type { KubernetesBinding } from '../hooks/hook-config.ts';
+import type { KubernetesEvent, SnapshotItem } from '../hooks/kubernetes-binding.ts';
+import { RateLimiter } from '../hooks/rate-limiter.ts';
+import type { Clock } from '../lib/clock.ts';
+
+export interface HookRuntimeOptions {
+  readonly clock: Clock;
+  readonly createMonitor: (
+    hook: Hook,
+    binding: KubernetesBinding,
+    onEvent: (event: KubernetesEvent) => void,
+  ) => Monitor;
+  readonly onEvent: (runtime: HookRuntime, binding: KubernetesBinding, event: KubernetesEvent) => void;
+}
+
+/** A hook in operation: its monitors and its rate limit. */
+export class HookRuntime {
+  readonly hook: Hook;
+  readonly rateLimiter: RateLimiter | undefined;
+  readonly #options: HookRuntimeOptions;
+  readonly #monitors = new Map<number, Monitor>();
+  /** Schedules fire for the hook only while this is set. */
+  areSchedulesEnabled = false;
+  #isStopped = false;
+
+  constructor(hook: Hook, options: HookRuntimeOptions) {
+    this.hook = hook;
+    this.#options = options;
+    const { rateLimit } = hook.config.settings;
+    this.rateLimiter = rateLimit === undefined ? undefined : new RateLimiter(rateLimit, options.clock);
+  }
+
+  /** A stopped hook is not run any more: tasks that still wait for it end without doing anything. */
+  get isStopped(): boolean {
+    return this.#isStopped;
+  }
+
+  /**
+   * Starts the monitors that do not run yet, in configuration order. What fails is thrown; monitors started before it
+   * stay, so a retry goes on behind them.
+   */
+  async startMonitors(signal: AbortSignal): Promise<void> {
+    for (const binding of this.hook.config.kubernetes) {
+      if (this.#monitors.has(binding.index)) continue;
+      const monitor = this.#options.createMonitor(this.hook, binding, (event) => {
+        if (!this.#isStopped) this.#options.onEvent(this, binding, event);
+      });
+      try {
+        await monitor.start(signal);
+      } catch (error) {
+        await monitor.stop();
+        throw error;
+      }
+      this.#monitors.set(binding.index, monitor);
+    }
+  }
+
+  isMonitored(bindingIndex: number): boolean {
+    return this.#monitors.has(bindingIndex);
+  }
+
+  /** The current objects of one kubernetes binding; none while its monitor does not run. */
+  snapshot(bindingIndex: number): readonly SnapshotItem[] {
+    return this.#monitors.get(bindingIndex)?.snapshot() ?? [];
+  }
+
+  /** Lets events of the given bindings through, beginning with those that were held back. */
+  unlock(bindingIndexes: Iterable<number>): void {
+    for (const index of bindingIndexes) this.#monitors.get(index)?.unlock();
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.areSchedulesEnabled = false;
+    await Promise.all([...this.#monitors.values()].map((monitor) => monitor.stop()));
+    this.#monitors.clear();
+  }
+}

@@ -1,0 +1,64 @@
+import { hooksInOrder } from '../hooks/hook.ts';
+import type { QueueSignals } from '../queue/task-queue.ts';
+import type { HookRuntime } from './hook-runtime.ts';
+import type { Operator } from './operator.ts';
+import type { Task } from './tasks.ts';
+
+const START = 'Operator-Startup';
+
+/**
+ * Fills the queue `main` with everything that happens at the start, in this order: onStartup hooks, schedules and
+ * kubernetes bindings of global hooks, their Synchronization, the first converge. A failing task holds up all behind it.
+ */
+export function startUp(operator: Operator, signals: QueueSignals): void {
+  operator.main.append(...startTasks(operator.globalHooks));
+  for (const { hook } of operator.globalHooks)
+    for (const { queue } of [...hook.config.schedule, ...hook.config.kubernetes])
+      operator.deps.queues.get(queue);
+  operator.deps.queues.start(signals);
+}
+
+function startTasks(hooks: readonly HookRuntime[]): readonly Task[] {
+  return [
+    ...onStartupRuns(hooks),
+    ...enableTasks(hooks),
+    { type: 'GlobalHookWaitKubernetesSynchronization', trigger: START },
+    { type: 'ConvergeModules', event: 'OperatorStartup', trigger: START },
+  ];
+}
+
+/** The onStartup runs of global hooks, by order number and name. */
+export function onStartupRuns(runtimes: readonly HookRuntime[]): readonly Task[] {
+  const hooks = runtimes.map((runtime) => runtime.hook);
+  return hooksInOrder(hooks, 'onStartup').flatMap((hook) =>
+    runtimes
+      .filter((runtime) => runtime.hook === hook)
+      .map(
+        (runtime): Task => ({
+          type: 'GlobalHookRun',
+          hook: runtime,
+          binding: 'onStartup',
+          reasons: [{ type: 'lifecycle', binding: 'onStartup' }],
+          allowFailure: false,
+          trigger: START,
+          activation: 'OperatorStartup',
+        }),
+      ),
+  );
+}
+
+/** The tasks that make schedules and cluster events reach global hooks: schedules first. */
+export function enableTasks(runtimes: readonly HookRuntime[]): readonly Task[] {
+  const scheduled = runtimes.filter(({ hook }) => hook.config.schedule.length > 0);
+  const watching = runtimes.filter(({ hook }) => hook.config.kubernetes.length > 0);
+  return [
+    ...scheduled.map((hook): Task => ({ type: 'GlobalHookEnableScheduleBindings', hook, trigger: START })),
+    ...watching.map((hook): Task => ({ type: 'GlobalHookEnableKubernetesBindings', hook, trigger: START })),
+  ];
+}
+
+/** Ends what was started: monitors of all hooks. The queues have ended before. */
+export async function shutDown(operator: Operator): Promise<void> {
+  const ofModules = [...operator.moduleStates.values()].flatMap((state) => state.hooks ?? []);
+  await Promise.all([...operator.globalHooks, ...ofModules].map((runtime) => runtime.stop()));
+}

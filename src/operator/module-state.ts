@@ -1,0 +1,57 @@
+import type { Module } from '../modules/module.ts';
+import type { HookRuntime } from './hook-runtime.ts';
+import { Synchronization } from './synchronization.ts';
+
+/**
+ * How far a module has come. A new module goes through all phases once; a later ModuleRun begins at `helm`.
+ * `startup`: hooks are asked for their configuration and onStartup hooks run. `synchronization`: monitors start.
+ * `wait-for-synchronization`: hooks see the initial state. `schedules`: crontabs are registered. `helm`: beforeHelm
+ * hooks, helm, afterHelm hooks. `ready`: the last run succeeded.
+ */
+export type ModulePhase =
+  | 'startup'
+  | 'synchronization'
+  | 'wait-for-synchronization'
+  | 'schedules'
+  | 'helm'
+  | 'ready';
+
+/** What the daemon remembers of a module while it is enabled. */
+export interface ModuleState {
+  readonly module: Module;
+  phase: ModulePhase;
+  /** In name order; undefined until they were asked for their configuration. */
+  hooks: readonly HookRuntime[] | undefined;
+  synchronization: Synchronization;
+  /** Since it was enabled, the module ran to its end at least once. */
+  hasSucceeded: boolean;
+  /** The last run failed in the phase `helm`. */
+  hasHelmFailed: boolean;
+  /** Why the last attempt failed; empty after a success. */
+  lastError: string;
+}
+
+export function newModuleState(module: Module): ModuleState {
+  return {
+    module,
+    phase: 'startup',
+    hooks: undefined,
+    synchronization: new Synchronization(),
+    hasSucceeded: false,
+    hasHelmFailed: false,
+    lastError: '',
+  };
+}
+
+/** Whether anything of the module was started that has to be ended before it is disabled. */
+export function isStarted(state: ModuleState): boolean {
+  return state.phase !== 'startup' || state.hooks !== undefined;
+}
+
+/**
+ * Whether the start-up hooks run (again) before helm: until the first complete success after it was enabled, a
+ * module's retry begins with its onStartup hooks. Synchronization is not repeated, since the monitors run already.
+ */
+export function mustRepeatStartup(state: ModuleState): boolean {
+  return state.hasHelmFailed && !state.hasSucceeded;
+}

@@ -1,0 +1,214 @@
+import type { RunReason } from '../hooks/binding-context.ts';
+import type { Hook, HookOwner } from '../hooks/hook.ts';
+import type { KubernetesBinding, ScheduleBinding } from '../hooks/hook-config.ts';
+import type { KubernetesEvent } from '../hooks/kubernetes-binding.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Logger } from '../lib/log.ts';
+import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
+import type { Discovery } from '../modules/discovery.ts';
+import { compareRunOrder, type Module } from '../modules/module.ts';
+import type { QueueSet } from '../queue/queue-set.ts';
+import type { ConfigMapContent } from '../values/config-map-content.ts';
+import type { ModuleName } from '../values/module-key.ts';
+import type { ValuesStore } from '../values/values-store.ts';
+import type { ConvergePhase } from './converge.ts';
+import type { DynamicFlags } from './dynamic-flags.ts';
+import type { HookExecution } from './hook-execution.ts';
+import type { HookRuntime } from './hook-runtime.ts';
+import { type ModuleState, newModuleState } from './module-state.ts';
+import type { Releases } from './releases.ts';
+import { Synchronization } from './synchronization.ts';
+import { type ConvergeEvent, isConvergeTask, type ModuleRun, type Task } from './tasks.ts';
+
+export const MAIN_QUEUE = 'main';
+
+/** The other parts of the daemon, as the operator uses them. */
+export interface OperatorDeps {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly queues: QueueSet<Task>;
+  readonly values: ValuesStore;
+  readonly dynamicFlags: DynamicFlags;
+  readonly execution: HookExecution;
+  readonly releases: Releases;
+  readonly metrics: OperatorMetrics;
+  /** One pass over all modules, enabled scripts included. */
+  readonly discover: (modules: readonly Module[], signal: AbortSignal) => Promise<Discovery>;
+  /** Whether the flags, as they stand now, disable a module. */
+  readonly isFlaggedOff: (module: ModuleName) => boolean;
+  /** Asks all hooks of a module for their configuration. */
+  readonly loadModuleHooks: (module: Module, signal: AbortSignal) => Promise<readonly Hook[]>;
+  readonly createRuntime: (hook: Hook) => HookRuntime;
+  /** Registers or removes the crontabs of a hook. */
+  readonly setSchedules: (runtime: HookRuntime, isEnabled: boolean) => void;
+  /** The newest valid content of the ConfigMap. */
+  readonly configMapContent: () => ConfigMapContent;
+  /** Helm releases with this name are never removed. */
+  readonly ignoredRelease: string;
+}
+
+export type ConvergeProgress = 'not-started' | 'running' | 'done';
+
+/** What the operator remembers, and the few moves that several tasks share. */
+export class Operator {
+  readonly deps: OperatorDeps;
+  readonly moduleStates = new Map<ModuleName, ModuleState>();
+  readonly globalSynchronization = new Synchronization();
+  globalHooks: readonly HookRuntime[] = [];
+  /** Enabled modules in run order, with the reasons; undefined before the first discovery. */
+  discovery: Discovery | undefined;
+  convergePhase: ConvergePhase = 'standby';
+  firstConverge: ConvergeProgress = 'not-started';
+  convergeStartedMs: number | undefined;
+  #modules: readonly Module[] = [];
+
+  constructor(deps: OperatorDeps, modules: readonly Module[]) {
+    this.deps = deps;
+    this.setModules(modules);
+  }
+
+  /** All known modules, in run order. */
+  get modules(): readonly Module[] {
+    return this.#modules;
+  }
+
+  get enabledModules(): readonly ModuleName[] {
+    return this.discovery?.enabled ?? [];
+  }
+
+  get main() {
+    return this.deps.queues.get(MAIN_QUEUE);
+  }
+
+  setModules(modules: readonly Module[]): void {
+    this.#modules = modules.toSorted(compareRunOrder);
+  }
+
+  isEnabled(module: ModuleName): boolean {
+    return this.enabledModules.includes(module);
+  }
+
+  /**
+   * Whether tasks of a module are still to be run: it was found enabled, and no flag has disabled it since. Without
+   * looking at flags, a failing task of a module just disabled would hold up the converge that ends it.
+   */
+  isWanted(module: ModuleName): boolean {
+    return this.isEnabled(module) && !this.deps.isFlaggedOff(module);
+  }
+
+  /** The state of a known module, made when it is first asked for. */
+  stateOf(name: ModuleName): ModuleState | undefined {
+    const known = this.moduleStates.get(name);
+    if (known !== undefined) return known;
+    const module = this.#modules.find((other) => other.name === name);
+    if (module === undefined) return undefined;
+    const state = newModuleState(module);
+    this.moduleStates.set(name, state);
+    return state;
+  }
+
+  /** Puts a ModuleRun at the end of `main`, unless one for this module waits there already (it may be running: that one counts not). */
+  queueModuleRun(module: ModuleName, trigger: string, log: Logger = this.deps.log): void {
+    if (!this.isEnabled(module)) return;
+    if (this.#isModuleRunPending(module)) {
+      log.info({ module, trigger }, 'module values are changed, ModuleRun task already queued');
+      return;
+    }
+    this.main.append(this.moduleRun(module, trigger));
+  }
+
+  moduleRun(module: ModuleName, trigger: string): ModuleRun {
+    const doModuleStartup = this.stateOf(module)?.phase === 'startup';
+    return { type: 'ModuleRun', module, doModuleStartup, isPartOfConverge: false, trigger, activation: '' };
+  }
+
+  queueConverge(event: ConvergeEvent, trigger: string): void {
+    this.main.append({ type: 'ConvergeModules', event, trigger });
+  }
+
+  /**
+   * Starts the converge over: what is left of one in progress is dropped, up to its ConvergeModules task, and the new
+   * one takes its place at the head. Without one in progress the new one goes to the end of `main`.
+   */
+  restartConverge(event: ConvergeEvent, trigger: string): void {
+    const converge: Task = { type: 'ConvergeModules', event, trigger };
+    const isInterrupted = this.#dropConverge();
+    this.convergePhase = 'standby';
+    if (isInterrupted) this.main.prepend(converge);
+    else this.main.append(converge);
+  }
+
+  /** Removes tasks of a hook from all queues, except the ones that run now. */
+  dropTasksOf(runtimes: readonly HookRuntime[]): void {
+    for (const queue of this.deps.queues.all) {
+      queue.remove((task, index) => index > 0 && 'hook' in task && runtimes.includes(task.hook));
+    }
+  }
+
+  /** Turns a watch event into a task in the binding's queue. */
+  onKubernetesEvent(runtime: HookRuntime, binding: KubernetesBinding, event: KubernetesEvent): void {
+    const reason: RunReason = { type: 'event', binding, event };
+    this.deps.queues.get(binding.queue).append(this.#hookRun(runtime, binding, reason, 'Kubernetes'));
+  }
+
+  /** Turns a tick of a crontab into a task in the binding's queue; before the first converge is over it is ignored. */
+  onScheduleTick(runtime: HookRuntime, binding: ScheduleBinding): void {
+    const { owner } = runtime.hook;
+    if (this.firstConverge !== 'done' || runtime.isStopped || !runtime.areSchedulesEnabled) return;
+    if (owner.type === 'module' && !this.isEnabled(owner.module)) return;
+    const reason: RunReason = { type: 'schedule', binding };
+    this.deps.queues.get(binding.queue).append(this.#hookRun(runtime, binding, reason, 'Schedule'));
+  }
+
+  /** The task that gives a hook the initial state of a binding. */
+  synchronizationRun(runtime: HookRuntime, binding: KubernetesBinding, activation: string): Task {
+    const reason: RunReason = { type: 'synchronization', binding };
+    return { ...this.#hookRun(runtime, binding, reason, 'Synchronization'), activation };
+  }
+
+  /** Who waits for the Synchronization runs of a hook's owner. */
+  synchronizationOf(owner: HookOwner): Synchronization | undefined {
+    return owner.type === 'global'
+      ? this.globalSynchronization
+      : this.moduleStates.get(owner.module)?.synchronization;
+  }
+
+  /** `OperatorStartup` until the first converge is over, then empty. */
+  get activation(): string {
+    return this.firstConverge === 'done' ? '' : 'OperatorStartup';
+  }
+
+  #hookRun(
+    hook: HookRuntime,
+    binding: KubernetesBinding | ScheduleBinding,
+    reason: RunReason,
+    trigger: string,
+  ): Extract<Task, { type: 'GlobalHookRun' | 'ModuleHookRun' }> {
+    const run = {
+      hook,
+      binding: binding.type,
+      reasons: [reason],
+      allowFailure: binding.allowFailure,
+      trigger,
+      activation: '',
+    };
+    const { owner } = hook.hook;
+    return owner.type === 'global'
+      ? { type: 'GlobalHookRun', ...run }
+      : { type: 'ModuleHookRun', module: owner.module, ...run };
+  }
+
+  #isModuleRunPending(module: ModuleName): boolean {
+    return this.main.entries.some(
+      ({ task }, index) => index > 0 && task.type === 'ModuleRun' && task.module === module,
+    );
+  }
+
+  #dropConverge(): boolean {
+    const first = this.main.entries.findIndex(({ task }) => task.type === 'ConvergeModules');
+    if (first < 0) return false;
+    const isBegun = first > 0 || this.convergePhase !== 'standby';
+    this.main.remove((task, index) => index <= first && isConvergeTask(task));
+    return isBegun;
+  }
+}

@@ -1,0 +1,163 @@
+import type { RunReason } from '../hooks/binding-context.ts';
+import type { BindingType } from '../hooks/hook-config.ts';
+import type { ModuleName } from '../values/module-key.ts';
+import type { HookRuntime } from './hook-runtime.ts';
+
+/** What the event type label of metrics and logs says about who asked for a converge. */
+export type ConvergeEvent =
+  | 'OperatorStartup'
+  | 'GlobalValuesChanged'
+  | 'ReloadAllModules'
+  | 'KubeConfigChanged';
+
+/** One run of one hook, as it waits in a queue. */
+export interface HookRun {
+  readonly hook: HookRuntime;
+  readonly binding: BindingType;
+  /** At least one; more after runs were combined. */
+  readonly reasons: readonly RunReason[];
+  readonly allowFailure: boolean;
+  readonly trigger: string;
+  /** `OperatorStartup` for everything the start caused, else empty. */
+  readonly activation: string;
+}
+
+export interface GlobalHookRun extends HookRun {
+  readonly type: 'GlobalHookRun';
+  /**
+   * On the last afterAll hook of a converge: the checksum of the global values before the first of them. Different
+   * values afterwards ask for another converge.
+   */
+  readonly valuesBeforeAfterAll?: string;
+}
+
+export interface ModuleHookRun extends HookRun {
+  readonly type: 'ModuleHookRun';
+  readonly module: ModuleName;
+}
+
+export interface ModuleRun {
+  readonly type: 'ModuleRun';
+  readonly module: ModuleName;
+  /** For people who read the queue: whether the module was not started yet when the task was made. */
+  readonly doModuleStartup: boolean;
+  readonly isPartOfConverge: boolean;
+  readonly trigger: string;
+  readonly activation: string;
+}
+
+/** Everything that can wait in a queue. */
+export type Task =
+  | GlobalHookRun
+  | ModuleHookRun
+  | ModuleRun
+  | {
+      readonly type: 'GlobalHookEnableScheduleBindings';
+      readonly hook: HookRuntime;
+      readonly trigger: string;
+    }
+  | {
+      readonly type: 'GlobalHookEnableKubernetesBindings';
+      readonly hook: HookRuntime;
+      readonly trigger: string;
+    }
+  | { readonly type: 'GlobalHookWaitKubernetesSynchronization'; readonly trigger: string }
+  | { readonly type: 'ConvergeModules'; readonly event: ConvergeEvent; readonly trigger: string }
+  | { readonly type: 'ApplyKubeConfigValues'; readonly trigger: string }
+  | { readonly type: 'ModuleDelete'; readonly module: ModuleName; readonly trigger: string }
+  | { readonly type: 'DiscoverHelmReleases'; readonly trigger: string }
+  | { readonly type: 'ModulePurge'; readonly release: string; readonly trigger: string };
+
+/** The module a task belongs to; empty for everything global. */
+export function moduleOf(task: Task): string {
+  return 'module' in task ? task.module : '';
+}
+
+/** The hook a task runs; empty for tasks that run none. */
+export function hookOf(task: Task): string {
+  return 'hook' in task ? task.hook.hook.name : '';
+}
+
+/**
+ * Whether a task is part of bringing all modules to the desired state, and so is dropped and made anew when that starts
+ * over.
+ */
+export function isConvergeTask(task: Task): boolean {
+  switch (task.type) {
+    case 'ConvergeModules':
+    case 'ModuleDelete':
+      return true;
+    case 'ModuleRun':
+      return task.isPartOfConverge;
+    case 'GlobalHookRun':
+      return task.binding === 'beforeAll' || task.binding === 'afterAll';
+    case 'ModuleHookRun':
+      return isSynchronization(task);
+    case 'GlobalHookEnableScheduleBindings':
+    case 'GlobalHookEnableKubernetesBindings':
+    case 'GlobalHookWaitKubernetesSynchronization':
+    case 'ApplyKubeConfigValues':
+    case 'DiscoverHelmReleases':
+    case 'ModulePurge':
+      return false;
+  }
+}
+
+/** Whether the first converge is not over while this task waits. */
+export function countsForConverge(task: Task): boolean {
+  switch (task.type) {
+    case 'GlobalHookEnableScheduleBindings':
+    case 'GlobalHookEnableKubernetesBindings':
+    case 'DiscoverHelmReleases':
+    case 'ModulePurge':
+      return true;
+    case 'GlobalHookRun':
+    case 'ModuleHookRun':
+    case 'ModuleRun':
+    case 'GlobalHookWaitKubernetesSynchronization':
+    case 'ConvergeModules':
+    case 'ApplyKubeConfigValues':
+    case 'ModuleDelete':
+      return isConvergeTask(task);
+  }
+}
+
+/** Whether the run hands the hook the initial state of a kubernetes binding. */
+export function isSynchronization(run: HookRun): boolean {
+  return run.reasons.some((reason) => reason.type === 'synchronization');
+}
+
+/** One line for people: `<Type>:<queue>:<what>:<trigger>`. */
+export function describeTask(task: Task, queue: string): string {
+  return `${task.type}:${queue}:${describeWhat(task)}:${task.trigger}`;
+}
+
+function describeWhat(task: Task): string {
+  switch (task.type) {
+    case 'GlobalHookRun':
+      return describeHookRun(task);
+    case 'ModuleHookRun':
+      return `${task.module}:${describeHookRun(task)}`;
+    case 'ModuleRun':
+      return task.doModuleStartup ? `${task.module}:doStartup` : task.module;
+    case 'ModuleDelete':
+      return task.module;
+    case 'GlobalHookEnableScheduleBindings':
+    case 'GlobalHookEnableKubernetesBindings':
+      return `:${task.hook.hook.name}`;
+    case 'ModulePurge':
+      return task.release;
+    case 'ConvergeModules':
+    case 'ApplyKubeConfigValues':
+    case 'GlobalHookWaitKubernetesSynchronization':
+    case 'DiscoverHelmReleases':
+      return '::';
+  }
+}
+
+function describeHookRun(run: HookRun): string {
+  const names = run.reasons.flatMap((reason) => (reason.type === 'lifecycle' ? [] : [reason.binding.name]));
+  const bindings = [...new Set(names)].toSorted().join(',');
+  const contexts = run.reasons.length > 1 ? ` in ${run.reasons.length} contexts` : '';
+  return `${run.binding}:${run.hook.hook.name}${bindings === '' ? '' : `:${bindings}`}${contexts}`;
+}
