@@ -1,3 +1,4 @@
+import { escapeControls } from './escape-controls.ts';
 import { isObject, parseJson } from './json.ts';
 
 const RESET = '\u001b[0m';
@@ -13,7 +14,6 @@ const LEVEL_COLORS: Readonly<Record<string, string>> = {
 
 /** A value that needs no quotes to be told from its neighbours. */
 const PLAIN_VALUE = /^[^\s"'=\\\p{Cc}\p{Zl}\p{Zp}]+$/u;
-const CONTROL = /[\p{Cc}\p{Zl}\p{Zp}]/gu;
 
 /**
  * A JSON log record as a line for people: time, level, logger, message, then `name=value` pairs sorted by name. Control
@@ -40,11 +40,4 @@ function valueText(value: unknown): string {
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
   if (typeof value !== 'string' || PLAIN_VALUE.test(text)) return escapeControls(text);
   return escapeControls(JSON.stringify(text));
-}
-
-function escapeControls(text: string): string {
-  return text.replace(CONTROL, (character) => {
-    const code = character.codePointAt(0) ?? 0;
-    return `\\u${code.toString(16).padStart(4, '0')}`;
-  });
 }

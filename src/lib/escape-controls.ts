@@ -1,0 +1,9 @@
+const CONTROL = /[\p{Cc}\p{Zl}\p{Zp}]/gu;
+
+/** The text with control characters and line separators written as `\uXXXX`: one line, harmless in a terminal. */
+export function escapeControls(text: string): string {
+  return text.replace(CONTROL, (character) => {
+    const code = character.codePointAt(0) ?? 0;
+    return `\\u${code.toString(16).padStart(4, '0')}`;
+  });
+}

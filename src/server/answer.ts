@@ -1,0 +1,46 @@
+import { randomUUID } from 'node:crypto';
+import { dump } from 'js-yaml';
+import { isObject } from '../lib/json.ts';
+
+/** A complete HTTP answer. */
+export interface Answer {
+  readonly status: number;
+  readonly contentType: string;
+  readonly body: string;
+}
+
+export type Format = 'json' | 'yaml' | 'text';
+
+export const TEXT_TYPE = 'text/plain; charset=utf-8';
+
+export function textAnswer(body: string, status = 200): Answer {
+  return { status, contentType: TEXT_TYPE, body };
+}
+
+export const NOT_FOUND = textAnswer('404 page not found\n', 404);
+export const METHOD_NOT_ALLOWED = textAnswer('405 method not allowed\n', 405);
+
+/** Data as compact JSON with a line end, or as YAML; keys stay in their order. */
+export function dataAnswer(format: 'json' | 'yaml', data: unknown): Answer {
+  if (format === 'yaml') return { status: 200, contentType: 'application/yaml', body: yamlOf(data) };
+  return { status: 200, contentType: 'application/json', body: `${JSON.stringify(data)}\n` };
+}
+
+/** The YAML writer knows no exact numbers, so they pass it as words that nothing else contains. */
+function yamlOf(data: unknown): string {
+  const mark = `exact-${randomUUID()}-`;
+  const text = dump(withMarkedNumbers(data, mark), { indent: 2, lineWidth: -1, noRefs: true });
+  return text.replaceAll(mark, '');
+}
+
+function withMarkedNumbers(value: unknown, mark: string): unknown {
+  if (Array.isArray(value)) return value.map((item) => withMarkedNumbers(item, mark));
+  if (isObject(value)) {
+    const copy: Record<string, unknown> = Object.create(null);
+    for (const [key, item] of Object.entries(value)) {
+      if (item !== undefined) copy[key] = withMarkedNumbers(item, mark);
+    }
+    return copy;
+  }
+  return typeof value === 'object' && value !== null ? `${mark}${JSON.stringify(value)}` : value;
+}

@@ -1,0 +1,226 @@
+import { errorText } from '../lib/error-text.ts';
+import { canonicalJson, parseJson } from '../lib/json.ts';
+import { rfc3339 } from '../lib/rfc3339.ts';
+import type { RuntimeParameterView } from '../settings/runtime-parameters.ts';
+import { type Answer, dataAnswer, type Format, METHOD_NOT_ALLOWED, NOT_FOUND, textAnswer } from './answer.ts';
+import type { DaemonView, ModuleView, SectionView } from './daemon-view.ts';
+import { queueData, queueListData, queueListText, queueText } from './queue-dump.ts';
+import type { RequestHandler, ServerRequest } from './serve.ts';
+
+/** What the debug endpoint shows and the one thing it changes. */
+export interface DebugEndpoint {
+  readonly view: DaemonView;
+  readonly parameters: {
+    list(): readonly RuntimeParameterView[];
+    /** Throws with the reason when it refuses. */
+    set(name: string, value: string, duration: string): void;
+  };
+}
+
+type Handler = (request: ServerRequest, groups: Groups, signal: AbortSignal) => Answer | Promise<Answer>;
+
+/** What the pattern of a route found in the path. */
+interface Groups {
+  readonly format: Format;
+  readonly module: string;
+}
+
+interface Route {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly pattern: RegExp;
+  readonly handle: Handler;
+}
+
+/**
+ * Answers debug requests: queues, runtime parameters, values, patches, snapshots, rendered charts.
+ *
+ * @param isReadOnly whether `POST /config/set` is refused
+ */
+export function debugHandler(endpoint: DebugEndpoint, isReadOnly: boolean): RequestHandler {
+  const routes = [...daemonRoutes(endpoint), ...globalRoutes(endpoint), ...moduleRoutes(endpoint)];
+  routes.push(discoveryRoute(routes));
+  return async (request, signal) => {
+    const matching = routes.filter((route) => route.pattern.test(request.path));
+    const route = matching.find(({ method }) => method === request.method);
+    if (matching.length === 0) return NOT_FOUND;
+    if (route === undefined || (isReadOnly && route.method !== 'GET')) return METHOD_NOT_ALLOWED;
+    const groups = route.pattern.exec(request.path)?.groups;
+    try {
+      return await route.handle(
+        request,
+        { format: formatOf(groups?.['format']), module: groups?.['module'] ?? '' },
+        signal,
+      );
+    } catch (error) {
+      return textAnswer(`${errorText(error)}\n`, 500);
+    }
+  };
+}
+
+function daemonRoutes({ view, parameters }: DebugEndpoint): Route[] {
+  return [
+    get('/', () => textAnswer('debug endpoint is alive\n')),
+    get('/queue/main.{format}', (_request, { format }) => {
+      const main = view.queues().find(({ name }) => name === 'main') ?? {
+        name: 'main',
+        status: '',
+        tasks: [],
+      };
+      return format === 'text' ? textAnswer(queueText(main)) : dataAnswer(format, queueData(main));
+    }),
+    get('/queue/list.{format}', ({ query }, { format }) => {
+      const showEmpty = isYes(query.get('showEmpty'));
+      if (format === 'text') return textAnswer(queueListText(view.queues(), showEmpty));
+      return dataAnswer(format, queueListData(view.queues(), showEmpty));
+    }),
+    get('/config/list.{format}', (_request, { format }) => {
+      const list = parameters.list();
+      return format === 'text'
+        ? textAnswer(parameterTable(list))
+        : dataAnswer(format, list.map(parameterData));
+    }),
+    {
+      ...get('/config/set', ({ body }) => setParameter(parameters, new URLSearchParams(body))),
+      method: 'POST',
+    },
+  ];
+}
+
+function setParameter(parameters: DebugEndpoint['parameters'], form: URLSearchParams): Answer {
+  const name = form.get('name') ?? '';
+  if (name === '') return textAnswer("'name' parameter is required\n", 400);
+  try {
+    parameters.set(name, form.get('value') ?? '', form.get('duration') ?? '');
+    return textAnswer('');
+  } catch (error) {
+    return textAnswer(`${errorText(error)}\n`, 400);
+  }
+}
+
+function globalRoutes({ view }: DebugEndpoint): Route[] {
+  return [
+    get('/global/list.{format}', (_request, { format }) =>
+      dataAnswer(dataFormat(format), { globalHooks: view.globalHooks().toSorted() }),
+    ),
+    ...sectionRoutes(
+      '/global',
+      () => view.global,
+      (section) => section.values(),
+      (section) => section.configValues(),
+    ),
+  ];
+}
+
+function moduleRoutes({ view }: DebugEndpoint): Route[] {
+  const moduleOf = ({ module: name }: Groups): ModuleView => {
+    const module = view.module(name);
+    if (module === undefined) throw new Error('module not found');
+    return module;
+  };
+  const withGlobal = (
+    request: ServerRequest,
+    module: ModuleView,
+    own: object,
+    global: () => object,
+  ): object => (isYes(request.query.get('global')) ? { global: global(), [module.valuesKey]: own } : own);
+  return [
+    get('/module/list.{format}', (_request, { format }) => {
+      const enabledModules = view.enabledModules().toSorted();
+      if (format === 'text') return textAnswer(enabledModules.map((name) => `${name}\n`).join(''));
+      return dataAnswer(format, { enabledModules });
+    }),
+    get('/module/resource-monitor.{format}', async (_request, { format }, signal) => {
+      const resources = Object.entries(await view.monitoredResources(signal)).map(([name, objects]) => [
+        name,
+        objects?.toSorted() ?? 'No monitor',
+      ]);
+      return sortedAnswer(dataFormat(format), Object.fromEntries(resources));
+    }),
+    get('/module/{module}/render', async ({ query }, groups, signal) => {
+      const options = { isDebug: isYes(query.get('debug')), isDiff: isYes(query.get('diff')) };
+      return textAnswer(await moduleOf(groups).render(options, signal));
+    }),
+    ...sectionRoutes(
+      '/module/{module}',
+      moduleOf,
+      (module, request) => withGlobal(request, module, module.values(), () => view.global.values()),
+      (module, request) =>
+        withGlobal(request, module, module.configValues(), () => view.global.configValues()),
+    ),
+  ];
+}
+
+/** The routes that `global` and every module have. */
+function sectionRoutes<S extends SectionView>(
+  prefix: string,
+  sectionOf: (groups: Groups) => S,
+  valuesOf: (section: S, request: ServerRequest) => object,
+  configValuesOf: (section: S, request: ServerRequest) => object,
+): Route[] {
+  return [
+    get(`${prefix}/values.{format}`, (request, groups) =>
+      sortedAnswer(dataFormat(groups.format), valuesOf(sectionOf(groups), request)),
+    ),
+    get(`${prefix}/config.{format}`, (request, groups) =>
+      sortedAnswer(dataFormat(groups.format), configValuesOf(sectionOf(groups), request)),
+    ),
+    get(`${prefix}/patches.{format}`, (_request, groups) =>
+      dataAnswer(dataFormat(groups.format), sectionOf(groups).patches() ?? null),
+    ),
+    get(`${prefix}/snapshots.{format}`, (_request, groups) =>
+      sortedAnswer(dataFormat(groups.format), sectionOf(groups).snapshots()),
+    ),
+  ];
+}
+
+function discoveryRoute(routes: readonly Route[]): Route {
+  const lines = routes
+    .filter(({ path }) => path.startsWith('/global/') || path.startsWith('/module/'))
+    .map(({ method, path }) => `${method} ${path}\n`);
+  return get('/discovery', () => textAnswer(lines.join('')));
+}
+
+function get(path: string, handle: Handler): Route {
+  const source = path
+    .replace('.{format}', String.raw`\.(?<format>json|yaml|text)`)
+    .replace('{module}', '(?<module>[^/]+)');
+  return { method: 'GET', path, pattern: new RegExp(`^${source}$`), handle };
+}
+
+function formatOf(word: string | undefined): Format {
+  return word === 'json' || word === 'yaml' ? word : 'text';
+}
+
+/** Where there is no text form, text means JSON. */
+function dataFormat(format: Format): 'json' | 'yaml' {
+  return format === 'text' ? 'json' : format;
+}
+
+function sortedAnswer(format: 'json' | 'yaml', data: object): Answer {
+  return dataAnswer(format, parseJson(canonicalJson(data)));
+}
+
+function isYes(word: string | null): boolean {
+  return word !== null && /^(1|t|T|true|TRUE|True)$/.test(word);
+}
+
+function parameterData({
+  name,
+  description,
+  default: initial,
+  value,
+  expiresAtMs,
+}: RuntimeParameterView): object {
+  const expireAt = expiresAtMs === undefined ? undefined : rfc3339(expiresAtMs);
+  return { name, description, default: initial, value, ...(expireAt !== undefined && { expireAt }) };
+}
+
+function parameterTable(list: readonly RuntimeParameterView[]): string {
+  const row = (name: string, value: string, expireAt: string, description: string): string =>
+    `${name.padEnd(30)} ${value.padEnd(20)} ${expireAt.padEnd(20)} ${description.padEnd(40)}`.trimEnd();
+  const rows = list.map(({ name, value, expiresAtMs, description }) =>
+    row(name, value, expiresAtMs === undefined ? '' : rfc3339(expiresAtMs), description),
+  );
+  return `${[row('NAME', 'VALUE', 'EXPIRE AT', 'DESCRIPTION'), ...rows].join('\n')}\n`;
+}

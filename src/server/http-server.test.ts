@@ -1,0 +1,140 @@
+import { connect } from 'node:net';
+import { afterEach, expect, test } from 'vitest';
+import { daemonView } from '../../test/support/daemon-view-stub.ts';
+import { silentLogger } from '../lib/log.ts';
+import type { DaemonView } from './daemon-view.ts';
+import { startHttpServer } from './http-server.ts';
+import type { RunningServer } from './serve.ts';
+
+const servers: RunningServer[] = [];
+
+afterEach(async () => {
+  for (const server of servers.splice(0)) await server.stop();
+});
+
+async function start(view?: Partial<DaemonView>, port = 0): Promise<RunningServer> {
+  const server = await startHttpServer({
+    address: '127.0.0.1',
+    port,
+    view: daemonView(view),
+    operatorMetrics: () => Promise.resolve('live_ticks 1\n'),
+    hookMetrics: () => 'from_hook 2\n',
+    log: silentLogger,
+  });
+  servers.push(server);
+  return server;
+}
+
+async function ask(server: RunningServer, path: string, init?: RequestInit) {
+  const response = await fetch(`http://127.0.0.1:${server.port}${path}`, init);
+  return { status: response.status, type: response.headers.get('content-type'), body: await response.text() };
+}
+
+test('metrics of the daemon and of hooks have paths of their own', async () => {
+  const server = await start();
+  const type = 'text/plain; version=0.0.4; charset=utf-8';
+  expect(await ask(server, '/metrics')).toEqual({ status: 200, type, body: 'live_ticks 1\n' });
+  expect(await ask(server, '/metrics/hooks')).toEqual({ status: 200, type, body: 'from_hook 2\n' });
+});
+
+test('/healthz answers with nothing', async () => {
+  expect(await ask(await start(), '/healthz')).toMatchObject({ status: 200, body: '' });
+});
+
+test('/readyz follows the first converge', async () => {
+  let isConverged = false;
+  const server = await start({ readiness: () => ({ type: isConverged ? 'converged' : 'converging' }) });
+  expect(await ask(server, '/readyz')).toMatchObject({ status: 500, body: 'Startup converge in progress\n' });
+  isConverged = true;
+  expect(await ask(server, '/readyz')).toMatchObject({ status: 200, body: 'Startup converge done.\n' });
+});
+
+test('/status/converge speaks text and JSON', async () => {
+  const server = await start({ convergeStatus: () => ({ type: 'first', tasks: 2 }) });
+  expect((await ask(server, '/status/converge')).body).toBe('STARTUP_CONVERGE_IN_PROGRESS: 2 tasks\n');
+  expect(JSON.parse((await ask(server, '/status/converge?output=json')).body)).toMatchObject({
+    STARTUP_CONVERGE_IN_PROGRESS: 2,
+  });
+});
+
+test('/ links to every path, /discovery lists them', async () => {
+  const server = await start();
+  const page = (await ask(server, '/')).body;
+  expect(page).toContain('<title>Addon-operator</title>');
+  expect(page).toContain('<a href="/metrics/hooks">');
+  expect((await ask(server, '/discovery')).body.split('\n')).toContain('GET /status/converge');
+});
+
+test.each(['/nothing', '/debug/pprof/', '/config/set', '/module/list.json', '/%2e%2e/etc/passwd'])(
+  '%s is not there',
+  async (path) => {
+    expect(await ask(await start(), path)).toMatchObject({ status: 404, body: '404 page not found\n' });
+  },
+);
+
+test('only GET and HEAD are served', async () => {
+  const server = await start();
+  expect(await ask(server, '/metrics', { method: 'POST', body: 'x' })).toMatchObject({ status: 405 });
+  expect(await ask(server, '/metrics', { method: 'HEAD' })).toMatchObject({ status: 200, body: '' });
+});
+
+test('a body that is too large is refused', async () => {
+  const server = await start();
+  expect(await ask(server, '/metrics', { method: 'POST', body: 'x'.repeat(70_000) })).toMatchObject({
+    status: 413,
+  });
+});
+
+test('a malformed path is refused', async () => {
+  expect(await ask(await start(), '/%zz')).toMatchObject({ status: 400 });
+});
+
+test('a failing part gives a 500 without telling why', async () => {
+  const server = await start({
+    convergeStatus: () => {
+      throw new Error('secret inside');
+    },
+  });
+  expect(await ask(server, '/status/converge')).toMatchObject({ status: 500, body: '500 internal error\n' });
+});
+
+test('half-open connections do not keep others from an answer', async () => {
+  const server = await start();
+  const sockets = Array.from({ length: 500 }, () => connect(server.port, '127.0.0.1'));
+  await Promise.all(
+    sockets.map(async (socket) => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      socket.on('error', () => undefined);
+      socket.write('GET /metrics HTTP/1.1\r\nHost: x\r\n', () => resolve());
+      await promise;
+    }),
+  );
+  expect(await ask(server, '/healthz')).toMatchObject({ status: 200 });
+  for (const socket of sockets) socket.destroy();
+});
+
+test('the signal of a request aborts when the client goes away', async () => {
+  const asked = Promise.withResolvers<AbortSignal>();
+  const server = await start({
+    readiness: (signal) => {
+      asked.resolve(signal);
+      return new Promise(() => undefined);
+    },
+  });
+  const socket = connect(server.port, '127.0.0.1');
+  socket.write('GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n');
+  const signal = await asked.promise;
+  const aborted = Promise.withResolvers<void>();
+  signal.addEventListener('abort', () => aborted.resolve(), { once: true });
+  socket.destroy();
+  await aborted.promise;
+  expect(signal.aborted).toBe(true);
+});
+
+test('a port in use is named with its flags', async () => {
+  const { port } = await start();
+  await expect(start(undefined, port)).rejects.toMatchObject({
+    code: 'HTTP_LISTEN',
+    message: expect.stringContaining(`Cannot listen on 127.0.0.1:${port} (--prometheus-listen-address`),
+  });
+});

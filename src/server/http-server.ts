@@ -1,0 +1,79 @@
+import { messageOf, OperatorError } from '../lib/errors.ts';
+import type { Logger } from '../lib/log.ts';
+import { type Answer, METHOD_NOT_ALLOWED, NOT_FOUND, textAnswer } from './answer.ts';
+import type { DaemonView } from './daemon-view.ts';
+import { convergeAnswer, readinessAnswer } from './probe-answers.ts';
+import { type RequestHandler, type RunningServer, type ServerRequest, serve } from './serve.ts';
+
+export interface HttpServerOptions {
+  readonly address: string;
+  /** 0 takes a free port. */
+  readonly port: number;
+  readonly view: Pick<DaemonView, 'readiness' | 'convergeStatus'>;
+  /** The metrics of the daemon, in the Prometheus text format. */
+  readonly operatorMetrics: () => Promise<string>;
+  /** The metrics that hooks emitted, in the same format. */
+  readonly hookMetrics: () => string;
+  readonly log: Logger;
+}
+
+const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
+
+/**
+ * The public HTTP server: metrics, probes and the status of the converge, all of them read only.
+ *
+ * @throws OperatorError HTTP_LISTEN when the address is in use or not ours
+ */
+export async function startHttpServer(options: HttpServerOptions): Promise<RunningServer> {
+  const { address, port, log } = options;
+  try {
+    return await serve({ host: address, port }, createHandler(options), log);
+  } catch (error) {
+    throw new OperatorError(
+      'HTTP_LISTEN',
+      `Cannot listen on ${address}:${port} (--prometheus-listen-address, --prometheus-listen-port): ${messageOf(error)}`,
+      { cause: error },
+    );
+  }
+}
+
+type Route = (request: ServerRequest, signal: AbortSignal) => Answer | Promise<Answer>;
+
+function createHandler({ view, operatorMetrics, hookMetrics }: HttpServerOptions): RequestHandler {
+  const routes: ReadonlyMap<string, Route> = new Map<string, Route>([
+    [
+      '/',
+      () => ({ status: 200, contentType: 'text/html; charset=utf-8', body: indexPage([...routes.keys()]) }),
+    ],
+    ['/metrics', async () => ({ status: 200, contentType: METRICS_TYPE, body: await operatorMetrics() })],
+    ['/metrics/hooks', () => ({ status: 200, contentType: METRICS_TYPE, body: hookMetrics() })],
+    ['/healthz', () => textAnswer('')],
+    ['/readyz', async (_request, signal) => readinessAnswer(await view.readiness(signal))],
+    [
+      '/status/converge',
+      ({ query }) => convergeAnswer(view.convergeStatus(), query.get('output') === 'json' ? 'json' : 'text'),
+    ],
+    ['/discovery', () => textAnswer([...routes.keys()].map((path) => `GET ${path}\n`).join(''))],
+  ]);
+  return (request, signal) => {
+    const route = routes.get(request.path);
+    if (route === undefined) return NOT_FOUND;
+    if (request.method !== 'GET' && request.method !== 'HEAD') return METHOD_NOT_ALLOWED;
+    return route(request, signal);
+  };
+}
+
+function indexPage(paths: readonly string[]): string {
+  const links = paths.filter((path) => path !== '/').map((path) => `<li><a href="${path}">${path}</a></li>`);
+  return `<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><title>Addon-operator</title></head>
+<body>
+<h1>Addon-operator</h1>
+<ul>
+${links.join('\n')}
+</ul>
+</body>
+</html>
+`;
+}

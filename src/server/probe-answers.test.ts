@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest';
+import type { ConvergeStatus, Readiness } from './daemon-view.ts';
+import { convergeAnswer, readinessAnswer } from './probe-answers.ts';
+
+test.each<[Readiness, number, string]>([
+  [{ type: 'converged' }, 200, 'Startup converge done.\n'],
+  [{ type: 'converging' }, 500, 'Startup converge in progress\n'],
+  [{ type: 'standby', leader: 'ready' }, 200, 'HA mode is enabled and waiting for acquiring the lock.\n'],
+  [{ type: 'standby', leader: 'not-elected' }, 500, 'HA mode is enabled but no leader is elected\n'],
+  [
+    { type: 'standby', leader: 'unreachable' },
+    500,
+    "HA mode is enabled but couldn't send a request to the leader\n",
+  ],
+])('readiness %j', (readiness, status, body) => {
+  expect(readinessAnswer(readiness)).toMatchObject({ status, body });
+});
+
+test.each<[ConvergeStatus, string, object]>([
+  [{ type: 'not-started' }, 'STARTUP_CONVERGE_NOT_STARTED\n', { STARTUP_CONVERGE_NOT_STARTED: true }],
+  [
+    { type: 'first', tasks: 3 },
+    'STARTUP_CONVERGE_IN_PROGRESS: 3 tasks\n',
+    { STARTUP_CONVERGE_IN_PROGRESS: 3 },
+  ],
+  [{ type: 'first', tasks: 0 }, 'STARTUP_CONVERGE_DONE\n', { STARTUP_CONVERGE_DONE: true }],
+  [
+    { type: 'done', tasks: 2 },
+    'STARTUP_CONVERGE_DONE\nCONVERGE_IN_PROGRESS: 2 tasks\n',
+    { STARTUP_CONVERGE_DONE: true, CONVERGE_IN_PROGRESS: 2 },
+  ],
+  [
+    { type: 'done', tasks: 0 },
+    'STARTUP_CONVERGE_DONE\nCONVERGE_WAIT_TASK\n',
+    { STARTUP_CONVERGE_DONE: true, CONVERGE_WAIT_TASK: true },
+  ],
+])('converge status %j', (status, text, differences) => {
+  expect(convergeAnswer(status, 'text').body).toBe(text);
+  expect(JSON.parse(convergeAnswer(status, 'json').body)).toEqual({
+    CONVERGE_IN_PROGRESS: 0,
+    CONVERGE_WAIT_TASK: false,
+    STARTUP_CONVERGE_DONE: false,
+    STARTUP_CONVERGE_IN_PROGRESS: 0,
+    STARTUP_CONVERGE_NOT_STARTED: false,
+    ...differences,
+  });
+});

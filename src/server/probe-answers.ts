@@ -1,0 +1,46 @@
+import { type Answer, dataAnswer, textAnswer } from './answer.ts';
+import type { ConvergeStatus, LeaderState, Readiness } from './daemon-view.ts';
+
+const LEADER_PROBLEMS: Readonly<Record<Exclude<LeaderState, 'ready'>, string>> = {
+  'not-elected': 'HA mode is enabled but no leader is elected',
+  'no-request': "HA mode is enabled but couldn't craft a request to the leader",
+  unreachable: "HA mode is enabled but couldn't send a request to the leader",
+  'not-ready': "HA mode is enabled but the leader's status response code isn't OK",
+};
+
+/** What `/readyz` says. */
+export function readinessAnswer(readiness: Readiness): Answer {
+  if (readiness.type === 'converged') return textAnswer('Startup converge done.\n');
+  if (readiness.type === 'converging') return textAnswer('Startup converge in progress\n', 500);
+  if (readiness.leader === 'ready')
+    return textAnswer('HA mode is enabled and waiting for acquiring the lock.\n');
+  return textAnswer(`${LEADER_PROBLEMS[readiness.leader]}\n`, 500);
+}
+
+/** What `/status/converge` says. */
+export function convergeAnswer(status: ConvergeStatus, format: 'text' | 'json'): Answer {
+  return format === 'json'
+    ? dataAnswer('json', convergeData(status))
+    : textAnswer(`${convergeText(status)}\n`);
+}
+
+function convergeText(status: ConvergeStatus): string {
+  if (status.type === 'not-started') return 'STARTUP_CONVERGE_NOT_STARTED';
+  if (status.type === 'first')
+    return status.tasks > 0 ? `STARTUP_CONVERGE_IN_PROGRESS: ${status.tasks} tasks` : 'STARTUP_CONVERGE_DONE';
+  const now = status.tasks > 0 ? `CONVERGE_IN_PROGRESS: ${status.tasks} tasks` : 'CONVERGE_WAIT_TASK';
+  return `STARTUP_CONVERGE_DONE\n${now}`;
+}
+
+/** All five keys, always. */
+function convergeData(status: ConvergeStatus): object {
+  const { type } = status;
+  const tasks = status.type === 'not-started' ? 0 : status.tasks;
+  return {
+    CONVERGE_IN_PROGRESS: type === 'done' ? tasks : 0,
+    CONVERGE_WAIT_TASK: type === 'done' && tasks === 0,
+    STARTUP_CONVERGE_DONE: type === 'done' || (type === 'first' && tasks === 0),
+    STARTUP_CONVERGE_IN_PROGRESS: type === 'first' ? tasks : 0,
+    STARTUP_CONVERGE_NOT_STARTED: type === 'not-started',
+  };
+}

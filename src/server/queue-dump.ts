@@ -1,0 +1,82 @@
+import { escapeControls } from '../lib/escape-controls.ts';
+import type { QueueView } from './daemon-view.ts';
+
+const MAIN = 'main';
+const INDEX_WIDTH = 2;
+
+/** One queue with its tasks, for people. */
+export function queueText(queue: QueueView): string {
+  const lines = [`Queue '${queue.name}': length ${queue.tasks.length}, status: '${oneLine(queue.status)}'`];
+  if (queue.tasks.length > 0) lines.push('');
+  for (const { index, description } of queue.tasks)
+    lines.push(`${String(index).padStart(INDEX_WIDTH)}. ${oneLine(description)}`);
+  return `${lines.join('\n')}\n`;
+}
+
+/** All queues that hold tasks, `main` first, then a summary; on wish also the names of the empty ones. */
+export function queueListText(queues: readonly QueueView[], showEmpty: boolean): string {
+  const { active, empty } = splitQueues(queues);
+  const blocks = active.map(queueText);
+  if (showEmpty && empty.length > 0)
+    blocks.push(`Empty queues (${empty.length}):\n${empty.map((queue) => `- ${queue.name}\n`).join('')}`);
+  const { mainQueueTasks, otherQueues, totalTasks } = summaryOf(queues);
+  const others = otherQueues.active + otherQueues.empty;
+  blocks.push(`Summary:
+- '${MAIN}' queue: ${mainQueueTasks === 0 ? 'empty' : taskCount(mainQueueTasks)}.
+- ${others} other queues (${otherQueues.active} active, ${otherQueues.empty} empty): ${taskCount(otherQueues.tasks)}.
+- ${totalTasks === 0 ? 'no tasks' : `total ${taskCount(totalTasks)}`} to handle.
+`);
+  return blocks.join('\n');
+}
+
+/** One queue as data. */
+export function queueData(queue: QueueView): object {
+  const { name, status, tasks } = queue;
+  return { name, tasksCount: tasks.length, status, tasks };
+}
+
+/** What {@link queueListText} shows, as data. */
+export function queueListData(queues: readonly QueueView[], showEmpty: boolean): object {
+  const { active, empty } = splitQueues(queues);
+  return {
+    active: active.map(queueData),
+    ...(showEmpty && { empty: empty.map(({ name }) => ({ name, tasksCount: 0 })) }),
+    summary: summaryOf(queues),
+  };
+}
+
+function splitQueues(queues: readonly QueueView[]) {
+  const sorted = queues.toSorted((a, b) => rank(a) - rank(b) || (a.name < b.name ? -1 : 1));
+  return {
+    active: sorted.filter((queue) => queue.tasks.length > 0),
+    empty: sorted.filter((queue) => queue.tasks.length === 0),
+  };
+}
+
+function rank(queue: QueueView): number {
+  return queue.name === MAIN ? 0 : 1;
+}
+
+function summaryOf(queues: readonly QueueView[]) {
+  const others = queues.filter((queue) => queue.name !== MAIN);
+  const mainQueueTasks = taskSum(queues.filter((queue) => queue.name === MAIN));
+  const active = others.filter((queue) => queue.tasks.length > 0).length;
+  const tasks = taskSum(others);
+  return {
+    mainQueueTasks,
+    otherQueues: { active, empty: others.length - active, tasks },
+    totalTasks: mainQueueTasks + tasks,
+  };
+}
+
+function taskSum(queues: readonly QueueView[]): number {
+  return queues.reduce((sum, queue) => sum + queue.tasks.length, 0);
+}
+
+function taskCount(tasks: number): string {
+  return tasks === 1 ? '1 task' : `${tasks} tasks`;
+}
+
+function oneLine(text: string): string {
+  return escapeControls(text.trim().replaceAll(/\s*\n\s*/g, ' '));
+}

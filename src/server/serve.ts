@@ -1,0 +1,132 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Logger } from '../lib/log.ts';
+import { type Answer, textAnswer } from './answer.ts';
+
+export interface ServerRequest {
+  readonly method: string;
+  /** Without the query; percent escapes are decoded. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly body: string;
+}
+
+/** Gives the answer to a request; the signal aborts when the client goes away. What it throws becomes a 500. */
+export type RequestHandler = (request: ServerRequest, signal: AbortSignal) => Answer | Promise<Answer>;
+
+export interface RunningServer {
+  /** Port of a TCP server, 0 for a unix socket. */
+  readonly port: number;
+  /** Stops listening and drops every connection. */
+  stop(): Promise<void>;
+}
+
+export type ListenTarget = { readonly host: string; readonly port: number } | { readonly path: string };
+
+const MAX_BODY_BYTES = 64 * 1024;
+const MAX_CONNECTIONS = 2_048;
+
+/**
+ * Serves requests with bounded time and memory: 10 s for the headers, 30 s for a request, 90 s of silence, 16 KiB of
+ * headers, 64 KiB of body, 2048 connections. Rejects with what the system says when it cannot listen.
+ */
+export async function serve(
+  target: ListenTarget,
+  handler: RequestHandler,
+  log: Logger,
+): Promise<RunningServer> {
+  const server = createServer(
+    {
+      headersTimeout: 10_000,
+      requestTimeout: 30_000,
+      keepAliveTimeout: 5_000,
+      connectionsCheckingInterval: 5_000,
+      maxHeaderSize: 16 * 1024,
+    },
+    (request, response) => void respond(request, response, handler, log),
+  );
+  server.timeout = 90_000;
+  server.maxConnections = MAX_CONNECTIONS;
+  await listening(server, target);
+  const address = server.address();
+  return {
+    port: typeof address === 'object' && address !== null ? address.port : 0,
+    async stop() {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      server.close(() => resolve());
+      server.closeAllConnections();
+      await promise;
+    },
+  };
+}
+
+async function listening(server: Server, target: ListenTarget): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  server.once('listening', resolve);
+  server.once('error', reject);
+  server.listen(target);
+  await promise;
+  server.off('error', reject);
+}
+
+async function respond(
+  request: IncomingMessage,
+  response: ServerResponse,
+  handler: RequestHandler,
+  log: Logger,
+): Promise<void> {
+  const gone = new AbortController();
+  response.once('close', () => gone.abort());
+  const answer = await answerTo(request, handler, gone.signal, log);
+  if (gone.signal.aborted) return;
+  const isCut = !request.complete;
+  response.writeHead(answer.status, {
+    'Content-Type': answer.contentType,
+    'Content-Length': Buffer.byteLength(answer.body),
+    'X-Content-Type-Options': 'nosniff',
+    ...(isCut && { Connection: 'close' }),
+  });
+  response.end(answer.body, () => {
+    if (isCut) request.destroy();
+  });
+}
+
+async function answerTo(
+  request: IncomingMessage,
+  handler: RequestHandler,
+  signal: AbortSignal,
+  log: Logger,
+): Promise<Answer> {
+  const { method = 'GET', url = '/' } = request;
+  const [rawPath = '/', rawQuery = ''] = url.split('?', 2);
+  try {
+    const path = decodedPath(rawPath);
+    if (path === undefined) return textAnswer('400 bad request\n', 400);
+    const body = await bodyOf(request);
+    if (body === undefined) return textAnswer('413 request body is too large\n', 413);
+    return await handler({ method, path, query: new URLSearchParams(rawQuery), body }, signal);
+  } catch (error) {
+    if (!signal.aborted) log.error({ error, method, path: rawPath }, 'cannot answer an HTTP request');
+    return textAnswer('500 internal error\n', 500);
+  }
+}
+
+function decodedPath(rawPath: string): string | undefined {
+  try {
+    return rawPath.startsWith('/') ? decodeURIComponent(rawPath) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** `undefined` as soon as the body is longer than allowed. */
+async function bodyOf(request: IncomingMessage): Promise<string | undefined> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  const reader = request.iterator({ destroyOnReturn: false });
+  for await (const chunk of reader) {
+    bytes += chunk.length;
+    if (bytes > MAX_BODY_BYTES) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}

@@ -1,0 +1,106 @@
+import type { Clock } from '../lib/clock.ts';
+import { messageOf } from '../lib/errors.ts';
+import { parseGoDuration } from '../lib/go-duration.ts';
+
+/** A setting that can be changed while the daemon runs. */
+export interface RuntimeParameter {
+  readonly name: string;
+  readonly description: string;
+  readonly default: string;
+  /** Throws with what is accepted when the value is wrong. */
+  readonly validate: (value: string) => void;
+  readonly apply: (value: string) => void;
+  /** How long a value holds when no duration is given, in milliseconds; without it, or `undefined`: for ever. */
+  readonly holdsMs?: (value: string) => number | undefined;
+}
+
+/** A runtime parameter as `config list` shows it. */
+export interface RuntimeParameterView {
+  readonly name: string;
+  readonly description: string;
+  readonly default: string;
+  readonly value: string;
+  /** When the previous value returns, in milliseconds since the epoch. */
+  readonly expiresAtMs?: number;
+}
+
+interface Temporary {
+  readonly value: string;
+  readonly expiresAtMs: number;
+}
+
+interface State {
+  permanent: string;
+  temporary?: Temporary | undefined;
+}
+
+const EXPIRY_CHECK_MS = 15_000;
+
+/** The runtime parameters with their present values. */
+export class RuntimeParameters {
+  readonly #clock: Clock;
+  readonly #parameters: ReadonlyMap<string, RuntimeParameter>;
+  readonly #states: ReadonlyMap<string, State>;
+
+  constructor(parameters: readonly RuntimeParameter[], clock: Clock) {
+    this.#clock = clock;
+    const sorted = parameters.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+    this.#parameters = new Map(sorted.map((parameter) => [parameter.name, parameter]));
+    this.#states = new Map(sorted.map(({ name, default: value }) => [name, { permanent: value }]));
+  }
+
+  /** All parameters, sorted by name. */
+  list(): readonly RuntimeParameterView[] {
+    return [...this.#parameters.values()].map(({ name, description, default: initial }) => {
+      const state = this.#states.get(name);
+      const temporary = state?.temporary;
+      const value = temporary?.value ?? state?.permanent ?? initial;
+      return {
+        name,
+        description,
+        default: initial,
+        value,
+        ...(temporary && { expiresAtMs: temporary.expiresAtMs }),
+      };
+    });
+  }
+
+  /**
+   * Changes a parameter, for ever or for a Go duration; an empty duration is none.
+   *
+   * @throws Error saying which of name, value and duration is wrong; nothing has changed then
+   */
+  set(name: string, value: string, duration: string): void {
+    const parameter = this.#parameters.get(name);
+    const state = this.#states.get(name);
+    if (parameter === undefined || state === undefined)
+      throw new Error(`unknown runtime parameter "${name}"`);
+    try {
+      parameter.validate(value);
+    } catch (error) {
+      throw new Error(`'value' parameter is invalid: ${messageOf(error)}`, { cause: error });
+    }
+    const holdsMs = duration === '' ? parameter.holdsMs?.(value) : parseGoDuration(duration);
+    if (duration !== '' && (holdsMs === undefined || holdsMs <= 0))
+      throw new Error(`parse duration "${duration}" failed: use a positive duration such as 30m`);
+    parameter.apply(value);
+    state.temporary = holdsMs === undefined ? undefined : { value, expiresAtMs: this.#clock.now() + holdsMs };
+    if (holdsMs === undefined) state.permanent = value;
+  }
+
+  /** Brings back permanent values when temporary ones expire, looking every 15 seconds. Ends when the signal aborts. */
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await this.#clock.sleep(EXPIRY_CHECK_MS, signal).catch(() => undefined);
+      this.#expire();
+    }
+  }
+
+  #expire(): void {
+    for (const [name, state] of this.#states) {
+      if (state.temporary === undefined || state.temporary.expiresAtMs > this.#clock.now()) continue;
+      state.temporary = undefined;
+      this.#parameters.get(name)?.apply(state.permanent);
+    }
+  }
+}

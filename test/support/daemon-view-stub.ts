@@ -1,0 +1,33 @@
+import type { DaemonView, ModuleView } from '../../src/server/daemon-view.ts';
+
+/** A daemon view with one module, `web`, and nothing else; tests replace what they look at. */
+export function daemonView(overrides?: Partial<DaemonView>): DaemonView {
+  return {
+    readiness: () => ({ type: 'converged' }),
+    convergeStatus: () => ({ type: 'done', tasks: 0 }),
+    queues: () => [],
+    enabledModules: () => ['web'],
+    globalHooks: () => [],
+    global: {
+      values: () => ({ domain: 'example.com' }),
+      configValues: () => ({}),
+      patches: () => undefined,
+      snapshots: () => ({}),
+    },
+    module: (name) => (name === 'web' ? moduleView() : undefined),
+    monitoredResources: () => ({}),
+    ...overrides,
+  };
+}
+
+export function moduleView(overrides?: Partial<ModuleView>): ModuleView {
+  return {
+    valuesKey: 'web',
+    values: () => ({ replicas: 2, image: 'nginx' }),
+    configValues: () => ({ replicas: 2 }),
+    patches: () => undefined,
+    snapshots: () => ({}),
+    render: () => Promise.resolve(''),
+    ...overrides,
+  };
+}
