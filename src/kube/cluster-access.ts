@@ -1,0 +1,36 @@
+/** A piece of text that stands in the configuration itself or in a file, which may be replaced while we run. */
+export type Material =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'file'; readonly path: string };
+
+/** A user entry whose credentials a plug-in makes, as it stands in the kubeconfig (paths made absolute). */
+export interface PluginUser {
+  readonly name: string;
+  readonly exec?: Readonly<Record<string, unknown>>;
+  readonly authProvider?: Readonly<Record<string, unknown>>;
+}
+
+/** Who we say we are, besides a client certificate. */
+export type Identity =
+  | { readonly type: 'anonymous' }
+  | { readonly type: 'token'; readonly token: Material }
+  | { readonly type: 'basic'; readonly username: string; readonly password: string }
+  | { readonly type: 'plugin'; readonly user: PluginUser };
+
+/** Everything needed to talk to one API server. */
+export interface ClusterAccess {
+  /** URL without a trailing slash, possibly with a path prefix. */
+  readonly server: string;
+  /** Namespace of the context or of the service account; `default` if there is none. */
+  readonly currentNamespace: string;
+  /** Where this was read from, for messages: a file path, `in-cluster` or `--kube-server`. */
+  readonly source: string;
+  readonly tls: {
+    readonly isVerified: boolean;
+    /** Name to verify the certificate against, where it is not the host of `server`. */
+    readonly serverName?: string;
+    readonly ca?: Material;
+    readonly client?: { readonly cert: Material; readonly key: Material };
+  };
+  readonly identity: Identity;
+}

@@ -1,0 +1,164 @@
+import type { Clock } from '../lib/clock.ts';
+import { messageOf, OperatorError } from '../lib/errors.ts';
+import { isObject } from '../lib/json.ts';
+import type { Logger } from '../lib/log.ts';
+import {
+  findResource,
+  type GroupVersion,
+  nameOf,
+  readAggregated,
+  readGroups,
+  readResourceList,
+} from './discovery-documents.ts';
+import { KubeApiError, type KubeClient } from './kube-client.ts';
+import type { ApiResource } from './kube-object.ts';
+
+export interface ServerVersion {
+  readonly major: string;
+  readonly minor: string;
+  /** For instance `v1.34.2`. */
+  readonly gitVersion: string;
+}
+
+export interface DiscoveryDeps {
+  readonly kube: KubeClient;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** What the server said it serves, when it was asked last. */
+interface Catalog {
+  readonly groupVersions: readonly GroupVersion[];
+  readonly readAtMs: number;
+}
+
+const ACCEPT_AGGREGATED = [
+  'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList',
+  'application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList',
+  'application/json',
+].join(',');
+
+/** An unknown kind asks the server again, but not more often than this. */
+const MIN_REFRESH_INTERVAL_MS = 5_000;
+/** How old the list of API versions may be that charts see. */
+const MAX_LIST_AGE_MS = 60_000;
+
+/** Which kinds the API server serves, read on first use and kept until something is missing in it. */
+export class Discovery {
+  readonly #deps: DiscoveryDeps;
+  #catalog: Catalog | undefined;
+  #reading: { readonly catalog: Promise<Catalog>; readonly signal: AbortSignal } | undefined;
+
+  constructor(deps: DiscoveryDeps) {
+    this.#deps = deps;
+  }
+
+  /**
+   * The resource of a kind given by Kind, plural, singular or short name in any case; without `apiVersion` in the
+   * preferred version. A kind that is not known yet is looked up on the server again, at most every 5 s.
+   *
+   * @throws OperatorError KUBE_KIND_UNKNOWN; whatever the client throws
+   */
+  async find(apiVersion: string | undefined, kind: string, signal: AbortSignal): Promise<ApiResource> {
+    const known = await this.#catalogOf(Number.POSITIVE_INFINITY, signal);
+    const resource =
+      findResource(known.groupVersions, apiVersion, kind) ??
+      findResource((await this.#catalogOf(MIN_REFRESH_INTERVAL_MS, signal)).groupVersions, apiVersion, kind);
+    if (resource !== undefined) return resource;
+    throw new OperatorError(
+      'KUBE_KIND_UNKNOWN',
+      `apiVersion '${apiVersion ?? ''}', kind '${kind}' is not supported by cluster: check the spelling, or install its CustomResourceDefinition`,
+    );
+  }
+
+  /** Forgets everything; the next question asks the server. */
+  invalidate(): void {
+    this.#catalog = undefined;
+    this.#reading = undefined;
+  }
+
+  /**
+   * What helm calls API versions: each `group/version` (`v1` for the core group) and each `group/version/Kind`,
+   * sorted, at most a minute old.
+   */
+  async apiVersions(signal: AbortSignal): Promise<readonly string[]> {
+    const { groupVersions } = await this.#catalogOf(MAX_LIST_AGE_MS, signal);
+    const names = new Set<string>();
+    for (const entry of groupVersions) {
+      names.add(nameOf(entry));
+      for (const resource of entry.resources) names.add(`${nameOf(entry)}/${resource.kind}`);
+    }
+    return [...names].toSorted();
+  }
+
+  /** Asks the server each time. */
+  async serverVersion(signal: AbortSignal): Promise<ServerVersion> {
+    const answer = await this.#deps.kube.request({ method: 'GET', path: '/version' }, signal);
+    const version = isObject(answer) ? answer : {};
+    const text = (field: string): string => {
+      const value = version[field];
+      return typeof value === 'string' ? value : '';
+    };
+    return { major: text('major'), minor: text('minor'), gitVersion: text('gitVersion') };
+  }
+
+  /** The catalog, read anew when it is `maxAgeMs` old or older. Readers at the same time share one reading. */
+  async #catalogOf(maxAgeMs: number, signal: AbortSignal): Promise<Catalog> {
+    for (;;) {
+      signal.throwIfAborted();
+      const held = this.#catalog;
+      const ageMs = held === undefined ? 0 : this.#deps.clock.now() - held.readAtMs;
+      if (held !== undefined && ageMs >= 0 && ageMs < maxAgeMs) return held;
+      const reading = (this.#reading ??= { catalog: this.#read(signal), signal });
+      try {
+        const catalog = await reading.catalog;
+        // An answer that was under way while `invalidate` was called is not kept.
+        if (this.#reading === reading) this.#catalog = catalog;
+        return catalog;
+      } catch (error) {
+        // The reader whose signal aborted takes only itself down.
+        if (!reading.signal.aborted || signal.aborted) throw error;
+      } finally {
+        if (this.#reading === reading) this.#reading = undefined;
+      }
+    }
+  }
+
+  async #read(signal: AbortSignal): Promise<Catalog> {
+    const core = await this.#readRoot('/api', signal);
+    const groups = await this.#readRoot('/apis', signal);
+    return { groupVersions: [...core, ...groups], readAtMs: this.#deps.clock.now() };
+  }
+
+  async #readRoot(path: '/api' | '/apis', signal: AbortSignal): Promise<readonly GroupVersion[]> {
+    const { kube } = this.#deps;
+    const document = await kube.request({ method: 'GET', path, accept: ACCEPT_AGGREGATED }, signal);
+    const aggregated = readAggregated(document);
+    if (aggregated !== undefined) return aggregated;
+    const groupVersions: GroupVersion[] = [];
+    for (const { group, versions } of readGroups(document)) {
+      for (const version of versions) {
+        const resources = await this.#readResources(group, version, signal);
+        if (resources !== undefined) groupVersions.push({ group, version, resources });
+      }
+    }
+    return groupVersions;
+  }
+
+  /** Undefined where the server of an aggregated API is down: the other groups are of use without it. */
+  async #readResources(
+    group: string,
+    version: string,
+    signal: AbortSignal,
+  ): Promise<readonly ApiResource[] | undefined> {
+    const path = group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
+    try {
+      return readResourceList(group, version, await this.#deps.kube.request({ method: 'GET', path }, signal));
+    } catch (error) {
+      const isGroupDown = error instanceof KubeApiError && (error.status === 404 || error.status >= 500);
+      if (!isGroupDown || group === '') throw error;
+      this.#deps.log.warn({ group, version, error: messageOf(error) }, 'API group is not available');
+      return undefined;
+    }
+  }
+}

@@ -1,0 +1,92 @@
+import { type Agent, type IncomingMessage, type RequestOptions, request as requestHttp } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import type { Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
+import type { Clock } from '../lib/clock.ts';
+
+/** One HTTP request, ready to be sent. */
+export interface HttpRequest {
+  readonly url: URL;
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | undefined;
+  readonly agent: Agent;
+}
+
+export interface ConnectLimit {
+  readonly clock: Clock;
+  readonly connectTimeoutMs: number;
+}
+
+/** The connection had been idle and was closed by the server just when the request was written to it. */
+export class StaleConnectionError extends Error {}
+
+/**
+ * Sends one request and resolves with status and headers; the body is still to be read. An abort destroys the
+ * connection, at any time until the body has ended, and rejects with `signal.reason`.
+ */
+export function sendRequest(
+  request: HttpRequest,
+  limit: ConnectLimit,
+  signal: AbortSignal,
+): Promise<IncomingMessage> {
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  if (signal.aborted) {
+    reject(signal.reason);
+    return promise;
+  }
+  const options: RequestOptions = {
+    method: request.method,
+    headers: request.headers,
+    agent: request.agent,
+  };
+  const send = request.url.protocol === 'https:' ? requestHttps : requestHttp;
+  const outgoing = send(request.url, options);
+  const onAbort = (): void => {
+    outgoing.destroy(asError(signal.reason));
+  };
+  signal.addEventListener('abort', onAbort, { once: true });
+  outgoing.once('close', () => signal.removeEventListener('abort', onAbort));
+  outgoing.once('socket', (socket) => limitConnecting(socket, limit, (error) => outgoing.destroy(error)));
+  outgoing.once('response', resolve);
+  // Stays for good: an error may follow the response, when the body reports it as well.
+  outgoing.on('error', (error) => {
+    if (signal.aborted) reject(signal.reason);
+    else if (outgoing.reusedSocket && isReset(error))
+      reject(new StaleConnectionError(error.message, { cause: error }));
+    else reject(error);
+  });
+  outgoing.end(request.body);
+  return promise;
+}
+
+function limitConnecting(socket: Socket, limit: ConnectLimit, giveUp: (error: Error) => void): void {
+  if (!socket.connecting) return;
+  const done = new AbortController();
+  const readyEvent = socket instanceof TLSSocket ? 'secureConnect' : 'connect';
+  socket.once(readyEvent, () => done.abort());
+  socket.once('close', () => done.abort());
+  limit.clock.sleep(limit.connectTimeoutMs, done.signal).then(
+    () => giveUp(new Error(`no connection within ${limit.connectTimeoutMs / 1000} s`)),
+    () => undefined,
+  );
+}
+
+function isReset(error: Error): boolean {
+  return 'code' in error && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
+}
+
+/** The whole body. Rejects when it is cut short, and with `signal.reason` on abort. */
+export async function readBody(answer: IncomingMessage, signal: AbortSignal): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  try {
+    for await (const chunk of answer) chunks.push(chunk);
+  } catch (error) {
+    throw signal.aborted ? signal.reason : error;
+  }
+  return Buffer.concat(chunks);
+}
+
+function asError(reason: unknown): Error {
+  return reason instanceof Error ? reason : new Error('aborted', { cause: reason });
+}
