@@ -1,0 +1,80 @@
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { execa } from 'execa';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { smallCheckout } from './checkout.ts';
+
+const MAIN = `
+const args: readonly string[] = process.argv.slice(2);
+console.log(JSON.stringify({ args, major: Number.parseInt(process.versions.node, 10), dir: import.meta.dirname }));
+`;
+let root = '';
+
+beforeAll(() => {
+  root = smallCheckout(MAIN);
+  mkdirSync(join(root, 'src/ui'));
+  writeFileSync(join(root, 'src/ui/page.html'), '<p>');
+});
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+async function launch(
+  file: string,
+  options: { cwd?: string; env?: Record<string, string> } = {},
+): Promise<unknown> {
+  const { stdout } = await execa(file, ['one', 'two words'], options);
+  return JSON.parse(stdout);
+}
+
+test('bin/addon-operator builds dist/ and runs it with Node 24, however it is called', async () => {
+  const expected = { args: ['one', 'two words'], major: expect.any(Number), dir: join(root, 'dist') };
+  const links = join(root, 'links');
+  mkdirSync(links);
+  symlinkSync('../bin/addon-operator', join(links, 'direct'));
+  symlinkSync('direct', join(links, 'addon-operator'));
+  const answer = await launch(join(root, 'bin/addon-operator'));
+  expect(answer).toEqual(expected);
+  expect((answer as { major: number }).major).toBeGreaterThanOrEqual(24);
+  expect(await launch('./addon-operator', { cwd: join(root, 'bin') })).toEqual(expected);
+  expect(await launch('addon-operator', { env: { PATH: `${links}:${process.env['PATH']}` } })).toEqual(
+    expected,
+  );
+  expect(existsSync(join(root, 'dist/ui/page.html'))).toBe(true);
+});
+
+test('bin/addon-operator builds again when a source file is newer, several at once, and leaves no rubbish', async () => {
+  writeFileSync(join(root, 'src/main.ts'), `${MAIN}console.error('changed');`);
+  writeFileSync(join(root, 'src/gone.ts'), 'export {};');
+  const runs = await Promise.all([1, 2, 3].map(async () => await execa(join(root, 'bin/addon-operator'))));
+  expect(runs.map((run) => run.stderr)).toEqual(['changed', 'changed', 'changed']);
+  rmSync(join(root, 'src/gone.ts'));
+  const later = new Date(Date.now() + 2_000);
+  utimesSync(join(root, 'src/main.ts'), later, later);
+  await execa(join(root, 'bin/addon-operator'));
+  expect(readdirSync(join(root, 'dist')).toSorted()).toEqual(['.stamp', 'main.js', 'main.js.map', 'ui']);
+  expect(readdirSync(root).filter((name) => name.startsWith('.build-'))).toEqual([]);
+});
+
+test('bin/addon-operator says which Node it needs when PATH has an older one', async () => {
+  const bare = smallCheckout(MAIN);
+  rmSync(join(bare, 'node_modules'), { recursive: true });
+  const tools = join(bare, 'tools');
+  mkdirSync(tools);
+  writeFileSync(join(tools, 'node'), '#!/bin/sh\necho v20.1.0\n');
+  chmodSync(join(tools, 'node'), 0o755);
+  const run = await execa(join(bare, 'bin/addon-operator'), {
+    env: { PATH: `${tools}:/usr/bin:/bin`, ADDON_OPERATOR_NODE: '' },
+    reject: false,
+  });
+  rmSync(bare, { recursive: true });
+  expect(run.exitCode).toBe(1);
+  expect(run.stderr).toContain(`Node 24 or newer is needed, ${join(tools, 'node')} is v20.1.0: run 'npm ci'`);
+});
