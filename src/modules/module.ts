@@ -13,7 +13,7 @@ export interface Module {
   readonly key: ModuleKey;
   /** Position in the run order: the number of the directory name, or the default order. */
   readonly order: number;
-  /** Absolute path of the directory, symbolic links resolved. */
+  /** Absolute path of the directory; for a symbolic link the path it leads to. */
   readonly path: string;
   readonly chart: ChartKind;
   /** Absolute path of the executable enabled script; undefined when there is none or it is not executable. */

@@ -39,6 +39,7 @@ function editMap(map: JsonObject, key: string, rest: readonly string[], edit: Ed
   const present = Object.hasOwn(map, key) ? map[key] : undefined;
   const [next, ...others] = rest;
   if (next !== undefined) {
+    if (present === undefined) return missing(map, edit);
     const edited = editWithin(present, next, others, edit);
     return edited === present ? map : { ...map, [key]: edited };
   }
@@ -78,10 +79,10 @@ function editList(
   }
 }
 
-function editWithin(container: Json | undefined, segment: string, rest: readonly string[], edit: Edit): Json {
+function editWithin(container: Json, segment: string, rest: readonly string[], edit: Edit): Json {
   if (isJsonMap(container)) return editMap(container, segment, rest, edit);
   if (Array.isArray(container)) return editList(container, segment, rest, edit);
-  return missing(container ?? null, edit);
+  return missing(container, edit);
 }
 
 /** The index a segment names in a list, the end of the list included; undefined for anything else. */

@@ -1,5 +1,8 @@
+import { messageOf, OperatorError } from '../lib/errors.ts';
 import type { JsonObject } from '../lib/json.ts';
-import { GLOBAL_SECTION, type ModuleKey, type SectionKey } from './module-key.ts';
+import { isJsonMap } from './merge.ts';
+import { asModuleKey, GLOBAL_SECTION, type ModuleKey, nameOfKey, type SectionKey } from './module-key.ts';
+import { parseYaml } from './yaml.ts';
 
 /** The ConfigMap as it is understood. */
 export interface ConfigMapContent {
@@ -32,4 +35,102 @@ export function withSection(
 ): ConfigMapContent {
   if (key === GLOBAL_SECTION) return { ...content, global: section };
   return { ...content, sections: new Map([...content.sections, [key, section]]) };
+}
+
+/** Keys of the content that belong to none of the known modules, sorted. */
+export function unknownModuleKeys(content: ConfigMapContent, known: ReadonlySet<ModuleKey>): ModuleKey[] {
+  const keys = new Set([...content.sections.keys(), ...content.flags.keys(), ...content.maintenance]);
+  return [...keys].filter((key) => !known.has(key)).toSorted();
+}
+
+/**
+ * Understands the `data` of the ConfigMap, all of it or nothing.
+ *
+ * @throws OperatorError CONFIG_MAP_INVALID listing every problem
+ */
+export function parseConfigMapData(data: Readonly<Record<string, string>>): ConfigMapContent {
+  let global: JsonObject | undefined;
+  const sections = new Map<ModuleKey, JsonObject>();
+  const flags = new Map<ModuleKey, boolean>();
+  const maintenance = new Set<ModuleKey>();
+  const problems: string[] = [];
+  for (const [dataKey, text] of Object.entries(data)) {
+    try {
+      const entry = parseKey(dataKey);
+      switch (entry.type) {
+        case 'section':
+          if (entry.key === GLOBAL_SECTION) global = parseSection(entry.key, text);
+          else sections.set(entry.key, parseSection(entry.key, text));
+          break;
+        case 'flag':
+          flags.set(entry.key, parseFlag(dataKey, text));
+          break;
+        case 'maintenance':
+          if (parseMaintenance(dataKey, text)) maintenance.add(entry.key);
+          break;
+      }
+    } catch (error) {
+      problems.push(messageOf(error));
+    }
+  }
+  if (problems.length > 0) throw new OperatorError('CONFIG_MAP_INVALID', problems.join('\n'));
+  return { global, sections, flags, maintenance };
+}
+
+/**
+ * Understands the text of one section. In `global` an empty text is an empty map.
+ *
+ * @throws OperatorError CONFIG_MAP_INVALID when it is anything but a map
+ */
+export function parseSection(key: SectionKey, text: string): JsonObject {
+  const isGlobal = key === GLOBAL_SECTION;
+  try {
+    const source = `ConfigMap key '${key}'`;
+    const { value } = parseYaml(text, { source, booleans: isGlobal ? 'yaml-1.1' : 'yaml-1.2' });
+    if (isGlobal && value === null) return {};
+    if (isJsonMap(value)) return value;
+    const found = Array.isArray(value) ? 'a list' : value === null ? 'nothing' : `a ${typeof value}`;
+    throw new OperatorError('CONFIG_MAP_INVALID', `${source}: expected a map, got ${found}`);
+  } catch (error) {
+    const what = isGlobal
+      ? `ConfigMap: bad yaml at key '${key}'`
+      : `bad yaml at key '${key}': load '${nameOfKey(key)}' values`;
+    throw new OperatorError('CONFIG_MAP_INVALID', `${what}: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+type DataKey =
+  | { readonly type: 'section'; readonly key: SectionKey }
+  | { readonly type: 'flag' | 'maintenance'; readonly key: ModuleKey };
+
+const SUFFIXED = /^(?<base>.*)(?<suffix>Enabled|Maintenance)$/s;
+
+function parseKey(dataKey: string): DataKey {
+  if (dataKey === GLOBAL_SECTION) return { type: 'section', key: GLOBAL_SECTION };
+  const groups = SUFFIXED.exec(dataKey)?.groups;
+  const base = groups?.['base'] ?? dataKey;
+  const key = asModuleKey(base);
+  if (key === undefined) {
+    throw new OperatorError('CONFIG_MAP_INVALID', `bad module name '${base}': should be camelCased`);
+  }
+  if (groups === undefined) return { type: 'section', key };
+  return { type: groups['suffix'] === 'Enabled' ? 'flag' : 'maintenance', key };
+}
+
+function parseFlag(dataKey: string, text: string): boolean {
+  if (text === 'true') return true;
+  if (text === 'false') return false;
+  throw new OperatorError(
+    'CONFIG_MAP_INVALID',
+    `module enabled key '${dataKey}' should have a boolean value, got '${text}'`,
+  );
+}
+
+function parseMaintenance(dataKey: string, text: string): boolean {
+  if (text === '') return false;
+  if (text === 'NoResourceReconciliation' || text === 'noresourcereconciliation') return true;
+  throw new OperatorError(
+    'CONFIG_MAP_INVALID',
+    `module maintenanceState key '${dataKey}' can only take the value NoResourceReconciliation or be empty`,
+  );
 }

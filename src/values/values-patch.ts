@@ -1,7 +1,103 @@
-import type { Json } from '../lib/json.ts';
+import { OperatorError } from '../lib/errors.ts';
+import { isObject, type Json, parseJson } from '../lib/json.ts';
+import { isExactJson } from './exact-json.ts';
+import { parsePointer } from './json-pointer.ts';
+import { splitJsonStream } from './json-stream.ts';
+import { GLOBAL_SECTION, sectionOf, type ValuesOwner } from './module-key.ts';
 
 /** One JSON patch operation (RFC 6902) on values. `path` is an RFC 6901 pointer that starts with the section's key. */
 export type PatchOperation =
   | { readonly op: 'add'; readonly path: string; readonly value: Json }
   | { readonly op: 'remove'; readonly path: string }
   | { readonly op: 'test'; readonly path: string; readonly value: Json };
+
+/** Which of the two patch files of a hook. */
+export type PatchFile = 'values' | 'config values';
+
+/** Ending of the paths with which global hooks switch modules on and off. */
+export const FLAG_SUFFIX = 'Enabled';
+
+/**
+ * Reads what a hook wrote: a stream of operations and arrays of operations. Other JSON values in the stream are passed
+ * over. An empty text gives no operations.
+ *
+ * @param owner whose hook wrote it: a module's hook may touch the section of its module, a global hook the global
+ *   section and the flags of modules
+ * @throws OperatorError VALUES_PATCH_INVALID when anything in it is not allowed; values are not repeated in the message
+ */
+export function parseValuesPatch(
+  text: string,
+  file: PatchFile,
+  owner: ValuesOwner,
+): readonly PatchOperation[] {
+  const operations: PatchOperation[] = [];
+  for (const { text: piece, offset } of splitJsonStream(text)) {
+    const value = parsePiece(piece, offset, file);
+    const items = Array.isArray(value) ? value : [value].filter(isObject);
+    for (const item of items) operations.push(parseOperation(item, file, owner));
+  }
+  return operations;
+}
+
+function parsePiece(text: string, offset: number, file: PatchFile): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    // The parser's own message quotes the text, which may hold secrets.
+    throw badData(file, `the JSON value that starts at character ${offset} is broken`);
+  }
+}
+
+function parseOperation(item: unknown, file: PatchFile, owner: ValuesOwner): PatchOperation {
+  if (!isObject(item)) throw badData(file, 'an operation must be an object with "op" and "path"');
+  const { op, path, value } = item;
+  if (typeof op !== 'string' || typeof path !== 'string') {
+    throw badData(file, '"op" and "path" of an operation must be strings');
+  }
+  if (op !== 'add' && op !== 'remove' && op !== 'test') {
+    throw new OperatorError(
+      'VALUES_PATCH_INVALID',
+      `unsupported patch operation '${op}': '${shown(op, path)}' (use add, remove or test; add overwrites)`,
+    );
+  }
+  checkRoot(op, path, owner, file);
+  if (op === 'remove') return { op, path };
+  if (value === undefined) throw badData(file, `'${shown(op, path)}' has no value`);
+  if (!isExactJson(value)) {
+    throw badData(
+      file,
+      `the value of '${shown(op, path)}' has a number beyond 2^53 or is nested deeper than 100 levels`,
+    );
+  }
+  return { op, path, value };
+}
+
+function checkRoot(op: string, path: string, owner: ValuesOwner, file: PatchFile): void {
+  const root = parsePointer(path)?.[0];
+  if (root === undefined) throw badData(file, `"${path}" is not a JSON pointer`);
+  if (owner === GLOBAL_SECTION) {
+    if (root === GLOBAL_SECTION || root.endsWith(FLAG_SUFFIX)) return;
+    throw unacceptable(root, "only 'global' and '*Enabled' are permitted", shown(op, path));
+  }
+  const key = sectionOf(owner);
+  if (root !== key) throw unacceptable(root, `only '${key}' accepted`, shown(op, path));
+}
+
+function unacceptable(root: string, rule: string, operation: string): OperatorError {
+  return new OperatorError(
+    'VALUES_PATCH_INVALID',
+    `unacceptable patch operation for path '${root}' (${rule}): '${operation}'`,
+  );
+}
+
+function badData(file: PatchFile, why: string): OperatorError {
+  return new OperatorError(
+    'VALUES_PATCH_INVALID',
+    `got bad json patch for ${file}: bad json-patch data: ${why}`,
+  );
+}
+
+/** An operation without its value. */
+function shown(op: string, path: string): string {
+  return JSON.stringify({ op, path });
+}

@@ -1,0 +1,89 @@
+import { expect, test } from 'vitest';
+import { parseConfigMapData, parseSection, unknownModuleKeys } from './config-map-content.ts';
+import { keyOfName } from './module-key.ts';
+
+test('parseConfigMapData() reads sections, flags and maintenance', () => {
+  const content = parseConfigMapData({
+    global: 'a: yes',
+    myWeb: 'b: yes',
+    myWebEnabled: 'true',
+    dbEnabled: 'false',
+    dbMaintenance: 'NoResourceReconciliation',
+    cacheMaintenance: '',
+  });
+  expect(content.global).toStrictEqual({ a: true });
+  expect([...content.sections]).toStrictEqual([['myWeb', { b: 'yes' }]]);
+  expect([...content.flags]).toStrictEqual([
+    ['myWeb', true],
+    ['db', false],
+  ]);
+  expect([...content.maintenance]).toStrictEqual(['db']);
+});
+
+test('parseConfigMapData() reads nothing as nothing', () => {
+  const content = parseConfigMapData({});
+  expect(content.global).toBeUndefined();
+  expect(content.sections.size + content.flags.size + content.maintenance.size).toBe(0);
+});
+
+test('parseConfigMapData() takes an empty global section for an empty map', () => {
+  expect(parseConfigMapData({ global: '' }).global).toStrictEqual({});
+});
+
+test('parseConfigMapData() keeps nulls', () => {
+  expect(parseConfigMapData({ web: 'l: [null]\nm: {b: null}' }).sections.get(keyOfName('web'))).toStrictEqual(
+    {
+      l: [null],
+      m: { b: null },
+    },
+  );
+});
+
+test.each([
+  ['kubeDNS', 'a: 1', "bad module name 'kubeDNS': should be camelCased"],
+  ['MalformedName', '{}', "bad module name 'MalformedName': should be camelCased"],
+  ['some-key', '{}', "bad module name 'some-key': should be camelCased"],
+  ['some-keyEnabled', 'true', "bad module name 'some-key': should be camelCased"],
+  ['Enabled', 'true', "bad module name '': should be camelCased"],
+  ['__proto__', '{}', "bad module name '__proto__': should be camelCased"],
+  ['webEnabled', 'True', "module enabled key 'webEnabled' should have a boolean value, got 'True'"],
+  ['webEnabled', 'yes', "got 'yes'"],
+  ['webEnabled', '1', "got '1'"],
+  ['webEnabled', '', "got ''"],
+  ['webMaintenance', 'yes', "module maintenanceState key 'webMaintenance' can only take"],
+  ['web', '', "bad yaml at key 'web': load 'web' values: ConfigMap key 'web': expected a map, got nothing"],
+  ['web', 'false', 'expected a map, got a boolean'],
+  ['web', '[1]', 'expected a map, got a list'],
+  ['web', 'a: 1\na: 2', "ConfigMap key 'web':2: at a: the key is given twice"],
+  ['global', 'a: [', "ConfigMap: bad yaml at key 'global'"],
+  ['global', '[]', 'expected a map, got a list'],
+])('parseConfigMapData() refuses %s: %j', (key, text, message) => {
+  const data = Object.fromEntries([
+    [key, text],
+    ['other', '{}'],
+  ]);
+  expect(() => parseConfigMapData(data)).toThrow(message);
+});
+
+test('parseConfigMapData() lists every problem', () => {
+  expect(() => parseConfigMapData({ kubeDNS: '{}', webEnabled: 'on', db: '1' })).toThrow(
+    /kubeDNS[^]*webEnabled[^]*expected a map, got a number/,
+  );
+});
+
+test('parseSection() gives the same error code as the whole ConfigMap', () => {
+  expect(() => parseSection(keyOfName('web'), '- 1')).toThrow(
+    expect.objectContaining({ code: 'CONFIG_MAP_INVALID' }),
+  );
+});
+
+test('unknownModuleKeys() finds keys of any kind that belong to nobody', () => {
+  const content = parseConfigMapData({
+    web: '{}',
+    ghost: '{}',
+    goneEnabled: 'true',
+    oldMaintenance: '',
+    newMaintenance: 'noresourcereconciliation',
+  });
+  expect(unknownModuleKeys(content, new Set([keyOfName('web')]))).toStrictEqual(['ghost', 'gone', 'new']);
+});

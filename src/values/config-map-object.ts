@@ -1,0 +1,70 @@
+import { hasStatus, type KubeClient } from '../kube/kube-client.ts';
+import { type ApiResource, resourcePath } from '../kube/kube-object.ts';
+import { OperatorError } from '../lib/errors.ts';
+import { isObject } from '../lib/json.ts';
+
+/** Which ConfigMap. */
+export interface ConfigMapRef {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** A ConfigMap as it was read. `object` is all of it, to be sent back with changes. */
+export interface ConfigMapObject {
+  readonly object: Readonly<Record<string, unknown>>;
+  readonly resourceVersion: string;
+  readonly data: Readonly<Record<string, string>>;
+  /** Base64 texts. */
+  readonly binaryData: Readonly<Record<string, string>>;
+}
+
+export const CONFIG_MAPS: ApiResource = {
+  group: '',
+  version: 'v1',
+  kind: 'ConfigMap',
+  plural: 'configmaps',
+  singular: 'configmap',
+  shortNames: ['cm'],
+  isNamespaced: true,
+  verbs: ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'],
+};
+
+/**
+ * Reads the ConfigMap; undefined only when the API server says that this very object does not exist.
+ *
+ * @throws KubeApiError or OperatorError KUBE_UNREACHABLE when it cannot be read
+ */
+export async function readConfigMap(
+  kube: KubeClient,
+  { namespace, name }: ConfigMapRef,
+  signal: AbortSignal,
+): Promise<ConfigMapObject | undefined> {
+  try {
+    const path = resourcePath(CONFIG_MAPS, namespace, name);
+    return parseConfigMap(await kube.request({ method: 'GET', path }, signal));
+  } catch (error) {
+    // A server or proxy that knows no such path answers 404 too, but without this reason.
+    if (hasStatus(error, 404) && error.reason === 'NotFound') return undefined;
+    throw error;
+  }
+}
+
+/** @throws OperatorError KUBE_API when the value is no ConfigMap */
+export function parseConfigMap(value: unknown): ConfigMapObject {
+  if (isObject(value)) {
+    const { metadata, data, binaryData } = value;
+    const resourceVersion = isObject(metadata) ? metadata['resourceVersion'] : undefined;
+    if (typeof resourceVersion === 'string') {
+      return { object: value, resourceVersion, data: textsOf(data), binaryData: textsOf(binaryData) };
+    }
+  }
+  throw new OperatorError('KUBE_API', 'the API server answered with something that is no ConfigMap');
+}
+
+function textsOf(value: unknown): Record<string, string> {
+  if (!isObject(value)) return {};
+  const entries = Object.entries(value).filter(
+    (entry): entry is [string, string] => typeof entry[1] === 'string',
+  );
+  return Object.fromEntries(entries);
+}

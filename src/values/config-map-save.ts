@@ -1,0 +1,111 @@
+import { hasStatus, KubeApiError, type KubeClient } from '../kube/kube-client.ts';
+import { resourcePath } from '../kube/kube-object.ts';
+import { hasCode, OperatorError } from '../lib/errors.ts';
+import { canonicalJson, type JsonObject } from '../lib/json.ts';
+import { parseSection } from './config-map-content.ts';
+import {
+  CONFIG_MAPS,
+  type ConfigMapObject,
+  type ConfigMapRef,
+  parseConfigMap,
+  readConfigMap,
+} from './config-map-object.ts';
+import type { SectionKey } from './module-key.ts';
+import { dumpYaml } from './yaml-dump.ts';
+
+/** One section in the cluster after a save. */
+export interface SavedSection {
+  readonly section: JsonObject;
+  /** Version of the ConfigMap with the section in it; undefined when nothing had to be written. */
+  readonly resourceVersion: string | undefined;
+}
+
+const MAX_ATTEMPTS = 6;
+/** What the API server accepts as the sum of all values. */
+const MAX_BYTES = 1024 * 1024;
+const INDENT = 4;
+
+/**
+ * Changes one section of the ConfigMap, on top of what stands there at that moment, and leaves all other keys alone.
+ * Whenever somebody else was faster, or nobody knows whether the write arrived, it is read again first.
+ *
+ * @param change the section as it is (`{}` if absent) to the section as it shall be; what it throws ends the save
+ * @throws OperatorError CONFIG_MAP_INVALID when the section cannot be understood or the ConfigMap would exceed 1 MiB,
+ *   CONFIG_MAP_CONFLICT when others were faster six times in a row, KUBE_API or KUBE_UNREACHABLE
+ */
+export async function saveSection(
+  kube: KubeClient,
+  ref: ConfigMapRef,
+  key: SectionKey,
+  change: (section: JsonObject) => JsonObject,
+  signal: AbortSignal,
+): Promise<SavedSection> {
+  let unconfirmed: string | undefined;
+  for (let attempt = 1; ; attempt += 1) {
+    const current = await readConfigMap(kube, ref, signal);
+    const text = current?.data[key];
+    const section = text === undefined ? {} : parseSection(key, text);
+    if (current !== undefined && text !== undefined && text === unconfirmed) {
+      return { section, resourceVersion: current.resourceVersion };
+    }
+    const changed = change(section);
+    if (canonicalJson(changed) === canonicalJson(section)) return { section, resourceVersion: undefined };
+    const changedText = dumpYaml(changed, INDENT);
+    try {
+      const written = await write(kube, ref, current, { ...current?.data, [key]: changedText }, signal);
+      return { section: changed, resourceVersion: written.resourceVersion };
+    } catch (error) {
+      const isUnknown = isOutcomeUnknown(error);
+      if (!isUnknown && !hasStatus(error, 409)) throw error;
+      if (attempt === MAX_ATTEMPTS) throw isUnknown ? error : conflict(ref, key, error);
+      unconfirmed = isUnknown ? changedText : undefined;
+    }
+  }
+}
+
+async function write(
+  kube: KubeClient,
+  { namespace, name }: ConfigMapRef,
+  current: ConfigMapObject | undefined,
+  data: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): Promise<ConfigMapObject> {
+  checkSize(name, data, current?.binaryData ?? {});
+  if (current === undefined) {
+    const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace }, data };
+    const path = resourcePath(CONFIG_MAPS, namespace);
+    return parseConfigMap(await kube.request({ method: 'POST', path, body }, signal));
+  }
+  const path = resourcePath(CONFIG_MAPS, namespace, name);
+  return parseConfigMap(
+    await kube.request({ method: 'PUT', path, body: { ...current.object, data } }, signal),
+  );
+}
+
+function checkSize(
+  name: string,
+  data: Readonly<Record<string, string>>,
+  binaryData: Readonly<Record<string, string>>,
+): void {
+  const texts = Object.values(data).map((text) => Buffer.byteLength(text));
+  const binaries = Object.values(binaryData).map((text) => Buffer.byteLength(text, 'base64'));
+  const bytes = [...texts, ...binaries].reduce((sum, size) => sum + size, 0);
+  if (bytes <= MAX_BYTES) return;
+  throw new OperatorError(
+    'CONFIG_MAP_INVALID',
+    `cannot save into ConfigMap '${name}': it would hold ${bytes} bytes, more than the ${MAX_BYTES} a ConfigMap can hold`,
+  );
+}
+
+/** Whether the server may have done what it was asked although it did not say so. */
+function isOutcomeUnknown(error: unknown): boolean {
+  return hasCode(error, 'KUBE_UNREACHABLE') || (error instanceof KubeApiError && error.status >= 500);
+}
+
+function conflict(ref: ConfigMapRef, key: SectionKey, cause: unknown): OperatorError {
+  return new OperatorError(
+    'CONFIG_MAP_CONFLICT',
+    `cannot save '${key}' into ConfigMap '${ref.name}': others changed it during each of ${MAX_ATTEMPTS} attempts`,
+    { cause },
+  );
+}

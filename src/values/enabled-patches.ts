@@ -1,0 +1,82 @@
+import { OperatorError } from '../lib/errors.ts';
+import type { Json } from '../lib/json.ts';
+import { parsePointer } from './json-pointer.ts';
+import { asModuleKey, GLOBAL_SECTION, type ModuleKey } from './module-key.ts';
+import { FLAG_SUFFIX, type PatchOperation } from './values-patch.ts';
+
+/** A flag that a global hook sets; undefined takes back what hooks set before. */
+export interface FlagPatch {
+  readonly key: ModuleKey;
+  readonly isEnabled: boolean | undefined;
+}
+
+export interface GlobalPatch {
+  /** Operations on the global values. */
+  readonly values: readonly PatchOperation[];
+  readonly flags: readonly FlagPatch[];
+  /** Operations on flags that mean nothing (a test, or the flag of something that cannot be a module). */
+  readonly ignored: readonly PatchOperation[];
+}
+
+/**
+ * Parts what a global hook wrote into operations on values and on flags of modules. Both patch files may hold both.
+ *
+ * @throws OperatorError VALUES_PATCH_INVALID when a flag would be anything but a boolean, or the text of one
+ */
+export function splitGlobalPatch(operations: readonly PatchOperation[]): GlobalPatch {
+  const values: PatchOperation[] = [];
+  const flags: FlagPatch[] = [];
+  const ignored: PatchOperation[] = [];
+  for (const operation of operations) {
+    const [root = '', ...below] = parsePointer(operation.path) ?? [];
+    if (root === GLOBAL_SECTION) {
+      values.push(operation);
+      continue;
+    }
+    if (below.length > 0) throw badFlag(operation, 'there is nothing inside a flag');
+    const flag = parseFlag(root, operation);
+    if (flag === undefined) ignored.push(operation);
+    else flags.push(flag);
+  }
+  return { values, flags, ignored };
+}
+
+/** The flags after a hook's patches; the same map when nothing changes. */
+export function applyFlagPatches(
+  flags: ReadonlyMap<ModuleKey, boolean>,
+  patches: readonly FlagPatch[],
+): ReadonlyMap<ModuleKey, boolean> {
+  const patched = new Map(flags);
+  for (const { key, isEnabled } of patches) {
+    if (isEnabled === undefined) patched.delete(key);
+    else patched.set(key, isEnabled);
+  }
+  const isSame = patched.size === flags.size && [...patched].every(([key, flag]) => flags.get(key) === flag);
+  return isSame ? flags : patched;
+}
+
+function parseFlag(root: string, operation: PatchOperation): FlagPatch | undefined {
+  const key = asModuleKey(root.slice(0, -FLAG_SUFFIX.length));
+  if (key === undefined) return undefined;
+  switch (operation.op) {
+    case 'add':
+      return { key, isEnabled: booleanOf(operation.value, operation) };
+    case 'remove':
+      return { key, isEnabled: undefined };
+    case 'test':
+      return undefined;
+  }
+}
+
+function booleanOf(value: Json, operation: PatchOperation): boolean {
+  if (value === true || value === 'true') return true;
+  if (value === false || value === 'false') return false;
+  throw badFlag(operation, 'unsupported module enabled value, use true or false');
+}
+
+function badFlag({ op, path }: PatchOperation, why: string): OperatorError {
+  return new OperatorError(
+    'VALUES_PATCH_INVALID',
+    `apply enabled patches from global values patch: apply enabled patch operation '${op}' for ${path}: ${why}`,
+  );
+}

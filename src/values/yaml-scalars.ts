@@ -1,0 +1,57 @@
+/**
+ * Which words are booleans: `yaml-1.1` adds yes, no, on, off, y and n to true and false. Keys are never booleans.
+ */
+export type YamlBooleans = 'yaml-1.1' | 'yaml-1.2';
+
+/** What an unquoted text means, or why it is refused. */
+export type ScalarMeaning =
+  | { readonly type: 'value'; readonly value: null | boolean | number | string }
+  | { readonly type: 'refused'; readonly why: string };
+
+const NULLS = new Set(['', '~', 'null', 'Null', 'NULL']);
+const TRUE = new Set(['true', 'True', 'TRUE']);
+const FALSE = new Set(['false', 'False', 'FALSE']);
+const OLD_TRUE = new Set(['y', 'Y', 'yes', 'Yes', 'YES', 'on', 'On', 'ON']);
+const OLD_FALSE = new Set(['n', 'N', 'no', 'No', 'NO', 'off', 'Off', 'OFF']);
+
+const NON_FINITE = /^(?:[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$/;
+/** An integer as helm reads it: decimal, or with a prefix, a leading zero meaning octal. */
+const INTEGER = /^(?<sign>[-+]?)(?<digits>0[xX][0-9a-fA-F]+|0[oO]?[0-7]+|0[bB][01]+|0|[1-9][0-9]*)$/;
+const FLOAT = /^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?$/;
+const NUMBER_START = /^[-+.]?[0-9]|^[-+]\./;
+
+/**
+ * The meaning of an unquoted text, the same that helm finds in it: 0777 is octal, 1_000 is a thousand, 12:30:45 and
+ * dates are strings. Numbers that JSON cannot carry exactly are refused.
+ */
+export function plainScalar(text: string, booleans: YamlBooleans): ScalarMeaning {
+  if (NULLS.has(text)) return { type: 'value', value: null };
+  const isOld = booleans === 'yaml-1.1';
+  if (TRUE.has(text) || (isOld && OLD_TRUE.has(text))) return { type: 'value', value: true };
+  if (FALSE.has(text) || (isOld && OLD_FALSE.has(text))) return { type: 'value', value: false };
+  if (NON_FINITE.test(text)) return { type: 'refused', why: 'numbers must be finite' };
+  const value = NUMBER_START.test(text) ? numberOf(text.replaceAll('_', '')) : undefined;
+  if (value === undefined) return { type: 'value', value: text };
+  const why = whyNotExact(value);
+  return why === undefined ? { type: 'value', value } : { type: 'refused', why };
+}
+
+/** Why a number has no place in values; undefined if it has. */
+export function whyNotExact(value: number): string | undefined {
+  if (!Number.isFinite(value)) return 'numbers must be finite';
+  if (Number.isInteger(value) && !Number.isSafeInteger(value)) {
+    return 'integers beyond 2^53 would lose digits: write it as a string';
+  }
+  return undefined;
+}
+
+function numberOf(text: string): number | undefined {
+  const groups = INTEGER.exec(text)?.groups;
+  if (groups !== undefined) {
+    const magnitude = Number((groups['digits'] ?? '').replace(/^0(?=[0-7])/, '0o'));
+    return groups['sign'] === '-' && magnitude !== 0 ? -magnitude : magnitude;
+  }
+  if (!FLOAT.test(text)) return undefined;
+  const value = Number(text);
+  return value === 0 ? 0 : value;
+}

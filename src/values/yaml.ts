@@ -1,0 +1,50 @@
+import { type Event, parseEvents, YAMLException } from 'js-yaml';
+import { messageOf, OperatorError } from '../lib/errors.ts';
+import type { Json } from '../lib/json.ts';
+import { buildDocument } from './yaml-builder.ts';
+import { YamlProblem } from './yaml-problem.ts';
+import type { YamlBooleans } from './yaml-scalars.ts';
+
+export interface YamlOptions {
+  /** What messages call the text: a file path, or the key of a ConfigMap. */
+  readonly source: string;
+  readonly booleans: YamlBooleans;
+}
+
+export interface YamlText {
+  /** Null for an empty text. */
+  readonly value: Json;
+  /** Further documents follow the first one; they do not count. */
+  readonly hasMoreDocuments: boolean;
+}
+
+const MAX_DEPTH = 100;
+
+/**
+ * Reads the first document of a YAML text as plain JSON data. Keys are kept as they are written, dates stay strings,
+ * merge keys (`<<`) work. Refused, with line and path: duplicate keys, keys that are no scalars, tags beyond the JSON
+ * types, a byte order mark, tabs as indentation, numbers that JSON cannot carry exactly, nesting beyond 100 levels,
+ * more than 1000 aliases, and aliases that blow the text up beyond 10 million characters.
+ *
+ * @throws OperatorError VALUES_INVALID naming source and line
+ */
+export function parseYaml(text: string, { source, booleans }: YamlOptions): YamlText {
+  try {
+    if (text.startsWith('\u{FEFF}'))
+      throw new YamlProblem('starts with a byte order mark: save it without', 0);
+    return buildDocument(text, readEvents(text), booleans, MAX_DEPTH);
+  } catch (error) {
+    if (!(error instanceof YamlProblem)) throw error;
+    const line = text.slice(0, error.offset).split('\n').length;
+    throw new OperatorError('VALUES_INVALID', `${source}:${line}: ${error.message}`, { cause: error.cause });
+  }
+}
+
+function readEvents(text: string): readonly Event[] {
+  try {
+    return parseEvents(text, { maxDepth: MAX_DEPTH });
+  } catch (error) {
+    const isYaml = error instanceof YAMLException;
+    throw new YamlProblem(isYaml ? error.reason : messageOf(error), (isYaml && error.mark?.position) || 0);
+  }
+}
