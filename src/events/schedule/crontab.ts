@@ -1,0 +1,113 @@
+import { messageOf, OperatorError } from '../../lib/errors.ts';
+import { parseGoDuration } from '../../lib/go-duration.ts';
+import { type CronFields, parseCronFields } from './cron-fields.ts';
+import { firstLocalMatch } from './local-time.ts';
+import { TimeZone } from './time-zone.ts';
+
+/** When something is due. Times are epoch milliseconds, always whole seconds. */
+export interface Schedule {
+  /** The first time after `afterMs`; undefined when there is none in this year and the next five. */
+  next(afterMs: number): number | undefined;
+}
+
+const DESCRIPTORS: ReadonlyMap<string, string> = new Map([
+  ['@yearly', '0 0 0 1 1 *'],
+  ['@annually', '0 0 0 1 1 *'],
+  ['@monthly', '0 0 0 1 * *'],
+  ['@weekly', '0 0 0 * * 0'],
+  ['@daily', '0 0 0 * * *'],
+  ['@midnight', '0 0 0 * * *'],
+  ['@hourly', '0 0 * * * *'],
+]);
+const EVERY = '@every ';
+const MIN_INTERVAL_MS = 1_000;
+const HORIZON_YEARS = 5;
+/** More than any zone has ever set its clocks back by since daylight saving began. */
+const LONGEST_REPETITION_MS = 3 * 3_600_000;
+const EVERY_HOUR = 24;
+
+/**
+ * Parses a crontab in the dialect of hooks: five or six fields, a descriptor like `@daily`, or `@every 1h30m`, each
+ * optionally behind `TZ=Zone `.
+ *
+ * Local times that daylight saving skips do not fire. Those it repeats fire once, at the first passing, unless the
+ * schedule runs in every hour of the day, which goes on in real time.
+ *
+ * @param localTimeZone IANA name of the zone that counts without `TZ=`; default: the zone of the process
+ * @throws OperatorError SCHEDULE_INVALID
+ */
+export function parseCrontab(crontab: string, localTimeZone: string = processTimeZone()): Schedule {
+  try {
+    const { zone, expression } = splitZone(crontab, localTimeZone);
+    if (expression.startsWith(EVERY)) return intervalSchedule(expression.slice(EVERY.length));
+    if (!expression.startsWith('@')) return calendarSchedule(parseCronFields(expression), zone);
+    const fields = DESCRIPTORS.get(expression);
+    if (fields === undefined)
+      throw new OperatorError('SCHEDULE_INVALID', `unknown descriptor "${expression}"`);
+    return calendarSchedule(parseCronFields(fields), zone);
+  } catch (error) {
+    throw new OperatorError('SCHEDULE_INVALID', `Cannot use crontab "${crontab}": ${messageOf(error)}`, {
+      cause: error,
+    });
+  }
+}
+
+function processTimeZone(): string {
+  return new Intl.DateTimeFormat().resolvedOptions().timeZone;
+}
+
+function splitZone(
+  crontab: string,
+  localTimeZone: string,
+): { readonly zone: TimeZone; readonly expression: string } {
+  const [, name, rest] = /^TZ=(\S*)(.*)$/s.exec(crontab) ?? [];
+  if (name === undefined || rest === undefined) {
+    return { zone: new TimeZone(localTimeZone), expression: crontab };
+  }
+  // Runtimes also take offsets like +01:00 for zones; the dialect does not.
+  if (!/^[A-Za-z]/.test(name)) throw new OperatorError('SCHEDULE_INVALID', `unknown time zone "${name}"`);
+  return { zone: openZone(name), expression: rest.trim() };
+}
+
+function openZone(name: string): TimeZone {
+  try {
+    return new TimeZone(name);
+  } catch (error) {
+    throw new OperatorError('SCHEDULE_INVALID', `unknown time zone "${name}"`, { cause: error });
+  }
+}
+
+function intervalSchedule(text: string): Schedule {
+  const durationMs = parseGoDuration(text);
+  if (durationMs === undefined) {
+    throw new OperatorError('SCHEDULE_INVALID', `"${text}" is no duration like 30s or 1h30m`);
+  }
+  const intervalMs = Math.max(MIN_INTERVAL_MS, wholeSeconds(durationMs));
+  return { next: (afterMs) => wholeSeconds(afterMs) + intervalMs };
+}
+
+function wholeSeconds(ms: number): number {
+  return Math.floor(ms / 1_000) * 1_000;
+}
+
+function calendarSchedule(fields: CronFields, zone: TimeZone): Schedule {
+  const isRealTime = fields.hours.size === EVERY_HOUR;
+  return {
+    next(afterMs) {
+      const startMs = wholeSeconds(afterMs) + 1_000;
+      const startYear = new Date(startMs + zone.offsetMs(startMs)).getUTCFullYear();
+      const endLocalMs = Date.UTC(startYear + HORIZON_YEARS + 1, 0);
+      let passedLocalMs = Number.NEGATIVE_INFINITY;
+      for (let atMs = startMs - LONGEST_REPETITION_MS; atMs + zone.offsetMs(atMs) < endLocalMs; ) {
+        const { offsetMs, endMs } = zone.spanFrom(atMs);
+        const fromMs = Math.max(atMs, startMs) + offsetMs;
+        const untilMs = Math.min(endMs + offsetMs, endLocalMs);
+        const match = firstLocalMatch(fields, isRealTime ? fromMs : Math.max(fromMs, passedLocalMs), untilMs);
+        if (match !== undefined) return match - offsetMs;
+        passedLocalMs = endMs + offsetMs;
+        atMs = endMs;
+      }
+      return undefined;
+    },
+  };
+}
