@@ -1,0 +1,90 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { projectRoot } from './checkout.ts';
+import { importsOf, loadedBy } from './import-graph.ts';
+import { purityViolations, ROOMS, roomOf, roomViolations } from './rooms.ts';
+
+/** Files that decide and do not act. */
+const PURE_FILES = [
+  'events/schedule/cron-fields.ts',
+  'helm/release-action.ts',
+  'hooks/parse-hook-config.ts',
+  'kube/discovery-documents.ts',
+  'lib/backoff.ts',
+  'lib/errors.ts',
+  'lib/go-duration.ts',
+  'lib/json.ts',
+  'metrics/exposition.ts',
+  'modules/enablement.ts',
+  'operator/converge.ts',
+  'operator/tasks.ts',
+  'server/probe-answers.ts',
+  'values/apply-patch.ts',
+  'values/config-map-diff.ts',
+  'values/merge.ts',
+];
+
+const src = join(projectRoot, 'src');
+const files = new Map(
+  readdirSync(src, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
+    .map((file) => [file, readFileSync(join(src, file), 'utf8')]),
+);
+const imports = importsOf(files);
+
+test('imports point down the map of rooms', () => {
+  expect(roomViolations(imports)).toEqual([]);
+});
+
+test('every room of src/ stands in the map', () => {
+  const names = ROOMS.map(({ name }) => name);
+  expect([...new Set([...files.keys()].map(roomOf))].filter((room) => !names.includes(room))).toEqual([]);
+});
+
+test('pure files exist and load nothing with effects', () => {
+  expect(PURE_FILES.filter((file) => !files.has(file))).toEqual([]);
+  expect(purityViolations(PURE_FILES, imports)).toEqual([]);
+});
+
+test.each([
+  ['queue/a.ts', "import { run } from '../hooks/run-hook.ts';", 'imports point down the map'],
+  ['lib/a.ts', "import type { Task } from '../operator/tasks.ts';", 'imports point down the map'],
+  ['events/a.ts', "import { Hook } from '../hooks/hook.ts';", 'events/ may import types only from hooks/'],
+  ['helm/a.ts', "export { merge } from '../values/merge.ts';", 'helm/ may not import values/'],
+  ['helm/a.ts', "const later = await import('../values/merge.ts');", 'helm/ may not import values/'],
+  ['values/a.ts', "import {\n  a,\n  b,\n} from '../rubbish/b.ts';", 'there is no room rubbish'],
+  ['values/a.ts', "import { x } from '../../test/support/x.ts';", 'it is outside of src/'],
+  ['hooks/a.ts', "import { Registry } from 'prom-client';", 'prom-client stands behind metrics/'],
+  [
+    'cli/a.ts',
+    "import '@kubernetes/client-node/dist/config.js';",
+    '@kubernetes/client-node stands behind kube/',
+  ],
+])('a planted violation is found: %s, %s', (file, source, problem) => {
+  expect(roomViolations(importsOf(new Map([[file, source]])))).toEqual([expect.stringContaining(problem)]);
+});
+
+test('imports that the map allows are not reported', () => {
+  const allowed = new Map([
+    ['main.ts', "import { start } from './cli/start.ts';\n// import { a } from '../rubbish/a.ts';"],
+    ['events/a.ts', "import type { Hook } from '../hooks/hook.ts';\nimport { b } from './b.ts';"],
+    ['queue/a.ts', "import { retryDelayMs } from '../lib/backoff.ts';\nimport PQueue from 'p-queue';"],
+    ['metrics/a.ts', "import { Registry } from 'prom-client';"],
+  ]);
+  expect(roomViolations(importsOf(allowed))).toEqual([]);
+});
+
+test('an effect that a pure file loads through another file is found', () => {
+  const planted = importsOf(
+    new Map([
+      ['values/pure.ts', "import { a } from './other.ts';\nimport { isDeepStrictEqual } from 'node:util';"],
+      ['values/other.ts', "import { readFile } from 'node:fs/promises';\nimport { load } from 'js-yaml';"],
+    ]),
+  );
+  expect(purityViolations(['values/pure.ts'], planted)).toEqual([
+    'src/values/pure.ts is pure, but loads node:util',
+    'src/values/pure.ts is pure, but loads node:fs/promises',
+  ]);
+  expect(loadedBy('values/pure.ts', planted)).toContain('values/other.ts');
+});

@@ -1,0 +1,95 @@
+import { type Import, loadedBy } from './import-graph.ts';
+
+interface Room {
+  readonly name: string;
+  /** Rooms it may import besides `lib`; `*` stands for every room after it in the table. */
+  readonly may: readonly string[] | '*';
+  /** Rooms of which it may import types, so that nothing of them is loaded. */
+  readonly mayTypesOf?: readonly string[];
+}
+
+/** The map of docs/architecture: a room imports only from rooms further down. */
+export const ROOMS: readonly Room[] = [
+  { name: 'cli', may: '*' },
+  { name: 'daemon', may: '*' },
+  { name: 'server', may: ['status', 'metrics'], mayTypesOf: ['settings'] },
+  { name: 'ui', may: ['status', 'metrics'] },
+  { name: 'operator', may: '*' },
+  { name: 'extensions', may: ['modules', 'hooks', 'kube'] },
+  { name: 'status', may: ['modules', 'kube'], mayTypesOf: ['queue'] },
+  { name: 'events', may: ['kube', 'jq'], mayTypesOf: ['hooks'] },
+  { name: 'modules', may: ['hooks', 'helm', 'values', 'kube'], mayTypesOf: ['process'] },
+  { name: 'hooks', may: ['values', 'kube', 'process', 'metrics'] },
+  { name: 'helm', may: ['kube', 'process'] },
+  { name: 'values', may: ['kube'] },
+  { name: 'queue', may: [] },
+  { name: 'kube', may: [] },
+  { name: 'jq', may: ['process'] },
+  { name: 'process', may: [] },
+  { name: 'tools', may: [] },
+  { name: 'metrics', may: [] },
+  { name: 'sandbox', may: [] },
+  { name: 'settings', may: [] },
+  { name: 'sdk', may: [] },
+  { name: 'lib', may: [] },
+];
+
+/** Packages that stand behind one room, so that they can be replaced there. */
+const ADAPTERS: Readonly<Record<string, string>> = {
+  '@kubernetes/client-node': 'kube',
+  '@michaelhomer/jqjs': 'jq',
+  commander: 'cli',
+  'cron-parser': 'events',
+  koffi: 'process',
+  pino: 'lib',
+  'prom-client': 'metrics',
+};
+
+/** Modules without effects, which may be loaded along with a pure file; itself it imports no `node:` module at all. */
+const HARMLESS = ['ajv', 'js-yaml', 'node:buffer', 'node:crypto', 'node:path', 'node:util', 'node:zlib'];
+
+/** The room a file of src/ belongs to: `main.ts` is of `cli`, `daemon.ts` of `daemon`, `settings.ts` of `settings`. */
+export function roomOf(file: string): string {
+  const first = file.split('/')[0] ?? file;
+  return first === 'main.ts' ? 'cli' : first.replace(/\.ts$/, '');
+}
+
+/** One sentence for each import that breaks the map. */
+export function roomViolations(imports: readonly Import[]): string[] {
+  return imports.flatMap((one) => {
+    const problem = one.isOwn ? ownProblem(one) : adapterProblem(one);
+    return problem === undefined ? [] : [`src/${one.from} imports ${one.to}: ${problem}`];
+  });
+}
+
+function ownProblem({ from, to, isTypeOnly }: Import): string | undefined {
+  if (to.startsWith('../')) return 'it is outside of src/';
+  const [room, other] = [roomOf(from), roomOf(to)];
+  const index = ROOMS.findIndex(({ name }) => name === room);
+  const entry = ROOMS[index];
+  const otherIndex = ROOMS.findIndex(({ name }) => name === other);
+  if (entry === undefined) return `there is no room ${room}`;
+  if (otherIndex === -1) return `there is no room ${other}`;
+  if (room === other || (other === 'lib' && index < otherIndex)) return undefined;
+  if (otherIndex < index) return 'imports point down the map';
+  if (entry.may === '*' || entry.may.includes(other)) return undefined;
+  if (entry.mayTypesOf?.includes(other) !== true) return `${room}/ may not import ${other}/`;
+  return isTypeOnly ? undefined : `${room}/ may import types only from ${other}/`;
+}
+
+function adapterProblem({ from, to }: Import): string | undefined {
+  const entry = Object.entries(ADAPTERS).find(([name]) => to === name || to.startsWith(`${name}/`));
+  if (entry === undefined || roomOf(from) === entry[1]) return undefined;
+  return `${entry[0]} stands behind ${entry[1]}/`;
+}
+
+/** One sentence for each thing with effects that a pure file would load, directly or through other files. */
+export function purityViolations(pureFiles: readonly string[], imports: readonly Import[]): string[] {
+  return pureFiles.flatMap((file) => {
+    const own = imports.filter(({ from, to }) => from === file && to.startsWith('node:')).map(({ to }) => to);
+    const loaded = [...loadedBy(file, imports)].filter(
+      (name) => !name.endsWith('.ts') && !HARMLESS.includes(name),
+    );
+    return [...new Set([...own, ...loaded])].map((name) => `src/${file} is pure, but loads ${name}`);
+  });
+}
