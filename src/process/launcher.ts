@@ -1,0 +1,148 @@
+import type { Clock } from '../lib/clock.ts';
+import { OperatorError } from '../lib/errors.ts';
+import type { Logger } from '../lib/log.ts';
+import { type LauncherProcess, startLauncherProcess } from './launcher-process.ts';
+import { encodeJsonFrame, FRAME_KINDS, type SpawnRequest } from './launcher-protocol.ts';
+import { ProcessRun, type RunAnswer } from './process-run.ts';
+import type { ProcessResult, ProcessRunner, ProcessSpec } from './process-runner.ts';
+
+/** A file that is being written cannot be executed; writers are usually done soon. */
+const BUSY_FILE_RETRIES = 3;
+const BUSY_FILE_DELAY_MS = 100;
+
+export interface LauncherOptions {
+  readonly log: Logger;
+  readonly clock: Clock;
+}
+
+/** Starts the launcher program. @throws OperatorError PROCESS_SPAWN when it does not come up */
+export async function startLauncher(options: LauncherOptions): Promise<Launcher> {
+  const launcher = new Launcher(options);
+  await launcher.start();
+  return launcher;
+}
+
+/**
+ * Runs processes through the launcher program (see `launcher-main.ts`). When that program dies, the runs in progress
+ * fail with PROCESS_SPAWN and their groups are killed; the next run starts it again.
+ */
+export class Launcher implements ProcessRunner {
+  readonly #log: Logger;
+  readonly #clock: Clock;
+  readonly #runs = new Map<number, ProcessRun>();
+  #lastRun = 0;
+  #launcher: Promise<LauncherProcess> | undefined;
+  #pid: number | undefined;
+  #isStopped = false;
+
+  constructor({ log, clock }: LauncherOptions) {
+    this.#log = log;
+    this.#clock = clock;
+  }
+
+  /** Pid of the launcher program; undefined while it is down. */
+  get pid(): number | undefined {
+    return this.#pid;
+  }
+
+  /** Resolves when the launcher program is up. @throws OperatorError PROCESS_SPAWN when it does not come up */
+  async start(): Promise<void> {
+    await this.#running();
+  }
+
+  async run(spec: ProcessSpec, signal: AbortSignal): Promise<ProcessResult> {
+    refuseNul(spec);
+    for (let attempt = 0; ; attempt += 1) {
+      signal.throwIfAborted();
+      const answer = await this.#attempt(spec, signal);
+      signal.throwIfAborted();
+      if (answer.type === 'ended') return answer.result;
+      const { code, reason } = answer.failure;
+      if (code !== 'ETXTBSY' || attempt === BUSY_FILE_RETRIES) {
+        throw new OperatorError('PROCESS_SPAWN', `Cannot run ${spec.file}: ${reason}`);
+      }
+      await this.#clock.sleep(BUSY_FILE_DELAY_MS, signal);
+    }
+  }
+
+  /** Kills every running group and ends the launcher program; runs in progress reject with ABORTED. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    const launcher = await this.#launcher?.catch(() => undefined);
+    await launcher?.stop();
+  }
+
+  async #attempt(spec: ProcessSpec, signal: AbortSignal): Promise<RunAnswer> {
+    const launcher = await this.#running();
+    signal.throwIfAborted();
+    this.#lastRun = (this.#lastRun + 1) % 2 ** 32;
+    const id = this.#lastRun;
+    const run = new ProcessRun(id, { spec, clock: this.#clock, signal, send: launcher.send });
+    this.#runs.set(id, run);
+    const request: SpawnRequest = { file: spec.file, args: spec.args, cwd: spec.cwd, env: spec.env };
+    launcher.send(encodeJsonFrame(FRAME_KINDS.run, id, request));
+    try {
+      return await run.answer();
+    } finally {
+      this.#runs.delete(id);
+    }
+  }
+
+  #running(): Promise<LauncherProcess> {
+    if (this.#isStopped) return Promise.reject(new OperatorError('ABORTED', 'The launcher has been stopped'));
+    this.#launcher ??= this.#startProcess().catch((error: unknown) => {
+      this.#launcher = undefined;
+      throw error;
+    });
+    return this.#launcher;
+  }
+
+  async #startProcess(): Promise<LauncherProcess> {
+    const launcher = await startLauncherProcess(this.#log, {
+      onFrame: (kind, run, payload) => this.#onFrame(kind, run, payload),
+      onClose: (reason) => this.#onClose(reason),
+    });
+    this.#pid = launcher.pid;
+    return launcher;
+  }
+
+  #onFrame(kind: number, id: number, payload: Buffer): void {
+    const run = this.#runs.get(id);
+    if (run === undefined) return;
+    if (kind === FRAME_KINDS.started) run.onStarted(payload.readUInt32LE(0));
+    else if (kind === FRAME_KINDS.stdout) run.onOutput('stdout', payload);
+    else if (kind === FRAME_KINDS.stderr) run.onOutput('stderr', payload);
+    else if (kind === FRAME_KINDS.exited) run.onExited();
+    else if (kind === FRAME_KINDS.done) run.onDone(JSON.parse(payload.toString()));
+    else if (kind === FRAME_KINDS.failed) run.onFailed(JSON.parse(payload.toString()));
+  }
+
+  #onClose(reason: string): void {
+    this.#launcher = undefined;
+    this.#pid = undefined;
+    if (!this.#isStopped) {
+      this.#log.error({ reason, runningProcesses: this.#runs.size }, 'launcher ended by itself');
+    }
+    const error = this.#isStopped
+      ? new OperatorError('ABORTED', 'The process was killed because the launcher was stopped')
+      : new OperatorError('PROCESS_SPAWN', `The launcher that ran the process has ended: ${reason}`);
+    for (const run of this.#runs.values()) run.onLost(error);
+  }
+}
+
+/** A NUL byte would silently end the string that the process sees. */
+function refuseNul(spec: ProcessSpec): void {
+  const refuse = (what: string): never => {
+    throw new OperatorError(
+      'PROCESS_SPAWN',
+      `Cannot run ${spec.file.replaceAll('\0', '\\0')}: ${what} holds a NUL byte`,
+    );
+  };
+  if (spec.file.includes('\0')) refuse('its path');
+  if (spec.cwd.includes('\0')) refuse('the working directory');
+  for (const [index, arg] of spec.args.entries()) if (arg.includes('\0')) refuse(`argument ${index + 1}`);
+  for (const name in spec.env) {
+    if (name.includes('\0')) refuse('the name of an environment variable');
+    if (spec.env[name]?.includes('\0') === true) refuse(`the environment variable ${name}`);
+  }
+}

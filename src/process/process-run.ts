@@ -1,0 +1,158 @@
+import { constants } from 'node:os';
+import type { Clock } from '../lib/clock.ts';
+import { OperatorError } from '../lib/errors.ts';
+import { encodeFrame, FRAME_KINDS, type ProcessEnd, type SpawnFailure } from './launcher-protocol.ts';
+import { LineSplitter } from './line-splitter.ts';
+import { OutputHead, OutputTail } from './output-buffer.ts';
+import type { OutputStream, ProcessOutcome, ProcessResult, ProcessSpec } from './process-runner.ts';
+
+const STDERR_TAIL_BYTES = 64 * 1024;
+/** How long the pipes of a process that has exited may stay open, in milliseconds. */
+const PIPE_GRACE_MS = 1_000;
+
+/** How one attempt to run a process ended. */
+export type RunAnswer =
+  | { readonly type: 'ended'; readonly result: ProcessResult }
+  | { readonly type: 'not-spawned'; readonly failure: SpawnFailure };
+
+/** One run, seen from the daemon: collects its output and sets its limits of time. */
+export class ProcessRun {
+  readonly #id: number;
+  readonly #spec: ProcessSpec;
+  readonly #clock: Clock;
+  readonly #signal: AbortSignal;
+  readonly #send: (frame: Buffer) => void;
+  readonly #startedAtMs: number;
+  readonly #answer = Promise.withResolvers<RunAnswer>();
+  readonly #ended = new AbortController();
+  readonly #splitters: Readonly<Record<OutputStream, LineSplitter>> | undefined;
+  readonly #head: OutputHead;
+  readonly #tail = new OutputTail(STDERR_TAIL_BYTES);
+  #pid: number | undefined;
+  #isStopping = false;
+  #isTimedOut = false;
+
+  constructor(id: number, options: ProcessRunOptions) {
+    const { spec, clock, signal, send } = options;
+    this.#id = id;
+    this.#spec = spec;
+    this.#clock = clock;
+    this.#signal = signal;
+    this.#send = send;
+    this.#startedAtMs = clock.now();
+    this.#head = new OutputHead(spec.captureStdoutBytes ?? 0);
+    const { onLine } = spec;
+    if (onLine !== undefined) {
+      this.#splitters = {
+        stdout: new LineSplitter((line) => onLine('stdout', line)),
+        stderr: new LineSplitter((line) => onLine('stderr', line)),
+      };
+    }
+  }
+
+  get pid(): number | undefined {
+    return this.#pid;
+  }
+
+  /** Resolves when the process is gone, or could not be started; rejects only when the launcher is lost. */
+  async answer(): Promise<RunAnswer> {
+    const onAbort = (): void => this.#stop();
+    this.#signal.addEventListener('abort', onAbort, { once: true });
+    try {
+      return await this.#answer.promise;
+    } finally {
+      this.#signal.removeEventListener('abort', onAbort);
+      this.#ended.abort();
+    }
+  }
+
+  onStarted(pid: number): void {
+    this.#pid = pid;
+    const { timeoutMs } = this.#spec;
+    if (timeoutMs === undefined) return;
+    this.#after(timeoutMs, () => {
+      this.#isTimedOut = true;
+      this.#stop();
+    });
+  }
+
+  onOutput(stream: OutputStream, bytes: Buffer): void {
+    if (stream === 'stdout') this.#head.push(bytes);
+    else this.#tail.push(bytes);
+    this.#splitters?.[stream].push(bytes);
+  }
+
+  onExited(): void {
+    this.#after(PIPE_GRACE_MS, () => this.#send(encodeFrame(FRAME_KINDS.finish, this.#id)));
+  }
+
+  onDone(end: ProcessEnd): void {
+    this.#splitters?.stdout.end();
+    this.#splitters?.stderr.end();
+    this.#answer.resolve({
+      type: 'ended',
+      result: {
+        outcome: this.#outcome(end),
+        stdout: this.#head.toString(),
+        isStdoutTruncated: this.#head.isTruncated,
+        stderr: this.#tail.toString(),
+        ...(end.usage !== undefined && { usage: end.usage }),
+        durationMs: this.#clock.now() - this.#startedAtMs,
+      },
+    });
+  }
+
+  onFailed(failure: SpawnFailure): void {
+    this.#answer.resolve({ type: 'not-spawned', failure });
+  }
+
+  /** The launcher is gone: its groups must not go on unseen. */
+  onLost(error: OperatorError): void {
+    if (this.#pid !== undefined) killGroup(this.#pid);
+    this.#answer.reject(error);
+  }
+
+  #outcome({ exit }: ProcessEnd): ProcessOutcome {
+    const { timeoutMs } = this.#spec;
+    if (this.#isTimedOut && timeoutMs !== undefined) return { type: 'timed-out', timeoutMs };
+    if ('code' in exit) return { type: 'exited', exitCode: exit.code };
+    return { type: 'signalled', signal: signalName(exit.signal) };
+  }
+
+  #stop(): void {
+    if (this.#isStopping) return;
+    this.#isStopping = true;
+    this.#signalGroup(constants.signals.SIGTERM);
+    this.#after(this.#spec.graceMs, () => this.#signalGroup(constants.signals.SIGKILL));
+  }
+
+  #signalGroup(signalNumber: number): void {
+    this.#send(encodeFrame(FRAME_KINDS.signal, this.#id, Uint8Array.of(signalNumber)));
+  }
+
+  /** Acts after a delay, unless the run ends before. */
+  #after(delayMs: number, act: () => void): void {
+    this.#clock.sleep(delayMs, this.#ended.signal).then(act, () => undefined);
+  }
+}
+
+export interface ProcessRunOptions {
+  readonly spec: ProcessSpec;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** Sends a frame to the launcher that has this run. */
+  readonly send: (frame: Buffer) => void;
+}
+
+function killGroup(pid: number): void {
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // Nothing is left of the group.
+  }
+}
+
+function signalName(signalNumber: number): string {
+  for (const [name, value] of Object.entries(constants.signals)) if (value === signalNumber) return name;
+  return `signal ${signalNumber}`;
+}
