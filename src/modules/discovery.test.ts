@@ -1,0 +1,160 @@
+import { expect, test } from 'vitest';
+import { hasCode, messageOf, OperatorError } from '../lib/errors.ts';
+import { keyOfName, type ModuleKey, type ModuleName } from '../values/module-key.ts';
+import { type DiscoveryInput, discoverModules, type EnabledScript, enablementChange } from './discovery.ts';
+import { EXTENDERS, type Extender, type ModuleFlags } from './enablement.ts';
+import type { Module } from './module.ts';
+import { parseModuleName } from './module-name.ts';
+
+const NEVER = new AbortController().signal;
+
+function moduleNamed(text: string, facts: Partial<Module> = {}): Module {
+  const name = parseModuleName(text);
+  return {
+    name,
+    key: keyOfName(name),
+    order: 1,
+    path: `/modules/${name}`,
+    chart: 'none',
+    enabledScript: undefined,
+    ownFlag: undefined,
+    staticValues: {},
+    ...facts,
+  };
+}
+
+const withScript = (text: string): Module =>
+  moduleNamed(text, { enabledScript: `/modules/${text}/enabled`, ownFlag: true });
+
+const noScript: EnabledScript = () => Promise.reject(new Error('no script expected'));
+
+interface Sources {
+  readonly own?: boolean;
+  readonly common?: boolean;
+  readonly dynamic?: boolean;
+  readonly configMap?: boolean;
+  readonly script?: boolean;
+}
+
+function inputFor(sources: Sources, extenders: readonly Extender[] = EXTENDERS): DiscoveryInput {
+  const module = moduleNamed('web', {
+    ownFlag: sources.own,
+    enabledScript: sources.script === undefined ? undefined : '/modules/web/enabled',
+  });
+  const flag = (value: boolean | undefined): ReadonlyMap<ModuleKey, boolean> =>
+    new Map(value === undefined ? [] : [[module.key, value]]);
+  const flags: ModuleFlags = {
+    common: flag(sources.common),
+    dynamic: flag(sources.dynamic),
+    configMap: flag(sources.configMap),
+  };
+  return { modules: [module], flags, extenders };
+}
+
+const [T, F] = [true, false];
+
+test.each<{ sources: Sources; isEnabled: boolean; source: string }>([
+  { sources: {}, isEnabled: F, source: 'default' },
+  { sources: { common: T }, isEnabled: T, source: 'common-values' },
+  { sources: { common: T, own: F }, isEnabled: F, source: 'module-values' },
+  { sources: { common: F, own: T }, isEnabled: T, source: 'module-values' },
+  { sources: { common: T, own: F, configMap: T }, isEnabled: T, source: 'config-map' },
+  { sources: { own: T, dynamic: F }, isEnabled: F, source: 'global-hook' },
+  { sources: { own: F, dynamic: T }, isEnabled: T, source: 'global-hook' },
+  { sources: { dynamic: T, configMap: F }, isEnabled: F, source: 'config-map' },
+  { sources: { dynamic: F, configMap: T }, isEnabled: T, source: 'config-map' },
+  { sources: { common: T, script: T }, isEnabled: T, source: 'common-values' },
+  { sources: { common: T, script: F }, isEnabled: F, source: 'enabled-script' },
+  { sources: { configMap: T, script: F }, isEnabled: F, source: 'enabled-script' },
+])(
+  'discoverModules() decides $isEnabled by $source from $sources',
+  async ({ sources, isEnabled, source }) => {
+    const script: EnabledScript = async () => ({ isEnabled: sources.script === true, reason: '' });
+    const { enabled, decisions } = await discoverModules(inputFor(sources), script, NEVER);
+    expect(decisions.get('web' as ModuleName)).toMatchObject({ isEnabled, source });
+    expect(enabled).toStrictEqual(isEnabled ? ['web'] : []);
+  },
+);
+
+test.each<Sources>([{}, { configMap: F, script: T }, { common: F, script: T }])(
+  'discoverModules() runs no script of a module whose flags disable it: %j',
+  async (sources) => {
+    await expect(discoverModules(inputFor(sources), noScript, NEVER)).resolves.toMatchObject({ enabled: [] });
+  },
+);
+
+test('discoverModules() follows the order of extenders that the user wants', async () => {
+  const says =
+    (isEnabled: boolean): EnabledScript =>
+    async () => ({ isEnabled, reason: '' });
+  const sources = { common: T, configMap: T, script: F };
+  const scriptFirst = inputFor(sources, ['Static', 'ScriptEnabled', 'KubeConfig']);
+  expect((await discoverModules(scriptFirst, says(false), NEVER)).enabled).toStrictEqual(['web']);
+  const staticLast = inputFor({ common: F, configMap: T }, ['KubeConfig', 'Static']);
+  expect((await discoverModules(staticLast, noScript, NEVER)).enabled).toStrictEqual([]);
+});
+
+test('discoverModules() gives the reason of the script, or says that it has none', async () => {
+  const reasonFor = async (reason: string): Promise<string | undefined> => {
+    const script: EnabledScript = async () => ({ isEnabled: false, reason });
+    const { decisions } = await discoverModules(inputFor({ own: T, script: F }), script, NEVER);
+    return decisions.get('web' as ModuleName)?.reason;
+  };
+  expect(await reasonFor('not enough nodes')).toBe('not enough nodes');
+  expect(await reasonFor('')).toBe('the enabled script says false');
+});
+
+test('discoverModules() shows each script the modules enabled before it, in run order', async () => {
+  const seen: string[] = [];
+  const script: EnabledScript = async ({ name }, enabledBefore) => {
+    seen.push(`${name}: ${enabledBefore.join(' ')}`);
+    return { isEnabled: name !== 'b', reason: '' };
+  };
+  const modules = [
+    withScript('a'),
+    withScript('b'),
+    moduleNamed('off'),
+    moduleNamed('on', { ownFlag: true }),
+    withScript('c'),
+  ];
+  const flags = { common: new Map(), dynamic: new Map(), configMap: new Map() };
+  const { enabled } = await discoverModules({ modules, flags, extenders: EXTENDERS }, script, NEVER);
+  expect(seen).toStrictEqual(['a: ', 'b: a', 'c: a on']);
+  expect(enabled).toStrictEqual(['a', 'on', 'c']);
+});
+
+test('discoverModules() gives up the whole pass when a script fails', async () => {
+  const ran: string[] = [];
+  const script: EnabledScript = async ({ name }) => {
+    ran.push(name);
+    if (name === 'b') throw new OperatorError('ENABLED_SCRIPT_FAILED', 'bad enabled result');
+    return { isEnabled: true, reason: '' };
+  };
+  const modules = [withScript('a'), withScript('b'), withScript('c')];
+  const flags = { common: new Map(), dynamic: new Map(), configMap: new Map() };
+  const failure = await discoverModules({ modules, flags, extenders: EXTENDERS }, script, NEVER).catch(
+    (error: unknown) => error,
+  );
+  expect(hasCode(failure, 'DISCOVERY_FAILED')).toBe(true);
+  expect(messageOf(failure)).toContain("failed to execute 'b' module's enabled script: bad enabled result");
+  expect(ran).toStrictEqual(['a', 'b']);
+});
+
+test('discoverModules() rejects with the reason of the abort', async () => {
+  const stop = new AbortController();
+  const script: EnabledScript = (_module, _before, signal) => {
+    stop.abort(new Error('stopping'));
+    return Promise.reject(signal.reason);
+  };
+  await expect(discoverModules(inputFor({ own: T, script: T }), script, stop.signal)).rejects.toThrow(
+    /^stopping$/,
+  );
+});
+
+test('enablementChange() lists new modules in run order and gone ones in the reverse', () => {
+  const names = (text: string): ModuleName[] => text.split(' ').map(parseModuleName);
+  expect(enablementChange(names('a b c d'), names('b e d f'))).toStrictEqual({
+    becameEnabled: ['e', 'f'],
+    becameDisabled: ['c', 'a'],
+  });
+});

@@ -1,0 +1,148 @@
+import { randomUUID } from 'node:crypto';
+import { open, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { OperatorError } from '../lib/errors.ts';
+import { canonicalJson } from '../lib/json.ts';
+import type { Logger } from '../lib/log.ts';
+import type { ProcessResult, ProcessRunner, ResourceUsage } from '../process/process-runner.ts';
+import type { ModuleName } from '../values/module-key.ts';
+import type { VisibleValues } from '../values/visible-values.ts';
+import type { EnabledScript, ScriptVerdict } from './discovery.ts';
+import { isMissingFile } from './missing-file.ts';
+
+export interface EnabledScriptOptions {
+  readonly processes: ProcessRunner;
+  /** What the script of a module sees, given the modules found enabled before it. */
+  readonly visible: (name: ModuleName, enabledBefore: readonly ModuleName[]) => VisibleValues;
+  /** Where the script's files are made; it exists. */
+  readonly tmpDir: string;
+  /** Environment of the script, to which the four paths are added. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd: string;
+  /** Undefined: no limit. */
+  readonly timeoutMs: number | undefined;
+  readonly graceMs: number;
+  /** Leave the files where they are, for debugging. */
+  readonly isKeepingFiles: boolean;
+  readonly log: Logger;
+  /** What a finished run has used. */
+  readonly onUsage: (name: ModuleName, usage: ResourceUsage) => void;
+}
+
+/** Nobody needs more than this of what a script writes. */
+const MAX_RESULT_BYTES = 4_096;
+
+/**
+ * Runs enabled scripts as processes. A script gets the values in two files and writes `true` or `false`, and if it likes
+ * a reason, into two others; all four are private and gone when it is done.
+ *
+ * The scripts throw OperatorError ENABLED_SCRIPT_FAILED when a script exits with an error, is killed, takes too long or
+ * writes something else, and PROCESS_SPAWN when it cannot be started. On abort they reject with `signal.reason`.
+ */
+export function createEnabledScript(options: EnabledScriptOptions): EnabledScript {
+  return async (module, enabledBefore, signal) => {
+    if (module.enabledScript === undefined) return { isEnabled: true, reason: '' };
+    const files = scriptFiles(options.tmpDir, module.name);
+    const log = options.log.child({ module: module.name, hook: 'enabled', binding: 'enabled' });
+    try {
+      await prepare(files, options.visible(module.name, enabledBefore));
+      const result = await options.processes.run(
+        {
+          file: module.enabledScript,
+          args: [],
+          cwd: options.cwd,
+          env: {
+            ...options.env,
+            VALUES_PATH: files.values,
+            CONFIG_VALUES_PATH: files.configValues,
+            MODULE_ENABLED_RESULT: files.result,
+            MODULE_ENABLED_REASON: files.reason,
+          },
+          ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),
+          graceMs: options.graceMs,
+          onLine: (output, line) => log.info({ output }, line),
+        },
+        signal,
+      );
+      checkOutcome(result);
+      if (result.usage !== undefined) options.onUsage(module.name, result.usage);
+      const verdict = await readVerdict(files);
+      log.info({ result: verdict.isEnabled, status: verdict.reason }, 'Enabled script run successful');
+      return verdict;
+    } finally {
+      if (!options.isKeepingFiles) await remove(files);
+    }
+  };
+}
+
+interface ScriptFiles {
+  readonly values: string;
+  readonly configValues: string;
+  readonly result: string;
+  readonly reason: string;
+}
+
+function scriptFiles(tmpDir: string, name: ModuleName): ScriptFiles {
+  return {
+    values: join(tmpDir, `${name}.module-values-${randomUUID()}.json`),
+    configValues: join(tmpDir, `${name}.module-config-values-${randomUUID()}.json`),
+    result: join(tmpDir, `${name}.module-enabled-result-${randomUUID()}`),
+    reason: join(tmpDir, `${name}.module-enabled-reason-${randomUUID()}`),
+  };
+}
+
+async function prepare(files: ScriptFiles, { values, configValues }: VisibleValues): Promise<void> {
+  const contents: readonly (readonly [string, string])[] = [
+    [files.values, canonicalJson(values)],
+    [files.configValues, canonicalJson(configValues)],
+    [files.result, ''],
+    [files.reason, ''],
+  ];
+  for (const [path, content] of contents) await writeFile(path, content, { mode: 0o600, flag: 'wx' });
+}
+
+async function remove(files: ScriptFiles): Promise<void> {
+  for (const path of [files.values, files.configValues, files.result, files.reason]) {
+    await rm(path, { force: true });
+  }
+}
+
+function checkOutcome({ outcome, stderr }: ProcessResult): void {
+  switch (outcome.type) {
+    case 'exited':
+      if (outcome.exitCode === 0) return;
+      throw failed(stderr.trim() || `cmd run: exit status ${outcome.exitCode}`);
+    case 'signalled':
+      throw failed(stderr.trim() || `cmd run: signal: ${outcome.signal}`);
+    case 'timed-out':
+      throw failed(`it did not end within ${outcome.timeoutMs / 1000} s`);
+  }
+}
+
+async function readVerdict(files: ScriptFiles): Promise<ScriptVerdict> {
+  const word = await readStart(files.result);
+  if (word === 'true') return { isEnabled: true, reason: '' };
+  if (word === 'false') return { isEnabled: false, reason: await readStart(files.reason) };
+  throw failed(`bad enabled result: expected 'true' or 'false', got '${word.slice(0, 100)}'`);
+}
+
+/** The trimmed beginning of a file; empty if the script removed it. */
+async function readStart(path: string): Promise<string> {
+  let file: Awaited<ReturnType<typeof open>>;
+  try {
+    file = await open(path);
+  } catch (cause) {
+    if (isMissingFile(cause)) return '';
+    throw cause;
+  }
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(MAX_RESULT_BYTES), 0, MAX_RESULT_BYTES, 0);
+    return buffer.toString('utf8', 0, bytesRead).trim();
+  } finally {
+    await file.close();
+  }
+}
+
+function failed(why: string): OperatorError {
+  return new OperatorError('ENABLED_SCRIPT_FAILED', why);
+}

@@ -1,0 +1,226 @@
+import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { LogFields, Logger } from '../lib/log.ts';
+import { silentLogger } from '../lib/log.ts';
+import { type FindModulesOptions, type FoundModules, findModules, splitModulesDirs } from './find-modules.ts';
+
+let root = '';
+let warnings: { fields: LogFields; message: string }[] = [];
+
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'find-modules-'));
+  warnings = [];
+});
+
+afterEach(() => rm(root, { recursive: true }));
+
+const log: Logger = {
+  ...silentLogger,
+  warn: (fields, message) => {
+    warnings.push({ fields, message });
+  },
+};
+
+/** Makes files from paths and texts; a path that ends with a slash is an empty directory. */
+async function make(files: Readonly<Record<string, string>>): Promise<void> {
+  for (const [path, text] of Object.entries(files)) {
+    const target = join(root, path);
+    await mkdir(path.endsWith('/') ? target : dirname(target), { recursive: true });
+    if (!path.endsWith('/')) await writeFile(target, text);
+  }
+}
+
+function find(options: Partial<FindModulesOptions> = {}): Promise<FoundModules> {
+  return findModules({ dirs: [join(root, 'modules')], defaultOrder: 1, isStrict: false, log, ...options });
+}
+
+const names = ({ modules }: FoundModules): string[] => modules.map(({ name }) => name);
+
+test('findModules() sorts by number, then by name', async () => {
+  await make({ 'modules/020-a/': '', 'modules/010-c/': '', 'modules/010-b/': '', 'modules/d/': '' });
+  expect(names(await find())).toStrictEqual(['d', 'b', 'c', 'a']);
+  expect(names(await find({ defaultOrder: 15 }))).toStrictEqual(['b', 'c', 'd', 'a']);
+});
+
+test('findModules() reads what a module directory says', async () => {
+  await make({
+    'modules/values.yaml': 'myWeb: {a: 1, b: {c: 1}}\nother: {x: 1}',
+    'modules/001-my-web/values.yaml': 'myWeb: {b: {d: yes}}\nmyWebEnabled: true\nother: {y: 1}',
+    'modules/001-my-web/Chart.yaml': '',
+    'modules/001-my-web/enabled': '',
+    'modules/002-other/templates/': '',
+    'modules/003-hooks-only/hooks/': '',
+  });
+  await chmod(join(root, 'modules/001-my-web/enabled'), 0o755);
+  const { modules, staticValues } = await find();
+  const path = join(root, 'modules/001-my-web');
+  expect(modules[0]).toStrictEqual({
+    name: 'my-web',
+    key: 'myWeb',
+    order: 1,
+    path,
+    chart: 'chart-yaml',
+    enabledScript: join(path, 'enabled'),
+    ownFlag: true,
+    staticValues: { a: 1, b: { c: 1, d: true } },
+  });
+  expect(modules.map(({ chart }) => chart)).toStrictEqual(['chart-yaml', 'templates-only', 'none']);
+  expect([...staticValues.modules.values()]).toStrictEqual([{ a: 1, b: { c: 1, d: true } }, { x: 1 }, {}]);
+  expect(warnings).toStrictEqual([]);
+});
+
+test('findModules() merges global sections and flags of several directories, later ones win', async () => {
+  await make({
+    'modules/values.yaml':
+      'global: {a: 1, b: {x: 1}}\nwebEnabled: true\ndbEnabled: "TRUE"\nbad-nameEnabled: true',
+    'modules/web/': '',
+    'more/values.yaml': 'global: {b: {y: 1}}\nwebEnabled: no\nweb: {never: used}',
+    'more/db/': '',
+  });
+  const found = await find({ dirs: [join(root, 'modules'), join(root, 'more')] });
+  expect(found.staticValues.global).toStrictEqual({ a: 1, b: { x: 1, y: 1 } });
+  expect([...found.commonFlags]).toStrictEqual([
+    ['web', false],
+    ['db', true],
+  ]);
+  expect(found.modules.map(({ name, staticValues }) => [name, staticValues])).toStrictEqual([
+    ['db', {}],
+    ['web', {}],
+  ]);
+});
+
+test('findModules() takes the first of modules with the same name', async () => {
+  await make({ 'modules/001-web/': '', 'more/002-web/': '' });
+  const found = await find({ dirs: [join(root, 'modules'), join(root, 'more')] });
+  expect(found.modules.map(({ path }) => path)).toStrictEqual([join(root, 'modules/001-web')]);
+  expect(warnings).toMatchObject([
+    {
+      message: 'module is not registered, because it has a duplicate',
+      fields: { module: 'web', path: join(root, 'more/002-web') },
+    },
+  ]);
+});
+
+test('findModules() follows symbolic links, and names the module after the link', async () => {
+  await make({ 'storage/x/Chart.yaml': '', 'modules/': '', 'storage/file': '' });
+  await symlink('../storage/x', join(root, 'modules/002-frontend'));
+  await symlink('../storage/gone', join(root, 'modules/003-gone'));
+  await symlink('../storage/file', join(root, 'modules/004-file'));
+  const { modules } = await find();
+  expect(modules).toMatchObject([
+    { name: 'frontend', order: 2, path: join(root, 'storage/x'), chart: 'chart-yaml' },
+  ]);
+  expect(warnings.map(({ message }) => message)).toStrictEqual([
+    'Symlink target does not exist. Ignoring module',
+    'Symlink target is not a directory. Ignoring module',
+  ]);
+});
+
+test('findModules() ignores dot names silently and files with a warning', async () => {
+  await make({
+    'modules/.git/config': '',
+    'modules/..data/': '',
+    'modules/README.md': '',
+    'modules/values.yaml': '',
+  });
+  expect(names(await find())).toStrictEqual([]);
+  expect(warnings.map(({ fields }) => fields['path'])).toStrictEqual([join(root, 'modules/README.md')]);
+});
+
+test('findModules() takes a script that is not executable for none, with a warning that tells the fix', async () => {
+  await make({ 'modules/web/enabled': '#!/bin/sh', 'modules/db/enabled/': '' });
+  const { modules } = await find();
+  expect(modules.map(({ enabledScript }) => enabledScript)).toStrictEqual([undefined, undefined]);
+  expect(warnings.map(({ message }) => message)).toStrictEqual(
+    Array(2).fill('Found non-executable enabled script for module - assuming enabled state'),
+  );
+  expect(warnings[1]?.fields['fix']).toBe(`chmod +x ${join(root, 'modules/web/enabled')}`);
+});
+
+test('findModules() finds nothing where no directory is set', async () => {
+  expect(names(await find({ dirs: [] }))).toStrictEqual([]);
+  expect(warnings).toHaveLength(1);
+});
+
+test.each<{ name: string; files: Record<string, string>; message: string; isStrict?: boolean }>([
+  { name: 'a missing directory', files: {}, message: "modules' does not exist" },
+  {
+    name: 'a file in place of the directory',
+    files: { modules: '' },
+    message: "modules' is not a directory",
+  },
+  {
+    name: 'a bad name',
+    files: { 'modules/001-module-2/': '' },
+    message:
+      "modules/001-module-2: 'module-2' name should be in kebab-case and be restorable from camelCase: consider renaming to 'module2'",
+  },
+  {
+    name: 'a module called global',
+    files: { 'modules/001-global/': '' },
+    message: "'global' cannot be the name of a module",
+  },
+  { name: 'broken YAML', files: { 'modules/values.yaml': 'a: 1\nb: [' }, message: 'modules/values.yaml:2: ' },
+  {
+    name: 'a list as values',
+    files: { 'modules/values.yaml': '- a' },
+    message: 'modules/values.yaml: expect map[string]interface{} in module values: the file is a list',
+  },
+  {
+    name: 'a global section that is no map',
+    files: { 'modules/values.yaml': 'global: text' },
+    message: "section 'global' is a string",
+  },
+  {
+    name: 'a module section that is no map',
+    files: { 'modules/web/values.yaml': 'web: [1]' },
+    message:
+      "modules/web/values.yaml: expect map[string]interface{} in module values: section 'web' is a list",
+  },
+  {
+    name: 'a flag that is a number',
+    files: { 'modules/values.yaml': 'webEnabled: 1' },
+    message: 'modules/values.yaml: unknown type for Enabled flag: webEnabled: number',
+  },
+  {
+    name: 'a flag that is no boolean word',
+    files: { 'modules/web/values.yaml': 'webEnabled: "yes"' },
+    message: 'unknown type for Enabled flag: webEnabled: string',
+  },
+  {
+    name: 'a missing common file in strict mode',
+    files: { 'modules/web/values.yaml': '' },
+    isStrict: true,
+    message: 'modules/values.yaml',
+  },
+  {
+    name: 'a missing module file in strict mode',
+    files: { 'modules/values.yaml': '', 'modules/web/': '' },
+    isStrict: true,
+    message: 'strict mode is on',
+  },
+])('findModules() refuses $name', async ({ files, message, isStrict = false }) => {
+  await make(files);
+  await expect(find({ isStrict })).rejects.toThrow(message);
+});
+
+test('findModules() refuses a file that is no UTF-8 text', async () => {
+  await make({ 'modules/web/': '' });
+  await writeFile(join(root, 'modules/web/values.yaml'), Buffer.from([0x61, 0x3a, 0xff]));
+  await expect(find()).rejects.toThrow('cannot read');
+});
+
+test('findModules() warns about further documents in a file', async () => {
+  await make({ 'modules/values.yaml': 'webEnabled: true\n---\nwebEnabled: false', 'modules/web/': '' });
+  expect([...(await find()).commonFlags]).toStrictEqual([['web', true]]);
+  expect(warnings.map(({ message }) => message)).toStrictEqual([
+    'only the first YAML document of the file counts',
+  ]);
+});
+
+test('splitModulesDirs() leaves out empty parts', () => {
+  expect(splitModulesDirs('/a::/b:')).toStrictEqual(['/a', '/b']);
+  expect(splitModulesDirs('')).toStrictEqual([]);
+});

@@ -1,0 +1,144 @@
+import type { Dirent } from 'node:fs';
+import { readdir, realpath, stat } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { messageOf, OperatorError } from '../lib/errors.ts';
+import type { JsonObject } from '../lib/json.ts';
+import type { Logger } from '../lib/log.ts';
+import { mergeValues } from '../values/merge.ts';
+import { asModuleKey, GLOBAL_SECTION, type ModuleKey, type ModuleName } from '../values/module-key.ts';
+import type { StaticValues } from '../values/values-store.ts';
+import { isMissingFile } from './missing-file.ts';
+import { compareRunOrder, type Module } from './module.ts';
+import { loadModule } from './module-files.ts';
+import { parseDirectoryName } from './module-name.ts';
+import { flagOfFile, readValuesFile, sectionOfFile, type ValuesFile } from './values-file.ts';
+
+export interface FindModulesOptions {
+  /** Modules directories, relative ones from the working directory. On equal module names the first one wins. */
+  readonly dirs: readonly string[];
+  /** Order of modules without a number in their directory's name. */
+  readonly defaultOrder: number;
+  /** Every modules directory and module must have a values.yaml. */
+  readonly isStrict: boolean;
+  readonly log: Logger;
+}
+
+/** All that the modules directories say. */
+export interface FoundModules {
+  /** In run order. */
+  readonly modules: readonly Module[];
+  /** `<key>Enabled` of the common values.yaml files, later directories win. */
+  readonly commonFlags: ReadonlyMap<ModuleKey, boolean>;
+  readonly staticValues: StaticValues;
+}
+
+/** The directories in a list joined with `:`; empty parts are left out. */
+export function splitModulesDirs(text: string): string[] {
+  return text.split(':').filter((dir) => dir !== '');
+}
+
+/**
+ * Finds and reads all modules: each sub-directory, or symbolic link to a directory, whose name does not start with a
+ * dot.
+ *
+ * @throws OperatorError MODULE_INVALID for a directory that does not exist or a name that cannot be a module's,
+ *   VALUES_INVALID for a values.yaml that cannot be used
+ */
+export async function findModules(options: FindModulesOptions): Promise<FoundModules> {
+  const { log } = options;
+  if (options.dirs.length === 0) log.warn({}, 'no modules directory is set: there are no modules');
+  const modules = new Map<ModuleName, Module>();
+  const commonFlags = new Map<ModuleKey, boolean>();
+  let global: JsonObject = {};
+  for (const dir of options.dirs.map((dir) => resolve(dir))) {
+    const common = await readCommonValues(dir, options);
+    global = mergeValues(global, sectionOfFile(common, GLOBAL_SECTION));
+    for (const [key, flag] of flagsOf(common)) commonFlags.set(key, flag);
+    for (const module of await modulesIn(dir, common, options)) {
+      const first = modules.get(module.name);
+      if (first === undefined) modules.set(module.name, module);
+      else warnAboutDuplicate(module, first, log);
+    }
+  }
+  const sorted = [...modules.values()].toSorted(compareRunOrder);
+  const sections = new Map(sorted.map(({ name, staticValues }) => [name, staticValues]));
+  return { modules: sorted, commonFlags, staticValues: { global, modules: sections } };
+}
+
+async function readCommonValues(dir: string, { isStrict, log }: FindModulesOptions): Promise<ValuesFile> {
+  const stats = await stat(dir).catch((cause: unknown) => {
+    throw new OperatorError(
+      'MODULE_INVALID',
+      isMissingFile(cause)
+        ? `path '${dir}' does not exist`
+        : `cannot read modules directory '${dir}': ${messageOf(cause)}`,
+      { cause },
+    );
+  });
+  if (!stats.isDirectory()) throw new OperatorError('MODULE_INVALID', `path '${dir}' is not a directory`);
+  return readValuesFile(join(dir, VALUES_FILE), isStrict, log);
+}
+
+const VALUES_FILE = 'values.yaml';
+const FLAG_SUFFIX = 'Enabled';
+
+function* flagsOf(common: ValuesFile): Generator<readonly [ModuleKey, boolean]> {
+  for (const name of Object.keys(common.values)) {
+    if (!name.endsWith(FLAG_SUFFIX)) continue;
+    const flag = flagOfFile(common, name);
+    const key = asModuleKey(name.slice(0, -FLAG_SUFFIX.length));
+    if (key !== undefined && flag !== undefined) yield [key, flag];
+  }
+}
+
+async function modulesIn(dir: string, common: ValuesFile, options: FindModulesOptions): Promise<Module[]> {
+  const { defaultOrder, isStrict, log } = options;
+  const entries = await readdir(dir, { withFileTypes: true });
+  const modules: Module[] = [];
+  for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
+    if (entry.name.startsWith('.') || entry.name === VALUES_FILE) continue;
+    const path = await moduleDirectory(dir, entry, log);
+    if (path === undefined) continue;
+    const { name, order = defaultOrder } = parseName(entry.name, dir);
+    modules.push(await loadModule({ name, order, path }, common, isStrict, log));
+  }
+  return modules;
+}
+
+/** The real path of a module; undefined, with a warning, for everything that is no directory. */
+async function moduleDirectory(dir: string, entry: Dirent, log: Logger): Promise<string | undefined> {
+  const path = join(dir, entry.name);
+  if (entry.isDirectory()) return path;
+  if (!entry.isSymbolicLink()) {
+    log.warn({ path }, 'not a directory, so not a module: ignored');
+    return undefined;
+  }
+  try {
+    const target = await realpath(path);
+    if ((await stat(target)).isDirectory()) return target;
+    log.warn({ path, target }, 'Symlink target is not a directory. Ignoring module');
+  } catch (error) {
+    if (!isMissingFile(error)) {
+      throw new OperatorError('MODULE_INVALID', `cannot follow symlink '${path}': ${messageOf(error)}`, {
+        cause: error,
+      });
+    }
+    log.warn({ path }, 'Symlink target does not exist. Ignoring module');
+  }
+  return undefined;
+}
+
+function parseName(directoryName: string, dir: string): ReturnType<typeof parseDirectoryName> {
+  try {
+    return parseDirectoryName(directoryName);
+  } catch (cause) {
+    throw new OperatorError('MODULE_INVALID', `${join(dir, directoryName)}: ${messageOf(cause)}`, { cause });
+  }
+}
+
+function warnAboutDuplicate(module: Module, first: Module, log: Logger): void {
+  log.warn(
+    { module: module.name, path: module.path, registered: first.path },
+    'module is not registered, because it has a duplicate',
+  );
+}
