@@ -102,7 +102,7 @@ export const labelsType: SettingType<Readonly<Record<string, string>>> = {
 };
 
 /** One of a few words, in any case. An unknown word becomes `fallback` where one is given. */
-export function wordType<W extends string>(words: readonly W[], fallback?: W): SettingType<W> {
+export function wordType<const W extends string>(words: readonly W[], fallback?: W): SettingType<W> {
   return {
     placeholder: 'word',
     accepted: words.join(', '),

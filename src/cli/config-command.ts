@@ -1,0 +1,23 @@
+import type { Command } from 'commander';
+import type { CliHost } from './cli-host.ts';
+import { addDebugCommand, type CommandRunner, formatOf, outputOption } from './debug-command.ts';
+
+/** Adds `config list` and `config set`. */
+export function addConfigCommand(program: Command, host: CliHost, runner: CommandRunner): void {
+  const config = program.command('config').description('Show and change runtime parameters');
+  addDebugCommand(
+    config,
+    { name: 'list', description: 'List the runtime parameters' },
+    (_args, options) => ({ path: `/config/list.${formatOf(options)}` }),
+    { host, runner },
+  ).addOption(outputOption('text'));
+  addDebugCommand(
+    config,
+    { name: 'set', description: 'Change a runtime parameter, for ever or for a duration' },
+    ([name = '', value = '', duration = '']) => ({ path: '/config/set', form: { name, value, duration } }),
+    { host, runner },
+  )
+    .argument('<name>', 'such as log.level')
+    .argument('<value>', 'such as debug')
+    .argument('[duration]', 'such as 30m');
+}

@@ -1,0 +1,48 @@
+import { type Command, Option } from 'commander';
+import { readSetting } from '../settings/read-settings.ts';
+import { SETTINGS } from '../settings.ts';
+import type { CliHost } from './cli-host.ts';
+import { addHiddenOption, givenFlags } from './setting-options.ts';
+
+/** What a debug command asks the daemon; `path` with its query. */
+export interface DebugCall {
+  readonly path: string;
+  readonly form?: Readonly<Record<string, string>>;
+}
+
+/** Runs one command and returns the exit code. */
+export type CommandRunner = (run: () => Promise<number>) => Promise<void>;
+
+/** Adds a command that prints one answer of the debug endpoint. */
+export function addDebugCommand(
+  parent: Command,
+  spec: { readonly name: string; readonly description: string },
+  toCall: (args: readonly string[], options: Readonly<Record<string, unknown>>) => DebugCall,
+  { host, runner }: { readonly host: CliHost; readonly runner: CommandRunner },
+): Command {
+  const command = parent.command(spec.name).description(spec.description);
+  addHiddenOption(command, SETTINGS.debugUnixSocket);
+  return command.action(() =>
+    runner(async () => {
+      const { printAnswer } = await import('./print-answer.ts');
+      return await printAnswer(socketPathOf(command, host), toCall(command.args, command.opts()), host);
+    }),
+  );
+}
+
+/** Path of the debug socket, by flag, variable or default. */
+export function socketPathOf(command: Command, host: CliHost): string {
+  return readSetting('debugUnixSocket', { env: host.env, flags: givenFlags(command) });
+}
+
+/** The option `-o`. */
+export function outputOption(initial: 'text' | 'yaml'): Option {
+  return new Option('-o, --output <format>', 'format of the output')
+    .choices(['text', 'json', 'yaml'])
+    .default(initial);
+}
+
+/** What was chosen by {@link outputOption}. */
+export function formatOf(options: Readonly<Record<string, unknown>>): string {
+  return String(options['output']);
+}

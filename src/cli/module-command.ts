@@ -1,0 +1,70 @@
+import type { Command } from 'commander';
+import type { CliHost } from './cli-host.ts';
+import { addDebugCommand, type CommandRunner, formatOf, outputOption } from './debug-command.ts';
+
+const VALUES_COMMANDS = [
+  { name: 'values', description: 'Show the values of a module' },
+  { name: 'config', description: 'Show the values of a module in the ConfigMap' },
+];
+
+/** Adds `module list`, `values`, `config`, `patches`, `render`, `resource-monitor` and `snapshots`. */
+export function addModuleCommand(program: Command, host: CliHost, runner: CommandRunner): void {
+  const module = program.command('module').description('Show modules');
+  const common = { host, runner };
+  addDebugCommand(
+    module,
+    { name: 'list', description: 'List the enabled modules' },
+    (_args, options) => ({ path: `/module/list.${formatOf(options)}` }),
+    common,
+  ).addOption(outputOption('yaml'));
+  for (const spec of VALUES_COMMANDS) {
+    addDebugCommand(
+      module,
+      spec,
+      ([name = ''], options) => ({
+        path: `${pathOf(name)}/${spec.name}.${formatOf(options)}?global=${options['global'] === true}`,
+      }),
+      common,
+    )
+      .argument('<name>', 'name of the module')
+      .option('-g, --global', 'also show the global values')
+      .addOption(outputOption('yaml'));
+  }
+  addDebugCommand(
+    module,
+    { name: 'patches', description: 'Show the patches of the values of a module' },
+    ([name = '']) => ({ path: `${pathOf(name)}/patches.json` }),
+    common,
+  ).argument('<name>', 'name of the module');
+  addDebugCommand(
+    module,
+    { name: 'render', description: 'Render the chart of a module' },
+    ([name = ''], options) => ({
+      path: `${pathOf(name)}/render?debug=${options['debug'] === true}&diff=${options['diff'] === true}`,
+    }),
+    common,
+  )
+    .argument('<name>', 'name of the module')
+    .option('--debug', 'also show manifests that are no valid YAML')
+    .option('--diff', 'show what would change in the cluster');
+  addDebugCommand(
+    module,
+    { name: 'resource-monitor', description: 'List the objects that are watched for being removed' },
+    (_args, options) => ({ path: `/module/resource-monitor.${formatOf(options)}` }),
+    common,
+  )
+    .argument('[name]', 'accepted and ignored')
+    .addOption(outputOption('yaml'));
+  addDebugCommand(
+    module,
+    { name: 'snapshots', description: 'Show the snapshots of the hooks of a module' },
+    ([name = ''], options) => ({ path: `${pathOf(name)}/snapshots.${formatOf(options)}` }),
+    common,
+  )
+    .argument('<name>', 'name of the module')
+    .addOption(outputOption('yaml'));
+}
+
+function pathOf(module: string): string {
+  return `/module/${encodeURIComponent(module)}`;
+}

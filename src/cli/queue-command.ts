@@ -1,0 +1,44 @@
+import type { Command } from 'commander';
+import { SETTINGS } from '../settings.ts';
+import type { CliHost } from './cli-host.ts';
+import {
+  addDebugCommand,
+  type CommandRunner,
+  formatOf,
+  outputOption,
+  socketPathOf,
+} from './debug-command.ts';
+import { addHiddenOption } from './setting-options.ts';
+
+/** Adds `queue main` and `queue list`. */
+export function addQueueCommand(program: Command, host: CliHost, runner: CommandRunner): void {
+  const queue = program.command('queue').description('Show the task queues');
+  addDebugCommand(
+    queue,
+    { name: 'main', description: 'Show the tasks of the main queue' },
+    (_args, options) => ({ path: `/queue/main.${formatOf(options)}` }),
+    { host, runner },
+  ).addOption(outputOption('text'));
+
+  const list = queue
+    .command('list')
+    .description('Show the tasks of all queues')
+    .option('-e, --show-empty', 'also name the empty queues')
+    .option('-w, --watch', 'show the queues again and again, until Ctrl-C')
+    .option('-t, --watchInterval <duration>', 'time between two looks', '1s')
+    .addOption(outputOption('text'));
+  addHiddenOption(list, SETTINGS.debugUnixSocket);
+  list.action(() =>
+    runner(async () => {
+      const options: Readonly<Record<string, unknown>> = list.opts();
+      const path = `/queue/list.${formatOf(options)}?showEmpty=${options['showEmpty'] === true}`;
+      const socketPath = socketPathOf(list, host);
+      if (options['watch'] === true) {
+        const { watchAnswer } = await import('./watch-answer.ts');
+        return await watchAnswer(socketPath, path, String(options['watchInterval']), host);
+      }
+      const { printAnswer } = await import('./print-answer.ts');
+      return await printAnswer(socketPath, { path }, host);
+    }),
+  );
+}

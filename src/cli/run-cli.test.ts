@@ -1,0 +1,192 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { daemonView, moduleView } from '../../test/support/daemon-view-stub.ts';
+import { FakeClock } from '../../test/support/fake-clock.ts';
+import { silentLogger } from '../lib/log.ts';
+import type { DebugEndpoint } from '../server/debug-routes.ts';
+import { startDebugServer } from '../server/debug-server.ts';
+import type { RunningServer } from '../server/serve.ts';
+import type { CliHost } from './cli-host.ts';
+import { runCli } from './run-cli.ts';
+
+let directory = '';
+let socketPath = '';
+const servers: RunningServer[] = [];
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'cli-'));
+  socketPath = join(directory, 'debug.socket');
+});
+
+afterEach(async () => {
+  for (const server of servers.splice(0)) await server.stop();
+  rmSync(directory, { recursive: true });
+});
+
+interface Run {
+  readonly exitCode: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+async function run(args: string, env: CliHost['env'] = { DEBUG_UNIX_SOCKET: socketPath }): Promise<Run> {
+  let stdout = '';
+  let stderr = '';
+  const exitCode = await runCli(
+    args.split(' ').filter((arg) => arg !== ''),
+    {
+      env,
+      cwd: directory,
+      clock: new FakeClock(),
+      stdout: { write: (text: string) => (stdout += text) },
+      stderr: { write: (text: string) => (stderr += text) },
+      stopSignal: () => new AbortController().signal,
+    },
+  );
+  return { exitCode, stdout, stderr };
+}
+
+async function startDaemon(endpoint?: Partial<DebugEndpoint>): Promise<void> {
+  const parameters = { list: () => [], set: () => undefined };
+  servers.push(
+    await startDebugServer(socketPath, { view: daemonView(), parameters, ...endpoint }, silentLogger),
+  );
+}
+
+test('version prints name and version', async () => {
+  expect(await run('version')).toEqual({
+    exitCode: 0,
+    stdout: expect.stringMatching(/^addon-operator \d+\.\d+\.\d+\n$/),
+    stderr: '',
+  });
+});
+
+test('help lists commands and the flags of the settings table, but no hidden ones', async () => {
+  const { exitCode, stdout } = await run('--help');
+  expect(exitCode).toBe(0);
+  for (const word of [
+    'start',
+    'queue',
+    'config',
+    'global',
+    'module',
+    'raw',
+    'version',
+    '--helm-timeout <duration>',
+  ])
+    expect(stdout).toContain(word);
+  expect(stdout).toContain('ADDON_OPERATOR_MODULES_DIR, MODULES_DIR; default modules');
+  expect(stdout).not.toContain('debug-unix-socket');
+  expect((await run('debug-options')).stdout).toContain('--debug-unix-socket');
+});
+
+test.each([
+  ['frobnicate', "unknown command 'frobnicate'"],
+  ['--frobnicate', "unknown option '--frobnicate'"],
+  ['start extra', "too many arguments for 'start'"],
+  ['--namespace', 'argument missing'],
+  ['module values', "missing required argument 'name'"],
+  ['queue list -o xml', 'Allowed choices are text, json, yaml'],
+  ['queue', 'Usage: addon-operator queue'],
+])('"%s" is wrong usage', async (args, message) => {
+  const { exitCode, stdout, stderr } = await run(args);
+  expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
+  expect(stderr).toContain(message);
+});
+
+test.each([
+  '--helm-timeout abc',
+  'start --helm-timeout abc',
+  '--helm-timeout abc start',
+  '--log-no-time start --helm-timeout=abc',
+])('"%s" reads the flags of start and refuses the wrong one', async (args) => {
+  const { exitCode, stderr } = await run(args, { ADDON_OPERATOR_NAMESPACE: 'ns' });
+  expect(exitCode).toBe(1);
+  expect(stderr).toBe(
+    'configuration error: flag --helm-timeout (variable HELM_TIMEOUT): value "abc" is invalid; accepted: a duration such as 90s, 20m or 1h30m\n',
+  );
+});
+
+test('every wrong setting is a line of its own', async () => {
+  const { stderr } = await run('--log-no-time=maybe', { HELM_TIMEOUT: 'abc' });
+  expect(stderr.trimEnd().split('\n')).toEqual([
+    expect.stringContaining('configuration error: variable HELM_TIMEOUT'),
+    expect.stringContaining('configuration error: flag --log-no-time'),
+  ]);
+});
+
+test('without a daemon the message names the socket', async () => {
+  expect(await run('queue list')).toEqual({
+    exitCode: 1,
+    stdout: '',
+    stderr: `Error: debug socket '${socketPath}' is not exists\n`,
+  });
+});
+
+test('the socket can be given by a flag, before or after the command', async () => {
+  await startDaemon();
+  const expected = { exitCode: 0, stdout: 'enabledModules:\n  - web\n', stderr: '' };
+  expect(await run(`module list --debug-unix-socket ${socketPath}`, {})).toEqual(expected);
+  expect(await run(`--debug-unix-socket ${socketPath} module list`, {})).toEqual(expected);
+});
+
+test.each([
+  ['module list', 'enabledModules:\n  - web\n'],
+  ['module list -o json', '{"enabledModules":["web"]}\n'],
+  ['module values web', 'image: nginx\nreplicas: 2\n'],
+  ['module values web -o text', '{"image":"nginx","replicas":2}\n'],
+  [
+    'module values web -g -o json',
+    '{"global":{"domain":"example.com"},"web":{"image":"nginx","replicas":2}}\n',
+  ],
+  ['module config --global web -o json', '{"global":{},"web":{"replicas":2}}\n'],
+  ['module patches web', 'null\n'],
+  ['module render web', ''],
+  ['module resource-monitor ignored', '{}\n'],
+  ['module snapshots web -o json', '{}\n'],
+  ['global values', 'domain: example.com\n'],
+  ['global list -o json', '{"globalHooks":[]}\n'],
+  ['global patches', 'null\n'],
+  ['queue main', "Queue 'main': length 0, status: ''\n"],
+  ['raw /', 'debug endpoint is alive\n'],
+  ['raw queue/main.json', '{"name":"main","tasksCount":0,"status":"","tasks":[]}\n'],
+  ['config set log.level debug 30m', '\n'],
+])('"%s" prints what the daemon answers', async (args, expected) => {
+  await startDaemon();
+  expect(await run(args)).toEqual({ exitCode: 0, stdout: expected, stderr: '' });
+});
+
+test('queue list passes its options on', async () => {
+  await startDaemon();
+  expect((await run('queue list')).stdout).not.toContain('Empty');
+  const withEmpty = await run('queue list --show-empty -o json');
+  expect(JSON.parse(withEmpty.stdout)).toHaveProperty('empty');
+});
+
+test.each([
+  ['module values nosuch', 'module not found\n'],
+  ['module values ../global', '404 page not found\n'],
+  ['raw /nothing', '404 page not found\n'],
+])('"%s" fails with what the daemon says', async (args, message) => {
+  await startDaemon();
+  expect(await run(args)).toEqual({ exitCode: 1, stdout: '', stderr: message });
+});
+
+test('render passes its options on', async () => {
+  const render = (options: object) => Promise.resolve(JSON.stringify(options));
+  await startDaemon({ view: daemonView({ module: () => moduleView({ render }) }) });
+  expect((await run('module render web --diff')).stdout).toBe('{"isDebug":false,"isDiff":true}\n');
+});
+
+test('a refused parameter is told and fails', async () => {
+  const set = () => {
+    throw new Error(`'value' parameter is invalid: unknown log level "foo"`);
+  };
+  await startDaemon({ parameters: { list: () => [], set } });
+  expect(await run('config set log.level foo')).toMatchObject({
+    exitCode: 1,
+    stderr: `'value' parameter is invalid: unknown log level "foo"\n`,
+  });
+});

@@ -1,0 +1,97 @@
+import { Command, CommanderError } from 'commander';
+import { hasCode, messageOf } from '../lib/errors.ts';
+import { SETTINGS, type Setting } from '../settings.ts';
+import { type CliHost, fail } from './cli-host.ts';
+import { addConfigCommand } from './config-command.ts';
+import { addDebugCommand, type CommandRunner } from './debug-command.ts';
+import { addGlobalCommand } from './global-command.ts';
+import { addModuleCommand } from './module-command.ts';
+import { addQueueCommand } from './queue-command.ts';
+import { addSettingOptions, givenFlags, settingHelp, withBooleanValues } from './setting-options.ts';
+
+/**
+ * Runs the command that the arguments name, `start` without one, and returns the exit code: 1 for wrong usage, a wrong
+ * setting or a failed command. Each command loads its code only when it is chosen.
+ */
+export async function runCli(args: readonly string[], host: CliHost): Promise<number> {
+  let exitCode = 0;
+  const program = createProgram(host, async (run) => {
+    exitCode = await run();
+  });
+  try {
+    await program.parseAsync(withBooleanValues(args), { from: 'user' });
+    return exitCode;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode;
+    if (!hasCode(error, 'CONFIG_INVALID')) return fail(host, messageOf(error));
+    for (const problem of error.message.split('\n')) host.stderr.write(`configuration error: ${problem}\n`);
+    return 1;
+  }
+}
+
+function createProgram(host: CliHost, runner: CommandRunner): Command {
+  const program = new Command('addon-operator')
+    .description(
+      'Runs hooks and deploys the Helm charts of modules, driven by files, a ConfigMap, the cluster and time.',
+    )
+    .exitOverride()
+    .enablePositionalOptions()
+    .configureOutput({
+      writeOut: (text) => void host.stdout.write(text),
+      writeErr: (text) => void host.stderr.write(text),
+    })
+    .showHelpAfterError('(addon-operator --help lists commands and options)')
+    .usage('[command] [options]')
+    .argument('[command]')
+    .helpCommand('help [command]', 'Show help on a command');
+  addStartCommand(program, host, runner);
+  program
+    .command('version')
+    .description('Show the version')
+    .action(() =>
+      runner(async () => {
+        const { readVersion } = await import('./version.ts');
+        host.stdout.write(`addon-operator ${readVersion()}\n`);
+        return 0;
+      }),
+    );
+  addQueueCommand(program, host, runner);
+  addConfigCommand(program, host, runner);
+  addGlobalCommand(program, host, runner);
+  addModuleCommand(program, host, runner);
+  addDebugCommand(
+    program,
+    { name: 'raw', description: 'Show what a path of the debug endpoint answers' },
+    ([path = '']) => ({ path: path.startsWith('/') ? path : `/${path}` }),
+    { host, runner },
+  ).argument('<urlpath>', 'such as /queue/main.json');
+  addDebugOptionsCommand(program, host);
+  return program;
+}
+
+/** The flags of `start` are accepted with and without the word. */
+function addStartCommand(program: Command, host: CliHost, runner: CommandRunner): void {
+  const start = program.command('start').description('Run the daemon (the default)');
+  for (const command of [program, start]) {
+    addSettingOptions(command);
+    command.action(() =>
+      runner(async () => {
+        const [unknown] = command.args;
+        if (unknown !== undefined) command.error(`error: unknown command '${unknown}'`);
+        const { startCommand } = await import('./start-command.ts');
+        return await startCommand(givenFlags(command), host);
+      }),
+    );
+  }
+}
+
+function addDebugOptionsCommand(program: Command, host: CliHost): void {
+  program
+    .command('debug-options', { hidden: true })
+    .description('List the debug flags of start')
+    .action(() => {
+      const rows: readonly Setting<unknown>[] = Object.values(SETTINGS);
+      for (const row of rows.filter(({ isHidden }) => isHidden === true))
+        host.stdout.write(`--${row.flag}\n    ${settingHelp(row)}\n`);
+    });
+}

@@ -1,0 +1,56 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { daemonView } from '../../test/support/daemon-view-stub.ts';
+import { FakeClock } from '../../test/support/fake-clock.ts';
+import { silentLogger } from '../lib/log.ts';
+import { startDebugServer } from '../server/debug-server.ts';
+import { watchAnswer } from './watch-answer.ts';
+
+let directory = '';
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'watch-'));
+});
+
+afterEach(() => {
+  rmSync(directory, { recursive: true });
+});
+
+test('the answer is shown at each interval until the stop, also when the daemon goes away', async () => {
+  const socketPath = join(directory, 's');
+  const parameters = { list: () => [], set: () => undefined };
+  const server = await startDebugServer(socketPath, { view: daemonView(), parameters }, silentLogger);
+  const clock = new FakeClock();
+  const stop = new AbortController();
+  const written: string[] = [];
+  const output = { write: (text: string) => void written.push(text) };
+  const host = { env: {}, cwd: '/', clock, stdout: output, stderr: output, stopSignal: () => stop.signal };
+  const watching = watchAnswer(socketPath, '/queue/main.text', '5s', host);
+  await clock.untilAsleep();
+  expect(clock.pendingDelaysMs).toEqual([5_000]);
+  await server.stop();
+  await clock.advance(5_000);
+  await clock.untilAsleep();
+  stop.abort();
+  expect(await watching).toBe(0);
+  expect(written).toEqual([
+    '\u001b[?1049h',
+    expect.stringContaining("Queue 'main': length 0"),
+    expect.stringContaining('debug socket'),
+    '\u001b[?1049l',
+  ]);
+});
+
+test('a wrong interval means a second', async () => {
+  const clock = new FakeClock();
+  const stop = new AbortController();
+  const output = { write: () => undefined };
+  const host = { env: {}, cwd: '/', clock, stdout: output, stderr: output, stopSignal: () => stop.signal };
+  const watching = watchAnswer(join(directory, 'none'), '/', 'soon', host);
+  await clock.untilAsleep();
+  expect(clock.pendingDelaysMs).toEqual([1_000]);
+  stop.abort();
+  await watching;
+});

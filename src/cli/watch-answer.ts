@@ -1,0 +1,38 @@
+import { errorText } from '../lib/error-text.ts';
+import { parseGoDuration } from '../lib/go-duration.ts';
+import { rfc3339 } from '../lib/rfc3339.ts';
+import { requestDebug } from '../server/debug-client.ts';
+import type { CliHost } from './cli-host.ts';
+
+const DEFAULT_INTERVAL_MS = 1_000;
+const ENTER_ALTERNATE_SCREEN = '\u001b[?1049h';
+const LEAVE_ALTERNATE_SCREEN = '\u001b[?1049l';
+const CLEAR_SCREEN = '\u001b[H\u001b[2J';
+
+/**
+ * Shows an answer of the debug endpoint again and again, on the alternate screen and under the time of each look, until
+ * the process is asked to stop. A daemon that does not answer is shown as that, for it may come back.
+ *
+ * @param interval Go duration; a wrong one means a second
+ */
+export async function watchAnswer(
+  socketPath: string,
+  path: string,
+  interval: string,
+  host: CliHost,
+): Promise<number> {
+  const signal = host.stopSignal();
+  const intervalMs = parseGoDuration(interval) ?? 0;
+  host.stdout.write(ENTER_ALTERNATE_SCREEN);
+  try {
+    while (!signal.aborted) {
+      const text = await requestDebug({ socketPath, path }).then(({ body }) => body, errorText);
+      host.stdout.write(`${CLEAR_SCREEN}${rfc3339(host.clock.now())}\n\n${text}\n`);
+      const pauseMs = intervalMs > 0 ? intervalMs : DEFAULT_INTERVAL_MS;
+      await host.clock.sleep(pauseMs, signal).catch(() => undefined);
+    }
+  } finally {
+    host.stdout.write(LEAVE_ALTERNATE_SCREEN);
+  }
+  return 0;
+}

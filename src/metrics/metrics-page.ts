@@ -1,0 +1,49 @@
+import { METRICS, type MetricDefinition } from './metric-table.ts';
+
+/** The page `docs/metrics.md`, made from the table of metrics. */
+export function metricsPage(): string {
+  const definitions: readonly MetricDefinition<string>[] = Object.values(METRICS);
+  return `# Metrics
+
+This page is generated from \`src/metrics/metric-table.ts\`.
+
+## About the daemon: \`/metrics\`
+
+The prefix of \`--prometheus-metrics-prefix\`, by default \`addon_operator_\`, stands before every name. Durations are
+seconds. The metrics of the process (\`process_*\`, \`nodejs_*\`) have no prefix.
+
+| Name | Type | Labels | Meaning |
+| --- | --- | --- | --- |
+${definitions.map(row).join('')}
+- \`module\` is empty for a global hook, where the label exists at all.
+- \`binding\` of hook runs is the type of the binding (\`onStartup\`, \`kubernetes\`, …); of snapshots, filters and events
+  its name.
+- \`activation\` is \`OperatorStartup\` for everything that the start caused. Helm and converge metrics name other events
+  too, such as \`GlobalValuesChanged\`; hook and module runs leave it empty then.
+
+## From hooks: \`/metrics/hooks\`
+
+What hooks write to the file \`METRICS_PATH\`: JSON objects, one after another. Names are exported as they are given.
+
+| Field | Meaning |
+| --- | --- |
+| \`name\` | name of the metric |
+| \`action\` | \`add\` (counter), \`set\` (gauge), \`observe\` (histogram), \`expire\` |
+| \`value\` | a number; what is added is cut to a whole number and must not be negative |
+| \`add\`, \`set\` | short for action and value |
+| \`buckets\` | upper bounds of a histogram, \`[]\` for the usual ones; those of the first use hold |
+| \`labels\` | an object of strings; \`hook\` and \`module\` are set by the daemon |
+| \`group\` | what the series belong to; the hook itself by default |
+
+- A run replaces every group it mentions: what earlier runs put there is gone. So counters add up within a run, not over
+  runs. A run that writes nothing changes nothing.
+- \`expire\` removes all series of a group, whichever hook they came from.
+- Any mistake in the file fails the hook and nothing of it is applied. An unknown action is only skipped with a warning,
+  as is a metric whose name another type has already.
+- A hook may have 10,000 series. More are dropped and counted in \`hook_metrics_dropped_series_total\`.
+`;
+}
+
+function row({ name, type, labels, help }: MetricDefinition<string>): string {
+  return `| \`${name}\` | ${type} | ${labels.map((label) => `\`${label}\``).join(', ')} | ${help} |\n`;
+}

@@ -1,0 +1,11 @@
+import { expect, test } from 'vitest';
+import { metricsPage } from '../../src/metrics/metrics-page.ts';
+import { settingsPage } from '../../src/settings/settings-page.ts';
+
+// `npx vitest run --project unit test/checks/generated-docs.test.ts -u` writes the pages anew.
+test.each([
+  ['settings.md', settingsPage],
+  ['metrics.md', metricsPage],
+])('docs/%s is what its table says', async (name, page) => {
+  await expect(page()).toMatchFileSnapshot(`../../docs/${name}`);
+});
