@@ -42,6 +42,18 @@ test('every room of src/ stands in the map', () => {
   expect([...new Set([...files.keys()].map(roomOf))].filter((room) => !names.includes(room))).toEqual([]);
 });
 
+test('the packages that src/ loads are installed in production', () => {
+  const { dependencies, optionalDependencies } = JSON.parse(
+    readFileSync(join(projectRoot, 'package.json'), 'utf8'),
+  ) as Record<string, Record<string, string>>;
+  const installed = Object.keys({ ...dependencies, ...optionalDependencies });
+  const missing = imports.filter(
+    ({ to, isOwn, isTypeOnly }) =>
+      !isOwn && !isTypeOnly && !to.startsWith('node:') && !installed.includes(packageOf(to)),
+  );
+  expect(missing.map(({ from, to }) => `src/${from} imports ${to}`)).toEqual([]);
+});
+
 test('pure files exist and load nothing with effects', () => {
   expect(PURE_FILES.filter((file) => !files.has(file))).toEqual([]);
   expect(purityViolations(PURE_FILES, imports)).toEqual([]);
@@ -88,3 +100,10 @@ test('an effect that a pure file loads through another file is found', () => {
   ]);
   expect(loadedBy('values/pure.ts', planted)).toContain('values/other.ts');
 });
+
+function packageOf(specifier: string): string {
+  return specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/');
+}

@@ -1,0 +1,44 @@
+# The operator and what hooks need: Node, helm, kubectl, jq, bash.
+#
+#   FROM addon-operator
+#   COPY modules /modules
+#   COPY global-hooks /global-hooks
+#
+# It runs as user 65532. To install more, switch to root and back: USER root, RUN apk add ..., USER 65532:65532.
+
+ARG ALPINE_VERSION=3.23
+
+FROM node:24-alpine${ALPINE_VERSION} AS build
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --include=dev --include=optional
+COPY tsconfig.json tsconfig.build.json ./
+COPY bin ./bin
+COPY src ./src
+# The Node among the dependencies is for checkouts on machines with an older one; the image brings its own.
+RUN node bin/build.mjs \
+  && npm prune --omit=dev \
+  && rm -rf node_modules/node-* node_modules/.bin node_modules/.package-lock.json
+
+FROM alpine:${ALPINE_VERSION}
+RUN apk add --no-cache bash ca-certificates helm jq kubectl libstdc++ sed tini \
+  && for tool in helm kubectl; do [ -e "/bin/$tool" ] || ln -s "/usr/bin/$tool" "/bin/$tool"; done \
+  && addgroup -S -g 65532 addon-operator \
+  && adduser -S -u 65532 -G addon-operator -h /home/addon-operator addon-operator \
+  && mkdir -p /modules /global-hooks /tmp/addon-operator /var/run/addon-operator \
+  && chown 65532:65532 /tmp/addon-operator /var/run/addon-operator \
+  && ln -s /app/bin/addon-operator /addon-operator
+COPY --from=build /usr/local/bin/node /usr/local/bin/node
+COPY --from=build /app/package.json /app/package.json
+COPY --from=build /app/bin/addon-operator /app/bin/addon-operator
+COPY --from=build /app/node_modules /app/node_modules
+COPY --from=build /app/dist /app/dist
+ENV ADDON_OPERATOR_NODE=/usr/local/bin/node \
+  MODULES_DIR=/modules \
+  GLOBAL_HOOKS_DIR=/global-hooks \
+  LOG_TYPE=json \
+  NODE_ENV=production
+EXPOSE 9650
+USER 65532:65532
+WORKDIR /
+ENTRYPOINT ["/sbin/tini", "--", "/addon-operator"]

@@ -1,0 +1,79 @@
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { execa } from 'execa';
+import { expect, test } from 'vitest';
+import { projectRoot, smallCheckout } from './checkout.ts';
+import { copiesOf, stagesOf, textsOf } from './dockerfile.ts';
+
+const [build, final, ...more] = stagesOf(readFileSync(join(projectRoot, 'Dockerfile'), 'utf8'));
+const ignored = readFileSync(join(projectRoot, '.dockerignore'), 'utf8').split('\n');
+
+test('the image has a build stage and a final stage on the same Alpine Linux', () => {
+  expect([build?.name, build?.base]).toEqual(['build', `node:24-alpine$\{ALPINE_VERSION}`]);
+  expect([final?.name, final?.base]).toEqual(['', `alpine:$\{ALPINE_VERSION}`]);
+  expect(more).toEqual([]);
+});
+
+test('everything the build copies exists and is not ignored', () => {
+  const sources = build === undefined ? [] : copiesOf(build).flatMap((copy) => copy.sources);
+  expect(sources.length).toBeGreaterThan(0);
+  expect(sources.filter((source) => !existsSync(join(projectRoot, source)))).toEqual([]);
+  expect(sources.filter((source) => !ignored.includes(`!${source}`))).toEqual([]);
+});
+
+test('the final stage takes from the build only, and nothing to build with', () => {
+  const copies = final === undefined ? [] : copiesOf(final);
+  expect(copies.map(({ from }) => from)).toEqual(copies.map(() => 'build'));
+  expect(copies.flatMap(({ sources }) => sources)).toEqual([
+    '/usr/local/bin/node',
+    '/app/package.json',
+    '/app/bin/addon-operator',
+    '/app/node_modules',
+    '/app/dist',
+  ]);
+  const packages = /apk add --no-cache ([^&]+)/.exec(
+    final === undefined ? '' : textsOf(final, 'RUN').join(' '),
+  )?.[1];
+  expect(packages?.trim()).toBe('bash ca-certificates helm jq kubectl libstdc++ sed tini');
+});
+
+test('the image runs as a user that is not root, under tini, with the paths of the contract', () => {
+  const text = (name: string): string => (final === undefined ? '' : textsOf(final, name).join(' '));
+  expect(text('USER')).toMatch(/^[1-9]\d*:[1-9]\d*$/);
+  expect(text('WORKDIR')).toBe('/');
+  expect(JSON.parse(text('ENTRYPOINT'))).toEqual(['/sbin/tini', '--', '/addon-operator']);
+  expect(text('CMD')).toBe('');
+  expect(text('EXPOSE')).toBe('9650');
+  expect(text('ENV').split(' ')).toEqual([
+    'ADDON_OPERATOR_NODE=/usr/local/bin/node',
+    'MODULES_DIR=/modules',
+    'GLOBAL_HOOKS_DIR=/global-hooks',
+    'LOG_TYPE=json',
+    'NODE_ENV=production',
+  ]);
+  for (const needed of ['mkdir -p /modules /global-hooks', 'ln -s /app/bin/addon-operator /addon-operator']) {
+    expect(text('RUN')).toContain(needed);
+  }
+});
+
+test('what the final stage copies runs by its link, without sources and from any directory', async () => {
+  const checkout = smallCheckout('console.log(process.argv.slice(2).join());');
+  try {
+    await execa(process.execPath, [join(checkout, 'bin/build.mjs')]);
+    const app = join(checkout, 'image/app');
+    mkdirSync(join(app, 'bin'), { recursive: true });
+    cpSync(join(checkout, 'bin/addon-operator'), join(app, 'bin/addon-operator'));
+    cpSync(join(checkout, 'package.json'), join(app, 'package.json'));
+    cpSync(join(checkout, 'dist'), join(app, 'dist'), { recursive: true });
+    symlinkSync(join(app, 'bin/addon-operator'), join(checkout, 'image/addon-operator'));
+    const env = { ADDON_OPERATOR_NODE: process.execPath, PATH: '/usr/bin:/bin' };
+    const run = await execa(join(checkout, 'image/addon-operator'), ['version'], {
+      env,
+      extendEnv: false,
+      cwd: '/',
+    });
+    expect(run.stdout).toBe('version');
+  } finally {
+    rmSync(checkout, { recursive: true, force: true });
+  }
+});
