@@ -1,0 +1,61 @@
+/** What a chart's templates use that its files and values do not determine. */
+export interface ChartTraits {
+  /** `.Capabilities`: versions of Kubernetes and of its APIs. */
+  readonly usesCapabilities: boolean;
+  /** Functions that read the cluster or the network (`lookup`, `getHostByName`). */
+  readonly outsideFunctions: readonly string[];
+  /** Functions that give another result each time: random numbers, keys, the time. */
+  readonly changingFunctions: readonly string[];
+}
+
+const OUTSIDE = ['lookup', 'getHostByName'];
+const CHANGING = [
+  'ago',
+  'bcrypt',
+  'encryptAES',
+  'genCA',
+  'genCAWithKey',
+  'genPrivateKey',
+  'genSelfSignedCert',
+  'genSelfSignedCertWithKey',
+  'genSignedCert',
+  'genSignedCertWithKey',
+  'htpasswd',
+  'now',
+  'randAlpha',
+  'randAlphaNum',
+  'randAscii',
+  'randBytes',
+  'randInt',
+  'randNumeric',
+  'shuffle',
+  'uuidv4',
+];
+
+const ACTION = /\{\{[\s\S]*?\}\}/g;
+const COMMENT = /^\{\{-?\s*\/\*/;
+/** A word that is neither a field (`.Values.now`) nor a variable (`$now`) nor part of a longer one. */
+const WORD = /(?<![\w.$-])[A-Za-z]\w*/g;
+
+/**
+ * Finds them by reading the template actions of all texts; a name inside a string counts too, which costs a needless
+ * look at worst.
+ *
+ * @param texts everything that may hold template actions: templates, and values when the chart uses `tpl`
+ */
+export function chartTraits(texts: Iterable<string>): ChartTraits {
+  const words = new Set<string>();
+  let usesCapabilities = false;
+  for (const text of texts) {
+    for (const [action] of text.matchAll(ACTION)) {
+      if (COMMENT.test(action)) continue;
+      usesCapabilities ||= action.includes('Capabilities');
+      for (const [word] of action.matchAll(WORD)) words.add(word);
+    }
+  }
+  return {
+    usesCapabilities,
+    outsideFunctions: OUTSIDE.filter((name) => words.has(name)),
+    changingFunctions: CHANGING.filter((name) => words.has(name)),
+  };
+}

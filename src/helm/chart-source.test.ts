@@ -1,0 +1,97 @@
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { chartKind, readChartFiles, stageChart } from './chart-source.ts';
+
+let root = '';
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'chart-source-'));
+});
+afterEach(async () => await rm(root, { recursive: true, force: true }));
+
+async function put(...paths: readonly string[]): Promise<void> {
+  for (const path of paths) {
+    await mkdir(dirname(join(root, path)), { recursive: true });
+    await writeFile(join(root, path), path);
+  }
+}
+
+async function paths(kind: 'chart' | 'templates'): Promise<string[]> {
+  return (await readChartFiles(root, kind)).map(({ path }) => path);
+}
+
+test('chartKind() tells charts, bare templates and modules without a chart apart', async () => {
+  await put('plain/hooks/a', 'bare/templates/a.yaml', 'chart/Chart.yaml', 'chart/templates/a.yaml');
+  expect(['plain', 'bare', 'chart'].map((name) => chartKind(join(root, name)))).toEqual([
+    undefined,
+    'templates',
+    'chart',
+  ]);
+});
+
+test('readChartFiles() reads all files of a chart, sorted', async () => {
+  await put('templates/b.yaml', 'templates/a.yaml', 'Chart.yaml', 'hooks/x.sh', '.git/HEAD');
+  expect(await paths('chart')).toEqual(['Chart.yaml', 'hooks/x.sh', 'templates/a.yaml', 'templates/b.yaml']);
+});
+
+test('readChartFiles() leaves out, at any depth, what is not in a chart made from templates', async () => {
+  await put(
+    'templates/a.yaml',
+    'templates/lib/b.yaml',
+    'hooks/x.sh',
+    'crds/c.yaml',
+    'docs/d',
+    'images/e',
+    'values.yaml',
+  );
+  expect(await paths('templates')).toEqual(['templates/a.yaml', 'values.yaml']);
+});
+
+test('readChartFiles() follows links, and refuses a circle of them', async () => {
+  await put('templates/a.yaml', 'shared/b.yaml');
+  await symlink('../shared', join(root, 'templates/linked'));
+  expect(await paths('chart')).toContain('templates/linked/b.yaml');
+  await symlink('..', join(root, 'templates/up'));
+  await expect(paths('chart')).rejects.toMatchObject({
+    code: 'MODULE_INVALID',
+    message: expect.stringContaining('templates/up'),
+  });
+});
+
+test('readChartFiles() says which directory cannot be read', async () => {
+  await put('templates/a.yaml');
+  await symlink('nowhere', join(root, 'templates/dangling'));
+  await expect(paths('chart')).rejects.toMatchObject({
+    code: 'MODULE_INVALID',
+    message: expect.stringContaining(root),
+  });
+});
+
+test('stageChart() gives helm the directory of a chart itself', async () => {
+  await put('Chart.yaml');
+  expect(await stageChart({ name: 'web', path: root }, 'chart', join(root, 'unused'))).toBe(root);
+});
+
+test('stageChart() makes a chart of bare templates elsewhere', async () => {
+  await put(
+    'module/templates/a.yaml',
+    'module/templates/_lib.tpl',
+    'module/hooks/x.sh',
+    'module/.helmignore',
+  );
+  const target = join(root, 'staged');
+  expect(await stageChart({ name: 'web', path: join(root, 'module') }, 'templates', target)).toBe(target);
+  expect((await readdir(target, { recursive: true })).toSorted()).toEqual([
+    'Chart.yaml',
+    'templates',
+    'templates/_lib.tpl',
+    'templates/a.yaml',
+  ]);
+  expect(JSON.parse(await readFile(join(target, 'Chart.yaml'), 'utf8'))).toEqual({
+    apiVersion: 'v1',
+    name: 'web',
+    version: '0.2.0',
+  });
+  expect(await readdir(join(root, 'module'))).not.toContain('Chart.yaml');
+});

@@ -1,0 +1,90 @@
+import { existsSync } from 'node:fs';
+import { copyFile, mkdir, readdir, readFile, realpath, stat, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { OperatorError } from '../lib/errors.ts';
+
+/** A file of a chart, by its path below the chart directory, `/` between the parts. */
+export interface ChartFile {
+  readonly path: string;
+  readonly content: Buffer;
+}
+
+/**
+ * How a module directory is a chart: `chart` has a `Chart.yaml` and is used as it is, `templates` has only `templates/`
+ * and gets a Chart.yaml in a copy.
+ */
+export type ChartKind = 'chart' | 'templates';
+
+/** Never part of a chart that is made from `templates/`, at any depth. */
+const NOT_IN_CHART = new Set(['crds', 'docs', 'hooks', 'images', 'lib']);
+const STAGED_VERSION = '0.2.0';
+
+/** Whether and how the module directory is a chart. */
+export function chartKind(modulePath: string): ChartKind | undefined {
+  if (existsSync(join(modulePath, 'Chart.yaml'))) return 'chart';
+  return existsSync(join(modulePath, 'templates')) ? 'templates' : undefined;
+}
+
+/**
+ * Reads every file that can have a part in the chart, sorted by path; symbolic links are followed.
+ *
+ * @throws OperatorError MODULE_INVALID when something cannot be read, or directories link to one another in a circle
+ */
+export async function readChartFiles(modulePath: string, kind: ChartKind): Promise<ChartFile[]> {
+  try {
+    const files: ChartFile[] = [];
+    for await (const path of walk(modulePath, '', kind, [])) {
+      files.push({ path, content: await readFile(join(modulePath, path)) });
+    }
+    return files.toSorted((a, b) => (a.path < b.path ? -1 : 1));
+  } catch (cause) {
+    if (cause instanceof OperatorError) throw cause;
+    throw new OperatorError('MODULE_INVALID', `Cannot read the chart in "${modulePath}"`, { cause });
+  }
+}
+
+/**
+ * The directory to give to helm: the module's own, or for a bare `templates/` a copy in `targetDir` with a
+ * Chart.yaml. The module directory is never written to.
+ */
+export async function stageChart(
+  module: { readonly name: string; readonly path: string },
+  kind: ChartKind,
+  targetDir: string,
+): Promise<string> {
+  if (kind === 'chart') return module.path;
+  for await (const path of walk(module.path, '', kind, [])) {
+    if (path === '.helmignore') continue;
+    await mkdir(dirname(join(targetDir, path)), { recursive: true });
+    await copyFile(join(module.path, path), join(targetDir, path));
+  }
+  const metadata = { apiVersion: 'v1', name: module.name, version: STAGED_VERSION };
+  await writeFile(join(targetDir, 'Chart.yaml'), JSON.stringify(metadata));
+  return targetDir;
+}
+
+async function* walk(
+  root: string,
+  below: string,
+  kind: ChartKind,
+  parents: readonly string[],
+): AsyncGenerator<string> {
+  const directory = await realpath(join(root, below));
+  if (parents.includes(directory)) {
+    throw new OperatorError(
+      'MODULE_INVALID',
+      `Cannot read the chart in "${root}": "${below}" links to a directory above it`,
+    );
+  }
+  for (const name of await readdir(directory)) {
+    const path = below === '' ? name : `${below}/${name}`;
+    const entry = await stat(join(root, path));
+    if (entry.isFile()) yield path;
+    else if (entry.isDirectory() && !isLeftOut(name, kind))
+      yield* walk(root, path, kind, [...parents, directory]);
+  }
+}
+
+function isLeftOut(name: string, kind: ChartKind): boolean {
+  return name === '.git' || (kind === 'templates' && NOT_IN_CHART.has(name));
+}

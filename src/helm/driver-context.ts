@@ -1,0 +1,60 @@
+import type { Discovery } from '../kube/discovery.ts';
+import type { KubeClient } from '../kube/kube-client.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Logger } from '../lib/log.ts';
+import type { ProcessRunner } from '../process/process-runner.ts';
+import type { HelmBinary } from './helm-binary.ts';
+import type { LookupOptions } from './object-lookup.ts';
+import type { Holder } from './release-lock.ts';
+import type { ReleaseNotices } from './release-notices.ts';
+import type { ReleaseStore } from './release-store.ts';
+import type { RenderGateScript } from './render-gate.ts';
+
+/** A module whose directory is a chart; its release has the module's name. */
+export interface ChartModule {
+  readonly name: string;
+  readonly path: string;
+}
+
+/** What part of a deployment took how long: rendering by helm, finding out whether to go on, applying. */
+export interface HelmOperation {
+  readonly module: string;
+  readonly operation: 'template' | 'check-upgrade' | 'upgrade';
+  readonly durationMs: number;
+}
+
+/** What every action of the driver works with. */
+export interface DriverContext {
+  readonly runner: ProcessRunner;
+  readonly kube: KubeClient;
+  readonly discovery: Pick<Discovery, 'find' | 'invalidate' | 'serverVersion' | 'apiVersions'>;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly helm: HelmBinary;
+  readonly env: Readonly<Record<string, string>>;
+  readonly workDir: string;
+  readonly namespace: string;
+  readonly kubeContext: string;
+  readonly historyMax: number;
+  readonly timeoutMs: number;
+  readonly extraLabels: Readonly<Record<string, string>>;
+  readonly store: ReleaseStore;
+  readonly gateScript: RenderGateScript;
+  readonly holder: Holder;
+  readonly notices: ReleaseNotices;
+  readonly onOperation: (operation: HelmOperation) => void;
+}
+
+/** Where objects of a release are looked for. */
+export function lookupOptions(context: DriverContext): LookupOptions {
+  const { kube, discovery, namespace } = context;
+  return { kube, namespace, find: (apiVersion, kind, signal) => discovery.find(apiVersion, kind, signal) };
+}
+
+/**
+ * Limit for one helm process, in milliseconds. helm's own time-out is for each helm hook; several in a row are allowed
+ * for, a helm that hangs on a dead connection is not.
+ */
+export function processLimitMs(helmTimeoutMs: number): number {
+  return 3 * helmTimeoutMs + 300_000;
+}

@@ -1,0 +1,88 @@
+import { formatGoDuration } from '../lib/go-duration.ts';
+import { canTakeOwnership, type HelmBinary } from './helm-binary.ts';
+
+export interface ReleaseTarget {
+  readonly release: string;
+  readonly namespace: string;
+  /** Context of the kubeconfig to use; undefined uses its current one. */
+  readonly kubeContext?: string;
+}
+
+export interface UpgradeArguments extends ReleaseTarget {
+  readonly chartDir: string;
+  readonly valuesFile: string;
+  /** Revisions to keep; 0 keeps all. */
+  readonly historyMax: number;
+  /** For each helm hook, in milliseconds. */
+  readonly timeoutMs: number;
+  /** For the release record. */
+  readonly labels: Readonly<Record<string, string>>;
+  readonly postRenderer: readonly string[];
+}
+
+/**
+ * `helm upgrade --install`, waiting for nothing but helm hooks. helm 4 is told to take the result of a three-way merge
+ * whoever owns a field, which is what helm 3 does.
+ */
+export function upgradeArguments(helm: HelmBinary, options: UpgradeArguments): string[] {
+  const labels = Object.entries(options.labels).map(([key, value]) => `${key}=${value}`);
+  return [
+    'upgrade',
+    '--install',
+    ...target(options),
+    '--values',
+    options.valuesFile,
+    '--history-max',
+    String(options.historyMax),
+    '--timeout',
+    formatGoDuration(options.timeoutMs),
+    '--skip-crds',
+    // The API server validates every object anyway; helm would read the whole OpenAPI document for the same answer.
+    '--disable-openapi-validation',
+    '--labels',
+    labels.join(','),
+    ...(canTakeOwnership(helm) ? ['--take-ownership'] : []),
+    ...(helm.major === 4 ? ['--server-side=true', '--force-conflicts'] : []),
+    ...options.postRenderer,
+    '--',
+    options.release,
+    options.chartDir,
+  ];
+}
+
+/** `helm uninstall`, history included. */
+export function uninstallArguments(options: ReleaseTarget & { readonly timeoutMs: number }): string[] {
+  const timeout = formatGoDuration(options.timeoutMs);
+  return ['uninstall', ...target(options), '--timeout', timeout, '--', options.release];
+}
+
+export interface TemplateArguments extends ReleaseTarget {
+  readonly chartDir: string;
+  readonly valuesFile: string;
+  /** For instance `v1.34.2`; undefined takes what helm assumes. */
+  readonly kubeVersion?: string;
+  readonly apiVersions: readonly string[];
+}
+
+/** `helm template`, as an upgrade and without the cluster: no lookup, no helm hooks, no CRDs. */
+export function templateArguments(options: TemplateArguments): string[] {
+  return [
+    'template',
+    ...target(options),
+    '--values',
+    options.valuesFile,
+    '--is-upgrade',
+    '--no-hooks',
+    '--skip-crds',
+    ...(options.kubeVersion === undefined ? [] : ['--kube-version', options.kubeVersion]),
+    ...(options.apiVersions.length === 0 ? [] : ['--api-versions', options.apiVersions.join(',')]),
+    '--',
+    options.release,
+    options.chartDir,
+  ];
+}
+
+function target({ namespace, kubeContext }: ReleaseTarget): string[] {
+  const context = kubeContext === undefined || kubeContext === '' ? [] : ['--kube-context', kubeContext];
+  return ['--namespace', namespace, ...context];
+}

@@ -1,0 +1,157 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdir } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import type { KubeClient } from '../kube/kube-client.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Logger } from '../lib/log.ts';
+import type { ProcessRunner } from '../process/process-runner.ts';
+import { type DeployRequest, type DeployResult, deployRelease } from './deploy.ts';
+import { type DriverContext, type HelmOperation, lookupOptions } from './driver-context.ts';
+import type { HelmBinary } from './helm-binary.ts';
+import { helmEnvironment } from './helm-environment.ts';
+import { KeyedLock } from './keyed-lock.ts';
+import { MonitorSet } from './monitor-set.ts';
+import { firstAbsent } from './object-presence.ts';
+import { isOwned } from './release-labels.ts';
+import { createHolder } from './release-lock.ts';
+import { ReleaseNotices } from './release-notices.ts';
+import type { ReleaseStatus } from './release-record.ts';
+import { ReleaseStore } from './release-store.ts';
+import { renderModule } from './render.ts';
+import { RenderGateScript } from './render-gate.ts';
+import type { ReleaseFinding } from './resource-monitor.ts';
+import { type UninstallOptions, type UninstallResult, uninstallRelease } from './uninstall.ts';
+
+export interface HelmDriverOptions {
+  readonly runner: ProcessRunner;
+  readonly kube: KubeClient;
+  readonly discovery: DriverContext['discovery'];
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly helm: HelmBinary;
+  /** The daemon's environment. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** A kubeconfig file that leads to the same cluster as `kube`. */
+  readonly kubeConfigPath: string;
+  /** Empty for the current context of that file. */
+  readonly kubeContext: string;
+  /** Namespace of all releases. */
+  readonly namespace: string;
+  /** A directory for the driver alone; made when missing, with mode 0700. Caches in it may outlive the daemon. */
+  readonly workDir: string;
+  /** `HELM_DRIVER`: `secret` (also empty) or `configmap`. */
+  readonly storageDriver: string;
+  /** Revisions helm keeps of a release; 0 keeps all. */
+  readonly historyMax: number;
+  /** Limit for each helm hook, in milliseconds. */
+  readonly timeoutMs: number;
+  /** Set on every object of every release, for instance `heritage=addon-operator`. */
+  readonly extraLabels: Readonly<Record<string, string>>;
+  /** A number in [0, 1). */
+  readonly random: () => number;
+  readonly onOperation: (operation: HelmOperation) => void;
+  /** What a resource monitor found; the module should be run again. */
+  readonly onFinding: (module: string, finding: ReleaseFinding) => void;
+}
+
+export interface ReleaseSummary {
+  readonly name: string;
+  readonly revision: number;
+  readonly status: ReleaseStatus;
+  /** Whether an addon-operator made it. */
+  readonly isOwned: boolean;
+}
+
+export interface HelmDriver {
+  /** Makes a module's release match its chart and values, see {@link deployRelease}; then its objects are monitored. */
+  deploy(request: DeployRequest, signal: AbortSignal): Promise<DeployResult>;
+  /** Stops monitoring and removes the release, see {@link uninstallRelease}. */
+  uninstall(release: string, signal: AbortSignal, options?: UninstallOptions): Promise<UninstallResult>;
+  /** Whether there is a release of this name, in whatever state. Throws when the API server cannot tell. */
+  exists(release: string, signal: AbortSignal): Promise<boolean>;
+  /** Every release in the namespace in any state, by name. */
+  listReleases(signal: AbortSignal): Promise<readonly ReleaseSummary[]>;
+  /** The manifests of a module, see {@link renderModule}. */
+  render(request: DeployRequest, signal: AbortSignal): Promise<string>;
+  readonly monitors: Pick<MonitorSet, 'pause' | 'stop' | 'stopAll'>;
+}
+
+/** Builds the driver and prepares its directory. @throws OperatorError CONFIG_INVALID for an unknown HELM_DRIVER */
+export async function createHelmDriver(options: HelmDriverOptions): Promise<HelmDriver> {
+  const context = await createContext(options);
+  const locks = new KeyedLock();
+  const monitors = createMonitors(context, options);
+  return {
+    monitors,
+    deploy: (request, signal) =>
+      locks.run(request.module.name, signal, async () => {
+        const result = await deployRelease(context, request, signal);
+        if (result.action === 'skipped') monitors.ensure(request.module.name, result.objects);
+        else await monitors.restart(request.module.name, result.objects);
+        return result;
+      }),
+    uninstall: (release, signal, uninstallOptions = {}) =>
+      locks.run(release, signal, async () => {
+        await monitors.stop(release);
+        return await uninstallRelease(context, release, uninstallOptions, signal);
+      }),
+    exists: async (release, signal) => {
+      const latest = await context.store.latest(release, signal);
+      return latest !== undefined && latest.status !== 'uninstalled';
+    },
+    listReleases: async (signal) =>
+      (await context.store.latestOfAll(signal)).map(({ release, revision, status, labels }) => ({
+        name: release,
+        revision,
+        status,
+        isOwned: isOwned(labels),
+      })),
+    render: (request, signal) => renderModule(context, request, signal),
+  };
+}
+
+async function createContext(options: HelmDriverOptions): Promise<DriverContext> {
+  const { kube, namespace, storageDriver, workDir, helm, log, clock } = options;
+  const store = new ReleaseStore({ kube, namespace, storageDriver });
+  await mkdir(workDir, { recursive: true, mode: 0o700 });
+  const gateScript = await RenderGateScript.install(workDir, helm);
+  const { env: base, kubeConfigPath } = options;
+  const { pluginsDir } = gateScript;
+  return {
+    runner: options.runner,
+    kube,
+    discovery: options.discovery,
+    clock,
+    log,
+    helm,
+    env: helmEnvironment({ base, kubeConfigPath, workDir, pluginsDir, storageDriver }),
+    workDir,
+    namespace,
+    kubeContext: options.kubeContext,
+    historyMax: options.historyMax,
+    timeoutMs: options.timeoutMs,
+    extraLabels: options.extraLabels,
+    store,
+    gateScript,
+    holder: createHolder(shortHash(hostname()), process.pid, randomBytes(6).toString('hex')),
+    notices: new ReleaseNotices(log),
+    onOperation: options.onOperation,
+  };
+}
+
+function createMonitors(context: DriverContext, options: HelmDriverOptions): MonitorSet {
+  return new MonitorSet({
+    clock: options.clock,
+    log: options.log,
+    random: options.random,
+    onFinding: options.onFinding,
+    status: async (module, signal) => (await context.store.latest(module, signal))?.status,
+    firstAbsent: (objects, signal) =>
+      firstAbsent(objects, context.extraLabels, lookupOptions(context), signal),
+  });
+}
+
+/** Host names may be longer than a label allows. */
+function shortHash(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 12);
+}

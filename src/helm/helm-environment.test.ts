@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest';
+import { helmEnvironment } from './helm-environment.ts';
+
+test('helmEnvironment() keeps the environment, but no helm settings of a person', () => {
+  const env = helmEnvironment({
+    base: {
+      PATH: '/bin',
+      HTTPS_PROXY: 'p',
+      KUBECONFIG: '/theirs',
+      HELM_NAMESPACE: 'x',
+      HELM_DEBUG: '1',
+      GONE: undefined,
+    },
+    kubeConfigPath: '/ours',
+    workDir: '/work',
+    pluginsDir: '/work/plugins',
+    storageDriver: 'secret',
+  });
+  expect(env).toEqual({
+    PATH: '/bin',
+    HTTPS_PROXY: 'p',
+    KUBECONFIG: '/ours',
+    KUBECACHEDIR: '/work/kube-cache',
+    HELM_CACHE_HOME: '/work/cache',
+    HELM_CONFIG_HOME: '/work/config',
+    HELM_DATA_HOME: '/work/data',
+    HELM_PLUGINS: '/work/plugins',
+    HELM_DRIVER: 'secret',
+  });
+});

@@ -1,0 +1,62 @@
+import { expect, test } from 'vitest';
+import { silentLogger } from '../lib/log.ts';
+import type { ProcessOutcome } from '../process/process-runner.ts';
+import { type HelmOutcome, helmError, runHelm } from './helm-process.ts';
+
+const signal = new AbortController().signal;
+
+async function run(outcome: ProcessOutcome, stderr: string, values?: unknown): Promise<HelmOutcome> {
+  const result = { outcome, stdout: 'out', isStdoutTruncated: false, stderr, durationMs: 1 };
+  return await runHelm(
+    {
+      runner: { run: async () => await Promise.resolve(result) },
+      helm: { path: '/bin/helm', version: '3.19.5', major: 3, minor: 19 },
+      env: {},
+      workDir: '/',
+      log: silentLogger,
+    },
+    { args: ['upgrade'], timeoutMs: 1_000, values },
+    signal,
+  );
+}
+
+test.each<[string, ProcessOutcome, string, object]>([
+  [
+    'exit 0',
+    { type: 'exited', exitCode: 0 },
+    'WARNING: x',
+    { type: 'succeeded', stdout: 'out', isStdoutTruncated: false },
+  ],
+  [
+    'an error',
+    { type: 'exited', exitCode: 1 },
+    'WARNING: x\nError: UPGRADE FAILED: y\n',
+    { type: 'failed', error: 'UPGRADE FAILED: y' },
+  ],
+  ['silence', { type: 'exited', exitCode: 3 }, '', { type: 'failed', error: 'helm exited with code 3' }],
+  [
+    'a kill',
+    { type: 'signalled', signal: 'SIGKILL' },
+    '',
+    { type: 'failed', error: 'helm was killed by SIGKILL' },
+  ],
+  [
+    'a time-out',
+    { type: 'timed-out', timeoutMs: 1_000 },
+    'Error: cancelled',
+    { type: 'failed', error: 'helm did not end within 1000 ms: cancelled' },
+  ],
+])('runHelm() reports %s', async (_case, outcome, stderr, expected) => {
+  expect(await run(outcome, stderr)).toEqual(expected);
+});
+
+test('runHelm() hides secret values in errors', async () => {
+  const outcome = await run({ type: 'exited', exitCode: 1 }, 'Error: bad "hunter22"', {
+    web: { password: 'hunter22' },
+  });
+  expect(outcome).toEqual({ type: 'failed', error: 'bad "***"' });
+});
+
+test('helmError() is bounded', () => {
+  expect(helmError(`Error: ${'x'.repeat(100_000)}`).length).toBeLessThan(10_000);
+});

@@ -1,0 +1,72 @@
+import type { Logger } from '../lib/log.ts';
+import type { ProcessRunner } from '../process/process-runner.ts';
+import type { HelmBinary } from './helm-binary.ts';
+import { redact } from './redact.ts';
+
+/** helm ends its hooks and writes the release as failed when it is told to stop; that takes a moment. */
+const GRACE_MS = 10_000;
+const MAX_ERROR_CHARACTERS = 8_192;
+
+export interface HelmProcessOptions {
+  readonly runner: ProcessRunner;
+  readonly helm: HelmBinary;
+  readonly env: Readonly<Record<string, string>>;
+  readonly workDir: string;
+  readonly log: Logger;
+}
+
+export interface HelmRun {
+  readonly args: readonly string[];
+  /** Time limit for the whole process in milliseconds. */
+  readonly timeoutMs: number;
+  readonly captureStdoutBytes?: number;
+  /** Secret texts in them are taken out of error messages. */
+  readonly values?: unknown;
+}
+
+export type HelmOutcome =
+  | { readonly type: 'succeeded'; readonly stdout: string; readonly isStdoutTruncated: boolean }
+  | { readonly type: 'failed'; readonly error: string };
+
+/** Runs helm once. A failing helm is an outcome; PROCESS_SPAWN is thrown when there is no helm to run. */
+export async function runHelm(
+  options: HelmProcessOptions,
+  run: HelmRun,
+  signal: AbortSignal,
+): Promise<HelmOutcome> {
+  const { runner, helm, env, workDir, log } = options;
+  const { outcome, stdout, stderr, isStdoutTruncated, durationMs } = await runner.run(
+    {
+      file: helm.path,
+      args: run.args,
+      cwd: workDir,
+      env,
+      timeoutMs: run.timeoutMs,
+      graceMs: GRACE_MS,
+      captureStdoutBytes: run.captureStdoutBytes ?? 0,
+    },
+    signal,
+  );
+  log.debug({ command: run.args[0], outcome, durationMs }, 'helm ended');
+  const said = redact(helmError(stderr), run.values);
+  switch (outcome.type) {
+    case 'exited':
+      if (outcome.exitCode === 0) return { type: 'succeeded', stdout, isStdoutTruncated };
+      return { type: 'failed', error: said === '' ? `helm exited with code ${outcome.exitCode}` : said };
+    case 'signalled':
+      return { type: 'failed', error: withDetail(`helm was killed by ${outcome.signal}`, said) };
+    case 'timed-out':
+      return { type: 'failed', error: withDetail(`helm did not end within ${outcome.timeoutMs} ms`, said) };
+  }
+}
+
+/** The error in what helm wrote to stderr, without the warnings before it, cut to a size fit for a log. */
+export function helmError(stderr: string): string {
+  const start = /^Error: /m.exec(stderr);
+  const text = (start === null ? stderr : stderr.slice(start.index + start[0].length)).trim();
+  return text.length > MAX_ERROR_CHARACTERS ? `${text.slice(0, MAX_ERROR_CHARACTERS)}…` : text;
+}
+
+function withDetail(text: string, detail: string): string {
+  return detail === '' ? text : `${text}: ${detail}`;
+}

@@ -1,0 +1,60 @@
+import { gzipSync } from 'node:zlib';
+import { expect, test } from 'vitest';
+import type { ChartFile } from './chart-source.ts';
+import { inputDigest, type RenderInputs, traitsOf } from './input-digest.ts';
+
+function file(path: string, content: string): ChartFile {
+  return { path, content: Buffer.from(content) };
+}
+
+const inputs: RenderInputs = {
+  release: 'web',
+  namespace: 'ops',
+  helmVersion: '3.19.5',
+  files: [file('Chart.yaml', 'name: web'), file('templates/a.yaml', 'kind: X')],
+  values: { global: {}, web: { a: 1, b: [1, 2] } },
+  extraLabels: { heritage: 'addon-operator' },
+  capabilities: [],
+};
+
+test('inputDigest() does not depend on the order of keys', () => {
+  const values = { web: { b: [1, 2], a: 1 }, global: {} };
+  expect(inputDigest({ ...inputs, values })).toBe(inputDigest(inputs));
+});
+
+test('inputDigest() fits into a label value', () => {
+  expect(inputDigest(inputs)).toMatch(/^[0-9a-f]{40}$/);
+});
+
+test.each<[string, Partial<RenderInputs>]>([
+  ['a value', { values: { global: {}, web: { a: 2, b: [1, 2] } } }],
+  ['the order of a list', { values: { global: {}, web: { a: 1, b: [2, 1] } } }],
+  [
+    'the content of a file',
+    { files: [file('Chart.yaml', 'name: web'), file('templates/a.yaml', 'kind: Y')] },
+  ],
+  ['the name of a file', { files: [file('Chart.yaml', 'name: web'), file('templates/b.yaml', 'kind: X')] }],
+  [
+    'the border between two files',
+    { files: [file('Chart.yaml', 'name: webtemplates/a.yaml'), file('', 'kind: X')] },
+  ],
+  ['the extra labels', { extraLabels: {} }],
+  ['the capabilities', { capabilities: ['v1.34.2'] }],
+  ['helm', { helmVersion: '4.1.4' }],
+])('inputDigest() changes with %s', (_case, change) => {
+  expect(inputDigest({ ...inputs, ...change })).not.toBe(inputDigest(inputs));
+});
+
+test('traitsOf() looks into values where the chart makes templates of them', () => {
+  const values = { web: { text: '{{ lookup "v1" "Secret" "" "" }}' } };
+  expect(traitsOf([file('templates/a.yaml', '{{ .Values.web.text }}')], values).outsideFunctions).toEqual([]);
+  expect(
+    traitsOf([file('templates/a.yaml', '{{ tpl .Values.web.text . }}')], values).outsideFunctions,
+  ).toEqual(['lookup']);
+});
+
+test('traitsOf() looks into packed subcharts, and assumes the worst of broken ones', () => {
+  const packed: ChartFile = { path: 'charts/sub.tgz', content: gzipSync('x {{ now }} y') };
+  expect(traitsOf([packed], {}).changingFunctions).toEqual(['now']);
+  expect(traitsOf([file('charts/sub.tgz', 'broken')], {}).outsideFunctions).toEqual(['lookup']);
+});

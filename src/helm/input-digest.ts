@@ -1,0 +1,54 @@
+import { createHash } from 'node:crypto';
+import { gunzipSync } from 'node:zlib';
+import { canonicalJson } from '../lib/json.ts';
+import { type ChartTraits, chartTraits } from './chart-functions.ts';
+import type { ChartFile } from './chart-source.ts';
+
+/** Everything that determines what a chart renders to. */
+export interface RenderInputs {
+  readonly release: string;
+  readonly namespace: string;
+  /** Version of helm: another one may render the same template to another text. */
+  readonly helmVersion: string;
+  readonly files: readonly ChartFile[];
+  readonly values: unknown;
+  readonly extraLabels: Readonly<Record<string, string>>;
+  /** What the chart can ask about the cluster; empty for a chart that does not ask. */
+  readonly capabilities: readonly string[];
+}
+
+/** Changes when digests are taken in another way; every release is then rendered and compared once. */
+const DIGEST_VERSION = '1';
+/** 160 bits in hex: a label value holds 63 characters. */
+const DIGEST_LENGTH = 40;
+const MAX_ARCHIVE_BYTES = 32 * 1024 * 1024;
+
+/** A digest fit for a label value; equal inputs have equal digests. */
+export function inputDigest(inputs: RenderInputs): string {
+  const hash = createHash('sha256');
+  const { files, ...rest } = inputs;
+  hash.update(canonicalJson([DIGEST_VERSION, rest]));
+  for (const file of files) {
+    // Lengths keep the border between a path, its content and the next path.
+    hash.update(`\n${file.path.length}:${file.path}:${file.content.length}:`);
+    hash.update(file.content);
+  }
+  return hash.digest('hex').slice(0, DIGEST_LENGTH);
+}
+
+/** What the chart of these files uses besides its files and values. Values count where `tpl` makes templates of them. */
+export function traitsOf(files: readonly ChartFile[], values: unknown): ChartTraits {
+  const texts = files.map(textOf);
+  const usesTpl = texts.some((text) => /\btpl\b/.test(text));
+  return chartTraits(usesTpl ? [...texts, canonicalJson(values)] : texts);
+}
+
+function textOf({ path, content }: ChartFile): string {
+  if (!path.endsWith('.tgz')) return content.toString('latin1');
+  try {
+    return gunzipSync(content, { maxOutputLength: MAX_ARCHIVE_BYTES }).toString('latin1');
+  } catch {
+    // helm will say what is wrong with the archive; until then nothing is known of the chart.
+    return '{{ lookup }}';
+  }
+}

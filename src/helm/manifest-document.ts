@@ -1,0 +1,75 @@
+import {
+  CORE_SCHEMA,
+  constructFromEvents,
+  type Document,
+  type Event,
+  eventsToAst,
+  mergeTag,
+  parseEvents,
+  present,
+} from 'js-yaml';
+import { messageOf, OperatorError } from '../lib/errors.ts';
+import { isObject } from '../lib/json.ts';
+
+/** Depth no Kubernetes object comes near (the API server takes 100 in JSON). */
+const MAX_DEPTH = 250;
+const SCHEMA = CORE_SCHEMA.withTags(mergeTag);
+const DOCUMENT_MARK = /^---(?=\s|$)/m;
+
+/** One YAML document of rendered text. */
+export interface ManifestDocument {
+  /** The text between the document marks. */
+  readonly text: string;
+  /** The object in it; undefined when the document holds none (blank, or comments only). */
+  readonly object: Readonly<Record<string, unknown>> | undefined;
+  readonly events: Event[];
+}
+
+/**
+ * Parses rendered manifests. Only names and metadata are read from the objects, so scalars that the YAML versions
+ * disagree about do not matter here.
+ *
+ * @throws OperatorError HELM_FAILED when the text is no YAML
+ */
+export function parseManifest(manifest: string): ManifestDocument[] {
+  // At the start of a line the mark ends a document wherever it stands, also inside a block scalar.
+  return manifest.split(DOCUMENT_MARK).map(parseDocument);
+}
+
+function parseDocument(text: string): ManifestDocument {
+  try {
+    const events = parseEvents(text, { maxDepth: MAX_DEPTH });
+    const [value] = constructFromEvents(events, { source: text, schema: SCHEMA, json: true });
+    return { text, events, object: isObject(value) ? value : undefined };
+  } catch (cause) {
+    throw new OperatorError(
+      'HELM_FAILED',
+      `Cannot read a rendered manifest (${sourceOf(text)}): ${firstLine(messageOf(cause))}`,
+    );
+  }
+}
+
+/** Rewrites the tree of a document; scalars keep the spelling they have, comments above the object stay. */
+export function rewriteDocument(document: ManifestDocument, change: (tree: Document) => void): string {
+  const [tree] = eventsToAst(document.events, { source: document.text, schema: SCHEMA });
+  if (tree === undefined) return document.text;
+  change(tree);
+  const body = present([{ ...tree, explicitStart: false, explicitEnd: false }], {
+    schema: SCHEMA,
+    lineWidth: -1,
+  });
+  return `\n${leadingComments(document.text)}${body}`;
+}
+
+function leadingComments(text: string): string {
+  return /^(?:[ \t]*(?:#[^\n]*)?\n)*/.exec(text)?.[0].replace(/^\s*\n/, '') ?? '';
+}
+
+/** The template a document came from, as helm's comment names it. */
+function sourceOf(text: string): string {
+  return /^# Source: (.+)$/m.exec(text)?.[1] ?? 'template unknown';
+}
+
+function firstLine(text: string): string {
+  return text.split('\n', 1)[0] ?? '';
+}

@@ -1,0 +1,58 @@
+import { isObject } from '../lib/json.ts';
+import type { ManifestDocument } from './manifest-document.ts';
+
+/** Identity of an object in a rendered manifest. */
+export interface ManifestObject {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly name: string;
+  /** As written in the manifest; empty if it is not written there. */
+  readonly namespace: string;
+}
+
+const HOOK_ANNOTATION = 'helm.sh/hook';
+
+/** Whether helm runs the object as a hook, outside of the release. */
+export function isHook(object: Readonly<Record<string, unknown>>): boolean {
+  const metadata = isObject(object['metadata']) ? object['metadata'] : {};
+  return isObject(metadata['annotations']) && HOOK_ANNOTATION in metadata['annotations'];
+}
+
+/** Whether the object is a list of objects (`List`, `ConfigMapList`…), which helm applies one by one. */
+export function isList(object: Readonly<Record<string, unknown>>): boolean {
+  const { kind } = object;
+  return typeof kind === 'string' && kind.endsWith('List') && Array.isArray(object['items']);
+}
+
+/** The objects of a release: lists unfolded, hooks and documents without an object left out. */
+export function releaseObjects(documents: readonly ManifestDocument[]): ManifestObject[] {
+  return documents.flatMap(({ object }) => (object === undefined || isHook(object) ? [] : unfold(object)));
+}
+
+function unfold(object: Readonly<Record<string, unknown>>): ManifestObject[] {
+  if (isList(object) && Array.isArray(object['items']))
+    return object['items'].filter(isObject).flatMap(unfold);
+  const metadata = isObject(object['metadata']) ? object['metadata'] : {};
+  const identity = {
+    apiVersion: textOf(object['apiVersion']),
+    kind: textOf(object['kind']),
+    name: textOf(metadata['name']),
+    namespace: textOf(metadata['namespace']),
+  };
+  // What has no name of its own cannot be looked for.
+  return identity.name === '' || identity.kind === '' ? [] : [identity];
+}
+
+/** For people and metrics: `<namespace>/<Kind>/<name>`. */
+export function objectTitle(object: ManifestObject): string {
+  return `${object.namespace}/${object.kind}/${object.name}`;
+}
+
+/** Equal texts for the same object in one release. */
+export function objectKey(object: ManifestObject): string {
+  return `${object.apiVersion}/${objectTitle(object)}`;
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+}

@@ -1,0 +1,37 @@
+import type { KubeClient } from '../kube/kube-client.ts';
+import { isObject } from '../lib/json.ts';
+
+const ACCEPT = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json';
+const PAGE_SIZE = '500';
+
+/** `metadata` of every object in a collection that matches a label selector, without the rest of the objects. */
+export async function listMetadata(
+  kube: KubeClient,
+  collectionPath: string,
+  labelSelector: string,
+  signal: AbortSignal,
+): Promise<readonly Record<string, unknown>[]> {
+  const found: Record<string, unknown>[] = [];
+  let token: string | undefined;
+  do {
+    const list = await kube.request(
+      {
+        method: 'GET',
+        path: collectionPath,
+        query: { labelSelector, limit: PAGE_SIZE, continue: token },
+        accept: ACCEPT,
+      },
+      signal,
+    );
+    const items = isObject(list) && Array.isArray(list['items']) ? list['items'] : [];
+    for (const item of items) found.push(metadataOf(item));
+    const next = metadataOf(list)['continue'];
+    token = typeof next === 'string' && next !== '' ? next : undefined;
+  } while (token !== undefined);
+  return found;
+}
+
+/** `metadata` of an object; empty when it has none. */
+export function metadataOf(object: unknown): Record<string, unknown> {
+  return isObject(object) && isObject(object['metadata']) ? object['metadata'] : {};
+}

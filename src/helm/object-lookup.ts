@@ -1,0 +1,51 @@
+import { hasStatus, type KubeClient } from '../kube/kube-client.ts';
+import { type ApiResource, resourcePath } from '../kube/kube-object.ts';
+import { hasCode } from '../lib/errors.ts';
+import type { ManifestObject } from './manifest-object.ts';
+import { metadataOf } from './metadata-list.ts';
+
+export interface LookupOptions {
+  readonly kube: KubeClient;
+  /** Finds the resource of a kind; throws KUBE_KIND_UNKNOWN. */
+  readonly find: (apiVersion: string, kind: string, signal: AbortSignal) => Promise<ApiResource>;
+  /** Namespace of objects whose manifest names none. */
+  readonly namespace: string;
+}
+
+/** Reads of objects that one check may have under way. */
+export const MAX_READS_AT_ONCE = 5;
+const ACCEPT = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json';
+
+/** URL path of the collection an object is in; undefined when the server does not know its kind. */
+export async function collectionPath(
+  object: ManifestObject,
+  options: LookupOptions,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  try {
+    const resource = await options.find(object.apiVersion, object.kind, signal);
+    const namespace = object.namespace === '' ? options.namespace : object.namespace;
+    return resourcePath(resource, resource.isNamespaced ? namespace : undefined);
+  } catch (error) {
+    if (hasCode(error, 'KUBE_KIND_UNKNOWN')) return undefined;
+    throw error;
+  }
+}
+
+/** `metadata` of an object in the cluster; undefined when the object, or its kind, does not exist. */
+export async function readMetadata(
+  object: ManifestObject,
+  options: LookupOptions,
+  signal: AbortSignal,
+): Promise<Record<string, unknown> | undefined> {
+  signal.throwIfAborted();
+  const collection = await collectionPath(object, options, signal);
+  if (collection === undefined) return undefined;
+  const path = `${collection}/${encodeURIComponent(object.name)}`;
+  try {
+    return metadataOf(await options.kube.request({ method: 'GET', path, accept: ACCEPT }, signal));
+  } catch (error) {
+    if (hasStatus(error, 404)) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,66 @@
+import PQueue from 'p-queue';
+import { isObject } from '../lib/json.ts';
+import type { ManifestObject } from './manifest-object.ts';
+import { listMetadata } from './metadata-list.ts';
+import { collectionPath, type LookupOptions, MAX_READS_AT_ONCE, readMetadata } from './object-lookup.ts';
+
+type Labels = Readonly<Record<string, string>>;
+
+/** Reads by name come from the database at once; a list waits for the server's cache, up to 100 ms. */
+const MOST_READ_BY_NAME = 4;
+
+/**
+ * The first of `objects`, in their order, that is not in the cluster with all of `labels` on it; undefined when all
+ * are there. A kind the server does not know is absent.
+ */
+export async function firstAbsent(
+  objects: readonly ManifestObject[],
+  labels: Labels,
+  options: LookupOptions,
+  signal: AbortSignal,
+): Promise<ManifestObject | undefined> {
+  const groups = Map.groupBy(objects, (object) =>
+    JSON.stringify([object.apiVersion, object.kind, object.namespace]),
+  );
+  const reads = new PQueue({ concurrency: MAX_READS_AT_ONCE });
+  const present = new Set<ManifestObject>();
+  const readOne = async (object: ManifestObject): Promise<void> => {
+    const metadata = await readMetadata(object, options, signal);
+    if (metadata !== undefined && hasLabels(metadata, labels)) present.add(object);
+  };
+  const readGroup = async (group: readonly ManifestObject[]): Promise<void> => {
+    const names = await namesLike(group, labels, options, signal);
+    for (const object of group) if (names.has(object.name)) present.add(object);
+  };
+  await Promise.all(
+    [...groups.values()].flatMap((group) =>
+      group.length <= MOST_READ_BY_NAME
+        ? group.map((object) => reads.add(() => readOne(object)))
+        : [reads.add(() => readGroup(group))],
+    ),
+  );
+  return objects.find((object) => !present.has(object));
+}
+
+/** Names of the labelled objects in the collection that all of `group` are in. */
+async function namesLike(
+  group: readonly ManifestObject[],
+  labels: Labels,
+  options: LookupOptions,
+  signal: AbortSignal,
+): Promise<ReadonlySet<string>> {
+  signal.throwIfAborted();
+  const [first] = group;
+  const path = first === undefined ? undefined : await collectionPath(first, options, signal);
+  if (path === undefined) return new Set();
+  const labelSelector = Object.entries(labels)
+    .map(([key, value]) => `${key}=${value}`)
+    .join(',');
+  const found = await listMetadata(options.kube, path, labelSelector, signal);
+  return new Set(found.map((metadata) => String(metadata['name'])));
+}
+
+function hasLabels(metadata: Readonly<Record<string, unknown>>, labels: Labels): boolean {
+  const found = isObject(metadata['labels']) ? metadata['labels'] : {};
+  return Object.entries(labels).every(([key, value]) => found[key] === value);
+}

@@ -1,0 +1,39 @@
+const SENSITIVE_KEY = /pass|secret|token|credential|private|cert|auth|(?:^|[-_a-z])key$/i;
+/** `secretName: web-tls` says where a secret is, not what it is; messages need that. */
+const HARMLESS_KEY = /(?:name|namespace|ref|type|mode|path|url|host|enabled)$/i;
+const SHORTEST_SENSITIVE = 4;
+/** Long texts of letters and digits without spaces look like keys wherever they stand. */
+const LOOKS_LIKE_KEY = /^(?=.*\d)(?=.*[A-Za-z])[\w+/=-]{20,}$/;
+const HIDDEN = '***';
+
+/** Takes texts from values that are secret, or look so, out of an error message, their base64 forms included. */
+export function redact(text: string, values: unknown): string {
+  const secrets = new Set<string>();
+  collect(values, false, secrets);
+  let redacted = text;
+  for (const secret of [...secrets].toSorted((a, b) => b.length - a.length)) {
+    redacted = redacted.replaceAll(secret, HIDDEN);
+  }
+  return redacted;
+}
+
+function collect(value: unknown, isSensitive: boolean, into: Set<string>): void {
+  if (Array.isArray(value)) {
+    for (const item of value) collect(item, isSensitive, into);
+  } else if (typeof value === 'object' && value !== null) {
+    for (const [key, item] of Object.entries(value)) {
+      collect(item, (isSensitive || SENSITIVE_KEY.test(key)) && !HARMLESS_KEY.test(key), into);
+    }
+  } else if (typeof value === 'string' || typeof value === 'number') {
+    collectText(String(value), isSensitive, into);
+  }
+}
+
+function collectText(text: string, isSensitive: boolean, into: Set<string>): void {
+  const isSecret = isSensitive ? text.length >= SHORTEST_SENSITIVE : LOOKS_LIKE_KEY.test(text);
+  if (!isSecret) return;
+  into.add(text);
+  into.add(Buffer.from(text).toString('base64'));
+  // helm prints one line of a text at a time.
+  for (const line of text.split('\n')) if (line.length >= SHORTEST_SENSITIVE) into.add(line);
+}

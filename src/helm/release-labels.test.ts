@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest';
+import {
+  CHECKSUM_LABEL,
+  isOwned,
+  labelsAtStart,
+  labelsWhenDeployed,
+  ownFacts,
+  renderedChecksum,
+} from './release-labels.ts';
+
+const deployed = labelsWhenDeployed({ revision: 4, inputDigest: 'd1', checksum: 'c1' });
+
+test('ownFacts() reads the labels of a revision we made', () => {
+  const labels = { ...labelsAtStart({ revision: 4, inputDigest: 'd1', holder: 'h1' }), ...deployed };
+  expect(ownFacts(labels, 4)).toEqual({ checksum: 'c1', inputDigest: 'd1', holder: 'h1' });
+});
+
+test('ownFacts() ignores labels that helm carried over from our revision into the next', () => {
+  expect(ownFacts(deployed, 5)).toEqual({ checksum: undefined, inputDigest: undefined, holder: undefined });
+});
+
+test('labelsAtStart() takes the old checksum away, where there can be one', () => {
+  const facts = { inputDigest: 'd', holder: 'h' };
+  expect(labelsAtStart({ ...facts, revision: 1 })).not.toHaveProperty(CHECKSUM_LABEL);
+  expect(labelsAtStart({ ...facts, revision: 2 })).toHaveProperty(CHECKSUM_LABEL, 'null');
+});
+
+test('isOwned() knows our releases and those of the original operator', () => {
+  expect(isOwned(deployed)).toBe(true);
+  expect(isOwned(labelsAtStart({ revision: 1, inputDigest: 'd', holder: 'h' }))).toBe(true);
+  expect(isOwned({ moduleChecksum: 'abc' })).toBe(true);
+  expect(isOwned({ owner: 'helm', name: 'web' })).toBe(false);
+});
+
+test('labels fit into what Kubernetes takes as a label', () => {
+  const holder = '0123456789ab.4194304.0123456789ab';
+  const digest = 'f'.repeat(40);
+  const labels = {
+    ...labelsAtStart({ revision: 2, inputDigest: digest, holder }),
+    ...labelsWhenDeployed({ revision: 2, inputDigest: digest, checksum: renderedChecksum('x') }),
+  };
+  for (const [key, value] of Object.entries(labels)) {
+    expect(key).toMatch(/^([a-z0-9.-]+\/)?[A-Za-z0-9._-]{1,63}$/);
+    expect(value).toMatch(/^[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/);
+  }
+});

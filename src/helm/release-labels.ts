@@ -1,0 +1,78 @@
+import { createHash } from 'node:crypto';
+
+/** Checksum of what was rendered; the label the original operator sets too. */
+export const CHECKSUM_LABEL = 'moduleChecksum';
+/** Says that the release was made by us. */
+export const OWNER_LABEL = 'addon-operator/owner';
+/** Digest of everything that went into the rendering. */
+export const DIGEST_LABEL = 'addon-operator/input-digest';
+/** Which daemon process ran helm for this revision. */
+export const HOLDER_LABEL = 'addon-operator/holder';
+/** The revision our labels were written for: helm copies the labels of a release into every later revision. */
+export const REVISION_LABEL = 'addon-operator/revision';
+/** Set to `true` while a module is left alone on its user's wish. */
+export const UNMANAGED_LABEL = 'maintenance.deckhouse.io/no-resource-reconciliation';
+
+const OWNER = 'addon-operator';
+
+type Labels = Readonly<Record<string, string>>;
+
+/** What our labels on a revision say. Facts that a person's helm run has carried over from an older revision are absent. */
+export interface OwnFacts {
+  readonly checksum: string | undefined;
+  readonly inputDigest: string | undefined;
+  readonly holder: string | undefined;
+}
+
+/** Reads our labels of a revision. */
+export function ownFacts(labels: Labels, revision: number): OwnFacts {
+  const isOurRevision = labels[REVISION_LABEL] === String(revision);
+  return {
+    checksum: isOurRevision ? labels[CHECKSUM_LABEL] : undefined,
+    inputDigest: isOurRevision ? labels[DIGEST_LABEL] : undefined,
+    holder: isOurRevision ? labels[HOLDER_LABEL] : undefined,
+  };
+}
+
+/** Whether the release was made by us, or by the original operator. */
+export function isOwned(labels: Labels): boolean {
+  return labels[OWNER_LABEL] === OWNER || labels[CHECKSUM_LABEL] !== undefined;
+}
+
+/**
+ * Labels a revision gets before helm starts on it. The checksum is known only after rendering, so an old one is
+ * taken away (`null` unsets a label in helm); on a first install there is none to take away.
+ */
+export function labelsAtStart(facts: {
+  readonly revision: number;
+  readonly inputDigest: string;
+  readonly holder: string;
+}): Labels {
+  const labels = {
+    [OWNER_LABEL]: OWNER,
+    [DIGEST_LABEL]: facts.inputDigest,
+    [HOLDER_LABEL]: facts.holder,
+    [REVISION_LABEL]: String(facts.revision),
+    [UNMANAGED_LABEL]: 'false',
+  };
+  return facts.revision === 1 ? labels : { ...labels, [CHECKSUM_LABEL]: 'null' };
+}
+
+/** Labels a revision has once its rendering is known to be in the cluster. */
+export function labelsWhenDeployed(facts: {
+  readonly revision: number;
+  readonly inputDigest: string;
+  readonly checksum: string;
+}): Labels {
+  return {
+    [OWNER_LABEL]: OWNER,
+    [DIGEST_LABEL]: facts.inputDigest,
+    [REVISION_LABEL]: String(facts.revision),
+    [CHECKSUM_LABEL]: facts.checksum,
+  };
+}
+
+/** `md5` in hex of rendered text: short enough for a label, and what the original operator writes. */
+export function renderedChecksum(text: string): string {
+  return createHash('md5').update(text).digest('hex');
+}

@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest';
+import { silentLogger } from '../lib/log.ts';
+import { ReleaseNotices } from './release-notices.ts';
+
+test('ReleaseNotices says each thing once for each release', () => {
+  const said: string[] = [];
+  const notices = new ReleaseNotices({
+    ...silentLogger,
+    warn: (fields) => said.push(`${String(fields['release'])} ${JSON.stringify(fields['functions'])}`),
+  });
+  const random = { usesCapabilities: false, outsideFunctions: [], changingFunctions: ['uuidv4'] };
+  notices.onChart('web', random);
+  notices.onChart('web', random);
+  notices.onChart('api', { ...random, outsideFunctions: ['lookup'] });
+  notices.onAdoption('web');
+  notices.onAdoption('web');
+  expect(said).toEqual(['web ["uuidv4"]', 'api ["uuidv4"]', 'api ["lookup"]', 'web undefined']);
+});

@@ -1,0 +1,98 @@
+import { Buffer } from 'node:buffer';
+import { promisify } from 'node:util';
+import { gunzip, gzip } from 'node:zlib';
+import { OperatorError } from '../lib/errors.ts';
+import { isObject, parseJson } from '../lib/json.ts';
+
+/** States helm gives to a revision of a release. */
+export const RELEASE_STATUSES = [
+  'deployed',
+  'failed',
+  'pending-install',
+  'pending-upgrade',
+  'pending-rollback',
+  'superseded',
+  'uninstalling',
+  'uninstalled',
+  'unknown',
+] as const;
+
+export type ReleaseStatus = (typeof RELEASE_STATUSES)[number];
+
+/** What helm keeps about one revision inside its record, as far as we read it. */
+export interface ReleasePayload {
+  /** Everything helm applied, hooks excepted, as YAML documents. */
+  readonly manifest: string;
+  readonly chart: { readonly name: string; readonly version: string };
+  /** The values given by the user. */
+  readonly values: Readonly<Record<string, unknown>>;
+}
+
+const MAX_RECORD_BYTES = 64 * 1024 * 1024;
+const inflate = promisify(gunzip);
+const deflate = promisify(gzip);
+
+/** The status of a revision as its label says it; anything unheard of is `unknown`. */
+export function releaseStatus(label: string | undefined): ReleaseStatus {
+  const status = label?.toLowerCase();
+  return RELEASE_STATUSES.find((known) => known === status) ?? 'unknown';
+}
+
+/** Whether helm was, or still is, at work on this revision; helm itself refuses to touch such a release. */
+export function isPending(status: ReleaseStatus): boolean {
+  return status === 'pending-install' || status === 'pending-upgrade' || status === 'pending-rollback';
+}
+
+/**
+ * The release inside a record: base64 of gzipped JSON.
+ *
+ * @param recordName the object that holds the record, for the message
+ * @throws OperatorError HELM_RELEASE_CORRUPT
+ */
+export async function decodeRelease(encoded: string, recordName: string): Promise<Record<string, unknown>> {
+  try {
+    const packed = Buffer.from(encoded, 'base64');
+    const isGzip = packed[0] === 0x1f && packed[1] === 0x8b;
+    const json = isGzip ? await inflate(packed, { maxOutputLength: MAX_RECORD_BYTES }) : packed;
+    const release = parseJson(json.toString('utf8'));
+    if (isObject(release) && typeof release['name'] === 'string') return release;
+    throw new SyntaxError('no release inside');
+  } catch (cause) {
+    throw new OperatorError(
+      'HELM_RELEASE_CORRUPT',
+      `Cannot read helm release record "${recordName}": it is not a gzipped JSON release. ` +
+        'Delete this one object (or restore it from a backup): helm then goes on from the revision before it.',
+      { cause },
+    );
+  }
+}
+
+/** The reverse of {@link decodeRelease}. */
+export async function encodeRelease(release: Readonly<Record<string, unknown>>): Promise<string> {
+  return (await deflate(JSON.stringify(release))).toString('base64');
+}
+
+/** What we use of a decoded release; absent parts are empty. */
+export function releasePayload(release: Readonly<Record<string, unknown>>): ReleasePayload {
+  const chart = isObject(release['chart']) ? release['chart'] : {};
+  const metadata = isObject(chart['metadata']) ? chart['metadata'] : {};
+  return {
+    manifest: textOf(release['manifest']),
+    chart: { name: textOf(metadata['name']), version: textOf(metadata['version']) },
+    values: isObject(release['config']) ? release['config'] : {},
+  };
+}
+
+/** The same release with another status, and the reason as helm's description of it. */
+export function withStatus(
+  release: Readonly<Record<string, unknown>>,
+  status: ReleaseStatus,
+  description: string,
+): Record<string, unknown> {
+  const info = isObject(release['info']) ? release['info'] : {};
+  return { ...release, info: { ...info, status, description } };
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}

@@ -1,0 +1,254 @@
+import { Buffer } from 'node:buffer';
+import { hasStatus, type KubeClient, type KubeRequest } from '../kube/kube-client.ts';
+import { OperatorError } from '../lib/errors.ts';
+import { isObject } from '../lib/json.ts';
+import { listMetadata, metadataOf } from './metadata-list.ts';
+import {
+  decodeRelease,
+  encodeRelease,
+  type ReleasePayload,
+  type ReleaseStatus,
+  releasePayload,
+  releaseStatus,
+  withStatus,
+} from './release-record.ts';
+
+/** One revision of a release, read from the metadata of its record. */
+export interface ReleaseRevision {
+  readonly release: string;
+  readonly revision: number;
+  readonly status: ReleaseStatus;
+  /** All labels of the record, helm's own among them. */
+  readonly labels: Readonly<Record<string, string>>;
+  /** Name of the Secret or ConfigMap. */
+  readonly recordName: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  /** When the record was written first, in ms since the epoch by the API server's clock. */
+  readonly createdAtMs: number;
+}
+
+export interface ReleaseStoreOptions {
+  readonly kube: KubeClient;
+  readonly namespace: string;
+  /** `HELM_DRIVER`: `secret` (also empty) or `configmap`. */
+  readonly storageDriver: string;
+}
+
+const METADATA = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json';
+/** Decoded records kept in memory. */
+const MAX_CACHED_PAYLOADS = 200;
+/** Where helm keeps the record, by driver, and how often it is base64: Secrets add a layer of their own. */
+const STORAGES = {
+  secret: { plural: 'secrets', isDoubleEncoded: true },
+  configmap: { plural: 'configmaps', isDoubleEncoded: false },
+} as const;
+
+/** The release records in one namespace, read and mended without helm. */
+export class ReleaseStore {
+  readonly #kube: KubeClient;
+  readonly #collection: string;
+  readonly #isDoubleEncoded: boolean;
+  /** Latest revision seen of a release: where to look first. */
+  readonly #known = new Map<string, number>();
+  readonly #payloads = new Map<string, ReleasePayload>();
+
+  /** @throws OperatorError CONFIG_INVALID for a storage driver whose records cannot be read through the API */
+  constructor({ kube, namespace, storageDriver }: ReleaseStoreOptions) {
+    const storage = storageOf(storageDriver);
+    this.#kube = kube;
+    this.#collection = `/api/v1/namespaces/${encodeURIComponent(namespace)}/${storage.plural}`;
+    this.#isDoubleEncoded = storage.isDoubleEncoded;
+  }
+
+  /** The newest revision of a release; undefined when there is none. */
+  async latest(release: string, signal: AbortSignal): Promise<ReleaseRevision | undefined> {
+    const known = this.#known.get(release);
+    const revision = known === undefined ? undefined : await this.#stillLatest(release, known, signal);
+    if (revision !== undefined) return revision;
+    const revisions = await this.#list(`owner=helm,name=${release}`, signal);
+    const latest = revisions.reduce<ReleaseRevision | undefined>(newer, undefined);
+    if (latest === undefined) this.#known.delete(release);
+    else this.#known.set(release, latest.revision);
+    return latest;
+  }
+
+  /** The newest revision of every release, by release name. */
+  async latestOfAll(signal: AbortSignal): Promise<readonly ReleaseRevision[]> {
+    const latest = new Map<string, ReleaseRevision>();
+    for (const revision of await this.#list('owner=helm', signal)) {
+      latest.set(revision.release, newer(latest.get(revision.release), revision));
+    }
+    for (const { release, revision } of latest.values()) this.#known.set(release, revision);
+    return [...latest.values()].toSorted((a, b) => (a.release < b.release ? -1 : 1));
+  }
+
+  /**
+   * What helm stored about a revision.
+   *
+   * @throws OperatorError HELM_RELEASE_CORRUPT; KubeApiError when the record is gone
+   */
+  async payload(revision: ReleaseRevision, signal: AbortSignal): Promise<ReleasePayload> {
+    const key = `${revision.uid}@${revision.resourceVersion}`;
+    const cached = this.#payloads.get(key);
+    if (cached !== undefined) return cached;
+    const record = await this.#get(revision.recordName, signal);
+    const payload = releasePayload(await decodeRelease(this.#encoded(record), revision.recordName));
+    this.#payloads.set(key, payload);
+    const [oldest] = this.#payloads.keys();
+    if (this.#payloads.size > MAX_CACHED_PAYLOADS && oldest !== undefined) this.#payloads.delete(oldest);
+    return payload;
+  }
+
+  /**
+   * Gives a revision that nobody works on any more the status `failed`, so that helm agrees to upgrade over it. The
+   * revision itself stays in the history.
+   *
+   * @throws KubeApiError 409 when somebody changed the record meanwhile
+   */
+  async markFailed(revision: ReleaseRevision, nowMs: number, signal: AbortSignal): Promise<void> {
+    const record = await this.#get(revision.recordName, signal);
+    const release = await decodeRelease(this.#encoded(record), revision.recordName);
+    const failed = withStatus(
+      release,
+      'failed',
+      `Marked failed by addon-operator: was left ${revision.status}`,
+    );
+    const packed = await encodeRelease(failed);
+    const metadata = metadataOf(record);
+    const labels = isObject(metadata['labels']) ? metadata['labels'] : {};
+    const data = this.#isDoubleEncoded ? Buffer.from(packed).toString('base64') : packed;
+    await this.#kube.request(
+      {
+        method: 'PUT',
+        path: this.#recordPath(revision.recordName),
+        body: {
+          ...record,
+          metadata: {
+            ...metadata,
+            resourceVersion: revision.resourceVersion,
+            labels: { ...labels, status: 'failed', modifiedAt: String(Math.floor(nowMs / 1_000)) },
+          },
+          data: { release: data },
+        },
+      },
+      signal,
+    );
+  }
+
+  /**
+   * Sets labels on the record of a revision and tells how it stands now.
+   *
+   * @returns undefined when the record does not exist
+   */
+  async setLabels(
+    release: string,
+    revision: number,
+    labels: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+  ): Promise<ReleaseRevision | undefined> {
+    const request: KubeRequest = {
+      method: 'PATCH',
+      path: this.#recordPath(recordName(release, revision)),
+      contentType: 'application/merge-patch+json',
+      body: { metadata: { labels } },
+    };
+    const record = await this.#orUndefined(request, signal);
+    if (record === undefined) return undefined;
+    this.#known.set(release, revision);
+    return readRevision(metadataOf(record));
+  }
+
+  /**
+   * The known revision, if it is there and has no successor. Two reads by name are answered from the database at once,
+   * where a list waits up to 100 ms for the server's cache.
+   */
+  async #stillLatest(
+    release: string,
+    known: number,
+    signal: AbortSignal,
+  ): Promise<ReleaseRevision | undefined> {
+    const [record, successor] = await Promise.all(
+      [known, known + 1].map((revision) => {
+        const path = this.#recordPath(recordName(release, revision));
+        return this.#orUndefined({ method: 'GET', path, accept: METADATA }, signal);
+      }),
+    );
+    return record === undefined || successor !== undefined ? undefined : readRevision(metadataOf(record));
+  }
+
+  async #orUndefined(request: KubeRequest, signal: AbortSignal): Promise<unknown> {
+    try {
+      return await this.#kube.request(request, signal);
+    } catch (error) {
+      if (hasStatus(error, 404)) return undefined;
+      throw error;
+    }
+  }
+
+  async #list(labelSelector: string, signal: AbortSignal): Promise<ReleaseRevision[]> {
+    const found = await listMetadata(this.#kube, this.#collection, labelSelector, signal);
+    return found.map(readRevision).filter((revision) => revision !== undefined);
+  }
+
+  async #get(recordName: string, signal: AbortSignal): Promise<Record<string, unknown>> {
+    const record = await this.#kube.request({ method: 'GET', path: this.#recordPath(recordName) }, signal);
+    return isObject(record) ? record : {};
+  }
+
+  #recordPath(recordName: string): string {
+    return `${this.#collection}/${encodeURIComponent(recordName)}`;
+  }
+
+  /** The base64 text of a record as {@link decodeRelease} takes it; empty when the record holds none. */
+  #encoded(record: Readonly<Record<string, unknown>>): string {
+    const data = isObject(record['data']) ? record['data']['release'] : undefined;
+    if (typeof data !== 'string') return '';
+    return this.#isDoubleEncoded ? Buffer.from(data, 'base64').toString('utf8') : data;
+  }
+}
+
+function recordName(release: string, revision: number): string {
+  return `sh.helm.release.v1.${release}.v${revision}`;
+}
+
+function storageOf(driver: string): (typeof STORAGES)[keyof typeof STORAGES] {
+  switch (driver.toLowerCase()) {
+    case '':
+    case 'secret':
+    case 'secrets':
+      return STORAGES.secret;
+    case 'configmap':
+    case 'configmaps':
+      return STORAGES.configmap;
+  }
+  throw new OperatorError(
+    'CONFIG_INVALID',
+    `HELM_DRIVER is "${driver}", but releases can only be kept in the cluster: set it to "secret" or "configmap"`,
+  );
+}
+
+function readRevision(metadata: Readonly<Record<string, unknown>>): ReleaseRevision | undefined {
+  const labels = isObject(metadata['labels']) ? stringsOf(metadata['labels']) : {};
+  const release = labels['name'];
+  const revision = Number(labels['version']);
+  if (release === undefined || !Number.isSafeInteger(revision)) return undefined;
+  return {
+    release,
+    revision,
+    status: releaseStatus(labels['status']),
+    labels,
+    recordName: String(metadata['name']),
+    uid: String(metadata['uid']),
+    resourceVersion: String(metadata['resourceVersion']),
+    createdAtMs: Date.parse(String(metadata['creationTimestamp'])),
+  };
+}
+
+function stringsOf(labels: Readonly<Record<string, unknown>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(labels).map(([key, value]) => [key, String(value)]));
+}
+
+function newer(a: ReleaseRevision | undefined, b: ReleaseRevision): ReleaseRevision {
+  return a === undefined || b.revision > a.revision ? b : a;
+}

@@ -1,0 +1,60 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { OperatorError } from '../lib/errors.ts';
+import { canonicalJson } from '../lib/json.ts';
+import { chartKind, stageChart } from './chart-source.ts';
+import type { DeployRequest } from './deploy.ts';
+import { type DriverContext, processLimitMs } from './driver-context.ts';
+import { addLabels } from './extra-labels.ts';
+import { templateArguments } from './helm-arguments.ts';
+import { runHelm } from './helm-process.ts';
+import { withRunDirectory } from './run-directory.ts';
+
+const MAX_RENDERED_BYTES = 64 * 1024 * 1024;
+
+/**
+ * What a module's chart renders to as an upgrade, extra labels included, with the capabilities of the cluster but
+ * without reading objects from it (`lookup` gives nothing). Changes nothing.
+ *
+ * @throws OperatorError HELM_FAILED with helm's error, MODULE_INVALID when the module is no chart
+ */
+export async function renderModule(
+  context: DriverContext,
+  { module, values }: DeployRequest,
+  signal: AbortSignal,
+): Promise<string> {
+  const kind = chartKind(module.path);
+  if (kind === undefined) {
+    throw new OperatorError(
+      'MODULE_INVALID',
+      `Cannot render module "${module.name}": it has neither Chart.yaml nor templates/`,
+    );
+  }
+  const { discovery, namespace, kubeContext, workDir, timeoutMs, extraLabels } = context;
+  const { gitVersion } = await discovery.serverVersion(signal);
+  const apiVersions = await discovery.apiVersions(signal);
+  return await withRunDirectory(workDir, async (directory) => {
+    const chartDir = await stageChart(module, kind, join(directory, 'chart'));
+    const valuesFile = join(directory, 'values.yaml');
+    await writeFile(valuesFile, canonicalJson(values), { mode: 0o600 });
+    const target = { release: module.name, namespace, kubeContext };
+    const args = templateArguments({ ...target, chartDir, valuesFile, kubeVersion: gitVersion, apiVersions });
+    const run = {
+      args,
+      timeoutMs: processLimitMs(timeoutMs),
+      captureStdoutBytes: MAX_RENDERED_BYTES,
+      values,
+    };
+    const outcome = await runHelm(context, run, signal);
+    if (outcome.type === 'failed') {
+      throw new OperatorError('HELM_FAILED', `Cannot render module "${module.name}": ${outcome.error}`);
+    }
+    if (outcome.isStdoutTruncated) {
+      throw new OperatorError(
+        'HELM_FAILED',
+        `Cannot render module "${module.name}": it renders to more than ${MAX_RENDERED_BYTES} bytes`,
+      );
+    }
+    return addLabels(outcome.stdout, extraLabels).text;
+  });
+}

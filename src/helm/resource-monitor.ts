@@ -1,0 +1,95 @@
+import type { Clock } from '../lib/clock.ts';
+import type { Logger } from '../lib/log.ts';
+import { type ManifestObject, objectTitle } from './manifest-object.ts';
+import type { ReleaseStatus } from './release-record.ts';
+
+/** What a monitor saw at a tick. */
+export type ReleaseFinding =
+  | { readonly type: 'absent' /** `<namespace>/<Kind>/<name>` */; readonly resource: string }
+  | { readonly type: 'unexpected-status'; readonly status: ReleaseStatus | 'not found' };
+
+export interface ResourceMonitorOptions {
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** A number in [0, 1): spreads the ticks of modules that were deployed together. */
+  readonly random: () => number;
+  /** Status of the latest revision of a release; undefined when there is none. */
+  readonly status: (module: string, signal: AbortSignal) => Promise<ReleaseStatus | undefined>;
+  readonly firstAbsent: (
+    objects: readonly ManifestObject[],
+    signal: AbortSignal,
+  ) => Promise<ManifestObject | undefined>;
+  readonly onFinding: (module: string, finding: ReleaseFinding) => void;
+}
+
+const TICK_MS = 270_000;
+const SPREAD_SECONDS = 60;
+
+/** Looks from time to time whether the release of a module is deployed and its objects exist; content is not compared. */
+export class ResourceMonitor {
+  readonly #module: string;
+  readonly #objects: readonly ManifestObject[];
+  readonly #options: ResourceMonitorOptions;
+  readonly #isPaused: () => boolean;
+  readonly #stopping = new AbortController();
+  #ended: Promise<void> = Promise.resolve();
+
+  private constructor(
+    module: string,
+    objects: readonly ManifestObject[],
+    isPaused: () => boolean,
+    options: ResourceMonitorOptions,
+  ) {
+    this.#module = module;
+    this.#objects = objects;
+    this.#isPaused = isPaused;
+    this.#options = options;
+  }
+
+  /** Starts to watch; findings of a tick during which `isPaused` was true are dropped. */
+  static start(
+    module: string,
+    objects: readonly ManifestObject[],
+    isPaused: () => boolean,
+    options: ResourceMonitorOptions,
+  ): ResourceMonitor {
+    const monitor = new ResourceMonitor(module, objects, isPaused, options);
+    monitor.#ended = monitor.#watch();
+    return monitor;
+  }
+
+  /** Nothing is reported once this is called; resolves when the monitor has ended. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#ended;
+  }
+
+  async #watch(): Promise<void> {
+    const { signal } = this.#stopping;
+    const { clock, random } = this.#options;
+    const periodMs = TICK_MS + Math.floor(random() * SPREAD_SECONDS) * 1_000;
+    while (!signal.aborted) {
+      try {
+        await clock.sleep(periodMs, signal);
+        await this.#tick(signal);
+      } catch (error) {
+        if (!signal.aborted)
+          this.#options.log.warn({ module: this.#module, error }, 'cannot check the objects of a release');
+      }
+    }
+  }
+
+  async #tick(signal: AbortSignal): Promise<void> {
+    if (this.#isPaused()) return;
+    const finding = await this.#look(signal);
+    if (finding === undefined || this.#isPaused() || signal.aborted) return;
+    this.#options.onFinding(this.#module, finding);
+  }
+
+  async #look(signal: AbortSignal): Promise<ReleaseFinding | undefined> {
+    const status = await this.#options.status(this.#module, signal);
+    if (status !== 'deployed') return { type: 'unexpected-status', status: status ?? 'not found' };
+    const absent = await this.#options.firstAbsent(this.#objects, signal);
+    return absent === undefined ? undefined : { type: 'absent', resource: objectTitle(absent) };
+  }
+}

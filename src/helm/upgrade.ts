@@ -1,0 +1,175 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { OperatorError } from '../lib/errors.ts';
+import { canonicalJson } from '../lib/json.ts';
+import { type ChartKind, stageChart } from './chart-source.ts';
+import { type ChartModule, type DriverContext, lookupOptions, processLimitMs } from './driver-context.ts';
+import { addLabels, type LabelledManifest } from './extra-labels.ts';
+import { upgradeArguments } from './helm-arguments.ts';
+import { runHelm } from './helm-process.ts';
+import { type ManifestObject, objectKey, objectTitle } from './manifest-object.ts';
+import { foreignObjects } from './object-ownership.ts';
+import { firstAbsent } from './object-presence.ts';
+import { labelsAtStart, labelsWhenDeployed, renderedChecksum } from './release-labels.ts';
+import { type GateVerdict, RenderGate } from './render-gate.ts';
+import { withRunDirectory } from './run-directory.ts';
+
+export interface UpgradeRequest {
+  readonly module: ChartModule;
+  readonly chartKind: ChartKind;
+  readonly values: unknown;
+  readonly inputDigest: string;
+  /** Latest revision before this run; 0 without a release. */
+  readonly lastRevision: number;
+  /** Objects that are known to be this release's. */
+  readonly ownObjects: readonly ManifestObject[];
+  /** With it helm goes on only if the rendering has another checksum, or an object is missing. */
+  readonly skipIfChecksum?: string | undefined;
+}
+
+export type UpgradeOutcome =
+  | { readonly type: 'applied'; readonly revision: number; readonly objects: readonly ManifestObject[] }
+  | { readonly type: 'unchanged'; readonly objects: readonly ManifestObject[] }
+  | { readonly type: 'failed'; readonly error: string };
+
+/** One `helm upgrade --install`, looked at in the middle (see {@link RenderGate}). */
+export async function upgradeRelease(
+  context: DriverContext,
+  request: UpgradeRequest,
+  signal: AbortSignal,
+): Promise<UpgradeOutcome> {
+  return await withRunDirectory(context.workDir, (directory) =>
+    new Upgrade(context, request, signal).run(directory),
+  );
+}
+
+/** What was found between rendering and applying. */
+interface Inspection {
+  readonly manifest: LabelledManifest;
+  readonly checksum: string;
+  readonly isUnchanged: boolean;
+}
+
+class Upgrade {
+  readonly #context: DriverContext;
+  readonly #request: UpgradeRequest;
+  readonly #signal: AbortSignal;
+  #phaseStartedAtMs: number;
+  #inspection: Inspection | undefined;
+
+  constructor(context: DriverContext, request: UpgradeRequest, signal: AbortSignal) {
+    this.#context = context;
+    this.#request = request;
+    this.#signal = signal;
+    this.#phaseStartedAtMs = context.clock.now();
+  }
+
+  async run(directory: string): Promise<UpgradeOutcome> {
+    const { runner, env } = this.#context;
+    const gate = await RenderGate.open(directory, { runner, path: env['PATH'] ?? '' }, this.#signal);
+    const outcome = await gate.pass(
+      async () => await this.#runHelm(gate),
+      async (rendered) => await this.#inspect(rendered),
+    );
+    const inspection = this.#inspection;
+    if (inspection?.isUnchanged === true) return { type: 'unchanged', objects: inspection.manifest.objects };
+    if (outcome.type === 'failed') return { type: 'failed', error: this.#withPrefix(outcome.error) };
+    this.#endPhase('upgrade');
+    if (inspection === undefined) {
+      throw new OperatorError(
+        'HELM_FAILED',
+        `helm deployed release "${this.#request.module.name}" without calling its post-renderer`,
+      );
+    }
+    return await this.#recordSuccess(inspection);
+  }
+
+  async #runHelm(gate: RenderGate): Promise<Awaited<ReturnType<typeof runHelm>>> {
+    const { module, chartKind, values, inputDigest, lastRevision } = this.#request;
+    const { helm, namespace, kubeContext, historyMax, timeoutMs, gateScript, holder } = this.#context;
+    const chartDir = await stageChart(module, chartKind, join(gate.directory, 'chart'));
+    const valuesFile = join(gate.directory, 'values.yaml');
+    await writeFile(valuesFile, canonicalJson(values), { mode: 0o600 });
+    const args = upgradeArguments(helm, {
+      release: module.name,
+      namespace,
+      kubeContext,
+      chartDir,
+      valuesFile,
+      historyMax,
+      timeoutMs,
+      labels: labelsAtStart({ revision: lastRevision + 1, inputDigest, holder: holder.token }),
+      postRenderer: gateScript.arguments(helm, gate.directory),
+    });
+    const run = { args, timeoutMs: processLimitMs(timeoutMs), values };
+    return await runHelm(this.#context, run, this.#signal);
+  }
+
+  async #inspect(rendered: string): Promise<GateVerdict> {
+    this.#endPhase('template');
+    const manifest = addLabels(rendered, this.#context.extraLabels);
+    const checksum = renderedChecksum(manifest.releaseText);
+    const isUnchanged = checksum === this.#request.skipIfChecksum && (await this.#isComplete(manifest));
+    this.#inspection = { manifest, checksum, isUnchanged };
+    if (!isUnchanged) await this.#refuseForeign(manifest);
+    this.#endPhase('check-upgrade');
+    if (isUnchanged) return { type: 'cancel' };
+    const { log, namespace } = this.#context;
+    const { module } = this.#request;
+    log.info({ release: module.name, chart: module.path, namespace }, 'Running helm upgrade for release');
+    return { type: 'apply', manifest: manifest.text };
+  }
+
+  async #isComplete({ objects }: LabelledManifest): Promise<boolean> {
+    const { extraLabels } = this.#context;
+    return (
+      (await firstAbsent(objects, extraLabels, lookupOptions(this.#context), this.#signal)) === undefined
+    );
+  }
+
+  /** helm's `--take-ownership` would take objects of other releases too. */
+  async #refuseForeign({ objects }: LabelledManifest): Promise<void> {
+    const { module, ownObjects } = this.#request;
+    const own = new Set(ownObjects.map(objectKey));
+    const unknown = objects.filter((object) => !own.has(objectKey(object)));
+    const foreign = await foreignObjects(unknown, module.name, lookupOptions(this.#context), this.#signal);
+    if (foreign.length === 0) return;
+    const list = foreign.map(({ object, owner }) => `${objectTitle(object)} of release ${owner}`).join(', ');
+    throw new OperatorError(
+      'HELM_FAILED',
+      `Cannot deploy release "${module.name}": objects of its chart belong to another release (${list}). ` +
+        'Rename them in the chart, or remove them from the other release first. Nothing was changed.',
+    );
+  }
+
+  async #recordSuccess({ manifest, checksum }: Inspection): Promise<UpgradeOutcome> {
+    const { store, log, namespace } = this.#context;
+    const { module, lastRevision, inputDigest } = this.#request;
+    const revision = lastRevision + 1;
+    const labels = labelsWhenDeployed({ revision, inputDigest, checksum });
+    const record = await store.setLabels(module.name, revision, labels, this.#signal);
+    if (record === undefined) {
+      log.warn(
+        { release: module.name, revision },
+        'release has another revision than expected: somebody else upgrades it too',
+      );
+    }
+    log.info({ release: module.name, chart: module.path, namespace }, 'Helm upgrade successful');
+    return { type: 'applied', revision, objects: manifest.objects };
+  }
+
+  #withPrefix(error: string): string {
+    if (this.#inspection === undefined) return `run helm install: ${error}`;
+    return this.#request.lastRevision === 0 ? error : `helm upgrade failed: ${error}`;
+  }
+
+  #endPhase(operation: 'template' | 'check-upgrade' | 'upgrade'): void {
+    const nowMs = this.#context.clock.now();
+    this.#context.onOperation({
+      module: this.#request.module.name,
+      operation,
+      durationMs: nowMs - this.#phaseStartedAtMs,
+    });
+    this.#phaseStartedAtMs = nowMs;
+  }
+}
