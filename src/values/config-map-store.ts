@@ -1,8 +1,29 @@
-import type { OperatorError } from '../lib/errors.ts';
+import type { KubeClient } from '../kube/kube-client.ts';
+import { reconnectDelayMs } from '../kube/reflector-backoff.ts';
+import type { ReflectorEvent, SharedReflectors } from '../kube/reflector-sink.ts';
+import type { Clock } from '../lib/clock.ts';
+import { hasCode, type OperatorError } from '../lib/errors.ts';
 import type { JsonObject } from '../lib/json.ts';
-import type { ConfigMapContent } from './config-map-content.ts';
-import type { ConfigDifference } from './config-map-diff.ts';
-import type { ValuesOwner } from './module-key.ts';
+import type { Logger } from '../lib/log.ts';
+import {
+  type ConfigMapContent,
+  EMPTY_CONTENT,
+  parseConfigMapData,
+  sectionIn,
+  withSection,
+} from './config-map-content.ts';
+import { type ConfigDifference, configDifference, isEmptyDifference } from './config-map-diff.ts';
+import {
+  CONFIG_MAPS,
+  type ConfigMapObject,
+  type ConfigMapRef,
+  parseConfigMap,
+  readConfigMap,
+} from './config-map-object.ts';
+import { saveSection } from './config-map-save.ts';
+import { Exclusive } from './exclusive.ts';
+import { sectionOf, type ValuesOwner } from './module-key.ts';
+import { patchSection } from './patch-section.ts';
 import type { PatchOperation } from './values-patch.ts';
 
 /**
@@ -21,29 +42,211 @@ export type ConfigState =
   | { readonly type: 'valid' }
   | { readonly type: 'invalid'; readonly error: OperatorError };
 
-export interface ConfigMapStore {
+export interface ConfigMapStoreDeps {
+  readonly kube: KubeClient;
+  readonly reflectors: Pick<SharedReflectors, 'subscribe'>;
+  readonly ref: ConfigMapRef;
+  readonly clock: Clock;
+  /** A number in [0, 1). */
+  readonly random: () => number;
+  readonly log: Logger;
+}
+
+/**
+ * The ConfigMap of the operator: what it says, when it changes, and the only way to write it. What it says is understood
+ * whole or not at all; while it cannot be understood or read, the last valid content counts. Deleting the ConfigMap is
+ * a change like any other: everything falls back to the files. A failed read is not.
+ */
+export class ConfigMapStore {
+  readonly #deps: ConfigMapStoreDeps;
+  readonly #exclusive = new Exclusive();
+  #content: ConfigMapContent = EMPTY_CONTENT;
+  #state: ConfigState = { type: 'valid' };
+  #onChange: (change: ConfigChange) => void = () => undefined;
+  /**
+   * Versions that are known already (written or read outside the watch) and that the watch has yet to pass, oldest
+   * first. Until it has, what it delivers may be older than what is known.
+   */
+  #ahead: readonly string[] = [];
+
+  constructor(deps: ConfigMapStoreDeps) {
+    this.#deps = deps;
+  }
+
   /** The last valid content. */
-  readonly content: ConfigMapContent;
-  readonly state: ConfigState;
+  get content(): ConfigMapContent {
+    return this.#content;
+  }
+
+  get state(): ConfigState {
+    return this.#state;
+  }
+
   /**
    * Reads the ConfigMap for the first time. An absent one is empty.
    *
    * @throws OperatorError CONFIG_MAP_INVALID when it cannot be understood, KUBE_API or KUBE_UNREACHABLE when it cannot
    *   be read
    */
-  load(signal: AbortSignal): Promise<ConfigMapContent>;
+  async load(signal: AbortSignal): Promise<ConfigMapContent> {
+    const { kube, ref } = this.#deps;
+    const object = await readConfigMap(kube, ref, signal);
+    this.#warnAboutBinaryData(object);
+    this.#content = parseConfigMapData(object?.data ?? {});
+    return this.#content;
+  }
+
   /**
    * Watches the ConfigMap until the signal aborts, then rejects with its reason. What {@link save} wrote itself is no
-   * change.
+   * change. While the API server is away it is asked again and again, after 0.8 s growing to 30 s.
    */
-  watch(onChange: (change: ConfigChange) => void, signal: AbortSignal): Promise<never>;
+  async watch(onChange: (change: ConfigChange) => void, signal: AbortSignal): Promise<never> {
+    this.#onChange = onChange;
+    await this.#retry('cannot watch the ConfigMap', () => this.#subscribe(signal), signal);
+    return untilAborted(signal);
+  }
+
   /**
    * Applies a hook's patch to the owner's section as it stands in the cluster now, writes it, and returns the section
    * as written (or as it was, when the patch changes nothing). All other keys stay untouched.
    *
    * @throws OperatorError VALUES_PATCH_INVALID when the patch does not apply to the section in the cluster,
-   *   CONFIG_MAP_INVALID when that section cannot be understood or would exceed 1 MiB, CONFIG_MAP_CONFLICT when
-   *   others keep writing at the same time, KUBE_API or KUBE_UNREACHABLE when the API server refuses or is away
+   *   CONFIG_MAP_INVALID when that section cannot be understood or the ConfigMap would exceed 1 MiB,
+   *   CONFIG_MAP_CONFLICT when others keep writing at the same time, KUBE_API or KUBE_UNREACHABLE when the API server
+   *   refuses or is away
    */
-  save(owner: ValuesOwner, operations: readonly PatchOperation[], signal: AbortSignal): Promise<JsonObject>;
+  save(owner: ValuesOwner, operations: readonly PatchOperation[], signal: AbortSignal): Promise<JsonObject> {
+    const { kube, ref } = this.#deps;
+    const key = sectionOf(owner);
+    const change = (section: JsonObject): JsonObject =>
+      patchSection(owner, section, operations, 'config values');
+    return this.#exclusive.run(async () => {
+      const { section, resourceVersion } = await saveSection(kube, ref, key, change, signal);
+      if (resourceVersion !== undefined) {
+        this.#ahead = [...this.#ahead, resourceVersion];
+        this.#expect(owner, change);
+      }
+      return section;
+    });
+  }
+
+  /** Takes over our own write, and only that: what others changed in the section is still to be noticed. */
+  #expect(owner: ValuesOwner, change: (section: JsonObject) => JsonObject): void {
+    const key = sectionOf(owner);
+    try {
+      this.#content = withSection(this.#content, key, change(sectionIn(this.#content, key) ?? {}));
+    } catch (error) {
+      // The patch fits the section in the cluster but not the one known here, so somebody changed it meanwhile.
+      if (!hasCode(error, 'VALUES_PATCH_INVALID')) throw error;
+    }
+  }
+
+  async #subscribe(signal: AbortSignal): Promise<void> {
+    const { reflectors, ref } = this.#deps;
+    let isPresent = false;
+    const selection = {
+      resource: CONFIG_MAPS,
+      namespace: ref.namespace,
+      fieldSelector: `metadata.name=${ref.name}`,
+    };
+    await reflectors.subscribe(
+      selection,
+      {
+        stage: async (objects) => {
+          isPresent ||= objects.length > 0;
+          for (const object of objects) await this.#seen(parseConfigMap(object), signal);
+        },
+        discard: () => {
+          isPresent = false;
+        },
+        commit: () => undefined,
+        apply: (event) => this.#apply(event, signal),
+      },
+      signal,
+    );
+    if (!isPresent) await this.#seen(undefined, signal);
+  }
+
+  #apply(event: ReflectorEvent, signal: AbortSignal): Promise<void> {
+    switch (event.type) {
+      case 'Added':
+      case 'Modified':
+        return this.#seen(parseConfigMap(event.object), signal);
+      case 'Deleted':
+        return this.#seen(undefined, signal);
+    }
+  }
+
+  /** Handles what the watch delivered. That the ConfigMap is gone is never believed without asking for it by name. */
+  #seen(object: ConfigMapObject | undefined, signal: AbortSignal): Promise<void> {
+    const handle = (): Promise<void> =>
+      this.#exclusive.run(async () => {
+        const position = object === undefined ? -1 : this.#ahead.indexOf(object.resourceVersion);
+        const isCurrent = position === this.#ahead.length - 1;
+        if (object !== undefined && isCurrent) {
+          this.#ahead = [];
+          this.#observe(object);
+        } else if (position >= 0) {
+          this.#ahead = this.#ahead.slice(position + 1);
+        } else {
+          await this.#observeNow(object, signal);
+        }
+      });
+    return this.#retry('cannot read the ConfigMap', handle, signal);
+  }
+
+  async #observeNow(seen: ConfigMapObject | undefined, signal: AbortSignal): Promise<void> {
+    const { kube, ref } = this.#deps;
+    const now = await readConfigMap(kube, ref, signal);
+    const isAhead = now !== undefined && now.resourceVersion !== seen?.resourceVersion;
+    this.#ahead = isAhead ? [now.resourceVersion] : [];
+    this.#observe(now);
+  }
+
+  #observe(object: ConfigMapObject | undefined): void {
+    this.#warnAboutBinaryData(object);
+    const previous = this.#state;
+    let content: ConfigMapContent;
+    try {
+      content = parseConfigMapData(object?.data ?? {});
+    } catch (error) {
+      if (!hasCode(error, 'CONFIG_MAP_INVALID')) throw error;
+      if (previous.type === 'invalid' && previous.error.message === error.message) return;
+      this.#state = { type: 'invalid', error };
+      this.#onChange({ type: 'invalid', error });
+      return;
+    }
+    this.#state = { type: 'valid' };
+    const difference = configDifference(this.#content, content);
+    this.#content = content;
+    if (!isEmptyDifference(difference)) this.#onChange({ type: 'changed', content, difference });
+    else if (previous.type === 'invalid') this.#onChange({ type: 'valid' });
+  }
+
+  #warnAboutBinaryData(object: ConfigMapObject | undefined): void {
+    const keys = Object.keys(object?.binaryData ?? {});
+    if (keys.length > 0) this.#deps.log.warn({ keys }, 'binaryData of the ConfigMap is ignored');
+  }
+
+  /** Tries until it succeeds, waiting longer after each failure; rejects only when the signal aborts. */
+  async #retry(what: string, attempt: () => Promise<void>, signal: AbortSignal): Promise<void> {
+    const { clock, random, log } = this.#deps;
+    for (let failures = 1; ; failures += 1) {
+      try {
+        await attempt();
+        return;
+      } catch (error) {
+        signal.throwIfAborted();
+        log.warn({ error, configMap: this.#deps.ref.name }, `${what}, will retry`);
+        await clock.sleep(reconnectDelayMs(failures, undefined, random), signal);
+      }
+    }
+  }
+}
+
+function untilAborted(signal: AbortSignal): Promise<never> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  if (signal.aborted) reject(signal.reason);
+  else signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  return promise;
 }

@@ -21,6 +21,11 @@ test('splitJsonStream() tells where each value starts', () => {
   expect(splitJsonStream(' {} [1]').map(({ offset }) => offset)).toStrictEqual([1, 4]);
 });
 
+test('splitJsonStream() takes strings of any length', () => {
+  const stream = JSON.stringify({ a: '\\"'.repeat(1_000_000) });
+  expect(texts(`${stream}${stream}`)).toStrictEqual([stream, stream]);
+});
+
 test('splitJsonStream() gives back any values that were written one after the other', () => {
   fc.assert(
     fc.property(fc.array(fc.jsonValue()), fc.constantFrom(' ', '\n', '\r\n\t'), (values, space) => {
