@@ -1,0 +1,59 @@
+import type { Clock } from '../../lib/clock.ts';
+import { hasCode } from '../../lib/errors.ts';
+import type { Logger } from '../../lib/log.ts';
+import { hasStatus, KubeApiError, type KubeClient } from '../kube-client.ts';
+import { type ApiResource, apiVersionOf } from '../kube-object.ts';
+import type { ObjectTarget } from './patch-operation.ts';
+
+/** The part of a jq engine that JQPatch needs. */
+export interface JqCompiler {
+  compile(
+    program: string,
+    signal: AbortSignal,
+  ): Promise<{ apply(input: unknown, signal: AbortSignal): Promise<readonly unknown[]> }>;
+}
+
+/** What the operations work with. */
+export interface PatchContext {
+  readonly kube: Pick<KubeClient, 'request'>;
+  readonly find: (apiVersion: string | undefined, kind: string, signal: AbortSignal) => Promise<ApiResource>;
+  readonly jq: JqCompiler;
+  readonly clock: Clock;
+  /** Numbers in [0, 1), for jitter. */
+  readonly random: () => number;
+  readonly log: Logger;
+}
+
+/** Nobody knows whether the server carried out a write that ended so. */
+export function isOutcomeUnknown(error: unknown): boolean {
+  return hasCode(error, 'KUBE_UNREACHABLE') || hasStatus(error, 504);
+}
+
+/** The object was changed between our reading and our writing. */
+export function isConflict(error: unknown): boolean {
+  return hasStatus(error, 409) && error.reason !== 'AlreadyExists';
+}
+
+/** An object of this name is there already. */
+export function isAlreadyExists(error: unknown): boolean {
+  return error instanceof KubeApiError && error.reason === 'AlreadyExists';
+}
+
+/**
+ * Says in the log that a 404 does not mean a missing object: a namespaced kind was addressed without a namespace, or
+ * a cluster-scoped kind with one, and the server has no such path.
+ */
+export function warnOfWrongScope(log: Logger, resource: ApiResource, target: ObjectTarget): void {
+  if (resource.isNamespaced === (target.namespace !== '')) return;
+  log.warn(
+    {
+      apiVersion: apiVersionOf(resource),
+      kind: resource.kind,
+      name: target.name,
+      namespace: target.namespace,
+    },
+    resource.isNamespaced
+      ? 'object patch names no namespace for a namespaced kind'
+      : 'object patch names a namespace for a cluster-scoped kind',
+  );
+}

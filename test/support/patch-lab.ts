@@ -1,0 +1,164 @@
+import type { ServerResponse } from 'node:http';
+import { HttpKubeClient } from '../../src/kube/http-kube-client.ts';
+import type { ApiResource } from '../../src/kube/kube-object.ts';
+import { ObjectPatcher } from '../../src/kube/object-patch/object-patcher.ts';
+import { parsePatchOperations } from '../../src/kube/object-patch/parse-operations.ts';
+import { OperatorError } from '../../src/lib/errors.ts';
+import { isObject } from '../../src/lib/json.ts';
+import { type LogFields, type Logger, silentLogger } from '../../src/lib/log.ts';
+import { FakeClock, settle } from './fake-clock.ts';
+import { answerJson, answerStatus, type ReceivedRequest, startLoopbackServer } from './loopback-server.ts';
+
+const never = new AbortController().signal;
+
+export type Stored = Record<string, unknown> & { metadata: Record<string, unknown> };
+/** Answers a request in place of the server; false lets the server answer. */
+export type Intercept = (request: ReceivedRequest, response: ServerResponse) => boolean;
+
+const configMaps: ApiResource = {
+  group: '',
+  version: 'v1',
+  kind: 'ConfigMap',
+  plural: 'configmaps',
+  singular: 'configmap',
+  shortNames: ['cm'],
+  isNamespaced: true,
+  verbs: ['get'],
+};
+
+/** An API server that knows ConfigMaps, a patcher on it, and what both saw. */
+export async function startPatchLab(intercept: Intercept = () => false) {
+  const objects = new Map<string, Stored>();
+  let version = 0;
+  const store = (path: string, object: Stored): Stored => {
+    version += 1;
+    const uid = objects.get(path)?.metadata['uid'] ?? `uid-${version}`;
+    const stored = { ...object, metadata: { ...object.metadata, uid, resourceVersion: String(version) } };
+    objects.set(path, stored);
+    return stored;
+  };
+  const serve = (request: ReceivedRequest, response: ServerResponse): void => {
+    const { method, path } = request;
+    const body: Stored = request.body === '' ? { metadata: {} } : JSON.parse(request.body);
+    const existing = objects.get(path.replace(/\/status$/, ''));
+    if (method === 'POST') {
+      const own = `${path}/${String(body.metadata['name'])}`;
+      if (!path.startsWith('/api/v1/namespaces/')) response.writeHead(405).end('method not allowed');
+      else if (objects.has(own)) answerStatus(response, 409, 'AlreadyExists');
+      else answerJson(response, 201, store(own, body));
+    } else if (existing === undefined) answerStatus(response, 404, 'NotFound', 'configmaps "x" not found');
+    else if (method === 'GET') answerJson(response, 200, existing);
+    else if (method === 'DELETE') {
+      objects.delete(path);
+      answerJson(response, 200, { kind: 'Status', details: { uid: existing.metadata['uid'] } });
+    } else if (
+      method === 'PUT' &&
+      body.metadata['resourceVersion'] !== existing.metadata['resourceVersion']
+    ) {
+      answerStatus(response, 409, 'Conflict', 'the object has been modified');
+    } else answerJson(response, 200, store(path, method === 'PUT' ? body : { ...existing, ...body }));
+  };
+  const server = await startLoopbackServer((request, response) => {
+    if (!intercept(request, response)) serve(request, response);
+  });
+
+  const clock = new FakeClock();
+  const client = new HttpKubeClient({
+    access: {
+      server: server.url,
+      currentNamespace: 'default',
+      source: 'test',
+      tls: { isVerified: true },
+      identity: { type: 'anonymous' },
+    },
+    credentials: { current: async () => ({}), refresh: async () => ({}) },
+    clock,
+    random: () => 0,
+    version: '0',
+  });
+  const warnings: LogFields[] = [];
+  const log: Logger = { ...silentLogger, warn: (fields, message) => warnings.push({ ...fields, message }) };
+  const patcher = new ObjectPatcher({
+    kube: client,
+    clock,
+    random: () => 0,
+    log,
+    async find(_apiVersion, kind) {
+      if (['configmap', 'cm'].includes(kind.toLowerCase())) return configMaps;
+      throw new OperatorError('KUBE_KIND_UNKNOWN', `kind '${kind}' is not supported by cluster`);
+    },
+    jq: { compile: async (program) => ({ apply: async (input) => applyProgram(program, input) }) },
+  });
+  /** Applies a patch file while time passes whenever something waits for it. */
+  async function apply(text: string, signal = never): Promise<string> {
+    const outcome = patcher.apply(parsePatchOperations(text), signal).then(
+      () => 'applied',
+      (error: unknown) => String(error),
+    );
+    const state = { isSettled: false };
+    void outcome.finally(() => {
+      state.isSettled = true;
+    });
+    while (!state.isSettled) {
+      const [delayMs] = clock.pendingDelaysMs;
+      // Deadlines of requests are longer than every pause of the patcher.
+      if (delayMs !== undefined && delayMs <= 1_000) await clock.advance(delayMs);
+      else await settle();
+    }
+    return outcome;
+  }
+  const calls = (): string[] => server.requests.map(({ method, path }) => `${method} ${path}`);
+  const seed = (name: string, more: object = {}): Stored =>
+    store(`${collection}/${name}`, configMap(name, more) as Stored);
+  const stop = async (): Promise<void> => {
+    client.close();
+    await server.stop();
+  };
+  return { apply, calls, clock, objects, seed, server, stop, warnings };
+}
+
+/** Stands in for jq: each word is a result with that text as data. */
+function applyProgram(program: string, input: unknown): readonly unknown[] {
+  if (program === '.') return [input];
+  return program
+    .split(' ')
+    .map((word) => (word === 'null' ? null : { ...(isObject(input) ? input : {}), data: { word } }));
+}
+
+export const collection = '/api/v1/namespaces/web/configmaps';
+
+export function configMap(name: string, more: object = {}): object {
+  return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'web' }, ...more };
+}
+
+export function file(...operations: object[]): string {
+  return operations.map((operation) => JSON.stringify(operation)).join('\n');
+}
+
+export const target = { kind: 'cm', namespace: 'web', name: 'a' };
+
+/** The server does what the first request of this method asks for, and its answer is lost. */
+export function loseFirstAnswer(method: string): Intercept {
+  let isLost = false;
+  return (request, response) => {
+    if (request.method !== method || isLost) return false;
+    isLost = true;
+    response.writeHead = () => response;
+    response.end = (() => {
+      response.socket?.destroy();
+      return response;
+    }) as typeof response.end;
+    return false;
+  };
+}
+
+/** The server refuses the first request of this method as timed out, without doing anything. */
+export function timeOutFirst(method: string): Intercept {
+  let isDone = false;
+  return (request, response) => {
+    if (request.method !== method || isDone) return false;
+    isDone = true;
+    answerStatus(response, 504, 'Timeout');
+    return true;
+  };
+}
