@@ -1,0 +1,105 @@
+import type { KubeObject } from './kube-object.ts';
+import { keyOf, type ReflectorEvent } from './reflector-sink.ts';
+import { isOlderVersion } from './reflector-version.ts';
+
+interface Known {
+  readonly uid: string | undefined;
+  readonly resourceVersion: string | undefined;
+}
+
+/**
+ * Which version of which object was seen last. It turns raw watch events and complete lists into the changes since then;
+ * objects themselves are not kept.
+ */
+export class ReflectorIndex {
+  #known = new Map<string, Known>();
+
+  get size(): number {
+    return this.#known.size;
+  }
+
+  /** Takes a watch event; the answer is empty when it tells nothing new (repeated or outdated). */
+  observe(change: 'Added' | 'Modified' | 'Deleted', object: KubeObject): readonly ReflectorEvent[] {
+    const key = keyOf(object);
+    const known = this.#known.get(key);
+    const seen = versionOf(object);
+    if (known !== undefined && isOutdated(seen, known, change)) return [];
+    if (change === 'Deleted') {
+      this.#known.delete(key);
+      return known === undefined ? [] : [{ type: 'Deleted', key, object }];
+    }
+    this.#known.set(key, seen);
+    if (known === undefined || known.uid === seen.uid) return [{ type: change, key, object }];
+    return [
+      { type: 'Deleted', key, object: undefined },
+      { type: 'Added', key, object },
+    ];
+  }
+
+  /** Begins to compare a complete list with what is known; nothing changes before {@link ListComparison.finish}. */
+  compare(): ListComparison {
+    return new ListComparison(this.#known, (known) => {
+      this.#known = known;
+    });
+  }
+}
+
+/** Collects a list page by page. Only objects that changed are held. */
+export class ListComparison {
+  readonly #before: ReadonlyMap<string, Known>;
+  readonly #adopt: (known: Map<string, Known>) => void;
+  readonly #after = new Map<string, Known>();
+  #replaced: ReflectorEvent[] = [];
+  #changed: ReflectorEvent[] = [];
+
+  constructor(before: ReadonlyMap<string, Known>, adopt: (known: Map<string, Known>) => void) {
+    this.#before = before;
+    this.#adopt = adopt;
+  }
+
+  /**
+   * Takes a page of the list.
+   *
+   * @param isCollecting false when nobody will ask for the changes: then no object is held
+   */
+  add(objects: readonly KubeObject[], isCollecting: boolean): void {
+    for (const object of objects) {
+      const key = keyOf(object);
+      const seen = versionOf(object);
+      this.#after.set(key, seen);
+      if (isCollecting) this.#collect(key, object, seen);
+    }
+  }
+
+  #collect(key: string, object: KubeObject, seen: Known): void {
+    const known = this.#before.get(key);
+    if (known === undefined) {
+      this.#changed.push({ type: 'Added', key, object });
+    } else if (known.uid !== seen.uid) {
+      this.#replaced.push({ type: 'Deleted', key, object: undefined });
+      this.#changed.push({ type: 'Added', key, object });
+    } else if (known.resourceVersion !== seen.resourceVersion) {
+      this.#changed.push({ type: 'Modified', key, object });
+    }
+  }
+
+  /** The list is whole: makes it what is known, and returns the changes, deletions first. */
+  finish(): readonly ReflectorEvent[] {
+    const gone = [...this.#before.keys()]
+      .filter((key) => !this.#after.has(key))
+      .map((key) => ({ type: 'Deleted', key, object: undefined }) as const);
+    this.#adopt(this.#after);
+    return [...gone, ...this.#replaced, ...this.#changed];
+  }
+}
+
+function versionOf(object: KubeObject): Known {
+  return { uid: object.metadata.uid, resourceVersion: object.metadata.resourceVersion };
+}
+
+function isOutdated(seen: Known, known: Known, change: 'Added' | 'Modified' | 'Deleted'): boolean {
+  if (seen.resourceVersion === undefined || known.resourceVersion === undefined) return false;
+  if (isOlderVersion(seen.resourceVersion, known.resourceVersion)) return true;
+  // Some servers report a deletion under the version of the last change, so only other events can be repetitions.
+  return change !== 'Deleted' && seen.uid === known.uid && seen.resourceVersion === known.resourceVersion;
+}

@@ -1,0 +1,54 @@
+import type { ApiResource, KubeObject } from './kube-object.ts';
+
+/** Which objects a reflector follows: one collection, narrowed on the server. */
+export interface Selection {
+  readonly resource: ApiResource;
+  /** Absent: all namespaces, or a cluster-scoped resource. */
+  readonly namespace?: string;
+  /** Query text, for instance `app=web,tier!=db`. */
+  readonly labelSelector?: string;
+  /** Query text, for instance `metadata.name=web`. */
+  readonly fieldSelector?: string;
+}
+
+/** A change since the last thing the sink was told. */
+export type ReflectorEvent =
+  | { readonly type: 'Added' | 'Modified'; readonly key: string; readonly object: KubeObject }
+  | {
+      readonly type: 'Deleted';
+      readonly key: string;
+      /** Undefined when the deletion was noticed only by the object's absence from a list. */
+      readonly object: KubeObject | undefined;
+    };
+
+/**
+ * Receives one complete state, page by page, and then every change to it. Calls never overlap: the next one is made when
+ * the promise of the last one has settled.
+ */
+export interface ReflectorSink {
+  /** Takes a part of the initial state. Rejecting makes the subscription fail with that error. */
+  stage(objects: readonly KubeObject[]): Promise<void>;
+  /** Forgets what was staged: the list starts again. */
+  discard(): void;
+  /** What was staged is the whole state at one resource version. */
+  commit(): void;
+  apply(event: ReflectorEvent): Promise<void>;
+}
+
+/** Reflectors shared by everybody who selects the same objects. */
+export interface SharedReflectors {
+  /**
+   * Hands the complete current state to `sink`, resolves, and then hands over every change until `signal` aborts. After a
+   * lost connection the changes are worked out from a new list; in-between states may be missing, the last one never is.
+   *
+   * @throws KubeApiError or OperatorError KUBE_UNREACHABLE when the first list fails; nothing is retried then
+   * @throws what `sink.stage` threw
+   * @throws `signal.reason` when the signal aborts before the state is complete
+   */
+  subscribe(selection: Selection, sink: ReflectorSink, signal: AbortSignal): Promise<void>;
+}
+
+/** Name of an object within a selection: `namespace/name`, with an empty namespace for cluster-scoped objects. */
+export function keyOf(object: KubeObject): string {
+  return `${object.metadata.namespace ?? ''}/${object.metadata.name}`;
+}

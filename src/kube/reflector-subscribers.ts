@@ -1,0 +1,145 @@
+import type { KubeObject } from './kube-object.ts';
+import type { ReflectorEvent, ReflectorSink } from './reflector-sink.ts';
+
+interface Subscriber {
+  readonly sink: ReflectorSink;
+  readonly signal: AbortSignal;
+  readonly resolve: () => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+/** Everybody on one reflector: those who wait for their first state, and those who have it. */
+export class ReflectorSubscribers {
+  readonly #waiting = new Set<Subscriber>();
+  readonly #live = new Set<Subscriber>();
+  readonly #onError: (event: ReflectorEvent, error: unknown) => void;
+  #onJoin: () => void = () => undefined;
+
+  /** @param onError called with what a sink threw on an event */
+  constructor(onError: (event: ReflectorEvent, error: unknown) => void) {
+    this.#onError = onError;
+  }
+
+  get isEmpty(): boolean {
+    return this.#waiting.size === 0 && this.#live.size === 0;
+  }
+
+  get hasNewcomers(): boolean {
+    return this.#waiting.size > 0;
+  }
+
+  get hasLive(): boolean {
+    return this.#live.size > 0;
+  }
+
+  /** Calls back, once, when somebody waits for a first state; at once if somebody does already. */
+  whenJoined(callback: () => void): void {
+    this.#onJoin = callback;
+    if (this.hasNewcomers) callback();
+  }
+
+  /**
+   * Adds a subscriber; resolves when it has the whole state.
+   *
+   * @param onLeave called once the subscriber is gone: its signal aborted or its first list failed
+   * @throws see `SharedReflectors.subscribe`
+   */
+  async join(sink: ReflectorSink, signal: AbortSignal, onLeave: () => void): Promise<void> {
+    signal.throwIfAborted();
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const subscriber: Subscriber = { sink, signal, resolve, reject };
+    const leave = (): void => {
+      signal.removeEventListener('abort', leave);
+      this.#waiting.delete(subscriber);
+      this.#live.delete(subscriber);
+      reject(signal.reason);
+      onLeave();
+    };
+    signal.addEventListener('abort', leave, { once: true });
+    this.#waiting.add(subscriber);
+    this.#onJoin();
+    try {
+      await promise;
+    } catch (error) {
+      if (!signal.aborted) leave();
+      throw error;
+    }
+  }
+
+  /** Takes all who wait now along on one list. */
+  takeNewcomers(): Newcomers {
+    return new Newcomers([...this.#waiting], this.#waiting, this.#live);
+  }
+
+  /** Tells events, one after the other, to everybody who has a state at the time of the call. */
+  async deliver(events: readonly ReflectorEvent[]): Promise<void> {
+    const subscribers = [...this.#live];
+    for (const event of events) {
+      await Promise.all(subscribers.map((subscriber) => this.#apply(subscriber, event)));
+    }
+  }
+
+  async #apply({ sink, signal }: Subscriber, event: ReflectorEvent): Promise<void> {
+    if (signal.aborted) return;
+    try {
+      await sink.apply(event);
+    } catch (error) {
+      this.#onError(event, error);
+    }
+  }
+}
+
+/** Those who get their first state from one list. */
+export class Newcomers {
+  readonly #all: readonly Subscriber[];
+  /** A newcomer who leaves, or is refused, is taken out of here. */
+  readonly #waiting: Set<Subscriber>;
+  readonly #live: Set<Subscriber>;
+
+  constructor(all: readonly Subscriber[], waiting: Set<Subscriber>, live: Set<Subscriber>) {
+    this.#all = all;
+    this.#waiting = waiting;
+    this.#live = live;
+  }
+
+  get #present(): readonly Subscriber[] {
+    return this.#all.filter((subscriber) => this.#waiting.has(subscriber));
+  }
+
+  /** Hands a page to everybody; who cannot take it is refused. */
+  async stage(objects: readonly KubeObject[]): Promise<void> {
+    const staging = this.#present.map(async (subscriber) => {
+      try {
+        await subscriber.sink.stage(objects);
+      } catch (error) {
+        this.#refuse(subscriber, error);
+      }
+    });
+    await Promise.all(staging);
+  }
+
+  /** The list starts again. */
+  discard(): void {
+    for (const { sink } of this.#present) sink.discard();
+  }
+
+  /** There is no list. */
+  refuse(error: unknown): void {
+    for (const subscriber of this.#present) this.#refuse(subscriber, error);
+  }
+
+  /** The list is whole. */
+  admit(): void {
+    for (const subscriber of this.#present) {
+      this.#waiting.delete(subscriber);
+      this.#live.add(subscriber);
+      subscriber.sink.commit();
+      subscriber.resolve();
+    }
+  }
+
+  #refuse(subscriber: Subscriber, error: unknown): void {
+    this.#waiting.delete(subscriber);
+    subscriber.reject(error);
+  }
+}

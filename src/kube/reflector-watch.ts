@@ -1,0 +1,182 @@
+import type { Clock } from '../lib/clock.ts';
+import { isObject, parseJson } from '../lib/json.ts';
+import { hasStatus, type KubeClient } from './kube-client.ts';
+import { type KubeObject, resourcePath } from './kube-object.ts';
+import { selectionQuery } from './reflector-list.ts';
+import { toKubeObject } from './reflector-object.ts';
+import type { Selection } from './reflector-sink.ts';
+
+const IDLE_LIMIT_MS = 70_000;
+/** While an event is being handled, how often to look whether listening has begun again. */
+const BUSY_CHECK_MS = 1_000;
+const MIN_WATCH_SECONDS = 300;
+const WATCH_SPREAD_SECONDS = 300;
+/** The server ends a watch by itself; a client limit only has to be later. */
+const STREAM_GRACE_SECONDS = 30;
+
+export type WatchNotice =
+  | {
+      readonly type: 'change';
+      readonly change: 'Added' | 'Modified' | 'Deleted';
+      readonly object: KubeObject;
+      readonly resourceVersion: string;
+    }
+  | { readonly type: 'bookmark'; readonly resourceVersion: string }
+  /** Always the last one. */
+  | { readonly type: 'end'; readonly reason: WatchEnd; readonly detail: string };
+
+/**
+ * Why a watch ended: the server closed it in good order; its resource version is no longer (or not yet) served; the kind
+ * is gone; nothing was heard for 70 s; what was heard made no sense.
+ */
+export type WatchEnd = 'closed' | 'expired' | 'gone' | 'idle' | 'broken';
+
+export interface WatchRequest {
+  readonly selection: Selection;
+  readonly resourceVersion: string;
+}
+
+export interface WatchDeps {
+  readonly kube: KubeClient;
+  readonly clock: Clock;
+  /** A number in [0, 1). */
+  readonly random: () => number;
+}
+
+/**
+ * Watches a selection from a resource version on, for 5 to 10 minutes. A line that is not a whole event is never
+ * delivered: the watch ends there.
+ *
+ * @throws KubeApiError when the server refuses, other than with 404 and 410
+ * @throws OperatorError KUBE_UNREACHABLE when the connection cannot be made or breaks
+ * @throws `signal.reason` when the signal aborts
+ */
+export async function* watch(
+  deps: WatchDeps,
+  request: WatchRequest,
+  signal: AbortSignal,
+): AsyncGenerator<WatchNotice, void> {
+  const { selection } = request;
+  const idle = new AbortController();
+  const done = new AbortController();
+  const silence = new Silence(deps.clock);
+  const streamSignal = AbortSignal.any([signal, idle.signal, done.signal]);
+  silence.guard(() => idle.abort(), streamSignal);
+  try {
+    for await (const line of await openStream(deps, request, streamSignal)) {
+      silence.end();
+      const notice = readLine(line, selection);
+      yield notice;
+      if (notice.type === 'end') return;
+      silence.begin();
+    }
+    yield { type: 'end', reason: 'closed', detail: '' };
+  } catch (error) {
+    if (signal.aborted) throw signal.reason;
+    if (idle.signal.aborted) {
+      yield { type: 'end', reason: 'idle', detail: `nothing heard for ${IDLE_LIMIT_MS / 1_000} s` };
+    } else if (hasStatus(error, 410)) {
+      yield { type: 'end', reason: 'expired', detail: error.message };
+    } else if (hasStatus(error, 404)) {
+      yield { type: 'end', reason: 'gone', detail: error.message };
+    } else {
+      throw error;
+    }
+  } finally {
+    done.abort();
+  }
+}
+
+function openStream(
+  { kube, random }: WatchDeps,
+  { selection, resourceVersion }: WatchRequest,
+  signal: AbortSignal,
+): Promise<AsyncIterable<string>> {
+  const timeoutSeconds = MIN_WATCH_SECONDS + Math.floor(random() * WATCH_SPREAD_SECONDS);
+  return kube.stream(
+    {
+      method: 'GET',
+      path: resourcePath(selection.resource, selection.namespace),
+      query: {
+        ...selectionQuery(selection),
+        watch: 'true',
+        allowWatchBookmarks: 'true',
+        timeoutSeconds: String(timeoutSeconds),
+        resourceVersion,
+      },
+      timeoutMs: (timeoutSeconds + STREAM_GRACE_SECONDS) * 1_000,
+    },
+    signal,
+  );
+}
+
+/** How long the server has said nothing; the time we take to handle what it said does not count. */
+class Silence {
+  readonly #clock: Clock;
+  #isListening = true;
+  #sinceMs: number;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.#sinceMs = clock.now();
+  }
+
+  begin(): void {
+    this.#isListening = true;
+    this.#sinceMs = this.#clock.now();
+  }
+
+  end(): void {
+    this.#isListening = false;
+  }
+
+  /** Calls `onTooLong` once the silence has lasted 70 s. */
+  guard(onTooLong: () => void, signal: AbortSignal): void {
+    const wait = async (): Promise<void> => {
+      for (;;) {
+        const silentMs = Math.max(0, this.#clock.now() - this.#sinceMs);
+        if (this.#isListening && silentMs >= IDLE_LIMIT_MS) return onTooLong();
+        await this.#clock.sleep(this.#isListening ? IDLE_LIMIT_MS - silentMs : BUSY_CHECK_MS, signal);
+      }
+    };
+    wait().catch(() => undefined);
+  }
+}
+
+function readLine(line: string, selection: Selection): WatchNotice {
+  let event: unknown;
+  try {
+    event = parseJson(line);
+  } catch {
+    return broken('a line is no JSON');
+  }
+  if (!isObject(event) || !isObject(event['object'])) return broken('a line is no watch event');
+  const { type } = event;
+  if (type === 'ERROR') return readError(event['object']);
+  const resourceVersion = isObject(event['object']['metadata'])
+    ? event['object']['metadata']['resourceVersion']
+    : undefined;
+  if (typeof resourceVersion !== 'string') return broken('an event has no resourceVersion');
+  if (type === 'BOOKMARK') return { type: 'bookmark', resourceVersion };
+  const change = CHANGES.get(type);
+  const object = toKubeObject(event['object'], selection.resource);
+  if (change === undefined || object === undefined)
+    return broken('an event has an unknown type or no object');
+  return { type: 'change', change, object, resourceVersion };
+}
+
+const CHANGES: ReadonlyMap<unknown, 'Added' | 'Modified' | 'Deleted'> = new Map([
+  ['ADDED', 'Added'],
+  ['MODIFIED', 'Modified'],
+  ['DELETED', 'Deleted'],
+]);
+
+function readError(status: Record<string, unknown>): WatchNotice {
+  const { code, reason, message } = status;
+  const isExpired = code === 410 || reason === 'Expired' || reason === 'Gone';
+  return { type: 'end', reason: isExpired ? 'expired' : 'broken', detail: String(message ?? reason ?? code) };
+}
+
+function broken(detail: string): WatchNotice {
+  return { type: 'end', reason: 'broken', detail };
+}

@@ -1,0 +1,282 @@
+import { KubeApiError, type KubeClient, type KubeRequest } from '../../src/kube/kube-client.ts';
+import type { ApiResource, KubeObject } from '../../src/kube/kube-object.ts';
+import { OperatorError } from '../../src/lib/errors.ts';
+import { LineStream } from './line-stream.ts';
+
+export const CONFIG_MAPS: ApiResource = {
+  group: '',
+  version: 'v1',
+  kind: 'ConfigMap',
+  plural: 'configmaps',
+  singular: 'configmap',
+  shortNames: ['cm'],
+  isNamespaced: true,
+  verbs: ['list', 'watch'],
+};
+
+interface Change {
+  readonly resourceVersion: number;
+  readonly plural: string;
+  readonly before: KubeObject | undefined;
+  readonly after: KubeObject | undefined;
+}
+
+interface OpenWatch {
+  readonly request: KubeRequest;
+  readonly stream: LineStream;
+}
+
+/**
+ * The lists and watches of an API server, in memory: versions, pages, selectors on labels (`key=value`) and on
+ * `metadata.name`, bookmarks, compaction, restored copies, and the ways a connection fails.
+ */
+export class FakeKubeApi implements KubeClient {
+  readonly requests: KubeRequest[] = [];
+  readonly #objects = new Map<string, KubeObject>();
+  #changes: Change[] = [];
+  #version = 100;
+  #compactedAt = 0;
+  #uids = 0;
+  #watches: OpenWatch[] = [];
+  #pages = new Map<string, { readonly version: number; readonly items: readonly KubeObject[] }>();
+  #troubles: { readonly matches: (request: KubeRequest) => boolean; readonly error: Error }[] = [];
+  readonly #removedKinds = new Set<string>();
+  /** While true there is no answer to anything. */
+  isDown = false;
+  /** While true, watches take their place but hear nothing, not even of what is missed meanwhile. */
+  isMute = false;
+
+  /** Turns of the event loop that a request takes. */
+  latencyTurns = 0;
+  /** Most objects on a page, whatever is asked for. */
+  maxPageSize = Number.POSITIVE_INFINITY;
+
+  get version(): number {
+    return this.#version;
+  }
+
+  get openWatches(): number {
+    return this.#watches.length;
+  }
+
+  /** Requests made with this verb. */
+  count(verb: 'list' | 'watch'): number {
+    return this.requests.filter((request) => (request.query?.['watch'] === 'true') === (verb === 'watch'))
+      .length;
+  }
+
+  /** Objects of a collection as the server has them, by `namespace/name`. */
+  truth(plural = 'configmaps'): Map<string, KubeObject> {
+    const found = [...this.#objects].filter(([path]) => path.startsWith(`${plural}:`));
+    return new Map(found.map(([path, object]) => [path.slice(plural.length + 1), object]));
+  }
+
+  /** Creates or changes an object; `fields` replace those it has. */
+  put(key: string, fields: Readonly<Record<string, unknown>> = {}, plural = 'configmaps'): KubeObject {
+    const [namespace = '', name = ''] = key.split('/');
+    const before = this.#objects.get(`${plural}:${key}`);
+    this.#version += 1;
+    const { labels, ...rest } = fields;
+    const kept = labels ?? before?.metadata.labels;
+    const after: KubeObject = {
+      apiVersion: 'v1',
+      kind: plural === 'configmaps' ? 'ConfigMap' : 'Namespace',
+      ...before,
+      ...rest,
+      metadata: {
+        name,
+        ...(namespace !== '' && { namespace }),
+        uid: before?.metadata.uid ?? `uid-${(this.#uids += 1)}`,
+        resourceVersion: String(this.#version),
+        ...(kept !== undefined && { labels: kept as Record<string, string> }),
+      },
+    };
+    this.#objects.set(`${plural}:${key}`, after);
+    this.#record({ resourceVersion: this.#version, plural, before, after });
+    return after;
+  }
+
+  delete(key: string, plural = 'configmaps'): void {
+    const before = this.#objects.get(`${plural}:${key}`);
+    if (before === undefined) return;
+    this.#version += 1;
+    this.#objects.delete(`${plural}:${key}`);
+    const metadata = { ...before.metadata, resourceVersion: String(this.#version) };
+    this.#record({
+      resourceVersion: this.#version,
+      plural,
+      before: { ...before, metadata },
+      after: undefined,
+    });
+  }
+
+  /** The kind is not served any more; its objects are gone with it. */
+  removeKind(plural: string): void {
+    for (const key of this.truth(plural).keys()) this.delete(key, plural);
+    this.#removedKinds.add(plural);
+    this.closeWatches();
+  }
+
+  restoreKind(plural: string): void {
+    this.#removedKinds.delete(plural);
+  }
+
+  /** Forgets all history: older watches and pages expire. */
+  compact(): void {
+    this.#compactedAt = this.#version;
+    this.#changes = [];
+    this.#pages.clear();
+  }
+
+  /** The store is replaced by a copy that was taken `versions` ago, without the objects named. */
+  restoreOlderCopy(versions: number, without: readonly string[]): void {
+    for (const key of without) this.#objects.delete(`configmaps:${key}`);
+    this.#version -= versions;
+    this.#changes = [];
+    this.#pages.clear();
+  }
+
+  bookmark(): void {
+    if (this.isMute) return;
+    for (const { stream } of this.#watches) {
+      const metadata = { resourceVersion: String(this.#version) };
+      stream.push(JSON.stringify({ type: 'BOOKMARK', object: { kind: 'ConfigMap', metadata } }));
+    }
+  }
+
+  /** Puts a line into every open watch. */
+  sendLine(line: string): void {
+    for (const { stream } of this.#watches) stream.push(line);
+  }
+
+  /** Makes all open watches lag behind, until they are no longer held. */
+  holdWatches(isHeld: boolean): void {
+    for (const { stream } of this.#watches) stream.hold(isHeld);
+  }
+
+  /** Ends all watches in good order. */
+  closeWatches(): void {
+    for (const { stream } of this.#watches.splice(0)) stream.end();
+  }
+
+  /** Breaks all watches. */
+  breakWatches(): void {
+    for (const { stream } of this.#watches.splice(0)) stream.fail(unreachable());
+  }
+
+  /** The next request that matches is refused. */
+  refuseNext(
+    verb: 'list' | 'watch',
+    error: Error,
+    matches: (request: KubeRequest) => boolean = () => true,
+  ): void {
+    this.#troubles.push({
+      matches: (request) => (request.query?.['watch'] === 'true') === (verb === 'watch') && matches(request),
+      error,
+    });
+  }
+
+  async request(request: KubeRequest, signal: AbortSignal): Promise<unknown> {
+    await this.#receive(request, signal);
+    const { continue: token } = request.query ?? {};
+    return this.#page(request, token);
+  }
+
+  async stream(request: KubeRequest, signal: AbortSignal): Promise<AsyncIterable<string>> {
+    await this.#receive(request, signal);
+    const from = Number(request.query?.['resourceVersion']);
+    const stream = new LineStream(signal);
+    if (from < this.#compactedAt) {
+      stream.push(
+        JSON.stringify({ type: 'ERROR', object: { kind: 'Status', code: 410, reason: 'Expired' } }),
+      );
+      stream.end();
+      return stream;
+    }
+    const watch = { request, stream };
+    for (const change of this.#changes) {
+      if (change.resourceVersion > from && !this.isMute) send(watch, change);
+    }
+    this.#watches.push(watch);
+    signal.addEventListener('abort', () => {
+      this.#watches = this.#watches.filter((other) => other !== watch);
+    });
+    return stream;
+  }
+
+  async #receive(request: KubeRequest, signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    this.requests.push(request);
+    for (let turn = 0; turn < this.latencyTurns; turn += 1) {
+      await new Promise<void>((resolve) => {
+        setImmediate(resolve);
+      });
+      signal.throwIfAborted();
+    }
+    if (this.isDown) throw unreachable();
+    const index = this.#troubles.findIndex(({ matches }) => matches(request));
+    if (index !== -1) throw this.#troubles.splice(index, 1)[0]?.error;
+    if (this.#removedKinds.has(pluralOf(request))) throw refusal(404, 'NotFound');
+  }
+
+  #page(request: KubeRequest, token: string | undefined): unknown {
+    const limit = Math.min(this.maxPageSize, Number(request.query?.['limit'] ?? Number.POSITIVE_INFINITY));
+    const notOlderThan = Number(request.query?.['resourceVersion'] ?? 0);
+    if (notOlderThan > this.#version) throw refusal(504, 'Timeout');
+    const rest = token === undefined ? this.#snapshot(request) : this.#pages.get(token);
+    if (rest === undefined) throw refusal(410, 'Expired');
+    const next = `${rest.version}/${rest.items.length}/${this.requests.length}`;
+    const left = rest.items.slice(limit);
+    if (left.length > 0) this.#pages.set(next, { version: rest.version, items: left });
+    return {
+      kind: 'List',
+      metadata: { resourceVersion: String(rest.version), ...(left.length > 0 && { continue: next }) },
+      items: rest.items.slice(0, limit).map(({ apiVersion: _apiVersion, kind: _kind, ...item }) => item),
+    };
+  }
+
+  #snapshot(request: KubeRequest): { readonly version: number; readonly items: readonly KubeObject[] } {
+    const items = [...this.truth(pluralOf(request)).values()].filter((object) => isSelected(request, object));
+    return { version: this.#version, items };
+  }
+
+  #record(change: Change): void {
+    this.#changes.push(change);
+    if (this.isMute) return;
+    for (const watch of this.#watches) send(watch, change);
+  }
+}
+
+/** What an API server answers when it says no. */
+export function refusal(status: number, reason: string, retryAfterSeconds?: number): KubeApiError {
+  const answer = { status, reason, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) };
+  return new KubeApiError(`refused: ${reason}`, answer);
+}
+
+export function unreachable(): OperatorError {
+  return new OperatorError('KUBE_UNREACHABLE', 'connection reset');
+}
+
+function send({ request, stream }: OpenWatch, change: Change): void {
+  if (change.plural !== pluralOf(request)) return;
+  const before = change.before !== undefined && isSelected(request, change.before);
+  const after = change.after !== undefined && isSelected(request, change.after);
+  if (after) stream.push(JSON.stringify({ type: before ? 'MODIFIED' : 'ADDED', object: change.after }));
+  else if (before) {
+    const metadata = { ...change.before?.metadata, resourceVersion: String(change.resourceVersion) };
+    stream.push(JSON.stringify({ type: 'DELETED', object: { ...change.before, metadata } }));
+  }
+}
+
+function pluralOf({ path }: KubeRequest): string {
+  return path.slice(path.lastIndexOf('/') + 1);
+}
+
+function isSelected({ path, query = {} }: KubeRequest, { metadata }: KubeObject): boolean {
+  const namespace = /\/namespaces\/([^/]+)\//.exec(path)?.[1];
+  if (namespace !== undefined && namespace !== metadata.namespace) return false;
+  const [, name] = query['fieldSelector']?.split('metadata.name=') ?? [];
+  if (name !== undefined && name !== metadata.name) return false;
+  const labels = (query['labelSelector'] ?? '').split(',').filter((part) => part !== '');
+  return labels.every((part) => metadata.labels?.[part.split('=')[0] ?? ''] === part.split('=')[1]);
+}

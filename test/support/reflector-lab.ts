@@ -1,0 +1,39 @@
+import { createSharedReflectors } from '../../src/kube/reflector-shared.ts';
+import type { Selection, SharedReflectors } from '../../src/kube/reflector-sink.ts';
+import { silentLogger } from '../../src/lib/log.ts';
+import { FakeClock, settle } from './fake-clock.ts';
+import { CONFIG_MAPS, FakeKubeApi } from './fake-kube-api.ts';
+import { RecordingSink } from './recording-sink.ts';
+
+export const ALL_CONFIG_MAPS: Selection = { resource: CONFIG_MAPS };
+
+/** What was set off before takes effect before time moves. */
+class SettlingClock extends FakeClock {
+  override async advance(ms: number): Promise<void> {
+    await settle();
+    await super.advance(ms);
+  }
+}
+
+/** Reflectors on a server in memory; pauses have no jitter. */
+export class ReflectorLab {
+  readonly api = new FakeKubeApi();
+  readonly clock = new SettlingClock();
+  /** Kind and reason of each watch that ended. */
+  readonly ended: string[] = [];
+  readonly stop = new AbortController();
+  readonly reflectors: SharedReflectors = createSharedReflectors({
+    kube: this.api,
+    clock: this.clock,
+    random: () => 0,
+    log: silentLogger,
+    metrics: { watchEnded: (kind, reason) => this.ended.push(`${kind} ${reason}`) },
+  });
+
+  /** A new subscriber that has its first state. */
+  async follow(selection = ALL_CONFIG_MAPS, signal = this.stop.signal): Promise<RecordingSink> {
+    const sink = new RecordingSink();
+    await this.reflectors.subscribe(selection, sink, signal);
+    return sink;
+  }
+}
