@@ -12,6 +12,7 @@ import { handleModuleDelete } from './handlers/module-delete.ts';
 import { handleModuleHookRun } from './handlers/module-hook-run.ts';
 import { handleModuleRun } from './handlers/module-run.ts';
 import { handleDiscoverReleases, handleModulePurge } from './handlers/purge-releases.ts';
+import { handleReloadFiles } from './handlers/reload-files.ts';
 import type { Operator } from './operator.ts';
 import { hookOf, moduleOf, type Task } from './tasks.ts';
 
@@ -48,6 +49,8 @@ async function dispatch(
       return handleConvergeModules(operator, entry, task, queue, signal);
     case 'ApplyKubeConfigValues':
       return handleApplyConfig(operator);
+    case 'ReloadFiles':
+      return handleReloadFiles(operator, signal);
     case 'ModuleRun':
       return handleModuleRun(operator, task, queue, signal);
     case 'ModuleDelete':
@@ -74,6 +77,7 @@ function logFailure(operator: Operator, task: Task, queue: string, error: unknow
     case 'GlobalHookWaitKubernetesSynchronization':
     case 'ConvergeModules':
     case 'ApplyKubeConfigValues':
+    case 'ReloadFiles':
     case 'ModuleRun':
     case 'ModuleDelete':
     case 'DiscoverHelmReleases':

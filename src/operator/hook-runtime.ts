@@ -21,6 +21,7 @@ export class HookRuntime {
   readonly rateLimiter: RateLimiter | undefined;
   readonly #options: HookRuntimeOptions;
   readonly #monitors = new Map<number, Monitor>();
+  readonly #unlocked = new Set<number>();
   /** Schedules fire for the hook only while this is set. */
   areSchedulesEnabled = false;
   #isStopped = false;
@@ -66,9 +67,20 @@ export class HookRuntime {
     return this.#monitors.get(bindingIndex)?.snapshot() ?? [];
   }
 
+  /**
+   * The same, for people who look from outside: reading a binding that is not synchronized yet would drop the events it
+   * holds back, so it shows nothing.
+   */
+  peek(bindingIndex: number): readonly SnapshotItem[] {
+    return this.#unlocked.has(bindingIndex) ? this.snapshot(bindingIndex) : [];
+  }
+
   /** Lets events of the given bindings through, beginning with those that were held back. */
   unlock(bindingIndexes: Iterable<number>): void {
-    for (const index of bindingIndexes) this.#monitors.get(index)?.unlock();
+    for (const index of bindingIndexes) {
+      this.#unlocked.add(index);
+      this.#monitors.get(index)?.unlock();
+    }
   }
 
   async stop(): Promise<void> {

@@ -39,6 +39,10 @@ export interface OperatorDeps {
   /** Asks all hooks of a module for their configuration. */
   readonly loadModuleHooks: (module: Module, signal: AbortSignal) => Promise<readonly Hook[]>;
   readonly createRuntime: (hook: Hook) => HookRuntime;
+  /** Asks all global hooks for their configuration. */
+  readonly loadGlobalHooks: (signal: AbortSignal) => Promise<readonly Hook[]>;
+  /** Reads the modules directories again. */
+  readonly reloadModules: () => Promise<void>;
   /** Registers or removes the crontabs of a hook. */
   readonly setSchedules: (runtime: HookRuntime, isEnabled: boolean) => void;
   /** The newest valid content of the ConfigMap. */
@@ -59,12 +63,23 @@ export class Operator {
   discovery: Discovery | undefined;
   convergePhase: ConvergePhase = 'standby';
   firstConverge: ConvergeProgress = 'not-started';
+  readonly #firstConvergeDone = Promise.withResolvers<void>();
   convergeStartedMs: number | undefined;
   #modules: readonly Module[] = [];
 
   constructor(deps: OperatorDeps, modules: readonly Module[]) {
     this.deps = deps;
     this.setModules(modules);
+  }
+
+  /** Resolves when the first converge is over. */
+  get firstConvergeDone(): Promise<void> {
+    return this.#firstConvergeDone.promise;
+  }
+
+  finishFirstConverge(): void {
+    this.firstConverge = 'done';
+    this.#firstConvergeDone.resolve();
   }
 
   /** All known modules, in run order. */
@@ -149,6 +164,10 @@ export class Operator {
   onKubernetesEvent(runtime: HookRuntime, binding: KubernetesBinding, event: KubernetesEvent): void {
     const reason: RunReason = { type: 'event', binding, event };
     this.deps.queues.get(binding.queue).append(this.#hookRun(runtime, binding, reason, 'Kubernetes'));
+    this.deps.log.debug(
+      { hook: runtime.hook.name, 'binding.name': binding.name, watchEvent: event.watchEvent },
+      'event is queued',
+    );
   }
 
   /** Turns a tick of a crontab into a task in the binding's queue; before the first converge is over it is ignored. */

@@ -10,18 +10,12 @@ export interface ReleaseInCluster {
 /** What the operator asks of helm. The release of a module has the module's name. */
 export interface Releases {
   /** Brings the release to the chart and the values; does nothing where that is so already. */
-  deploy(
-    module: Module,
-    values: JsonObject,
-    labels: { readonly activation: string },
-    signal: AbortSignal,
-  ): Promise<void>;
+  deploy(module: Module, values: JsonObject, signal: AbortSignal): Promise<void>;
   exists(name: string, signal: AbortSignal): Promise<boolean>;
   /** A release that is gone already is fine. */
   uninstall(name: string, signal: AbortSignal): Promise<void>;
   list(signal: AbortSignal): Promise<readonly ReleaseInCluster[]>;
-  /** While paused, nobody looks whether objects of the release are missing. */
-  pauseMonitor(module: string): void;
-  resumeMonitor(module: string): void;
-  stopMonitor(module: string): void;
+  /** Until the returned function is called, nobody looks whether objects of the release are missing. */
+  pauseMonitor(module: string): () => void;
+  stopMonitor(module: string): Promise<void>;
 }

@@ -64,6 +64,7 @@ export type Task =
   | { readonly type: 'GlobalHookWaitKubernetesSynchronization'; readonly trigger: string }
   | { readonly type: 'ConvergeModules'; readonly event: ConvergeEvent; readonly trigger: string }
   | { readonly type: 'ApplyKubeConfigValues'; readonly trigger: string }
+  | { readonly type: 'ReloadFiles'; readonly trigger: string }
   | { readonly type: 'ModuleDelete'; readonly module: ModuleName; readonly trigger: string }
   | { readonly type: 'DiscoverHelmReleases'; readonly trigger: string }
   | { readonly type: 'ModulePurge'; readonly release: string; readonly trigger: string };
@@ -97,6 +98,7 @@ export function isConvergeTask(task: Task): boolean {
     case 'GlobalHookEnableKubernetesBindings':
     case 'GlobalHookWaitKubernetesSynchronization':
     case 'ApplyKubeConfigValues':
+    case 'ReloadFiles':
     case 'DiscoverHelmReleases':
     case 'ModulePurge':
       return false;
@@ -117,6 +119,7 @@ export function countsForConverge(task: Task): boolean {
     case 'GlobalHookWaitKubernetesSynchronization':
     case 'ConvergeModules':
     case 'ApplyKubeConfigValues':
+    case 'ReloadFiles':
     case 'ModuleDelete':
       return isConvergeTask(task);
   }
@@ -149,6 +152,7 @@ function describeWhat(task: Task): string {
       return task.release;
     case 'ConvergeModules':
     case 'ApplyKubeConfigValues':
+    case 'ReloadFiles':
     case 'GlobalHookWaitKubernetesSynchronization':
     case 'DiscoverHelmReleases':
       return '::';

@@ -30,7 +30,7 @@ export interface HookPatches {
  * Methods take effect at once and whole or not at all, so two hooks in two queues patch one after the other.
  */
 export class ValuesStore {
-  readonly #static: StaticValues;
+  #static: StaticValues;
   #config: ConfigMapContent = EMPTY_CONTENT;
   readonly #patches = new Map<ValuesOwner, PatchList>();
 
@@ -69,6 +69,11 @@ export class ValuesStore {
   /** Equal for equal merged values: compared before and after a hook run to see whether it changed anything. */
   checksum(owner: ValuesOwner): string {
     return valuesChecksum(this.values(owner));
+  }
+
+  /** Takes over what the files say now; for development, where they change under a running daemon. */
+  setStatic(staticValues: StaticValues): void {
+    this.#static = staticValues;
   }
 
   /**

@@ -148,7 +148,7 @@ function end(operator: Operator, entry: QueueEntry<Task>, task: ConvergeTask, qu
   operator.convergeStartedMs = undefined;
   metrics.convergence(task.event, (clock.now() - startedMs) / 1_000);
   if (operator.firstConverge === 'done') return;
-  operator.firstConverge = 'done';
   log.info({}, 'first converge is finished. Operator is ready now.');
+  operator.finishFirstConverge();
   queue.append({ type: 'DiscoverHelmReleases', trigger: 'Operator-PostConvergeCleanup' });
 }

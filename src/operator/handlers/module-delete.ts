@@ -38,7 +38,7 @@ async function deleteModule(operator: Operator, state: ModuleState, signal: Abor
   await ensureHooks(operator, state, signal);
   const runtimes = state.hooks ?? [];
   operator.dropTasksOf(runtimes);
-  releases.stopMonitor(module.name);
+  await releases.stopMonitor(module.name);
   if (module.chart !== 'none') {
     if (await releases.exists(module.name, signal)) {
       await runLifecycleHooks(operator, state, 'beforeDeleteHelm', '', signal);

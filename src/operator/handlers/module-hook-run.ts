@@ -14,8 +14,7 @@ export async function handleModuleHookRun(
   const { releases } = operator.deps;
   if (!operator.isWanted(task.module)) return { type: 'success' };
   // A hook in `main` may delete objects of the release on purpose; a ModuleRun behind it restores them.
-  const pausesMonitor = queue.name === MAIN_QUEUE;
-  if (pausesMonitor) releases.pauseMonitor(task.module);
+  const resumeMonitor = queue.name === MAIN_QUEUE ? releases.pauseMonitor(task.module) : undefined;
   try {
     const outcome = await runHookTask(operator, entry, task, queue, signal);
     if (outcome.type === 'ran' && outcome.effects.areValuesChanged && !isSynchronization(outcome.task)) {
@@ -27,6 +26,6 @@ export async function handleModuleHookRun(
     }
     return { type: 'success' };
   } finally {
-    if (pausesMonitor) releases.resumeMonitor(task.module);
+    resumeMonitor?.();
   }
 }

@@ -101,13 +101,13 @@ async function runHelmPhase(
   const { values, releases, log, metrics, clock } = operator.deps;
   const { module } = state;
   const { activation } = task;
-  releases.pauseMonitor(module.name);
+  const resumeMonitor = releases.pauseMonitor(module.name);
   try {
     if (mustRepeatStartup(state)) await runLifecycleHooks(operator, state, 'onStartup', activation, signal);
     await runLifecycleHooks(operator, state, 'beforeHelm', activation, signal);
     if (module.chart !== 'none') {
       const helmStartedMs = clock.now();
-      await releases.deploy(module, visibleToHelm(values, module.name), { activation }, signal);
+      await releases.deploy(module, visibleToHelm(values, module.name), signal);
       metrics.moduleHelm({ module: module.name, activation }, (clock.now() - helmStartedMs) / 1_000);
     }
     const before = values.checksum(module.name);
@@ -130,6 +130,6 @@ async function runHelmPhase(
     state.hasHelmFailed = true;
     throw error;
   } finally {
-    releases.resumeMonitor(module.name);
+    resumeMonitor();
   }
 }

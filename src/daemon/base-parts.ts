@@ -1,0 +1,140 @@
+import { existsSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { findHelm } from '../helm/find-helm.ts';
+import { createHelmDriver, type HelmDriver } from '../helm/helm-driver.ts';
+import type { JqEngine } from '../jq/jq-engine.ts';
+import { selectJqEngine } from '../jq/select-engine.ts';
+import { createSharedReflectors } from '../kube/reflector-shared.ts';
+import type { SharedReflectors } from '../kube/reflector-sink.ts';
+import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
+import type { Operator } from '../operator/operator.ts';
+import { startLauncher } from '../process/launcher.ts';
+import type { ProcessRunner } from '../process/process-runner.ts';
+import type { Settings } from '../settings.ts';
+import { cacheDirectory } from '../tools/cache-directory.ts';
+import { pinnedHelm } from '../tools/pinned-tools.ts';
+import { type Cluster, connectCluster } from './connect-cluster.ts';
+import { guardedRunner } from './guarded-runner.ts';
+import { helmKubeconfig } from './helm-kubeconfig.ts';
+import { type DaemonHost, definedVariables } from './host.ts';
+import { prepareTemporaryDirectory } from './temporary-directory.ts';
+
+/** The helm taken where the machine has none. */
+const PINNED_HELM_MAJOR = 3;
+
+/** Everything the operator stands on, each part running. */
+export interface BaseParts {
+  readonly tmpDir: string;
+  readonly runner: ProcessRunner;
+  readonly cluster: Cluster;
+  readonly jq: JqEngine;
+  readonly reflectors: SharedReflectors;
+  readonly helm: HelmDriver;
+}
+
+export interface BaseOptions {
+  readonly settings: Settings;
+  readonly host: DaemonHost;
+  readonly metrics: OperatorMetrics;
+  /** Aborts when the daemon is asked to stop: no further process is started. */
+  readonly stop: AbortSignal;
+  /** What is started is entered here, to be ended in reverse order. */
+  readonly running: AsyncDisposableStack;
+  /** The operator, once it is there. */
+  readonly operator: () => Operator | undefined;
+}
+
+/**
+ * Starts the parts below the operator, in the order in which they need each other.
+ *
+ * @throws OperatorError when a part cannot be started
+ */
+export async function startBase(options: BaseOptions): Promise<BaseParts> {
+  const { settings, host, metrics, stop, running } = options;
+  const { clock, random, log } = host;
+  const tmpDir = prepareTemporaryDirectory(settings.tmpDir, log);
+  const launcher = await startLauncher({ log, clock });
+  running.defer(() => launcher.stop());
+  const runner = guardedRunner(launcher, stop);
+  const cluster = await connectCluster(settings, host, metrics);
+  running.defer(() => cluster.close());
+  const jq = await selectJqEngine({ jq: settings.jq, env: definedVariables(host.env), clock, log });
+  running.defer(() => jq.stop());
+  log.info({ engine: jq.name }, 'jq engine');
+  const reflectors = createSharedReflectors({
+    kube: cluster.main,
+    clock,
+    random,
+    log,
+  });
+  const helm = await startHelm(options, { tmpDir, runner, cluster });
+  running.defer(() => helm.monitors.stopAll());
+  return { tmpDir, runner, cluster, jq, reflectors, helm };
+}
+
+async function startHelm(
+  { settings, host, metrics, stop, operator }: BaseOptions,
+  { tmpDir, runner, cluster }: Pick<BaseParts, 'tmpDir' | 'runner' | 'cluster'>,
+): Promise<HelmDriver> {
+  const { clock, random, log, env } = host;
+  const binary = await findHelm(
+    {
+      runner,
+      helmBinPath: settings.helmBinPath,
+      path: env['PATH'] ?? '',
+      pinned: (signal) =>
+        pinnedHelm(
+          PINNED_HELM_MAJOR,
+          {
+            cacheDir: cacheDirectory(env, homedir()),
+            onProgress: (progress) => log.info({ progress }, 'fetching the pinned helm'),
+          },
+          signal,
+        ),
+    },
+    stop,
+  );
+  log.info({ path: binary.path, version: binary.version }, 'helm');
+  const workDir = join(tmpDir, 'helm');
+  const { source } = cluster.access;
+  const kubeconfig = helmKubeconfig({
+    access: cluster.access,
+    givenPath: settings.kubeServer === '' && existsSync(source) ? resolve(source) : undefined,
+    context: settings.kubeContext,
+    directory: workDir,
+  });
+  return createHelmDriver({
+    runner,
+    kube: cluster.monitor,
+    discovery: cluster.discovery,
+    clock,
+    log,
+    helm: binary,
+    env,
+    kubeConfigPath: kubeconfig.path,
+    kubeContext: kubeconfig.context,
+    namespace: settings.namespace,
+    workDir,
+    storageDriver: settings.helmDriver,
+    historyMax: settings.helmHistoryMax,
+    timeoutMs: settings.helmTimeoutMs,
+    extraLabels: settings.crdExtraLabels,
+    random,
+    onOperation: ({ module, operation, durationMs }) =>
+      metrics.helmOperation(
+        { module, operation, activation: operator()?.activation ?? '' },
+        durationMs / 1_000,
+      ),
+    onFinding: (module, finding) => {
+      const known = operator()?.modules.find(({ name }) => name === module);
+      if (known === undefined) return;
+      if (finding.type === 'absent') metrics.absentResource(module, finding.resource);
+      else metrics.releaseRedeployed(module);
+      operator()?.queueModuleRun(
+        known.name,
+        finding.type === 'absent' ? 'AbsentHelmResourcesDetected' : 'HelmReleaseUnexpectedStatus',
+      );
+    },
+  });
+}

@@ -1,0 +1,195 @@
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { ScheduleManager } from '../events/schedule/schedule-manager.ts';
+import type { HookLoader } from '../hooks/load-hooks.ts';
+import { HookRunner } from '../hooks/run-hook.ts';
+import { ObjectPatcher } from '../kube/object-patch/object-patcher.ts';
+import { OperatorError } from '../lib/errors.ts';
+import type { HookMetrics } from '../metrics/hook-metrics.ts';
+import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
+import { discoverModules } from '../modules/discovery.ts';
+import { createEnabledScript } from '../modules/enabled-script.ts';
+import type { ModuleFlags } from '../modules/enablement.ts';
+import { parseExtenders } from '../modules/enablement.ts';
+import { type FoundModules, findModules } from '../modules/find-modules.ts';
+import { flagDecision } from '../modules/flag-decision.ts';
+import { DynamicFlags } from '../operator/dynamic-flags.ts';
+import { taskHandler } from '../operator/handle-task.ts';
+import { HookExecution } from '../operator/hook-execution.ts';
+import { Operator } from '../operator/operator.ts';
+import { Schedules } from '../operator/schedules.ts';
+import { hookOf, moduleOf, type Task } from '../operator/tasks.ts';
+import { QueueSet } from '../queue/queue-set.ts';
+import type { Settings } from '../settings.ts';
+import type { ConfigMapStore } from '../values/config-map-store.ts';
+import { ValuesStore } from '../values/values-store.ts';
+import { visibleToModule } from '../values/visible-values.ts';
+import type { BaseParts } from './base-parts.ts';
+import { createRuntime, type HookPartsDeps } from './hook-parts.ts';
+import { type DaemonHost, definedVariables } from './host.ts';
+import { releasesOf } from './releases.ts';
+
+/** Between TERM and KILL of a hook that is to end. */
+const HOOK_GRACE_MS = 10_000;
+
+export interface BuildOptions {
+  readonly settings: Settings;
+  readonly host: DaemonHost;
+  readonly base: BaseParts;
+  readonly metrics: OperatorMetrics;
+  readonly hookMetrics: HookMetrics;
+  readonly configMap: ConfigMapStore;
+  readonly loader: HookLoader;
+}
+
+export interface BuiltOperator {
+  readonly operator: Operator;
+  readonly scheduleManager: ScheduleManager;
+}
+
+/**
+ * Finds the modules and puts the operator together; nothing runs yet.
+ *
+ * @throws OperatorError for directories and values files that cannot be used
+ */
+export async function buildOperator(options: BuildOptions): Promise<BuiltOperator> {
+  const { settings, host, base, metrics, configMap, loader } = options;
+  const { clock, random, log } = host;
+  const find = (): Promise<FoundModules> =>
+    findModules({
+      dirs: settings.modulesDirs,
+      defaultOrder: settings.unnumberedModulesOrder,
+      isStrict: settings.requiresValuesFiles,
+      log,
+    });
+  let found = await find();
+  const values = new ValuesStore(found.staticValues);
+  values.setConfig(configMap.content);
+  const dynamicFlags = new DynamicFlags();
+  const extenders = parseExtenders(settings.appliedModuleExtenders.join(','));
+  const flags = (): ModuleFlags => ({
+    common: found.commonFlags,
+    dynamic: dynamicFlags.all,
+    configMap: configMap.content.flags,
+  });
+  const execution = createExecution(options, values, dynamicFlags, () => operator);
+  const runScript = createEnabledScript({
+    processes: base.runner,
+    visible: (name, enabledBefore) => visibleToModule(values, name, enabledBefore),
+    tmpDir: base.tmpDir,
+    env: definedVariables(host.env),
+    cwd: host.cwd,
+    timeoutMs: settings.hookTimeoutMs === 0 ? undefined : settings.hookTimeoutMs,
+    graceMs: HOOK_GRACE_MS,
+    isKeepingFiles: settings.keepsTmpFiles,
+    log,
+    onUsage: (module, usage) =>
+      metrics.hookUsage(
+        { module, hook: 'enabled', binding: 'enabled', queue: 'main', activation: '' },
+        usage,
+      ),
+  });
+  const hookParts: HookPartsDeps = { host, metrics, ...base };
+  const schedules = new Schedules({
+    add: (crontab, id) => scheduleManager.add(crontab, id),
+    remove: (crontab, id) => scheduleManager.remove(crontab, id),
+    onTick: (runtime, binding) => operator.onScheduleTick(runtime, binding),
+  });
+  const scheduleManager = new ScheduleManager({ clock, log, onFire: (_crontab, ids) => schedules.fire(ids) });
+  const queues: QueueSet<Task> = new QueueSet<Task>({
+    clock,
+    random,
+    handle: (entry, queue, signal) => handle(entry, queue, signal),
+    onFailure: (queue, { task, failures }, { delayMs }) =>
+      log.debug(
+        { queue, task: task.type, module: moduleOf(task), hook: hookOf(task), failures, delayMs },
+        'attempt will be repeated',
+      ),
+  });
+  const operator: Operator = new Operator(
+    {
+      clock,
+      log,
+      queues,
+      values,
+      dynamicFlags,
+      execution,
+      metrics,
+      releases: releasesOf(base.helm, log),
+      discover: (modules, signal) =>
+        discoverModules({ modules, flags: flags(), extenders }, runScript, signal),
+      isFlaggedOff: (name) => {
+        const module = found.modules.find((other) => other.name === name);
+        return module === undefined || !flagDecision(module, flags(), extenders).isEnabled;
+      },
+      loadModuleHooks: (module, signal) =>
+        loader.load(join(module.path, 'hooks'), { type: 'module', module: module.name }, signal),
+      loadGlobalHooks: (signal) =>
+        loader.load(globalHooksRoot(settings.globalHooksDir), { type: 'global' }, signal),
+      reloadModules: async () => {
+        found = await find();
+        values.setStatic(found.staticValues);
+        operator.setModules(found.modules);
+      },
+      createRuntime: (hook) => createRuntime(hookParts, hook, () => operator),
+      setSchedules: (runtime, isEnabled) => schedules.set(runtime, isEnabled),
+      configMapContent: () => configMap.content,
+      ignoredRelease: settings.helmIgnoreRelease,
+    },
+    found.modules,
+  );
+  const handle = taskHandler(operator);
+  return { operator, scheduleManager };
+}
+
+function createExecution(
+  { settings, host, base, metrics, hookMetrics, configMap }: BuildOptions,
+  values: ValuesStore,
+  dynamicFlags: DynamicFlags,
+  operator: () => Operator,
+): HookExecution {
+  const { clock, log, random } = host;
+  return new HookExecution({
+    clock,
+    values,
+    configMap,
+    dynamicFlags,
+    hookMetrics,
+    metrics,
+    enabledModules: () => operator().enabledModules,
+    hookRunner: new HookRunner({
+      runner: base.runner,
+      tmpDir: base.tmpDir,
+      env: definedVariables(host.env),
+      cwd: host.cwd,
+      timeoutMs: settings.hookTimeoutMs === 0 ? undefined : settings.hookTimeoutMs,
+      graceMs: HOOK_GRACE_MS,
+      keepFiles: settings.keepsTmpFiles,
+    }),
+    objectPatcher: new ObjectPatcher({
+      kube: base.cluster.patcher,
+      find: (apiVersion, kind, signal) => base.cluster.discovery.find(apiVersion, kind, signal),
+      jq: base.jq,
+      clock,
+      random,
+      log,
+    }),
+  });
+}
+
+/**
+ * Where global hooks lie: in `hooks/` below the given directory if there is one, else in the directory itself.
+ *
+ * @throws OperatorError CONFIG_INVALID when the directory does not exist
+ */
+export function globalHooksRoot(directory: string): string {
+  const root = resolve(directory);
+  if (!existsSync(root)) {
+    throw new OperatorError(
+      'CONFIG_INVALID',
+      `The directory for global hooks ${root} does not exist: create it, or set --global-hooks-dir (GLOBAL_HOOKS_DIR)`,
+    );
+  }
+  const nested = join(root, 'hooks');
+  return existsSync(nested) ? nested : root;
+}

@@ -1,0 +1,80 @@
+import { readFile } from 'node:fs/promises';
+import type { ClusterAccess } from '../kube/cluster-access.ts';
+import { CredentialStore } from '../kube/credentials.ts';
+import { Discovery } from '../kube/discovery.ts';
+import { HttpKubeClient } from '../kube/http-kube-client.ts';
+import type { KubeClient } from '../kube/kube-client.ts';
+import { loadKubeConfig } from '../kube/kube-config.ts';
+import { loadPluginCredentials } from '../kube/plugin-credentials.ts';
+import { TokenBucket } from '../kube/token-bucket.ts';
+import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
+import type { Settings } from '../settings.ts';
+import type { DaemonHost } from './host.ts';
+
+/** The ways to the API server: one client a purpose, each with its own limit on the rate of requests. */
+export interface Cluster {
+  readonly access: ClusterAccess;
+  readonly main: KubeClient;
+  /** For what hooks write into KUBERNETES_PATCH_PATH. */
+  readonly patcher: KubeClient;
+  /** For looking after the objects of releases. */
+  readonly monitor: KubeClient;
+  readonly discovery: Discovery;
+  close(): void;
+}
+
+/** @throws OperatorError KUBE_CONFIG_INVALID when it cannot be found out how to reach the API server */
+export async function connectCluster(
+  settings: Settings,
+  host: DaemonHost,
+  metrics: OperatorMetrics,
+): Promise<Cluster> {
+  const readText = (path: string): Promise<string> => readFile(path, 'utf8');
+  const access = await loadKubeConfig({
+    kubeConfigPath: settings.kubeConfig,
+    kubeContext: settings.kubeContext,
+    kubeServer: settings.kubeServer,
+    env: host.env,
+    readFile: readText,
+  });
+  const { clock, random, version } = host;
+  const credentials = new CredentialStore(access, {
+    clock,
+    readFile: readText,
+    loadPlugin: (user) => loadPluginCredentials(user, clock),
+  });
+  const apiHost = new URL(access.server).host;
+  const client = (qps: number, burst: number, requestTimeoutMs?: number): HttpKubeClient =>
+    new HttpKubeClient({
+      access,
+      credentials,
+      clock,
+      random,
+      version,
+      limiter: new TokenBucket({ qps, burst, clock }),
+      ...(requestTimeoutMs === undefined ? {} : { requestTimeoutMs }),
+      onRequest: ({ verb, status, durationMs, pathTemplate }) => {
+        metrics.kubeRequestResult({ code: status ?? 0, method: verb, host: apiHost });
+        metrics.kubeRequest({ verb, url: pathTemplate }, durationMs / 1_000);
+        if (settings.logsKubeApi)
+          host.log.debug({ verb, status, durationMs, url: pathTemplate }, 'API request');
+      },
+    });
+  const main = client(settings.kubeClientQps, settings.kubeClientBurst);
+  const patcher = client(
+    settings.objectPatcherQps,
+    settings.objectPatcherBurst,
+    settings.objectPatcherTimeoutMs,
+  );
+  const monitor = client(settings.helmMonitorQps, settings.helmMonitorBurst);
+  return {
+    access,
+    main,
+    patcher,
+    monitor,
+    discovery: new Discovery({ kube: main, clock, log: host.log }),
+    close: () => {
+      for (const each of [main, patcher, monitor]) each.close();
+    },
+  };
+}

@@ -1,0 +1,86 @@
+import type { ScheduleManager } from '../events/schedule/schedule-manager.ts';
+import { reconnectDelayMs } from '../kube/reflector-backoff.ts';
+import { hasCode, messageOf } from '../lib/errors.ts';
+import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
+import { onConfigChange } from '../operator/config-changes.ts';
+import type { Operator } from '../operator/operator.ts';
+import type { ConfigMapStore } from '../values/config-map-store.ts';
+import type { DaemonHost } from './host.ts';
+
+const LIVE_TICK_MS = 10_000;
+const CONFIG_CHECK_MS = 5_000;
+
+/**
+ * Reads the ConfigMap for the first time. While the API server is away it is asked again, after 0.8 s growing to 30 s:
+ * the daemon stays up and not ready.
+ *
+ * @throws OperatorError CONFIG_MAP_INVALID for a ConfigMap that cannot be understood
+ */
+export async function loadPatiently(
+  configMap: ConfigMapStore,
+  { clock, log, random }: DaemonHost,
+  stop: AbortSignal,
+): Promise<void> {
+  for (let failures = 1; ; failures += 1) {
+    try {
+      await configMap.load(stop);
+      return;
+    } catch (error) {
+      stop.throwIfAborted();
+      if (!hasCode(error, 'KUBE_UNREACHABLE') && !hasCode(error, 'KUBE_API')) throw error;
+      const delayMs = reconnectDelayMs(failures, undefined, random);
+      log.warn({ error, delayMs }, 'the API server cannot be asked for the ConfigMap yet, waiting for it');
+      await clock.sleep(delayMs, stop);
+    }
+  }
+}
+
+export interface LoopParts {
+  readonly operator: Operator;
+  readonly configMap: ConfigMapStore;
+  readonly scheduleManager: ScheduleManager;
+  readonly metrics: OperatorMetrics;
+  readonly stop: AbortSignal;
+  readonly running: AsyncDisposableStack;
+}
+
+/** Starts everything that goes on by itself until the daemon stops. */
+export function startLoops(host: DaemonHost, parts: LoopParts): void {
+  const { operator, configMap, scheduleManager, metrics, stop, running } = parts;
+  const loops = [
+    configMap.watch((change) => onConfigChange(operator, change), stop),
+    scheduleManager.run(stop),
+    every(host, LIVE_TICK_MS, () => metrics.liveTick(), stop),
+    every(
+      host,
+      CONFIG_CHECK_MS,
+      () => {
+        if (configMap.state.type === 'invalid') metrics.configValuesError();
+      },
+      stop,
+    ),
+  ];
+  const ended = loops.map(async (loop) => {
+    try {
+      await loop;
+    } catch (error) {
+      if (!stop.aborted)
+        host.log.error({ error: messageOf(error) }, 'a loop of the daemon ended unexpectedly');
+    }
+  });
+  running.defer(async () => {
+    await Promise.all(ended);
+  });
+}
+
+async function every(
+  { clock }: DaemonHost,
+  periodMs: number,
+  act: () => void,
+  stop: AbortSignal,
+): Promise<void> {
+  while (!stop.aborted) {
+    await clock.sleep(periodMs, stop);
+    act();
+  }
+}

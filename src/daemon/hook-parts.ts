@@ -1,0 +1,75 @@
+import { createMonitor } from '../events/kubernetes/monitor.ts';
+import { parseCrontab } from '../events/schedule/crontab.ts';
+import { type Hook, moduleNameOf } from '../hooks/hook.ts';
+import { HookLoader } from '../hooks/load-hooks.ts';
+import { HookConfigParser } from '../hooks/parse-hook-config.ts';
+import type { JqEngine } from '../jq/jq-engine.ts';
+import type { SharedReflectors } from '../kube/reflector-sink.ts';
+import type { BindingLabels, OperatorMetrics } from '../metrics/operator-metrics.ts';
+import { HookRuntime } from '../operator/hook-runtime.ts';
+import type { Operator } from '../operator/operator.ts';
+import type { ProcessRunner } from '../process/process-runner.ts';
+import type { Cluster } from './connect-cluster.ts';
+import { type DaemonHost, definedVariables } from './host.ts';
+
+/** A hook has this long to answer `--config`. */
+const CONFIG_TIMEOUT_MS = 30_000;
+
+export interface HookPartsDeps {
+  readonly host: DaemonHost;
+  readonly runner: ProcessRunner;
+  readonly jq: JqEngine;
+  readonly cluster: Cluster;
+  readonly reflectors: SharedReflectors;
+  readonly metrics: OperatorMetrics;
+}
+
+export function createHookLoader({ host, runner, jq }: HookPartsDeps, signal: AbortSignal): HookLoader {
+  return new HookLoader({
+    runner,
+    parser: new HookConfigParser({
+      crontab: (expression) => {
+        parseCrontab(expression);
+      },
+      jqFilter: async (program) => {
+        await jq.compile(program, signal);
+      },
+    }),
+    log: host.log,
+    env: definedVariables(host.env),
+    cwd: host.cwd,
+    timeoutMs: CONFIG_TIMEOUT_MS,
+  });
+}
+
+/** Puts a loaded hook into operation: its monitors report to the operator. */
+export function createRuntime(deps: HookPartsDeps, hook: Hook, operator: () => Operator): HookRuntime {
+  const { host, cluster, jq, reflectors, metrics } = deps;
+  return new HookRuntime(hook, {
+    clock: host.clock,
+    onEvent: (runtime, binding, event) => operator().onKubernetesEvent(runtime, binding, event),
+    createMonitor: (owner, binding, onEvent) => {
+      const labels: BindingLabels = {
+        module: moduleNameOf(owner),
+        hook: owner.name,
+        binding: binding.name,
+        queue: binding.queue,
+        kind: binding.watch.kind,
+      };
+      return createMonitor(binding.watch, {
+        find: (apiVersion, kind, signal) => cluster.discovery.find(apiVersion, kind, signal),
+        jq,
+        clock: host.clock,
+        random: host.random,
+        log: host.log.child({ module: labels.module, hook: owner.name, 'binding.name': binding.name }),
+        reflectors,
+        onEvent,
+        metrics: {
+          snapshotObjects: (_binding, count) => metrics.setSnapshotObjects(labels, count),
+          filterDuration: (_binding, durationMs) => metrics.jqFilter(labels, durationMs / 1_000),
+          eventDuration: (_binding, durationMs) => metrics.kubeEvent(labels, durationMs / 1_000),
+        },
+      });
+    },
+  });
+}

@@ -1,0 +1,20 @@
+import type { Clock } from '../lib/clock.ts';
+import type { RootLogger } from '../lib/pino-logger.ts';
+
+/** What the process the daemon runs in gives it. */
+export interface DaemonHost {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  readonly clock: Clock;
+  /** A number in [0, 1). */
+  readonly random: () => number;
+  readonly log: RootLogger;
+  readonly version: string;
+}
+
+/** The environment without its unset variables, as processes get it. */
+export function definedVariables(env: DaemonHost['env']): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
+}

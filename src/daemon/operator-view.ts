@@ -1,0 +1,137 @@
+import type { HelmDriver } from '../helm/helm-driver.ts';
+import type { Hook } from '../hooks/hook.ts';
+import type { Clock } from '../lib/clock.ts';
+import { formatGoDuration } from '../lib/go-duration.ts';
+import type { JsonObject } from '../lib/json.ts';
+import type { HookRuntime } from '../operator/hook-runtime.ts';
+import type { Operator } from '../operator/operator.ts';
+import { countsForConverge, describeTask, type Task } from '../operator/tasks.ts';
+import type { TaskQueue } from '../queue/task-queue.ts';
+import type {
+  ConvergeStatus,
+  DaemonView,
+  ModuleView,
+  QueueView,
+  SectionView,
+  ValuesPatchView,
+} from '../server/daemon-view.ts';
+import { GLOBAL_SECTION, sectionOf, type ValuesOwner } from '../values/module-key.ts';
+import { visibleToHelm } from '../values/visible-values.ts';
+
+export interface ViewDeps {
+  readonly operator: Operator;
+  readonly clock: Clock;
+  readonly helm: Pick<HelmDriver, 'render' | 'monitors'>;
+}
+
+/** What there is to see before the operator is there: nothing has begun. */
+export const STARTING_VIEW: Pick<DaemonView, 'readiness' | 'convergeStatus'> = {
+  readiness: () => ({ type: 'converging' }),
+  convergeStatus: () => ({ type: 'not-started' }),
+};
+
+/** Shows the operator to the HTTP server and the debug endpoint. */
+export function createView(deps: ViewDeps): DaemonView {
+  const { operator, clock, helm } = deps;
+  return {
+    readiness: () => ({ type: operator.firstConverge === 'done' ? 'converged' : 'converging' }),
+    convergeStatus: () => convergeStatus(operator),
+    queues: () => operator.deps.queues.all.map((queue) => queueView(queue, clock)),
+    enabledModules: () => operator.enabledModules,
+    globalHooks: () => operator.globalHooks.map(({ hook }) => hook.name),
+    global: sectionView(operator, GLOBAL_SECTION, () => operator.globalHooks),
+    module: (name) => moduleView(deps, name),
+    monitoredResources: () =>
+      Object.fromEntries(operator.enabledModules.map((name) => [name, helm.monitors.resources(name)])),
+  };
+}
+
+function convergeStatus(operator: Operator): ConvergeStatus {
+  const tasks = operator.main.entries.filter(({ task }) => countsForConverge(task)).length;
+  switch (operator.firstConverge) {
+    case 'not-started':
+      return { type: 'not-started' };
+    case 'running':
+      return { type: 'first', tasks };
+    case 'done':
+      return { type: 'done', tasks };
+  }
+}
+
+function queueView(queue: TaskQueue<Task>, clock: Clock): QueueView {
+  return {
+    name: queue.name,
+    status: statusText(queue, clock.now()),
+    tasks: queue.entries.map(({ task, failures, lastError }, position) => ({
+      index: position + 1,
+      description: `${describeTask(task, queue.name)}${failures === 0 ? '' : `:failures ${failures}:${lastError}`}`,
+    })),
+  };
+}
+
+function statusText({ status }: TaskQueue<Task>, nowMs: number): string {
+  switch (status.type) {
+    case 'idle':
+      return '';
+    case 'running':
+      return 'run first task';
+    case 'repeating':
+      return 'repeat head task';
+    case 'delayed': {
+      const leftMs = Math.max(0, status.sinceMs + status.delayMs - nowMs);
+      const seconds = (ms: number): string => `${Math.round(ms / 1_000)}s`;
+      return `sleep after fail for ${formatGoDuration(status.delayMs)} (${seconds(leftMs)} left of ${seconds(status.delayMs)} delay)`;
+    }
+    case 'stopped':
+      return 'stop';
+  }
+}
+
+function moduleView({ operator, helm }: ViewDeps, text: string): ModuleView | undefined {
+  const module = operator.modules.find(({ name }) => name === text);
+  if (module === undefined) return undefined;
+  return {
+    ...sectionView(operator, module.name, () => operator.moduleStates.get(module.name)?.hooks ?? []),
+    valuesKey: sectionOf(module.name),
+    render: async (_options, signal) => {
+      if (module.chart === 'none') return '';
+      return helm.render({ module, values: visibleToHelm(operator.deps.values, module.name) }, signal);
+    },
+  };
+}
+
+function sectionView(
+  operator: Operator,
+  owner: ValuesOwner,
+  runtimes: () => readonly HookRuntime[],
+): SectionView {
+  const { values } = operator.deps;
+  return {
+    values: () => values.values(owner),
+    configValues: () => values.configValues(owner) ?? {},
+    patches: () => {
+      const dump = values.patchesDump(owner);
+      // The store documents the shape: null or a list of patches.
+      return dump === null ? undefined : (dump as unknown as readonly ValuesPatchView[]);
+    },
+    snapshots: () => snapshotsOf(runtimes()),
+  };
+}
+
+function snapshotsOf(runtimes: readonly HookRuntime[]): JsonObject {
+  return Object.fromEntries(
+    runtimes
+      .filter(({ hook }) => hook.config.kubernetes.length > 0)
+      .map((runtime) => [runtime.hook.name, snapshotsOfHook(runtime, runtime.hook)]),
+  );
+}
+
+function snapshotsOfHook(runtime: HookRuntime, hook: Hook): JsonObject {
+  return Object.fromEntries(
+    hook.config.kubernetes.map((binding) => [
+      binding.name,
+      // Snapshot items are what the API server sent as JSON, or what a filter made of it.
+      { snapshot: runtime.peek(binding.index) as unknown as JsonObject[] },
+    ]),
+  );
+}

@@ -1,0 +1,39 @@
+import { OperatorError } from '../lib/errors.ts';
+import type { Operator } from '../operator/operator.ts';
+import type { Settings } from '../settings.ts';
+import type { DaemonHost } from './host.ts';
+
+export interface StopParts {
+  readonly running: AsyncDisposableStack;
+  readonly stop: AbortController;
+  readonly abort: AbortController;
+}
+
+/**
+ * Ends the daemon in order: no new task and no new process from now on; hooks and helm that run may finish within the
+ * grace, then their groups are told to stop; at last everything else ends, in reverse order of its start.
+ */
+export async function stopDaemon(
+  settings: Settings,
+  { clock, log }: DaemonHost,
+  operator: Operator,
+  { running, stop, abort }: StopParts,
+): Promise<void> {
+  const stopping = new OperatorError('ABORTED', 'the daemon is stopping');
+  log.info({ graceMs: settings.shutdownGraceMs }, 'stopping: running hooks and helm may finish');
+  stop.abort(stopping);
+  const ended = new AbortController();
+  const grace = clock.sleep(settings.shutdownGraceMs, ended.signal).then(
+    () => {
+      log.warn({}, 'hooks or helm still run after the grace: they are told to stop');
+      abort.abort(stopping);
+    },
+    () => undefined,
+  );
+  await operator.deps.queues.ended();
+  ended.abort();
+  await grace;
+  abort.abort(stopping);
+  await running.disposeAsync();
+  log.info({}, 'shutdown is done');
+}

@@ -1,0 +1,43 @@
+import { messageOf } from '../lib/errors.ts';
+import type { Operator } from '../operator/operator.ts';
+import type { DaemonHost } from './host.ts';
+
+/** Editors write a file in several steps: a reload waits until nothing changed for this long. */
+const QUIET_MS = 300;
+
+/**
+ * Watches directories with hooks and modules, and asks the operator to load them again when something in them changes.
+ *
+ * @param onReady told when changes are noticed from now on
+ * @returns ends the watch
+ */
+export function watchFiles(
+  directories: readonly string[],
+  { clock, log }: DaemonHost,
+  operator: Operator,
+  stop: AbortSignal,
+): () => Promise<void> {
+  let changes = 0;
+  const onChange = async (path: string): Promise<void> => {
+    changes += 1;
+    const seen = changes;
+    await clock.sleep(QUIET_MS, stop);
+    if (seen !== changes) return;
+    log.info({ path }, 'files changed, loading hooks and modules again');
+    operator.main.prepend({ type: 'ReloadFiles', trigger: 'Files-Changed' });
+    operator.main.cutDelay();
+  };
+  // Loaded on demand: only development needs it.
+  const watcher = import('chokidar').then(({ watch }) => {
+    const files = watch([...directories], { ignoreInitial: true, ignored: /(^|[/\\])\.[^/\\]/ });
+    files.on('all', (_event, path) => {
+      onChange(path).catch(() => undefined);
+    });
+    files.on('error', (error) => log.warn({ error: messageOf(error) }, 'files cannot be watched'));
+    files.on('ready', () => log.info({ directories }, 'watching files for changes'));
+    return files;
+  });
+  return async () => {
+    await (await watcher).close();
+  };
+}

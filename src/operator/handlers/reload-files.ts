@@ -1,0 +1,75 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Hook } from '../../hooks/hook.ts';
+import { messageOf } from '../../lib/errors.ts';
+import type { TaskOutcome } from '../../queue/task-queue.ts';
+import type { HookRuntime } from '../hook-runtime.ts';
+import { enableTasks, onStartupRuns } from '../lifecycle.ts';
+import type { Operator } from '../operator.ts';
+import type { Task } from '../tasks.ts';
+import { stopModule } from './module-delete.ts';
+
+/**
+ * Development only: takes over what changed on disk. New and changed global hooks are started as at the start of the
+ * daemon, removed ones stopped; modules with other hooks start anew; then all modules are brought to the new state.
+ * What cannot be loaded is reported, and stays as it was.
+ */
+export async function handleReloadFiles(operator: Operator, signal: AbortSignal): Promise<TaskOutcome<Task>> {
+  const { deps } = operator;
+  await attempt(operator, 'modules', () => deps.reloadModules());
+  const started: HookRuntime[] = [];
+  await attempt(operator, 'global hooks', async () => {
+    started.push(...(await replaceGlobalHooks(operator, await deps.loadGlobalHooks(signal))));
+  });
+  for (const state of operator.moduleStates.values()) {
+    const { hooks } = state;
+    if (hooks === undefined) continue;
+    await attempt(operator, `hooks of module ${state.module.name}`, async () => {
+      const loaded = await deps.loadModuleHooks(state.module, signal);
+      if (
+        !isSame(
+          hooks.map((runtime) => runtime.hook),
+          loaded,
+        )
+      )
+        await stopModule(operator, state);
+    });
+  }
+  operator.restartConverge('ReloadAllModules', 'Files-Changed');
+  return { type: 'success', after: [...onStartupRuns(started), ...enableTasks(started)] };
+}
+
+async function attempt(operator: Operator, what: string, load: () => Promise<void>): Promise<void> {
+  try {
+    await load();
+  } catch (error) {
+    operator.deps.log.error(
+      { error: messageOf(error) },
+      `changed files cannot be loaded, the ${what} stay as they were`,
+    );
+  }
+}
+
+/** Returns the hooks that are to be started. */
+async function replaceGlobalHooks(operator: Operator, loaded: readonly Hook[]): Promise<HookRuntime[]> {
+  const before = operator.globalHooks;
+  const kept = before.filter(({ hook }) => loaded.some((other) => isSame([hook], [other])));
+  const fresh = loaded
+    .filter((hook) => !kept.some((runtime) => runtime.hook.name === hook.name))
+    .map((hook) => operator.deps.createRuntime(hook));
+  const gone = before.filter((runtime) => !kept.includes(runtime));
+  for (const runtime of gone) {
+    operator.deps.setSchedules(runtime, false);
+    await runtime.stop();
+  }
+  operator.dropTasksOf(gone);
+  operator.globalHooks = [...kept, ...fresh].toSorted((a, b) => (a.hook.name < b.hook.name ? -1 : 1));
+  for (const { hook } of fresh) operator.deps.log.info({ hook: hook.name }, 'global hook is new or changed');
+  for (const { hook } of gone) operator.deps.log.info({ hook: hook.name }, 'global hook is replaced or gone');
+  return fresh;
+}
+
+/** Whether hooks have the same names and configurations; what else is in the file counts at its next run anyway. */
+function isSame(a: readonly Hook[], b: readonly Hook[]): boolean {
+  const essence = (hooks: readonly Hook[]) => hooks.map(({ path, config }) => ({ path, config }));
+  return isDeepStrictEqual(essence(a), essence(b));
+}

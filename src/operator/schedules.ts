@@ -1,0 +1,57 @@
+import type { ScheduleBinding } from '../hooks/hook-config.ts';
+import type { HookRuntime } from './hook-runtime.ts';
+
+export interface SchedulesOptions {
+  readonly add: (crontab: string, id: string) => void;
+  readonly remove: (crontab: string, id: string) => void;
+  readonly onTick: (runtime: HookRuntime, binding: ScheduleBinding) => void;
+}
+
+interface Subscription {
+  readonly runtime: HookRuntime;
+  readonly binding: ScheduleBinding;
+}
+
+/** Which hooks wait for which crontabs. */
+export class Schedules {
+  readonly #options: SchedulesOptions;
+  readonly #subscriptions = new Map<string, Subscription>();
+  #lastId = 0;
+
+  constructor(options: SchedulesOptions) {
+    this.#options = options;
+  }
+
+  /** Makes the crontabs of a hook fire, or no longer fire. */
+  set(runtime: HookRuntime, isEnabled: boolean): void {
+    if (runtime.areSchedulesEnabled === isEnabled) return;
+    runtime.areSchedulesEnabled = isEnabled;
+    if (isEnabled) this.#enable(runtime);
+    else this.#disable(runtime);
+  }
+
+  /** One task for each binding with one of these subscriptions. */
+  fire(ids: readonly string[]): void {
+    for (const id of ids) {
+      const subscription = this.#subscriptions.get(id);
+      if (subscription !== undefined) this.#options.onTick(subscription.runtime, subscription.binding);
+    }
+  }
+
+  #enable(runtime: HookRuntime): void {
+    for (const binding of runtime.hook.config.schedule) {
+      this.#lastId += 1;
+      const id = String(this.#lastId);
+      this.#subscriptions.set(id, { runtime, binding });
+      this.#options.add(binding.crontab, id);
+    }
+  }
+
+  #disable(runtime: HookRuntime): void {
+    for (const [id, subscription] of this.#subscriptions) {
+      if (subscription.runtime !== runtime) continue;
+      this.#subscriptions.delete(id);
+      this.#options.remove(subscription.binding.crontab, id);
+    }
+  }
+}

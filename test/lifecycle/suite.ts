@@ -1,0 +1,15 @@
+import type { Backend } from '../support/world.ts';
+import { discoveryTests } from './discovery.ts';
+import { mainLoopTests } from './main-loop.ts';
+import { moduleLifecycleTests } from './module-lifecycle.ts';
+import { queueTests } from './queues.ts';
+import { startUpTests } from './start-up.ts';
+
+/** Every behaviour of the lifecycle, on one API server. Each backend runs all of them. */
+export function lifecycleTests(backend: () => Backend): void {
+  startUpTests(backend);
+  discoveryTests(backend);
+  moduleLifecycleTests(backend);
+  mainLoopTests(backend);
+  queueTests(backend);
+}

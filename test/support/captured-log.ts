@@ -1,0 +1,56 @@
+import type { Clock } from '../../src/lib/clock.ts';
+import { createLogger, type RootLogger } from '../../src/lib/pino-logger.ts';
+
+export type LogRecord = Readonly<Record<string, unknown>>;
+
+/** Collects what a daemon under test logs, and lets a test wait for a record. */
+export class CapturedLog {
+  readonly records: LogRecord[] = [];
+  readonly logger: RootLogger;
+  #watchers: (() => void)[] = [];
+
+  constructor(clock: Clock) {
+    this.logger = createLogger({
+      level: 'debug',
+      type: 'json',
+      hasTime: false,
+      clock,
+      output: {
+        write: (line) => {
+          this.records.push(JSON.parse(line) as LogRecord);
+          for (const notify of this.#watchers.splice(0)) notify();
+        },
+      },
+    });
+  }
+
+  /** What hooks printed, in order. */
+  get printed(): string[] {
+    return this.records
+      .filter((record) => record['output'] === 'stdout')
+      .map((record) => String(record['msg']));
+  }
+
+  /** Waits until the condition holds; it is looked at again after every record. */
+  async until(isTrue: (records: readonly LogRecord[]) => boolean): Promise<void> {
+    while (!isTrue(this.records)) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#watchers.push(resolve);
+      await promise;
+    }
+  }
+
+  /** Waits until hooks printed `text` at least `times` times. */
+  untilPrinted(text: string, times = 1): Promise<void> {
+    return this.until(() => this.printed.filter((line) => line === text).length >= times);
+  }
+
+  untilMessage(message: string, times = 1): Promise<void> {
+    return this.until((records) => records.filter((record) => record['msg'] === message).length >= times);
+  }
+
+  /** The log as text, for a test that failed. */
+  dump(): string {
+    return this.records.map((record) => JSON.stringify(record)).join('\n');
+  }
+}

@@ -1,0 +1,207 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Daemon, startDaemon } from '../../src/daemon/start-daemon.ts';
+import { readSettings } from '../../src/settings/read-settings.ts';
+import { CapturedLog } from './captured-log.ts';
+import type { ApiAnswer, ProbeRequest } from './control-plane/api-probe.ts';
+import { JumpClock } from './jump-clock.ts';
+import { type FileTree, writeTree } from './world-files.ts';
+
+/** An API server that tests run on. */
+export interface Backend {
+  readonly name: 'sandbox' | 'control plane';
+  readonly kubeconfigPath: string;
+  readonly helmPath: string;
+  request(request: ProbeRequest): Promise<ApiAnswer>;
+}
+
+export interface WorldOptions {
+  /** Files below the modules directory. */
+  readonly modules?: FileTree;
+  /** Files below the global hooks directory. */
+  readonly globalHooks?: FileTree;
+  /** Data of the ConfigMap; without it there is none. */
+  readonly config?: Readonly<Record<string, string>>;
+  readonly flags?: Readonly<Record<string, string>>;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** One namespace, one set of directories and one daemon, in this process. */
+export class World {
+  readonly clock = new JumpClock();
+  readonly log = new CapturedLog(this.clock);
+  readonly backend: Backend;
+  readonly namespace: string;
+  readonly directory: string;
+  readonly #options: WorldOptions;
+  #daemon: Daemon | undefined;
+
+  private constructor(backend: Backend, namespace: string, directory: string, options: WorldOptions) {
+    this.backend = backend;
+    this.namespace = namespace;
+    this.directory = directory;
+    this.#options = options;
+  }
+
+  /** Writes everything down; the daemon is not started yet. */
+  static async create(backend: Backend, options: WorldOptions): Promise<World> {
+    const directory = await mkdtemp(join(tmpdir(), 'world-'));
+    const namespace = `world-${Math.random().toString(36).slice(2, 10)}`;
+    const world = new World(backend, namespace, directory, options);
+    await writeTree(join(directory, 'modules'), options.modules ?? {});
+    await writeTree(join(directory, 'global-hooks'), options.globalHooks ?? {});
+    await writeTree(directory, { helm: countingHelm(directory, backend.helmPath) });
+    await world.expect({
+      method: 'POST',
+      path: '/api/v1/namespaces',
+      body: { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } },
+    });
+    if (options.config !== undefined) await world.putConfig(options.config);
+    return world;
+  }
+
+  get daemon(): Daemon {
+    if (this.#daemon === undefined) throw new Error('the daemon of this world is not running');
+    return this.#daemon;
+  }
+
+  /** Starts the daemon; resolves when its queues run. */
+  async start(): Promise<void> {
+    const { flags = {}, env = {} } = this.#options;
+    const settings = readSettings({
+      flags: {
+        namespace: this.namespace,
+        'tmp-dir': join(this.directory, 'tmp'),
+        'debug-unix-socket': join(this.directory, 'debug.socket'),
+        'kube-config': this.backend.kubeconfigPath,
+        'helm-bin-path': join(this.directory, 'helm'),
+        'prometheus-listen-address': '127.0.0.1',
+        'prometheus-listen-port': '0',
+        'shutdown-grace': '2s',
+        ...flags,
+      },
+      env: {
+        MODULES_DIR: join(this.directory, 'modules'),
+        GLOBAL_HOOKS_DIR: join(this.directory, 'global-hooks'),
+        ...env,
+      },
+    });
+    this.#daemon = await startDaemon(
+      settings,
+      {
+        env: {
+          PATH: process.env['PATH'],
+          HOME: this.directory,
+          WORLD: this.directory,
+          NAMESPACE: this.namespace,
+        },
+        cwd: this.directory,
+        clock: this.clock,
+        random: () => 0,
+        log: this.log.logger,
+        version: '0.0.0-test',
+      },
+      new AbortController().signal,
+    );
+  }
+
+  /** Starts the daemon and waits for the end of the first converge. */
+  async converge(): Promise<void> {
+    await this.start();
+    await this.daemon.firstConverge;
+  }
+
+  async stop(): Promise<void> {
+    await this.#daemon?.stop();
+    this.#daemon = undefined;
+  }
+
+  /** Stops the daemon and removes what the world made. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+    await this.backend.request({ method: 'DELETE', path: `/api/v1/namespaces/${this.namespace}` });
+    await rm(this.directory, { recursive: true, force: true });
+  }
+
+  /** As `backend.request`, but a status outside 2xx is an error. */
+  async expect(request: ProbeRequest): Promise<unknown> {
+    const { status, body } = await this.backend.request(request);
+    if (status >= 200 && status < 300) return body;
+    throw new Error(`${request.method ?? 'GET'} ${request.path} answered ${status}: ${JSON.stringify(body)}`);
+  }
+
+  /** An object of the core group in our namespace; undefined if there is none. */
+  async get(plural: string, name: string): Promise<Record<string, unknown> | undefined> {
+    const { status, body } = await this.backend.request({ path: this.path(plural, name) });
+    return status === 404 ? undefined : (body as Record<string, unknown>);
+  }
+
+  path(plural: string, name?: string): string {
+    return `/api/v1/namespaces/${this.namespace}/${plural}${name === undefined ? '' : `/${name}`}`;
+  }
+
+  async create(plural: string, object: { readonly metadata: { readonly name: string } }): Promise<void> {
+    await this.expect({ method: 'POST', path: this.path(plural), body: { apiVersion: 'v1', ...object } });
+  }
+
+  async merge(plural: string, name: string, patch: object): Promise<void> {
+    await this.expect({
+      method: 'PATCH',
+      path: this.path(plural, name),
+      body: patch,
+      contentType: 'application/merge-patch+json',
+    });
+  }
+
+  /** Replaces the data of ConfigMap/addon-operator, which is created if missing. */
+  async putConfig(data: Readonly<Record<string, string>>): Promise<void> {
+    const name = 'addon-operator';
+    const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data };
+    const { status } = await this.backend.request({
+      method: 'PUT',
+      path: this.path('configmaps', name),
+      body,
+    });
+    if (status === 404) await this.expect({ method: 'POST', path: this.path('configmaps'), body });
+    else if (status >= 300) throw new Error(`cannot write the ConfigMap: ${status}`);
+  }
+
+  /** Writes files below the modules or global hooks directory. */
+  async write(directory: 'modules' | 'global-hooks', files: FileTree): Promise<void> {
+    await writeTree(join(this.directory, directory), files);
+  }
+
+  /** The arguments of every helm process so far. */
+  async helmCalls(): Promise<string[]> {
+    const text = await readFile(join(this.directory, 'helm-calls'), 'utf8').catch(() => '');
+    return text.split('\n').filter((line) => line !== '');
+  }
+
+  /** Removes a file beside the modules directory. */
+  async expel(name: string): Promise<void> {
+    await rm(join(this.directory, name));
+  }
+
+  /** Waits until the head of a queue sleeps after a failure, and returns the delay in milliseconds. */
+  async untilDelayed(queue = 'main'): Promise<number> {
+    const delay = (): number | undefined => {
+      const { status } = this.daemon.operator.deps.queues.get(queue);
+      return status.type === 'delayed' ? status.delayMs : undefined;
+    };
+    await this.log.until(() => delay() !== undefined);
+    return delay() ?? 0;
+  }
+
+  /** Waits for a failure in a queue, then lets the delay before the next attempt pass. Returns the delay. */
+  async passDelay(queue = 'main'): Promise<number> {
+    const delayMs = await this.untilDelayed(queue);
+    this.clock.jump(delayMs);
+    return delayMs;
+  }
+}
+
+/** The real helm, which notes how it was called. */
+function countingHelm(directory: string, helmPath: string): string {
+  return `#!/bin/sh\necho "$*" >> '${directory}/helm-calls'\nexec '${helmPath}' "$@"\n`;
+}
