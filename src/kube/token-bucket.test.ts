@@ -43,3 +43,10 @@ test('TokenBucket gives back the token of a caller that gave up', async () => {
   await clock.untilAsleep();
   expect(clock.pendingDelaysMs).toEqual([200]);
 });
+
+test('TokenBucket without a rate lets everything pass', async () => {
+  const clock = new FakeClock();
+  const bucket = new TokenBucket({ qps: 0, burst: 1, clock });
+  for (let request = 0; request < 100; request += 1) await bucket.take(never);
+  expect(clock.now()).toBe(0);
+});

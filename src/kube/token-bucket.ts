@@ -1,7 +1,7 @@
 import type { Clock } from '../lib/clock.ts';
 
 export interface TokenBucketOptions {
-  /** Requests per second in the long run. */
+  /** Requests per second in the long run; 0 or less: no limit. */
   readonly qps: number;
   /** Requests that may be sent at once after a pause; at least 1. */
   readonly burst: number;
@@ -25,6 +25,7 @@ export class TokenBucket {
   async take(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     const { clock, qps, burst } = this.#options;
+    if (qps <= 0) return;
     const nowMs = clock.now();
     // A clock set back must not cost tokens.
     const passedMs = Math.max(0, nowMs - this.#countedAtMs);
