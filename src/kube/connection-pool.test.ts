@@ -29,16 +29,17 @@ test.each([{ ca: 'new' }, { cert: 'new' }, { key: 'new' }])(
     const agent = pool.agentFor('request', held);
     const next = pool.agentFor('request', { ...held, ...rotated });
     expect(next).not.toBe(agent);
-    expect(next.options).toMatchObject({ ...held, ...rotated });
+    expect(next).toMatchObject({ options: { ...held, ...rotated } });
   },
 );
 
 test('ConnectionPool verifies servers unless told otherwise, and by the given name', () => {
-  expect(poolFor('https://a').agentFor('request', {}).options).toMatchObject({ rejectUnauthorized: true });
+  expect(poolFor('https://a').agentFor('request', {})).toMatchObject({
+    options: { rejectUnauthorized: true },
+  });
   const tls = { isVerified: false, serverName: 'api.local' };
-  expect(poolFor('https://a', tls).agentFor('request', {}).options).toMatchObject({
-    rejectUnauthorized: false,
-    servername: 'api.local',
+  expect(poolFor('https://a', tls).agentFor('request', {})).toMatchObject({
+    options: { rejectUnauthorized: false, servername: 'api.local' },
   });
 });
 
