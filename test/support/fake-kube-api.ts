@@ -184,6 +184,7 @@ export class FakeKubeApi implements KubeClient {
 
   async stream(request: KubeRequest, signal: AbortSignal): Promise<AsyncIterable<string>> {
     await this.#receive(request, signal);
+    signal.throwIfAborted();
     const from = Number(request.query?.['resourceVersion']);
     const stream = new LineStream(signal);
     if (from < this.#compactedAt) {

@@ -1,0 +1,153 @@
+import type { KubernetesBindingSpec, KubernetesEvent } from '../../hooks/kubernetes-binding.ts';
+import type { ApiResource } from '../../kube/kube-object.ts';
+import { reconnectDelayMs } from '../../kube/reflector-backoff.ts';
+import type { Selection, SharedReflectors } from '../../kube/reflector-sink.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Logger } from '../../lib/log.ts';
+import { NamespaceSink } from './namespace-sink.ts';
+import type { ObjectFilter } from './object-filter.ts';
+import type { ObjectStore } from './object-store.ts';
+import { SelectionSink } from './selection-sink.ts';
+import { fieldSelectorQuery, labelSelectorQuery } from './selectors.ts';
+
+export interface BindingWatchesOptions {
+  readonly spec: KubernetesBindingSpec;
+  readonly resource: ApiResource;
+  readonly reflectors: SharedReflectors;
+  readonly store: ObjectStore;
+  readonly filter: ObjectFilter;
+  readonly emit: (event: KubernetesEvent) => void;
+  readonly clock: Clock;
+  /** A number in [0, 1). */
+  readonly random: () => number;
+  readonly log: Logger;
+  readonly onHandled?: (durationMs: number) => void;
+}
+
+const NAMESPACES: ApiResource = {
+  group: '',
+  version: 'v1',
+  kind: 'Namespace',
+  plural: 'namespaces',
+  singular: 'namespace',
+  shortNames: ['ns'],
+  isNamespaced: false,
+  verbs: ['list', 'watch'],
+};
+
+/** All watches of one binding: one for each namespace and object name it selects. */
+export class BindingWatches {
+  readonly #options: BindingWatchesOptions;
+  readonly #signal: AbortSignal;
+  /** Watched namespaces of a namespace label selector; aborting one ends its watches. */
+  readonly #namespaces = new Map<string, AbortController>();
+
+  /** @param signal ends all watches */
+  constructor(options: BindingWatchesOptions, signal: AbortSignal) {
+    this.#options = options;
+    this.#signal = signal;
+  }
+
+  /** Fills the store; throws what the first failing list or filter threw. */
+  async start(): Promise<void> {
+    const { spec, resource } = this.#options;
+    if (!resource.isNamespaced) {
+      await this.#watchObjects(undefined, this.#signal);
+    } else if (spec.namespace?.labelSelector !== undefined) {
+      await this.#watchLabelledNamespaces();
+    } else {
+      const names = new Set(spec.namespace?.nameSelector);
+      const namespaces = names.size === 0 ? [undefined] : [...names];
+      await Promise.all(namespaces.map((namespace) => this.#watchObjects(namespace, this.#signal)));
+    }
+  }
+
+  async #watchLabelledNamespaces(): Promise<void> {
+    const { spec, reflectors } = this.#options;
+    const labelSelector = labelSelectorQuery(spec.namespace?.labelSelector);
+    const initial = Promise.withResolvers<unknown>();
+    const sink = new NamespaceSink({
+      onInitial: (names) => {
+        Promise.all(names.map((name) => this.#openInitial(name))).then(initial.resolve, initial.reject);
+      },
+      onAppear: (name) => this.#open(name),
+      onVanish: (name) => this.#close(name),
+    });
+    const selection = { resource: NAMESPACES, ...(labelSelector !== undefined && { labelSelector }) };
+    await Promise.all([reflectors.subscribe(selection, sink, this.#signal), initial.promise]);
+  }
+
+  async #openInitial(namespace: string): Promise<void> {
+    const signal = this.#track(namespace);
+    try {
+      await this.#watchObjects(namespace, signal);
+    } catch (error) {
+      // The namespace may vanish while its objects are listed; that is no failure.
+      if (!signal.aborted || this.#signal.aborted) throw error;
+    }
+  }
+
+  /** Watches a namespace that began to match later; what fails there is retried and concerns nobody else. */
+  #open(namespace: string): void {
+    this.#close(namespace);
+    const signal = this.#track(namespace);
+    for (const selection of this.#selections(namespace)) {
+      this.#subscribeUntilDone(selection, signal).catch(() => undefined);
+    }
+  }
+
+  #track(namespace: string): AbortSignal {
+    const controller = new AbortController();
+    this.#namespaces.set(namespace, controller);
+    return AbortSignal.any([this.#signal, controller.signal]);
+  }
+
+  #close(namespace: string): void {
+    const { store, emit } = this.#options;
+    this.#namespaces.get(namespace)?.abort();
+    this.#namespaces.delete(namespace);
+    for (const { item } of store.deleteNamespace(namespace)) emit({ watchEvent: 'Deleted', item });
+  }
+
+  async #subscribeUntilDone(selection: Selection, signal: AbortSignal): Promise<void> {
+    const { reflectors, clock, random, log } = this.#options;
+    for (let failures = 1; ; failures += 1) {
+      try {
+        await reflectors.subscribe(selection, this.#sink(signal, true), signal);
+        return;
+      } catch (error) {
+        signal.throwIfAborted();
+        log.warn({ namespace: selection.namespace, error }, 'cannot watch namespace, will retry');
+      }
+      await clock.sleep(reconnectDelayMs(failures, undefined, random), signal);
+    }
+  }
+
+  async #watchObjects(namespace: string | undefined, signal: AbortSignal): Promise<void> {
+    const { reflectors } = this.#options;
+    await Promise.all(
+      this.#selections(namespace).map((selection) =>
+        reflectors.subscribe(selection, this.#sink(signal, false), signal),
+      ),
+    );
+  }
+
+  #selections(namespace: string | undefined): readonly Selection[] {
+    const { spec, resource } = this.#options;
+    const names = new Set(spec.nameSelector);
+    const labelSelector = labelSelectorQuery(spec.labelSelector);
+    return (names.size === 0 ? [undefined] : [...names]).map((name) => {
+      const fieldSelector = fieldSelectorQuery(spec.fieldSelector, name);
+      return {
+        resource,
+        ...(namespace !== undefined && { namespace }),
+        ...(labelSelector !== undefined && { labelSelector }),
+        ...(fieldSelector !== undefined && { fieldSelector }),
+      };
+    });
+  }
+
+  #sink(signal: AbortSignal, isAnnounced: boolean): SelectionSink {
+    return new SelectionSink({ ...this.#options, isAnnounced }, signal);
+  }
+}

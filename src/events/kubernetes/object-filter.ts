@@ -1,0 +1,43 @@
+import type { KubernetesBindingSpec, SnapshotItem } from '../../hooks/kubernetes-binding.ts';
+import type { KubeObject } from '../../kube/kube-object.ts';
+import { messageOf, OperatorError } from '../../lib/errors.ts';
+
+/** A compiled jq program. */
+export interface JqProgram {
+  apply(input: unknown, signal: AbortSignal): Promise<readonly unknown[]>;
+}
+
+/** Makes of an object what a hook sees of it. */
+export type ObjectFilter = (object: KubeObject, signal: AbortSignal) => Promise<SnapshotItem>;
+
+/**
+ * The filter of a binding: keeps the object if the binding does, adds the result of its jq program if it has one.
+ *
+ * @throws (from the filter) OperatorError JQ_RUNTIME, naming binding and object, when the program fails
+ */
+export function createObjectFilter(
+  spec: Pick<KubernetesBindingSpec, 'name' | 'keepFullObjects'>,
+  program: JqProgram | undefined,
+): ObjectFilter {
+  return async (object, signal) => {
+    const kept = spec.keepFullObjects ? { object } : {};
+    if (program === undefined) return kept;
+    try {
+      return { ...kept, filterResult: singleResult(await program.apply(object, signal)) };
+    } catch (error) {
+      signal.throwIfAborted();
+      const { namespace = '', name } = object.metadata;
+      throw new OperatorError(
+        'JQ_RUNTIME',
+        `Cannot apply jqFilter of binding "${spec.name}" to ${object.kind} ${namespace}/${name}: ${messageOf(error)}`,
+        { cause: error },
+      );
+    }
+  };
+}
+
+/** No output is null, one is itself, several are an array. */
+function singleResult(outputs: readonly unknown[]): unknown {
+  if (outputs.length > 1) return outputs;
+  return outputs[0] ?? null;
+}

@@ -1,0 +1,87 @@
+import type { KubernetesBindingSpec, SnapshotItem } from '../../hooks/kubernetes-binding.ts';
+import type { KubeObject } from '../../kube/kube-object.ts';
+import { canonicalJson } from '../../lib/json.ts';
+
+/** What a binding keeps of one object. */
+export interface StoredObject {
+  readonly namespace: string;
+  readonly name: string;
+  /** Equal for two states of an object if and only if nothing changed. */
+  readonly version: string;
+  readonly item: SnapshotItem;
+}
+
+export function toStoredObject(object: KubeObject, item: SnapshotItem): StoredObject {
+  const { namespace = '', name, uid = '', resourceVersion } = object.metadata;
+  const version = resourceVersion === undefined ? canonicalJson(object) : `${uid}/${resourceVersion}`;
+  return { namespace, name, version, item };
+}
+
+/**
+ * Whether two states of an object are the same to the hook: it has the same filter result, or, without a filter, nothing
+ * at all changed.
+ */
+export function isSameState(before: StoredObject, after: StoredObject): boolean {
+  if (!('filterResult' in before.item)) return before.version === after.version;
+  return canonicalJson(before.item.filterResult) === canonicalJson(after.item.filterResult);
+}
+
+/** The objects of one binding by key, sorted on demand. */
+export class ObjectStore {
+  readonly #objects = new Map<string, StoredObject>();
+  readonly #compare: (a: StoredObject, b: StoredObject) => number;
+  #sorted: readonly SnapshotItem[] | undefined;
+
+  constructor(spec: Pick<KubernetesBindingSpec, 'keepFullObjects'>, kind: string) {
+    this.#compare = spec.keepFullObjects ? byNamespaceAndName : byPath(kind);
+  }
+
+  get size(): number {
+    return this.#objects.size;
+  }
+
+  get(key: string): StoredObject | undefined {
+    return this.#objects.get(key);
+  }
+
+  set(key: string, stored: StoredObject): void {
+    this.#objects.set(key, stored);
+    this.#sorted = undefined;
+  }
+
+  delete(key: string): void {
+    this.#objects.delete(key);
+    this.#sorted = undefined;
+  }
+
+  /** Takes out all objects of a namespace and returns them, sorted. */
+  deleteNamespace(namespace: string): readonly StoredObject[] {
+    const taken = [...this.#objects].filter(([, stored]) => stored.namespace === namespace);
+    for (const [key] of taken) this.delete(key);
+    return taken.map(([, stored]) => stored).toSorted(this.#compare);
+  }
+
+  /** All items, sorted by namespace and name; where no objects are kept, by the text `namespace/Kind/name`. */
+  items(): readonly SnapshotItem[] {
+    this.#sorted ??= this.sorted(this.#objects.values()).map(({ item }) => item);
+    return this.#sorted;
+  }
+
+  sorted(objects: Iterable<StoredObject>): readonly StoredObject[] {
+    return [...objects].sort(this.#compare);
+  }
+}
+
+function byNamespaceAndName(a: StoredObject, b: StoredObject): number {
+  return compareText(a.namespace, b.namespace) || compareText(a.name, b.name);
+}
+
+function byPath(kind: string): (a: StoredObject, b: StoredObject) => number {
+  const path = (stored: StoredObject): string => `${stored.namespace}/${kind}/${stored.name}`;
+  return (a, b) => compareText(path(a), path(b));
+}
+
+function compareText(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}

@@ -1,0 +1,79 @@
+import {
+  createMonitor,
+  type JqCompiler,
+  type Monitor,
+  type MonitorDeps,
+} from '../../src/events/kubernetes/monitor.ts';
+import type { KubernetesBindingSpec, SnapshotItem } from '../../src/hooks/kubernetes-binding.ts';
+import type { KubeObject } from '../../src/kube/kube-object.ts';
+import { OperatorError } from '../../src/lib/errors.ts';
+import { isObject } from '../../src/lib/json.ts';
+import { silentLogger } from '../../src/lib/log.ts';
+import { CONFIG_MAPS } from './fake-kube-api.ts';
+import { ReflectorLab } from './reflector-lab.ts';
+
+/** Knows `.data.x`, `empty`, `1,2`, and fails on an object whose data has a key `bad`. */
+const fewPrograms: JqCompiler = {
+  compile: (program) =>
+    Promise.resolve({
+      apply: async (input) => {
+        await Promise.resolve();
+        const data = isObject(input) && isObject(input['data']) ? input['data'] : {};
+        if ('bad' in data) throw new OperatorError('JQ_RUNTIME', 'Cannot index number');
+        if (program === 'empty') return [];
+        return program === '1,2' ? [1, 2] : [data['x']];
+      },
+    }),
+};
+
+/** Monitors of ConfigMaps on a server in memory. */
+export class MonitorLab extends ReflectorLab {
+  /** `Added a/one`, in the order of emission, across all monitors. */
+  readonly events: string[] = [];
+  readonly items: SnapshotItem[] = [];
+
+  monitor(spec: Partial<KubernetesBindingSpec> = {}, deps: Partial<MonitorDeps> = {}): Monitor {
+    return createMonitor(
+      {
+        name: 'configs',
+        kind: 'ConfigMap',
+        keepFullObjects: true,
+        executeOnEvents: ['Added', 'Modified', 'Deleted'],
+        ...spec,
+      },
+      {
+        find: async () => CONFIG_MAPS,
+        jq: fewPrograms,
+        clock: this.clock,
+        random: () => 0,
+        log: silentLogger,
+        reflectors: this.reflectors,
+        onEvent: ({ watchEvent, item }) => {
+          this.events.push(`${watchEvent} ${titleOf(item)}`);
+          this.items.push(item);
+        },
+        ...deps,
+      },
+    );
+  }
+
+  /** A monitor that has its snapshot. */
+  async started(
+    spec: Partial<KubernetesBindingSpec> = {},
+    deps: Partial<MonitorDeps> = {},
+  ): Promise<Monitor> {
+    const monitor = this.monitor(spec, deps);
+    await monitor.start(this.stop.signal);
+    this.stop.signal.addEventListener('abort', () => void monitor.stop());
+    return monitor;
+  }
+}
+
+/** `namespace/name`, or what there is instead of an object. */
+export function titleOf(item: SnapshotItem): string {
+  return item.object === undefined ? JSON.stringify(item) : keyText(item.object);
+}
+
+function keyText({ metadata }: KubeObject): string {
+  return `${metadata.namespace ?? ''}/${metadata.name}`;
+}
