@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { anything, assert, dictionary, property, string } from 'fast-check';
 import { expect, test } from 'vitest';
 import { FakeClock } from '../../test/support/fake-clock.ts';
@@ -92,4 +94,18 @@ test('whatever the fields hold, a record is one line of valid JSON', () => {
       expect(JSON.parse(lines[0] ?? '')).toMatchObject({ level: 'info', msg: message });
     }),
   );
+});
+
+test('a process whose log nobody reads still comes to its end', async () => {
+  const script = `
+    const { stdoutLogOutput } = await import(process.argv[1]);
+    const output = stdoutLogOutput();
+    for (let line = 0; line < 20_000; line += 1) output.write('x'.repeat(100) + '\\n');
+    process.exit(3);`;
+  const file = new URL('pino-logger.ts', import.meta.url).href;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script, file], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  child.stdout.once('data', () => child.stdout.destroy());
+  expect(await once(child, 'exit')).toEqual([3, null]);
 });

@@ -48,9 +48,17 @@ export function createLogger(options: LoggerOptions): RootLogger {
   };
 }
 
-/** Standard output, written without blocking; what is pending is flushed when the process ends. */
+const MAX_UNWRITTEN_BYTES = 16 * 1024 * 1024;
+
+/**
+ * Standard output. Writing waits for the reader, so a slow one costs no memory. When the reader is gone or the disk is
+ * full, records are lost and the process lives on.
+ */
 export function stdoutLogOutput(): LogOutput {
-  return pino.destination({ dest: 1, sync: false });
+  // Asynchronous writing is no alternative: its flush at exit never returns once the reader is gone.
+  const output = pino.destination({ dest: 1, sync: true, maxLength: MAX_UNWRITTEN_BYTES });
+  output.on('error', () => undefined);
+  return output;
 }
 
 function createPino({ level, type, hasTime, clock, output }: LoggerOptions) {

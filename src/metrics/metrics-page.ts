@@ -1,4 +1,15 @@
+import { markdownTable } from '../lib/markdown-table.ts';
 import { METRICS, type MetricDefinition } from './metric-table.ts';
+
+const HOOK_FIELDS = [
+  ['`name`', 'name of the metric'],
+  ['`action`', '`add` (counter), `set` (gauge), `observe` (histogram), `expire`'],
+  ['`value`', 'a number; what is added is cut to a whole number and must not be negative'],
+  ['`add`, `set`', 'short for action and value'],
+  ['`buckets`', 'upper bounds of a histogram, `[]` for the usual ones; those of the first use hold'],
+  ['`labels`', 'an object of strings; `hook` and `module` are set by the daemon'],
+  ['`group`', 'what the series belong to; the hook itself by default'],
+];
 
 /** The page `docs/metrics.md`, made from the table of metrics. */
 export function metricsPage(): string {
@@ -12,9 +23,7 @@ This page is generated from \`src/metrics/metric-table.ts\`.
 The prefix of \`--prometheus-metrics-prefix\`, by default \`addon_operator_\`, stands before every name. Durations are
 seconds. The metrics of the process (\`process_*\`, \`nodejs_*\`) have no prefix.
 
-| Name | Type | Labels | Meaning |
-| --- | --- | --- | --- |
-${definitions.map(row).join('')}
+${markdownTable(['Name', 'Type', 'Labels', 'Meaning'], definitions.map(row))}
 - \`module\` is empty for a global hook, where the label exists at all.
 - \`binding\` of hook runs is the type of the binding (\`onStartup\`, \`kubernetes\`, …); of snapshots, filters and events
   its name.
@@ -25,16 +34,7 @@ ${definitions.map(row).join('')}
 
 What hooks write to the file \`METRICS_PATH\`: JSON objects, one after another. Names are exported as they are given.
 
-| Field | Meaning |
-| --- | --- |
-| \`name\` | name of the metric |
-| \`action\` | \`add\` (counter), \`set\` (gauge), \`observe\` (histogram), \`expire\` |
-| \`value\` | a number; what is added is cut to a whole number and must not be negative |
-| \`add\`, \`set\` | short for action and value |
-| \`buckets\` | upper bounds of a histogram, \`[]\` for the usual ones; those of the first use hold |
-| \`labels\` | an object of strings; \`hook\` and \`module\` are set by the daemon |
-| \`group\` | what the series belong to; the hook itself by default |
-
+${markdownTable(['Field', 'Meaning'], HOOK_FIELDS)}
 - A run replaces every group it mentions: what earlier runs put there is gone. So counters add up within a run, not over
   runs. A run that writes nothing changes nothing.
 - \`expire\` removes all series of a group, whichever hook they came from.
@@ -44,6 +44,6 @@ What hooks write to the file \`METRICS_PATH\`: JSON objects, one after another. 
 `;
 }
 
-function row({ name, type, labels, help }: MetricDefinition<string>): string {
-  return `| \`${name}\` | ${type} | ${labels.map((label) => `\`${label}\``).join(', ')} | ${help} |\n`;
+function row({ name, type, labels, help }: MetricDefinition<string>): string[] {
+  return [`\`${name}\``, type, labels.map((label) => `\`${label}\``).join(', '), help];
 }

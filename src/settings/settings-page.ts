@@ -1,3 +1,4 @@
+import { markdownTable } from '../lib/markdown-table.ts';
 import { REFUSED_VARIABLES, SETTINGS, type Setting } from '../settings.ts';
 
 /** The page `docs/settings.md`, made from the settings table. */
@@ -25,25 +26,32 @@ ${table(visible)}
 ${table(hidden)}
 ## Variables without a flag
 
-| Variable | Default | Accepted | Meaning |
-| --- | --- | --- | --- |
-${variables.map((row) => `| ${code(row.env[0] ?? '')} | ${code(row.default)} | ${cell(row.type.accepted)} | ${cell(row.help)} |\n`).join('')}
+${markdownTable(
+  ['Variable', 'Default', 'Accepted', 'Meaning'],
+  variables.map(({ env, type, default: initial, help }) => [
+    code(env[0] ?? ''),
+    code(initial),
+    type.accepted,
+    help,
+  ]),
+)}
 Helm 2 is gone: the start is refused when one of these is set: ${REFUSED_VARIABLES.map(code).join(', ')}.
 `;
 }
 
 function table(rows: readonly Setting<unknown>[]): string {
-  const lines = rows.map(
-    ({ flag, env, type, default: initial, help }) =>
-      `| ${code(`--${flag}`)} | ${env.map(code).join('<br>')} | ${code(initial)} | ${cell(type.accepted)} | ${cell(help)} |\n`,
+  return markdownTable(
+    ['Flag', 'Variables', 'Default', 'Accepted', 'Meaning'],
+    rows.map(({ flag, env, type, default: initial, help }) => [
+      code(`--${flag}`),
+      env.map(code).join('<br>'),
+      code(initial),
+      type.accepted,
+      help,
+    ]),
   );
-  return `| Flag | Variables | Default | Accepted | Meaning |\n| --- | --- | --- | --- | --- |\n${lines.join('')}`;
 }
 
 function code(text: string): string {
   return text === '' ? '' : `\`${text}\``;
-}
-
-function cell(text: string): string {
-  return text.replaceAll('|', '\\|');
 }
