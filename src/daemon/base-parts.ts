@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { findHelm } from '../helm/find-helm.ts';
 import { createHelmDriver, type HelmDriver } from '../helm/helm-driver.ts';
 import type { JqEngine } from '../jq/jq-engine.ts';
-import { selectJqEngine } from '../jq/select-engine.ts';
+import { selectJqEngine } from '../jq/select-jq-engine.ts';
 import { createSharedReflectors } from '../kube/reflector-shared.ts';
 import type { SharedReflectors } from '../kube/reflector-sink.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
@@ -17,7 +17,7 @@ import { pinnedHelm } from '../tools/pinned-tools.ts';
 import { type Cluster, connectCluster } from './connect-cluster.ts';
 import { guardedRunner } from './guarded-runner.ts';
 import { helmKubeconfig } from './helm-kubeconfig.ts';
-import { type DaemonHost, definedVariables } from './host.ts';
+import type { DaemonHost } from './host.ts';
 import { prepareTemporaryDirectory } from './temporary-directory.ts';
 
 /** The helm taken where the machine has none. */
@@ -59,7 +59,10 @@ export async function startBase(options: BaseOptions): Promise<BaseParts> {
   const runner = guardedRunner(launcher, stop);
   const cluster = await connectCluster(settings, host, metrics);
   running.defer(() => cluster.close());
-  const jq = await selectJqEngine({ jq: settings.jq, env: definedVariables(host.env), clock, log });
+  const jq = await selectJqEngine(
+    { jqPath: settings.jq, pathVariable: host.env['PATH'] ?? '', clock, log },
+    stop,
+  );
   running.defer(() => jq.stop());
   log.info({ engine: jq.name }, 'jq engine');
   const reflectors = createSharedReflectors({

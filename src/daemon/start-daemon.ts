@@ -1,4 +1,5 @@
 import { HookMetrics } from '../metrics/hook-metrics.ts';
+import { warnAboutUnknownModules } from '../operator/handlers/apply-config.ts';
 import { shutDown, startUp } from '../operator/lifecycle.ts';
 import type { Operator } from '../operator/operator.ts';
 import type { DaemonView } from '../server/daemon-view.ts';
@@ -106,6 +107,7 @@ async function start(settings: Settings, host: DaemonHost, signals: StartSignals
   const loader = createHookLoader(hookParts, stop);
   const parts = await buildOperator({ settings, host, base, metrics, hookMetrics, configMap, loader });
   const { operator } = parts;
+  warnAboutUnknownModules(operator);
   const hooks = await operator.deps.loadGlobalHooks(stop);
   operator.globalHooks = hooks.map((hook) => operator.deps.createRuntime(hook));
   for (const { name, config } of hooks) {

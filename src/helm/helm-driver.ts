@@ -73,7 +73,7 @@ export interface HelmDriver {
   listReleases(signal: AbortSignal): Promise<readonly ReleaseSummary[]>;
   /** The manifests of a module, see {@link renderModule}. */
   render(request: DeployRequest, signal: AbortSignal): Promise<string>;
-  readonly monitors: Pick<MonitorSet, 'pause' | 'stop' | 'stopAll'>;
+  readonly monitors: Pick<MonitorSet, 'pause' | 'resources' | 'stop' | 'stopAll'>;
 }
 
 /** Builds the driver and prepares its directory. @throws OperatorError CONFIG_INVALID for an unknown HELM_DRIVER */

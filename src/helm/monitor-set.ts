@@ -35,6 +35,11 @@ export class MonitorSet {
     };
   }
 
+  /** `<namespace>/<Kind>/<name>` of each object watched for a module, sorted; undefined without a monitor. */
+  resources(module: string): readonly string[] | undefined {
+    return this.#monitors.get(module)?.resources;
+  }
+
   async stop(module: string): Promise<void> {
     const monitor = this.#monitors.get(module);
     this.#monitors.delete(module);

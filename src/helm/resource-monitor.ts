@@ -58,6 +58,11 @@ export class ResourceMonitor {
     return monitor;
   }
 
+  /** `<namespace>/<Kind>/<name>` of each object, sorted; the namespace is empty where the manifest names none. */
+  get resources(): readonly string[] {
+    return this.#objects.map(objectTitle).toSorted();
+  }
+
   /** Nothing is reported once this is called; resolves when the monitor has ended. */
   async stop(): Promise<void> {
     this.#stopping.abort();

@@ -42,6 +42,8 @@ export function parseOutputs(outputs: RawOutputs, hook: Hook, log: Logger): Pars
     config: splitGlobalPatch(config),
     values: splitGlobalPatch(values),
   }));
+  for (const { op, path } of [...split.config.ignored, ...split.values.ignored])
+    log.warn({ op, path }, 'Unknown patch operation');
   return {
     patches: { config: split.config.values, values: split.values.values },
     flags: [...split.config.flags, ...split.values.flags],

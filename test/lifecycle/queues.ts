@@ -67,6 +67,26 @@ echo "attempt $runs succeeds"`,
     expect(world.log.printed.filter((line) => line === 'main fails')).toHaveLength(1);
   });
 
+  test('everything without a queue of its own goes through the main queue', async () => {
+    await using world = await World.create(backend(), {
+      globalHooks: { 'g.sh': announcer('global', { onStartup: 1 }) },
+      modules: {
+        'values.yaml': 'webEnabled: true\n',
+        '001-web/hooks/block.sh': shHook('beforeHelm: 1', 'echo block; while [ ! -e "$WORLD/go" ]; do :; done'),
+      },
+    });
+    await world.write('global-hooks', { 'event.sh': onTrigger(world.namespace, 'main', 'echo "event runs"') });
+    await world.start();
+    await world.log.untilPrinted('block');
+    await world.create('configmaps', { metadata: { name: 'trigger' } });
+    const { main } = world.daemon.operator;
+    await world.log.until(() => main.length === 3);
+    expect(main.entries.map(({ task }) => task.type)).toEqual(['ModuleRun', 'ConvergeModules', 'GlobalHookRun']);
+    await world.write('modules', { '../go': '' });
+    await world.log.untilPrinted('event runs');
+    expect(world.daemon.operator.firstConverge).toBe('done');
+  });
+
   test('a failure of a kubernetes or schedule binding with allowFailure is ignored', async () => {
     await using world = await World.create(backend(), {});
     await world.write('global-hooks', {

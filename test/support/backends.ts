@@ -1,0 +1,63 @@
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { homedir, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { silentLogger } from '../../src/lib/log.ts';
+import { systemClock } from '../../src/lib/clock.ts';
+import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { cacheDirectory } from '../../src/tools/cache-directory.ts';
+import { pinnedHelm } from '../../src/tools/pinned-tools.ts';
+import { type ApiAnswer, ApiProbe, type ProbeRequest } from './control-plane/api-probe.ts';
+import type { Cluster } from './control-plane/global-setup.ts';
+import type { Backend } from './world.ts';
+
+const never = new AbortController().signal;
+
+/** The real control plane of the run. */
+export async function controlPlaneBackend(cluster: Cluster): Promise<Backend> {
+  const probe = new ApiProbe(cluster.access);
+  return {
+    name: 'control plane',
+    kubeconfigPath: cluster.kubeconfigPath,
+    helmPath: await helmForTests(),
+    request: (request) => probe.request(request),
+  };
+}
+
+export interface SandboxBackend extends Backend {
+  readonly sandbox: Sandbox;
+}
+
+/** A sandbox of its own, in memory. */
+export async function sandboxBackend(): Promise<SandboxBackend> {
+  const sandbox = await startSandbox({ clock: systemClock, log: silentLogger }, never);
+  const kubeconfigPath = join(await mkdtemp(join(tmpdir(), 'sandbox-')), 'kubeconfig');
+  await writeFile(kubeconfigPath, sandbox.kubeconfig);
+  return {
+    name: 'sandbox',
+    sandbox,
+    kubeconfigPath,
+    helmPath: await helmForTests(),
+    request: (request) => plainRequest(sandbox.url, request),
+  };
+}
+
+async function helmForTests(): Promise<string> {
+  return pinnedHelm(3, { cacheDir: cacheDirectory(process.env, homedir()) }, never);
+}
+
+async function plainRequest(
+  url: string,
+  { method = 'GET', path, body, contentType }: ProbeRequest,
+): Promise<ApiAnswer> {
+  const response = await fetch(new URL(path, url), {
+    method,
+    headers: { 'content-type': contentType ?? 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  try {
+    return { status: response.status, body: JSON.parse(text) as unknown };
+  } catch {
+    return { status: response.status, body: text };
+  }
+}
