@@ -1,0 +1,271 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { ApiResource, KubeObject } from '../../src/kube/kube-object.ts';
+import { createSharedReflectors } from '../../src/kube/reflector-shared.ts';
+import { keyOf, type Selection } from '../../src/kube/reflector-sink.ts';
+import { systemClock } from '../../src/lib/clock.ts';
+import { silentLogger } from '../../src/lib/log.ts';
+import { clientFor } from '../support/cluster-client.ts';
+import { ApiProbe } from '../support/control-plane/api-probe.ts';
+import { describeCluster, startControlPlane } from '../support/control-plane/cluster-suite.ts';
+import type { ControlPlane } from '../support/control-plane/control-plane.ts';
+import { CONFIG_MAPS } from '../support/fake-kube-api.ts';
+import { FaultProxy, type Upstream } from '../support/fault-proxy.ts';
+import { RecordingSink } from '../support/recording-sink.ts';
+
+const PATIENCE = { timeout: 60_000, interval: 50 };
+/** Namespaces have a ConfigMap of their own, which comes when it likes. */
+const OURS = 'ours=yes';
+const never = new AbortController().signal;
+
+const cleanUps: (() => Promise<void> | void)[] = [];
+let stop = new AbortController();
+
+beforeEach(() => {
+  stop = new AbortController();
+});
+
+afterEach(async () => {
+  stop.abort();
+  for (const cleanUp of cleanUps.splice(0).toReversed()) await cleanUp();
+});
+
+/** One namespace seen by our reflector through a proxy, and by the test directly. */
+class Scene {
+  readonly namespace: string;
+  readonly proxy: FaultProxy;
+  readonly sink = new RecordingSink();
+  readonly ended: string[] = [];
+  readonly #probe: ApiProbe;
+  readonly #path: string;
+
+  private constructor(namespace: string, proxy: FaultProxy, probe: ApiProbe) {
+    this.namespace = namespace;
+    this.proxy = proxy;
+    this.#probe = probe;
+    this.#path = `/api/v1/namespaces/${namespace}/configmaps`;
+  }
+
+  static async open(upstream: Upstream, probe: ApiProbe): Promise<Scene> {
+    const proxy = await FaultProxy.start(upstream);
+    cleanUps.push(() => proxy.disconnect());
+    return new Scene(await probe.createNamespace('reflector'), proxy, probe);
+  }
+
+  async follow(selection?: Selection): Promise<void> {
+    const ours = { resource: CONFIG_MAPS, namespace: this.namespace, labelSelector: OURS };
+    const client = clientFor({
+      server: this.proxy.url,
+      currentNamespace: 'default',
+      source: 'test',
+      tls: { isVerified: true },
+      identity: { type: 'anonymous' },
+    });
+    cleanUps.push(() => client.close());
+    const reflectors = createSharedReflectors({
+      kube: client,
+      clock: systemClock,
+      random: Math.random,
+      log: silentLogger,
+      metrics: { watchEnded: (_kind, reason) => this.ended.push(reason) },
+    });
+    await reflectors.subscribe(selection ?? ours, this.sink, stop.signal);
+  }
+
+  async create(name: string): Promise<void> {
+    await this.#probe.expect({
+      method: 'POST',
+      path: this.#path,
+      body: { metadata: { name, labels: { ours: 'yes' } } },
+    });
+  }
+
+  async change(name: string): Promise<void> {
+    await this.#probe.expect({
+      method: 'PATCH',
+      path: `${this.#path}/${name}`,
+      contentType: 'application/merge-patch+json',
+      body: { data: { changedAt: String(systemClock.now()) } },
+    });
+  }
+
+  async delete(name: string): Promise<void> {
+    await this.#probe.expect({ method: 'DELETE', path: `${this.#path}/${name}` });
+  }
+
+  /** What a list of the server has. */
+  async truth(): Promise<ReadonlyMap<string, KubeObject>> {
+    const path = `${this.#path}?labelSelector=${OURS}`;
+    const { items } = (await this.#probe.expect({ path })) as { readonly items: KubeObject[] };
+    return new Map(items.map((item) => [keyOf(item), { apiVersion: 'v1', kind: 'ConfigMap', ...item }]));
+  }
+
+  /** What was told about objects that the test made. */
+  get told(): readonly string[] {
+    return this.sink.log
+      .filter((line) => !line.includes('kube-root-ca'))
+      .map((line) => line.replace(/@.*/, ''));
+  }
+}
+
+/** Waits until the sink knows what the server has. */
+async function expectTruth(scene: Scene): Promise<void> {
+  const truth = await scene.truth();
+  await vi.waitFor(() => expect(scene.sink.state).toEqual(truth), PATIENCE);
+  expect(scene.sink.problems).toEqual([]);
+}
+
+function configMapNames(count: number): readonly string[] {
+  return Array.from({ length: count }, (_, index) => `config-${String(index).padStart(4, '0')}`);
+}
+
+async function inBatches(names: readonly string[], act: (name: string) => Promise<void>): Promise<void> {
+  for (let start = 0; start < names.length; start += 20) {
+    await Promise.all(names.slice(start, start + 20).map(act));
+  }
+}
+
+describeCluster('the reflector', (cluster) => {
+  const open = (): Promise<Scene> => Scene.open(cluster().access, new ApiProbe(cluster().access));
+
+  test('lists in pages and follows what changes', async () => {
+    const scene = await open();
+    await inBatches(configMapNames(601), (name) => scene.create(name));
+    await scene.follow();
+    await expectTruth(scene);
+    expect(scene.proxy.calls.filter(({ query }) => query.includes('limit=500'))).toHaveLength(2);
+    await scene.change('config-0001');
+    await scene.delete('config-0002');
+    await scene.create('new');
+    await expectTruth(scene);
+    expect(scene.told).toEqual([
+      `Modified ${scene.namespace}/config-0001`,
+      `Deleted ${scene.namespace}/config-0002`,
+      `Added ${scene.namespace}/new`,
+    ]);
+  });
+
+  test('FAULT-A4: deletions and changes while the connection is away are told', async () => {
+    const scene = await open();
+    const names = configMapNames(50);
+    await inBatches(names, (name) => scene.create(name));
+    await scene.follow();
+    await vi.waitFor(
+      () => expect(scene.proxy.calls.some(({ verb }) => verb === 'watch')).toBe(true),
+      PATIENCE,
+    );
+    await scene.proxy.disconnect();
+    await inBatches(names.slice(0, 25), (name) => scene.delete(name));
+    await inBatches(names.slice(25), (name) => scene.change(name));
+    await scene.proxy.connect();
+    await expectTruth(scene);
+    expect(scene.told.filter((line) => line.startsWith('Deleted'))).toHaveLength(25);
+    expect(scene.told).toHaveLength(50);
+    expect(scene.proxy.calls.filter(({ query }) => query.includes('limit=500'))).toHaveLength(1);
+  });
+
+  test('FAULT-A12: requests that fail with 503 do not keep it from the truth', async () => {
+    const scene = await open();
+    await scene.follow();
+    for (const skip of [0, 2, 4]) scene.proxy.add({ skip, times: 1 }, { type: 'status', status: 503 });
+    scene.proxy.resetConnections();
+    await scene.create('one');
+    await expectTruth(scene);
+    expect(scene.told).toEqual([`Added ${scene.namespace}/one`]);
+  });
+
+  test('FAULT-A17: a custom kind that is removed has its objects Deleted, and Added when it is back', async () => {
+    const probe = new ApiProbe(cluster().access);
+    const group = `g${Math.random().toString(36).slice(2)}.example.com`;
+    const resource: ApiResource = {
+      ...CONFIG_MAPS,
+      group,
+      version: 'v1',
+      kind: 'Thing',
+      plural: 'things',
+    };
+    const things = `/apis/${group}/v1/namespaces/default/things`;
+    const createThing = async (): Promise<void> => {
+      await vi.waitFor(
+        () =>
+          probe.expect({
+            method: 'POST',
+            path: things,
+            body: { apiVersion: `${group}/v1`, kind: 'Thing', metadata: { name: 'one' } },
+          }),
+        PATIENCE,
+      );
+    };
+    const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+    const define = () => probe.expect({ method: 'POST', path: definitions, body: thingDefinition(group) });
+
+    const scene = await open();
+    await define();
+    await createThing();
+    await scene.follow({ resource });
+    expect([...scene.sink.state.keys()]).toEqual(['default/one']);
+    await probe.expect({ method: 'DELETE', path: `${definitions}/things.${group}` });
+    await vi.waitFor(() => expect(scene.told).toEqual(['Deleted default/one']), PATIENCE);
+    await vi.waitFor(() => expect(scene.ended).toContain('gone'), PATIENCE);
+    await vi.waitFor(define, PATIENCE);
+    await createThing();
+    await vi.waitFor(
+      () => expect(scene.told).toEqual(['Deleted default/one', 'Added default/one']),
+      PATIENCE,
+    );
+    expect(scene.sink.problems).toEqual([]);
+    await probe.expect({ method: 'DELETE', path: `${definitions}/things.${group}` });
+  });
+
+  test('FAULT-A5: after a restart and a compaction the differences are told from a new list', async () => {
+    const plane = await startControlPlane(cluster());
+    cleanUps.push(() => plane.stop());
+    const scene = await Scene.open(plane.access, plane.probe);
+    for (const name of ['gone', 'same', 'changed', 'again']) await scene.create(name);
+    await scene.follow();
+    await plane.restartApiserver(never);
+    await scene.create('after-restart');
+    await expectTruth(scene);
+    const toldBefore = scene.told.length;
+
+    await scene.proxy.disconnect();
+    await scene.delete('gone');
+    await scene.delete('again');
+    await scene.change('changed');
+    await scene.create('again');
+    await compact(plane);
+    await plane.restartApiserver(never);
+    await scene.proxy.connect();
+    await expectTruth(scene);
+    expect(scene.ended).toContain('expired');
+    expect(scene.told.slice(toldBefore).toSorted()).toEqual(
+      ['Added again', 'Deleted again', 'Deleted gone', 'Modified changed'].map((line) =>
+        line.replace(' ', ` ${scene.namespace}/`),
+      ),
+    );
+  });
+});
+
+function thingDefinition(group: string): object {
+  const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } };
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `things.${group}` },
+    spec: {
+      group,
+      scope: 'Namespaced',
+      names: { plural: 'things', singular: 'thing', kind: 'Thing' },
+      versions: [{ name: 'v1', served: true, storage: true, schema }],
+    },
+  };
+}
+
+/** Drops all history up to now from the store. */
+async function compact({ etcdUrl }: ControlPlane): Promise<void> {
+  const post = async (path: string, body: object): Promise<unknown> => {
+    const response = await fetch(`${etcdUrl}${path}`, { method: 'POST', body: JSON.stringify(body) });
+    return await response.json();
+  };
+  const { header } = (await post('/v3/kv/range', { key: 'AA==' })) as { header: { revision: string } };
+  await post('/v3/kv/compaction', { revision: header.revision, physical: true });
+}
