@@ -1,0 +1,249 @@
+import { type ApiAnswer, type ApiRequest, jsonAnswer, textAnswer } from './api-request.ts';
+import type { ApiState } from './api-state.ts';
+import { coreDiscovery, groupDiscovery, groupsDiscovery, tagged, versionDiscovery } from './discovery.ts';
+import { type ServedKind, storageOf, type Verb } from './kinds.ts';
+import { type ListOptions, listObjects, parseRevision } from './list-objects.ts';
+import { openApiDocument, openApiIndex } from './openapi.ts';
+import { viewList } from './representation.ts';
+import {
+  handleCreate,
+  handleDelete,
+  handleDeleteCollection,
+  handleFinalize,
+  handleGet,
+  handlePatch,
+  handleUpdate,
+  type ResourceRequest,
+  viewOf,
+} from './resource-handlers.ts';
+import { decodeSegments, parseResourcePath } from './resource-path.ts';
+import { byLabels, type ObjectFilter, parseFieldSelector, parseLabelSelector } from './selectors.ts';
+import {
+  badRequest,
+  forbiddenField,
+  invalid,
+  methodNotAllowed,
+  notFound,
+  notImplemented,
+  StatusError,
+  unknownResource,
+} from './status-error.ts';
+import { VERSION } from './version.ts';
+import { watchObjects } from './watch-objects.ts';
+
+const DEFAULT_WATCH_MS = 3_600_000;
+
+/** Answers one request. Refusals are answers too; only a defect throws. */
+export function handleRequest(state: ApiState, request: ApiRequest): ApiAnswer {
+  try {
+    return route(state, request);
+  } catch (error) {
+    if (error instanceof StatusError) return jsonAnswer(error.status.code, error.status);
+    throw error;
+  }
+}
+
+function route(state: ApiState, request: ApiRequest): ApiAnswer {
+  const segments = decodeSegments(request.path) ?? [];
+  const [root = '', group, version] = segments;
+  switch (root) {
+    case 'healthz':
+    case 'livez':
+    case 'readyz':
+      return textAnswer(200, 'ok');
+    case 'version':
+      return jsonAnswer(200, VERSION);
+    case 'openapi':
+      return openApi(state, request, segments);
+    case 'api':
+      if (group === undefined) return coreDiscovery(state.kinds.kinds, request);
+      if (segments.length === 2) return versions(state, request, '', group);
+      return resourceRequest(state, request);
+    case 'apis':
+      if (group === undefined) return groupsDiscovery(state.kinds.kinds, request);
+      if (!state.kinds.hasGroup(group)) return textAnswer(404, '404 page not found\n');
+      if (version === undefined) return groupDiscovery(state.kinds.kinds, group, request);
+      if (segments.length === 3) return versions(state, request, group, version);
+      return resourceRequest(state, request);
+    default:
+      return textAnswer(404, '404 page not found\n');
+  }
+}
+
+function versions(state: ApiState, request: ApiRequest, group: string, version: string): ApiAnswer {
+  if (!state.kinds.hasGroup(group, version)) throw unknownResource();
+  return versionDiscovery(state.kinds.kinds, group, version, request);
+}
+
+function openApi(state: ApiState, request: ApiRequest, segments: readonly string[]): ApiAnswer {
+  const [, format, root, first, second] = segments;
+  const { kinds } = state.kinds;
+  if (format !== 'v3') throw unknownResource();
+  if (root === undefined) return tagged(request, openApiIndex(kinds));
+  const [group, version] = root === 'api' ? ['', first] : [first ?? '', second];
+  if (version === undefined || !state.kinds.hasGroup(group, version)) throw unknownResource();
+  return tagged(request, openApiDocument(kinds, group, version));
+}
+
+function resourceRequest(state: ApiState, request: ApiRequest): ApiAnswer {
+  const path = parseResourcePath(request.path);
+  const kind = path === undefined ? undefined : state.kinds.find(path.group, path.version, path.plural);
+  if (path === undefined || kind === undefined) throw unknownResource();
+  const { name = '', subresource = '' } = path;
+  const resource: ResourceRequest = { request, kind, namespace: path.namespace, name, subresource };
+  if (kind.isNamespaced ? path.namespace === undefined && name !== '' : path.namespace !== undefined)
+    throw unknownResource();
+  if (subresource !== '') return subresourceAnswer(state, resource);
+  return name === '' ? collectionAnswer(state, resource) : singleAnswer(state, resource);
+}
+
+function requireVerb(kind: ServedKind, verb: Verb): void {
+  if (!kind.verbs.includes(verb)) throw methodNotAllowed();
+}
+
+function singleAnswer(state: ApiState, resource: ResourceRequest): ApiAnswer {
+  const { request, kind } = resource;
+  switch (request.method) {
+    case 'GET':
+      requireVerb(kind, 'get');
+      return handleGet(state, resource);
+    case 'PUT':
+      requireVerb(kind, 'update');
+      return handleUpdate(state, resource);
+    case 'PATCH':
+      requireVerb(kind, 'patch');
+      return handlePatch(state, resource);
+    case 'DELETE':
+      requireVerb(kind, 'delete');
+      return handleDelete(state, resource);
+    default:
+      throw methodNotAllowed();
+  }
+}
+
+function collectionAnswer(state: ApiState, resource: ResourceRequest): ApiAnswer {
+  const { request, kind, namespace } = resource;
+  switch (request.method) {
+    case 'GET':
+      requireVerb(kind, 'list');
+      return isTrue(request.query, 'watch') ? watchAnswer(state, resource) : listAnswer(state, resource);
+    case 'POST':
+      if (kind.isNamespaced && namespace === undefined) throw methodNotAllowed();
+      requireVerb(kind, 'create');
+      return handleCreate(state, resource);
+    case 'DELETE':
+      if (kind.isNamespaced && namespace === undefined) throw methodNotAllowed();
+      requireVerb(kind, 'deletecollection');
+      return deleteCollectionAnswer(state, resource);
+    default:
+      throw methodNotAllowed();
+  }
+}
+
+/** Subresources that need a node to answer. */
+const NODE_SUBRESOURCES = ['attach', 'exec', 'log', 'portforward', 'proxy'];
+
+function subresourceAnswer(state: ApiState, resource: ResourceRequest): ApiAnswer {
+  const { request, kind, namespace, name, subresource } = resource;
+  if (kind.group === '' && NODE_SUBRESOURCES.includes(subresource)) {
+    const key = `${namespace ?? ''}/${name}`;
+    if (state.store.get(storageOf(kind), key) === undefined) throw notFound(kind, name);
+    throw notImplemented(`${kind.plural}/${subresource}`);
+  }
+  if (subresource === 'finalize' && storageOf(kind) === '/namespaces' && request.method === 'PUT')
+    return handleFinalize(state, resource);
+  const isServed = (subresource === 'status' && kind.hasStatus) || (subresource === 'scale' && kind.hasScale);
+  if (!isServed || kind.isReview) throw unknownResource();
+  if (request.method === 'DELETE') throw methodNotAllowed();
+  return singleAnswer(state, resource);
+}
+
+function isTrue(query: URLSearchParams, name: string): boolean {
+  const value = query.get(name)?.toLowerCase();
+  return value !== undefined && value !== 'false' && value !== '0';
+}
+
+function integer(query: URLSearchParams, name: string): number {
+  const text = query.get(name) ?? '';
+  if (text === '') return 0;
+  if (!/^-?\d+$/.test(text))
+    throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
+  return Number(text);
+}
+
+function filterOf({ request: { query }, kind }: ResourceRequest): ObjectFilter {
+  const labels = byLabels(parseLabelSelector(query.get('labelSelector') ?? ''));
+  const fields = parseFieldSelector(query.get('fieldSelector') ?? '', kind);
+  return (object) => labels(object) && fields(object);
+}
+
+function listOptions(resource: ResourceRequest): ListOptions {
+  const { query } = resource.request;
+  return {
+    namespace: resource.namespace,
+    filter: filterOf(resource),
+    hasSelector: (query.get('labelSelector') ?? '') !== '' || (query.get('fieldSelector') ?? '') !== '',
+    limit: integer(query, 'limit'),
+    continueToken: query.get('continue') ?? '',
+    resourceVersion: query.get('resourceVersion') ?? '',
+    resourceVersionMatch: query.get('resourceVersionMatch') ?? '',
+  };
+}
+
+function listAnswer(state: ApiState, resource: ResourceRequest): ApiAnswer {
+  const { objects, meta } = listObjects(state.store, storageOf(resource.kind), listOptions(resource));
+  return jsonAnswer(200, viewList(objects, meta, viewOf(state, resource)));
+}
+
+function deleteCollectionAnswer(state: ApiState, resource: ResourceRequest): ApiAnswer {
+  const { objects } = listObjects(state.store, storageOf(resource.kind), listOptions(resource));
+  const deleted = handleDeleteCollection(state, resource, objects);
+  const meta = { resourceVersion: String(state.store.revision) };
+  return jsonAnswer(200, viewList(deleted, meta, viewOf(state, resource)));
+}
+
+function watchAnswer(state: ApiState, resource: ResourceRequest): ApiAnswer {
+  const { request, kind, namespace } = resource;
+  const { query } = request;
+  const revision = parseRevision(query.get('resourceVersion') ?? '');
+  const isStreamingList = streamsInitialEvents(query);
+  const view = viewOf(state, resource);
+  const timeoutSeconds = integer(query, 'timeoutSeconds');
+  const options = {
+    storage: storageOf(kind),
+    namespace,
+    filter: filterOf(resource),
+    fromRevision: revision === 0 || isStreamingList ? undefined : revision,
+    isStreamingList: isStreamingList && isTrue(query, 'allowWatchBookmarks'),
+    hasBookmarks: isTrue(query, 'allowWatchBookmarks'),
+    timeoutMs: timeoutSeconds > 0 ? timeoutSeconds * 1000 : DEFAULT_WATCH_MS,
+    view,
+  };
+  return {
+    type: 'stream',
+    contentType: view.representation === 'object' ? 'application/json' : 'application/json;stream=watch',
+    run: (send, signal) => watchObjects(state.store, state.clock, options, send, signal),
+  };
+}
+
+/** Whether the watch begins with all objects; the parameters that belong to it are checked. */
+function streamsInitialEvents(query: URLSearchParams): boolean {
+  const wanted = query.get('sendInitialEvents');
+  const match = query.get('resourceVersionMatch') ?? '';
+  const refuse = (field: string, why: string): StatusError =>
+    invalid({ group: 'meta.k8s.io', kind: 'ListOptions', name: '' }, [forbiddenField(field, why)]);
+  if (wanted === null) {
+    if (match !== '')
+      throw refuse(
+        'resourceVersionMatch',
+        'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided',
+      );
+    return false;
+  }
+  if (match !== 'NotOlderThan')
+    throw refuse(
+      'resourceVersionMatch',
+      'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan',
+    );
+  return wanted === 'true';
+}

@@ -1,0 +1,148 @@
+import { type ApiState, timestamp, type WriteOptions } from './api-state.ts';
+import { prepareDefinition } from './custom-resources.ts';
+import { applyDefaults } from './defaults.ts';
+import { withoutFields } from './json-access.ts';
+import { type ServedKind, storageOf } from './kinds.ts';
+import { recordUpdate } from './managed-fields.ts';
+import { dropUnknownFields } from './object-body.ts';
+import { generateName, validateNames } from './object-names.ts';
+import { objectKey, type ResourceObject, withMeta } from './resource-object.ts';
+import { applySchemaDefaults } from './schema-defaults.ts';
+import { assignAddresses } from './service-addresses.ts';
+import { alreadyExists, badRequest, forbidden, notFound, StatusError } from './status-error.ts';
+
+/** Built-in kinds whose spec changes are counted in metadata.generation; custom resources always are. */
+const KINDS_WITH_GENERATION = new Set([
+  'CronJob',
+  'CustomResourceDefinition',
+  'DaemonSet',
+  'Deployment',
+  'EndpointSlice',
+  'Ingress',
+  'IngressClass',
+  'Job',
+  'MutatingWebhookConfiguration',
+  'NetworkPolicy',
+  'Pod',
+  'PodDisruptionBudget',
+  'PriorityClass',
+  'ReplicaSet',
+  'ReplicationController',
+  'StatefulSet',
+  'ValidatingAdmissionPolicy',
+  'ValidatingAdmissionPolicyBinding',
+  'ValidatingWebhookConfiguration',
+]);
+
+export function hasGeneration(kind: ServedKind): boolean {
+  return kind.isCustom || KINDS_WITH_GENERATION.has(kind.kind);
+}
+
+/** How an object comes to be written: the same for a create and for an apply that creates. */
+export interface CreateRequest {
+  readonly kind: ServedKind;
+  /** Namespace of the URL; undefined for kinds without. */
+  readonly namespace: string | undefined;
+  readonly draft: ResourceObject;
+}
+
+/**
+ * Creates an object: defaults, checks, metadata of the server, commit (unless it is a dry run).
+ *
+ * @throws StatusError
+ */
+export function createObject(state: ApiState, request: CreateRequest, options: WriteOptions): ResourceObject {
+  const created = prepareObject(state, request);
+  return commitNew(
+    state,
+    request.kind,
+    recordUpdate(undefined, created, request.kind, writer(state, options)),
+    options,
+  );
+}
+
+/** The object as it would be stored, without managed fields and not yet committed. */
+export function prepareObject(state: ApiState, { kind, namespace, draft }: CreateRequest): ResourceObject {
+  if ((draft.metadata.resourceVersion ?? '') !== '')
+    throw new StatusError(500, '', 'resourceVersion should not be set on objects to be created');
+  checkNamespace(kind, namespace, draft);
+  if (kind.isNamespaced) requireActiveNamespace(state, kind, namespace ?? '', draft.metadata.name);
+  const { name, generateName: base = '' } = draft.metadata;
+  const named = name === '' && base !== '' ? generateName(base, state.random) : name;
+  const withoutStatus = kind.hasStatus ? removeStatus(draft) : draft;
+  const object = withMeta(
+    { ...withoutStatus, metadata: { ...draft.metadata, name: named } },
+    {
+      namespace: kind.isNamespaced ? namespace : undefined,
+      uid: state.newUid(),
+      resourceVersion: undefined,
+      generation: hasGeneration(kind) ? 1 : undefined,
+      creationTimestamp: timestamp(state.clock),
+      deletionTimestamp: undefined,
+      deletionGracePeriodSeconds: undefined,
+      managedFields: undefined,
+    },
+  );
+  validateNames(object, kind);
+  return completeObject(state, kind, object, undefined);
+}
+
+/** Fills in what the server decides about the fields of an object; `current` is the stored state on an update. */
+export function completeObject(
+  state: ApiState,
+  kind: ServedKind,
+  object: ResourceObject,
+  current: ResourceObject | undefined,
+): ResourceObject {
+  if (kind.isCustom) return applySchemaDefaults(object, kind.schema);
+  const defaulted = applyDefaults(dropUnknownFields(object, kind));
+  if (kind.group === '' && kind.kind === 'Service') return assignAddresses(state.store, defaulted, current);
+  if (kind.kind === 'CustomResourceDefinition') return prepareDefinition(defaulted, timestamp(state.clock));
+  return defaulted;
+}
+
+/** Who writes when, for the managed fields. */
+export function writer(
+  state: ApiState,
+  options: WriteOptions,
+  subresource = '',
+): { readonly manager: string; readonly time: string; readonly subresource: string } {
+  return { manager: options.manager, time: timestamp(state.clock), subresource };
+}
+
+/** Commits an object that must not exist yet. */
+export function commitNew(
+  state: ApiState,
+  kind: ServedKind,
+  object: ResourceObject,
+  options: WriteOptions,
+): ResourceObject {
+  const storage = storageOf(kind);
+  const key = objectKey(object.metadata.namespace, object.metadata.name);
+  if (state.store.get(storage, key) !== undefined) throw alreadyExists(kind, object.metadata.name);
+  return options.isDryRun ? object : state.store.write(storage, key, object);
+}
+
+function removeStatus(object: ResourceObject): ResourceObject {
+  const { kind, apiVersion, metadata } = object;
+  return { ...withoutFields(object, 'status'), kind, apiVersion, metadata };
+}
+
+/** @throws StatusError 400 when body and URL name different namespaces */
+export function checkNamespace(kind: ServedKind, namespace: string | undefined, draft: ResourceObject): void {
+  const named = draft.metadata.namespace ?? '';
+  if (named === '' || !kind.isNamespaced || named === namespace) return;
+  throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
+}
+
+function requireActiveNamespace(state: ApiState, kind: ServedKind, namespace: string, name: string): void {
+  const found = state.store.get('/namespaces', objectKey(undefined, namespace));
+  if (found === undefined) throw notFound({ group: '', plural: 'namespaces' }, namespace);
+  if (found.metadata.deletionTimestamp === undefined) return;
+  const why = `unable to create new content in namespace ${namespace} because it is being terminated`;
+  throw forbidden(kind, name, why, {
+    reason: 'NamespaceTerminating',
+    message: `namespace ${namespace} is being terminated`,
+    field: 'metadata.namespace',
+  });
+}

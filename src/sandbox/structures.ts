@@ -1,0 +1,230 @@
+/** How one field is merged by a strategic merge patch and owned by a server-side apply. Fields not listed are plain. */
+export interface FieldRule {
+  /** Name, in {@link STRUCTURES}, of the type of the field, or of the elements of a list that is merged. */
+  readonly type?: string;
+  /** The list is a map: its elements are told apart by these fields. */
+  readonly keys?: readonly string[];
+  /** The list is a set of scalars. */
+  readonly set?: true;
+  /** The object is owned as a whole. */
+  readonly atomic?: true;
+  /** A strategic merge patch merges this list by that field of its elements; empty: a set of scalars. */
+  readonly mergeKey?: string;
+  /** A strategic merge patch replaces this object. */
+  readonly replace?: true;
+}
+
+export type Structure = Readonly<Record<string, FieldRule>>;
+
+const ATOMIC: FieldRule = { atomic: true };
+const SET: FieldRule = { set: true };
+
+function listBy(key: string, type?: string): FieldRule {
+  return { keys: [key], mergeKey: key, ...(type === undefined ? {} : { type }) };
+}
+
+/** Merge rules of the built-in types, read off the published OpenAPI documents of Kubernetes 1.34, by type name. */
+export const STRUCTURES: Readonly<Record<string, Structure>> = {
+  ObjectMeta: { finalizers: { set: true, mergeKey: '' }, ownerReferences: listBy('uid') },
+  Affinity: { nodeAffinity: { type: 'NodeAffinity' } },
+  CSIDriver: { spec: { type: 'CSIDriverSpec' } },
+  CSIDriverSpec: { volumeLifecycleModes: SET },
+  CSINode: { spec: { type: 'CSINodeSpec' } },
+  CSINodeSpec: { drivers: listBy('name') },
+  CSIPersistentVolumeSource: {
+    controllerExpandSecretRef: ATOMIC,
+    controllerPublishSecretRef: ATOMIC,
+    nodeExpandSecretRef: ATOMIC,
+    nodePublishSecretRef: ATOMIC,
+    nodeStageSecretRef: ATOMIC,
+  },
+  CSIVolumeSource: { nodePublishSecretRef: ATOMIC },
+  CephFSPersistentVolumeSource: { secretRef: ATOMIC },
+  CephFSVolumeSource: { secretRef: ATOMIC },
+  CinderPersistentVolumeSource: { secretRef: ATOMIC },
+  CinderVolumeSource: { secretRef: ATOMIC },
+  ClusterRoleBinding: { roleRef: ATOMIC },
+  Container: {
+    env: listBy('name', 'EnvVar'),
+    ports: { keys: ['containerPort', 'protocol'], mergeKey: 'containerPort' },
+    resources: { type: 'ResourceRequirements' },
+    volumeDevices: listBy('devicePath'),
+    volumeMounts: listBy('mountPath'),
+  },
+  CronJob: { spec: { type: 'CronJobSpec' } },
+  CronJobSpec: { jobTemplate: { type: 'JobTemplateSpec' } },
+  CustomResourceDefinition: { status: { type: 'CustomResourceDefinitionStatus' } },
+  CustomResourceDefinitionStatus: { conditions: { keys: ['type'] } },
+  DaemonSet: { spec: { type: 'DaemonSetSpec' }, status: { type: 'DaemonSetStatus' } },
+  DaemonSetSpec: { selector: ATOMIC, template: { type: 'PodTemplateSpec' } },
+  DaemonSetStatus: { conditions: listBy('type') },
+  Deployment: { spec: { type: 'DeploymentSpec' }, status: { type: 'DeploymentStatus' } },
+  DeploymentSpec: { selector: ATOMIC, template: { type: 'PodTemplateSpec' } },
+  DeploymentStatus: { conditions: listBy('type') },
+  EnvVar: { valueFrom: { type: 'EnvVarSource' } },
+  EnvVarSource: {
+    configMapKeyRef: ATOMIC,
+    fieldRef: ATOMIC,
+    fileKeyRef: ATOMIC,
+    resourceFieldRef: ATOMIC,
+    secretKeyRef: ATOMIC,
+  },
+  EphemeralContainer: {
+    env: listBy('name', 'EnvVar'),
+    ports: { keys: ['containerPort', 'protocol'], mergeKey: 'containerPort' },
+    resources: { type: 'ResourceRequirements' },
+    volumeDevices: listBy('devicePath'),
+    volumeMounts: listBy('mountPath'),
+  },
+  EphemeralVolumeSource: { volumeClaimTemplate: { type: 'PersistentVolumeClaimTemplate' } },
+  Event: { involvedObject: ATOMIC, related: ATOMIC },
+  FlexPersistentVolumeSource: { secretRef: ATOMIC },
+  FlexVolumeSource: { secretRef: ATOMIC },
+  HorizontalPodAutoscaler: { status: { type: 'HorizontalPodAutoscalerStatus' } },
+  HorizontalPodAutoscalerStatus: { conditions: listBy('type') },
+  ISCSIPersistentVolumeSource: { secretRef: ATOMIC },
+  ISCSIVolumeSource: { secretRef: ATOMIC },
+  Ingress: { spec: { type: 'IngressSpec' } },
+  IngressBackend: { resource: ATOMIC, service: { type: 'IngressServiceBackend' } },
+  IngressServiceBackend: { port: ATOMIC },
+  IngressSpec: { defaultBackend: { type: 'IngressBackend' } },
+  Job: { spec: { type: 'JobSpec' }, status: { type: 'JobStatus' } },
+  JobSpec: { selector: ATOMIC, template: { type: 'PodTemplateSpec' } },
+  JobStatus: {
+    conditions: { mergeKey: 'type' },
+    uncountedTerminatedPods: { type: 'UncountedTerminatedPods' },
+  },
+  JobTemplateSpec: { metadata: { type: 'ObjectMeta' }, spec: { type: 'JobSpec' } },
+  MatchResources: { namespaceSelector: ATOMIC, objectSelector: ATOMIC },
+  MutatingWebhook: { matchConditions: listBy('name'), namespaceSelector: ATOMIC, objectSelector: ATOMIC },
+  MutatingWebhookConfiguration: { webhooks: listBy('name', 'MutatingWebhook') },
+  Namespace: { status: { type: 'NamespaceStatus' } },
+  NamespaceStatus: { conditions: listBy('type') },
+  NetworkPolicy: { spec: { type: 'NetworkPolicySpec' } },
+  NetworkPolicySpec: { podSelector: ATOMIC },
+  Node: { spec: { type: 'NodeSpec' }, status: { type: 'NodeStatus' } },
+  NodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: ATOMIC },
+  NodeSpec: { podCIDRs: { set: true, mergeKey: '' } },
+  NodeStatus: { addresses: listBy('type'), conditions: listBy('type') },
+  ParamRef: { selector: ATOMIC },
+  PersistentVolume: { spec: { type: 'PersistentVolumeSpec' } },
+  PersistentVolumeClaim: {
+    spec: { type: 'PersistentVolumeClaimSpec' },
+    status: { type: 'PersistentVolumeClaimStatus' },
+  },
+  PersistentVolumeClaimSpec: { dataSource: ATOMIC, selector: ATOMIC },
+  PersistentVolumeClaimStatus: { conditions: listBy('type') },
+  PersistentVolumeClaimTemplate: {
+    metadata: { type: 'ObjectMeta' },
+    spec: { type: 'PersistentVolumeClaimSpec' },
+  },
+  PersistentVolumeSpec: {
+    cephfs: { type: 'CephFSPersistentVolumeSource' },
+    cinder: { type: 'CinderPersistentVolumeSource' },
+    claimRef: ATOMIC,
+    csi: { type: 'CSIPersistentVolumeSource' },
+    flexVolume: { type: 'FlexPersistentVolumeSource' },
+    iscsi: { type: 'ISCSIPersistentVolumeSource' },
+    nodeAffinity: { type: 'VolumeNodeAffinity' },
+    rbd: { type: 'RBDPersistentVolumeSource' },
+    scaleIO: { type: 'ScaleIOPersistentVolumeSource' },
+    storageos: { type: 'StorageOSPersistentVolumeSource' },
+  },
+  Pod: { spec: { type: 'PodSpec' }, status: { type: 'PodStatus' } },
+  PodDisruptionBudget: {
+    spec: { type: 'PodDisruptionBudgetSpec' },
+    status: { type: 'PodDisruptionBudgetStatus' },
+  },
+  PodDisruptionBudgetSpec: { selector: { atomic: true, replace: true } },
+  PodDisruptionBudgetStatus: { conditions: listBy('type') },
+  PodSpec: {
+    affinity: { type: 'Affinity' },
+    containers: listBy('name', 'Container'),
+    ephemeralContainers: listBy('name', 'EphemeralContainer'),
+    hostAliases: listBy('ip'),
+    imagePullSecrets: listBy('name'),
+    initContainers: listBy('name', 'Container'),
+    nodeSelector: ATOMIC,
+    resourceClaims: listBy('name'),
+    resources: { type: 'ResourceRequirements' },
+    schedulingGates: listBy('name'),
+    topologySpreadConstraints: {
+      type: 'TopologySpreadConstraint',
+      keys: ['topologyKey', 'whenUnsatisfiable'],
+      mergeKey: 'topologyKey',
+    },
+    volumes: listBy('name', 'Volume'),
+  },
+  PodStatus: {
+    conditions: listBy('type'),
+    hostIPs: { mergeKey: 'ip' },
+    podIPs: listBy('ip'),
+    resourceClaimStatuses: listBy('name'),
+  },
+  PodTemplate: { template: { type: 'PodTemplateSpec' } },
+  PodTemplateSpec: { metadata: { type: 'ObjectMeta' }, spec: { type: 'PodSpec' } },
+  RBDPersistentVolumeSource: { secretRef: ATOMIC },
+  RBDVolumeSource: { secretRef: ATOMIC },
+  ReplicaSet: { spec: { type: 'ReplicaSetSpec' }, status: { type: 'ReplicaSetStatus' } },
+  ReplicaSetSpec: { selector: ATOMIC, template: { type: 'PodTemplateSpec' } },
+  ReplicaSetStatus: { conditions: listBy('type') },
+  ReplicationController: {
+    spec: { type: 'ReplicationControllerSpec' },
+    status: { type: 'ReplicationControllerStatus' },
+  },
+  ReplicationControllerSpec: { selector: ATOMIC, template: { type: 'PodTemplateSpec' } },
+  ReplicationControllerStatus: { conditions: listBy('type') },
+  ResourceQuota: { spec: { type: 'ResourceQuotaSpec' } },
+  ResourceQuotaSpec: { scopeSelector: ATOMIC },
+  ResourceRequirements: { claims: { keys: ['name'] } },
+  RoleBinding: { roleRef: ATOMIC },
+  RuntimeClass: { scheduling: { type: 'Scheduling' } },
+  ScaleIOPersistentVolumeSource: { secretRef: ATOMIC },
+  ScaleIOVolumeSource: { secretRef: ATOMIC },
+  Scheduling: { nodeSelector: ATOMIC },
+  Service: { spec: { type: 'ServiceSpec' }, status: { type: 'ServiceStatus' } },
+  ServiceAccount: { secrets: listBy('name') },
+  ServiceSpec: { ports: { keys: ['port', 'protocol'], mergeKey: 'port' }, selector: ATOMIC },
+  ServiceStatus: { conditions: listBy('type') },
+  StatefulSet: { spec: { type: 'StatefulSetSpec' }, status: { type: 'StatefulSetStatus' } },
+  StatefulSetSpec: { selector: ATOMIC, template: { type: 'PodTemplateSpec' } },
+  StatefulSetStatus: { conditions: listBy('type') },
+  StorageOSPersistentVolumeSource: { secretRef: ATOMIC },
+  StorageOSVolumeSource: { secretRef: ATOMIC },
+  TopologySpreadConstraint: { labelSelector: ATOMIC },
+  UncountedTerminatedPods: { failed: SET, succeeded: SET },
+  ValidatingAdmissionPolicy: {
+    spec: { type: 'ValidatingAdmissionPolicySpec' },
+    status: { type: 'ValidatingAdmissionPolicyStatus' },
+  },
+  ValidatingAdmissionPolicyBinding: { spec: { type: 'ValidatingAdmissionPolicyBindingSpec' } },
+  ValidatingAdmissionPolicyBindingSpec: {
+    matchResources: { type: 'MatchResources', atomic: true },
+    paramRef: { type: 'ParamRef', atomic: true },
+    validationActions: SET,
+  },
+  ValidatingAdmissionPolicySpec: {
+    matchConditions: listBy('name'),
+    matchConstraints: { type: 'MatchResources', atomic: true },
+    paramKind: ATOMIC,
+    variables: listBy('name'),
+  },
+  ValidatingAdmissionPolicyStatus: { conditions: { keys: ['type'] } },
+  ValidatingWebhook: { matchConditions: listBy('name'), namespaceSelector: ATOMIC, objectSelector: ATOMIC },
+  ValidatingWebhookConfiguration: { webhooks: listBy('name', 'ValidatingWebhook') },
+  Volume: {
+    cephfs: { type: 'CephFSVolumeSource' },
+    cinder: { type: 'CinderVolumeSource' },
+    csi: { type: 'CSIVolumeSource' },
+    ephemeral: { type: 'EphemeralVolumeSource' },
+    flexVolume: { type: 'FlexVolumeSource' },
+    iscsi: { type: 'ISCSIVolumeSource' },
+    rbd: { type: 'RBDVolumeSource' },
+    scaleIO: { type: 'ScaleIOVolumeSource' },
+    storageos: { type: 'StorageOSVolumeSource' },
+  },
+  VolumeAttachment: { spec: { type: 'VolumeAttachmentSpec' } },
+  VolumeAttachmentSource: { inlineVolumeSpec: { type: 'PersistentVolumeSpec' } },
+  VolumeAttachmentSpec: { source: { type: 'VolumeAttachmentSource' } },
+  VolumeNodeAffinity: { required: ATOMIC },
+};

@@ -1,0 +1,295 @@
+import { fieldsAt, listAt, numberAt, scalarText, stringAt, stringsAt, valueAt } from './json-access.ts';
+import { jsonPathValues } from './json-path.ts';
+import type { PrinterColumn, ServedKind } from './kinds.ts';
+import type { ResourceObject } from './resource-object.ts';
+
+/** One column of a table; `cell` gives what is printed. */
+export interface TableColumn {
+  readonly name: string;
+  readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date';
+  readonly format: string;
+  readonly description: string;
+  /** 0 is always shown, more only in wide output. */
+  readonly priority: number;
+  readonly cell: (object: ResourceObject, nowMs: number) => unknown;
+}
+
+type Cell = TableColumn['cell'];
+
+function text(name: string, cell: Cell, priority = 0): TableColumn {
+  return { name, type: 'string', format: '', description: '', priority, cell };
+}
+
+function integer(name: string, ...path: readonly string[]): TableColumn {
+  return { ...text(name, (object) => numberAt(object, ...path) ?? 0), type: 'integer' };
+}
+
+const NAME: TableColumn = { ...text('Name', (object) => object.metadata.name), format: 'name' };
+const AGE = text('Age', (object, nowMs) => ageOf(object.metadata.creationTimestamp, nowMs));
+const CREATED_AT: TableColumn = {
+  ...text('Created At', (object) => object.metadata.creationTimestamp ?? null),
+  type: 'date',
+};
+
+const CONTAINERS = text('Containers', (object) => containerTexts(object, 'name'), 1);
+const IMAGES = text('Images', (object) => containerTexts(object, 'image'), 1);
+const SELECTOR = text(
+  'Selector',
+  (object) => selectorText(stringsAt(object, 'spec', 'selector', 'matchLabels')),
+  1,
+);
+const ROLE = text(
+  'Role',
+  (object) => `${stringAt(object, 'roleRef', 'kind')}/${stringAt(object, 'roleRef', 'name')}`,
+);
+
+function ready(wanted: readonly string[], current: readonly string[]): TableColumn {
+  return text(
+    'Ready',
+    (object) => `${numberAt(object, ...current) ?? 0}/${numberAt(object, ...wanted) ?? 0}`,
+  );
+}
+
+function count(name: string, field: string): TableColumn {
+  return text(name, (object) => String(Object.keys(fieldsAt(object, field)).length));
+}
+
+function string(name: string, ...path: readonly string[]): TableColumn {
+  return text(name, (object) => stringAt(object, ...path) || '<none>');
+}
+
+const COLUMNS: Readonly<Record<string, readonly TableColumn[]>> = {
+  ConfigMap: [{ ...count('Data', 'data'), cell: dataCount, type: 'integer' }, AGE],
+  CronJob: [
+    string('Schedule', 'spec', 'schedule'),
+    text('Timezone', (object) => stringAt(object, 'spec', 'timeZone') || '<none>'),
+    text('Suspend', (object) => (valueAt(object, 'spec', 'suspend') === true ? 'True' : 'False')),
+    { ...integer('Active'), cell: (object) => listAt(object, 'status', 'active').length },
+    text('Last Schedule', (object, nowMs) => {
+      const time = stringAt(object, 'status', 'lastScheduleTime');
+      return time === '' ? '<none>' : ageOf(time, nowMs);
+    }),
+    AGE,
+  ],
+  CustomResourceDefinition: [CREATED_AT],
+  ClusterRole: [CREATED_AT],
+  ClusterRoleBinding: [ROLE, AGE],
+  DaemonSet: [
+    integer('Desired', 'status', 'desiredNumberScheduled'),
+    integer('Current', 'status', 'currentNumberScheduled'),
+    integer('Ready', 'status', 'numberReady'),
+    integer('Up-to-date', 'status', 'updatedNumberScheduled'),
+    integer('Available', 'status', 'numberAvailable'),
+    text('Node Selector', (object) =>
+      selectorText(stringsAt(object, 'spec', 'template', 'spec', 'nodeSelector')),
+    ),
+    AGE,
+    CONTAINERS,
+    IMAGES,
+    SELECTOR,
+  ],
+  Deployment: [
+    ready(['spec', 'replicas'], ['status', 'readyReplicas']),
+    integer('Up-to-date', 'status', 'updatedReplicas'),
+    integer('Available', 'status', 'availableReplicas'),
+    AGE,
+    CONTAINERS,
+    IMAGES,
+    SELECTOR,
+  ],
+  Event: [
+    text('Last Seen', (object, nowMs) => {
+      const seen = stringAt(object, 'lastTimestamp') || stringAt(object, 'eventTime');
+      return ageOf(seen || object.metadata.creationTimestamp, nowMs);
+    }),
+    string('Type', 'type'),
+    string('Reason', 'reason'),
+    text('Object', (object) => {
+      const kind = stringAt(object, 'involvedObject', 'kind').toLowerCase();
+      return `${kind}/${stringAt(object, 'involvedObject', 'name')}`;
+    }),
+    text('Message', (object) => stringAt(object, 'message').trim()),
+  ],
+  HorizontalPodAutoscaler: [
+    text('Reference', (object) => {
+      const kind = stringAt(object, 'spec', 'scaleTargetRef', 'kind');
+      return `${kind}/${stringAt(object, 'spec', 'scaleTargetRef', 'name')}`;
+    }),
+    integer('MinPods', 'spec', 'minReplicas'),
+    integer('MaxPods', 'spec', 'maxReplicas'),
+    integer('Replicas', 'status', 'currentReplicas'),
+    AGE,
+  ],
+  Ingress: [
+    string('Class', 'spec', 'ingressClassName'),
+    text('Hosts', (object) => {
+      const hosts = listAt(object, 'spec', 'rules').map((rule) => stringAt(rule, 'host') || '*');
+      return hosts.length === 0 ? '*' : hosts.join(',');
+    }),
+    text('Address', (object) => stringAt(object, 'status', 'loadBalancer', 'ingress', 0, 'ip')),
+    text('Ports', (object) => (listAt(object, 'spec', 'tls').length > 0 ? '80, 443' : '80')),
+    AGE,
+  ],
+  Job: [
+    text('Status', jobStatus),
+    text('Completions', (object) => {
+      const wanted = numberAt(object, 'spec', 'completions') ?? 1;
+      return `${numberAt(object, 'status', 'succeeded') ?? 0}/${wanted}`;
+    }),
+    text('Duration', (object) => {
+      const startMs = Date.parse(stringAt(object, 'status', 'startTime'));
+      const endMs = Date.parse(stringAt(object, 'status', 'completionTime'));
+      return Number.isNaN(startMs) || Number.isNaN(endMs) ? '' : duration(endMs - startMs);
+    }),
+    AGE,
+    CONTAINERS,
+    IMAGES,
+    SELECTOR,
+  ],
+  Lease: [string('Holder', 'spec', 'holderIdentity'), AGE],
+  Namespace: [text('Status', (object) => stringAt(object, 'status', 'phase')), AGE],
+  NetworkPolicy: [
+    text('Pod-Selector', (object) => selectorText(stringsAt(object, 'spec', 'podSelector', 'matchLabels'))),
+    AGE,
+  ],
+  PersistentVolumeClaim: [
+    string('Status', 'status', 'phase'),
+    text('Volume', (object) => stringAt(object, 'spec', 'volumeName')),
+    text('Capacity', (object) => stringAt(object, 'status', 'capacity', 'storage')),
+    text('Access Modes', (object) => listAt(object, 'status', 'accessModes').map(accessMode).join(',')),
+    text('StorageClass', (object) => stringAt(object, 'spec', 'storageClassName')),
+    AGE,
+  ],
+  Pod: [
+    text('Ready', (object) => {
+      const statuses = listAt(object, 'status', 'containerStatuses');
+      const readyCount = statuses.filter((status) => valueAt(status, 'ready') === true).length;
+      return `${readyCount}/${listAt(object, 'spec', 'containers').length}`;
+    }),
+    text('Status', (object) => {
+      if (object.metadata.deletionTimestamp !== undefined) return 'Terminating';
+      const phase = stringAt(object, 'status', 'phase');
+      return phase === 'Succeeded' ? 'Completed' : phase;
+    }),
+    text('Restarts', () => '0'),
+    AGE,
+  ],
+  PodDisruptionBudget: [
+    text('Min Available', (object) => scalarText(valueAt(object, 'spec', 'minAvailable')) || 'N/A'),
+    text('Max Unavailable', (object) => scalarText(valueAt(object, 'spec', 'maxUnavailable')) || 'N/A'),
+    integer('Allowed Disruptions', 'status', 'disruptionsAllowed'),
+    AGE,
+  ],
+  ReplicaSet: [
+    integer('Desired', 'spec', 'replicas'),
+    integer('Current', 'status', 'replicas'),
+    integer('Ready', 'status', 'readyReplicas'),
+    AGE,
+    CONTAINERS,
+    IMAGES,
+    SELECTOR,
+  ],
+  Role: [CREATED_AT],
+  RoleBinding: [ROLE, AGE],
+  Secret: [string('Type', 'type'), { ...count('Data', 'data'), cell: dataCount, type: 'integer' }, AGE],
+  Service: [
+    string('Type', 'spec', 'type'),
+    string('Cluster-IP', 'spec', 'clusterIP'),
+    text('External-IP', (object) => {
+      const address = stringAt(object, 'status', 'loadBalancer', 'ingress', 0, 'ip');
+      return address || stringAt(object, 'spec', 'externalName') || '<none>';
+    }),
+    text('Port(s)', (object) => listAt(object, 'spec', 'ports').map(portText).join(',') || '<none>'),
+    AGE,
+    text('Selector', (object) => selectorText(stringsAt(object, 'spec', 'selector')), 1),
+  ],
+  StatefulSet: [ready(['spec', 'replicas'], ['status', 'readyReplicas']), AGE, CONTAINERS, IMAGES],
+  ServiceAccount: [{ ...integer('Secrets'), cell: (object) => listAt(object, 'secrets').length }, AGE],
+};
+
+/** Columns in which objects of a kind are printed. */
+export function columnsOf(kind: ServedKind): readonly TableColumn[] {
+  if (kind.isCustom) return [NAME, ...(kind.columns ?? []).map(customColumn)];
+  return [NAME, ...(COLUMNS[kind.kind] ?? [AGE])];
+}
+
+function customColumn(column: PrinterColumn): TableColumn {
+  const isDate = column.type === 'date';
+  return {
+    name: column.name,
+    type: isColumnType(column.type) ? column.type : 'string',
+    format: column.format,
+    description: column.description,
+    priority: column.priority,
+    cell: (object, nowMs) => {
+      const [value] = jsonPathValues(object, column.jsonPath);
+      if (value === undefined || value === null) return isDate ? '<unknown>' : null;
+      if (isDate) return ageOf(scalarText(value), nowMs);
+      return typeof value === 'object' ? JSON.stringify(value) : value;
+    },
+  };
+}
+
+function isColumnType(type: string): type is TableColumn['type'] {
+  return ['string', 'integer', 'number', 'boolean', 'date'].includes(type);
+}
+
+function dataCount(object: ResourceObject): number {
+  return Object.keys(fieldsAt(object, 'data')).length + Object.keys(fieldsAt(object, 'binaryData')).length;
+}
+
+function jobStatus(object: ResourceObject): string {
+  const conditions = listAt(object, 'status', 'conditions').filter(
+    (item) => stringAt(item, 'status') === 'True',
+  );
+  const types = conditions.map((item) => stringAt(item, 'type'));
+  return types.find((type) => type === 'Complete' || type === 'Failed' || type === 'Suspended') ?? 'Running';
+}
+
+function containerTexts(object: ResourceObject, field: string): string {
+  return listAt(object, 'spec', 'template', 'spec', 'containers')
+    .map((container) => stringAt(container, field))
+    .join(',');
+}
+
+function selectorText(labels: Readonly<Record<string, string>>): string {
+  const terms = Object.entries(labels).map(([key, value]) => `${key}=${value}`);
+  return terms.length === 0 ? '<none>' : terms.toSorted().join(',');
+}
+
+function portText(port: unknown): string {
+  const nodePort = numberAt(port, 'nodePort');
+  const number = `${numberAt(port, 'port') ?? ''}${nodePort === undefined ? '' : `:${nodePort}`}`;
+  return `${number}/${stringAt(port, 'protocol')}`;
+}
+
+function accessMode(mode: unknown): string {
+  const short: Readonly<Record<string, string>> = {
+    ReadWriteOnce: 'RWO',
+    ReadOnlyMany: 'ROX',
+    ReadWriteMany: 'RWX',
+    ReadWriteOncePod: 'RWOP',
+  };
+  return short[String(mode)] ?? String(mode);
+}
+
+function ageOf(time: string | undefined, nowMs: number): string {
+  const startMs = Date.parse(time ?? '');
+  return Number.isNaN(startMs) ? '<unknown>' : duration(Math.max(0, nowMs - startMs));
+}
+
+/** A duration as kubectl prints it: the two largest units at most. */
+export function duration(ms: number): string {
+  const seconds = Math.floor(ms / 1000);
+  if (seconds < 120) return `${seconds}s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 10) return seconds % 60 === 0 ? `${minutes}m` : `${minutes}m${seconds % 60}s`;
+  if (minutes < 180) return `${minutes}m`;
+  const hours = Math.floor(minutes / 60);
+  if (hours < 8) return minutes % 60 === 0 ? `${hours}h` : `${hours}h${minutes % 60}m`;
+  if (hours < 48) return `${hours}h`;
+  const days = Math.floor(hours / 24);
+  if (days < 8) return hours % 24 === 0 ? `${days}d` : `${days}d${hours % 24}h`;
+  if (days < 730) return `${days}d`;
+  return `${Math.floor(days / 365)}y`;
+}

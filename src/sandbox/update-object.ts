@@ -1,0 +1,114 @@
+import type { ApiState, WriteOptions } from './api-state.ts';
+import { checkNamespace, completeObject, hasGeneration, writer } from './create-object.ts';
+import { checkImmutableFields } from './immutable-fields.ts';
+import { equalJson, withoutFields } from './json-access.ts';
+import { type ServedKind, storageOf } from './kinds.ts';
+import { recordUpdate } from './managed-fields.ts';
+import { validateNames } from './object-names.ts';
+import { objectKey, type ResourceObject, withMeta } from './resource-object.ts';
+import { badRequest, conflict, modifiedConflict } from './status-error.ts';
+
+export interface UpdateRequest {
+  readonly kind: ServedKind;
+  readonly current: ResourceObject;
+  readonly draft: ResourceObject;
+  /** `status` replaces the status alone; empty leaves it alone, where the kind has that subresource. */
+  readonly subresource: string;
+}
+
+/**
+ * Replaces an object. An update that changes nothing is not committed; one that takes the last finalizer of an object
+ * under deletion removes it.
+ *
+ * @returns the object as it stands afterwards
+ * @throws StatusError
+ */
+export function updateObject(state: ApiState, request: UpdateRequest, options: WriteOptions): ResourceObject {
+  const { kind, current, subresource } = request;
+  const next = nextObject(state, request);
+  const recorded = recordUpdate(current, next, kind, writer(state, options, subresource));
+  return commitChange(state, { kind, current, next: recorded }, options);
+}
+
+/** The object that would replace `current`, without changes to its managed fields. */
+export function nextObject(state: ApiState, request: UpdateRequest): ResourceObject {
+  const { kind, current, draft, subresource } = request;
+  checkIdentity(request);
+  const merged =
+    subresource === 'status' ? withStatusOf(current, draft) : withOldStatus(kind, current, draft);
+  const meta = current.metadata;
+  const object = withMeta(
+    { ...merged, metadata: { ...merged.metadata, name: meta.name } },
+    {
+      namespace: meta.namespace,
+      generateName: meta.generateName,
+      uid: meta.uid,
+      resourceVersion: meta.resourceVersion,
+      generation: meta.generation,
+      creationTimestamp: meta.creationTimestamp,
+      deletionTimestamp: meta.deletionTimestamp,
+      deletionGracePeriodSeconds: meta.deletionGracePeriodSeconds,
+      managedFields: draft.metadata.managedFields ?? meta.managedFields,
+    },
+  );
+  validateNames(object, kind);
+  const next = subresource === 'status' ? object : completeObject(state, kind, object, current);
+  if (subresource !== 'status') checkImmutableFields(kind, current, next);
+  if (!hasGeneration(kind) || equalJson(countedFields(current), countedFields(next))) return next;
+  return withMeta(next, { generation: (meta.generation ?? 0) + 1 });
+}
+
+/** Commits `next` over `current` if it differs. */
+export function commitChange(
+  state: ApiState,
+  change: { readonly kind: ServedKind; readonly current: ResourceObject; readonly next: ResourceObject },
+  options: WriteOptions,
+): ResourceObject {
+  const { kind, current, next } = change;
+  const storage = storageOf(kind);
+  const key = objectKey(current.metadata.namespace, current.metadata.name);
+  const isGone =
+    next.metadata.deletionTimestamp !== undefined && (next.metadata.finalizers ?? []).length === 0;
+  if (isGone && !isNamespace(kind)) {
+    if (!options.isDryRun) state.store.remove(storage, key);
+    return next;
+  }
+  if (equalJson(current, next)) return current;
+  return options.isDryRun ? next : state.store.write(storage, key, next);
+}
+
+/** A namespace goes only when its controller has emptied it. */
+function isNamespace(kind: ServedKind): boolean {
+  return kind.group === '' && kind.kind === 'Namespace';
+}
+
+function checkIdentity({ kind, current, draft }: UpdateRequest): void {
+  const { name, uid, resourceVersion = '' } = draft.metadata;
+  if (name !== current.metadata.name)
+    throw badRequest(
+      `the name of the object (${name}) does not match the name on the URL (${current.metadata.name})`,
+    );
+  checkNamespace(kind, current.metadata.namespace, draft);
+  if (uid !== undefined && uid !== current.metadata.uid) {
+    const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${current.metadata.uid ?? ''}`;
+    throw conflict(kind, name, why);
+  }
+  if (resourceVersion !== '' && resourceVersion !== current.metadata.resourceVersion)
+    throw modifiedConflict(kind, name);
+}
+
+function withStatusOf(current: ResourceObject, draft: ResourceObject): ResourceObject {
+  const { kind, apiVersion, metadata } = current;
+  const rest = withoutFields(current, 'status');
+  const status = draft['status'] === undefined ? {} : { status: draft['status'] };
+  return { ...rest, kind, apiVersion, metadata, ...status };
+}
+
+function withOldStatus(kind: ServedKind, current: ResourceObject, draft: ResourceObject): ResourceObject {
+  return kind.hasStatus ? withStatusOf(draft, current) : draft;
+}
+
+/** What metadata.generation counts the changes of. */
+function countedFields(object: ResourceObject): Record<string, unknown> {
+  return withoutFields(object, 'apiVersion', 'kind', 'metadata', 'status');
+}
