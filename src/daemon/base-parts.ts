@@ -86,6 +86,7 @@ async function startHelm(
       runner,
       helmBinPath: settings.helmBinPath,
       path: env['PATH'] ?? '',
+      versionFile: join(tmpDir, 'helm', 'version.json'),
       pinned: (signal) =>
         pinnedHelm(
           PINNED_HELM_MAJOR,

@@ -42,6 +42,7 @@ async function find(
       runner,
       helmBinPath,
       path,
+      versionFile: join(root, 'version.json'),
       pinned: async () =>
         await (pinned === undefined ? Promise.reject(new Error('offline')) : Promise.resolve(pinned)),
     },

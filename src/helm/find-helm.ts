@@ -3,6 +3,7 @@ import { delimiter, isAbsolute, join, resolve } from 'node:path';
 import { OperatorError } from '../lib/errors.ts';
 import type { ProcessRunner } from '../process/process-runner.ts';
 import { type HelmBinary, parseHelmVersion } from './helm-binary.ts';
+import { rememberedVersion, rememberVersion } from './helm-version-file.ts';
 
 const VERSION_LIMIT_MS = 30_000;
 const GRACE_MS = 1_000;
@@ -17,6 +18,8 @@ export interface FindHelmOptions {
   readonly path: string;
   /** A helm of our own for machines without one; rejects where there is none. */
   readonly pinned: (signal: AbortSignal) => Promise<string>;
+  /** A private file in which the version of the executable is kept: a restart then starts no helm only to ask for it. */
+  readonly versionFile: string;
 }
 
 /**
@@ -26,9 +29,13 @@ export interface FindHelmOptions {
  */
 export async function findHelm(options: FindHelmOptions, signal: AbortSignal): Promise<HelmBinary> {
   const path = await locate(options, signal);
-  const output = await askVersion(path, options.runner, signal);
+  const known = rememberedVersion(options.versionFile, path);
+  const output = known ?? (await askVersion(path, options.runner, signal));
   const helm = parseHelmVersion(path, output);
-  if (helm !== undefined) return helm;
+  if (helm !== undefined) {
+    if (known === undefined) rememberVersion(options.versionFile, path, output);
+    return helm;
+  }
   throw new OperatorError(
     'HELM_NOT_FOUND',
     `Cannot use "${path}": it says it is version "${output.trim().slice(0, 80)}". ${HOW_TO_INSTALL}`,

@@ -72,16 +72,25 @@ echo "attempt $runs succeeds"`,
       globalHooks: { 'g.sh': announcer('global', { onStartup: 1 }) },
       modules: {
         'values.yaml': 'webEnabled: true\n',
-        '001-web/hooks/block.sh': shHook('beforeHelm: 1', 'echo block; while [ ! -e "$WORLD/go" ]; do :; done'),
+        '001-web/hooks/block.sh': shHook(
+          'beforeHelm: 1',
+          'echo block; while [ ! -e "$WORLD/go" ]; do :; done',
+        ),
       },
     });
-    await world.write('global-hooks', { 'event.sh': onTrigger(world.namespace, 'main', 'echo "event runs"') });
+    await world.write('global-hooks', {
+      'event.sh': onTrigger(world.namespace, 'main', 'echo "event runs"'),
+    });
     await world.start();
     await world.log.untilPrinted('block');
     await world.create('configmaps', { metadata: { name: 'trigger' } });
     const { main } = world.daemon.operator;
     await world.log.until(() => main.length === 3);
-    expect(main.entries.map(({ task }) => task.type)).toEqual(['ModuleRun', 'ConvergeModules', 'GlobalHookRun']);
+    expect(main.entries.map(({ task }) => task.type)).toEqual([
+      'ModuleRun',
+      'ConvergeModules',
+      'GlobalHookRun',
+    ]);
     await world.write('modules', { '../go': '' });
     await world.log.untilPrinted('event runs');
     expect(world.daemon.operator.firstConverge).toBe('done');
