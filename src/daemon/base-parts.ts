@@ -110,7 +110,8 @@ async function startHelm(
   });
   return createHelmDriver({
     runner,
-    kube: cluster.monitor,
+    kube: cluster.helm,
+    monitorKube: cluster.monitor,
     discovery: cluster.discovery,
     clock,
     log,

@@ -18,13 +18,14 @@ import { taskHandler } from '../operator/handle-task.ts';
 import { HookExecution } from '../operator/hook-execution.ts';
 import { Operator } from '../operator/operator.ts';
 import { Schedules } from '../operator/schedules.ts';
-import { hookOf, moduleOf, type Task } from '../operator/tasks.ts';
+import type { Task } from '../operator/tasks.ts';
 import { QueueSet } from '../queue/queue-set.ts';
 import type { Settings } from '../settings.ts';
 import type { ConfigMapStore } from '../values/config-map-store.ts';
 import { ValuesStore } from '../values/values-store.ts';
 import { visibleToModule } from '../values/visible-values.ts';
 import type { BaseParts } from './base-parts.ts';
+import { failedTask } from './failed-task.ts';
 import { createRuntime, type HookPartsDeps } from './hook-parts.ts';
 import { type DaemonHost, definedVariables } from './host.ts';
 import { releasesOf } from './releases.ts';
@@ -100,11 +101,11 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
     clock,
     random,
     handle: (entry, queue, signal) => handle(entry, queue, signal),
-    onFailure: (queue, { task, failures }, { delayMs }) =>
-      log.debug(
-        { queue, task: task.type, module: moduleOf(task), hook: hookOf(task), failures, delayMs },
-        'attempt will be repeated',
-      ),
+    onFailure: (queue, entry, { delayMs }) => {
+      const failed = failedTask(queue, entry, delayMs, operator);
+      log.debug({ ...failed }, 'attempt will be repeated');
+      host.onTaskFailure?.(failed);
+    },
   });
   const operator: Operator = new Operator(
     {

@@ -17,7 +17,9 @@ export interface Cluster {
   readonly main: KubeClient;
   /** For what hooks write into KUBERNETES_PATCH_PATH. */
   readonly patcher: KubeClient;
-  /** For looking after the objects of releases. */
+  /** For reading releases and their objects while a module is deployed: without a limit, as helm itself has none. */
+  readonly helm: KubeClient;
+  /** For looking after the objects of releases from time to time. */
   readonly monitor: KubeClient;
   readonly discovery: Discovery;
   close(): void;
@@ -51,7 +53,7 @@ export async function connectCluster(
       clock,
       random,
       version,
-      limiter: new TokenBucket({ qps, burst, clock }),
+      ...(qps > 0 ? { limiter: new TokenBucket({ qps, burst, clock }) } : {}),
       ...(requestTimeoutMs === undefined ? {} : { requestTimeoutMs }),
       onRequest: ({ verb, status, durationMs, pathTemplate }) => {
         metrics.kubeRequestResult({ code: status ?? 0, method: verb, host: apiHost });
@@ -67,14 +69,16 @@ export async function connectCluster(
     settings.objectPatcherTimeoutMs,
   );
   const monitor = client(settings.helmMonitorQps, settings.helmMonitorBurst);
+  const helm = client(0, 0);
   return {
     access,
     main,
     patcher,
+    helm,
     monitor,
     discovery: new Discovery({ kube: main, clock, log: host.log }),
     close: () => {
-      for (const each of [main, patcher, monitor]) each.close();
+      for (const each of [main, patcher, helm, monitor]) each.close();
     },
   };
 }

@@ -1,5 +1,6 @@
 import type { Clock } from '../lib/clock.ts';
 import type { RootLogger } from '../lib/pino-logger.ts';
+import type { FailedTask } from './failed-task.ts';
 
 /** What the process the daemon runs in gives it. */
 export interface DaemonHost {
@@ -10,6 +11,8 @@ export interface DaemonHost {
   readonly random: () => number;
   readonly log: RootLogger;
   readonly version: string;
+  /** Told about every failed attempt of a task, before the delay starts. */
+  readonly onTaskFailure?: (failed: FailedTask) => void;
 }
 
 /** The environment without its unset variables, as processes get it. */

@@ -6,6 +6,7 @@ import type { Releases } from '../operator/releases.ts';
 export function releasesOf(driver: HelmDriver, log: Logger): Releases {
   return {
     async deploy(module, values, signal) {
+      log.debug({ release: module.name }, 'comparing helm release with its chart');
       const { action, reason, revision } = await driver.deploy({ module, values }, signal);
       const fields = { release: module.name, revision, reason };
       if (action === 'skipped') log.debug(fields, 'helm release is up to date');

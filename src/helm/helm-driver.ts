@@ -20,11 +20,14 @@ import { ReleaseStore } from './release-store.ts';
 import { renderModule } from './render.ts';
 import { RenderGateScript } from './render-gate.ts';
 import type { ReleaseFinding } from './resource-monitor.ts';
+import { removeLeftovers } from './run-directory.ts';
 import { type UninstallOptions, type UninstallResult, uninstallRelease } from './uninstall.ts';
 
 export interface HelmDriverOptions {
   readonly runner: ProcessRunner;
   readonly kube: KubeClient;
+  /** For the regular look after objects of releases, which may be held to a lower rate. */
+  readonly monitorKube: KubeClient;
   readonly discovery: DriverContext['discovery'];
   readonly clock: Clock;
   readonly log: Logger;
@@ -114,6 +117,7 @@ async function createContext(options: HelmDriverOptions): Promise<DriverContext>
   const { kube, namespace, storageDriver, workDir, helm, log, clock } = options;
   const store = new ReleaseStore({ kube, namespace, storageDriver });
   await mkdir(workDir, { recursive: true, mode: 0o700 });
+  await removeLeftovers(workDir);
   const gateScript = await RenderGateScript.install(workDir, helm);
   const { env: base, kubeConfigPath } = options;
   const { pluginsDir } = gateScript;

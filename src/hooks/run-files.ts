@@ -7,7 +7,9 @@ import {
   openSync,
   readdirSync,
   readFileSync,
+  rmdirSync,
   rmSync,
+  unlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -86,8 +88,18 @@ export function createRunFiles(tmpDir: string, label: string, inputs: HookInputs
       metrics: readOutput(directory, OUTPUTS.metrics),
       kubernetesPatch: readOutput(directory, OUTPUTS.kubernetesPatch),
     }),
-    remove: () => rmSync(directory, { recursive: true, force: true }),
+    remove: () => removeRun(directory, env),
   };
+}
+
+function removeRun(directory: string, env: Readonly<Record<string, string>>): void {
+  try {
+    for (const path of Object.values(env)) unlinkSync(path);
+    rmdirSync(directory);
+  } catch {
+    // The hook removed a file or left others behind: the thorough way costs more.
+    rmSync(directory, { recursive: true, force: true });
+  }
 }
 
 function entries<T extends object>(table: T): readonly [keyof T, T[keyof T]][] {

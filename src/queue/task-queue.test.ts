@@ -253,3 +253,16 @@ test('an orderly stop lets the running handler finish; an abort reaches it', asy
   expect(seen).toEqual([true]);
   expect(queue.length).toBe(2);
 });
+
+test('untilEmpty() resolves when the last task succeeded or was removed', async () => {
+  const { clock, queue } = harness((task, attempt) =>
+    task === 'bad' && attempt === 0 ? { type: 'retry', error: 'x' } : success,
+  );
+  await queue.untilEmpty();
+  queue.append('bad');
+  const empty = queue.untilEmpty();
+  await settle();
+  await clock.advance(5_000);
+  await empty;
+  expect(queue.length).toBe(0);
+});

@@ -80,6 +80,7 @@ export class TaskQueue<T> {
   #running: MutableEntry<T> | undefined;
   #wakeUp: () => void = () => undefined;
   #endDelay: () => void = () => undefined;
+  #emptied: (() => void)[] = [];
   #lastId = 0;
 
   constructor(options: TaskQueueOptions<T>) {
@@ -125,6 +126,7 @@ export class TaskQueue<T> {
       return false;
     });
     if (this.#running !== undefined && removed.includes(this.#running)) this.#endDelay();
+    this.#tellIfEmpty();
     return removed.map((entry) => entry.task);
   }
 
@@ -145,6 +147,15 @@ export class TaskQueue<T> {
   replaceTask(entry: QueueEntry<T>, task: T): void {
     const own = this.#entries.find((other) => other.id === entry.id);
     if (own !== undefined) own.task = task;
+  }
+
+  /** Resolves as soon as no task is left. */
+  async untilEmpty(): Promise<void> {
+    while (this.#entries.length > 0) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#emptied.push(resolve);
+      await promise;
+    }
   }
 
   /** Ends the delay after a failure at once, so that the head task runs again now. */
@@ -186,6 +197,7 @@ export class TaskQueue<T> {
         const followers = (outcome.after ?? []).map((task) => this.#entryFor(task));
         this.#entries.splice(this.#entries.indexOf(entry), 1, ...followers);
         this.append(...(outcome.tail ?? []));
+        this.#tellIfEmpty();
         return;
       }
       case 'repeat':
@@ -225,6 +237,10 @@ export class TaskQueue<T> {
     await this.#clock.sleep(delayMs, AbortSignal.any([signal, cut.signal])).catch(() => undefined);
     this.#endDelay = () => undefined;
     this.#status = { type: 'idle' };
+  }
+
+  #tellIfEmpty(): void {
+    if (this.#entries.length === 0) for (const tell of this.#emptied.splice(0)) tell();
   }
 
   #untilWoken(signal: AbortSignal): Promise<void> {

@@ -1,0 +1,15 @@
+import { note } from './figures.ts';
+
+const BENCHMARKS: Readonly<Record<string, () => Promise<void>>> = {
+  hooks: async () => (await import('./hooks.ts')).benchHooks(),
+  events: async () => (await import('./events.ts')).benchEvents(),
+  start: async () => (await import('./start.ts')).benchStart(),
+  modules: async () => (await import('./modules.ts')).benchModules(),
+};
+
+const chosen = process.argv.slice(2);
+for (const [name, run] of Object.entries(BENCHMARKS)) {
+  if (chosen.length > 0 && !chosen.includes(name)) continue;
+  note(`\n${name}`);
+  await run();
+}
