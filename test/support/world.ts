@@ -23,6 +23,8 @@ export interface WorldOptions {
   readonly globalHooks?: FileTree;
   /** Data of the ConfigMap; without it there is none. */
   readonly config?: Readonly<Record<string, string>>;
+  /** Directories that exist already, in place of those made from `modules` and `globalHooks`; MODULES_DIR takes colons. */
+  readonly directories?: { readonly modules?: string; readonly globalHooks?: string };
   readonly flags?: Readonly<Record<string, string>>;
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -68,7 +70,7 @@ export class World {
 
   /** Starts the daemon; resolves when its queues run. */
   async start(): Promise<void> {
-    const { flags = {}, env = {} } = this.#options;
+    const { flags = {}, env = {}, directories = {} } = this.#options;
     const settings = readSettings({
       flags: {
         namespace: this.namespace,
@@ -82,8 +84,8 @@ export class World {
         ...flags,
       },
       env: {
-        MODULES_DIR: join(this.directory, 'modules'),
-        GLOBAL_HOOKS_DIR: join(this.directory, 'global-hooks'),
+        MODULES_DIR: directories.modules ?? join(this.directory, 'modules'),
+        GLOBAL_HOOKS_DIR: directories.globalHooks ?? join(this.directory, 'global-hooks'),
         ...env,
       },
     });

@@ -1,0 +1,16 @@
+import { expect, test } from 'vitest';
+import type { Backend } from '../support/world.ts';
+import { exampleWorld } from './example-world.ts';
+
+export function namedQueuesTests(backend: () => Backend): void {
+  test('named-queues: the hook in main does not wait for the one in its own queue', async () => {
+    await using world = await exampleWorld(backend(), 'named-queues');
+    await world.converge();
+    world.clock.jump(10_000);
+    await world.log.untilPrinted('report begins');
+    expect(world.daemon.operator.deps.queues.get('reports').status.type).not.toBe('idle');
+    await world.log.untilPrinted('report ends');
+    const { printed } = world.log;
+    expect(printed.indexOf('check done')).toBeLessThan(printed.indexOf('report ends'));
+  });
+}

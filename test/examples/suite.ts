@@ -1,0 +1,25 @@
+import type { Backend } from '../support/world.ts';
+import { configValuesFromAHookTests } from './config-values-from-a-hook.ts';
+import { enabledScriptTests } from './enabled-script.ts';
+import { hookMetricsTests } from './hook-metrics.ts';
+import { kubernetesEventHookTests } from './kubernetes-event-hook.ts';
+import { moduleWithValuesFromAHookTests } from './module-with-values-from-a-hook.ts';
+import { namedQueuesTests } from './named-queues.ts';
+import { scheduleHookTests } from './schedule-hook.ts';
+import { starterTests } from './starter.ts';
+import { startupHookTests } from './startup-hook.ts';
+import { symlinkedModuleTests } from './symlinked-module.ts';
+
+/** Every example and the starter modules, on one API server. Each backend runs all of them. */
+export function exampleTests(backend: () => Backend): void {
+  startupHookTests(backend);
+  scheduleHookTests(backend);
+  kubernetesEventHookTests(backend);
+  moduleWithValuesFromAHookTests(backend);
+  configValuesFromAHookTests(backend);
+  enabledScriptTests(backend);
+  symlinkedModuleTests(backend);
+  namedQueuesTests(backend);
+  hookMetricsTests(backend);
+  starterTests(backend);
+}
