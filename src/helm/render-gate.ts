@@ -106,11 +106,17 @@ export class RenderGate {
   ): Promise<Result> {
     let failure: { readonly error: unknown } | undefined;
     let deciding = Promise.resolve();
-    this.#ready.once('data', () => {
-      deciding = this.#decide(decide).catch((error: unknown) => {
+    const settle = (decision: (rendered: string) => Promise<GateVerdict>): void => {
+      deciding = this.#decide(decision).catch((error: unknown) => {
         failure = { error };
       });
-    });
+    };
+    this.#ready.once('data', () => settle(decide));
+    this.#ready.once('error', (error) =>
+      settle(() => {
+        throw error;
+      }),
+    );
     try {
       const result = await runHelm();
       await deciding;
