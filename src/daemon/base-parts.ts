@@ -23,6 +23,16 @@ import { prepareTemporaryDirectory } from './temporary-directory.ts';
 /** The helm taken where the machine has none. */
 const PINNED_HELM_MAJOR = 3;
 
+/** How the ends of watches are counted; one that the server closes in order is no error. */
+const WATCH_ERRORS = {
+  closed: undefined,
+  expired: 'expired',
+  gone: 'fail',
+  idle: 'nil',
+  broken: 'unexpected-eof',
+  failed: 'fail',
+} as const;
+
 /** Everything the operator stands on, each part running. */
 export interface BaseParts {
   readonly tmpDir: string;
@@ -70,6 +80,12 @@ export async function startBase(options: BaseOptions): Promise<BaseParts> {
     clock,
     random,
     log,
+    metrics: {
+      watchEnded: (_kind, reason) => {
+        const type = WATCH_ERRORS[reason];
+        if (type !== undefined) metrics.watchError(type);
+      },
+    },
   });
   const helm = await startHelm(options, { tmpDir, runner, cluster });
   running.defer(() => helm.monitors.stopAll());
