@@ -1,8 +1,8 @@
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { silentLogger } from '../../src/lib/log.ts';
 import { systemClock } from '../../src/lib/clock.ts';
+import { silentLogger } from '../../src/lib/log.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { cacheDirectory } from '../../src/tools/cache-directory.ts';
 import { pinnedHelm } from '../../src/tools/pinned-tools.ts';

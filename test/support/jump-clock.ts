@@ -1,6 +1,7 @@
 import { type Clock, systemClock } from '../../src/lib/clock.ts';
 
 interface Sleeper {
+  readonly ms: number;
   readonly wakeAtMs: number;
   readonly wake: AbortController;
 }
@@ -12,6 +13,7 @@ interface Sleeper {
 export class JumpClock implements Clock {
   #aheadMs = 0;
   readonly #sleepers = new Set<Sleeper>();
+  #watchers: (() => void)[] = [];
 
   now(): number {
     return systemClock.now() + this.#aheadMs;
@@ -19,8 +21,9 @@ export class JumpClock implements Clock {
 
   async sleep(ms: number, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
-    const sleeper: Sleeper = { wakeAtMs: this.now() + ms, wake: new AbortController() };
+    const sleeper: Sleeper = { ms, wakeAtMs: this.now() + ms, wake: new AbortController() };
     this.#sleepers.add(sleeper);
+    for (const notify of this.#watchers.splice(0)) notify();
     try {
       await systemClock.sleep(ms, AbortSignal.any([signal, sleeper.wake.signal]));
     } catch (error) {
@@ -34,5 +37,15 @@ export class JumpClock implements Clock {
   jump(ms: number): void {
     this.#aheadMs += ms;
     for (const sleeper of this.#sleepers) if (sleeper.wakeAtMs <= this.now()) sleeper.wake.abort();
+  }
+
+  /** Waits until somebody sleeps who set out to sleep for exactly `ms`, then lets that time pass. */
+  async passSleep(ms: number): Promise<void> {
+    while (![...this.#sleepers].some((sleeper) => sleeper.ms === ms)) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#watchers.push(resolve);
+      await promise;
+    }
+    this.jump(ms);
   }
 }
