@@ -116,7 +116,7 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
       dynamicFlags,
       execution,
       metrics,
-      releases: releasesOf(base.helm, log),
+      releases: releasesOf(base.helm),
       discover: (modules, signal) =>
         discoverModules({ modules, flags: flags(), extenders }, runScript, signal),
       isFlaggedOff: (name) => {

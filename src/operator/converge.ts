@@ -12,7 +12,7 @@ export interface ConvergeFacts {
   readonly started: ReadonlySet<ModuleName>;
   /** Modules that completed their start-up. */
   readonly initialized: ReadonlySet<ModuleName>;
-  /** Names of helm releases in the cluster. */
+  /** Names of helm releases in the cluster that a daemon of ours made. */
   readonly releases: ReadonlySet<string>;
 }
 

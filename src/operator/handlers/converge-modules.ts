@@ -76,7 +76,7 @@ async function discover(
       initialized: new Set(
         states.filter((state) => state.phase !== 'startup').map((state) => state.module.name),
       ),
-      releases: new Set(releases.map((release) => release.name)),
+      releases: new Set(releases.filter((release) => release.isOwned).map((release) => release.name)),
     });
     operator.convergePhase = 'wait-modules';
     const { trigger } = task;
