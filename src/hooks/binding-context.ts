@@ -51,7 +51,8 @@ export function buildBindingContexts(
     return items;
   };
   const snapshots = (indexes: readonly number[]) =>
-    Object.fromEntries(indexes.map((index) => [kubernetes[index]?.name ?? '', readOnce(index)]));
+    // Of bindings with the same name the first counts, and that is the one written last.
+    Object.fromEntries(indexes.toReversed().map((index) => [kubernetes[index]?.name ?? '', readOnce(index)]));
   return compactGroups(reasons).map((reason) => contextOf(reason, kubernetes, readOnce, snapshots));
 }
 

@@ -93,7 +93,7 @@ const settings: Schema = {
     timeout: string,
   }),
   minProperties: 1,
-  dependentRequired: { executionMinInterval: ['executionBurst'], executionBurst: ['executionMinInterval'] },
+  dependencies: { executionMinInterval: ['executionBurst'], executionBurst: ['executionMinInterval'] },
 };
 
 /** JSON schema of `--config` output, version v1, for global or module hooks. */

@@ -87,14 +87,16 @@ export class HookLoader {
 function configProblem(result: ProcessResult): string | undefined {
   const { outcome } = result;
   const stderr = result.stderr.trim() === '' ? '' : `: ${result.stderr.trim()}`;
+  const said =
+    result.stdout.trim() === '' ? stderr : `${stderr}\nhook --config output: ${result.stdout.trim()}`;
   switch (outcome.type) {
     case 'exited':
-      if (outcome.exitCode !== 0) return `--config ended with exit status ${outcome.exitCode}${stderr}`;
+      if (outcome.exitCode !== 0) return `--config ended with exit status ${outcome.exitCode}${said}`;
       return result.isStdoutTruncated ? `--config printed more than ${MAX_CONFIG_BYTES} bytes` : undefined;
     case 'signalled':
-      return `--config was killed by ${outcome.signal}${stderr}`;
+      return `--config was killed by ${outcome.signal}${said}`;
     case 'timed-out':
-      return `--config gave no answer within ${outcome.timeoutMs / 1_000} s and was stopped${stderr}`;
+      return `--config gave no answer within ${outcome.timeoutMs / 1_000} s and was stopped${said}`;
   }
 }
 

@@ -62,6 +62,7 @@ interface RawKubernetes extends RawQueued {
 }
 
 const ALL_EVENTS: readonly WatchEventType[] = ['Added', 'Modified', 'Deleted'];
+const WEBHOOK_BINDINGS = ['kubernetesValidating', 'kubernetesMutating', 'kubernetesCustomResourceConversion'];
 const API_VERSION = /^([a-z0-9.-]+\/)?[a-z0-9]+$/i;
 
 /** Turns `--config` output into a {@link HookConfig}. One parser serves all hooks: schemas are compiled once. */
@@ -108,7 +109,7 @@ export class HookConfigParser {
     }
     for (const [index, item] of (raw.kubernetes ?? []).entries()) {
       const found = [...snapshotProblems(item, raw), ...kubernetesProblems(item)];
-      const { jqFilter } = item;
+      const jqFilter = given(item.jqFilter);
       if (jqFilter !== undefined)
         await collect(found, 'jqFilter: compile jqFilter', () => this.#checks.jqFilter(jqFilter));
       problems.push(...found.map((problem) => `invalid kubernetes config [${index}]: ${problem}`));
@@ -133,10 +134,18 @@ async function collect(problems: string[], prefix: string, check: () => Promise<
 function parseDocument(text: string): unknown {
   try {
     // A hook's answer is trusted with duplicate keys (the last wins), as in its JSON form.
-    return loadAll(text, { json: true })[0] ?? {};
+    return loadAll(firstDocument(text), { json: true })[0] ?? {};
   } catch (error) {
     throw new OperatorError('HOOK_CONFIG_INVALID', `config unmarshal: ${messageOf(error)}`, { cause: error });
   }
+}
+
+/** Leaves out the documents behind the first: whatever stands there, it need not even be YAML. */
+function firstDocument(text: string): string {
+  const isBlank = (part: string): boolean => part.split('\n').every((line) => /^\s*([#%]|$)/.test(line));
+  for (const { index } of text.matchAll(/^---(?=\s|$)/gm))
+    if (!isBlank(text.slice(0, index).replace(/^---/m, ''))) return text.slice(0, index);
+  return text;
 }
 
 function checkVersion(document: unknown): void {
@@ -171,16 +180,19 @@ function describe(error: ErrorObject): string {
   const params: Record<string, unknown> = error.params;
   switch (error.keyword) {
     case 'additionalProperties': {
+      const property = String(params['additionalProperty']);
+      if (path === '' && WEBHOOK_BINDINGS.includes(property))
+        return `.${property} is not supported yet: webhooks are not served`;
       const allowed = isObject(error.parentSchema?.['properties'])
         ? `; allowed: ${Object.keys(error.parentSchema['properties']).join(', ')}`
         : '';
-      return `${path}.${String(params['additionalProperty'])} is a forbidden property${allowed}`;
+      return `${path}.${property} is a forbidden property${allowed}`;
     }
     case 'required':
-    case 'dependentRequired':
+    case 'dependencies':
       return `${path === '' ? '' : `${path}.`}${String(params['missingProperty'])} is required`;
     case 'type':
-      return `${path} must be of type ${String(params['type'])}: ${JSON.stringify(typeof error.data)}`;
+      return `${path} must be of type ${String(params['type'])}: "${typeName(error.data)}"`;
     case 'enum':
       return `${path} should be one of [${(error.schema as readonly string[]).join(' ')}]`;
     case 'minItems':
@@ -190,6 +202,11 @@ function describe(error: ErrorObject): string {
     default:
       return `${path} ${error.message ?? error.keyword}`;
   }
+}
+
+function typeName(value: unknown): string {
+  if (value === null) return 'null';
+  return Array.isArray(value) ? 'array' : typeof value;
 }
 
 function* snapshotProblems(item: RawQueued, raw: RawConfig): Iterable<string> {
@@ -221,29 +238,34 @@ function* kubernetesProblems(item: RawKubernetes): Iterable<string> {
 /** @throws Error when the text is no duration */
 function durationMs(text: string): number {
   const ms = parseGoDuration(text);
-  if (ms === undefined || ms < 0) throw new Error(`'${text}' is not a duration such as 30s or 1h30m`);
+  if (ms === undefined) throw new Error(`'${text}' is not a duration such as 30s or 1h30m`);
   return ms;
 }
 
 function nameOf(item: RawKubernetes): string {
-  return item.name ?? 'kubernetes';
+  return given(item.name) ?? 'kubernetes';
+}
+
+/** An empty text means the same as none. */
+function given(text: string | undefined): string | undefined {
+  return text === '' ? undefined : text;
 }
 
 function queuedPart(item: RawQueued, raw: RawConfig, defaultName: string) {
-  const { group } = item;
+  const group = given(item.group);
   const kubernetes = raw.kubernetes ?? [];
   const included = (item.includeSnapshotsFrom ?? []).map((name) =>
     kubernetes.findIndex((other) => nameOf(other) === name),
   );
   const grouped = kubernetes.flatMap((other, index) =>
-    group !== undefined && group !== '' && other.group === group ? [index] : [],
+    group !== undefined && other.group === group ? [index] : [],
   );
   return {
-    name: item.name ?? defaultName,
+    name: given(item.name) ?? defaultName,
     allowFailure: item.allowFailure ?? false,
-    queue: item.queue ?? 'main',
+    queue: given(item.queue) ?? 'main',
     snapshotsFrom: [...new Set([...included, ...grouped])],
-    ...(group === undefined || group === '' ? {} : { group }),
+    ...(group === undefined ? {} : { group }),
   };
 }
 
@@ -252,20 +274,21 @@ function scheduleBinding(item: RawSchedule, raw: RawConfig): ScheduleBinding {
 }
 
 function kubernetesBinding(item: RawKubernetes, index: number, raw: RawConfig): KubernetesBinding {
-  const { apiVersion, jqFilter, labelSelector, nameSelector, fieldSelector, namespace } = item;
+  const { labelSelector, nameSelector, fieldSelector, namespace } = item;
+  const [apiVersion, jqFilter] = [given(item.apiVersion), given(item.jqFilter)];
   return {
     type: 'kubernetes',
     index,
     ...queuedPart(item, raw, 'kubernetes'),
     executeOnSynchronization: item.executeHookOnSynchronization ?? true,
     // Only a binding with a queue of its own may be overtaken by what waits for synchronization.
-    waitForSynchronization: item.queue === undefined || (item.waitForSynchronization ?? true),
+    waitForSynchronization: given(item.queue) === undefined || (item.waitForSynchronization ?? true),
     watch: {
       name: nameOf(item),
       kind: item.kind,
       keepFullObjects: item.keepFullObjectsInMemory ?? true,
       executeOnEvents: item.executeHookOnEvent ?? item.watchEvent ?? ALL_EVENTS,
-      ...(apiVersion === undefined || apiVersion === '' ? {} : { apiVersion }),
+      ...(apiVersion === undefined ? {} : { apiVersion }),
       ...(jqFilter === undefined ? {} : { jqFilter }),
       ...(labelSelector === undefined ? {} : { labelSelector }),
       ...(nameSelector === undefined ? {} : { nameSelector: nameSelector.matchNames }),

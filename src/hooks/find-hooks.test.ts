@@ -1,0 +1,83 @@
+import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { CapturedLog } from '../../test/support/captured-log.ts';
+import { FakeClock } from '../../test/support/fake-clock.ts';
+import type { ModuleName } from '../values/module-key.ts';
+import { findHooks } from './find-hooks.ts';
+import type { HookOwner } from './hook.ts';
+
+const GLOBAL: HookOwner = { type: 'global' };
+const MODULE: HookOwner = { type: 'module', module: 'web' as ModuleName };
+
+let root: string;
+let captured: CapturedLog;
+
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'find-hooks-'));
+  captured = new CapturedLog(new FakeClock());
+});
+
+afterEach(async () => {
+  await rm(root, { recursive: true });
+});
+
+async function file(path: string, mode = 0o755): Promise<void> {
+  const full = join(root, path);
+  await mkdir(dirname(full), { recursive: true });
+  await writeFile(full, '#!/bin/sh\n');
+  await chmod(full, mode);
+}
+
+async function namesIn(directory: string, owner: HookOwner = GLOBAL): Promise<readonly string[]> {
+  const hooks = await findHooks(join(root, directory), owner, captured.logger);
+  return hooks.map((hook) => hook.name);
+}
+
+const warnings = () => captured.records.filter((record) => record['level'] === 'warn');
+
+test('findHooks() takes executables of any extension but those of data files', async () => {
+  for (const name of ['x.yml', 'x.yaml', 'x.json', 'x.md', 'x.txt', 'x', 'x.sh', 'x.YAML']) await file(name);
+  expect(await namesIn('.')).toEqual(['x', 'x.YAML', 'x.sh', 'x.yml']);
+  expect(warnings()).toEqual([]);
+});
+
+test('findHooks() passes over hidden files and directories, lib, and venv of modules', async () => {
+  for (const name of ['lib/a.sh', 'sub/lib/b.sh', '.hid/c.sh', '.d.sh', 'venv/bin/e', 'library/f.sh'])
+    await file(name);
+  expect(await namesIn('.')).toEqual(['library/f.sh', 'venv/bin/e']);
+  expect(await namesIn('.', MODULE)).toEqual(['library/f.sh']);
+});
+
+test.each(['lib', '.hidden', 'missing'])('findHooks() finds nothing in a root named %s', async (name) => {
+  if (name !== 'missing') await file(`${name}/a.sh`);
+  expect(await namesIn(name)).toEqual([]);
+});
+
+test('findHooks() warns of a file without exec permission and says how to mend it', async () => {
+  await file('a.sh', 0o644);
+  await file('b.sh', 0o100);
+  expect(await namesIn('.')).toEqual(['b.sh']);
+  expect(warnings()).toMatchObject([{ path: join(root, 'a.sh'), fix: `chmod +x ${join(root, 'a.sh')}` }]);
+});
+
+test('findHooks() sorts by path as byte strings', async () => {
+  for (const name of ['001-a.sh', '001-a/x.sh', '001-a-b/x.sh', 'Z', 'a', 'é']) await file(name);
+  expect(await namesIn('.')).toEqual(['001-a-b/x.sh', '001-a.sh', '001-a/x.sh', 'Z', 'a', 'é']);
+});
+
+test('findHooks() takes a symlink to a file whatever the mode of its target, and no symlink to a directory', async () => {
+  await file('data/a.sh', 0o644);
+  await file('hooks/own.sh');
+  await symlink('../data/a.sh', join(root, 'hooks/a.sh'));
+  await symlink('../data', join(root, 'hooks/linked'));
+  expect(await namesIn('hooks')).toEqual(['a.sh', 'own.sh']);
+  expect(warnings()).toEqual([]);
+});
+
+test('findHooks() names module hooks from the first hooks directory in their path', async () => {
+  await file('010-web/hooks/a/b.sh');
+  const hooks = await findHooks(join(root, '010-web/hooks'), MODULE, captured.logger);
+  expect(hooks).toEqual([{ name: 'hooks/a/b.sh', path: join(root, '010-web/hooks/a/b.sh') }]);
+});

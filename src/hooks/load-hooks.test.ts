@@ -1,0 +1,120 @@
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { systemClock } from '../lib/clock.ts';
+import { hasCode } from '../lib/errors.ts';
+import { silentLogger } from '../lib/log.ts';
+import { type Launcher, startLauncher } from '../process/launcher.ts';
+import type { ModuleName } from '../values/module-key.ts';
+import type { HookOwner } from './hook.ts';
+import { HookLoader } from './load-hooks.ts';
+import { HookConfigParser } from './parse-hook-config.ts';
+
+const GLOBAL: HookOwner = { type: 'global' };
+const MODULE: HookOwner = { type: 'module', module: 'web' as ModuleName };
+const never = new AbortController().signal;
+
+let launcher: Launcher;
+let root: string;
+
+beforeAll(async () => {
+  launcher = await startLauncher({ log: silentLogger, clock: systemClock });
+});
+
+afterAll(async () => {
+  await launcher.stop();
+});
+
+beforeEach(() => {
+  root = join(mkdtempSync(join(tmpdir(), 'load-hooks-')), 'hooks');
+  mkdirSync(root);
+});
+
+afterEach(() => {
+  rmSync(join(root, '..'), { recursive: true });
+});
+
+function script(name: string, text: string, mode = 0o755): void {
+  writeFileSync(join(root, name), `#!/bin/sh\n${text}\n`);
+  chmodSync(join(root, name), mode);
+}
+
+function load(owner: HookOwner, timeoutMs = 20_000) {
+  const loader = new HookLoader({
+    runner: launcher,
+    parser: new HookConfigParser({ crontab: () => undefined, jqFilter: async () => undefined }),
+    log: silentLogger,
+    env: { PATH: process.env['PATH'] ?? '' },
+    cwd: root,
+    timeoutMs,
+  });
+  return loader.load(root, owner, never);
+}
+
+async function problemOf(loading: Promise<unknown>): Promise<string> {
+  const error = await loading.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  if (!hasCode(error, 'HOOK_CONFIG_INVALID')) throw new Error(`loaded, or failed with ${String(error)}`);
+  return error.message;
+}
+
+test('load() asks every hook for its configuration, in path order', async () => {
+  script('b.sh', '[ "$1" = --config ] && [ $# = 1 ] && echo "configVersion: v1" && echo "onStartup: 2"');
+  script('a.sh', 'echo noise >&2; echo \'{"configVersion":"v1","onStartup":1}\'');
+  const hooks = await load(GLOBAL);
+  expect(hooks).toMatchObject([
+    { name: 'a.sh', path: join(root, 'a.sh'), owner: GLOBAL, config: { lifecycle: { onStartup: 1 } } },
+    { name: 'b.sh', config: { lifecycle: { onStartup: 2 } } },
+  ]);
+});
+
+test('load() has no hooks where there is no directory', async () => {
+  rmSync(root, { recursive: true });
+  expect(await load(MODULE)).toEqual([]);
+  mkdirSync(root);
+});
+
+test.each([
+  [
+    'fails',
+    'echo sorry >&2; exit 3',
+    /cannot get config for hook '.*a\.sh': --config ended with exit status 3: sorry/,
+  ],
+  ['is killed', 'kill -KILL $$', /--config was killed by /],
+  [
+    'prints rubbish',
+    'echo "hello: ["',
+    /hook 'a\.sh' --config invalid: config unmarshal: [^]*hook --config output: hello: \[/,
+  ],
+  ['prints nothing', 'true', /hook 'a\.sh' --config invalid: .*[^]*configVersion: v1/],
+  [
+    'has an unknown key',
+    'echo \'{"configVersion":"v1","onStart":1}\'',
+    /--config invalid: [^]*\.onStart is a forbidden property; allowed: /,
+  ],
+  ['prints too much', 'head -c 1100000 /dev/zero', /--config printed more than 1048576 bytes/],
+])('load() names the hook whose --config %s', async (_what, text, expected) => {
+  script('a.sh', text);
+  expect(await problemOf(load(GLOBAL))).toMatch(expected);
+});
+
+test('load() gives up on a hook that does not answer', async () => {
+  script('a.sh', 'sleep 60');
+  expect(await problemOf(load(GLOBAL, 50))).toContain(
+    '--config gave no answer within 0.05 s and was stopped',
+  );
+});
+
+test('load() names the module of a broken hook', async () => {
+  script('a.sh', 'echo 1');
+  expect(await problemOf(load(MODULE))).toContain("module 'web' hook 'hooks/a.sh' --config invalid: ");
+});
+
+test('load() fails on a linked hook that may not be executed', async () => {
+  script('../data', 'true', 0o644);
+  symlinkSync('../data', join(root, 'a.sh'));
+  expect(await problemOf(load(GLOBAL))).toContain(`cannot get config for hook '${join(root, 'a.sh')}': `);
+});

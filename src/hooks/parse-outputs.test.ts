@@ -1,0 +1,99 @@
+import { expect, test } from 'vitest';
+import { CapturedLog } from '../../test/support/captured-log.ts';
+import { FakeClock } from '../../test/support/fake-clock.ts';
+import { hasCode } from '../lib/errors.ts';
+import { silentLogger } from '../lib/log.ts';
+import type { ModuleName } from '../values/module-key.ts';
+import type { Hook, HookOwner } from './hook.ts';
+import { parseOutputs } from './parse-outputs.ts';
+import type { RawOutputs } from './run-files.ts';
+
+const NOTHING: RawOutputs = { configValuesPatch: '', valuesPatch: '', metrics: '', kubernetesPatch: '' };
+
+function hook(owner: HookOwner = { type: 'module', module: 'web' as ModuleName }): Hook {
+  const config = { lifecycle: {}, schedule: [], kubernetes: [], settings: {} };
+  return { name: 'a.sh', path: '/a.sh', owner, config };
+}
+
+const GLOBAL = hook({ type: 'global' });
+
+test('empty files ask for nothing', () => {
+  expect(parseOutputs(NOTHING, hook(), silentLogger)).toEqual({
+    patches: { config: [], values: [] },
+    flags: [],
+    metrics: [],
+    objectOperations: [],
+  });
+});
+
+test('parseOutputs() understands all files of a module hook', () => {
+  const operation = { op: 'add', path: '/web/a', value: 1 };
+  const parsed = parseOutputs(
+    {
+      configValuesPatch: JSON.stringify([operation]),
+      valuesPatch: JSON.stringify(operation),
+      metrics: '{"name":"m","action":"set","value":1}',
+      kubernetesPatch: '{"operation":"Delete","kind":"Pod","name":"p","namespace":"n"}',
+    },
+    hook(),
+    silentLogger,
+  );
+  expect(parsed.patches).toEqual({ config: [operation], values: [operation] });
+  expect(parsed.metrics).toMatchObject([{ name: 'm', action: 'set', value: 1 }]);
+  expect(parsed.objectOperations).toMatchObject([{ operation: 'Delete', target: { name: 'p' } }]);
+});
+
+test('a global hook sets flags of modules in either file, beside its values', () => {
+  const parsed = parseOutputs(
+    {
+      ...NOTHING,
+      configValuesPatch: '{"op":"add","path":"/webEnabled","value":false}',
+      valuesPatch:
+        '{"op":"add","path":"/global/q","value":1}[{"op":"add","path":"/dbEnabled","value":"true"},{"op":"remove","path":"/apiEnabled"}]',
+    },
+    GLOBAL,
+    silentLogger,
+  );
+  expect(parsed.patches).toEqual({ config: [], values: [{ op: 'add', path: '/global/q', value: 1 }] });
+  expect(parsed.flags).toHaveLength(3);
+});
+
+test('an operation that flags do not know is reported and passed over', () => {
+  const captured = new CapturedLog(new FakeClock());
+  const valuesPatch = '{"op":"test","path":"/webEnabled","value":true}';
+  expect(parseOutputs({ ...NOTHING, valuesPatch }, GLOBAL, captured.logger).flags).toEqual([]);
+  expect(captured.records).toMatchObject([
+    { level: 'warn', op: 'test', path: '/webEnabled', msg: 'Unknown patch operation' },
+  ]);
+});
+
+test.each([
+  ['valuesPatch', '{"op":"add"', 'json patch for values'],
+  ['valuesPatch', '{"op":"replace","path":"/web/a","value":1}', 'json patch for values'],
+  ['valuesPatch', '{"op":"add","path":"/global/a","value":1}', 'json patch for values'],
+  ['configValuesPatch', 'rubbish', 'json patch for config values'],
+  ['metrics', '{"name":', 'metrics'],
+  ['metrics', '{"name":"m","action":"observe","value":1}', 'metrics'],
+  ['kubernetesPatch', '[{"operation":"Delete"}]', 'kubernetes patch'],
+  ['kubernetesPatch', '{"operation":"Destroy"}', 'kubernetes patch'],
+] as const)('one broken file spoils all: %s %s', (file, text, what) => {
+  const outputs = {
+    ...NOTHING,
+    metrics: '{"name":"m","action":"set","value":1}',
+    [file]: text,
+  };
+  const parse = () => parseOutputs(outputs, hook(), silentLogger);
+  expect(parse).toThrow(`module hook 'a.sh' wrote bad ${what}, so nothing of this run is applied: `);
+  try {
+    parse();
+  } catch (error) {
+    expect(hasCode(error, 'HOOK_OUTPUT_INVALID')).toBe(true);
+  }
+});
+
+test('a metric operation that says two things is left out with a warning', () => {
+  const captured = new CapturedLog(new FakeClock());
+  const metrics = '{"name":"a","set":1,"add":2}';
+  expect(parseOutputs({ ...NOTHING, metrics }, hook(), captured.logger).metrics).toEqual([]);
+  expect(captured.records).toMatchObject([{ level: 'warn', msg: 'metric operation is skipped' }]);
+});

@@ -1,0 +1,166 @@
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { CapturedLog } from '../../test/support/captured-log.ts';
+import { systemClock } from '../lib/clock.ts';
+import { hasCode } from '../lib/errors.ts';
+import { silentLogger } from '../lib/log.ts';
+import { type Launcher, startLauncher } from '../process/launcher.ts';
+import type { ModuleName } from '../values/module-key.ts';
+import type { Hook } from './hook.ts';
+import { HookRunner, type HookRunnerOptions } from './run-hook.ts';
+
+const never = new AbortController().signal;
+const INPUTS = { bindingContext: '[{"binding":"onStartup"}]', values: '{"v":1}', configValues: '{"c":1}' };
+
+let launcher: Launcher;
+let root: string;
+let tmp: string;
+
+beforeAll(async () => {
+  launcher = await startLauncher({ log: silentLogger, clock: systemClock });
+});
+
+afterAll(async () => {
+  await launcher.stop();
+});
+
+beforeEach(() => {
+  root = realpathSync(mkdtempSync(join(tmpdir(), 'run-hook-')));
+  tmp = join(root, 'tmp');
+  mkdirSync(tmp);
+});
+
+afterEach(() => {
+  rmSync(root, { recursive: true });
+});
+
+function hook(script: string, timeoutMs?: number): Hook {
+  const path = join(root, 'hook.sh');
+  writeFileSync(path, `#!/bin/sh\n${script}\n`);
+  chmodSync(path, 0o755);
+  return {
+    name: 'hooks/hook.sh',
+    path,
+    owner: { type: 'module', module: 'web' as ModuleName },
+    config: {
+      lifecycle: {},
+      schedule: [],
+      kubernetes: [],
+      settings: timeoutMs === undefined ? {} : { timeoutMs },
+    },
+  };
+}
+
+function runner(options: Partial<HookRunnerOptions> = {}): HookRunner {
+  return new HookRunner({
+    runner: launcher,
+    tmpDir: tmp,
+    env: { PATH: process.env['PATH'] ?? '', DAEMON: 'yes', METRICS_PATH: '/shadowed' },
+    cwd: root,
+    timeoutMs: undefined,
+    graceMs: 100,
+    keepFiles: false,
+    ...options,
+  });
+}
+
+const run = (script: string, options: Partial<HookRunnerOptions> = {}, log = silentLogger) =>
+  runner(options).run(hook(script), INPUTS, log, never);
+
+async function failureOf(running: Promise<unknown>): Promise<{ code: unknown; message: string }> {
+  const error = await running.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  if (!(error instanceof Error)) throw new Error('the run did not fail');
+  return { code: 'code' in error ? error.code : undefined, message: error.message };
+}
+
+test('run() hands over the inputs and returns what the hook wrote', async () => {
+  const result = await run(`
+    cat "$BINDING_CONTEXT_PATH" > "$KUBERNETES_PATCH_PATH"
+    cat "$VALUES_PATH" > "$VALUES_JSON_PATCH_PATH"
+    cat "$CONFIG_VALUES_PATH" > "$CONFIG_VALUES_JSON_PATCH_PATH"
+    echo "$# $DAEMON $(pwd)" > "$METRICS_PATH"`);
+  expect(result.outputs).toEqual({
+    kubernetesPatch: INPUTS.bindingContext,
+    valuesPatch: INPUTS.values,
+    configValuesPatch: INPUTS.configValues,
+    metrics: `0 yes ${root}\n`,
+  });
+  expect(readdirSync(tmp)).toEqual([]);
+});
+
+test('run() logs both streams line by line', async () => {
+  const captured = new CapturedLog(systemClock);
+  await run('echo one; echo two; echo bad >&2', {}, captured.logger);
+  const lines = (stream: string) =>
+    captured.records.filter(({ output }) => output === stream).map(({ msg }) => msg);
+  expect(lines('stdout')).toEqual(['one', 'two']);
+  expect(lines('stderr')).toEqual(['bad']);
+});
+
+test('a failed run says what the hook said on stderr, and nothing it wrote is read', async () => {
+  const failure = await failureOf(
+    run('rm "$METRICS_PATH"; echo "first line" >&2; echo "  second" >&2; exit 3'),
+  );
+  expect(failure).toEqual({
+    code: 'HOOK_FAILED',
+    message: "module hook 'hooks/hook.sh' failed: first line\n  second",
+  });
+  expect(readdirSync(tmp)).toEqual([]);
+});
+
+test.each([
+  ['an exit code', 'echo only stdout; exit 7', 'cmd run: exit status 7'],
+  ['a signal', 'kill -KILL $$', 'cmd run: signal: '],
+])('a run that failed in silence tells %s', async (_what, script, reason) => {
+  const failure = await failureOf(run(script));
+  expect(failure.code).toBe('HOOK_FAILED');
+  expect(failure.message).toContain(`module hook 'hooks/hook.sh' failed: ${reason}`);
+});
+
+test('a hook that runs longer than its limit is stopped with its children', async () => {
+  const failure = await failureOf(
+    runner().run(hook('echo waiting >&2; sleep 60 & wait', 50), INPUTS, silentLogger, never),
+  );
+  expect(failure.code).toBe('HOOK_TIMEOUT');
+  expect(failure.message).toMatch(/ran longer than its limit of 0\.05 s(: waiting)?$/);
+  expect(readdirSync(tmp)).toEqual([]);
+});
+
+test('the limit of the daemon counts for a hook without one of its own', async () => {
+  expect((await failureOf(run('sleep 60', { timeoutMs: 50 }))).code).toBe('HOOK_TIMEOUT');
+  await runner({ timeoutMs: 50 }).run(hook('sleep 0.2', 60_000), INPUTS, silentLogger, never);
+});
+
+test('run() ends with the reason of the signal once the hook is gone', async () => {
+  const abort = new AbortController();
+  const captured = new CapturedLog(systemClock);
+  const running = runner().run(hook('echo up; exec sleep 60'), INPUTS, captured.logger, abort.signal);
+  await captured.untilPrinted('up');
+  abort.abort(new Error('the daemon is stopping'));
+  await expect(running).rejects.toThrow('the daemon is stopping');
+  expect(readdirSync(tmp)).toEqual([]);
+});
+
+test('a hook that cannot be started fails with the path', async () => {
+  const missing = { ...hook('true'), path: join(root, 'gone.sh') };
+  const failure = await failureOf(runner().run(missing, INPUTS, silentLogger, never));
+  expect(failure.message).toContain('gone.sh');
+  expect(readdirSync(tmp)).toEqual([]);
+});
+
+test('an output in a broken state fails the run', async () => {
+  const error = await run('rm "$METRICS_PATH"; ln -s /etc/passwd "$METRICS_PATH"').catch(
+    (thrown: unknown) => thrown,
+  );
+  expect(hasCode(error, 'HOOK_OUTPUT_INVALID')).toBe(true);
+});
+
+test('files are kept on demand', async () => {
+  await run('true', { keepFiles: true });
+  expect(readdirSync(tmp)).toEqual([expect.stringContaining('web-hooks-hook-sh')]);
+});
