@@ -1,0 +1,33 @@
+import { parseCrontab } from '../../src/events/schedule/crontab.ts';
+import type { HookConfig } from '../../src/hooks/hook-config.ts';
+import { HookConfigParser } from '../../src/hooks/parse-hook-config.ts';
+import { hasCode } from '../../src/lib/errors.ts';
+
+const parser = new HookConfigParser({
+  crontab: (expression) => {
+    parseCrontab(expression);
+  },
+  jqFilter: async (program) => {
+    if (program.includes('[') && !program.includes(']')) throw new Error('unexpected end of program');
+  },
+});
+
+type Scope = 'global' | 'module';
+
+/** Parses what a hook prints; an object is printed as JSON. */
+export const parse = (config: object | string, scope: Scope = 'module'): Promise<HookConfig> =>
+  parser.parse(typeof config === 'string' ? config : JSON.stringify(config), scope);
+
+/** Parses a v1 configuration, given without its version. */
+export const v1 = (config: object, scope: Scope = 'module'): Promise<HookConfig> =>
+  parse({ configVersion: 'v1', ...config }, scope);
+
+/** Why a configuration was refused; fails for one that was accepted. */
+export async function problemIn(parsing: Promise<unknown>): Promise<string> {
+  const error = await parsing.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  if (!hasCode(error, 'HOOK_CONFIG_INVALID')) throw new Error(`accepted, or failed with ${String(error)}`);
+  return error.message;
+}
