@@ -1,9 +1,9 @@
-import { OperatorError } from '../lib/errors.ts';
+import { messageOf, OperatorError } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
 import type { ProcessOutcome, ProcessRunner, ResourceUsage } from '../process/process-runner.ts';
 import { type Hook, title, valuesOwnerOf } from './hook.ts';
 import { hookOutputLogger } from './hook-output-log.ts';
-import { createRunFiles, type HookInputs, type RawOutputs } from './run-files.ts';
+import { createRunFiles, type HookInputs, type RawOutputs, type RunFiles } from './run-files.ts';
 
 export interface HookRunnerOptions {
   readonly runner: ProcessRunner;
@@ -57,10 +57,18 @@ export class HookRunner {
         signal,
       );
       assertSucceeded(hook, result.outcome, result.stderr);
-      return { outputs: files.readOutputs(), usage: result.usage };
+      return { outputs: outputsOf(hook, files), usage: result.usage };
     } finally {
       if (!keepFiles) files.remove();
     }
+  }
+}
+
+function outputsOf(hook: Hook, files: RunFiles): RawOutputs {
+  try {
+    return files.readOutputs();
+  } catch (cause) {
+    throw new OperatorError('HOOK_OUTPUT_INVALID', `${title(hook)}: ${messageOf(cause)}`, { cause });
   }
 }
 

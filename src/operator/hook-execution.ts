@@ -1,9 +1,10 @@
 import { buildBindingContexts } from '../hooks/binding-context.ts';
-import { type Hook, valuesOwnerOf } from '../hooks/hook.ts';
+import { type Hook, title, valuesOwnerOf } from '../hooks/hook.ts';
 import { type ParsedOutputs, parseOutputs } from '../hooks/parse-outputs.ts';
 import type { HookRunner } from '../hooks/run-hook.ts';
 import type { PatchOperation as ObjectOperation } from '../kube/object-patch/patch-operation.ts';
 import type { Clock } from '../lib/clock.ts';
+import { OperatorError } from '../lib/errors.ts';
 import { canonicalJson } from '../lib/json.ts';
 import type { Logger } from '../lib/log.ts';
 import type { HookLabels, HookMetrics } from '../metrics/hook-metrics.ts';
@@ -58,6 +59,7 @@ export class HookExecution {
     const labels = hookLabels(run, queue);
     await run.hook.rateLimiter?.take(signal);
     const startedMs = clock.now();
+    log.debug({}, 'hook started');
     try {
       const contexts = buildBindingContexts(run.reasons, hook.config.kubernetes, (index) => {
         if (!run.hook.isMonitored(index)) {
@@ -80,8 +82,12 @@ export class HookExecution {
       );
       if (usage !== undefined) metrics.hookUsage(labels, usage);
       const parsed = parseOutputs(outputs, hook, log);
-      this.#options.values.checkPatches(valuesOwnerOf(hook), parsed.patches);
-      return await this.#apply(run, parsed, signal);
+      const effects = await inNameOf(hook, signal, async () => {
+        this.#options.values.checkPatches(valuesOwnerOf(hook), parsed.patches);
+        return this.#apply(run, parsed, signal);
+      });
+      log.info({ durationMs: clock.now() - startedMs }, 'hook finished');
+      return effects;
     } finally {
       metrics.hookRun(labels, (clock.now() - startedMs) / 1_000);
     }
@@ -113,6 +119,16 @@ export class HookExecution {
       areValuesChanged: values.checksum(owner) !== before,
       areFlagsChanged: dynamicFlags.apply(parsed.flags),
     };
+  }
+}
+
+/** Puts the name of the hook in front of what goes wrong with its outputs. */
+async function inNameOf<T>(hook: Hook, signal: AbortSignal, act: () => Promise<T>): Promise<T> {
+  try {
+    return await act();
+  } catch (cause) {
+    if (signal.aborted || !(cause instanceof OperatorError)) throw cause;
+    throw new OperatorError(cause.code, `${title(hook)}: ${cause.message}`, { cause });
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Backend } from '../support/world.ts';
+import { badInputTests } from './bad-input.ts';
 import { discoveryTests } from './discovery.ts';
 import { mainLoopTests } from './main-loop.ts';
 import { moduleLifecycleTests } from './module-lifecycle.ts';
@@ -12,4 +13,5 @@ export function lifecycleTests(backend: () => Backend): void {
   moduleLifecycleTests(backend);
   mainLoopTests(backend);
   queueTests(backend);
+  badInputTests(backend);
 }
