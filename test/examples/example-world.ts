@@ -11,13 +11,18 @@ export function exampleWorld(backend: Backend, name: string, options: WorldOptio
     globalHooks: join(ROOT, 'examples', name, 'global-hooks'),
     ...options.directories,
   };
-  return World.create(backend, { ...options, directories });
+  return World.create(backend, { flags: jqFlags(backend), ...options, directories });
 }
 
 /** A world on the modules and global hooks that `npm start` deploys. */
 export function starterWorld(backend: Backend): Promise<World> {
   const directories = { modules: join(ROOT, 'modules'), globalHooks: join(ROOT, 'global-hooks') };
-  return World.create(backend, { directories });
+  return World.create(backend, { flags: jqFlags(backend), directories });
+}
+
+/** Filters must work in both engines: on the sandbox we take the built-in one, elsewhere jq where there is one. */
+function jqFlags({ name }: Backend): Readonly<Record<string, string>> {
+  return name === 'sandbox' ? { jq: 'builtin' } : {};
 }
 
 /** Path of a directory of an example. */
