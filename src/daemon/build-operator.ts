@@ -7,7 +7,7 @@ import { ObjectPatcher } from '../kube/object-patch/object-patcher.ts';
 import { OperatorError } from '../lib/errors.ts';
 import type { HookMetrics } from '../metrics/hook-metrics.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
-import { discoverModules } from '../modules/discovery.ts';
+import { discoverModules, type EnabledScript } from '../modules/discovery.ts';
 import { createEnabledScript } from '../modules/enabled-script.ts';
 import type { ModuleFlags } from '../modules/enablement.ts';
 import { parseExtenders } from '../modules/enablement.ts';
@@ -25,7 +25,7 @@ import type { ConfigMapStore } from '../values/config-map-store.ts';
 import { ValuesStore } from '../values/values-store.ts';
 import { visibleToModule } from '../values/visible-values.ts';
 import type { BaseParts } from './base-parts.ts';
-import { failedTask } from './failed-task.ts';
+import { type FailedTask, failedTask } from './failed-task.ts';
 import { createRuntime, type HookPartsDeps } from './hook-parts.ts';
 import { type DaemonHost, definedVariables } from './host.ts';
 import { releasesOf } from './releases.ts';
@@ -74,22 +74,7 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
     configMap: configMap.content.flags,
   });
   const execution = createExecution(options, values, dynamicFlags, () => operator);
-  const runScript = createEnabledScript({
-    processes: base.runner,
-    visible: (name, enabledBefore) => visibleToModule(values, name, enabledBefore),
-    tmpDir: base.tmpDir,
-    env: definedVariables(host.env),
-    cwd: host.cwd,
-    timeoutMs: settings.hookTimeoutMs === 0 ? undefined : settings.hookTimeoutMs,
-    graceMs: HOOK_GRACE_MS,
-    isKeepingFiles: settings.keepsTmpFiles,
-    log,
-    onUsage: (module, usage) =>
-      metrics.hookUsage(
-        { module, hook: 'enabled', binding: 'enabled', queue: 'main', activation: '' },
-        usage,
-      ),
-  });
+  const runScript = createScript(options, values);
   const hookParts: HookPartsDeps = { host, metrics, ...base };
   const schedules = new Schedules({
     add: (crontab, id) => scheduleManager.add(crontab, id),
@@ -101,11 +86,7 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
     clock,
     random,
     handle: (entry, queue, signal) => handle(entry, queue, signal),
-    onFailure: (queue, entry, { delayMs }) => {
-      const failed = failedTask(queue, entry, delayMs, operator);
-      log.debug({ ...failed }, 'attempt will be repeated');
-      host.onTaskFailure?.(failed);
-    },
+    onFailure: (queue, entry, { delayMs }) => tellFailure(host, failedTask(queue, entry, delayMs, operator)),
   });
   const operator: Operator = new Operator(
     {
@@ -141,6 +122,30 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
   );
   const handle = taskHandler(operator);
   return { operator, scheduleManager };
+}
+
+function createScript({ settings, host, base, metrics }: BuildOptions, values: ValuesStore): EnabledScript {
+  return createEnabledScript({
+    processes: base.runner,
+    visible: (name, enabledBefore) => visibleToModule(values, name, enabledBefore),
+    tmpDir: base.tmpDir,
+    env: definedVariables(host.env),
+    cwd: host.cwd,
+    timeoutMs: settings.hookTimeoutMs === 0 ? undefined : settings.hookTimeoutMs,
+    graceMs: HOOK_GRACE_MS,
+    isKeepingFiles: settings.keepsTmpFiles,
+    log: host.log,
+    onUsage: (module, usage) =>
+      metrics.hookUsage(
+        { module, hook: 'enabled', binding: 'enabled', queue: 'main', activation: '' },
+        usage,
+      ),
+  });
+}
+
+function tellFailure({ log, onTaskFailure }: DaemonHost, failed: FailedTask): void {
+  log.debug({ ...failed }, 'attempt will be repeated');
+  onTaskFailure?.(failed);
 }
 
 function createExecution(

@@ -154,7 +154,7 @@ class Upgrade {
         'release has another revision than expected: somebody else upgrades it too',
       );
     }
-    log.info({ release: module.name, chart: module.path, namespace }, 'Helm upgrade successful');
+    log.info({ release: module.name, revision, chart: module.path, namespace }, 'Helm upgrade successful');
     return { type: 'applied', revision, objects: manifest.objects };
   }
 

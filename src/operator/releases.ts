@@ -3,6 +3,7 @@ import type { Module } from '../modules/module.ts';
 
 export interface ReleaseInCluster {
   readonly name: string;
+  readonly revision: number;
   /** Whether a daemon of ours made it. */
   readonly isOwned: boolean;
 }

@@ -1,0 +1,78 @@
+import type { FailedTask } from './daemon/failed-task.ts';
+import type { DaemonHost } from './daemon/host.ts';
+import { type Daemon, startDaemon } from './daemon/start-daemon.ts';
+import { errorText } from './lib/error-text.ts';
+import type { Settings } from './settings.ts';
+
+/** A task of the start or the first converge that failed this often in a row will not succeed by itself. */
+const MAX_FAILURES = 3;
+
+/** Somebody who follows the daemon through its life. */
+export interface DaemonObserver {
+  /** Called when the first converge is over; the daemon is not stopped before the promise settles. */
+  readonly onConverged: (daemon: Daemon) => Promise<void>;
+}
+
+const NOBODY: DaemonObserver = { onConverged: () => Promise.resolve() };
+
+/**
+ * Runs the daemon until it is asked to stop, with `exitsAfterConverge` until its first converge is over at the latest.
+ * What keeps it from starting is logged as one record.
+ *
+ * @param stopSignal asks for an orderly stop
+ * @returns the exit code: 0 after an orderly stop, 1 after a failed start; with `exitsAfterConverge` also 1 when a task
+ * of the start or the first converge failed three times in a row, or when the daemon was stopped before
+ */
+export async function runDaemon(
+  settings: Settings,
+  host: DaemonHost,
+  stopSignal: AbortSignal,
+  observer: DaemonObserver = NOBODY,
+): Promise<number> {
+  const { log } = host;
+  const stuck = Promise.withResolvers<FailedTask>();
+  const onTaskFailure = (failed: FailedTask): void => {
+    host.onTaskFailure?.(failed);
+    if (failed.holdsUpFirstConverge && failed.failures >= MAX_FAILURES) stuck.resolve(failed);
+  };
+  const stopped = untilAborted(stopSignal);
+  let daemon: Daemon;
+  try {
+    daemon = await startDaemon(settings, { ...host, onTaskFailure }, stopSignal);
+  } catch (error) {
+    if (stopSignal.aborted) return exitCodeOf(settings, false);
+    log.fatal({ error: errorText(error) }, 'the daemon cannot start');
+    return 1;
+  }
+  const isEnding = Promise.race([
+    stopped,
+    ...(settings.exitsAfterConverge ? [reported(stuck.promise, host)] : []),
+  ]);
+  try {
+    const hasConverged = await Promise.race([
+      daemon.firstConverge.then(() => true),
+      isEnding.then(() => false),
+    ]);
+    if (hasConverged) await observer.onConverged(daemon);
+    if (!settings.exitsAfterConverge) await stopped;
+    return exitCodeOf(settings, hasConverged);
+  } finally {
+    await daemon.stop();
+  }
+}
+
+function exitCodeOf({ exitsAfterConverge }: Settings, hasConverged: boolean): number {
+  return exitsAfterConverge && !hasConverged ? 1 : 0;
+}
+
+async function reported(stuck: Promise<FailedTask>, { log }: DaemonHost): Promise<void> {
+  const { queue, task, module, hook, failures, error } = await stuck;
+  log.fatal({ queue, task, module, hook, failures, error }, 'the first converge failed');
+}
+
+async function untilAborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  signal.addEventListener('abort', () => resolve(), { once: true });
+  await promise;
+}

@@ -1,0 +1,40 @@
+import type { Operator } from '../operator/operator.ts';
+import { MAIN_QUEUE } from '../operator/operator.ts';
+import { countsForConverge, hookOf, moduleOf, type Task } from '../operator/tasks.ts';
+import type { QueueEntry } from '../queue/task-queue.ts';
+
+/** A failed attempt of a task, which will be repeated. */
+export interface FailedTask {
+  readonly queue: string;
+  readonly task: Task['type'];
+  /** Empty for tasks that belong to no module. */
+  readonly module: string;
+  /** Empty for tasks that run no hook. */
+  readonly hook: string;
+  /** Failed attempts in a row, this one included. */
+  readonly failures: number;
+  readonly error: string;
+  /** Milliseconds until the next attempt. */
+  readonly delayMs: number;
+  /** The first converge cannot end before this task succeeds. */
+  readonly holdsUpFirstConverge: boolean;
+}
+
+/** What there is to say about the head of a queue after its attempt failed. */
+export function failedTask(
+  queue: string,
+  { task, failures, lastError }: QueueEntry<Task>,
+  delayMs: number,
+  { firstConverge }: Pick<Operator, 'firstConverge'>,
+): FailedTask {
+  return {
+    queue,
+    task: task.type,
+    module: moduleOf(task),
+    hook: hookOf(task),
+    failures,
+    error: lastError,
+    delayMs,
+    holdsUpFirstConverge: firstConverge !== 'done' && (queue === MAIN_QUEUE || countsForConverge(task)),
+  };
+}
