@@ -2,6 +2,12 @@ import { runCli } from './cli/run-cli.ts';
 import { stopSignals } from './cli/stop-signals.ts';
 import { systemClock } from './lib/clock.ts';
 
+// A reader that went away wants no more: end as if asked to, and in order where that matters.
+process.stdout.once('error', () => {
+  process.stdout.on('error', () => undefined);
+  process.kill(process.pid, 'SIGTERM');
+});
+
 process.exitCode = await runCli(process.argv.slice(2), {
   env: process.env,
   cwd: process.cwd(),

@@ -13,6 +13,10 @@ export interface CliHost {
 
 export interface TextOutput {
   write(text: string): unknown;
+  /** Whether somebody looks at a terminal; then also its size. */
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+  readonly rows?: number;
 }
 
 /** Ends a command with what went wrong; returns the exit code of failures. */

@@ -7,6 +7,7 @@ import { addDebugCommand, type CommandRunner } from './debug-command.ts';
 import { addGlobalCommand } from './global-command.ts';
 import { addModuleCommand } from './module-command.ts';
 import { addQueueCommand } from './queue-command.ts';
+import { addSandboxCommand } from './sandbox-command.ts';
 import { addSettingOptions, givenFlags, settingHelp, withBooleanValues } from './setting-options.ts';
 
 /**
@@ -45,6 +46,7 @@ function createProgram(host: CliHost, runner: CommandRunner): Command {
     .argument('[command]')
     .helpCommand('help [command]', 'Show help on a command');
   addStartCommand(program, host, runner);
+  addSandboxCommand(program, host, runner);
   program
     .command('version')
     .description('Show the version')

@@ -1,0 +1,81 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { load } from 'js-yaml';
+import { globalHooksRoot } from '../daemon/build-operator.ts';
+import type { Daemon } from '../daemon/start-daemon.ts';
+import { isObject } from '../lib/json.ts';
+import type { Module } from '../modules/module.ts';
+import type { Settings } from '../settings.ts';
+import { sectionOf } from '../values/module-key.ts';
+import { suggestEdit } from './edit-suggestion.ts';
+import type { EndFacts } from './end-screen.ts';
+import type { Progress } from './progress-state.ts';
+import type { SandboxFiles } from './sandbox-files.ts';
+
+export interface EndFactsInput {
+  readonly daemon: Daemon;
+  readonly settings: Settings;
+  readonly progress: Progress;
+  readonly files: SandboxFiles;
+  readonly kubectl: string | undefined;
+  readonly executable: string;
+  readonly elapsedMs: number;
+}
+
+/** Reads from the running daemon, and the releases in its cluster, what the end screen shows. */
+export async function endFacts(input: EndFactsInput, signal: AbortSignal): Promise<EndFacts> {
+  const { daemon, settings, progress, files } = input;
+  const { operator, httpPort } = daemon;
+  const { values, releases } = operator.deps;
+  const revisions = new Map<string, number>(
+    (await releases.list(signal)).map(({ name, revision }) => [name, revision]),
+  );
+  const enabled = operator.modules.filter(({ name }) => operator.isEnabled(name));
+  return {
+    modules: enabled.map((module) => ({
+      name: module.name,
+      chartVersion: chartVersion(module),
+      revision: revisions.get(module.name),
+      hooks: (operator.moduleStates.get(module.name)?.hooks ?? []).map(({ hook }) => hook.name),
+    })),
+    disabled: operator.modules
+      .filter(({ name }) => !operator.isEnabled(name))
+      .map(({ name }) => ({ name, reason: operator.discovery?.decisions.get(name)?.reason ?? '' })),
+    globalHooks: operator.globalHooks.map(({ hook }) => hook.name),
+    globalHooksDir: globalHooksRoot(settings.globalHooksDir),
+    elapsedMs: input.elapsedMs,
+    metricsUrl: `http://${urlHost(settings.listenAddress)}:${httpPort}/metrics`,
+    namespace: settings.namespace,
+    configMap: settings.configMapName,
+    kubeconfig: files.kubeconfig,
+    kubectl: input.kubectl,
+    executable: input.executable,
+    debugSocket: settings.debugUnixSocket,
+    jqEngine: progress.jqEngine,
+    helmVersion: progress.helmVersion,
+    log: files.log,
+    stateDir: files.stateDir,
+    edit: suggestEdit(
+      enabled
+        .filter(({ chart }) => chart !== 'none')
+        .map(({ name }) => ({
+          name,
+          section: sectionOf(name),
+          values: values.values(name),
+          configValues: values.configValues(name) ?? {},
+        })),
+    ),
+  };
+}
+
+function chartVersion({ chart, path }: Module): string {
+  if (chart !== 'chart-yaml') return '';
+  const document: unknown = load(readFileSync(join(path, 'Chart.yaml'), 'utf8'));
+  const version = isObject(document) ? document['version'] : undefined;
+  return typeof version === 'string' ? version : '';
+}
+
+function urlHost(address: string): string {
+  if (address === '' || address === '0.0.0.0' || address === '::') return '127.0.0.1';
+  return address.includes(':') ? `[${address}]` : address;
+}

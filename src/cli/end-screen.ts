@@ -1,0 +1,148 @@
+import { escapeControls } from '../lib/escape-controls.ts';
+import { dumpYaml } from '../values/yaml-dump.ts';
+import type { EditSuggestion } from './edit-suggestion.ts';
+import type { Paint } from './paint.ts';
+import { shellWord } from './shell-word.ts';
+
+/** What runs, as the end screen shows it; all paths are absolute. */
+export interface EndFacts {
+  readonly modules: readonly {
+    readonly name: string;
+    /** Empty for a module without chart. */
+    readonly chartVersion: string;
+    /** Undefined for a module without release. */
+    readonly revision: number | undefined;
+    readonly hooks: readonly string[];
+  }[];
+  readonly disabled: readonly { readonly name: string; readonly reason: string }[];
+  readonly globalHooks: readonly string[];
+  readonly globalHooksDir: string;
+  readonly elapsedMs: number;
+  readonly metricsUrl: string;
+  readonly namespace: string;
+  readonly configMap: string;
+  readonly kubeconfig: string;
+  /** Path of a kubectl that exists; undefined where there is none. */
+  readonly kubectl: string | undefined;
+  /** Path of the executable that this is. */
+  readonly executable: string;
+  readonly debugSocket: string;
+  readonly jqEngine: string;
+  readonly helmVersion: string;
+  readonly log: string;
+  readonly stateDir: string;
+  readonly edit: EditSuggestion | undefined;
+}
+
+/** What was brought to run: modules, hooks, and where to look at them. */
+export function summaryScreen(facts: EndFacts, paint: Paint): string {
+  const { modules, disabled, globalHooks, elapsedMs } = facts;
+  const seconds = (elapsedMs / 1_000).toFixed(1);
+  const rows = [
+    ['module', 'chart', 'revision', 'hooks'],
+    ...modules.map(({ name, chartVersion, revision, hooks }) => [
+      name,
+      chartVersion || '-',
+      revision === undefined ? '-' : String(revision),
+      hooks.join(', ') || '-',
+    ]),
+  ];
+  const table = alignedColumns(rows.map((row) => row.map(escapeControls)));
+  return lines([
+    '',
+    paint(
+      'green',
+      `Converged in ${seconds} s: ${modules.length} modules, ${globalHooks.length} global hooks`,
+    ),
+    '',
+    ...table.map((row, index) => `  ${index === 0 ? paint('dim', row) : row}`),
+    ...disabled.map(({ name, reason }) =>
+      paint('dim', escapeControls(`  ${name} is not enabled${reason === '' ? '' : `: ${reason}`}`)),
+    ),
+    `  global hooks: ${escapeControls(globalHooks.join(', ') || 'none')}`,
+    '',
+    `  jq engine    ${facts.jqEngine}`,
+    `  helm         ${facts.helmVersion}`,
+    `  log          ${facts.log}`,
+    `  state        ${facts.stateDir} (kept; --reset drops it)`,
+  ]);
+}
+
+/** Where things are while the daemon runs, and what to try; every command works when pasted into sh as it is. */
+export function tourScreen(facts: EndFacts, paint: Paint): string {
+  const { kubeconfig, namespace, metricsUrl } = facts;
+  const step = (title: string, command: readonly string[]): readonly string[] => [
+    '',
+    paint('bold', title),
+    ...command,
+  ];
+  return lines([
+    `  metrics      ${metricsUrl}`,
+    `  kubeconfig   export KUBECONFIG=${shellWord(kubeconfig)}`,
+    ...(facts.kubectl === undefined
+      ? ['  kubectl      none found: install it, https://kubernetes.io/docs/tasks/tools/']
+      : []),
+    '',
+    'Try this in another terminal:',
+    ...step('# see what was deployed', [
+      `${kubectl(facts)} -n ${namespace} get deployments,services,configmaps`,
+    ]),
+    ...editStep(facts, step),
+    ...step(
+      '# drop in a hook: it runs at once',
+      hookFile(facts, 'hello.sh', ['echo "hello from a new hook"']),
+    ),
+    ...step('# break something: the main queue waits for a hook that fails, and tries it again', [
+      ...hookFile(facts, 'broken.sh', ['echo "something is wrong" >&2', 'exit 1']),
+      `sleep 2; ${shellWord(facts.executable)} queue list --debug-unix-socket ${shellWord(facts.debugSocket)}`,
+      `rm ${shellWord(`${facts.globalHooksDir}/broken.sh`)}  # and mend it`,
+    ]),
+    ...step('# scrape the metrics of the queues', [`curl -s ${metricsUrl} | grep tasks_queue`]),
+    '',
+    'Ctrl-C stops. What happens from now on:',
+  ]);
+}
+
+type Step = (title: string, command: readonly string[]) => readonly string[];
+
+function editStep(facts: EndFacts, step: Step): readonly string[] {
+  const { edit, namespace, configMap } = facts;
+  if (edit === undefined) return [];
+  const patch = JSON.stringify({ data: { [edit.section]: dumpYaml(edit.sectionValues, 2) } });
+  return step(`# edit a value: ${edit.key} of ${edit.module}, and only that module runs again`, [
+    `${kubectl(facts)} -n ${namespace} patch configmap ${configMap} --type merge -p ${shellWord(patch)}`,
+  ]);
+}
+
+function kubectl({ kubeconfig, kubectl: path }: EndFacts): string {
+  return `KUBECONFIG=${shellWord(kubeconfig)} ${shellWord(path ?? 'kubectl')}`;
+}
+
+function hookFile({ globalHooksDir }: EndFacts, name: string, body: readonly string[]): readonly string[] {
+  const path = shellWord(`${globalHooksDir}/${name}`);
+  return [
+    `cat > ${path} <<'EOF' && chmod +x ${path}`,
+    '#!/bin/sh',
+    'if [ "$1" = --config ]; then',
+    `  echo '{"configVersion": "v1", "onStartup": 1}'`,
+    '  exit',
+    'fi',
+    ...body,
+    'EOF',
+  ];
+}
+
+function alignedColumns(rows: readonly (readonly string[])[]): readonly string[] {
+  const widths =
+    rows[0]?.map((_cell, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
+  return rows.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
+}
+
+function lines(all: readonly string[]): string {
+  return all.map((line) => `${line}\n`).join('');
+}

@@ -1,0 +1,10 @@
+import { createServer } from 'node:net';
+
+/** Whether nobody listens on a port of this address. */
+export async function isPortFree(host: string, port: number): Promise<boolean> {
+  const server = createServer();
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  server.once('error', () => resolve(false));
+  server.listen({ host, port }, () => server.close(() => resolve(true)));
+  return await promise;
+}

@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest';
+import { cut, paintFor, wantsColor } from './paint.ts';
+
+test.each([
+  [true, {}, true],
+  [true, { NO_COLOR: '' }, true],
+  [true, { NO_COLOR: '1' }, false],
+  [true, { TERM: 'dumb' }, false],
+  [false, {}, false],
+])('wantsColor() on a terminal: %s, with %j', (isTerminal, env, expected) => {
+  expect(wantsColor(isTerminal, env)).toBe(expected);
+});
+
+test('paintFor() leaves texts alone without colours', () => {
+  expect(paintFor(false)('red', 'text')).toBe('text');
+  expect(paintFor(true)('red', 'text')).toBe('\u001b[31mtext\u001b[0m');
+});
+
+test('cut() counts characters and marks what is missing', () => {
+  expect([cut('abc', 3), cut('abcd', 3), cut('🙂🙂🙂', 2), cut('abc', 0)]).toEqual([
+    'abc',
+    'ab…',
+    '🙂…',
+    '…',
+  ]);
+});

@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest';
+import { paintFor } from './paint.ts';
+import { progressBlock } from './progress-block.ts';
+import { type ModuleProgress, NO_PROGRESS, type Progress } from './progress-state.ts';
+
+const plain = { width: 40, height: 24, elapsedMs: 2_400, paint: paintFor(false) };
+
+function progress(modules: Readonly<Record<string, ModuleProgress>>): Progress {
+  return { ...NO_PROGRESS, phase: 'running modules', modules: new Map(Object.entries(modules)) };
+}
+
+test('progressBlock() has a head line and one for each module, aligned', () => {
+  const modules: Record<string, ModuleProgress> = {
+    web: { type: 'ready' },
+    database: { type: 'hook', hook: 'hooks/init.sh' },
+    cache: { type: 'helm' },
+    late: { type: 'waiting' },
+    bad: { type: 'failed', failures: 2, error: 'boom\nmore' },
+  };
+  expect(progressBlock(progress(modules), plain)).toEqual([
+    '2 s  running modules',
+    '  web       ready',
+    '  database  running hooks/init.sh',
+    '  cache     helm upgrade',
+    '  late      waiting',
+    '  bad       failed 2x: boom',
+  ]);
+});
+
+test('progressBlock() fits the terminal in both directions, and leaves its last column free', () => {
+  const modules = Object.fromEntries(
+    Array.from({ length: 30 }, (_none, index) => [
+      `module-${index}`,
+      { type: 'failed', failures: 1, error: 'a reason that is much too long to be shown' } as const,
+    ]),
+  );
+  const lines = progressBlock(progress(modules), { ...plain, height: 10 });
+  expect(lines).toHaveLength(9);
+  expect(lines.at(-1)).toBe('  … and 23 more');
+  expect(Math.max(...lines.map((line) => line.length))).toBe(39);
+});
+
+test('progressBlock() paints states', () => {
+  const lines = progressBlock(progress({ web: { type: 'ready' } }), { ...plain, paint: paintFor(true) });
+  expect(lines[1]).toBe('  web  \u001b[32mready\u001b[0m');
+});

@@ -1,0 +1,45 @@
+import { escapeControls } from '../lib/escape-controls.ts';
+import { cut, type Paint, type Style } from './paint.ts';
+import type { ModuleProgress, Progress } from './progress-state.ts';
+
+export interface BlockOptions {
+  /** Columns and rows of the terminal. */
+  readonly width: number;
+  readonly height: number;
+  readonly elapsedMs: number;
+  readonly paint: Paint;
+}
+
+/** The progress as lines that fit a terminal: a head line, then one for each module. */
+export function progressBlock(progress: Progress, options: BlockOptions): readonly string[] {
+  const { width, height, elapsedMs, paint } = options;
+  const head = `${(elapsedMs / 1_000).toFixed(0)} s  ${progress.phase}`;
+  const names = [...progress.modules.keys()];
+  const nameWidth = Math.max(0, ...names.map((name) => name.length));
+  const rows = [...progress.modules].map(([name, module]) => {
+    const { style, text } = describe(module);
+    const label = cut(`  ${name.padEnd(nameWidth)}  `, width - 1);
+    return `${label}${paint(style, cut(escapeControls(text), width - 1 - label.length))}`;
+  });
+  const room = Math.max(1, height - 2);
+  const shown =
+    rows.length <= room ? rows : [...rows.slice(0, room - 1), `  … and ${rows.length - room + 1} more`];
+  return [paint('bold', cut(escapeControls(head), width - 1)), ...shown];
+}
+
+function describe(module: ModuleProgress): { readonly style: Style; readonly text: string } {
+  switch (module.type) {
+    case 'waiting':
+      return { style: 'dim', text: 'waiting' };
+    case 'hook':
+      return { style: 'cyan', text: `running ${module.hook}` };
+    case 'helm':
+      return { style: 'cyan', text: 'helm upgrade' };
+    case 'ready':
+      return { style: 'green', text: 'ready' };
+    case 'failed': {
+      const reason = module.error.trim().split('\n')[0] ?? '';
+      return { style: 'red', text: `failed ${module.failures}x: ${reason}` };
+    }
+  }
+}

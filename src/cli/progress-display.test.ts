@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest';
+import { FakeClock } from '../../test/support/fake-clock.ts';
+import { ProgressDisplay } from './progress-display.ts';
+
+function display(isTTY: boolean) {
+  let text = '';
+  const clock = new FakeClock();
+  const stdout = { write: (more: string) => (text += more), isTTY, columns: 40, rows: 10 };
+  const shown = new ProgressDisplay({ stdout, clock, env: { NO_COLOR: '1' } });
+  const take = (): string => {
+    const taken = text.replaceAll(/\d\d:\d\d:\d\d/g, 'TIME');
+    text = '';
+    return taken;
+  };
+  return { clock, shown, take };
+}
+
+test('an output that is no terminal gets plain lines from the first event on', async () => {
+  const { shown, take } = display(false);
+  await shown.run();
+  shown.show({ type: 'phase', text: 'sandbox API at http://127.0.0.1:1' });
+  shown.show({ type: 'jq-chosen', engine: 'jq 1.7' });
+  shown.show({ type: 'module-ready', module: 'web' });
+  expect(take()).toBe('TIME sandbox API at http://127.0.0.1:1\nTIME module web is ready\n');
+});
+
+test('a terminal gets a block that tells the time, notices above it, and lines once it has ended', async () => {
+  const { clock, shown, take } = display(true);
+  const running = shown.run();
+  expect(take()).toContain('0 s  starting\u001b[K\n');
+  await clock.advance(3_000);
+  expect(take()).toContain('3 s  starting\u001b[K\n');
+  shown.show({ type: 'notice', isError: false, text: 'a notice that is longer than the terminal is wide' });
+  expect(take()).toContain('TIME a notice that is longer than the terminal is wide\u001b[K\n3 s  starting');
+  shown.show({ type: 'modules-enabled', modules: ['web'] });
+  expect(take()).toContain('  web  waiting\u001b[K\n');
+  shown.write('the end\n');
+  await running;
+  expect(take()).toBe('the end\n');
+  shown.show({ type: 'module-ready', module: 'web' });
+  expect(take()).toBe('TIME module web is ready\n');
+  expect(clock.pendingDelaysMs).toEqual([]);
+});

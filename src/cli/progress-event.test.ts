@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest';
+import type { LogFields } from '../lib/log.ts';
+import type { LogRecord } from '../lib/observe-log.ts';
+import { type ProgressEvent, progressOf } from './progress-event.ts';
+
+const RUN = { module: 'web', hook: 'hooks/a.sh', binding: 'beforeHelm' };
+
+test.each<[LogRecord['level'], string, LogFields, ProgressEvent | undefined]>([
+  ['info', 'helm', { path: '/h', version: '3.17.3' }, { type: 'helm-found', version: '3.17.3' }],
+  ['info', 'jq engine', { engine: 'jq 1.7' }, { type: 'jq-chosen', engine: 'jq 1.7' }],
+  ['info', 'fetching the pinned helm', { progress: 'fetching' }, { type: 'phase', text: 'fetching' }],
+  ['info', 'Enabled modules', { modules: ['a', 'b'] }, { type: 'modules-enabled', modules: ['a', 'b'] }],
+  ['debug', 'hook started', RUN, { type: 'hook-started', run: RUN }],
+  ['info', 'hook finished', { ...RUN, durationMs: 7 }, { type: 'hook-finished', run: RUN, durationMs: 7 }],
+  ['info', 'hi', { ...RUN, output: 'stdout' }, { type: 'hook-printed', run: RUN, line: 'hi' }],
+  ['info', 'helm', { ...RUN, output: 'stdout' }, { type: 'hook-printed', run: RUN, line: 'helm' }],
+  ['info', 'Running helm upgrade for release', { release: 'web' }, { type: 'helm-running', module: 'web' }],
+  [
+    'info',
+    'Helm upgrade successful',
+    { release: 'web', revision: 2 },
+    { type: 'helm-done', module: 'web', revision: 2 },
+  ],
+  ['info', 'ModuleRun success, module is ready', { module: 'web' }, { type: 'module-ready', module: 'web' }],
+  ['info', 'first converge is finished. Operator is ready now.', {}, { type: 'converged' }],
+  ['info', 'HTTP server listens', { port: 1 }, undefined],
+  ['error', 'ModuleRun failed. Requeue task to retry after delay.', { module: 'web' }, undefined],
+  ['error', 'Task failed, requeue it to retry after delay.', {}, undefined],
+  [
+    'warn',
+    'file is not executable',
+    { path: '/a', fix: 'chmod +x /a', queue: 'main' },
+    { type: 'notice', isError: false, text: 'file is not executable (path: /a, fix: chmod +x /a)' },
+  ],
+  [
+    'fatal',
+    'the daemon cannot start',
+    { error: new Error('no port', { cause: 'busy' }) },
+    { type: 'notice', isError: true, text: 'the daemon cannot start (error: no port: busy)' },
+  ],
+])('progressOf() a record of level %s, "%s" %j', (level, message, fields, expected) => {
+  expect(progressOf({ level, message, fields })).toEqual(expected);
+});

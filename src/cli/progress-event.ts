@@ -1,0 +1,111 @@
+import type { FailedTask } from '../daemon/failed-task.ts';
+import { errorText } from '../lib/error-text.ts';
+import type { LogFields } from '../lib/log.ts';
+import type { LogRecord } from '../lib/observe-log.ts';
+
+/** The module a hook belongs to (empty for global hooks), the hook, and why it runs. */
+export interface HookRunRef {
+  readonly module: string;
+  readonly hook: string;
+  readonly binding: string;
+}
+
+/** What somebody at a terminal wants to know of the daemon's work. */
+export type ProgressEvent =
+  | { readonly type: 'phase'; readonly text: string }
+  | { readonly type: 'helm-found'; readonly version: string }
+  | { readonly type: 'jq-chosen'; readonly engine: string }
+  | { readonly type: 'modules-enabled'; readonly modules: readonly string[] }
+  | { readonly type: 'module-disabled'; readonly module: string; readonly reason: string }
+  | { readonly type: 'hook-started'; readonly run: HookRunRef }
+  | { readonly type: 'hook-printed'; readonly run: HookRunRef; readonly line: string }
+  | {
+      readonly type: 'hook-finished';
+      readonly run: HookRunRef;
+      readonly durationMs: number;
+    }
+  | { readonly type: 'helm-running'; readonly module: string }
+  | { readonly type: 'helm-done'; readonly module: string; readonly revision: number }
+  | { readonly type: 'module-ready'; readonly module: string }
+  | { readonly type: 'module-deleted'; readonly module: string }
+  | { readonly type: 'files-changed'; readonly path: string }
+  | { readonly type: 'converged' }
+  | { readonly type: 'task-failed'; readonly failed: FailedTask }
+  | { readonly type: 'notice'; readonly isError: boolean; readonly text: string };
+
+/** What a log record tells somebody at a terminal; undefined for the many that tell nothing. */
+export function progressOf(record: LogRecord): ProgressEvent | undefined {
+  const { fields, message, level } = record;
+  if ('output' in fields) return { type: 'hook-printed', run: runOf(fields), line: message };
+  const known = KNOWN[message]?.(fields);
+  if (known !== undefined) return known;
+  if (level !== 'warn' && level !== 'error' && level !== 'fatal') return undefined;
+  // A failed attempt is told once, together with the time of the next one.
+  if (/requeue (it|task) to retry/i.test(message)) return undefined;
+  return { type: 'notice', isError: level !== 'warn', text: noticeText(message, fields) };
+}
+
+const KNOWN: Readonly<Record<string, (fields: LogFields) => ProgressEvent>> = {
+  'fetching the pinned helm': (fields) => ({ type: 'phase', text: text(fields, 'progress') }),
+  helm: (fields) => ({ type: 'helm-found', version: text(fields, 'version') }),
+  'jq engine': (fields) => ({ type: 'jq-chosen', engine: text(fields, 'engine') }),
+  'Enabled modules': ({ modules }) => ({
+    type: 'modules-enabled',
+    modules: Array.isArray(modules) ? modules.map(String) : [],
+  }),
+  'Module is disabled': (fields) => ({
+    type: 'module-disabled',
+    module: text(fields, 'module'),
+    reason: text(fields, 'reason'),
+  }),
+  'hook started': (fields) => ({ type: 'hook-started', run: runOf(fields) }),
+  'hook finished': (fields) => ({
+    type: 'hook-finished',
+    run: runOf(fields),
+    durationMs: Number(fields['durationMs']),
+  }),
+  'Running helm upgrade for release': (fields) => ({ type: 'helm-running', module: text(fields, 'release') }),
+  'Helm upgrade successful': (fields) => ({
+    type: 'helm-done',
+    module: text(fields, 'release'),
+    revision: Number(fields['revision']),
+  }),
+  'ModuleRun success, module is ready': (fields) => ({
+    type: 'module-ready',
+    module: text(fields, 'module'),
+  }),
+  'ModuleDelete success, module is deleted': (fields) => ({
+    type: 'module-deleted',
+    module: text(fields, 'module'),
+  }),
+  'files changed, loading hooks and modules again': (fields) => ({
+    type: 'files-changed',
+    path: text(fields, 'path'),
+  }),
+  'first converge is finished. Operator is ready now.': () => ({ type: 'converged' }),
+};
+
+function runOf(fields: LogFields): HookRunRef {
+  return { module: text(fields, 'module'), hook: text(fields, 'hook'), binding: text(fields, 'binding') };
+}
+
+function text(fields: LogFields, name: string): string {
+  const value = fields[name];
+  return typeof value === 'string' ? value : '';
+}
+
+const TOLD = ['module', 'hook', 'path', 'error', 'reason', 'fix', 'keys'];
+
+function noticeText(message: string, fields: LogFields): string {
+  const details = TOLD.flatMap((name) => {
+    const value = fields[name];
+    if (value === undefined || value === '') return [];
+    return [`${name}: ${plainText(value)}`];
+  });
+  return details.length === 0 ? message : `${message} (${details.join(', ')})`;
+}
+
+function plainText(value: unknown): string {
+  if (value instanceof Error) return errorText(value);
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}

@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest';
+import type { FailedTask } from '../daemon/failed-task.ts';
+import type { ProgressEvent } from './progress-event.ts';
+import { lineOf } from './progress-line.ts';
+import { NO_PROGRESS } from './progress-state.ts';
+
+const HOOK = { module: 'web', hook: 'a.sh', binding: 'schedule' };
+const FAILED: FailedTask = {
+  queue: 'main',
+  task: 'GlobalHookRun',
+  module: '',
+  hook: 'bad.sh',
+  failures: 1,
+  error: 'boom\nmore',
+  delayMs: 5_100,
+  holdsUpFirstConverge: false,
+};
+
+test.each<[ProgressEvent, string | undefined]>([
+  [
+    { type: 'hook-finished', run: HOOK, durationMs: 12.4 },
+    'hook web/a.sh ran (schedule, 12 ms): said \\u001b[2J',
+  ],
+  [{ type: 'helm-done', module: 'web', revision: 3 }, 'module web is deployed, revision 3'],
+  [{ type: 'module-ready', module: 'web' }, 'module web is ready'],
+  [{ type: 'modules-enabled', modules: [] }, 'enabled modules: none'],
+  [{ type: 'module-disabled', module: 'web', reason: 'no' }, 'module web is disabled: no'],
+  [{ type: 'task-failed', failed: FAILED }, 'hook bad.sh failed (attempt 1, next in 6 s): boom'],
+  [
+    { type: 'task-failed', failed: { ...FAILED, task: 'ModuleRun', module: 'web', hook: '' } },
+    'module web failed (attempt 1, next in 6 s): boom',
+  ],
+  [
+    { type: 'task-failed', failed: { ...FAILED, task: 'ConvergeModules', hook: '' } },
+    'ConvergeModules failed (attempt 1, next in 6 s): boom',
+  ],
+  [{ type: 'notice', isError: true, text: 'look\nhere' }, 'look\\u000ahere'],
+  [{ type: 'hook-started', run: HOOK }, undefined],
+])('lineOf() %j', (event, expected) => {
+  const progress = { ...NO_PROGRESS, printed: new Map([['web/a.sh', 'said \u001b[2J']]) };
+  expect(lineOf(event, progress)?.text).toBe(expected);
+});

@@ -1,0 +1,70 @@
+import { escapeControls } from '../lib/escape-controls.ts';
+import type { ProgressEvent } from './progress-event.ts';
+import { hookKey, type Progress } from './progress-state.ts';
+
+/** One line about an event. */
+export interface ProgressLine {
+  readonly kind: 'good' | 'plain' | 'warning' | 'failure';
+  readonly text: string;
+}
+
+/**
+ * What is said about an event in one line, free of control characters; undefined for the steps in between.
+ *
+ * @param progress the state before the event
+ */
+export function lineOf(event: ProgressEvent, progress: Progress): ProgressLine | undefined {
+  const line = rawLine(event, progress);
+  return line && { ...line, text: escapeControls(line.text) };
+}
+
+function rawLine(event: ProgressEvent, progress: Progress): ProgressLine | undefined {
+  switch (event.type) {
+    case 'phase':
+      return plain(event.text);
+    case 'helm-found':
+      return plain(`helm ${event.version}`);
+    case 'modules-enabled':
+      return plain(`enabled modules: ${event.modules.join(', ') || 'none'}`);
+    case 'module-disabled':
+      return plain(`module ${event.module} is disabled${event.reason === '' ? '' : `: ${event.reason}`}`);
+    case 'hook-finished': {
+      const { run, durationMs } = event;
+      const printed = progress.printed.get(hookKey(run));
+      const said = printed === undefined ? '' : `: ${printed}`;
+      return plain(`hook ${hookKey(run)} ran (${run.binding}, ${Math.round(durationMs)} ms)${said}`);
+    }
+    case 'helm-running':
+      return plain(`module ${event.module}: helm upgrade`);
+    case 'helm-done':
+      return { kind: 'good', text: `module ${event.module} is deployed, revision ${event.revision}` };
+    case 'module-ready':
+      return { kind: 'good', text: `module ${event.module} is ready` };
+    case 'module-deleted':
+      return plain(`module ${event.module} is deleted`);
+    case 'files-changed':
+      return plain(`changed: ${event.path}`);
+    case 'task-failed': {
+      const { module, hook, task, error, failures, delayMs } = event.failed;
+      const what =
+        hook !== '' ? `hook ${hookKey({ module, hook })}` : module === '' ? task : `module ${module}`;
+      const retry = `attempt ${failures}, next in ${Math.ceil(delayMs / 1_000)} s`;
+      return { kind: 'failure', text: `${what} failed (${retry}): ${firstLine(error)}` };
+    }
+    case 'notice':
+      return { kind: event.isError ? 'failure' : 'warning', text: event.text };
+    case 'jq-chosen':
+    case 'hook-started':
+    case 'hook-printed':
+    case 'converged':
+      return undefined;
+  }
+}
+
+function plain(text: string): ProgressLine {
+  return { kind: 'plain', text };
+}
+
+function firstLine(text: string): string {
+  return text.trim().split('\n')[0] ?? '';
+}

@@ -1,0 +1,98 @@
+import type { HookRunRef, ProgressEvent } from './progress-event.ts';
+
+export type ModuleProgress =
+  | { readonly type: 'waiting' }
+  | { readonly type: 'hook'; readonly hook: string }
+  | { readonly type: 'helm' }
+  | { readonly type: 'ready' }
+  | { readonly type: 'failed'; readonly error: string; readonly failures: number };
+
+/** How far the daemon has come, as far as it told. */
+export interface Progress {
+  /** What goes on apart from modules, in words. */
+  readonly phase: string;
+  /** Enabled modules in run order. */
+  readonly modules: ReadonlyMap<string, ModuleProgress>;
+  /** The last line that each hook printed in its run. */
+  readonly printed: ReadonlyMap<string, string>;
+  readonly helmVersion: string;
+  readonly jqEngine: string;
+}
+
+export const NO_PROGRESS: Progress = {
+  phase: 'starting',
+  modules: new Map(),
+  printed: new Map(),
+  helmVersion: '',
+  jqEngine: '',
+};
+
+/** The progress after an event. */
+export function advance(progress: Progress, event: ProgressEvent): Progress {
+  switch (event.type) {
+    case 'phase':
+      return { ...progress, phase: event.text };
+    case 'helm-found':
+      return { ...progress, helmVersion: event.version, phase: 'loading hooks and modules' };
+    case 'jq-chosen':
+      return { ...progress, jqEngine: event.engine };
+    case 'modules-enabled':
+      return {
+        ...progress,
+        phase: 'running modules',
+        modules: new Map(
+          event.modules.map((name) => [name, progress.modules.get(name) ?? { type: 'waiting' }]),
+        ),
+      };
+    case 'hook-started':
+      return hookStarted(progress, event.run);
+    case 'hook-printed':
+      return { ...progress, printed: withEntry(progress.printed, hookKey(event.run), event.line) };
+    case 'hook-finished': {
+      const printed = new Map(progress.printed);
+      printed.delete(hookKey(event.run));
+      return { ...progress, printed };
+    }
+    case 'helm-running':
+      return withModule(progress, event.module, { type: 'helm' });
+    case 'module-ready':
+      return withModule(progress, event.module, { type: 'ready' });
+    case 'task-failed': {
+      const { module, task, hook, error, failures } = event.failed;
+      if (task === 'ModuleRun') return withModule(progress, module, { type: 'failed', error, failures });
+      return {
+        ...progress,
+        phase: `${hook === '' ? task : `hook ${hook}`} failed, waiting for its next try`,
+      };
+    }
+    case 'converged':
+      return { ...progress, phase: 'ready' };
+    case 'helm-done':
+    case 'module-deleted':
+    case 'module-disabled':
+    case 'files-changed':
+    case 'notice':
+      return progress;
+  }
+}
+
+/** What names a hook among those of all modules. */
+export function hookKey({ module, hook }: Pick<HookRunRef, 'module' | 'hook'>): string {
+  return module === '' ? hook : `${module}/${hook}`;
+}
+
+function hookStarted(progress: Progress, run: HookRunRef): Progress {
+  if (run.module === '') return { ...progress, phase: `global hook ${run.hook} (${run.binding})` };
+  // A hook that an event or the clock runs says nothing about how far its module has come.
+  if (progress.modules.get(run.module)?.type === 'ready') return progress;
+  return withModule(progress, run.module, { type: 'hook', hook: run.hook });
+}
+
+function withModule(progress: Progress, name: string, module: ModuleProgress): Progress {
+  const phase = progress.phase.startsWith('global hook') ? 'running modules' : progress.phase;
+  return { ...progress, phase, modules: withEntry(progress.modules, name, module) };
+}
+
+function withEntry<V>(map: ReadonlyMap<string, V>, key: string, value: V): ReadonlyMap<string, V> {
+  return new Map(map).set(key, value);
+}

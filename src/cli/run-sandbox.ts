@@ -1,0 +1,183 @@
+import { homedir, tmpdir } from 'node:os';
+import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Daemon } from '../daemon/start-daemon.ts';
+import { runDaemon } from '../daemon.ts';
+import { OperatorError } from '../lib/errors.ts';
+import { fileLogOutput } from '../lib/file-log-output.ts';
+import { observeLog } from '../lib/observe-log.ts';
+import { createLogger, type RootLogger } from '../lib/pino-logger.ts';
+import { findExecutable } from '../process/executable-file.ts';
+import { startSandbox } from '../sandbox/sandbox.ts';
+import { readSettings } from '../settings/read-settings.ts';
+import { portType } from '../settings/setting-type.ts';
+import type { Settings } from '../settings.ts';
+import { cacheDirectory } from '../tools/cache-directory.ts';
+import { pinnedKubectl } from '../tools/pinned-tools.ts';
+import type { CliHost } from './cli-host.ts';
+import { endFacts } from './end-facts.ts';
+import { summaryScreen, tourScreen } from './end-screen.ts';
+import { isPortFree } from './free-port.ts';
+import { ProgressDisplay } from './progress-display.ts';
+import { progressOf } from './progress-event.ts';
+import { prepareStateDirectory, type SandboxFiles, sandboxFiles, writeKubeconfig } from './sandbox-files.ts';
+import { isGiven, sandboxFlags } from './sandbox-flags.ts';
+import { createFirstObjects, type FirstObjects } from './sandbox-objects.ts';
+import { readVersion } from './version.ts';
+
+/** The launch script beside `src/` or `dist/`. */
+const EXECUTABLE = fileURLToPath(new URL('../../bin/addon-operator', import.meta.url));
+
+export interface SandboxCommandOptions {
+  /** Relative to the working directory. */
+  readonly stateDir: string;
+  /** Drop the state of earlier runs. */
+  readonly isReset: boolean;
+  /** Port of the API, as it was given. */
+  readonly port: string;
+  /** Values of daemon flags, by flag name. */
+  readonly flags: Readonly<Record<string, string>>;
+}
+
+/**
+ * Runs the embedded API and the daemon on it until the process is asked to stop, and shows what happens.
+ *
+ * @returns the exit code, see `runDaemon`
+ * @throws OperatorError CONFIG_INVALID before anything is started; what keeps the API from starting
+ */
+export async function runSandbox(options: SandboxCommandOptions, host: CliHost): Promise<number> {
+  const files = sandboxFiles(resolve(host.cwd, options.stateDir), tmpdir());
+  const given = { env: host.env, flags: options.flags };
+  const settings = readSettings({ env: host.env, flags: sandboxFlags(given, files) });
+  const port = apiPort(options.port);
+  const stop = host.stopSignal();
+  await prepareStateDirectory(files, options.isReset);
+  const display = new ProgressDisplay(host);
+  const log = daemonLog(settings, files, host, display);
+  await using running = new AsyncDisposableStack();
+  // The daemon needs the API to stop in order: it goes last, so it does not listen to the stop signal.
+  const lifetime = new AbortController();
+  const api = await startSandbox({ directory: files.apiDir, port, clock: host.clock, log }, lifetime.signal);
+  running.defer(() => api.stop());
+  writeKubeconfig(files.kubeconfig, api.kubeconfig);
+  display.show({ type: 'phase', text: `sandbox API at ${api.url}` });
+  const redrawing = display.run();
+  running.defer(async () => {
+    display.endBlock();
+    await redrawing;
+  });
+  stop.addEventListener('abort', () => display.show({ type: 'phase', text: 'stopping' }), { once: true });
+  await createFirstObjects(api.url, firstObjects(settings), stop);
+  const isPortChosen = isGiven('prometheus-listen-port', given);
+  const parts = { files, host, display, log, kubectl: findKubectl(host, display, stop) };
+  const exitCode = await runAndShow(
+    { ...parts, settings: isPortChosen ? settings : await withFreePort(settings, display) },
+    stop,
+  );
+  await parts.kubectl;
+  display.write(exitCode === 0 ? `stopped; the state is kept in ${files.stateDir}\n` : '');
+  return exitCode;
+}
+
+interface RunParts {
+  readonly settings: Settings;
+  readonly files: SandboxFiles;
+  readonly host: CliHost;
+  readonly display: ProgressDisplay;
+  readonly log: RootLogger;
+  readonly kubectl: Promise<string | undefined>;
+}
+
+async function runAndShow(parts: RunParts, stop: AbortSignal): Promise<number> {
+  const { settings, files, host, display, log } = parts;
+  const { env, cwd, clock } = host;
+  return await runDaemon(
+    settings,
+    {
+      // What hooks do with kubectl or a client library must reach the sandbox, never a cluster of the user.
+      env: { ...env, KUBECONFIG: files.kubeconfig },
+      cwd,
+      clock,
+      random: Math.random,
+      log,
+      version: readVersion(),
+      onTaskFailure: (failed) => display.show({ type: 'task-failed', failed }),
+    },
+    stop,
+    {
+      onConverged: async (daemon) => {
+        await showEnd(parts, daemon, stop).catch((error: unknown) => {
+          if (!stop.aborted) throw error;
+        });
+      },
+    },
+  );
+}
+
+async function showEnd(parts: RunParts, daemon: Daemon, stop: AbortSignal): Promise<void> {
+  const { settings, files, display } = parts;
+  const { elapsedMs, paint, progress } = display;
+  const kubectl = await parts.kubectl;
+  const facts = await endFacts(
+    { daemon, settings, progress, files, kubectl, executable: EXECUTABLE, elapsedMs },
+    stop,
+  );
+  display.write(summaryScreen(facts, paint));
+  if (!settings.exitsAfterConverge && !stop.aborted) display.write(tourScreen(facts, paint));
+}
+
+function daemonLog(
+  settings: Settings,
+  files: SandboxFiles,
+  { clock }: CliHost,
+  display: ProgressDisplay,
+): RootLogger {
+  const log = createLogger({
+    level: settings.logLevel,
+    type: settings.logType,
+    hasTime: !settings.logsWithoutTime,
+    clock,
+    output: fileLogOutput(files.log),
+  });
+  return observeLog(log, (record) => {
+    const event = progressOf(record);
+    if (event !== undefined) display.show(event);
+  });
+}
+
+/** The pinned kubectl, which is fetched at the first time, or that of PATH where there is none; undefined without any. */
+async function findKubectl(
+  host: CliHost,
+  display: ProgressDisplay,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const cacheDir = cacheDirectory(host.env, homedir());
+  const onProgress = (text: string): void => display.show({ type: 'phase', text });
+  try {
+    return await pinnedKubectl({ cacheDir, onProgress }, signal);
+  } catch {
+    return findExecutable('kubectl', host.env['PATH'] ?? '');
+  }
+}
+
+async function withFreePort(settings: Settings, display: ProgressDisplay): Promise<Settings> {
+  const { listenAddress, listenPort } = settings;
+  if (await isPortFree(listenAddress, listenPort)) return settings;
+  display.show({
+    type: 'notice',
+    isError: false,
+    text: `port ${listenPort} is in use, metrics take a free one`,
+  });
+  return { ...settings, listenPort: 0 };
+}
+
+function apiPort(text: string): number {
+  const port = portType.parse(text);
+  if (port !== undefined) return port;
+  const message = `flag --sandbox-port: value "${text}" is invalid; accepted: ${portType.accepted}`;
+  throw new OperatorError('CONFIG_INVALID', message);
+}
+
+function firstObjects({ namespace, configMapName }: Settings): FirstObjects {
+  return { namespace, configMap: configMapName };
+}

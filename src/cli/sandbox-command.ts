@@ -1,0 +1,34 @@
+import type { Command } from 'commander';
+import type { CliHost } from './cli-host.ts';
+import type { CommandRunner } from './debug-command.ts';
+import { addSettingOptions, givenFlags } from './setting-options.ts';
+
+/** Adds `sandbox`: the daemon on an embedded Kubernetes API, for trying it without a cluster. */
+export function addSandboxCommand(program: Command, host: CliHost, runner: CommandRunner): void {
+  const sandbox = program
+    .command('sandbox')
+    .description('Run the daemon on an embedded Kubernetes API, to try it without a cluster')
+    .option(
+      '--state-dir <path>',
+      'where the state of the API, the kubeconfig and the log are kept',
+      '.sandbox',
+    )
+    .option('--reset', 'begin with an empty API: drop what is kept')
+    .option('--sandbox-port <number>', 'port of the API; 0 takes a free one', '0');
+  addSettingOptions(sandbox);
+  sandbox.action(() =>
+    runner(async () => {
+      const { runSandbox } = await import('./run-sandbox.ts');
+      const options: Readonly<Record<string, unknown>> = sandbox.opts();
+      return await runSandbox(
+        {
+          stateDir: String(options['stateDir']),
+          isReset: options['reset'] === true,
+          port: String(options['sandboxPort']),
+          flags: givenFlags(sandbox),
+        },
+        host,
+      );
+    }),
+  );
+}

@@ -1,0 +1,76 @@
+import { createHash } from 'node:crypto';
+import { chmodSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { messageOf, OperatorError } from '../lib/errors.ts';
+import { lockDirectory } from '../sandbox/directory-lock.ts';
+
+/** Where everything of one sandbox lies; all paths are absolute. */
+export interface SandboxFiles {
+  readonly stateDir: string;
+  /** State of the embedded API. */
+  readonly apiDir: string;
+  readonly kubeconfig: string;
+  readonly log: string;
+  readonly tmpDir: string;
+  readonly debugSocket: string;
+}
+
+/** The system takes socket paths of up to 107 bytes, on macOS 103. */
+const MAX_SOCKET_PATH_BYTES = 103;
+
+/**
+ * The files of a sandbox.
+ *
+ * @param stateDir absolute path
+ * @param systemTmpDir where the debug socket goes if its path would be too long for the system
+ */
+export function sandboxFiles(stateDir: string, systemTmpDir: string): SandboxFiles {
+  const socket = join(stateDir, 'debug.socket');
+  const id = createHash('sha256').update(stateDir).digest('hex').slice(0, 12);
+  const isShort = Buffer.byteLength(socket) <= MAX_SOCKET_PATH_BYTES;
+  return {
+    stateDir,
+    apiDir: join(stateDir, 'api'),
+    kubeconfig: join(stateDir, 'kubeconfig'),
+    log: join(stateDir, 'daemon.log'),
+    tmpDir: join(stateDir, 'tmp'),
+    debugSocket: isShort ? socket : join(systemTmpDir, `addon-operator-${id}`, 'debug.socket'),
+  };
+}
+
+/**
+ * Makes the state directory, for our user only. With `isReset` what sandboxes keep in it is removed first; files of
+ * others stay.
+ *
+ * @throws OperatorError CONFIG_INVALID when the directory cannot be used, INTERNAL when another sandbox uses it
+ */
+export async function prepareStateDirectory(files: SandboxFiles, isReset: boolean): Promise<void> {
+  const { stateDir, apiDir, kubeconfig, log, tmpDir, debugSocket } = files;
+  try {
+    mkdirSync(stateDir, { recursive: true, mode: 0o700 });
+    mkdirSync(apiDir, { recursive: true });
+  } catch (cause) {
+    throw new OperatorError(
+      'CONFIG_INVALID',
+      `--state-dir: cannot make the directory ${stateDir} for the state of the sandbox: ${messageOf(cause)}`,
+      { cause },
+    );
+  }
+  if (!isReset) return;
+  const lock = await lockDirectory(apiDir);
+  try {
+    for (const path of [apiDir, kubeconfig, log, `${log}.1`, tmpDir, debugSocket])
+      rmSync(path, { recursive: true, force: true });
+    mkdirSync(apiDir);
+  } finally {
+    await lock.release();
+  }
+}
+
+/** Writes the kubeconfig so that readers see the old or the new one, never a part. */
+export function writeKubeconfig(path: string, text: string): void {
+  const draft = `${path}.new`;
+  writeFileSync(draft, text, { mode: 0o600 });
+  chmodSync(draft, 0o600);
+  renameSync(draft, path);
+}

@@ -1,0 +1,63 @@
+import { OperatorError } from '../lib/errors.ts';
+import { SETTINGS, type Setting } from '../settings.ts';
+import type { SandboxFiles } from './sandbox-files.ts';
+
+/** Flags that say which cluster to use: the sandbox is the one. */
+const CLUSTER_FLAGS = ['kube-config', 'kube-context', 'kube-server'];
+
+/** What suits a sandbox on somebody's machine, where neither a flag nor a variable says otherwise. */
+function defaults(files: SandboxFiles): Readonly<Record<string, string>> {
+  return {
+    namespace: 'addon-operator',
+    'tmp-dir': files.tmpDir,
+    'debug-unix-socket': files.debugSocket,
+    'watch-files': 'true',
+    'shutdown-grace': '3s',
+    'prometheus-listen-address': '127.0.0.1',
+    'log-type': 'text',
+    // The limits are to spare a server that others use too.
+    'kube-client-qps': '500',
+    'kube-client-burst': '1000',
+    'object-patcher-kube-client-qps': '500',
+    'object-patcher-kube-client-burst': '1000',
+    'helm-monitor-kube-client-qps': '500',
+    'helm-monitor-kube-client-burst': '1000',
+  };
+}
+
+/** Where settings come from; see `readSettings`. */
+export interface GivenSettings {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly flags: Readonly<Record<string, string>>;
+}
+
+/**
+ * The flags a daemon in the sandbox gets: those that were given, and defaults for what is given neither as a flag nor as
+ * a variable. The cluster is the sandbox, whatever variables name.
+ *
+ * @throws OperatorError CONFIG_INVALID when a flag asks for another cluster
+ */
+export function sandboxFlags(given: GivenSettings, files: SandboxFiles): Readonly<Record<string, string>> {
+  const refused = CLUSTER_FLAGS.find((flag) => flag in given.flags);
+  if (refused !== undefined) {
+    throw new OperatorError(
+      'CONFIG_INVALID',
+      `flag --${refused} cannot be used with "sandbox", which brings its own API; use "addon-operator start" for a cluster`,
+    );
+  }
+  const missing = Object.entries(defaults(files)).filter(([flag]) => !isGiven(flag, given));
+  return {
+    ...Object.fromEntries(missing),
+    ...given.flags,
+    'kube-config': files.kubeconfig,
+    'kube-context': '',
+    'kube-server': '',
+  };
+}
+
+/** Whether a setting is chosen by its flag or one of its variables. */
+export function isGiven(flag: string, { env, flags }: GivenSettings): boolean {
+  const rows: readonly Setting<unknown>[] = Object.values(SETTINGS);
+  const names = rows.find((row) => row.flag === flag)?.env ?? [];
+  return flag in flags || names.some((name) => (env[name] ?? '') !== '');
+}

@@ -1,0 +1,48 @@
+import { messageOf, OperatorError } from '../lib/errors.ts';
+
+const CREATED = 201;
+const CONFLICT = 409;
+
+/** What the daemon expects to find: a namespace, and the ConfigMap that users edit. */
+export interface FirstObjects {
+  readonly namespace: string;
+  readonly configMap: string;
+}
+
+/**
+ * Creates the namespace and the empty ConfigMap where they are missing.
+ *
+ * @param url base URL of an API that asks for no credentials
+ * @throws OperatorError KUBE_API when the API refuses; `signal.reason` on abort
+ */
+export async function createFirstObjects(
+  url: string,
+  { namespace, configMap }: FirstObjects,
+  signal: AbortSignal,
+): Promise<void> {
+  const namespaces = '/api/v1/namespaces';
+  await create(url + namespaces, object('Namespace', namespace), signal);
+  await create(`${url}${namespaces}/${namespace}/configmaps`, object('ConfigMap', configMap), signal);
+}
+
+function object(kind: string, name: string): object {
+  return { apiVersion: 'v1', kind, metadata: { name } };
+}
+
+async function create(url: string, body: object, signal: AbortSignal): Promise<void> {
+  try {
+    const headers = { 'Content-Type': 'application/json' };
+    const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body), signal });
+    const answer = await response.text();
+    if (response.status !== CREATED && response.status !== CONFLICT) throw new Error(answer);
+  } catch (cause) {
+    signal.throwIfAborted();
+    throw new OperatorError(
+      'KUBE_API',
+      `Cannot create an object of the sandbox (${url}): ${messageOf(cause)}`,
+      {
+        cause,
+      },
+    );
+  }
+}

@@ -1,0 +1,38 @@
+import type { LogFields, Logger } from './log.ts';
+import type { LogLevel, RootLogger } from './pino-logger.ts';
+
+/** One log record as it was made, with the fields of its child loggers. */
+export interface LogRecord {
+  readonly level: LogLevel;
+  readonly message: string;
+  readonly fields: LogFields;
+}
+
+/** A logger that also shows each record to `onRecord`: those below the level of the log too. */
+export function observeLog(log: RootLogger, onRecord: (record: LogRecord) => void): RootLogger {
+  return {
+    ...observedChild(log, {}, onRecord),
+    get level() {
+      return log.level;
+    },
+    setLevel: (level) => log.setLevel(level),
+  };
+}
+
+function observedChild(log: Logger, bound: LogFields, onRecord: (record: LogRecord) => void): Logger {
+  const logAt =
+    (level: LogLevel) =>
+    (fields: LogFields, message: string): void => {
+      log[level](fields, message);
+      onRecord({ level, message, fields: { ...bound, ...fields } });
+    };
+  return {
+    trace: logAt('trace'),
+    debug: logAt('debug'),
+    info: logAt('info'),
+    warn: logAt('warn'),
+    error: logAt('error'),
+    fatal: logAt('fatal'),
+    child: (fields) => observedChild(log.child(fields), { ...bound, ...fields }, onRecord),
+  };
+}
