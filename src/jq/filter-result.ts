@@ -1,0 +1,8 @@
+/**
+ * What a hook sees as `filterResult`: null for no output, the value itself for one, an array for several
+ * (hook contract 4.4).
+ */
+export function filterResult(outputs: readonly unknown[]): unknown {
+  if (outputs.length === 0) return null;
+  return outputs.length === 1 ? outputs[0] : outputs;
+}

@@ -1,0 +1,75 @@
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Clock } from '../lib/clock.ts';
+import { OperatorError } from '../lib/errors.ts';
+import { canonicalJson, isObject } from '../lib/json.ts';
+import { compileError, parseAnswer, withProgram } from './jq-answer.ts';
+import type { BuiltinRequest } from './jq-builtin-main.ts';
+import type { JqEngine, JqFilter } from './jq-engine.ts';
+import { JqProcess } from './jq-process.ts';
+import { findProgramProblem } from './program-problem.ts';
+
+/** Runs with the extension of this file: from sources as from compiled code. */
+const MAIN_FILE = fileURLToPath(
+  new URL(`./jq-builtin-main${path.extname(import.meta.url)}`, import.meta.url),
+);
+
+/**
+ * A filter that eats all memory must end this process, not the daemon: a worker thread will not do, V8 aborts the whole
+ * process when a single allocation of a worker exceeds its limit.
+ */
+const NODE_FLAGS = ['--max-old-space-size=192', '--max-semi-space-size=4', '--no-warnings'];
+
+export interface JqBuiltinOptions {
+  readonly clock: Clock;
+  /** Longest time for one object, in milliseconds. */
+  readonly timeLimitMs: number;
+}
+
+/**
+ * jq in JavaScript (the jqjs package), for machines without the binary. A part of jq: `try`/`catch`, `error`, `label`,
+ * destructuring, negation and some builtins are compile errors. Integers beyond 2^53 are rounded to the next double.
+ */
+export class JqBuiltin implements JqEngine {
+  readonly name = 'built-in jqjs';
+  readonly #process: JqProcess;
+
+  constructor({ clock, timeLimitMs }: JqBuiltinOptions) {
+    this.#process = new JqProcess({
+      file: process.execPath,
+      args: [...NODE_FLAGS, MAIN_FILE],
+      clock,
+      timeLimitMs,
+    });
+  }
+
+  async compile(program: string, signal: AbortSignal): Promise<JqFilter> {
+    const problem = findProgramProblem(program);
+    if (problem !== undefined) throw compileError(program, problem);
+    const answer: unknown = JSON.parse(await this.#ask(program, { program }, signal));
+    if (isObject(answer)) {
+      throw compileError(
+        program,
+        `${String(answer['error'])} (the built-in engine knows a part of jq; install jq 1.7)`,
+      );
+    }
+    return {
+      apply: async (input, applySignal) => {
+        const line = await this.#ask(program, { program, input: canonicalJson(input) }, applySignal);
+        return parseAnswer(program, line);
+      },
+    };
+  }
+
+  stop(): Promise<void> {
+    return this.#process.stop();
+  }
+
+  async #ask(program: string, request: BuiltinRequest, signal: AbortSignal): Promise<string> {
+    try {
+      return await this.#process.ask(JSON.stringify(request), signal);
+    } catch (error) {
+      throw error instanceof OperatorError ? withProgram(program, error) : error;
+    }
+  }
+}

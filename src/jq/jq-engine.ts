@@ -1,0 +1,20 @@
+/** A compiled jq program. */
+export interface JqFilter {
+  /**
+   * All outputs of the program for one input, object keys sorted. Integers beyond 2^53 come back as raw JSON.
+   *
+   * @param signal ends the wait, with `signal.reason`
+   * @throws OperatorError JQ_RUNTIME when the program fails on this input, JQ_TIMEOUT when it takes too long
+   */
+  apply(input: unknown, signal: AbortSignal): Promise<readonly unknown[]>;
+}
+
+/** Compiles and applies jq programs in processes of their own. */
+export interface JqEngine {
+  /** What users see, for example `jq 1.7.1` or `built-in jqjs`. */
+  readonly name: string;
+  /** @throws OperatorError JQ_COMPILE with what the engine says about the program */
+  compile(program: string, signal: AbortSignal): Promise<JqFilter>;
+  /** Ends every process; filters cannot be applied any more. */
+  stop(): Promise<void>;
+}

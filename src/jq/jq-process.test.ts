@@ -1,0 +1,101 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { FakeClock } from '../../test/support/fake-clock.ts';
+import { JqProcess } from './jq-process.ts';
+
+const never = new AbortController().signal;
+const clock = new FakeClock();
+let directory = '';
+
+beforeAll(() => {
+  directory = mkdtempSync(path.join(tmpdir(), 'jq-process-'));
+});
+
+afterAll(() => rmSync(directory, { recursive: true }));
+
+function fifo(name: string): string {
+  const file = path.join(directory, name);
+  execFileSync('mkfifo', [file]);
+  return file;
+}
+
+function echo(script: string): JqProcess {
+  const args = ['-c', `while read -r line; do ${script}; done`];
+  const child = new JqProcess({ file: '/bin/sh', args, clock, timeLimitMs: 1_000 });
+  onTestFinished(() => child.stop());
+  return child;
+}
+
+test('ask() gets the answers in the order of the questions', async () => {
+  const child = echo('echo "<$line>"');
+  const questions = Array.from({ length: 50 }, (_, index) => `question ${index}`);
+  const answers = await Promise.all(questions.map((question) => child.ask(question, never)));
+  expect(answers).toEqual(questions.map((question) => `<${question}>`));
+});
+
+test('ask() fails for the question the process dies of, and asks the others again', async () => {
+  const child = echo('[ "$line" != die ] || { echo "out of ideas" >&2; exit 3; }; echo "<$line>"');
+  const answers = await Promise.allSettled(['a', 'die', 'b', 'c'].map((line) => child.ask(line, never)));
+  expect(
+    answers.map((answer) => (answer.status === 'fulfilled' ? answer.value : String(answer.reason))),
+  ).toEqual([
+    '<a>',
+    'OperatorError: The jq process did not answer: it ended with exit code 3: out of ideas',
+    '<b>',
+    '<c>',
+  ]);
+});
+
+test('ask() measures the time of each question from the answer before it', async () => {
+  const [first, second] = [fifo('first'), fifo('second')];
+  const child = echo(`[ "$line" = end ] || read -r x < "$line"; echo "<$line>"`);
+  const answers = [child.ask(first, never), child.ask(second, never).catch(String), child.ask('end', never)];
+  await clock.advance(900);
+  writeFileSync(first, 'go\n');
+  expect(await answers[0]).toBe(`<${first}>`);
+  await clock.advance(999);
+  expect(clock.pendingDelaysMs).toEqual([1]);
+  await clock.advance(1);
+  expect(await answers[1]).toBe('OperatorError: jq took longer than 1000 ms for one object');
+  expect(await answers[2]).toBe('<end>');
+  expect(clock.pendingDelaysMs).toEqual([]);
+});
+
+test('ask() gives up an answer without end', async () => {
+  const child = echo('head -c 40000000 /dev/zero; echo');
+  await expect(child.ask('x', never)).rejects.toMatchObject({
+    code: 'JQ_RUNTIME',
+    message: expect.stringContaining('larger than'),
+  });
+});
+
+test('retire() ends the process after its last answer', async () => {
+  const child = echo('echo "<$line>"');
+  const answer = child.ask('last', never);
+  await child.retire();
+  expect(await answer).toBe('<last>');
+});
+
+test('a process in an endless loop dies with a daemon that is killed by SIGKILL', async () => {
+  const [ready, alive] = [fifo('ready'), fifo('alive')];
+  const daemonFile = path.join(directory, 'daemon.mjs');
+  writeFileSync(
+    daemonFile,
+    `import { JqProcess } from ${JSON.stringify(path.join(import.meta.dirname, 'jq-process.ts'))};
+     import { systemClock } from ${JSON.stringify(path.join(import.meta.dirname, '../lib/clock.ts'))};
+     const args = ['-c', process.argv[2]];
+     await new JqProcess({ file: '/bin/sh', args, clock: systemClock, timeLimitMs: 1e9 })
+       .ask('x', new AbortController().signal);`,
+  );
+  const script = `exec 5> ${alive}; echo > ${ready}; while :; do :; done`;
+  const daemon = spawn(process.execPath, [daemonFile, script], { stdio: 'ignore' });
+  onTestFinished(() => void daemon.kill('SIGKILL'));
+  const released = readFile(alive, 'utf8');
+  await readFile(ready);
+  daemon.kill('SIGKILL');
+  expect(await released).toBe('');
+});

@@ -1,0 +1,248 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import type { Readable, Writable } from 'node:stream';
+import type { Clock } from '../lib/clock.ts';
+import { OperatorError } from '../lib/errors.ts';
+import { OutputTail } from '../process/output-buffer.ts';
+
+/** Largest answer for one object; a longer one ends the process. */
+const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
+const STDERR_TAIL_BYTES = 4 * 1024;
+const LF = 0x0a;
+
+/**
+ * A shell stands beside the process and kills it when fd 3 ends, that is, when the daemon does: a program in an endless
+ * loop never sees the end of its input.
+ */
+const GUARDED = `
+  [ -z "$1" ] || ulimit -v "$1" 2>/dev/null
+  shift
+  exec 4<&0
+  "$@" <&4 3<&- 4<&- &
+  exec 4<&- 0<&- 1>&-
+  read -r _ <&3
+  kill -9 $! 2>/dev/null
+  wait $!
+`;
+
+export interface JqProcessOptions {
+  readonly file: string;
+  readonly args: readonly string[];
+  /** Limit of its address space, where the system can set it. */
+  readonly maxMemoryKiB?: number;
+  readonly clock: Clock;
+  /** Longest time for one answer, in milliseconds. */
+  readonly timeLimitMs: number;
+}
+
+interface Child {
+  readonly stdin: Writable;
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+  readonly shell: ChildProcess;
+  /** Ends the process and the shell beside it. */
+  kill(): void;
+}
+
+interface Request {
+  readonly line: string;
+  readonly answer: PromiseWithResolvers<string>;
+  /** When the process began with it: the answer before it had come. */
+  startedAtMs: number;
+}
+
+/**
+ * A child process that answers each line of input with one line of output, in order. It is started when needed and
+ * again when it dies; a request that it dies of, or that takes too long, fails, those behind it are asked again.
+ */
+export class JqProcess {
+  readonly #options: JqProcessOptions;
+  #requests: Request[] = [];
+  #child: Child | undefined;
+  #closed: Promise<void> = Promise.resolve();
+  readonly #drained = Promise.withResolvers<void>();
+  #watch = new AbortController();
+  #isRetired = false;
+  #isStopped = false;
+
+  constructor(options: JqProcessOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * The answer to one line, both without line end. An abort ends the wait with `signal.reason`, not the work.
+   *
+   * @throws OperatorError JQ_TIMEOUT, JQ_RUNTIME when the process dies, ABORTED after {@link stop}
+   */
+  async ask(line: string, signal: AbortSignal): Promise<string> {
+    signal.throwIfAborted();
+    if (this.#isStopped) throw stopped();
+    const request: Request = {
+      line,
+      answer: Promise.withResolvers(),
+      startedAtMs: this.#options.clock.now(),
+    };
+    const onAbort = (): void => request.answer.reject(signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
+    this.#requests.push(request);
+    this.#send(request);
+    if (this.#requests.length === 1) this.#watchHead();
+    try {
+      return await request.answer.promise;
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+    }
+  }
+
+  /** Lets the process end once it has answered everything; resolves when it is gone. */
+  retire(): Promise<void> {
+    this.#isRetired = true;
+    this.#endIfDone();
+    return this.#drained.promise;
+  }
+
+  /** Kills the process; open requests fail with ABORTED. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#watch.abort();
+    for (const request of this.#requests.splice(0)) request.answer.reject(stopped());
+    this.#child?.kill();
+    await this.#closed;
+  }
+
+  #send(request: Request): void {
+    this.#child ??= this.#start();
+    this.#child.stdin.write(`${request.line}\n`);
+  }
+
+  #start(): Child {
+    const child = spawnGuarded(this.#options);
+    const errors = new OutputTail(STDERR_TAIL_BYTES);
+    const closed = Promise.withResolvers<void>();
+    this.#closed = closed.promise;
+    let failure: string | undefined;
+    readAnswers(child.stdout, {
+      onAnswer: (answer) => this.#settleHead(child, answer),
+      onTooLong: () => {
+        failure = `its output for one object is larger than ${MAX_ANSWER_BYTES} bytes`;
+        child.kill();
+      },
+    });
+    child.stderr.on('data', (chunk: Buffer) => errors.push(chunk));
+    child.shell.on('error', (error) => {
+      failure = error.message;
+    });
+    child.shell.on('close', (code, signal) => {
+      closed.resolve();
+      const end = signal === null ? `it ended with exit code ${code}` : `it was ended by ${signal}`;
+      this.#onGone(child, failure ?? [end, errors.toString().trim()].filter(Boolean).join(': '));
+    });
+    return child;
+  }
+
+  #settleHead(child: Child, answer: string): void {
+    if (child !== this.#child) return;
+    this.#requests.shift()?.answer.resolve(answer);
+    this.#afterHead();
+  }
+
+  #afterHead(): void {
+    const [head] = this.#requests;
+    if (head === undefined) this.#watch.abort();
+    else head.startedAtMs = this.#options.clock.now();
+    this.#endIfDone();
+  }
+
+  #onGone(child: Child, reason: string): void {
+    if (child !== this.#child) return;
+    this.#failHead(new OperatorError('JQ_RUNTIME', `The jq process did not answer: ${reason}`));
+  }
+
+  /** Gives the head up, and its process with it; the others are asked again, of a new one. */
+  #failHead(error: OperatorError): void {
+    this.#child?.kill();
+    this.#child = undefined;
+    this.#requests.shift()?.answer.reject(error);
+    for (const request of this.#requests) this.#send(request);
+    this.#afterHead();
+  }
+
+  /** Watches the time of whatever is at the head, until nothing is. */
+  #watchHead(): void {
+    const { clock, timeLimitMs } = this.#options;
+    this.#watch = new AbortController();
+    const { signal } = this.#watch;
+    const check = (): void => {
+      const [head] = this.#requests;
+      if (signal.aborted || head === undefined) return;
+      const leftMs = head.startedAtMs + timeLimitMs - clock.now();
+      if (leftMs > 0) return wait(leftMs);
+      this.#failHead(new OperatorError('JQ_TIMEOUT', `jq took longer than ${timeLimitMs} ms for one object`));
+      check();
+    };
+    const wait = (delayMs: number): void => {
+      clock.sleep(delayMs, signal).then(check, () => undefined);
+    };
+    wait(timeLimitMs);
+  }
+
+  #endIfDone(): void {
+    if (!this.#isRetired || this.#requests.length > 0) return;
+    this.#child?.stdin.end();
+    this.#drained.resolve(this.#closed);
+  }
+}
+
+function spawnGuarded({ file, args, maxMemoryKiB }: JqProcessOptions): Child {
+  // In a session of its own a Ctrl-C in the terminal reaches the daemon alone.
+  const shell = spawn('/bin/sh', ['-c', GUARDED, 'sh', String(maxMemoryKiB ?? ''), file, ...args], {
+    cwd: '/',
+    env: {},
+    detached: true,
+    stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
+  });
+  const { stdin, stdout, stderr } = shell;
+  const [, , , lifeline] = shell.stdio;
+  if (stdin === null || stdout === null || stderr === null)
+    throw new OperatorError('INTERNAL', 'jq has no pipes');
+  stdout.on('end', () => lifeline?.destroy());
+  // Writing to a process that has died fails; that it has died is told by 'close'.
+  stdin.on('error', () => undefined);
+  lifeline?.on('error', () => undefined);
+  return { stdin, stdout, stderr, shell, kill: () => killGroup(shell.pid) };
+}
+
+function killGroup(pid: number | undefined): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // Nothing is left of the group.
+  }
+}
+
+interface AnswerListener {
+  readonly onAnswer: (answer: string) => void;
+  readonly onTooLong: () => void;
+}
+
+function readAnswers(stdout: Readable, { onAnswer, onTooLong }: AnswerListener): void {
+  let parts: Buffer[] = [];
+  let partBytes = 0;
+  stdout.on('data', (chunk: Buffer) => {
+    let start = 0;
+    for (let end = chunk.indexOf(LF); end !== -1; end = chunk.indexOf(LF, start)) {
+      parts.push(chunk.subarray(start, end));
+      onAnswer(Buffer.concat(parts).toString());
+      parts = [];
+      partBytes = 0;
+      start = end + 1;
+    }
+    parts.push(chunk.subarray(start));
+    partBytes += chunk.length - start;
+    if (partBytes > MAX_ANSWER_BYTES) onTooLong();
+  });
+}
+
+function stopped(): OperatorError {
+  return new OperatorError('ABORTED', 'The jq engine has been stopped');
+}

@@ -1,0 +1,96 @@
+import { spawn } from 'node:child_process';
+import type { Clock } from '../lib/clock.ts';
+import { messageOf, OperatorError } from '../lib/errors.ts';
+import type { Logger } from '../lib/log.ts';
+import { findExecutable } from '../process/executable-file.ts';
+import { OutputHead } from '../process/output-buffer.ts';
+import { JqBinary } from './jq-binary.ts';
+import { JqBuiltin } from './jq-builtin.ts';
+import type { JqEngine } from './jq-engine.ts';
+
+const DEFAULT_TIME_LIMIT_MS = 5_000;
+const PROBE_TIME_LIMIT_MS = 10_000;
+const MAX_VERSION_BYTES = 1_024;
+
+export interface JqSelection {
+  /** `auto` takes the jq of PATH if it is fit, else the built-in engine; `builtin`; or the path of a jq binary. */
+  readonly jqPath: string;
+  /** Where `auto` looks: the value of PATH. */
+  readonly pathVariable: string;
+  readonly log: Logger;
+  readonly clock: Clock;
+  /** Longest time for one object, in milliseconds. Default 5 s. */
+  readonly timeLimitMs?: number;
+}
+
+/** @throws OperatorError CONFIG_INVALID when `jqPath` names a binary that is not a jq of version 1.6 or newer */
+export async function selectJqEngine(selection: JqSelection, signal: AbortSignal): Promise<JqEngine> {
+  const { jqPath, pathVariable, log, clock, timeLimitMs = DEFAULT_TIME_LIMIT_MS } = selection;
+  const builtin = (): JqEngine => new JqBuiltin({ clock, timeLimitMs });
+  if (jqPath === 'builtin') return builtin();
+  const file = jqPath === 'auto' ? findExecutable('jq', pathVariable) : jqPath;
+  if (file === undefined) {
+    log.info({}, 'no jq in PATH: filters use the built-in engine, which knows a part of jq');
+    return builtin();
+  }
+  try {
+    const version = parseJqVersion(await versionOf(file, clock, signal));
+    if (!version.isExact)
+      log.info({ file, version: version.text }, 'jq older than 1.7 rounds integers beyond 2^53');
+    return new JqBinary({ file, name: `jq ${version.text}`, clock, timeLimitMs });
+  } catch (error) {
+    signal.throwIfAborted();
+    if (jqPath !== 'auto') {
+      const message = `Cannot use ${file} as jq: ${messageOf(error)}; set auto, builtin or the path of jq 1.7`;
+      throw new OperatorError('CONFIG_INVALID', message, { cause: error });
+    }
+    log.warn({ file, error }, 'jq of PATH is not fit: filters use the built-in engine');
+    return builtin();
+  }
+}
+
+export interface JqVersion {
+  /** For example `1.7.1`. */
+  readonly text: string;
+  /** Whether numbers that a program leaves alone keep every digit. */
+  readonly isExact: boolean;
+}
+
+/** Reads the output of `jq --version`, for example `jq-1.7.1-apple`. Throws for anything but jq 1.6 or newer. */
+export function parseJqVersion(output: string): JqVersion {
+  const match = /^jq-(\d+)\.(\d+)(\S*)/.exec(output);
+  if (match === null) throw new Error(`its version is ${JSON.stringify(output.trim())}, not one of jq`);
+  const [, major = '', minor = '', rest = ''] = match;
+  const order = Number(major) * 1_000 + Number(minor);
+  const text = `${major}.${minor}${rest}`;
+  if (order < 1_006) throw new Error(`it is jq ${text}, older than 1.6`);
+  return { text, isExact: order >= 1_007 };
+}
+
+async function versionOf(file: string, clock: Clock, signal: AbortSignal): Promise<string> {
+  const ended = new AbortController();
+  const child = spawn(file, ['--version'], {
+    cwd: '/',
+    env: {},
+    stdio: ['ignore', 'pipe', 'ignore'],
+    signal,
+  });
+  const output = new OutputHead(MAX_VERSION_BYTES);
+  child.stdout.on('data', (chunk: Buffer) => output.push(chunk));
+  clock.sleep(PROBE_TIME_LIMIT_MS, ended.signal).then(
+    () => child.kill('SIGKILL'),
+    () => undefined,
+  );
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  child.on('error', reject);
+  child.on('close', (code) => {
+    if (code === 0) resolve();
+    else reject(new Error(`${file} --version failed`));
+  });
+  try {
+    await promise;
+    return output.toString();
+  } finally {
+    ended.abort();
+  }
+}
