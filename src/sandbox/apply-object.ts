@@ -1,20 +1,156 @@
-import type { ApiState, WriteOptions } from './api-state.ts';
-import type { Fields } from './json-access.ts';
-import type { ServedKind } from './kinds.ts';
-import type { ResourceObject } from './resource-object.ts';
-import { notImplemented } from './status-error.ts';
+import { type ApiState, timestamp, type WriteOptions } from './api-state.ts';
+import { mergeApplied, pruneUnowned } from './apply-merge.ts';
+import { commitNew, prepareObject } from './create-object.ts';
+import { compareFields } from './field-comparison.ts';
+import { FieldSet } from './field-set.ts';
+import { equalJson, type Fields, valueAt, withoutFields } from './json-access.ts';
+import { type ServedKind, storageOf } from './kinds.ts';
+import {
+  decodeManagers,
+  type FieldManager,
+  type FieldWriter,
+  recordUpdate,
+  replaceApplied,
+  rulesOf,
+  settleConflicts,
+  withManagers,
+} from './managed-fields.ts';
+import { toResourceObject } from './object-body.ts';
+import { objectKey, type ResourceObject, withMeta } from './resource-object.ts';
+import { badRequest, notFound } from './status-error.ts';
+import { commitChange, nextObject } from './update-object.ts';
+
 export interface ApplyRequest {
   readonly kind: ServedKind;
   readonly namespace: string | undefined;
   readonly name: string;
   readonly subresource: string;
+  /** The applied configuration. */
   readonly applied: Fields;
   readonly isForced: boolean;
 }
+
+/**
+ * Applies a configuration on behalf of a manager: creates the object, or merges into it what the configuration says and
+ * takes out what the manager applied before and nobody owns now.
+ *
+ * @throws StatusError 409 when others own fields that would change
+ */
 export function applyObject(
-  _state: ApiState,
-  _request: ApplyRequest,
-  _options: WriteOptions,
-): { object: ResourceObject; isCreated: boolean } {
-  throw notImplemented('server-side apply');
+  state: ApiState,
+  request: ApplyRequest,
+  options: WriteOptions,
+): { readonly object: ResourceObject; readonly isCreated: boolean } {
+  const { kind, namespace, name, subresource } = request;
+  const configuration = ownedPart(request, toConfiguration(request));
+  const writer: FieldWriter = { manager: options.manager, subresource, time: timestamp(state.clock) };
+  const current = state.store.get(storageOf(kind), objectKey(namespace, name));
+  if (current === undefined) {
+    if (subresource !== '') throw notFound(kind, name);
+    return { object: createApplied(state, request, configuration, writer, options), isCreated: true };
+  }
+  const object = mergeInto(state, request, { current, configuration, writer }, options);
+  return { object, isCreated: false };
+}
+
+function toConfiguration({ kind, name, applied }: ApplyRequest): ResourceObject {
+  if (valueAt(applied, 'metadata', 'managedFields') !== undefined)
+    throw badRequest('metadata.managedFields must be nil');
+  if (valueAt(applied, 'apiVersion') === undefined || valueAt(applied, 'kind') === undefined)
+    throw badRequest('invalid object type: apiVersion and kind must be set');
+  const configuration = toResourceObject(withoutNulls(applied), kind);
+  const named = configuration.metadata.name;
+  if (named !== '' && named !== name)
+    throw badRequest(`the name of the object (${named}) does not match the name on the URL (${name})`);
+  return { ...configuration, metadata: { ...configuration.metadata, name } };
+}
+
+function withoutNulls(fields: Fields): Fields {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
+}
+
+/** The part of a configuration that this URL may change: the status, or everything else. */
+function ownedPart({ kind, subresource }: ApplyRequest, configuration: ResourceObject): ResourceObject {
+  const { kind: kindName, apiVersion, metadata } = configuration;
+  const identity = { kind: kindName, apiVersion, metadata };
+  if (subresource === 'status') return { ...identity, status: configuration['status'] };
+  if (!kind.hasStatus) return configuration;
+  return { ...withoutFields(configuration, 'status'), ...identity };
+}
+
+function createApplied(
+  state: ApiState,
+  { kind, namespace }: ApplyRequest,
+  configuration: ResourceObject,
+  writer: FieldWriter,
+  options: WriteOptions,
+): ResourceObject {
+  const created = prepareObject(state, { kind, namespace, draft: configuration });
+  const { managers } = replaceApplied([], configuration, kind, writer);
+  return commitNew(state, kind, withManagers(created.object, managers), options);
+}
+
+interface Merge {
+  readonly current: ResourceObject;
+  readonly configuration: ResourceObject;
+  readonly writer: FieldWriter;
+}
+
+function mergeInto(
+  state: ApiState,
+  { kind, subresource, isForced }: ApplyRequest,
+  { current, configuration, writer }: Merge,
+  options: WriteOptions,
+): ResourceObject {
+  const rules = rulesOf(kind);
+  const { managers, formerFields } = replaceApplied(
+    knownManagers(current, kind),
+    configuration,
+    kind,
+    writer,
+  );
+  const merged = mergeApplied(current, configuration, rules);
+  const owned = managers.reduce((all, { fields }) => all.union(fields), FieldSet.empty);
+  const pruned = pruneUnowned(merged, rules, { former: formerFields, owned });
+  const settled = settleConflicts(managers, compareFields(current, pruned, rules), writer, isForced);
+  const draft = withManagers(toResourceObject(pruned, kind), settled);
+  const next = nextObject(state, { kind, current, draft, subresource });
+  const isSame = equalJson(withoutTimes(current), withoutTimes(next));
+  return isSame
+    ? current
+    : commitChange(state, { kind, current, next: touched(current, next, writer) }, options);
+}
+
+/** The managers of an object; one without any is taken to have been written by nobody in particular. */
+function knownManagers(current: ResourceObject, kind: ServedKind): readonly FieldManager[] {
+  const managers = decodeManagers(current);
+  if (managers.length > 0) return managers;
+  const writer = {
+    manager: 'before-first-apply',
+    subresource: '',
+    time: current.metadata.creationTimestamp ?? '',
+  };
+  return decodeManagers(recordUpdate(undefined, current, kind, writer));
+}
+
+/** An apply that changes the object is as late as now, even if it owns what it owned. */
+function touched(current: ResourceObject, next: ResourceObject, writer: FieldWriter): ResourceObject {
+  const withoutManagers = (object: ResourceObject): ResourceObject =>
+    withMeta(object, { managedFields: undefined });
+  if (equalJson(withoutManagers(current), withoutManagers(next))) return next;
+  const managers = decodeManagers(next).map((manager) =>
+    manager.operation === 'Apply' &&
+    manager.manager === writer.manager &&
+    manager.subresource === writer.subresource
+      ? { ...manager, time: writer.time }
+      : manager,
+  );
+  return withManagers(next, managers);
+}
+
+function withoutTimes(object: ResourceObject): ResourceObject {
+  return withManagers(
+    object,
+    decodeManagers(object).map((manager) => ({ ...manager, time: '' })),
+  );
 }

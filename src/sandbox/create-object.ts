@@ -1,7 +1,8 @@
 import { type ApiState, timestamp, type WriteOptions } from './api-state.ts';
 import { prepareDefinition } from './custom-resources.ts';
 import { applyDefaults } from './defaults.ts';
-import { withoutFields } from './json-access.ts';
+import { withInitialStatus } from './initial-status.ts';
+import { type Fields, fieldsAt, withoutFields } from './json-access.ts';
 import { type ServedKind, storageOf } from './kinds.ts';
 import { recordUpdate } from './managed-fields.ts';
 import { dropUnknownFields } from './object-body.ts';
@@ -52,17 +53,20 @@ export interface CreateRequest {
  * @throws StatusError
  */
 export function createObject(state: ApiState, request: CreateRequest, options: WriteOptions): ResourceObject {
-  const created = prepareObject(state, request);
-  return commitNew(
-    state,
-    request.kind,
-    recordUpdate(undefined, created, request.kind, writer(state, options)),
-    options,
-  );
+  const { object, defaulted } = prepareObject(state, request);
+  const { managedFields } = recordUpdate(undefined, defaulted, request.kind, writer(state, options)).metadata;
+  return commitNew(state, request.kind, withMeta(object, { managedFields }), options);
 }
 
-/** The object as it would be stored, without managed fields and not yet committed. */
-export function prepareObject(state: ApiState, { kind, namespace, draft }: CreateRequest): ResourceObject {
+export interface PreparedObject {
+  /** The object as it would be stored, without managed fields. */
+  readonly object: ResourceObject;
+  /** The same before the server decided what nobody else may: this is what the writer comes to own. */
+  readonly defaulted: ResourceObject;
+}
+
+/** Checks and completes a new object without committing it. */
+export function prepareObject(state: ApiState, { kind, namespace, draft }: CreateRequest): PreparedObject {
   if ((draft.metadata.resourceVersion ?? '') !== '')
     throw new StatusError(500, '', 'resourceVersion should not be set on objects to be created');
   checkNamespace(kind, namespace, draft);
@@ -84,21 +88,34 @@ export function prepareObject(state: ApiState, { kind, namespace, draft }: Creat
     },
   );
   validateNames(object, kind);
-  return completeObject(state, kind, object, undefined);
+  const defaulted = defaultObject(kind, object);
+  return { object: decideFields(state, kind, defaulted, undefined), defaulted };
 }
 
-/** Fills in what the server decides about the fields of an object; `current` is the stored state on an update. */
-export function completeObject(
+/** Fills in the fields that have defaults, and drops those that the kind does not know. */
+export function defaultObject(kind: ServedKind, object: ResourceObject): ResourceObject {
+  return kind.isCustom
+    ? applySchemaDefaults(object, kind.schema)
+    : applyDefaults(dropUnknownFields(object, kind));
+}
+
+/** Fills in what the server alone decides; `current` is the stored state on an update. */
+export function decideFields(
   state: ApiState,
   kind: ServedKind,
   object: ResourceObject,
   current: ResourceObject | undefined,
 ): ResourceObject {
-  if (kind.isCustom) return applySchemaDefaults(object, kind.schema);
-  const defaulted = applyDefaults(dropUnknownFields(object, kind));
-  if (kind.group === '' && kind.kind === 'Service') return assignAddresses(state.store, defaulted, current);
-  if (kind.kind === 'CustomResourceDefinition') return prepareDefinition(defaulted, timestamp(state.clock));
-  return defaulted;
+  const initial = current === undefined ? withInitialStatus(kind, object) : object;
+  if (storageOf(kind) === '/services') return assignAddresses(state.store, initial, current);
+  if (storageOf(kind) === '/namespaces') return { ...initial, ...namespaceFields(initial) };
+  if (kind.kind === 'CustomResourceDefinition') return prepareDefinition(initial, timestamp(state.clock));
+  return initial;
+}
+
+function namespaceFields(namespace: ResourceObject): Fields {
+  const spec = { finalizers: ['kubernetes'], ...fieldsAt(namespace, 'spec') };
+  return { spec, status: { phase: 'Active', ...fieldsAt(namespace, 'status') } };
 }
 
 /** Who writes when, for the managed fields. */

@@ -53,13 +53,18 @@ const DEFAULTS: Readonly<Record<string, Change>> = {
       ...object.metadata,
       labels: { ...object.metadata.labels, 'kubernetes.io/metadata.name': object.metadata.name },
     },
-    spec: withDefaults(object['spec'], { finalizers: ['kubernetes'] }),
-    status: withDefaults(object['status'], { phase: 'Active' }),
   }),
   PersistentVolumeClaim: spec((value) => withDefaults(value, { volumeMode: 'Filesystem' })),
   PersistentVolume: spec((value) =>
     withDefaults(value, { volumeMode: 'Filesystem', persistentVolumeReclaimPolicy: 'Retain' }),
   ),
+  LimitRange: spec((value) => changeItems(value, 'limits', defaultLimit)),
+  Event: (object) => ({
+    ...object,
+    eventTime: object['eventTime'] ?? null,
+    reportingComponent: object['reportingComponent'] ?? '',
+    reportingInstance: object['reportingInstance'] ?? '',
+  }),
   StorageClass: (object) => ({
     ...object,
     ...withDefaults(object, { reclaimPolicy: 'Delete', volumeBindingMode: 'Immediate' }),
@@ -164,8 +169,6 @@ function defaultService(value: Fields): Fields {
     ...withDefaults(value, {
       sessionAffinity: 'None',
       internalTrafficPolicy: 'Cluster',
-      ipFamilyPolicy: 'SingleStack',
-      ipFamilies: ['IPv4'],
       ...(isExternal ? { externalTrafficPolicy: 'Cluster' } : {}),
       ...(type === 'LoadBalancer' ? { allocateLoadBalancerNodePorts: true } : {}),
     }),
@@ -199,6 +202,17 @@ function defaultNetworkPolicy(value: Fields): Fields {
   const ports = (rule: Fields): Fields => changeItems(rule, 'ports', tcpPort);
   const policy = { podSelector: {}, ...value, policyTypes };
   return changeItems(changeItems(policy, 'ingress', ports), 'egress', ports);
+}
+
+function defaultLimit(limit: Fields): Fields {
+  if (limit['type'] !== 'Container') return limit;
+  const limits = { ...fieldsAt(limit, 'max'), ...fieldsAt(limit, 'default') };
+  const requests = { ...fieldsAt(limit, 'min'), ...limits, ...fieldsAt(limit, 'defaultRequest') };
+  return {
+    ...limit,
+    ...(Object.keys(limits).length === 0 ? {} : { default: limits }),
+    ...(Object.keys(requests).length === 0 ? {} : { defaultRequest: requests }),
+  };
 }
 
 const RBAC_GROUP = 'rbac.authorization.k8s.io';

@@ -1,10 +1,223 @@
-import type { ServedKind } from './kinds.ts';
-import type { ResourceObject } from './resource-object.ts';
+import { emptyObject } from './empty-objects.ts';
+import { appliedFields, compareFields, type FieldComparison } from './field-comparison.ts';
+import { FieldSet, pathText } from './field-set.ts';
+import type { Fields } from './json-access.ts';
+import { apiVersionOf, type ServedKind } from './kinds.ts';
+import { type ManagedFieldsEntry, type ResourceObject, withMeta } from './resource-object.ts';
+import { StatusError } from './status-error.ts';
+import { TypeRules } from './type-rules.ts';
+
+/** One entry of managed fields, its set decoded. */
+export interface FieldManager {
+  readonly manager: string;
+  readonly operation: 'Apply' | 'Update';
+  readonly apiVersion: string;
+  readonly subresource: string;
+  readonly time: string;
+  readonly fields: FieldSet;
+}
+
+/** Who writes, by what and when. */
+export interface FieldWriter {
+  readonly manager: string;
+  readonly subresource: string;
+  readonly time: string;
+}
+
+/** Fields that the server owns. */
+const UNOWNED = FieldSet.parse({
+  'f:apiVersion': {},
+  'f:kind': {},
+  'f:metadata': {
+    '.': {},
+    'f:name': {},
+    'f:namespace': {},
+    'f:creationTimestamp': {},
+    'f:selfLink': {},
+    'f:uid': {},
+    'f:generation': {},
+    'f:managedFields': {},
+    'f:resourceVersion': {},
+  },
+});
+
+export function rulesOf(kind: ServedKind): TypeRules {
+  return TypeRules.ofRoot(kind.structures, kind.rootType);
+}
+
+/**
+ * `next` with the managed fields that follow from an update by `writer`: it takes the fields that it changed, everybody
+ * loses those that changed or went. `current` is undefined for a new object. An object whose managed fields were
+ * emptied stays without them until something is applied to it.
+ */
 export function recordUpdate(
-  _current: ResourceObject | undefined,
+  current: ResourceObject | undefined,
   next: ResourceObject,
-  _kind: ServedKind,
-  _writer: { readonly manager: string; readonly time: string; readonly subresource: string },
+  kind: ServedKind,
+  writer: FieldWriter,
 ): ResourceObject {
-  return next;
+  const former = decodeManagers(next);
+  if (current !== undefined && former.length === 0) return withManagers(next, []);
+  const comparison = compareFields(current ?? emptyObject(kind), next, rulesOf(kind));
+  const taken = comparison.added.union(comparison.modified).difference(UNOWNED);
+  const managers = withoutChanged(former, comparison);
+  const operation = 'Update';
+  const self = { ...writer, operation, apiVersion: apiVersionOf(kind), fields: taken } as const;
+  return withManagers(next, taken.isEmpty ? managers : mergeManager(managers, self));
+}
+
+/** Managers without the fields that a change took from them or removed; those left with nothing are dropped. */
+function withoutChanged(
+  managers: readonly FieldManager[],
+  comparison: FieldComparison,
+): readonly FieldManager[] {
+  const lost = comparison.added.union(comparison.modified).union(comparison.removed);
+  return managers
+    .map((manager) => ({ ...manager, fields: manager.fields.difference(lost) }))
+    .filter(({ fields }) => !fields.isEmpty);
+}
+
+function mergeManager(managers: readonly FieldManager[], added: FieldManager): readonly FieldManager[] {
+  const known = managers.find((manager) => isSameManager(manager, added));
+  const others = managers.filter((manager) => manager !== known);
+  return [...others, known === undefined ? added : { ...added, fields: known.fields.union(added.fields) }];
+}
+
+function isSameManager(left: FieldManager, right: FieldManager): boolean {
+  return (
+    left.manager === right.manager &&
+    left.operation === right.operation &&
+    left.subresource === right.subresource &&
+    (left.operation === 'Apply' || left.apiVersion === right.apiVersion)
+  );
+}
+
+/** The managers that an object names. */
+export function decodeManagers(object: ResourceObject): readonly FieldManager[] {
+  return (object.metadata.managedFields ?? [])
+    .map((entry) => ({
+      manager: entry.manager,
+      operation: entry.operation,
+      apiVersion: entry.apiVersion,
+      subresource: entry.subresource ?? '',
+      time: entry.time ?? '',
+      fields: FieldSet.parse(entry.fieldsV1),
+    }))
+    .filter(({ fields }) => !fields.isEmpty);
+}
+
+/** `object` with these managers: appliers first, then by time. */
+export function withManagers(object: ResourceObject, managers: readonly FieldManager[]): ResourceObject {
+  const entries = managers
+    .filter(({ fields }) => !fields.isEmpty)
+    .toSorted(compareManagers)
+    .map(encodeManager);
+  return withMeta(object, { managedFields: entries.length === 0 ? undefined : entries });
+}
+
+function compareManagers(left: FieldManager, right: FieldManager): number {
+  const keys = (manager: FieldManager): readonly string[] => [
+    manager.operation,
+    manager.time,
+    manager.manager,
+    manager.apiVersion,
+    manager.subresource,
+  ];
+  const rightKeys = keys(right);
+  for (const [index, key] of keys(left).entries()) {
+    const other = rightKeys[index] ?? '';
+    if (key !== other) return key < other ? -1 : 1;
+  }
+  return 0;
+}
+
+function encodeManager(manager: FieldManager): ManagedFieldsEntry {
+  return {
+    manager: manager.manager,
+    operation: manager.operation,
+    apiVersion: manager.apiVersion,
+    ...(manager.time === '' ? {} : { time: manager.time }),
+    fieldsType: 'FieldsV1',
+    fieldsV1: manager.fields.toFieldsV1(),
+    ...(manager.subresource === '' ? {} : { subresource: manager.subresource }),
+  };
+}
+
+export interface AppliedManagers {
+  /** All managers after the apply. */
+  readonly managers: readonly FieldManager[];
+  /** What this manager applied last time. */
+  readonly formerFields: FieldSet;
+}
+
+/** The managers with what `writer` applies now in the place of what it applied before. */
+export function replaceApplied(
+  managers: readonly FieldManager[],
+  configuration: Fields,
+  kind: ServedKind,
+  writer: FieldWriter,
+): AppliedManagers {
+  const fields = appliedFields(configuration, rulesOf(kind)).difference(UNOWNED);
+  const self = { ...writer, operation: 'Apply', apiVersion: apiVersionOf(kind), fields } as const;
+  const former = managers.find((manager) => isSameManager(manager, self));
+  const formerFields = former?.fields ?? FieldSet.empty;
+  const time = former !== undefined && formerFields.equals(fields) ? former.time : writer.time;
+  const others = managers.filter((manager) => manager !== former);
+  return { managers: [...others, { ...self, time }], formerFields };
+}
+
+/**
+ * Settles what an apply by `writer` takes from others.
+ *
+ * @throws StatusError 409 when others own changed fields and the apply is not forced
+ */
+export function settleConflicts(
+  managers: readonly FieldManager[],
+  comparison: FieldComparison,
+  writer: FieldWriter,
+  isForced: boolean,
+): readonly FieldManager[] {
+  const isSelf = (manager: FieldManager): boolean =>
+    manager.operation === 'Apply' &&
+    manager.manager === writer.manager &&
+    manager.subresource === writer.subresource;
+  const changed = comparison.added.union(comparison.modified);
+  const conflicts = managers
+    .filter((manager) => !isSelf(manager))
+    .map((manager) => ({ ...manager, fields: manager.fields.intersection(changed) }))
+    .filter(({ fields }) => !fields.isEmpty);
+  if (conflicts.length > 0 && !isForced) throw conflictError(conflicts);
+  const others = withoutChanged(
+    managers.filter((manager) => !isSelf(manager)),
+    comparison,
+  );
+  return [...others, ...managers.filter(isSelf)];
+}
+
+function conflictError(conflicts: readonly FieldManager[]): StatusError {
+  const causes = conflicts.flatMap((manager) =>
+    [...manager.fields.paths].map((path) => ({
+      reason: 'FieldManagerConflict',
+      message: `conflict with ${managerText(manager)}`,
+      field: pathText(path),
+    })),
+  );
+  const message = `Apply failed with ${causes.length} conflict${causes.length === 1 ? '' : 's'}: ${conflictsText(conflicts)}`;
+  return new StatusError(409, 'Conflict', message, { causes });
+}
+
+function managerText({ manager, subresource, operation, apiVersion }: FieldManager): string {
+  const named =
+    JSON.stringify(manager) + (subresource === '' ? '' : ` with subresource ${JSON.stringify(subresource)}`);
+  return operation === 'Update' ? `${named} using ${apiVersion}` : named;
+}
+
+function conflictsText(conflicts: readonly FieldManager[]): string {
+  return conflicts
+    .map((manager) => {
+      const paths = [...manager.fields.paths].map(pathText).toSorted();
+      if (paths.length === 1) return `conflict with ${managerText(manager)}: ${paths[0]}`;
+      return `conflicts with ${managerText(manager)}:\n${paths.map((path) => `- ${path}`).join('\n')}`;
+    })
+    .join('\n');
 }

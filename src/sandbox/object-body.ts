@@ -88,6 +88,7 @@ export function toResourceObject(value: Readonly<Record<string, unknown>>, kind:
   if (apiVersion !== apiVersionOf(kind) || kindName !== kind.kind)
     throw wrongKind(apiVersion, kindName, kind);
   const { apiVersion: _apiVersion, kind: _kind, metadata: _metadata, ...rest } = value;
+  checkTextMaps(rest, kind);
   return {
     kind: kind.kind,
     apiVersion: apiVersionOf(kind),
@@ -104,6 +105,28 @@ function wrongKind(apiVersion: unknown, kindName: unknown, kind: ServedKind): Er
   return badRequest(
     `the API version in the data (${String(apiVersion)}) does not match the expected API version (${apiVersionOf(kind)})`,
   );
+}
+
+/** Maps of which clients rely on the server to refuse anything but texts. */
+const TEXT_MAPS: Readonly<Record<string, readonly string[]>> = {
+  ConfigMap: ['data', 'binaryData'],
+  Secret: ['data', 'stringData'],
+};
+
+function checkTextMaps(fields: Readonly<Record<string, unknown>>, kind: ServedKind): void {
+  if (kind.group !== '') return;
+  for (const field of TEXT_MAPS[kind.kind] ?? []) {
+    const content = fields[field] ?? {};
+    const wrong = isObject(content)
+      ? Object.values(content).find((value) => typeof value !== 'string')
+      : content;
+    if (wrong === undefined || wrong === null) continue;
+    const problem = `${kind.kind} in version "${kind.version}" cannot be handled as a ${kind.kind}`;
+    const type = Array.isArray(wrong) ? 'array' : typeof wrong;
+    throw badRequest(
+      `${problem}: json: cannot unmarshal ${type} into Go struct field ${kind.kind}.${field} of type string`,
+    );
+  }
 }
 
 type FieldCheck = (value: unknown) => boolean;
@@ -133,7 +156,7 @@ function toMeta(value: unknown, kind: ServedKind): ObjectMeta {
   const metadata: Record<string, unknown> = {};
   for (const field of META_FIELDS) {
     const content = value[field];
-    if (content === undefined || content === null || content === '') continue;
+    if (isEmpty(content)) continue;
     const [isValid, expected] = META_CHECKS[field] ?? [() => true, ''];
     if (!isValid(content)) {
       const problem = `${kind.kind} in version "${kind.version}" cannot be handled as a ${kind.kind}`;
@@ -145,18 +168,25 @@ function toMeta(value: unknown, kind: ServedKind): ObjectMeta {
   return { ...metadata, name };
 }
 
-/** Unknown top-level and metadata fields of a body, sorted, in the server's words. */
+/** Metadata does not keep empty texts, maps and lists. */
+function isEmpty(value: unknown): boolean {
+  if (value === undefined || value === null || value === '') return true;
+  return Array.isArray(value) ? value.length === 0 : isObject(value) && Object.keys(value).length === 0;
+}
+
+/** Unknown top-level and metadata fields of a body in its order, in the server's words. */
 export function unknownFields(value: Readonly<Record<string, unknown>>, kind: ServedKind): readonly string[] {
-  const metadata = value['metadata'];
-  const metaFields = isObject(metadata) ? Object.keys(metadata) : [];
-  const known: readonly string[] = META_FIELDS;
-  const unknown = metaFields.filter((field) => !known.includes(field)).map((field) => `metadata.${field}`);
   const { fields } = kind;
-  if (fields !== undefined) {
-    const allowed = new Set(['apiVersion', 'kind', 'metadata', ...fields]);
-    unknown.push(...Object.keys(value).filter((field) => !allowed.has(field)));
-  }
-  return unknown.toSorted().map((field) => `unknown field "${field}"`);
+  const knownInMeta: readonly string[] = META_FIELDS;
+  const known = fields === undefined ? undefined : new Set(['apiVersion', 'kind', 'metadata', ...fields]);
+  const unknown = Object.entries(value).flatMap(([field, content]) => {
+    if (field === 'metadata' && isObject(content)) {
+      const inMeta = Object.keys(content).filter((name) => !knownInMeta.includes(name));
+      return inMeta.map((name) => `metadata.${name}`);
+    }
+    return known === undefined || known.has(field) ? [] : [field];
+  });
+  return unknown.map((field) => `unknown field "${field}"`);
 }
 
 /**
@@ -177,13 +207,25 @@ export function validateFields(
   throw badRequest(`${subject}: strict decoding error: ${problems.join(', ')}`);
 }
 
+/** Fields that a typed server leaves out when they are empty. */
+const OMITTED_FIELDS = [
+  'binaryData',
+  'data',
+  'imagePullSecrets',
+  'parameters',
+  'secrets',
+  'stringData',
+  'subjects',
+];
+
 /** Removes top-level fields that a built-in kind does not have, as a typed server drops them. */
 export function dropUnknownFields(object: ResourceObject, kind: ServedKind): ResourceObject {
   const { fields } = kind;
   if (fields === undefined) return object;
   const kept: Record<string, unknown> = {};
   for (const [field, value] of Object.entries(object)) {
-    if (fields.includes(field) && value !== null) kept[field] = value;
+    if (fields.includes(field) && !(OMITTED_FIELDS.includes(field) ? isEmpty(value) : value === null))
+      kept[field] = value;
   }
   return { kind: object.kind, apiVersion: object.apiVersion, metadata: object.metadata, ...kept };
 }

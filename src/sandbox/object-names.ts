@@ -44,6 +44,7 @@ function nameProblem(name: string, kind: ServedKind): string | undefined {
     if (name === '.' || name === '..') return `may not be '${name}'`;
     return /[/%]/.test(name) ? `may not contain '${name.includes('/') ? '/' : '%'}'` : undefined;
   }
+  if (rule === LABEL_RULE && name.includes('.')) return 'must not contain dots';
   if (name.length > rule.maxLength) return `must be no more than ${rule.maxLength} bytes`;
   return rule.pattern.test(name) ? undefined : rule.problem;
 }

@@ -1,5 +1,6 @@
-import { isObject } from '../lib/json.ts';
+import { canonicalJson, isObject } from '../lib/json.ts';
 import { equalJson, type Fields, listAt, scalarText } from './json-access.ts';
+import { sortMerged } from './list-items.ts';
 import { badRequest } from './status-error.ts';
 import type { TypeRules } from './type-rules.ts';
 
@@ -31,8 +32,8 @@ export function applyStrategicPatch(target: Fields, patch: Fields, rules: TypeRu
     if (!key.startsWith(ORDER_PREFIX) || !Array.isArray(order)) continue;
     const field = key.slice(ORDER_PREFIX.length);
     const list = merged[field];
-    if (Array.isArray(list))
-      merged[field] = inOrder(list, order, listAt(target, field), rules.rule(field).mergeKey ?? '');
+    const mergeKey = rules.rule(field).mergeKey ?? '';
+    if (Array.isArray(list)) merged[field] = inOrder(list, order, listAt(target, field), mergeKey);
   }
   return merged;
 }
@@ -66,7 +67,10 @@ function mergeField(target: unknown, patch: unknown, field: string, rules: TypeR
   }
   if (!Array.isArray(patch) || rule.mergeKey === undefined) return patch;
   const list = Array.isArray(target) ? target : [];
-  if (rule.mergeKey === '') return [...list, ...patch.filter((item) => !list.includes(item))];
+  if (rule.mergeKey === '') {
+    const added = patch.filter((item) => !list.includes(item));
+    return inOrder([...list, ...added], patch, list, '');
+  }
   return mergeObjects(list, patch, rule.mergeKey, rules.below(field));
 }
 
@@ -90,36 +94,17 @@ function mergeObjects(
     else if (isObject(found)) merged[index] = applyStrategicPatch(found, item, rules);
     else merged.push(applyStrategicPatch({}, item, rules));
   }
-  return merged;
+  return inOrder(merged, items, target, mergeKey);
 }
 
-/**
- * Sorts a merged list as the patch asks for: the named elements in the given order; the others (which the server alone
- * knows) keep their place relative to their neighbours in the old list.
- */
+/** Sorts a merged list: the elements of `order` as they stand there, the others where they stood among the old ones. */
 function inOrder(
   list: readonly unknown[],
   order: readonly unknown[],
   oldList: readonly unknown[],
   mergeKey: string,
 ): readonly unknown[] {
-  const keyOf = (item: unknown): unknown => (mergeKey === '' || !isObject(item) ? item : item[mergeKey]);
-  const positionIn = (items: readonly unknown[], item: unknown): number =>
-    items.findIndex((other) => equalJson(keyOf(other), keyOf(item)));
-  const named = list.filter((item) => positionIn(order, item) >= 0);
-  named.sort((left, right) => positionIn(order, left) - positionIn(order, right));
-  const others = list.filter((item) => positionIn(order, item) < 0);
-  const result: unknown[] = [];
-  while (named.length > 0 || others.length > 0) {
-    const [nextNamed] = named;
-    const [nextOther] = others;
-    const otherPosition = positionIn(oldList, nextOther);
-    const namedPosition = positionIn(oldList, nextNamed);
-    const takeOther =
-      nextOther !== undefined &&
-      (nextNamed === undefined ||
-        (namedPosition >= 0 && otherPosition >= 0 && otherPosition < namedPosition));
-    result.push(takeOther ? others.shift() : named.shift());
-  }
-  return result;
+  const elementOf = (item: unknown): string =>
+    canonicalJson(mergeKey !== '' && isObject(item) ? item[mergeKey] : item);
+  return sortMerged(list, order.map(elementOf), oldList.map(elementOf), elementOf);
 }

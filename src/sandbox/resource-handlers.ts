@@ -14,12 +14,13 @@ import {
   toResourceObject,
   validateFields,
 } from './object-body.ts';
+import { invalidValue, required } from './object-names.ts';
 import { patchFields, patchTypeOf } from './patch-object.ts';
 import { type View, viewObject } from './representation.ts';
 import { objectKey, type ResourceObject } from './resource-object.ts';
 import { answerReview } from './reviews.ts';
 import { scaleOf, withScale } from './scale.ts';
-import { badRequest, notFound } from './status-error.ts';
+import { badRequest, invalid, notFound, StatusError } from './status-error.ts';
 import { updateObject } from './update-object.ts';
 
 /** One request for a resource, taken apart. */
@@ -145,18 +146,29 @@ export function handlePatch(state: ApiState, resource: ResourceRequest): ApiAnsw
   }
   const patched = patchFields(current, type, request.body, kind);
   const warnings = validateFields({ value: patched, duplicates: [] }, kind, fieldValidation(request.query));
-  const draft = toResourceObject(patched, kind);
+  const draft = patchedObject(patched, kind);
   const updated = updateObject(state, { kind, current, draft, subresource }, options);
   return objectAnswer(state, resource, updated, { warnings });
+}
+
+/** A patch that makes no object of the kind is invalid, where a body that is none is a bad request. */
+function patchedObject(patched: Fields, kind: ServedKind): ResourceObject {
+  try {
+    return toResourceObject(patched, kind);
+  } catch (error) {
+    if (!(error instanceof StatusError) || error.status.code !== 400) throw error;
+    const cause = invalidValue('patch', patched, error.message);
+    throw new StatusError(422, 'Invalid', ` "" is invalid: patch: ${cause.message}`, { causes: [cause] });
+  }
 }
 
 function applyPatch(state: ApiState, resource: ResourceRequest): ApiAnswer {
   const { request, kind, namespace, name, subresource } = resource;
   const manager = request.query.get('fieldManager') ?? '';
-  if (manager === '')
-    throw badRequest(
-      'PatchOptions.meta.k8s.io "" is invalid: fieldManager: Required value: is required for apply patch',
-    );
+  if (manager === '') {
+    const cause = required('fieldManager', 'is required for apply patch');
+    throw invalid({ group: 'meta.k8s.io', kind: 'PatchOptions', name: '' }, [cause]);
+  }
   const value = decodeYaml(request.body);
   const warnings = validateFields({ value, duplicates: [] }, kind, fieldValidation(request.query));
   const { object, isCreated } = applyObject(

@@ -6,6 +6,7 @@ import { invalid } from './status-error.ts';
 /** The `scale` subresource of a workload. */
 export function scaleOf(workload: ResourceObject): ResourceObject {
   const { name, namespace, uid, resourceVersion, creationTimestamp } = workload.metadata;
+  const replicas = numberAt(workload, 'spec', 'replicas') ?? 0;
   const selector = Object.entries(selectorLabels(workload)).map(([key, value]) => `${key}=${value}`);
   return {
     kind: 'Scale',
@@ -17,7 +18,8 @@ export function scaleOf(workload: ResourceObject): ResourceObject {
       ...(resourceVersion === undefined ? {} : { resourceVersion }),
       ...(creationTimestamp === undefined ? {} : { creationTimestamp }),
     },
-    spec: { replicas: numberAt(workload, 'spec', 'replicas') ?? 0 },
+    // A Scale leaves out a zero, and reads a missing number as one.
+    spec: replicas > 0 ? { replicas } : {},
     status: {
       replicas: numberAt(workload, 'status', 'replicas') ?? 0,
       selector: selector.toSorted().join(','),

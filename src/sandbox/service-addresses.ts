@@ -19,14 +19,15 @@ export function assignAddresses(
   const completed = needsNodePorts
     ? withNodePorts(store, withAddress, fieldsAt(current, 'spec'))
     : withAddress;
-  const status = service['status'] ?? { loadBalancer: {} };
-  return { ...service, spec: completed, status };
+  return { ...service, spec: completed };
 }
 
 function clusterAddress(store: ObjectStore, spec: Fields, currentSpec: Fields): Fields {
   const wanted = stringAt(spec, 'clusterIP') || stringAt(spec, 'clusterIPs', 0);
   const clusterIP = wanted || stringAt(currentSpec, 'clusterIP') || freeAddress(store);
-  return { clusterIP, clusterIPs: [clusterIP] };
+  const ipFamilyPolicy = spec['ipFamilyPolicy'] ?? currentSpec['ipFamilyPolicy'] ?? 'SingleStack';
+  const ipFamilies = spec['ipFamilies'] ?? currentSpec['ipFamilies'] ?? ['IPv4'];
+  return { clusterIP, clusterIPs: [clusterIP], ipFamilyPolicy, ipFamilies };
 }
 
 function freeAddress(store: ObjectStore): string {

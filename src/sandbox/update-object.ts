@@ -1,11 +1,18 @@
 import type { ApiState, WriteOptions } from './api-state.ts';
-import { checkNamespace, completeObject, hasGeneration, writer } from './create-object.ts';
+import {
+  checkNamespace,
+  decideFields,
+  defaultObject,
+  hasGeneration,
+  type PreparedObject,
+  writer,
+} from './create-object.ts';
 import { checkImmutableFields } from './immutable-fields.ts';
 import { equalJson, withoutFields } from './json-access.ts';
 import { type ServedKind, storageOf } from './kinds.ts';
 import { recordUpdate } from './managed-fields.ts';
 import { validateNames } from './object-names.ts';
-import { objectKey, type ResourceObject, withMeta } from './resource-object.ts';
+import { type ObjectMeta, objectKey, type ResourceObject, withMeta } from './resource-object.ts';
 import { badRequest, conflict, modifiedConflict } from './status-error.ts';
 
 export interface UpdateRequest {
@@ -25,19 +32,24 @@ export interface UpdateRequest {
  */
 export function updateObject(state: ApiState, request: UpdateRequest, options: WriteOptions): ResourceObject {
   const { kind, current, subresource } = request;
-  const next = nextObject(state, request);
-  const recorded = recordUpdate(current, next, kind, writer(state, options, subresource));
-  return commitChange(state, { kind, current, next: recorded }, options);
+  const { object, defaulted } = replacedObject(state, request);
+  const recorded = recordUpdate(current, defaulted, kind, writer(state, options, subresource));
+  const next = withMeta(object, { managedFields: recorded.metadata.managedFields });
+  return commitChange(state, { kind, current, next }, options);
 }
 
-/** The object that would replace `current`, without changes to its managed fields. */
+/** The object that would replace `current`, with the managed fields of the draft. */
 export function nextObject(state: ApiState, request: UpdateRequest): ResourceObject {
+  return replacedObject(state, request).object;
+}
+
+function replacedObject(state: ApiState, request: UpdateRequest): PreparedObject {
   const { kind, current, draft, subresource } = request;
   checkIdentity(request);
   const merged =
     subresource === 'status' ? withStatusOf(current, draft) : withOldStatus(kind, current, draft);
   const meta = current.metadata;
-  const object = withMeta(
+  const replaced = withMeta(
     { ...merged, metadata: { ...merged.metadata, name: meta.name } },
     {
       namespace: meta.namespace,
@@ -48,14 +60,23 @@ export function nextObject(state: ApiState, request: UpdateRequest): ResourceObj
       creationTimestamp: meta.creationTimestamp,
       deletionTimestamp: meta.deletionTimestamp,
       deletionGracePeriodSeconds: meta.deletionGracePeriodSeconds,
-      managedFields: draft.metadata.managedFields ?? meta.managedFields,
+      managedFields: managedFieldsOf(request),
     },
   );
-  validateNames(object, kind);
-  const next = subresource === 'status' ? object : completeObject(state, kind, object, current);
-  if (subresource !== 'status') checkImmutableFields(kind, current, next);
-  if (!hasGeneration(kind) || equalJson(countedFields(current), countedFields(next))) return next;
-  return withMeta(next, { generation: (meta.generation ?? 0) + 1 });
+  validateNames(replaced, kind);
+  if (subresource === 'status') return { object: replaced, defaulted: replaced };
+  const defaulted = defaultObject(kind, replaced);
+  const decided = decideFields(state, kind, defaulted, current);
+  checkImmutableFields(kind, current, decided);
+  if (!hasGeneration(kind) || equalJson(countedFields(current), countedFields(decided)))
+    return { object: decided, defaulted };
+  return { object: withMeta(decided, { generation: (meta.generation ?? 0) + 1 }), defaulted };
+}
+
+/** A client may rewrite managed fields, but neither forget them by mistake nor reach them through a subresource. */
+function managedFieldsOf({ current, draft, subresource }: UpdateRequest): ObjectMeta['managedFields'] {
+  const { managedFields } = current.metadata;
+  return subresource === '' ? (draft.metadata.managedFields ?? managedFields) : managedFields;
 }
 
 /** Commits `next` over `current` if it differs. */

@@ -100,9 +100,11 @@ async function keepOpen(
 ): Promise<void> {
   const endMs = clock.now() + options.timeoutMs;
   try {
-    for (let leftMs = options.timeoutMs; leftMs > 0; leftMs = endMs - clock.now()) {
+    let leftMs = options.timeoutMs;
+    while (leftMs > 0) {
       await clock.sleep(options.hasBookmarks ? Math.min(leftMs, BOOKMARK_PERIOD_MS) : leftMs, signal);
-      if (options.hasBookmarks) sendBookmark();
+      leftMs = endMs - clock.now();
+      if (options.hasBookmarks && leftMs > 0) sendBookmark();
     }
   } catch (error) {
     if (!signal.aborted) throw error;

@@ -132,7 +132,7 @@ function jobStatus(object: ResourceObject, now: string): Fields | undefined {
 }
 
 function podStatus(object: ResourceObject, now: string): Fields | undefined {
-  if (stringAt(object, 'status', 'phase') !== '') return undefined;
+  if (stringAt(object, 'status', 'phase') !== 'Pending') return undefined;
   const isService = stringAt(object, 'spec', 'restartPolicy') === 'Always';
   const types = ['Initialized', 'Ready', 'ContainersReady', 'PodScheduled'];
   const conditions = types.map((type) => {

@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { systemClock } from '../../src/lib/clock.ts';
+import { isObject } from '../../src/lib/json.ts';
+import { silentLogger } from '../../src/lib/log.ts';
+import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { describeCluster } from '../support/control-plane/cluster-suite.ts';
+import { APPLY_SCRIPTS } from './differential/apply-scripts.ts';
+import { KIND_SCRIPTS } from './differential/kind-scripts.ts';
+import { normalise } from './differential/normalise.ts';
+import { type RawAnswer, type RawClient, rawClient } from './differential/raw-client.ts';
+import { REQUEST_SCRIPTS } from './differential/request-scripts.ts';
+import type { Script, ScriptStep } from './differential/script.ts';
+import { WRITE_SCRIPTS } from './differential/write-scripts.ts';
+
+const SCRIPTS = [...REQUEST_SCRIPTS, ...WRITE_SCRIPTS, ...KIND_SCRIPTS, ...APPLY_SCRIPTS];
+
+describeCluster('the same requests to the sandbox and to a real API server', (cluster) => {
+  let sandbox: Sandbox;
+  let toSandbox: RawClient;
+  let toCluster: RawClient;
+
+  beforeAll(async () => {
+    sandbox = await startSandbox({ clock: systemClock, log: silentLogger }, new AbortController().signal);
+    toSandbox = rawClient({ serverUrl: sandbox.url });
+    toCluster = rawClient(cluster().access);
+  });
+
+  afterAll(() => sandbox.stop());
+
+  test.each(SCRIPTS.map((script, index) => ({ ...script, index })))(
+    'get the same answers: $name',
+    async (script) => {
+      const namespace = `differential-${script.index}`;
+      const [ours, theirs] = await Promise.all([
+        play(toSandbox, script, namespace),
+        play(toCluster, script, namespace),
+      ]);
+      for (const [index, step] of script.steps.entries()) {
+        const title = `${index}: ${step.method} ${step.path}`;
+        expect({ title, ...ours[index] }).toEqual({ title, ...theirs[index] });
+      }
+    },
+  );
+});
+
+async function play(client: RawClient, script: Script, namespace: string): Promise<readonly object[]> {
+  const fill = (text: string): string => text.replaceAll('{ns}', namespace);
+  await client({
+    method: 'POST',
+    path: '/api/v1/namespaces',
+    contentType: 'application/json',
+    body: JSON.stringify({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } }),
+  });
+  const answers: object[] = [];
+  for (const step of script.steps) {
+    const body = typeof step.body === 'string' ? step.body : JSON.stringify(step.body);
+    const answer = await client({
+      method: step.method,
+      path: fill(step.path),
+      ...(step.accept === undefined ? {} : { accept: step.accept }),
+      ...(step.contentType === undefined ? {} : { contentType: step.contentType }),
+      ...(body === undefined ? {} : { body: fill(body) }),
+    });
+    answers.push(comparedPart(answer, step));
+  }
+  return answers;
+}
+
+function comparedPart({ status, warnings, body }: RawAnswer, { compare = 'all' }: ScriptStep): object {
+  if (compare === 'status') return { status };
+  if (compare === 'reason') return { status, reason: isObject(body) ? (body['reason'] ?? '') : '' };
+  return { status, warnings: warnings.join(), body: normalise(body) };
+}
