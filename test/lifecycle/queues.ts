@@ -144,7 +144,9 @@ kubernetes:
     await world.write('modules', { '../go': '' });
     const event = (name: string) =>
       `{"binding":"items","type":"Event","watchEvent":"Added","filterResult":"${name}"}`;
-    await world.log.untilPrinted(`[${event('b')},${event('a')},${event('c')}]`);
+    const together = `[${event('b')},${event('a')},${event('c')}]`;
+    await world.log.untilPrinted(together);
+    expect(world.log.printed.at(-1)).toBe(together);
   });
 
   test('the lengths of the queues are on the metrics page', async () => {
