@@ -1,0 +1,125 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { runDaemon } from '../../src/daemon.ts';
+import { readSettings } from '../../src/settings/read-settings.ts';
+import { type SandboxBackend, sandboxBackend } from '../support/backends.ts';
+import { CapturedLog } from '../support/captured-log.ts';
+import { JumpClock } from '../support/jump-clock.ts';
+import { type FileTree, shHook, writeTree } from '../support/world-files.ts';
+
+let backend: SandboxBackend;
+let directory = '';
+let stop = new AbortController();
+const clock = new JumpClock();
+let log = new CapturedLog(clock);
+
+beforeAll(async () => {
+  backend = await sandboxBackend();
+});
+afterAll(() => backend.sandbox.stop());
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'run-daemon-'));
+  stop = new AbortController();
+  log = new CapturedLog(clock);
+});
+afterEach(() => rm(directory, { recursive: true }));
+
+interface Run {
+  readonly hooks?: FileTree;
+  readonly flags?: Readonly<Record<string, string>>;
+  readonly onConverged?: () => Promise<void>;
+}
+
+async function run({ hooks = {}, flags = {}, onConverged = () => Promise.resolve() }: Run): Promise<number> {
+  await writeTree(join(directory, 'global-hooks'), hooks);
+  await writeTree(join(directory, 'modules'), {});
+  const settings = readSettings({
+    env: {},
+    flags: {
+      namespace: 'default',
+      'modules-dir': join(directory, 'modules'),
+      'global-hooks-dir': join(directory, 'global-hooks'),
+      'tmp-dir': join(directory, 'tmp'),
+      'debug-unix-socket': join(directory, 's'),
+      'kube-config': backend.kubeconfigPath,
+      'helm-bin-path': backend.helmPath,
+      'prometheus-listen-port': '0',
+      'shutdown-grace': '2s',
+      ...flags,
+    },
+  });
+  const host = {
+    env: { PATH: process.env['PATH'] },
+    cwd: directory,
+    clock,
+    random: () => 0,
+    log: log.logger,
+    version: '0',
+  };
+  return await runDaemon(settings, host, stop.signal, { onConverged });
+}
+
+const EXITING = { 'exit-after-converge': 'true' };
+const GOOD = { 'good.sh': shHook('onStartup: 1', 'echo good') };
+const BAD = { 'bad.sh': shHook('onStartup: 1', 'echo "no luck" >&2; exit 1') };
+
+test('with --exit-after-converge the exit code is 0 after the first converge', async () => {
+  let converged = 0;
+  const onConverged = async (): Promise<void> => void (converged += 1);
+  expect(await run({ hooks: GOOD, flags: EXITING, onConverged })).toBe(0);
+  expect([converged, log.printed]).toEqual([1, ['good']]);
+  expect(log.records.at(-1)?.['msg']).toBe('shutdown is done');
+});
+
+test('with --exit-after-converge it is 1 when a task failed three times in a row, and the reason is logged', async () => {
+  const ended = run({ hooks: BAD, flags: EXITING });
+  for (const failures of [1, 2]) {
+    await log.untilMessage('attempt will be repeated', failures);
+    clock.jump(30_000);
+  }
+  expect(await ended).toBe(1);
+  expect(log.records.find(({ level }) => level === 'fatal')).toMatchObject({
+    msg: 'the first converge failed',
+    hook: 'bad.sh',
+    failures: 3,
+    error: "global hook 'bad.sh' failed: no luck",
+  });
+});
+
+test('without it a failing start is tried again, and an orderly stop gives 0', async () => {
+  const ended = run({ hooks: BAD });
+  for (const failures of [1, 2, 3, 4]) {
+    await log.untilMessage('attempt will be repeated', failures);
+    clock.jump(30_000);
+  }
+  stop.abort(new Error('SIGTERM received'));
+  expect(await ended).toBe(0);
+  expect(log.records.some(({ level }) => level === 'fatal')).toBe(false);
+});
+
+test('a stop before the first converge gives 1 with --exit-after-converge', async () => {
+  const ended = run({ hooks: BAD, flags: EXITING });
+  await log.untilMessage('attempt will be repeated');
+  stop.abort(new Error('SIGTERM received'));
+  expect(await ended).toBe(1);
+});
+
+test('a stop in the middle of the start ends it', async () => {
+  stop.abort(new Error('SIGTERM received'));
+  expect(await run({ hooks: GOOD })).toBe(0);
+  expect(log.printed).toEqual([]);
+});
+
+test('what keeps the daemon from starting is one clear record, and the exit code is 1', async () => {
+  expect(await run({ flags: { 'kube-config': join(directory, 'none') } })).toBe(1);
+  const fatal = log.records.filter(({ level }) => level === 'fatal');
+  expect(fatal).toEqual([
+    {
+      level: 'fatal',
+      msg: 'the daemon cannot start',
+      error: expect.stringContaining(`--kube-config: ${directory}/none does not exist`),
+    },
+  ]);
+});
