@@ -4,7 +4,7 @@ import type { Task } from '../operator/tasks.ts';
 import { failedTask } from './failed-task.ts';
 
 const converge: Task = { type: 'ConvergeModules', event: 'OperatorStartup', trigger: 'Operator-Startup' };
-const apply: Task = { type: 'ApplyKubeConfigValues', trigger: 'ConfigMap' };
+const apply: Task = { type: 'ApplyKubeConfigValues', changedKeys: [], trigger: 'ConfigMap' };
 
 test.each<[string, Task, string, Operator['firstConverge'], boolean]>([
   ['what is in main before the first converge', apply, 'main', 'running', true],

@@ -75,7 +75,7 @@ export class HttpKubeClient implements KubeClient {
   }
 
   async stream(request: KubeRequest, signal: AbortSignal): Promise<AsyncIterable<string>> {
-    await this.#options.limiter?.take(signal);
+    // A watch is opened once for minutes, and its reopening has a back-off: it needs no limit of rate.
     const answer = await withDeadline(this.#deadlineOf(request), signal, async (signal) => {
       const answer = await this.#observed(request, 'WATCH', () => this.#send(request, 'watch', signal));
       if (isSuccess(answer)) return answer;

@@ -1,9 +1,5 @@
-import type { Module } from '../modules/module.ts';
 import type { ConfigChange } from '../values/config-map-store.ts';
 import type { Operator } from './operator.ts';
-import type { Task } from './tasks.ts';
-
-const APPLY: Task = { type: 'ApplyKubeConfigValues', trigger: 'Apply-Kube-Config-Values-Changes' };
 
 /**
  * Turns a change of the ConfigMap into tasks: changed values are taken over first of all; changed global values or
@@ -28,29 +24,17 @@ export function onConfigChange(operator: Operator, change: ConfigChange): void {
 
 function applyChange(operator: Operator, change: Extract<ConfigChange, { type: 'changed' }>): void {
   const { difference } = change;
-  const { main } = operator;
   const isReload = difference.isGlobalChanged || difference.flags.length > 0;
-  if (operator.discovery === undefined) {
-    // The converge to come reads the flags itself; only the values have to be there before it.
-    main.prepend(APPLY);
-  } else if (isReload) {
+  // Before the first discovery the converge to come sees all of it; only the values have to be there before it.
+  const changedKeys =
+    isReload || operator.discovery === undefined ? [] : [...difference.sections, ...difference.maintenance];
+  if (isReload && operator.discovery !== undefined)
     operator.restartConverge('KubeConfigChanged', 'ReloadAll-After-KubeConfigChange');
-    main.prepend(APPLY);
-  } else {
-    const keys = new Set([...difference.sections, ...difference.maintenance]);
-    const runs = changedModules(operator, (module) => keys.has(module.key));
-    main.prepend(APPLY, ...runs);
-  }
+  operator.main.prepend({
+    type: 'ApplyKubeConfigValues',
+    changedKeys,
+    trigger: 'Apply-Kube-Config-Values-Changes',
+  });
   // What waits after a failure may have waited for just this change.
-  main.cutDelay();
-}
-
-function changedModules(operator: Operator, isChanged: (module: Module) => boolean): readonly Task[] {
-  const isPending = (module: Module): boolean =>
-    operator.main.entries.some(
-      ({ task }, index) => index > 0 && task.type === 'ModuleRun' && task.module === module.name,
-    );
-  return operator.modules
-    .filter((module) => isChanged(module) && operator.isEnabled(module.name) && !isPending(module))
-    .map((module) => operator.moduleRun(module.name, 'KubeConfig-Changed-Modules'));
+  operator.main.cutDelay();
 }

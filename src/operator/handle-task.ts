@@ -48,7 +48,7 @@ async function dispatch(
     case 'ConvergeModules':
       return handleConvergeModules(operator, entry, task, queue, signal);
     case 'ApplyKubeConfigValues':
-      return handleApplyConfig(operator);
+      return handleApplyConfig(operator, task, signal);
     case 'ReloadFiles':
       return handleReloadFiles(operator, signal);
     case 'ModuleRun':

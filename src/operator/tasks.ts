@@ -1,6 +1,6 @@
 import type { RunReason } from '../hooks/binding-context.ts';
 import type { BindingType } from '../hooks/hook-config.ts';
-import type { ModuleName } from '../values/module-key.ts';
+import type { ModuleKey, ModuleName } from '../values/module-key.ts';
 import type { HookRuntime } from './hook-runtime.ts';
 
 /** What the event type label of metrics and logs says about who asked for a converge. */
@@ -63,7 +63,12 @@ export type Task =
     }
   | { readonly type: 'GlobalHookWaitKubernetesSynchronization'; readonly trigger: string }
   | { readonly type: 'ConvergeModules'; readonly event: ConvergeEvent; readonly trigger: string }
-  | { readonly type: 'ApplyKubeConfigValues'; readonly trigger: string }
+  | {
+      readonly type: 'ApplyKubeConfigValues';
+      /** Modules to be run when the values are taken over; none where a converge follows anyway. */
+      readonly changedKeys: readonly ModuleKey[];
+      readonly trigger: string;
+    }
   | { readonly type: 'ReloadFiles'; readonly trigger: string }
   | { readonly type: 'ModuleDelete'; readonly module: ModuleName; readonly trigger: string }
   | { readonly type: 'DiscoverHelmReleases'; readonly trigger: string }

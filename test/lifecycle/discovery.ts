@@ -124,6 +124,27 @@ then echo true; else echo false; fi > "$MODULE_ENABLED_RESULT"`,
     expect(world.daemon.operator.enabledModules).toEqual([]);
   });
 
+  test('a changed section of the ConfigMap asks the enabled scripts again', async () => {
+    await using world = await World.create(backend(), {
+      modules: {
+        'values.yaml': 'simpleModuleEnabled: true\notherEnabled: true\n',
+        '001-simple-module/enabled': STOP_ON_PARAMETER,
+        '001-simple-module/hooks/hook.sh': announcer('simple', { beforeHelm: 1, afterDeleteHelm: 1 }),
+        '002-other/hooks/hook.sh': announcer('other', { beforeHelm: 1 }),
+      },
+      config: { simpleModule: 'param2: go\n' },
+    });
+    await world.converge();
+    await world.putConfig({ simpleModule: 'param2: still\n' });
+    await world.log.untilPrinted('simple beforeHelm', 2);
+    expect(world.log.printed).toEqual(['simple beforeHelm', 'other beforeHelm', 'simple beforeHelm']);
+    await world.putConfig({ simpleModule: 'param2: stopMePlease\n' });
+    await world.log.untilPrinted('simple afterDeleteHelm');
+    expect(world.daemon.operator.enabledModules).toEqual(['other']);
+    await world.putConfig({ simpleModule: 'param2: go\n' });
+    await world.log.untilPrinted('simple beforeHelm', 3);
+  });
+
   test('a failed discovery is repeated every 5 s, and holds up events in the main queue only', async () => {
     await using world = await World.create(backend(), {
       modules: {

@@ -1,24 +1,56 @@
+import { isDeepStrictEqual } from 'node:util';
 import { messageOf } from '../../lib/errors.ts';
 import type { TaskOutcome } from '../../queue/task-queue.ts';
 import { unknownModuleKeys } from '../../values/config-map-content.ts';
 import type { Operator } from '../operator.ts';
 import type { Task } from '../tasks.ts';
+import { DISCOVERY_RETRY_MS } from './converge-modules.ts';
 
-/** Takes over what the ConfigMap says now. */
-export function handleApplyConfig(operator: Operator): TaskOutcome<Task> {
+type ApplyTask = Extract<Task, { type: 'ApplyKubeConfigValues' }>;
+
+/**
+ * Takes over what the ConfigMap says now, and runs the modules whose sections changed. An enabled script may decide
+ * otherwise on the new values: then all modules are brought to the new state instead.
+ */
+export async function handleApplyConfig(
+  operator: Operator,
+  task: ApplyTask,
+  signal: AbortSignal,
+): Promise<TaskOutcome<Task>> {
   const { values, configMapContent, metrics, log } = operator.deps;
   try {
     values.setConfig(configMapContent());
     warnAboutUnknownModules(operator);
-    return { type: 'success' };
+    if (task.changedKeys.length === 0) return { type: 'success' };
+    if (await hasOtherModulesEnabled(operator, signal)) {
+      operator.restartConverge('KubeConfigChanged', 'ReloadAll-After-KubeConfigChange');
+      return { type: 'success' };
+    }
+    return { type: 'success', after: runsOfChangedModules(operator, task) };
   } catch (error) {
+    signal.throwIfAborted();
     metrics.modulesDiscoverError();
     log.error(
       { error: messageOf(error) },
-      'ApplyKubeConfigValues failed, the old values stay in force. Requeue task to retry after delay.',
+      'ApplyKubeConfigValues failed, modules stay as they are. Requeue task to retry after delay.',
     );
-    return { type: 'retry', error };
+    return { type: 'retry', error, delayMs: DISCOVERY_RETRY_MS };
   }
+}
+
+async function hasOtherModulesEnabled(operator: Operator, signal: AbortSignal): Promise<boolean> {
+  const { modules, deps, discovery } = operator;
+  if (discovery === undefined || modules.every((module) => module.enabledScript === undefined)) return false;
+  const { enabled } = await deps.discover(modules, signal);
+  return !isDeepStrictEqual(enabled, discovery.enabled);
+}
+
+function runsOfChangedModules(operator: Operator, { changedKeys }: ApplyTask): readonly Task[] {
+  const isPending = (name: string): boolean =>
+    operator.main.entries.some(({ task }) => task.type === 'ModuleRun' && task.module === name);
+  return operator.modules
+    .filter(({ key, name }) => changedKeys.includes(key) && operator.isEnabled(name) && !isPending(name))
+    .map(({ name }) => operator.moduleRun(name, 'KubeConfig-Changed-Modules'));
 }
 
 /** Sections and flags of modules that do not exist are mostly typing errors; they have no effect. */

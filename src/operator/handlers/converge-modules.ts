@@ -10,7 +10,7 @@ import { countsForConverge, type GlobalHookRun, type Task } from '../tasks.ts';
 type ConvergeTask = Extract<Task, { type: 'ConvergeModules' }>;
 
 /** A failed discovery is tried again after this time, always. */
-const DISCOVERY_RETRY_MS = 5_000;
+export const DISCOVERY_RETRY_MS = 5_000;
 
 /**
  * Brings all modules to the desired state, in phases: beforeAll hooks, discovery, deletion of disabled modules and runs
