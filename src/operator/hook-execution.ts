@@ -57,7 +57,6 @@ export class HookExecution {
     const { hook } = run.hook;
     const { clock, metrics } = this.#options;
     const labels = hookLabels(run, queue);
-    await run.hook.rateLimiter?.take(signal);
     const startedMs = clock.now();
     log.debug({}, 'hook started');
     try {
@@ -81,6 +80,8 @@ export class HookExecution {
         signal,
       );
       if (usage !== undefined) metrics.hookUsage(labels, usage);
+      // Its module was deleted meanwhile: nothing of it may come back.
+      if (run.hook.isStopped) return { areValuesChanged: false, areFlagsChanged: false };
       const parsed = parseOutputs(outputs, hook, log);
       const effects = await inNameOf(hook, signal, async () => {
         this.#options.values.checkPatches(valuesOwnerOf(hook), parsed.patches);

@@ -153,10 +153,10 @@ export class Operator {
     else this.main.append(converge);
   }
 
-  /** Removes tasks of a hook from all queues, except the ones that run now. */
+  /** Removes tasks of hooks from all queues; one that runs now goes on to its end, but not again. */
   dropTasksOf(runtimes: readonly HookRuntime[]): void {
     for (const queue of this.deps.queues.all) {
-      queue.remove((task, index) => index > 0 && 'hook' in task && runtimes.includes(task.hook));
+      queue.remove((task) => 'hook' in task && runtimes.includes(task.hook));
     }
   }
 

@@ -12,6 +12,7 @@ export class Synchronization {
   }
 
   done(): void {
+    if (this.isDone) return;
     this.#pending -= 1;
     if (this.isDone) for (const wake of this.#waiters.splice(0)) wake();
   }

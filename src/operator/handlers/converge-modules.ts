@@ -29,7 +29,7 @@ export async function handleConvergeModules(
       operator.convergePhase = 'wait-before-all';
       return { type: 'repeat', before: lifecycleRuns(operator, 'beforeAll', task) };
     case 'wait-before-all':
-      return discover(operator, task, signal);
+      return discover(operator, entry, task, queue, signal);
     case 'wait-modules':
       operator.convergePhase = 'wait-after-all';
       return { type: 'repeat', before: afterAllRuns(operator, task) };
@@ -49,13 +49,17 @@ function begin(operator: Operator, entry: QueueEntry<Task>, queue: TaskQueue<Tas
 
 async function discover(
   operator: Operator,
+  entry: QueueEntry<Task>,
   task: ConvergeTask,
+  queue: TaskQueue<Task>,
   signal: AbortSignal,
 ): Promise<TaskOutcome<Task>> {
   const { deps, modules } = operator;
   try {
     const releases = await deps.releases.list(signal);
     const discovery = await deps.discover(modules, signal);
+    // A converge that was started over meanwhile discovers by itself, and its phase must not be touched.
+    if (!queue.entries.some(({ id }) => id === entry.id)) return { type: 'success' };
     const wasEnabled = operator.enabledModules;
     operator.discovery = discovery;
     deps.log.info({ modules: discovery.enabled }, 'Enabled modules');

@@ -29,6 +29,9 @@ export async function runHookTask(
 ): Promise<HookTaskOutcome> {
   const runtime = first.hook;
   if (runtime.isStopped) return { type: 'skipped' };
+  // Before runs are combined: what arrives during the wait is part of the run.
+  await runtime.rateLimiter?.take(signal);
+  if (runtime.isStopped) return { type: 'skipped' };
   if (isUnwantedSynchronization(first)) {
     finishSynchronization(operator, first);
     return { type: 'skipped' };
@@ -116,6 +119,8 @@ export function isWaitedFor(binding: KubernetesBinding): boolean {
 }
 
 function finishSynchronization(operator: Operator, task: HookTask): void {
+  // Its module may have been started anew, and then waits for other runs.
+  if (task.hook.isStopped) return;
   task.hook.unlock(synchronizedBindings(task.reasons));
   const synchronization = operator.synchronizationOf(task.hook.hook.owner);
   for (const reason of task.reasons)

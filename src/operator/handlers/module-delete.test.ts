@@ -161,6 +161,7 @@ test('a hook that fails while its module is deleted is not run again', async () 
   lab.behaviours.clear();
   lab.operator.queueConverge('KubeConfigChanged', 'test');
   await lab.settle();
+  expect(lab.calls.slice(-2)).toEqual(['web/a.sh Synchronization:pods', 'deploy web']);
   lab.takeCalls();
   await lab.clock.advance(60_000);
   await lab.settle();

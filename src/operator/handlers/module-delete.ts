@@ -1,6 +1,6 @@
 import { messageOf } from '../../lib/errors.ts';
 import type { TaskOutcome } from '../../queue/task-queue.ts';
-import type { ModuleState } from '../module-state.ts';
+import { type ModuleState, newModuleState } from '../module-state.ts';
 import type { Operator } from '../operator.ts';
 import type { Task } from '../tasks.ts';
 import { ensureHooks, runLifecycleHooks } from './module-lifecycle.ts';
@@ -36,8 +36,9 @@ async function deleteModule(operator: Operator, state: ModuleState, signal: Abor
   const { releases, values, log } = operator.deps;
   const { module } = state;
   await ensureHooks(operator, state, signal);
-  const runtimes = state.hooks ?? [];
-  operator.dropTasksOf(runtimes);
+  // Should it be enabled again before all this is done, it starts from the beginning.
+  Object.assign(state, { ...newModuleState(module), hooks: state.hooks });
+  operator.dropTasksOf(state.hooks ?? []);
   await releases.stopMonitor(module.name);
   if (module.chart !== 'none') {
     if (await releases.exists(module.name, signal)) {

@@ -49,6 +49,7 @@ export async function runLifecycleHooks(
       trigger: binding,
       activation,
     };
+    await runtime.rateLimiter?.take(signal);
     try {
       await operator.deps.execution.run(run, MAIN_QUEUE, taskLogger(operator, run, MAIN_QUEUE), signal);
     } catch (cause) {

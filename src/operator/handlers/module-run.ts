@@ -3,6 +3,7 @@ import type { TaskOutcome, TaskQueue } from '../../queue/task-queue.ts';
 import { visibleToHelm } from '../../values/visible-values.ts';
 import { type ModuleState, mustRepeatStartup } from '../module-state.ts';
 import type { Operator } from '../operator.ts';
+import { Synchronization } from '../synchronization.ts';
 import { isSynchronization, type ModuleRun, type Task } from '../tasks.ts';
 import { queueSynchronizations } from './enable-global-hook.ts';
 import { ensureHooks, runLifecycleHooks } from './module-lifecycle.ts';
@@ -63,13 +64,14 @@ async function runPhase(
       state.phase = 'wait-for-synchronization';
       return repeatAfter(queueSynchronizations(operator, state.hooks ?? []));
     case 'wait-for-synchronization':
-      return waitForSynchronization(state, queue);
+      return waitForSynchronization(operator, state, queue);
     case 'schedules':
-      for (const runtime of state.hooks ?? []) operator.deps.setSchedules(runtime, true);
       state.phase = 'helm';
       return NEXT;
     case 'helm':
     case 'ready':
+      // Also of a module that was disabled for a moment: discovery had ended them.
+      for (const runtime of state.hooks ?? []) operator.deps.setSchedules(runtime, true);
       return { type: 'stop', outcome: await runHelmPhase(operator, state, task, signal) };
   }
 }
@@ -78,17 +80,23 @@ function repeatAfter(before: readonly Task[]): Step {
   return before.length === 0 ? NEXT : { type: 'stop', outcome: { type: 'repeat', before } };
 }
 
-function waitForSynchronization(state: ModuleState, queue: TaskQueue<Task>): Step {
+function waitForSynchronization(operator: Operator, state: ModuleState, queue: TaskQueue<Task>): Step {
   const { synchronization, module } = state;
   if (synchronization.isDone) {
     state.phase = 'schedules';
     return NEXT;
   }
   // A converge that was started over may have left them behind this task, where they would wait for ever.
-  const stranded = queue.remove(
-    (task) => task.type === 'ModuleHookRun' && task.module === module.name && isSynchronization(task),
-  );
+  const isOwn = (task: Task): boolean =>
+    task.type === 'ModuleHookRun' && task.module === module.name && isSynchronization(task);
+  const stranded = queue.remove(isOwn);
   if (stranded.length > 0) return repeatAfter(stranded);
+  // Or it dropped them, or they were skipped while the module was disabled for a moment.
+  if (!operator.deps.queues.all.some(({ entries }) => entries.some(({ task }) => isOwn(task)))) {
+    state.synchronization = new Synchronization();
+    state.phase = 'synchronization';
+    return NEXT;
+  }
   return { type: 'stop', outcome: { type: 'repeat', when: synchronization.whenDone() } };
 }
 

@@ -1,0 +1,387 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import type { Monitor } from '../../src/events/kubernetes/monitor.ts';
+import type { Hook, HookOwner } from '../../src/hooks/hook.ts';
+import type { KubernetesEvent, SnapshotItem } from '../../src/hooks/kubernetes-binding.ts';
+import { HookRunner } from '../../src/hooks/run-hook.ts';
+import type { JsonObject } from '../../src/lib/json.ts';
+import { HookMetrics } from '../../src/metrics/hook-metrics.ts';
+import { OperatorMetrics } from '../../src/metrics/operator-metrics.ts';
+import { DISABLED_BY_DEFAULT } from '../../src/modules/enablement.ts';
+import type { Module } from '../../src/modules/module.ts';
+import { DynamicFlags } from '../../src/operator/dynamic-flags.ts';
+import { taskHandler } from '../../src/operator/handle-task.ts';
+import { HookExecution } from '../../src/operator/hook-execution.ts';
+import { HookRuntime } from '../../src/operator/hook-runtime.ts';
+import { Operator } from '../../src/operator/operator.ts';
+import { describeTask, type Task } from '../../src/operator/tasks.ts';
+import type { ProcessRunner, ProcessSpec } from '../../src/process/process-runner.ts';
+import { QueueSet } from '../../src/queue/queue-set.ts';
+import { EMPTY_CONTENT } from '../../src/values/config-map-content.ts';
+import { keyOfName, type ModuleName, type ValuesOwner } from '../../src/values/module-key.ts';
+import { ValuesStore } from '../../src/values/values-store.ts';
+import { CapturedLog } from './captured-log.ts';
+import { FakeClock, settle } from './fake-clock.ts';
+import { v1 } from './hook-configs.ts';
+
+interface Context {
+  readonly binding: string;
+  readonly type?: string;
+  readonly groupName?: string;
+  readonly [key: string]: unknown;
+}
+
+/** What one run of a hook sees and can do, in the place of a process. */
+export interface HookProcess {
+  readonly contexts: readonly Context[];
+  /** Writes one of the output files, named by its variable. */
+  write(variable: string, content: unknown): void;
+}
+
+export type HookBehaviour = (hook: HookProcess) => void | Promise<void>;
+
+/** The behaviour of a hook that fails. */
+export const failing: HookBehaviour = () => {
+  throw new Error('hook is broken');
+};
+
+export const name = (text: string): ModuleName => text as ModuleName;
+
+class FakeMonitor implements Monitor {
+  readonly emit: (event: KubernetesEvent) => void;
+  items: readonly SnapshotItem[] = [];
+  isUnlocked = false;
+  isStopped = false;
+  readonly #start: () => Promise<void>;
+
+  constructor(emit: (event: KubernetesEvent) => void, start: () => Promise<void>) {
+    this.emit = emit;
+    this.#start = start;
+  }
+
+  start(): Promise<void> {
+    return this.#start();
+  }
+
+  snapshot(): readonly SnapshotItem[] {
+    return this.items;
+  }
+
+  unlock(): void {
+    this.isUnlocked = true;
+  }
+
+  async stop(): Promise<void> {
+    this.isStopped = true;
+  }
+}
+
+interface Parts {
+  readonly modules: readonly Module[];
+  readonly hooks: readonly Hook[];
+}
+
+/**
+ * An operator with real queues, values, hooks and handlers. Processes, helm, monitors and discovery are a few lines
+ * each; what they were asked for stands in `calls`, in order.
+ */
+export class OperatorLab {
+  readonly clock = new FakeClock();
+  readonly log = new CapturedLog(this.clock);
+  readonly calls: string[] = [];
+  readonly operator: Operator;
+  readonly values: ValuesStore;
+  readonly dynamicFlags = new DynamicFlags();
+  readonly behaviours = new Map<string, HookBehaviour>();
+  readonly releases = new Set<string>();
+  readonly foreignReleases = new Set<string>();
+  /** What discovery finds; a module in `flaggedOff` was disabled since. */
+  readonly enabled = new Set<string>();
+  readonly flaggedOff = new Set<string>();
+  readonly monitors = new Map<string, FakeMonitor>();
+  /** Taken by calls of helm, discovery and monitors under their name, before they do anything. */
+  readonly obstacles = new Map<string, () => void | Promise<void>>();
+  content = EMPTY_CONTENT;
+  readonly tmpDir = mkdtempSync(join(tmpdir(), 'operator-lab-'));
+  readonly stop = new AbortController();
+  readonly abort = new AbortController();
+  readonly #hooks: Hook[];
+
+  constructor({ modules, hooks }: Parts) {
+    this.#hooks = [...hooks];
+    this.values = new ValuesStore({
+      global: {},
+      modules: new Map(modules.map((module) => [module.name, module.staticValues])),
+    });
+    for (const module of modules) this.enabled.add(module.name);
+    const { clock } = this;
+    const queues: QueueSet<Task> = new QueueSet<Task>({
+      clock,
+      random: () => 0,
+      handle: (entry, queue, signal) => handle(entry, queue, signal),
+    });
+    this.operator = this.#createOperator(queues, modules);
+    const handle = taskHandler(this.operator);
+    this.operator.globalHooks = this.#hooks
+      .filter((hook) => hook.owner.type === 'global')
+      .map((hook) => this.operator.deps.createRuntime(hook));
+  }
+
+  get main() {
+    return this.operator.main;
+  }
+
+  start(): void {
+    this.operator.deps.queues.start({ stop: this.stop.signal, abort: this.abort.signal });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.stop.abort();
+    this.abort.abort();
+    await this.operator.deps.queues.ended();
+    rmSync(this.tmpDir, { recursive: true, force: true });
+  }
+
+  /** What is in a queue, in the words of `queue list`. */
+  tasks(queue = 'main'): readonly string[] {
+    return this.operator.deps.queues
+      .get(queue)
+      .entries.map(({ task }) => describeTask(task, queue).replace(`:${queue}`, ''));
+  }
+
+  /** Lets everything run that needs no time; file access of runs included. */
+  async settle(): Promise<void> {
+    for (let round = 0; round < 5; round += 1) await settle();
+  }
+
+  /** Runs the converge of the start to its end. */
+  async converge(): Promise<void> {
+    this.start();
+    this.operator.main.append({ type: 'ConvergeModules', event: 'OperatorStartup', trigger: 'start' });
+    await this.settle();
+  }
+
+  /** Returns the calls since the last time. */
+  takeCalls(): readonly string[] {
+    return this.calls.splice(0);
+  }
+
+  runtimeOf(hook: string): HookRuntime {
+    const all = [
+      ...this.operator.globalHooks,
+      ...[...this.operator.moduleStates.values()].flatMap((state) => state.hooks ?? []),
+    ];
+    const runtime = all.find((other) => keyOf(other.hook) === hook);
+    if (runtime === undefined) throw new Error(`no hook ${hook} is loaded`);
+    return runtime;
+  }
+
+  /** An event of a kubernetes binding, by `<owner>/<hook>/<binding name>`. */
+  emit(binding: string, watchEvent: KubernetesEvent['watchEvent'] = 'Added'): void {
+    this.monitors.get(binding)?.emit({ watchEvent, item: {} });
+  }
+
+  tick(hook: string): void {
+    const runtime = this.runtimeOf(hook);
+    for (const binding of runtime.hook.config.schedule) this.operator.onScheduleTick(runtime, binding);
+  }
+
+  replaceHooks(hooks: readonly Hook[]): void {
+    this.#hooks.splice(0, this.#hooks.length, ...hooks);
+  }
+
+  #createOperator(queues: QueueSet<Task>, modules: readonly Module[]): Operator {
+    const { clock } = this;
+    const metrics = new OperatorMetrics({
+      prefix: 'addon_operator_',
+      hasQueueActions: false,
+      queues: () => [],
+      modules: () => [],
+    });
+    const execution = new HookExecution({
+      clock,
+      metrics,
+      values: this.values,
+      dynamicFlags: this.dynamicFlags,
+      hookMetrics: new HookMetrics({ log: this.log.logger, onSeriesDropped: () => undefined }),
+      enabledModules: () => this.operator.enabledModules,
+      hookRunner: new HookRunner({
+        runner: { run: (spec) => this.#runProcess(spec) } satisfies ProcessRunner,
+        tmpDir: this.tmpDir,
+        env: {},
+        cwd: '/',
+        timeoutMs: undefined,
+        graceMs: 0,
+        keepFiles: false,
+      }),
+      objectPatcher: {
+        apply: async (operations) => {
+          await this.#call(`patch ${operations.map(({ operation }) => operation).join(',')}`);
+        },
+      },
+      configMap: {
+        save: async (owner: ValuesOwner, operations) => {
+          await this.#call(`save ${owner}`);
+          return this.values.patchedConfig(owner, operations);
+        },
+      },
+    });
+    return new Operator(
+      {
+        clock,
+        metrics,
+        execution,
+        queues,
+        log: this.log.logger,
+        values: this.values,
+        dynamicFlags: this.dynamicFlags,
+        releases: this.#releases(),
+        discover: async (known) => {
+          await this.#call('discover');
+          return {
+            enabled: known.map((module) => module.name).filter((other) => this.enabled.has(other)),
+            decisions: new Map(
+              known
+                .filter((module) => !this.enabled.has(module.name))
+                .map((module) => [module.name, DISABLED_BY_DEFAULT]),
+            ),
+          };
+        },
+        isFlaggedOff: (module) => this.flaggedOff.has(module),
+        loadModuleHooks: async (module) => {
+          await this.#call(`config ${module.name}`);
+          return this.#hooks.filter(({ owner }) => owner.type === 'module' && owner.module === module.name);
+        },
+        loadGlobalHooks: async () => this.#hooks.filter(({ owner }) => owner.type === 'global'),
+        reloadModules: async () => undefined,
+        createRuntime: (hook) => this.#createRuntime(hook),
+        setSchedules: (runtime, isEnabled) => {
+          runtime.areSchedulesEnabled = isEnabled;
+        },
+        configMapContent: () => this.content,
+        ignoredRelease: 'operator',
+      },
+      modules,
+    );
+  }
+
+  #createRuntime(hook: Hook): HookRuntime {
+    return new HookRuntime(hook, {
+      clock: this.clock,
+      onEvent: (...event) => this.operator.onKubernetesEvent(...event),
+      createMonitor: (_hook, binding, onEvent) => {
+        const key = `${keyOf(hook)}/${binding.name}`;
+        const monitor = new FakeMonitor(onEvent, () => this.#call(`monitor ${key}`));
+        this.monitors.set(key, monitor);
+        return monitor;
+      },
+    });
+  }
+
+  #releases(): Operator['deps']['releases'] {
+    return {
+      deploy: async (module: Module, values: JsonObject) => {
+        await this.#call(`deploy ${module.name}`, JSON.stringify(values[module.key]));
+        this.releases.add(module.name);
+      },
+      exists: async (release: string) => {
+        await this.obstacles.get(`exists ${release}`)?.();
+        return this.releases.has(release);
+      },
+      uninstall: async (release: string) => {
+        await this.#call(`uninstall ${release}`);
+        this.releases.delete(release);
+      },
+      list: async () => {
+        const owned = [...this.releases].map((release) => ({ name: release, revision: 1, isOwned: true }));
+        const foreign = [...this.foreignReleases].map((other) => ({
+          name: other,
+          revision: 1,
+          isOwned: false,
+        }));
+        return [...owned, ...foreign];
+      },
+      pauseMonitor: () => () => undefined,
+      stopMonitor: async () => undefined,
+    };
+  }
+
+  async #call(what: string, detail = ''): Promise<void> {
+    this.calls.push(detail === '' || detail === '{}' ? what : `${what} ${detail}`);
+    await this.obstacles.get(what)?.();
+  }
+
+  async #runProcess(spec: ProcessSpec) {
+    const contexts = JSON.parse(
+      readFileSync(spec.env['BINDING_CONTEXT_PATH'] ?? '', 'utf8'),
+    ) as HookProcess['contexts'];
+    const hook = spec.file.slice(1);
+    this.calls.push(`${hook} ${contexts.map(wordFor).join('+')}`);
+    const outcome = { isStdoutTruncated: false, stdout: '', durationMs: 0 };
+    try {
+      await this.behaviours.get(hook)?.({
+        contexts,
+        write: (variable, content) => {
+          writeFileSync(spec.env[variable] ?? '', JSON.stringify(content));
+        },
+      });
+      return { ...outcome, stderr: '', outcome: { type: 'exited', exitCode: 0 } as const };
+    } catch (error) {
+      return {
+        ...outcome,
+        stderr: error instanceof Error ? error.message : '',
+        outcome: { type: 'exited', exitCode: 1 } as const,
+      };
+    }
+  }
+}
+
+/** `beforeHelm`, `Event:pods`, `Group:g` and so on. */
+function wordFor({ binding, type, groupName }: Context): string {
+  return type === undefined ? binding : `${type}:${groupName ?? binding}`;
+}
+
+function keyOf(hook: Hook): string {
+  return hook.path.slice(1);
+}
+
+/** A hook of a module, or a global one (`global/x`), by `<owner>/<file>`. */
+export async function hookFor(path: string, config: object): Promise<Hook> {
+  const ownerName = path.slice(0, path.indexOf('/'));
+  const owner: HookOwner =
+    ownerName === 'global' ? { type: 'global' } : { type: 'module', module: name(ownerName) };
+  return { name: basename(path), path: `/${path}`, owner, config: await v1(config, owner.type) };
+}
+
+export function moduleFor(text: string, order = 1, fields: Partial<Module> = {}): Module {
+  return {
+    name: name(text),
+    key: keyOfName(text),
+    order,
+    path: `/modules/${text}`,
+    chart: 'chart-yaml',
+    enabledScript: undefined,
+    ownFlag: undefined,
+    staticValues: {},
+    ...fields,
+  };
+}
+
+/**
+ * A lab with the given modules and hooks.
+ *
+ * @param modules names in run order
+ * @param hooks configurations by `<owner>/<file>`
+ */
+export async function operatorLab(
+  modules: readonly (string | Module)[],
+  hooks: Readonly<Record<string, object>> = {},
+): Promise<OperatorLab> {
+  return new OperatorLab({
+    modules: modules.map((module, index) =>
+      typeof module === 'string' ? moduleFor(module, index + 1) : module,
+    ),
+    hooks: await Promise.all(Object.entries(hooks).map(([path, config]) => hookFor(path, config))),
+  });
+}
