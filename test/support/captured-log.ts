@@ -3,25 +3,24 @@ import { createLogger, type RootLogger } from '../../src/lib/pino-logger.ts';
 
 export type LogRecord = Readonly<Record<string, unknown>>;
 
-/** Collects what a daemon under test logs, and lets a test wait for a record. */
-export class CapturedLog {
-  readonly records: LogRecord[] = [];
-  readonly logger: RootLogger;
-  #watchers: (() => void)[] = [];
+const LAST_RECORDS = 20;
 
-  constructor(clock: Clock) {
-    this.logger = createLogger({
-      level: 'debug',
-      type: 'json',
-      hasTime: false,
-      clock,
-      output: {
-        write: (line) => {
-          this.records.push(JSON.parse(line) as LogRecord);
-          for (const notify of this.#watchers.splice(0)) notify();
-        },
-      },
-    });
+/** Collects what a daemon under test logs, and lets a test wait for a record. */
+export class LogRecords {
+  readonly records: LogRecord[] = [];
+  #watchers: (() => void)[] = [];
+  #end: string | undefined;
+
+  /** Takes in one record as JSON. */
+  push(line: string): void {
+    this.records.push(JSON.parse(line) as LogRecord);
+    for (const notify of this.#watchers.splice(0)) notify();
+  }
+
+  /** Nothing more will come: whoever still waits gets an error with the reason and the last records. */
+  end(reason: string): void {
+    this.#end = reason;
+    for (const notify of this.#watchers.splice(0)) notify();
   }
 
   /** What hooks printed, in order. */
@@ -34,6 +33,7 @@ export class CapturedLog {
   /** Waits until the condition holds; it is looked at again after every record. */
   async until(isTrue: (records: readonly LogRecord[]) => boolean): Promise<void> {
     while (!isTrue(this.records)) {
+      if (this.#end !== undefined) throw new Error(`${this.#end}\n${this.dump(LAST_RECORDS)}`);
       const { promise, resolve } = Promise.withResolvers<void>();
       this.#watchers.push(resolve);
       await promise;
@@ -50,7 +50,26 @@ export class CapturedLog {
   }
 
   /** The log as text, for a test that failed. */
-  dump(): string {
-    return this.records.map((record) => JSON.stringify(record)).join('\n');
+  dump(last = Number.POSITIVE_INFINITY): string {
+    return this.records
+      .slice(-last)
+      .map((record) => JSON.stringify(record))
+      .join('\n');
+  }
+}
+
+/** The log of a daemon in this process. */
+export class CapturedLog extends LogRecords {
+  readonly logger: RootLogger;
+
+  constructor(clock: Clock) {
+    super();
+    this.logger = createLogger({
+      level: 'debug',
+      type: 'json',
+      hasTime: false,
+      clock,
+      output: { write: (line) => this.push(line) },
+    });
   }
 }

@@ -68,36 +68,48 @@ export class World {
     return this.#daemon;
   }
 
+  /** Flags of a daemon in this world. */
+  get flags(): Readonly<Record<string, string>> {
+    return {
+      namespace: this.namespace,
+      'tmp-dir': join(this.directory, 'tmp'),
+      'debug-unix-socket': join(this.directory, 'debug.socket'),
+      'kube-config': this.backend.kubeconfigPath,
+      'helm-bin-path': join(this.directory, 'helm'),
+      'prometheus-listen-address': '127.0.0.1',
+      'prometheus-listen-port': '0',
+      'shutdown-grace': '2s',
+      ...this.#options.flags,
+    };
+  }
+
+  /** Settings that have no flag. */
+  get settingsEnv(): Readonly<Record<string, string>> {
+    const { env = {}, directories = {} } = this.#options;
+    return {
+      MODULES_DIR: directories.modules ?? join(this.directory, 'modules'),
+      GLOBAL_HOOKS_DIR: directories.globalHooks ?? join(this.directory, 'global-hooks'),
+      ...env,
+    };
+  }
+
+  /** Environment of hooks and helm. */
+  get hostEnv(): Readonly<Record<string, string | undefined>> {
+    return {
+      PATH: process.env['PATH'],
+      HOME: this.directory,
+      WORLD: this.directory,
+      NAMESPACE: this.namespace,
+    };
+  }
+
   /** Starts the daemon; resolves when its queues run. */
   async start(): Promise<void> {
-    const { flags = {}, env = {}, directories = {} } = this.#options;
-    const settings = readSettings({
-      flags: {
-        namespace: this.namespace,
-        'tmp-dir': join(this.directory, 'tmp'),
-        'debug-unix-socket': join(this.directory, 'debug.socket'),
-        'kube-config': this.backend.kubeconfigPath,
-        'helm-bin-path': join(this.directory, 'helm'),
-        'prometheus-listen-address': '127.0.0.1',
-        'prometheus-listen-port': '0',
-        'shutdown-grace': '2s',
-        ...flags,
-      },
-      env: {
-        MODULES_DIR: directories.modules ?? join(this.directory, 'modules'),
-        GLOBAL_HOOKS_DIR: directories.globalHooks ?? join(this.directory, 'global-hooks'),
-        ...env,
-      },
-    });
+    const settings = readSettings({ flags: this.flags, env: this.settingsEnv });
     this.#daemon = await startDaemon(
       settings,
       {
-        env: {
-          PATH: process.env['PATH'],
-          HOME: this.directory,
-          WORLD: this.directory,
-          NAMESPACE: this.namespace,
-        },
+        env: this.hostEnv,
         cwd: this.directory,
         clock: this.clock,
         random: () => 0,

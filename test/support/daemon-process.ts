@@ -1,0 +1,80 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { LogRecords } from './captured-log.ts';
+import type { World } from './world.ts';
+
+const MAIN = join(import.meta.dirname, '../../src/main.ts');
+
+export interface DaemonExit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+/** A daemon as a process of its own, in the namespace and the directories of a world. */
+export class DaemonProcess {
+  readonly log = new LogRecords();
+  /** Resolves when the process is gone and its log is read to the end. */
+  readonly exited: Promise<DaemonExit>;
+  readonly #child: ChildProcess;
+
+  private constructor(child: ChildProcess) {
+    this.#child = child;
+    this.exited = this.#follow();
+  }
+
+  /** @param flags in place of those of the world */
+  static start(world: World, flags: Readonly<Record<string, string>> = {}): DaemonProcess {
+    const all = { ...world.flags, 'log-type': 'json', 'log-level': 'debug', ...flags };
+    const args = Object.entries(all).map(([name, value]) => `--${name}=${value}`);
+    const child = spawn(process.execPath, ['--no-warnings', MAIN, 'start', ...args], {
+      cwd: world.directory,
+      env: { ...world.hostEnv, ...world.settingsEnv },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    return new DaemonProcess(child);
+  }
+
+  signal(name: 'SIGTERM' | 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): void {
+    this.#child.kill(name);
+  }
+
+  async kill(): Promise<void> {
+    this.signal('SIGKILL');
+    await this.exited;
+  }
+
+  async untilConverged(): Promise<void> {
+    await this.log.untilMessage('first converge is finished. Operator is ready now.');
+  }
+
+  /** Waits until a record has this message, and returns the first one. */
+  async record(message: string): Promise<Readonly<Record<string, unknown>>> {
+    const find = () => this.log.records.find(({ msg }) => msg === message);
+    await this.log.until(() => find() !== undefined);
+    return find() ?? {};
+  }
+
+  /** Status of a page of the HTTP server. */
+  async status(path: string): Promise<number> {
+    const { port } = await this.record('HTTP server listens');
+    return (await fetch(`http://127.0.0.1:${String(port)}${path}`)).status;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.kill();
+  }
+
+  async #follow(): Promise<DaemonExit> {
+    const { stdout, stderr } = this.#child;
+    if (stdout === null || stderr === null) throw new Error('the daemon has no pipes');
+    const said: string[] = [];
+    createInterface({ input: stdout }).on('line', (line) => this.log.push(line));
+    createInterface({ input: stderr }).on('line', (line) => said.push(line));
+    await once(this.#child, 'close');
+    const { exitCode: code, signalCode: signal } = this.#child;
+    this.log.end(`the daemon ended with ${String(code ?? signal)} ${said.join('\n')}`);
+    return { code, signal };
+  }
+}

@@ -1,0 +1,24 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { execa } from 'execa';
+import type { World } from './world.ts';
+
+/** Command lines of the processes alive that have to do with the directories of a world: its hooks and helms. */
+export async function processesOf(world: World): Promise<readonly string[]> {
+  const { stdout } = await execa('ps', ['-e', '-o', 'stat=,args=']);
+  return stdout
+    .split('\n')
+    .filter(
+      (line) => line.includes(world.directory) && !line.startsWith('Z') && !line.includes('src/main.ts'),
+    );
+}
+
+/** Makes `$WORLD/gate`: a hook that reads from it stands still until {@link openGate}. */
+export async function makeGate(world: World): Promise<void> {
+  await execa('mkfifo', [join(world.directory, 'gate')]);
+}
+
+/** Lets the one hook go on that reads from the gate; waits for it to come there. */
+export async function openGate(world: World): Promise<void> {
+  await writeFile(join(world.directory, 'gate'), 'go\n');
+}
