@@ -49,6 +49,7 @@ export async function runSandbox(options: SandboxCommandOptions, host: CliHost):
   const files = sandboxFiles(resolve(host.cwd, options.stateDir), tmpdir());
   const given = { env: host.env, flags: options.flags };
   const settings = readSettings({ env: host.env, flags: sandboxFlags(given, files) });
+  const isPortChosen = isGiven('prometheus-listen-port', given);
   const port = apiPort(options.port);
   const stop = host.stopSignal();
   await prepareStateDirectory(files, options.isReset);
@@ -67,15 +68,13 @@ export async function runSandbox(options: SandboxCommandOptions, host: CliHost):
     await redrawing;
   });
   stop.addEventListener('abort', () => display.show({ type: 'phase', text: 'stopping' }), { once: true });
-  await createFirstObjects(api.url, firstObjects(settings), stop);
-  const isPortChosen = isGiven('prometheus-listen-port', given);
-  const parts = { files, host, display, log, kubectl: findKubectl(host, display, stop) };
-  const exitCode = await runAndShow(
-    { ...parts, settings: isPortChosen ? settings : await withFreePort(settings, display) },
-    stop,
-  );
-  await parts.kubectl;
-  display.write(exitCode === 0 ? `stopped; the state is kept in ${files.stateDir}\n` : '');
+  await createFirstObjects(api.url, firstObjects(settings), lifetime.signal);
+  const kubectl = findKubectl(host, display, stop);
+  const chosen = isPortChosen ? settings : await withFreePort(settings, display);
+  const exitCode = await runAndShow({ settings: chosen, files, host, display, log, kubectl }, stop);
+  await kubectl;
+  const end = exitCode === 0 ? 'stopped' : `failed, see ${files.log}`;
+  display.write(`${end}; the state is kept in ${files.stateDir}\n`);
   return exitCode;
 }
 
