@@ -5,6 +5,7 @@ import { compareFields } from './field-comparison.ts';
 import { FieldSet } from './field-set.ts';
 import { equalJson, type Fields, valueAt, withoutFields } from './json-access.ts';
 import { type ServedKind, storageOf } from './kinds.ts';
+import { takeoverFields, withLastApplied } from './last-applied.ts';
 import {
   decodeManagers,
   type FieldManager,
@@ -98,7 +99,7 @@ interface Merge {
 
 function mergeInto(
   state: ApiState,
-  { kind, subresource, isForced }: ApplyRequest,
+  { kind, subresource, isForced, applied }: ApplyRequest,
   { current, configuration, writer }: Merge,
   options: WriteOptions,
 ): ResourceObject {
@@ -112,8 +113,10 @@ function mergeInto(
   const merged = mergeApplied(current, configuration, rules);
   const owned = managers.reduce((all, { fields }) => all.union(fields), FieldSet.empty);
   const pruned = pruneUnowned(merged, rules, { former: formerFields, owned });
-  const settled = settleConflicts(managers, compareFields(current, pruned, rules), writer, isForced);
-  const draft = withManagers(toResourceObject(pruned, kind), settled);
+  const allowed = isForced ? undefined : takeoverFields(current, writer.manager, rules);
+  const settled = settleConflicts(managers, compareFields(current, pruned, rules), writer, allowed);
+  const annotated = withLastApplied(toResourceObject(pruned, kind), applied, writer.manager);
+  const draft = withManagers(annotated, settled);
   const next = nextObject(state, { kind, current, draft, subresource });
   const isSame = equalJson(withoutTimes(current), withoutTimes(next));
   return isSame

@@ -169,24 +169,26 @@ export function replaceApplied(
 /**
  * Settles what an apply by `writer` takes from others.
  *
- * @throws StatusError 409 when others own changed fields and the apply is not forced
+ * @param allowed fields that may be taken without force; undefined: all, the apply is forced
+ * @throws StatusError 409 when others own changed fields that may not be taken
  */
 export function settleConflicts(
   managers: readonly FieldManager[],
   comparison: FieldComparison,
   writer: FieldWriter,
-  isForced: boolean,
+  allowed: FieldSet | undefined,
 ): readonly FieldManager[] {
   const isSelf = (manager: FieldManager): boolean =>
     manager.operation === 'Apply' &&
     manager.manager === writer.manager &&
     manager.subresource === writer.subresource;
   const changed = comparison.added.union(comparison.modified);
+  const refused = allowed === undefined ? FieldSet.empty : changed.difference(allowed);
   const conflicts = managers
     .filter((manager) => !isSelf(manager))
-    .map((manager) => ({ ...manager, fields: manager.fields.intersection(changed) }))
+    .map((manager) => ({ ...manager, fields: manager.fields.intersection(refused) }))
     .filter(({ fields }) => !fields.isEmpty);
-  if (conflicts.length > 0 && !isForced) throw conflictError(conflicts);
+  if (conflicts.length > 0) throw conflictError(conflicts);
   const others = withoutChanged(
     managers.filter((manager) => !isSelf(manager)),
     comparison,
