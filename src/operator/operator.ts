@@ -125,11 +125,19 @@ export class Operator {
   /** Puts a ModuleRun at the end of `main`, unless one for this module waits there already (it may be running: that one counts not). */
   queueModuleRun(module: ModuleName, trigger: string, log: Logger = this.deps.log): void {
     if (!this.isEnabled(module)) return;
-    if (this.#isModuleRunPending(module)) {
+    if (this.isModuleRunPending(module)) {
       log.info({ module, trigger }, 'module values are changed, ModuleRun task already queued');
       return;
     }
     this.main.append(this.moduleRun(module, trigger));
+  }
+
+  /** Whether a ModuleRun waits in `main` that will see everything as it is now. */
+  isModuleRunPending(module: ModuleName): boolean {
+    const { main } = this;
+    return main.entries.some(
+      (entry) => entry.task.type === 'ModuleRun' && entry.task.module === module && !main.isAtWork(entry),
+    );
   }
 
   moduleRun(module: ModuleName, trigger: string): ModuleRun {
@@ -215,12 +223,6 @@ export class Operator {
     return owner.type === 'global'
       ? { type: 'GlobalHookRun', ...run }
       : { type: 'ModuleHookRun', module: owner.module, ...run };
-  }
-
-  #isModuleRunPending(module: ModuleName): boolean {
-    return this.main.entries.some(
-      ({ task }, index) => index > 0 && task.type === 'ModuleRun' && task.module === module,
-    );
   }
 
   #dropConverge(): boolean {

@@ -135,6 +135,11 @@ export function isSynchronization(run: HookRun): boolean {
   return run.reasons.some((reason) => reason.type === 'synchronization');
 }
 
+/** Whether the run is for nothing but Synchronizations: what it changes in the values is used by what follows anyway. */
+export function isOnlySynchronization(run: HookRun): boolean {
+  return run.reasons.every((reason) => reason.type === 'synchronization');
+}
+
 /** One line for people: `<Type>:<queue>:<what>:<trigger>`. */
 export function describeTask(task: Task, queue: string): string {
   return `${task.type}:${queue}:${describeWhat(task)}:${task.trigger}`;
@@ -160,7 +165,7 @@ function describeWhat(task: Task): string {
     case 'ReloadFiles':
     case 'GlobalHookWaitKubernetesSynchronization':
     case 'DiscoverHelmReleases':
-      return '::';
+      return ':';
   }
 }
 

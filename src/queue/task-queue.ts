@@ -98,6 +98,11 @@ export class TaskQueue<T> {
     return this.#status;
   }
 
+  /** Whether the worker is at this entry: the handler runs, or what it asked for is waited for. */
+  isAtWork(entry: QueueEntry<T>): boolean {
+    return this.#running?.id === entry.id;
+  }
+
   get length(): number {
     return this.#entries.length;
   }

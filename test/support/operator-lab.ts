@@ -36,7 +36,7 @@ interface Context {
 export interface HookProcess {
   readonly contexts: readonly Context[];
   /** Writes one of the output files, named by its variable. */
-  write(variable: string, content: unknown): void;
+  readonly write: (variable: string, content: unknown) => void;
 }
 
 export type HookBehaviour = (hook: HookProcess) => void | Promise<void>;

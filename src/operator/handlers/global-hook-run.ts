@@ -1,7 +1,7 @@
 import type { QueueEntry, TaskOutcome, TaskQueue } from '../../queue/task-queue.ts';
 import { GLOBAL_SECTION } from '../../values/module-key.ts';
 import type { Operator } from '../operator.ts';
-import { type GlobalHookRun, isSynchronization, type Task } from '../tasks.ts';
+import { type GlobalHookRun, isOnlySynchronization, type Task } from '../tasks.ts';
 import { runHookTask } from './hook-run.ts';
 
 /** Runs a global hook. Changed global values ask for a converge, changed enabled flags start one over. */
@@ -20,7 +20,7 @@ export async function handleGlobalHookRun(
     operator.restartConverge('ReloadAllModules', 'ReloadAll-After-GlobalHookDynamicUpdate');
   else if (isAfterAllDifferent(operator, task))
     operator.queueConverge('GlobalValuesChanged', 'AfterAll-Hooks-Change-GlobalValues');
-  else if (outcome.effects.areValuesChanged && !isSynchronization(ran)) {
+  else if (outcome.effects.areValuesChanged && !isOnlySynchronization(ran)) {
     if (ran.binding === 'schedule')
       operator.queueConverge('GlobalValuesChanged', 'Schedule-Change-GlobalValues');
     if (ran.binding === 'kubernetes')

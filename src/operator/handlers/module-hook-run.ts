@@ -1,6 +1,6 @@
 import type { QueueEntry, TaskOutcome, TaskQueue } from '../../queue/task-queue.ts';
 import { MAIN_QUEUE, type Operator } from '../operator.ts';
-import { isSynchronization, type ModuleHookRun, type Task } from '../tasks.ts';
+import { isOnlySynchronization, type ModuleHookRun, type Task } from '../tasks.ts';
 import { runHookTask } from './hook-run.ts';
 
 /** Runs a module hook for an event, a schedule or a Synchronization. Changed values ask for a run of the module. */
@@ -17,7 +17,7 @@ export async function handleModuleHookRun(
   const resumeMonitor = queue.name === MAIN_QUEUE ? releases.pauseMonitor(task.module) : undefined;
   try {
     const outcome = await runHookTask(operator, entry, task, queue, signal);
-    if (outcome.type === 'ran' && outcome.effects.areValuesChanged && !isSynchronization(outcome.task)) {
+    if (outcome.type === 'ran' && outcome.effects.areValuesChanged && !isOnlySynchronization(outcome.task)) {
       const trigger =
         outcome.task.binding === 'schedule'
           ? 'Schedule-Change-ModuleValues'
