@@ -15,6 +15,7 @@ import { createHookLoader, type HookPartsDeps } from './hook-parts.ts';
 import type { DaemonHost } from './host.ts';
 import { createView, STARTING_VIEW } from './operator-view.ts';
 import { stopDaemon } from './stop-daemon.ts';
+import { refuseUnsupported } from './unsupported-settings.ts';
 import { watchFiles } from './watch-files.ts';
 
 /** A daemon at work. */
@@ -72,6 +73,7 @@ interface StartSignals {
 async function start(settings: Settings, host: DaemonHost, signals: StartSignals) {
   const { clock, log, random } = host;
   const { running, stop } = signals;
+  refuseUnsupported(settings);
   const built: { operator?: Operator; view: Pick<DaemonView, 'readiness' | 'convergeStatus'> } = {
     view: STARTING_VIEW,
   };
