@@ -1,7 +1,7 @@
 import type { TaskOutcome } from '../../queue/task-queue.ts';
 import type { HookRuntime } from '../hook-runtime.ts';
 import { MAIN_QUEUE, type Operator } from '../operator.ts';
-import type { Task } from '../tasks.ts';
+import { isSynchronization, type Task } from '../tasks.ts';
 import { isWaitedFor } from './hook-run.ts';
 
 export function handleEnableSchedules(operator: Operator, runtime: HookRuntime): TaskOutcome<Task> {
@@ -23,8 +23,11 @@ export async function handleEnableKubernetes(
 
 /** Ends when every Synchronization that is waited for has succeeded. */
 export function handleWaitSynchronization(operator: Operator): TaskOutcome<Task> {
-  const { globalSynchronization } = operator;
-  if (globalSynchronization.isDone) return { type: 'success' };
+  const { globalSynchronization, deps } = operator;
+  const isAwaited = (task: Task): boolean => task.type === 'GlobalHookRun' && isSynchronization(task);
+  // Hooks that are gone take their runs with them: nobody would report those as done.
+  const isPending = deps.queues.all.some(({ entries }) => entries.some(({ task }) => isAwaited(task)));
+  if (globalSynchronization.isDone || !isPending) return { type: 'success' };
   return { type: 'repeat', when: globalSynchronization.whenDone() };
 }
 

@@ -34,8 +34,10 @@ export async function handleReloadFiles(operator: Operator, signal: AbortSignal)
         await stopModule(operator, state);
     });
   }
-  operator.restartConverge('ReloadAllModules', 'Files-Changed');
-  return { type: 'success', after: [...onStartupRuns(started), ...enableTasks(started)] };
+  // The converge of the start comes anyway, when the global hooks are ready for it.
+  if (operator.discovery !== undefined) operator.restartConverge('ReloadAllModules', 'Files-Changed');
+  operator.main.prepend(...onStartupRuns(started), ...enableTasks(started));
+  return { type: 'success' };
 }
 
 async function attempt(operator: Operator, what: string, load: () => Promise<void>): Promise<void> {

@@ -1,0 +1,91 @@
+import { expect, test } from 'vitest';
+import { failing, hookFor, name, type OperatorLab, operatorLab } from '../../../test/support/operator-lab.ts';
+import { startUp } from '../lifecycle.ts';
+
+async function reload(lab: OperatorLab): Promise<void> {
+  lab.takeCalls();
+  lab.main.prepend({ type: 'ReloadFiles', trigger: 'test' });
+  await lab.settle();
+}
+
+test('new and changed global hooks start, those that are gone stop, the others go on', async () => {
+  await using lab = await operatorLab([], {
+    'global/same.sh': { onStartup: 1 },
+    'global/changed.sh': { onStartup: 1, kubernetes: [{ kind: 'Pod', name: 'pods' }] },
+    'global/gone.sh': { kubernetes: [{ kind: 'Pod', name: 'pods' }] },
+  });
+  startUp(lab.operator, { stop: lab.stop.signal, abort: lab.abort.signal });
+  await lab.settle();
+  lab.replaceHooks([
+    await hookFor('global/same.sh', { onStartup: 1 }),
+    await hookFor('global/changed.sh', { onStartup: 2, afterAll: 1 }),
+    await hookFor('global/new.sh', { onStartup: 1, kubernetes: [{ kind: 'Node', name: 'nodes' }] }),
+  ]);
+  await reload(lab);
+  expect(lab.calls).toEqual([
+    'global/new.sh onStartup',
+    'global/changed.sh onStartup',
+    'monitor global/new.sh/nodes',
+    'global/new.sh Synchronization:nodes',
+    'discover',
+    'global/changed.sh afterAll',
+  ]);
+  expect(lab.operator.globalHooks.map(({ hook }) => hook.name)).toEqual(['changed.sh', 'new.sh', 'same.sh']);
+  expect(lab.monitors.get('global/gone.sh/pods')?.isStopped).toBe(true);
+});
+
+test('new global hooks start before a converge that is started over', async () => {
+  await using lab = await operatorLab(['web'], { 'web/a.sh': { beforeHelm: 1 } });
+  lab.behaviours.set('web/a.sh', failing);
+  await lab.converge();
+  lab.replaceHooks([await hookFor('global/new.sh', { onStartup: 1, beforeAll: 1 })]);
+  lab.main.cutDelay();
+  await reload(lab);
+  expect(lab.calls.filter((call) => !call.startsWith('config'))).toEqual([
+    'global/new.sh onStartup',
+    'global/new.sh beforeAll',
+    'discover',
+    'deploy web',
+  ]);
+});
+
+test('files that change during the start do not let the converge overtake the global hooks', async () => {
+  await using lab = await operatorLab([], { 'global/a.sh': { onStartup: 1, beforeAll: 1 } });
+  lab.main.prepend({ type: 'ReloadFiles', trigger: 'test' });
+  startUp(lab.operator, { stop: lab.stop.signal, abort: lab.abort.signal });
+  await lab.settle();
+  expect(lab.calls).toEqual(['global/a.sh onStartup', 'global/a.sh beforeAll', 'discover']);
+});
+
+test('a module with other hooks starts anew, one with the same hooks only runs', async () => {
+  const same = { onStartup: 1, kubernetes: [{ kind: 'Pod', name: 'pods' }] };
+  await using lab = await operatorLab(['same', 'other'], { 'same/a.sh': same, 'other/a.sh': same });
+  await lab.converge();
+  lab.replaceHooks([await hookFor('same/a.sh', same), await hookFor('other/a.sh', { onStartup: 2 })]);
+  await reload(lab);
+  expect(lab.calls).toEqual([
+    'config same',
+    'config other',
+    'discover',
+    'deploy same',
+    'config other',
+    'other/a.sh onStartup',
+    'deploy other',
+  ]);
+  expect(lab.monitors.get('other/a.sh/pods')?.isStopped).toBe(true);
+});
+
+test('what cannot be loaded is reported and stays as it was', async () => {
+  await using lab = await operatorLab(['web'], { 'web/a.sh': { beforeHelm: 1 } });
+  await lab.converge();
+  lab.obstacles.set('config web', failing as () => void);
+  await reload(lab);
+  expect(lab.calls).toEqual(['config web', 'discover', 'web/a.sh beforeHelm', 'deploy web']);
+  expect(lab.operator.moduleStates.get(name('web'))?.phase).toBe('ready');
+  expect(lab.log.records).toContainEqual(
+    expect.objectContaining({
+      level: 'error',
+      msg: 'changed files cannot be loaded, the hooks of module web stay as they were',
+    }),
+  );
+});
