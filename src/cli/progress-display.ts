@@ -80,16 +80,21 @@ export class ProgressDisplay {
   }
 
   #draw(): void {
-    const { columns = 80, rows = 24 } = this.#host.stdout;
-    const options = { width: columns, height: rows, elapsedMs: this.elapsedMs, paint: this.#paint };
+    const { columns, rows } = this.#host.stdout;
+    // A terminal that does not know its size says 0.
+    const options = {
+      width: columns || 80,
+      height: rows || 24,
+      elapsedMs: this.elapsedMs,
+      paint: this.#paint,
+    };
     this.#block.draw(progressBlock(this.#progress, options));
   }
 
   #formatted({ kind, text }: ProgressLine): string {
     const time = new Date(this.#host.clock.now()).toTimeString().slice(0, 8);
     const { columns } = this.#host.stdout;
-    const room =
-      this.#isTerminal && columns !== undefined ? columns - time.length - 2 : Number.POSITIVE_INFINITY;
+    const room = this.#isTerminal && columns ? columns - time.length - 2 : Number.POSITIVE_INFINITY;
     const style = STYLES[kind];
     const shown = kind === 'failure' || kind === 'warning' ? text : cut(text, room);
     return `${this.#paint('dim', time)} ${style === undefined ? shown : this.#paint(style, shown)}`;
