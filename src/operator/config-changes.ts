@@ -26,8 +26,13 @@ function applyChange(operator: Operator, change: Extract<ConfigChange, { type: '
   const { difference } = change;
   const isReload = difference.isGlobalChanged || difference.flags.length > 0;
   // Before the first discovery the converge to come sees all of it; only the values have to be there before it.
-  const changedKeys =
-    isReload || operator.discovery === undefined ? [] : [...difference.sections, ...difference.maintenance];
+  const isSeenByConverge = isReload || operator.discovery === undefined;
+  // Earlier changes that could not be taken over yet are part of this one.
+  const earlier = operator.main
+    .remove((task) => task.type === 'ApplyKubeConfigValues')
+    .flatMap((task) => (task.type === 'ApplyKubeConfigValues' ? task.changedKeys : []));
+  const changed = new Set([...earlier, ...difference.sections, ...difference.maintenance]);
+  const changedKeys = isSeenByConverge ? [] : [...changed];
   if (isReload && operator.discovery !== undefined)
     operator.restartConverge('KubeConfigChanged', 'ReloadAll-After-KubeConfigChange');
   operator.main.prepend({

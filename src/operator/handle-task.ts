@@ -14,6 +14,7 @@ import { handleModuleRun } from './handlers/module-run.ts';
 import { handleDiscoverReleases, handleModulePurge } from './handlers/purge-releases.ts';
 import { handleReloadFiles } from './handlers/reload-files.ts';
 import type { Operator } from './operator.ts';
+import { rethrowAbort } from './rethrow-abort.ts';
 import { hookOf, moduleOf, type Task } from './tasks.ts';
 
 /** One attempt of any task. A task that throws is tried again; what it threw is logged here, once. */
@@ -22,7 +23,7 @@ export function taskHandler(operator: Operator): TaskHandler<Task> {
     try {
       return await dispatch(operator, entry, queue, signal);
     } catch (error) {
-      signal.throwIfAborted();
+      rethrowAbort(error, signal);
       logFailure(operator, entry.task, queue.name, error);
       return { type: 'retry', error };
     }

@@ -3,6 +3,7 @@ import { messageOf } from '../../lib/errors.ts';
 import type { TaskOutcome } from '../../queue/task-queue.ts';
 import { unknownModuleKeys } from '../../values/config-map-content.ts';
 import type { Operator } from '../operator.ts';
+import { rethrowAbort } from '../rethrow-abort.ts';
 import type { Task } from '../tasks.ts';
 import { DISCOVERY_RETRY_MS } from './converge-modules.ts';
 
@@ -28,7 +29,7 @@ export async function handleApplyConfig(
     }
     return { type: 'success', after: runsOfChangedModules(operator, task) };
   } catch (error) {
-    signal.throwIfAborted();
+    rethrowAbort(error, signal);
     metrics.modulesDiscoverError();
     log.error(
       { error: messageOf(error) },

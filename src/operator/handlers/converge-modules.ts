@@ -5,6 +5,7 @@ import { GLOBAL_SECTION } from '../../values/module-key.ts';
 import { planConverge } from '../converge.ts';
 import { isStarted } from '../module-state.ts';
 import type { Operator } from '../operator.ts';
+import { rethrowAbort } from '../rethrow-abort.ts';
 import { countsForConverge, type GlobalHookRun, type Task } from '../tasks.ts';
 
 type ConvergeTask = Extract<Task, { type: 'ConvergeModules' }>;
@@ -95,7 +96,7 @@ async function discover(
       ],
     };
   } catch (error) {
-    signal.throwIfAborted();
+    rethrowAbort(error, signal);
     deps.metrics.modulesDiscoverError();
     deps.log.error(
       { error: messageOf(error), delayMs: DISCOVERY_RETRY_MS },

@@ -6,6 +6,7 @@ import type { Logger } from '../../lib/log.ts';
 import type { QueueEntry, TaskQueue } from '../../queue/task-queue.ts';
 import { type HookEffects, hookLabels } from '../hook-execution.ts';
 import { MAIN_QUEUE, type Operator } from '../operator.ts';
+import { rethrowAbort } from '../rethrow-abort.ts';
 import { type GlobalHookRun, isSynchronization, type ModuleHookRun, type Task } from '../tasks.ts';
 
 type HookTask = GlobalHookRun | ModuleHookRun;
@@ -55,7 +56,7 @@ export async function runHookTask(
     finishSynchronization(operator, task);
     return { type: 'ran', task, effects };
   } catch (error) {
-    if (signal.aborted) throw error;
+    rethrowAbort(error, signal);
     if (!task.allowFailure) {
       metrics.hookResult(labels, 'error');
       throw error;

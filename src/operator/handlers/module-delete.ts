@@ -2,6 +2,7 @@ import { messageOf } from '../../lib/errors.ts';
 import type { TaskOutcome } from '../../queue/task-queue.ts';
 import { type ModuleState, newModuleState } from '../module-state.ts';
 import type { Operator } from '../operator.ts';
+import { rethrowAbort } from '../rethrow-abort.ts';
 import type { Task } from '../tasks.ts';
 import { ensureHooks, runLifecycleHooks } from './module-lifecycle.ts';
 
@@ -21,7 +22,7 @@ export async function handleModuleDelete(
     log.info({ module: task.module }, 'ModuleDelete success, module is deleted');
     return { type: 'success' };
   } catch (error) {
-    signal.throwIfAborted();
+    rethrowAbort(error, signal);
     state.lastError = messageOf(error);
     metrics.moduleDeleteError(task.module);
     log.error(

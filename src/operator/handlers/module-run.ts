@@ -3,6 +3,7 @@ import type { TaskOutcome, TaskQueue } from '../../queue/task-queue.ts';
 import { visibleToHelm } from '../../values/visible-values.ts';
 import { type ModuleState, mustRepeatStartup } from '../module-state.ts';
 import type { Operator } from '../operator.ts';
+import { rethrowAbort } from '../rethrow-abort.ts';
 import { Synchronization } from '../synchronization.ts';
 import { isSynchronization, type ModuleRun, type Task } from '../tasks.ts';
 import { queueSynchronizations } from './enable-global-hook.ts';
@@ -30,7 +31,7 @@ export async function handleModuleRun(
       if (step.type === 'stop') return step.outcome;
     }
   } catch (error) {
-    signal.throwIfAborted();
+    rethrowAbort(error, signal);
     state.lastError = messageOf(error);
     metrics.moduleRunError(task.module);
     log.error(

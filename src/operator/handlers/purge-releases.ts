@@ -1,6 +1,7 @@
 import { messageOf } from '../../lib/errors.ts';
 import type { TaskOutcome } from '../../queue/task-queue.ts';
 import type { Operator } from '../operator.ts';
+import { rethrowAbort } from '../rethrow-abort.ts';
 import type { Task } from '../tasks.ts';
 
 /**
@@ -41,7 +42,7 @@ export async function handleModulePurge(
   try {
     await operator.deps.releases.uninstall(release, signal);
   } catch (error) {
-    signal.throwIfAborted();
+    rethrowAbort(error, signal);
     operator.deps.log.warn({ release, error: messageOf(error) }, 'Module purge failed, no retry.');
   }
   return { type: 'success' };

@@ -1,0 +1,159 @@
+import { expect, test } from 'vitest';
+import { failing, moduleFor, name, OperatorLab, operatorLab } from '../../test/support/operator-lab.ts';
+import { OperatorError } from '../lib/errors.ts';
+
+test('modules stand in run order: by number, then by name', () => {
+  const lab = new OperatorLab({
+    modules: [moduleFor('a', 20), moduleFor('c', 10), moduleFor('b', 10), moduleFor('d', 1)],
+    hooks: [],
+  });
+  expect(lab.operator.modules.map((module) => module.name)).toEqual(['d', 'b', 'c', 'a']);
+});
+
+test('a module is wanted while discovery found it enabled and no flag has disabled it since', async () => {
+  await using lab = await operatorLab(['web']);
+  const { operator } = lab;
+  const web = name('web');
+  expect([operator.isEnabled(web), operator.isWanted(web)]).toEqual([false, false]);
+  await lab.converge();
+  expect([operator.isEnabled(web), operator.isWanted(web)]).toEqual([true, true]);
+  lab.flaggedOff.add('web');
+  expect([operator.isEnabled(web), operator.isWanted(web)]).toEqual([true, false]);
+});
+
+test('stateOf() knows known modules only', async () => {
+  await using lab = await operatorLab(['web']);
+  expect(lab.operator.stateOf(name('other'))).toBeUndefined();
+  const state = lab.operator.stateOf(name('web'));
+  expect(state).toMatchObject({ phase: 'startup', hooks: undefined });
+  expect(lab.operator.stateOf(name('web'))).toBe(state);
+});
+
+test('queueModuleRun() puts one run at the end of main, for enabled modules only', async () => {
+  await using lab = await operatorLab(['web', 'db']);
+  await lab.converge();
+  lab.stop.abort();
+  await lab.operator.deps.queues.ended();
+  lab.enabled.clear();
+  for (const module of ['web', 'db', 'web', 'other']) lab.operator.queueModuleRun(name(module), 'test');
+  expect(lab.tasks()).toEqual(['ModuleRun:web:test', 'ModuleRun:db:test']);
+  expect(lab.log.records.at(-1)).toMatchObject({
+    level: 'info',
+    module: 'web',
+    msg: 'module values are changed, ModuleRun task already queued',
+  });
+});
+
+test('restartConverge() drops what is left of a converge and begins at the head', async () => {
+  await using lab = await operatorLab(['a', 'b', 'c'], { 'global/x.sh': { beforeAll: 1, afterAll: 1 } });
+  lab.obstacles.set('deploy a', failing as () => void);
+  await lab.converge();
+  lab.operator.queueConverge('GlobalValuesChanged', 'later');
+  lab.operator.queueModuleRun(name('c'), 'event');
+  expect(lab.tasks()).toEqual([
+    'ModuleRun:a:doStartup:start',
+    'ModuleRun:b:doStartup:start',
+    'ModuleRun:c:doStartup:start',
+    'ConvergeModules:::start',
+    'ConvergeModules:::later',
+  ]);
+  lab.stop.abort();
+  lab.operator.restartConverge('KubeConfigChanged', 'restart');
+  expect(lab.operator.convergePhase).toBe('standby');
+  expect(lab.tasks()).toEqual(['ConvergeModules:::restart', 'ConvergeModules:::later']);
+});
+
+test('restartConverge() keeps runs that are no part of the converge', async () => {
+  await using lab = await operatorLab(['a']);
+  await lab.converge();
+  lab.stop.abort();
+  await lab.operator.deps.queues.ended();
+  lab.operator.queueModuleRun(name('a'), 'event');
+  lab.operator.queueConverge('GlobalValuesChanged', 'waiting');
+  lab.operator.restartConverge('KubeConfigChanged', 'restart');
+  expect(lab.tasks()).toEqual(['ConvergeModules:::restart', 'ModuleRun:a:event']);
+});
+
+test('restartConverge() without one in progress goes to the end of main', async () => {
+  await using lab = await operatorLab(['a']);
+  await lab.converge();
+  lab.stop.abort();
+  await lab.operator.deps.queues.ended();
+  lab.operator.queueModuleRun(name('a'), 'event');
+  lab.operator.restartConverge('KubeConfigChanged', 'restart');
+  expect(lab.tasks()).toEqual(['ModuleRun:a:event', 'ConvergeModules:::restart']);
+});
+
+test('restartConverge() ends the wait of a failed task', async () => {
+  await using lab = await operatorLab(['a', 'b']);
+  lab.obstacles.set('deploy a', failing as () => void);
+  await lab.converge();
+  lab.obstacles.clear();
+  lab.takeCalls();
+  lab.operator.restartConverge('KubeConfigChanged', 'restart');
+  await lab.settle();
+  expect(lab.calls).toEqual(['discover', 'deploy a', 'config b', 'deploy b']);
+  expect(lab.clock.pendingDelaysMs).toEqual([]);
+});
+
+test('restartConverge() lets the running task finish and drops what it asks for', async () => {
+  const gate = Promise.withResolvers<void>();
+  await using lab = await operatorLab(['a', 'b'], { 'a/x.sh': { afterHelm: 1 } });
+  lab.obstacles.set('deploy a', () => gate.promise);
+  lab.behaviours.set('a/x.sh', ({ write }) =>
+    write('VALUES_JSON_PATCH_PATH', { op: 'add', path: '/a/x', value: 1 }),
+  );
+  await lab.converge();
+  lab.operator.restartConverge('KubeConfigChanged', 'restart');
+  await lab.settle();
+  expect(lab.calls.at(-1)).toBe('deploy a');
+  lab.takeCalls();
+  gate.resolve();
+  await lab.settle();
+  expect(lab.calls).toEqual([
+    'a/x.sh afterHelm',
+    'discover',
+    'deploy a {"x":1}',
+    'a/x.sh afterHelm',
+    'config b',
+    'deploy b',
+  ]);
+});
+
+test('activation names the start until the first converge is over', async () => {
+  await using lab = await operatorLab([]);
+  expect(lab.operator.activation).toBe('OperatorStartup');
+  await lab.converge();
+  expect(lab.operator.activation).toBe('');
+});
+
+test('a crontab of a module that is disabled or gone is ignored', async () => {
+  await using lab = await operatorLab(['web'], {
+    'web/a.sh': { schedule: [{ crontab: '* * * * *', queue: 'own' }] },
+  });
+  await lab.converge();
+  const runtime = lab.runtimeOf('web/a.sh');
+  const tick = (): void => {
+    for (const binding of runtime.hook.config.schedule) lab.operator.onScheduleTick(runtime, binding);
+  };
+  lab.stop.abort();
+  await lab.operator.deps.queues.ended();
+  tick();
+  expect(lab.tasks('own')).toHaveLength(1);
+  lab.operator.discovery = { enabled: [], decisions: new Map() };
+  tick();
+  await runtime.stop();
+  tick();
+  expect(lab.tasks('own')).toHaveLength(1);
+});
+
+test('a failure in an orderly stop is no error of the task', async () => {
+  await using lab = await operatorLab(['web'], { 'web/a.sh': { beforeHelm: 1 } });
+  lab.obstacles.set('deploy web', () => {
+    lab.stop.abort();
+    throw new OperatorError('ABORTED', 'helm is not started: the daemon is stopping');
+  });
+  await lab.converge();
+  expect(lab.log.records.filter(({ level }) => level === 'error')).toEqual([]);
+  expect(lab.operator.moduleStates.get(name('web'))?.lastError).toBe('');
+});

@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest';
+import { OperatorError } from '../lib/errors.ts';
+import { rethrowAbort } from './rethrow-abort.ts';
+
+test('rethrowAbort() throws the reason of an aborted task', () => {
+  const signal = AbortSignal.abort(new Error('stop'));
+  expect(() => rethrowAbort(new Error('cut off'), signal)).toThrow('stop');
+});
+
+test('rethrowAbort() throws the refusal to start a process during a stop', () => {
+  const refusal = new OperatorError('ABORTED', 'not started');
+  expect(() => rethrowAbort(refusal, new AbortController().signal)).toThrow(refusal);
+});
+
+test('rethrowAbort() lets failures of the task pass', () => {
+  const failure = new OperatorError('HOOK_FAILED', 'exit status 1');
+  expect(() => rethrowAbort(failure, new AbortController().signal)).not.toThrow();
+});

@@ -1,0 +1,10 @@
+import { hasCode } from '../lib/errors.ts';
+
+/**
+ * Throws what a task met because the daemon ends it or no longer starts processes: that is no failure of the task, and
+ * nobody is to be told of it.
+ */
+export function rethrowAbort(error: unknown, signal: AbortSignal): void {
+  signal.throwIfAborted();
+  if (hasCode(error, 'ABORTED')) throw error;
+}
