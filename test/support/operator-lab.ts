@@ -35,6 +35,8 @@ interface Context {
 /** What one run of a hook sees and can do, in the place of a process. */
 export interface HookProcess {
   readonly contexts: readonly Context[];
+  /** The content of one of the input files, named by its variable. */
+  readonly read: (variable: string) => unknown;
   /** Writes one of the output files, named by its variable. */
   readonly write: (variable: string, content: unknown) => void;
 }
@@ -322,6 +324,7 @@ export class OperatorLab {
     try {
       await this.behaviours.get(hook)?.({
         contexts,
+        read: (variable) => JSON.parse(readFileSync(spec.env[variable] ?? '', 'utf8')) as unknown,
         write: (variable, content) => {
           writeFileSync(spec.env[variable] ?? '', JSON.stringify(content));
         },

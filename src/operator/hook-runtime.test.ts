@@ -1,0 +1,73 @@
+import { expect, test } from 'vitest';
+import { failing, hookFor, type OperatorLab, operatorLab } from '../../test/support/operator-lab.ts';
+import type { HookRuntime } from './hook-runtime.ts';
+
+const never = new AbortController().signal;
+const QUEUE = 'own';
+
+async function harness(): Promise<{ lab: OperatorLab; runtime: HookRuntime }> {
+  const lab = await operatorLab([]);
+  const hook = await hookFor('global/a.sh', {
+    kubernetes: ['one', 'two'].map((name) => ({ kind: 'Pod', name, queue: QUEUE })),
+    settings: { executionMinInterval: '3s', executionBurst: 1 },
+  });
+  return { lab, runtime: lab.operator.deps.createRuntime(hook) };
+}
+
+test('startMonitors() starts each monitor once, in configuration order', async () => {
+  const { lab, runtime } = await harness();
+  await runtime.startMonitors(never);
+  await runtime.startMonitors(never);
+  expect(lab.calls).toEqual(['monitor global/a.sh/one', 'monitor global/a.sh/two']);
+  expect([runtime.isMonitored(0), runtime.isMonitored(1), runtime.isMonitored(2)]).toEqual([
+    true,
+    true,
+    false,
+  ]);
+});
+
+test('startMonitors() goes on behind the monitors that started before a failure', async () => {
+  const { lab, runtime } = await harness();
+  lab.obstacles.set('monitor global/a.sh/two', failing as () => void);
+  await expect(runtime.startMonitors(never)).rejects.toThrow('hook is broken');
+  expect([runtime.isMonitored(0), runtime.isMonitored(1)]).toEqual([true, false]);
+  expect(lab.monitors.get('global/a.sh/two')?.isStopped).toBe(true);
+  lab.obstacles.clear();
+  lab.takeCalls();
+  await runtime.startMonitors(never);
+  expect(lab.calls).toEqual(['monitor global/a.sh/two']);
+});
+
+test('a snapshot is empty until its monitor runs, and hidden from onlookers until it is unlocked', async () => {
+  const { lab, runtime } = await harness();
+  expect(runtime.snapshot(0)).toEqual([]);
+  await runtime.startMonitors(never);
+  const monitor = lab.monitors.get('global/a.sh/one');
+  if (monitor === undefined) throw new Error('no monitor');
+  monitor.items = [{ filterResult: 1 }];
+  expect([runtime.snapshot(0), runtime.peek(0)]).toEqual([[{ filterResult: 1 }], []]);
+  runtime.unlock([0]);
+  expect(runtime.peek(0)).toEqual([{ filterResult: 1 }]);
+  expect(monitor.isUnlocked).toBe(true);
+  expect(lab.monitors.get('global/a.sh/two')?.isUnlocked).toBe(false);
+});
+
+test('stop() ends the monitors, and no event gets through afterwards', async () => {
+  const { lab, runtime } = await harness();
+  await runtime.startMonitors(never);
+  lab.emit('global/a.sh/one');
+  expect(lab.tasks(QUEUE)).toHaveLength(1);
+  runtime.areSchedulesEnabled = true;
+  await runtime.stop();
+  lab.emit('global/a.sh/one');
+  expect(lab.tasks(QUEUE)).toHaveLength(1);
+  expect(runtime).toMatchObject({ isStopped: true, areSchedulesEnabled: false });
+  expect([...lab.monitors.values()].every((monitor) => monitor.isStopped)).toBe(true);
+  expect(runtime.isMonitored(0)).toBe(false);
+});
+
+test('a hook has a rate limiter only if it asks for one', async () => {
+  const { lab, runtime } = await harness();
+  const plain = lab.operator.deps.createRuntime(await hookFor('global/b.sh', { onStartup: 1 }));
+  expect([runtime.rateLimiter === undefined, plain.rateLimiter === undefined]).toEqual([false, true]);
+});

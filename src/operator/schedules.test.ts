@@ -1,0 +1,55 @@
+import { expect, test } from 'vitest';
+import { hookFor, operatorLab } from '../../test/support/operator-lab.ts';
+import { Schedules } from './schedules.ts';
+
+async function harness() {
+  const lab = await operatorLab([]);
+  const { createRuntime } = lab.operator.deps;
+  const timers: string[] = [];
+  const fired: string[] = [];
+  const schedules = new Schedules({
+    add: (crontab, id) => timers.push(`${crontab} ${id}`),
+    remove: (crontab, id) => timers.splice(timers.indexOf(`${crontab} ${id}`), 1),
+    onTick: (runtime, binding) => fired.push(`${runtime.hook.name} ${binding.name}`),
+  });
+  const a = createRuntime(
+    await hookFor('global/a.sh', {
+      schedule: [
+        { crontab: '@daily', name: 'one' },
+        { crontab: '@daily', name: 'two' },
+      ],
+    }),
+  );
+  const b = createRuntime(await hookFor('global/b.sh', { schedule: [{ crontab: '@hourly' }] }));
+  return { schedules, timers, fired, a, b };
+}
+
+test('set() registers each crontab of a hook under an id of its own', async () => {
+  const { schedules, timers, a, b } = await harness();
+  schedules.set(a, true);
+  schedules.set(b, true);
+  schedules.set(a, true);
+  expect(timers).toEqual(['@daily 1', '@daily 2', '@hourly 3']);
+  expect(a.areSchedulesEnabled).toBe(true);
+});
+
+test('fire() makes one tick of each binding', async () => {
+  const { schedules, fired, a, b } = await harness();
+  schedules.set(a, true);
+  schedules.set(b, true);
+  schedules.fire(['2', '1', '3', 'unknown']);
+  expect(fired).toEqual(['a.sh two', 'a.sh one', 'b.sh schedule']);
+});
+
+test('set() removes the crontabs of one hook, and may register them again', async () => {
+  const { schedules, timers, fired, a, b } = await harness();
+  schedules.set(a, true);
+  schedules.set(b, true);
+  schedules.set(a, false);
+  schedules.set(a, false);
+  expect(timers).toEqual(['@hourly 3']);
+  schedules.fire(['1', '3']);
+  expect(fired).toEqual(['b.sh schedule']);
+  schedules.set(a, true);
+  expect(timers).toEqual(['@hourly 3', '@daily 4', '@daily 5']);
+});
