@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import {
   failing,
+  type HookBehaviour,
   type HookProcess,
   name,
   type OperatorLab,
