@@ -109,6 +109,8 @@ test.each([
   ['true', "bad enabled result: expected 'true' or 'false', got ''"],
   ['echo yes > "$MODULE_ENABLED_RESULT"', "bad enabled result: expected 'true' or 'false', got 'yes'"],
   ['rm "$MODULE_ENABLED_RESULT"', "got ''"],
+  ['rm "$MODULE_ENABLED_RESULT"; mkfifo "$MODULE_ENABLED_RESULT"', 'no regular file'],
+  ['rm "$MODULE_ENABLED_RESULT"; mkdir "$MODULE_ENABLED_RESULT"', 'no regular file'],
   ['echo true > "$MODULE_ENABLED_RESULT"; exit 3', 'cmd run: exit status 3'],
   ['echo true > "$MODULE_ENABLED_RESULT"; echo broken >&2; exit 1', 'broken'],
   ['kill -9 $$', 'cmd run: signal: SIGKILL'],
@@ -141,14 +143,17 @@ test('createEnabledScript() hands over values and configuration in private files
 
 test('createEnabledScript() keeps the files when asked to', async () => {
   await ask('echo true > "$MODULE_ENABLED_RESULT"', { isKeepingFiles: true });
-  const files = await readdir(tmpDir);
-  expect(files.map((name) => name.replace(/-[0-9a-f-]{36}/, '')).toSorted()).toStrictEqual([
+  const [directory = ''] = await readdir(tmpDir);
+  expect(directory).toMatch(new RegExp(`^run-${process.pid}-web-enabled-`));
+  const files = await readdir(join(tmpDir, directory));
+  expect(files.toSorted()).toStrictEqual([
     'web.module-config-values.json',
     'web.module-enabled-reason',
     'web.module-enabled-result',
     'web.module-values.json',
   ]);
-  expect((await stat(join(tmpDir, files[0] ?? ''))).mode & 0o777).toBe(0o600);
+  expect((await stat(join(tmpDir, directory, 'web.module-values.json'))).mode & 0o777).toBe(0o600);
+  expect((await stat(join(tmpDir, directory))).mode & 0o777).toBe(0o700);
 });
 
 test('createEnabledScript() logs the output, reports usage and hands on limit and signal', async () => {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { open, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { constants } from 'node:fs';
+import { mkdir, open, rm, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { OperatorError } from '../lib/errors.ts';
 import { canonicalJson } from '../lib/json.ts';
 import type { Logger } from '../lib/log.ts';
@@ -70,24 +71,28 @@ export function createEnabledScript(options: EnabledScriptOptions): EnabledScrip
       log.info({ result: verdict.isEnabled, status: verdict.reason }, 'Enabled script run successful');
       return verdict;
     } finally {
-      if (!options.isKeepingFiles) await remove(files);
+      if (!options.isKeepingFiles) await rm(files.directory, { recursive: true, force: true });
     }
   };
 }
 
 interface ScriptFiles {
+  readonly directory: string;
   readonly values: string;
   readonly configValues: string;
   readonly result: string;
   readonly reason: string;
 }
 
+/** Named as the directories of hook runs are: a start sweeps what a daemon that was killed has left. */
 function scriptFiles(tmpDir: string, name: ModuleName): ScriptFiles {
+  const directory = join(tmpDir, `run-${process.pid}-${name}-enabled-${randomUUID()}`);
   return {
-    values: join(tmpDir, `${name}.module-values-${randomUUID()}.json`),
-    configValues: join(tmpDir, `${name}.module-config-values-${randomUUID()}.json`),
-    result: join(tmpDir, `${name}.module-enabled-result-${randomUUID()}`),
-    reason: join(tmpDir, `${name}.module-enabled-reason-${randomUUID()}`),
+    directory,
+    values: join(directory, `${name}.module-values.json`),
+    configValues: join(directory, `${name}.module-config-values.json`),
+    result: join(directory, `${name}.module-enabled-result`),
+    reason: join(directory, `${name}.module-enabled-reason`),
   };
 }
 
@@ -98,13 +103,8 @@ async function prepare(files: ScriptFiles, { values, configValues }: VisibleValu
     [files.result, ''],
     [files.reason, ''],
   ];
+  await mkdir(files.directory, { mode: 0o700 });
   for (const [path, content] of contents) await writeFile(path, content, { mode: 0o600, flag: 'wx' });
-}
-
-async function remove(files: ScriptFiles): Promise<void> {
-  for (const path of [files.values, files.configValues, files.result, files.reason]) {
-    await rm(path, { force: true });
-  }
 }
 
 function checkOutcome({ outcome, stderr }: ProcessResult): void {
@@ -130,12 +130,14 @@ async function readVerdict(files: ScriptFiles): Promise<ScriptVerdict> {
 async function readStart(path: string): Promise<string> {
   let file: Awaited<ReturnType<typeof open>>;
   try {
-    file = await open(path);
+    // A pipe in its place must not hold up the discovery.
+    file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (cause) {
     if (isMissingFile(cause)) return '';
     throw cause;
   }
   try {
+    if (!(await file.stat()).isFile()) throw failed(`${basename(path)} is no regular file any more`);
     const { buffer, bytesRead } = await file.read(Buffer.alloc(MAX_RESULT_BYTES), 0, MAX_RESULT_BYTES, 0);
     return buffer.toString('utf8', 0, bytesRead).trim();
   } finally {

@@ -7,32 +7,10 @@ import { DaemonProcess } from '../support/daemon-process.ts';
 import { FaultProxy } from '../support/fault-proxy.ts';
 import type { FaultMatch } from '../support/fault-rule.ts';
 import { hangingChart, releaseStatuses, untilHanging } from '../support/hanging-chart.ts';
+import { item, itemsHook, itemsSeen, untilSeen } from '../support/items-hook.ts';
 import { type Backend, World } from '../support/world.ts';
 import { configMapChart, shHook, under } from '../support/world-files.ts';
 import { processesOf } from '../support/world-processes.ts';
-
-/** Prints the names of the items, in every context it gets. */
-function itemsHook(namespace: string, name = 'items'): string {
-  return shHook(
-    `
-kubernetes:
-- name: items
-  apiVersion: v1
-  kind: ConfigMap
-  labelSelector: {matchLabels: {item: "yes"}}
-  namespace: {nameSelector: {matchNames: [${namespace}]}}
-  keepFullObjectsInMemory: false
-  jqFilter: .metadata.name`,
-    `echo "${name} $(cat "$BINDING_CONTEXT_PATH")"`,
-  );
-}
-
-const synchronization = (name: string, ...items: readonly string[]): string =>
-  `${name} ${JSON.stringify([
-    { binding: 'items', type: 'Synchronization', objects: items.map((item) => ({ filterResult: item })) },
-  ])}`;
-
-const item = (name: string) => ({ metadata: { name, labels: { item: 'yes' } } });
 
 async function isDeployed(world: World, ...names: readonly string[]): Promise<void> {
   for (const name of names) {
@@ -69,7 +47,7 @@ fi`,
     {
       await using daemon = DaemonProcess.start(world);
       await daemon.log.untilPrinted('hook runs');
-      expect(daemon.log.printed).toContain(synchronization('items', 'a'));
+      expect(itemsSeen(daemon.log)).toEqual(['Synchronization a']);
       await daemon.kill();
     }
     await vi.waitFor(async () => expect(await processesOf(world)).toEqual([]), 10_000);
@@ -78,7 +56,8 @@ fi`,
     await world.write('modules', { '../restarted': '' });
     await using daemon = DaemonProcess.start(world);
     await daemon.untilConverged();
-    expect(daemon.log.printed).toEqual([synchronization('items', 'b'), synchronization('one', 'b')]);
+    expect(itemsSeen(daemon.log)).toEqual(['Synchronization b']);
+    expect(itemsSeen(daemon.log, 'one')).toEqual(['Synchronization b']);
     await isDeployed(world, 'one', 'two');
     expect(daemon.log.records).toContainEqual(
       expect.objectContaining({ msg: 'removed files of hook runs that did not end orderly', removed: 1 }),
@@ -202,9 +181,7 @@ describeCluster('after kill -9 of the launcher', (cluster) => {
     await daemon.untilConverged();
     await killLauncher(daemon);
     await world.create('configmaps', item('a'));
-    await daemon.log.untilPrinted(
-      'items [{"binding":"items","type":"Event","watchEvent":"Added","filterResult":"a"}]',
-    );
+    await untilSeen(daemon.log, 'Added a');
     expect(daemon.log.records).not.toContainEqual(
       expect.objectContaining({ msg: 'attempt will be repeated' }),
     );

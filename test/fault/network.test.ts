@@ -1,0 +1,183 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeAll, expect, test } from 'vitest';
+import { controlPlaneBackend } from '../support/backends.ts';
+import { describeCluster } from '../support/control-plane/cluster-suite.ts';
+import { DaemonProcess } from '../support/daemon-process.ts';
+import { FaultProxy } from '../support/fault-proxy.ts';
+import { item, itemsHook, itemsSeen, untilSeen } from '../support/items-hook.ts';
+import { type Backend, World } from '../support/world.ts';
+import { shHook } from '../support/world-files.ts';
+
+describeCluster('a daemon whose requests fail', (cluster) => {
+  let backend: Backend;
+  beforeAll(async () => {
+    backend = await controlPlaneBackend(cluster());
+  });
+
+  async function proxied(world: World): Promise<FaultProxy> {
+    const proxy = await FaultProxy.start(cluster().access);
+    await writeFile(join(world.directory, 'proxied'), proxy.kubeconfig);
+    return proxy;
+  }
+
+  function start(world: World): DaemonProcess {
+    return DaemonProcess.start(world, { 'kube-config': join(world.directory, 'proxied') });
+  }
+
+  /** A world whose hook watches items, of which `a` exists. */
+  async function itemsWorld(): Promise<World> {
+    const world = await World.create(backend, {});
+    await world.write('global-hooks', { 'items.sh': itemsHook(world.namespace) });
+    await world.create('configmaps', item('a'));
+    return world;
+  }
+
+  /** Requests of the items hook. */
+  const ITEMS = { path: /configmaps$/, query: /item/ };
+
+  // FAULT-A6, A7, P3
+  test.each([20, 400])(
+    'gives a hook a whole snapshot although the first list was cut after %i bytes',
+    async (bytes) => {
+      await using world = await itemsWorld();
+      for (const name of ['b', 'c', 'd']) await world.create('configmaps', item(name));
+      await using proxy = await proxied(world);
+      const cut = proxy.add({ verb: 'list', ...ITEMS, times: 1 }, { type: 'cut-after-bytes', bytes });
+      await using daemon = start(world);
+      await daemon.untilConverged();
+      expect([cut.hits, itemsSeen(daemon.log)]).toEqual([1, ['Synchronization a,b,c,d']]);
+    },
+  );
+
+  // FAULT-A8, P2
+  test('delivers an event once although the watch was cut in the middle of its line', async () => {
+    await using world = await itemsWorld();
+    await using proxy = await proxied(world);
+    const cut = proxy.add({ verb: 'watch', ...ITEMS, times: 1 }, { type: 'cut-after-bytes', bytes: 100 });
+    await using daemon = start(world);
+    await daemon.untilConverged();
+    await world.create('configmaps', item('b'));
+    await untilSeen(daemon.log, 'Added b');
+    await world.create('configmaps', item('c'));
+    await untilSeen(daemon.log, 'Added c');
+    expect(cut.hits).toBe(1);
+    expect(itemsSeen(daemon.log)).toEqual(['Synchronization a', 'Added b', 'Added c']);
+  });
+
+  // FAULT-A4, A5, P2
+  test('lists anew after 410 on a watch, and tells what was added and deleted meanwhile', async () => {
+    await using world = await itemsWorld();
+    await using proxy = await proxied(world);
+    await using daemon = start(world);
+    await daemon.untilConverged();
+    await proxy.disconnect();
+    await world.expect({ method: 'DELETE', path: world.path('configmaps', 'a') });
+    await world.create('configmaps', item('b'));
+    const expired = proxy.add({ verb: 'watch', ...ITEMS, times: 1 }, { type: 'status', status: 410 });
+    await proxy.connect();
+    await untilSeen(daemon.log, 'Deleted a');
+    await untilSeen(daemon.log, 'Added b');
+    expect(expired.hits).toBe(1);
+    expect(itemsSeen(daemon.log)).toEqual(['Synchronization a', 'Deleted a', 'Added b']);
+  });
+
+  // FAULT-A11
+  test('waits as long as 429 on a watch says, and does not list for it', async () => {
+    await using world = await itemsWorld();
+    await using proxy = await proxied(world);
+    await using daemon = start(world);
+    await daemon.untilConverged();
+    const busy = proxy.add(
+      { verb: 'watch', ...ITEMS, times: 2 },
+      { type: 'status', status: 429, retryAfterSeconds: 1 },
+    );
+    const before = proxy.calls.length;
+    proxy.resetConnections();
+    await world.create('configmaps', item('b'));
+    await untilSeen(daemon.log, 'Added b');
+    const calls = proxy.calls.slice(before).filter(({ query }) => ITEMS.query.test(query));
+    expect(busy.hits).toBe(2);
+    expect(calls.map(({ verb, status }) => [verb, status])).toEqual([
+      ['watch', 429],
+      ['watch', 429],
+      ['watch', 200],
+    ]);
+    const [first, second, third] = calls.map(({ atMs }) => atMs);
+    expect(Number(second) - Number(first)).toBeGreaterThanOrEqual(1_000);
+    expect(Number(third) - Number(second)).toBeGreaterThanOrEqual(1_000);
+  });
+
+  // FAULT-A13, P19
+  test('looks before it repeats a write that was answered 504: one effect, no failed task', async () => {
+    await using world = await World.create(backend, {
+      config: { global: 'a: 1\n' },
+      globalHooks: {
+        'make.sh': shHook(
+          'onStartup: 1',
+          `
+echo "hook runs"
+echo '{"operation":"Create","object":{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"made","namespace":"'$NAMESPACE'"}}}' > "$KUBERNETES_PATCH_PATH"
+echo '{"op":"add","path":"/global/list","value":[]}{"op":"add","path":"/global/list/-","value":1}' > "$CONFIG_VALUES_JSON_PATCH_PATH"`,
+        ),
+      },
+    });
+    await using proxy = await proxied(world);
+    const created = proxy.add(
+      { verb: 'create', path: /configmaps$/, times: 1 },
+      { type: 'apply-then-fail', status: 504 },
+    );
+    const saved = proxy.add(
+      { verb: 'update', path: /configmaps\/addon-operator$/, times: 1 },
+      { type: 'apply-then-fail', status: 504 },
+    );
+    await using daemon = start(world);
+    await daemon.untilConverged();
+    expect([created.hits, saved.hits, daemon.log.printed]).toEqual([1, 1, ['hook runs']]);
+    expect(await world.get('configmaps', 'made')).toBeDefined();
+    expect(await world.get('configmaps', 'addon-operator')).toMatchObject({
+      data: { global: 'a: 1\nlist:\n    - 1\n' },
+    });
+  });
+
+  // FAULT-A18, H7, P12
+  test('saves into the ConfigMap without losing an edit that came between its read and its write', async () => {
+    await using world = await World.create(backend, {
+      config: { global: 'a: 1\n' },
+      globalHooks: {
+        'save.sh': shHook(
+          'onStartup: 1',
+          `echo '{"op":"add","path":"/global/byHook","value":1}' > "$CONFIG_VALUES_JSON_PATCH_PATH"`,
+        ),
+      },
+    });
+    await using proxy = await proxied(world);
+    const held = proxy.add(
+      { verb: 'update', path: /configmaps\/addon-operator$/, times: 1 },
+      { type: 'hold' },
+    );
+    await using daemon = start(world);
+    await held.untilHit();
+    await world.putConfig({ global: 'a: 2\nbyPerson: 1\n', other: 'x: 1\n' });
+    held.release();
+    await daemon.untilConverged();
+    expect(await world.get('configmaps', 'addon-operator')).toMatchObject({
+      data: { global: 'a: 2\nbyHook: 1\nbyPerson: 1\n', other: 'x: 1\n' },
+    });
+  });
+
+  // FAULT-A10, P3
+  test('does not mistake an object for the deleted one of the same name', async () => {
+    await using world = await itemsWorld();
+    await using proxy = await proxied(world);
+    await using daemon = start(world);
+    await daemon.untilConverged();
+    await proxy.disconnect();
+    await world.expect({ method: 'DELETE', path: world.path('configmaps', 'a') });
+    await world.create('configmaps', item('a'));
+    proxy.add({ verb: 'watch', ...ITEMS, times: 1 }, { type: 'status', status: 410 });
+    await proxy.connect();
+    await untilSeen(daemon.log, 'Added a');
+    expect(itemsSeen(daemon.log)).toEqual(['Synchronization a', 'Deleted a', 'Added a']);
+  });
+});
