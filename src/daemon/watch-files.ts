@@ -1,3 +1,4 @@
+import { basename, resolve } from 'node:path';
 import { messageOf } from '../lib/errors.ts';
 import type { Operator } from '../operator/operator.ts';
 import type { DaemonHost } from './host.ts';
@@ -8,7 +9,6 @@ const QUIET_MS = 300;
 /**
  * Watches directories with hooks and modules, and asks the operator to load them again when something in them changes.
  *
- * @param onReady told when changes are noticed from now on
  * @returns ends the watch
  */
 export function watchFiles(
@@ -17,6 +17,7 @@ export function watchFiles(
   operator: Operator,
   stop: AbortSignal,
 ): () => Promise<void> {
+  const roots = new Set(directories.map((directory) => resolve(directory)));
   let changes = 0;
   const onChange = async (path: string): Promise<void> => {
     changes += 1;
@@ -29,7 +30,11 @@ export function watchFiles(
   };
   // Loaded on demand: only development needs it.
   const watcher = import('chokidar').then(({ watch }) => {
-    const files = watch([...directories], { ignoreInitial: true, ignored: /(^|[/\\])\.[^/\\]/ });
+    const files = watch([...directories], {
+      ignoreInitial: true,
+      // The directories themselves may lie wherever they want.
+      ignored: (path) => basename(path).startsWith('.') && !roots.has(resolve(path)),
+    });
     files.on('all', (_event, path) => {
       onChange(path).catch(() => undefined);
     });

@@ -1,0 +1,70 @@
+import { expect, test } from 'vitest';
+import { daemonHost } from '../../test/support/daemon-host.ts';
+import { settle } from '../../test/support/fake-clock.ts';
+import { KubeApiError, type KubeClient } from '../kube/kube-client.ts';
+import { createSharedReflectors } from '../kube/reflector-shared.ts';
+import { OperatorError } from '../lib/errors.ts';
+import { ConfigMapStore } from '../values/config-map-store.ts';
+import { loadPatiently } from './daemon-loops.ts';
+
+/** A ConfigMap store over a server that answers one request after another with these. */
+function harness(answers: readonly (Error | object)[]) {
+  const host = daemonHost();
+  const left = [...answers];
+  const kube: KubeClient = {
+    request: async () => {
+      const answer = left.shift() ?? new Error('asked too often');
+      if (answer instanceof Error) throw answer;
+      return answer;
+    },
+    stream: () => Promise.reject(new Error('no watch')),
+  };
+  const { clock, random, log } = host;
+  const reflectors = createSharedReflectors({ kube, clock, random, log });
+  const ref = { namespace: 'n', name: 'addon-operator' };
+  const store = new ConfigMapStore({ kube, reflectors, ref, clock, random, log });
+  return { host, store, left };
+}
+
+const unreachable = new OperatorError('KUBE_UNREACHABLE', 'connection refused');
+const forbidden = new KubeApiError('forbidden', { status: 403, reason: 'Forbidden' });
+const configMap = (data: object) => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name: 'addon-operator', namespace: 'n', resourceVersion: '1' },
+  data,
+});
+
+test('loadPatiently() waits longer and longer for an API server that is away', async () => {
+  const { host, store } = harness([unreachable, forbidden, unreachable, configMap({ global: 'a: 1' })]);
+  const loading = loadPatiently(store, host, new AbortController().signal);
+  const delays: number[] = [];
+  for (let attempt = 0; attempt < 3; attempt += 1) {
+    await host.clock.untilAsleep();
+    const [delayMs = 0] = host.clock.pendingDelaysMs;
+    delays.push(delayMs);
+    await host.clock.advance(delayMs);
+  }
+  await loading;
+  expect(store.content.global).toEqual({ a: 1 });
+  expect(delays).toEqual(delays.toSorted((a, b) => a - b));
+  expect(host.captured.records.map(({ level }) => level)).toEqual(['warn', 'warn', 'warn']);
+});
+
+test('loadPatiently() gives up on a ConfigMap that cannot be understood', async () => {
+  const { host, store } = harness([configMap({ webEnabled: 'yes' })]);
+  await expect(loadPatiently(store, host, new AbortController().signal)).rejects.toMatchObject({
+    code: 'CONFIG_MAP_INVALID',
+  });
+});
+
+test('loadPatiently() ends when the daemon is to stop', async () => {
+  const { host, store } = harness([unreachable]);
+  const stop = new AbortController();
+  const loading = loadPatiently(store, host, stop.signal);
+  await host.clock.untilAsleep();
+  stop.abort(new Error('stop'));
+  await expect(loading).rejects.toThrow('stop');
+  await settle();
+  expect(host.clock.pendingDelaysMs).toEqual([]);
+});
