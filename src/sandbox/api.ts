@@ -1,37 +1,21 @@
 import { type ApiAnswer, type ApiRequest, jsonAnswer, textAnswer } from './api-request.ts';
 import type { ApiState } from './api-state.ts';
+import { handleDeleteCollection, handleList, handleWatch, isTrue } from './collection-handlers.ts';
 import { coreDiscovery, groupDiscovery, groupsDiscovery, tagged, versionDiscovery } from './discovery.ts';
 import { type ServedKind, storageOf, type Verb } from './kinds.ts';
-import { type ListOptions, listObjects, parseRevision } from './list-objects.ts';
 import { openApiDocument, openApiIndex } from './openapi.ts';
-import { viewList } from './representation.ts';
 import {
   handleCreate,
   handleDelete,
-  handleDeleteCollection,
   handleFinalize,
   handleGet,
   handlePatch,
   handleUpdate,
   type ResourceRequest,
-  viewOf,
 } from './resource-handlers.ts';
 import { decodeSegments, parseResourcePath } from './resource-path.ts';
-import { byLabels, type ObjectFilter, parseFieldSelector, parseLabelSelector } from './selectors.ts';
-import {
-  badRequest,
-  forbiddenField,
-  invalid,
-  methodNotAllowed,
-  notFound,
-  notImplemented,
-  StatusError,
-  unknownResource,
-} from './status-error.ts';
+import { methodNotAllowed, notFound, notImplemented, StatusError, unknownResource } from './status-error.ts';
 import { VERSION } from './version.ts';
-import { watchObjects } from './watch-objects.ts';
-
-const DEFAULT_WATCH_MS = 3_600_000;
 
 /** Answers one request. Refusals are answers too; only a defect throws. */
 export function handleRequest(state: ApiState, request: ApiRequest): ApiAnswer {
@@ -126,7 +110,7 @@ function collectionAnswer(state: ApiState, resource: ResourceRequest): ApiAnswer
   switch (request.method) {
     case 'GET':
       requireVerb(kind, 'list');
-      return isTrue(request.query, 'watch') ? watchAnswer(state, resource) : listAnswer(state, resource);
+      return isTrue(request.query, 'watch') ? handleWatch(state, resource) : handleList(state, resource);
     case 'POST':
       if (kind.isNamespaced && namespace === undefined) throw methodNotAllowed();
       requireVerb(kind, 'create');
@@ -134,7 +118,7 @@ function collectionAnswer(state: ApiState, resource: ResourceRequest): ApiAnswer
     case 'DELETE':
       if (kind.isNamespaced && namespace === undefined) throw methodNotAllowed();
       requireVerb(kind, 'deletecollection');
-      return deleteCollectionAnswer(state, resource);
+      return handleDeleteCollection(state, resource);
     default:
       throw methodNotAllowed();
   }
@@ -156,94 +140,4 @@ function subresourceAnswer(state: ApiState, resource: ResourceRequest): ApiAnswe
   if (!isServed || kind.isReview) throw unknownResource();
   if (request.method === 'DELETE') throw methodNotAllowed();
   return singleAnswer(state, resource);
-}
-
-function isTrue(query: URLSearchParams, name: string): boolean {
-  const value = query.get(name)?.toLowerCase();
-  return value !== undefined && value !== 'false' && value !== '0';
-}
-
-function integer(query: URLSearchParams, name: string): number {
-  const text = query.get(name) ?? '';
-  if (text === '') return 0;
-  if (!/^-?\d+$/.test(text))
-    throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
-  return Number(text);
-}
-
-function filterOf({ request: { query }, kind }: ResourceRequest): ObjectFilter {
-  const labels = byLabels(parseLabelSelector(query.get('labelSelector') ?? ''));
-  const fields = parseFieldSelector(query.get('fieldSelector') ?? '', kind);
-  return (object) => labels(object) && fields(object);
-}
-
-function listOptions(resource: ResourceRequest): ListOptions {
-  const { query } = resource.request;
-  return {
-    namespace: resource.namespace,
-    filter: filterOf(resource),
-    hasSelector: (query.get('labelSelector') ?? '') !== '' || (query.get('fieldSelector') ?? '') !== '',
-    limit: integer(query, 'limit'),
-    continueToken: query.get('continue') ?? '',
-    resourceVersion: query.get('resourceVersion') ?? '',
-    resourceVersionMatch: query.get('resourceVersionMatch') ?? '',
-  };
-}
-
-function listAnswer(state: ApiState, resource: ResourceRequest): ApiAnswer {
-  const { objects, meta } = listObjects(state.store, storageOf(resource.kind), listOptions(resource));
-  return jsonAnswer(200, viewList(objects, meta, viewOf(state, resource)));
-}
-
-function deleteCollectionAnswer(state: ApiState, resource: ResourceRequest): ApiAnswer {
-  const { objects } = listObjects(state.store, storageOf(resource.kind), listOptions(resource));
-  const deleted = handleDeleteCollection(state, resource, objects);
-  const meta = { resourceVersion: String(state.store.revision) };
-  return jsonAnswer(200, viewList(deleted, meta, viewOf(state, resource)));
-}
-
-function watchAnswer(state: ApiState, resource: ResourceRequest): ApiAnswer {
-  const { request, kind, namespace } = resource;
-  const { query } = request;
-  const revision = parseRevision(query.get('resourceVersion') ?? '');
-  const isStreamingList = streamsInitialEvents(query);
-  const view = viewOf(state, resource);
-  const timeoutSeconds = integer(query, 'timeoutSeconds');
-  const options = {
-    storage: storageOf(kind),
-    namespace,
-    filter: filterOf(resource),
-    fromRevision: revision === 0 || isStreamingList ? undefined : revision,
-    isStreamingList: isStreamingList && isTrue(query, 'allowWatchBookmarks'),
-    hasBookmarks: isTrue(query, 'allowWatchBookmarks'),
-    timeoutMs: timeoutSeconds > 0 ? timeoutSeconds * 1000 : DEFAULT_WATCH_MS,
-    view,
-  };
-  return {
-    type: 'stream',
-    contentType: view.representation === 'object' ? 'application/json' : 'application/json;stream=watch',
-    run: (send, signal) => watchObjects(state.store, state.clock, options, send, signal),
-  };
-}
-
-/** Whether the watch begins with all objects; the parameters that belong to it are checked. */
-function streamsInitialEvents(query: URLSearchParams): boolean {
-  const wanted = query.get('sendInitialEvents');
-  const match = query.get('resourceVersionMatch') ?? '';
-  const refuse = (field: string, why: string): StatusError =>
-    invalid({ group: 'meta.k8s.io', kind: 'ListOptions', name: '' }, [forbiddenField(field, why)]);
-  if (wanted === null) {
-    if (match !== '')
-      throw refuse(
-        'resourceVersionMatch',
-        'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided',
-      );
-    return false;
-  }
-  if (match !== 'NotOlderThan')
-    throw refuse(
-      'resourceVersionMatch',
-      'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan',
-    );
-  return wanted === 'true';
 }

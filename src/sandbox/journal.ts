@@ -180,27 +180,31 @@ function encodeLine(line: Line): unknown {
   }
 }
 
+const LINE_END = 10;
+
+/** The lines of a file; what stands behind the last line end was cut short, and is left out. */
 function* readLines(path: string): Generator<{ readonly line: Line; readonly sizeBytes: number }> {
-  const text = readText(path);
-  const texts = text.split('\n');
-  for (const [index, lineText] of texts.entries()) {
-    // Behind the last line end stands nothing, or a line that was cut short.
-    if (index === texts.length - 1) return;
-    const line = parseLine(lineText);
+  const bytes = readBytes(path);
+  let start = 0;
+  for (let number = 1; ; number += 1) {
+    const end = bytes.indexOf(LINE_END, start);
+    if (end < 0) return;
+    const line = parseLine(bytes.toString('utf8', start, end));
     if (line === undefined)
       throw new OperatorError(
         'INTERNAL',
-        `Cannot read the sandbox state in ${path}: line ${index + 1} is broken. Delete the file to start afresh`,
+        `Cannot read the sandbox state in ${path}: line ${number} is broken. Delete the file to start afresh`,
       );
-    yield { line, sizeBytes: Buffer.byteLength(lineText) + 1 };
+    yield { line, sizeBytes: end + 1 - start };
+    start = end + 1;
   }
 }
 
-function readText(path: string): string {
+function readBytes(path: string): Buffer {
   try {
-    return readFileSync(path, 'utf8');
+    return readFileSync(path);
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return '';
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return Buffer.alloc(0);
     throw error;
   }
 }

@@ -55,13 +55,6 @@ export function stringsAt(
   return strings;
 }
 
-/** A copy of `fields` without those that are undefined. */
-export function definedFields(fields: Fields): Record<string, unknown> {
-  const defined: Record<string, unknown> = {};
-  for (const [key, value] of Object.entries(fields)) if (value !== undefined) defined[key] = value;
-  return defined;
-}
-
 /** A copy of `fields` without the named ones. */
 export function withoutFields(fields: Fields, ...names: readonly string[]): Record<string, unknown> {
   const rest = { ...fields };

@@ -52,23 +52,30 @@ export function sortMerged<Item>(
 }
 
 /**
- * Order of a list after something was applied to it: elements that only one of the two has stay where they are, the
- * others stand as they were applied.
+ * Order of a list after something was applied to it: shared elements stand as they were applied, those that only one of
+ * the two lists has keep their place among them. The walk through both lists is that of the real server.
  */
 export function appliedOrder(live: readonly string[], applied: readonly string[]): readonly string[] {
-  const order: string[] = [];
-  const appliedSet = new Set(applied);
-  const liveRest = [...live];
-  for (const element of applied) {
-    takeOwn(liveRest, appliedSet, order);
-    order.push(element);
-    const index = liveRest.indexOf(element);
-    if (index >= 0) liveRest.splice(index, 1);
+  const isApplied = new Set(applied);
+  const isLive = new Set(live);
+  const shared = applied.filter((element) => isLive.has(element));
+  const order = new Set<string>();
+  let liveIndex = 0;
+  let appliedIndex = 0;
+  for (;;) {
+    const mine = live[liveIndex];
+    const theirs = applied[appliedIndex];
+    if (mine === undefined && theirs === undefined) return [...order];
+    if (mine !== undefined && !isApplied.has(mine)) {
+      order.add(mine);
+      liveIndex += 1;
+    } else if (mine !== undefined && shared[0] !== mine) {
+      // Its turn comes, or came, with the applied elements.
+      liveIndex += 1;
+    } else if (theirs !== undefined) {
+      order.add(theirs);
+      appliedIndex += 1;
+      if (shared[0] === theirs) shared.shift();
+    }
   }
-  return [...order, ...liveRest];
-}
-
-/** Moves the elements before the next shared one. */
-function takeOwn(liveRest: string[], shared: ReadonlySet<string>, order: string[]): void {
-  while (liveRest[0] !== undefined && !shared.has(liveRest[0])) order.push(...liveRest.splice(0, 1));
 }

@@ -220,8 +220,8 @@ function deletedBody(state: ApiState, resource: ResourceRequest, { type, object 
   };
 }
 
-/** Deletes each of the objects; the answer lists them. */
-export function handleDeleteCollection(
+/** Deletes objects as one request asks for; returns what became of them. */
+export function deleteObjects(
   state: ApiState,
   { request, kind }: ResourceRequest,
   objects: readonly ResourceObject[],

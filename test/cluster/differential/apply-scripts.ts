@@ -81,6 +81,29 @@ export const APPLY_SCRIPTS: readonly Script[] = [
     ],
   },
   {
+    name: 'the order of merged lists',
+    steps: [
+      ['a', 'b', 'c', 'd'],
+      ['c', 'a'],
+      ['d', 'x', 'a', 'c'],
+      ['y', 'x', 'd'],
+      ['b', 'y', 'z', 'x'],
+    ].map((names, index) =>
+      patch(`${DEPLOYMENTS}/web?force=true&fieldManager=manager-${index}`, APPLY, {
+        ...DEPLOYMENT,
+        spec: {
+          ...DEPLOYMENT.spec,
+          template: {
+            ...DEPLOYMENT.spec.template,
+            spec: {
+              containers: [{ name: 'main', image: 'a', env: names.map((name) => ({ name, value: 'x' })) }],
+            },
+          },
+        },
+      }),
+    ),
+  },
+  {
     name: 'managed fields of many kinds of change',
     steps: [
       post(`${DEPLOYMENTS}?fieldManager=kubectl-client-side-apply`, DEPLOYMENT),
