@@ -23,6 +23,17 @@ function keepExactNumber(_key: string, value: unknown, context?: { readonly sour
   return exactJson.rawJSON(context.source);
 }
 
+/**
+ * Parses JSON and keeps every number exactly as it was written, `1.0` and `1e3` included: such a number becomes a raw
+ * JSON text, so the result is for passing on, not for reckoning. Throws SyntaxError as `JSON.parse` does.
+ */
+export function parseJsonVerbatim(text: string): unknown {
+  return JSON.parse(text, (_key, value: unknown, context?: { readonly source?: string }) => {
+    if (typeof value !== 'number' || context?.source === undefined) return value;
+    return String(value) === context.source ? value : exactJson.rawJSON(context.source);
+  });
+}
+
 /** The raw-number part of JSON, which the ES library types do not know yet. */
 const exactJson = JSON as unknown as {
   readonly rawJSON: (text: string) => unknown;
