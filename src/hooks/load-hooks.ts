@@ -17,6 +17,7 @@ export interface HookLoaderOptions {
 }
 
 const MAX_CONFIG_BYTES = 1024 * 1024;
+const MAX_SHOWN_CHARACTERS = 4_096;
 const GRACE_MS = 1_000;
 
 /** Finds hooks and asks each of them for its configuration. */
@@ -46,7 +47,7 @@ export class HookLoader {
     } catch (error) {
       throw new OperatorError(
         'HOOK_CONFIG_INVALID',
-        `${title(owner)} hook '${file.name}' --config invalid: ${messageOf(error)}\nhook --config output: ${stdout.trim()}`,
+        `${title(owner)} hook '${file.name}' --config invalid: ${messageOf(error)}${shownOutput(stdout)}`,
         { cause: error },
       );
     }
@@ -87,8 +88,7 @@ export class HookLoader {
 function configProblem(result: ProcessResult): string | undefined {
   const { outcome } = result;
   const stderr = result.stderr.trim() === '' ? '' : `: ${result.stderr.trim()}`;
-  const said =
-    result.stdout.trim() === '' ? stderr : `${stderr}\nhook --config output: ${result.stdout.trim()}`;
+  const said = `${stderr}${shownOutput(result.stdout)}`;
   switch (outcome.type) {
     case 'exited':
       if (outcome.exitCode !== 0) return `--config ended with exit status ${outcome.exitCode}${said}`;
@@ -98,6 +98,14 @@ function configProblem(result: ProcessResult): string | undefined {
     case 'timed-out':
       return `--config gave no answer within ${outcome.timeoutMs / 1_000} s and was stopped${said}`;
   }
+}
+
+/** The beginning of what a hook printed, as a line of its own for a message; empty if it printed nothing. */
+function shownOutput(stdout: string): string {
+  const text = stdout.trim();
+  if (text === '') return '';
+  const isLong = text.length > MAX_SHOWN_CHARACTERS;
+  return `\nhook --config output: ${isLong ? `${text.slice(0, MAX_SHOWN_CHARACTERS)}…` : text}`;
 }
 
 function title(owner: HookOwner): string {

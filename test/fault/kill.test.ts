@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, expect, test, vi } from 'vitest';
 import { controlPlaneBackend } from '../support/backends.ts';
@@ -17,6 +17,12 @@ async function isDeployed(world: World, ...names: readonly string[]): Promise<vo
     expect(await world.get('configmaps', name)).toBeDefined();
     expect((await releaseStatuses(world, name)).at(-1)).toBe('deployed');
   }
+}
+
+/** Directories of runs in the directory for temporary files. */
+async function leftovers(world: World): Promise<readonly string[]> {
+  const names = await readdir(join(world.directory, 'tmp'), { recursive: true });
+  return names.filter((name) => /^(helm\/)?run-[^/]*$/.test(name));
 }
 
 describeCluster('after kill -9 of the daemon', (cluster) => {
@@ -90,9 +96,33 @@ fi`,
       await using daemon = DaemonProcess.start(world);
       await daemon.untilConverged();
       expect(await releaseStatuses(world, 'web')).toEqual(statuses);
+      expect(await leftovers(world)).toEqual([]);
       await isDeployed(world, 'web');
     },
   );
+
+  // FAULT-D11
+  test('in an enabled script: its files with values are gone after a restart', async () => {
+    await using world = await World.create(backend, {
+      modules: {
+        'values.yaml': 'webEnabled: true\n',
+        '001-web/enabled': `#!/bin/sh
+if [ ! -e "$WORLD/restarted" ]; then echo "script runs"; while :; do sleep 600; done; fi
+echo true > "$MODULE_ENABLED_RESULT"
+`,
+      },
+    });
+    {
+      await using daemon = DaemonProcess.start(world);
+      await daemon.log.untilPrinted('script runs');
+      await daemon.kill();
+    }
+    expect(await leftovers(world)).toHaveLength(1);
+    await world.write('modules', { '../restarted': '' });
+    await using daemon = DaemonProcess.start(world);
+    await daemon.untilConverged();
+    expect(await leftovers(world)).toEqual([]);
+  });
 
   // FAULT-D1
   test('while a disabled module is removed: a restart finishes that', async () => {

@@ -5,6 +5,7 @@ import { beforeAll, expect, test, vi } from 'vitest';
 import { controlPlaneBackend } from '../support/backends.ts';
 import { describeCluster } from '../support/control-plane/cluster-suite.ts';
 import { DaemonProcess } from '../support/daemon-process.ts';
+import { FaultProxy } from '../support/fault-proxy.ts';
 import { hangingChart, releaseStatuses, untilHanging } from '../support/hanging-chart.ts';
 import { type Backend, World } from '../support/world.ts';
 import { announcer, configMapChart, shHook, under } from '../support/world-files.ts';
@@ -116,6 +117,42 @@ while :; do sleep 600; done`,
     await using next = DaemonProcess.start(world);
     await next.untilConverged();
     expect(await releaseStatuses(world, 'web')).toEqual(['superseded', 'deployed']);
+  });
+
+  // FAULT-D4, C22
+  test('lets a running helm finish within the grace, and the next start finds nothing to do', async () => {
+    await using world = await World.create(backend, {
+      modules: { 'values.yaml': 'webEnabled: true\n', ...under('001-web', configMapChart('web', 'web')) },
+    });
+    await using proxy = await FaultProxy.start(cluster().access);
+    await world.write('modules', { '../proxied': proxy.kubeconfig });
+    const flags = { 'kube-config': join(world.directory, 'proxied'), 'shutdown-grace': '60s' };
+    const held = proxy.add({ verb: 'create', path: /configmaps$/ }, { type: 'hold' });
+    {
+      await using daemon = DaemonProcess.start(world, flags);
+      await held.untilHit();
+      daemon.signal('SIGTERM');
+      await daemon.log.untilMessage(STOPPING);
+      held.release();
+      expect(await daemon.exited).toEqual({ code: 0, signal: null });
+    }
+    expect(await releaseStatuses(world, 'web')).toEqual(['deployed']);
+    const { length } = await world.helmCalls();
+    await using next = DaemonProcess.start(world, flags);
+    await next.untilConverged();
+    expect((await world.helmCalls()).slice(length).filter((call) => !call.startsWith('version'))).toEqual([]);
+  });
+
+  // FAULT-D3, E13
+  test('ends in good order while it asks a hook for its configuration', async () => {
+    await using world = await World.create(backend, {
+      globalHooks: { 'slow.sh': '#!/bin/sh\ntouch "$WORLD/asked"; while :; do sleep 600; done\n' },
+    });
+    await using daemon = DaemonProcess.start(world);
+    await vi.waitFor(() => expect(existsSync(join(world.directory, 'asked'))).toBe(true), 20_000);
+    daemon.signal('SIGTERM');
+    expect(await daemon.exited).toEqual({ code: 0, signal: null });
+    expect(await processesOf(world)).toEqual([]);
   });
 
   // FAULT-D5

@@ -71,7 +71,7 @@ export function badFilesTests(backend: () => Backend): void {
     ['fails', 'echo half; echo "no such luck" >&2; exit 3', ['exit status 3', 'no such luck', 'half']],
     ['prints no mapping', 'echo "hello there"', ['a mapping is expected', 'output: hello there']],
     ['prints no YAML', 'echo "onStartup: [1"', ['config unmarshal', 'output: onStartup: [1']],
-    ['prints nothing', 'true', ['configVersion is required']],
+    ['prints nothing', 'true', ['--config invalid']],
   ])(
     'a global hook whose --config %s stops the start by name, with what it said',
     async (_case, script, texts) => {
