@@ -7,6 +7,8 @@ import { OperatorError } from '../lib/errors.ts';
 
 /** A claim on a directory, which ends with this process at the latest. */
 export interface DirectoryLock {
+  /** The socket that stands for the claim. */
+  readonly path: string;
   release(): Promise<void>;
 }
 
@@ -45,6 +47,7 @@ async function listenOn(path: string): Promise<DirectoryLock | undefined> {
   server.listen(path, () => resolve(true));
   if (!(await promise)) return undefined;
   return {
+    path,
     release: async () => {
       const closed = Promise.withResolvers<void>();
       server.close(() => closed.resolve());
