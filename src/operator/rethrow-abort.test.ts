@@ -12,6 +12,12 @@ test('rethrowAbort() throws the refusal to start a process during a stop', () =>
   expect(() => rethrowAbort(refusal, new AbortController().signal)).toThrow(refusal);
 });
 
+test('rethrowAbort() finds that refusal also below what was made of it', () => {
+  const cause = new OperatorError('ABORTED', 'not started');
+  const wrapped = new OperatorError('DISCOVERY_FAILED', 'cannot run the script', { cause });
+  expect(() => rethrowAbort(wrapped, new AbortController().signal)).toThrow(wrapped);
+});
+
 test('rethrowAbort() lets failures of the task pass', () => {
   const failure = new OperatorError('HOOK_FAILED', 'exit status 1');
   expect(() => rethrowAbort(failure, new AbortController().signal)).not.toThrow();

@@ -6,5 +6,6 @@ import { hasCode } from '../lib/errors.ts';
  */
 export function rethrowAbort(error: unknown, signal: AbortSignal): void {
   signal.throwIfAborted();
-  if (hasCode(error, 'ABORTED')) throw error;
+  for (let cause = error; cause instanceof Error; cause = cause.cause)
+    if (hasCode(cause, 'ABORTED')) throw error;
 }
