@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { ScheduleManager } from '../events/schedule/schedule-manager.ts';
 import type { HookLoader } from '../hooks/load-hooks.ts';
@@ -190,12 +190,16 @@ function createExecution(
  */
 export function globalHooksRoot(directory: string): string {
   const root = resolve(directory);
-  if (!existsSync(root)) {
+  if (!isDirectory(root)) {
     throw new OperatorError(
       'CONFIG_INVALID',
-      `The directory for global hooks ${root} does not exist: create it, or set --global-hooks-dir (GLOBAL_HOOKS_DIR)`,
+      `The directory for global hooks ${root} does not exist or is no directory: create it, or set --global-hooks-dir (GLOBAL_HOOKS_DIR)`,
     );
   }
   const nested = join(root, 'hooks');
-  return existsSync(nested) ? nested : root;
+  return isDirectory(nested) ? nested : root;
+}
+
+function isDirectory(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
