@@ -41,6 +41,8 @@ export interface BuildOptions {
   readonly hookMetrics: HookMetrics;
   readonly configMap: ConfigMapStore;
   readonly loader: HookLoader;
+  /** Aborts when the daemon stops. */
+  readonly stop: AbortSignal;
 }
 
 export interface BuiltOperator {
@@ -54,7 +56,7 @@ export interface BuiltOperator {
  * @throws OperatorError for directories and values files that cannot be used
  */
 export async function buildOperator(options: BuildOptions): Promise<BuiltOperator> {
-  const { settings, host, base, metrics, configMap, loader } = options;
+  const { settings, host, base, metrics, configMap, loader, stop } = options;
   const { clock, random, log } = host;
   const find = (): Promise<FoundModules> =>
     findModules({
@@ -75,7 +77,7 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
   });
   const execution = createExecution(options, values, dynamicFlags, () => operator);
   const runScript = createScript(options, values);
-  const hookParts: HookPartsDeps = { host, metrics, ...base };
+  const hookParts: HookPartsDeps = { host, metrics, stop, ...base };
   const schedules = new Schedules({
     add: (crontab, id) => scheduleManager.add(crontab, id),
     remove: (crontab, id) => scheduleManager.remove(crontab, id),

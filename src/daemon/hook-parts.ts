@@ -22,6 +22,8 @@ export interface HookPartsDeps {
   readonly cluster: Cluster;
   readonly reflectors: SharedReflectors;
   readonly metrics: OperatorMetrics;
+  /** Aborts when the daemon stops. */
+  readonly stop: AbortSignal;
 }
 
 export function createHookLoader({ host, runner, jq }: HookPartsDeps, signal: AbortSignal): HookLoader {
@@ -47,6 +49,7 @@ export function createRuntime(deps: HookPartsDeps, hook: Hook, operator: () => O
   const { host, cluster, jq, reflectors, metrics } = deps;
   return new HookRuntime(hook, {
     clock: host.clock,
+    stop: deps.stop,
     onEvent: (runtime, binding, event) => operator().onKubernetesEvent(runtime, binding, event),
     createMonitor: (owner, binding, onEvent) => {
       const labels: BindingLabels = {

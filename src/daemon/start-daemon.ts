@@ -105,9 +105,9 @@ async function start(settings: Settings, host: DaemonHost, signals: StartSignals
     log,
   });
   await loadPatiently(configMap, host, stop);
-  const hookParts: HookPartsDeps = { host, metrics, ...base };
+  const hookParts: HookPartsDeps = { host, metrics, stop, ...base };
   const loader = createHookLoader(hookParts, stop);
-  const parts = await buildOperator({ settings, host, base, metrics, hookMetrics, configMap, loader });
+  const parts = await buildOperator({ settings, host, base, metrics, hookMetrics, configMap, loader, stop });
   const { operator } = parts;
   warnAboutUnknownModules(operator);
   const hooks = await operator.deps.loadGlobalHooks(stop);

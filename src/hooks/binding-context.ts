@@ -1,4 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { AdmissionBinding } from './admission-binding.ts';
+import type { ConversionBinding, ConversionRule } from './conversion-binding.ts';
 import type { KubernetesBinding, LifecycleBinding, ScheduleBinding } from './hook-config.ts';
 import type { KubernetesEvent, SnapshotItem } from './kubernetes-binding.ts';
 
@@ -7,7 +9,20 @@ export type RunReason =
   | { readonly type: 'lifecycle'; readonly binding: LifecycleBinding }
   | { readonly type: 'schedule'; readonly binding: ScheduleBinding }
   | { readonly type: 'synchronization'; readonly binding: KubernetesBinding }
-  | { readonly type: 'event'; readonly binding: KubernetesBinding; readonly event: KubernetesEvent };
+  | { readonly type: 'event'; readonly binding: KubernetesBinding; readonly event: KubernetesEvent }
+  | {
+      readonly type: 'admission';
+      readonly binding: AdmissionBinding;
+      /** What the API server asks, with only `request` in it. */
+      readonly review: unknown;
+    }
+  | {
+      readonly type: 'conversion';
+      readonly binding: ConversionBinding;
+      readonly rule: ConversionRule;
+      /** What the API server asks, with only `request` in it. */
+      readonly review: unknown;
+    };
 
 /** One element of the binding context file. */
 export type BindingContext = Readonly<Record<string, unknown>>;
@@ -68,6 +83,12 @@ function contextOf(
   }
   const { name, group, snapshotsFrom } = reason.binding;
   const included = snapshotsFrom.length === 0 ? {} : { snapshots: snapshots(snapshotsFrom) };
+  if (reason.type === 'admission') {
+    const type = reason.binding.type === 'kubernetesValidating' ? 'Validating' : 'Mutating';
+    return { binding: name, type, review: reason.review, ...included };
+  }
+  if (reason.type === 'conversion')
+    return { binding: name, type: 'Conversion', ...reason.rule, review: reason.review, ...included };
   if (group !== undefined) return { binding: name, type: 'Group', groupName: group, ...included };
   switch (reason.type) {
     case 'schedule':

@@ -1,116 +1,122 @@
-import { GLOBAL_LIFECYCLE_BINDINGS, MODULE_LIFECYCLE_BINDINGS } from './hook-config.ts';
+import { mutatingSchema, validatingSchema } from './admission-binding.ts';
+import {
+  anyListOf,
+  choice,
+  fieldSelector,
+  flag,
+  labelSelector,
+  listOf,
+  nameSelector,
+  object,
+  queued,
+  type Schema,
+  text,
+} from './config-schema-parts.ts';
+import { conversionSchema } from './conversion-binding.ts';
+import {
+  GLOBAL_LIFECYCLE_BINDINGS,
+  type HookScope,
+  type LifecycleBinding,
+  MODULE_LIFECYCLE_BINDINGS,
+} from './hook-config.ts';
 
-type Schema = Readonly<Record<string, unknown>>;
-
-const string: Schema = { type: 'string' };
-const boolean: Schema = { type: 'boolean' };
-const strings: Schema = { type: 'array', items: string };
-
-function object(properties: Readonly<Record<string, Schema>>, required: readonly string[] = []): Schema {
-  return { type: 'object', additionalProperties: false, properties, required };
-}
-
-function listOf(items: Schema): Schema {
-  return { type: 'array', minItems: 1, items };
-}
-
-const nameSelector = object({ matchNames: strings }, ['matchNames']);
-
-const labelSelector: Schema = {
-  ...object({
-    matchLabels: { type: 'object', additionalProperties: string },
-    matchExpressions: {
-      type: 'array',
-      items: object(
-        {
-          key: string,
-          operator: { type: 'string', enum: ['In', 'NotIn', 'Exists', 'DoesNotExist'] },
-          values: strings,
-        },
-        ['key', 'operator'],
-      ),
-    },
-  }),
-  minProperties: 1,
+const LIFECYCLE: Readonly<Record<LifecycleBinding, string>> = {
+  onStartup: 'Run when the daemon starts, or when the module is enabled, at this place among the hooks.',
+  beforeAll: 'Run before the modules of each converge, at this place among the hooks.',
+  afterAll: 'Run after the modules of each converge, at this place among the hooks.',
+  beforeHelm: 'Run before the release is installed or upgraded, at this place among the hooks.',
+  afterHelm: 'Run after the release was installed or upgraded, at this place among the hooks.',
+  beforeDeleteHelm: 'Run before the release is deleted, at this place among the hooks.',
+  afterDeleteHelm: 'Run after the release was deleted, at this place among the hooks.',
 };
 
-const fieldSelector = object(
-  {
-    matchExpressions: {
-      type: 'array',
-      items: object(
-        {
-          field: string,
-          operator: { type: 'string', enum: ['=', '==', 'Equals', '!=', 'NotEquals'] },
-          value: string,
-        },
-        ['field', 'operator', 'value'],
-      ),
-    },
-  },
-  ['matchExpressions'],
+const schedule = object(
+  'One schedule.',
+  { ...queued, crontab: text('When to run: 5 or 6 crontab fields, or a word such as @hourly or @every 5m.') },
+  ['crontab'],
 );
 
-const watchEvents: Schema = {
-  type: 'array',
-  items: { type: 'string', enum: ['Added', 'Modified', 'Deleted'] },
-};
-
-const queued = {
-  name: string,
-  allowFailure: boolean,
-  queue: string,
-  group: string,
-  includeSnapshotsFrom: listOf(string),
-};
-
-const schedule = object({ ...queued, crontab: string }, ['crontab']);
+function watchEvents(description: string): Schema {
+  return anyListOf(description, choice('An event.', ['Added', 'Modified', 'Deleted']));
+}
 
 const kubernetes = object(
+  'One set of watched objects.',
   {
     ...queued,
-    apiVersion: string,
-    kind: { type: 'string', minLength: 1 },
-    watchEvent: watchEvents,
-    executeHookOnEvent: watchEvents,
-    executeHookOnSynchronization: boolean,
-    waitForSynchronization: boolean,
-    keepFullObjectsInMemory: boolean,
-    jqFilter: string,
-    resynchronizationPeriod: string,
+    apiVersion: text('API version, `v1` or `group/version`; default the preferred version of the kind.'),
+    kind: {
+      ...text('Kind of the objects; plural and short names are accepted, in any case.'),
+      minLength: 1,
+    },
+    watchEvent: watchEvents('Old name of executeHookOnEvent; counts where that is absent.'),
+    executeHookOnEvent: watchEvents('Events that run the hook; default all, an empty list none.'),
+    executeHookOnSynchronization: flag('Whether the hook is run with the objects that exist at start.', true),
+    waitForSynchronization: flag(
+      'Whether what comes next waits for the run with the existing objects; false counts only where queue is given.',
+      true,
+    ),
+    keepFullObjectsInMemory: flag(
+      'Whether contexts and snapshots have whole objects beside filter results.',
+      true,
+    ),
+    jqFilter: text('jq program; its result is added to each object, and only changes of it are events.'),
+    resynchronizationPeriod: text('Accepted and ignored.'),
     nameSelector,
     labelSelector,
     fieldSelector,
-    namespace: { ...object({ nameSelector, labelSelector }), minProperties: 1 },
+    namespace: {
+      ...object('Namespaces of the objects; default all.', {
+        nameSelector,
+        labelSelector,
+      }),
+      minProperties: 1,
+    },
   },
   ['kind'],
 );
 
 const settings: Schema = {
-  ...object({
-    executionMinInterval: string,
-    executionBurst: { type: 'integer', minimum: 0 },
-    timeout: string,
+  ...object('Limits for runs of this hook.', {
+    executionMinInterval: text(
+      'A run may start once in this time (such as 3s); executionBurst goes with it.',
+    ),
+    executionBurst: {
+      type: 'integer',
+      description: 'How many runs may be saved up; executionMinInterval goes with it.',
+      minimum: 0,
+    },
+    timeout: text('Time limit of one run, such as 30s.'),
   }),
   minProperties: 1,
   dependencies: { executionMinInterval: ['executionBurst'], executionBurst: ['executionMinInterval'] },
 };
 
+/** Schemas of the lifecycle bindings a hook of the given owner may have. */
+export function lifecycleSchemas(scope: HookScope): Readonly<Record<string, Schema>> {
+  const bindings = scope === 'global' ? GLOBAL_LIFECYCLE_BINDINGS : MODULE_LIFECYCLE_BINDINGS;
+  return Object.fromEntries(
+    bindings.map((binding) => {
+      const order = { type: 'integer', description: LIFECYCLE[binding] };
+      // Start-up order may be negative, the order of all other lifecycle bindings may not.
+      return [binding, binding === 'onStartup' ? order : { ...order, minimum: 0 }];
+    }),
+  );
+}
+
 /** JSON schema of `--config` output, version v1, for global or module hooks. */
-export function hookConfigSchema(scope: 'global' | 'module'): Schema {
-  const lifecycle = scope === 'global' ? GLOBAL_LIFECYCLE_BINDINGS : MODULE_LIFECYCLE_BINDINGS;
-  const orders = lifecycle.map((binding): [string, Schema] => [
-    binding,
-    // Start-up order may be negative, the order of all other lifecycle bindings may not.
-    binding === 'onStartup' ? { type: 'integer' } : { type: 'integer', minimum: 0 },
-  ]);
+export function hookConfigSchema(scope: HookScope): Schema {
   return {
     ...object(
+      `What a ${scope} hook answers to --config: when it is to be run.`,
       {
-        configVersion: { type: 'string', const: 'v1' },
-        ...Object.fromEntries(orders),
-        schedule: listOf(schedule),
-        kubernetes: listOf(kubernetes),
+        configVersion: { type: 'string', description: 'Version of this format.', const: 'v1' },
+        ...lifecycleSchemas(scope),
+        schedule: listOf('Run by the clock.', schedule),
+        kubernetes: listOf('Run when objects in the cluster change.', kubernetes),
+        kubernetesValidating: validatingSchema,
+        kubernetesMutating: mutatingSchema,
+        kubernetesCustomResourceConversion: conversionSchema,
         settings,
       },
       ['configVersion'],

@@ -1,4 +1,12 @@
+import type { AdmissionBinding, AdmissionType } from './admission-binding.ts';
+import type { ConversionBinding } from './conversion-binding.ts';
 import type { KubernetesBindingSpec } from './kubernetes-binding.ts';
+
+/** Whose hook it is decides which lifecycle bindings it may have. */
+export type HookScope = 'global' | 'module';
+
+/** The format of a configuration and of the binding contexts that go with it; v0 has no `configVersion`. */
+export type ConfigVersion = 'v0' | 'v1';
 
 /** Lifecycle bindings: a hook names the order in which it runs among the hooks of the same binding. */
 export type LifecycleBinding =
@@ -10,7 +18,7 @@ export type LifecycleBinding =
   | 'beforeDeleteHelm'
   | 'afterDeleteHelm';
 
-export type BindingType = LifecycleBinding | 'schedule' | 'kubernetes';
+export type BindingType = LifecycleBinding | 'schedule' | 'kubernetes' | AdmissionType | 'conversion';
 
 export const GLOBAL_LIFECYCLE_BINDINGS = ['onStartup', 'beforeAll', 'afterAll'] as const;
 export const MODULE_LIFECYCLE_BINDINGS = [
@@ -57,9 +65,13 @@ export interface HookSettings {
 
 /** What a hook answered to `--config`, checked and with all defaults filled in. */
 export interface HookConfig {
+  readonly version: ConfigVersion;
   /** Order numbers of the lifecycle bindings the hook has. */
   readonly lifecycle: Readonly<Partial<Record<LifecycleBinding, number>>>;
   readonly schedule: readonly ScheduleBinding[];
   readonly kubernetes: readonly KubernetesBinding[];
+  /** Validating bindings first. */
+  readonly admission: readonly AdmissionBinding[];
+  readonly conversion: readonly ConversionBinding[];
   readonly settings: HookSettings;
 }

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { NO_BINDINGS } from '../../test/support/hook-configs.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import { type Hook, hooksInOrder, moduleNameOf, title, valuesOwnerOf } from './hook.ts';
 
@@ -7,12 +8,7 @@ function hook(name: string, onStartup: number | undefined, module?: string): Hoo
     name,
     path: `/hooks/${name}`,
     owner: module === undefined ? { type: 'global' } : { type: 'module', module: module as ModuleName },
-    config: {
-      lifecycle: onStartup === undefined ? {} : { onStartup },
-      schedule: [],
-      kubernetes: [],
-      settings: {},
-    },
+    config: { ...NO_BINDINGS, lifecycle: onStartup === undefined ? {} : { onStartup } },
   };
 }
 

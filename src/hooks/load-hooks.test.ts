@@ -89,7 +89,7 @@ test.each([
     'echo "hello: ["',
     /hook 'a\.sh' --config invalid: config unmarshal: [^]*hook --config output: hello: \[/,
   ],
-  ['prints nothing', 'true', /hook 'a\.sh' --config invalid: .*[^]*configVersion: v1/],
+  ['prints nothing', 'true', /hook 'a\.sh' --config invalid: .*[^]*config should have at least 1 properties/],
   [
     'has an unknown key',
     'echo \'{"configVersion":"v1","onStart":1}\'',

@@ -2,8 +2,7 @@ import { expect, test } from 'vitest';
 import { parse, problemIn, v1 } from '../../test/support/hook-configs.ts';
 
 test.each([
-  ['no version', '{"onStartup":1}', "write 'configVersion: v1'"],
-  ['no output', '', "write 'configVersion: v1'"],
+  ['no output', '', 'config should have at least 1 properties'],
   ['another version', '{"configVersion":"v2"}', "config version: 'configVersion' value 'v2' is unsupported"],
   ['null as version', '{"configVersion":null}', "config version: missing 'configVersion' value"],
   ['a number as version', '{"configVersion":1}', "string value is expected for key 'configVersion'"],
@@ -48,6 +47,28 @@ test('parse() lists all problems at once', async () => {
   expect(problem).toContain(' * schedule.crontab is required');
   expect(problem).toContain(' * schedule.allowFailure must be of type boolean: "string"');
   expect(problem).toContain(' * kubernetes should have at least 1 items');
+});
+
+test('a broken part does not hide what else is wrong', async () => {
+  const problem = await problemIn(
+    v1({
+      schedule: [{ crontab: 'x' }, { crontab: '* * * * *', queue: 1 }, { crontab: 'y' }],
+      kubernetes: [
+        { kind: 1, name: 'pods' },
+        { kind: 'Pod', includeSnapshotsFrom: ['pods', 'nope'] },
+      ],
+      settings: { timeout: 'soon' },
+    }),
+  );
+  expect(problem.split('\n')).toEqual([
+    '6 error(s) occurred:',
+    ' * schedule.queue must be of type string: "number"',
+    ' * kubernetes.kind must be of type string: "number"',
+    expect.stringContaining(' * invalid schedule config [0]: crontab is invalid: '),
+    expect.stringContaining(' * invalid schedule config [2]: crontab is invalid: '),
+    " * invalid kubernetes config [1]: includeSnapshotsFrom: 'nope' binding name not found",
+    expect.stringContaining(' * settings.timeout is invalid: '),
+  ]);
 });
 
 test.each([

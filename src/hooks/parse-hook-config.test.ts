@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parse, problemIn, v1 } from '../../test/support/hook-configs.ts';
+import { NO_BINDINGS, parse, problemIn, v1 } from '../../test/support/hook-configs.ts';
 
 test('parse() fills in the defaults of a minimal configuration', async () => {
   const config = await v1({
@@ -8,6 +8,7 @@ test('parse() fills in the defaults of a minimal configuration', async () => {
     kubernetes: [{ kind: 'Pod' }],
   });
   expect(config).toEqual({
+    ...NO_BINDINGS,
     lifecycle: { onStartup: 10 },
     schedule: [
       {
@@ -37,7 +38,6 @@ test('parse() fills in the defaults of a minimal configuration', async () => {
         },
       },
     ],
-    settings: {},
   });
 });
 
@@ -142,14 +142,6 @@ test.each(['beforeAll', 'afterAll'])('%s belongs to global hooks and is not nega
   expect(await problemIn(v1({ [binding]: -3 }, 'global'))).toContain(`${binding} must be >= 0`);
 });
 
-test.each(['kubernetesValidating', 'kubernetesMutating', 'kubernetesCustomResourceConversion'])(
-  'parse() says that %s is not supported',
-  async (binding) => {
-    const problem = await problemIn(v1({ [binding]: [{ name: 'a.b.c' }] }));
-    expect(problem).toContain(`.${binding} is not supported yet: webhooks are not served`);
-  },
-);
-
 test.each([
   [{ executionMinInterval: '3s', executionBurst: 5 }, { rateLimit: { minIntervalMs: 3_000, burst: 5 } }],
   [{ executionMinInterval: '1m30s', executionBurst: 0 }, { rateLimit: { minIntervalMs: 90_000, burst: 1 } }],
@@ -157,12 +149,7 @@ test.each([
   [{ executionMinInterval: '-3s', executionBurst: 5 }, {}],
   [{ timeout: '30s' }, { timeoutMs: 30_000 }],
 ])('parse() reads settings %j', async (settings, expected) => {
-  expect(await v1({ settings })).toEqual({
-    lifecycle: {},
-    schedule: [],
-    kubernetes: [],
-    settings: expected,
-  });
+  expect(await v1({ settings })).toEqual({ ...NO_BINDINGS, settings: expected });
 });
 
 test.each([

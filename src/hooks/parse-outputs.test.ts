@@ -1,17 +1,24 @@
 import { expect, test } from 'vitest';
 import { CapturedLog } from '../../test/support/captured-log.ts';
 import { FakeClock } from '../../test/support/fake-clock.ts';
+import { NO_BINDINGS } from '../../test/support/hook-configs.ts';
 import { silentLogger } from '../lib/log.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import type { Hook, HookOwner } from './hook.ts';
 import { parseOutputs } from './parse-outputs.ts';
 import type { RawOutputs } from './run-files.ts';
 
-const NOTHING: RawOutputs = { configValuesPatch: '', valuesPatch: '', metrics: '', kubernetesPatch: '' };
+const NOTHING: RawOutputs = {
+  configValuesPatch: '',
+  valuesPatch: '',
+  metrics: '',
+  kubernetesPatch: '',
+  admissionResponse: '',
+  conversionResponse: '',
+};
 
 function hook(owner: HookOwner = { type: 'module', module: 'web' as ModuleName }): Hook {
-  const config = { lifecycle: {}, schedule: [], kubernetes: [], settings: {} };
-  return { name: 'a.sh', path: '/a.sh', owner, config };
+  return { name: 'a.sh', path: '/a.sh', owner, config: NO_BINDINGS };
 }
 
 const GLOBAL = hook({ type: 'global' });
@@ -33,6 +40,8 @@ test('parseOutputs() understands all files of a module hook', () => {
       valuesPatch: JSON.stringify(operation),
       metrics: '{"name":"m","action":"set","value":1}',
       kubernetesPatch: '{"operation":"Delete","kind":"Pod","name":"p","namespace":"n"}',
+      admissionResponse: '{"allowed":true}',
+      conversionResponse: '{"convertedObjects":[]}',
     },
     hook(),
     silentLogger,
@@ -40,6 +49,8 @@ test('parseOutputs() understands all files of a module hook', () => {
   expect(parsed.patches).toEqual({ config: [operation], values: [operation] });
   expect(parsed.metrics).toMatchObject([{ name: 'm', action: 'set', value: 1 }]);
   expect(parsed.objectOperations).toMatchObject([{ operation: 'Delete', target: { name: 'p' } }]);
+  expect(parsed.admission).toEqual({ isAllowed: true, message: '', warnings: [], patch: '' });
+  expect(parsed.conversion).toEqual({ type: 'converted', objects: [] });
 });
 
 test('a global hook sets flags of modules in either file, beside its values', () => {

@@ -6,6 +6,8 @@ import { type MetricOperation, parseMetricOperations } from '../metrics/metric-o
 import { type FlagPatch, splitGlobalPatch } from '../values/enabled-patches.ts';
 import { parseValuesPatch } from '../values/values-patch.ts';
 import type { HookPatches } from '../values/values-store.ts';
+import { type AdmissionResponse, parseAdmissionResponse } from './admission-response.ts';
+import { type ConversionResponse, parseConversionResponse } from './conversion-response.ts';
 import { type Hook, title, valuesOwnerOf } from './hook.ts';
 import type { RawOutputs } from './run-files.ts';
 
@@ -16,6 +18,10 @@ export interface ParsedOutputs {
   readonly flags: readonly FlagPatch[];
   readonly metrics: readonly MetricOperation[];
   readonly objectOperations: readonly ObjectOperation[];
+  /** Undefined where the hook wrote no answer to an admission request. */
+  readonly admission: AdmissionResponse | undefined;
+  /** Undefined where the hook wrote no answer to a conversion. */
+  readonly conversion: ConversionResponse | undefined;
 }
 
 /**
@@ -36,8 +42,14 @@ export function parseOutputs(outputs: RawOutputs, hook: Hook, log: Logger): Pars
   const objectOperations = parse(hook, 'kubernetes patch', () =>
     parsePatchOperations(outputs.kubernetesPatch),
   );
-  if (hook.owner.type === 'module')
-    return { patches: { config, values }, flags: [], metrics: metrics.operations, objectOperations };
+  const admission = parse(hook, 'validating response', () =>
+    parseAdmissionResponse(outputs.admissionResponse),
+  );
+  const conversion = parse(hook, 'conversion response', () =>
+    parseConversionResponse(outputs.conversionResponse),
+  );
+  const effects = { metrics: metrics.operations, objectOperations, admission, conversion };
+  if (hook.owner.type === 'module') return { patches: { config, values }, flags: [], ...effects };
   const split = parse(hook, 'json patch for values', () => ({
     config: splitGlobalPatch(config),
     values: splitGlobalPatch(values),
@@ -47,8 +59,7 @@ export function parseOutputs(outputs: RawOutputs, hook: Hook, log: Logger): Pars
   return {
     patches: { config: split.config.values, values: split.values.values },
     flags: [...split.config.flags, ...split.values.flags],
-    metrics: metrics.operations,
-    objectOperations,
+    ...effects,
   };
 }
 

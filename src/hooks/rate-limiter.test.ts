@@ -47,6 +47,19 @@ test('take() serves several queues one after another', async () => {
   expect([...first, ...second].toSorted((a, b) => a - b)).toEqual([0, 1_000, 2_000, 3_000]);
 });
 
+test('take() that is given up costs no token', async () => {
+  const clock = new FakeClock();
+  const limiter = new RateLimiter({ minIntervalMs: 1_000, burst: 1 }, clock);
+  await limiter.take(never);
+  const abort = new AbortController();
+  const given = Array.from({ length: 10 }, () => limiter.take(abort.signal).catch(() => 'given up'));
+  abort.abort();
+  await Promise.all(given);
+  const times = takeAll(limiter, clock, 1);
+  await clock.advance(1_000);
+  expect(times).toEqual([1_000]);
+});
+
 test('take() ends with the reason of the signal', async () => {
   const clock = new FakeClock();
   const limiter = new RateLimiter({ minIntervalMs: 1_000, burst: 1 }, clock);

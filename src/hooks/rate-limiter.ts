@@ -15,11 +15,17 @@ export class RateLimiter {
     this.#theoreticalMs = clock.now();
   }
 
-  /** Takes a token; resolves when it is there. Rejects with `signal.reason` on abort. */
+  /** Takes a token; resolves when it is there. Rejects with `signal.reason` on abort, and takes none then. */
   async take(signal: AbortSignal): Promise<void> {
     const nowMs = this.#clock.now();
     this.#theoreticalMs = Math.max(this.#theoreticalMs, nowMs) + this.#minIntervalMs;
     const waitMs = this.#theoreticalMs - this.#burst * this.#minIntervalMs - nowMs;
-    if (waitMs > 0) await this.#clock.sleep(waitMs, signal);
+    if (waitMs <= 0) return;
+    try {
+      await this.#clock.sleep(waitMs, signal);
+    } catch (error) {
+      this.#theoreticalMs -= this.#minIntervalMs;
+      throw error;
+    }
   }
 }

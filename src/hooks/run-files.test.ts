@@ -20,8 +20,10 @@ import { createRunFiles, type RunFiles, sweepRunFiles } from './run-files.ts';
 const INPUTS = { bindingContext: '[{}]', values: '{"global":{}}', configValues: '{}' };
 const OUTPUT_VARIABLES = [
   'CONFIG_VALUES_JSON_PATCH_PATH',
+  'CONVERSION_RESPONSE_PATH',
   'KUBERNETES_PATCH_PATH',
   'METRICS_PATH',
+  'VALIDATING_RESPONSE_PATH',
   'VALUES_JSON_PATCH_PATH',
 ];
 
@@ -52,11 +54,14 @@ function problemOf(act: () => unknown): string {
 test('createRunFiles() writes the inputs and empty outputs, for the user of the daemon alone', () => {
   const files = create();
   expect(Object.keys(files.env).toSorted()).toEqual([
+    'ADMISSION_RESPONSE_PATH',
     'BINDING_CONTEXT_PATH',
     'CONFIG_VALUES_JSON_PATCH_PATH',
     'CONFIG_VALUES_PATH',
+    'CONVERSION_RESPONSE_PATH',
     'KUBERNETES_PATCH_PATH',
     'METRICS_PATH',
+    'VALIDATING_RESPONSE_PATH',
     'VALUES_JSON_PATCH_PATH',
     'VALUES_PATH',
   ]);
@@ -64,6 +69,7 @@ test('createRunFiles() writes the inputs and empty outputs, for the user of the 
   expect(readFileSync(pathIn(files, 'VALUES_PATH'), 'utf8')).toBe(INPUTS.values);
   expect(readFileSync(pathIn(files, 'CONFIG_VALUES_PATH'), 'utf8')).toBe(INPUTS.configValues);
   for (const path of Object.values(files.env)) expect(modeOf(path)).toBe(0o600);
+  expect(pathIn(files, 'ADMISSION_RESPONSE_PATH')).toBe(pathIn(files, 'VALIDATING_RESPONSE_PATH'));
   for (const variable of OUTPUT_VARIABLES) expect(statSync(pathIn(files, variable)).size).toBe(0);
   expect(modeOf(dirname(pathIn(files, 'VALUES_PATH')))).toBe(0o700);
 });
@@ -101,6 +107,8 @@ test('readOutputs() returns what the hook wrote, empty where it wrote nothing', 
     valuesPatch: '',
     metrics: '{"a":"ü"}',
     kubernetesPatch: 'operation: Create',
+    admissionResponse: '',
+    conversionResponse: '',
   });
 });
 

@@ -21,6 +21,8 @@ export interface RawOutputs {
   readonly valuesPatch: string;
   readonly metrics: string;
   readonly kubernetesPatch: string;
+  readonly admissionResponse: string;
+  readonly conversionResponse: string;
 }
 
 /** Texts a hook is given to read. */
@@ -51,7 +53,11 @@ const OUTPUTS = {
   valuesPatch: ['VALUES_JSON_PATCH_PATH', 'values.json-patch'],
   metrics: ['METRICS_PATH', 'metrics.json'],
   kubernetesPatch: ['KUBERNETES_PATCH_PATH', 'kubernetes-patch'],
+  admissionResponse: ['VALIDATING_RESPONSE_PATH', 'admission-response.json'],
+  conversionResponse: ['CONVERSION_RESPONSE_PATH', 'conversion-response.json'],
 } as const;
+/** The other name of the file with the response to an admission request. */
+const ADMISSION_RESPONSE = 'ADMISSION_RESPONSE_PATH';
 
 /**
  * Makes the files of one run: a directory that only the daemon's user may enter (0700), files 0600, outputs empty.
@@ -72,6 +78,7 @@ export function createRunFiles(tmpDir: string, label: string, inputs: HookInputs
       env[variable] = join(directory, name);
       closeSync(openSync(env[variable], 'wx', 0o600));
     }
+    env[ADMISSION_RESPONSE] = env[OUTPUTS.admissionResponse[0]] ?? '';
   } catch (error) {
     rmSync(directory, { recursive: true, force: true });
     throw new OperatorError(
@@ -87,6 +94,8 @@ export function createRunFiles(tmpDir: string, label: string, inputs: HookInputs
       valuesPatch: readOutput(directory, OUTPUTS.valuesPatch),
       metrics: readOutput(directory, OUTPUTS.metrics),
       kubernetesPatch: readOutput(directory, OUTPUTS.kubernetesPatch),
+      admissionResponse: readOutput(directory, OUTPUTS.admissionResponse),
+      conversionResponse: readOutput(directory, OUTPUTS.conversionResponse),
     }),
     remove: () => removeRun(directory, env),
   };
@@ -94,7 +103,7 @@ export function createRunFiles(tmpDir: string, label: string, inputs: HookInputs
 
 function removeRun(directory: string, env: Readonly<Record<string, string>>): void {
   try {
-    for (const path of Object.values(env)) unlinkSync(path);
+    for (const path of new Set(Object.values(env))) unlinkSync(path);
     rmdirSync(directory);
   } catch {
     // The hook removed a file or left others behind: the thorough way costs more.

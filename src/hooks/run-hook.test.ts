@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { CapturedLog } from '../../test/support/captured-log.ts';
+import { NO_BINDINGS } from '../../test/support/hook-configs.ts';
 import { systemClock } from '../lib/clock.ts';
 import { hasCode } from '../lib/errors.ts';
 import { silentLogger } from '../lib/log.ts';
@@ -44,12 +45,7 @@ function hook(script: string, timeoutMs?: number): Hook {
     name: 'hooks/hook.sh',
     path,
     owner: { type: 'module', module: 'web' as ModuleName },
-    config: {
-      lifecycle: {},
-      schedule: [],
-      kubernetes: [],
-      settings: timeoutMs === undefined ? {} : { timeoutMs },
-    },
+    config: { ...NO_BINDINGS, settings: timeoutMs === undefined ? {} : { timeoutMs } },
   };
 }
 
@@ -89,6 +85,8 @@ test('run() hands over the inputs and returns what the hook wrote', async () => 
     valuesPatch: INPUTS.values,
     configValuesPatch: INPUTS.configValues,
     metrics: `0 yes ${root}\n`,
+    admissionResponse: '',
+    conversionResponse: '',
   });
   expect(readdirSync(tmp)).toEqual([]);
 });

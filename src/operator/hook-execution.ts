@@ -1,4 +1,7 @@
+import type { AdmissionResponse } from '../hooks/admission-response.ts';
 import { buildBindingContexts } from '../hooks/binding-context.ts';
+import { buildBindingContextsV0 } from '../hooks/binding-context-v0.ts';
+import type { ConversionResponse } from '../hooks/conversion-response.ts';
 import { type Hook, title, valuesOwnerOf } from '../hooks/hook.ts';
 import { type ParsedOutputs, parseOutputs } from '../hooks/parse-outputs.ts';
 import type { HookRunner } from '../hooks/run-hook.ts';
@@ -36,7 +39,18 @@ export interface HookEffects {
   readonly areValuesChanged: boolean;
   /** A global hook changed what it says about enabled modules. */
   readonly areFlagsChanged: boolean;
+  /** What the hook answered to an admission request; undefined where it answered nothing. */
+  readonly admission: AdmissionResponse | undefined;
+  /** What the hook answered to a conversion; undefined where it answered nothing. */
+  readonly conversion: ConversionResponse | undefined;
 }
+
+const NO_EFFECTS: HookEffects = {
+  areValuesChanged: false,
+  areFlagsChanged: false,
+  admission: undefined,
+  conversion: undefined,
+};
 
 /** Runs hooks and applies what they wrote. */
 export class HookExecution {
@@ -60,14 +74,7 @@ export class HookExecution {
     const startedMs = clock.now();
     log.debug({}, 'hook started');
     try {
-      const contexts = buildBindingContexts(run.reasons, hook.config.kubernetes, (index) => {
-        if (!run.hook.isMonitored(index)) {
-          const binding = hook.config.kubernetes[index]?.name ?? '';
-          metrics.missingMonitor(binding);
-          log.warn({ snapshot: binding }, 'snapshot of a binding that is not watched yet is empty');
-        }
-        return run.hook.snapshot(index);
-      });
+      const contexts = this.#bindingContexts(run, log);
       const visible = this.#visibleValues(run);
       const { outputs, usage } = await this.#options.hookRunner.run(
         hook,
@@ -81,7 +88,7 @@ export class HookExecution {
       );
       if (usage !== undefined) metrics.hookUsage(labels, usage);
       // Its module was deleted meanwhile: nothing of it may come back.
-      if (run.hook.isStopped) return { areValuesChanged: false, areFlagsChanged: false };
+      if (run.hook.isStopped) return NO_EFFECTS;
       const parsed = parseOutputs(outputs, hook, log);
       const effects = await inNameOf(hook, signal, async () => {
         this.#options.values.checkPatches(valuesOwnerOf(hook), parsed.patches);
@@ -92,6 +99,21 @@ export class HookExecution {
     } finally {
       metrics.hookRun(labels, (clock.now() - startedMs) / 1_000);
     }
+  }
+
+  #bindingContexts({ hook: runtime, reasons }: HookRun, log: Logger) {
+    const { version, kubernetes } = runtime.hook.config;
+    if (version === 'v0') return buildBindingContextsV0(reasons);
+    // Requests come beside the queues: reading on their behalf must not drop events that are held back.
+    const isForRequest = reasons.some(({ type }) => type === 'admission' || type === 'conversion');
+    return buildBindingContexts(reasons, kubernetes, (index) => {
+      if (!runtime.isMonitored(index)) {
+        const binding = kubernetes[index]?.name ?? '';
+        this.#options.metrics.missingMonitor(binding);
+        log.warn({ snapshot: binding }, 'snapshot of a binding that is not watched yet is empty');
+      }
+      return isForRequest ? runtime.peek(index) : runtime.snapshot(index);
+    });
   }
 
   #visibleValues(run: HookRun) {
@@ -109,8 +131,9 @@ export class HookExecution {
     hookMetrics.apply(metricLabels(hook), parsed.metrics);
     if (parsed.objectOperations.length > 0) await objectPatcher.apply(parsed.objectOperations, signal);
     const { config, values: patches } = parsed.patches;
+    const { admission, conversion } = parsed;
     if (config.length + patches.length === 0)
-      return { areValuesChanged: false, areFlagsChanged: dynamicFlags.apply(parsed.flags) };
+      return { ...NO_EFFECTS, areFlagsChanged: dynamicFlags.apply(parsed.flags), admission, conversion };
     const before = values.checksum(owner);
     if (config.length > 0) {
       values.setConfigSection(owner, await configMap.save(owner, config, signal));
@@ -119,6 +142,8 @@ export class HookExecution {
     return {
       areValuesChanged: values.checksum(owner) !== before,
       areFlagsChanged: dynamicFlags.apply(parsed.flags),
+      admission,
+      conversion,
     };
   }
 }

@@ -66,8 +66,31 @@ test('stop() ends the monitors, and no event gets through afterwards', async () 
   expect(runtime.isMonitored(0)).toBe(false);
 });
 
-test('a hook has a rate limiter only if it asks for one', async () => {
+test('a hook waits for its turn only if it has a rate limit', async () => {
   const { lab, runtime } = await harness();
   const plain = lab.operator.deps.createRuntime(await hookFor('global/b.sh', { onStartup: 1 }));
-  expect([runtime.rateLimiter === undefined, plain.rateLimiter === undefined]).toEqual([false, true]);
+  for (let run = 0; run < 3; run += 1) await plain.waitForTurn(never);
+  await runtime.waitForTurn(never);
+  const turn = runtime.waitForTurn(never);
+  expect(await Promise.race([turn, Promise.resolve('waits')])).toBe('waits');
+  await lab.clock.advance(3_000);
+  await turn;
+});
+
+test('a wait for the rate limit ends when the hook is stopped, when the daemon stops and on abort', async () => {
+  const { lab, runtime } = await harness();
+  await runtime.waitForTurn(never);
+  const abort = new AbortController();
+  const aborted = runtime.waitForTurn(abort.signal);
+  abort.abort(new Error('enough'));
+  await expect(aborted).rejects.toThrow('enough');
+  const removed = runtime.waitForTurn(never);
+  await runtime.stop();
+  await removed;
+  const other = lab.operator.deps.createRuntime(runtime.hook);
+  await other.waitForTurn(never);
+  const stopping = other.waitForTurn(never);
+  lab.stop.abort(new Error('stopping'));
+  await expect(stopping).rejects.toThrow('stopping');
+  expect(lab.clock.pendingDelaysMs).toEqual([]);
 });

@@ -7,6 +7,8 @@ import type { Clock } from '../lib/clock.ts';
 
 export interface HookRuntimeOptions {
   readonly clock: Clock;
+  /** Aborts when the daemon stops: a wait for the rate limit ends then. */
+  readonly stop: AbortSignal;
   readonly createMonitor: (
     hook: Hook,
     binding: KubernetesBinding,
@@ -18,24 +20,39 @@ export interface HookRuntimeOptions {
 /** A hook in operation: its monitors and its rate limit. */
 export class HookRuntime {
   readonly hook: Hook;
-  readonly rateLimiter: RateLimiter | undefined;
   readonly #options: HookRuntimeOptions;
   readonly #monitors = new Map<number, Monitor>();
   readonly #unlocked = new Set<number>();
+  readonly #rateLimiter: RateLimiter | undefined;
+  readonly #stopped = new AbortController();
   /** Schedules fire for the hook only while this is set. */
   areSchedulesEnabled = false;
-  #isStopped = false;
 
   constructor(hook: Hook, options: HookRuntimeOptions) {
     this.hook = hook;
     this.#options = options;
     const { rateLimit } = hook.config.settings;
-    this.rateLimiter = rateLimit === undefined ? undefined : new RateLimiter(rateLimit, options.clock);
+    this.#rateLimiter = rateLimit === undefined ? undefined : new RateLimiter(rateLimit, options.clock);
   }
 
   /** A stopped hook is not run any more: tasks that still wait for it end without doing anything. */
   get isStopped(): boolean {
-    return this.#isStopped;
+    return this.#stopped.signal.aborted;
+  }
+
+  /**
+   * Waits until the rate limit of the hook lets it run, and takes a token; resolves at once without a limit, and as soon
+   * as the hook is stopped. To be called before runs are combined: what arrives meanwhile is part of the run.
+   *
+   * @throws the reason for which `signal` or the daemon's stop aborted
+   */
+  async waitForTurn(signal: AbortSignal): Promise<void> {
+    const ends = AbortSignal.any([signal, this.#options.stop, this.#stopped.signal]);
+    try {
+      await this.#rateLimiter?.take(ends);
+    } catch (error) {
+      if (!this.isStopped) throw error;
+    }
   }
 
   /**
@@ -46,7 +63,7 @@ export class HookRuntime {
     for (const binding of this.hook.config.kubernetes) {
       if (this.#monitors.has(binding.index)) continue;
       const monitor = this.#options.createMonitor(this.hook, binding, (event) => {
-        if (!this.#isStopped) this.#options.onEvent(this, binding, event);
+        if (!this.isStopped) this.#options.onEvent(this, binding, event);
       });
       try {
         await monitor.start(signal);
@@ -84,7 +101,7 @@ export class HookRuntime {
   }
 
   async stop(): Promise<void> {
-    this.#isStopped = true;
+    this.#stopped.abort();
     this.areSchedulesEnabled = false;
     await Promise.all([...this.#monitors.values()].map((monitor) => monitor.stop()));
     this.#monitors.clear();

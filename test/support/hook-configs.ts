@@ -1,5 +1,5 @@
 import { parseCrontab } from '../../src/events/schedule/crontab.ts';
-import type { HookConfig } from '../../src/hooks/hook-config.ts';
+import type { HookConfig, HookScope } from '../../src/hooks/hook-config.ts';
 import { HookConfigParser } from '../../src/hooks/parse-hook-config.ts';
 import { hasCode } from '../../src/lib/errors.ts';
 
@@ -12,14 +12,23 @@ const parser = new HookConfigParser({
   },
 });
 
-type Scope = 'global' | 'module';
+/** The configuration of a hook that is never run. */
+export const NO_BINDINGS: HookConfig = {
+  version: 'v1',
+  lifecycle: {},
+  schedule: [],
+  kubernetes: [],
+  admission: [],
+  conversion: [],
+  settings: {},
+};
 
 /** Parses what a hook prints; an object is printed as JSON. */
-export const parse = (config: object | string, scope: Scope = 'module'): Promise<HookConfig> =>
+export const parse = (config: object | string, scope: HookScope = 'module'): Promise<HookConfig> =>
   parser.parse(typeof config === 'string' ? config : JSON.stringify(config), scope);
 
 /** Parses a v1 configuration, given without its version. */
-export const v1 = (config: object, scope: Scope = 'module'): Promise<HookConfig> =>
+export const v1 = (config: object, scope: HookScope = 'module'): Promise<HookConfig> =>
   parse({ configVersion: 'v1', ...config }, scope);
 
 /** Why a configuration was refused; fails for one that was accepted. */

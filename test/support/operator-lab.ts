@@ -271,6 +271,7 @@ export class OperatorLab {
   #createRuntime(hook: Hook): HookRuntime {
     return new HookRuntime(hook, {
       clock: this.clock,
+      stop: this.stop.signal,
       onEvent: (...event) => this.operator.onKubernetesEvent(...event),
       createMonitor: (_hook, binding, onEvent) => {
         const key = `${keyOf(hook)}/${binding.name}`;

@@ -228,3 +228,35 @@ test('an orderly stop ends the wait of a failed hook, without another run', asyn
   expect(lab.calls).toEqual([]);
   expect(lab.clock.pendingDelaysMs).toEqual([]);
 });
+
+test('runs of a hook without configVersion are never combined, and it knows no Synchronization', async () => {
+  await using lab = await operatorLab(['web'], {
+    'web/old.sh': { configVersion: undefined, onKubernetesEvent: [{ kind: 'Pod', event: ['add'] }] },
+  });
+  await lab.converge();
+  expect(lab.takeCalls().filter((call) => call.startsWith('web/old.sh'))).toEqual([]);
+  expect(lab.monitors.get('web/old.sh/onKubernetesEvent')?.isUnlocked).toBe(true);
+  lab.emit('web/old.sh/onKubernetesEvent');
+  lab.emit('web/old.sh/onKubernetesEvent');
+  await lab.settle();
+  expect(lab.calls).toEqual(['web/old.sh onKubernetesEvent', 'web/old.sh onKubernetesEvent']);
+});
+
+test('a hook that waits for its rate limit lets its queue go on when it is removed', async () => {
+  await using lab = await operatorLab(['web'], {
+    'web/slow.sh': {
+      kubernetes: [{ kind: 'Pod', name: 'pods', queue: 'own', executeHookOnSynchronization: false }],
+      settings: { executionMinInterval: '1h', executionBurst: 1 },
+    },
+    'web/other.sh': { kubernetes: [{ kind: 'Pod', name: 'pods', queue: 'own' }] },
+  });
+  await lab.converge();
+  lab.takeCalls();
+  lab.emit('web/slow.sh/pods');
+  lab.emit('web/other.sh/pods');
+  await lab.settle();
+  expect(lab.calls).toEqual([]);
+  await lab.runtimeOf('web/slow.sh').stop();
+  await lab.settle();
+  expect(lab.calls).toEqual(['web/other.sh Event:pods']);
+});

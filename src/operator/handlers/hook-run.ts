@@ -30,8 +30,7 @@ export async function runHookTask(
 ): Promise<HookTaskOutcome> {
   const runtime = first.hook;
   if (runtime.isStopped) return { type: 'skipped' };
-  // Before runs are combined: what arrives during the wait is part of the run.
-  await runtime.rateLimiter?.take(signal);
+  await runtime.waitForTurn(signal);
   if (runtime.isStopped) return { type: 'skipped' };
   if (isUnwantedSynchronization(first)) {
     finishSynchronization(operator, first);
@@ -89,6 +88,8 @@ function bindingName(task: HookTask): string {
 
 function combine(entry: QueueEntry<Task>, first: HookTask, queue: TaskQueue<Task>): HookTask {
   if (first.binding !== 'kubernetes' && first.binding !== 'schedule') return first;
+  // Hooks of the old format are given one context a run.
+  if (first.hook.hook.config.version === 'v0') return first;
   let last = first;
   const following = queue.takeFollowing(entry, (other) => {
     if (other.type !== first.type || other.hook !== first.hook || !mayCombine(last, other)) return false;

@@ -49,7 +49,7 @@ export async function runLifecycleHooks(
       trigger: binding,
       activation,
     };
-    await runtime.rateLimiter?.take(signal);
+    await runtime.waitForTurn(signal);
     try {
       await operator.deps.execution.run(run, MAIN_QUEUE, taskLogger(operator, run, MAIN_QUEUE), signal);
     } catch (cause) {

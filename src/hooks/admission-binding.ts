@@ -1,0 +1,178 @@
+import { admissionRuleProblems } from './admission-rule-problems.ts';
+import {
+  choice,
+  includeSnapshotsFrom,
+  labelSelector,
+  listOf,
+  object,
+  string,
+  text,
+} from './config-schema-parts.ts';
+import type { LabelSelector } from './kubernetes-binding.ts';
+import { labelSelectorProblems } from './label-selector-problems.ts';
+import {
+  type SnapshotSource,
+  type SnapshotUser,
+  snapshotPositions,
+  snapshotProblems,
+} from './snapshot-references.ts';
+
+/** The bindings of a hook that is asked about requests to the API server. */
+export type AdmissionType = 'kubernetesValidating' | 'kubernetesMutating';
+
+/** Which requests a webhook is asked about, as the API server takes it. */
+export interface AdmissionRule {
+  readonly apiVersions: readonly string[];
+  readonly apiGroups: readonly string[];
+  readonly resources: readonly string[];
+  readonly operations: readonly string[];
+  readonly scope?: string;
+}
+
+export interface MatchCondition {
+  readonly name: string;
+  readonly expression: string;
+}
+
+/** An item of `kubernetesValidating` or `kubernetesMutating`, with all defaults filled in. */
+export interface AdmissionBinding {
+  readonly type: AdmissionType;
+  readonly name: string;
+  readonly rules?: readonly AdmissionRule[];
+  readonly failurePolicy: 'Fail' | 'Ignore';
+  readonly sideEffects: 'None' | 'NoneOnDryRun';
+  readonly timeoutSeconds: number;
+  readonly matchConditions?: readonly MatchCondition[];
+  readonly objectSelector?: LabelSelector;
+  readonly namespaceSelector?: LabelSelector;
+  /** Only selects snapshots: the context keeps its type. */
+  readonly group?: string;
+  /** Positions of the kubernetes bindings whose snapshots go into the context. */
+  readonly snapshotsFrom: readonly number[];
+}
+
+/** An item as the schema guarantees it. */
+export interface RawAdmission extends SnapshotUser {
+  readonly name: string;
+  readonly rules?: readonly AdmissionRule[];
+  readonly failurePolicy?: 'Fail' | 'Ignore';
+  readonly sideEffects?: 'None' | 'NoneOnDryRun';
+  readonly timeoutSeconds?: number;
+  readonly matchConditions?: readonly MatchCondition[];
+  readonly labelSelector?: LabelSelector;
+  readonly namespace?: { readonly labelSelector: LabelSelector };
+}
+
+const DEFAULT_TIMEOUT_SECONDS = 10;
+const MAX_TIMEOUT_SECONDS = 30;
+const MIN_NAME_SEGMENTS = 3;
+const DOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+
+const rule = object(
+  'One kind of requests.',
+  {
+    apiGroups: listOf('API groups; "" is the core group, "*" stands for all.', string),
+    apiVersions: listOf('API versions; "*" stands for all.', string),
+    resources: listOf('Plural names of resources, such as pods or pods/status; "*" stands for all.', string),
+    operations: listOf(
+      'What is done with the object; "*" stands for all.',
+      choice('An operation.', ['CREATE', 'UPDATE', 'DELETE', 'CONNECT', '*']),
+    ),
+    scope: choice('Whether objects with or without a namespace are meant; default all.', [
+      'Cluster',
+      'Namespaced',
+      '*',
+    ]),
+  },
+  ['apiGroups', 'apiVersions', 'resources', 'operations'],
+);
+
+const item = object(
+  'One webhook.',
+  {
+    name: text('Name of the webhook: a domain with at least three segments, such as policy.example.com.'),
+    rules: listOf('The requests the hook is asked about.', rule),
+    failurePolicy: {
+      ...choice('What happens to a request when the hook gives no answer in time.', ['Ignore', 'Fail']),
+      default: 'Fail',
+    },
+    sideEffects: {
+      ...choice('Whether the hook changes anything outside; NoneOnDryRun: it does, but not for dry runs.', [
+        'None',
+        'NoneOnDryRun',
+      ]),
+      default: 'None',
+    },
+    timeoutSeconds: {
+      type: 'integer',
+      description: 'How long the API server waits for the answer, 1 to 30 seconds.',
+      default: DEFAULT_TIMEOUT_SECONDS,
+    },
+    matchConditions: {
+      type: 'array',
+      description: 'CEL expressions that must all hold for a request the hook is asked about.',
+      items: object(
+        'One condition.',
+        { name: text('Name of the condition.'), expression: text('A CEL expression.') },
+        ['name', 'expression'],
+      ),
+    },
+    labelSelector,
+    namespace: object('Selects requests by the labels of their namespace.', { labelSelector }, [
+      'labelSelector',
+    ]),
+    group: text('Adds the snapshots of all kubernetes bindings with this group to the binding context.'),
+    includeSnapshotsFrom,
+  },
+  ['name'],
+);
+
+export const validatingSchema = listOf('Run to allow or deny requests to the API server.', item);
+export const mutatingSchema = listOf('Run to change objects on their way to the API server.', item);
+
+/**
+ * What the schema cannot see. Of mutating items less is checked: the API server refuses the rest.
+ *
+ * @param place position of the item, and the names of the items before it
+ */
+export function* admissionProblems(
+  type: AdmissionType,
+  raw: RawAdmission,
+  { index, others }: { readonly index: number; readonly others: readonly string[] },
+  kubernetes: readonly SnapshotSource[],
+): Iterable<string> {
+  yield* snapshotProblems(raw, kubernetes);
+  yield* labelSelectorProblems(raw.labelSelector);
+  yield* labelSelectorProblems(raw.namespace?.labelSelector);
+  if (type === 'kubernetesMutating') return;
+  const path = `webhooks[${index}]`;
+  if (!DOMAIN.test(raw.name) || raw.name.split('.').length < MIN_NAME_SEGMENTS)
+    yield `${path}.name: Invalid value: "${raw.name}": should be a domain with at least three segments separated by dots`;
+  if (others.includes(raw.name)) yield `${path}.name: Duplicate value: "${raw.name}"`;
+  const { timeoutSeconds = DEFAULT_TIMEOUT_SECONDS } = raw;
+  if (timeoutSeconds < 1 || timeoutSeconds > MAX_TIMEOUT_SECONDS)
+    yield `${path}.timeoutSeconds: Invalid value: ${timeoutSeconds}: must be from 1 to ${MAX_TIMEOUT_SECONDS} seconds`;
+  for (const [position, each] of (raw.rules ?? []).entries())
+    yield* admissionRuleProblems(each, `${path}.rules[${position}]`);
+}
+
+export function admissionBinding(
+  type: AdmissionType,
+  raw: RawAdmission,
+  kubernetes: readonly SnapshotSource[],
+): AdmissionBinding {
+  const { rules, matchConditions, labelSelector: objectSelector, namespace, group } = raw;
+  return {
+    type,
+    name: raw.name,
+    failurePolicy: raw.failurePolicy ?? 'Fail',
+    sideEffects: raw.sideEffects ?? 'None',
+    timeoutSeconds: raw.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS,
+    snapshotsFrom: snapshotPositions(raw, kubernetes),
+    ...(rules === undefined ? {} : { rules }),
+    ...(matchConditions === undefined ? {} : { matchConditions }),
+    ...(objectSelector === undefined ? {} : { objectSelector }),
+    ...(namespace === undefined ? {} : { namespaceSelector: namespace.labelSelector }),
+    ...(group === undefined || group === '' ? {} : { group }),
+  };
+}

@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest';
+import { parseAdmissionResponse } from './admission-response.ts';
+
+const base64 = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64');
+const DENIED = { isAllowed: false, message: '', warnings: [], patch: '' };
+
+test('an empty file is no response', () => {
+  expect(parseAdmissionResponse('')).toBeUndefined();
+  expect(parseAdmissionResponse(' \n')).toBeUndefined();
+});
+
+test('an empty object, null and a missing flag deny without a reason', () => {
+  expect(parseAdmissionResponse('{}')).toEqual(DENIED);
+  expect(parseAdmissionResponse('null')).toEqual(DENIED);
+  expect(parseAdmissionResponse('{"allowed":null,"message":null}')).toEqual(DENIED);
+});
+
+test('flag, reason, warnings and patch are taken over; data behind the object are ignored', () => {
+  const patch = base64([{ op: 'add', path: '/a', value: 1 }]);
+  const text = JSON.stringify({ allowed: true, message: 'm', warnings: ['w'], patch, extra: 1 });
+  expect(parseAdmissionResponse(`${text}\nrest {`)).toEqual({
+    isAllowed: true,
+    message: 'm',
+    warnings: ['w'],
+    patch,
+  });
+});
+
+test.each([
+  ['allowed: true', 'Unexpected token'],
+  ['[]', 'a JSON object is expected'],
+  ['{"allowed":"true"}', "'allowed' must be true or false"],
+  ['{"allowed":true', 'JSON'],
+  ['{"message":1}', "'message' must be a string"],
+  ['{"warnings":"w"}', "'warnings' must be a list of strings"],
+  ['{"allowed":true,"patch":[{"op":"remove","path":"/a"}]}', 'encoded in base64, not the list itself'],
+  ['{"allowed":true,"patch":"@@@"}', "'patch' is not base64"],
+  [`{"allowed":true,"patch":"${Buffer.from('{').toString('base64')}"}`, "'patch' holds no JSON"],
+  [`{"allowed":true,"patch":"${base64({})}"}`, "'patch' holds no list of operations"],
+  [`{"allowed":true,"patch":"${base64([{ op: 'put', path: '/a' }])}"}`, "no valid 'op'"],
+  [`{"allowed":true,"patch":"${base64([{ op: 'remove', path: 'a' }])}"}`, "no valid 'path'"],
+  [`{"allowed":true,"patch":"${base64([{ op: 'add', path: '/a' }])}"}`, "has no 'value'"],
+  [`{"allowed":true,"patch":"${base64([{ op: 'move', path: '/a' }])}"}`, "no valid 'from'"],
+])('%s is refused: %s', (text, problem) => {
+  expect(() => parseAdmissionResponse(text)).toThrow(problem);
+});

@@ -1,0 +1,73 @@
+import { messageOf } from '../lib/errors.ts';
+import { isObject, parseJson } from '../lib/json.ts';
+import { splitJsonStream } from '../lib/json-stream.ts';
+
+/** What a hook says about a request to the API server. */
+export interface AdmissionResponse {
+  readonly isAllowed: boolean;
+  /** Why not; empty where the hook gave no reason. */
+  readonly message: string;
+  readonly warnings: readonly string[];
+  /** A JSON patch in base64, as it goes to the API server; empty = no change. */
+  readonly patch: string;
+}
+
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+const OPERATIONS: ReadonlySet<unknown> = new Set(['add', 'remove', 'replace', 'move', 'copy', 'test']);
+
+/**
+ * Understands the file of `$VALIDATING_RESPONSE_PATH`: one JSON object, what follows it does not count.
+ *
+ * @returns undefined for an empty file
+ * @throws Error saying what is wrong, also with the patch, which the API server could not apply
+ */
+export function parseAdmissionResponse(text: string): AdmissionResponse | undefined {
+  const first = splitJsonStream(text)[0];
+  if (first === undefined) return undefined;
+  const response = parseJson(first.text) ?? {};
+  if (!isObject(response)) throw new Error('a JSON object is expected');
+  const { allowed = false, message = '', warnings = [], patch = '' } = withoutNulls(response);
+  if (typeof allowed !== 'boolean') throw new Error("'allowed' must be true or false");
+  if (typeof message !== 'string') throw new Error("'message' must be a string");
+  if (!Array.isArray(warnings) || !warnings.every((item) => typeof item === 'string'))
+    throw new Error("'warnings' must be a list of strings");
+  if (typeof patch !== 'string')
+    throw new Error("'patch' must be a string: the JSON patch encoded in base64, not the list itself");
+  checkPatch(patch);
+  return { isAllowed: allowed, message, warnings, patch };
+}
+
+/** Null means the same as no value. */
+function withoutNulls(response: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(response).filter(([, value]) => value !== null));
+}
+
+function checkPatch(patch: string): void {
+  if (patch === '') return;
+  if (!BASE64.test(patch)) throw new Error("'patch' is not base64");
+  let operations: unknown;
+  try {
+    operations = parseJson(Buffer.from(patch, 'base64').toString('utf8'));
+  } catch (cause) {
+    throw new Error(`'patch' holds no JSON: ${messageOf(cause)}`, { cause });
+  }
+  if (!Array.isArray(operations)) throw new Error("'patch' holds no list of operations");
+  for (const [index, operation] of operations.entries()) {
+    const problem = operationProblem(operation);
+    if (problem !== undefined) throw new Error(`operation ${index} of 'patch' ${problem}`);
+  }
+}
+
+function operationProblem(operation: unknown): string | undefined {
+  if (!isObject(operation)) return 'is no object';
+  const { op, path, from } = operation;
+  if (!OPERATIONS.has(op)) return `has no valid 'op': ${[...OPERATIONS].join(', ')}`;
+  if (!isPointer(path)) return "has no valid 'path': empty, or beginning with '/'";
+  if ((op === 'move' || op === 'copy') && !isPointer(from)) return "has no valid 'from'";
+  const needsValue = op === 'add' || op === 'replace' || op === 'test';
+  return needsValue && !('value' in operation) ? "has no 'value'" : undefined;
+}
+
+function isPointer(value: unknown): boolean {
+  return typeof value === 'string' && (value === '' || value.startsWith('/'));
+}

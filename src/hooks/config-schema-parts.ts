@@ -1,0 +1,100 @@
+/** One JSON schema (draft 7), or a part of one. */
+export type Schema = Readonly<Record<string, unknown>>;
+
+export function text(description: string): Schema {
+  return { type: 'string', description };
+}
+
+export function flag(description: string, defaultValue: boolean): Schema {
+  return { type: 'boolean', description, default: defaultValue };
+}
+
+export function choice(description: string, values: readonly string[]): Schema {
+  return { type: 'string', description, enum: values };
+}
+
+/** A mapping that takes no other properties than these. */
+export function object(
+  description: string,
+  properties: Readonly<Record<string, Schema>>,
+  required: readonly string[] = [],
+): Schema {
+  return { type: 'object', description, additionalProperties: false, properties, required };
+}
+
+/** A list with at least one item. */
+export function listOf(description: string, items: Schema): Schema {
+  return { type: 'array', description, minItems: 1, items };
+}
+
+/** A list that may be empty. */
+export function anyListOf(description: string, items: Schema): Schema {
+  return { type: 'array', description, items };
+}
+
+export const string: Schema = { type: 'string' };
+
+export const nameSelector = object(
+  'Selects by name.',
+  { matchNames: anyListOf('The names; an empty list selects everything.', string) },
+  ['matchNames'],
+);
+
+export const labelSelector: Schema = {
+  ...object('Selects by labels; everything given must match.', {
+    matchLabels: {
+      type: 'object',
+      description: 'Labels with the value each of them must have.',
+      additionalProperties: string,
+    },
+    matchExpressions: anyListOf(
+      'Conditions on labels.',
+      object(
+        'One condition on a label.',
+        {
+          key: text('Name of the label.'),
+          operator: choice('How the label is compared.', ['In', 'NotIn', 'Exists', 'DoesNotExist']),
+          values: anyListOf('Values for In and NotIn; the other operators take none.', string),
+        },
+        ['key', 'operator'],
+      ),
+    ),
+  }),
+  minProperties: 1,
+};
+
+export const fieldSelector = object(
+  'Selects by fields; everything given must match.',
+  {
+    matchExpressions: anyListOf(
+      'Conditions on fields.',
+      object(
+        'One condition on a field.',
+        {
+          field: text('Path of the field, such as status.phase; which ones are allowed depends on the kind.'),
+          operator: choice('How the field is compared.', ['=', '==', 'Equals', '!=', 'NotEquals']),
+          value: text('The value to compare with.'),
+        },
+        ['field', 'operator', 'value'],
+      ),
+    ),
+  },
+  ['matchExpressions'],
+);
+
+/** Names of kubernetes bindings whose snapshots a context carries. */
+export const includeSnapshotsFrom = listOf(
+  'Names of kubernetes bindings of this hook whose snapshots are added to the binding context.',
+  string,
+);
+
+/** What bindings with a queue have in common. */
+export const queued = {
+  name: text('Name of the binding, as the binding context repeats it.'),
+  allowFailure: flag('Whether a failed run is dropped instead of being repeated.', false),
+  queue: text('Queue the hook runs in; default main.'),
+  group: text(
+    'Bindings of one group give the hook one context with the snapshots of all kubernetes bindings of the group.',
+  ),
+  includeSnapshotsFrom,
+};

@@ -1,0 +1,87 @@
+import { expect, test } from 'vitest';
+import { problemIn, v1 } from '../../test/support/hook-configs.ts';
+import { buildBindingContexts } from './binding-context.ts';
+
+const conversion = (fields: object) =>
+  v1({
+    kubernetes: [
+      { kind: 'Pod', name: 'pods' },
+      { kind: 'Node', name: 'nodes', group: 'g' },
+    ],
+    kubernetesCustomResourceConversion: [
+      {
+        name: 'conv',
+        crdName: 'boxes.acme.io',
+        conversions: [{ fromVersion: 'v1', toVersion: 'acme.io/v2' }],
+        ...fields,
+      },
+    ],
+  });
+
+test('parse() reads conversions, with the snapshots they ask for', async () => {
+  const { conversion: bindings } = await conversion({ group: 'g', includeSnapshotsFrom: ['pods'] });
+  expect(bindings).toEqual([
+    {
+      type: 'conversion',
+      name: 'conv',
+      crdName: 'boxes.acme.io',
+      conversions: [{ fromVersion: 'v1', toVersion: 'acme.io/v2' }],
+      group: 'g',
+      snapshotsFrom: [0, 1],
+    },
+  ]);
+});
+
+test.each([
+  ['no name', { name: undefined }, 'kubernetesCustomResourceConversion.name is required'],
+  ['no CRD', { crdName: undefined }, 'kubernetesCustomResourceConversion.crdName is required'],
+  [
+    'no steps',
+    { conversions: [] },
+    'kubernetesCustomResourceConversion.conversions should have at least 1 items',
+  ],
+  [
+    'half a step',
+    { conversions: [{ fromVersion: 'v1' }] },
+    'kubernetesCustomResourceConversion.conversions.toVersion is required',
+  ],
+  ['an unknown key', { queue: 'q' }, 'kubernetesCustomResourceConversion.queue is a forbidden property'],
+  [
+    'a CRD without group',
+    { crdName: 'boxes' },
+    "invalid kubernetesCustomResourceConversion config [0]: crdName is invalid: 'boxes', expected '<plural>.<group>'",
+  ],
+  [
+    'a version with two slashes',
+    { conversions: [{ fromVersion: 'a/b/c', toVersion: 'v1' }] },
+    "conversions[0]: 'a/b/c' is invalid, expected 'version' or 'group/version'",
+  ],
+  [
+    'an unknown snapshot',
+    { includeSnapshotsFrom: ['nope'] },
+    "invalid kubernetesCustomResourceConversion config [0]: includeSnapshotsFrom: 'nope' binding name not found",
+  ],
+])('parse() refuses %s', async (_what, fields, problem) => {
+  expect(await problemIn(conversion(fields))).toContain(problem);
+});
+
+test.each([{}, { group: 'g' }])('the context of a conversion keeps its type: %j', async (fields) => {
+  const { conversion: bindings, kubernetes } = await conversion({
+    ...fields,
+    includeSnapshotsFrom: ['pods'],
+  });
+  const review = { request: { uid: '9a', desiredAPIVersion: 'acme.io/v2', objects: [] } };
+  const reasons = bindings.flatMap((binding) =>
+    binding.conversions.map((rule) => ({ type: 'conversion', binding, rule, review }) as const),
+  );
+  expect(buildBindingContexts(reasons, kubernetes, () => [])).toEqual([
+    {
+      binding: 'conv',
+      type: 'Conversion',
+      fromVersion: 'v1',
+      toVersion: 'acme.io/v2',
+      review,
+      snapshots: 'group' in fields ? { pods: [], nodes: [] } : { pods: [] },
+    },
+  ]);
+});

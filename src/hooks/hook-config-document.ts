@@ -1,0 +1,61 @@
+import { loadAll } from 'js-yaml';
+import { messageOf, OperatorError } from '../lib/errors.ts';
+import { isObject } from '../lib/json.ts';
+import type { ConfigVersion } from './hook-config.ts';
+
+/** What a hook printed, not yet checked against a schema. */
+export type ConfigDocument = Readonly<Record<string, unknown>>;
+
+/**
+ * Reads YAML or JSON; of several YAML documents the first counts, and of duplicate keys the last.
+ *
+ * @throws OperatorError HOOK_CONFIG_INVALID when the text is no YAML, or no mapping
+ */
+export function parseConfigDocument(text: string): ConfigDocument {
+  const document = load(text);
+  if (!isObject(document)) throw unreadable('a mapping is expected at the top level');
+  return document;
+}
+
+function load(text: string): unknown {
+  try {
+    // A hook's answer is trusted with duplicate keys, as in its JSON form.
+    return loadAll(firstDocument(text), { json: true })[0] ?? {};
+  } catch (error) {
+    throw unreadable(messageOf(error), error);
+  }
+}
+
+function unreadable(reason: string, cause?: unknown): OperatorError {
+  return new OperatorError('HOOK_CONFIG_INVALID', `config unmarshal: ${reason}`, { cause });
+}
+
+/** Leaves out the documents behind the first: whatever stands there, it need not even be YAML. */
+function firstDocument(text: string): string {
+  const isBlank = (part: string): boolean => part.split('\n').every((line) => /^\s*([#%]|$)/.test(line));
+  for (const { index } of text.matchAll(/^---(?=\s|$)/gm))
+    if (!isBlank(text.slice(0, index).replace(/^---/m, ''))) return text.slice(0, index);
+  return text;
+}
+
+/**
+ * The format a configuration is written in.
+ *
+ * @throws OperatorError HOOK_CONFIG_INVALID when it names none that exists
+ */
+export function configVersionOf(document: ConfigDocument): ConfigVersion {
+  const version = document['configVersion'];
+  // The literal v0 is refused by the schema of v0, which has no such property.
+  if (version === undefined || version === 'v0') return 'v0';
+  if (version === 'v1') return 'v1';
+  if (version === null) throw invalidConfig(["config version: missing 'configVersion' value"]);
+  if (typeof version !== 'string')
+    throw invalidConfig(["config version: string value is expected for key 'configVersion'"]);
+  throw invalidConfig([`config version: 'configVersion' value '${version}' is unsupported`]);
+}
+
+/** One error for everything that is wrong with a configuration. */
+export function invalidConfig(problems: readonly string[]): OperatorError {
+  const list = problems.map((problem) => ` * ${problem}`).join('\n');
+  return new OperatorError('HOOK_CONFIG_INVALID', `${problems.length} error(s) occurred:\n${list}`);
+}

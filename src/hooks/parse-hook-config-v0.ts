@@ -1,0 +1,109 @@
+import { type BindingChecks, given, problemsOf } from './binding-checks.ts';
+import type { HookConfig, KubernetesBinding } from './hook-config.ts';
+import type { LabelSelector, WatchEventType } from './kubernetes-binding.ts';
+import { labelSelectorProblems } from './label-selector-problems.ts';
+import { lifecycleOrders } from './lifecycle-orders.ts';
+import type { SoundParts } from './sound-parts.ts';
+
+/** The schema of v0 guarantees this shape. */
+export interface RawConfigV0 {
+  readonly [binding: string]: unknown;
+  readonly schedule?: readonly RawSchedule[];
+  readonly onKubernetesEvent?: readonly RawKubernetesEvent[];
+}
+
+interface RawSchedule {
+  readonly name?: string;
+  readonly crontab: string;
+  readonly allowFailure?: boolean;
+}
+
+interface RawKubernetesEvent {
+  readonly name?: string;
+  readonly event?: readonly ('add' | 'update' | 'delete')[];
+  readonly kind: string;
+  readonly objectName?: string;
+  readonly selector?: LabelSelector;
+  readonly namespaceSelector?: { readonly matchNames?: readonly string[]; readonly any?: boolean };
+  readonly jqFilter?: string;
+  readonly allowFailure?: boolean;
+}
+
+const WATCH_EVENTS: Readonly<Record<'add' | 'update' | 'delete', WatchEventType>> = {
+  add: 'Added',
+  update: 'Modified',
+  delete: 'Deleted',
+};
+
+/** What the schema cannot see, in the parts that it found sound. */
+export async function v0Problems(
+  sound: SoundParts<RawConfigV0>,
+  checks: BindingChecks,
+): Promise<readonly string[]> {
+  const problems: string[] = [];
+  const report = (binding: string, index: number, found: Iterable<string>): void => {
+    for (const problem of found) problems.push(`invalid ${binding} config [${index}]: ${problem}`);
+  };
+  for (const [index, { crontab }] of sound.items('schedule'))
+    report('schedule', index, await problemsOf('crontab is invalid', () => checks.crontab(crontab)));
+  for (const [index, item] of sound.items('onKubernetesEvent')) {
+    report('onKubernetesEvent', index, labelSelectorProblems(item.selector));
+    const jqFilter = given(item.jqFilter);
+    if (jqFilter !== undefined)
+      report(
+        'onKubernetesEvent',
+        index,
+        await problemsOf('jqFilter: compile jqFilter', () => checks.jqFilter(jqFilter)),
+      );
+  }
+  return problems;
+}
+
+/** The configuration, for a document without problems. */
+export function configFromV0(raw: RawConfigV0): HookConfig {
+  const { schedule = [], onKubernetesEvent = [] } = raw;
+  return {
+    version: 'v0',
+    lifecycle: lifecycleOrders(raw),
+    schedule: schedule.map(({ name, crontab, allowFailure = false }) => ({
+      type: 'schedule',
+      name: given(name) ?? 'schedule',
+      crontab,
+      allowFailure,
+      queue: 'main',
+      snapshotsFrom: [],
+    })),
+    kubernetes: onKubernetesEvent.map(kubernetesBinding),
+    admission: [],
+    conversion: [],
+    settings: {},
+  };
+}
+
+function kubernetesBinding(item: RawKubernetesEvent, index: number): KubernetesBinding {
+  const { kind, selector, namespaceSelector = {}, event = [], allowFailure = false } = item;
+  const name = given(item.name) ?? 'onKubernetesEvent';
+  const [objectName, jqFilter] = [given(item.objectName), given(item.jqFilter)];
+  const namespaces = namespaceSelector.any === true ? [] : (namespaceSelector.matchNames ?? []);
+  return {
+    type: 'kubernetes',
+    index,
+    name,
+    allowFailure,
+    queue: 'main',
+    snapshotsFrom: [],
+    // Hooks of this format know no Synchronization: the skipped run lets the events through.
+    executeOnSynchronization: false,
+    waitForSynchronization: true,
+    watch: {
+      name,
+      kind,
+      keepFullObjects: true,
+      executeOnEvents: event.map((word) => WATCH_EVENTS[word]),
+      ...(jqFilter === undefined ? {} : { jqFilter }),
+      ...(selector === undefined ? {} : { labelSelector: selector }),
+      ...(objectName === undefined ? {} : { nameSelector: [objectName] }),
+      ...(namespaces.length === 0 ? {} : { namespace: { nameSelector: namespaces } }),
+    },
+  };
+}

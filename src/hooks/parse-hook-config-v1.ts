@@ -1,0 +1,201 @@
+import {
+  type AdmissionType,
+  admissionBinding,
+  admissionProblems,
+  type RawAdmission,
+} from './admission-binding.ts';
+import { type BindingChecks, durationMs, given, problemsOf } from './binding-checks.ts';
+import { conversionBinding, conversionProblems, type RawConversion } from './conversion-binding.ts';
+import type { HookConfig, HookSettings, KubernetesBinding, ScheduleBinding } from './hook-config.ts';
+import type { FieldRequirement, LabelSelector, WatchEventType } from './kubernetes-binding.ts';
+import { labelSelectorProblems } from './label-selector-problems.ts';
+import { lifecycleOrders } from './lifecycle-orders.ts';
+import {
+  type SnapshotUser,
+  snapshotName,
+  snapshotPositions,
+  snapshotProblems,
+} from './snapshot-references.ts';
+import type { SoundParts } from './sound-parts.ts';
+
+/** The schema of v1 guarantees this shape. */
+export interface RawConfigV1 {
+  readonly [binding: string]: unknown;
+  readonly schedule?: readonly RawSchedule[];
+  readonly kubernetes?: readonly RawKubernetes[];
+  readonly kubernetesValidating?: readonly RawAdmission[];
+  readonly kubernetesMutating?: readonly RawAdmission[];
+  readonly kubernetesCustomResourceConversion?: readonly RawConversion[];
+  readonly settings?: RawSettings;
+}
+
+interface RawSettings {
+  readonly executionMinInterval?: string;
+  readonly executionBurst?: number;
+  readonly timeout?: string;
+}
+
+interface RawQueued extends SnapshotUser {
+  readonly name?: string;
+  readonly allowFailure?: boolean;
+  readonly queue?: string;
+}
+
+interface RawSchedule extends RawQueued {
+  readonly crontab: string;
+}
+
+interface RawKubernetes extends RawQueued {
+  readonly kind: string;
+  readonly apiVersion?: string;
+  readonly watchEvent?: readonly WatchEventType[];
+  readonly executeHookOnEvent?: readonly WatchEventType[];
+  readonly executeHookOnSynchronization?: boolean;
+  readonly waitForSynchronization?: boolean;
+  readonly keepFullObjectsInMemory?: boolean;
+  readonly jqFilter?: string;
+  readonly nameSelector?: { readonly matchNames: readonly string[] };
+  readonly labelSelector?: LabelSelector;
+  readonly fieldSelector?: { readonly matchExpressions: readonly FieldRequirement[] };
+  readonly namespace?: {
+    readonly nameSelector?: { readonly matchNames: readonly string[] };
+    readonly labelSelector?: LabelSelector;
+  };
+}
+
+const ADMISSION_TYPES: readonly AdmissionType[] = ['kubernetesValidating', 'kubernetesMutating'];
+const ALL_EVENTS: readonly WatchEventType[] = ['Added', 'Modified', 'Deleted'];
+const API_VERSION = /^([a-z0-9.-]+\/)?[a-z0-9]+$/i;
+
+/** What the schema cannot see, in the parts that it found sound. */
+export async function v1Problems(
+  sound: SoundParts<RawConfigV1>,
+  checks: BindingChecks,
+): Promise<readonly string[]> {
+  const { snapshotSources } = sound;
+  const problems: string[] = [];
+  const report = (binding: string, index: number, found: Iterable<string>): void => {
+    for (const problem of found) problems.push(`invalid ${binding} config [${index}]: ${problem}`);
+  };
+  for (const [index, item] of sound.items('schedule')) {
+    report('schedule', index, snapshotProblems(item, snapshotSources));
+    report('schedule', index, await problemsOf('crontab is invalid', () => checks.crontab(item.crontab)));
+  }
+  for (const [index, item] of sound.items('kubernetes')) {
+    report('kubernetes', index, snapshotProblems(item, snapshotSources));
+    report('kubernetes', index, kubernetesProblems(item));
+    const jqFilter = given(item.jqFilter);
+    if (jqFilter !== undefined)
+      report(
+        'kubernetes',
+        index,
+        await problemsOf('jqFilter: compile jqFilter', () => checks.jqFilter(jqFilter)),
+      );
+  }
+  for (const type of ADMISSION_TYPES) {
+    const items = sound.items(type);
+    const names = items.map(([, { name }]) => name);
+    for (const [position, [index, item]] of items.entries())
+      report(
+        type,
+        index,
+        admissionProblems(type, item, { index, others: names.slice(0, position) }, snapshotSources),
+      );
+  }
+  for (const [index, item] of sound.items('kubernetesCustomResourceConversion'))
+    report('kubernetesCustomResourceConversion', index, conversionProblems(item, snapshotSources));
+  for (const key of ['executionMinInterval', 'timeout'] as const) {
+    const text = sound.property('settings')?.[key];
+    if (text !== undefined)
+      problems.push(...(await problemsOf(`settings.${key} is invalid`, () => durationMs(text))));
+  }
+  return problems;
+}
+
+/** The configuration, for a document without problems. */
+export function configFromV1(raw: RawConfigV1): HookConfig {
+  const { schedule = [], kubernetes = [], kubernetesCustomResourceConversion = [], settings = {} } = raw;
+  return {
+    version: 'v1',
+    lifecycle: lifecycleOrders(raw),
+    schedule: schedule.map((item) => ({
+      type: 'schedule',
+      ...queuedPart(item, kubernetes, 'schedule'),
+      crontab: item.crontab,
+    })) satisfies readonly ScheduleBinding[],
+    kubernetes: kubernetes.map((item, index) => kubernetesBinding(item, index, kubernetes)),
+    admission: ADMISSION_TYPES.flatMap((type) =>
+      (raw[type] ?? []).map((item) => admissionBinding(type, item, kubernetes)),
+    ),
+    conversion: kubernetesCustomResourceConversion.map((item) => conversionBinding(item, kubernetes)),
+    settings: hookSettings(settings),
+  };
+}
+
+function* kubernetesProblems(item: RawKubernetes): Iterable<string> {
+  if (item.apiVersion !== undefined && item.apiVersion !== '' && !API_VERSION.test(item.apiVersion))
+    yield `apiVersion is invalid: '${item.apiVersion}', expected 'version' or 'group/version'`;
+  const fields = item.fieldSelector?.matchExpressions ?? [];
+  if (
+    (item.nameSelector?.matchNames ?? []).length > 0 &&
+    fields.some(({ field }) => field === 'metadata.name')
+  )
+    yield "fieldSelector 'metadata.name' and nameSelector are mutually exclusive";
+  yield* labelSelectorProblems(item.labelSelector);
+  yield* labelSelectorProblems(item.namespace?.labelSelector);
+}
+
+function queuedPart(item: RawQueued, kubernetes: readonly RawKubernetes[], defaultName: string) {
+  const group = given(item.group);
+  return {
+    name: given(item.name) ?? defaultName,
+    allowFailure: item.allowFailure ?? false,
+    queue: given(item.queue) ?? 'main',
+    snapshotsFrom: snapshotPositions(item, kubernetes),
+    ...(group === undefined ? {} : { group }),
+  };
+}
+
+function kubernetesBinding(
+  item: RawKubernetes,
+  index: number,
+  kubernetes: readonly RawKubernetes[],
+): KubernetesBinding {
+  const { labelSelector, nameSelector, fieldSelector, namespace } = item;
+  const [apiVersion, jqFilter] = [given(item.apiVersion), given(item.jqFilter)];
+  return {
+    type: 'kubernetes',
+    index,
+    ...queuedPart(item, kubernetes, 'kubernetes'),
+    executeOnSynchronization: item.executeHookOnSynchronization ?? true,
+    // Only a binding with a queue of its own may be overtaken by what waits for synchronization.
+    waitForSynchronization: given(item.queue) === undefined || (item.waitForSynchronization ?? true),
+    watch: {
+      name: snapshotName(item),
+      kind: item.kind,
+      keepFullObjects: item.keepFullObjectsInMemory ?? true,
+      executeOnEvents: item.executeHookOnEvent ?? item.watchEvent ?? ALL_EVENTS,
+      ...(apiVersion === undefined ? {} : { apiVersion }),
+      ...(jqFilter === undefined ? {} : { jqFilter }),
+      ...(labelSelector === undefined ? {} : { labelSelector }),
+      ...(nameSelector === undefined ? {} : { nameSelector: nameSelector.matchNames }),
+      ...(fieldSelector === undefined ? {} : { fieldSelector: fieldSelector.matchExpressions }),
+      ...(namespace === undefined ? {} : { namespace: namespaceSelector(namespace) }),
+    },
+  };
+}
+
+function namespaceSelector(namespace: NonNullable<RawKubernetes['namespace']>) {
+  const { labelSelector, nameSelector } = namespace;
+  if (labelSelector !== undefined) return { labelSelector };
+  return nameSelector === undefined ? {} : { nameSelector: nameSelector.matchNames };
+}
+
+function hookSettings({ executionMinInterval, executionBurst, timeout }: RawSettings): HookSettings {
+  const minIntervalMs = durationMs(executionMinInterval ?? '0s');
+  const timeoutMs = durationMs(timeout ?? '0s');
+  return {
+    ...(minIntervalMs > 0 ? { rateLimit: { minIntervalMs, burst: Math.max(1, executionBurst ?? 1) } } : {}),
+    ...(timeoutMs > 0 ? { timeoutMs } : {}),
+  };
+}
