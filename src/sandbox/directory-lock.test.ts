@@ -21,6 +21,7 @@ test('a directory is claimed once, until it is released', async () => {
 
 test('two directories are claimed side by side, and made where they are missing', async () => {
   const locks = [await lockDirectory(directory), await lockDirectory(join(directory, 'a', 'b'))];
+  expect(new Set(locks.map(({ path }) => path)).size).toBe(2);
   await Promise.all(locks.map((lock) => lock.release()));
 });
 
@@ -29,5 +30,6 @@ test('a claim whose owner is gone does not count', async () => {
   await lock.release();
   await writeFile(lock.path, '');
   const again = await lockDirectory(directory);
+  expect(again.path).toBe(lock.path);
   await again.release();
 });

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import { array, assert, property, string } from 'fast-check';
 import { expect, test } from 'vitest';
 import { SortedKeys } from './sorted-keys.ts';
 
@@ -9,8 +9,8 @@ function keysOf(...keys: readonly string[]): SortedKeys {
 }
 
 test('keys come in order, each once', () => {
-  fc.assert(
-    fc.property(fc.array(fc.string()), (keys) => {
+  assert(
+    property(array(string()), (keys) => {
       const sorted = keysOf(...keys);
       expect(sorted.from('')).toEqual([...new Set(keys)].toSorted());
       expect(sorted.size).toBe(new Set(keys).size);

@@ -22,10 +22,15 @@ async function create(path: string, body: object): Promise<void> {
 }
 
 function sets(): readonly (readonly [replicas: number, revision: string])[] {
-  return listAt(lab.get(REPLICA_SETS).body, 'items').map((set) => [
-    numberAt(set, 'spec', 'replicas') ?? -1,
-    stringAt(set, 'metadata', 'annotations', 'deployment.kubernetes.io/revision'),
-  ]);
+  return listAt(lab.get(REPLICA_SETS).body, 'items')
+    .map(
+      (set) =>
+        [
+          numberAt(set, 'spec', 'replicas') ?? -1,
+          stringAt(set, 'metadata', 'annotations', 'deployment.kubernetes.io/revision'),
+        ] as const,
+    )
+    .toSorted(([left], [right]) => left - right);
 }
 
 test('a Deployment is available at once, with a ReplicaSet of its template', async () => {
@@ -62,12 +67,12 @@ test('a new template gets a new ReplicaSet, the old one is scaled down; going ba
     await lab.settle();
   };
   await roll('nginx:2');
-  expect(sets().toSorted()).toEqual([
+  expect(sets()).toEqual([
     [0, '1'],
     [2, '2'],
   ]);
   await roll('nginx');
-  expect(sets().toSorted()).toEqual([
+  expect(sets()).toEqual([
     [0, '2'],
     [2, '3'],
   ]);
@@ -81,7 +86,7 @@ test('old ReplicaSets are kept up to the limit', async () => {
     });
     await lab.settle();
   }
-  expect(sets().toSorted()).toEqual([
+  expect(sets()).toEqual([
     [0, '3'],
     [2, '4'],
   ]);

@@ -7,6 +7,7 @@ import { type Controller, ControllerLoop } from '../../../src/sandbox/controller
 import { definitionController, serveDefinitions } from '../../../src/sandbox/definition-controller.ts';
 import { garbageCollector, OwnerIndex } from '../../../src/sandbox/garbage-collector.ts';
 import { memoryJournal } from '../../../src/sandbox/journal.ts';
+import { scalarText } from '../../../src/sandbox/json-access.ts';
 import { KindRegistry } from '../../../src/sandbox/kind-registry.ts';
 import { namespaceController } from '../../../src/sandbox/namespace-controller.ts';
 import { ObjectStore } from '../../../src/sandbox/object-store.ts';
@@ -148,5 +149,5 @@ function openWatch(answer: StreamAnswer): OpenWatch {
 function titleOf(event: Record<string, unknown>): string {
   const object = isObject(event['object']) ? event['object'] : {};
   const metadata = isObject(object['metadata']) ? object['metadata'] : {};
-  return `${String(event['type'])} ${String(metadata['name'] ?? object['code'] ?? '')}`.trim();
+  return `${scalarText(event['type'])} ${scalarText(metadata['name'] ?? object['code'])}`.trim();
 }

@@ -1,0 +1,90 @@
+import { expect, test } from 'vitest';
+import { BUILT_IN_KINDS, type ServedKind } from './kinds.ts';
+import {
+  decodeBody,
+  decodeYaml,
+  dropUnknownFields,
+  mediaTypeOf,
+  toResourceObject,
+  validateFields,
+} from './object-body.ts';
+import { StatusError } from './status-error.ts';
+
+function kindOf(name: string): ServedKind {
+  const kind = BUILT_IN_KINDS.find((candidate) => candidate.kind === name);
+  if (kind === undefined) throw new Error(name);
+  return kind;
+}
+
+const configMap = kindOf('ConfigMap');
+const bytes = (text: string): Uint8Array => Buffer.from(text);
+
+test('mediaTypeOf() ignores parameters and case', () => {
+  expect(mediaTypeOf('Application/JSON; charset=utf-8')).toBe('application/json');
+});
+
+test('reads JSON and YAML by content type, JSON without one', () => {
+  expect(decodeBody(bytes('{"a":1,"a":2}'), '', 'X')).toEqual({ value: { a: 2 }, duplicates: ['a'] });
+  expect(decodeBody(bytes('a: [1]'), 'application/yaml', 'X').value).toEqual({ a: [1] });
+  expect(() => decodeBody(bytes('{}'), 'text/plain', 'X')).toThrow(StatusError);
+});
+
+test.each(['', '{bad', '[]', '"x"', 'null'])('refuses the JSON body %s', (text) => {
+  expect(() => decodeBody(bytes(text), 'application/json', 'ConfigMap')).toThrow(
+    'the object provided is unrecognized (must be of type ConfigMap)',
+  );
+});
+
+test('YAML that is JSON keeps its numbers exact', () => {
+  expect(JSON.stringify(decodeYaml(bytes('{"a":12345678901234567890}')))).toBe('{"a":12345678901234567890}');
+  expect(() => decodeYaml(bytes('- a'))).toThrow('not an object');
+});
+
+test('fills in type, orders metadata, drops what is empty in it', () => {
+  const object = toResourceObject(
+    { data: {}, metadata: { labels: {}, uid: '', namespace: 'b', name: 'a' } },
+    configMap,
+  );
+  expect(JSON.stringify(object)).toBe(
+    '{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a","namespace":"b"},"data":{}}',
+  );
+});
+
+test.each([
+  [{ kind: 'Secret' }, 'cannot be handled as a ConfigMap'],
+  [{ apiVersion: 'apps/v1' }, 'does not match the expected API version (v1)'],
+  [{ metadata: [] }, 'must be an object'],
+  [{ metadata: { labels: { a: 1 } } }, 'metadata.labels must be of type map of strings'],
+  [{ metadata: { finalizers: 'x' } }, 'metadata.finalizers must be of type []string'],
+  [{ metadata: { generation: 'x' } }, 'metadata.generation must be of type int64'],
+  [{ data: { a: 1 } }, 'json: cannot unmarshal number into Go struct field ConfigMap.data of type string'],
+  [{ data: [] }, 'cannot unmarshal array'],
+])('refuses %j', (value, problem) => {
+  expect(() => toResourceObject(value, configMap)).toThrow(problem);
+});
+
+test('unknown fields are reported in the order of the body, duplicates behind them', () => {
+  const body = { value: { odd: 1, metadata: { strange: 1 }, data: {} }, duplicates: ['data.a'] };
+  expect(validateFields(body, configMap, 'Warn')).toEqual([
+    'unknown field "odd"',
+    'unknown field "metadata.strange"',
+    'duplicate field "data.a"',
+  ]);
+  expect(validateFields(body, configMap, 'Ignore')).toEqual([]);
+  expect(() => validateFields(body, configMap, 'Strict')).toThrow(
+    'strict decoding error: unknown field "odd", ',
+  );
+  expect(validateFields({ value: { data: {} }, duplicates: [] }, configMap, 'Strict')).toEqual([]);
+});
+
+test('a built-in object keeps the fields of its kind, custom ones keep all', () => {
+  const object = toResourceObject({ data: {}, immutable: null, odd: 1, binaryData: { a: '' } }, configMap);
+  expect(Object.keys(dropUnknownFields(object, configMap))).toEqual([
+    'kind',
+    'apiVersion',
+    'metadata',
+    'binaryData',
+  ]);
+  const { fields: _fields, ...open } = configMap;
+  expect(dropUnknownFields(object, open)).toBe(object);
+});
