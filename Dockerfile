@@ -15,6 +15,8 @@ RUN npm ci --include=dev --include=optional
 COPY tsconfig.json tsconfig.build.json ./
 COPY bin ./bin
 COPY src ./src
+COPY shell_lib.sh ./shell_lib.sh
+COPY frameworks ./frameworks
 # The Node among the dependencies is for checkouts on machines with an older one; the image brings its own.
 RUN node bin/build.mjs \
   && npm prune --omit=dev \
@@ -33,9 +35,13 @@ COPY --from=build /app/package.json /app/package.json
 COPY --from=build /app/bin/addon-operator /app/bin/addon-operator
 COPY --from=build /app/node_modules /app/node_modules
 COPY --from=build /app/dist /app/dist
+# Hooks in bash source the library as $FRAMEWORK_DIR/shell_lib.sh or /shell_lib.sh.
+COPY --from=build /app/shell_lib.sh /shell_lib.sh
+COPY --from=build /app/frameworks/shell /frameworks/shell
 ENV ADDON_OPERATOR_NODE=/usr/local/bin/node \
   MODULES_DIR=/modules \
   GLOBAL_HOOKS_DIR=/global-hooks \
+  FRAMEWORK_DIR=/ \
   LOG_TYPE=json \
   NODE_ENV=production
 EXPOSE 9650

@@ -30,11 +30,18 @@ test('the final stage takes from the build only, and nothing to build with', () 
     '/app/bin/addon-operator',
     '/app/node_modules',
     '/app/dist',
+    '/app/shell_lib.sh',
+    '/app/frameworks/shell',
   ]);
   const packages = /apk add --no-cache ([^&]+)/.exec(
     final === undefined ? '' : textsOf(final, 'RUN').join(' '),
   )?.[1];
   expect(packages?.trim()).toBe('bash ca-certificates helm jq kubectl libstdc++ sed tini');
+});
+
+test('the library for hooks in bash stands where hooks source it', () => {
+  const targets = final === undefined ? [] : copiesOf(final).map(({ target }) => target);
+  expect(targets).toEqual(expect.arrayContaining(['/shell_lib.sh', '/frameworks/shell']));
 });
 
 test('the image runs as a user that is not root, under tini, with the paths of the contract', () => {
@@ -48,6 +55,7 @@ test('the image runs as a user that is not root, under tini, with the paths of t
     'ADDON_OPERATOR_NODE=/usr/local/bin/node',
     'MODULES_DIR=/modules',
     'GLOBAL_HOOKS_DIR=/global-hooks',
+    'FRAMEWORK_DIR=/',
     'LOG_TYPE=json',
     'NODE_ENV=production',
   ]);
