@@ -78,10 +78,10 @@ test('changesSince() knows nothing of the future, nor of what was before the sta
   expect(store.changesSince(CONFIG_MAPS, 10)).toEqual([]);
 });
 
-test('old changes are forgotten, the newest two thousand are not', () => {
+test('old changes are forgotten, the newest thousand are not', () => {
   const store = newStore();
-  for (let count = 0; count < 5000; count += 1) store.write(CONFIG_MAPS, 'a/x', configMap('x'));
+  for (let count = 0; count < 3000; count += 1) store.write(CONFIG_MAPS, 'a/x', configMap('x'));
   expect(store.changesSince(CONFIG_MAPS, 11)).toBeUndefined();
   expect(store.compactedRevision).toBeGreaterThan(900);
-  expect(store.changesSince(CONFIG_MAPS, store.revision - 2000)).toHaveLength(2000);
+  expect(store.changesSince(CONFIG_MAPS, store.revision - 1000)).toHaveLength(1000);
 });

@@ -34,8 +34,11 @@ interface Collection {
   readonly keys: SortedKeys;
 }
 
-/** Changes kept so that watches and paged lists can go on from an older revision. */
-const KEPT_CHANGES = 2048;
+/**
+ * Changes kept, at least, so that watches and paged lists can go on from an older revision. Each keeps an old state of
+ * its object in memory; a client that is further behind lists anew.
+ */
+const KEPT_CHANGES = 1000;
 
 /** All objects in memory, one revision counter over all of them, and the latest changes. Synchronous throughout. */
 export class ObjectStore {

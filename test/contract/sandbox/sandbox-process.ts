@@ -1,0 +1,10 @@
+import { systemClock } from '../../../src/lib/clock.ts';
+import { silentLogger } from '../../../src/lib/log.ts';
+import { startSandbox } from '../../../src/sandbox/sandbox.ts';
+
+const [, , directory = ''] = process.argv;
+const sandbox = await startSandbox(
+  { directory, clock: systemClock, log: silentLogger },
+  new AbortController().signal,
+);
+console.log(sandbox.url);
