@@ -101,6 +101,32 @@ fi`,
     },
   );
 
+  // FAULT-C1, D1
+  test.each<[string, FaultMatch]>([
+    ['before helm stored the release', { verb: 'create', path: /secrets$/ }],
+    ['before helm created an object of the chart', { verb: 'create', path: /configmaps$/ }],
+    ['before helm stored its success', { verb: 'update', path: /secrets\/sh\.helm\.release/ }],
+    ['before the release got its labels', { verb: 'patch', path: /secrets\/sh\.helm\.release/ }],
+  ])('%s: a restart deploys the module', async (_case, match) => {
+    await using world = await World.create(backend, {
+      modules: { 'values.yaml': 'webEnabled: true\n', ...under('001-web', configMapChart('web', 'web')) },
+    });
+    {
+      await using proxy = await FaultProxy.start(cluster().access);
+      await writeFile(join(world.directory, 'proxied'), proxy.kubeconfig);
+      const held = proxy.add(match, { type: 'hold' });
+      await using daemon = DaemonProcess.start(world, { 'kube-config': join(world.directory, 'proxied') });
+      await held.untilHit();
+      await daemon.kill();
+      await proxy.disconnect();
+    }
+    await using daemon = DaemonProcess.start(world);
+    await daemon.untilConverged();
+    await isDeployed(world, 'web');
+    const statuses = await releaseStatuses(world, 'web');
+    expect(statuses.filter((status) => status.startsWith('pending'))).toEqual([]);
+  });
+
   // FAULT-D11
   test('in an enabled script: its files with values are gone after a restart', async () => {
     await using world = await World.create(backend, {

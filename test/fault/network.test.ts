@@ -1,4 +1,5 @@
-import { writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { controlPlaneBackend } from '../support/backends.ts';
@@ -179,5 +180,40 @@ echo '{"op":"add","path":"/global/list","value":[]}{"op":"add","path":"/global/l
     await proxy.connect();
     await untilSeen(daemon.log, 'Added a');
     expect(itemsSeen(daemon.log)).toEqual(['Synchronization a', 'Deleted a', 'Added a']);
+  });
+
+  // FAULT-A16
+  test('says what it may not do, and goes on as soon as it may', async () => {
+    await using world = await itemsWorld();
+    await using proxy = await proxied(world);
+    const forbidden = proxy.add({ verb: 'list', ...ITEMS, times: 1 }, { type: 'status', status: 403 });
+    await using daemon = start(world);
+    const failure = await daemon.record('attempt will be repeated');
+    expect(failure).toMatchObject({
+      hook: 'items.sh',
+      error: expect.stringMatching(`GET /api/v1/namespaces/${world.namespace}/configmaps: 403 Forbidden`),
+    });
+    await daemon.untilConverged();
+    expect([forbidden.hits, itemsSeen(daemon.log)]).toEqual([1, ['Synchronization a']]);
+  });
+
+  // FAULT-A3, A9, P4
+  test('notices within 75 s that a watch has gone silent, and lists anew', async () => {
+    await using proxy = await FaultProxy.start(cluster().access);
+    const directory = await mkdtemp(join(tmpdir(), 'proxied-'));
+    const kubeconfigPath = join(directory, 'kubeconfig');
+    await writeFile(kubeconfigPath, proxy.kubeconfig);
+    await using world = await World.create({ ...backend, kubeconfigPath }, {});
+    await world.write('global-hooks', { 'items.sh': itemsHook(world.namespace) });
+    await world.converge();
+    await world.log.until(() => itemsSeen(world.log).length === 1);
+    proxy.freeze();
+    await world.create('configmaps', item('a'));
+    world.clock.jump(75_000);
+    await world.log.until((records) => records.some(({ reason }) => reason === 'idle'));
+    proxy.thaw();
+    await untilSeen(world.log, 'Added a');
+    expect(itemsSeen(world.log)).toEqual(['Synchronization ', 'Added a']);
+    await rm(directory, { recursive: true });
   });
 });

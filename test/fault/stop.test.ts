@@ -188,4 +188,16 @@ while :; do sleep 600; done`,
     daemon.signal('SIGTERM');
     expect(await daemon.exited).toEqual({ code: 0, signal: null });
   });
+
+  // FAULT-E13, D10
+  test('ends with exit code 1 and one record that says why, when it cannot start', async () => {
+    await using world = await World.create(backend, {
+      globalHooks: { 'bad.sh': '#!/bin/sh\necho "no such luck" >&2; exit 3\n' },
+    });
+    await using daemon = DaemonProcess.start(world);
+    expect(await daemon.exited).toEqual({ code: 1, signal: null });
+    const failures = daemon.log.records.filter(({ level }) => level === 'fatal' || level === 'error');
+    expect(failures).toMatchObject([{ error: expect.stringMatching(/bad\.sh.*no such luck/) }]);
+    expect(await processesOf(world)).toEqual([]);
+  });
 });

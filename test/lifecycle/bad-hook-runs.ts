@@ -132,13 +132,16 @@ export function badHookRunTests(backend: () => Backend): void {
     },
   );
 
-  test('a binding to a kind the cluster does not have is tried again, other queues go on, and a later CRD heals it', async () => {
+  test('a binding to a kind the cluster does not have is tried again, other queues go on, a later CRD heals it, and its end deletes the objects', async () => {
     await using world = await World.create(backend(), {});
     const group = `${world.namespace}.example.com`;
     const side = `{name: side, apiVersion: v1, kind: ConfigMap, nameSelector: {matchNames: [side]}, namespace: {nameSelector: {matchNames: [${world.namespace}]}}, executeHookOnSynchronization: false, keepFullObjectsInMemory: false, queue: side, waitForSynchronization: false}`;
     await world.write('global-hooks', {
       'a.sh': watcher('side', side),
-      'b.sh': watcher('gadget', `{name: gadgets, apiVersion: ${group}/v1, kind: Gadget}`),
+      'b.sh': watcher(
+        'gadget',
+        `{name: gadgets, apiVersion: ${group}/v1, kind: Gadget, keepFullObjectsInMemory: false}`,
+      ),
       'c.sh': announcer('c', { beforeAll: 1 }),
     });
     await world.start();
@@ -167,9 +170,16 @@ export function badHookRunTests(backend: () => Backend): void {
       expect(world.log.printed).toContain(
         'gadget [{"binding":"gadgets","type":"Synchronization","objects":[]}]',
       );
+      await world.expect({
+        method: 'POST',
+        path: `/apis/${group}/v1/namespaces/${world.namespace}/gadgets`,
+        body: { apiVersion: `${group}/v1`, kind: 'Gadget', metadata: { name: 'one' } },
+      });
+      await world.log.untilPrinted('gadget [{"binding":"gadgets","type":"Event","watchEvent":"Added"}]');
     } finally {
       await world.expect({ method: 'DELETE', path: `${crd}/gadgets.${group}` });
     }
+    await world.log.untilPrinted('gadget [{"binding":"gadgets","type":"Event","watchEvent":"Deleted"}]');
   });
 
   test('a binding to a namespace that does not exist yet gets the events of what is created there later', async () => {
