@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
 import { failing, name, type OperatorLab, operatorLab } from '../../../test/support/operator-lab.ts';
+import { splitGlobalPatch } from '../../values/enabled-patches.ts';
+import { keyOfName } from '../../values/module-key.ts';
 
 const change = (path: string, value: unknown) => ({
   op: 'add',
@@ -219,4 +221,20 @@ test('a release that cannot be purged is reported and not tried again', async ()
   expect(lab.log.records).toContainEqual(
     expect.objectContaining({ level: 'warn', release: 'zombie', msg: 'Module purge failed, no retry.' }),
   );
+});
+
+test('flags that change during the first discovery are not lost', async () => {
+  await using lab = await operatorLab(['a', 'b']);
+  const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  let discoveries = 0;
+  lab.obstacles.set('discover', () => gates[discoveries++]?.promise);
+  await lab.converge();
+  lab.content = { ...lab.content, flags: new Map([[keyOfName('b'), false]]) };
+  gates[0]?.resolve();
+  await lab.settle();
+  lab.dynamicFlags.apply(splitGlobalPatch([{ op: 'add', path: '/aEnabled', value: true }]).flags);
+  gates[1]?.resolve();
+  lab.enabled.delete('b');
+  await lab.settle();
+  expect(lab.calls).toEqual(['discover', 'discover', 'discover', 'config a', 'deploy a']);
 });

@@ -57,10 +57,13 @@ async function discover(
 ): Promise<TaskOutcome<Task>> {
   const { deps, modules } = operator;
   try {
+    const [content, flags] = [deps.configMapContent(), deps.dynamicFlags.all];
     const releases = await deps.releases.list(signal);
     const discovery = await deps.discover(modules, signal);
     // A converge that was started over meanwhile discovers by itself, and its phase must not be touched.
     if (!queue.entries.some(({ id }) => id === entry.id)) return { type: 'success' };
+    // Before the first discovery is over nobody starts the converge over for a change.
+    if (content !== deps.configMapContent() || flags !== deps.dynamicFlags.all) return { type: 'repeat' };
     const wasEnabled = operator.enabledModules;
     operator.discovery = discovery;
     deps.log.info({ modules: discovery.enabled }, 'Enabled modules');
