@@ -3,6 +3,7 @@ import { reconnectDelayMs } from '../kube/reflector-backoff.ts';
 import type { ReflectorEvent, SharedReflectors } from '../kube/reflector-sink.ts';
 import type { Clock } from '../lib/clock.ts';
 import { hasCode, type OperatorError } from '../lib/errors.ts';
+import { Exclusive } from '../lib/exclusive.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { Logger } from '../lib/log.ts';
 import {
@@ -21,7 +22,6 @@ import {
   readConfigMap,
 } from './config-map-object.ts';
 import { saveSection } from './config-map-save.ts';
-import { Exclusive } from './exclusive.ts';
 import { sectionOf, type ValuesOwner } from './module-key.ts';
 import { patchSection } from './patch-section.ts';
 import type { PatchOperation } from './values-patch.ts';
