@@ -25,11 +25,12 @@ test('two directories are claimed side by side, and made where they are missing'
   await Promise.all(locks.map((lock) => lock.release()));
 });
 
-test('a claim whose owner is gone does not count', async () => {
-  const lock = await lockDirectory(directory);
+test('where sockets are files, one that was left behind does not count', async () => {
+  const lock = await lockDirectory(directory, 'darwin');
+  await expect(lockDirectory(directory, 'darwin')).rejects.toThrow('another sandbox has it open');
   await lock.release();
   await writeFile(lock.path, '');
-  const again = await lockDirectory(directory);
+  const again = await lockDirectory(directory, 'darwin');
   expect(again.path).toBe(lock.path);
   await again.release();
 });

@@ -14,14 +14,19 @@ export interface DirectoryLock {
 
 /**
  * Claims a directory, which is made if it is missing, for this process alone. The claim is a listening socket: unlike a
- * file with a process number it cannot outlive its owner.
+ * file with a process number it cannot outlive its owner. On Linux the socket has a name and no file.
  *
+ * @param platform default: that of this process
  * @throws OperatorError INTERNAL when a living process has the directory
  */
-export async function lockDirectory(directory: string): Promise<DirectoryLock> {
+export async function lockDirectory(
+  directory: string,
+  platform: string = process.platform,
+): Promise<DirectoryLock> {
   mkdirSync(directory, { recursive: true });
   const name = createHash('sha256').update(realpathSync(directory)).digest('hex').slice(0, 24);
-  const path = join(tmpdir(), `addon-operator-sandbox-${name}.sock`);
+  const path =
+    platform === 'linux' ? `\0addon-operator-sandbox-${name}` : join(tmpdir(), `sandbox-${name}.sock`);
   const lock = (await listenOn(path)) ?? (await takeOver(path));
   if (lock !== undefined) return lock;
   throw new OperatorError(
