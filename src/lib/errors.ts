@@ -32,6 +32,7 @@ export const ERROR_CODES = [
   'TOOL_UNAVAILABLE',
   'VALUES_INVALID',
   'VALUES_PATCH_INVALID',
+  'WEBHOOK_CERTIFICATE',
 ] as const;
 
 export type ErrorCode = (typeof ERROR_CODES)[number];
