@@ -1,3 +1,4 @@
+import { hidden, ownAnd, type Setting, setting, variable } from './settings/setting.ts';
 import {
   booleanType,
   countType,
@@ -10,47 +11,10 @@ import {
   onlyWordType,
   portType,
   rateType,
-  type SettingType,
   textType,
   wordType,
 } from './settings/setting-type.ts';
-
-/** One flag of `start` with its environment variables, or a variable that has no flag. */
-export interface Setting<T> {
-  /** Name of the flag without dashes. */
-  readonly flag?: string;
-  /** Environment variables, the strongest first. */
-  readonly env: readonly string[];
-  readonly type: SettingType<T>;
-  /** What holds when nothing is set, as the user would write it. */
-  readonly default: string;
-  readonly help: string;
-  /** Left out of `--help`, listed by `debug-options`. */
-  readonly isHidden?: boolean;
-}
-
-function setting<T>(
-  flag: string,
-  env: string | readonly string[],
-  type: SettingType<T>,
-  defaultText: string,
-  help: string,
-): Setting<T> {
-  return { flag, env: typeof env === 'string' ? [env] : env, type, default: defaultText, help };
-}
-
-function hidden<T>(flag: string, env: string, type: SettingType<T>, text: string, help: string): Setting<T> {
-  return { ...setting(flag, env, type, text, help), isHidden: true };
-}
-
-function variable<T>(env: string, type: SettingType<T>, defaultText: string, help: string): Setting<T> {
-  return { env: [env], type, default: defaultText, help };
-}
-
-/** `ADDON_OPERATOR_<name>` beats the plain or older name. */
-function ownAnd(name: string, older: string): readonly string[] {
-  return [`ADDON_OPERATOR_${name}`, older];
-}
+import { WEBHOOK_SETTINGS } from './settings/webhook-settings.ts';
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const;
 const COMMA_LIST = listType(',', 'list');
@@ -218,6 +182,7 @@ export const SETTINGS = {
     '',
     'Directory with tls.crt and tls.key of the admission server.',
   ),
+  ...WEBHOOK_SETTINGS,
   kubeContext: setting('kube-context', 'KUBE_CONTEXT', textType, '', 'Context of the kubeconfig.'),
   kubeConfig: setting(
     'kube-config',

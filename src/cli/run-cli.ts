@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { hasCode, messageOf } from '../lib/errors.ts';
-import { SETTINGS, type Setting } from '../settings.ts';
+import type { Setting } from '../settings/setting.ts';
+import { SETTINGS } from '../settings.ts';
 import { type CliHost, fail } from './cli-host.ts';
 import { addConfigCommand } from './config-command.ts';
 import { addDebugCommand, type CommandRunner } from './debug-command.ts';

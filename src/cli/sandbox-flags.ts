@@ -1,5 +1,6 @@
 import { OperatorError } from '../lib/errors.ts';
-import { SETTINGS, type Setting } from '../settings.ts';
+import type { Setting } from '../settings/setting.ts';
+import { SETTINGS } from '../settings.ts';
 import type { SandboxFiles } from './sandbox-files.ts';
 
 /** Flags that say which cluster to use: the sandbox is the one. */

@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
+import type { Setting } from '../settings/setting.ts';
 import { booleanType } from '../settings/setting-type.ts';
-import { SETTINGS, type Setting } from '../settings.ts';
+import { SETTINGS } from '../settings.ts';
 
 const ROWS: readonly Setting<unknown>[] = Object.values(SETTINGS);
 const BOOLEAN_FLAGS: ReadonlySet<string> = new Set(

@@ -1,5 +1,6 @@
 import { messageOf, OperatorError } from '../lib/errors.ts';
-import { REFUSED_VARIABLES, SETTINGS, type Setting, type SettingName, type Settings } from '../settings.ts';
+import { REFUSED_VARIABLES, SETTINGS, type SettingName, type Settings } from '../settings.ts';
+import type { Setting } from './setting.ts';
 
 /** Where settings come from. */
 export interface SettingSources {

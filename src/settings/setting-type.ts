@@ -116,3 +116,11 @@ export const metricPrefixType: SettingType<string> = {
   accepted: 'letters, digits, "_" and ":", no digit first',
   parse: (text) => (/^(?:[a-zA-Z_:][a-zA-Z0-9_:]*)?$/.test(text) ? text : undefined),
 };
+
+/** Nothing, or an https URL of a host alone. */
+export const webhookUrlType: SettingType<string> = {
+  placeholder: 'URL',
+  accepted: 'an https URL without a path',
+  parse: (text) =>
+    text === '' || (/^https:\/\/[^/?#@]+\/?$/.test(text) && URL.canParse(text)) ? text : undefined,
+};

@@ -1,5 +1,6 @@
 import { markdownTable } from '../lib/markdown-table.ts';
-import { REFUSED_VARIABLES, SETTINGS, type Setting } from '../settings.ts';
+import { REFUSED_VARIABLES, SETTINGS } from '../settings.ts';
+import type { Setting } from './setting.ts';
 
 /** The page `docs/settings.md`, made from the settings table. */
 export function settingsPage(): string {

@@ -1,0 +1,52 @@
+import type { SettingType } from './setting-type.ts';
+
+/** One flag of `start` with its environment variables, or a variable that has no flag. */
+export interface Setting<T> {
+  /** Name of the flag without dashes. */
+  readonly flag?: string;
+  /** Environment variables, the strongest first. */
+  readonly env: readonly string[];
+  readonly type: SettingType<T>;
+  /** What holds when nothing is set, as the user would write it. */
+  readonly default: string;
+  readonly help: string;
+  /** Left out of `--help`, listed by `debug-options`. */
+  readonly isHidden?: boolean;
+}
+
+/** A flag with its variables, the strongest first. */
+export function setting<T>(
+  flag: string,
+  env: string | readonly string[],
+  type: SettingType<T>,
+  defaultText: string,
+  help: string,
+): Setting<T> {
+  return { flag, env: typeof env === 'string' ? [env] : env, type, default: defaultText, help };
+}
+
+/** A flag that only `debug-options` lists. */
+export function hidden<T>(
+  flag: string,
+  env: string,
+  type: SettingType<T>,
+  text: string,
+  help: string,
+): Setting<T> {
+  return { ...setting(flag, env, type, text, help), isHidden: true };
+}
+
+/** A variable that has no flag. */
+export function variable<T>(
+  env: string,
+  type: SettingType<T>,
+  defaultText: string,
+  help: string,
+): Setting<T> {
+  return { env: [env], type, default: defaultText, help };
+}
+
+/** `ADDON_OPERATOR_<name>` beats the plain or older name. */
+export function ownAnd(name: string, older: string): readonly string[] {
+  return [`ADDON_OPERATOR_${name}`, older];
+}
