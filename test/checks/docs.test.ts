@@ -1,0 +1,170 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { loadAll } from 'js-yaml';
+import { expect, test } from 'vitest';
+import { runCli } from '../../src/cli/run-cli.ts';
+import { HookConfigParser } from '../../src/hooks/parse-hook-config.ts';
+import { createRunFiles } from '../../src/hooks/run-files.ts';
+import { SETTINGS } from '../../src/settings.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+import { projectRoot } from './checkout.ts';
+
+const ROWS: readonly { readonly flag?: string; readonly env: readonly string[] }[] = Object.values(SETTINGS);
+
+/** The pages for users; what generates or compares the others stands in tests of their own. */
+const PAGES = [
+  'README.md',
+  ...readdirSync(join(projectRoot, 'docs'))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`),
+];
+
+/** Flags of commands other than `start`, and of kubectl, helm, docker and npm. */
+const OTHER_FLAGS = new Set(
+  'config state-dir reset sandbox-port help diff debug type all history-max timeout install'.split(' '),
+);
+
+/** Variables that are neither settings nor names of hook files; the contract or the sources define them. */
+const OTHER_VARIABLES = [
+  'ADDON_OPERATOR_CACHE_DIR',
+  'ADDON_OPERATOR_KUBE_ALLOW_UNSAFE',
+  'MODULE_ENABLED_REASON',
+  'MODULE_ENABLED_RESULT',
+];
+
+/** What refuses the start, listed in the generated page. */
+const REMOVED_VARIABLES = /^(?:TILLER|ADDON_OPERATOR_TILLER)_/;
+
+test.each(PAGES)('links of %s lead to files and headings that exist', (page) => {
+  const dead = linksOf(textOf(page)).filter((target) => !isAlive(page, target));
+  expect(dead).toEqual([]);
+});
+
+test.each(PAGES)('flags in %s exist', (page) => {
+  const settings = new Set(ROWS.map(({ flag }) => flag));
+  const flags = [...textOf(page).matchAll(/(?<![\w-])--([a-z][a-z-]+)/g)].map(([, flag = '']) => flag);
+  expect(flags.filter((flag) => !settings.has(flag) && !OTHER_FLAGS.has(flag))).toEqual([]);
+});
+
+// The page of errors is full of codes that look like variables, and has a test of its own.
+test.each(PAGES.filter((page) => page !== 'docs/errors.md'))('variables in %s exist', (page) => {
+  const known = new Set([...ROWS.flatMap(({ env }) => env), ...hookVariables(), ...OTHER_VARIABLES]);
+  const named = [...textOf(page).matchAll(/(?<![\w-])[A-Z][A-Z0-9]*_[A-Z0-9_]+(?![\w-])/g)].map(
+    ([name]) => name,
+  );
+  expect(
+    named.filter((name) => !known.has(name) && !REMOVED_VARIABLES.test(name) && !name.endsWith('_')),
+  ).toEqual([]);
+});
+
+test.each(PAGES)('JSON and YAML samples of %s can be parsed', (page) => {
+  expect(samplesOf(page).flatMap(problemOf)).toEqual([]);
+});
+
+test('hook configurations in the documentation are valid', async () => {
+  const parser = new HookConfigParser({
+    crontab: () => undefined,
+    jqFilter: () => Promise.resolve(),
+  });
+  const configs = PAGES.flatMap(samplesOf).filter(({ text }) => text.startsWith('configVersion:'));
+  expect(configs.length).toBeGreaterThan(0);
+  for (const { text } of configs) await parser.parse(text, 'global');
+});
+
+test('commands in the documentation exist', async () => {
+  const named = PAGES.flatMap((page) => [
+    ...textOf(page).matchAll(/bin\/addon-operator ((?:[a-z]+ ?)+)/g),
+    ...textOf(page).matchAll(/`((?:queue|module|global|config) [a-z-]+)[^`]*`/g),
+  ]).map(([, words = '']) => words.trim());
+  expect(named).toContain('queue list');
+  expect(named).toContain('module resource-monitor');
+  for (const command of new Set(named)) expect([command, await isCommand(command)]).toEqual([command, true]);
+});
+
+test('the README mentions every example', () => {
+  const readme = textOf('README.md');
+  const examples = readdirSync(join(projectRoot, 'examples'), { withFileTypes: true }).filter((entry) =>
+    entry.isDirectory(),
+  );
+  const missing = examples.filter(({ name }) => !readme.includes(`(examples/${name}/README.md)`));
+  expect(missing.map(({ name }) => name)).toEqual([]);
+});
+
+interface Sample {
+  readonly language: string;
+  readonly text: string;
+}
+
+function samplesOf(page: string): Sample[] {
+  const fences = textOf(page).matchAll(/^```(\w+)\n([^]*?)^```$/gm);
+  return [...fences].map(([, language = '', text = '']) => ({ language, text }));
+}
+
+function problemOf({ language, text }: Sample): string[] {
+  try {
+    if (language === 'json') JSON.parse(text);
+    if (language === 'yaml') loadAll(text);
+    return [];
+  } catch (error) {
+    return [`${String(error)}:\n${text}`];
+  }
+}
+
+/** Targets of links outside of code, without those to other sites. */
+function linksOf(markdown: string): string[] {
+  const prose = markdown.replaceAll(/^```[^]*?^```$/gm, '').replaceAll(/`[^`\n]*`/g, '');
+  return [...prose.matchAll(/\]\(([^)\s]+)\)/g)]
+    .map(([, target = '']) => target)
+    .filter((target) => !/^https?:/.test(target));
+}
+
+function isAlive(page: string, target: string): boolean {
+  const [path = '', anchor] = target.split('#', 2);
+  const file = path === '' ? page : join(dirname(page), path);
+  if (!existsSync(join(projectRoot, file))) return false;
+  return anchor === undefined || headingsOf(file).includes(anchor);
+}
+
+/** Anchors of the headings, as GitHub makes them. */
+function headingsOf(page: string): string[] {
+  return [...textOf(page).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}_ -]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
+function hookVariables(): string[] {
+  const directory = mkdtempSync(join(tmpdir(), 'docs-'));
+  const files = createRunFiles(directory, 'docs', { bindingContext: '', values: '', configValues: '' });
+  rmSync(directory, { recursive: true });
+  return Object.keys(files.env);
+}
+
+/** Whether help knows all words, or takes what follows the known ones for an argument. */
+async function isCommand(command: string): Promise<boolean> {
+  let help = '';
+  const output = {
+    write: (text: string) => {
+      help += text;
+    },
+  };
+  const host = {
+    env: {},
+    cwd: projectRoot,
+    clock: new FakeClock(),
+    stdout: output,
+    stderr: output,
+    stopSignal: () => new AbortController().signal,
+  };
+  await runCli([...command.split(' '), '--help'], host);
+  const [usage = ''] = help.split('\n');
+  const known = /^Usage: addon-operator ((?:[a-z-]+ )*)/.exec(usage)?.[1]?.trim() ?? '';
+  return known === command || (known !== '' && command.startsWith(`${known} `) && usage.includes('<'));
+}
+
+function textOf(page: string): string {
+  return readFileSync(join(projectRoot, page), 'utf8');
+}
