@@ -7,6 +7,8 @@ import { purityViolations, ROOMS, roomOf, roomViolations } from './rooms.ts';
 
 /** Files that decide and do not act. */
 const PURE_FILES = [
+  'events/conversion/conversion-chain.ts',
+  'events/conversion/converted-objects-problem.ts',
   'events/schedule/cron-fields.ts',
   'helm/release-action.ts',
   'hooks/parse-hook-config.ts',
