@@ -1,7 +1,8 @@
+import type { KubernetesBinding } from '../../hooks/hook-config.ts';
 import type { TaskOutcome } from '../../queue/task-queue.ts';
 import type { HookRuntime } from '../hook-runtime.ts';
 import { MAIN_QUEUE, type Operator } from '../operator.ts';
-import { isSynchronization, type Task } from '../tasks.ts';
+import type { Task } from '../tasks.ts';
 import { isWaitedFor } from './hook-run.ts';
 
 export function handleEnableSchedules(operator: Operator, runtime: HookRuntime): TaskOutcome<Task> {
@@ -23,24 +24,36 @@ export async function handleEnableKubernetes(
 
 /** Ends when every Synchronization that is waited for has succeeded. */
 export function handleWaitSynchronization(operator: Operator): TaskOutcome<Task> {
-  const { globalSynchronization, deps } = operator;
-  const isAwaited = (task: Task): boolean => task.type === 'GlobalHookRun' && isSynchronization(task);
+  const { globalSynchronization } = operator;
   // Hooks that are gone take their runs with them: nobody would report those as done.
-  const isPending = deps.queues.all.some(({ entries }) => entries.some(({ task }) => isAwaited(task)));
-  if (globalSynchronization.isDone || !isPending) return { type: 'success' };
+  globalSynchronization.keepOnly(queuedSynchronizations(operator));
+  if (globalSynchronization.isDone) return { type: 'success' };
   return { type: 'repeat', when: globalSynchronization.whenDone() };
+}
+
+/** The bindings whose Synchronization runs now or waits in a queue. */
+export function queuedSynchronizations(operator: Operator): ReadonlySet<KubernetesBinding> {
+  const tasks = operator.deps.queues.all.flatMap(({ entries }) => entries.map(({ task }) => task));
+  const reasons = tasks.flatMap((task) => ('reasons' in task ? task.reasons : []));
+  return new Set(reasons.flatMap((reason) => (reason.type === 'synchronization' ? [reason.binding] : [])));
 }
 
 /**
  * Makes one Synchronization run per kubernetes binding. Those of other queues are appended there; those of `main` are
  * returned, for the caller to put where they come next.
+ *
+ * @param belongs leaves bindings out
  */
-export function queueSynchronizations(operator: Operator, runtimes: readonly HookRuntime[]): readonly Task[] {
+export function queueSynchronizations(
+  operator: Operator,
+  runtimes: readonly HookRuntime[],
+  belongs: (binding: KubernetesBinding) => boolean = () => true,
+): readonly Task[] {
   const forMain: Task[] = [];
   for (const runtime of runtimes) {
-    for (const binding of runtime.hook.config.kubernetes) {
+    for (const binding of runtime.hook.config.kubernetes.filter(belongs)) {
       const task = operator.synchronizationRun(runtime, binding, operator.activation);
-      if (isWaitedFor(binding)) operator.synchronizationOf(runtime.hook.owner)?.expect();
+      operator.synchronizationOf(runtime.hook.owner)?.expect(binding, isWaitedFor(binding));
       if (binding.queue === MAIN_QUEUE) forMain.push(task);
       else operator.deps.queues.get(binding.queue).append(task);
     }

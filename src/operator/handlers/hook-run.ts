@@ -126,5 +126,5 @@ function finishSynchronization(operator: Operator, task: HookTask): void {
   task.hook.unlock(synchronizedBindings(task.reasons));
   const synchronization = operator.synchronizationOf(task.hook.hook.owner);
   for (const reason of task.reasons)
-    if (reason.type === 'synchronization' && isWaitedFor(reason.binding)) synchronization?.done();
+    if (reason.type === 'synchronization') synchronization?.done(reason.binding);
 }

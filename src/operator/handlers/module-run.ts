@@ -4,9 +4,8 @@ import { visibleToHelm } from '../../values/visible-values.ts';
 import { type ModuleState, mustRepeatStartup } from '../module-state.ts';
 import type { Operator } from '../operator.ts';
 import { rethrowAbort } from '../rethrow-abort.ts';
-import { Synchronization } from '../synchronization.ts';
 import { isSynchronization, type ModuleRun, type Task } from '../tasks.ts';
-import { queueSynchronizations } from './enable-global-hook.ts';
+import { queuedSynchronizations, queueSynchronizations } from './enable-global-hook.ts';
 import { ensureHooks, runLifecycleHooks } from './module-lifecycle.ts';
 
 /** What one step says: go on with the phase the state has now, or stop here with an outcome. */
@@ -70,10 +69,13 @@ async function runPhase(
       state.phase = 'helm';
       return NEXT;
     case 'helm':
-    case 'ready':
+    case 'ready': {
+      const lost = queueLostSynchronizations(operator, state);
+      if (lost.length > 0) return repeatAfter(lost);
       // Also of a module that was disabled for a moment: discovery had ended them.
       for (const runtime of state.hooks ?? []) operator.deps.setSchedules(runtime, true);
       return { type: 'stop', outcome: await runHelmPhase(operator, state, task, signal) };
+    }
   }
 }
 
@@ -92,13 +94,25 @@ function waitForSynchronization(operator: Operator, state: ModuleState, queue: T
     task.type === 'ModuleHookRun' && task.module === module.name && isSynchronization(task);
   const stranded = queue.remove(isOwn);
   if (stranded.length > 0) return repeatAfter(stranded);
-  // Or it dropped them, or they were skipped while the module was disabled for a moment.
-  if (!operator.deps.queues.all.some(({ entries }) => entries.some(({ task }) => isOwn(task)))) {
-    state.synchronization = new Synchronization();
-    state.phase = 'synchronization';
-    return NEXT;
-  }
+  const lost = queueLostSynchronizations(operator, state);
+  if (lost.length > 0) return repeatAfter(lost);
   return { type: 'stop', outcome: { type: 'repeat', when: synchronization.whenDone() } };
+}
+
+/**
+ * Makes those Synchronizations anew that a converge dropped when it was started over, or that were skipped while the
+ * module was disabled for a moment. Returns those for `main`.
+ */
+function queueLostSynchronizations(
+  operator: Operator,
+  { hooks, synchronization }: ModuleState,
+): readonly Task[] {
+  const queued = queuedSynchronizations(operator);
+  return queueSynchronizations(
+    operator,
+    hooks ?? [],
+    (binding) => synchronization.isPending(binding) && !queued.has(binding),
+  );
 }
 
 async function runHelmPhase(

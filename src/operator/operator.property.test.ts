@@ -1,0 +1,140 @@
+import {
+  type Arbitrary,
+  array,
+  assert,
+  asyncProperty,
+  constant,
+  constantFrom,
+  nat,
+  oneof,
+  record,
+  tuple,
+} from 'fast-check';
+import { expect, test } from 'vitest';
+import { failing, name, type OperatorLab, operatorLab } from '../../test/support/operator-lab.ts';
+import { isStarted } from './module-state.ts';
+
+const MODULES = ['a', 'b'] as const;
+const QUEUES = ['main', 'own'];
+
+const HOOKS = Object.fromEntries(
+  MODULES.flatMap((module) => [
+    [
+      `${module}/life.sh`,
+      { onStartup: 1, beforeHelm: 1, afterHelm: 1, beforeDeleteHelm: 1, afterDeleteHelm: 1 },
+    ],
+    [
+      `${module}/watch.sh`,
+      {
+        schedule: [{ crontab: '* * * * *' }],
+        kubernetes: [
+          { kind: 'Pod', name: 'main' },
+          { kind: 'Pod', name: 'own', queue: 'own' },
+        ],
+      },
+    ],
+  ]),
+);
+
+/** What may happen to a daemon, in any order. */
+const step = oneof(
+  record({ do: constant('switch' as const), module: constantFrom(...MODULES) }),
+  record({
+    do: constantFrom('break' as const, 'mend' as const),
+    part: constantFrom('a/life.sh', 'a/watch.sh', 'b/watch.sh', 'deploy a', 'uninstall b', 'discover'),
+  }),
+  record({ do: constant('change' as const), module: constantFrom(...MODULES) }),
+  record({
+    do: constant('event' as const),
+    binding: constantFrom('a/watch.sh/own', 'b/watch.sh/main'),
+  }),
+  record({ do: constantFrom('restart' as const, 'converge' as const, 'wait' as const) }),
+);
+type Step = typeof step extends Arbitrary<infer T> ? T : never;
+
+async function act(lab: OperatorLab, what: Step): Promise<void> {
+  switch (what.do) {
+    case 'switch':
+      if (lab.flaggedOff.delete(what.module)) lab.enabled.add(what.module);
+      else {
+        lab.flaggedOff.add(what.module);
+        lab.enabled.delete(what.module);
+      }
+      lab.operator.restartConverge('KubeConfigChanged', 'switch');
+      return;
+    case 'break':
+      lab.behaviours.set(what.part, failing);
+      lab.obstacles.set(what.part, failing as () => void);
+      return;
+    case 'mend':
+      lab.behaviours.delete(what.part);
+      lab.obstacles.delete(what.part);
+      return;
+    case 'change':
+      lab.operator.queueModuleRun(name(what.module), 'change');
+      return;
+    case 'event':
+      lab.emit(what.binding);
+      return;
+    case 'restart':
+      lab.operator.restartConverge('ReloadAllModules', 'restart');
+      return;
+    case 'converge':
+      lab.operator.queueConverge('GlobalValuesChanged', 'converge');
+      return;
+    case 'wait':
+      await lab.clock.advance(5_000);
+  }
+}
+
+/** Mends everything and gives the daemon the time to do what is left. */
+async function comeToRest(lab: OperatorLab): Promise<void> {
+  lab.behaviours.clear();
+  lab.obstacles.clear();
+  for (let round = 0; round < 4; round += 1) {
+    await lab.clock.advance(30_000);
+    await lab.settle();
+  }
+}
+
+function stateOf(lab: OperatorLab, module: string) {
+  const state = lab.operator.moduleStates.get(name(module));
+  if (state === undefined || !isStarted(state)) return 'gone';
+  const hooks = state.hooks ?? [];
+  const watching = hooks.filter(({ hook }) => hook.config.kubernetes.length > 0);
+  return {
+    phase: state.phase,
+    hearsCrontabs: watching.every((runtime) => runtime.areSchedulesEnabled),
+    seesEvents: ['main', 'own'].every((binding) => {
+      const monitor = lab.monitors.get(`${module}/watch.sh/${binding}`);
+      return monitor?.isUnlocked === true && !monitor.isStopped;
+    }),
+  };
+}
+
+test('whatever happens, the daemon comes to rest with exactly the enabled modules at work', async () => {
+  await assert(
+    asyncProperty(array(tuple(step, nat({ max: 4 })), { minLength: 1, maxLength: 25 }), async (steps) => {
+      await using lab = await operatorLab(MODULES, HOOKS);
+      lab.start();
+      lab.operator.queueConverge('OperatorStartup', 'start');
+      for (const [what, turns] of steps) {
+        await act(lab, what);
+        // Between two steps the daemon gets more or less far.
+        for (let turn = 0; turn < turns; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+      }
+      await comeToRest(lab);
+      expect(QUEUES.map((queue) => lab.tasks(queue))).toEqual([[], []]);
+      expect([...lab.releases].toSorted()).toEqual([...lab.enabled].toSorted());
+      expect(Object.fromEntries(MODULES.map((module) => [module, stateOf(lab, module)]))).toEqual(
+        Object.fromEntries(
+          MODULES.map((module) => [
+            module,
+            lab.enabled.has(module) ? { phase: 'ready', hearsCrontabs: true, seesEvents: true } : 'gone',
+          ]),
+        ),
+      );
+    }),
+    { numRuns: 100 },
+  );
+}, 60_000);
