@@ -37,6 +37,8 @@ const WATCH_ERRORS = {
 export interface BaseParts {
   readonly tmpDir: string;
   readonly runner: ProcessRunner;
+  /** Environment of hooks and enabled scripts, without the variables that name their files. */
+  readonly hookEnv: Readonly<Record<string, string>>;
   readonly cluster: Cluster;
   readonly jq: JqEngine;
   readonly reflectors: SharedReflectors;

@@ -24,11 +24,14 @@ import type { Settings } from '../settings.ts';
 import type { ConfigMapStore } from '../values/config-map-store.ts';
 import { ValuesStore } from '../values/values-store.ts';
 import { visibleToModule } from '../values/visible-values.ts';
+import { createAdmission } from './admission.ts';
 import type { BaseParts } from './base-parts.ts';
+import { createConversion } from './conversion-part.ts';
 import { type FailedTask, failedTask } from './failed-task.ts';
 import { createRuntime, type HookPartsDeps } from './hook-parts.ts';
-import { type DaemonHost, definedVariables } from './host.ts';
+import type { DaemonHost } from './host.ts';
 import { releasesOf } from './releases.ts';
+import { WebhookServers } from './webhook-server.ts';
 
 /** Between TERM and KILL of a hook that is to end. */
 const HOOK_GRACE_MS = 10_000;
@@ -43,6 +46,8 @@ export interface BuildOptions {
   readonly loader: HookLoader;
   /** Aborts when the daemon stops. */
   readonly stop: AbortSignal;
+  /** What is started later is entered here. */
+  readonly running: AsyncDisposableStack;
 }
 
 export interface BuiltOperator {
@@ -84,6 +89,10 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
     onTick: (runtime, binding) => operator.onScheduleTick(runtime, binding),
   });
   const scheduleManager = new ScheduleManager({ clock, log, onFire: (_crontab, ids) => schedules.fire(ids) });
+  const webhookOptions = { settings, host, kube: base.cluster.main, stop, running: options.running };
+  const servers = new WebhookServers(webhookOptions);
+  const admission = createAdmission(webhookOptions, servers, () => operator);
+  const conversion = createConversion(webhookOptions, base.reflectors, servers, () => operator);
   const queues: QueueSet<Task> = new QueueSet<Task>({
     clock,
     random,
@@ -117,6 +126,10 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
       },
       createRuntime: (hook) => createRuntime(hookParts, hook, () => operator),
       setSchedules: (runtime, isEnabled) => schedules.set(runtime, isEnabled),
+      setWebhooks: async (runtimes, isEnabled, signal) => {
+        await admission.set(runtimes, isEnabled, signal);
+        await conversion.set(runtimes, isEnabled, signal);
+      },
       configMapContent: () => configMap.content,
       ignoredRelease: settings.helmIgnoreRelease,
     },
@@ -131,7 +144,7 @@ function createScript({ settings, host, base, metrics }: BuildOptions, values: V
     processes: base.runner,
     visible: (name, enabledBefore) => visibleToModule(values, name, enabledBefore),
     tmpDir: base.tmpDir,
-    env: definedVariables(host.env),
+    env: base.hookEnv,
     cwd: host.cwd,
     timeoutMs: settings.hookTimeoutMs === 0 ? undefined : settings.hookTimeoutMs,
     graceMs: HOOK_GRACE_MS,
@@ -168,10 +181,11 @@ function createExecution(
     hookRunner: new HookRunner({
       runner: base.runner,
       tmpDir: base.tmpDir,
-      env: definedVariables(host.env),
+      env: base.hookEnv,
       cwd: host.cwd,
       timeoutMs: settings.hookTimeoutMs === 0 ? undefined : settings.hookTimeoutMs,
       graceMs: HOOK_GRACE_MS,
+      maxOutputBytes: settings.hookOutputLimitBytes === 0 ? undefined : settings.hookOutputLimitBytes,
       keepFiles: settings.keepsTmpFiles,
     }),
     objectPatcher: new ObjectPatcher({

@@ -10,7 +10,7 @@ import { HookRuntime } from '../operator/hook-runtime.ts';
 import type { Operator } from '../operator/operator.ts';
 import type { ProcessRunner } from '../process/process-runner.ts';
 import type { Cluster } from './connect-cluster.ts';
-import { type DaemonHost, definedVariables } from './host.ts';
+import type { DaemonHost } from './host.ts';
 
 /** A hook has this long to answer `--config`. */
 const CONFIG_TIMEOUT_MS = 30_000;
@@ -18,6 +18,7 @@ const CONFIG_TIMEOUT_MS = 30_000;
 export interface HookPartsDeps {
   readonly host: DaemonHost;
   readonly runner: ProcessRunner;
+  readonly hookEnv: Readonly<Record<string, string>>;
   readonly jq: JqEngine;
   readonly cluster: Cluster;
   readonly reflectors: SharedReflectors;
@@ -26,7 +27,7 @@ export interface HookPartsDeps {
   readonly stop: AbortSignal;
 }
 
-export function createHookLoader({ host, runner, jq }: HookPartsDeps, signal: AbortSignal): HookLoader {
+export function createHookLoader({ host, runner, hookEnv, jq }: HookPartsDeps, signal: AbortSignal): HookLoader {
   return new HookLoader({
     runner,
     parser: new HookConfigParser({
@@ -38,7 +39,7 @@ export function createHookLoader({ host, runner, jq }: HookPartsDeps, signal: Ab
       },
     }),
     log: host.log,
-    env: definedVariables(host.env),
+    env: hookEnv,
     cwd: host.cwd,
     timeoutMs: CONFIG_TIMEOUT_MS,
   });

@@ -107,7 +107,17 @@ async function start(settings: Settings, host: DaemonHost, signals: StartSignals
   await loadPatiently(configMap, host, stop);
   const hookParts: HookPartsDeps = { host, metrics, stop, ...base };
   const loader = createHookLoader(hookParts, stop);
-  const parts = await buildOperator({ settings, host, base, metrics, hookMetrics, configMap, loader, stop });
+  const parts = await buildOperator({
+    settings,
+    host,
+    base,
+    metrics,
+    hookMetrics,
+    configMap,
+    loader,
+    stop,
+    running,
+  });
   const { operator } = parts;
   warnAboutUnknownModules(operator);
   const hooks = await operator.deps.loadGlobalHooks(stop);
@@ -117,6 +127,8 @@ async function start(settings: Settings, host: DaemonHost, signals: StartSignals
     metrics.setBindingCount('', name, bindings);
   }
   built.operator = operator;
+  // Before the queues: requests may come earlier than the first hook runs, but not before their hooks are loaded.
+  await operator.deps.setWebhooks(operator.globalHooks, true, stop);
   const view = createView({ operator, clock, helm: base.helm });
   built.view = view;
   await startDebug(settings, host, view, running);

@@ -45,6 +45,15 @@ export interface OperatorDeps {
   readonly reloadModules: () => Promise<void>;
   /** Registers or removes the crontabs of a hook. */
   readonly setSchedules: (runtime: HookRuntime, isEnabled: boolean) => void;
+  /**
+   * Makes the API server call the webhooks of hooks, or no longer; hooks without any change nothing. Resolves when the
+   * cluster knows it.
+   */
+  readonly setWebhooks: (
+    runtimes: readonly HookRuntime[],
+    isEnabled: boolean,
+    signal: AbortSignal,
+  ) => Promise<void>;
   /** The newest valid content of the ConfigMap. */
   readonly configMapContent: () => ConfigMapContent;
   /** Helm releases with this name are never removed. */

@@ -261,6 +261,11 @@ export class OperatorLab {
         setSchedules: (runtime, isEnabled) => {
           runtime.areSchedulesEnabled = isEnabled;
         },
+        setWebhooks: async (runtimes, isEnabled) => {
+          for (const { hook } of runtimes)
+            if (hook.config.admission.length > 0)
+              await this.#call(`webhooks ${hook.name} ${isEnabled ? 'on' : 'off'}`);
+        },
         configMapContent: () => this.content,
         ignoredRelease: 'operator',
       },

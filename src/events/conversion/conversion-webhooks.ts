@@ -3,6 +3,7 @@ import type { ConversionResponse } from '../../hooks/conversion-response.ts';
 import { Exclusive } from '../../lib/exclusive.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { WebhookAnswer, WebhookRequest } from '../webhooks/tls-server.ts';
+import type { WebhookCertificates } from '../webhooks/webhook-certificates.ts';
 import { conversionAnswer } from './conversion-answer.ts';
 import type { ConversionRequest, ConversionStep } from './convert-objects.ts';
 
@@ -26,10 +27,15 @@ export interface ConversionHook {
 }
 
 export interface ConversionWebhooksOptions {
-  /** Starts the server unless it runs; called before the first custom resource definition is told to use it. */
-  readonly open: (signal: AbortSignal) => Promise<void>;
+  /** Starts the server; called once, before the first custom resource definition is told to use it. */
+  readonly open: (signal: AbortSignal) => Promise<WebhookCertificates>;
   /** See `keepCrdConversion`. */
-  readonly keep: (crdName: string, onTried: () => void, signal: AbortSignal) => Promise<void>;
+  readonly keep: (
+    crdName: string,
+    certificates: WebhookCertificates,
+    onTried: () => void,
+    signal: AbortSignal,
+  ) => Promise<void>;
   readonly log: Logger;
   /** Aborts when the daemon stops. */
   readonly stop: AbortSignal;
@@ -40,6 +46,7 @@ export class ConversionWebhooks {
   readonly #options: ConversionWebhooksOptions;
   readonly #exclusive = new Exclusive();
   #hooks: readonly ConversionHook[] = [];
+  #certificates: WebhookCertificates | undefined;
   /** Definitions that are kept at our webhook, by name; aborting one leaves it alone from then on. */
   readonly #kept = new Map<string, AbortController>();
 
@@ -58,9 +65,10 @@ export class ConversionWebhooks {
     return this.#exclusive.run(async () => {
       const fresh = hooks.filter((hook) => hook.bindings.length > 0 && !this.#hooks.includes(hook));
       if (fresh.length === 0) return;
-      await this.#options.open(signal);
+      this.#certificates ??= await this.#options.open(signal);
+      const certificates = this.#certificates;
       this.#hooks = [...this.#hooks, ...fresh];
-      await Promise.all([...crdNames(fresh)].map((crdName) => this.#keep(crdName)));
+      await Promise.all([...crdNames(fresh)].map((crdName) => this.#keep(crdName, certificates)));
     });
   }
 
@@ -95,13 +103,14 @@ export class ConversionWebhooks {
     return [...steps.values()];
   }
 
-  async #keep(crdName: string): Promise<void> {
+  async #keep(crdName: string, certificates: WebhookCertificates): Promise<void> {
     if (this.#kept.has(crdName)) return;
     const controller = new AbortController();
     this.#kept.set(crdName, controller);
     const tried = Promise.withResolvers<void>();
     const ended = this.#options.keep(
       crdName,
+      certificates,
       tried.resolve,
       AbortSignal.any([controller.signal, this.#options.stop]),
     );

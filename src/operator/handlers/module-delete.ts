@@ -50,12 +50,13 @@ async function deleteModule(operator: Operator, state: ModuleState, signal: Abor
     }
   }
   await runLifecycleHooks(operator, state, 'afterDeleteHelm', '', signal);
-  await stopModule(operator, state);
+  await stopModule(operator, state, signal);
   values.forgetPatches(module.name);
 }
 
-/** Ends the monitors and schedules of a module; its next ModuleRun begins with the start-up. */
-export async function stopModule(operator: Operator, state: ModuleState): Promise<void> {
+/** Ends the webhooks, monitors and schedules of a module; its next ModuleRun begins with the start-up. */
+export async function stopModule(operator: Operator, state: ModuleState, signal: AbortSignal): Promise<void> {
+  await operator.deps.setWebhooks(state.hooks ?? [], false, signal);
   for (const runtime of state.hooks ?? []) {
     operator.deps.setSchedules(runtime, false);
     await runtime.stop();

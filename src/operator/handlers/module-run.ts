@@ -56,6 +56,7 @@ async function runPhase(
   switch (state.phase) {
     case 'startup':
       await ensureHooks(operator, state, signal);
+      await operator.deps.setWebhooks(state.hooks ?? [], true, signal);
       await runLifecycleHooks(operator, state, 'onStartup', task.activation, signal);
       state.phase = 'synchronization';
       return NEXT;

@@ -18,7 +18,7 @@ export async function handleReloadFiles(operator: Operator, signal: AbortSignal)
   await attempt(operator, 'modules', () => deps.reloadModules());
   const started: HookRuntime[] = [];
   await attempt(operator, 'global hooks', async () => {
-    started.push(...(await replaceGlobalHooks(operator, await deps.loadGlobalHooks(signal))));
+    started.push(...(await replaceGlobalHooks(operator, await deps.loadGlobalHooks(signal), signal)));
   });
   for (const state of operator.moduleStates.values()) {
     const { hooks } = state;
@@ -31,7 +31,7 @@ export async function handleReloadFiles(operator: Operator, signal: AbortSignal)
           loaded,
         )
       )
-        await stopModule(operator, state);
+        await stopModule(operator, state, signal);
     });
   }
   // The converge of the start comes anyway, when the global hooks are ready for it.
@@ -52,13 +52,19 @@ async function attempt(operator: Operator, what: string, load: () => Promise<voi
 }
 
 /** Returns the hooks that are to be started. */
-async function replaceGlobalHooks(operator: Operator, loaded: readonly Hook[]): Promise<HookRuntime[]> {
+async function replaceGlobalHooks(
+  operator: Operator,
+  loaded: readonly Hook[],
+  signal: AbortSignal,
+): Promise<HookRuntime[]> {
   const before = operator.globalHooks;
   const kept = before.filter(({ hook }) => loaded.some((other) => isSame([hook], [other])));
   const fresh = loaded
     .filter((hook) => !kept.some((runtime) => runtime.hook.name === hook.name))
     .map((hook) => operator.deps.createRuntime(hook));
   const gone = before.filter((runtime) => !kept.includes(runtime));
+  await operator.deps.setWebhooks(gone, false, signal);
+  await operator.deps.setWebhooks(fresh, true, signal);
   for (const runtime of gone) {
     operator.deps.setSchedules(runtime, false);
     await runtime.stop();

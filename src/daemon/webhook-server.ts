@@ -1,0 +1,119 @@
+import { existsSync } from 'node:fs';
+import { type CertificateFiles, loadFromFiles, readPem } from '../events/webhooks/certificate-files.ts';
+import { loadFromSecret } from '../events/webhooks/certificate-secret.ts';
+import { type CertificateSource, openCertificateSource } from '../events/webhooks/certificate-source.ts';
+import { startWebhookServer, type WebhookHandler } from '../events/webhooks/tls-server.ts';
+import type { WebhookCertificates } from '../events/webhooks/webhook-certificates.ts';
+import { hostsOf, type WebhookTarget } from '../events/webhooks/webhook-target.ts';
+import type { KubeClient } from '../kube/kube-client.ts';
+import { SETTINGS, type Settings } from '../settings.ts';
+import type { DaemonHost } from './host.ts';
+
+/** Which of the two servers. */
+export type WebhookPurpose = 'validating' | 'conversion';
+
+export interface WebhookServersOptions {
+  readonly settings: Settings;
+  readonly host: DaemonHost;
+  readonly kube: KubeClient;
+  /** Aborts when the daemon stops. */
+  readonly stop: AbortSignal;
+  /** What is started is entered here. */
+  readonly running: AsyncDisposableStack;
+}
+
+/** Starts webhook servers at their first need, with the certificates the settings ask for. */
+export class WebhookServers {
+  readonly #options: WebhookServersOptions;
+  /** Our own certificates serve both servers. */
+  #own: Promise<CertificateSource> | undefined;
+
+  constructor(options: WebhookServersOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Starts a server, to be called once for each purpose that succeeds.
+   *
+   * @throws OperatorError WEBHOOK_CERTIFICATE for files that cannot be used, HTTP_LISTEN when the port is in use
+   * @throws KubeApiError, or OperatorError KUBE_UNREACHABLE, when the Secret with our own certificate cannot be had
+   */
+  async open(
+    purpose: WebhookPurpose,
+    handler: WebhookHandler,
+    signal: AbortSignal,
+  ): Promise<WebhookCertificates> {
+    const { settings, host, running } = this.#options;
+    const files = filesOf(settings, purpose);
+    const source =
+      files === undefined ? await this.#ownSource(signal) : await this.#fileSource(files, signal);
+    const { certificates } = source;
+    const server = await startWebhookServer({
+      address: settings[`${purpose}ListenAddress`],
+      port: settings[`${purpose}ListenPort`],
+      certificates,
+      clientCas: await Promise.all(settings[`${purpose}ClientCas`].map(readPem)),
+      handler,
+      log: host.log,
+    });
+    running.defer(() => server.stop());
+    host.log.info(
+      { purpose, port: server.port, isOwnCertificate: files === undefined },
+      'webhooks are served',
+    );
+    return certificates;
+  }
+
+  async #ownSource(signal: AbortSignal): Promise<CertificateSource> {
+    const { settings, host, kube } = this.#options;
+    const { clock } = host;
+    const hosts = [
+      ...new Set(
+        (['validating', 'conversion'] as const).flatMap((each) => hostsOf(targetOf(settings, each))),
+      ),
+    ];
+    const secret = { kube, namespace: settings.namespace, name: settings.webhookSecretName, hosts, clock };
+    this.#own ??= this.#start((end) => loadFromSecret(secret, end), signal);
+    try {
+      return await this.#own;
+    } catch (error) {
+      this.#own = undefined;
+      throw error;
+    }
+  }
+
+  #fileSource(files: CertificateFiles, signal: AbortSignal): Promise<CertificateSource> {
+    return this.#start(() => loadFromFiles(files), signal);
+  }
+
+  async #start(
+    load: Parameters<typeof openCertificateSource>[0]['load'],
+    signal: AbortSignal,
+  ): Promise<CertificateSource> {
+    const { host, running, stop } = this.#options;
+    const source = await openCertificateSource({ load, clock: host.clock, log: host.log }, signal);
+    const ended = source.run(stop);
+    running.defer(() => ended);
+    return source;
+  }
+}
+
+/** How API servers reach one of the servers. */
+export function targetOf(settings: Settings, purpose: WebhookPurpose): WebhookTarget {
+  const { webhookUrl, namespace } = settings;
+  if (webhookUrl === '') return { type: 'service', namespace, name: settings[`${purpose}ServiceName`] };
+  const base = webhookUrl.replace(/\/$/, '');
+  const hasPort = /:\d+$/.test(base);
+  return { type: 'url', url: hasPort ? base : `${base}:${settings[`${purpose}ListenPort`]}` };
+}
+
+/** The certificate files to be used; undefined where we make our own: the default files need not be there. */
+function filesOf(settings: Settings, purpose: WebhookPurpose): CertificateFiles | undefined {
+  const names = [`${purpose}ServerCert`, `${purpose}ServerKey`, `${purpose}Ca`] as const;
+  const isGiven = names.some(
+    (name) => settings[name] !== SETTINGS[name].default || existsSync(settings[name]),
+  );
+  if (!isGiven) return undefined;
+  const [cert, key, ca] = names;
+  return { cert: settings[cert], key: settings[key], ca: settings[ca] };
+}

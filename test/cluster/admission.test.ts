@@ -1,0 +1,324 @@
+import { X509Certificate } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connect } from 'node:tls';
+import { beforeAll, expect, test } from 'vitest';
+import { createAuthority, issueCertificate } from '../../src/events/webhooks/x509-certificate.ts';
+import { controlPlaneBackend } from '../support/backends.ts';
+import { describeCluster } from '../support/control-plane/cluster-suite.ts';
+import { freePorts } from '../support/control-plane/free-ports.ts';
+import { type Backend, World } from '../support/world.ts';
+import { shHook } from '../support/world-files.ts';
+
+const HOUR_MS = 60 * 60 * 1_000;
+const ROOT = '/apis/admissionregistration.k8s.io/v1';
+const VALIDATING = `${ROOT}/validatingwebhookconfigurations`;
+const MUTATING = `${ROOT}/mutatingwebhookconfigurations`;
+const CERTIFICATE_FILES = { cert: 'tls.crt', key: 'tls.key', ca: 'ca.crt' } as const;
+
+/** A world whose webhooks the API server reaches on a loopback port. */
+async function createWorld(backend: Backend, flags: Readonly<Record<string, string>> = {}) {
+  const [port = 0] = await freePorts(1);
+  const name = `test-${port}`;
+  const world = await World.create(backend, {
+    flags: {
+      'webhook-url': 'https://127.0.0.1',
+      'validating-webhook-listen-address': '127.0.0.1',
+      'validating-webhook-listen-port': String(port),
+      'validating-webhook-configuration-name': name,
+      ...flags,
+    },
+  });
+  return {
+    world,
+    port,
+    name: `${name}-hooks`,
+    async [Symbol.asyncDispose]() {
+      await world[Symbol.asyncDispose]();
+      for (const root of [VALIDATING, MUTATING])
+        await backend.request({ method: 'DELETE', path: `${root}/${name}-hooks` });
+    },
+  };
+}
+
+/** Configuration of a webhook for ConfigMaps with the label `checked` in the namespace of the world. */
+function webhook(world: World, kind: 'kubernetesValidating' | 'kubernetesMutating', more = ''): string {
+  return `${kind}:
+- name: ${kind === 'kubernetesValidating' ? 'check' : 'change'}.example.com
+  namespace: {labelSelector: {matchLabels: {kubernetes.io/metadata.name: ${world.namespace}}}}
+  labelSelector: {matchLabels: {checked: "yes"}}
+  rules: [{apiGroups: [""], apiVersions: [v1], resources: [configmaps], operations: [CREATE, UPDATE], scope: Namespaced}]
+${more}`;
+}
+
+const create = (world: World, name: string, labels: Readonly<Record<string, string>> = { checked: 'yes' }) =>
+  world.backend.request({
+    method: 'POST',
+    path: world.path('configmaps'),
+    body: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, labels }, data: { number: '1' } },
+  });
+
+/** The API server takes up to a second to use what it was told. */
+async function eventually<T>(ask: () => Promise<T>, isFine: (answer: T) => boolean): Promise<T> {
+  for (let attempt = 0; ; attempt += 1) {
+    const answer = await ask();
+    if (isFine(answer) || attempt === 100) return answer;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
+const isDenied = ({ status }: { readonly status: number }): boolean => status >= 400;
+const serialOf = async (port: number): Promise<string> => {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  const socket = connect({ host: '127.0.0.1', port, rejectUnauthorized: false }, () => {
+    resolve(socket.getPeerCertificate().serialNumber);
+    socket.destroy();
+  });
+  socket.on('error', reject);
+  return await promise;
+};
+
+/** Answers by the name of the object: `bad…` is denied, `warn…` allowed with a warning, the rest allowed. */
+const CHECKER = `
+case "$(cat "$BINDING_CONTEXT_PATH")" in
+  *'"name":"bad'*) echo '{"allowed":false,"message":"this name is bad","warnings":["try another"]}' ;;
+  *'"name":"warn'*) echo '{"allowed":true,"warnings":["look out"]}' ;;
+  *) echo '{"allowed":true}' ;;
+esac > "$VALIDATING_RESPONSE_PATH"
+cat "$BINDING_CONTEXT_PATH"; echo`;
+
+describeCluster('admission webhooks called by the API server', (cluster) => {
+  let backend: Backend;
+  beforeAll(async () => {
+    backend = await controlPlaneBackend(cluster());
+  });
+
+  test('a validating hook denies with its words and allows; it sees the request and nothing else', async () => {
+    await using lab = await createWorld(backend);
+    const { world } = lab;
+    await world.write('global-hooks', {
+      'check.sh': shHook(webhook(world, 'kubernetesValidating'), CHECKER),
+    });
+    await world.converge();
+    const denied = await eventually(() => create(world, 'bad'), isDenied);
+    expect(denied).toMatchObject({
+      status: 403,
+      body: { message: 'admission webhook "check.example.com" denied the request: this name is bad' },
+    });
+    expect(await create(world, 'good')).toMatchObject({ status: 201 });
+    expect(await create(world, 'warn')).toMatchObject({ status: 201 });
+    expect(await create(world, 'bad-but-not-asked', {})).toMatchObject({ status: 201 });
+    const [context] = JSON.parse(world.log.printed.at(-1) ?? '[]') as Record<string, unknown>[];
+    expect(context).toEqual({
+      binding: 'check.example.com',
+      type: 'Validating',
+      review: { request: expect.objectContaining({ name: 'warn', operation: 'CREATE', oldObject: null }) },
+    });
+  });
+
+  test('a mutating hook changes the object, and an answer that is no patch denies', async () => {
+    await using lab = await createWorld(backend);
+    const { world } = lab;
+    const patch = Buffer.from('[{"op":"add","path":"/data/added","value":"yes"}]').toString('base64');
+    await world.write('global-hooks', {
+      'change.sh': shHook(
+        webhook(world, 'kubernetesMutating'),
+        `if grep -q '"name":"broken"' "$BINDING_CONTEXT_PATH"; then patch='{}'; else patch='"${patch}"'; fi
+        echo "{\\"allowed\\":true,\\"patch\\":$patch}" > "$ADMISSION_RESPONSE_PATH"`,
+      ),
+    });
+    await world.converge();
+    let attempt = 0;
+    const created = await eventually(
+      () => create(world, `item-${(attempt += 1)}`),
+      ({ body }) => JSON.stringify(body).includes('added'),
+    );
+    expect(created).toMatchObject({ status: 201, body: { data: { number: '1', added: 'yes' } } });
+    expect(await create(world, 'broken')).toMatchObject({
+      status: 403,
+      body: { message: expect.stringContaining("Hook failed: global hook 'change.sh'") },
+    });
+  });
+
+  test('a hook that fails, says nothing or takes too long denies with its name, while main is blocked', async () => {
+    await using lab = await createWorld(backend);
+    const { world } = lab;
+    await world.write('global-hooks', {
+      'blocks.sh': shHook('onStartup: 1', 'exit 1'),
+      'check.sh': shHook(
+        webhook(world, 'kubernetesValidating', '  timeoutSeconds: 1'),
+        `case "$(cat "$BINDING_CONTEXT_PATH")" in
+        *'"name":"fail'*) exit 1 ;;
+        *'"name":"silent'*) ;;
+        *'"name":"slow'*) sleep 60 ;;
+        *) echo '{"allowed":true}' > "$VALIDATING_RESPONSE_PATH" ;;
+        esac`,
+      ),
+    });
+    await world.start();
+    await world.untilDelayed();
+    const message = async (name: string) => (await eventually(() => create(world, name), isDenied)).body;
+    expect(await message('fail')).toMatchObject({
+      message: expect.stringContaining("Hook failed: global hook 'check.sh'"),
+    });
+    expect(await message('silent')).toMatchObject({
+      message: expect.stringContaining("hook task prop error: global hook 'check.sh' wrote no answer"),
+    });
+    expect(await message('slow')).toMatchObject({
+      message: expect.stringContaining("global hook 'check.sh' gave no answer within 0.75 s"),
+    });
+    expect(await create(world, 'fine')).toMatchObject({ status: 201 });
+  });
+
+  test('a broken hook cannot keep the daemon from saving its own state', async () => {
+    await using lab = await createWorld(backend);
+    const { world } = lab;
+    await world.write('global-hooks', {
+      'check.sh': shHook(
+        `kubernetesValidating:
+- name: check.example.com
+  namespace: {labelSelector: {matchLabels: {kubernetes.io/metadata.name: ${world.namespace}}}}
+  rules: [{apiGroups: [""], apiVersions: [v1], resources: [configmaps, secrets], operations: ["*"]}]`,
+        'exit 1',
+      ),
+    });
+    await world.converge();
+    expect(await eventually(() => create(world, `other-${Math.random()}`), isDenied)).toMatchObject({
+      status: 403,
+    });
+    await world.putConfig({ global: 'a: 1\n' });
+    expect(await world.get('configmaps', 'addon-operator')).toMatchObject({ data: { global: 'a: 1\n' } });
+  });
+
+  test("a module's webhook comes with the module and goes with it, and leaves those of others alone", async () => {
+    await using lab = await createWorld(backend);
+    const { world, name } = lab;
+    const path = `${VALIDATING}/${name}`;
+    const foreign = {
+      name: 'foreign.example.com',
+      clientConfig: { url: 'https://127.0.0.1:1/x' },
+      failurePolicy: 'Ignore',
+      sideEffects: 'None',
+      admissionReviewVersions: ['v1'],
+    };
+    await world.expect({
+      method: 'POST',
+      path: VALIDATING,
+      body: { kind: 'ValidatingWebhookConfiguration', metadata: { name }, webhooks: [foreign] },
+    });
+    await world.write('modules', {
+      'values.yaml': 'guardEnabled: true\n',
+      '001-guard/hooks/check.sh': shHook(webhook(world, 'kubernetesValidating'), CHECKER),
+    });
+    await world.converge();
+    const registered = async () =>
+      (await backend.request({ path })).body as { webhooks?: { name: string }[] };
+    expect((await registered()).webhooks?.map((entry) => entry.name)).toEqual([
+      'foreign.example.com',
+      'check.example.com',
+    ]);
+    expect(await eventually(() => create(world, 'bad'), isDenied)).toMatchObject({ status: 403 });
+    await world.putConfig({ guardEnabled: 'false' });
+    await world.log.untilMessage('ModuleDelete success, module is deleted');
+    expect((await registered()).webhooks?.map((entry) => entry.name)).toEqual(['foreign.example.com']);
+    expect(
+      await eventually(
+        () => create(world, 'bad'),
+        ({ status }) => status === 201,
+      ),
+    ).toMatchObject({
+      status: 201,
+    });
+  });
+
+  test('webhooks that an earlier daemon left are removed at the start', async () => {
+    await using lab = await createWorld(backend);
+    const { world, name } = lab;
+    await world.write('global-hooks', {
+      'check.sh': shHook(webhook(world, 'kubernetesValidating'), CHECKER),
+    });
+    await world.converge();
+    expect(await backend.request({ path: `${VALIDATING}/${name}` })).toMatchObject({ status: 200 });
+    await world.stop();
+    expect(await backend.request({ path: `${VALIDATING}/${name}` })).toMatchObject({ status: 200 });
+    await rm(join(world.directory, 'global-hooks', 'check.sh'));
+    await world.converge();
+    expect(await backend.request({ path: `${VALIDATING}/${name}` })).toMatchObject({ status: 404 });
+  });
+
+  test('a certificate another replica made is taken from the Secret without a restart', async () => {
+    await using lab = await createWorld(backend);
+    const { world, port } = lab;
+    await world.write('global-hooks', {
+      'check.sh': shHook(webhook(world, 'kubernetesValidating'), CHECKER),
+    });
+    await world.converge();
+    expect(await eventually(() => create(world, 'bad'), isDenied)).toMatchObject({ status: 403 });
+    const secret = await world.get('secrets', 'addon-operator-webhook-certs');
+    expect(Object.keys(secret?.['data'] ?? {}).toSorted()).toEqual([
+      'ca.crt',
+      'ca.key',
+      'tls.crt',
+      'tls.key',
+    ]);
+    const before = await serialOf(port);
+    await world.expect({ method: 'DELETE', path: world.path('secrets', 'addon-operator-webhook-certs') });
+    await world.clock.passSleep(30_000);
+    await world.log.untilMessage('the certificate of webhooks is replaced');
+    await world.log.untilMessage('webhooks are registered', 2);
+    expect(await serialOf(port)).not.toBe(before);
+    expect(
+      await eventually(
+        () => create(world, 'bad'),
+        (answer) => JSON.stringify(answer).includes('name is bad'),
+      ),
+    ).toMatchObject({ status: 403 });
+  });
+
+  test('certificate files are used where given, and read again when they change', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'admission-'));
+    const files = Object.entries(CERTIFICATE_FILES).map(([key, file]) => [key, join(directory, file)]);
+    const paths = Object.fromEntries(files) as Record<keyof typeof CERTIFICATE_FILES, string>;
+    const write = async () => {
+      const life = { notBeforeMs: Date.now() - HOUR_MS, notAfterMs: Date.now() + HOUR_MS };
+      const authority = createAuthority({ commonName: 'mounted', ...life });
+      const { cert, key } = issueCertificate(authority, { commonName: 's', ...life }, ['127.0.0.1']);
+      for (const [path, text] of [
+        [paths.cert, cert],
+        [paths.key, key],
+        [paths.ca, authority.cert],
+      ] as const)
+        await writeFile(path, text);
+      return new X509Certificate(cert).serialNumber;
+    };
+    try {
+      const first = await write();
+      await using lab = await createWorld(backend, {
+        'validating-webhook-server-cert': paths.cert,
+        'validating-webhook-server-key': paths.key,
+        'validating-webhook-ca': paths.ca,
+      });
+      const { world } = lab;
+      await world.write('global-hooks', {
+        'check.sh': shHook(webhook(world, 'kubernetesValidating'), CHECKER),
+      });
+      await world.converge();
+      expect(await serialOf(lab.port)).toBe(first);
+      expect(await world.get('secrets', 'addon-operator-webhook-certs')).toBeUndefined();
+      const second = await write();
+      await world.clock.passSleep(30_000);
+      await world.log.untilMessage('the certificate of webhooks is replaced');
+      await world.log.untilMessage('webhooks are registered', 2);
+      expect(await serialOf(lab.port)).toBe(second);
+      expect(
+        await eventually(
+          () => create(world, 'bad'),
+          (answer) => JSON.stringify(answer).includes('name is bad'),
+        ),
+      ).toMatchObject({ status: 403 });
+    } finally {
+      await rm(directory, { recursive: true });
+    }
+  });
+});
