@@ -1,3 +1,4 @@
+import { measureEventLoopDelay } from '../metrics/event-loop-delay.ts';
 import { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import type { Operator } from '../operator/operator.ts';
 import { hookOf, moduleOf } from '../operator/tasks.ts';
@@ -8,9 +9,10 @@ export function createMetrics(settings: Settings, operator: () => Operator | und
   return new OperatorMetrics({
     prefix: settings.metricsPrefix,
     hasQueueActions: settings.hasQueueActionMetrics,
+    eventLoopDelay: measureEventLoopDelay(),
     queues: () =>
       (operator()?.deps.queues.all ?? []).map((queue) => {
-        const task = queue.entries[0]?.task;
+        const task = queue.entriesFromRunning[0]?.task;
         return {
           queue: queue.name,
           length: queue.length,

@@ -62,7 +62,7 @@ function queueView(queue: TaskQueue<Task>, clock: Clock): QueueView {
   return {
     name: queue.name,
     status: statusText(queue, clock.now()),
-    tasks: queue.entries.map(({ task, failures, lastError }, position) => ({
+    tasks: queue.entriesFromRunning.map(({ task, failures, lastError }, position) => ({
       index: position + 1,
       description: `${describeTask(task, queue.name)}${failures === 0 ? '' : `:failures ${failures}:${lastError}`}`,
     })),

@@ -1,4 +1,10 @@
-import { type Decision, DISABLED_BY_DEFAULT, type Extender, type ModuleFlags, opinionOf } from './enablement.ts';
+import {
+  type Decision,
+  DISABLED_BY_DEFAULT,
+  type Extender,
+  type ModuleFlags,
+  opinionOf,
+} from './enablement.ts';
 import type { Module } from './module.ts';
 
 /** What the flags alone say about a module, without asking its enabled script. */

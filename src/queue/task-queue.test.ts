@@ -266,3 +266,15 @@ test('untilEmpty() resolves when the last task succeeded or was removed', async 
   await empty;
   expect(queue.length).toBe(0);
 });
+
+test('entriesFromRunning shows the running task before those put at the head meanwhile', async () => {
+  const { promise, resolve } = Promise.withResolvers<TaskOutcome<string>>();
+  const { queue } = harness((task) => (task === 'slow' ? promise : success));
+  queue.append('slow', 'next');
+  await settle();
+  queue.prepend('urgent');
+  expect(queue.entriesFromRunning.map(({ task }) => task)).toEqual(['slow', 'urgent', 'next']);
+  resolve(success);
+  await settle();
+  expect(queue.entriesFromRunning).toEqual([]);
+});

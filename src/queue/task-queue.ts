@@ -94,6 +94,13 @@ export class TaskQueue<T> {
     return this.#entries;
   }
 
+  /** The entries as people expect them: the task that runs now first, even when others were put at the head meanwhile. */
+  get entriesFromRunning(): readonly QueueEntry<T>[] {
+    const running = this.#status.type === 'running' ? this.#running : undefined;
+    if (running === undefined || !this.#entries.includes(running)) return this.#entries;
+    return [running, ...this.#entries.filter((entry) => entry !== running)];
+  }
+
   get status(): QueueStatus {
     return this.#status;
   }

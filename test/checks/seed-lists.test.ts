@@ -23,7 +23,8 @@ function gaps(list: string, tests: string): string[] {
 
 test('every behaviour in seed-003.md has a test', async () => {
   const list = await readFile(join(testDirectory, 'seed-003.md'), 'utf8');
-  const tests = (await textsBelow(join(testDirectory, 'lifecycle'))) + (await textsBelow(join(testDirectory, 'checks')));
+  const tests =
+    (await textsBelow(join(testDirectory, 'lifecycle'))) + (await textsBelow(join(testDirectory, 'checks')));
   expect(gaps(list, tests)).toEqual([]);
 });
 
