@@ -12,13 +12,24 @@ import {
 } from 'fast-check';
 import { expect, test } from 'vitest';
 import { failing, name, type OperatorLab, operatorLab } from '../../test/support/operator-lab.ts';
+import { keyOfName } from '../values/module-key.ts';
+import { startUp } from './lifecycle.ts';
 import { isStarted } from './module-state.ts';
 
 const MODULES = ['a', 'b'] as const;
 const QUEUES = ['main', 'own'];
 
-const HOOKS = Object.fromEntries(
-  MODULES.flatMap((module) => [
+const HOOKS = Object.fromEntries([
+  [
+    'global/g.sh',
+    {
+      onStartup: 1,
+      beforeAll: 1,
+      afterAll: 1,
+      kubernetes: [{ kind: 'Pod', name: 'own', queue: 'own' }],
+    },
+  ],
+  ...MODULES.flatMap((module) => [
     [
       `${module}/life.sh`,
       { onStartup: 1, beforeHelm: 1, afterHelm: 1, beforeDeleteHelm: 1, afterDeleteHelm: 1 },
@@ -34,21 +45,39 @@ const HOOKS = Object.fromEntries(
       },
     ],
   ]),
-);
+]);
 
 /** What may happen to a daemon, in any order. */
 const step = oneof(
   record({ do: constant('switch' as const), module: constantFrom(...MODULES) }),
   record({
     do: constantFrom('break' as const, 'mend' as const),
-    part: constantFrom('a/life.sh', 'a/watch.sh', 'b/watch.sh', 'deploy a', 'uninstall b', 'discover'),
+    part: constantFrom(
+      'a/life.sh',
+      'a/watch.sh',
+      'b/watch.sh',
+      'deploy a',
+      'uninstall b',
+      'discover',
+      'global/g.sh',
+      'config a',
+      'monitor a/watch.sh/own',
+    ),
   }),
   record({ do: constant('change' as const), module: constantFrom(...MODULES) }),
   record({
     do: constant('event' as const),
     binding: constantFrom('a/watch.sh/own', 'b/watch.sh/main'),
   }),
-  record({ do: constantFrom('restart' as const, 'converge' as const, 'wait' as const) }),
+  record({
+    do: constantFrom(
+      'restart' as const,
+      'converge' as const,
+      'wait' as const,
+      'reload' as const,
+      'apply' as const,
+    ),
+  }),
 );
 type Step = typeof step extends Arbitrary<infer T> ? T : never;
 
@@ -81,6 +110,14 @@ async function act(lab: OperatorLab, what: Step): Promise<void> {
       return;
     case 'converge':
       lab.operator.queueConverge('GlobalValuesChanged', 'converge');
+      return;
+    case 'reload':
+      lab.main.prepend({ type: 'ReloadFiles', trigger: 'reload' });
+      lab.main.cutDelay();
+      return;
+    case 'apply':
+      lab.main.prepend({ type: 'ApplyKubeConfigValues', changedKeys: [keyOfName('a')], trigger: 'apply' });
+      lab.main.cutDelay();
       return;
     case 'wait':
       await lab.clock.advance(5_000);
@@ -116,8 +153,7 @@ test('whatever happens, the daemon comes to rest with exactly the enabled module
   await assert(
     asyncProperty(array(tuple(step, nat({ max: 4 })), { minLength: 1, maxLength: 25 }), async (steps) => {
       await using lab = await operatorLab(MODULES, HOOKS);
-      lab.start();
-      lab.operator.queueConverge('OperatorStartup', 'start');
+      startUp(lab.operator, { stop: lab.stop.signal, abort: lab.abort.signal });
       for (const [what, turns] of steps) {
         await act(lab, what);
         // Between two steps the daemon gets more or less far.
@@ -125,6 +161,7 @@ test('whatever happens, the daemon comes to rest with exactly the enabled module
       }
       await comeToRest(lab);
       expect(QUEUES.map((queue) => lab.tasks(queue))).toEqual([[], []]);
+      expect(lab.operator.firstConverge).toBe('done');
       expect([...lab.releases].toSorted()).toEqual([...lab.enabled].toSorted());
       expect(Object.fromEntries(MODULES.map((module) => [module, stateOf(lab, module)]))).toEqual(
         Object.fromEntries(
@@ -135,6 +172,6 @@ test('whatever happens, the daemon comes to rest with exactly the enabled module
         ),
       );
     }),
-    { numRuns: 100 },
+    { numRuns: 60, interruptAfterTimeLimit: 20_000 },
   );
 }, 60_000);
