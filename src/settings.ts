@@ -234,6 +234,27 @@ export const SETTINGS = {
     '0',
     'Time limit of a hook run; 0 means none.',
   ),
+  hookOutputLimitBytes: setting(
+    'hook-output-limit',
+    'ADDON_OPERATOR_HOOK_OUTPUT_LIMIT',
+    integerType(0, Number.MAX_SAFE_INTEGER),
+    '16777216',
+    'Bytes of output of one hook run that are logged, the rest is dropped and counted; 0 means all.',
+  ),
+  hookEnv: setting(
+    'hook-env',
+    'ADDON_OPERATOR_HOOK_ENV',
+    wordType(['all', 'allow-list']),
+    'all',
+    'Variables of the daemon that hooks and enabled scripts get: all, allow-list.',
+  ),
+  hookEnvAllowed: setting(
+    'hook-env-allow',
+    'ADDON_OPERATOR_HOOK_ENV_ALLOW',
+    COMMA_LIST,
+    'PATH,HOME,HOSTNAME,LANG,LC_*,TZ,TMPDIR,KUBERNETES_SERVICE_*',
+    'The variables of --hook-env allow-list; a * at the end stands for any rest.',
+  ),
   shutdownGraceMs: setting(
     'shutdown-grace',
     'ADDON_OPERATOR_SHUTDOWN_GRACE',
@@ -288,7 +309,7 @@ export const SETTINGS = {
     'LOG_PROXY_HOOK_JSON',
     booleanType,
     'false',
-    'Join the output of a hook until it forms complete JSON before logging it.',
+    'Accepted for compatibility: JSON objects that hooks print over several lines are always joined.',
   ),
   debugUnixSocket: hidden(
     'debug-unix-socket',

@@ -17,6 +17,7 @@ import { pinnedHelm } from '../tools/pinned-tools.ts';
 import { type Cluster, connectCluster } from './connect-cluster.ts';
 import { guardedRunner } from './guarded-runner.ts';
 import { helmKubeconfig } from './helm-kubeconfig.ts';
+import { hookEnvironment } from './hook-environment.ts';
 import type { DaemonHost } from './host.ts';
 import { prepareTemporaryDirectory } from './temporary-directory.ts';
 
@@ -91,7 +92,8 @@ export async function startBase(options: BaseOptions): Promise<BaseParts> {
   });
   const helm = await startHelm(options, { tmpDir, runner, cluster });
   running.defer(() => helm.monitors.stopAll());
-  return { tmpDir, runner, cluster, jq, reflectors, helm };
+  const hookEnv = hookEnvironment(host.env, settings);
+  return { tmpDir, runner, hookEnv, cluster, jq, reflectors, helm };
 }
 
 async function startHelm(

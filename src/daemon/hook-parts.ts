@@ -27,7 +27,10 @@ export interface HookPartsDeps {
   readonly stop: AbortSignal;
 }
 
-export function createHookLoader({ host, runner, hookEnv, jq }: HookPartsDeps, signal: AbortSignal): HookLoader {
+export function createHookLoader(
+  { host, runner, hookEnv, jq }: HookPartsDeps,
+  signal: AbortSignal,
+): HookLoader {
   return new HookLoader({
     runner,
     parser: new HookConfigParser({

@@ -2,11 +2,13 @@ import { expect, test } from 'vitest';
 import { CapturedLog } from '../../test/support/captured-log.ts';
 import { FakeClock } from '../../test/support/fake-clock.ts';
 import type { OutputStream } from '../process/process-runner.ts';
-import { hookOutputLogger } from './hook-output-log.ts';
+import { createHookOutputLog } from './hook-output-log.ts';
 
 function recordsOf(line: string, stream: OutputStream = 'stdout') {
   const captured = new CapturedLog(new FakeClock());
-  hookOutputLogger(captured.logger.child({ hook: 'a.sh' }))(stream, line);
+  const log = createHookOutputLog(captured.logger.child({ hook: 'a.sh' }));
+  for (const part of line.split('\n')) log.line(stream, part);
+  log.end();
   return captured.records;
 }
 
@@ -60,4 +62,15 @@ test('a JSON object that is too long becomes one cut field', () => {
 
 test.each(['{not json', '[1,2]', '"text"', '{"a":1} tail'])('anything else is plain text: %s', (line) => {
   expect(recordsOf(line)).toMatchObject([{ level: 'info', msg: line }]);
+});
+
+test('a JSON object printed over several lines is one record', () => {
+  expect(recordsOf('{\n  "level": "warn",\n  "msg": "m",\n  "list": [\n    1\n  ]\n}\nafter')).toMatchObject([
+    { level: 'warn', msg: 'm', hook_list: [1], proxyJsonLog: true },
+    { level: 'info', msg: 'after' },
+  ]);
+});
+
+test('what was held back as the beginning of an object is logged as text at the end', () => {
+  expect(recordsOf('{\n"a": 1,')).toMatchObject([{ msg: '{' }, { msg: '"a": 1,' }]);
 });

@@ -1,33 +1,41 @@
-import { isObject } from '../lib/json.ts';
 import type { Logger } from '../lib/log.ts';
 import type { OutputStream } from '../process/process-runner.ts';
+import { JsonLineJoiner } from './json-line-joiner.ts';
 
 const MAX_LINE_CHARACTERS = 10_000;
 const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const;
 type Level = (typeof LEVELS)[number];
 
+export interface HookOutputLog {
+  line(stream: OutputStream, line: string): void;
+  /** To be called when the hook has ended: logs what was still awaiting its end. */
+  end(): void;
+}
+
 /**
- * Logs what a hook prints, line by line: text at level info; a JSON object keeps its own `level` and `msg`, and its
- * other keys become fields named `hook_<key>`, so that a hook cannot forge fields of the daemon.
+ * Logs what a hook prints, line by line: text at level info; a JSON object, which may span lines, keeps its own `level`
+ * and `msg`, and its other keys become fields named `hook_<key>`, so that a hook cannot forge fields of the daemon.
  */
-export function hookOutputLogger(log: Logger): (stream: OutputStream, line: string) => void {
-  const byStream = { stdout: log.child({ output: 'stdout' }), stderr: log.child({ output: 'stderr' }) };
-  return (stream, line) => {
-    const text = line.trim();
-    if (text === '') return;
-    const record = text.startsWith('{') ? parseRecord(text) : undefined;
-    if (record === undefined) byStream[stream].info({}, truncate(text));
-    else logRecord(byStream[stream], record);
+export function createHookOutputLog(log: Logger): HookOutputLog {
+  const joiners = { stdout: joinerFor(log, 'stdout'), stderr: joinerFor(log, 'stderr') };
+  return {
+    line: (stream, line) => {
+      const text = line.trim();
+      if (text !== '') joiners[stream].push(text);
+    },
+    end: () => {
+      joiners.stdout.end();
+      joiners.stderr.end();
+    },
   };
 }
 
-function parseRecord(text: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+function joinerFor(log: Logger, output: OutputStream): JsonLineJoiner {
+  const streamLog = log.child({ output });
+  return new JsonLineJoiner({
+    onObject: (record) => logRecord(streamLog, record),
+    onText: (line) => streamLog.info({}, truncate(line)),
+  });
 }
 
 function logRecord(log: Logger, record: Record<string, unknown>): void {

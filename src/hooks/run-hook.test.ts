@@ -57,6 +57,7 @@ function runner(options: Partial<HookRunnerOptions> = {}): HookRunner {
     cwd: root,
     timeoutMs: undefined,
     graceMs: 100,
+    maxOutputBytes: undefined,
     keepFiles: false,
     ...options,
   });

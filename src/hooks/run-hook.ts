@@ -2,7 +2,7 @@ import { messageOf, OperatorError } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
 import type { ProcessOutcome, ProcessRunner, ResourceUsage } from '../process/process-runner.ts';
 import { type Hook, title, valuesOwnerOf } from './hook.ts';
-import { hookOutputLogger } from './hook-output-log.ts';
+import { createHookOutputLog } from './hook-output-log.ts';
 import { createRunFiles, type HookInputs, type RawOutputs, type RunFiles } from './run-files.ts';
 
 export interface HookRunnerOptions {
@@ -15,6 +15,8 @@ export interface HookRunnerOptions {
   readonly timeoutMs: number | undefined;
   /** Between TERM and KILL, in milliseconds. */
   readonly graceMs: number;
+  /** What a hook prints beyond this many bytes is not logged; undefined = no limit. */
+  readonly maxOutputBytes: number | undefined;
   /** Leave the files of every run where they are. */
   readonly keepFiles: boolean;
 }
@@ -40,9 +42,10 @@ export class HookRunner {
    * @throws `signal.reason` on abort, once the hook and its children are gone
    */
   async run(hook: Hook, inputs: HookInputs, log: Logger, signal: AbortSignal): Promise<HookRunResult> {
-    const { runner, tmpDir, env, cwd, graceMs, keepFiles } = this.#options;
+    const { runner, tmpDir, env, cwd, graceMs, maxOutputBytes, keepFiles } = this.#options;
     const timeoutMs = hook.config.settings.timeoutMs ?? this.#options.timeoutMs;
     const files = createRunFiles(tmpDir, `${valuesOwnerOf(hook)}-${hook.name}`, inputs);
+    const output = createHookOutputLog(log);
     try {
       const result = await runner.run(
         {
@@ -51,14 +54,21 @@ export class HookRunner {
           cwd,
           env: { ...env, ...files.env },
           graceMs,
-          onLine: hookOutputLogger(log),
+          onLine: (stream, line) => output.line(stream, line),
+          ...(maxOutputBytes === undefined ? {} : { maxLineBytes: maxOutputBytes }),
           ...(timeoutMs === undefined ? {} : { timeoutMs }),
         },
         signal,
       );
+      if (result.droppedBytes !== undefined)
+        log.warn(
+          { truncatedBytes: result.droppedBytes, limitBytes: maxOutputBytes },
+          'hook output is truncated',
+        );
       assertSucceeded(hook, result.outcome, result.stderr);
       return { outputs: outputsOf(hook, files), usage: result.usage };
     } finally {
+      output.end();
       if (!keepFiles) files.remove();
     }
   }

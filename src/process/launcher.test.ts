@@ -141,6 +141,17 @@ test('run() keeps the last 64 KiB of stderr', async () => {
   expect(stderr.endsWith('line 2999 of a lot of output\n')).toBe(true);
 });
 
+test('run() drops lines beyond the limit of both streams together, and counts their bytes', async () => {
+  const lines: string[] = [];
+  const onLine = (_stream: unknown, line: string): void => void lines.push(line);
+  const script = 'echo 12345; echo 1234567890; sleep 0.1; echo late >&2';
+  const result = await launcher.run(shell(script, { onLine, maxLineBytes: 9 }), never);
+  expect(lines).toEqual(['12345', '123']);
+  expect(result).toMatchObject({ droppedBytes: 13, stderr: 'late\n' });
+  const whole = await launcher.run(shell('echo 1234', { onLine, maxLineBytes: 5 }), never);
+  expect(whole).not.toHaveProperty('droppedBytes');
+});
+
 test('run() runs processes side by side', async () => {
   const [there, back] = [fifo('there'), fifo('back')];
   const results = await Promise.all([

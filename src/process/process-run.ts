@@ -28,6 +28,8 @@ export class ProcessRun {
   readonly #splitters: Readonly<Record<OutputStream, LineSplitter>> | undefined;
   readonly #head: OutputHead;
   readonly #tail = new OutputTail(STDERR_TAIL_BYTES);
+  #leftLineBytes: number;
+  #droppedBytes = 0;
   #pid: number | undefined;
   #isStopping = false;
   #isTimedOut = false;
@@ -41,6 +43,7 @@ export class ProcessRun {
     this.#send = send;
     this.#startedAtMs = clock.now();
     this.#head = new OutputHead(spec.captureStdoutBytes ?? 0);
+    this.#leftLineBytes = spec.maxLineBytes ?? Number.POSITIVE_INFINITY;
     const { onLine } = spec;
     if (onLine !== undefined) {
       this.#splitters = {
@@ -79,7 +82,11 @@ export class ProcessRun {
   onOutput(stream: OutputStream, bytes: Buffer): void {
     if (stream === 'stdout') this.#head.push(bytes);
     else this.#tail.push(bytes);
-    this.#splitters?.[stream].push(bytes);
+    if (this.#splitters === undefined) return;
+    const kept = bytes.subarray(0, this.#leftLineBytes);
+    this.#leftLineBytes -= kept.length;
+    this.#droppedBytes += bytes.length - kept.length;
+    this.#splitters[stream].push(kept);
   }
 
   onExited(): void {
@@ -95,6 +102,7 @@ export class ProcessRun {
         outcome: this.#outcome(end),
         stdout: this.#head.toString(),
         isStdoutTruncated: this.#head.isTruncated,
+        ...(this.#droppedBytes > 0 && { droppedBytes: this.#droppedBytes }),
         stderr: this.#tail.toString(),
         ...(end.usage !== undefined && { usage: end.usage }),
         durationMs: this.#clock.now() - this.#startedAtMs,

@@ -14,6 +14,8 @@ export interface ProcessSpec {
   readonly graceMs: number;
   /** Called for every complete output line, without its line end; long lines arrive cut into pieces. */
   readonly onLine?: (stream: OutputStream, line: string) => void;
+  /** After this many bytes of stdout and stderr together, lines are dropped and counted. Default: no limit. */
+  readonly maxLineBytes?: number;
   /** Keep the first bytes of stdout in the result, up to this many. Default 0. */
   readonly captureStdoutBytes?: number;
 }
@@ -35,6 +37,8 @@ export interface ProcessResult {
   /** Captured stdout, see {@link ProcessSpec.captureStdoutBytes}. */
   readonly stdout: string;
   readonly isStdoutTruncated: boolean;
+  /** Bytes of output that `onLine` did not get, see {@link ProcessSpec.maxLineBytes}; absent when it got all. */
+  readonly droppedBytes?: number;
   /** The last 64 KiB of stderr. */
   readonly stderr: string;
   /** Absent where the platform gives no figures (the fallback without native spawn). */
