@@ -9,6 +9,8 @@ export interface Series {
 
 export interface Metric {
   readonly name: string;
+  /** Default: the name. */
+  readonly help?: string;
   readonly type: 'counter' | 'gauge' | 'histogram';
   /** Sorted upper bounds of a histogram, without +Inf. */
   readonly buckets: readonly number[];
@@ -22,7 +24,7 @@ export interface Metric {
 export function exposition(metrics: Iterable<Metric>): string {
   const lines: string[] = [];
   for (const metric of [...metrics].toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
-    lines.push(`# HELP ${metric.name} ${metric.name}`, `# TYPE ${metric.name} ${metric.type}`);
+    lines.push(`# HELP ${metric.name} ${metric.help ?? metric.name}`, `# TYPE ${metric.name} ${metric.type}`);
     const names = new Set([...metric.series.values()].flatMap((series) => Object.keys(series.labels)));
     const sortedNames = [...names].toSorted();
     for (const series of metric.series.values()) {

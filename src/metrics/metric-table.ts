@@ -35,7 +35,15 @@ function histogram<const L extends string>(
   return { type: 'histogram', name, labels, help, buckets } as const;
 }
 
-/** Every metric the daemon exports about itself; the docs page is made from it. */
+/** Kept by Node itself and turned into a histogram at each scrape. */
+export const EVENT_LOOP_DELAY = histogram(
+  'event_loop_delay_seconds',
+  [],
+  'How late the event loop of the daemon ran what was due.',
+  [0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 5],
+);
+
+/** Every other metric the daemon exports about itself; the docs page is made from it. */
 export const METRICS = {
   liveTicks: counter('live_ticks', [], 'Grows by one every 10 seconds while the daemon lives.'),
   bindingCount: gauge('binding_count', ['module', 'hook'], 'Number of bindings of a hook.'),
@@ -81,7 +89,7 @@ export const METRICS = {
   moduleHookMaxRss: gauge(
     'module_hook_run_max_rss_bytes',
     MODULE_HOOK,
-    'Peak memory of the last successful module hook run.',
+    'Peak memory of the last successful module hook run; at least that of the launcher it was started from (about 50 MB), which the kernel counts in.',
   ),
   moduleHookSuccesses: counter('module_hook_success_total', MODULE_HOOK, 'Module hook tasks that succeeded.'),
   moduleHookErrors: counter(
@@ -108,7 +116,7 @@ export const METRICS = {
   globalHookMaxRss: gauge(
     'global_hook_run_max_rss_bytes',
     HOOK,
-    'Peak memory of the last successful global hook run.',
+    'Peak memory of the last successful global hook run; at least that of the launcher it was started from (about 50 MB), which the kernel counts in.',
   ),
   globalHookSuccesses: counter('global_hook_success_total', HOOK, 'Global hook tasks that succeeded.'),
   globalHookErrors: counter(

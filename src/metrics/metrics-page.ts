@@ -1,5 +1,5 @@
 import { markdownTable } from '../lib/markdown-table.ts';
-import { METRICS, type MetricDefinition } from './metric-table.ts';
+import { EVENT_LOOP_DELAY, METRICS, type MetricDefinition } from './metric-table.ts';
 
 const HOOK_FIELDS = [
   ['`name`', 'name of the metric'],
@@ -13,7 +13,7 @@ const HOOK_FIELDS = [
 
 /** The page `docs/metrics.md`, made from the table of metrics. */
 export function metricsPage(): string {
-  const definitions: readonly MetricDefinition<string>[] = Object.values(METRICS);
+  const definitions: readonly MetricDefinition<string>[] = [...Object.values(METRICS), EVENT_LOOP_DELAY];
   return `# Metrics
 
 This page is generated from \`src/metrics/metric-table.ts\`.

@@ -1,3 +1,4 @@
+import { createHistogram } from 'node:perf_hooks';
 import { expect, test } from 'vitest';
 import { type ModuleGauge, OperatorMetrics, type QueueGauge } from './operator-metrics.ts';
 
@@ -19,6 +20,7 @@ function createMetrics(options?: {
   return new OperatorMetrics({
     prefix: 'ao_',
     hasQueueActions: true,
+    eventLoopDelay: createHistogram(),
     queues: () => [],
     modules: () => [],
     ...options,
@@ -200,4 +202,13 @@ test('a label value cannot break a line', async () => {
   expect(await seriesOf(metrics, 'ao_module_run_errors_total')).toEqual([
     'ao_module_run_errors_total{module="a\\"\\n\\\\b"} 1',
   ]);
+});
+
+test('the delay of the event loop is a histogram like any other', async () => {
+  const metrics = createMetrics();
+  expect(await seriesOf(metrics, 'ao_event_loop_delay_seconds_count')).toEqual([
+    'ao_event_loop_delay_seconds_count 0',
+  ]);
+  const text = await metrics.scrape();
+  expect(text).toMatch(/[^\n]\n# HELP ao_event_loop_delay_seconds /);
 });

@@ -1,4 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { type DelayHistogram, eventLoopDelayMetric } from './event-loop-delay.ts';
+import { exposition } from './exposition.ts';
 import { METRICS, type MetricDefinition } from './metric-table.ts';
 
 /** What a hook run is counted under. */
@@ -57,6 +59,8 @@ export interface OperatorMetricsOptions {
   readonly prefix: string;
   /** Whether queue operations are measured. */
   readonly hasQueueActions: boolean;
+  /** Delays of the event loop since the start. */
+  readonly eventLoopDelay: DelayHistogram;
   /** Called at each scrape. */
   readonly queues: () => readonly QueueGauge[];
   /** Called at each scrape: all known modules after the last discovery. */
@@ -90,10 +94,12 @@ export class OperatorMetrics {
   }
 
   /** All series in the Prometheus text format. */
-  scrape(): Promise<string> {
+  async scrape(): Promise<string> {
     this.#readQueues();
     this.#readModules();
-    return this.#registry.metrics();
+    const { prefix, eventLoopDelay } = this.#options;
+    const text = await this.#registry.metrics();
+    return text + exposition([eventLoopDelayMetric(prefix, eventLoopDelay)]);
   }
 
   #readQueues(): void {

@@ -1,6 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
+import { createHistogram } from 'node:perf_hooks';
 import type { Monitor } from '../../src/events/kubernetes/monitor.ts';
 import type { Hook, HookOwner } from '../../src/hooks/hook.ts';
 import type { KubernetesEvent, SnapshotItem } from '../../src/hooks/kubernetes-binding.ts';
@@ -196,6 +197,7 @@ export class OperatorLab {
   #createOperator(queues: QueueSet<Task>, modules: readonly Module[]): Operator {
     const { clock } = this;
     const metrics = new OperatorMetrics({
+      eventLoopDelay: createHistogram(),
       prefix: 'addon_operator_',
       hasQueueActions: false,
       queues: () => [],
@@ -215,6 +217,7 @@ export class OperatorLab {
         cwd: '/',
         timeoutMs: undefined,
         graceMs: 0,
+        maxOutputBytes: undefined,
         keepFiles: false,
       }),
       objectPatcher: {

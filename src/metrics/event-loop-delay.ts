@@ -1,0 +1,46 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import type { Metric } from './exposition.ts';
+import { EVENT_LOOP_DELAY } from './metric-table.ts';
+
+/** How often the delay is measured; the timer that does it is part of what is measured. */
+const RESOLUTION_MS = 10;
+const NS_PER_MS = 1_000_000;
+const NS_PER_SECOND = 1_000_000_000;
+
+/** The part of the histogram of Node that is read; durations in nanoseconds. */
+export type DelayHistogram = Pick<ReturnType<typeof monitorEventLoopDelay>, 'count' | 'mean' | 'percentile'>;
+
+/** Measures from now on, outside JavaScript, how late the event loop is; keeps no process alive. */
+export function measureEventLoopDelay(): DelayHistogram {
+  const histogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+  histogram.enable();
+  return histogram;
+}
+
+/** What was measured so far, as a histogram for Prometheus. */
+export function eventLoopDelayMetric(prefix: string, histogram: DelayHistogram): Metric {
+  const { name, help, buckets } = EVENT_LOOP_DELAY;
+  const { count } = histogram;
+  let below = 0;
+  const bucketCounts = buckets.map((bound) => {
+    const upTo = countUpTo(histogram, count, bound * NS_PER_SECOND + RESOLUTION_MS * NS_PER_MS);
+    const inBucket = upTo - below;
+    below = upTo;
+    return inBucket;
+  });
+  const meanNs = count === 0 ? 0 : Math.max(0, histogram.mean - RESOLUTION_MS * NS_PER_MS);
+  const series = { labels: {}, value: (meanNs * count) / NS_PER_SECOND, count, bucketCounts };
+  return { name: prefix + name, help, type: 'histogram', buckets, series: new Map([['', series]]) };
+}
+
+/** Node tells values by percentile only, so the number of values up to one is searched for. */
+function countUpTo(histogram: DelayHistogram, count: number, boundNs: number): number {
+  let low = 0;
+  let high = count;
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (histogram.percentile((100 * middle) / count) <= boundNs) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
