@@ -4,6 +4,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<void>>> = {
   hooks: async () => (await import('./hooks.ts')).benchHooks(),
   events: async () => (await import('./events.ts')).benchEvents(),
   start: async () => (await import('./start.ts')).benchStart(),
+  synchronisation: async () => (await import('./synchronisation.ts')).benchSynchronisation(),
   modules: async () => (await import('./modules.ts')).benchModules(),
 };
 

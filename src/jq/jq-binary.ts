@@ -102,6 +102,7 @@ export class JqBinary implements JqEngine {
     try {
       const exitCode = await exitCodeOf(child);
       signal.throwIfAborted();
+      if (exitCode === null) throw compileError(program, `jq did not end within ${timeLimitMs} ms`);
       if (exitCode !== 0) throw compileError(program, readableReport(report.toString()));
     } finally {
       signal.removeEventListener('abort', kill);

@@ -36,6 +36,8 @@ export interface JqProcessOptions {
 
 interface Child {
   readonly stdin: Writable;
+  /** Writes a line, together with all others of the same turn: a write for each would cost more than jq's work. */
+  readonly send: (line: string) => void;
   readonly stdout: Readable;
   readonly stderr: Readable;
   readonly shell: ChildProcess;
@@ -111,7 +113,7 @@ export class JqProcess {
 
   #send(request: Request): void {
     this.#child ??= this.#start();
-    this.#child.stdin.write(`${request.line}\n`);
+    this.#child.send(request.line);
   }
 
   #start(): Child {
@@ -208,7 +210,19 @@ function spawnGuarded({ file, args, maxMemoryKiB }: JqProcessOptions): Child {
   // Writing to a process that has died fails; that it has died is told by 'close'.
   stdin.on('error', () => undefined);
   lifeline?.on('error', () => undefined);
-  return { stdin, stdout, stderr, shell, kill: () => killGroup(shell.pid) };
+  return { stdin, send: lineSender(stdin), stdout, stderr, shell, kill: () => killGroup(shell.pid) };
+}
+
+function lineSender(stdin: Writable): (line: string) => void {
+  let lines: string[] = [];
+  return (line) => {
+    lines.push(line);
+    if (lines.length > 1) return;
+    queueMicrotask(() => {
+      stdin.write(`${lines.join('\n')}\n`);
+      lines = [];
+    });
+  };
 }
 
 function killGroup(pid: number | undefined): void {
@@ -231,13 +245,17 @@ function readAnswers(stdout: Readable, { onAnswer, onTooLong }: AnswerListener):
   stdout.on('data', (chunk: Buffer) => {
     let start = 0;
     for (let end = chunk.indexOf(LF); end !== -1; end = chunk.indexOf(LF, start)) {
-      parts.push(chunk.subarray(start, end));
-      onAnswer(Buffer.concat(parts).toString());
-      parts = [];
+      if (parts.length === 0) {
+        onAnswer(chunk.toString('utf8', start, end));
+      } else {
+        parts.push(chunk.subarray(start, end));
+        onAnswer(Buffer.concat(parts).toString());
+        parts = [];
+      }
       partBytes = 0;
       start = end + 1;
     }
-    parts.push(chunk.subarray(start));
+    if (start < chunk.length) parts.push(chunk.subarray(start));
     partBytes += chunk.length - start;
     if (partBytes > MAX_ANSWER_BYTES) onTooLong();
   });

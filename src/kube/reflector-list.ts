@@ -45,10 +45,11 @@ async function tryList(kube: KubeClient, request: ListRequest, signal: AbortSign
   const { selection, notOlderThan } = request;
   let resourceVersion: string | undefined;
   let next: string | undefined;
+  let fetching = fetchPage(kube, selection, { notOlderThan, next }, signal);
   do {
     let page: ListPage;
     try {
-      page = await fetchPage(kube, selection, { notOlderThan, next }, signal);
+      page = await fetching;
     } catch (error) {
       if (hasStatus(error, 410)) return { status: 'expired', error };
       if (notOlderThan !== undefined && hasStatus(error, 504)) return { status: 'too-old', error };
@@ -62,8 +63,13 @@ async function tryList(kube: KubeClient, request: ListRequest, signal: AbortSign
       );
       return { status: 'too-old', error };
     }
-    await request.onPage(page.objects);
     next = page.next;
+    // The server makes the next page while this one is filtered; a failure is seen when it is awaited.
+    if (next !== undefined) {
+      fetching = fetchPage(kube, selection, { notOlderThan, next }, signal);
+      fetching.catch(() => undefined);
+    }
+    await request.onPage(page.objects);
   } while (next !== undefined);
   return { status: 'complete', resourceVersion };
 }

@@ -51,9 +51,11 @@ export function canonicalJson(value: unknown): string {
 }
 
 function sortKeys(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(sortKeys);
   if (!isObject(value)) return value;
-  const sorted: Record<string, unknown> = Object.create(null);
-  for (const key of Object.keys(value).toSorted()) sorted[key] = sortKeys(value[key]);
+  // An object without a prototype would be slow to fill and to write; `__proto__` alone needs one.
+  const sorted: Record<string, unknown> = Object.hasOwn(value, '__proto__') ? Object.create(null) : {};
+  for (const key of Object.keys(value).sort()) sorted[key] = sortKeys(value[key]);
   return sorted;
 }

@@ -1,0 +1,43 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import type { Backend } from '../test/support/world.ts';
+
+/** A sandbox in a process of its own, so that its memory and its work are not taken for the daemon's. */
+export interface SandboxProcess {
+  readonly url: string;
+  readonly backend: Backend;
+  stop(): Promise<void>;
+}
+
+/** What the process says once it serves. */
+export interface SandboxReady {
+  readonly url: string;
+  readonly kubeconfigPath: string;
+  readonly helmPath: string;
+}
+
+export async function startSandboxProcess(): Promise<SandboxProcess> {
+  const child = fork(join(import.meta.dirname, 'sandbox-process-main.ts'));
+  const [ready]: SandboxReady[] = await once(child, 'message');
+  if (ready === undefined) throw new Error('the sandbox of the benchmark does not serve');
+  const { url, kubeconfigPath, helmPath } = ready;
+  const request: Backend['request'] = async ({ method = 'GET', path, body, contentType }) => {
+    const response = await fetch(new URL(path, url), {
+      method,
+      headers: { 'content-type': contentType ?? 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const answer: unknown = await response.json();
+    return { status: response.status, body: answer };
+  };
+  return {
+    url,
+    backend: { name: 'sandbox', kubeconfigPath, helmPath, request },
+    async stop() {
+      const exited = once(child, 'exit');
+      child.disconnect();
+      await exited;
+    },
+  };
+}
