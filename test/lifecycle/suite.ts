@@ -3,6 +3,7 @@ import { badInputTests } from './bad-input.ts';
 import { discoveryTests } from './discovery.ts';
 import { mainLoopTests } from './main-loop.ts';
 import { moduleLifecycleTests } from './module-lifecycle.ts';
+import { oldHookTests } from './old-hooks.ts';
 import { queueTests } from './queues.ts';
 import { startUpTests } from './start-up.ts';
 
@@ -14,4 +15,5 @@ export function lifecycleTests(backend: () => Backend): void {
   mainLoopTests(backend);
   queueTests(backend);
   badInputTests(backend);
+  oldHookTests(backend);
 }
