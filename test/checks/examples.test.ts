@@ -2,10 +2,10 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { projectRoot } from './checkout.ts';
+import { copiesOf, stagesOf, textsOf } from './dockerfile.ts';
 
-const EXAMPLES = readdirSync(join(projectRoot, 'examples'), { withFileTypes: true })
-  .filter((entry) => entry.isDirectory())
-  .map(({ name }) => name);
+const EXAMPLES = directoriesIn('examples').filter((name) => name !== 'catalogue');
+const CATALOGUE = directoriesIn('examples/catalogue');
 
 test.each(EXAMPLES)('the example %s has a README with the command that runs it, and a test', (name) => {
   const readme = readText(`examples/${name}/README.md`);
@@ -15,11 +15,34 @@ test.each(EXAMPLES)('the example %s has a README with the command that runs it, 
   expect(readText('test/examples/suite.ts')).toContain(`from './${name}.ts'`);
 });
 
-test('every module and example needs only what is in the checkout', () => {
+test.each(CATALOGUE)('%s of the catalogue has a README with the command that runs it, and a test', (name) => {
+  const readme = readText(`examples/catalogue/${name}/README.md`);
+  // The chart installs an operator of its own.
+  const command = existsSync(join(projectRoot, 'examples/catalogue', name, 'Chart.yaml'))
+    ? `helm install example examples/catalogue/${name}`
+    : `bin/addon-operator sandbox --modules-dir examples/catalogue/${name}/module`;
+  expect(readme).toContain(command);
+  expect(readText('examples/catalogue/README.md')).toContain(`(${name}/README.md)`);
+  const tests = readdirSync(join(projectRoot, 'test/examples/catalogue'));
+  expect(tests.map((file) => readText(`test/examples/catalogue/${file}`)).join('\n')).toContain(`'${name}'`);
+});
+
+test('the image that 202-repack-build makes begins with ours, and has the hooks where it says', () => {
+  const [stage] = stagesOf(readText('examples/catalogue/202-repack-build/Dockerfile'));
+  expect(stage?.base).toBe('addon-operator:latest');
+  const copies = stage === undefined ? [] : copiesOf(stage);
+  expect(copies).toEqual([{ from: undefined, sources: ['hooks'], target: '/hooks' }]);
+  expect(stage === undefined ? [] : textsOf(stage, 'ENV')).toEqual(['GLOBAL_HOOKS_DIR=/hooks LOG_TYPE=json']);
+  expect(stage === undefined ? [] : textsOf(stage, 'USER').at(-1)).toBe('65532:65532');
+});
+
+test('every module and example but those of the catalogue needs only what is in the checkout', () => {
   for (const directory of ['modules', 'global-hooks', 'examples']) {
     const paths = readdirSync(join(projectRoot, directory), { recursive: true, encoding: 'utf8' });
     const scripts = paths.filter(
-      (path) => path.endsWith('.sh') || path.endsWith('.mjs') || path.endsWith('enabled'),
+      (path) =>
+        !path.startsWith('catalogue/') &&
+        (path.endsWith('.sh') || path.endsWith('.mjs') || path.endsWith('enabled')),
     );
     for (const path of scripts) {
       const [shebang = ''] = readText(join(directory, path)).split('\n');
@@ -27,6 +50,12 @@ test('every module and example needs only what is in the checkout', () => {
     }
   }
 });
+
+function directoriesIn(directory: string): string[] {
+  return readdirSync(join(projectRoot, directory), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name);
+}
 
 function readText(path: string): string {
   const absolute = join(projectRoot, path);

@@ -27,6 +27,8 @@ export interface WorldOptions {
   readonly directories?: { readonly modules?: string; readonly globalHooks?: string };
   readonly flags?: Readonly<Record<string, string>>;
   readonly env?: Readonly<Record<string, string>>;
+  /** Added to the environment of hooks. */
+  readonly hookEnv?: Readonly<Record<string, string>>;
 }
 
 /** One namespace, one set of directories and one daemon, in this process. */
@@ -100,6 +102,7 @@ export class World {
       HOME: this.directory,
       WORLD: this.directory,
       NAMESPACE: this.namespace,
+      ...this.#options.hookEnv,
     };
   }
 

@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+
+source "$(dirname "$0")/common/functions.sh"
+
+hook::config() {
+  echo '{"configVersion": "v1", "onStartup": 10}'
+}
+
+hook::trigger() {
+  echo "hook::trigger function is called!"
+}
+
+common::run_hook "$@"

@@ -1,0 +1,13 @@
+import { afterAll, beforeAll, describe } from 'vitest';
+import { catalogueTests } from '../examples/catalogue/suite.ts';
+import { type SandboxBackend, sandboxBackend } from '../support/backends.ts';
+
+describe('example catalogue on the sandbox', () => {
+  let backend: SandboxBackend;
+  beforeAll(async () => {
+    backend = await sandboxBackend();
+  });
+  afterAll(() => backend.sandbox.stop());
+
+  catalogueTests(() => backend);
+});

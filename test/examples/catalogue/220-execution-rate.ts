@@ -1,0 +1,62 @@
+import { expect, test } from 'vitest';
+import type { Backend, World } from '../../support/world.ts';
+import { createCronTab, manifest } from './105-crd-simple.ts';
+import {
+  cataloguePath,
+  DirectoryCopy,
+  failures,
+  hookSetWorld,
+  requireTools,
+  withDefinition,
+} from './catalogue-world.ts';
+
+const LINE = /^RateLimitedHook binding contexts: (\d+)$/;
+
+export function executionRateTests(backend: () => Backend): void {
+  test('220-execution-rate: after two runs at once the hook runs every 5 seconds, with all that came meanwhile', async (context) => {
+    requireTools(context, 'bash', 'jq');
+    await using world = await hookSetWorld(backend(), '220-execution-rate');
+    await withDefinition(world, await manifest('220-execution-rate', 'crd.yaml'), async () => {
+      await world.converge();
+      expect(runs(world)).toEqual([1]);
+      await createNumbered(world, 1);
+      await world.log.until(() => runs(world).length === 2);
+      for (const number of [2, 3, 4, 5]) await createNumbered(world, number);
+      await world.log.until(() => waiting(world) === 4);
+      expect(runs(world)).toEqual([1, 1]);
+      world.clock.jump(5_000);
+      await world.log.until(() => runs(world).length === 3);
+      expect(runs(world)).toEqual([1, 1, 4]);
+    });
+  });
+
+  test('220-execution-rate: for a version that the CRD does not serve the binding is tried again', async (context) => {
+    requireTools(context, 'bash', 'jq');
+    await using hooks = await DirectoryCopy.of(cataloguePath('220-execution-rate', 'hooks'));
+    await hooks.replace('settings-rate-limit.sh', 'stable.example.com/v1', 'stable.example.com/v1alpha1');
+    await using world = await hookSetWorld(backend(), '220-execution-rate', {
+      directories: { globalHooks: hooks.path },
+    });
+    await withDefinition(world, await manifest('220-execution-rate', 'crd.yaml'), async () => {
+      await world.start();
+      expect(
+        await failures(world, 2, "apiVersion 'stable.example.com/v1alpha1', kind 'ct' is not supported"),
+      ).toHaveLength(2);
+    });
+  });
+}
+
+/** Number of binding contexts of each run so far. */
+function runs({ log }: World): number[] {
+  return log.printed.flatMap((line) => LINE.exec(line)?.[1] ?? []).map(Number);
+}
+
+/** Tasks in the main queue, the one that waits for its turn included. */
+function waiting(world: World): number {
+  return world.daemon.operator.main.length;
+}
+
+async function createNumbered(world: World, number: number): Promise<void> {
+  const metadata = { name: `crontab-${number}` };
+  await createCronTab(world, { apiVersion: 'stable.example.com/v1', kind: 'CronTab', metadata });
+}

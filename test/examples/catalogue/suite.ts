@@ -1,0 +1,33 @@
+import type { Backend } from '../../support/world.ts';
+import { startupGlobalTests } from './001-startup-global.ts';
+import { monitorPodsTests } from './101-monitor-pods.ts';
+import { monitorNamespacesTests } from './102-monitor-namespaces.ts';
+import { scheduleTests } from './103-schedule.ts';
+import { secretCopierTests } from './104-secret-copier.ts';
+import { crdSimpleTests } from './105-crd-simple.ts';
+import { monitorEventsTests } from './106-monitor-events.ts';
+import { advancedTests } from './200-advanced.ts';
+import { installWithHelmChartTests } from './201-install-with-helm-chart.ts';
+import { moduleSymlinksTests } from './202-module-symlinks.ts';
+import { executionRateTests } from './220-execution-rate.ts';
+import { configMapPythonTests } from './230-configmap-python.ts';
+import { startupHooksTests } from './startup-hooks.ts';
+import { sysctlTunerTests } from './sysctl-tuner.ts';
+
+/** Every example of the catalogue, on one API server. Each backend runs all of them. */
+export function catalogueTests(backend: () => Backend): void {
+  startupGlobalTests(backend);
+  startupHooksTests(backend);
+  monitorPodsTests(backend);
+  monitorNamespacesTests(backend);
+  scheduleTests(backend);
+  secretCopierTests(backend);
+  crdSimpleTests(backend);
+  monitorEventsTests(backend);
+  advancedTests(backend);
+  installWithHelmChartTests(backend);
+  moduleSymlinksTests(backend);
+  executionRateTests(backend);
+  configMapPythonTests(backend);
+  sysctlTunerTests(backend);
+}
