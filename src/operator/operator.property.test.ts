@@ -81,6 +81,11 @@ const step = oneof(
 );
 type Step = typeof step extends Arbitrary<infer T> ? T : never;
 
+/** As the daemon does it: before the first discovery is over, the converge to come is enough. */
+function startOver(lab: OperatorLab): void {
+  if (lab.operator.discovery !== undefined) lab.operator.restartConverge('KubeConfigChanged', 'restart');
+}
+
 async function act(lab: OperatorLab, what: Step): Promise<void> {
   switch (what.do) {
     case 'switch':
@@ -89,7 +94,8 @@ async function act(lab: OperatorLab, what: Step): Promise<void> {
         lab.flaggedOff.add(what.module);
         lab.enabled.delete(what.module);
       }
-      lab.operator.restartConverge('KubeConfigChanged', 'switch');
+      lab.content = { ...lab.content };
+      startOver(lab);
       return;
     case 'break':
       lab.behaviours.set(what.part, failing);
@@ -106,7 +112,7 @@ async function act(lab: OperatorLab, what: Step): Promise<void> {
       lab.emit(what.binding);
       return;
     case 'restart':
-      lab.operator.restartConverge('ReloadAllModules', 'restart');
+      startOver(lab);
       return;
     case 'converge':
       lab.operator.queueConverge('GlobalValuesChanged', 'converge');
