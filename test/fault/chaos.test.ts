@@ -123,26 +123,18 @@ describeCluster('a daemon in a network that fails at random', (cluster) => {
     }
     for (const rule of rules) proxy.remove(rule);
     proxy.thaw();
-    await vi
-      .waitFor(
-        async () => {
-          world.clock.jump(6_000);
-          expect(itemsKnown(world)).toEqual([...items].toSorted());
-          expect(world.daemon.operator.firstConverge).toBe('done');
-          expect(await world.get('configmaps', 'web')).toMatchObject({
-            data: { values: JSON.stringify({ step: config }) },
-          });
-          expect(world.daemon.operator.main.length).toBe(0);
-        },
-        { timeout: 30_000, interval: 100 },
-      )
-      .catch((error: unknown) => {
-        throw new Error(
-          `${world.log.dump()}
-${JSON.stringify(proxy.calls)}`,
-          { cause: error },
-        );
-      });
+    await vi.waitFor(
+      async () => {
+        world.clock.jump(6_000);
+        expect(itemsKnown(world)).toEqual([...items].toSorted());
+        expect(world.daemon.operator.firstConverge).toBe('done');
+        expect(await world.get('configmaps', 'web')).toMatchObject({
+          data: { values: JSON.stringify({ step: config }) },
+        });
+        expect(world.daemon.operator.main.length).toBe(0);
+      },
+      { timeout: 30_000, interval: 100 },
+    );
     expect(itemsSeen(world.log).filter((line) => line.startsWith('Synchronization'))).toHaveLength(1);
     await rm(directory, { recursive: true });
   });

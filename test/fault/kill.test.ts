@@ -10,7 +10,7 @@ import { hangingChart, releaseStatuses, untilHanging } from '../support/hanging-
 import { item, itemsHook, itemsSeen, untilSeen } from '../support/items-hook.ts';
 import { type Backend, World } from '../support/world.ts';
 import { configMapChart, shHook, under } from '../support/world-files.ts';
-import { processesOf } from '../support/world-processes.ts';
+import { childrenOf, processesOf } from '../support/world-processes.ts';
 
 async function isDeployed(world: World, ...names: readonly string[]): Promise<void> {
   for (const name of names) {
@@ -262,5 +262,26 @@ describeCluster('after kill -9 of the launcher', (cluster) => {
     });
     await daemon.untilConverged();
     expect(daemon.log.printed).toEqual(['hook runs', 'second run']);
+  });
+});
+
+describeCluster('after kill -9 of the jq process', (cluster) => {
+  // FAULT-A23, P2
+  test('no event is lost', async () => {
+    await using world = await World.create(await controlPlaneBackend(cluster()), {});
+    await world.write('global-hooks', { 'items.sh': itemsHook(world.namespace) });
+    await world.create('configmaps', item('first'));
+    await using daemon = DaemonProcess.start(world);
+    await daemon.untilConverged();
+    const { pid: launcher } = await daemon.record('launcher started');
+    for (const name of ['a', 'b', 'c']) {
+      const engines = (await childrenOf(daemon.pid)).filter((pid) => pid !== launcher);
+      expect(engines).not.toEqual([]);
+      for (const pid of engines) process.kill(pid, 'SIGKILL');
+      await world.create('configmaps', item(name));
+      await untilSeen(daemon.log, `Added ${name}`);
+    }
+    await world.expect({ method: 'DELETE', path: world.path('configmaps', 'b') });
+    await untilSeen(daemon.log, 'Deleted b');
   });
 });

@@ -36,6 +36,10 @@ export class DaemonProcess {
     return new DaemonProcess(child);
   }
 
+  get pid(): number {
+    return this.#child.pid ?? 0;
+  }
+
   signal(name: 'SIGTERM' | 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): void {
     this.#child.kill(name);
   }

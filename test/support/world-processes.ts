@@ -13,6 +13,15 @@ export async function processesOf(world: World): Promise<readonly string[]> {
     );
 }
 
+/** Pids of the processes that a process started itself. */
+export async function childrenOf(parent: number): Promise<readonly number[]> {
+  const { stdout } = await execa('ps', ['-e', '-o', 'pid=,ppid=']);
+  return stdout
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/).map(Number))
+    .flatMap(([pid = 0, parentPid]) => (parentPid === parent ? [pid] : []));
+}
+
 /** Makes `$WORLD/gate`: a hook that reads from it stands still until {@link openGate}. */
 export async function makeGate(world: World): Promise<void> {
   await execa('mkfifo', [join(world.directory, 'gate')]);

@@ -23,7 +23,7 @@ export function createObjectFilter(
     const kept = spec.keepFullObjects ? { object } : {};
     if (program === undefined) return kept;
     try {
-      return { ...kept, filterResult: singleResult(await program.apply(object, signal)) };
+      return { ...kept, filterResult: singleResult(await applyPatiently(program, object, signal)) };
     } catch (error) {
       signal.throwIfAborted();
       const { namespace = '', name } = object.metadata;
@@ -34,6 +34,20 @@ export function createObjectFilter(
       );
     }
   };
+}
+
+/** A process of jq that died or was too slow once must not cost an event, so the first failure does not count. */
+async function applyPatiently(
+  program: JqProgram,
+  object: KubeObject,
+  signal: AbortSignal,
+): Promise<readonly unknown[]> {
+  try {
+    return await program.apply(object, signal);
+  } catch {
+    signal.throwIfAborted();
+    return program.apply(object, signal);
+  }
 }
 
 /** No output is null, one is itself, several are an array. */
