@@ -22,7 +22,7 @@ test('parse() reads conversions, with the snapshots they ask for', async () => {
   const { conversion: bindings } = await conversion({ group: 'g', includeSnapshotsFrom: ['pods'] });
   expect(bindings).toEqual([
     {
-      type: 'conversion',
+      type: 'kubernetesCustomResourceConversion',
       name: 'conv',
       crdName: 'boxes.acme.io',
       conversions: [{ fromVersion: 'v1', toVersion: 'acme.io/v2' }],

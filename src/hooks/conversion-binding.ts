@@ -13,7 +13,7 @@ export interface ConversionRule {
 }
 
 export interface ConversionBinding {
-  readonly type: 'conversion';
+  readonly type: 'kubernetesCustomResourceConversion';
   readonly name: string;
   /** `<plural>.<group>` */
   readonly crdName: string;
@@ -78,7 +78,7 @@ export function conversionBinding(
   kubernetes: readonly SnapshotSource[],
 ): ConversionBinding {
   return {
-    type: 'conversion',
+    type: 'kubernetesCustomResourceConversion',
     name: item.name,
     crdName: item.crdName,
     conversions: item.conversions,

@@ -18,7 +18,12 @@ export type LifecycleBinding =
   | 'beforeDeleteHelm'
   | 'afterDeleteHelm';
 
-export type BindingType = LifecycleBinding | 'schedule' | 'kubernetes' | AdmissionType | 'conversion';
+export type BindingType =
+  | LifecycleBinding
+  | 'schedule'
+  | 'kubernetes'
+  | AdmissionType
+  | 'kubernetesCustomResourceConversion';
 
 export const GLOBAL_LIFECYCLE_BINDINGS = ['onStartup', 'beforeAll', 'afterAll'] as const;
 export const MODULE_LIFECYCLE_BINDINGS = [

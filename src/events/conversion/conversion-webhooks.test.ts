@@ -14,7 +14,9 @@ function hook(title: string, rules: readonly string[], crdName = CRD): Conversio
   });
   return {
     title,
-    bindings: [{ type: 'conversion', name: 'conv', crdName, conversions, snapshotsFrom: [] }],
+    bindings: [
+      { type: 'kubernetesCustomResourceConversion', name: 'conv', crdName, conversions, snapshotsFrom: [] },
+    ],
     convert: async (_binding, rule, { request }) => ({
       type: 'converted',
       objects: request.objects.map((object) => ({
