@@ -1,0 +1,121 @@
+import { expect, test } from 'vitest';
+import { failing, name, type OperatorLab, operatorLab } from '../../test/support/operator-lab.ts';
+import { runForWebhook } from './webhook-run.ts';
+
+const HOOK = {
+  kubernetes: [{ kind: 'Pod', name: 'pods' }],
+  kubernetesValidating: [{ name: 'check.example.com', includeSnapshotsFrom: ['pods'] }],
+};
+const HOOK_OF_EVENTS = { kubernetes: [{ kind: 'Pod', name: 'blocked' }] };
+const never = new AbortController().signal;
+const REVIEW = { request: { uid: '6f' } };
+
+function ask(lab: OperatorLab, hook: string) {
+  const runtime = lab.runtimeOf(hook);
+  const [binding] = runtime.hook.config.admission;
+  if (binding === undefined) throw new Error('the hook has no webhook');
+  return runForWebhook(lab.operator, runtime, { type: 'admission', binding, review: REVIEW }, never);
+}
+
+async function started(hooks: Readonly<Record<string, object>>): Promise<OperatorLab> {
+  const lab = await operatorLab(['web'], hooks);
+  await lab.converge();
+  lab.takeCalls();
+  return lab;
+}
+
+test('the hook gets the review with its snapshots, and its answer is handed back', async () => {
+  await using lab = await started({ 'web/a.sh': HOOK });
+  let seen: unknown;
+  lab.behaviours.set('web/a.sh', ({ contexts, write }) => {
+    seen = contexts;
+    write('VALIDATING_RESPONSE_PATH', { allowed: false, message: 'no' });
+  });
+  const { admission } = await ask(lab, 'web/a.sh');
+  expect(admission).toEqual({ isAllowed: false, message: 'no', warnings: [], patch: '' });
+  expect(seen).toEqual([
+    { binding: 'check.example.com', type: 'Validating', review: REVIEW, snapshots: { pods: [] } },
+  ]);
+});
+
+test('the hook is run while the queue of the module is blocked', async () => {
+  await using lab = await started({ 'web/a.sh': HOOK, 'web/b.sh': HOOK_OF_EVENTS });
+  lab.behaviours.set('web/b.sh', failing);
+  lab.emit('web/b.sh/blocked');
+  await lab.settle();
+  expect(lab.operator.main.status.type).toBe('delayed');
+  await ask(lab, 'web/a.sh');
+  expect(lab.calls.at(-1)).toBe('web/a.sh Validating:check.example.com');
+});
+
+test('values the hook changes ask for a run of its module', async () => {
+  await using lab = await started({ 'web/a.sh': HOOK });
+  lab.behaviours.set('web/a.sh', ({ write }) => {
+    write('VALUES_JSON_PATCH_PATH', { op: 'add', path: '/web/x', value: 1 });
+  });
+  await ask(lab, 'web/a.sh');
+  await lab.settle();
+  expect(lab.values.moduleValues(name('web'))).toEqual({ x: 1 });
+  expect(lab.calls).toContain('deploy web {"x":1}');
+});
+
+test('a failed run is told and not repeated', async () => {
+  await using lab = await started({ 'web/a.sh': HOOK });
+  lab.behaviours.set('web/a.sh', failing);
+  await expect(ask(lab, 'web/a.sh')).rejects.toMatchObject({ code: 'HOOK_FAILED' });
+  await lab.settle();
+  expect(lab.calls).toEqual(['web/a.sh Validating:check.example.com']);
+});
+
+test('an answer nobody can understand fails the run, and nothing of it is applied', async () => {
+  await using lab = await started({ 'web/a.sh': HOOK });
+  lab.behaviours.set('web/a.sh', ({ write }) => {
+    write('VALUES_JSON_PATCH_PATH', { op: 'add', path: '/web/x', value: 1 });
+    write('ADMISSION_RESPONSE_PATH', { allowed: true, patch: [] });
+  });
+  await expect(ask(lab, 'web/a.sh')).rejects.toMatchObject({ code: 'HOOK_OUTPUT_INVALID' });
+  expect(lab.values.moduleValues(name('web'))).toEqual({});
+});
+
+test("a module's webhooks come before its onStartup hooks and go after its afterDeleteHelm hooks", async () => {
+  await using lab = await operatorLab(['web'], {
+    'web/a.sh': {
+      onStartup: 1,
+      afterDeleteHelm: 1,
+      kubernetesValidating: HOOK.kubernetesValidating.map(({ name: id }) => ({ name: id })),
+    },
+  });
+  await lab.converge();
+  expect(lab.takeCalls()).toEqual([
+    'discover',
+    'config web',
+    'webhooks a.sh on',
+    'web/a.sh onStartup',
+    'deploy web',
+  ]);
+  lab.enabled.delete('web');
+  lab.operator.queueConverge('KubeConfigChanged', 'test');
+  await lab.settle();
+  expect(lab.takeCalls()).toEqual([
+    'discover',
+    'uninstall web',
+    'web/a.sh afterDeleteHelm',
+    'webhooks a.sh off',
+  ]);
+});
+
+test('a module whose webhooks cannot be registered is not started before they can', async () => {
+  await using lab = await operatorLab(['web'], {
+    'web/a.sh': { onStartup: 1, kubernetesMutating: [{ name: 'change.example.com' }] },
+  });
+  lab.obstacles.set('webhooks a.sh on', () => {
+    lab.obstacles.delete('webhooks a.sh on');
+    throw new Error('away');
+  });
+  await lab.converge();
+  expect(lab.calls).not.toContain('web/a.sh onStartup');
+  await lab.clock.advance(5_000);
+  await lab.settle();
+  expect(lab.calls.filter((call) => call.startsWith('webhooks'))).toHaveLength(2);
+  expect(lab.calls).toContain('deploy web');
+});
