@@ -1,7 +1,9 @@
 import type { Backend } from '../support/world.ts';
 import { badInputTests } from './bad-input.ts';
 import { discoveryTests } from './discovery.ts';
+import { executionLimitTests } from './execution-limits.ts';
 import { mainLoopTests } from './main-loop.ts';
+import { metricsFromHooksTests } from './metrics-from-hooks.ts';
 import { moduleLifecycleTests } from './module-lifecycle.ts';
 import { oldHookTests } from './old-hooks.ts';
 import { queueTests } from './queues.ts';
@@ -15,5 +17,7 @@ export function lifecycleTests(backend: () => Backend): void {
   mainLoopTests(backend);
   queueTests(backend);
   badInputTests(backend);
+  executionLimitTests(backend);
+  metricsFromHooksTests(backend);
   oldHookTests(backend);
 }
