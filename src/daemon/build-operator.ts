@@ -89,7 +89,14 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
     onTick: (runtime, binding) => operator.onScheduleTick(runtime, binding),
   });
   const scheduleManager = new ScheduleManager({ clock, log, onFire: (_crontab, ids) => schedules.fire(ids) });
-  const webhookOptions = { settings, host, kube: base.cluster.main, stop, running: options.running };
+  const webhookOptions = {
+    settings,
+    host,
+    metrics,
+    kube: base.cluster.main,
+    stop,
+    running: options.running,
+  };
   const servers = new WebhookServers(webhookOptions);
   const admission = createAdmission(webhookOptions, servers, () => operator);
   const conversion = createConversion(webhookOptions, base.reflectors, servers, () => operator);

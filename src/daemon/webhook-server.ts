@@ -6,6 +6,7 @@ import { startWebhookServer, type WebhookHandler } from '../events/webhooks/tls-
 import type { WebhookCertificates } from '../events/webhooks/webhook-certificates.ts';
 import { hostsOf, type WebhookTarget } from '../events/webhooks/webhook-target.ts';
 import type { KubeClient } from '../kube/kube-client.ts';
+import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import { SETTINGS, type Settings } from '../settings.ts';
 import type { DaemonHost } from './host.ts';
 
@@ -16,6 +17,7 @@ export interface WebhookServersOptions {
   readonly settings: Settings;
   readonly host: DaemonHost;
   readonly kube: KubeClient;
+  readonly metrics: OperatorMetrics;
   /** Aborts when the daemon stops. */
   readonly stop: AbortSignal;
   /** What is started is entered here. */
@@ -43,7 +45,7 @@ export class WebhookServers {
     handler: WebhookHandler,
     signal: AbortSignal,
   ): Promise<WebhookCertificates> {
-    const { settings, host, running } = this.#options;
+    const { settings, host, metrics, running } = this.#options;
     const files = filesOf(settings, purpose);
     const source =
       files === undefined ? await this.#ownSource(signal) : await this.#fileSource(files, signal);
@@ -57,6 +59,8 @@ export class WebhookServers {
       log: host.log,
     });
     running.defer(() => server.stop());
+    metrics.setWebhookCertificate(purpose, certificates.current.expiresMs);
+    certificates.onChange(({ expiresMs }) => metrics.setWebhookCertificate(purpose, expiresMs));
     host.log.info(
       { purpose, port: server.port, isOwnCertificate: files === undefined },
       'webhooks are served',

@@ -190,4 +190,9 @@ export const METRICS = {
     ['module', 'hook'],
     'Series of hook metrics that were dropped because the hook has too many.',
   ),
+  webhookCertificateExpiry: gauge(
+    'webhook_certificate_expiry_timestamp_seconds',
+    ['server'],
+    'When the certificate of a webhook server expires, in seconds since 1970.',
+  ),
 } as const satisfies Readonly<Record<string, MetricDefinition<string>>>;

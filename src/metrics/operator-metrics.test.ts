@@ -170,6 +170,7 @@ test('counters of failures and of the cluster count under their labels', async (
   metrics.kubeRequestResult({ code: 200, method: 'GET', host: 'api' });
   metrics.kubeRequest({ verb: 'GET', url: '/api/v1/namespaces/{namespace}/pods' }, 0.02);
   metrics.droppedHookSeries({ module: 'web', hook: 'hooks/a.sh' }, 5);
+  metrics.setWebhookCertificate('validating', 1_800_000_000_000);
   const text = await metrics.scrape();
   const pod = '{module="web",hook="hooks/a.sh",binding="pods",queue="main",kind="Pod"}';
   for (const line of [
@@ -190,6 +191,7 @@ test('counters of failures and of the cluster count under their labels', async (
     'ao_kubernetes_client_request_result_total{component="main",code="200",method="GET",host="api"} 1',
     'ao_kubernetes_client_rate_limiter_latency_seconds_count{verb="GET",url="/api/v1/namespaces/{namespace}/pods"} 1',
     'ao_hook_metrics_dropped_series_total{module="web",hook="hooks/a.sh"} 5',
+    'ao_webhook_certificate_expiry_timestamp_seconds{server="validating"} 1800000000',
   ])
     expect(text.split('\n')).toContain(line);
   metrics.forgetSnapshot(binding);

@@ -277,6 +277,11 @@ export class OperatorMetrics {
   droppedHookSeries(labels: { readonly module: string; readonly hook: string }, series: number): void {
     this.#metrics.droppedHookSeries.inc(labels, series);
   }
+
+  /** @param expiresMs in milliseconds since the epoch */
+  setWebhookCertificate(server: 'validating' | 'conversion', expiresMs: number): void {
+    this.#metrics.webhookCertificateExpiry.set({ server }, expiresMs / MS_PER_SECOND);
+  }
 }
 
 function isModuleHook(labels: HookRunLabels): labels is HookRunLabels & { readonly module: string } {
