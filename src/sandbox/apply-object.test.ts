@@ -37,7 +37,7 @@ test('what a manager no longer applies goes, unless another owns it', () => {
   apply('other', { b: '2' });
   apply('helm', { c: '3' });
   expect(data()).toEqual({ b: '2', c: '3' });
-  expect(managers()).toEqual(['Apply helm', 'Apply other']);
+  expect(managers()).toEqual(['Apply other', 'Apply helm']);
 });
 
 test('what a client wrote in between stays', () => {
@@ -73,10 +73,10 @@ test('several conflicts are listed by manager', () => {
   );
 });
 
-test('the same value can have several owners', () => {
+test('the same value can have several owners, those that changed nothing are not dated', () => {
   apply('one', { a: '1' });
   expect(apply('two', { a: '1' }).status).toBe(200);
-  expect(managers()).toEqual(['Apply one', 'Apply two']);
+  expect(managers()).toEqual(['Apply two', 'Apply one']);
 });
 
 test('a status is applied on its own', () => {

@@ -17,7 +17,7 @@ import {
   withManagers,
 } from './managed-fields.ts';
 import { toResourceObject } from './object-body.ts';
-import { objectKey, type ResourceObject, withMeta } from './resource-object.ts';
+import { objectKey, type ResourceObject } from './resource-object.ts';
 import { badRequest, notFound } from './status-error.ts';
 import { commitChange, nextObject } from './update-object.ts';
 
@@ -88,7 +88,8 @@ function createApplied(
 ): ResourceObject {
   const created = prepareObject(state, { kind, namespace, draft: configuration });
   const { managers } = replaceApplied([], configuration, kind, writer);
-  return commitNew(state, kind, withManagers(created.object, managers), options);
+  const dated = managers.map((manager) => ({ ...manager, time: writer.time }));
+  return commitNew(state, kind, withManagers(created.object, dated), options);
 }
 
 interface Merge {
@@ -115,40 +116,29 @@ function mergeInto(
   const pruned = pruneUnowned(merged, rules, { former: formerFields, owned });
   const allowed = isForced ? undefined : takeoverFields(current, writer.manager, rules);
   const settled = settleConflicts(managers, compareFields(current, pruned, rules), writer, allowed);
+  const dated = equalJson(current, pruned) ? settled : settled.map((manager) => datedNow(manager, writer));
   const annotated = withLastApplied(toResourceObject(pruned, kind), applied, writer.manager);
-  const draft = withManagers(annotated, settled);
-  const next = nextObject(state, { kind, current, draft, subresource });
+  const next = nextObject(state, { kind, current, draft: withManagers(annotated, dated), subresource });
   const isSame = equalJson(withoutTimes(current), withoutTimes(next));
-  return isSame
-    ? current
-    : commitChange(state, { kind, current, next: touched(current, next, writer) }, options);
+  return isSame ? current : commitChange(state, { kind, current, next }, options);
 }
 
 /** The managers of an object; one without any is taken to have been written by nobody in particular. */
 function knownManagers(current: ResourceObject, kind: ServedKind): readonly FieldManager[] {
   const managers = decodeManagers(current);
   if (managers.length > 0) return managers;
-  const writer = {
-    manager: 'before-first-apply',
-    subresource: '',
-    time: current.metadata.creationTimestamp ?? '',
-  };
+  const time = current.metadata.creationTimestamp ?? '';
+  const writer = { manager: 'before-first-apply', subresource: '', time };
   return decodeManagers(recordUpdate(undefined, current, kind, writer));
 }
 
-/** An apply that changes the object is as late as now, even if it owns what it owned. */
-function touched(current: ResourceObject, next: ResourceObject, writer: FieldWriter): ResourceObject {
-  const withoutManagers = (object: ResourceObject): ResourceObject =>
-    withMeta(object, { managedFields: undefined });
-  if (equalJson(withoutManagers(current), withoutManagers(next))) return next;
-  const managers = decodeManagers(next).map((manager) =>
+/** An apply that changes the object is dated; one that changes owners only is not. */
+function datedNow(manager: FieldManager, { time, ...writer }: FieldWriter): FieldManager {
+  const isWriter =
     manager.operation === 'Apply' &&
     manager.manager === writer.manager &&
-    manager.subresource === writer.subresource
-      ? { ...manager, time: writer.time }
-      : manager,
-  );
-  return withManagers(next, managers);
+    manager.subresource === writer.subresource;
+  return isWriter ? { ...manager, time } : manager;
 }
 
 function withoutTimes(object: ResourceObject): ResourceObject {

@@ -150,7 +150,10 @@ export interface AppliedManagers {
   readonly formerFields: FieldSet;
 }
 
-/** The managers with what `writer` applies now in the place of what it applied before. */
+/**
+ * The managers with what `writer` applies now in the place of what it applied before. Its time stays: that is the time of
+ * the last change that an apply made, which is not known yet.
+ */
 export function replaceApplied(
   managers: readonly FieldManager[],
   configuration: Fields,
@@ -161,9 +164,8 @@ export function replaceApplied(
   const self = { ...writer, operation: 'Apply', apiVersion: apiVersionOf(kind), fields } as const;
   const former = managers.find((manager) => isSameManager(manager, self));
   const formerFields = former?.fields ?? FieldSet.empty;
-  const time = former !== undefined && formerFields.equals(fields) ? former.time : writer.time;
   const others = managers.filter((manager) => manager !== former);
-  return { managers: [...others, { ...self, time }], formerFields };
+  return { managers: [...others, { ...self, time: former?.time ?? '' }], formerFields };
 }
 
 /**

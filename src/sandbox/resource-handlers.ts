@@ -3,10 +3,11 @@ import { negotiate } from './accept.ts';
 import { type ApiAnswer, type ApiRequest, type BodyAnswer, jsonAnswer } from './api-request.ts';
 import type { ApiState, WriteOptions } from './api-state.ts';
 import { applyObject } from './apply-object.ts';
-import { createObject } from './create-object.ts';
+import { createObject, writer } from './create-object.ts';
 import { type DeleteResult, deleteObject, parseDeleteOptions } from './delete-object.ts';
 import type { Fields } from './json-access.ts';
 import { apiVersionOf, type ServedKind, storageOf } from './kinds.ts';
+import { recordUpdate } from './managed-fields.ts';
 import {
   decodeBody,
   decodeYaml,
@@ -87,9 +88,19 @@ export function handleCreate(state: ApiState, resource: ResourceRequest): ApiAns
   const body = decodeBody(request.body, request.contentType, kind.kind);
   const warnings = validateFields(body, kind, fieldValidation(request.query));
   const draft = toResourceObject(body.value, kind);
-  if (kind.isReview) return jsonAnswer(201, answerReview(kind, draft), { warnings });
+  if (kind.isReview) return reviewAnswer(state, resource, draft, warnings);
   const created = createObject(state, { kind, namespace, draft }, writeOptions(request));
   return objectAnswer(state, resource, created, { status: 201, warnings });
+}
+
+function reviewAnswer(
+  state: ApiState,
+  { request, kind }: ResourceRequest,
+  draft: ResourceObject,
+  warnings: readonly string[],
+): ApiAnswer {
+  const review = recordUpdate(undefined, draft, kind, writer(state, writeOptions(request)));
+  return jsonAnswer(201, answerReview(kind, review), { warnings });
 }
 
 /** Kinds that a PUT creates when they do not exist, as some of the real server's do. */
