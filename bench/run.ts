@@ -5,6 +5,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<void>>> = {
   events: async () => (await import('./events.ts')).benchEvents(),
   start: async () => (await import('./start.ts')).benchStart(),
   synchronisation: async () => (await import('./synchronisation.ts')).benchSynchronisation(),
+  burst: async () => (await import('./burst.ts')).benchBurst(),
   modules: async () => (await import('./modules.ts')).benchModules(),
 };
 
