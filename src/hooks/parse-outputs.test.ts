@@ -86,6 +86,8 @@ test.each([
   ['metrics', '{"name":"m","action":"observe","value":1}', 'metrics'],
   ['kubernetesPatch', '[{"operation":"Delete"}]', 'kubernetes patch'],
   ['kubernetesPatch', '{"operation":"Destroy"}', 'kubernetes patch'],
+  ['admissionResponse', 'x', 'validating response'],
+  ['conversionResponse', 'x', 'conversion response'],
 ] as const)('one broken file spoils all: %s %s', (file, text, what) => {
   const outputs = {
     ...NOTHING,
