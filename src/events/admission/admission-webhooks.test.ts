@@ -84,6 +84,16 @@ test('hooks are registered and asked under their path; the server starts with th
   ]);
 });
 
+test('only the first hooks without webhooks make us look for old ones, and that may fail', async () => {
+  const { webhooks, registered, failures } = startLab();
+  failures.push(new Error('away'));
+  await webhooks.add([hook('plain', [])], never);
+  expect(registered).toEqual([]);
+  await webhooks.add([hook('plain', [])], never);
+  await webhooks.add([hook('plain', [])], never);
+  expect(registered).toEqual([[]]);
+});
+
 test('a hook that is gone is no longer registered, and its path unknown', async () => {
   const { webhooks, registered, ask } = startLab();
   const [one, two] = [hook('one', [binding('a.b.c')]), hook('two', [binding('x.y.z')])];

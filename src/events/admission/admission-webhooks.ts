@@ -61,14 +61,16 @@ export class AdmissionWebhooks {
   readonly #exclusive = new Exclusive();
   #hooks: readonly AdmissionHook[] = [];
   #certificates: WebhookCertificates | undefined;
+  /** Nothing of an earlier daemon is left in the cluster. */
+  #isClean = false;
 
   constructor(options: AdmissionWebhooksOptions) {
     this.#options = options;
   }
 
   /**
-   * Puts hooks into operation: their requests are answered, then the API server is told to send them. With no hook at
-   * all it is told to send none, also where an earlier daemon left some.
+   * Puts hooks into operation: their requests are answered, then the API server is told to send them. The first call,
+   * even one without webhooks, also removes what an earlier daemon left; when there is nothing else to do it fails never.
    *
    * @throws OperatorError HOOK_CONFIG_INVALID when two bindings would be called under the same path
    * @throws KubeApiError, or OperatorError KUBE_UNREACHABLE, when they cannot be registered; none is in operation then
@@ -77,6 +79,7 @@ export class AdmissionWebhooks {
     return this.#exclusive.run(async () => {
       const before = this.#hooks;
       const fresh = hooks.filter((hook) => hook.bindings.length > 0 && !before.includes(hook));
+      if (fresh.length === 0) return await this.#cleanUp(signal);
       const all = [...before, ...fresh];
       checkIds(all);
       for (const { title, bindings } of fresh) for (const binding of bindings) this.#announce(title, binding);
@@ -113,6 +116,19 @@ export class AdmissionWebhooks {
     if (route === undefined)
       return admissionAnswer(review, unanswered(`no hook found for '${configuration}' '${id}'`));
     return admissionAnswer(review, await this.#judge(route, review, signal));
+  }
+
+  async #cleanUp(signal: AbortSignal): Promise<void> {
+    if (this.#isClean) return;
+    try {
+      await this.#register(signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      this.#options.log.warn(
+        { error: messageOf(error) },
+        'webhooks of an earlier daemon cannot be looked for',
+      );
+    }
   }
 
   #routeOf(id: string): Route | undefined {
@@ -174,6 +190,7 @@ export class AdmissionWebhooks {
       },
       signal,
     );
+    this.#isClean = true;
   }
 
   async #open(signal: AbortSignal): Promise<WebhookCertificates> {

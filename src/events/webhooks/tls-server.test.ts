@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { type RequestOptions, request } from 'node:https';
+import { connect as connectTcp } from 'node:net';
 import { connect, type TLSSocket } from 'node:tls';
 import { execa } from 'execa';
 import { expect, onTestFinished, test } from 'vitest';
@@ -154,6 +156,21 @@ test.skipIf(!hasOpenssl)('with client authorities only their clients are served'
   await expect(send({})).rejects.toThrow(/hang up|ECONNRESET|alert/);
   await expect(send({ client: await selfSigned() })).rejects.toThrow(/hang up|ECONNRESET|alert/);
   expect(await send({ client })).toMatchObject({ status: 200 });
+});
+
+test('clients that say nothing keep nobody from being served', async () => {
+  const { server, send } = await startLab(echo);
+  const silent = await Promise.all(
+    Array.from({ length: 500 }, async () => {
+      const socket = connectTcp(server.port, '127.0.0.1');
+      await once(socket, 'connect');
+      return socket;
+    }),
+  );
+  onTestFinished(() => {
+    for (const socket of silent) socket.destroy();
+  });
+  expect(await send({})).toMatchObject({ status: 200 });
 });
 
 test('a port in use is an error that says so', async () => {
