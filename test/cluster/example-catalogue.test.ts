@@ -1,5 +1,6 @@
 import { beforeAll } from 'vitest';
 import { catalogueTests } from '../examples/catalogue/suite.ts';
+import { webhookTests } from '../examples/catalogue/webhooks.ts';
 import { controlPlaneBackend } from '../support/backends.ts';
 import { describeCluster } from '../support/control-plane/cluster-suite.ts';
 import type { Backend } from '../support/world.ts';
@@ -11,4 +12,5 @@ describeCluster('example catalogue on the control plane', (cluster) => {
   });
 
   catalogueTests(() => backend);
+  webhookTests(() => backend);
 });

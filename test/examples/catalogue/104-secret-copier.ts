@@ -41,10 +41,8 @@ export function secretCopierTests(backend: () => Backend): void {
     const source = `/api/v1/namespaces/default/secrets/${name}`;
     try {
       await createSource(world, name);
-      await world.create(
-        'secrets',
-        Object.assign({ metadata: { name: 'stale', labels: COPIED } }, { kind: 'Secret' }),
-      );
+      const stale = { kind: 'Secret', metadata: { name: 'stale', labels: COPIED } };
+      await world.create('secrets', stale);
       await world.converge();
       expect(await world.get('secrets', name)).toBeUndefined();
       world.clock.jump(24 * 3_600_000);
