@@ -216,6 +216,8 @@ export class ControlPlane {
       `--service-account-signing-key-file=${certificates.serviceAccountKeyFile}`,
       '--service-cluster-ip-range=10.0.0.0/24',
       '--authorization-mode=RBAC',
+      // As every installer sets it; the default refuses DaemonSets that tune their nodes.
+      '--allow-privileged=true',
       '--disable-admission-plugins=ServiceAccount',
       ...(options.apiserverFlags ?? []),
     ];
