@@ -3,7 +3,7 @@ import { type CertificateFiles, loadFromFiles, readPem } from '../events/webhook
 import { loadFromSecret } from '../events/webhooks/certificate-secret.ts';
 import { type CertificateSource, openCertificateSource } from '../events/webhooks/certificate-source.ts';
 import { startWebhookServer, type WebhookHandler } from '../events/webhooks/tls-server.ts';
-import type { WebhookCertificates } from '../events/webhooks/webhook-certificates.ts';
+import type { ServingCertificate, WebhookCertificates } from '../events/webhooks/webhook-certificates.ts';
 import { hostsOf, type WebhookTarget } from '../events/webhooks/webhook-target.ts';
 import type { KubeClient } from '../kube/kube-client.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
@@ -11,7 +11,9 @@ import { SETTINGS, type Settings } from '../settings.ts';
 import type { DaemonHost } from './host.ts';
 
 /** Which of the two servers. */
-export type WebhookPurpose = 'validating' | 'conversion';
+export type WebhookPurpose = (typeof PURPOSES)[number];
+
+const PURPOSES = ['validating', 'conversion'] as const;
 
 export interface WebhookServersOptions {
   readonly settings: Settings;
@@ -27,8 +29,8 @@ export interface WebhookServersOptions {
 /** Starts webhook servers at their first need, with the certificates the settings ask for. */
 export class WebhookServers {
   readonly #options: WebhookServersOptions;
-  /** Our own certificates serve both servers. */
-  #own: Promise<CertificateSource> | undefined;
+  /** By purpose; our own certificates serve both servers. */
+  readonly #sources = new Map<WebhookPurpose | 'own', Promise<CertificateSource>>();
 
   constructor(options: WebhookServersOptions) {
     this.#options = options;
@@ -48,7 +50,9 @@ export class WebhookServers {
     const { settings, host, metrics, running } = this.#options;
     const files = filesOf(settings, purpose);
     const source =
-      files === undefined ? await this.#ownSource(signal) : await this.#fileSource(files, signal);
+      files === undefined
+        ? await this.#source('own', (end) => this.#loadOwn(end), signal)
+        : await this.#source(purpose, () => loadFromFiles(files), signal);
     const { certificates } = source;
     const server = await startWebhookServer({
       address: settings[`${purpose}ListenAddress`],
@@ -68,30 +72,31 @@ export class WebhookServers {
     return certificates;
   }
 
-  async #ownSource(signal: AbortSignal): Promise<CertificateSource> {
+  #loadOwn(signal: AbortSignal): Promise<ServingCertificate> {
     const { settings, host, kube } = this.#options;
-    const { clock } = host;
-    const hosts = [
-      ...new Set(
-        (['validating', 'conversion'] as const).flatMap((each) => hostsOf(targetOf(settings, each))),
-      ),
-    ];
-    const secret = { kube, namespace: settings.namespace, name: settings.webhookSecretName, hosts, clock };
-    this.#own ??= this.#start((end) => loadFromSecret(secret, end), signal);
+    const { namespace, webhookSecretName: name } = settings;
+    const hosts = PURPOSES.flatMap((purpose) => hostsOf(targetOf(settings, purpose)));
+    return loadFromSecret({ kube, namespace, name, hosts: [...new Set(hosts)], clock: host.clock }, signal);
+  }
+
+  /** The source known under a key; one that cannot be opened is not known. */
+  async #source(
+    key: WebhookPurpose | 'own',
+    load: (signal: AbortSignal) => Promise<ServingCertificate>,
+    signal: AbortSignal,
+  ): Promise<CertificateSource> {
+    const known = this.#sources.get(key) ?? this.#start(load, signal);
+    this.#sources.set(key, known);
     try {
-      return await this.#own;
+      return await known;
     } catch (error) {
-      this.#own = undefined;
+      this.#sources.delete(key);
       throw error;
     }
   }
 
-  #fileSource(files: CertificateFiles, signal: AbortSignal): Promise<CertificateSource> {
-    return this.#start(() => loadFromFiles(files), signal);
-  }
-
   async #start(
-    load: Parameters<typeof openCertificateSource>[0]['load'],
+    load: (signal: AbortSignal) => Promise<ServingCertificate>,
     signal: AbortSignal,
   ): Promise<CertificateSource> {
     const { host, running, stop } = this.#options;
