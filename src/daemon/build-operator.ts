@@ -24,14 +24,12 @@ import type { Settings } from '../settings.ts';
 import type { ConfigMapStore } from '../values/config-map-store.ts';
 import { ValuesStore } from '../values/values-store.ts';
 import { visibleToModule } from '../values/visible-values.ts';
-import { createAdmission } from './admission.ts';
 import type { BaseParts } from './base-parts.ts';
-import { createConversion } from './conversion-part.ts';
 import { type FailedTask, failedTask } from './failed-task.ts';
 import { createRuntime, type HookPartsDeps } from './hook-parts.ts';
 import type { DaemonHost } from './host.ts';
 import { releasesOf } from './releases.ts';
-import { WebhookServers } from './webhook-server.ts';
+import { createWebhooks } from './webhooks.ts';
 
 /** Between TERM and KILL of a hook that is to end. */
 const HOOK_GRACE_MS = 10_000;
@@ -89,17 +87,7 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
     onTick: (runtime, binding) => operator.onScheduleTick(runtime, binding),
   });
   const scheduleManager = new ScheduleManager({ clock, log, onFire: (_crontab, ids) => schedules.fire(ids) });
-  const webhookOptions = {
-    settings,
-    host,
-    metrics,
-    kube: base.cluster.main,
-    stop,
-    running: options.running,
-  };
-  const servers = new WebhookServers(webhookOptions);
-  const admission = createAdmission(webhookOptions, servers, () => operator);
-  const conversion = createConversion(webhookOptions, base.reflectors, servers, () => operator);
+  const webhooks = createWebhooks({ ...options, kube: base.cluster.main }, base.reflectors, () => operator);
   const queues: QueueSet<Task> = new QueueSet<Task>({
     clock,
     random,
@@ -133,10 +121,7 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
       },
       createRuntime: (hook) => createRuntime(hookParts, hook, () => operator),
       setSchedules: (runtime, isEnabled) => schedules.set(runtime, isEnabled),
-      setWebhooks: async (runtimes, isEnabled, signal) => {
-        await admission.set(runtimes, isEnabled, signal);
-        await conversion.set(runtimes, isEnabled, signal);
-      },
+      setWebhooks: (runtimes, isEnabled, signal) => webhooks.set(runtimes, isEnabled, signal),
       configMapContent: () => configMap.content,
       ignoredRelease: settings.helmIgnoreRelease,
     },
