@@ -6,6 +6,7 @@ import { OutputTail } from '../process/output-buffer.ts';
 
 /** Largest answer for one object; a longer one ends the process. */
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
+const BATCH_CHARACTERS = 64 * 1024;
 const STDERR_TAIL_BYTES = 4 * 1024;
 const LF = 0x0a;
 
@@ -36,7 +37,7 @@ export interface JqProcessOptions {
 
 interface Child {
   readonly stdin: Writable;
-  /** Writes a line, together with all others of the same turn: a write for each would cost more than jq's work. */
+  /** Writes a line, together with others of the same turn: a write for each would cost more than jq's work. */
   readonly send: (line: string) => void;
   readonly stdout: Readable;
   readonly stderr: Readable;
@@ -214,14 +215,16 @@ function spawnGuarded({ file, args, maxMemoryKiB }: JqProcessOptions): Child {
 }
 
 function lineSender(stdin: Writable): (line: string) => void {
-  let lines: string[] = [];
+  let batch = '';
+  const flush = (): void => {
+    if (batch !== '') stdin.write(batch);
+    batch = '';
+  };
   return (line) => {
-    lines.push(line);
-    if (lines.length > 1) return;
-    queueMicrotask(() => {
-      stdin.write(`${lines.join('\n')}\n`);
-      lines = [];
-    });
+    if (batch === '') queueMicrotask(flush);
+    batch += `${line}\n`;
+    // The process can begin while more lines are being made.
+    if (batch.length >= BATCH_CHARACTERS) flush();
   };
 }
 
