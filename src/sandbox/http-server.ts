@@ -93,7 +93,7 @@ async function answerTo(
   if (body === undefined) {
     const message = `Request entity too large: limit is ${MAX_BODY_BYTES}`;
     const { status } = new StatusError(413, 'RequestEntityTooLarge', message);
-    return jsonAnswer(status.code, status, { headers: { Connection: 'close' } });
+    return jsonAnswer(status.code, status);
   }
   const [path = '', queryText = ''] = splitOnce(incoming.url ?? '/', '?');
   try {
@@ -119,17 +119,16 @@ function splitOnce(text: string, separator: string): readonly string[] {
   return index < 0 ? [text] : [text.slice(0, index), text.slice(index + 1)];
 }
 
-/** The whole body; undefined when it is too large. */
+/** The whole body; undefined when it is too large. It is read to its end all the same, or the client hears no answer. */
 async function readBody(incoming: IncomingMessage): Promise<Uint8Array | undefined> {
   const chunks: Buffer[] = [];
   let sizeBytes = 0;
   for await (const chunk of incoming) {
     if (!Buffer.isBuffer(chunk)) continue;
     sizeBytes += chunk.length;
-    if (sizeBytes > MAX_BODY_BYTES) return undefined;
-    chunks.push(chunk);
+    if (sizeBytes <= MAX_BODY_BYTES) chunks.push(chunk);
   }
-  return Buffer.concat(chunks);
+  return sizeBytes > MAX_BODY_BYTES ? undefined : Buffer.concat(chunks);
 }
 
 function sendBody(outgoing: ServerResponse, answer: BodyAnswer): void {

@@ -6,6 +6,7 @@ import type { ApiState } from './api-state.ts';
 import { ControllerLoop } from './controller-loop.ts';
 import { ensureObject } from './controller-writes.ts';
 import { definitionController, serveDefinitions } from './definition-controller.ts';
+import { eventController } from './event-controller.ts';
 import { garbageCollector, OwnerIndex } from './garbage-collector.ts';
 import { startHttpServer } from './http-server.ts';
 import { KindRegistry } from './kind-registry.ts';
@@ -68,6 +69,7 @@ async function serve(options: SandboxOptions, storage: StateStorage, signal: Abo
     namespaceController,
     garbageCollector(new OwnerIndex(store)),
     definitionController,
+    eventController,
     workloadController,
   ];
   const server = await startHttpServer(options.port ?? 0, (request) => handleRequest(state, request), log);

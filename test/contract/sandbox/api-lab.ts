@@ -5,6 +5,7 @@ import type { ApiRequest, StreamAnswer } from '../../../src/sandbox/api-request.
 import type { ApiState } from '../../../src/sandbox/api-state.ts';
 import { type Controller, ControllerLoop } from '../../../src/sandbox/controller-loop.ts';
 import { definitionController, serveDefinitions } from '../../../src/sandbox/definition-controller.ts';
+import { eventController } from '../../../src/sandbox/event-controller.ts';
 import { garbageCollector, OwnerIndex } from '../../../src/sandbox/garbage-collector.ts';
 import { memoryJournal } from '../../../src/sandbox/journal.ts';
 import { scalarText } from '../../../src/sandbox/json-access.ts';
@@ -63,7 +64,7 @@ export class ApiLab {
 
   allControllers(): readonly Controller[] {
     const collector = garbageCollector(new OwnerIndex(this.state.store));
-    return [namespaceController, collector, definitionController, workloadController];
+    return [namespaceController, collector, definitionController, eventController, workloadController];
   }
 
   /** Lets controllers finish what they have begun. */
