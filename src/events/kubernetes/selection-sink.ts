@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { KubernetesEvent } from '../../hooks/kubernetes-binding.ts';
 import type { KubeObject } from '../../kube/kube-object.ts';
 import { keyOf, type ReflectorEvent, type ReflectorSink } from '../../kube/reflector-sink.ts';
@@ -5,6 +6,9 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { ObjectFilter } from './object-filter.ts';
 import { isSameState, type ObjectStore, type StoredObject, toStoredObject } from './object-store.ts';
+
+/** Objects given to the filter in one turn of the event loop. */
+const OBJECTS_A_TURN = 100;
 
 export interface SelectionSinkOptions {
   readonly store: ObjectStore;
@@ -30,10 +34,16 @@ export class SelectionSink implements ReflectorSink {
   }
 
   async stage(objects: readonly KubeObject[]): Promise<void> {
-    const stored = await Promise.all(
-      objects.map(async (object) => [keyOf(object), await this.#toStored(object)] as const),
-    );
-    this.#staged.push(...stored);
+    const storing: Promise<readonly [key: string, stored: StoredObject]>[] = [];
+    for (const [index, object] of objects.entries()) {
+      // A page is long enough to keep everything else waiting.
+      if (index > 0 && index % OBJECTS_A_TURN === 0) await setImmediate();
+      const stored = this.#toStored(object).then((value) => [keyOf(object), value] as const);
+      // It may fail during a pause; whoever awaits all sees the failure all the same.
+      stored.catch(() => undefined);
+      storing.push(stored);
+    }
+    this.#staged.push(...(await Promise.all(storing)));
   }
 
   discard(): void {
