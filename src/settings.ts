@@ -189,7 +189,7 @@ export const SETTINGS = {
     'KUBE_CONFIG',
     textType,
     '',
-    'Path of a kubeconfig; empty means the config of the cluster we run in.',
+    'Path of a kubeconfig; empty takes KUBECONFIG, then the cluster we run in, then ~/.kube/config.',
   ),
   kubeServer: setting(
     'kube-server',

@@ -34,7 +34,7 @@ test.each<[ProgressEvent, string | undefined]>([
     { type: 'task-failed', failed: { ...FAILED, task: 'ConvergeModules', hook: '' } },
     'ConvergeModules failed (attempt 1, next in 6 s): boom',
   ],
-  [{ type: 'notice', isError: true, text: 'look\nhere' }, 'look\\u000ahere'],
+  [{ type: 'notice', isError: true, text: 'look\nhere' }, 'look | here'],
   [{ type: 'hook-started', run: HOOK }, undefined],
 ])('lineOf() %j', (event, expected) => {
   const progress = { ...NO_PROGRESS, printed: new Map([['web/a.sh', 'said \u001b[2J']]) };

@@ -15,7 +15,7 @@ export interface ProgressLine {
  */
 export function lineOf(event: ProgressEvent, progress: Progress): ProgressLine | undefined {
   const line = rawLine(event, progress);
-  return line && { ...line, text: escapeControls(line.text) };
+  return line && { ...line, text: escapeControls(inOneLine(line.text)) };
 }
 
 function rawLine(event: ProgressEvent, progress: Progress): ProgressLine | undefined {
@@ -63,6 +63,11 @@ function rawLine(event: ProgressEvent, progress: Progress): ProgressLine | undef
 
 function plain(text: string): ProgressLine {
   return { kind: 'plain', text };
+}
+
+/** Several lines of an error, one behind the other, as people read them. */
+function inOneLine(text: string): string {
+  return text.replaceAll(/\s*\n\s*/g, ' | ');
 }
 
 function firstLine(text: string): string {

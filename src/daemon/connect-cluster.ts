@@ -40,6 +40,7 @@ export async function connectCluster(
     readFile: readText,
   });
   const { clock, random, version } = host;
+  host.log.info({ server: access.server, source: access.source }, 'cluster');
   const credentials = new CredentialStore(access, {
     clock,
     readFile: readText,

@@ -1,6 +1,6 @@
 import type { ScheduleManager } from '../events/schedule/schedule-manager.ts';
 import { reconnectDelayMs } from '../kube/reflector-backoff.ts';
-import { hasCode, messageOf } from '../lib/errors.ts';
+import { hasCode, messageOf, OperatorError } from '../lib/errors.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import { onConfigChange } from '../operator/config-changes.ts';
 import type { Operator } from '../operator/operator.ts';
@@ -27,6 +27,13 @@ export async function loadPatiently(
       return;
     } catch (error) {
       stop.throwIfAborted();
+      if (hasCode(error, 'CONFIG_MAP_INVALID')) {
+        throw new OperatorError(
+          error.code,
+          `ConfigMap ${configMap.title} cannot be used, mend it and start again: ${error.message}`,
+          { cause: error },
+        );
+      }
       if (!hasCode(error, 'KUBE_UNREACHABLE') && !hasCode(error, 'KUBE_API')) throw error;
       const delayMs = reconnectDelayMs(failures, undefined, random);
       log.warn({ error, delayMs }, 'the API server cannot be asked for the ConfigMap yet, waiting for it');

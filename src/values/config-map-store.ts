@@ -78,6 +78,12 @@ export class ConfigMapStore {
     return this.#content;
   }
 
+  /** `namespace/name`, for messages. */
+  get title(): string {
+    const { namespace, name } = this.#deps.ref;
+    return `${namespace}/${name}`;
+  }
+
   get state(): ConfigState {
     return this.#state;
   }

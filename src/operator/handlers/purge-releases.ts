@@ -41,6 +41,7 @@ export async function handleModulePurge(
 ): Promise<TaskOutcome<Task>> {
   try {
     await operator.deps.releases.uninstall(release, signal);
+    operator.deps.log.info({ release }, 'Release without a module is removed');
   } catch (error) {
     rethrowAbort(error, signal);
     operator.deps.log.warn({ release, error: messageOf(error) }, 'Module purge failed, no retry.');
