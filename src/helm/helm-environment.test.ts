@@ -13,18 +13,18 @@ test('helmEnvironment() keeps the environment, but no helm settings of a person'
     },
     kubeConfigPath: '/ours',
     workDir: '/work',
-    pluginsDir: '/work/plugins',
+    pluginsDir: '/state/plugins',
     storageDriver: 'secret',
   });
   expect(env).toEqual({
     PATH: '/bin',
     HTTPS_PROXY: 'p',
     KUBECONFIG: '/ours',
-    KUBECACHEDIR: '/work/kube-cache',
-    HELM_CACHE_HOME: '/work/cache',
-    HELM_CONFIG_HOME: '/work/config',
-    HELM_DATA_HOME: '/work/data',
-    HELM_PLUGINS: '/work/plugins',
+    KUBECACHEDIR: '/state/kube-cache',
+    HELM_CACHE_HOME: '/state/cache',
+    HELM_CONFIG_HOME: '/state/config',
+    HELM_DATA_HOME: '/state/data',
+    HELM_PLUGINS: '/state/plugins',
     HELM_DRIVER: 'secret',
   });
 });
