@@ -12,7 +12,7 @@ test('helmEnvironment() keeps the environment, but no helm settings of a person'
       GONE: undefined,
     },
     kubeConfigPath: '/ours',
-    workDir: '/work',
+    workDir: '/state',
     pluginsDir: '/state/plugins',
     storageDriver: 'secret',
   });
