@@ -224,3 +224,12 @@ test('splitModulesDirs() leaves out empty parts', () => {
   expect(splitModulesDirs('/a::/b:')).toStrictEqual(['/a', '/b']);
   expect(splitModulesDirs('')).toStrictEqual([]);
 });
+
+test('findModules() says which parts of a module are not carried out', async () => {
+  await make({ 'modules/values.yaml': '', 'modules/web/crds/': '', 'modules/web/openapi/': '' });
+  await find();
+  expect(warnings.map(({ fields }) => fields['path'])).toStrictEqual([
+    join(root, 'modules/web/crds'),
+    join(root, 'modules/web/openapi'),
+  ]);
+});
