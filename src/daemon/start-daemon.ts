@@ -1,3 +1,4 @@
+import { bindingCount } from '../hooks/hook.ts';
 import { HookMetrics } from '../metrics/hook-metrics.ts';
 import { warnAboutUnknownModules } from '../operator/handlers/apply-config.ts';
 import { shutDown, startUp } from '../operator/lifecycle.ts';
@@ -122,10 +123,7 @@ async function start(settings: Settings, host: DaemonHost, signals: StartSignals
   warnAboutUnknownModules(operator);
   const hooks = await operator.deps.loadGlobalHooks(stop);
   operator.globalHooks = hooks.map((hook) => operator.deps.createRuntime(hook));
-  for (const { name, config } of hooks) {
-    const bindings = Object.keys(config.lifecycle).length + config.schedule.length + config.kubernetes.length;
-    metrics.setBindingCount('', name, bindings);
-  }
+  for (const hook of hooks) metrics.setBindingCount('', hook.name, bindingCount(hook));
   built.operator = operator;
   // Before the queues: requests may come earlier than the first hook runs, but not before their hooks are loaded.
   await operator.deps.setWebhooks(operator.globalHooks, true, stop);

@@ -47,3 +47,8 @@ export function moduleNameOf(hook: Hook): string {
 export function title(hook: Hook): string {
   return `${hook.owner.type} hook '${hook.name}'`;
 }
+
+/** How many lifecycle, schedule and kubernetes bindings a hook has. */
+export function bindingCount({ config }: Hook): number {
+  return Object.keys(config.lifecycle).length + config.schedule.length + config.kubernetes.length;
+}

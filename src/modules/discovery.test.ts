@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { hasCode, messageOf, OperatorError } from '../lib/errors.ts';
 import { keyOfName, type ModuleKey, type ModuleName } from '../values/module-key.ts';
-import { type DiscoveryInput, discoverModules, type EnabledScript, enablementChange } from './discovery.ts';
+import { type DiscoveryInput, discoverModules, type EnabledScript } from './discovery.ts';
 import { EXTENDERS, type Extender, type ModuleFlags } from './enablement.ts';
 import type { Module } from './module.ts';
 import { parseModuleName } from './module-name.ts';
@@ -149,12 +149,4 @@ test('discoverModules() rejects with the reason of the abort', async () => {
   await expect(discoverModules(inputFor({ own: T, script: T }), script, stop.signal)).rejects.toThrow(
     /^stopping$/,
   );
-});
-
-test('enablementChange() lists new modules in run order and gone ones in the reverse', () => {
-  const names = (text: string): ModuleName[] => text.split(' ').map(parseModuleName);
-  expect(enablementChange(names('a b c d'), names('b e d f'))).toStrictEqual({
-    becameEnabled: ['e', 'f'],
-    becameDisabled: ['c', 'a'],
-  });
 });

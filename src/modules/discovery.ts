@@ -113,21 +113,3 @@ function disabledByScript(verdict: ScriptVerdict): Decision {
   const reason = verdict.reason === '' ? 'the enabled script says false' : verdict.reason;
   return { isEnabled: false, source: 'enabled-script', reason };
 }
-
-/** The difference between two outcomes; the first pass is compared with nothing enabled. */
-export interface EnablementChange {
-  /** In run order. */
-  readonly becameEnabled: readonly ModuleName[];
-  /** In the reverse of the run order, as modules are deleted. */
-  readonly becameDisabled: readonly ModuleName[];
-}
-
-export function enablementChange(
-  previous: readonly ModuleName[],
-  next: readonly ModuleName[],
-): EnablementChange {
-  return {
-    becameEnabled: next.filter((name) => !previous.includes(name)),
-    becameDisabled: previous.filter((name) => !next.includes(name)).toReversed(),
-  };
-}

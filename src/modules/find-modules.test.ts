@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { LogFields, Logger } from '../lib/log.ts';
 import { silentLogger } from '../lib/log.ts';
-import { type FindModulesOptions, type FoundModules, findModules, splitModulesDirs } from './find-modules.ts';
+import { type FindModulesOptions, type FoundModules, findModules } from './find-modules.ts';
 
 let root = '';
 let warnings: { fields: LogFields; message: string }[] = [];
@@ -218,11 +218,6 @@ test('findModules() warns about further documents in a file', async () => {
   expect(warnings.map(({ message }) => message)).toStrictEqual([
     'only the first YAML document of the file counts',
   ]);
-});
-
-test('splitModulesDirs() leaves out empty parts', () => {
-  expect(splitModulesDirs('/a::/b:')).toStrictEqual(['/a', '/b']);
-  expect(splitModulesDirs('')).toStrictEqual([]);
 });
 
 test('findModules() says which parts of a module are not carried out', async () => {

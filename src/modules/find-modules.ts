@@ -32,11 +32,6 @@ export interface FoundModules {
   readonly staticValues: StaticValues;
 }
 
-/** The directories in a list joined with `:`; empty parts are left out. */
-export function splitModulesDirs(text: string): string[] {
-  return text.split(':').filter((dir) => dir !== '');
-}
-
 /**
  * Finds and reads all modules: each sub-directory, or symbolic link to a directory, whose name does not start with a
  * dot.

@@ -1,4 +1,4 @@
-import { hooksInOrder } from '../../hooks/hook.ts';
+import { bindingCount, hooksInOrder } from '../../hooks/hook.ts';
 import type { LifecycleBinding } from '../../hooks/hook-config.ts';
 import { messageOf, OperatorError } from '../../lib/errors.ts';
 import type { ModuleState } from '../module-state.ts';
@@ -16,10 +16,7 @@ export async function ensureHooks(
   const { loadModuleHooks, createRuntime, metrics } = operator.deps;
   const hooks = await loadModuleHooks(state.module, signal);
   state.hooks = hooks.map(createRuntime);
-  for (const { name, config } of hooks) {
-    const bindings = Object.keys(config.lifecycle).length + config.schedule.length + config.kubernetes.length;
-    metrics.setBindingCount(state.module.name, name, bindings);
-  }
+  for (const hook of hooks) metrics.setBindingCount(state.module.name, hook.name, bindingCount(hook));
 }
 
 /**
