@@ -239,7 +239,7 @@ export const SETTINGS = {
     'ADDON_OPERATOR_HOOK_OUTPUT_LIMIT',
     integerType(0, Number.MAX_SAFE_INTEGER),
     '16777216',
-    'Bytes of output of one hook run that are logged, the rest is dropped and counted; 0 means all.',
+    'Bytes of output of one run of a hook or enabled script that are logged, the rest is dropped and counted; 0 means all.',
   ),
   hookEnv: setting(
     'hook-env',

@@ -86,7 +86,12 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
     remove: (crontab, id) => scheduleManager.remove(crontab, id),
     onTick: (runtime, binding) => operator.onScheduleTick(runtime, binding),
   });
-  const scheduleManager = new ScheduleManager({ clock, log, onFire: (_crontab, ids) => schedules.fire(ids) });
+  const scheduleManager = new ScheduleManager({
+    clock,
+    log,
+    onFire: (_crontab, ids) => schedules.fire(ids),
+    onMissed: (crontab, ticks) => metrics.missedTicks(crontab, ticks),
+  });
   const webhooks = createWebhooks({ ...options, kube: base.cluster.main }, base.reflectors, () => operator);
   const queues: QueueSet<Task> = new QueueSet<Task>({
     clock,
@@ -140,6 +145,7 @@ function createScript({ settings, host, base, metrics }: BuildOptions, values: V
     cwd: host.cwd,
     timeoutMs: settings.hookTimeoutMs === 0 ? undefined : settings.hookTimeoutMs,
     graceMs: HOOK_GRACE_MS,
+    maxOutputBytes: maxOutputBytesOf(settings),
     isKeepingFiles: settings.keepsTmpFiles,
     log: host.log,
     onUsage: (module, usage) =>
@@ -148,6 +154,10 @@ function createScript({ settings, host, base, metrics }: BuildOptions, values: V
         usage,
       ),
   });
+}
+
+function maxOutputBytesOf({ hookOutputLimitBytes }: Settings): number | undefined {
+  return hookOutputLimitBytes === 0 ? undefined : hookOutputLimitBytes;
 }
 
 function tellFailure({ log, onTaskFailure }: DaemonHost, failed: FailedTask): void {
@@ -177,7 +187,7 @@ function createExecution(
       cwd: host.cwd,
       timeoutMs: settings.hookTimeoutMs === 0 ? undefined : settings.hookTimeoutMs,
       graceMs: HOOK_GRACE_MS,
-      maxOutputBytes: settings.hookOutputLimitBytes === 0 ? undefined : settings.hookOutputLimitBytes,
+      maxOutputBytes: maxOutputBytesOf(settings),
       keepFiles: settings.keepsTmpFiles,
     }),
     objectPatcher: new ObjectPatcher({

@@ -68,7 +68,10 @@ test('sections show merged values, config values, patches and snapshots', async 
   lab.values.applyPatch(name('web'), [{ op: 'add', path: '/web/a', value: 1 }]);
   expect(web.values()).toEqual({ a: 1 });
   expect(web.patches()).toEqual([{ Operations: [{ op: 'add', path: '/web/a', value: 1 }] }]);
-  expect(web.snapshots()).toEqual({ 'a.sh': { pods: expect.objectContaining({ snapshot: [] }) } });
+  const none = { count: 0, added: 0, deleted: 0, modified: 0, cleaned: 0 };
+  expect(web.snapshots()).toEqual({
+    'a.sh': { pods: { operations: { sinceLastExecution: none, sinceStart: none }, snapshot: [] } },
+  });
   expect(view.global.values()).toEqual({});
   expect(view.module('other')).toBeUndefined();
 });

@@ -130,8 +130,11 @@ function snapshotsOfHook(runtime: HookRuntime, hook: Hook): JsonObject {
   return Object.fromEntries(
     hook.config.kubernetes.map((binding) => [
       binding.name,
-      // Snapshot items are what the API server sent as JSON, or what a filter made of it.
-      { snapshot: runtime.peek(binding.index) as unknown as JsonObject[] },
+      {
+        operations: runtime.operations(binding.index) as unknown as JsonObject,
+        // Snapshot items are what the API server sent as JSON, or what a filter made of it.
+        snapshot: runtime.peek(binding.index) as unknown as JsonObject[],
+      },
     ]),
   );
 }

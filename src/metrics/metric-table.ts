@@ -185,6 +185,11 @@ export const METRICS = {
     ['verb', 'url'],
     'Duration of API requests; the URL has {namespace} and {name} in place of names.',
   ),
+  missedTicks: counter(
+    'schedule_missed_ticks_total',
+    ['crontab'],
+    'Ticks of a crontab that passed while the process slept or its clock jumped ahead; for all that were due at once the hooks run once.',
+  ),
   droppedHookSeries: counter(
     'hook_metrics_dropped_series_total',
     ['module', 'hook'],

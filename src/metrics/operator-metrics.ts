@@ -273,6 +273,10 @@ export class OperatorMetrics {
     this.#metrics.kubeRequestSeconds.observe(labels, seconds);
   }
 
+  missedTicks(crontab: string, ticks: number): void {
+    this.#metrics.missedTicks.inc({ crontab }, ticks);
+  }
+
   /** @param labels `module` empty for a global hook */
   droppedHookSeries(labels: { readonly module: string; readonly hook: string }, series: number): void {
     this.#metrics.droppedHookSeries.inc(labels, series);

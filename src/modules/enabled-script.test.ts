@@ -68,6 +68,7 @@ function optionsWith(options: Partial<EnabledScriptOptions> = {}): EnabledScript
     cwd: root,
     timeoutMs: undefined,
     graceMs: 1_000,
+    maxOutputBytes: undefined,
     isKeepingFiles: false,
     log: silentLogger,
     onUsage: () => undefined,

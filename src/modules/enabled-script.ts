@@ -23,6 +23,8 @@ export interface EnabledScriptOptions {
   /** Undefined: no limit. */
   readonly timeoutMs: number | undefined;
   readonly graceMs: number;
+  /** Bytes of output that are logged, the rest is dropped and counted; undefined: all. */
+  readonly maxOutputBytes: number | undefined;
   /** Leave the files where they are, for debugging. */
   readonly isKeepingFiles: boolean;
   readonly log: Logger;
@@ -61,10 +63,16 @@ export function createEnabledScript(options: EnabledScriptOptions): EnabledScrip
           },
           ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),
           graceMs: options.graceMs,
+          ...(options.maxOutputBytes === undefined ? {} : { maxLineBytes: options.maxOutputBytes }),
           onLine: (output, line) => log.info({ output }, line),
         },
         signal,
       );
+      if (result.droppedBytes !== undefined)
+        log.warn(
+          { truncatedBytes: result.droppedBytes, limitBytes: options.maxOutputBytes },
+          'hook output is truncated',
+        );
       checkOutcome(result);
       if (result.usage !== undefined) options.onUsage(module.name, result.usage);
       const verdict = await readVerdict(files);

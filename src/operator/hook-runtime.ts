@@ -1,4 +1,5 @@
 import type { Monitor } from '../events/kubernetes/monitor.ts';
+import { OperationCounter, type SnapshotOperations } from '../events/kubernetes/snapshot-operations.ts';
 import type { Hook } from '../hooks/hook.ts';
 import type { KubernetesBinding } from '../hooks/hook-config.ts';
 import type { KubernetesEvent, SnapshotItem } from '../hooks/kubernetes-binding.ts';
@@ -85,11 +86,15 @@ export class HookRuntime {
   }
 
   /**
-   * The same, for people who look from outside: reading a binding that is not synchronized yet would drop the events it
-   * holds back, so it shows nothing.
+   * The same, for those who look from outside: a binding that is not synchronized yet shows nothing.
    */
   peek(bindingIndex: number): readonly SnapshotItem[] {
-    return this.#unlocked.has(bindingIndex) ? this.snapshot(bindingIndex) : [];
+    return this.#unlocked.has(bindingIndex) ? (this.#monitors.get(bindingIndex)?.peek() ?? []) : [];
+  }
+
+  /** What happened to the snapshot of one kubernetes binding: nothing while its monitor does not run. */
+  operations(bindingIndex: number): SnapshotOperations {
+    return this.#monitors.get(bindingIndex)?.operations() ?? new OperationCounter().read(0);
   }
 
   /** Lets events of the given bindings through, beginning with those that were held back. */

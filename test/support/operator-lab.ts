@@ -3,6 +3,10 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { createHistogram } from 'node:perf_hooks';
 import type { Monitor } from '../../src/events/kubernetes/monitor.ts';
+import {
+  OperationCounter,
+  type SnapshotOperations,
+} from '../../src/events/kubernetes/snapshot-operations.ts';
 import type { Hook, HookOwner } from '../../src/hooks/hook.ts';
 import type { KubernetesEvent, SnapshotItem } from '../../src/hooks/kubernetes-binding.ts';
 import { HookRunner } from '../../src/hooks/run-hook.ts';
@@ -69,6 +73,14 @@ class FakeMonitor implements Monitor {
 
   snapshot(): readonly SnapshotItem[] {
     return this.items;
+  }
+
+  peek(): readonly SnapshotItem[] {
+    return this.items;
+  }
+
+  operations(): SnapshotOperations {
+    return new OperationCounter().read(this.items.length);
   }
 
   unlock(): void {

@@ -9,12 +9,14 @@ import type { ObjectFilter } from './object-filter.ts';
 import type { ObjectStore } from './object-store.ts';
 import { SelectionSink } from './selection-sink.ts';
 import { fieldSelectorQuery, labelSelectorQuery } from './selectors.ts';
+import type { OperationCounter } from './snapshot-operations.ts';
 
 export interface BindingWatchesOptions {
   readonly spec: KubernetesBindingSpec;
   readonly resource: ApiResource;
   readonly reflectors: SharedReflectors;
   readonly store: ObjectStore;
+  readonly operations: OperationCounter;
   readonly filter: ObjectFilter;
   readonly emit: (event: KubernetesEvent) => void;
   readonly clock: Clock;
@@ -103,10 +105,12 @@ export class BindingWatches {
   }
 
   #close(namespace: string): void {
-    const { store, emit } = this.#options;
+    const { store, operations, emit } = this.#options;
     this.#namespaces.get(namespace)?.abort();
     this.#namespaces.delete(namespace);
-    for (const { item } of store.deleteNamespace(namespace)) emit({ watchEvent: 'Deleted', item });
+    const gone = store.deleteNamespace(namespace);
+    operations.note('cleaned', gone.length);
+    for (const { item } of gone) emit({ watchEvent: 'Deleted', item });
   }
 
   async #subscribeUntilDone(selection: Selection, signal: AbortSignal): Promise<void> {

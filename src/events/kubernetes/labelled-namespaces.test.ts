@@ -46,6 +46,13 @@ test('the objects of a namespace that begins to match are Added, those of one th
   lab.api.put('b/one');
   await settle();
   expect(lab.events.slice(3)).toEqual(['Deleted b/one', 'Deleted b/two']);
+  expect(monitor.operations().sinceStart).toEqual({
+    count: 2,
+    added: 2,
+    deleted: 0,
+    modified: 1,
+    cleaned: 2,
+  });
   expect(monitor.snapshot().map(titleOf)).toEqual(['a/one', 'a/two']);
   expect(lab.api.openWatches).toBe(2);
 });

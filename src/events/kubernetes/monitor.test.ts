@@ -218,6 +218,23 @@ describe('events', () => {
     expect(monitor.snapshot()).toMatchObject([{ object: { data: { x: 1 } }, filterResult: 1 }, {}]);
   });
 
+  test('operations on the snapshot are counted since the start and since the last run', async () => {
+    lab.api.put('a/there-before');
+    const monitor = await lab.started({ executeOnEvents: [] });
+    lab.api.put('a/one');
+    lab.api.put('a/one', { data: { x: 1 } });
+    await settle();
+    monitor.snapshot();
+    lab.api.put('a/two');
+    lab.api.delete('a/one');
+    await settle();
+    expect(monitor.peek()).toHaveLength(2);
+    expect(monitor.operations()).toEqual({
+      sinceLastExecution: { count: 2, added: 1, deleted: 1, modified: 0, cleaned: 0 },
+      sinceStart: { count: 2, added: 2, deleted: 1, modified: 1, cleaned: 0 },
+    });
+  });
+
   test('FAULT-A20: of a burst on one object the last state is delivered', async () => {
     (await lab.started()).unlock();
     for (let index = 0; index < 5_000; index += 1) lab.api.put('a/one', { data: { index } });

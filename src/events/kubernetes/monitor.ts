@@ -7,6 +7,7 @@ import { BindingWatches } from './binding-watches.ts';
 import { EventGate } from './event-gate.ts';
 import { createObjectFilter, type JqProgram } from './object-filter.ts';
 import { ObjectStore } from './object-store.ts';
+import { OperationCounter, type SnapshotOperations } from './snapshot-operations.ts';
 
 /** Follows the objects of one binding: keeps its snapshot and emits its events. */
 export interface Monitor {
@@ -21,10 +22,13 @@ export interface Monitor {
    */
   start(signal: AbortSignal): Promise<void>;
   /**
-   * The current objects, sorted by namespace and name. While the monitor is locked, reading drops the events held back so
-   * far: what they tell is in the snapshot.
+   * The current objects for a run of the hook, sorted by namespace and name. While the monitor is locked, reading drops the
+   * events held back so far: what they tell is in the snapshot.
    */
   snapshot(): readonly SnapshotItem[];
+  /** The same for onlookers: nothing is dropped or counted anew. */
+  peek(): readonly SnapshotItem[];
+  operations(): SnapshotOperations;
   /** Emits the events held back, in order, and from then on every event as it comes. */
   unlock(): void;
   /** Ends all watches; nothing is emitted afterwards. */
@@ -66,6 +70,7 @@ class BindingMonitor implements Monitor {
   readonly #deps: MonitorDeps;
   readonly #stopped = new AbortController();
   readonly #gate: EventGate;
+  readonly #operations = new OperationCounter();
   #store: ObjectStore | undefined;
 
   constructor(spec: KubernetesBindingSpec, deps: MonitorDeps) {
@@ -94,7 +99,16 @@ class BindingMonitor implements Monitor {
 
   snapshot(): readonly SnapshotItem[] {
     this.#gate.drop();
+    this.#operations.startExecution();
+    return this.peek();
+  }
+
+  peek(): readonly SnapshotItem[] {
     return this.#store?.items() ?? [];
+  }
+
+  operations(): SnapshotOperations {
+    return this.#operations.read(this.#store?.size ?? 0);
   }
 
   unlock(): void {
@@ -118,6 +132,7 @@ class BindingMonitor implements Monitor {
         log: this.#deps.log.child({ binding: name }),
         resource,
         store: this.#store,
+        operations: this.#operations,
         filter: createObjectFilter(this.#spec, program && this.#timed(program)),
         emit: (event) => {
           this.#gate.pass(event);

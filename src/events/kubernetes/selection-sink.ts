@@ -6,12 +6,14 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { ObjectFilter } from './object-filter.ts';
 import { isSameState, type ObjectStore, type StoredObject, toStoredObject } from './object-store.ts';
+import type { OperationCounter } from './snapshot-operations.ts';
 
 /** Objects given to the filter in one turn of the event loop. */
 const OBJECTS_A_TURN = 100;
 
 export interface SelectionSinkOptions {
   readonly store: ObjectStore;
+  readonly operations: OperationCounter;
   readonly filter: ObjectFilter;
   readonly emit: (event: KubernetesEvent) => void;
   /** Whether the objects of the initial state are emitted as Added. */
@@ -51,12 +53,13 @@ export class SelectionSink implements ReflectorSink {
   }
 
   commit(): void {
-    const { store, emit, isAnnounced } = this.#options;
+    const { store, operations, emit, isAnnounced } = this.#options;
     const staged = this.#staged;
     this.#staged = [];
     if (this.#signal.aborted) return;
     for (const [key, stored] of staged) store.set(key, stored);
     if (!isAnnounced) return;
+    operations.note('added', staged.length);
     for (const { item } of store.sorted(staged.map(([, stored]) => stored))) {
       emit({ watchEvent: 'Added', item });
     }
@@ -74,16 +77,18 @@ export class SelectionSink implements ReflectorSink {
   }
 
   async #apply(event: ReflectorEvent): Promise<void> {
-    const { store, emit } = this.#options;
+    const { store, operations, emit } = this.#options;
     const after = event.object === undefined ? undefined : await this.#toStored(event.object);
     if (this.#signal.aborted) return;
     const before = store.get(event.key);
     if (event.type === 'Deleted') {
       const last = after ?? before;
       store.delete(event.key);
+      operations.note('deleted');
       if (last !== undefined) emit({ watchEvent: 'Deleted', item: last.item });
     } else if (after !== undefined) {
       store.set(event.key, after);
+      operations.note(before === undefined ? 'added' : 'modified');
       if (before === undefined || !isSameState(before, after)) {
         emit({ watchEvent: event.type, item: after.item });
       }
