@@ -1,5 +1,7 @@
 import type { Backend } from '../support/world.ts';
 import { badInputTests } from './bad-input.ts';
+import { bindingContextTests } from './binding-contexts.ts';
+import { crdTests } from './crds.ts';
 import { discoveryTests } from './discovery.ts';
 import { executionLimitTests } from './execution-limits.ts';
 import { mainLoopTests } from './main-loop.ts';
@@ -14,10 +16,12 @@ export function lifecycleTests(backend: () => Backend): void {
   startUpTests(backend);
   discoveryTests(backend);
   moduleLifecycleTests(backend);
+  crdTests(backend);
   mainLoopTests(backend);
   queueTests(backend);
   badInputTests(backend);
   executionLimitTests(backend);
   metricsFromHooksTests(backend);
   oldHookTests(backend);
+  bindingContextTests(backend);
 }
