@@ -11,18 +11,25 @@ export interface Clock {
 /** Longest delay a Node timer takes; a longer one would fire at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-export const systemClock: Clock = {
-  now: () => Date.now(),
-  async sleep(ms, signal) {
-    let leftMs = ms;
-    do {
-      const stepMs = Math.min(leftMs, MAX_TIMER_MS);
-      try {
-        await sleepFor(stepMs, undefined, { signal });
-      } catch (error) {
-        throw signal.aborted ? signal.reason : error;
-      }
-      leftMs -= stepMs;
-    } while (leftMs > 0);
-  },
-};
+export const systemClock: Clock = { now: () => Date.now(), sleep };
+
+const NS_PER_MS = 1_000_000;
+
+/**
+ * Never set and never turned back: `now()` counts milliseconds from a moment that is the same for all processes of a
+ * machine. For deadlines that must hold although somebody sets the wall clock.
+ */
+export const steadyClock: Clock = { now: () => Number(process.hrtime.bigint()) / NS_PER_MS, sleep };
+
+async function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  let leftMs = ms;
+  do {
+    const stepMs = Math.min(leftMs, MAX_TIMER_MS);
+    try {
+      await sleepFor(stepMs, undefined, { signal });
+    } catch (error) {
+      throw signal.aborted ? signal.reason : error;
+    }
+    leftMs -= stepMs;
+  } while (leftMs > 0);
+}

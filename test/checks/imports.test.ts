@@ -13,6 +13,7 @@ const PURE_FILES = [
   'helm/release-action.ts',
   'hooks/parse-hook-config.ts',
   'kube/discovery-documents.ts',
+  'kube/lease/lease-election.ts',
   'lib/backoff.ts',
   'lib/errors.ts',
   'lib/go-duration.ts',
