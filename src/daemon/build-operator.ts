@@ -22,12 +22,14 @@ import type { Task } from '../operator/tasks.ts';
 import { QueueSet } from '../queue/queue-set.ts';
 import type { Settings } from '../settings.ts';
 import type { ConfigMapStore } from '../values/config-map-store.ts';
+import type { ModuleName } from '../values/module-key.ts';
 import { ValuesStore } from '../values/values-store.ts';
 import { visibleToModule } from '../values/visible-values.ts';
 import type { BaseParts } from './base-parts.ts';
 import { type FailedTask, failedTask } from './failed-task.ts';
 import { createRuntime, type HookPartsDeps } from './hook-parts.ts';
 import type { DaemonHost } from './host.ts';
+import { createCrds } from './module-crds.ts';
 import { releasesOf } from './releases.ts';
 import { createWebhooks } from './webhooks.ts';
 
@@ -69,6 +71,8 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
       log,
     });
   let found = await find();
+  const crds = createCrds(options);
+  await crds.read(found.modules);
   const values = new ValuesStore(found.staticValues);
   values.setConfig(configMap.content);
   const dynamicFlags = new DynamicFlags();
@@ -78,6 +82,11 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
     dynamic: dynamicFlags.all,
     configMap: configMap.content.flags,
   });
+  const isFlaggedOff = (name: ModuleName): boolean => {
+    const module = found.modules.find((other) => other.name === name);
+    return module === undefined || !flagDecision(module, flags(), extenders).isEnabled;
+  };
+  takeConfig(configMap, values, isFlaggedOff);
   const execution = createExecution(options, values, dynamicFlags, () => operator);
   const runScript = createScript(options, values);
   const hookParts: HookPartsDeps = { host, metrics, stop, ...base };
@@ -109,18 +118,17 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
       execution,
       metrics,
       releases: releasesOf(base.helm),
+      crds,
       discover: (modules, signal) =>
         discoverModules({ modules, flags: flags(), extenders }, runScript, signal),
-      isFlaggedOff: (name) => {
-        const module = found.modules.find((other) => other.name === name);
-        return module === undefined || !flagDecision(module, flags(), extenders).isEnabled;
-      },
+      isFlaggedOff,
       loadModuleHooks: (module, signal) =>
         loader.load(join(module.path, 'hooks'), { type: 'module', module: module.name }, signal),
       loadGlobalHooks: (signal) =>
         loader.load(globalHooksRoot(settings.globalHooksDir), { type: 'global' }, signal),
       reloadModules: async () => {
         found = await find();
+        await crds.read(found.modules);
         values.setStatic(found.staticValues);
         operator.setModules(found.modules);
       },
@@ -134,6 +142,24 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
   );
   const handle = taskHandler(operator);
   return { operator, scheduleManager };
+}
+
+/** What the ConfigMap says at the start has to match the schemas of all modules that flags enable. */
+function takeConfig(
+  configMap: ConfigMapStore,
+  values: ValuesStore,
+  isFlaggedOff: (name: ModuleName) => boolean,
+): void {
+  try {
+    values.setConfig(configMap.content, (name) => !isFlaggedOff(name));
+  } catch (cause) {
+    if (!(cause instanceof OperatorError)) throw cause;
+    throw new OperatorError(
+      cause.code,
+      `ConfigMap ${configMap.title} cannot be used, mend it and start again: ${cause.message}`,
+      { cause },
+    );
+  }
 }
 
 function createScript({ settings, host, base, metrics }: BuildOptions, values: ValuesStore): EnabledScript {

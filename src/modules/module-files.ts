@@ -25,7 +25,6 @@ export async function loadModule(
 ): Promise<Module> {
   const key = keyOfName(name);
   const own = await readValuesFile(join(path, 'values.yaml'), isStrict, log);
-  await warnAboutUnused(path, name, log);
   return {
     name,
     key,
@@ -36,19 +35,6 @@ export async function loadModule(
     ownFlag: flagOfFile(own, `${key}Enabled`),
     staticValues: mergeValues(sectionOfFile(common, key), sectionOfFile(own, key)),
   };
-}
-
-/** What the contract knows and this version does not carry out must not be passed over in silence. */
-const UNUSED = {
-  crds: 'CRDs in crds/ are not installed yet: install them with kubectl before the module needs them',
-  openapi: 'schemas in openapi/ are not used yet: values are not validated and get no defaults',
-} as const;
-
-async function warnAboutUnused(modulePath: string, name: string, log: Logger): Promise<void> {
-  for (const [directory, message] of Object.entries(UNUSED)) {
-    const path = join(modulePath, directory);
-    if ((await look(path))?.isDirectory()) log.warn({ module: name, path }, message);
-  }
 }
 
 async function chartKind(path: string): Promise<ChartKind> {

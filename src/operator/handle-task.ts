@@ -9,6 +9,7 @@ import {
 } from './handlers/enable-global-hook.ts';
 import { handleGlobalHookRun } from './handlers/global-hook-run.ts';
 import { handleModuleDelete } from './handlers/module-delete.ts';
+import { handleModuleEnsureCrds } from './handlers/module-ensure-crds.ts';
 import { handleModuleHookRun } from './handlers/module-hook-run.ts';
 import { handleModuleRun } from './handlers/module-run.ts';
 import { handleDiscoverReleases, handleModulePurge } from './handlers/purge-releases.ts';
@@ -54,6 +55,8 @@ async function dispatch(
       return handleReloadFiles(operator, signal);
     case 'ModuleRun':
       return handleModuleRun(operator, task, queue, signal);
+    case 'ModuleEnsureCRDs':
+      return handleModuleEnsureCrds(operator, task, signal);
     case 'ModuleDelete':
       return handleModuleDelete(operator, task, signal);
     case 'DiscoverHelmReleases':
@@ -79,6 +82,7 @@ function logFailure(operator: Operator, task: Task, queue: string, error: unknow
     case 'ConvergeModules':
     case 'ApplyKubeConfigValues':
     case 'ReloadFiles':
+    case 'ModuleEnsureCRDs':
     case 'ModuleRun':
     case 'ModuleDelete':
     case 'DiscoverHelmReleases':

@@ -15,6 +15,7 @@ import type { ConvergePhase } from './converge.ts';
 import type { DynamicFlags } from './dynamic-flags.ts';
 import type { HookExecution } from './hook-execution.ts';
 import type { HookRuntime } from './hook-runtime.ts';
+import type { ModuleCrds } from './module-crds.ts';
 import { type ModuleState, newModuleState } from './module-state.ts';
 import type { Releases } from './releases.ts';
 import { Synchronization } from './synchronization.ts';
@@ -31,6 +32,7 @@ export interface OperatorDeps {
   readonly dynamicFlags: DynamicFlags;
   readonly execution: HookExecution;
   readonly releases: Releases;
+  readonly crds: ModuleCrds;
   readonly metrics: OperatorMetrics;
   /** One pass over all modules, enabled scripts included. */
   readonly discover: (modules: readonly Module[], signal: AbortSignal) => Promise<Discovery>;
@@ -74,6 +76,8 @@ export class Operator {
   firstConverge: ConvergeProgress = 'not-started';
   readonly #firstConvergeDone = Promise.withResolvers<void>();
   convergeStartedMs: number | undefined;
+  /** The ConfigMap can be read, but what it says does not match the schemas; older values stay in force. */
+  isConfigRefused = false;
   #modules: readonly Module[] = [];
 
   constructor(deps: OperatorDeps, modules: readonly Module[]) {

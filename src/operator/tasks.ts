@@ -70,6 +70,7 @@ export type Task =
       readonly trigger: string;
     }
   | { readonly type: 'ReloadFiles'; readonly trigger: string }
+  | { readonly type: 'ModuleEnsureCRDs'; readonly module: ModuleName; readonly trigger: string }
   | { readonly type: 'ModuleDelete'; readonly module: ModuleName; readonly trigger: string }
   | { readonly type: 'DiscoverHelmReleases'; readonly trigger: string }
   | { readonly type: 'ModulePurge'; readonly release: string; readonly trigger: string };
@@ -91,6 +92,7 @@ export function hookOf(task: Task): string {
 export function isConvergeTask(task: Task): boolean {
   switch (task.type) {
     case 'ConvergeModules':
+    case 'ModuleEnsureCRDs':
     case 'ModuleDelete':
       return true;
     case 'ModuleRun':
@@ -125,6 +127,7 @@ export function countsForConverge(task: Task): boolean {
     case 'ConvergeModules':
     case 'ApplyKubeConfigValues':
     case 'ReloadFiles':
+    case 'ModuleEnsureCRDs':
     case 'ModuleDelete':
       return isConvergeTask(task);
   }
@@ -153,6 +156,7 @@ function describeWhat(task: Task): string {
       return `${task.module}:${describeHookRun(task)}`;
     case 'ModuleRun':
       return task.doModuleStartup ? `${task.module}:doStartup` : task.module;
+    case 'ModuleEnsureCRDs':
     case 'ModuleDelete':
       return task.module;
     case 'GlobalHookEnableScheduleBindings':

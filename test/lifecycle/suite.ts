@@ -4,6 +4,7 @@ import { bindingContextTests } from './binding-contexts.ts';
 import { crdTests } from './crds.ts';
 import { discoveryTests } from './discovery.ts';
 import { executionLimitTests } from './execution-limits.ts';
+import { hookProcessTests } from './hook-processes.ts';
 import { mainLoopTests } from './main-loop.ts';
 import { metricsFromHooksTests } from './metrics-from-hooks.ts';
 import { moduleLifecycleTests } from './module-lifecycle.ts';
@@ -24,4 +25,5 @@ export function lifecycleTests(backend: () => Backend): void {
   metricsFromHooksTests(backend);
   oldHookTests(backend);
   bindingContextTests(backend);
+  hookProcessTests(backend);
 }

@@ -114,6 +114,8 @@ export class OperatorLab {
   /** What discovery finds; a module in `flaggedOff` was disabled since. */
   readonly enabled = new Set<string>();
   readonly flaggedOff = new Set<string>();
+  /** Modules that bring CRDs. */
+  readonly withCrds = new Set<string>();
   readonly monitors = new Map<string, FakeMonitor>();
   /** Taken by calls of helm, discovery and monitors under their name, before they do anything. */
   readonly obstacles = new Map<string, () => void | Promise<void>>();
@@ -254,6 +256,10 @@ export class OperatorLab {
         values: this.values,
         dynamicFlags: this.dynamicFlags,
         releases: this.#releases(),
+        crds: {
+          has: (module) => this.withCrds.has(module),
+          ensure: (module) => this.#call(`crds ${module}`),
+        },
         discover: async (known) => {
           await this.#call('discover');
           return {

@@ -92,6 +92,9 @@ async function discover(
     return {
       type: 'repeat',
       before: [
+        ...plan.toRun
+          .filter((run) => run.doModuleStartup && deps.crds.has(run.module))
+          .map(({ module }): Task => ({ type: 'ModuleEnsureCRDs', module, trigger })),
         ...plan.toDelete.map((module): Task => ({ type: 'ModuleDelete', module, trigger })),
         ...plan.toRun.map(
           (run): Task => ({ type: 'ModuleRun', ...run, isPartOfConverge: true, trigger, activation }),

@@ -1,0 +1,187 @@
+import { readFile } from 'node:fs/promises';
+import type { Discovery } from '../../kube/discovery.ts';
+import { hasStatus, type KubeClient } from '../../kube/kube-client.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { hasCode, messageOf, OperatorError } from '../../lib/errors.ts';
+import { isObject, parseJson } from '../../lib/json.ts';
+import type { Logger } from '../../lib/log.ts';
+import { type Crd, parseCrdFile } from './crd.ts';
+import { changeOfCrd, newCrd } from './merge-crd.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+export interface CrdInstallerOptions {
+  readonly kube: KubeClient;
+  readonly discovery: Pick<Discovery, 'find' | 'invalidate'>;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Set on every CRD, as on the objects of releases. */
+  readonly extraLabels: Readonly<Record<string, string>>;
+}
+
+const COLLECTION = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+const MAX_CONFLICTS = 10;
+const ESTABLISH_SECONDS = 30;
+const DISCOVERY_TRIES = 100;
+const DISCOVERY_PAUSE_MS = 100;
+
+/** Brings the CRDs of modules into the cluster, before anything uses their kinds. None is ever deleted. */
+export class CrdInstaller {
+  readonly #options: CrdInstallerOptions;
+
+  constructor(options: CrdInstallerOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Creates or updates the CRDs in these files, and waits until the API server serves them. What is wrong with one does
+   * not keep the others from being applied.
+   *
+   * @throws OperatorError CRD_FAILED naming every file and CRD that could not be applied
+   */
+  async ensure(module: string, files: readonly string[], signal: AbortSignal): Promise<void> {
+    const problems: string[] = [];
+    const changed: Crd[] = [];
+    for (const path of files) {
+      try {
+        const file = parseCrdFile(await readFile(path, 'utf8'), path);
+        problems.push(...file.problems);
+        for (const crd of file.crds)
+          if (await this.#tryApply(module, crd, problems, signal)) changed.push(crd);
+      } catch (error) {
+        signal.throwIfAborted();
+        problems.push(`${path}: ${messageOf(error)}`);
+      }
+    }
+    await this.#untilDiscovered(changed, signal);
+    if (problems.length === 0) return;
+    throw new OperatorError(
+      'CRD_FAILED',
+      `Cannot bring all CRDs of module "${module}" into the cluster: ${problems.join('; ')}`,
+    );
+  }
+
+  async #tryApply(module: string, crd: Crd, problems: string[], signal: AbortSignal): Promise<boolean> {
+    try {
+      const did = await this.#apply(crd, signal);
+      if (did === 'kept') return false;
+      this.#options.log.info({ module, crd: crd.name }, did === 'created' ? 'CRD created' : 'CRD updated');
+      return true;
+    } catch (error) {
+      signal.throwIfAborted();
+      problems.push(`${crd.name}: ${messageOf(error)}`);
+      return false;
+    }
+  }
+
+  async #apply(crd: Crd, signal: AbortSignal): Promise<'created' | 'updated' | 'kept'> {
+    for (let conflicts = 0; ; conflicts += 1) {
+      try {
+        const done = await this.#applyOnce(crd, signal);
+        if (!isEstablished(done.object)) await this.#untilEstablished(crd.name, signal);
+        return done.type;
+      } catch (error) {
+        // Somebody else has created or changed it meanwhile: look again.
+        if (!hasStatus(error, 409) || conflicts === MAX_CONFLICTS) throw error;
+      }
+    }
+  }
+
+  async #applyOnce(
+    crd: Crd,
+    signal: AbortSignal,
+  ): Promise<{ readonly type: 'created' | 'updated' | 'kept'; readonly object: Fields }> {
+    const { kube, extraLabels } = this.#options;
+    const path = `${COLLECTION}/${encodeURIComponent(crd.name)}`;
+    let current = await this.#read(path, signal);
+    if (current === undefined) {
+      const body = newCrd(crd, extraLabels);
+      const object = fieldsOf(await kube.request({ method: 'POST', path: COLLECTION, body }, signal));
+      return { type: 'created', object };
+    }
+    if (fieldsOf(current['metadata'])['deletionTimestamp'] !== undefined)
+      throw new OperatorError('CRD_FAILED', 'it is being deleted; it is created anew once it is gone');
+    const { storedVersions } = changeOfCrd(current, crd, extraLabels);
+    if (storedVersions !== undefined) {
+      const body = { ...current, status: { ...fieldsOf(current['status']), storedVersions } };
+      current = fieldsOf(await kube.request({ method: 'PUT', path: `${path}/status`, body }, signal));
+    }
+    const { object: body } = changeOfCrd(current, crd, extraLabels);
+    if (body === undefined) return { type: 'kept', object: current };
+    return { type: 'updated', object: fieldsOf(await kube.request({ method: 'PUT', path, body }, signal)) };
+  }
+
+  async #read(path: string, signal: AbortSignal): Promise<Fields | undefined> {
+    try {
+      return fieldsOf(await this.#options.kube.request({ method: 'GET', path }, signal));
+    } catch (error) {
+      if (hasStatus(error, 404)) return undefined;
+      throw error;
+    }
+  }
+
+  /** Follows the CRD until its kind is accepted. @throws OperatorError CRD_FAILED with what the API server says against it */
+  async #untilEstablished(name: string, signal: AbortSignal): Promise<void> {
+    const query = {
+      watch: 'true',
+      fieldSelector: `metadata.name=${name}`,
+      timeoutSeconds: String(ESTABLISH_SECONDS),
+    };
+    let reason = 'it gives no reason';
+    for await (const line of await this.#options.kube.stream(
+      { method: 'GET', path: COLLECTION, query },
+      signal,
+    )) {
+      const object = fieldsOf(fieldsOf(parseJson(line))['object']);
+      if (isEstablished(object)) return;
+      reason = refusalOf(object) ?? reason;
+    }
+    throw new OperatorError(
+      'CRD_FAILED',
+      `the API server does not establish it within ${ESTABLISH_SECONDS} s: ${reason}`,
+    );
+  }
+
+  /** The list of kinds follows the CRD a moment later; helm must not read an old one. */
+  async #untilDiscovered(crds: readonly Crd[], signal: AbortSignal): Promise<void> {
+    const { discovery, clock } = this.#options;
+    if (crds.length > 0) discovery.invalidate();
+    for (const { spec } of crds) {
+      const version = versionsOf(spec).find(({ served }) => served === true)?.['name'];
+      const kind = fieldsOf(spec['names'])['kind'];
+      if (typeof version !== 'string' || typeof kind !== 'string') continue;
+      for (let tries = 1; ; tries += 1) {
+        try {
+          await discovery.find(`${String(spec['group'])}/${version}`, kind, signal);
+          break;
+        } catch (error) {
+          if (!hasCode(error, 'KUBE_KIND_UNKNOWN') || tries === DISCOVERY_TRIES) throw error;
+        }
+        await clock.sleep(DISCOVERY_PAUSE_MS, signal);
+        discovery.invalidate();
+      }
+    }
+  }
+}
+
+function versionsOf(spec: Fields): readonly Fields[] {
+  return Array.isArray(spec['versions']) ? spec['versions'].map(fieldsOf) : [];
+}
+
+function isEstablished(crd: Fields): boolean {
+  return conditionsOf(crd).some(({ type, status }) => type === 'Established' && status === 'True');
+}
+
+function refusalOf(crd: Fields): string | undefined {
+  const refused = conditionsOf(crd).find(({ status }) => status === 'False');
+  return refused === undefined ? undefined : `${String(refused['type'])}: ${String(refused['message'])}`;
+}
+
+function conditionsOf(crd: Fields): readonly Fields[] {
+  const conditions = fieldsOf(crd['status'])['conditions'];
+  return Array.isArray(conditions) ? conditions.map(fieldsOf) : [];
+}
+
+function fieldsOf(value: unknown): Fields {
+  return isObject(value) ? value : {};
+}

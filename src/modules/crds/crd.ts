@@ -1,0 +1,103 @@
+import { messageOf } from '../../lib/errors.ts';
+import { isObject, type Json } from '../../lib/json.ts';
+import { parseYaml } from '../../values/yaml.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** A CustomResourceDefinition as a file of a module has it. */
+export interface Crd {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+  /** Without schema keys that the API server would drop. */
+  readonly spec: Fields;
+}
+
+export interface CrdFile {
+  readonly crds: readonly Crd[];
+  /** One sentence for each document that is no CRD; the others count all the same. */
+  readonly problems: readonly string[];
+}
+
+export const CRD_API_VERSION = 'apiextensions.k8s.io/v1';
+export const CRD_KIND = 'CustomResourceDefinition';
+const DOCUMENT_MARK = /^---(?=\s|$)/m;
+
+/** Reads the CRDs in a file of one or more YAML documents. Documents that hold nothing are skipped. */
+export function parseCrdFile(text: string, path: string): CrdFile {
+  const crds: Crd[] = [];
+  const problems: string[] = [];
+  let line = 0;
+  for (const document of text.split(DOCUMENT_MARK)) {
+    try {
+      // The lines before it are kept as empty ones, so that messages name the line of the file.
+      const { value } = parseYaml('\n'.repeat(line) + document, { source: path, booleans: 'yaml-1.1' });
+      if (value !== null) crds.push(crdOf(value));
+    } catch (error) {
+      const problem = messageOf(error);
+      problems.push(problem.startsWith(path) ? problem : `${path}:${line + 1}: ${problem}`);
+    }
+    line += document.split('\n').length - 1;
+  }
+  return { crds, problems };
+}
+
+function crdOf(value: Json): Crd {
+  const object: Fields = isObject(value) ? value : {};
+  const { apiVersion, kind } = object;
+  if (apiVersion !== CRD_API_VERSION || kind !== CRD_KIND) {
+    throw new TypeError(`invalid CRD document apiversion/kind: '${textOf(apiVersion)}/${textOf(kind)}'`);
+  }
+  const metadata = isObject(object['metadata']) ? object['metadata'] : {};
+  const name = textOf(metadata['name']);
+  if (name === '' || !isObject(object['spec']))
+    throw new TypeError('a CRD needs metadata.name and a spec that is a mapping');
+  return {
+    name,
+    labels: textsOf(metadata['labels']),
+    annotations: textsOf(metadata['annotations']),
+    spec: withKnownSchemaKeys(object['spec']),
+  };
+}
+
+function withKnownSchemaKeys(spec: Fields): Fields {
+  const versions = Array.isArray(spec['versions']) ? spec['versions'] : [];
+  return {
+    ...spec,
+    versions: versions.map((version: unknown) => {
+      if (!isObject(version) || !isObject(version['schema'])) return version;
+      const { openAPIV3Schema, ...rest } = version['schema'];
+      return { ...version, schema: { ...rest, openAPIV3Schema: cleanSchema(openAPIV3Schema) } };
+    }),
+  };
+}
+
+/** Schema keys whose values are schemas by name: their keys are names of users, whatever they begin with. */
+const MAPS_OF_SCHEMAS = new Set(['properties', 'patternProperties', 'definitions', 'dependencies']);
+/** Schema keys that hold plain data. */
+const DATA = new Set(['default', 'example', 'enum', 'required', 'x-kubernetes-validations']);
+
+function cleanSchema(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(cleanSchema);
+  if (!isObject(schema)) return schema;
+  return Object.fromEntries(
+    Object.entries(schema)
+      .filter(([key]) => !key.startsWith('x-') || key.startsWith('x-kubernetes-'))
+      .map(([key, value]) => [key, cleanValue(key, value)]),
+  );
+}
+
+function cleanValue(key: string, value: unknown): unknown {
+  if (DATA.has(key)) return value;
+  if (!MAPS_OF_SCHEMAS.has(key) || !isObject(value)) return cleanSchema(value);
+  return Object.fromEntries(Object.entries(value).map(([name, schema]) => [name, cleanSchema(schema)]));
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+function textsOf(value: unknown): Record<string, string> {
+  if (!isObject(value)) return {};
+  return Object.fromEntries(Object.entries(value).map(([key, text]) => [key, String(text)]));
+}

@@ -1,0 +1,73 @@
+import { canonicalJson, isObject } from '../../lib/json.ts';
+import type { Crd } from './crd.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+type Labels = Readonly<Record<string, string>>;
+
+/** What has to be done to a CRD in the cluster. */
+export interface CrdChange {
+  /** `status.storedVersions` without the versions that vanished; undefined when none did. */
+  readonly storedVersions: readonly string[] | undefined;
+  /** The object to be written; undefined when the cluster has it so already. */
+  readonly object: Fields | undefined;
+}
+
+/** The object to create for a CRD that the cluster does not have. */
+export function newCrd(crd: Crd, extraLabels: Labels): Fields {
+  const { name, labels, annotations, spec } = crd;
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name, labels: { ...labels, ...extraLabels }, annotations },
+    spec,
+  };
+}
+
+/**
+ * Compares a CRD of a module with the one in the cluster. The conversion of the one in the cluster stays: it belongs to
+ * whoever serves the webhook. So do labels and annotations that the file does not name.
+ */
+export function changeOfCrd(current: Fields, crd: Crd, extraLabels: Labels): CrdChange {
+  const metadata = fieldsOf(current['metadata']);
+  const labels = { ...fieldsOf(metadata['labels']), ...crd.labels, ...extraLabels };
+  const annotations = { ...fieldsOf(metadata['annotations']), ...crd.annotations };
+  const currentSpec = fieldsOf(current['spec']);
+  const { conversion } = currentSpec;
+  const spec = { ...crd.spec, ...(conversion === undefined ? {} : { conversion }) };
+  const isSame =
+    isEqual(labels, fieldsOf(metadata['labels'])) &&
+    isEqual(annotations, fieldsOf(metadata['annotations'])) &&
+    isEqual(withDefaults(spec), withDefaults(currentSpec));
+  return {
+    storedVersions: remainingVersions(current, crd),
+    object: isSame ? undefined : { ...current, metadata: { ...metadata, labels, annotations }, spec },
+  };
+}
+
+function remainingVersions(current: Fields, crd: Crd): readonly string[] | undefined {
+  const stored = fieldsOf(current['status'])['storedVersions'];
+  if (!Array.isArray(stored)) return undefined;
+  const versions = Array.isArray(crd.spec['versions']) ? crd.spec['versions'] : [];
+  const names = new Set(versions.map((version: unknown) => fieldsOf(version)['name']));
+  const left = stored.filter((version): version is string => names.has(version));
+  return left.length === stored.length ? undefined : left;
+}
+
+/** What the API server fills in by itself. */
+function withDefaults(spec: Fields): Fields {
+  const names = fieldsOf(spec['names']);
+  const kind = String(names['kind']);
+  return {
+    conversion: { strategy: 'None' },
+    ...spec,
+    names: { singular: kind.toLowerCase(), listKind: `${kind}List`, ...names },
+  };
+}
+
+function isEqual(a: unknown, b: unknown): boolean {
+  return canonicalJson(a) === canonicalJson(b);
+}
+
+function fieldsOf(value: unknown): Fields {
+  return isObject(value) ? value : {};
+}

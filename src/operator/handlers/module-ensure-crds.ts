@@ -1,0 +1,15 @@
+import type { TaskOutcome } from '../../queue/task-queue.ts';
+import type { Operator } from '../operator.ts';
+import type { Task } from '../tasks.ts';
+
+type EnsureTask = Extract<Task, { type: 'ModuleEnsureCRDs' }>;
+
+/** Brings the CRDs of a module that is about to start into the cluster, before any module is deleted or run. */
+export async function handleModuleEnsureCrds(
+  operator: Operator,
+  task: EnsureTask,
+  signal: AbortSignal,
+): Promise<TaskOutcome<Task>> {
+  if (operator.isWanted(task.module)) await operator.deps.crds.ensure(task.module, signal);
+  return { type: 'success' };
+}
