@@ -1,4 +1,4 @@
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError, Option } from 'commander';
 import { hasCode, messageOf } from '../lib/errors.ts';
 import type { Setting } from '../settings/setting.ts';
 import { SETTINGS } from '../settings.ts';
@@ -58,6 +58,7 @@ function createProgram(host: CliHost, runner: CommandRunner): Command {
         return 0;
       }),
     );
+  addRbacCommand(program, host, runner);
   addQueueCommand(program, host, runner);
   addConfigCommand(program, host, runner);
   addGlobalCommand(program, host, runner);
@@ -86,6 +87,27 @@ function addStartCommand(program: Command, host: CliHost, runner: CommandRunner)
       }),
     );
   }
+}
+
+function addRbacCommand(program: Command, host: CliHost, runner: CommandRunner): void {
+  const rbac = program
+    .command('rbac')
+    .description('Print the least ClusterRole that modules and global hooks need')
+    .argument('[module...]', 'only these modules; without names all in the modules directories')
+    .addOption(
+      new Option('-o, --output <format>', 'a ClusterRole, or values for the chart in deploy/')
+        .choices(['yaml', 'json', 'values'])
+        .default('yaml'),
+    );
+  addSettingOptions(rbac);
+  rbac.action(() =>
+    runner(async () => {
+      const { rbacCommand } = await import('./rbac-command.ts');
+      const output: unknown = rbac.opts()['output'];
+      const format = output === 'json' || output === 'values' ? output : 'yaml';
+      return await rbacCommand({ flags: givenFlags(rbac), modules: rbac.args, format }, host);
+    }),
+  );
 }
 
 function addDebugOptionsCommand(program: Command, host: CliHost): void {

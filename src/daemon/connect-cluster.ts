@@ -6,6 +6,7 @@ import { HttpKubeClient } from '../kube/http-kube-client.ts';
 import type { KubeClient } from '../kube/kube-client.ts';
 import { loadKubeConfig } from '../kube/kube-config.ts';
 import { loadPluginCredentials } from '../kube/plugin-credentials.ts';
+import { accessOfRequest, type RequestAccess } from '../kube/request-access.ts';
 import { TokenBucket } from '../kube/token-bucket.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import type { Settings } from '../settings.ts';
@@ -22,6 +23,8 @@ export interface Cluster {
   /** For looking after the objects of releases from time to time. */
   readonly monitor: KubeClient;
   readonly discovery: Discovery;
+  /** What `patcher` has asked for so far, each once. */
+  readonly patcherAccess: () => readonly RequestAccess[];
   close(): void;
 }
 
@@ -47,7 +50,13 @@ export async function connectCluster(
     loadPlugin: (user) => loadPluginCredentials(user, clock),
   });
   const apiHost = new URL(access.server).host;
-  const client = (qps: number, burst: number, requestTimeoutMs?: number): HttpKubeClient =>
+  const asked = new Map<string, RequestAccess>();
+  const client = (
+    qps: number,
+    burst: number,
+    requestTimeoutMs?: number,
+    onAccess?: (access: RequestAccess) => void,
+  ): HttpKubeClient =>
     new HttpKubeClient({
       access,
       credentials,
@@ -59,6 +68,8 @@ export async function connectCluster(
       onRequest: ({ verb, status, durationMs, pathTemplate }) => {
         metrics.kubeRequestResult({ code: status ?? 0, method: verb, host: apiHost });
         metrics.kubeRequest({ verb, url: pathTemplate }, durationMs / 1_000);
+        const access = accessOfRequest(verb, pathTemplate);
+        if (access !== undefined) onAccess?.(access);
         if (settings.logsKubeApi)
           host.log.debug({ verb, status, durationMs, url: pathTemplate }, 'API request');
       },
@@ -68,6 +79,7 @@ export async function connectCluster(
     settings.objectPatcherQps,
     settings.objectPatcherBurst,
     settings.objectPatcherTimeoutMs,
+    (access) => asked.set(JSON.stringify(access), access),
   );
   const monitor = client(settings.helmMonitorQps, settings.helmMonitorBurst);
   const helm = client(0, 0);
@@ -78,6 +90,7 @@ export async function connectCluster(
     helm,
     monitor,
     discovery: new Discovery({ kube: main, clock, log: host.log }),
+    patcherAccess: () => [...asked.values()],
     close: () => {
       for (const each of [main, patcher, helm, monitor]) each.close();
     },

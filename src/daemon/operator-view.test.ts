@@ -10,7 +10,7 @@ function viewOf(lab: OperatorLab): DaemonView {
     render: async ({ module, values }) => `# ${module.name} ${JSON.stringify(values)}`,
     monitors: { resources: (module) => (module === 'web' ? ['n/Pod/p'] : undefined) },
   };
-  return createView({ operator: lab.operator, clock: lab.clock, helm: helm as Helm });
+  return createView({ operator: lab.operator, clock: lab.clock, helm: helm as Helm, patcherAccess: () => [] });
 }
 
 const never = new AbortController().signal;

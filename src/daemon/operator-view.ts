@@ -3,6 +3,7 @@ import type { Hook } from '../hooks/hook.ts';
 import type { Clock } from '../lib/clock.ts';
 import { formatGoDuration } from '../lib/go-duration.ts';
 import type { JsonObject } from '../lib/json.ts';
+import { policyRules, type ResourceAccess } from '../modules/access/policy-rules.ts';
 import type { HookRuntime } from '../operator/hook-runtime.ts';
 import type { Operator } from '../operator/operator.ts';
 import { countsForConverge, describeTask, type Task } from '../operator/tasks.ts';
@@ -22,6 +23,8 @@ export interface ViewDeps {
   readonly operator: Operator;
   readonly clock: Clock;
   readonly helm: Pick<HelmDriver, 'render' | 'monitors'>;
+  /** What hooks have patched so far needs. */
+  readonly patcherAccess: () => readonly ResourceAccess[];
 }
 
 /** What there is to see before the operator is there: nothing has begun. */
@@ -41,6 +44,7 @@ export function createView(deps: ViewDeps): DaemonView {
     globalHooks: () => operator.globalHooks.map(({ hook }) => hook.name),
     global: sectionView(operator, GLOBAL_SECTION, () => operator.globalHooks),
     module: (name) => moduleView(deps, name),
+    patchRules: () => policyRules(deps.patcherAccess()).map((rule) => ({ ...rule }) as JsonObject), // texts and lists
     monitoredResources: () =>
       Object.fromEntries(operator.enabledModules.map((name) => [name, helm.monitors.resources(name)])),
   };

@@ -127,7 +127,12 @@ async function start(settings: Settings, host: DaemonHost, signals: StartSignals
   built.operator = operator;
   // Before the queues: requests may come earlier than the first hook runs, but not before their hooks are loaded.
   await operator.deps.setWebhooks(operator.globalHooks, true, stop);
-  const view = createView({ operator, clock, helm: base.helm });
+  const view = createView({
+    operator,
+    clock,
+    helm: base.helm,
+    patcherAccess: base.cluster.patcherAccess,
+  });
   built.view = view;
   await startDebug(settings, host, view, running);
   running.defer(() => shutDown(operator));

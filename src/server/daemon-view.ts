@@ -14,6 +14,8 @@ export interface DaemonView {
   readonly global: SectionView;
   /** A module that was found, enabled or not; `undefined` for an unknown name. */
   module(name: string): ModuleView | undefined;
+  /** Rules of a ClusterRole that allow what hooks have patched in the cluster so far. */
+  patchRules(): readonly JsonObject[];
   /** What the resource monitors watch, by enabled module. */
   monitoredResources(signal: AbortSignal): MonitoredResources | Promise<MonitoredResources>;
 }

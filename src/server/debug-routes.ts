@@ -74,6 +74,9 @@ function daemonRoutes({ view, parameters }: DebugEndpoint): Route[] {
       if (format === 'text') return textAnswer(queueListText(view.queues(), showEmpty));
       return dataAnswer(format, queueListData(view.queues(), showEmpty));
     }),
+    get('/access/patches.{format}', (_request, { format }) =>
+      dataAnswer(dataFormat(format), view.patchRules()),
+    ),
     get('/config/list.{format}', (_request, { format }) => {
       const list = parameters.list();
       return format === 'text'

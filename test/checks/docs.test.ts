@@ -22,7 +22,9 @@ const PAGES = [
 
 /** Flags of commands other than `start`, and of kubectl, helm, docker and npm. */
 const OTHER_FLAGS = new Set(
-  'config state-dir reset sandbox-port help diff debug type all history-max timeout install'.split(' '),
+  'config state-dir reset sandbox-port help diff debug type all history-max timeout install create-namespace set values'.split(
+    ' ',
+  ),
 );
 
 /** Variables that are neither settings nor names of hook files; the contract or the sources define them. */

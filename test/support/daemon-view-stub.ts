@@ -15,6 +15,7 @@ export function daemonView(overrides?: Partial<DaemonView>): DaemonView {
       snapshots: () => ({}),
     },
     module: (name) => (name === 'web' ? moduleView() : undefined),
+    patchRules: () => [],
     monitoredResources: () => ({}),
     ...overrides,
   };

@@ -1,0 +1,99 @@
+import { existsSync } from 'node:fs';
+import { dump } from 'js-yaml';
+import { inspect } from '../daemon/inspect.ts';
+import { neededAccess } from '../daemon/needed-access.ts';
+import { isObject, parseJson } from '../lib/json.ts';
+import { createLogger } from '../lib/pino-logger.ts';
+import { type Access, accessOfRules, policyRules } from '../modules/access/policy-rules.ts';
+import { requestDebug } from '../server/debug-client.ts';
+import { readSettings } from '../settings/read-settings.ts';
+import type { Settings } from '../settings.ts';
+import { type CliHost, fail } from './cli-host.ts';
+import { readVersion } from './version.ts';
+
+export interface RbacOptions {
+  /** Values given on the command line, by flag name. */
+  readonly flags: Readonly<Record<string, string>>;
+  /** Names of modules; none for all. */
+  readonly modules: readonly string[];
+  readonly format: 'yaml' | 'json' | 'values';
+}
+
+/**
+ * Prints the ClusterRole that modules and hooks need, and returns the exit code: 1 when something could not be looked at,
+ * so that rules may be missing.
+ */
+export async function rbacCommand(options: RbacOptions, host: CliHost): Promise<number> {
+  const settings = readSettings({ env: host.env, flags: options.flags });
+  const signal = host.stopSignal();
+  const found = await inspect(
+    settings,
+    {
+      env: host.env,
+      cwd: host.cwd,
+      clock: host.clock,
+      random: Math.random,
+      version: readVersion(),
+      log: createLogger({
+        level: 'warn',
+        type: 'text',
+        hasTime: false,
+        clock: host.clock,
+        output: host.stderr,
+      }),
+    },
+    async (inspection) => {
+      const { modules } = inspection.operator;
+      const unknown = options.modules.filter((name) => modules.every((module) => module.name !== name));
+      if (unknown.length > 0) return { unknown };
+      const wanted = modules.filter(
+        ({ name }) => options.modules.length === 0 || options.modules.includes(name),
+      );
+      return await neededAccess(inspection, wanted, signal);
+    },
+    signal,
+  );
+  if ('unknown' in found) {
+    const directories = settings.modulesDirs.join(':');
+    return fail(host, `there is no module ${found.unknown.join(', ')} in ${directories} (--modules-dir)`);
+  }
+  const rules = policyRules([...found.access, ...(await accessSeenByDaemon(settings, host))]);
+  host.stdout.write(textOf(rules, options.format));
+  for (const problem of found.problems) host.stderr.write(`Warning: rules may be missing. ${problem}\n`);
+  return found.problems.length === 0 ? 0 : 1;
+}
+
+function textOf(rules: readonly object[], format: RbacOptions['format']): string {
+  if (format === 'values') return dump({ rbac: { rules } }, { noRefs: true });
+  const role = {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'ClusterRole',
+    metadata: { name: 'addon-operator-modules' },
+    rules,
+  };
+  return format === 'json' ? `${JSON.stringify(role, null, 2)}\n` : dump(role, { noRefs: true });
+}
+
+/** What hooks asked for in KUBERNETES_PATCH_PATH is known to the daemon that ran them only. */
+async function accessSeenByDaemon({ debugUnixSocket }: Settings, host: CliHost): Promise<readonly Access[]> {
+  if (!existsSync(debugUnixSocket)) {
+    host.stderr.write(
+      `Note: what hooks patch is not among the rules: no daemon has its debug socket at ${debugUnixSocket} (--debug-unix-socket)\n`,
+    );
+    return [];
+  }
+  const { status, body } = await requestDebug({ socketPath: debugUnixSocket, path: '/access/patches.json' });
+  const rules = status === 200 ? parseJson(body) : [];
+  if (!Array.isArray(rules)) return [];
+  return accessOfRules(
+    rules.filter(isObject).map(({ apiGroups, resources, verbs }) => ({
+      apiGroups: texts(apiGroups),
+      resources: texts(resources),
+      verbs: texts(verbs),
+    })),
+  );
+}
+
+function texts(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
+}

@@ -1,0 +1,70 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { HookLoader } from '../hooks/load-hooks.ts';
+import { HookMetrics } from '../metrics/hook-metrics.ts';
+import type { Operator } from '../operator/operator.ts';
+import type { Settings } from '../settings.ts';
+import { ConfigMapStore } from '../values/config-map-store.ts';
+import { type BaseParts, startBase } from './base-parts.ts';
+import { buildOperator } from './build-operator.ts';
+import { createMetrics } from './daemon-metrics.ts';
+import { createHookLoader } from './hook-parts.ts';
+import type { DaemonHost } from './host.ts';
+
+/** The parts of a daemon on the directories and the cluster of the settings, put together but not at work. */
+export interface Inspection {
+  readonly operator: Operator;
+  readonly base: BaseParts;
+  readonly loader: HookLoader;
+}
+
+/**
+ * Looks at what a daemon with these settings would work on: nothing is queued, watched or served, and temporary files
+ * are kept apart from those of a daemon at work.
+ *
+ * @throws OperatorError for everything that would keep the daemon from starting; whatever `use` throws
+ */
+export async function inspect<T>(
+  settings: Settings,
+  host: DaemonHost,
+  use: (inspection: Inspection) => Promise<T>,
+  signal: AbortSignal,
+): Promise<T> {
+  await using running = new AsyncDisposableStack();
+  const directory = await mkdtemp(join(tmpdir(), 'addon-operator-'));
+  running.defer(() => rm(directory, { recursive: true, force: true }));
+  const own: Settings = { ...settings, tmpDir: directory };
+  const metrics = createMetrics(own, () => undefined);
+  const base = await startBase({
+    settings: own,
+    host,
+    metrics,
+    stop: signal,
+    running,
+    operator: () => undefined,
+  });
+  const configMap = new ConfigMapStore({
+    kube: base.cluster.main,
+    reflectors: base.reflectors,
+    ref: { namespace: settings.namespace, name: settings.configMapName },
+    clock: host.clock,
+    random: host.random,
+    log: host.log,
+  });
+  await configMap.load(signal);
+  const loader = createHookLoader({ host, metrics, stop: signal, ...base }, signal);
+  const hookMetrics = new HookMetrics({ log: host.log, onSeriesDropped: () => undefined });
+  const { operator } = await buildOperator({
+    settings: own,
+    host,
+    base,
+    metrics,
+    hookMetrics,
+    configMap,
+    loader,
+    stop: signal,
+    running,
+  });
+  return await use({ operator, base, loader });
+}

@@ -1,0 +1,108 @@
+import { parseManifest } from '../helm/manifest-document.ts';
+import { isList } from '../helm/manifest-object.ts';
+import type { Hook } from '../hooks/hook.ts';
+import { messageOf } from '../lib/errors.ts';
+import { isObject } from '../lib/json.ts';
+import { accessOfBinding, accessOfWebhooks } from '../modules/access/hook-access.ts';
+import { accessOfObject, definedResource, groupKindOf } from '../modules/access/object-access.ts';
+import type { Access } from '../modules/access/policy-rules.ts';
+import type { Module } from '../modules/module.ts';
+import { visibleToHelm } from '../values/visible-values.ts';
+import type { Inspection } from './inspect.ts';
+
+type RawObject = Readonly<Record<string, unknown>>;
+type Resource = { readonly group: string; readonly plural: string };
+
+export interface NeededAccess {
+  readonly access: readonly Access[];
+  /** What could not be looked at, each with its reason; the access lacks what it needs. */
+  readonly problems: readonly string[];
+}
+
+/**
+ * What the operator must be allowed to do for global hooks and the given modules, as far as it can be known before they
+ * run: what hooks watch and serve, and what charts render to.
+ */
+export async function neededAccess(
+  inspection: Inspection,
+  modules: readonly Module[],
+  signal: AbortSignal,
+): Promise<NeededAccess> {
+  const { operator } = inspection;
+  const access: Access[] = [];
+  const problems: string[] = [];
+  const collect = async (what: string, part: () => Promise<readonly Access[]>): Promise<void> => {
+    try {
+      access.push(...(await part()));
+    } catch (error) {
+      signal.throwIfAborted();
+      problems.push(`${what}: ${messageOf(error)}`);
+    }
+  };
+  const rendered = new Map<Module, readonly RawObject[]>();
+  for (const module of modules) {
+    await collect(`module ${module.name}`, async () => {
+      rendered.set(module, await renderedObjects(inspection, module, signal));
+      return [];
+    });
+  }
+  const defined = new Map<string, Resource>();
+  for (const object of [...rendered.values()].flat()) {
+    const resource = definedResource(object);
+    if (resource !== undefined) defined.set(resource.key, resource);
+  }
+  const find = async (apiVersion: string | undefined, kind: string): Promise<Resource> =>
+    defined.get(groupKindOf({ apiVersion, kind })) ??
+    (await inspection.base.cluster.discovery.find(apiVersion, kind, signal));
+  await collect('global hooks', async () => accessOfHooks(await operator.deps.loadGlobalHooks(signal), find));
+  for (const module of modules) {
+    await collect(`hooks of module ${module.name}`, async () =>
+      accessOfHooks(await operator.deps.loadModuleHooks(module, signal), find),
+    );
+    await collect(`chart of module ${module.name}`, async () =>
+      accessOfObjects(rendered.get(module) ?? [], find),
+    );
+  }
+  return { access, problems };
+}
+
+type Find = (apiVersion: string | undefined, kind: string) => Promise<Resource>;
+
+async function accessOfHooks(hooks: readonly Hook[], find: Find): Promise<readonly Access[]> {
+  const access: Access[] = [];
+  for (const { config } of hooks) {
+    access.push(...accessOfWebhooks(config));
+    for (const binding of config.kubernetes) {
+      const { apiVersion, kind } = binding.watch;
+      access.push(...accessOfBinding(binding, await find(apiVersion, kind)));
+    }
+  }
+  return access;
+}
+
+async function accessOfObjects(objects: readonly RawObject[], find: Find): Promise<readonly Access[]> {
+  const access: Access[] = [];
+  for (const object of objects) {
+    const { apiVersion, kind } = object;
+    if (typeof apiVersion !== 'string' || typeof kind !== 'string') continue;
+    access.push(...accessOfObject(object, await find(apiVersion, kind)));
+  }
+  return access;
+}
+
+/** Objects that helm runs as hooks are among them: they are deployed too. */
+async function renderedObjects(
+  { operator, base }: Inspection,
+  module: Module,
+  signal: AbortSignal,
+): Promise<readonly RawObject[]> {
+  if (module.chart === 'none') return [];
+  const values = visibleToHelm(operator.deps.values, module.name);
+  const manifest = await base.helm.render({ module, values }, signal);
+  return parseManifest(manifest).flatMap(({ object }) => (object === undefined ? [] : unfold(object)));
+}
+
+function unfold(object: RawObject): RawObject[] {
+  const { items } = object;
+  return isList(object) && Array.isArray(items) ? items.filter(isObject).flatMap(unfold) : [object];
+}

@@ -1,0 +1,32 @@
+import type { HookConfig, KubernetesBinding } from '../../hooks/hook-config.ts';
+import type { ApiResource } from '../../kube/kube-object.ts';
+import type { Access } from './policy-rules.ts';
+
+const WATCHING = ['list', 'watch'];
+const NAMESPACES: Access = { group: '', resource: 'namespaces', verbs: WATCHING };
+const WEBHOOK_VERBS = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'];
+
+/** What the operator needs to watch for a binding; `resource` is the kind it names. */
+export function accessOfBinding(
+  { watch }: KubernetesBinding,
+  resource: Pick<ApiResource, 'group' | 'plural'>,
+): Access[] {
+  const objects = { group: resource.group, resource: resource.plural, verbs: WATCHING };
+  return watch.namespace?.labelSelector === undefined ? [objects] : [objects, NAMESPACES];
+}
+
+/** What the operator needs to have the API server call the webhooks of a hook. */
+export function accessOfWebhooks({ admission, conversion }: HookConfig): Access[] {
+  const registrations = [...new Set(admission.map(({ type }) => type))].map((type) => ({
+    group: 'admissionregistration.k8s.io',
+    resource:
+      type === 'kubernetesValidating' ? 'validatingwebhookconfigurations' : 'mutatingwebhookconfigurations',
+    verbs: WEBHOOK_VERBS,
+  }));
+  const definitions = {
+    group: 'apiextensions.k8s.io',
+    resource: 'customresourcedefinitions',
+    verbs: ['get', 'list', 'watch', 'patch'],
+  };
+  return conversion.length === 0 ? registrations : [...registrations, definitions];
+}

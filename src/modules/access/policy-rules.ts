@@ -1,0 +1,118 @@
+/** Something one must be allowed to do. */
+export type Access = ResourceAccess | UrlAccess;
+
+/** Verbs on paths that are no resources, such as `/metrics`. */
+export interface UrlAccess {
+  readonly urls: readonly string[];
+  readonly verbs: readonly string[];
+}
+
+/** Verbs on a resource, `deployments` or `deployments/status`. */
+export interface ResourceAccess {
+  /** Empty for the core group. */
+  readonly group: string;
+  readonly resource: string;
+  readonly verbs: readonly string[];
+  /** Only these objects; absent for all. */
+  readonly names?: readonly string[];
+}
+
+/** A rule of a Role or ClusterRole, as the API has it. */
+export interface PolicyRule {
+  readonly apiGroups?: readonly string[];
+  readonly resources?: readonly string[];
+  readonly verbs: readonly string[];
+  readonly resourceNames?: readonly string[];
+  readonly nonResourceURLs?: readonly string[];
+}
+
+/** The order in which people write verbs; others follow by name. */
+const VERBS = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection'];
+
+/**
+ * The fewest rules that give exactly this access: everything about one resource in one place, resources of a group with
+ * equal verbs in one rule. Sorted, so that equal needs print equally.
+ */
+export function policyRules(needed: readonly Access[]): PolicyRule[] {
+  const resources = needed.filter((access) => 'resource' in access);
+  const urls = needed.filter((access) => 'urls' in access);
+  const rules = [...resourceRules(resources), ...urlRules(urls)];
+  return rules.toSorted((a, b) => compareText(JSON.stringify(a), JSON.stringify(b)));
+}
+
+function urlRules(needed: readonly UrlAccess[]): PolicyRule[] {
+  const byVerbs = Map.groupBy(needed, ({ verbs }) => JSON.stringify(verbs.toSorted(compareVerbs)));
+  return [...byVerbs.values()].map((group) => ({
+    nonResourceURLs: sorted([...new Set(group.flatMap(({ urls }) => urls))]),
+    verbs: group[0]?.verbs.toSorted(compareVerbs) ?? [],
+  }));
+}
+
+function resourceRules(needed: readonly ResourceAccess[]): PolicyRule[] {
+  const byResource = new Map<string, { readonly access: ResourceAccess; readonly verbs: Set<string> }>();
+  for (const access of needed) {
+    const key = JSON.stringify([access.group, access.resource, sorted(access.names ?? [])]);
+    const known = byResource.get(key) ?? { access, verbs: new Set<string>() };
+    for (const verb of access.verbs) known.verbs.add(verb);
+    byResource.set(key, known);
+  }
+  const rules = new Map<
+    string,
+    {
+      readonly rule: { readonly apiGroups: readonly string[]; readonly verbs: readonly string[] };
+      readonly resources: Set<string>;
+    }
+  >();
+  for (const { access, verbs } of byResource.values()) {
+    const names = sorted(access.names ?? []);
+    const rule = {
+      apiGroups: [access.group],
+      verbs: [...verbs].toSorted(compareVerbs),
+      ...(names.length === 0 ? {} : { resourceNames: names }),
+    };
+    const key = JSON.stringify(rule);
+    const known = rules.get(key) ?? { rule, resources: new Set<string>() };
+    known.resources.add(access.resource);
+    rules.set(key, known);
+  }
+  return [...rules.values()].map(({ rule: { apiGroups, ...rest }, resources }) => ({
+    apiGroups,
+    resources: sorted([...resources]),
+    ...rest,
+  }));
+}
+
+/** The access that rules of a Role give. */
+export function accessOfRules(rules: readonly PolicyRule[]): Access[] {
+  return rules.flatMap((rule): Access[] => {
+    const { nonResourceURLs: urls = [], verbs } = rule;
+    return urls.length === 0 ? accessOfRule(rule) : [{ urls, verbs }];
+  });
+}
+
+function accessOfRule({ apiGroups = [], resources = [], verbs, resourceNames }: PolicyRule): Access[] {
+  return apiGroups.flatMap((group) =>
+    resources.map((resource) => ({
+      group,
+      resource,
+      verbs,
+      ...(resourceNames === undefined || resourceNames.length === 0 ? {} : { names: resourceNames }),
+    })),
+  );
+}
+
+function sorted(texts: readonly string[]): readonly string[] {
+  return texts.toSorted(compareText);
+}
+
+function compareVerbs(a: string, b: string): number {
+  const [left, right] = [VERBS.indexOf(a), VERBS.indexOf(b)];
+  if (left === -1 && right === -1) return compareText(a, b);
+  if (left === -1) return 1;
+  return right === -1 ? -1 : left - right;
+}
+
+function compareText(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}

@@ -1,0 +1,182 @@
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { execa } from 'execa';
+import { load } from 'js-yaml';
+import { expect, test } from 'vitest';
+import { runCli } from '../../src/cli/run-cli.ts';
+import { systemClock } from '../../src/lib/clock.ts';
+import { controlPlaneBackend } from '../support/backends.ts';
+import { ApiProbe } from '../support/control-plane/api-probe.ts';
+import { describeCluster, helmPath, lacksHelm } from '../support/control-plane/cluster-suite.ts';
+import type { Cluster } from '../support/control-plane/global-setup.ts';
+import { HELM_VERSIONS } from '../support/control-plane/programs.ts';
+import { DaemonProcess } from '../support/daemon-process.ts';
+import { World } from '../support/world.ts';
+
+const CHART = join(import.meta.dirname, '../../deploy/addon-operator');
+const IMAGE = ['--set', 'image.repository=registry.example.com/operator'];
+const EVERYTHING = [
+  ...IMAGE,
+  '--set=highAvailability.enabled=true',
+  '--set=webhooks.enabled=true',
+  '--set=metrics.serviceMonitor.enabled=true',
+  '--set=metrics.alerts.enabled=true',
+  '--set=configMap.sections.web.replicas=2',
+  '--set=configMap.switches.webEnabled=true',
+];
+
+/** Watches Pods and creates an object by a patch: what the operator must be allowed to do shows in both. */
+const HOOK = `#!/bin/sh
+if [ "$1" = --config ]; then
+  echo '{"configVersion": "v1", "kubernetes": [{"kind": "Pod"}]}'
+else
+  echo '{"operation": "CreateOrUpdate", "object": {"apiVersion": "v1", "kind": "ConfigMap", "metadata":' \\
+    '{"name": "by-hook", "namespace": "'"$NAMESPACE"'"}}}' > "$KUBERNETES_PATCH_PATH"
+fi
+`;
+
+const MODULE = {
+  '001-web/Chart.yaml': 'apiVersion: v2\nname: web\nversion: 1.0.0\n',
+  '001-web/values.yaml': 'webEnabled: true\n',
+  '001-web/templates/objects.yaml': `apiVersion: v1
+kind: ServiceAccount
+metadata: {name: web}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata: {name: web}
+rules: [{apiGroups: [batch], resources: [jobs], verbs: [get]}]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {name: web}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: view}
+subjects: [{kind: ServiceAccount, name: web}]
+`,
+  '001-web/hooks/pods': HOOK,
+};
+
+describeCluster('the chart of the operator', (cluster) => {
+  test.for(HELM_VERSIONS)(
+    'helm %s renders everything it can hold, and finds nothing to complain about',
+    async (version) => {
+      if (lacksHelm(version)) return;
+      const helm = helmOf(cluster(), version);
+      await helm('lint', '--strict', CHART, ...EVERYTHING);
+      const { stdout } = await helm('template', 'op', CHART, '--namespace', 'addons', ...EVERYTHING);
+      const kinds = stdout.split(/^---$/m).flatMap((text) => /^kind: (.+)$/m.exec(text)?.[1] ?? []);
+      const expected =
+        'ClusterRole ClusterRoleBinding ConfigMap Deployment PodDisruptionBudget PrometheusRule Role RoleBinding';
+      const rest = 'Service Service Service ServiceAccount ServiceMonitor';
+      expect(kinds.toSorted().join(' ')).toBe(`${expected} ${rest}`);
+    },
+  );
+
+  test.for([
+    [['--set', 'nope=1'], 'nope'],
+    [[], 'image.repository'],
+    [[...IMAGE, '--set', 'settings.LOG_LEVEL=debug'], 'settings.LOG_LEVEL'],
+    [[...IMAGE, '--set', 'configMap.switches.web=true'], 'webEnabled'],
+    [[...IMAGE, '--set', 'log.level=loud'], 'log'],
+  ] as const)('wrong values are refused with their name: %j', async ([flags, name]) => {
+    const helm = helmOf(cluster(), HELM_VERSIONS[0]);
+    await expect(helm('template', 'op', CHART, ...flags)).rejects.toThrow(name);
+  });
+
+  test('the version of the application is that of the package', async () => {
+    const chart = load(await readFile(join(CHART, 'Chart.yaml'), 'utf8')) as { appVersion: string };
+    const text = await readFile(join(import.meta.dirname, '../../package.json'), 'utf8');
+    expect(chart.appVersion).toBe((JSON.parse(text) as { version: string }).version);
+  });
+
+  test('with the rules that rbac prints the operator does its work, and without them it says what it may not do', async () => {
+    const backend = await controlPlaneBackend(cluster());
+    await using world = await World.create(backend, { modules: MODULE });
+    const values = join(world.directory, 'rules.yaml');
+    const flags = Object.entries(world.flags).map(([name, value]) => `--${name}=${value}`);
+    const printed = await cli(world, 'rbac', '-o', 'values', ...flags);
+    expect(printed).toMatchObject({ exitCode: 0 });
+    expect(printed.stderr).toContain('what hooks patch is not among the rules');
+    await writeFile(values, printed.stdout);
+
+    const helm = helmOf(cluster(), HELM_VERSIONS[0]);
+    const install = ['upgrade', '--install', 'op', CHART, '--namespace', world.namespace, ...IMAGE];
+    await helm(...install, '--set', 'configMap.switches.webEnabled=true');
+    const kubeconfig = await serviceAccountKubeconfig(cluster(), world.namespace, 'op');
+    const env = await settingsOfDeployment(cluster(), world.namespace, 'op');
+    const start = (): DaemonProcess => DaemonProcess.start(world, { 'kube-config': kubeconfig, ...env });
+    {
+      await using daemon = start();
+      const { error } = await daemon.record('ModuleRun failed. Requeue task to retry after delay.');
+      expect(String(error)).toContain('pods is forbidden');
+    }
+    await helm(...install, '--values', values);
+    {
+      await using daemon = start();
+      await daemon.untilConverged();
+      const path = `/api/v1/namespaces/${world.namespace}`;
+      expect((await backend.request({ path: `${path}/configmaps/by-hook` })).status).toBe(200);
+      expect((await backend.request({ path: `${path}/secrets/sh.helm.release.v1.web.v1` })).status).toBe(200);
+      expect((await backend.request({ path: `${path}/secrets/sh.helm.release.v1.op.v2` })).status).toBe(200);
+      const seen = await cli(world, 'rbac', '-o', 'json', ...flags);
+      const role = JSON.parse(seen.stdout) as { rules: unknown[] };
+      expect(role.rules).toContainEqual({ apiGroups: [''], resources: ['configmaps'], verbs: ['create'] });
+      expect(role.rules).toContainEqual({ apiGroups: ['batch'], resources: ['jobs'], verbs: ['get'] });
+      expect(role.rules).toContainEqual({ apiGroups: [''], resources: ['pods'], verbs: ['list', 'watch'] });
+    }
+  });
+});
+
+function helmOf(cluster: Cluster, version: (typeof HELM_VERSIONS)[number]) {
+  return async (...args: readonly string[]) => {
+    const home = await mkdtemp(join(tmpdir(), 'helm-home-'));
+    const env = {
+      KUBECONFIG: cluster.kubeconfigPath,
+      HELM_CACHE_HOME: home,
+      HELM_CONFIG_HOME: home,
+      HELM_DATA_HOME: home,
+    };
+    return await execa(helmPath(cluster, version), args, { env, stdin: 'ignore' });
+  };
+}
+
+async function cli(world: World, ...args: readonly string[]) {
+  const said = { stdout: '', stderr: '' };
+  const exitCode = await runCli(args, {
+    env: { ...world.hostEnv, ...world.settingsEnv },
+    cwd: world.directory,
+    clock: systemClock,
+    stdout: { write: (text: string) => (said.stdout += text) },
+    stderr: { write: (text: string) => (said.stderr += text) },
+    stopSignal: () => new AbortController().signal,
+  });
+  return { exitCode, ...said };
+}
+
+/** A kubeconfig with the token that a pod of this service account would have. */
+async function serviceAccountKubeconfig(cluster: Cluster, namespace: string, name: string): Promise<string> {
+  const answer = (await new ApiProbe(cluster.access).expect({
+    method: 'POST',
+    path: `/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`,
+    body: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} },
+  })) as { status: { token: string } };
+  const config = JSON.parse(await readFile(cluster.kubeconfigPath, 'utf8')) as Record<string, unknown>;
+  const path = join(await mkdtemp(join(tmpdir(), 'service-account-')), 'kubeconfig');
+  const users = [{ name: 'admin', user: { token: answer.status.token } }];
+  await writeFile(path, JSON.stringify({ ...config, users }), { mode: 0o600 });
+  return path;
+}
+
+/** The settings that the Deployment gives by plain variables, as flags. */
+async function settingsOfDeployment(cluster: Cluster, namespace: string, name: string) {
+  const { spec } = (await new ApiProbe(cluster.access).expect({
+    path: `/apis/apps/v1/namespaces/${namespace}/deployments/${name}`,
+  })) as { spec: { template: { spec: { containers: { env: { name: string; value?: string }[] }[] } } } };
+  const env = spec.template.spec.containers[0]?.env ?? [];
+  const valueOf = (variable: string): string => env.find((entry) => entry.name === variable)?.value ?? '';
+  return {
+    'config-map': valueOf('ADDON_OPERATOR_CONFIG_MAP'),
+    'helm-ignore-release': valueOf('HELM_IGNORE_RELEASE'),
+  };
+}
