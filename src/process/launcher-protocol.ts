@@ -1,3 +1,5 @@
+import type { RunDeadline } from './run-deadline.ts';
+
 /**
  * The messages between the daemon and its launcher, over a stream each way. A frame is a header (payload length as
  * 32 bits, kind as 8 bits, run as 32 bits, little-endian) and its payload.
@@ -21,6 +23,10 @@ export const FRAME_KINDS = {
   done: 9,
   /** From the launcher, only frame of a run: {@link SpawnFailure} as JSON. */
   failed: 10,
+  /** To the launcher: replaces the deadline of all runs; the payload is {@link encodeDeadline}. */
+  deadline: 11,
+  /** From the launcher, once: the deadline has passed, all groups are being ended and no run is started any more. */
+  deadlinePassed: 12,
 } as const;
 
 export type FrameKind = (typeof FRAME_KINDS)[keyof typeof FRAME_KINDS];
@@ -73,6 +79,18 @@ export function encodeFrame(kind: FrameKind, run: number, payload?: Uint8Array):
 
 export function encodeJsonFrame(kind: FrameKind, run: number, value: object): Buffer {
   return encodeFrame(kind, run, Buffer.from(JSON.stringify(value)));
+}
+
+/** Two moments of the steady clock as doubles, little-endian: TERM, then KILL. */
+export function encodeDeadline({ termAtMs, killAtMs }: RunDeadline): Buffer {
+  const payload = Buffer.alloc(16);
+  payload.writeDoubleLE(termAtMs, 0);
+  payload.writeDoubleLE(killAtMs, 8);
+  return encodeFrame(FRAME_KINDS.deadline, 0, payload);
+}
+
+export function decodeDeadline(payload: Buffer): RunDeadline {
+  return { termAtMs: payload.readDoubleLE(0), killAtMs: payload.readDoubleLE(8) };
 }
 
 /** Called with each frame; output frames may arrive as several. The payload is valid only during the call. */

@@ -2,9 +2,10 @@ import type { Clock } from '../lib/clock.ts';
 import { OperatorError } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
 import { type LauncherProcess, startLauncherProcess } from './launcher-process.ts';
-import { encodeJsonFrame, FRAME_KINDS, type SpawnRequest } from './launcher-protocol.ts';
+import { encodeDeadline, encodeJsonFrame, FRAME_KINDS, type SpawnRequest } from './launcher-protocol.ts';
 import { ProcessRun, type RunAnswer } from './process-run.ts';
 import type { ProcessResult, ProcessRunner, ProcessSpec } from './process-runner.ts';
+import type { RunDeadline } from './run-deadline.ts';
 
 /** A file that is being written cannot be executed; writers are usually done soon. */
 const BUSY_FILE_RETRIES = 3;
@@ -13,6 +14,8 @@ const BUSY_FILE_DELAY_MS = 100;
 export interface LauncherOptions {
   readonly log: Logger;
   readonly clock: Clock;
+  /** Called when the deadline of all runs has passed (see {@link Launcher.setDeadline}): their groups are being ended. */
+  readonly onDeadlinePassed?: () => void;
 }
 
 /** Starts the launcher program. @throws OperatorError PROCESS_SPAWN when it does not come up */
@@ -34,10 +37,13 @@ export class Launcher implements ProcessRunner {
   #launcher: Promise<LauncherProcess> | undefined;
   #pid: number | undefined;
   #isStopped = false;
+  #deadline: RunDeadline | undefined;
+  readonly #onDeadlinePassed: () => void;
 
-  constructor({ log, clock }: LauncherOptions) {
+  constructor({ log, clock, onDeadlinePassed = () => undefined }: LauncherOptions) {
     this.#log = log;
     this.#clock = clock;
+    this.#onDeadlinePassed = onDeadlinePassed;
   }
 
   /** Pid of the launcher program; undefined while it is down. */
@@ -63,6 +69,19 @@ export class Launcher implements ProcessRunner {
       }
       await this.#clock.sleep(BUSY_FILE_DELAY_MS, signal);
     }
+  }
+
+  /**
+   * Has the launcher program end all groups, TERM first, at moments of the steady clock, and start none any more, unless
+   * it is told later ones before. It does so whatever becomes of this process, which is what the deadline is for: one
+   * that does not run cannot end its hooks. A deadline that has passed is final; moments gone by end all groups at once.
+   */
+  setDeadline(deadline: RunDeadline): void {
+    this.#deadline = deadline;
+    void this.#launcher?.then(
+      ({ send }) => send(encodeDeadline(deadline)),
+      () => undefined,
+    );
   }
 
   /** Kills every running group and ends the launcher program; runs in progress reject with ABORTED. */
@@ -103,10 +122,12 @@ export class Launcher implements ProcessRunner {
       onClose: (reason) => this.#onClose(reason),
     });
     this.#pid = launcher.pid;
+    if (this.#deadline !== undefined) launcher.send(encodeDeadline(this.#deadline));
     return launcher;
   }
 
   #onFrame(kind: number, id: number, payload: Buffer): void {
+    if (kind === FRAME_KINDS.deadlinePassed) return this.#onDeadlinePassed();
     const run = this.#runs.get(id);
     if (run === undefined) return;
     if (kind === FRAME_KINDS.started) run.onStarted(payload.readUInt32LE(0));

@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest';
+import { FakeClock } from '../../test/support/fake-clock.ts';
+import { DeadlineWatch } from './run-deadline.ts';
+
+function lab() {
+  const clock = new FakeClock(1_000);
+  const done: string[] = [];
+  const watch = new DeadlineWatch({
+    steadyClock: clock,
+    onTerm: () => done.push(`term at ${clock.now()}`),
+    onKill: () => done.push(`kill at ${clock.now()}`),
+  });
+  return { clock, done, watch };
+}
+
+test('a deadline that is put off in time never passes', async () => {
+  const { clock, done, watch } = lab();
+  for (let round = 0; round < 5; round += 1) {
+    watch.set({ termAtMs: clock.now() + 100, killAtMs: clock.now() + 150 });
+    await clock.advance(99);
+  }
+  expect([done, watch.hasPassed()]).toEqual([[], false]);
+});
+
+test('without a deadline nothing passes', () => {
+  expect(lab().watch.hasPassed()).toBe(false);
+});
+
+test('a deadline that is not put off means TERM, then KILL, each once', async () => {
+  const { clock, done, watch } = lab();
+  watch.set({ termAtMs: 1_100, killAtMs: 1_150 });
+  await clock.advance(1_000);
+  expect([done, watch.hasPassed()]).toEqual([['term at 1100', 'kill at 1150'], true]);
+  expect(clock.pendingDelaysMs).toEqual([]);
+});
+
+test('a deadline that has passed cannot be put off, only brought forward', async () => {
+  const { clock, done, watch } = lab();
+  watch.set({ termAtMs: 1_100, killAtMs: 1_500 });
+  await clock.advance(120);
+  watch.set({ termAtMs: 9_000, killAtMs: 9_000 });
+  expect([done, watch.hasPassed()]).toEqual([['term at 1100'], true]);
+  watch.set({ termAtMs: 0, killAtMs: 0 });
+  expect(done).toEqual(['term at 1100', 'kill at 1120']);
+});
+
+test('hasPassed() acts although the timer has not come to it yet', async () => {
+  let nowMs = 0;
+  const done: string[] = [];
+  const { promise: sleep } = Promise.withResolvers<void>();
+  const watch = new DeadlineWatch({
+    steadyClock: { now: () => nowMs, sleep: () => sleep },
+    onTerm: () => done.push('term'),
+    onKill: () => done.push('kill'),
+  });
+  watch.set({ termAtMs: 10, killAtMs: 20 });
+  nowMs = 30;
+  expect([watch.hasPassed(), done]).toEqual([true, ['term', 'kill']]);
+});

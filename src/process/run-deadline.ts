@@ -1,0 +1,66 @@
+import type { Clock } from '../lib/clock.ts';
+
+/** Two moments of the steady clock, in milliseconds: what runs then gets TERM, and what still runs later is killed. */
+export interface RunDeadline {
+  readonly termAtMs: number;
+  readonly killAtMs: number;
+}
+
+export interface DeadlineWatchOptions {
+  readonly steadyClock: Clock;
+  /** Called once, when the first moment has come. */
+  readonly onTerm: () => void;
+  /** Called once, when the second moment has come. */
+  readonly onKill: () => void;
+}
+
+/** Watches a deadline that is put off again and again, until it passes: then it is final. */
+export class DeadlineWatch {
+  readonly #options: DeadlineWatchOptions;
+  #state: 'open' | 'terminated' | 'killed' = 'open';
+  #deadline: RunDeadline | undefined;
+  #timer = new AbortController();
+
+  constructor(options: DeadlineWatchOptions) {
+    this.#options = options;
+  }
+
+  /** Takes the place of the former deadline, unless that has passed: from then on only an earlier one is taken. */
+  set(deadline: RunDeadline): void {
+    if (this.hasPassed() && deadline.killAtMs >= (this.#deadline?.killAtMs ?? 0)) return;
+    this.#deadline = deadline;
+    this.hasPassed();
+    this.#arm();
+  }
+
+  /** Acts if it is time to, and tells whether it was: nothing may be started any more. */
+  hasPassed(): boolean {
+    if (this.#deadline === undefined) return false;
+    const nowMs = this.#options.steadyClock.now();
+    if (this.#state === 'open' && nowMs >= this.#deadline.termAtMs) {
+      this.#state = 'terminated';
+      this.#options.onTerm();
+    }
+    if (this.#state === 'terminated' && nowMs >= this.#deadline.killAtMs) {
+      this.#state = 'killed';
+      this.#options.onKill();
+    }
+    return this.#state !== 'open';
+  }
+
+  #arm(): void {
+    this.#timer.abort();
+    this.#timer = new AbortController();
+    if (this.#deadline === undefined || this.#state === 'killed') return;
+    const { steadyClock } = this.#options;
+    const { termAtMs, killAtMs } = this.#deadline;
+    const dueMs = this.#state === 'open' ? termAtMs : killAtMs;
+    steadyClock.sleep(Math.max(0, dueMs - steadyClock.now()), this.#timer.signal).then(
+      () => {
+        this.hasPassed();
+        this.#arm();
+      },
+      () => undefined,
+    );
+  }
+}
