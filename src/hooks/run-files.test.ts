@@ -51,6 +51,11 @@ function problemOf(act: () => unknown): string {
   throw new Error('nothing was refused');
 }
 
+/** For outputs whose texts are sound. */
+const never = (variable: string): void => {
+  throw new Error(`${variable} is no UTF-8`);
+};
+
 test('createRunFiles() writes the inputs and empty outputs, for the user of the daemon alone', () => {
   const files = create();
   expect(Object.keys(files.env).toSorted()).toEqual([
@@ -102,7 +107,7 @@ test('readOutputs() returns what the hook wrote, empty where it wrote nothing', 
   const files = create();
   writeFileSync(pathIn(files, 'METRICS_PATH'), '{"a":"ü"}');
   writeFileSync(pathIn(files, 'KUBERNETES_PATCH_PATH'), 'operation: Create');
-  expect(files.readOutputs()).toEqual({
+  expect(files.readOutputs(never)).toEqual({
     configValuesPatch: '',
     valuesPatch: '',
     metrics: '{"a":"ü"}',
@@ -127,15 +132,23 @@ test.each(OUTPUT_VARIABLES)(
       const files = create();
       rmSync(pathIn(files, variable));
       make(pathIn(files, variable));
-      expect(problemOf(() => files.readOutputs())).toContain(`cannot read the file in $${variable}: `);
+      expect(problemOf(() => files.readOutputs(never))).toContain(`cannot read the file in $${variable}: `);
     }
   },
 );
 
+test('readOutputs() replaces bytes that are no UTF-8 and tells of the file', () => {
+  const files = create();
+  const told: string[] = [];
+  writeFileSync(pathIn(files, 'METRICS_PATH'), Buffer.from([0x22, 0xe4, 0x22]));
+  expect(files.readOutputs((variable) => told.push(variable)).metrics).toBe('"\u{FFFD}"');
+  expect(told).toEqual(['METRICS_PATH']);
+});
+
 test('readOutputs() refuses a file that is too large', () => {
   const files = create();
   truncateSync(pathIn(files, 'METRICS_PATH'), 10 * 1024 * 1024 + 1);
-  expect(problemOf(() => files.readOutputs())).toContain('more than the limit of 10485760');
+  expect(problemOf(() => files.readOutputs(never))).toContain('more than the limit of 10485760');
 });
 
 test('sweepRunFiles() removes runs of daemons that are gone, and nothing else', () => {

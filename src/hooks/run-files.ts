@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { randomUUID } from 'node:crypto';
 import {
   closeSync,
@@ -36,8 +37,13 @@ export interface HookInputs {
 export interface RunFiles {
   /** The `*_PATH` variables that name the files. */
   readonly env: Readonly<Record<string, string>>;
-  /** @throws OperatorError HOOK_OUTPUT_INVALID when an output is no regular file or too large */
-  readOutputs(): RawOutputs;
+  /**
+   * Bytes that are no UTF-8 are read as U+FFFD, as JSON parsers do.
+   *
+   * @param onInvalidText told the variable of each file with such bytes
+   * @throws OperatorError HOOK_OUTPUT_INVALID when an output is no regular file or too large
+   */
+  readOutputs(onInvalidText: (variable: string) => void): RawOutputs;
   remove(): void;
 }
 
@@ -89,13 +95,13 @@ export function createRunFiles(tmpDir: string, label: string, inputs: HookInputs
   }
   return {
     env,
-    readOutputs: () => ({
-      configValuesPatch: readOutput(directory, OUTPUTS.configValuesPatch),
-      valuesPatch: readOutput(directory, OUTPUTS.valuesPatch),
-      metrics: readOutput(directory, OUTPUTS.metrics),
-      kubernetesPatch: readOutput(directory, OUTPUTS.kubernetesPatch),
-      admissionResponse: readOutput(directory, OUTPUTS.admissionResponse),
-      conversionResponse: readOutput(directory, OUTPUTS.conversionResponse),
+    readOutputs: (onInvalidText) => ({
+      configValuesPatch: readOutput(directory, OUTPUTS.configValuesPatch, onInvalidText),
+      valuesPatch: readOutput(directory, OUTPUTS.valuesPatch, onInvalidText),
+      metrics: readOutput(directory, OUTPUTS.metrics, onInvalidText),
+      kubernetesPatch: readOutput(directory, OUTPUTS.kubernetesPatch, onInvalidText),
+      admissionResponse: readOutput(directory, OUTPUTS.admissionResponse, onInvalidText),
+      conversionResponse: readOutput(directory, OUTPUTS.conversionResponse, onInvalidText),
     }),
     remove: () => removeRun(directory, env),
   };
@@ -115,7 +121,11 @@ function entries<T extends object>(table: T): readonly [keyof T, T[keyof T]][] {
   return Object.entries(table) as [keyof T, T[keyof T]][];
 }
 
-function readOutput(directory: string, [variable, name]: readonly [string, string]): string {
+function readOutput(
+  directory: string,
+  [variable, name]: readonly [string, string],
+  onInvalidText: (variable: string) => void,
+): string {
   let descriptor: number | undefined;
   try {
     // Neither a link to someone else's file nor a pipe that never ends may stand in the place of an output.
@@ -127,7 +137,10 @@ function readOutput(directory: string, [variable, name]: readonly [string, strin
     if (!stats.isFile()) throw new Error('it is not a regular file');
     if (stats.size > MAX_OUTPUT_BYTES)
       throw new Error(`it has ${stats.size} bytes, more than the limit of ${MAX_OUTPUT_BYTES}`);
-    return stats.size === 0 ? '' : readFileSync(descriptor, 'utf8');
+    if (stats.size === 0) return '';
+    const bytes = readFileSync(descriptor);
+    if (!isUtf8(bytes)) onInvalidText(variable);
+    return bytes.toString('utf8');
   } catch (error) {
     throw new OperatorError(
       'HOOK_OUTPUT_INVALID',

@@ -66,7 +66,7 @@ export class HookRunner {
           'hook output is truncated',
         );
       assertSucceeded(hook, result.outcome, result.stderr);
-      return { outputs: outputsOf(hook, files), usage: result.usage };
+      return { outputs: outputsOf(hook, files, log), usage: result.usage };
     } finally {
       output.end();
       if (!keepFiles) files.remove();
@@ -74,9 +74,11 @@ export class HookRunner {
   }
 }
 
-function outputsOf(hook: Hook, files: RunFiles): RawOutputs {
+function outputsOf(hook: Hook, files: RunFiles, log: Logger): RawOutputs {
   try {
-    return files.readOutputs();
+    return files.readOutputs((variable) =>
+      log.warn({ variable }, 'hook wrote bytes that are no UTF-8, they are replaced'),
+    );
   } catch (cause) {
     throw new OperatorError('HOOK_OUTPUT_INVALID', `${title(hook)}: ${messageOf(cause)}`, { cause });
   }

@@ -10,6 +10,7 @@ import { metricsFromHooksTests } from './metrics-from-hooks.ts';
 import { moduleLifecycleTests } from './module-lifecycle.ts';
 import { oldHookTests } from './old-hooks.ts';
 import { queueTests } from './queues.ts';
+import { schemaTests } from './schemas.ts';
 import { startUpTests } from './start-up.ts';
 
 /** Every behaviour of the lifecycle, on one API server. Each backend runs all of them. */
@@ -24,6 +25,7 @@ export function lifecycleTests(backend: () => Backend): void {
   executionLimitTests(backend);
   metricsFromHooksTests(backend);
   oldHookTests(backend);
+  schemaTests(backend);
   bindingContextTests(backend);
   hookProcessTests(backend);
 }
