@@ -68,13 +68,13 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
       dirs: settings.modulesDirs,
       defaultOrder: settings.unnumberedModulesOrder,
       isStrict: settings.requiresValuesFiles,
+      globalHooksDir: settings.globalHooksDir,
       log,
     });
   let found = await find();
   const crds = createCrds(options);
   await crds.read(found.modules);
   const values = new ValuesStore(found.staticValues);
-  values.setConfig(configMap.content);
   const dynamicFlags = new DynamicFlags();
   const extenders = parseExtenders(settings.appliedModuleExtenders.join(','));
   const flags = (): ModuleFlags => ({
@@ -82,10 +82,10 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
     dynamic: dynamicFlags.all,
     configMap: configMap.content.flags,
   });
-  const isFlaggedOff = (name: ModuleName): boolean => {
-    const module = found.modules.find((other) => other.name === name);
-    return module === undefined || !flagDecision(module, flags(), extenders).isEnabled;
-  };
+  const isFlaggedOff = (name: ModuleName): boolean =>
+    !found.modules.some(
+      (module) => module.name === name && flagDecision(module, flags(), extenders).isEnabled,
+    );
   takeConfig(configMap, values, isFlaggedOff);
   const execution = createExecution(options, values, dynamicFlags, () => operator);
   const runScript = createScript(options, values);

@@ -62,7 +62,7 @@ export function startLoops(host: DaemonHost, parts: LoopParts): void {
       host,
       CONFIG_CHECK_MS,
       () => {
-        if (configMap.state.type === 'invalid') metrics.configValuesError();
+        if (configMap.state.type === 'invalid' || operator.isConfigRefused) metrics.configValuesError();
       },
       stop,
     ),

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { LogFields, Logger } from '../lib/log.ts';
 import { silentLogger } from '../lib/log.ts';
+import type { ModuleName } from '../values/module-key.ts';
 import { type FindModulesOptions, type FoundModules, findModules } from './find-modules.ts';
 
 let root = '';
@@ -220,11 +221,23 @@ test('findModules() warns about further documents in a file', async () => {
   ]);
 });
 
-test('findModules() says which parts of a module are not carried out', async () => {
-  await make({ 'modules/values.yaml': '', 'modules/web/crds/': '', 'modules/web/openapi/': '' });
-  await find();
-  expect(warnings.map(({ fields }) => fields['path'])).toStrictEqual([
-    join(root, 'modules/web/crds'),
-    join(root, 'modules/web/openapi'),
+test('findModules() reads schemas of modules and of the global section, and refuses a bad one by name', async () => {
+  await make({
+    'modules/web/openapi/config-values.yaml': 'type: object\nproperties: {a: {type: integer, default: 1}}',
+    'modules/web/openapi/values.yaml': '# x-deckhouse-validations: none',
+    'modules/db/values.yaml': '',
+    'global-hooks/openapi/values.yaml': 'type: object',
+  });
+  const { staticValues } = await find({ globalHooksDir: join(root, 'global-hooks') });
+  const [web, global] = [staticValues.schemas?.get('web' as ModuleName), staticValues.schemas?.get('global')];
+  expect(web?.config?.withDefaults({})).toStrictEqual({ a: 1 });
+  expect(web?.values).toBeUndefined();
+  expect(global?.values?.problems('global', { b: 1 })).toEqual(['global.b in body is a forbidden property']);
+  expect(warnings.map(({ fields }) => fields['path'])).toEqual([
+    join(root, 'modules/web/openapi/values.yaml'),
   ]);
+  await make({ 'modules/db/openapi/values.yaml': 'type: objekt' });
+  await expect(find()).rejects.toThrow(
+    `load 'values' schema: ${join(root, 'modules/db/openapi/values.yaml')}: schema/type must be`,
+  );
 });

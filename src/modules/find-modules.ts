@@ -5,12 +5,21 @@ import { messageOf, OperatorError } from '../lib/errors.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { Logger } from '../lib/log.ts';
 import { mergeValues } from '../values/merge.ts';
-import { asModuleKey, GLOBAL_SECTION, type ModuleKey, type ModuleName } from '../values/module-key.ts';
+import {
+  asModuleKey,
+  GLOBAL_SECTION,
+  type ModuleKey,
+  type ModuleName,
+  type ValuesOwner,
+} from '../values/module-key.ts';
+import { SchemaCheck } from '../values/schemas/schema-check.ts';
+import type { SectionSchemas } from '../values/schemas/section-schemas.ts';
 import type { StaticValues } from '../values/values-store.ts';
 import { isMissingFile } from './missing-file.ts';
 import { compareRunOrder, type Module } from './module.ts';
 import { loadModule } from './module-files.ts';
 import { parseDirectoryName } from './module-name.ts';
+import { readSchemas } from './schema-files.ts';
 import { flagOfFile, readValuesFile, sectionOfFile, type ValuesFile } from './values-file.ts';
 
 export interface FindModulesOptions {
@@ -20,6 +29,8 @@ export interface FindModulesOptions {
   readonly defaultOrder: number;
   /** Every modules directory and module must have a values.yaml. */
   readonly isStrict: boolean;
+  /** Where the schemas of the section `global` lie, in `openapi/`. */
+  readonly globalHooksDir?: string;
   readonly log: Logger;
 }
 
@@ -37,7 +48,7 @@ export interface FoundModules {
  * dot.
  *
  * @throws OperatorError MODULE_INVALID for a directory that does not exist or a name that cannot be a module's,
- *   VALUES_INVALID for a values.yaml that cannot be used
+ *   VALUES_INVALID for a values.yaml or a schema that cannot be used
  */
 export async function findModules(options: FindModulesOptions): Promise<FoundModules> {
   const { log } = options;
@@ -57,7 +68,12 @@ export async function findModules(options: FindModulesOptions): Promise<FoundMod
   }
   const sorted = [...modules.values()].toSorted(compareRunOrder);
   const sections = new Map(sorted.map(({ name, staticValues }) => [name, staticValues]));
-  return { modules: sorted, commonFlags, staticValues: { global, modules: sections } };
+  const check = new SchemaCheck();
+  const schemas = new Map<ValuesOwner, SectionSchemas>();
+  for (const { name, path } of sorted) schemas.set(name, await readSchemas(path, check, log));
+  if (options.globalHooksDir !== undefined)
+    schemas.set(GLOBAL_SECTION, await readSchemas(resolve(options.globalHooksDir), check, log));
+  return { modules: sorted, commonFlags, staticValues: { global, modules: sections, schemas } };
 }
 
 async function readCommonValues(dir: string, { isStrict, log }: FindModulesOptions): Promise<ValuesFile> {

@@ -8,7 +8,7 @@ import type { HookRunner } from '../hooks/run-hook.ts';
 import type { PatchOperation as ObjectOperation } from '../kube/object-patch/patch-operation.ts';
 import type { Clock } from '../lib/clock.ts';
 import { OperatorError } from '../lib/errors.ts';
-import { canonicalJson } from '../lib/json.ts';
+import { canonicalJson, type JsonObject } from '../lib/json.ts';
 import type { Logger } from '../lib/log.ts';
 import type { HookLabels, HookMetrics } from '../metrics/hook-metrics.ts';
 import type { HookRunLabels, OperatorMetrics } from '../metrics/operator-metrics.ts';
@@ -136,7 +136,8 @@ export class HookExecution {
       return { ...NO_EFFECTS, areFlagsChanged: dynamicFlags.apply(parsed.flags), admission, conversion };
     const before = values.checksum(owner);
     if (config.length > 0) {
-      values.setConfigSection(owner, await configMap.save(owner, config, signal));
+      const check = (section: JsonObject): void => values.checkConfigSection(owner, section);
+      values.setConfigSection(owner, await configMap.save(owner, config, check, signal));
     }
     values.applyPatch(owner, patches);
     return {

@@ -97,6 +97,8 @@ async function fence(changes: readonly ConfigChange[]): Promise<string[]> {
 
 const add = (path: string, value: Json): PatchOperation => ({ op: 'add', path, value });
 
+const accept = (): void => undefined;
+
 test('load() reads the ConfigMap', async () => {
   server.edit({ global: 'a: 1', web: 'b: 2', webEnabled: 'true' });
   const content = await newStore().load(NEVER);
@@ -231,7 +233,7 @@ test('watch() rejects with the reason of the abort, whenever it comes', async ()
 
 test('save() creates an absent ConfigMap with that key only', async () => {
   const { store, changes } = await watched();
-  expect(await store.save(web, [add('/web/b', [1]), add('/web/a', 'yes')], NEVER)).toStrictEqual({
+  expect(await store.save(web, [add('/web/b', [1]), add('/web/a', 'yes')], accept, NEVER)).toStrictEqual({
     a: 'yes',
     b: [1],
   });
@@ -245,7 +247,7 @@ test('save() leaves everything else in the ConfigMap as it is', async () => {
     { binaryData: { b: 'aGk=' }, immutable: false },
   );
   const store = newStore();
-  expect(await store.save('global', [add('/global/b', 2)], NEVER)).toStrictEqual({ a: 1, b: 2 });
+  expect(await store.save('global', [add('/global/b', 2)], accept, NEVER)).toStrictEqual({ a: 1, b: 2 });
   expect(server.object).toMatchObject({
     data: { global: 'a: 1\nb: 2\n', db: 'x: [', web: 'a: 1' },
     binaryData: { b: 'aGk=' },
@@ -256,8 +258,8 @@ test('save() leaves everything else in the ConfigMap as it is', async () => {
 test('save() is no change, but what a person does afterwards is', async () => {
   server.edit({ global: 'a: 1', web: 'a: 1' });
   const { store, changes } = await watched();
-  await store.save(web, [add('/web/a', 2)], NEVER);
-  await store.save('global', [add('/global/b', 2)], NEVER);
+  await store.save(web, [add('/web/a', 2)], accept, NEVER);
+  await store.save('global', [add('/global/b', 2)], accept, NEVER);
   expect(store.content.global).toStrictEqual({ a: 1, b: 2 });
   server.edit({ ...server.object?.data, web: 'a: 1' });
   expect(await fence(changes)).toStrictEqual(['web', 'fenceEnabled']);
@@ -265,7 +267,7 @@ test('save() is no change, but what a person does afterwards is', async () => {
 
 test('save() writes nothing when the patch changes nothing', async () => {
   server.edit({ web: 'a: 1' });
-  expect(await newStore().save(web, [add('/web/a', 1)], NEVER)).toStrictEqual({ a: 1 });
+  expect(await newStore().save(web, [add('/web/a', 1)], accept, NEVER)).toStrictEqual({ a: 1 });
   expect(server.count('PUT')).toBe(0);
 });
 
@@ -276,7 +278,11 @@ test('save() puts its patch on top of what a person wrote at the same moment, an
     server.edit({ web: 'a: 1\nperson: 1', db: 'a: 2' });
     return undefined;
   });
-  expect(await store.save(web, [add('/web/hook', 1)], NEVER)).toStrictEqual({ a: 1, hook: 1, person: 1 });
+  expect(await store.save(web, [add('/web/hook', 1)], accept, NEVER)).toStrictEqual({
+    a: 1,
+    hook: 1,
+    person: 1,
+  });
   expect(server.object?.data).toStrictEqual({ web: 'a: 1\nhook: 1\nperson: 1\n', db: 'a: 2' });
   await until(() => changes.length === 1);
   expect(await fence(changes)).toStrictEqual(['db web', 'fenceEnabled']);
@@ -288,8 +294,8 @@ test('save() is not undone by older news that the watch brings later', async () 
   const seen = server.version;
   server.holdWatches();
   server.edit({ web: 'a: 1', db: 'a: 2' });
-  await store.save(web, [add('/web/a', 2)], NEVER);
-  await store.save(web, [add('/web/a', 3)], NEVER);
+  await store.save(web, [add('/web/a', 2)], accept, NEVER);
+  await store.save(web, [add('/web/a', 3)], accept, NEVER);
   server.releaseWatches(seen);
   await until(() => changes.length === 1);
   expect(await fence(changes)).toStrictEqual(['db', 'fenceEnabled']);
@@ -299,7 +305,7 @@ test('save() is not undone by older news that the watch brings later', async () 
 test('save() loses none of a hundred patches made at once', async () => {
   const { store, changes } = await watched();
   const saves = Array.from({ length: 100 }, (_, index) =>
-    store.save(web, [add(`/web/k${index}`, index)], NEVER),
+    store.save(web, [add(`/web/k${index}`, index)], accept, NEVER),
   );
   await Promise.all(saves);
   expect(Object.keys(store.content.sections.values().next().value ?? {})).toHaveLength(100);
@@ -314,7 +320,7 @@ test('save() gives up when others are faster six times in a row', async () => {
       return undefined;
     });
   }
-  await expect(newStore().save(web, [add('/web/b', 1)], NEVER)).rejects.toMatchObject({
+  await expect(newStore().save(web, [add('/web/b', 1)], accept, NEVER)).rejects.toMatchObject({
     code: 'CONFIG_MAP_CONFLICT',
   });
   expect(server.count('PUT')).toBe(6);
@@ -324,7 +330,7 @@ test('save() reads again when nobody knows whether the write arrived, and does n
   server.edit({ web: 'l: [1]' });
   const { store, changes } = await watched();
   server.intercept('PUT', () => ({ type: 'carry-out-and-cut' }));
-  expect(await store.save(web, [add('/web/l/-', 2)], NEVER)).toStrictEqual({ l: [1, 2] });
+  expect(await store.save(web, [add('/web/l/-', 2)], accept, NEVER)).toStrictEqual({ l: [1, 2] });
   expect(server.count('PUT')).toBe(1);
   expect(await fence(changes)).toStrictEqual(['fenceEnabled']);
 });
@@ -334,7 +340,7 @@ test.each([{ type: 'cut' } as const, { type: 'refuse', status: 504, reason: 'Tim
   async (trouble) => {
     server.edit({ web: 'l: [1]' });
     server.intercept('PUT', () => trouble);
-    expect(await newStore().save(web, [add('/web/l/-', 2)], NEVER)).toStrictEqual({ l: [1, 2] });
+    expect(await newStore().save(web, [add('/web/l/-', 2)], accept, NEVER)).toStrictEqual({ l: [1, 2] });
     expect(server.object?.data).toStrictEqual({ web: 'l:\n    - 1\n    - 2\n' });
   },
 );
@@ -370,7 +376,7 @@ test.each<{
 ])('save() refuses $name before it writes', async ({ data, operation, code, message }) => {
   server.edit(data);
   const failure: unknown = await newStore()
-    .save(web, [operation], NEVER)
+    .save(web, [operation], accept, NEVER)
     .catch((error: unknown) => error);
   expect(failure).toMatchObject({ code });
   expect(String(failure)).toContain(message);
@@ -381,7 +387,7 @@ test('save() fails when the API server refuses, and the content stays as it was'
   server.edit({ web: 'a: 1' });
   const { store } = await watched();
   server.intercept('PUT', () => ({ type: 'refuse', status: 422, reason: 'Invalid' }));
-  await expect(store.save(web, [add('/web/a', 2)], NEVER)).rejects.toMatchObject({
+  await expect(store.save(web, [add('/web/a', 2)], accept, NEVER)).rejects.toMatchObject({
     code: 'KUBE_API',
     status: 422,
   });

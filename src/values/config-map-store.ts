@@ -4,7 +4,7 @@ import type { ReflectorEvent, SharedReflectors } from '../kube/reflector-sink.ts
 import type { Clock } from '../lib/clock.ts';
 import { hasCode, type OperatorError } from '../lib/errors.ts';
 import { Exclusive } from '../lib/exclusive.ts';
-import type { JsonObject } from '../lib/json.ts';
+import { canonicalJson, type JsonObject } from '../lib/json.ts';
 import type { Logger } from '../lib/log.ts';
 import {
   type ConfigMapContent,
@@ -116,18 +116,29 @@ export class ConfigMapStore {
    * Applies a hook's patch to the owner's section as it stands in the cluster now, writes it, and returns the section
    * as written (or as it was, when the patch changes nothing). All other keys stay untouched.
    *
+   * @param check throws when the section must not be written as it would be; that error is passed on
    * @throws OperatorError VALUES_PATCH_INVALID when the patch does not apply to the section in the cluster,
    *   CONFIG_MAP_INVALID when that section cannot be understood or the ConfigMap would exceed 1 MiB,
    *   CONFIG_MAP_CONFLICT when others keep writing at the same time, KUBE_API or KUBE_UNREACHABLE when the API server
    *   refuses or is away
    */
-  save(owner: ValuesOwner, operations: readonly PatchOperation[], signal: AbortSignal): Promise<JsonObject> {
+  save(
+    owner: ValuesOwner,
+    operations: readonly PatchOperation[],
+    check: (section: JsonObject) => void,
+    signal: AbortSignal,
+  ): Promise<JsonObject> {
     const { kube, ref } = this.#deps;
     const key = sectionOf(owner);
     const change = (section: JsonObject): JsonObject =>
       patchSection(owner, section, operations, 'config values');
+    const checkedChange = (section: JsonObject): JsonObject => {
+      const changed = change(section);
+      if (canonicalJson(changed) !== canonicalJson(section)) check(changed);
+      return changed;
+    };
     return this.#exclusive.run(async () => {
-      const { section, resourceVersion } = await saveSection(kube, ref, key, change, signal);
+      const { section, resourceVersion } = await saveSection(kube, ref, key, checkedChange, signal);
       if (resourceVersion !== undefined) {
         this.#ahead = [...this.#ahead, resourceVersion];
         this.#expect(owner, change);

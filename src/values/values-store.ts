@@ -7,6 +7,9 @@ import { mergeValues } from './merge.ts';
 import { GLOBAL_SECTION, type ModuleName, sectionOf, type ValuesOwner } from './module-key.ts';
 import { foldPatch, type PatchList } from './patch-list.ts';
 import { patchSection, sectionAfter } from './patch-section.ts';
+import type { SectionSchemas } from './schemas/section-schemas.ts';
+import { problemList } from './schemas/value-problem.ts';
+import type { ValuesSchema } from './schemas/values-schema.ts';
 import type { PatchOperation } from './values-patch.ts';
 
 /** What the files in the modules directories say. */
@@ -14,6 +17,8 @@ export interface StaticValues {
   readonly global: JsonObject;
   /** One for every known module. */
   readonly modules: ReadonlyMap<ModuleName, JsonObject>;
+  /** Of those owners that have any. */
+  readonly schemas?: ReadonlyMap<ValuesOwner, SectionSchemas>;
 }
 
 /** What one hook run wants to change in the values of its owner, and in the owner's section of the ConfigMap. */
@@ -24,7 +29,7 @@ export interface HookPatches {
 
 /**
  * The values of everybody: static values, on top of them what the ConfigMap says, on top of that what hooks patched in
- * memory. Only what differs is kept; merged values are computed when asked for. Values handed out are never changed
+ * memory; defaults of schemas stand where none of them says anything. Only what differs is kept; merged values are computed when asked for. Values handed out are never changed
  * later and must not be changed by the reader.
  *
  * Methods take effect at once and whole or not at all, so two hooks in two queues patch one after the other.
@@ -79,11 +84,47 @@ export class ValuesStore {
   /**
    * Takes over what the ConfigMap says now.
    *
-   * @throws OperatorError VALUES_INVALID when a stored patch does not apply any more; everything stays as it was then
+   * @param isInUse whether a module's section has to match its schema; an empty section need not
+   * @throws OperatorError VALUES_INVALID listing every section that does not match its schema, or when a stored patch
+   *   does not apply any more; everything stays as it was then
    */
-  setConfig(content: ConfigMapContent): void {
+  setConfig(content: ConfigMapContent, isInUse: (module: ModuleName) => boolean = () => true): void {
+    const problems = this.#owners().flatMap((owner) => {
+      const section = sectionIn(content, sectionOf(owner));
+      if (section === undefined) return [];
+      if (owner !== GLOBAL_SECTION && (Object.keys(section).length === 0 || !isInUse(owner))) return [];
+      return this.#configProblem(owner, section) ?? [];
+    });
+    if (problems.length > 0) throw new OperatorError('VALUES_INVALID', problems.join('\n'));
     for (const owner of this.#owners()) this.#merge(owner, content, this.#patches.get(owner) ?? []);
     this.#config = content;
+  }
+
+  /**
+   * Checks what a section of the ConfigMap would say.
+   *
+   * @throws OperatorError VALUES_INVALID when it does not match its schema
+   */
+  checkConfigSection(owner: ValuesOwner, section: JsonObject): void {
+    const problem = this.#configProblem(owner, section);
+    if (problem !== undefined) throw new OperatorError('VALUES_INVALID', problem);
+  }
+
+  /**
+   * Checks global values and those of a module as helm is to get them.
+   *
+   * @throws OperatorError VALUES_INVALID when they do not match what their schemas require for helm
+   */
+  checkForHelm(name: ModuleName): void {
+    const owners: readonly ValuesOwner[] = [GLOBAL_SECTION, name];
+    const problems = owners.flatMap((owner) =>
+      problemsOf(this.#schemas(owner).helm, owner, this.values(owner)),
+    );
+    if (problems.length > 0)
+      throw new OperatorError(
+        'VALUES_INVALID',
+        `run helm install: check helm values: ${problemList(problems)}`,
+      );
   }
 
   /**
@@ -100,7 +141,8 @@ export class ValuesStore {
   /**
    * Whether both patches of a hook run would apply, one after the other, as they would be committed. Nothing changes.
    *
-   * @throws OperatorError VALUES_PATCH_INVALID for the first operation that does not
+   * @throws OperatorError VALUES_PATCH_INVALID for the first operation that does not, VALUES_INVALID when the outcome
+   *   does not match its schema
    */
   checkPatches(owner: ValuesOwner, patches: HookPatches): void {
     const section = this.patchedConfig(owner, patches.config);
@@ -110,18 +152,22 @@ export class ValuesStore {
   /**
    * The owner's config section with the operations applied; nothing is stored.
    *
-   * @throws OperatorError VALUES_PATCH_INVALID for the first operation that does not apply
+   * @throws OperatorError VALUES_PATCH_INVALID for the first operation that does not apply, VALUES_INVALID when the
+   *   section then does not match its schema
    */
   patchedConfig(owner: ValuesOwner, operations: readonly PatchOperation[]): JsonObject {
     const section = this.configValues(owner) ?? {};
-    return patchSection(owner, section, operations, 'config values');
+    const patched = patchSection(owner, section, operations, 'config values');
+    if (canonicalJson(patched) !== canonicalJson(section)) this.checkConfigSection(owner, patched);
+    return patched;
   }
 
   /**
    * Applies operations to the merged values and keeps them in memory. Returns whether the values are different now;
    * if they are not, nothing is kept.
    *
-   * @throws OperatorError VALUES_PATCH_INVALID for the first operation that does not apply; nothing is kept then
+   * @throws OperatorError VALUES_PATCH_INVALID for the first operation that does not apply, VALUES_INVALID when the
+   *   values then do not match their schema; nothing is kept then
    */
   applyPatch(owner: ValuesOwner, operations: readonly PatchOperation[]): boolean {
     const patches = this.#patchMerged(owner, this.#config, operations);
@@ -153,13 +199,30 @@ export class ValuesStore {
     const after = patchSection(owner, before, operations, 'values');
     if (canonicalJson(after) === canonicalJson(before)) return undefined;
     const patches = foldPatch(stored, operations);
-    this.#merge(owner, config, patches);
+    const values = this.#merge(owner, config, patches);
+    const problems = problemsOf(this.#schemas(owner).values, owner, values);
+    if (problems.length > 0) {
+      const whose = owner === GLOBAL_SECTION ? 'global values' : 'module values';
+      const what = `cannot apply values patch for ${whose}`;
+      throw new OperatorError('VALUES_INVALID', `${what}: ${problemList(problems)}`);
+    }
     return patches;
+  }
+
+  #configProblem(owner: ValuesOwner, section: JsonObject): string | undefined {
+    const { config } = this.#schemas(owner);
+    if (config === undefined) return undefined;
+    const problems = problemsOf(config, owner, config.withDefaults(section));
+    if (problems.length === 0) return undefined;
+    const whose = owner === GLOBAL_SECTION ? 'global values' : `values of module '${owner}'`;
+    return `${whose} in the ConfigMap do not match openapi/config-values.yaml: ${problemList(problems)}`;
   }
 
   #merge(owner: ValuesOwner, config: ConfigMapContent, patches: PatchList): JsonObject {
     const section = sectionOf(owner);
-    const merged = mergeValues(this.#staticValues(owner), sectionIn(config, section) ?? {});
+    const schemas = this.#schemas(owner);
+    const base = withDefaults(schemas.config, this.#staticValues(owner));
+    const merged = withDefaults(schemas.values, mergeValues(base, sectionIn(config, section) ?? {}));
     try {
       return sectionAfter(applyPatch({ [section]: merged }, patches, 'tolerant'), section);
     } catch (cause) {
@@ -178,7 +241,25 @@ export class ValuesStore {
     return values;
   }
 
+  #schemas(owner: ValuesOwner): SectionSchemas {
+    return this.#static.schemas?.get(owner) ?? NO_SCHEMAS;
+  }
+
   #owners(): ValuesOwner[] {
     return [GLOBAL_SECTION, ...this.#static.modules.keys()];
   }
+}
+
+const NO_SCHEMAS: SectionSchemas = {};
+
+function withDefaults(schema: ValuesSchema | undefined, values: JsonObject): JsonObject {
+  return schema === undefined ? values : schema.withDefaults(values);
+}
+
+function problemsOf(
+  schema: ValuesSchema | undefined,
+  owner: ValuesOwner,
+  values: JsonObject,
+): readonly string[] {
+  return schema === undefined ? [] : schema.problems(sectionOf(owner), values);
 }

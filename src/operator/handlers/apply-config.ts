@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { messageOf } from '../../lib/errors.ts';
+import { hasCode, messageOf } from '../../lib/errors.ts';
 import type { TaskOutcome } from '../../queue/task-queue.ts';
 import { unknownModuleKeys } from '../../values/config-map-content.ts';
 import type { Operator } from '../operator.ts';
@@ -18,9 +18,10 @@ export async function handleApplyConfig(
   task: ApplyTask,
   signal: AbortSignal,
 ): Promise<TaskOutcome<Task>> {
-  const { values, configMapContent, metrics, log } = operator.deps;
+  const { values, configMapContent, isFlaggedOff, metrics, log } = operator.deps;
   try {
-    values.setConfig(configMapContent());
+    values.setConfig(configMapContent(), (module) => !isFlaggedOff(module));
+    operator.isConfigRefused = false;
     warnAboutUnknownModules(operator);
     if (task.changedKeys.length === 0) return { type: 'success' };
     if (await hasOtherModulesEnabled(operator, signal)) {
@@ -30,6 +31,7 @@ export async function handleApplyConfig(
     return { type: 'success', after: runsOfChangedModules(operator, task) };
   } catch (error) {
     rethrowAbort(error, signal);
+    operator.isConfigRefused = hasCode(error, 'VALUES_INVALID');
     metrics.modulesDiscoverError();
     log.error(
       { error: messageOf(error) },

@@ -131,6 +131,7 @@ async function runHelmPhase(
     await runLifecycleHooks(operator, state, 'beforeHelm', activation, signal);
     if (module.chart !== 'none') {
       const helmStartedMs = clock.now();
+      values.checkForHelm(module.name);
       await releases.deploy(module, visibleToHelm(values, module.name), signal);
       metrics.moduleHelm({ module: module.name, activation }, (clock.now() - helmStartedMs) / 1_000);
     }

@@ -1,0 +1,82 @@
+import { messageOf, OperatorError } from '../../lib/errors.ts';
+import type { Json, JsonObject } from '../../lib/json.ts';
+import { isJsonMap } from '../merge.ts';
+import { parseYaml } from '../yaml.ts';
+import { closeObjects } from './close-objects.ts';
+import { expandReferences } from './expand-references.ts';
+import { extendSchema } from './extend-schema.ts';
+import { requiredForHelm } from './required-for-helm.ts';
+import type { SchemaCheck } from './schema-check.ts';
+import { ValuesSchema } from './values-schema.ts';
+
+/** The schemas of one section of values. Where there is none, nothing is checked and there are no defaults. */
+export interface SectionSchemas {
+  /** Of what the ConfigMap says; its defaults stand below the ConfigMap. */
+  readonly config?: ValuesSchema;
+  /** Of the merged values, checked after a patch; its defaults stand above the ConfigMap. */
+  readonly values?: ValuesSchema;
+  /** Of the merged values, checked before helm. */
+  readonly helm?: ValuesSchema;
+}
+
+/** A schema file. */
+export interface SchemaText {
+  readonly path: string;
+  readonly text: string;
+}
+
+/**
+ * Reads the schemas of a section. A text without content is as good as none.
+ *
+ * @throws OperatorError VALUES_INVALID naming file and reason for a text that is no schema
+ */
+export function parseSectionSchemas(
+  config: SchemaText | undefined,
+  values: SchemaText | undefined,
+  check: SchemaCheck,
+): SectionSchemas {
+  const rawConfig = load('config', config);
+  const rawValues = load('values', values);
+  const schemas: { config?: ValuesSchema; values?: ValuesSchema; helm?: ValuesSchema } = {};
+  if (rawConfig !== undefined) schemas.config = build('config', config, closeObjects(rawConfig), check);
+  if (rawValues !== undefined) {
+    const closed = closeObjects(extendSchema(rawValues, rawConfig));
+    schemas.values = build('values', values, closed, check);
+    schemas.helm = build('values', values, requiredForHelm(closed), check);
+  }
+  return schemas;
+}
+
+type SchemaType = 'config' | 'values';
+
+function load(type: SchemaType, file: SchemaText | undefined): JsonObject | undefined {
+  if (file === undefined) return undefined;
+  return inFile(type, file, () => {
+    const { value } = parseYaml(file.text, { source: file.path, booleans: 'yaml-1.1' });
+    if (value === null) return undefined;
+    return expandReferences(asMap(value));
+  });
+}
+
+function build(
+  type: SchemaType,
+  file: SchemaText | undefined,
+  schema: JsonObject,
+  check: SchemaCheck,
+): ValuesSchema {
+  return inFile(type, file, () => ValuesSchema.parse(schema, check));
+}
+
+function inFile<T>(type: SchemaType, file: SchemaText | undefined, act: () => T): T {
+  try {
+    return act();
+  } catch (cause) {
+    const message = `load '${type}' schema: ${file?.path ?? ''}: ${messageOf(cause)}`;
+    throw new OperatorError('VALUES_INVALID', message, { cause });
+  }
+}
+
+function asMap(value: Json): JsonObject {
+  if (isJsonMap(value)) return value;
+  throw new OperatorError('VALUES_INVALID', 'a map is expected at the top level');
+}

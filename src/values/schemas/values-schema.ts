@@ -1,0 +1,73 @@
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import type { JsonObject } from '../../lib/json.ts';
+import { applyDefaults } from './apply-defaults.ts';
+import { toJsonSchema } from './json-schema.ts';
+import type { SchemaCheck } from './schema-check.ts';
+import { SCHEMA_FORMATS } from './schema-formats.ts';
+import { schemaPattern } from './schema-pattern.ts';
+import { valueProblem } from './value-problem.ts';
+
+/** One schema, ready to check values and to give defaults. */
+export class ValuesSchema {
+  readonly #schema: JsonObject;
+  readonly #draft: JsonObject;
+  #validate: ValidateFunction | undefined;
+
+  private constructor(schema: JsonObject, draft: JsonObject) {
+    this.#schema = schema;
+    this.#draft = draft;
+  }
+
+  /** @throws OperatorError VALUES_INVALID listing everything by which it is no schema */
+  static parse(schema: JsonObject, check: SchemaCheck): ValuesSchema {
+    const draft = toJsonSchema(schema);
+    check.assertSchema(draft);
+    return new ValuesSchema(schema, draft);
+  }
+
+  withDefaults(value: JsonObject): JsonObject {
+    return applyDefaults(this.#schema, value);
+  }
+
+  /**
+   * All the ways in which a section breaks the schema; empty when it is valid.
+   *
+   * @param key what paths begin with: the key of the section
+   * @param unknown pointers to values that are not known yet, for which null stands: nothing is said about them
+   */
+  problems(key: string, value: JsonObject, unknown: readonly string[] = []): readonly string[] {
+    // Made when first needed: most modules are never asked.
+    this.#validate ??= createAjv().compile(this.#draft);
+    if (this.#validate(value)) return [];
+    const errors = (this.#validate.errors ?? []).filter((error) => !isAboutUnknown(error, unknown));
+    return [...new Set(errors.map((error) => valueProblem(error, key, value)))];
+  }
+}
+
+function createAjv(): Ajv {
+  // Flags that ajv wants are replaced by those of the schema's own dialect.
+  const regExp = Object.assign((pattern: string) => schemaPattern(pattern), {
+    code: 'schemaPattern',
+  });
+  return new Ajv({
+    allErrors: true,
+    meta: false,
+    validateSchema: false,
+    strict: false,
+    verbose: true,
+    logger: false,
+    ownProperties: true,
+    formats: SCHEMA_FORMATS,
+    code: { regExp },
+  });
+}
+
+/** A combination such as anyOf cannot be judged when a part of what it looks at is not known. */
+const COMBINATIONS: ReadonlySet<string> = new Set(['anyOf', 'oneOf', 'not']);
+
+function isAboutUnknown({ instancePath, keyword }: ErrorObject, unknown: readonly string[]): boolean {
+  return unknown.some(
+    (pointer) =>
+      pointer === instancePath || (COMBINATIONS.has(keyword) && pointer.startsWith(`${instancePath}/`)),
+  );
+}
