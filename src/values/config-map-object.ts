@@ -18,6 +18,16 @@ export interface ConfigMapObject {
   readonly binaryData: Readonly<Record<string, string>>;
 }
 
+/** What the API server accepts as the sum of all values. */
+export const MAX_CONFIG_MAP_BYTES = 1024 * 1024;
+
+/** How much of that the values take. */
+export function sizeBytes({ data, binaryData }: Pick<ConfigMapObject, 'data' | 'binaryData'>): number {
+  const texts = Object.values(data).map((text) => Buffer.byteLength(text));
+  const binaries = Object.values(binaryData).map((text) => Buffer.byteLength(text, 'base64'));
+  return [...texts, ...binaries].reduce((sum, size) => sum + size, 0);
+}
+
 export const CONFIG_MAPS: ApiResource = {
   group: '',
   version: 'v1',

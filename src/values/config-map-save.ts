@@ -7,8 +7,10 @@ import {
   CONFIG_MAPS,
   type ConfigMapObject,
   type ConfigMapRef,
+  MAX_CONFIG_MAP_BYTES,
   parseConfigMap,
   readConfigMap,
+  sizeBytes,
 } from './config-map-object.ts';
 import type { SectionKey } from './module-key.ts';
 import { dumpYaml } from './yaml-dump.ts';
@@ -21,8 +23,6 @@ export interface SavedSection {
 }
 
 const MAX_ATTEMPTS = 6;
-/** What the API server accepts as the sum of all values. */
-const MAX_BYTES = 1024 * 1024;
 const INDENT = 4;
 
 /**
@@ -87,13 +87,11 @@ function checkSize(
   data: Readonly<Record<string, string>>,
   binaryData: Readonly<Record<string, string>>,
 ): void {
-  const texts = Object.values(data).map((text) => Buffer.byteLength(text));
-  const binaries = Object.values(binaryData).map((text) => Buffer.byteLength(text, 'base64'));
-  const bytes = [...texts, ...binaries].reduce((sum, size) => sum + size, 0);
-  if (bytes <= MAX_BYTES) return;
+  const bytes = sizeBytes({ data, binaryData });
+  if (bytes <= MAX_CONFIG_MAP_BYTES) return;
   throw new OperatorError(
     'CONFIG_MAP_INVALID',
-    `cannot save into ConfigMap '${name}': it would hold ${bytes} bytes, more than the ${MAX_BYTES} a ConfigMap can hold`,
+    `cannot save into ConfigMap '${name}': it would hold ${bytes} bytes, more than the ${MAX_CONFIG_MAP_BYTES} a ConfigMap can hold`,
   );
 }
 

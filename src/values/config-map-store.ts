@@ -18,13 +18,18 @@ import {
   CONFIG_MAPS,
   type ConfigMapObject,
   type ConfigMapRef,
+  MAX_CONFIG_MAP_BYTES,
   parseConfigMap,
   readConfigMap,
+  sizeBytes,
 } from './config-map-object.ts';
 import { saveSection } from './config-map-save.ts';
 import { sectionOf, type ValuesOwner } from './module-key.ts';
 import { patchSection } from './patch-section.ts';
 import type { PatchOperation } from './values-patch.ts';
+
+/** From here on a hook that saves more into the ConfigMap may soon find it full. */
+const WARN_FROM_SHARE = 0.8;
 
 /**
  * What the watched ConfigMap came to say.
@@ -97,7 +102,7 @@ export class ConfigMapStore {
   async load(signal: AbortSignal): Promise<ConfigMapContent> {
     const { kube, ref } = this.#deps;
     const object = await readConfigMap(kube, ref, signal);
-    this.#warnAboutBinaryData(object);
+    this.#warnAboutData(object);
     this.#content = parseConfigMapData(object?.data ?? {});
     return this.#content;
   }
@@ -221,7 +226,7 @@ export class ConfigMapStore {
   }
 
   #observe(object: ConfigMapObject | undefined): void {
-    this.#warnAboutBinaryData(object);
+    this.#warnAboutData(object);
     const previous = this.#state;
     let content: ConfigMapContent;
     try {
@@ -240,9 +245,16 @@ export class ConfigMapStore {
     else if (previous.type === 'invalid') this.#onChange({ type: 'valid' });
   }
 
-  #warnAboutBinaryData(object: ConfigMapObject | undefined): void {
-    const keys = Object.keys(object?.binaryData ?? {});
+  #warnAboutData(object: ConfigMapObject | undefined): void {
+    if (object === undefined) return;
+    const keys = Object.keys(object.binaryData);
     if (keys.length > 0) this.#deps.log.warn({ keys }, 'binaryData of the ConfigMap is ignored');
+    const bytes = sizeBytes(object);
+    if (bytes < WARN_FROM_SHARE * MAX_CONFIG_MAP_BYTES) return;
+    this.#deps.log.warn(
+      { bytes, maxBytes: MAX_CONFIG_MAP_BYTES },
+      'the ConfigMap is nearly full: move large values into files of modules, or what hooks write into memory values',
+    );
   }
 
   /** Tries until it succeeds, waiting longer after each failure; rejects only when the signal aborts. */

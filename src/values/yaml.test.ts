@@ -185,3 +185,9 @@ test('what dumpYaml() writes means the same to every reader', () => {
     { numRuns: 1_000 },
   );
 });
+
+test('parseYaml() refuses a text of more than 10 million characters before it reads it', () => {
+  expect(() => parseYaml('a'.repeat(10_000_001), { source: 'values.yaml', booleans: 'yaml-1.1' })).toThrow(
+    'values.yaml:1: too large: 10000001 characters, at most 10000000 are read',
+  );
+});

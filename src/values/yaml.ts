@@ -19,12 +19,14 @@ export interface YamlText {
 }
 
 const MAX_DEPTH = 100;
+/** No less than what aliases may make of a text, and far below what would take the daemon's memory. */
+const MAX_CHARACTERS = 10_000_000;
 
 /**
  * Reads the first document of a YAML text as plain JSON data. Keys are kept as they are written, dates stay strings,
  * merge keys (`<<`) work. Refused, with line and path: duplicate keys, keys that are no scalars, tags beyond the JSON
  * types, a byte order mark, tabs as indentation, numbers that JSON cannot carry exactly, nesting beyond 100 levels,
- * more than 1000 aliases, and aliases that blow the text up beyond 10 million characters.
+ * more than 1000 aliases, and texts beyond 10 million characters, or that aliases blow up beyond that.
  *
  * @throws OperatorError VALUES_INVALID naming source and line
  */
@@ -32,6 +34,8 @@ export function parseYaml(text: string, { source, booleans }: YamlOptions): Yaml
   try {
     if (text.startsWith('\u{FEFF}'))
       throw new YamlProblem('starts with a byte order mark: save it without', 0);
+    if (text.length > MAX_CHARACTERS)
+      throw new YamlProblem(`too large: ${text.length} characters, at most ${MAX_CHARACTERS} are read`, 0);
     return buildDocument(text, readEvents(text), booleans, MAX_DEPTH);
   } catch (error) {
     if (!(error instanceof YamlProblem)) throw error;

@@ -1,6 +1,7 @@
 import type { Backend } from '../support/world.ts';
 import { badInputTests } from './bad-input.ts';
 import { bindingContextTests } from './binding-contexts.ts';
+import { configMapTests } from './config-map.ts';
 import { crdTests } from './crds.ts';
 import { discoveryTests } from './discovery.ts';
 import { executionLimitTests } from './execution-limits.ts';
@@ -9,9 +10,11 @@ import { mainLoopTests } from './main-loop.ts';
 import { metricsFromHooksTests } from './metrics-from-hooks.ts';
 import { moduleLifecycleTests } from './module-lifecycle.ts';
 import { oldHookTests } from './old-hooks.ts';
+import { planTests } from './plan.ts';
 import { queueTests } from './queues.ts';
 import { schemaTests } from './schemas.ts';
 import { startUpTests } from './start-up.ts';
+import { valuesTests } from './values.ts';
 
 /** Every behaviour of the lifecycle, on one API server. Each backend runs all of them. */
 export function lifecycleTests(backend: () => Backend): void {
@@ -21,11 +24,14 @@ export function lifecycleTests(backend: () => Backend): void {
   crdTests(backend);
   mainLoopTests(backend);
   queueTests(backend);
+  planTests(backend);
   badInputTests(backend);
   executionLimitTests(backend);
   metricsFromHooksTests(backend);
   oldHookTests(backend);
+  valuesTests(backend);
   schemaTests(backend);
+  configMapTests(backend);
   bindingContextTests(backend);
   hookProcessTests(backend);
 }
