@@ -2,6 +2,7 @@ import type { FailedTask } from './daemon/failed-task.ts';
 import type { DaemonHost } from './daemon/host.ts';
 import { type Daemon, startDaemon } from './daemon/start-daemon.ts';
 import { errorText } from './lib/error-text.ts';
+import { hasCode } from './lib/errors.ts';
 import type { Settings } from './settings.ts';
 
 /** A task of the start or the first converge that failed this often in a row will not succeed by itself. */
@@ -20,7 +21,7 @@ const NOBODY: DaemonObserver = { onConverged: () => Promise.resolve() };
  * What keeps it from starting is logged as one record.
  *
  * @param stopSignal asks for an orderly stop
- * @returns the exit code: 0 after an orderly stop, 1 after a failed start; with `exitsAfterConverge` also 1 when a task
+ * @returns the exit code: 0 after an orderly stop, also one because another replica leads, 1 after a failed start; with `exitsAfterConverge` also 1 when a task
  * of the start or the first converge failed three times in a row, or when the daemon was stopped before
  */
 export async function runDaemon(
@@ -35,15 +36,17 @@ export async function runDaemon(
     host.onTaskFailure?.(failed);
     if (failed.holdsUpFirstConverge && failed.failures >= MAX_FAILURES) stuck.resolve(failed);
   };
-  const stopped = untilAborted(stopSignal);
+  const asked = untilAborted(stopSignal);
   let daemon: Daemon;
   try {
     daemon = await startDaemon(settings, { ...host, onTaskFailure }, stopSignal);
   } catch (error) {
     if (stopSignal.aborted) return exitCodeOf(settings, false);
+    if (hasCode(error, 'LEASE_LOST')) return 0;
     log.fatal({ error: errorText(error) }, 'the daemon cannot start');
     return 1;
   }
+  const stopped = Promise.race([asked, daemon.leadershipLost]);
   const isEnding = Promise.race([
     stopped,
     ...(settings.exitsAfterConverge ? [reported(stuck.promise, host)] : []),

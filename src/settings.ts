@@ -1,3 +1,4 @@
+import { LEASE_SETTINGS } from './settings/lease-settings.ts';
 import { hidden, ownAnd, type Setting, setting, variable } from './settings/setting.ts';
 import {
   booleanType,
@@ -8,7 +9,6 @@ import {
   labelsType,
   listType,
   metricPrefixType,
-  onlyWordType,
   portType,
   rateType,
   textType,
@@ -339,13 +339,7 @@ export const SETTINGS = {
     'false',
     'Log API requests at debug level.',
   ),
-  isHaEnabled: variable(
-    'ADDON_OPERATOR_HA',
-    onlyWordType('true'),
-    'false',
-    'Run several replicas, of which the holder of a lease works.',
-  ),
-  podName: variable('ADDON_OPERATOR_POD', textType, '', 'Name of our pod; required with ADDON_OPERATOR_HA.'),
+  ...LEASE_SETTINGS,
   helmDriver: variable('HELM_DRIVER', textType, 'secret', 'Where helm stores releases.'),
   hasQueueActionMetrics: variable(
     'QUEUE_ACTIONS_METRICS',

@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Daemon } from '../daemon/start-daemon.ts';
 import { runDaemon } from '../daemon.ts';
+import { steadyClock } from '../lib/clock.ts';
 import { OperatorError } from '../lib/errors.ts';
 import { fileLogOutput } from '../lib/file-log-output.ts';
 import { observeLog } from '../lib/observe-log.ts';
@@ -97,6 +98,7 @@ async function runAndShow(parts: RunParts, stop: AbortSignal): Promise<number> {
       env: { ...env, KUBECONFIG: files.kubeconfig },
       cwd,
       clock,
+      steadyClock,
       random: Math.random,
       log,
       version: readVersion(),

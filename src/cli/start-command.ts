@@ -1,3 +1,4 @@
+import { steadyClock } from '../lib/clock.ts';
 import { createLogger, stdoutLogOutput } from '../lib/pino-logger.ts';
 import { readSettings } from '../settings/read-settings.ts';
 import type { CliHost } from './cli-host.ts';
@@ -21,7 +22,15 @@ export async function startCommand(flags: Readonly<Record<string, string>>, host
   const { runDaemon } = await import('../daemon.ts');
   return await runDaemon(
     settings,
-    { env: host.env, cwd: host.cwd, clock: host.clock, random: Math.random, log, version: readVersion() },
+    {
+      env: host.env,
+      cwd: host.cwd,
+      clock: host.clock,
+      steadyClock,
+      random: Math.random,
+      log,
+      version: readVersion(),
+    },
     host.stopSignal(),
   );
 }

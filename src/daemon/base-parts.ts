@@ -14,11 +14,12 @@ import type { ProcessRunner } from '../process/process-runner.ts';
 import type { Settings } from '../settings.ts';
 import { cacheDirectory } from '../tools/cache-directory.ts';
 import { pinnedHelm } from '../tools/pinned-tools.ts';
-import { type Cluster, connectCluster } from './connect-cluster.ts';
+import type { Cluster } from './connect-cluster.ts';
 import { guardedRunner } from './guarded-runner.ts';
 import { helmKubeconfig } from './helm-kubeconfig.ts';
 import { hookEnvironment } from './hook-environment.ts';
 import type { DaemonHost } from './host.ts';
+import type { Lead } from './take-lead.ts';
 import { prepareTemporaryDirectory } from './temporary-directory.ts';
 
 /** The helm taken where the machine has none. */
@@ -50,6 +51,8 @@ export interface BaseOptions {
   readonly settings: Settings;
   readonly host: DaemonHost;
   readonly metrics: OperatorMetrics;
+  readonly cluster: Cluster;
+  readonly lead: Lead;
   /** Aborts when the daemon is asked to stop: no further process is started. */
   readonly stop: AbortSignal;
   /** What is started is entered here, to be ended in reverse order. */
@@ -64,14 +67,13 @@ export interface BaseOptions {
  * @throws OperatorError when a part cannot be started
  */
 export async function startBase(options: BaseOptions): Promise<BaseParts> {
-  const { settings, host, metrics, stop, running } = options;
+  const { settings, host, metrics, cluster, lead, stop, running } = options;
   const { clock, random, log } = host;
   const tmpDir = prepareTemporaryDirectory(settings.tmpDir, log);
-  const launcher = await startLauncher({ log, clock });
+  const launcher = await startLauncher({ log, clock, onDeadlinePassed: lead.onDeadlinePassed });
   running.defer(() => launcher.stop());
-  const runner = guardedRunner(launcher, stop);
-  const cluster = await connectCluster(settings, host, metrics);
-  running.defer(() => cluster.close());
+  lead.follow(launcher);
+  const runner = guardedRunner(launcher, stop, lead.check);
   const jq = await selectJqEngine(
     { jqPath: settings.jq, pathVariable: host.env['PATH'] ?? '', clock, log },
     stop,

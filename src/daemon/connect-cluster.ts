@@ -20,6 +20,8 @@ export interface Cluster {
   readonly patcher: KubeClient;
   /** For reading releases and their objects while a module is deployed: without a limit, as helm itself has none. */
   readonly helm: KubeClient;
+  /** For the lease alone: without a limit, and not held up by `beforeWrite`. */
+  readonly lease: KubeClient;
   /** For looking after the objects of releases from time to time. */
   readonly monitor: KubeClient;
   readonly discovery: Discovery;
@@ -28,11 +30,15 @@ export interface Cluster {
   close(): void;
 }
 
-/** @throws OperatorError KUBE_CONFIG_INVALID when it cannot be found out how to reach the API server */
+/**
+ * @param beforeWrite called right before each write; what it throws the write fails with
+ * @throws OperatorError KUBE_CONFIG_INVALID when it cannot be found out how to reach the API server
+ */
 export async function connectCluster(
   settings: Settings,
   host: DaemonHost,
   metrics: OperatorMetrics,
+  beforeWrite: () => void = () => undefined,
 ): Promise<Cluster> {
   const readText = (path: string): Promise<string> => readFile(path, 'utf8');
   const access = await loadKubeConfig({
@@ -63,6 +69,7 @@ export async function connectCluster(
       clock,
       random,
       version,
+      beforeWrite,
       ...(qps > 0 ? { limiter: new TokenBucket({ qps, burst, clock }) } : {}),
       ...(requestTimeoutMs === undefined ? {} : { requestTimeoutMs }),
       onRequest: ({ verb, status, durationMs, pathTemplate }) => {
@@ -83,16 +90,18 @@ export async function connectCluster(
   );
   const monitor = client(settings.helmMonitorQps, settings.helmMonitorBurst);
   const helm = client(0, 0);
+  const lease = new HttpKubeClient({ access, credentials, clock: host.steadyClock, random, version });
   return {
     access,
     main,
     patcher,
     helm,
+    lease,
     monitor,
     discovery: new Discovery({ kube: main, clock, log: host.log }),
     patcherAccess: () => [...asked.values()],
     close: () => {
-      for (const each of [main, patcher, helm, monitor]) each.close();
+      for (const each of [main, patcher, helm, lease, monitor]) each.close();
     },
   };
 }

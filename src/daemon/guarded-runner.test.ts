@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { OperatorError } from '../lib/errors.ts';
 import type { ProcessResult, ProcessRunner, ProcessSpec } from '../process/process-runner.ts';
 import { guardedRunner } from './guarded-runner.ts';
 
@@ -25,4 +26,13 @@ test('guardedRunner() starts no process once the daemon stops, and lets running 
   });
   gate.resolve(RESULT);
   expect(await running).toBe(RESULT);
+});
+
+test('guardedRunner() starts no process that its check refuses', async () => {
+  const runner: ProcessRunner = { run: () => Promise.resolve(RESULT) };
+  const check = (): void => {
+    throw new OperatorError('LEASE_LOST', 'no lease');
+  };
+  const guarded = guardedRunner(runner, never, check);
+  await expect(guarded.run(SPEC, never)).rejects.toMatchObject({ code: 'LEASE_LOST' });
 });

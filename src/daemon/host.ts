@@ -7,6 +7,8 @@ export interface DaemonHost {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   readonly clock: Clock;
+  /** A clock that is never set, for deadlines that other processes rely on. */
+  readonly steadyClock: Clock;
   /** A number in [0, 1). */
   readonly random: () => number;
   readonly log: RootLogger;

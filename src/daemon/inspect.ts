@@ -1,7 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { HookLoader } from '../hooks/load-hooks.ts';
 import { HookMetrics } from '../metrics/hook-metrics.ts';
 import type { Operator } from '../operator/operator.ts';
 import type { Settings } from '../settings.ts';
@@ -11,12 +10,14 @@ import { buildOperator } from './build-operator.ts';
 import { createMetrics } from './daemon-metrics.ts';
 import { createHookLoader } from './hook-parts.ts';
 import type { DaemonHost } from './host.ts';
+import { connectAlone } from './take-lead.ts';
 
 /** The parts of a daemon on the directories and the cluster of the settings, put together but not at work. */
 export interface Inspection {
   readonly operator: Operator;
   readonly base: BaseParts;
-  readonly loader: HookLoader;
+  /** Namespace of all releases. */
+  readonly namespace: string;
 }
 
 /**
@@ -37,6 +38,7 @@ export async function inspect<T>(
   const own: Settings = { ...settings, tmpDir: directory };
   const metrics = createMetrics(own, () => undefined);
   const base = await startBase({
+    ...(await connectAlone({ settings: own, host, metrics, running })),
     settings: own,
     host,
     metrics,
@@ -66,5 +68,5 @@ export async function inspect<T>(
     stop: signal,
     running,
   });
-  return await use({ operator, base, loader });
+  return await use({ operator, base, namespace: settings.namespace });
 }

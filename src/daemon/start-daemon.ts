@@ -1,5 +1,7 @@
 import { bindingCount } from '../hooks/hook.ts';
+import type { OperatorError } from '../lib/errors.ts';
 import { HookMetrics } from '../metrics/hook-metrics.ts';
+import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import { warnAboutUnknownModules } from '../operator/handlers/apply-config.ts';
 import { shutDown, startUp } from '../operator/lifecycle.ts';
 import type { Operator } from '../operator/operator.ts';
@@ -7,7 +9,7 @@ import type { DaemonView } from '../server/daemon-view.ts';
 import { startHttpServer } from '../server/http-server.ts';
 import type { Settings } from '../settings.ts';
 import { ConfigMapStore } from '../values/config-map-store.ts';
-import { startBase } from './base-parts.ts';
+import { type BaseParts, startBase } from './base-parts.ts';
 import { buildOperator } from './build-operator.ts';
 import { loadPatiently, startLoops } from './daemon-loops.ts';
 import { createMetrics } from './daemon-metrics.ts';
@@ -16,6 +18,7 @@ import { createHookLoader, type HookPartsDeps } from './hook-parts.ts';
 import type { DaemonHost } from './host.ts';
 import { createView, STARTING_VIEW } from './operator-view.ts';
 import { stopDaemon } from './stop-daemon.ts';
+import { takeLead } from './take-lead.ts';
 import { refuseUnsupported } from './unsupported-settings.ts';
 import { watchFiles } from './watch-files.ts';
 
@@ -26,16 +29,19 @@ export interface Daemon {
   readonly httpPort: number;
   /** Resolves when the first converge is over. */
   readonly firstConverge: Promise<void>;
+  /** Resolves when this replica must not act any more: hooks and helm have been told to end, `stop` does the rest. */
+  readonly leadershipLost: Promise<void>;
   /** Takes no new task, lets running hooks and helm finish within the shutdown grace, ends everything. */
   readonly stop: () => Promise<void>;
 }
 
 /**
- * Starts the daemon: probes and metrics first, then what the operator stands on, its hooks and modules, and last the
+ * Starts the daemon: probes and metrics first, with high availability the wait for the lease, then what the operator stands on, its hooks and modules, and last the
  * queues. Resolves when the queues run.
  *
  * @param startSignal aborts a start that is not complete; a complete one is ended by `stop`
- * @throws OperatorError for everything that is wrong with settings, directories, hooks, values or the ConfigMap
+ * @throws OperatorError for everything that is wrong with settings, directories, hooks, values or the ConfigMap;
+ *   LEASE_LOST when the lease was lost meanwhile
  */
 export async function startDaemon(
   settings: Settings,
@@ -45,23 +51,34 @@ export async function startDaemon(
   const running = new AsyncDisposableStack();
   const stop = new AbortController();
   const abort = new AbortController();
+  const lost = Promise.withResolvers<void>();
+  let loss: OperatorError | undefined;
+  const onLost = (error: OperatorError): void => {
+    loss = error;
+    host.log.warn({ error }, 'Restarting because the leadership was handed over');
+    abort.abort(error);
+    stop.abort(error);
+    lost.resolve();
+  };
   try {
     const { operator, httpPort } = await start(settings, host, {
       running,
       stop: AbortSignal.any([stop.signal, startSignal]),
       abort: abort.signal,
+      onLost,
     });
     return {
       operator,
       httpPort,
       firstConverge: operator.firstConvergeDone,
+      leadershipLost: lost.promise,
       stop: () => stopDaemon(settings, host, operator, { running, stop, abort }),
     };
   } catch (error) {
     abort.abort();
     stop.abort();
     await running.disposeAsync();
-    throw error;
+    throw loss ?? error;
   }
 }
 
@@ -69,10 +86,11 @@ interface StartSignals {
   readonly running: AsyncDisposableStack;
   readonly stop: AbortSignal;
   readonly abort: AbortSignal;
+  readonly onLost: (error: OperatorError) => void;
 }
 
 async function start(settings: Settings, host: DaemonHost, signals: StartSignals) {
-  const { clock, log, random } = host;
+  const { clock, log } = host;
   const { running, stop } = signals;
   refuseUnsupported(settings);
   const built: { operator?: Operator; view: Pick<DaemonView, 'readiness' | 'convergeStatus'> } = {
@@ -83,28 +101,34 @@ async function start(settings: Settings, host: DaemonHost, signals: StartSignals
     log,
     onSeriesDropped: (labels, series) => metrics.droppedHookSeries(labels, series),
   });
-  const http = await startHttpServer({
-    address: settings.listenAddress,
-    port: settings.listenPort,
-    view: {
-      readiness: (signal) => built.view.readiness(signal),
-      convergeStatus: () => built.view.convergeStatus(),
+  const httpPort = await startProbes(
+    { settings, host, metrics, hookMetrics, view: () => built.view },
+    running,
+  );
+  const { cluster, lead } = await takeLead({
+    settings,
+    host,
+    metrics,
+    httpPort,
+    stop,
+    running,
+    onStandby: (readiness) => {
+      built.view = { ...STARTING_VIEW, readiness };
     },
-    operatorMetrics: () => metrics.scrape(),
-    hookMetrics: () => hookMetrics.scrape(),
-    log,
+    onLost: signals.onLost,
   });
-  running.defer(() => http.stop());
-  log.info({ address: settings.listenAddress, port: http.port }, 'HTTP server listens');
-  const base = await startBase({ settings, host, metrics, stop, running, operator: () => built.operator });
-  const configMap = new ConfigMapStore({
-    kube: base.cluster.main,
-    reflectors: base.reflectors,
-    ref: { namespace: settings.namespace, name: settings.configMapName },
-    clock,
-    random,
-    log,
+  built.view = STARTING_VIEW;
+  const base = await startBase({
+    settings,
+    host,
+    metrics,
+    cluster,
+    lead,
+    stop,
+    running,
+    operator: () => built.operator,
   });
+  const configMap = createConfigMap(settings, host, base);
   await loadPatiently(configMap, host, stop);
   const hookParts: HookPartsDeps = { host, metrics, stop, ...base };
   const loader = createHookLoader(hookParts, stop);
@@ -140,5 +164,42 @@ async function start(settings: Settings, host: DaemonHost, signals: StartSignals
   startLoops(host, { operator, configMap, scheduleManager: parts.scheduleManager, metrics, stop, running });
   if (settings.watchesFiles)
     running.defer(watchFiles([settings.globalHooksDir, ...settings.modulesDirs], host, operator, stop));
-  return { operator, httpPort: http.port };
+  return { operator, httpPort };
+}
+
+function createConfigMap(
+  { namespace, configMapName: name }: Settings,
+  { clock, random, log }: DaemonHost,
+  { cluster, reflectors }: BaseParts,
+): ConfigMapStore {
+  return new ConfigMapStore({ kube: cluster.main, reflectors, ref: { namespace, name }, clock, random, log });
+}
+
+interface ProbesOptions {
+  readonly settings: Settings;
+  readonly host: DaemonHost;
+  readonly metrics: OperatorMetrics;
+  readonly hookMetrics: HookMetrics;
+  /** What the probes say now. */
+  readonly view: () => Pick<DaemonView, 'readiness' | 'convergeStatus'>;
+}
+
+/** Starts the server of metrics and probes, and returns its port. */
+async function startProbes(options: ProbesOptions, running: AsyncDisposableStack): Promise<number> {
+  const { settings, host, metrics, hookMetrics, view } = options;
+  const { listenAddress: address, listenPort: port } = settings;
+  const http = await startHttpServer({
+    address,
+    port,
+    view: {
+      readiness: (signal) => view().readiness(signal),
+      convergeStatus: () => view().convergeStatus(),
+    },
+    operatorMetrics: () => metrics.scrape(),
+    hookMetrics: () => hookMetrics.scrape(),
+    log: host.log,
+  });
+  running.defer(() => http.stop());
+  host.log.info({ address, port: http.port }, 'HTTP server listens');
+  return http.port;
 }

@@ -11,10 +11,10 @@ test('refuseUnsupported() lets the defaults pass', () => {
 
 test('refuseUnsupported() names every setting that would have no effect', () => {
   const chosen = settings({
-    ADDON_OPERATOR_HA: 'true',
-    ADDON_OPERATOR_POD: 'p',
-    ADDON_OPERATOR_LISTEN_ADDRESS: '10.0.0.1',
     ADDON_OPERATOR_SHELL_CHROOT_DIR: '/jail',
+    ADDON_OPERATOR_ADMISSION_SERVER_ENABLED: 'true',
   });
-  expect(() => refuseUnsupported(chosen)).toThrow(/ADDON_OPERATOR_HA: .*\n.*ADDON_OPERATOR_SHELL_CHROOT_DIR/);
+  expect(() => refuseUnsupported(chosen)).toThrow(
+    /ADDON_OPERATOR_SHELL_CHROOT_DIR.*\n.*ADDON_OPERATOR_ADMISSION_SERVER_ENABLED/,
+  );
 });

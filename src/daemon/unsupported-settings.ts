@@ -8,8 +8,6 @@ import type { Settings } from '../settings.ts';
  */
 export function refuseUnsupported(settings: Settings): void {
   const problems: string[] = [];
-  if (settings.isHaEnabled)
-    problems.push('ADDON_OPERATOR_HA: leader election is not there yet; unset it and run one replica');
   if (settings.shellChrootDir !== '')
     problems.push('--shell-chroot-dir (ADDON_OPERATOR_SHELL_CHROOT_DIR): not supported yet; unset it');
   if (settings.isAdmissionServerEnabled)

@@ -375,3 +375,29 @@ test('stream() waits for headers no longer than its deadline', async () => {
   await clock.advance(5_000);
   expect(await failing).toMatchObject({ code: 'KUBE_UNREACHABLE' });
 });
+
+test('beforeWrite is asked right before a write goes out, after the wait for the rate limit, and can refuse it', async () => {
+  const refused = new Error('not the leader');
+  const asked: number[] = [];
+  const clock = new FakeClock();
+  const { client, server } = await setUp((_, response) => answerJson(response, 200, {}), {
+    clock,
+    limiter: new TokenBucket({ qps: 1, burst: 1, clock }),
+    beforeWrite: () => {
+      asked.push(clock.now());
+      if (asked.length > 1) throw refused;
+    },
+  });
+  await client.request({ method: 'POST', path: '/api/v1/pods', body: {} }, never);
+  const reading = client.request(get, never);
+  await clock.untilAsleep();
+  await clock.advance(1_000);
+  await reading;
+  expect(asked).toEqual([0]);
+  const late = failureOf(client.request({ method: 'DELETE', path: '/api/v1/pods' }, never));
+  await clock.untilAsleep();
+  await clock.advance(1_000);
+  expect(await late).toBe(refused);
+  expect(asked).toEqual([0, 2_000]);
+  expect(server.requests).toHaveLength(2);
+});

@@ -41,6 +41,8 @@ export interface HttpKubeClientOptions {
   /** Default 10 000. */
   readonly connectTimeoutMs?: number;
   readonly onRequest?: (observation: RequestObservation) => void;
+  /** Called right before a request that is no GET goes out, each time; what it throws the request fails with. */
+  readonly beforeWrite?: () => void;
 }
 
 const REQUEST_TIMEOUT_MS = 60_000;
@@ -156,6 +158,7 @@ export class HttpKubeClient implements KubeClient {
     const body = request.body === undefined ? undefined : JSON.stringify(request.body);
     const headers = this.#headersOf(request, purpose, body, credentials.authorization);
     for (let stale = 0; ; stale += 1) {
+      if (request.method !== 'GET') this.#options.beforeWrite?.();
       const agent = this.#pool.agentFor(purpose, credentials);
       const outgoing = { url: this.#urlOf(request), method: request.method, headers, body, agent };
       try {

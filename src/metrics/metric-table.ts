@@ -195,6 +195,16 @@ export const METRICS = {
     ['module', 'hook'],
     'Series of hook metrics that were dropped because the hook has too many.',
   ),
+  isLeader: gauge(
+    'is_leader',
+    [],
+    '1 while this replica is the one that works, 0 on a standby; without high availability always 1.',
+  ),
+  leaseErrors: counter(
+    'lease_errors_total',
+    [],
+    'Failed attempts to take or renew the lease; one that somebody else holds is no failure.',
+  ),
   webhookCertificateExpiry: gauge(
     'webhook_certificate_expiry_timestamp_seconds',
     ['server'],

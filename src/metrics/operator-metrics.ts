@@ -282,6 +282,15 @@ export class OperatorMetrics {
     this.#metrics.droppedHookSeries.inc(labels, series);
   }
 
+  setLeader(isLeader: boolean): void {
+    this.#metrics.isLeader.set(isLeader ? 1 : 0);
+  }
+
+  /** An attempt to take or renew the lease failed. */
+  leaseError(): void {
+    this.#metrics.leaseErrors.inc();
+  }
+
   /** @param expiresMs in milliseconds since the epoch */
   setWebhookCertificate(server: 'validating' | 'conversion', expiresMs: number): void {
     this.#metrics.webhookCertificateExpiry.set({ server }, expiresMs / MS_PER_SECOND);

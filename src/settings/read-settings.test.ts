@@ -146,6 +146,7 @@ test('only the word true enables HA, which needs pod and address', () => {
     ADDON_OPERATOR_LISTEN_ADDRESS: '10.0.0.1',
   };
   expect(read(ha).isHaEnabled).toBe(true);
+  expect(problemsOf(ha)).toContain('ADDON_OPERATOR_NAMESPACE env not set or empty');
 });
 
 test('labels with odd names stay plain data', () => {
@@ -167,4 +168,19 @@ test('readSetting() needs no other setting to be right', () => {
     flags: {},
   });
   expect(socket).toBe('/s');
+});
+
+test.each([
+  [{ ADDON_OPERATOR_LEASE_DURATION: '1500ms' }, 'whole seconds'],
+  [{ ADDON_OPERATOR_LEASE_RENEW_DEADLINE: '35s' }, 'ADDON_OPERATOR_LEASE_RENEW_DEADLINE'],
+  [{ ADDON_OPERATOR_LEASE_RETRY_PERIOD: '30s' }, 'ADDON_OPERATOR_LEASE_RETRY_PERIOD'],
+])('times of the lease that do not fit together are refused with HA: %j', (env, problem) => {
+  const ha = {
+    ADDON_OPERATOR_NAMESPACE: 'ns',
+    ADDON_OPERATOR_HA: 'true',
+    ADDON_OPERATOR_POD: 'p',
+    ADDON_OPERATOR_LISTEN_ADDRESS: '10.0.0.1',
+  };
+  expect(problemsOf({ ...ha, ...env })).toContain(problem);
+  expect(() => read(env)).not.toThrow();
 });

@@ -1,5 +1,6 @@
 import { messageOf, OperatorError } from '../lib/errors.ts';
 import { REFUSED_VARIABLES, SETTINGS, type SettingName, type Settings } from '../settings.ts';
+import { leaseTimeProblems } from './lease-settings.ts';
 import type { Setting } from './setting.ts';
 
 /** Where settings come from. */
@@ -64,7 +65,11 @@ function readOne(setting: Setting<unknown>, { env, flags }: SettingSources): unk
 
 function problemsBetween(settings: Settings, { env, flags }: SettingSources): string[] {
   const problems: string[] = [];
-  if (settings.namespace === '') {
+  if (settings.namespace === '' && settings.isHaEnabled) {
+    problems.push(
+      'ADDON_OPERATOR_NAMESPACE env not set or empty: ADDON_OPERATOR_HA needs it for the lease; or set --namespace',
+    );
+  } else if (settings.namespace === '') {
     problems.push(
       'flag --namespace (variable ADDON_OPERATOR_NAMESPACE) is required: the namespace of the ConfigMap and the releases',
     );
@@ -77,6 +82,7 @@ function problemsBetween(settings: Settings, { env, flags }: SettingSources): st
       problems.push(
         'ADDON_OPERATOR_LISTEN_ADDRESS env not set or empty: ADDON_OPERATOR_HA needs the IP of the pod',
       );
+    problems.push(...leaseTimeProblems(settings));
   }
   return problems;
 }

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { runDaemon } from '../../src/daemon.ts';
+import { steadyClock } from '../../src/lib/clock.ts';
 import { readSettings } from '../../src/settings/read-settings.ts';
 import { type SandboxBackend, sandboxBackend } from '../support/backends.ts';
 import { CapturedLog } from '../support/captured-log.ts';
@@ -54,6 +55,7 @@ async function run({ hooks = {}, flags = {}, onConverged = () => Promise.resolve
     env: { PATH: process.env['PATH'] },
     cwd: directory,
     clock,
+    steadyClock,
     random: () => 0,
     log: log.logger,
     version: '0',

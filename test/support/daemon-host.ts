@@ -10,5 +10,14 @@ export interface TestHost extends DaemonHost {
 /** A host without an environment, whose clock stands still and whose log is kept. */
 export function daemonHost(clock = new FakeClock()): TestHost {
   const captured = new CapturedLog(clock);
-  return { env: {}, cwd: '/', clock, random: () => 0, log: captured.logger, version: 'test', captured };
+  return {
+    env: {},
+    cwd: '/',
+    clock,
+    steadyClock: clock,
+    random: () => 0,
+    log: captured.logger,
+    version: 'test',
+    captured,
+  };
 }

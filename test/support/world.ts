@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Daemon, startDaemon } from '../../src/daemon/start-daemon.ts';
+import { steadyClock } from '../../src/lib/clock.ts';
 import { readSettings } from '../../src/settings/read-settings.ts';
 import { CapturedLog } from './captured-log.ts';
 import type { ApiAnswer, ProbeRequest } from './control-plane/api-probe.ts';
@@ -115,6 +116,7 @@ export class World {
         env: this.hostEnv,
         cwd: this.directory,
         clock: this.clock,
+        steadyClock,
         random: () => 0,
         log: this.log.logger,
         version: '0.0.0-test',

@@ -1,0 +1,103 @@
+import { LeaseFence } from '../kube/lease/lease-fence.ts';
+import type { OperatorError } from '../lib/errors.ts';
+import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
+import type { RunDeadline } from '../process/run-deadline.ts';
+import type { Readiness } from '../server/daemon-view.ts';
+import type { Settings } from '../settings.ts';
+import { type Cluster, connectCluster } from './connect-cluster.ts';
+import type { DaemonHost } from './host.ts';
+import { leaderReadiness } from './leader-readiness.ts';
+import { Leadership } from './leadership.ts';
+
+/** The right to act, as the parts that act see it. */
+export interface Lead {
+  /** @throws OperatorError LEASE_LOST when this replica must not act any more */
+  readonly check: () => void;
+  /** Ends these processes with the lease. */
+  readonly follow: (processes: { setDeadline(deadline: RunDeadline): void }) => void;
+  /** To be called when such processes were ended because nobody put off their deadline. */
+  readonly onDeadlinePassed: () => void;
+}
+
+/** Without high availability there is nobody else. */
+const ALONE: Lead = {
+  check: () => undefined,
+  follow: () => undefined,
+  onDeadlinePassed: () => undefined,
+};
+
+export interface ConnectOptions {
+  readonly settings: Settings;
+  readonly host: DaemonHost;
+  readonly metrics: OperatorMetrics;
+  /** The connections, and the lease if there is one, are entered here: they end after all that is entered later. */
+  readonly running: AsyncDisposableStack;
+}
+
+/** The cluster, and the right to act on it. */
+export interface LeadOnCluster {
+  readonly cluster: Cluster;
+  readonly lead: Lead;
+}
+
+export interface TakeLeadOptions extends ConnectOptions {
+  /** Port of our HTTP server, and of the leader's if the settings name none. */
+  readonly httpPort: number;
+  readonly stop: AbortSignal;
+  /** Called when this replica waits, with what its readiness probe is to say. */
+  readonly onStandby: (readiness: (signal: AbortSignal) => Promise<Readiness>) => void;
+  /** Called when it must not act any more: whatever runs is to be ended, at once. */
+  readonly onLost: (error: OperatorError) => void;
+}
+
+/**
+ * Connects to the cluster without regard to other replicas.
+ *
+ * @throws OperatorError KUBE_CONFIG_INVALID when it cannot be found out how to reach the API server
+ */
+export async function connectAlone({
+  settings,
+  host,
+  metrics,
+  running,
+}: ConnectOptions): Promise<LeadOnCluster> {
+  const cluster = await connectCluster(settings, host, metrics);
+  running.defer(() => cluster.close());
+  return { cluster, lead: ALONE };
+}
+
+/**
+ * Connects to the cluster and, with high availability, waits until this replica leads. What is connected writes nothing
+ * once the lease is lost.
+ *
+ * @throws OperatorError KUBE_CONFIG_INVALID when it cannot be found out how to reach the API server
+ */
+export async function takeLead(options: TakeLeadOptions): Promise<LeadOnCluster> {
+  const { settings, host, metrics, httpPort, stop, running, onStandby, onLost } = options;
+  if (!settings.isHaEnabled) {
+    metrics.setLeader(true);
+    return await connectAlone(options);
+  }
+  const fence = new LeaseFence(host.steadyClock);
+  const check = (): void => fence.check();
+  const cluster = await connectCluster(settings, host, metrics, check);
+  running.defer(() => cluster.close());
+  const leadership = new Leadership({ settings, host, kube: cluster.lease, fence, metrics, onLost });
+  onStandby(async (signal) => ({
+    type: 'standby',
+    leader: await leaderReadiness(
+      leadership.leader,
+      settings.listenPort === 0 ? httpPort : settings.listenPort,
+      host.steadyClock,
+      signal,
+    ),
+  }));
+  running.defer(() => leadership.release());
+  await leadership.acquire(stop);
+  const lead: Lead = {
+    check,
+    follow: (processes) => leadership.follow(processes),
+    onDeadlinePassed: () => leadership.lose({ type: 'not-renewed' }),
+  };
+  return { cluster, lead };
+}

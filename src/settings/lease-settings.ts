@@ -1,0 +1,55 @@
+import { hidden, type Setting, variable } from './setting.ts';
+import { durationType, onlyWordType, textType } from './setting-type.ts';
+
+/** Settings of the election among several replicas. */
+export const LEASE_SETTINGS = {
+  leaseDurationMs: hidden(
+    'lease-duration',
+    'ADDON_OPERATOR_LEASE_DURATION',
+    durationType,
+    '35s',
+    'How long a lease holds without being renewed, in whole seconds.',
+  ),
+  leaseRenewDeadlineMs: hidden(
+    'lease-renew-deadline',
+    'ADDON_OPERATOR_LEASE_RENEW_DEADLINE',
+    durationType,
+    '30s',
+    'How long the leader tries to renew its lease before it gives up; less than the duration.',
+  ),
+  leaseRetryPeriodMs: hidden(
+    'lease-retry-period',
+    'ADDON_OPERATOR_LEASE_RETRY_PERIOD',
+    durationType,
+    '10s',
+    'Time between two renewals; less than the renew deadline. A standby looks five times as often.',
+  ),
+  isHaEnabled: variable(
+    'ADDON_OPERATOR_HA',
+    onlyWordType('true'),
+    'false',
+    'Run several replicas, of which the holder of a lease works.',
+  ),
+  podName: variable('ADDON_OPERATOR_POD', textType, '', 'Name of our pod; required with ADDON_OPERATOR_HA.'),
+} satisfies Readonly<Record<string, Setting<unknown>>>;
+
+/** What is wrong with the times of the lease, one sentence each. */
+export function leaseTimeProblems(times: {
+  readonly leaseDurationMs: number;
+  readonly leaseRenewDeadlineMs: number;
+  readonly leaseRetryPeriodMs: number;
+}): string[] {
+  const { leaseDurationMs, leaseRenewDeadlineMs, leaseRetryPeriodMs } = times;
+  const problems: string[] = [];
+  if (leaseDurationMs % 1_000 !== 0 || leaseDurationMs === 0)
+    problems.push('--lease-duration (ADDON_OPERATOR_LEASE_DURATION) must be a number of whole seconds');
+  if (leaseRenewDeadlineMs >= leaseDurationMs)
+    problems.push(
+      '--lease-renew-deadline (ADDON_OPERATOR_LEASE_RENEW_DEADLINE) must be less than --lease-duration: in between hooks are ended',
+    );
+  if (leaseRetryPeriodMs >= leaseRenewDeadlineMs || leaseRetryPeriodMs === 0)
+    problems.push(
+      '--lease-retry-period (ADDON_OPERATOR_LEASE_RETRY_PERIOD) must be more than 0 and less than --lease-renew-deadline',
+    );
+  return problems;
+}
