@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { connect } from 'node:tls';
 import { beforeAll, expect, test } from 'vitest';
 import { createAuthority, issueCertificate } from '../../src/events/webhooks/x509-certificate.ts';
+import { SETTINGS } from '../../src/settings.ts';
 import { controlPlaneBackend } from '../support/backends.ts';
 import { describeCluster } from '../support/control-plane/cluster-suite.ts';
 import { freePorts } from '../support/control-plane/free-ports.ts';
@@ -117,14 +118,15 @@ describeCluster('admission webhooks called by the API server', (cluster) => {
     });
   });
 
-  test('a mutating hook changes the object, and an answer that is no patch denies', async () => {
+  test('a mutating hook changes the object by a patch in base64, and a patch as plain JSON denies', async () => {
     await using lab = await createWorld(backend);
     const { world } = lab;
     const patch = Buffer.from('[{"op":"add","path":"/data/added","value":"yes"}]').toString('base64');
     await world.write('global-hooks', {
       'change.sh': shHook(
         webhook(world, 'kubernetesMutating'),
-        `if grep -q '"name":"broken"' "$BINDING_CONTEXT_PATH"; then patch='{}'; else patch='"${patch}"'; fi
+        `if grep -q '"name":"broken"' "$BINDING_CONTEXT_PATH"
+        then patch='[{"op":"add","path":"/data/added","value":"yes"}]'; else patch='"${patch}"'; fi
         echo "{\\"allowed\\":true,\\"patch\\":$patch}" > "$ADMISSION_RESPONSE_PATH"`,
       ),
     });
@@ -158,17 +160,67 @@ describeCluster('admission webhooks called by the API server', (cluster) => {
     });
     await world.start();
     await world.untilDelayed();
-    const message = async (name: string) => (await eventually(() => create(world, name), isDenied)).body;
-    expect(await message('fail')).toMatchObject({
-      message: expect.stringContaining("Hook failed: global hook 'check.sh'"),
-    });
-    expect(await message('silent')).toMatchObject({
-      message: expect.stringContaining("hook task prop error: global hook 'check.sh' wrote no answer"),
-    });
-    expect(await message('slow')).toMatchObject({
-      message: expect.stringContaining("global hook 'check.sh' gave no answer within 0.75 s"),
-    });
+    const denial = async (name: string) => {
+      const { status, body } = await eventually(() => create(world, name), isDenied);
+      return [status, (body as { readonly message: string }).message];
+    };
+    const saying = (text: string) => expect.stringContaining(text);
+    expect(await denial('fail')).toEqual([403, saying("Hook failed: global hook 'check.sh'")]);
+    expect(await denial('silent')).toEqual([
+      500,
+      saying("hook task prop error: global hook 'check.sh' wrote no answer"),
+    ]);
+    expect(await denial('slow')).toEqual([
+      504,
+      saying("global hook 'check.sh' gave no answer within 0.75 s"),
+    ]);
     expect(await create(world, 'fine')).toMatchObject({ status: 201 });
+  });
+
+  test('a hundred requests at the same time are all answered while main is blocked by a failing hook', async () => {
+    await using lab = await createWorld(backend);
+    const { world } = lab;
+    await world.write('global-hooks', {
+      'blocks.sh': shHook('onStartup: 1', 'exit 1'),
+      'check.sh': shHook(webhook(world, 'kubernetesValidating', '  timeoutSeconds: 30'), CHECKER),
+    });
+    await world.start();
+    await world.untilDelayed();
+    await eventually(() => create(world, 'bad'), isDenied);
+    const requests = Array.from({ length: 100 }, (_, index) =>
+      create(world, index % 2 === 0 ? `good-${index}` : `bad-${index}`),
+    );
+    const statuses = (await Promise.all(requests)).map(({ status }) => status);
+    expect(statuses).toEqual(requests.map((_, index) => (index % 2 === 0 ? 201 : 403)));
+    expect(world.daemon.operator.main.status.type).toBe('delayed');
+  });
+
+  test('by default the objects and paths of webhooks have the names of the reference', async () => {
+    await using lab = await createWorld(backend, {
+      'validating-webhook-configuration-name': 'shell-operator-hooks',
+    });
+    const { world } = lab;
+    expect(SETTINGS.validatingConfigurationName.default).toBe('shell-operator-hooks');
+    const path = `${VALIDATING}/shell-operator-hooks-hooks`;
+    await world.write('global-hooks', {
+      'check.sh': shHook(webhook(world, 'kubernetesValidating'), CHECKER),
+    });
+    try {
+      await world.converge();
+      const { body } = await backend.request({ path });
+      expect(body).toMatchObject({
+        webhooks: [
+          {
+            name: 'check.example.com',
+            clientConfig: { url: expect.stringMatching(/\/hooks\/check-example-com$/) },
+          },
+        ],
+      });
+      expect(await eventually(() => create(world, 'bad'), isDenied)).toMatchObject({ status: 403 });
+    } finally {
+      await world.stop();
+      await backend.request({ method: 'DELETE', path });
+    }
   });
 
   test('a broken hook cannot keep the daemon from saving its own state', async () => {

@@ -173,6 +173,22 @@ test('clients that say nothing keep nobody from being served', async () => {
   expect(await send({})).toMatchObject({ status: 200 });
 });
 
+test('stop() drops connections at once, also those without a handshake or a request', async () => {
+  const { server } = await startLab(echo);
+  const bare = connectTcp(server.port, '127.0.0.1');
+  const idle = connect({ host: '127.0.0.1', port: server.port, ca: authority.cert });
+  await Promise.all([once(bare, 'connect'), once(idle, 'secureConnect')]);
+  const dropped = Promise.all(
+    [bare, idle].map(async (socket) => {
+      socket.on('error', () => undefined);
+      socket.resume();
+      await once(socket, 'close');
+    }),
+  );
+  await server.stop();
+  await dropped;
+});
+
 test('a port in use is an error that says so', async () => {
   const { server } = await startLab(echo);
   const again = startWebhookServer({

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
+import type { Socket } from 'node:net';
 import { messageOf, OperatorError } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { WebhookCertificates } from './webhook-certificates.ts';
@@ -76,6 +77,12 @@ export async function startWebhookServer(options: WebhookServerOptions): Promise
     (request, response) => void respond(request, response, options),
   );
   server.maxConnections = MAX_CONNECTIONS;
+  // The server forgets connections on which no request has come yet, and API servers keep such ones in reserve.
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
   await listening(server, address, port);
   const unsubscribe = certificates.onChange(() => server.setSecureContext(context()));
   const bound = server.address();
@@ -85,7 +92,7 @@ export async function startWebhookServer(options: WebhookServerOptions): Promise
       unsubscribe();
       const { promise, resolve } = Promise.withResolvers<void>();
       server.close(() => resolve());
-      server.closeAllConnections();
+      for (const socket of sockets) socket.destroy();
       await promise;
     },
   };
