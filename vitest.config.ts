@@ -17,7 +17,7 @@ export default defineConfig({
         test: {
           ...shared,
           name: 'contract',
-          include: ['test/contract/**/*.test.ts'],
+          include: ['test/contract/**/*.test.ts', 'test/docs/**/*.test.ts'],
           testTimeout: 60_000,
           hookTimeout: 120_000,
         },

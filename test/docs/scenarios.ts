@@ -1,0 +1,21 @@
+import type { Scenario } from './scenario.ts';
+import { configScenario } from './scenarios/configurations.ts';
+import { contextScenarios } from './scenarios/contexts.ts';
+import { logScenario } from './scenarios/log-lines.ts';
+import { metricsScenario } from './scenarios/metrics.ts';
+import { objectsScenario } from './scenarios/objects.ts';
+import { oldHookScenario } from './scenarios/old-hooks.ts';
+import { valuesScenario } from './scenarios/values.ts';
+import { webhookScenarios } from './scenarios/webhooks.ts';
+
+/** Everything that the samples of the pages about hooks stand for. */
+export const SCENARIOS: readonly Scenario[] = [
+  configScenario,
+  ...contextScenarios,
+  objectsScenario,
+  metricsScenario,
+  valuesScenario,
+  logScenario,
+  oldHookScenario,
+  ...webhookScenarios,
+];
