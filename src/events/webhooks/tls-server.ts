@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
-import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { messageOf, OperatorError } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { WebhookCertificates } from './webhook-certificates.ts';
@@ -78,7 +78,7 @@ export async function startWebhookServer(options: WebhookServerOptions): Promise
   );
   server.maxConnections = MAX_CONNECTIONS;
   // The server forgets connections on which no request has come yet, and API servers keep such ones in reserve.
-  const sockets = new Set<Socket>();
+  const sockets = new Set<Duplex>();
   server.on('connection', (socket) => {
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
