@@ -24,13 +24,20 @@ export class DaemonProcess {
     this.exited = this.#follow();
   }
 
-  /** @param flags in place of those of the world */
-  static start(world: World, flags: Readonly<Record<string, string>> = {}): DaemonProcess {
+  /**
+   * @param flags in place of those of the world
+   * @param env besides that of the world
+   */
+  static start(
+    world: World,
+    flags: Readonly<Record<string, string>> = {},
+    env: Readonly<Record<string, string>> = {},
+  ): DaemonProcess {
     const all = { ...world.flags, 'log-type': 'json', 'log-level': 'debug', ...flags };
     const args = Object.entries(all).map(([name, value]) => `--${name}=${value}`);
     const child = spawn(process.execPath, ['--no-warnings', MAIN, 'start', ...args], {
       cwd: world.directory,
-      env: { ...world.hostEnv, ...world.settingsEnv },
+      env: { ...world.hostEnv, ...world.settingsEnv, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     return new DaemonProcess(child);

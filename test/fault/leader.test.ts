@@ -1,0 +1,209 @@
+import { beforeAll, expect, test, vi } from 'vitest';
+import { controlPlaneBackend } from '../support/backends.ts';
+import { describeCluster } from '../support/control-plane/cluster-suite.ts';
+import type { DaemonProcess } from '../support/daemon-process.ts';
+import { FaultProxy } from '../support/fault-proxy.ts';
+import { hangingChart, releaseStatuses, untilHanging } from '../support/hanging-chart.ts';
+import {
+  BEATING_HOOK,
+  beatsOf,
+  leaseOf,
+  leasePath,
+  Replicas,
+  untilBeating,
+  untilLeading,
+} from '../support/replicas.ts';
+import { type Backend, World } from '../support/world.ts';
+import { shHook, under } from '../support/world-files.ts';
+import { processesOf } from '../support/world-processes.ts';
+
+const HANDED_OVER = 'Restarting because the leadership was handed over';
+const WRITES = ['create', 'update', 'patch', 'delete', 'deletecollection'];
+
+describeCluster('two replicas', (cluster) => {
+  let backend: Backend;
+  beforeAll(async () => {
+    backend = await controlPlaneBackend(cluster());
+  });
+
+  function beatingWorld(): Promise<World> {
+    return World.create(backend, { globalHooks: { 'beat.sh': BEATING_HOOK } });
+  }
+
+  /** Time between the last sign of life of the hook of the first and the first sign of that of the second. */
+  async function gapMs(world: World): Promise<number> {
+    const [one, two] = [await beatsOf(world, 1), await beatsOf(world, 2)];
+    if (one === undefined || two === undefined) throw new Error('a hook did not run');
+    return two.firstMs - one.lastMs;
+  }
+
+  /** Exit code 0, and the record that says why. */
+  async function expectSteppedDown(daemon: DaemonProcess, reason: string): Promise<void> {
+    expect(await daemon.exited).toEqual({ code: 0, signal: null });
+    expect(daemon.log.records).toContainEqual(
+      expect.objectContaining({ msg: HANDED_OVER, error: expect.stringContaining(reason) }),
+    );
+  }
+
+  // FAULT-L7
+  test('the leader works, the standby serves probes and metrics, and is ready while the leader is', async () => {
+    await using world = await World.create(backend, {
+      globalHooks: { 'a.sh': shHook('onStartup: 1', '[ -e "$WORLD/go" ] || exit 1; echo "hook runs"') },
+    });
+    const replicas = await Replicas.on(world);
+    await using one = await replicas.start(1);
+    await untilLeading(one);
+    expect(await leaseOf(world)).toMatchObject({
+      holderIdentity: `pod-1.127-0-0-1.${world.namespace}.pod`,
+      leaseDurationSeconds: 6,
+    });
+    await using two = await replicas.start(2);
+    await two.log.untilMessage('the lease has a holder');
+    expect(await replicas.ask(2, '/healthz')).toEqual({ status: 200, body: '' });
+    expect(await replicas.ask(2, '/readyz')).toEqual({
+      status: 500,
+      body: "HA mode is enabled but the leader's status response code isn't OK\n",
+    });
+    await world.write('modules', { '../go': '' });
+    await one.untilConverged();
+    expect(await replicas.ask(1, '/readyz')).toEqual({ status: 200, body: 'Startup converge done.\n' });
+    expect(await replicas.ask(2, '/readyz')).toEqual({
+      status: 200,
+      body: 'HA mode is enabled and waiting for acquiring the lock.\n',
+    });
+    expect((await replicas.ask(1, '/metrics')).body).toContain('addon_operator_is_leader 1\n');
+    expect((await replicas.ask(2, '/metrics')).body).toContain('addon_operator_is_leader 0\n');
+    expect(two.log.printed).toEqual([]);
+    two.signal('SIGTERM');
+    expect(await two.exited).toEqual({ code: 0, signal: null });
+    expect(await leaseOf(world)).toMatchObject({ holderIdentity: expect.stringMatching(/^pod-1\./) });
+  });
+
+  // FAULT-L8
+  test('after an orderly stop of the leader the other takes over within 3 seconds', async () => {
+    await using world = await World.create(backend, {
+      globalHooks: { 'a.sh': shHook('onStartup: 1', 'echo "hook runs"') },
+    });
+    const replicas = await Replicas.on(world);
+    await using one = await replicas.start(1);
+    await one.untilConverged();
+    await using two = await replicas.start(2);
+    await two.log.untilMessage('the lease has a holder');
+    one.signal('SIGTERM');
+    await one.log.untilMessage('the lease is given back');
+    const givenBackMs = Date.now();
+    await untilLeading(two);
+    expect(Date.now() - givenBackMs).toBeLessThan(3_000);
+    expect(await one.exited).toEqual({ code: 0, signal: null });
+    await two.untilConverged();
+    expect(two.log.printed).toEqual(['hook runs']);
+    expect(await leaseOf(world)).toMatchObject({ leaseTransitions: 1 });
+  });
+
+  // FAULT-L8
+  test('after kill -9 of the leader its hook is dead before that of the other begins', async () => {
+    await using world = await beatingWorld();
+    const replicas = await Replicas.on(world);
+    await using one = await replicas.start(1);
+    await untilBeating(world, 1);
+    await using _two = await replicas.start(2);
+    await one.kill();
+    await untilBeating(world, 2);
+    expect(await gapMs(world)).toBeGreaterThan(0);
+  });
+
+  // FAULT-L3
+  test.each<[string, (proxy: FaultProxy) => Promise<void> | void]>([
+    ['swallows everything', (proxy) => proxy.freeze()],
+    ['refuses connections', (proxy) => proxy.disconnect()],
+  ])('a leader whose network %s ends its hook, and itself, before the other begins', async (_case, cut) => {
+    await using world = await beatingWorld();
+    await using proxy = await FaultProxy.start(cluster().access);
+    const replicas = await Replicas.on(world);
+    await using one = await replicas.start(1, proxy);
+    await untilBeating(world, 1);
+    await using _two = await replicas.start(2);
+    await cut(proxy);
+    await untilBeating(world, 2);
+    expect(await gapMs(world)).toBeGreaterThan(0);
+    await expectSteppedDown(one, 'could not be renewed in time');
+  });
+
+  // FAULT-L1, P20
+  test('the hook of a leader that is stopped (SIGSTOP) is dead before the other begins; continued, the leader writes nothing and ends', async () => {
+    await using world = await beatingWorld();
+    await using proxy = await FaultProxy.start(cluster().access);
+    const replicas = await Replicas.on(world);
+    await using one = await replicas.start(1, proxy);
+    await untilBeating(world, 1);
+    await using _two = await replicas.start(2);
+    one.signal('SIGSTOP');
+    await untilBeating(world, 2);
+    expect(await gapMs(world)).toBeGreaterThan(0);
+    const before = proxy.calls.length;
+    one.signal('SIGCONT');
+    await expectSteppedDown(one, 'could not be renewed in time');
+    expect(await gapMs(world)).toBeGreaterThan(0);
+    expect(proxy.calls.slice(before).filter(({ verb }) => WRITES.includes(verb))).toEqual([]);
+    expect(await leaseOf(world)).toMatchObject({ holderIdentity: expect.stringMatching(/^pod-2\./) });
+  });
+
+  // FAULT-L2
+  test('helm of a leader that is stopped (SIGSTOP) is ended, and the other repairs the release', async () => {
+    await using world = await World.create(backend, {
+      modules: { 'values.yaml': 'webEnabled: true\n', ...under('001-web', hangingChart('web', 'web')) },
+      config: { web: 'hangs: true\n' },
+    });
+    const replicas = await Replicas.on(world);
+    await using one = await replicas.start(1);
+    await untilHanging(world, 'web');
+    await world.putConfig({ web: 'hangs: false\n' });
+    one.signal('SIGSTOP');
+    await vi.waitFor(async () => expect(await processesOf(world)).toEqual([]), 20_000);
+    await using two = await replicas.start(2);
+    await two.untilConverged();
+    expect((await releaseStatuses(world, 'web')).at(-1)).toBe('deployed');
+    one.signal('SIGCONT');
+    await expectSteppedDown(one, 'could not be renewed in time');
+    expect((await releaseStatuses(world, 'web')).at(-1)).toBe('deployed');
+  });
+
+  // FAULT-L4
+  test('a leader whose lease is given to another by a person ends its hook at once', async () => {
+    await using world = await beatingWorld();
+    const replicas = await Replicas.on(world);
+    await using one = await replicas.start(1);
+    await untilBeating(world, 1);
+    await world.expect({
+      method: 'PATCH',
+      path: leasePath(world),
+      body: { spec: { holderIdentity: 'somebody' } },
+      contentType: 'application/merge-patch+json',
+    });
+    await expectSteppedDown(one, 'held by somebody');
+    expect(await processesOf(world)).toEqual([]);
+    expect(await leaseOf(world)).toMatchObject({ holderIdentity: 'somebody' });
+  });
+
+  // FAULT-A1
+  test('a replica that finds no API server goes on trying, and ends in good order when asked to', async () => {
+    await using world = await World.create(backend, {});
+    await using proxy = await FaultProxy.start(cluster().access);
+    await proxy.disconnect();
+    const replicas = await Replicas.on(world);
+    await using one = await replicas.start(1, proxy);
+    await one.log.untilMessage('cannot ask for the lease, will go on trying');
+    expect(await replicas.ask(1, '/readyz')).toEqual({
+      status: 500,
+      body: 'HA mode is enabled but no leader is elected\n',
+    });
+    await proxy.connect();
+    await untilLeading(one);
+    await proxy.disconnect();
+    one.signal('SIGTERM');
+    expect(await one.exited).toEqual({ code: 0, signal: null });
+    expect(one.log.records).toContainEqual(
+      expect.objectContaining({ msg: 'cannot give the lease back: another replica takes over when it ends' }),
+    );
+  });
+});
