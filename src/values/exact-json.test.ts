@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { parseJson } from '../lib/json.ts';
-import { isExactJson } from './exact-json.ts';
+import { exactJsonProblem, isExactJson } from './exact-json.ts';
 
 test.each([
   'null',
@@ -29,4 +29,12 @@ test('isExactJson() refuses what is no JSON', () => {
   expect(isExactJson(undefined)).toBe(false);
   expect(isExactJson({ a: undefined })).toBe(false);
   expect(isExactJson(10n)).toBe(false);
+});
+
+test.each([
+  ['{"a":{"b/c~d":[1,9007199254740993]}}', '/web/a/b~1c~0d/1: integers beyond 2^53'],
+  ['{"a":1e400}', '/web/a: numbers must be finite'],
+  [`${'['.repeat(101)}${']'.repeat(101)}`, `/web${'/0'.repeat(100)}: it is nested deeper than 100 levels`],
+])('exactJsonProblem() names the first part of %s that cannot stand in values', (text, problem) => {
+  expect(exactJsonProblem(parseJson(text), '/web')).toContain(problem);
 });

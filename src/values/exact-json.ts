@@ -4,10 +4,33 @@ import { whyNotExact } from './yaml-scalars.ts';
 const MAX_DEPTH = 100;
 
 /** Whether parsed JSON can stand in values: at most 100 levels deep, and no number that a double would change. */
-export function isExactJson(value: unknown, depth = 0): value is Json {
-  if (value === null || typeof value === 'string' || typeof value === 'boolean') return true;
-  if (typeof value === 'number') return whyNotExact(value) === undefined;
-  if (depth >= MAX_DEPTH) return false;
-  if (Array.isArray(value)) return value.every((item) => isExactJson(item, depth + 1));
-  return isObject(value) && Object.values(value).every((item) => isExactJson(item, depth + 1));
+export function isExactJson(value: unknown): value is Json {
+  return exactJsonProblem(value) === undefined;
+}
+
+/**
+ * Why parsed JSON cannot stand in values, behind the JSON pointer of the first part that cannot, as in
+ * `/limits/max: integers beyond 2^53 would lose digits`; undefined if it can.
+ *
+ * @param pointer where the value itself stands
+ */
+export function exactJsonProblem(value: unknown, pointer = '', depth = 0): string | undefined {
+  if (value === null || typeof value === 'string' || typeof value === 'boolean') return undefined;
+  if (typeof value === 'number') return behind(pointer, whyNotExact(value));
+  if (!Array.isArray(value) && !isObject(value)) {
+    // Numbers that were kept as they were written are objects.
+    const isRawNumber = typeof value === 'object';
+    return behind(pointer, (isRawNumber && whyNotExact(Number(JSON.stringify(value)))) || 'it is no JSON');
+  }
+  if (depth >= MAX_DEPTH) return behind(pointer, `it is nested deeper than ${MAX_DEPTH} levels`);
+  for (const [key, part] of Object.entries(value)) {
+    const escaped = key.replaceAll('~', '~0').replaceAll('/', '~1');
+    const problem = exactJsonProblem(part, `${pointer}/${escaped}`, depth + 1);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
+function behind(pointer: string, reason: string | undefined): string | undefined {
+  return reason === undefined ? undefined : `${pointer}: ${reason}`;
 }

@@ -1,7 +1,7 @@
 import { OperatorError } from '../lib/errors.ts';
 import { isObject, type Json, parseJson } from '../lib/json.ts';
 import { splitJsonStream } from '../lib/json-stream.ts';
-import { isExactJson } from './exact-json.ts';
+import { exactJsonProblem, isExactJson } from './exact-json.ts';
 import { parsePointer } from './json-pointer.ts';
 import { GLOBAL_SECTION, sectionOf, type ValuesOwner } from './module-key.ts';
 
@@ -64,10 +64,7 @@ function parseOperation(item: unknown, file: PatchFile, owner: ValuesOwner): Pat
   if (op === 'remove') return { op, path };
   if (value === undefined) throw badData(file, `'${shown(op, path)}' has no value`);
   if (!isExactJson(value)) {
-    throw badData(
-      file,
-      `the value of '${shown(op, path)}' has a number beyond 2^53 or is nested deeper than 100 levels`,
-    );
+    throw badData(file, `'${shown(op, path)}' has a value that is refused: ${exactJsonProblem(value, path)}`);
   }
   return { op, path, value };
 }

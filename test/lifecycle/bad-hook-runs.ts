@@ -1,4 +1,5 @@
 import { expect, test, vi } from 'vitest';
+import { gadgetDefinition } from '../support/gadget-definition.ts';
 import { type Backend, World } from '../support/world.ts';
 import { announcer, shHook } from '../support/world-files.ts';
 
@@ -206,25 +207,4 @@ export function badHookRunTests(backend: () => Backend): void {
     expect(world.log.printed).toHaveLength(2);
     await world.expect({ method: 'DELETE', path: `/api/v1/namespaces/${later}` });
   });
-}
-
-function gadgetDefinition(group: string): object {
-  return {
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: 'CustomResourceDefinition',
-    metadata: { name: `gadgets.${group}` },
-    spec: {
-      group,
-      scope: 'Namespaced',
-      names: { kind: 'Gadget', listKind: 'GadgetList', plural: 'gadgets', singular: 'gadget' },
-      versions: [
-        {
-          name: 'v1',
-          served: true,
-          storage: true,
-          schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
-        },
-      ],
-    },
-  };
 }

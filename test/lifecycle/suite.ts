@@ -3,9 +3,13 @@ import { badInputTests } from './bad-input.ts';
 import { bindingContextTests } from './binding-contexts.ts';
 import { configMapTests } from './config-map.ts';
 import { crdTests } from './crds.ts';
+import { dependencyTests } from './dependencies.ts';
 import { discoveryTests } from './discovery.ts';
+import { exactNumberTests } from './exact-numbers.ts';
 import { executionLimitTests } from './execution-limits.ts';
+import { failingFilterTests } from './failing-filters.ts';
 import { hookProcessTests } from './hook-processes.ts';
+import { isolationTests } from './isolation.ts';
 import { mainLoopTests } from './main-loop.ts';
 import { metricsFromHooksTests } from './metrics-from-hooks.ts';
 import { moduleLifecycleTests } from './module-lifecycle.ts';
@@ -20,6 +24,8 @@ import { valuesTests } from './values.ts';
 export function lifecycleTests(backend: () => Backend): void {
   startUpTests(backend);
   discoveryTests(backend);
+  dependencyTests(backend);
+  isolationTests(backend);
   moduleLifecycleTests(backend);
   crdTests(backend);
   mainLoopTests(backend);
@@ -34,4 +40,6 @@ export function lifecycleTests(backend: () => Backend): void {
   configMapTests(backend);
   bindingContextTests(backend);
   hookProcessTests(backend);
+  exactNumberTests(backend);
+  failingFilterTests(backend);
 }

@@ -187,6 +187,7 @@ test('stop() drops connections at once, also those without a handshake or a requ
   );
   await server.stop();
   await dropped;
+  expect([bare.destroyed, idle.destroyed]).toEqual([true, true]);
 });
 
 test('a port in use is an error that says so', async () => {
