@@ -3,13 +3,12 @@ import { dump } from 'js-yaml';
 import { inspect } from '../daemon/inspect.ts';
 import { neededAccess } from '../daemon/needed-access.ts';
 import { isObject, parseJson } from '../lib/json.ts';
-import { createLogger } from '../lib/pino-logger.ts';
 import { type Access, accessOfRules, policyRules } from '../modules/access/policy-rules.ts';
 import { requestDebug } from '../server/debug-client.ts';
 import { readSettings } from '../settings/read-settings.ts';
 import type { Settings } from '../settings.ts';
 import { type CliHost, fail } from './cli-host.ts';
-import { readVersion } from './version.ts';
+import { quietHost } from './quiet-host.ts';
 
 export interface RbacOptions {
   /** Values given on the command line, by flag name. */
@@ -28,20 +27,7 @@ export async function rbacCommand(options: RbacOptions, host: CliHost): Promise<
   const signal = host.stopSignal();
   const found = await inspect(
     settings,
-    {
-      env: host.env,
-      cwd: host.cwd,
-      clock: host.clock,
-      random: Math.random,
-      version: readVersion(),
-      log: createLogger({
-        level: 'warn',
-        type: 'text',
-        hasTime: false,
-        clock: host.clock,
-        output: host.stderr,
-      }),
-    },
+    quietHost(host),
     async (inspection) => {
       const { modules } = inspection.operator;
       const unknown = options.modules.filter((name) => modules.every((module) => module.name !== name));

@@ -58,6 +58,7 @@ function createProgram(host: CliHost, runner: CommandRunner): Command {
         return 0;
       }),
     );
+  addPlanCommand(program, host, runner);
   addRbacCommand(program, host, runner);
   addQueueCommand(program, host, runner);
   addConfigCommand(program, host, runner);
@@ -87,6 +88,30 @@ function addStartCommand(program: Command, host: CliHost, runner: CommandRunner)
       }),
     );
   }
+}
+
+function addPlanCommand(program: Command, host: CliHost, runner: CommandRunner): void {
+  const plan = program
+    .command('plan')
+    .description('Show what the daemon would do with these directories and this cluster; change nothing')
+    .argument('[module...]', 'only these modules; without names all')
+    .addOption(
+      new Option('-o, --output <format>', 'format of the output').choices(['text', 'json']).default('text'),
+    )
+    .option('--no-color', 'no colours on a terminal')
+    .addHelpText('after', '\nExit code: 0 nothing would change, 2 something would, 1 it cannot be told.');
+  addSettingOptions(plan);
+  plan.action(() =>
+    runner(async () => {
+      const { planCommand } = await import('./plan-command.ts');
+      const { output, color } = plan.opts<{ readonly output: string; readonly color: boolean }>();
+      const format = output === 'json' ? 'json' : 'text';
+      return await planCommand(
+        { flags: givenFlags(plan), modules: plan.args, format, hasColor: color },
+        host,
+      );
+    }),
+  );
 }
 
 function addRbacCommand(program: Command, host: CliHost, runner: CommandRunner): void {

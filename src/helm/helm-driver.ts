@@ -12,8 +12,8 @@ import { helmEnvironment } from './helm-environment.ts';
 import { KeyedLock } from './keyed-lock.ts';
 import { MonitorSet } from './monitor-set.ts';
 import { firstAbsent } from './object-presence.ts';
-import { isOwned } from './release-labels.ts';
-import { createHolder } from './release-lock.ts';
+import { createHolder } from './release-holder.ts';
+import { isOwned, LABELS_WHEN_DISOWNED } from './release-labels.ts';
 import { ReleaseNotices } from './release-notices.ts';
 import type { ReleaseStatus } from './release-record.ts';
 import { ReleaseStore } from './release-store.ts';
@@ -21,6 +21,7 @@ import { renderModule } from './render.ts';
 import { RenderGateScript } from './render-gate.ts';
 import type { ReleaseFinding } from './resource-monitor.ts';
 import { removeLeftovers } from './run-directory.ts';
+import { SharedReads } from './shared-reads.ts';
 import { type UninstallOptions, type UninstallResult, uninstallRelease } from './uninstall.ts';
 
 export interface HelmDriverOptions {
@@ -72,8 +73,16 @@ export interface HelmDriver {
   uninstall(release: string, signal: AbortSignal, options?: UninstallOptions): Promise<UninstallResult>;
   /** Whether there is a release of this name, in whatever state. Throws when the API server cannot tell. */
   exists(release: string, signal: AbortSignal): Promise<boolean>;
+  /** Stops monitoring a release and takes our labels from it: from now on it is nobody's. A missing one is fine. */
+  disown(release: string, signal: AbortSignal): Promise<void>;
   /** Every release in the namespace in any state, by name. */
   listReleases(signal: AbortSignal): Promise<readonly ReleaseSummary[]>;
+  /** What the newest revision of a release consists of, as YAML; empty when there is none. */
+  manifest(release: string, signal: AbortSignal): Promise<string>;
+  /** To be called when a hook has run: it may have changed what was read for several modules at once. */
+  forgetReads(): void;
+  /** Global values changed: every module is about to be run. Stops all monitors, reads the API discovery anew. */
+  onGlobalChange(): Promise<void>;
   /** The manifests of a module, see {@link renderModule}. */
   render(request: DeployRequest, signal: AbortSignal): Promise<string>;
   readonly monitors: Pick<MonitorSet, 'pause' | 'resources' | 'stop' | 'stopAll'>;
@@ -102,13 +111,32 @@ export async function createHelmDriver(options: HelmDriverOptions): Promise<Helm
       const latest = await context.store.latest(release, signal);
       return latest !== undefined && latest.status !== 'uninstalled';
     },
-    listReleases: async (signal) =>
-      (await context.store.latestOfAll(signal)).map(({ release, revision, status, labels }) => ({
+    disown: (release, signal) =>
+      locks.run(release, signal, async () => {
+        await monitors.stop(release);
+        const latest = await context.store.latest(release, signal);
+        if (latest === undefined) return;
+        await context.store.setMetadata(release, latest.revision, { labels: LABELS_WHEN_DISOWNED }, signal);
+      }),
+    listReleases: async (signal) => {
+      const revisions = await context.store.latestOfAll(signal);
+      context.sharedReads.setReleases(revisions);
+      return revisions.map(({ release, revision, status, labels }) => ({
         name: release,
         revision,
         status,
         isOwned: isOwned(labels),
-      })),
+      }));
+    },
+    forgetReads: () => context.sharedReads.forget(),
+    onGlobalChange: async () => {
+      context.discovery.invalidate();
+      await monitors.stopAll();
+    },
+    manifest: async (release, signal) => {
+      const latest = await context.store.latest(release, signal);
+      return latest === undefined ? '' : (await context.store.payload(latest, signal)).manifest;
+    },
     render: (request, signal) => renderModule(context, request, signal),
   };
 }
@@ -136,6 +164,7 @@ async function createContext(options: HelmDriverOptions): Promise<DriverContext>
     timeoutMs: options.timeoutMs,
     extraLabels: options.extraLabels,
     store,
+    sharedReads: new SharedReads(clock),
     gateScript,
     holder: createHolder(shortHash(hostname()), process.pid, randomBytes(6).toString('hex')),
     notices: new ReleaseNotices(log),

@@ -4,8 +4,6 @@ import { join } from 'node:path';
 import { execa } from 'execa';
 import { load } from 'js-yaml';
 import { expect, test } from 'vitest';
-import { runCli } from '../../src/cli/run-cli.ts';
-import { systemClock } from '../../src/lib/clock.ts';
 import { controlPlaneBackend } from '../support/backends.ts';
 import { ApiProbe } from '../support/control-plane/api-probe.ts';
 import { describeCluster, helmPath, lacksHelm } from '../support/control-plane/cluster-suite.ts';
@@ -13,6 +11,7 @@ import type { Cluster } from '../support/control-plane/global-setup.ts';
 import { HELM_VERSIONS } from '../support/control-plane/programs.ts';
 import { DaemonProcess } from '../support/daemon-process.ts';
 import { World } from '../support/world.ts';
+import { runInWorld } from '../support/world-command.ts';
 
 const CHART = join(import.meta.dirname, '../../deploy/addon-operator');
 const IMAGE = ['--set', 'image.repository=registry.example.com/operator'];
@@ -94,8 +93,7 @@ describeCluster('the chart of the operator', (cluster) => {
     const backend = await controlPlaneBackend(cluster());
     await using world = await World.create(backend, { modules: MODULE });
     const values = join(world.directory, 'rules.yaml');
-    const flags = Object.entries(world.flags).map(([name, value]) => `--${name}=${value}`);
-    const printed = await cli(world, 'rbac', '-o', 'values', ...flags);
+    const printed = await runInWorld(world, 'rbac', '-o', 'values');
     expect(printed).toMatchObject({ exitCode: 0 });
     expect(printed.stderr).toContain('what hooks patch is not among the rules');
     await writeFile(values, printed.stdout);
@@ -119,7 +117,7 @@ describeCluster('the chart of the operator', (cluster) => {
       expect((await backend.request({ path: `${path}/configmaps/by-hook` })).status).toBe(200);
       expect((await backend.request({ path: `${path}/secrets/sh.helm.release.v1.web.v1` })).status).toBe(200);
       expect((await backend.request({ path: `${path}/secrets/sh.helm.release.v1.op.v2` })).status).toBe(200);
-      const seen = await cli(world, 'rbac', '-o', 'json', ...flags);
+      const seen = await runInWorld(world, 'rbac', '-o', 'json');
       const role = JSON.parse(seen.stdout) as { rules: unknown[] };
       expect(role.rules).toContainEqual({ apiGroups: [''], resources: ['configmaps'], verbs: ['create'] });
       expect(role.rules).toContainEqual({ apiGroups: ['batch'], resources: ['jobs'], verbs: ['get'] });
@@ -139,19 +137,6 @@ function helmOf(cluster: Cluster, version: (typeof HELM_VERSIONS)[number]) {
     };
     return await execa(helmPath(cluster, version), args, { env, stdin: 'ignore' });
   };
-}
-
-async function cli(world: World, ...args: readonly string[]) {
-  const said = { stdout: '', stderr: '' };
-  const exitCode = await runCli(args, {
-    env: { ...world.hostEnv, ...world.settingsEnv },
-    cwd: world.directory,
-    clock: systemClock,
-    stdout: { write: (text: string) => (said.stdout += text) },
-    stderr: { write: (text: string) => (said.stderr += text) },
-    stopSignal: () => new AbortController().signal,
-  });
-  return { exitCode, ...said };
 }
 
 /** A kubeconfig with the token that a pod of this service account would have. */

@@ -1,0 +1,51 @@
+import { collectPlan } from '../daemon/collect-plan.ts';
+import { inspect } from '../daemon/inspect.ts';
+import { outcomeOf } from '../operator/plan/plan.ts';
+import { readSettings } from '../settings/read-settings.ts';
+import { type CliHost, fail } from './cli-host.ts';
+import { paintFor, wantsColor } from './paint.ts';
+import { planText } from './plan-text.ts';
+import { quietHost } from './quiet-host.ts';
+
+export interface PlanOptions {
+  /** Values given on the command line, by flag name. */
+  readonly flags: Readonly<Record<string, string>>;
+  /** Names of modules; none for all. */
+  readonly modules: readonly string[];
+  readonly format: 'text' | 'json';
+  readonly hasColor: boolean;
+}
+
+/** Exit codes: nothing would change, something would, it cannot be told. */
+const EXIT_CODES = { nothing: 0, changes: 2, unknown: 1 } as const;
+
+/** Prints what a daemon would do, and returns the exit code. */
+export async function planCommand(options: PlanOptions, host: CliHost): Promise<number> {
+  const settings = readSettings({ env: host.env, flags: options.flags });
+  const signal = host.stopSignal();
+  return await inspect(
+    settings,
+    quietHost(host),
+    async (inspection) => {
+      const known = inspection.operator.modules.map(({ name }) => name);
+      const releases = (await inspection.base.helm.listReleases(signal)).map(({ name }) => name);
+      const unknown = options.modules.filter((name) => ![...known, ...releases].includes(name));
+      if (unknown.length > 0) {
+        const directories = settings.modulesDirs.join(':');
+        return fail(
+          host,
+          `there is no module or release ${unknown.join(', ')}; modules are in ${directories} (--modules-dir)`,
+        );
+      }
+      const plan = await collectPlan(inspection, options.modules, signal);
+      const paint = paintFor(options.hasColor && wantsColor(host.stdout.isTTY === true, host.env));
+      host.stdout.write(
+        options.format === 'json'
+          ? `${JSON.stringify({ outcome: outcomeOf(plan), ...plan }, null, 2)}\n`
+          : planText(plan, paint),
+      );
+      return EXIT_CODES[outcomeOf(plan)];
+    },
+    signal,
+  );
+}

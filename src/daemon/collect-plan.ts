@@ -1,0 +1,134 @@
+import type { ReleaseSummary } from '../helm/helm-driver.ts';
+import type { Hook } from '../hooks/hook.ts';
+import { messageOf } from '../lib/errors.ts';
+import type { Module } from '../modules/module.ts';
+import { manifestChanges } from '../operator/plan/manifest-changes.ts';
+import { type ModulePlan, type Plan, plannedHook, runsBeforeHelm } from '../operator/plan/plan.ts';
+import { visibleToHelm } from '../values/visible-values.ts';
+import type { Inspection } from './inspect.ts';
+
+/**
+ * What a daemon that starts now would do, without doing it. Hooks are asked for their configuration and enabled scripts
+ * are run; nothing is written to the cluster.
+ *
+ * @param names modules to be looked at; none for all
+ * @throws OperatorError DISCOVERY_FAILED when an enabled script fails
+ */
+export async function collectPlan(
+  inspection: Inspection,
+  names: readonly string[],
+  signal: AbortSignal,
+): Promise<Plan> {
+  const { operator } = inspection;
+  const isWanted = ({ name }: { readonly name: string }): boolean =>
+    names.length === 0 || names.includes(name);
+  const problems: string[] = [];
+  const globalHooks = await hooksOrNone(() => operator.deps.loadGlobalHooks(signal), problems, signal);
+  const releases = await inspection.base.helm.listReleases(signal);
+  const owned = new Set(releases.filter(({ isOwned }) => isOwned).map(({ name }) => name));
+  const deployed = new Set(operator.modules.map(({ name }) => name).filter((name) => owned.has(name)));
+  const discovery = await operator.deps.discover(operator.modules, deployed, signal);
+  const releaseOf = (name: string): ReleaseSummary | undefined =>
+    releases.find((release) => release.name === name);
+  const going: ModulePlan[] = [];
+  const running: ModulePlan[] = [];
+  for (const module of operator.modules.filter(isWanted)) {
+    const decision = discovery.decisions.get(module.name);
+    const facts = {
+      module: module.name,
+      isEnabled: decision?.isEnabled ?? false,
+      reason: decision?.reason ?? '',
+    };
+    if (facts.isEnabled) {
+      running.push({ ...facts, ...(await planOfRun(inspection, module, releaseOf(module.name), signal)) });
+    } else {
+      going.push({ ...facts, ...(await planOfDisabled(inspection, module, releaseOf(module.name), signal)) });
+    }
+  }
+  const known = new Set<string>(operator.modules.map(({ name }) => name));
+  const unknown = releases.filter(({ name }) => !known.has(name) && name !== operator.deps.ignoredRelease);
+  const purged = unknown
+    .filter((release) => release.isOwned && isWanted(release))
+    .map(
+      ({ name }): ModulePlan => ({
+        ...NOTHING,
+        module: name,
+        action: 'purge',
+        isEnabled: false,
+        reason: 'a release of ours without a module in the modules directories',
+      }),
+    );
+  return {
+    globalHooks: globalHooks.map(plannedHook),
+    modules: [...going.toReversed(), ...running, ...purged],
+    problems,
+  };
+}
+
+type Facts = 'module' | 'isEnabled' | 'reason';
+type PlanOfModule = Omit<ModulePlan, Facts>;
+
+const NOTHING = { hooks: [], changes: [], mayDifferBy: [] } as const;
+
+async function planOfDisabled(
+  { operator }: Inspection,
+  module: Module,
+  release: ReleaseSummary | undefined,
+  signal: AbortSignal,
+): Promise<PlanOfModule> {
+  if (release === undefined) return { ...NOTHING, action: 'stay-off' };
+  const problems: string[] = [];
+  const hooks = await hooksOrNone(() => operator.deps.loadModuleHooks(module, signal), problems, signal);
+  const deleting = hooks.filter(
+    ({ config: { lifecycle } }) =>
+      lifecycle.beforeDeleteHelm !== undefined || lifecycle.afterDeleteHelm !== undefined,
+  );
+  return { ...NOTHING, action: 'delete', hooks: deleting.map(plannedHook), ...errorOf(problems) };
+}
+
+async function planOfRun(
+  { operator, base, namespace }: Inspection,
+  module: Module,
+  release: ReleaseSummary | undefined,
+  signal: AbortSignal,
+): Promise<PlanOfModule> {
+  const problems: string[] = [];
+  const hooks = await hooksOrNone(() => operator.deps.loadModuleHooks(module, signal), problems, signal);
+  const planned = {
+    hooks: hooks.map(plannedHook),
+    mayDifferBy: hooks.filter(runsBeforeHelm).map(({ name }) => name),
+  };
+  if (module.chart === 'none')
+    return { ...NOTHING, ...planned, mayDifferBy: [], action: 'none', ...errorOf(problems) };
+  try {
+    const values = visibleToHelm(operator.deps.values, module.name);
+    const after = await base.helm.render({ module, values }, signal);
+    const before = release === undefined ? '' : await base.helm.manifest(module.name, signal);
+    const changes = manifestChanges(before, after, namespace);
+    const isCurrent = changes.length === 0 && release?.status === 'deployed';
+    const action = release === undefined ? 'install' : isCurrent ? 'none' : 'upgrade';
+    return { ...planned, changes, action, ...errorOf(problems) };
+  } catch (error) {
+    signal.throwIfAborted();
+    return { ...NOTHING, ...planned, action: 'upgrade', error: messageOf(error) };
+  }
+}
+
+function errorOf(problems: readonly string[]): { readonly error?: string } {
+  return problems.length === 0 ? {} : { error: problems.join('; ') };
+}
+
+/** A hook that does not answer is told of, and the rest is looked at. */
+async function hooksOrNone(
+  load: () => Promise<readonly Hook[]>,
+  problems: string[],
+  signal: AbortSignal,
+): Promise<readonly Hook[]> {
+  try {
+    return await load();
+  } catch (error) {
+    signal.throwIfAborted();
+    problems.push(messageOf(error));
+    return [];
+  }
+}

@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest';
+import { manifestChanges } from './manifest-changes.ts';
+
+function configMap(name: string, value: string): string {
+  return `---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${name}}\ndata: {key: ${value}}\n`;
+}
+
+function secret(data: string): string {
+  return `---\napiVersion: v1\nkind: Secret\nmetadata: {name: s}\ndata: ${data}\n`;
+}
+
+test('objects are created, changed and deleted', () => {
+  const before = configMap('gone', 'x') + configMap('kept', 'x') + configMap('other', 'old');
+  const after = configMap('kept', 'x') + configMap('new', 'x') + configMap('other', 'young');
+  const changes = manifestChanges(before, after, 'ns');
+  expect(changes.map(({ change, object }) => `${change} ${object}`)).toEqual([
+    'delete v1/ConfigMap ns/gone',
+    'create v1/ConfigMap ns/new',
+    'change v1/ConfigMap ns/other',
+  ]);
+  expect(changes[2]?.lines).toContainEqual({ type: 'removed', text: '  key: old' });
+  expect(changes[2]?.lines).toContainEqual({ type: 'added', text: '  key: young' });
+});
+
+test('the order of keys and of documents changes nothing', () => {
+  const left = configMap('a', 'x') + configMap('b', 'x');
+  const right =
+    '---\nkind: ConfigMap\nmetadata: {name: b}\ndata: {key: x}\napiVersion: v1\n' + configMap('a', 'x');
+  expect(manifestChanges(left, right, 'ns')).toEqual([]);
+});
+
+test('a secret shows that a value differs, and none of its values', () => {
+  const changes = manifestChanges(
+    secret('{same: YQ==, other: Yg==}'),
+    secret('{same: YQ==, other: Yw==, new: ZA==}'),
+    'ns',
+  );
+  const text = JSON.stringify(changes);
+  for (const value of ['YQ==', 'Yg==', 'Yw==', 'ZA==']) expect(text).not.toContain(value);
+  const lines = changes[0]?.lines ?? [];
+  expect(lines).toContainEqual({ type: 'removed', text: "  other: '*** (before)'" });
+  expect(lines).toContainEqual({ type: 'added', text: "  other: '*** (after)'" });
+  expect(lines).toContainEqual({ type: 'added', text: "  new: '***'" });
+  expect(lines).toContainEqual({ type: 'same', text: "  same: '***'" });
+});
+
+test('hooks of helm are no part of a release', () => {
+  const hook = '---\napiVersion: v1\nkind: Pod\nmetadata: {name: h, annotations: {helm.sh/hook: test}}\n';
+  expect(manifestChanges('', hook, 'ns')).toEqual([]);
+});

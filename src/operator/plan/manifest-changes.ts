@@ -1,0 +1,87 @@
+import { dump } from 'js-yaml';
+import { type ManifestDocument, parseManifest } from '../../helm/manifest-document.ts';
+import { isHook, isList } from '../../helm/manifest-object.ts';
+import { canonicalJson, isObject, parseJson } from '../../lib/json.ts';
+import { type DiffLine, lineDiff } from './line-diff.ts';
+
+type RawObject = Readonly<Record<string, unknown>>;
+
+/** What would happen to one object of a release. */
+export interface ObjectChange {
+  readonly change: 'create' | 'change' | 'delete';
+  /** `<apiVersion>/<Kind> <namespace>/<name>`. */
+  readonly object: string;
+  /** How its manifest differs; empty for an object that goes. */
+  readonly lines: readonly DiffLine[];
+}
+
+/**
+ * What changes between two manifests of a release, object by object, by title. Hooks of helm are left out. Data of
+ * Secrets shows as asterisks; that a value differs shows.
+ *
+ * @param namespace of objects that name none
+ * @throws OperatorError HELM_FAILED when a manifest is no YAML
+ */
+export function manifestChanges(before: string, after: string, namespace: string): ObjectChange[] {
+  const [old, wanted] = [objectsByTitle(before, namespace), objectsByTitle(after, namespace)];
+  const titles = [...new Set([...old.keys(), ...wanted.keys()])].toSorted();
+  return titles.flatMap((title): ObjectChange[] => {
+    const [left, right] = masked(old.get(title), wanted.get(title));
+    if (right === undefined) return [{ change: 'delete', object: title, lines: [] }];
+    const lines = lineDiff(left === undefined ? '' : yamlOf(left), yamlOf(right));
+    if (lines.length === 0) return [];
+    return [{ change: left === undefined ? 'create' : 'change', object: title, lines }];
+  });
+}
+
+function objectsByTitle(manifest: string, namespace: string): Map<string, RawObject> {
+  const objects = parseManifest(manifest).flatMap(({ object }: ManifestDocument) =>
+    object === undefined || isHook(object) ? [] : unfold(object),
+  );
+  return new Map(objects.map((object) => [titleOf(object, namespace), object]));
+}
+
+function unfold(object: RawObject): RawObject[] {
+  const { items } = object;
+  return isList(object) && Array.isArray(items) ? items.filter(isObject).flatMap(unfold) : [object];
+}
+
+function titleOf({ apiVersion, kind, metadata }: RawObject, namespace: string): string {
+  const { name, namespace: own } = isObject(metadata) ? metadata : {};
+  const place = typeof own === 'string' && own !== '' ? own : namespace;
+  return `${String(apiVersion)}/${String(kind)} ${place}/${String(name)}`;
+}
+
+/** Sorted keys: helm versions and charts differ in the order they write them, which changes nothing. */
+function yamlOf(object: RawObject): string {
+  return dump(parseJson(canonicalJson(object)), { lineWidth: -1, noRefs: true });
+}
+
+const SECRET_FIELDS = ['data', 'stringData'];
+
+function masked(
+  before: RawObject | undefined,
+  after: RawObject | undefined,
+): readonly [RawObject | undefined, RawObject | undefined] {
+  if ((after ?? before)?.['kind'] !== 'Secret') return [before, after];
+  return [maskedSecret(before, after, 'before'), maskedSecret(after, before, 'after')];
+}
+
+function maskedSecret(
+  secret: RawObject | undefined,
+  other: RawObject | undefined,
+  side: string,
+): RawObject | undefined {
+  if (secret === undefined) return undefined;
+  const fields = SECRET_FIELDS.flatMap((field): [string, unknown][] => {
+    const values = secret[field];
+    if (!isObject(values)) return [];
+    const others = isObject(other?.[field]) ? other[field] : {};
+    const mask = ([key, value]: [string, unknown]): [string, string] => [
+      key,
+      !(key in others) || others[key] === value ? '***' : `*** (${side})`,
+    ];
+    return [[field, Object.fromEntries(Object.entries(values).map(mask))]];
+  });
+  return { ...secret, ...Object.fromEntries(fields) };
+}

@@ -1,0 +1,74 @@
+import type { Hook } from '../../hooks/hook.ts';
+import { GLOBAL_LIFECYCLE_BINDINGS, MODULE_LIFECYCLE_BINDINGS } from '../../hooks/hook-config.ts';
+import type { ObjectChange } from './manifest-changes.ts';
+
+/**
+ * What a daemon would do with a module: `install`, `upgrade`, `none` where its release is up to date or it has no
+ * chart; `delete` the release of a module that is disabled; `purge` a release of ours without a module; `stay-off`.
+ */
+export type ModuleAction = 'install' | 'upgrade' | 'none' | 'delete' | 'purge' | 'stay-off';
+
+/** A hook that would run, and at which points. */
+export interface PlannedHook {
+  readonly hook: string;
+  /** Such as `beforeHelm 10`, `schedule 0 * * * *` or `kubernetes pods`. */
+  readonly when: readonly string[];
+}
+
+export interface ModulePlan {
+  readonly module: string;
+  readonly action: ModuleAction;
+  readonly isEnabled: boolean;
+  /** Who enabled or disabled it. */
+  readonly reason: string;
+  readonly hooks: readonly PlannedHook[];
+  readonly changes: readonly ObjectChange[];
+  /** Hooks that run before helm and may change values, so that the manifests may turn out differently. */
+  readonly mayDifferBy: readonly string[];
+  /** Why it cannot be said what would happen to the module. */
+  readonly error?: string;
+}
+
+export interface Plan {
+  readonly globalHooks: readonly PlannedHook[];
+  /** In the order in which they would be dealt with: those that go, then those that run. */
+  readonly modules: readonly ModulePlan[];
+  /** What could not be looked at. */
+  readonly problems: readonly string[];
+}
+
+export type PlanOutcome = 'nothing' | 'changes' | 'unknown';
+
+/** Whether anything would change; `unknown` when something could not be looked at. */
+export function outcomeOf({ modules, problems }: Plan): PlanOutcome {
+  if (problems.length > 0 || modules.some(({ error }) => error !== undefined)) return 'unknown';
+  return modules.some(({ action }) => action !== 'none' && action !== 'stay-off') ? 'changes' : 'nothing';
+}
+
+/** When a hook would run, in the order of a start. */
+export function plannedHook({ name, config, owner }: Hook): PlannedHook {
+  const bindings = owner.type === 'global' ? GLOBAL_LIFECYCLE_BINDINGS : MODULE_LIFECYCLE_BINDINGS;
+  const lifecycle = bindings.flatMap((binding) => {
+    const order = config.lifecycle[binding];
+    return order === undefined ? [] : [`${binding} ${order}`];
+  });
+  return {
+    hook: name,
+    when: [
+      ...lifecycle,
+      ...config.kubernetes.map((binding) => `kubernetes ${binding.name} (${binding.watch.kind})`),
+      ...config.schedule.map(({ crontab }) => `schedule ${crontab}`),
+      ...config.admission.map((binding) => `${binding.type} ${binding.name}`),
+      ...config.conversion.map((binding) => `conversion ${binding.crdName}`),
+    ],
+  };
+}
+
+/** Whether a hook gets to run before the chart of its module is deployed. */
+export function runsBeforeHelm({ config }: Hook): boolean {
+  return (
+    config.lifecycle.onStartup !== undefined ||
+    config.lifecycle.beforeHelm !== undefined ||
+    config.kubernetes.some(({ executeOnSynchronization }) => executeOnSynchronization)
+  );
+}

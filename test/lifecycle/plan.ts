@@ -1,0 +1,136 @@
+import { readdir } from 'node:fs/promises';
+import { expect, test } from 'vitest';
+import { type Backend, World } from '../support/world.ts';
+import { runInWorld } from '../support/world-command.ts';
+import { announcer, shHook, under } from '../support/world-files.ts';
+
+const CHART = {
+  'Chart.yaml': 'apiVersion: v2\nname: chart\nversion: 1.0.0\n',
+  'templates/objects.yaml': `apiVersion: v1
+kind: ConfigMap
+metadata: {name: {{ .Chart.Name }}-{{ .Release.Name }}}
+data: {color: {{ index .Values .Release.Name "color" | default "red" }}}
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: {{ .Release.Name }}}
+stringData: {password: {{ index .Values .Release.Name "password" | default "hunter2" | quote }}}
+`,
+};
+
+const MODULES = {
+  ...under('001-web', CHART),
+  '001-web/values.yaml': 'webEnabled: true\n',
+  '001-web/hooks/before.sh': announcer('before', { beforeHelm: 7 }),
+  ...under('002-db', CHART),
+  '002-db/values.yaml': 'dbEnabled: true\n',
+  '002-db/hooks/bye.sh': announcer('bye', { afterDeleteHelm: 3 }),
+  '003-off/hooks/a.sh': announcer('a', { onStartup: 1 }),
+};
+
+/** Everything in the namespace that a plan could have touched, with its version. */
+async function versions(world: World): Promise<string[]> {
+  const kinds = await Promise.all(
+    ['configmaps', 'secrets'].map(async (plural) => {
+      const list = (await world.expect({ path: world.path(plural) })) as {
+        items: { metadata: { name: string; resourceVersion: string } }[];
+      };
+      return list.items.map(({ metadata }) => `${plural}/${metadata.name} ${metadata.resourceVersion}`);
+    }),
+  );
+  return kinds.flat().toSorted();
+}
+
+export function planTests(backend: () => Backend): void {
+  test('a plan says what a first start would install, and does nothing of it', async () => {
+    await using world = await World.create(backend(), {
+      modules: MODULES,
+      globalHooks: { 'nodes.sh': shHook('kubernetes:\n- {name: nodes, kind: Node}', 'echo global') },
+    });
+    const before = await versions(world);
+    const files = await readdir(world.directory, { recursive: true });
+    const { exitCode, stdout, stderr } = await runInWorld(world, 'plan');
+    expect(stderr).toBe('');
+    expect(exitCode).toBe(2);
+    expect(stdout).toContain('Global hooks: nodes.sh (kubernetes nodes (Node))');
+    expect(stdout).toContain('+ web: install  (webEnabled in the values.yaml of the module is true)');
+    expect(stdout).toContain('  hooks: hooks/before.sh (beforeHelm 7)');
+    expect(stdout).toContain('what follows may differ: hooks/before.sh may change values before helm runs');
+    expect(stdout).toContain(`v1/ConfigMap ${world.namespace}/chart-web is created`);
+    expect(stdout).toContain('    +   color: red');
+    expect(stdout).toContain('  off: stays off');
+    expect(stdout).toContain('Modules: 2 to install, 0 to upgrade, 0 to delete, 1 without a change.');
+    expect(stdout).not.toContain('hunter2');
+    expect(await versions(world)).toEqual(before);
+    const added = (await readdir(world.directory, { recursive: true })).filter(
+      (name) => !files.includes(name),
+    );
+    expect(added.filter((name) => name !== 'helm-calls')).toEqual([]);
+  });
+
+  test('after a converge there is nothing to do, then what was changed on disk and in the ConfigMap shows', async () => {
+    await using world = await World.create(backend(), { modules: MODULES, config: {} });
+    await world.converge();
+    await world.stop();
+    const quiet = await runInWorld(world, 'plan');
+    expect(quiet.stdout).toContain('= web: no change');
+    expect(quiet.stdout).toContain('Modules: 0 to install, 0 to upgrade, 0 to delete, 3 without a change.');
+    expect(quiet.exitCode).toBe(0);
+
+    await world.putConfig({ web: 'color: blue\npassword: swordfish\n', dbEnabled: 'false' });
+    const before = await versions(world);
+    const { exitCode, stdout } = await runInWorld(world, 'plan', '-o', 'json');
+    expect(exitCode).toBe(2);
+    const plan = JSON.parse(stdout) as {
+      outcome: string;
+      modules: {
+        module: string;
+        action: string;
+        reason: string;
+        hooks: unknown;
+        changes: { object: string; lines: unknown[] }[];
+      }[];
+    };
+    expect(plan.outcome).toBe('changes');
+    expect(plan.modules.map(({ module, action }) => `${module} ${action}`)).toEqual([
+      'off stay-off',
+      'db delete',
+      'web upgrade',
+    ]);
+    const [, db, web] = plan.modules;
+    expect(db?.reason).toBe('dbEnabled in the ConfigMap is false');
+    expect(db?.hooks).toEqual([{ hook: 'hooks/bye.sh', when: ['afterDeleteHelm 3'] }]);
+    expect(web?.changes.map(({ object }) => object)).toEqual([
+      `v1/ConfigMap ${world.namespace}/chart-web`,
+      `v1/Secret ${world.namespace}/web`,
+    ]);
+    expect(web?.changes[0]?.lines).toContainEqual({ type: 'added', text: '  color: blue' });
+    expect(stdout).not.toMatch(/hunter2|swordfish/);
+    expect(await versions(world)).toEqual(before);
+    const only = await runInWorld(world, 'plan', 'off');
+    expect(only).toMatchObject({ exitCode: 0 });
+    expect(only.stdout).not.toContain('web');
+  });
+
+  test('a chart that cannot be rendered is named with its template and line, and the rest is shown', async () => {
+    await using world = await World.create(backend(), {
+      modules: {
+        ...MODULES,
+        '001-web/templates/bad.yaml': 'apiVersion: v1\n{{ required "give it a size" .Values.web.size }}\n',
+      },
+    });
+    const { exitCode, stdout } = await runInWorld(world, 'plan');
+    expect(exitCode).toBe(1);
+    expect(stdout).toContain('web: cannot be told');
+    expect(stdout).toMatch(/templates\/bad\.yaml:2/);
+    expect(stdout).toContain('give it a size');
+    expect(stdout).toContain('+ db: install');
+  });
+
+  test('a module that does not exist is an error', async () => {
+    await using world = await World.create(backend(), { modules: MODULES });
+    const { exitCode, stderr } = await runInWorld(world, 'plan', 'wbe');
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain('there is no module or release wbe');
+  });
+}
