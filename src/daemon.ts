@@ -69,8 +69,8 @@ function exitCodeOf({ exitsAfterConverge }: Settings, hasConverged: boolean): nu
 }
 
 async function reported(stuck: Promise<FailedTask>, { log }: DaemonHost): Promise<void> {
-  const { queue, task, module, hook, failures, error } = await stuck;
-  log.fatal({ queue, task, module, hook, failures, error }, 'the first converge failed');
+  const { queue, task, module, hook, failures, error, facts } = await stuck;
+  log.fatal({ queue, task, module, hook, failures, error, ...facts }, 'the first converge failed');
 }
 
 async function untilAborted(signal: AbortSignal): Promise<void> {

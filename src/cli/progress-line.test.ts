@@ -11,7 +11,8 @@ const FAILED: FailedTask = {
   module: '',
   hook: 'bad.sh',
   failures: 1,
-  error: 'boom\nmore',
+  error: 'boom\nmore\n',
+  facts: {},
   delayMs: 5_100,
   holdsUpFirstConverge: false,
 };
@@ -25,14 +26,18 @@ test.each<[ProgressEvent, string | undefined]>([
   [{ type: 'module-ready', module: 'web' }, 'module web is ready'],
   [{ type: 'modules-enabled', modules: [] }, 'enabled modules: none'],
   [{ type: 'module-disabled', module: 'web', reason: 'no' }, 'module web is disabled: no'],
-  [{ type: 'task-failed', failed: FAILED }, 'hook bad.sh failed (attempt 1, next in 6 s): boom'],
+  [{ type: 'task-failed', failed: FAILED }, 'hook bad.sh failed (attempt 1, next in 6 s): boom | more'],
+  [
+    { type: 'task-failed', failed: { ...FAILED, facts: { exitCode: 3 } } },
+    'hook bad.sh failed (exit code 3, attempt 1, next in 6 s): boom | more',
+  ],
   [
     { type: 'task-failed', failed: { ...FAILED, task: 'ModuleRun', module: 'web', hook: '' } },
-    'module web failed (attempt 1, next in 6 s): boom',
+    'module web failed (attempt 1, next in 6 s): boom | more',
   ],
   [
     { type: 'task-failed', failed: { ...FAILED, task: 'ConvergeModules', hook: '' } },
-    'ConvergeModules failed (attempt 1, next in 6 s): boom',
+    'ConvergeModules failed (attempt 1, next in 6 s): boom | more',
   ],
   [{ type: 'notice', isError: true, text: 'look\nhere' }, 'look | here'],
   [{ type: 'hook-started', run: HOOK }, undefined],

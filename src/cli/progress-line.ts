@@ -2,6 +2,8 @@ import { escapeControls } from '../lib/escape-controls.ts';
 import type { ProgressEvent } from './progress-event.ts';
 import { hookKey, type Progress } from './progress-state.ts';
 
+const MAX_ERROR_CHARACTERS = 2_000;
+
 /** One line about an event. */
 export interface ProgressLine {
   readonly kind: 'good' | 'plain' | 'warning' | 'failure';
@@ -45,11 +47,12 @@ function rawLine(event: ProgressEvent, progress: Progress): ProgressLine | undef
     case 'files-changed':
       return plain(`changed: ${event.path}`);
     case 'task-failed': {
-      const { module, hook, task, error, failures, delayMs } = event.failed;
+      const { module, hook, task, error, facts, failures, delayMs } = event.failed;
       const what =
         hook !== '' ? `hook ${hookKey({ module, hook })}` : module === '' ? task : `module ${module}`;
-      const retry = `attempt ${failures}, next in ${Math.ceil(delayMs / 1_000)} s`;
-      return { kind: 'failure', text: `${what} failed (${retry}): ${firstLine(error)}` };
+      const exit = facts['exitCode'] === undefined ? '' : `exit code ${facts['exitCode']}, `;
+      const retry = `${exit}attempt ${failures}, next in ${Math.ceil(delayMs / 1_000)} s`;
+      return { kind: 'failure', text: `${what} failed (${retry}): ${endOf(error.trim())}` };
     }
     case 'notice':
       return { kind: event.isError ? 'failure' : 'warning', text: event.text };
@@ -70,6 +73,7 @@ function inOneLine(text: string): string {
   return text.replaceAll(/\s*\n\s*/g, ' | ');
 }
 
-function firstLine(text: string): string {
-  return text.trim().split('\n')[0] ?? '';
+/** Programs tell the reason for their failure last. */
+function endOf(text: string): string {
+  return text.length > MAX_ERROR_CHARACTERS ? `…${text.slice(-MAX_ERROR_CHARACTERS)}` : text;
 }

@@ -10,6 +10,7 @@ const FAILED: FailedTask = {
   module: 'web',
   hook: '',
   failures: 2,
+  facts: {},
   error: 'boom',
   delayMs: 6_000,
   holdsUpFirstConverge: true,

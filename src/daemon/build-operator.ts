@@ -106,7 +106,7 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
     clock,
     random,
     handle: (entry, queue, signal) => handle(entry, queue, signal),
-    onFailure: (queue, entry, { delayMs }) => tellFailure(host, failedTask(queue, entry, delayMs, operator)),
+    onFailure: (queue, entry, failure) => tellFailure(host, failedTask(queue, entry, failure, operator)),
   });
   const operator: Operator = new Operator(
     {
@@ -187,7 +187,8 @@ function maxOutputBytesOf({ hookOutputLimitBytes }: Settings): number | undefine
 }
 
 function tellFailure({ log, onTaskFailure }: DaemonHost, failed: FailedTask): void {
-  log.debug({ ...failed }, 'attempt will be repeated');
+  const { facts, ...fields } = failed;
+  log.debug({ ...fields, ...facts }, 'attempt will be repeated');
   onTaskFailure?.(failed);
 }
 

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { OperatorError } from '../lib/errors.ts';
 import type { Operator } from '../operator/operator.ts';
 import type { Task } from '../operator/tasks.ts';
 import { failedTask } from './failed-task.ts';
@@ -13,13 +14,15 @@ test.each<[string, Task, string, Operator['firstConverge'], boolean]>([
   ['anything after the first converge', converge, 'main', 'done', false],
 ])('failedTask() of %s', (_case, task, queue, firstConverge, holdsUpFirstConverge) => {
   const entry = { id: 1, task, queuedAtMs: 0, failures: 2, lastError: 'no luck' };
-  expect(failedTask(queue, entry, 6_000, { firstConverge })).toEqual({
+  const error = new OperatorError('HOOK_FAILED', 'no luck', { facts: { exitCode: 3 } });
+  expect(failedTask(queue, entry, { error, delayMs: 6_000 }, { firstConverge })).toEqual({
     queue,
     task: task.type,
     module: '',
     hook: '',
     failures: 2,
     error: 'no luck',
+    facts: { exitCode: 3 },
     delayMs: 6_000,
     holdsUpFirstConverge,
   });

@@ -1,7 +1,8 @@
+import { type ErrorFacts, factsOf } from '../lib/errors.ts';
 import type { Operator } from '../operator/operator.ts';
 import { MAIN_QUEUE } from '../operator/operator.ts';
 import { countsForConverge, hookOf, moduleOf, type Task } from '../operator/tasks.ts';
-import type { QueueEntry } from '../queue/task-queue.ts';
+import type { QueueEntry, TaskFailure } from '../queue/task-queue.ts';
 
 /** A failed attempt of a task, which will be repeated. */
 export interface FailedTask {
@@ -14,6 +15,8 @@ export interface FailedTask {
   /** Failed attempts in a row, this one included. */
   readonly failures: number;
   readonly error: string;
+  /** What else is known of the failure, such as the exit code of a hook. */
+  readonly facts: ErrorFacts;
   /** Milliseconds until the next attempt. */
   readonly delayMs: number;
   /** The first converge cannot end before this task succeeds. */
@@ -24,7 +27,7 @@ export interface FailedTask {
 export function failedTask(
   queue: string,
   { task, failures, lastError }: QueueEntry<Task>,
-  delayMs: number,
+  { error, delayMs }: TaskFailure,
   { firstConverge }: Pick<Operator, 'firstConverge'>,
 ): FailedTask {
   return {
@@ -34,6 +37,7 @@ export function failedTask(
     hook: hookOf(task),
     failures,
     error: lastError,
+    facts: factsOf(error),
     delayMs,
     holdsUpFirstConverge: firstConverge !== 'done' && (queue === MAIN_QUEUE || countsForConverge(task)),
   };

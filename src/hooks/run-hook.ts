@@ -1,4 +1,4 @@
-import { messageOf, OperatorError } from '../lib/errors.ts';
+import { type ErrorFacts, messageOf, OperatorError } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
 import type { ProcessOutcome, ProcessRunner, ResourceUsage } from '../process/process-runner.ts';
 import { type Hook, title, valuesOwnerOf } from './hook.ts';
@@ -89,9 +89,13 @@ function assertSucceeded(hook: Hook, outcome: ProcessOutcome, stderr: string): v
   switch (outcome.type) {
     case 'exited':
       if (outcome.exitCode === 0) return;
-      throw failure(hook, said === '' ? `cmd run: exit status ${outcome.exitCode}` : said);
+      throw failure(hook, said === '' ? `cmd run: exit status ${outcome.exitCode}` : said, {
+        exitCode: outcome.exitCode,
+      });
     case 'signalled':
-      throw failure(hook, said === '' ? `cmd run: signal: ${outcome.signal}` : said);
+      throw failure(hook, said === '' ? `cmd run: signal: ${outcome.signal}` : said, {
+        signal: outcome.signal,
+      });
     case 'timed-out':
       throw new OperatorError(
         'HOOK_TIMEOUT',
@@ -100,6 +104,6 @@ function assertSucceeded(hook: Hook, outcome: ProcessOutcome, stderr: string): v
   }
 }
 
-function failure(hook: Hook, reason: string): OperatorError {
-  return new OperatorError('HOOK_FAILED', `${title(hook)} failed: ${reason}`);
+function failure(hook: Hook, reason: string, facts: ErrorFacts): OperatorError {
+  return new OperatorError('HOOK_FAILED', `${title(hook)} failed: ${reason}`, { facts });
 }

@@ -4,7 +4,7 @@ const MAX_DELAY_MS = 30_000;
 const JITTER = 0.2;
 
 /**
- * Pause before a reflector asks the API server again, in milliseconds: 0.8 s after the first failure, doubled by each
+ * Pause before a reflector asks the API server again, in whole milliseconds: 0.8 s after the first failure, doubled by each
  * further one up to 30 s, less up to a fifth of jitter; never shorter than the server asked for.
  *
  * @param failures failures in a row, the one being handled included; at least 1
@@ -17,7 +17,7 @@ export function reconnectDelayMs(
   random: () => number,
 ): number {
   const fullMs = Math.min(MAX_DELAY_MS, INITIAL_DELAY_MS * 2 ** (failures - 1));
-  const delayMs = fullMs * (1 - JITTER * random());
+  const delayMs = Math.round(fullMs * (1 - JITTER * random()));
   if (retryAfterSeconds === undefined) return delayMs;
-  return Math.max(delayMs, retryAfterSeconds * 1_000 * (1 + JITTER * random()));
+  return Math.max(delayMs, Math.round(retryAfterSeconds * 1_000 * (1 + JITTER * random())));
 }

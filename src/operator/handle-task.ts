@@ -1,4 +1,4 @@
-import { messageOf } from '../lib/errors.ts';
+import { factsOf, messageOf } from '../lib/errors.ts';
 import type { TaskHandler, TaskOutcome } from '../queue/task-queue.ts';
 import { handleApplyConfig } from './handlers/apply-config.ts';
 import { handleConvergeModules } from './handlers/converge-modules.ts';
@@ -67,7 +67,13 @@ async function dispatch(
 }
 
 function logFailure(operator: Operator, task: Task, queue: string, error: unknown): void {
-  const fields = { queue, module: moduleOf(task), hook: hookOf(task), error: messageOf(error) };
+  const fields = {
+    queue,
+    module: moduleOf(task),
+    hook: hookOf(task),
+    error: messageOf(error),
+    ...factsOf(error),
+  };
   const { log } = operator.deps;
   switch (task.type) {
     case 'GlobalHookRun':

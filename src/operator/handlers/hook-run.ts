@@ -1,7 +1,7 @@
 import { mayShareRun, synchronizedBindings } from '../../hooks/binding-context.ts';
 import { moduleNameOf } from '../../hooks/hook.ts';
 import type { KubernetesBinding } from '../../hooks/hook-config.ts';
-import { messageOf } from '../../lib/errors.ts';
+import { factsOf, messageOf } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { QueueEntry, TaskQueue } from '../../queue/task-queue.ts';
 import { type HookEffects, hookLabels } from '../hook-execution.ts';
@@ -61,7 +61,7 @@ export async function runHookTask(
       throw error;
     }
     metrics.hookResult(labels, 'allowed-error');
-    log.info({ error: messageOf(error) }, 'hook failed, but the failure is allowed');
+    log.info({ error: messageOf(error), ...factsOf(error) }, 'hook failed, but the failure is allowed');
     finishSynchronization(operator, task);
     return { type: 'allowed-failure' };
   }

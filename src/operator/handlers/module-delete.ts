@@ -1,4 +1,4 @@
-import { messageOf } from '../../lib/errors.ts';
+import { factsOf, messageOf } from '../../lib/errors.ts';
 import type { TaskOutcome } from '../../queue/task-queue.ts';
 import { type ModuleState, newModuleState } from '../module-state.ts';
 import type { Operator } from '../operator.ts';
@@ -26,7 +26,7 @@ export async function handleModuleDelete(
     state.lastError = messageOf(error);
     metrics.moduleDeleteError(task.module);
     log.error(
-      { module: task.module, error: state.lastError },
+      { module: task.module, error: state.lastError, ...factsOf(error) },
       'ModuleDelete failed. Requeue task to retry after delay.',
     );
     return { type: 'retry', error };

@@ -1,4 +1,4 @@
-import { messageOf } from '../../lib/errors.ts';
+import { factsOf, messageOf } from '../../lib/errors.ts';
 import type { TaskOutcome, TaskQueue } from '../../queue/task-queue.ts';
 import { visibleToHelm } from '../../values/visible-values.ts';
 import { type ModuleState, mustRepeatStartup } from '../module-state.ts';
@@ -34,7 +34,7 @@ export async function handleModuleRun(
     state.lastError = messageOf(error);
     metrics.moduleRunError(task.module);
     log.error(
-      { module: task.module, phase: state.phase, error: state.lastError },
+      { module: task.module, phase: state.phase, error: state.lastError, ...factsOf(error) },
       'ModuleRun failed. Requeue task to retry after delay.',
     );
     return { type: 'retry', error };

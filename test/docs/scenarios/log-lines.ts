@@ -3,6 +3,8 @@ import { shHook } from '../../support/world-files.ts';
 import { formatSample } from '../format-sample.ts';
 import type { Scenario } from '../scenario.ts';
 
+const FAILURE = 'Global hook failed, requeue task to retry after delay.';
+
 export const logScenario: Scenario = {
   title: 'what a hook prints is logged as the page shows',
   takes: ['log-line'],
@@ -15,9 +17,9 @@ export const logScenario: Scenario = {
       },
     });
     await world.start();
-    await world.log.untilMessage('attempt will be repeated');
+    await world.log.untilMessage(FAILURE);
     const record = world.log.records.find(({ msg }) => msg === 'disk nearly full');
-    const failure = world.log.records.find(({ msg }) => msg === 'attempt will be repeated');
+    const failure = world.log.records.find(({ msg }) => msg === FAILURE);
     const text = (value: unknown): string => `${formatSample(withoutIds(value))}\n`;
     return { 'log-record': text(record), 'log-failure': text(failure) };
   },
