@@ -3,10 +3,12 @@ import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { findHelm } from '../helm/find-helm.ts';
 import { createHelmDriver, type HelmDriver } from '../helm/helm-driver.ts';
+import { InProcessHooks } from '../hooks/in-process/in-process-hooks.ts';
 import type { JqEngine } from '../jq/jq-engine.ts';
 import { selectJqEngine } from '../jq/select-jq-engine.ts';
 import { createSharedReflectors } from '../kube/reflector-shared.ts';
 import type { SharedReflectors } from '../kube/reflector-sink.ts';
+import { OperatorError } from '../lib/errors.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import type { Operator } from '../operator/operator.ts';
 import { startLauncher } from '../process/launcher.ts';
@@ -39,6 +41,7 @@ const WATCH_ERRORS = {
 export interface BaseParts {
   readonly tmpDir: string;
   readonly runner: ProcessRunner;
+  readonly inProcess: InProcessHooks;
   /** Environment of hooks and enabled scripts, without the variables that name their files. */
   readonly hookEnv: Readonly<Record<string, string>>;
   readonly cluster: Cluster;
@@ -72,8 +75,27 @@ export async function startBase(options: BaseOptions): Promise<BaseParts> {
   const tmpDir = prepareTemporaryDirectory(settings.tmpDir, log);
   const launcher = await startLauncher({ log, clock, onDeadlinePassed: lead.onDeadlinePassed });
   running.defer(() => launcher.stop());
-  lead.follow(launcher);
   const runner = guardedRunner(launcher, stop, lead.check);
+  const hookEnv = hookEnvironment(host.env, settings);
+  const inProcess = new InProcessHooks({
+    clock,
+    log,
+    env: hookEnv,
+    cwd: host.cwd,
+    timeoutMs: settings.hookTimeoutMs === 0 ? undefined : settings.hookTimeoutMs,
+    maxOutputBytes: settings.hookOutputLimitBytes === 0 ? undefined : settings.hookOutputLimitBytes,
+    check: () => {
+      if (stop.aborted) throw new OperatorError('ABORTED', 'the hook is not started: the daemon is stopping');
+      lead.check();
+    },
+  });
+  running.defer(() => inProcess.stop());
+  lead.follow({
+    setDeadline: (deadline) => {
+      launcher.setDeadline(deadline);
+      inProcess.setDeadline(deadline);
+    },
+  });
   const jq = await selectJqEngine(
     { jqPath: settings.jq, pathVariable: host.env['PATH'] ?? '', clock, log },
     stop,
@@ -94,8 +116,7 @@ export async function startBase(options: BaseOptions): Promise<BaseParts> {
   });
   const helm = await startHelm(options, { tmpDir, runner, cluster });
   running.defer(() => helm.monitors.stopAll());
-  const hookEnv = hookEnvironment(host.env, settings);
-  return { tmpDir, runner, hookEnv, cluster, jq, reflectors, helm };
+  return { tmpDir, runner, inProcess, hookEnv, cluster, jq, reflectors, helm };
 }
 
 async function startHelm(

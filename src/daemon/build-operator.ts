@@ -2,9 +2,10 @@ import { statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { ScheduleManager } from '../events/schedule/schedule-manager.ts';
 import type { HookLoader } from '../hooks/load-hooks.ts';
-import { HookRunner } from '../hooks/run-hook.ts';
+import { HookRunner, hookRunsOf } from '../hooks/run-hook.ts';
 import { ObjectPatcher } from '../kube/object-patch/object-patcher.ts';
 import { OperatorError } from '../lib/errors.ts';
+import type { Redactor } from '../lib/redactor.ts';
 import type { HookMetrics } from '../metrics/hook-metrics.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import { discoverModules, type EnabledScript } from '../modules/discovery.ts';
@@ -15,9 +16,10 @@ import { type FoundModules, findModules } from '../modules/find-modules.ts';
 import { flagDecision } from '../modules/flag-decision.ts';
 import { DynamicFlags } from '../operator/dynamic-flags.ts';
 import { taskHandler } from '../operator/handle-task.ts';
-import { HookExecution } from '../operator/hook-execution.ts';
+import { HookExecution, type HookExecutionOptions } from '../operator/hook-execution.ts';
 import { Operator } from '../operator/operator.ts';
 import { Schedules } from '../operator/schedules.ts';
+import { onSecretsChange } from '../operator/secret-changes.ts';
 import type { Task } from '../operator/tasks.ts';
 import { QueueSet } from '../queue/queue-set.ts';
 import type { Settings } from '../settings.ts';
@@ -31,6 +33,7 @@ import { createRuntime, type HookPartsDeps } from './hook-parts.ts';
 import type { DaemonHost } from './host.ts';
 import { createCrds } from './module-crds.ts';
 import { releasesOf } from './releases.ts';
+import { createSecrets, withoutSecrets } from './secret-parts.ts';
 import { createWebhooks } from './webhooks.ts';
 
 /** Between TERM and KILL of a hook that is to end. */
@@ -44,6 +47,8 @@ export interface BuildOptions {
   readonly hookMetrics: HookMetrics;
   readonly configMap: ConfigMapStore;
   readonly loader: HookLoader;
+  /** Keeps texts of Secrets out of what people get to read. */
+  readonly redactor: Redactor;
   /** Aborts when the daemon stops. */
   readonly stop: AbortSignal;
   /** What is started later is entered here. */
@@ -74,20 +79,24 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
   let found = await find();
   const crds = createCrds(options);
   await crds.read(found.modules);
-  const values = new ValuesStore(found.staticValues);
+  const secrets = createSecrets(options, (references) => onSecretsChange(operator, references));
+  const values = new ValuesStore(found.staticValues, secrets.values);
+  const followSecrets = (): Promise<void> => secrets.follow(values, configMap.content);
   const dynamicFlags = new DynamicFlags();
   const extenders = parseExtenders(settings.appliedModuleExtenders.join(','));
   const flags = (): ModuleFlags => ({
     common: found.commonFlags,
     dynamic: dynamicFlags.all,
     configMap: configMap.content.flags,
+    places: { common: found.commonFlagFiles, dynamic: dynamicFlags.hooks },
   });
   const isFlaggedOff = (name: ModuleName): boolean =>
     !found.modules.some(
       (module) => module.name === name && flagDecision(module, flags(), extenders).isEnabled,
     );
+  await followSecrets();
   takeConfig(configMap, values, isFlaggedOff);
-  const execution = createExecution(options, values, dynamicFlags, () => operator);
+  const execution = createExecution({ ...options, values, dynamicFlags, followSecrets }, () => operator);
   const runScript = createScript(options, values);
   const hookParts: HookPartsDeps = { host, metrics, stop, ...base };
   const schedules = new Schedules({
@@ -119,8 +128,8 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
       metrics,
       releases: releasesOf(base.helm),
       crds,
-      discover: (modules, signal) =>
-        discoverModules({ modules, flags: flags(), extenders }, runScript, signal),
+      discover: (modules, deployed, signal) =>
+        discoverModules({ modules, deployed, flags: flags(), extenders }, runScript, signal),
       isFlaggedOff,
       loadModuleHooks: (module, signal) =>
         loader.load(join(module.path, 'hooks'), { type: 'module', module: module.name }, signal),
@@ -130,17 +139,21 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
         found = await find();
         await crds.read(found.modules);
         values.setStatic(found.staticValues);
+        await followSecrets();
         operator.setModules(found.modules);
       },
       createRuntime: (hook) => createRuntime(hookParts, hook, () => operator),
       setSchedules: (runtime, isEnabled) => schedules.set(runtime, isEnabled),
       setWebhooks: (runtimes, isEnabled, signal) => webhooks.set(runtimes, isEnabled, signal),
       configMapContent: () => configMap.content,
+      followSecrets,
+      runsModulesInParallel: settings.runsModulesInParallel,
+      failurePolicy: settings.moduleFailurePolicy,
       ignoredRelease: settings.helmIgnoreRelease,
     },
     found.modules,
   );
-  const handle = taskHandler(operator);
+  const handle = withoutSecrets(taskHandler(operator), options.redactor);
   return { operator, scheduleManager };
 }
 
@@ -165,7 +178,7 @@ function takeConfig(
 function createScript({ settings, host, base, metrics }: BuildOptions, values: ValuesStore): EnabledScript {
   return createEnabledScript({
     processes: base.runner,
-    visible: (name, enabledBefore) => visibleToModule(values, name, enabledBefore),
+    visible: (name, enabledBefore) => visibleToModule(values, name, enabledBefore, 'optional'),
     tmpDir: base.tmpDir,
     env: base.hookEnv,
     cwd: host.cwd,
@@ -193,29 +206,34 @@ function tellFailure({ log, onTaskFailure }: DaemonHost, failed: FailedTask): vo
 }
 
 function createExecution(
-  { settings, host, base, metrics, hookMetrics, configMap }: BuildOptions,
-  values: ValuesStore,
-  dynamicFlags: DynamicFlags,
+  options: BuildOptions & Pick<HookExecutionOptions, 'dynamicFlags' | 'followSecrets' | 'values'>,
   operator: () => Operator,
 ): HookExecution {
+  const { settings, host, base, metrics, hookMetrics, configMap } = options;
+  const { values, dynamicFlags, followSecrets } = options;
   const { clock, log, random } = host;
   return new HookExecution({
     clock,
     values,
     configMap,
     dynamicFlags,
+    followSecrets,
     hookMetrics,
     metrics,
     enabledModules: () => operator().enabledModules,
-    hookRunner: new HookRunner({
-      runner: base.runner,
-      tmpDir: base.tmpDir,
-      env: base.hookEnv,
-      cwd: host.cwd,
-      timeoutMs: settings.hookTimeoutMs === 0 ? undefined : settings.hookTimeoutMs,
-      graceMs: HOOK_GRACE_MS,
-      maxOutputBytes: maxOutputBytesOf(settings),
-      keepFiles: settings.keepsTmpFiles,
+    onEnd: () => base.helm.forgetReads(),
+    hookRunner: hookRunsOf({
+      'in-process': base.inProcess,
+      executable: new HookRunner({
+        runner: base.runner,
+        tmpDir: base.tmpDir,
+        env: base.hookEnv,
+        cwd: host.cwd,
+        timeoutMs: settings.hookTimeoutMs === 0 ? undefined : settings.hookTimeoutMs,
+        graceMs: HOOK_GRACE_MS,
+        maxOutputBytes: maxOutputBytesOf(settings),
+        keepFiles: settings.keepsTmpFiles,
+      }),
     }),
     objectPatcher: new ObjectPatcher({
       kube: base.cluster.patcher,

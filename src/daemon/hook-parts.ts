@@ -1,6 +1,7 @@
 import { createMonitor } from '../events/kubernetes/monitor.ts';
 import { parseCrontab } from '../events/schedule/crontab.ts';
 import { type Hook, moduleNameOf } from '../hooks/hook.ts';
+import type { InProcessHooks } from '../hooks/in-process/in-process-hooks.ts';
 import { HookLoader } from '../hooks/load-hooks.ts';
 import { HookConfigParser } from '../hooks/parse-hook-config.ts';
 import type { JqEngine } from '../jq/jq-engine.ts';
@@ -18,6 +19,7 @@ const CONFIG_TIMEOUT_MS = 30_000;
 export interface HookPartsDeps {
   readonly host: DaemonHost;
   readonly runner: ProcessRunner;
+  readonly inProcess: InProcessHooks;
   readonly hookEnv: Readonly<Record<string, string>>;
   readonly jq: JqEngine;
   readonly cluster: Cluster;
@@ -28,11 +30,12 @@ export interface HookPartsDeps {
 }
 
 export function createHookLoader(
-  { host, runner, hookEnv, jq }: HookPartsDeps,
+  { host, runner, inProcess, hookEnv, jq }: HookPartsDeps,
   signal: AbortSignal,
 ): HookLoader {
   return new HookLoader({
     runner,
+    inProcess,
     parser: new HookConfigParser({
       crontab: (expression) => {
         parseCrontab(expression);

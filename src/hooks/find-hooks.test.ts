@@ -79,5 +79,30 @@ test('findHooks() takes a symlink to a file whatever the mode of its target, and
 test('findHooks() names module hooks from the first hooks directory in their path', async () => {
   await file('010-web/hooks/a/b.sh');
   const hooks = await findHooks(join(root, '010-web/hooks'), MODULE, captured.logger);
-  expect(hooks).toEqual([{ name: 'hooks/a/b.sh', path: join(root, '010-web/hooks/a/b.sh') }]);
+  expect(hooks).toEqual([
+    { name: 'hooks/a/b.sh', path: join(root, '010-web/hooks/a/b.sh'), transport: 'executable' },
+  ]);
+});
+
+test('findHooks() takes a script for an in-process hook by its text, whatever its mode, and never twice', async () => {
+  const hook = "import { defineHook } from 'addon-operator/sdk';\nexport default defineHook({}, () => {});\n";
+  for (const [name, text, mode] of [
+    ['a.ts', hook, 0o644],
+    ['b.mjs', hook, 0o755],
+    ['c.js', '#!/usr/bin/env node\n', 0o755],
+    ['d.mts', 'export default 1;\n', 0o644],
+    ['e.sh', hook, 0o755],
+    ['lib/f.ts', hook, 0o644],
+  ] as const) {
+    await file(name, mode);
+    await writeFile(join(root, name), text);
+  }
+  const hooks = await findHooks(root, GLOBAL, captured.logger);
+  expect(hooks.map(({ name, transport }) => [name, transport])).toEqual([
+    ['a.ts', 'in-process'],
+    ['b.mjs', 'in-process'],
+    ['c.js', 'executable'],
+    ['e.sh', 'executable'],
+  ]);
+  expect(warnings()).toMatchObject([{ path: join(root, 'd.mts') }]);
 });

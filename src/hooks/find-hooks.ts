@@ -1,30 +1,35 @@
-import { lstat, readdir, stat } from 'node:fs/promises';
+import { lstat, readdir, readFile, stat } from 'node:fs/promises';
 import { basename, join, relative } from 'node:path';
 import type { Logger } from '../lib/log.ts';
-import type { HookOwner } from './hook.ts';
+import type { HookOwner, HookTransport } from './hook.ts';
+import { isInProcessHook, isScriptName } from './in-process/is-in-process-hook.ts';
 
 export interface HookFile {
   readonly name: string;
   readonly path: string;
+  readonly transport: HookTransport;
 }
+
+type FoundFile = Omit<HookFile, 'name'>;
 
 const SKIPPED_EXTENSIONS = ['.yaml', '.json', '.md', '.txt'];
 const EXEC_BITS = 0o111;
 
 /**
- * Finds hook executables below a directory, sorted by path as byte strings. Directories named `lib` (for modules also
- * `venv`), names that begin with a dot and data files are skipped; a file without exec permission is skipped with a
- * warning that says how to mend it. A root that does not exist has no hooks.
+ * Finds hooks below a directory, sorted by path as byte strings: executables, and scripts that hold an in-process hook,
+ * whatever their mode. Directories named `lib` (for modules also `venv`), names that begin with a dot and data files are
+ * skipped; a file that is neither is skipped with a warning that says how to mend it. A root that does not exist has no
+ * hooks.
  */
 export async function findHooks(root: string, owner: HookOwner, log: Logger): Promise<readonly HookFile[]> {
   const skipped = owner.type === 'module' ? ['lib', 'venv'] : ['lib'];
   const isSkippedDirectory = (name: string): boolean => name.startsWith('.') || skipped.includes(name);
   if (isSkippedDirectory(basename(root)) || !(await isDirectory(root))) return [];
-  const paths: string[] = [];
-  await walk(root, isSkippedDirectory, paths, log);
-  return paths
-    .toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
-    .map((path) => ({ name: hookName(path, root, owner), path }));
+  const found: FoundFile[] = [];
+  await walk(root, isSkippedDirectory, found, log);
+  return found
+    .toSorted((a, b) => Buffer.compare(Buffer.from(a.path), Buffer.from(b.path)))
+    .map((file) => ({ name: hookName(file.path, root, owner), ...file }));
 }
 
 async function isDirectory(path: string): Promise<boolean> {
@@ -37,7 +42,7 @@ async function isDirectory(path: string): Promise<boolean> {
 async function walk(
   directory: string,
   isSkippedDirectory: (name: string) => boolean,
-  found: string[],
+  found: FoundFile[],
   log: Logger,
 ): Promise<void> {
   for (const name of await readdir(directory)) {
@@ -48,16 +53,32 @@ async function walk(
     } else if (!name.startsWith('.') && !SKIPPED_EXTENSIONS.some((extension) => name.endsWith(extension))) {
       if (stats.isSymbolicLink() && (await isDirectory(path))) {
         log.debug({ path }, 'symlink to a directory among hooks is ignored');
+      } else if (isScriptName(name) && isInProcessHook(await textOf(path))) {
+        found.push({ path, transport: 'in-process' });
       } else if (!stats.isSymbolicLink() && (stats.mode & EXEC_BITS) === 0) {
-        log.warn(
-          { path, fix: `chmod +x ${path}` },
-          'file in the hooks directory is not executable and is not used as a hook; chmod +x makes it one',
-        );
+        warnOfNoHook(path, log);
       } else {
-        found.push(path);
+        found.push({ path, transport: 'executable' });
       }
     }
   }
+}
+
+/** Empty for a link that leads nowhere. */
+function textOf(path: string): Promise<string> {
+  return readFile(path, 'utf8').catch(() => '');
+}
+
+function warnOfNoHook(path: string, log: Logger): void {
+  log.warn(
+    { path, fix: `chmod +x ${path}` },
+    'file in the hooks directory is not executable and is not used as a hook; chmod +x makes it one',
+  );
+  if (isScriptName(path))
+    log.info(
+      { path },
+      'a script is an in-process hook when it imports defineHook from addon-operator/sdk and exports its result as the default; what hooks share belongs into a directory named lib',
+    );
 }
 
 /** Global hooks are named by their path below the root, module hooks from the first `hooks/` in their path. */

@@ -7,6 +7,7 @@ function hook(name: string, onStartup: number | undefined, module?: string): Hoo
   return {
     name,
     path: `/hooks/${name}`,
+    transport: 'executable',
     owner: module === undefined ? { type: 'global' } : { type: 'module', module: module as ModuleName },
     config: { ...NO_BINDINGS, lifecycle: onStartup === undefined ? {} : { onStartup } },
   };

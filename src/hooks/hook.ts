@@ -6,11 +6,15 @@ export type HookOwner =
   | { readonly type: 'global' }
   | { readonly type: 'module'; readonly module: ModuleName };
 
-/** A hook that answered `--config`. */
+/** How a hook is run: as a process of its own, or by a thread in the process of the in-process hooks. */
+export type HookTransport = 'executable' | 'in-process';
+
+/** A hook whose configuration is known. */
 export interface Hook {
   readonly name: string;
-  /** Absolute path of the executable. */
+  /** Absolute path of its file. */
   readonly path: string;
+  readonly transport: HookTransport;
   readonly owner: HookOwner;
   readonly config: HookConfig;
 }

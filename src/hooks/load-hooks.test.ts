@@ -1,7 +1,8 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { startInProcessHooks } from '../../test/support/in-process-hooks.ts';
 import { systemClock } from '../lib/clock.ts';
 import { hasCode } from '../lib/errors.ts';
 import { silentLogger } from '../lib/log.ts';
@@ -15,6 +16,7 @@ const GLOBAL: HookOwner = { type: 'global' };
 const MODULE: HookOwner = { type: 'module', module: 'web' as ModuleName };
 const never = new AbortController().signal;
 
+const inProcess = startInProcessHooks();
 let launcher: Launcher;
 let root: string;
 
@@ -23,6 +25,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
+  await inProcess.stop();
   await launcher.stop();
 });
 
@@ -40,9 +43,15 @@ function script(name: string, text: string, mode = 0o755): void {
   chmodSync(join(root, name), mode);
 }
 
+function inProcessScript(name: string, config: string): void {
+  const text = `import { defineHook } from 'addon-operator/sdk';\nexport default defineHook(${config}, () => {});\n`;
+  writeFileSync(join(root, name), text);
+}
+
 function load(owner: HookOwner, timeoutMs = 20_000) {
   const loader = new HookLoader({
     runner: launcher,
+    inProcess,
     parser: new HookConfigParser({ crontab: () => undefined, jqFilter: async () => undefined }),
     log: silentLogger,
     env: { PATH: process.env['PATH'] ?? '' },
@@ -69,6 +78,12 @@ test('load() asks every hook for its configuration, in path order', async () => 
     { name: 'a.sh', path: join(root, 'a.sh'), owner: GLOBAL, config: { lifecycle: { onStartup: 1 } } },
     { name: 'b.sh', config: { lifecycle: { onStartup: 2 } } },
   ]);
+});
+
+test('load() asks an executable without extension for nothing but --config', async () => {
+  script('plain', 'echo "$*" >> "$0.calls"; echo "configVersion: v1"; echo "onStartup: 1"');
+  await load(MODULE);
+  expect(readFileSync(join(root, 'plain.calls'), 'utf8')).toBe('--config\n');
 });
 
 test('load() has no hooks where there is no directory', async () => {
@@ -117,4 +132,23 @@ test('load() fails on a linked hook that may not be executed', async () => {
   script('../data', 'true', 0o644);
   symlinkSync('../data', join(root, 'a.sh'));
   expect(await problemOf(load(GLOBAL))).toContain(`cannot get config for hook '${join(root, 'a.sh')}': `);
+});
+
+test('load() mixes executables and in-process hooks, and knows their configurations', async () => {
+  script('a.sh', 'echo \'{"configVersion":"v1","beforeHelm":1}\'');
+  inProcessScript('b.ts', '{ beforeHelm: 2, settings: { timeout: "3s" } }');
+  const hooks = await load(MODULE);
+  expect(hooks.map(({ name, transport, config }) => [name, transport, config.lifecycle])).toEqual([
+    ['hooks/a.sh', 'executable', { beforeHelm: 1 }],
+    ['hooks/b.ts', 'in-process', { beforeHelm: 2 }],
+  ]);
+  expect(hooks[1]?.config.settings).toEqual({ timeoutMs: 3_000 });
+});
+
+test('load() checks the configuration of an in-process hook by the same rules', async () => {
+  inProcessScript('b.ts', '{ beforeAll: 1, schedule: [{ name: "a" }] } as never');
+  const problem = await problemOf(load(MODULE));
+  expect(problem).toContain("module 'web' hook 'hooks/b.ts' configuration invalid: ");
+  expect(problem).toContain('beforeAll is a forbidden property');
+  expect(problem).toContain('crontab');
 });

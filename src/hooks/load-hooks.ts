@@ -3,16 +3,18 @@ import type { Logger } from '../lib/log.ts';
 import type { ProcessResult, ProcessRunner } from '../process/process-runner.ts';
 import { findHooks, type HookFile } from './find-hooks.ts';
 import type { Hook, HookOwner } from './hook.ts';
+import type { InProcessHooks } from './in-process/in-process-hooks.ts';
 import type { HookConfigParser } from './parse-hook-config.ts';
 
 export interface HookLoaderOptions {
   readonly runner: ProcessRunner;
+  readonly inProcess: Pick<InProcessHooks, 'load'>;
   readonly parser: HookConfigParser;
   readonly log: Logger;
   /** Environment of `--config` runs. */
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
-  /** Limit for one `--config` run, in milliseconds. */
+  /** Limit for one `--config` run, or for loading a script, in milliseconds. */
   readonly timeoutMs: number;
 }
 
@@ -20,7 +22,7 @@ const MAX_CONFIG_BYTES = 1024 * 1024;
 const MAX_SHOWN_CHARACTERS = 4_096;
 const GRACE_MS = 1_000;
 
-/** Finds hooks and asks each of them for its configuration. */
+/** Finds hooks and learns the configuration of each. */
 export class HookLoader {
   readonly #options: HookLoaderOptions;
 
@@ -41,15 +43,25 @@ export class HookLoader {
   }
 
   async loadHook(file: HookFile, owner: HookOwner, signal: AbortSignal): Promise<Hook> {
-    const stdout = await this.#askConfig(file, signal);
+    const stdout = await this.#configOf(file, signal);
     try {
       return { ...file, owner, config: await this.#options.parser.parse(stdout, owner.type) };
     } catch (error) {
       throw new OperatorError(
         'HOOK_CONFIG_INVALID',
-        `${title(owner)} hook '${file.name}' --config invalid: ${messageOf(error)}${shownOutput(stdout)}`,
+        `${title(owner)} hook '${file.name}' ${file.transport === 'executable' ? '--config' : 'configuration'} invalid: ${messageOf(error)}${shownOutput(stdout)}`,
         { cause: error },
       );
+    }
+  }
+
+  #configOf(file: HookFile, signal: AbortSignal): Promise<string> {
+    const { inProcess, log, timeoutMs } = this.#options;
+    switch (file.transport) {
+      case 'executable':
+        return this.#askConfig(file, signal);
+      case 'in-process':
+        return inProcess.load(file.path, timeoutMs, log.child({ hook: file.name }), signal);
     }
   }
 

@@ -120,6 +120,10 @@ test.each([1, -3, 0])('onStartup may be any integer: %j', async (onStartup) => {
   expect((await v1({ onStartup })).lifecycle).toEqual({ onStartup });
 });
 
+test('onStartup may be written as a number without fraction', async () => {
+  expect((await parse('{"configVersion":"v1","onStartup":1.0}')).lifecycle).toEqual({ onStartup: 1 });
+});
+
 test('parse() says which type a wrong value has', async () => {
   expect(await problemIn(v1({ onStartup: null }))).toContain('onStartup must be of type integer: "null"');
   expect(await problemIn(v1({ onStartup: [] }))).toContain('onStartup must be of type integer: "array"');

@@ -18,7 +18,7 @@ const NOTHING: RawOutputs = {
 };
 
 function hook(owner: HookOwner = { type: 'module', module: 'web' as ModuleName }): Hook {
-  return { name: 'a.sh', path: '/a.sh', owner, config: NO_BINDINGS };
+  return { name: 'a.sh', path: '/a.sh', transport: 'executable', owner, config: NO_BINDINGS };
 }
 
 const GLOBAL = hook({ type: 'global' });

@@ -44,6 +44,7 @@ function hook(script: string, timeoutMs?: number): Hook {
   return {
     name: 'hooks/hook.sh',
     path,
+    transport: 'executable',
     owner: { type: 'module', module: 'web' as ModuleName },
     config: { ...NO_BINDINGS, settings: timeoutMs === undefined ? {} : { timeoutMs } },
   };

@@ -1,7 +1,7 @@
 import { type ErrorFacts, messageOf, OperatorError } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
 import type { ProcessOutcome, ProcessRunner, ResourceUsage } from '../process/process-runner.ts';
-import { type Hook, title, valuesOwnerOf } from './hook.ts';
+import { type Hook, type HookTransport, title, valuesOwnerOf } from './hook.ts';
 import { createHookOutputLog } from './hook-output-log.ts';
 import { createRunFiles, type HookInputs, type RawOutputs, type RunFiles } from './run-files.ts';
 
@@ -26,8 +26,20 @@ export interface HookRunResult {
   readonly usage: ResourceUsage | undefined;
 }
 
+/** Runs hooks of one transport. Applies nothing. */
+export interface HookRuns {
+  run(hook: Hook, inputs: HookInputs, log: Logger, signal: AbortSignal): Promise<HookRunResult>;
+}
+
+/** Runs hooks of all transports. */
+export function hookRunsOf(transports: Readonly<Record<HookTransport, HookRuns>>): HookRuns {
+  return {
+    run: (hook, inputs, log, signal) => transports[hook.transport].run(hook, inputs, log, signal),
+  };
+}
+
 /** Runs executable hooks: writes what they read, starts them, reads what they wrote. Applies nothing. */
-export class HookRunner {
+export class HookRunner implements HookRuns {
   readonly #options: HookRunnerOptions;
 
   constructor(options: HookRunnerOptions) {

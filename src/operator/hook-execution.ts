@@ -4,7 +4,7 @@ import { buildBindingContextsV0 } from '../hooks/binding-context-v0.ts';
 import type { ConversionResponse } from '../hooks/conversion-response.ts';
 import { type Hook, title, valuesOwnerOf } from '../hooks/hook.ts';
 import { type ParsedOutputs, parseOutputs } from '../hooks/parse-outputs.ts';
-import type { HookRunner } from '../hooks/run-hook.ts';
+import type { HookRuns } from '../hooks/run-hook.ts';
 import type { PatchOperation as ObjectOperation } from '../kube/object-patch/patch-operation.ts';
 import type { Clock } from '../lib/clock.ts';
 import { OperatorError } from '../lib/errors.ts';
@@ -21,7 +21,7 @@ import type { HookRun } from './tasks.ts';
 
 export interface HookExecutionOptions {
   readonly clock: Clock;
-  readonly hookRunner: HookRunner;
+  readonly hookRunner: HookRuns;
   readonly values: ValuesStore;
   readonly configMap: Pick<ConfigMapStore, 'save'>;
   readonly dynamicFlags: DynamicFlags;
@@ -31,6 +31,10 @@ export interface HookExecutionOptions {
   readonly hookMetrics: HookMetrics;
   readonly metrics: OperatorMetrics;
   readonly enabledModules: () => readonly ModuleName[];
+  /** Follows the Secrets that values refer to now. */
+  readonly followSecrets: () => Promise<void>;
+  /** Called after every run of a hook, whatever came of it. */
+  readonly onEnd: () => void;
 }
 
 /** What one hook run changed for the rest of the daemon. */
@@ -97,6 +101,7 @@ export class HookExecution {
       log.info({ durationMs: clock.now() - startedMs }, 'hook finished');
       return effects;
     } finally {
+      this.#options.onEnd();
       metrics.hookRun(labels, (clock.now() - startedMs) / 1_000);
     }
   }
@@ -119,9 +124,11 @@ export class HookExecution {
   #visibleValues(run: HookRun) {
     const { values, enabledModules } = this.#options;
     const { owner } = run.hook.hook;
+    // A module must be able to go when its Secrets are gone already.
+    const isForDeletion = run.binding === 'beforeDeleteHelm' || run.binding === 'afterDeleteHelm';
     return owner.type === 'global'
       ? visibleToGlobalHook(values)
-      : visibleToModule(values, owner.module, enabledModules());
+      : visibleToModule(values, owner.module, enabledModules(), isForDeletion ? 'optional' : 'required');
   }
 
   async #apply(run: HookRun, parsed: ParsedOutputs, signal: AbortSignal): Promise<HookEffects> {
@@ -133,16 +140,22 @@ export class HookExecution {
     const { config, values: patches } = parsed.patches;
     const { admission, conversion } = parsed;
     if (config.length + patches.length === 0)
-      return { ...NO_EFFECTS, areFlagsChanged: dynamicFlags.apply(parsed.flags), admission, conversion };
+      return {
+        ...NO_EFFECTS,
+        areFlagsChanged: dynamicFlags.apply(parsed.flags, hook.name),
+        admission,
+        conversion,
+      };
     const before = values.checksum(owner);
     if (config.length > 0) {
       const check = (section: JsonObject): void => values.checkConfigSection(owner, section);
       values.setConfigSection(owner, await configMap.save(owner, config, check, signal));
+      await this.#options.followSecrets();
     }
     values.applyPatch(owner, patches);
     return {
       areValuesChanged: values.checksum(owner) !== before,
-      areFlagsChanged: dynamicFlags.apply(parsed.flags),
+      areFlagsChanged: dynamicFlags.apply(parsed.flags, hook.name),
       admission,
       conversion,
     };

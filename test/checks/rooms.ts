@@ -19,7 +19,7 @@ export const ROOMS: readonly Room[] = [
   { name: 'status', may: ['modules', 'kube'], mayTypesOf: ['queue'] },
   { name: 'events', may: ['kube', 'jq'], mayTypesOf: ['hooks'] },
   { name: 'modules', may: ['hooks', 'helm', 'values', 'kube'], mayTypesOf: ['process'] },
-  { name: 'hooks', may: ['values', 'kube', 'process', 'metrics'] },
+  { name: 'hooks', may: ['values', 'kube', 'process', 'metrics', 'sdk'] },
   { name: 'helm', may: ['kube', 'process'] },
   { name: 'values', may: ['kube'] },
   { name: 'queue', may: [] },

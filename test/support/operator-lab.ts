@@ -15,11 +15,12 @@ import { HookMetrics } from '../../src/metrics/hook-metrics.ts';
 import { OperatorMetrics } from '../../src/metrics/operator-metrics.ts';
 import { DISABLED_BY_DEFAULT } from '../../src/modules/enablement.ts';
 import type { Module } from '../../src/modules/module.ts';
+import { NO_MANIFEST } from '../../src/modules/module-manifest.ts';
 import { DynamicFlags } from '../../src/operator/dynamic-flags.ts';
 import { taskHandler } from '../../src/operator/handle-task.ts';
 import { HookExecution } from '../../src/operator/hook-execution.ts';
 import { HookRuntime } from '../../src/operator/hook-runtime.ts';
-import { Operator } from '../../src/operator/operator.ts';
+import { Operator, type OperatorDeps } from '../../src/operator/operator.ts';
 import { describeTask, type Task } from '../../src/operator/tasks.ts';
 import type { ProcessRunner, ProcessSpec } from '../../src/process/process-runner.ts';
 import { QueueSet } from '../../src/queue/queue-set.ts';
@@ -92,6 +93,8 @@ class FakeMonitor implements Monitor {
   }
 }
 
+type LabOptions = Partial<Pick<OperatorDeps, 'runsModulesInParallel' | 'failurePolicy'>>;
+
 interface Parts {
   readonly modules: readonly Module[];
   readonly hooks: readonly Hook[];
@@ -116,6 +119,8 @@ export class OperatorLab {
   readonly flaggedOff = new Set<string>();
   /** Modules that bring CRDs. */
   readonly withCrds = new Set<string>();
+  /** How often monitors were stopped for changed global values. */
+  globalChanges = 0;
   readonly monitors = new Map<string, FakeMonitor>();
   /** Taken by calls of helm, discovery and monitors under their name, before they do anything. */
   readonly obstacles = new Map<string, () => void | Promise<void>>();
@@ -124,9 +129,11 @@ export class OperatorLab {
   readonly stop = new AbortController();
   readonly abort = new AbortController();
   readonly #hooks: Hook[];
+  readonly #options: LabOptions;
 
-  constructor({ modules, hooks }: Parts) {
+  constructor({ modules, hooks }: Parts, options: LabOptions = {}) {
     this.#hooks = [...hooks];
+    this.#options = options;
     this.values = new ValuesStore({
       global: {},
       modules: new Map(modules.map((module) => [module.name, module.staticValues])),
@@ -224,6 +231,8 @@ export class OperatorLab {
       dynamicFlags: this.dynamicFlags,
       hookMetrics: new HookMetrics({ log: this.log.logger, onSeriesDropped: () => undefined }),
       enabledModules: () => this.operator.enabledModules,
+      followSecrets: async () => undefined,
+      onEnd: () => undefined,
       hookRunner: new HookRunner({
         runner: { run: (spec) => this.#runProcess(spec) } satisfies ProcessRunner,
         tmpDir: this.tmpDir,
@@ -260,6 +269,8 @@ export class OperatorLab {
           has: (module) => this.withCrds.has(module),
           ensure: (module) => this.#call(`crds ${module}`),
         },
+        runsModulesInParallel: this.#options.runsModulesInParallel ?? false,
+        failurePolicy: this.#options.failurePolicy ?? 'block',
         discover: async (known) => {
           await this.#call('discover');
           return {
@@ -288,6 +299,7 @@ export class OperatorLab {
               await this.#call(`webhooks ${hook.name} ${isEnabled ? 'on' : 'off'}`);
         },
         configMapContent: () => this.content,
+        followSecrets: async () => undefined,
         ignoredRelease: 'operator',
       },
       modules,
@@ -310,6 +322,10 @@ export class OperatorLab {
 
   #releases(): Operator['deps']['releases'] {
     return {
+      forgetReads: () => undefined,
+      onGlobalChange: async () => {
+        this.globalChanges += 1;
+      },
       deploy: async (module: Module, values: JsonObject) => {
         await this.#call(`deploy ${module.name}`, JSON.stringify(values[module.key]));
         this.releases.add(module.name);
@@ -321,6 +337,11 @@ export class OperatorLab {
       uninstall: async (release: string) => {
         await this.#call(`uninstall ${release}`);
         this.releases.delete(release);
+      },
+      disown: async (release: string) => {
+        await this.#call(`disown ${release}`);
+        this.releases.delete(release);
+        this.foreignReleases.add(release);
       },
       list: async () => {
         const owned = [...this.releases].map((release) => ({ name: release, revision: 1, isOwned: true }));
@@ -381,7 +402,13 @@ export async function hookFor(path: string, config: object): Promise<Hook> {
   const ownerName = path.slice(0, path.indexOf('/'));
   const owner: HookOwner =
     ownerName === 'global' ? { type: 'global' } : { type: 'module', module: name(ownerName) };
-  return { name: basename(path), path: `/${path}`, owner, config: await v1(config, owner.type) };
+  return {
+    name: basename(path),
+    path: `/${path}`,
+    transport: 'executable',
+    owner,
+    config: await v1(config, owner.type),
+  };
 }
 
 export function moduleFor(text: string, order = 1, fields: Partial<Module> = {}): Module {
@@ -394,6 +421,8 @@ export function moduleFor(text: string, order = 1, fields: Partial<Module> = {})
     enabledScript: undefined,
     ownFlag: undefined,
     staticValues: {},
+    manifest: NO_MANIFEST,
+    version: undefined,
     ...fields,
   };
 }
@@ -407,11 +436,13 @@ export function moduleFor(text: string, order = 1, fields: Partial<Module> = {})
 export async function operatorLab(
   modules: readonly (string | Module)[],
   hooks: Readonly<Record<string, object>> = {},
+  options: LabOptions = {},
 ): Promise<OperatorLab> {
-  return new OperatorLab({
+  const parts = {
     modules: modules.map((module, index) =>
       typeof module === 'string' ? moduleFor(module, index + 1) : module,
     ),
     hooks: await Promise.all(Object.entries(hooks).map(([path, config]) => hookFor(path, config))),
-  });
+  };
+  return new OperatorLab(parts, options);
 }

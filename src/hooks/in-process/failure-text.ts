@@ -1,0 +1,39 @@
+import { inspect } from 'node:util';
+
+const MAX_CHARACTERS = 4_096;
+/** Places in our own code tell an author nothing. */
+const OWN_DIRECTORIES = ['./', '../../sdk/'].map((path) => new URL(path, import.meta.url).pathname);
+
+/**
+ * Anything that was thrown, as text for a message: name and message of an error with the place it comes from, everything
+ * else as `util.inspect` shows it. Never throws.
+ */
+export function failureText(thrown: unknown): string {
+  const text = tryText(thrown);
+  return text.length > MAX_CHARACTERS ? `${text.slice(0, MAX_CHARACTERS)}…` : text;
+}
+
+function tryText(thrown: unknown): string {
+  try {
+    if (!(thrown instanceof Error)) return `it threw ${inspect(thrown, { depth: 2, breakLength: Infinity })}`;
+    const { name, message, stack, cause } = thrown;
+    const reason = cause === undefined ? '' : `: ${tryText(cause)}`;
+    return `${name}: ${message}${placeOf(stack)}${reason}`;
+  } catch {
+    return 'it threw something that cannot be shown';
+  }
+}
+
+/** The first line of a stack that is in a file of the author's. */
+function placeOf(stack: unknown): string {
+  const line = String(stack)
+    .split('\n')
+    .find(
+      (each) =>
+        /^\s+at .*\//.test(each) &&
+        !each.includes('node:') &&
+        !OWN_DIRECTORIES.some((directory) => each.includes(directory)),
+    );
+  const place = line === undefined ? undefined : /(?:file:\/\/)?(\/[^()]+:\d+:\d+)\)?$/.exec(line)?.[1];
+  return place === undefined ? '' : ` (at ${place})`;
+}

@@ -1,0 +1,130 @@
+import path from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { steadyClock, systemClock } from '../../lib/clock.ts';
+import { DeadlineWatch } from '../../process/run-deadline.ts';
+import { failureText } from './failure-text.ts';
+import {
+  HEAP_LIMIT_BYTES,
+  type HostReply,
+  type HostRequest,
+  MEMORY_LIMIT_BYTES,
+  type WorkerReply,
+} from './host-protocol.ts';
+import type { WorkerData } from './worker-main.ts';
+import { acknowledge, createInFlightCounter } from './worker-output.ts';
+
+const WORKER_MAIN = new URL(`./worker-main${path.extname(import.meta.url)}`, import.meta.url);
+const MIB = 1024 * 1024;
+const YOUNG_GENERATION_MIB = 16;
+/** What a worker needs before its hook has done anything, with a margin. */
+const WORKER_BASE_BYTES = 16 * MIB;
+const CHECK_INTERVAL_MS = 50;
+
+/** The process of the workers. Its main thread only passes messages on, so it answers whatever the hooks do. */
+function main(): void {
+  const workers = new Map<number, Worker>();
+  const busy = new Set<number>();
+  const watchMemory = memoryWatch(
+    () => busy.size > 0,
+    () => workers.size,
+  );
+  const deadline = new DeadlineWatch({
+    steadyClock,
+    onTerm: () => {
+      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
+      for (const worker of workers.values()) worker.postMessage({ type: 'abort' });
+    },
+    onKill: killGroup,
+  });
+  process.on('message', (request: HostRequest) => {
+    if (request.type === 'deadline') return deadline.set(request.deadline);
+    const { worker: number } = request;
+    switch (request.type) {
+      case 'start':
+      case 'run':
+        busy.add(number);
+        watchMemory();
+        if (request.type === 'run') return workers.get(number)?.postMessage(request);
+        workers.set(number, startWorker(number, request.path, onReply));
+        return;
+      case 'abort':
+        return workers.get(number)?.postMessage(request);
+      case 'end':
+        void workers.get(number)?.terminate();
+    }
+  });
+  const onReply = (reply: HostReply, passed?: () => void): void => {
+    if (reply.type === 'exited') workers.delete(reply.worker);
+    if (reply.type === 'exited' || (reply.type === 'worker' && reply.reply.type !== 'output'))
+      busy.delete(reply.worker);
+    tell(reply, passed);
+  };
+  // The daemon is gone: nothing may go on, neither a hook in an endless loop nor what hooks have started.
+  process.on('disconnect', killGroup);
+}
+
+function startWorker(
+  number: number,
+  file: string,
+  onReply: (reply: HostReply, passed?: () => void) => void,
+): Worker {
+  const inFlight = createInFlightCounter();
+  const workerData: WorkerData = { path: file, inFlight };
+  const worker = new Worker(WORKER_MAIN, {
+    workerData,
+    resourceLimits: {
+      maxOldGenerationSizeMb: HEAP_LIMIT_BYTES / MIB,
+      maxYoungGenerationSizeMb: YOUNG_GENERATION_MIB,
+    },
+  });
+  let failure: string | undefined;
+  worker.on('message', (reply: WorkerReply) => {
+    const passed =
+      reply.type === 'output' ? () => acknowledge(inFlight, Buffer.byteLength(reply.text)) : undefined;
+    onReply({ type: 'worker', worker: number, reply }, passed);
+  });
+  worker.on('error', (error: unknown) => {
+    failure = isOutOfMemory(error)
+      ? `it used more memory than a hook may (${HEAP_LIMIT_BYTES / MIB} MiB)`
+      : `nobody caught its error: ${failureText(error)}`;
+  });
+  worker.on('exit', (code) => {
+    onReply({ type: 'exited', worker: number, reason: failure ?? `it called process.exit(${code})` });
+  });
+  return worker;
+}
+
+function isOutOfMemory(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
+}
+
+function tell(reply: HostReply, passed?: () => void): void {
+  process.send?.(reply, undefined, undefined, () => passed?.());
+}
+
+/** V8 counts buffers to no heap, so the process ends itself when all together use too much. */
+function memoryWatch(isBusy: () => boolean, workerCount: () => number): () => void {
+  const baseBytes = process.memoryUsage.rss();
+  const { signal } = new AbortController();
+  let isWatching = false;
+  const watch = async (): Promise<void> => {
+    while (isBusy()) {
+      const usedBytes = process.memoryUsage.rss();
+      if (usedBytes - baseBytes > MEMORY_LIMIT_BYTES + workerCount() * WORKER_BASE_BYTES)
+        tell({ type: 'over-limit', usedBytes }, killGroup);
+      await systemClock.sleep(CHECK_INTERVAL_MS, signal);
+    }
+    isWatching = false;
+  };
+  return () => {
+    if (isWatching) return;
+    isWatching = true;
+    void watch();
+  };
+}
+
+function killGroup(): void {
+  process.kill(-process.pid, 'SIGKILL');
+}
+
+main();

@@ -1,0 +1,135 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Logger } from '../../lib/log.ts';
+import { LineSplitter } from '../../process/line-splitter.ts';
+import { OutputTail } from '../../process/output-buffer.ts';
+import { type HostReply, type HostRequest, MEMORY_LIMIT_BYTES, type WorkerReply } from './host-protocol.ts';
+
+const MAIN_FILE = fileURLToPath(new URL(`./host-main${path.extname(import.meta.url)}`, import.meta.url));
+const NODE_FLAGS = [
+  '--disable-warning=ExperimentalWarning',
+  '--disable-warning=MODULE_TYPELESS_PACKAGE_JSON',
+];
+const STDERR_TAIL_BYTES = 16 * 1024;
+const MIB = 1024 * 1024;
+
+export interface HostProcessOptions {
+  /** Environment of the hooks. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd: string;
+  readonly log: Logger;
+}
+
+/** What happens to a worker, seen from the daemon. */
+export type WorkerEvent =
+  | WorkerReply
+  | { readonly type: 'exited'; readonly reason: string }
+  /** The process is gone with all workers; `wasAlone`: no other worker was at work. */
+  | { readonly type: 'host-gone'; readonly reason: string; readonly wasAlone: boolean };
+
+interface WorkerEntry {
+  readonly onEvent: (event: WorkerEvent) => void;
+  readonly isBusy: () => boolean;
+}
+
+/**
+ * One process that runs workers. Not the daemon itself: V8 aborts the whole process when a single allocation of a worker
+ * exceeds its heap limit, and a growing Map is enough for that.
+ */
+export class HostProcess {
+  readonly #child: ChildProcess;
+  readonly #workers = new Map<number, WorkerEntry>();
+  readonly #gone = Promise.withResolvers<void>();
+  #lastWorker = 0;
+  #isGone = false;
+  #reason: string | undefined;
+
+  constructor({ env, cwd, log }: HostProcessOptions) {
+    // A group of its own: a Ctrl-C in the terminal reaches the daemon alone, and what hooks start ends with them.
+    this.#child = fork(MAIN_FILE, [], {
+      env,
+      cwd,
+      detached: true,
+      execArgv: NODE_FLAGS,
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    });
+    const lines = new LineSplitter((line) => log.info({ line }, 'an in-process hook printed past its log'));
+    const errors = new OutputTail(STDERR_TAIL_BYTES);
+    this.#child.stdout?.on('data', (chunk: Buffer) => lines.push(chunk));
+    this.#child.stderr?.on('data', (chunk: Buffer) => errors.push(chunk));
+    this.#child.on('message', (reply: HostReply) => this.#onReply(reply));
+    this.#child.on('error', (error) => {
+      this.#reason ??= error.message;
+    });
+    // What hooks have started holds the pipes open.
+    this.#child.on('exit', () => this.#killGroup());
+    this.#child.on('close', (code, signal) => {
+      const end = signal === null ? `exit code ${code}` : signal;
+      const onGone = (): void => this.#onGone(this.#reason ?? reasonOf(errors.toString(), end));
+      if (this.#child.connected) this.#child.once('disconnect', onGone);
+      else onGone();
+    });
+  }
+
+  get isGone(): boolean {
+    return this.#isGone;
+  }
+
+  /** Makes room for a worker, and returns its number. */
+  add(entry: WorkerEntry): number {
+    this.#lastWorker += 1;
+    this.#workers.set(this.#lastWorker, entry);
+    return this.#lastWorker;
+  }
+
+  send(request: HostRequest): void {
+    // A process that has died is told by its close event.
+    if (this.#child.connected) this.#child.send(request, () => undefined);
+  }
+
+  /** Ends the process, its workers and whatever they have started; resolves when it is gone. */
+  kill(reason: string): Promise<void> {
+    this.#reason ??= reason;
+    this.#killGroup();
+    return this.#gone.promise;
+  }
+
+  #killGroup(): void {
+    const { pid } = this.#child;
+    if (pid === undefined || this.#isGone) return;
+    try {
+      process.kill(-pid, 'SIGKILL');
+    } catch {
+      // Nothing of it is left.
+    }
+  }
+
+  #onReply(reply: HostReply): void {
+    switch (reply.type) {
+      case 'worker':
+        return this.#workers.get(reply.worker)?.onEvent(reply.reply);
+      case 'exited': {
+        const worker = this.#workers.get(reply.worker);
+        this.#workers.delete(reply.worker);
+        return worker?.onEvent({ type: 'exited', reason: reply.reason });
+      }
+      case 'over-limit':
+        this.#reason ??= `it used more memory than hooks may (${MEMORY_LIMIT_BYTES / MIB} MiB, buffers included)`;
+    }
+  }
+
+  #onGone(reason: string): void {
+    this.#isGone = true;
+    const wasAlone = [...this.#workers.values()].filter((worker) => worker.isBusy()).length <= 1;
+    for (const { onEvent } of this.#workers.values()) onEvent({ type: 'host-gone', reason, wasAlone });
+    this.#workers.clear();
+    this.#gone.resolve();
+  }
+}
+
+function reasonOf(stderr: string, end: string): string {
+  if (stderr.includes('out of memory')) return 'it used more memory than a hook may';
+  const said = stderr.trim();
+  return `it brought down the process it runs in (${end})${said === '' ? '' : `: ${said}`}`;
+}

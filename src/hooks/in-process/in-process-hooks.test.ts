@@ -1,0 +1,275 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { CapturedLog } from '../../../test/support/captured-log.ts';
+import { startInProcessHooks } from '../../../test/support/in-process-hooks.ts';
+import { systemClock } from '../../lib/clock.ts';
+import { messageOf } from '../../lib/errors.ts';
+import { silentLogger } from '../../lib/log.ts';
+import type { Hook } from '../hook.ts';
+import type { HookRunResult } from '../run-hook.ts';
+
+const LOAD_MS = 20_000;
+const EMPTY = { bindingContext: '[]', values: '{"global":{"a":{"b":[1]}}}', configValues: '{}' };
+const never = new AbortController().signal;
+const hooks = startInProcessHooks({ env: { PATH: '/bin', GIVEN: 'yes' }, maxOutputBytes: 1_000_000 });
+
+let root: string;
+let captured: CapturedLog;
+
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'in-process-'));
+  captured = new CapturedLog(systemClock);
+});
+afterEach(() => rm(root, { recursive: true }));
+afterAll(() => hooks.stop());
+
+/** Writes a hook with this handler body and loads it. */
+async function hookWith(body: string, name = 'a.ts', timeoutMs?: number): Promise<Hook> {
+  const file = await fileWith(
+    `import { defineHook, type HookInput } from 'addon-operator/sdk';
+let runs = 0;
+export default defineHook({ onStartup: 1 }, async (input) => { runs += 1; ${body} });`,
+    name,
+  );
+  await hooks.load(file, LOAD_MS, captured.logger, never);
+  return {
+    name,
+    path: file,
+    transport: 'in-process',
+    owner: { type: 'global' },
+    config: {
+      version: 'v1',
+      lifecycle: { onStartup: 1 },
+      schedule: [],
+      kubernetes: [],
+      admission: [],
+      conversion: [],
+      settings: timeoutMs === undefined ? {} : { timeoutMs },
+    },
+  };
+}
+
+async function fileWith(text: string, name = 'a.ts'): Promise<string> {
+  const file = join(root, name);
+  await writeFile(file, text);
+  return file;
+}
+
+function run(hook: Hook, signal = never): Promise<HookRunResult> {
+  return hooks.run(hook, EMPTY, captured.logger, signal);
+}
+
+async function failure(work: Promise<unknown>): Promise<string> {
+  return work.then(() => 'none', messageOf);
+}
+
+test('load() returns the configuration as JSON, the version added', async () => {
+  const file = await fileWith(
+    "import { defineHook } from 'addon-operator/sdk';\nexport default defineHook({ onStartup: 1 }, () => {});",
+  );
+  expect(JSON.parse(await hooks.load(file, LOAD_MS, silentLogger, never))).toEqual({
+    configVersion: 'v1',
+    onStartup: 1,
+  });
+});
+
+const IMPORT = "import { defineHook } from 'addon-operator/sdk';\n";
+test.each([
+  ['throws while it is loaded', `${IMPORT}throw new Error('no luck');`, /Error: no luck \(at .*a\.ts:2:7\)$/],
+  ['throws no error', `${IMPORT}throw { code: 1 };`, /it threw \{ code: 1 \}$/],
+  ['does not parse', `${IMPORT}export default defineHook(`, /SyntaxError: /],
+  ['imports what is not there', `${IMPORT}import './gone.ts';`, /Cannot find module '.*gone\.ts'/],
+  ['has no default export', IMPORT, /default export must be what defineHook\(\.\.\.\) returns, it has none$/],
+  ['exports something else', `${IMPORT}export default 7;`, /this one is a number$/],
+  ['has no handler', `${IMPORT}export default defineHook({});`, /second argument must be the function/],
+  ['has no configuration', `${IMPORT}export default defineHook(null, () => {});`, /the first argument must/],
+  ['ends its thread', `${IMPORT}process.exit(0);`, /it called process\.exit\(0\)$/],
+  ['hangs', `${IMPORT}for (;;);`, /it ran longer than its limit of 0\.3 s$/, 300],
+  [
+    'waits for ever',
+    `${IMPORT}await new Promise((resolve) => setInterval(resolve, 1e6));`,
+    /limit of 0\.3 s$/,
+    300,
+  ],
+])('load() says what is wrong with a file that %s', async (_case, text, expected, limitMs = LOAD_MS) => {
+  const file = await fileWith(text);
+  const problem = await failure(hooks.load(file, limitMs, silentLogger, never));
+  expect(problem).toContain(`cannot load hook '${file}': `);
+  expect(problem).toMatch(expected);
+});
+
+test('run() hands over frozen data and returns what an executable would have written', async () => {
+  const hook = await hookWith(`
+    input.values.set('global.a.c', { deep: input.values.get('global.a.b.0') });
+    input.values.remove('/global/a');
+    input.configValues.patch([{ op: 'test', path: '/global/x', value: 1 }]);
+    input.kubernetes.mergePatch({ kind: 'Pod', name: 'x' }, { a: null }, { subresource: 'status' });
+    input.metrics.add('m', 1, { l: 'v' });
+    input.admission.allow({ patch: [{ op: 'remove', path: '/x' }] });
+    input.conversion.failed('no');`);
+  const { outputs, usage } = await run(hook);
+  expect(outputs).toEqual({
+    valuesPatch: '{"op":"add","path":"/global/a/c","value":{"deep":1}}\n{"op":"remove","path":"/global/a"}',
+    configValuesPatch: '{"op":"test","path":"/global/x","value":1}',
+    kubernetesPatch:
+      '{"operation":"MergePatch","kind":"Pod","name":"x","subresource":"status","mergePatch":{"a":null}}',
+    metrics: '{"action":"add","name":"m","value":1,"labels":{"l":"v"}}',
+    admissionResponse: `{"allowed":true,"warnings":[],"patch":"${Buffer.from('[{"op":"remove","path":"/x"}]').toString('base64')}"}`,
+    conversionResponse: '{"failedMessage":"no"}',
+  });
+  expect(usage?.maxRssBytes).toBeGreaterThan(1_000_000);
+});
+
+test('run() keeps the module loaded, gives it the environment of hooks, and logs what it prints as an executable', async () => {
+  const hook = await hookWith(`
+    console.log('run', runs, process.env.GIVEN, process.env.HOME);
+    console.error('to stderr');
+    input.log.warn('by log', { count: 1 });
+    process.stdout.write('no line end');`);
+  await run(hook);
+  await run(hook);
+  expect(captured.printed).toEqual([
+    'run 1 yes undefined',
+    'by log',
+    'no line end',
+    'run 2 yes undefined',
+    'by log',
+    'no line end',
+  ]);
+  expect(captured.records).toContainEqual(expect.objectContaining({ output: 'stderr', msg: 'to stderr' }));
+  expect(captured.records).toContainEqual(expect.objectContaining({ level: 'warn', hook_count: 1 }));
+});
+
+test('run() lets one hook run several times at once', async () => {
+  const hook = await hookWith(
+    "await new Promise((resolve) => setTimeout(resolve, 100)); console.log('together');",
+  );
+  const startedMs = performance.now();
+  await Promise.all([run(hook), run(hook), run(hook)]);
+  expect(captured.printed).toEqual(['together', 'together', 'together']);
+  expect(performance.now() - startedMs).toBeLessThan(2_000);
+});
+
+describe('a hook that does wrong', () => {
+  test.each([
+    ['throws', "throw new TypeError('broken');", /TypeError: broken \(at .*a\.ts:\d+:\d+\)$/],
+    ['throws with a cause', "throw new Error('a', { cause: new Error('b') });", /Error: a .*: Error: b/],
+    ['throws nothing at all', 'throw undefined;', /it threw undefined$/],
+    [
+      'throws what cannot be shown',
+      "throw { get x() { throw 1; }, [Symbol.for('nodejs.util.inspect.custom')]() { throw 2; } };",
+      /it threw something that cannot be shown$/,
+    ],
+    [
+      'changes frozen values',
+      'input.values.data.global.a = 1 as never;',
+      /TypeError: Cannot assign to read only/,
+    ],
+    ['changes frozen contexts', '(input.contexts as any).push(1);', /TypeError: Cannot add property/],
+    ['returns something', 'return 7 as never;', /the handler returned a number: it must return nothing/],
+    [
+      'records what is no JSON',
+      "input.values.set('a', undefined);",
+      /the value for \/a: undefined is no JSON/,
+    ],
+    ['records a ring', 'const a: any = {}; a.a = a; input.metrics.set(a, 1);', /circular structure/],
+    [
+      'writes too much',
+      "input.values.set('a', 'x'.repeat(11e6));",
+      /its valuesPatch has \d+ characters, more/,
+    ],
+    ['ends its thread', 'process.exit(3);', /it called process\.exit\(3\)$/],
+    [
+      'leaves an error to nobody',
+      "setTimeout(() => { throw new Error('late'); }); await new Promise(() => setInterval(() => {}, 1e6));",
+      /nobody caught its error: Error: late/,
+    ],
+    [
+      'leaves a rejection to nobody',
+      "void Promise.reject(new Error('lost')); await new Promise(() => setInterval(() => {}, 1e6));",
+      /nobody caught its error: Error: lost/,
+    ],
+    [
+      'fills its heap',
+      'const a = []; for (;;) a.push({ x: Math.random() });',
+      /it used more memory than a hook may/,
+    ],
+  ])(
+    'by what it does (%s) fails with the reason, and the next run is well',
+    { timeout: 60_000 },
+    async (_case, body, expected) => {
+      const good = await hookWith("console.log('good');", 'good.ts');
+      const hook = await hookWith(`if (input.contexts.length === 0) { ${body} }`);
+      const [problem] = await Promise.all([failure(run(hook)), run(good)]);
+      expect(problem).toContain("global hook 'a.ts' failed: ");
+      expect(problem).toMatch(expected);
+      await hooks.run(hook, { ...EMPTY, bindingContext: '[{}]' }, captured.logger, never);
+      await run(good);
+      expect(captured.printed).toEqual(['good', 'good']);
+    },
+  );
+
+  test.each([
+    ['in an endless loop', 'for (;;);'],
+    ['for ever', 'await new Promise(() => setInterval(() => {}, 1e6));'],
+  ])('by running %s is stopped at its limit', async (_case, body) => {
+    const hook = await hookWith(body, 'a.ts', 200);
+    expect(await failure(run(hook))).toBe(
+      "global hook 'a.ts' was stopped: it ran longer than its limit of 0.2 s",
+    );
+  });
+
+  test('by running on is told by its signal when it is to end, and rejects with the reason', async () => {
+    const hook = await hookWith(
+      "console.log('waits'); await new Promise((resolve) => { const t = setInterval(() => {}, 1e6); input.signal.addEventListener('abort', () => { clearInterval(t); console.log('told'); resolve(0); }); });",
+    );
+    const controller = new AbortController();
+    const running = failure(run(hook, controller.signal));
+    await captured.untilPrinted('waits');
+    controller.abort(new Error('stop it'));
+    expect(await running).toBe('stop it');
+    expect(captured.printed).toEqual(['waits', 'told']);
+  });
+
+  test('by leaving timers behind loses its thread, with a warning', async () => {
+    const hook = await hookWith("console.log('run', runs); setInterval(() => {}, 1e6);");
+    await run(hook);
+    await run(hook);
+    expect(captured.printed).toEqual(['run 1', 'run 1']);
+    expect(captured.records).toContainEqual(expect.objectContaining({ level: 'warn', timers: 1 }));
+  });
+
+  test('by printing without end is logged up to the limit, at the pace of the log', async () => {
+    const hook = await hookWith("for (let i = 0; i < 2e5; i += 1) console.log('x'.repeat(99));");
+    await run(hook);
+    expect(captured.printed).toHaveLength(10_000);
+    expect(captured.records).toContainEqual(
+      expect.objectContaining({ msg: 'hook output is truncated', truncatedBytes: 19_000_000 }),
+    );
+  });
+
+  test.each([
+    ['a Map that grows', 'const m = new Map(); for (let i = 0; ; i += 1) m.set(i, i);'],
+    [
+      '1 GB in buffers',
+      'const b = []; for (let i = 0; i < 16; i += 1) { b.push(Buffer.alloc(2 ** 26, 1)); await null; } await new Promise((r) => setTimeout(r, 2_000, b));',
+    ],
+  ])(
+    'by %s dies alone: others at work are repeated and know nothing of it',
+    { timeout: 60_000 },
+    async (_case, body) => {
+      const slow = await hookWith(
+        "console.log('slow'); await new Promise((resolve) => setTimeout(resolve, 3_000)); input.metrics.set('slow', 1);",
+        'slow.ts',
+      );
+      const hook = await hookWith(body);
+      const other = run(slow);
+      await captured.untilPrinted('slow');
+      expect(await failure(run(hook))).toMatch(/^global hook 'a\.ts' failed: it used more memory than/);
+      expect((await other).outputs.metrics).toContain('slow');
+      expect((await run(await hookWith('', 'b.ts'))).outputs.metrics).toBe('');
+    },
+  );
+});

@@ -1,0 +1,153 @@
+import type { Json, JsonObject } from '../lib/json.ts';
+import type { HookConfig, LifecycleBinding, WatchEvent } from './hook-config.ts';
+
+export interface KubernetesObject {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace?: string;
+    readonly uid?: string;
+    readonly resourceVersion?: string;
+    readonly generation?: number;
+    readonly creationTimestamp?: string;
+    readonly deletionTimestamp?: string;
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
+    readonly [field: string]: unknown;
+  };
+  readonly spec?: JsonObject;
+  readonly status?: JsonObject;
+  readonly data?: Readonly<Record<string, string>>;
+  readonly [field: string]: unknown;
+}
+
+export interface AdmissionRequest {
+  readonly uid: string;
+  readonly kind: { readonly group: string; readonly version: string; readonly kind: string };
+  readonly resource: { readonly group: string; readonly version: string; readonly resource: string };
+  readonly subResource?: string;
+  readonly name?: string;
+  readonly namespace?: string;
+  readonly operation: 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
+  readonly userInfo: {
+    readonly username?: string;
+    readonly uid?: string;
+    readonly groups?: readonly string[];
+    readonly extra?: Readonly<Record<string, readonly string[]>>;
+  };
+  readonly object?: KubernetesObject | null;
+  readonly oldObject?: KubernetesObject | null;
+  readonly dryRun?: boolean;
+  readonly options?: JsonObject | null;
+}
+
+export interface ConversionRequest {
+  readonly uid: string;
+  readonly desiredAPIVersion: string;
+  readonly objects: readonly KubernetesObject[];
+}
+
+type ItemOf<C, K extends keyof HookConfig> = C extends { readonly [P in K]: readonly (infer Item)[] }
+  ? Item
+  : never;
+type Kubernetes<C> = ItemOf<C, 'kubernetes'>;
+type NameOf<B, Default extends string> = B extends { readonly name: infer Name extends string }
+  ? Name
+  : Default;
+type Named<C, Name> = Kubernetes<C> extends infer B ? (B extends unknown ? NamedOne<B, Name> : never) : never;
+type NamedOne<B, Name> = Name extends NameOf<B, 'kubernetes'> ? B : never;
+
+/** One object of a kubernetes binding: whole unless full objects are not kept, with the filter's result if it has one. */
+export type SnapshotOf<B> = (B extends { readonly keepFullObjectsInMemory: false }
+  ? unknown
+  : { readonly object: KubernetesObject }) &
+  (B extends { readonly jqFilter: string } ? { readonly filterResult: Json } : unknown);
+
+type AllNames<C> =
+  Kubernetes<C> extends infer B ? (B extends unknown ? NameOf<B, 'kubernetes'> : never) : never;
+type NamesOfGroup<C, Group> =
+  Kubernetes<C> extends infer B
+    ? B extends { readonly group: Group }
+      ? NameOf<B, 'kubernetes'>
+      : never
+    : never;
+type IncludedNames<C, B> =
+  | (B extends { readonly includeSnapshotsFrom: readonly (infer Name)[] } ? Name : never)
+  | (B extends { readonly group: infer Group } ? NamesOfGroup<C, Group> : never);
+
+type WithSnapshots<C, Names> = [Names] extends [never]
+  ? { readonly snapshots?: never }
+  : { readonly snapshots: { readonly [N in Names & string]: readonly SnapshotOf<Named<C, N>>[] } };
+
+type LifecycleContext<C> = {
+  [B in LifecycleBinding & keyof C]: { readonly binding: B; readonly type?: never } & WithSnapshots<
+    C,
+    B extends 'onStartup' ? never : AllNames<C>
+  >;
+}[LifecycleBinding & keyof C];
+
+type GroupContext<C, B, Default extends string> = B extends { readonly group: infer Group }
+  ? {
+      readonly binding: NameOf<B, Default>;
+      readonly type: 'Group';
+      readonly groupName: Group;
+    } & WithSnapshots<C, IncludedNames<C, B>>
+  : never;
+
+type ScheduleContext<C, B> = B extends { readonly group: string }
+  ? GroupContext<C, B, 'schedule'>
+  : B extends unknown
+    ? { readonly binding: NameOf<B, 'schedule'>; readonly type: 'Schedule' } & WithSnapshots<
+        C,
+        IncludedNames<C, B>
+      >
+    : never;
+
+type KubernetesContext<C, B> = B extends { readonly group: string }
+  ? GroupContext<C, B, 'kubernetes'>
+  : B extends unknown
+    ? (
+        | {
+            readonly binding: NameOf<B, 'kubernetes'>;
+            readonly type: 'Synchronization';
+            readonly objects: readonly SnapshotOf<B>[];
+          }
+        | ({
+            readonly binding: NameOf<B, 'kubernetes'>;
+            readonly type: 'Event';
+            readonly watchEvent: WatchEvent;
+          } & SnapshotOf<B>)
+      ) &
+        WithSnapshots<C, IncludedNames<C, B>>
+    : never;
+
+type AdmissionContext<C, B, Type extends string> = B extends unknown
+  ? {
+      readonly binding: NameOf<B, string>;
+      readonly type: Type;
+      readonly review: { readonly request: AdmissionRequest };
+    } & WithSnapshots<C, IncludedNames<C, B>>
+  : never;
+
+type ConversionContext<C, B> = B extends unknown
+  ? {
+      readonly binding: NameOf<B, string>;
+      readonly type: 'Conversion';
+      readonly fromVersion: string;
+      readonly toVersion: string;
+      readonly review: { readonly request: ConversionRequest };
+    } & WithSnapshots<C, IncludedNames<C, B>>
+  : never;
+
+/**
+ * The binding contexts that a hook with configuration `C` can be given: the compiler derives them from the bindings
+ * written there, with their names, groups and snapshots.
+ */
+export type BindingContext<C extends HookConfig = HookConfig> =
+  | LifecycleContext<C>
+  | ScheduleContext<C, ItemOf<C, 'schedule'>>
+  | KubernetesContext<C, Kubernetes<C>>
+  | AdmissionContext<C, ItemOf<C, 'kubernetesValidating'>, 'Validating'>
+  | AdmissionContext<C, ItemOf<C, 'kubernetesMutating'>, 'Mutating'>
+  | ConversionContext<C, ItemOf<C, 'kubernetesCustomResourceConversion'>>;

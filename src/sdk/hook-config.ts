@@ -1,0 +1,113 @@
+/** Lifecycle bindings of global hooks and of module hooks; each takes the order in which the hook runs. */
+export const LIFECYCLE_BINDINGS = [
+  'onStartup',
+  'beforeAll',
+  'afterAll',
+  'beforeHelm',
+  'afterHelm',
+  'beforeDeleteHelm',
+  'afterDeleteHelm',
+] as const;
+
+export type LifecycleBinding = (typeof LIFECYCLE_BINDINGS)[number];
+
+export interface NameSelector {
+  readonly matchNames: readonly string[];
+}
+
+export interface LabelSelector {
+  readonly matchLabels?: Readonly<Record<string, string>>;
+  readonly matchExpressions?: readonly {
+    readonly key: string;
+    readonly operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist';
+    readonly values?: readonly string[];
+  }[];
+}
+
+export interface FieldSelector {
+  readonly matchExpressions: readonly {
+    readonly field: string;
+    readonly operator: '=' | '==' | 'Equals' | '!=' | 'NotEquals';
+    readonly value: string;
+  }[];
+}
+
+interface QueuedBinding {
+  /** Default `schedule` or `kubernetes`. */
+  readonly name?: string;
+  readonly allowFailure?: boolean;
+  /** Default `main`. */
+  readonly queue?: string;
+  readonly group?: string;
+  readonly includeSnapshotsFrom?: readonly string[];
+}
+
+export interface ScheduleBinding extends QueuedBinding {
+  /** 5 or 6 crontab fields, or a word such as `@hourly` or `@every 5m`. */
+  readonly crontab: string;
+}
+
+export type WatchEvent = 'Added' | 'Modified' | 'Deleted';
+
+export interface KubernetesBinding extends QueuedBinding {
+  readonly apiVersion?: string;
+  readonly kind: string;
+  readonly watchEvent?: readonly WatchEvent[];
+  readonly executeHookOnEvent?: readonly WatchEvent[];
+  readonly executeHookOnSynchronization?: boolean;
+  readonly waitForSynchronization?: boolean;
+  readonly keepFullObjectsInMemory?: boolean;
+  readonly jqFilter?: string;
+  readonly resynchronizationPeriod?: string;
+  readonly nameSelector?: NameSelector;
+  readonly labelSelector?: LabelSelector;
+  readonly fieldSelector?: FieldSelector;
+  readonly namespace?: { readonly nameSelector?: NameSelector; readonly labelSelector?: LabelSelector };
+}
+
+export interface AdmissionBinding {
+  /** A domain with at least three segments, such as `policy.example.com`. */
+  readonly name: string;
+  readonly rules?: readonly {
+    readonly apiGroups: readonly string[];
+    readonly apiVersions: readonly string[];
+    readonly resources: readonly string[];
+    readonly operations: readonly ('CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT' | '*')[];
+    readonly scope?: 'Cluster' | 'Namespaced' | '*';
+  }[];
+  readonly failurePolicy?: 'Ignore' | 'Fail';
+  readonly sideEffects?: 'None' | 'NoneOnDryRun';
+  readonly timeoutSeconds?: number;
+  readonly matchConditions?: readonly { readonly name: string; readonly expression: string }[];
+  readonly labelSelector?: LabelSelector;
+  readonly namespace?: { readonly labelSelector: LabelSelector };
+  readonly group?: string;
+  readonly includeSnapshotsFrom?: readonly string[];
+}
+
+export interface ConversionBinding {
+  readonly name: string;
+  /** `<plural>.<group>` */
+  readonly crdName: string;
+  readonly conversions: readonly { readonly fromVersion: string; readonly toVersion: string }[];
+  readonly group?: string;
+  readonly includeSnapshotsFrom?: readonly string[];
+}
+
+export interface HookSettings {
+  readonly executionMinInterval?: string;
+  readonly executionBurst?: number;
+  /** Time limit of one run, such as `30s`. */
+  readonly timeout?: string;
+}
+
+/** When a hook is run: what an executable hook answers to `--config`, version v1. */
+export interface HookConfig extends Readonly<Partial<Record<LifecycleBinding, number>>> {
+  readonly configVersion?: 'v1';
+  readonly schedule?: readonly ScheduleBinding[];
+  readonly kubernetes?: readonly KubernetesBinding[];
+  readonly kubernetesValidating?: readonly AdmissionBinding[];
+  readonly kubernetesMutating?: readonly AdmissionBinding[];
+  readonly kubernetesCustomResourceConversion?: readonly ConversionBinding[];
+  readonly settings?: HookSettings;
+}

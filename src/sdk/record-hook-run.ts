@@ -1,0 +1,216 @@
+import { type Json, type JsonObject, parseJson } from '../lib/json.ts';
+import type { BindingContext } from './binding-contexts.ts';
+import { frozen } from './frozen.ts';
+import type { HookConfig } from './hook-config.ts';
+import type {
+  AdmissionAnswer,
+  ConversionAnswer,
+  HookInput,
+  HookLog,
+  HookMetrics,
+  HookValues,
+  JsonPatchOperation,
+  KubernetesOperations,
+  ObjectManifest,
+  ObjectReference,
+  PatchOptions,
+  ValuesPatchOperation,
+} from './hook-input.ts';
+import { pointerOf, valueAt } from './values-path.ts';
+
+/** What an executable finds in its input files. */
+export interface HookRunTexts {
+  readonly bindingContext: string;
+  readonly values: string;
+  readonly configValues: string;
+}
+
+/** What an executable would have written to its output files. */
+export interface HookOutputTexts {
+  readonly configValuesPatch: string;
+  readonly valuesPatch: string;
+  readonly metrics: string;
+  readonly kubernetesPatch: string;
+  readonly admissionResponse: string;
+  readonly conversionResponse: string;
+}
+
+export interface RecordedHookRun<C extends HookConfig> {
+  readonly input: HookInput<C>;
+  /** Everything recorded so far. */
+  outputs(): HookOutputTexts;
+}
+
+/**
+ * The input of one run, and a record of what the handler does with it. Every value is written down when the method is
+ * called, so later changes of it do not count, and one that JSON cannot express throws there.
+ *
+ * @param print gets the lines of the hook's log
+ * @param signal becomes the signal of the input
+ */
+export function recordHookRun<C extends HookConfig = HookConfig>(
+  texts: HookRunTexts,
+  print: (line: string) => void,
+  signal: AbortSignal,
+): RecordedHookRun<C> {
+  const patches = { values: [] as string[], config: [] as string[] };
+  const metrics: string[] = [];
+  const objects: string[] = [];
+  const answers = { admission: '', conversion: '' };
+  const contexts = lazily(() => parseFrozen(texts.bindingContext) as readonly BindingContext<C>[]);
+  const input: HookInput<C> = {
+    get contexts() {
+      return contexts();
+    },
+    values: hookValues(texts.values, patches.values),
+    configValues: hookValues(texts.configValues, patches.config),
+    kubernetes: kubernetesOperations(objects),
+    metrics: hookMetrics(metrics),
+    admission: admissionAnswer((text) => {
+      answers.admission = text;
+    }),
+    conversion: conversionAnswer((text) => {
+      answers.conversion = text;
+    }),
+    log: hookLog(print),
+    signal,
+  };
+  return {
+    input: Object.freeze(input),
+    outputs: () => ({
+      configValuesPatch: patches.config.join('\n'),
+      valuesPatch: patches.values.join('\n'),
+      metrics: metrics.join('\n'),
+      kubernetesPatch: objects.join('\n'),
+      admissionResponse: answers.admission,
+      conversionResponse: answers.conversion,
+    }),
+  };
+}
+
+function lazily<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}
+
+function parseFrozen(text: string): unknown {
+  return frozen(parseJson(text));
+}
+
+/** JSON leaves out what it cannot express; here that would change the meaning. */
+function written(what: string, value: unknown): string {
+  const text: string | undefined = JSON.stringify(value);
+  if (text === undefined) throw new TypeError(`${what}: ${typeof value} is no JSON value`);
+  return text;
+}
+
+function hookValues(text: string, patch: string[]): HookValues {
+  const data = lazily(() => (parseFrozen(text) ?? {}) as JsonObject);
+  const record = (operation: ValuesPatchOperation): void => {
+    if (operation.op !== 'remove') written(`the value for ${operation.path}`, operation.value);
+    patch.push(written('an operation of a patch', operation));
+  };
+  return Object.freeze({
+    get data() {
+      return data();
+    },
+    get: (path) => valueAt(data(), pointerOf(path)) as Json | undefined,
+    set: (path, value) => record({ op: 'add', path: pointerOf(path), value }),
+    remove: (path) => record({ op: 'remove', path: pointerOf(path) }),
+    patch: (operations) => {
+      for (const operation of operations) record(operation);
+    },
+  } satisfies HookValues);
+}
+
+function kubernetesOperations(recorded: string[]): KubernetesOperations {
+  const record = (operation: string, fields: object): void => {
+    recorded.push(written(`the operation ${operation}`, { operation, ...fields }));
+  };
+  const create = (operation: string) => (object: ObjectManifest) => record(operation, { object });
+  const remove =
+    (operation: string) =>
+    ({ apiVersion, kind, namespace, name }: ObjectReference) =>
+      record(operation, { apiVersion, kind, namespace, name });
+  const patch = (
+    operation: string,
+    { apiVersion, kind, namespace, name }: ObjectReference,
+    fields: object,
+    { subresource, ignoreMissingObject }: PatchOptions = {},
+  ): void =>
+    record(operation, { apiVersion, kind, namespace, name, subresource, ignoreMissingObject, ...fields });
+  return Object.freeze({
+    create: create('Create'),
+    createIfNotExists: create('CreateIfNotExists'),
+    createOrUpdate: create('CreateOrUpdate'),
+    delete: remove('Delete'),
+    deleteInBackground: remove('DeleteInBackground'),
+    deleteNonCascading: remove('DeleteNonCascading'),
+    mergePatch: (target, mergePatch, options) => patch('MergePatch', target, { mergePatch }, options),
+    jsonPatch: (target, jsonPatch, options) => patch('JSONPatch', target, { jsonPatch }, options),
+    jqPatch: (target, jqFilter, options) => patch('JQPatch', target, { jqFilter }, options),
+  } satisfies KubernetesOperations);
+}
+
+function hookMetrics(recorded: string[]): HookMetrics {
+  const record = (operation: object): void => {
+    recorded.push(written('a metric', operation));
+  };
+  return Object.freeze({
+    set: (name, value, labels = {}, { group } = {}) => record({ action: 'set', name, value, labels, group }),
+    add: (name, value, labels = {}, { group } = {}) => record({ action: 'add', name, value, labels, group }),
+    observe: (name, value, labels = {}, { group, buckets = [] } = {}) =>
+      record({ action: 'observe', name, value, labels, group, buckets }),
+    expire: (group) => record({ action: 'expire', group }),
+  } satisfies HookMetrics);
+}
+
+function admissionAnswer(answer: (text: string) => void): AdmissionAnswer {
+  const encoded = (patch: readonly JsonPatchOperation[]): string =>
+    Buffer.from(written('the patch', patch)).toString('base64');
+  return Object.freeze({
+    allow: ({ warnings = [], patch = [] } = {}) =>
+      answer(
+        written('the answer', {
+          allowed: true,
+          warnings,
+          ...(patch.length === 0 ? {} : { patch: encoded(patch) }),
+        }),
+      ),
+    deny: (message, { warnings = [] } = {}) =>
+      answer(written('the answer', { allowed: false, message, warnings })),
+  } satisfies AdmissionAnswer);
+}
+
+function conversionAnswer(answer: (text: string) => void): ConversionAnswer {
+  return Object.freeze({
+    converted: (convertedObjects) => answer(written('the answer', { convertedObjects })),
+    failed: (failedMessage) => answer(written('the answer', { failedMessage })),
+  } satisfies ConversionAnswer);
+}
+
+function hookLog(print: (line: string) => void): HookLog {
+  const method =
+    (level: string): HookLog['info'] =>
+    (message, fields = {}) =>
+      print(logLine(level, message, fields));
+  return Object.freeze({
+    debug: method('debug'),
+    info: method('info'),
+    warn: method('warn'),
+    error: method('error'),
+  });
+}
+
+/** What cannot be logged must not fail a run. */
+function logLine(level: string, message: string, fields: Readonly<Record<string, unknown>>): string {
+  const record = { level, msg: message };
+  try {
+    return JSON.stringify({ ...fields, ...record });
+  } catch {
+    return JSON.stringify({ ...record, fields: 'not shown: JSON cannot express them' });
+  }
+}

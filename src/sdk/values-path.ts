@@ -1,0 +1,24 @@
+/**
+ * The JSON pointer for a place in the values: keys joined by dots, or a pointer already.
+ *
+ * @throws TypeError for anything that names no place
+ */
+export function pointerOf(path: string): string {
+  if (typeof path !== 'string' || path === '')
+    throw new TypeError('the path of a value must be a text such as web.replicas');
+  if (path.startsWith('/')) return path;
+  const keys = path.split('.');
+  if (keys.includes('')) throw new TypeError(`the path '${path}' has an empty key`);
+  return `/${keys.map((key) => key.replaceAll('~', '~0').replaceAll('/', '~1')).join('/')}`;
+}
+
+/** What stands at a place of a document; undefined if nothing does. */
+export function valueAt(document: unknown, pointer: string): unknown {
+  let value = document;
+  for (const part of pointer.split('/').slice(1)) {
+    const key = part.replaceAll('~1', '/').replaceAll('~0', '~');
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
+    value = (value as Readonly<Record<string, unknown>>)[key];
+  }
+  return value;
+}
