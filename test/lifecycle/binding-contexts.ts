@@ -256,24 +256,5 @@ export function bindingContextTests(backend: () => Backend): void {
         { watchEvent: 'Deleted', filterResult: 'there' },
       ]);
     });
-
-    test('equal crontabs make a context for each binding, differently spelled ones too', async () => {
-      await using world = await World.create(backend(), {
-        globalHooks: {
-          'ticks.sh': contextHook({
-            schedule: [
-              { name: 'a', crontab: '* * * * *', queue: 'q' },
-              { name: 'b', crontab: '0 * * * * *', queue: 'q' },
-              { name: 'c', crontab: '* * * * *', queue: 'q' },
-            ],
-          }),
-        },
-      });
-      await world.converge();
-      world.clock.jump(60_000);
-      await untilRuns(world.log, 'ticks.sh', 1);
-      const bindings = contextsOf(world.log, 'ticks.sh').flatMap((run) => run.map(({ binding }) => binding));
-      expect(bindings).toEqual(['a', 'c', 'b']);
-    });
   });
 }

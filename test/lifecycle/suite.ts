@@ -16,6 +16,7 @@ import { moduleLifecycleTests } from './module-lifecycle.ts';
 import { oldHookTests } from './old-hooks.ts';
 import { planTests } from './plan.ts';
 import { queueTests } from './queues.ts';
+import { scheduleTests } from './schedules.ts';
 import { schemaTests } from './schemas.ts';
 import { startUpTests } from './start-up.ts';
 import { valuesTests } from './values.ts';
@@ -42,4 +43,5 @@ export function lifecycleTests(backend: () => Backend): void {
   hookProcessTests(backend);
   exactNumberTests(backend);
   failingFilterTests(backend);
+  scheduleTests(backend);
 }

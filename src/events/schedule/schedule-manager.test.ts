@@ -60,6 +60,15 @@ test('ScheduleManager keeps differently spelled crontabs apart and fires them in
   expect(fired).toEqual(['00:01:00 * * * * * five', '00:01:00 0 * * * * * six']);
 });
 
+test('ScheduleManager has one timer, however many crontabs there are', async () => {
+  const { clock, fired, schedules } = setUp();
+  for (let minute = 0; minute < 60; minute += 1) schedules.add(`${minute} 1 * * *`, 'a');
+  await clock.advance(0);
+  expect(clock.pendingDelaysMs).toHaveLength(1);
+  await clock.advance(2 * HOUR_MS);
+  expect(fired).toHaveLength(60);
+});
+
 test('ScheduleManager counts how often an id was added', async () => {
   const { clock, fired, schedules } = setUp();
   schedules.add('* * * * *', 'a');
