@@ -70,6 +70,13 @@ export const SETTINGS = {
     'addon-operator',
     'Name of the ConfigMap with values.',
   ),
+  secretReferences: setting(
+    'secret-references',
+    'ADDON_OPERATOR_SECRET_REFERENCES',
+    COMMA_LIST,
+    '',
+    'Sections of values in which valueFrom.secretKeyRef stands for a text of a Secret: names of modules, global, or * for all.',
+  ),
   listenAddress: setting(
     'prometheus-listen-address',
     ownAnd('LISTEN_ADDRESS', 'SHELL_OPERATOR_LISTEN_ADDRESS'),
@@ -104,6 +111,20 @@ export const SETTINGS = {
     COMMA_LIST,
     'Static,DynamicallyEnabled,KubeConfig,ScriptEnabled',
     'What may enable or disable modules, the weakest first.',
+  ),
+  runsModulesInParallel: setting(
+    'parallel-modules',
+    'ADDON_OPERATOR_PARALLEL_MODULES',
+    booleanType,
+    'false',
+    'Run modules with equal order numbers at the same time, unless one requires another.',
+  ),
+  moduleFailurePolicy: setting(
+    'module-failure-policy',
+    'ADDON_OPERATOR_MODULE_FAILURE_POLICY',
+    wordType(['block', 'isolate']),
+    'block',
+    'What a failing module holds up: block (all behind it), isolate (only modules that require it).',
   ),
   crdExtraLabels: setting(
     'crd-extra-labels',

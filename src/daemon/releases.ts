@@ -4,15 +4,18 @@ import type { Releases } from '../operator/releases.ts';
 /** The helm driver as the operator uses it. */
 export function releasesOf(driver: HelmDriver): Releases {
   return {
-    deploy: async (module, values, signal) => {
-      await driver.deploy({ module, values }, signal);
+    deploy: async (module, values, options, signal) => {
+      await driver.deploy({ module, values, ...options }, signal);
     },
+    forgetReads: () => driver.forgetReads(),
     exists: (name, signal) => driver.exists(name, signal),
     uninstall: async (name, signal) => {
       await driver.uninstall(name, signal);
     },
+    disown: (name, signal) => driver.disown(name, signal),
     list: (signal) => driver.listReleases(signal),
     pauseMonitor: (module) => driver.monitors.pause(module),
     stopMonitor: (module) => driver.monitors.stop(module),
+    onGlobalChange: () => driver.onGlobalChange(),
   };
 }

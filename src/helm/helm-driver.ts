@@ -17,7 +17,7 @@ import { isOwned, LABELS_WHEN_DISOWNED } from './release-labels.ts';
 import { ReleaseNotices } from './release-notices.ts';
 import type { ReleaseStatus } from './release-record.ts';
 import { ReleaseStore } from './release-store.ts';
-import { renderModule } from './render.ts';
+import { type RenderOptions, renderModule } from './render.ts';
 import { RenderGateScript } from './render-gate.ts';
 import type { ReleaseFinding } from './resource-monitor.ts';
 import { removeLeftovers } from './run-directory.ts';
@@ -84,7 +84,7 @@ export interface HelmDriver {
   /** Global values changed: every module is about to be run. Stops all monitors, reads the API discovery anew. */
   onGlobalChange(): Promise<void>;
   /** The manifests of a module, see {@link renderModule}. */
-  render(request: DeployRequest, signal: AbortSignal): Promise<string>;
+  render(request: DeployRequest, signal: AbortSignal, options?: RenderOptions): Promise<string>;
   readonly monitors: Pick<MonitorSet, 'pause' | 'resources' | 'stop' | 'stopAll'>;
 }
 
@@ -137,7 +137,7 @@ export async function createHelmDriver(options: HelmDriverOptions): Promise<Helm
       const latest = await context.store.latest(release, signal);
       return latest === undefined ? '' : (await context.store.payload(latest, signal)).manifest;
     },
-    render: (request, signal) => renderModule(context, request, signal),
+    render: (request, signal, renderOptions) => renderModule(context, request, signal, renderOptions),
   };
 }
 

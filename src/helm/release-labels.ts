@@ -8,6 +8,8 @@ export const OWNER_LABEL = 'addon-operator/owner';
 export const DIGEST_LABEL = 'addon-operator/input-digest';
 /** Which daemon process ran helm for this revision. */
 export const HOLDER_LABEL = 'addon-operator/holder';
+/** Which daemon process has helm uninstall the release. */
+export const UNINSTALLER_LABEL = 'addon-operator/uninstaller';
 /** The revision our labels were written for: helm copies the labels of a release into every later revision. */
 export const REVISION_LABEL = 'addon-operator/revision';
 /** Set to `true` while a module is left alone on its user's wish. */
@@ -22,16 +24,23 @@ export interface OwnFacts {
   readonly checksum: string | undefined;
   readonly inputDigest: string | undefined;
   readonly holder: string | undefined;
+  readonly uninstaller: string | undefined;
 }
 
 /** Reads our labels of a revision. */
 export function ownFacts(labels: Labels, revision: number): OwnFacts {
-  const isOurRevision = labels[REVISION_LABEL] === String(revision);
+  const own = isOurRevision(labels, revision) ? labels : {};
   return {
-    checksum: isOurRevision ? labels[CHECKSUM_LABEL] : undefined,
-    inputDigest: isOurRevision ? labels[DIGEST_LABEL] : undefined,
-    holder: isOurRevision ? labels[HOLDER_LABEL] : undefined,
+    checksum: own[CHECKSUM_LABEL],
+    inputDigest: own[DIGEST_LABEL],
+    holder: own[HOLDER_LABEL],
+    uninstaller: own[UNINSTALLER_LABEL],
   };
+}
+
+/** Whether our labels were written for this revision, not carried over from an earlier one. */
+export function isOurRevision(labels: Labels, revision: number): boolean {
+  return labels[REVISION_LABEL] === String(revision);
 }
 
 /** Whether the release was made by us, or by the original operator. */
@@ -55,7 +64,12 @@ export function labelsAtStart(facts: {
     [REVISION_LABEL]: String(facts.revision),
     [UNMANAGED_LABEL]: 'false',
   };
-  return facts.revision === 1 ? labels : { ...labels, [CHECKSUM_LABEL]: 'null' };
+  return facts.revision === 1 ? labels : { ...labels, [CHECKSUM_LABEL]: 'null', [UNINSTALLER_LABEL]: 'null' };
+}
+
+/** Labels of a revision before helm removes it. */
+export function labelsAtUninstall(holder: string): Labels {
+  return { [UNINSTALLER_LABEL]: holder };
 }
 
 /** Labels a revision has once its rendering is known to be in the cluster. */
@@ -71,6 +85,14 @@ export function labelsWhenDeployed(facts: {
     [CHECKSUM_LABEL]: facts.checksum,
   };
 }
+
+/** Labels that are removed, as a merge patch says it, from the record of a release that is nobody's any more. */
+export const LABELS_WHEN_DISOWNED: Readonly<Record<string, null>> = {
+  [OWNER_LABEL]: null,
+  [DIGEST_LABEL]: null,
+  [REVISION_LABEL]: null,
+  [CHECKSUM_LABEL]: null,
+};
 
 /** `md5` in hex of rendered text: short enough for a label, and what the original operator writes. */
 export function renderedChecksum(text: string): string {

@@ -2,7 +2,9 @@ import { Buffer } from 'node:buffer';
 import { hasStatus, type KubeClient, type KubeRequest } from '../kube/kube-client.ts';
 import { OperatorError } from '../lib/errors.ts';
 import { isObject } from '../lib/json.ts';
+import type { ManifestObject } from './manifest-object.ts';
 import { listMetadata, metadataOf } from './metadata-list.ts';
+import { OBJECTS_ANNOTATION, parseObjects } from './release-objects.ts';
 import {
   decodeRelease,
   encodeRelease,
@@ -20,12 +22,14 @@ export interface ReleaseRevision {
   readonly status: ReleaseStatus;
   /** All labels of the record, helm's own among them. */
   readonly labels: Readonly<Record<string, string>>;
+  /** What it consists of, where that is noted on the record. */
+  readonly objects: readonly ManifestObject[] | undefined;
   /** Name of the Secret or ConfigMap. */
   readonly recordName: string;
   readonly uid: string;
   readonly resourceVersion: string;
-  /** When the record was written first, in ms since the epoch by the API server's clock. */
-  readonly createdAtMs: number;
+  /** When helm wrote the record last, in ms since the epoch. */
+  readonly writtenAtMs: number;
 }
 
 export interface ReleaseStoreOptions {
@@ -35,6 +39,8 @@ export interface ReleaseStoreOptions {
   readonly storageDriver: string;
 }
 
+/** Names the release on a record that was set aside. */
+export const CORRUPT_LABEL = 'addon-operator/corrupt-release';
 const METADATA = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json';
 /** Decoded records kept in memory. */
 const MAX_CACHED_PAYLOADS = 200;
@@ -137,21 +143,55 @@ export class ReleaseStore {
   }
 
   /**
-   * Sets labels on the record of a revision and tells how it stands now.
+   * Moves a record that cannot be read to another name, where helm does not look: it can still be examined.
+   *
+   * @returns the other name
+   * @throws KubeApiError 409 when somebody changed the record meanwhile
+   */
+  async setAside(
+    { recordName, release, uid, resourceVersion }: ReleaseRevision,
+    signal: AbortSignal,
+  ): Promise<string> {
+    const { metadata: _metadata, type: _type, ...rest } = await this.#get(recordName, signal);
+    const name = `${recordName}.corrupt-${uid.slice(0, 8)}`;
+    const body = { ...rest, metadata: { name, labels: { [CORRUPT_LABEL]: release } } };
+    try {
+      await this.#kube.request({ method: 'POST', path: this.#collection, body }, signal);
+    } catch (error) {
+      // An attempt before this one got so far.
+      if (!hasStatus(error, 409)) throw error;
+    }
+    await this.#kube.request(
+      {
+        method: 'DELETE',
+        path: this.#recordPath(recordName),
+        body: { preconditions: { uid, resourceVersion } },
+      },
+      signal,
+    );
+    this.#known.delete(release);
+    return name;
+  }
+
+  /**
+   * Sets labels, and other metadata, on the record of a revision and tells how it stands now; null removes a label.
    *
    * @returns undefined when the record does not exist
    */
-  async setLabels(
+  async setMetadata(
     release: string,
     revision: number,
-    labels: Readonly<Record<string, string>>,
+    metadata: {
+      readonly labels: Readonly<Record<string, string | null>>;
+      readonly annotations?: Readonly<Record<string, string>>;
+    },
     signal: AbortSignal,
   ): Promise<ReleaseRevision | undefined> {
     const request: KubeRequest = {
       method: 'PATCH',
       path: this.#recordPath(recordName(release, revision)),
       contentType: 'application/merge-patch+json',
-      body: { metadata: { labels } },
+      body: { metadata },
     };
     const record = await this.#orUndefined(request, signal);
     if (record === undefined) return undefined;
@@ -230,6 +270,7 @@ function storageOf(driver: string): (typeof STORAGES)[keyof typeof STORAGES] {
 
 function readRevision(metadata: Readonly<Record<string, unknown>>): ReleaseRevision | undefined {
   const labels = isObject(metadata['labels']) ? stringsOf(metadata['labels']) : {};
+  const annotations = isObject(metadata['annotations']) ? metadata['annotations'] : {};
   const release = labels['name'];
   const revision = Number(labels['version']);
   if (release === undefined || !Number.isSafeInteger(revision)) return undefined;
@@ -238,11 +279,21 @@ function readRevision(metadata: Readonly<Record<string, unknown>>): ReleaseRevis
     revision,
     status: releaseStatus(labels['status']),
     labels,
+    objects: parseObjects(annotations[OBJECTS_ANNOTATION]),
     recordName: String(metadata['name']),
     uid: String(metadata['uid']),
     resourceVersion: String(metadata['resourceVersion']),
-    createdAtMs: Date.parse(String(metadata['creationTimestamp'])),
+    writtenAtMs: writtenAtMs(metadata, labels),
   };
+}
+
+function writtenAtMs(
+  metadata: Readonly<Record<string, unknown>>,
+  { modifiedAt }: Readonly<Record<string, string>>,
+): number {
+  const createdAtMs = Date.parse(String(metadata['creationTimestamp']));
+  const modifiedAtMs = Number(modifiedAt) * 1_000;
+  return modifiedAtMs > createdAtMs ? modifiedAtMs : createdAtMs;
 }
 
 function stringsOf(labels: Readonly<Record<string, unknown>>): Record<string, string> {

@@ -4,6 +4,7 @@ import { keyOfName, type ModuleKey, type ModuleName } from '../values/module-key
 import { type DiscoveryInput, discoverModules, type EnabledScript } from './discovery.ts';
 import { EXTENDERS, type Extender, type ModuleFlags } from './enablement.ts';
 import type { Module } from './module.ts';
+import { NO_MANIFEST } from './module-manifest.ts';
 import { parseModuleName } from './module-name.ts';
 
 const NEVER = new AbortController().signal;
@@ -19,6 +20,8 @@ function moduleNamed(text: string, facts: Partial<Module> = {}): Module {
     enabledScript: undefined,
     ownFlag: undefined,
     staticValues: {},
+    manifest: NO_MANIFEST,
+    version: undefined,
     ...facts,
   };
 }

@@ -8,6 +8,7 @@ import {
   opinionOf,
 } from './enablement.ts';
 import type { Module } from './module.ts';
+import { unmetRequirement } from './requirements.ts';
 
 /** What an enabled script wrote. */
 export interface ScriptVerdict {
@@ -32,6 +33,8 @@ export interface DiscoveryInput {
   readonly modules: readonly Module[];
   readonly flags: ModuleFlags;
   readonly extenders: readonly Extender[];
+  /** Modules that run or have a release; with the deletion policy `protect` they stay enabled. Default: none. */
+  readonly deployed?: ReadonlySet<ModuleName>;
 }
 
 /** The outcome of one complete pass over all modules. */
@@ -54,22 +57,26 @@ export async function discoverModules(
   runScript: EnabledScript,
   signal: AbortSignal,
 ): Promise<Discovery> {
-  const enabled: ModuleName[] = [];
+  const enabled = new Set<ModuleName>();
   const decisions = new Map<ModuleName, Decision>();
+  const modules = new Map(input.modules.map((module) => [module.name, module]));
   for (const module of input.modules) {
-    const decision = await decide(module, input, enabled, runScript, signal);
+    const unmet = unmetRequirement(module, { modules, enabled });
+    const ask = (): Promise<ScriptVerdict> => askScript(module, [...enabled], runScript, signal);
+    // A module that cannot run anyway needs no opinion of its script.
+    const wanted = await decide(module, input, unmet === undefined ? ask : undefined);
+    const decision = protect(module, restrict(wanted, unmet), input.deployed);
     decisions.set(module.name, decision);
-    if (decision.isEnabled) enabled.push(module.name);
+    if (decision.isEnabled) enabled.add(module.name);
   }
-  return { enabled, decisions };
+  return { enabled: [...enabled], decisions };
 }
 
+/** @param ask undefined where the script is not to be asked */
 async function decide(
   module: Module,
   { flags, extenders }: DiscoveryInput,
-  enabledBefore: readonly ModuleName[],
-  runScript: EnabledScript,
-  signal: AbortSignal,
+  ask: (() => Promise<ScriptVerdict>) | undefined,
 ): Promise<Decision> {
   let decision = DISABLED_BY_DEFAULT;
   for (const extender of extenders) {
@@ -81,13 +88,31 @@ async function decide(
         decision = opinion.decision;
         break;
       case 'ask-script': {
-        const verdict = await askScript(module, enabledBefore, runScript, signal);
-        if (!verdict.isEnabled) decision = disabledByScript(verdict);
+        const verdict = await ask?.();
+        if (verdict?.isEnabled === false) decision = disabledByScript(verdict);
         break;
       }
     }
   }
   return decision;
+}
+
+function restrict(decision: Decision, unmet: string | undefined): Decision {
+  if (!decision.isEnabled || unmet === undefined) return decision;
+  return { isEnabled: false, source: 'requirement', reason: unmet };
+}
+
+function protect(
+  { name, manifest }: Module,
+  decision: Decision,
+  deployed: ReadonlySet<ModuleName> = new Set(),
+): Decision {
+  if (decision.isEnabled || manifest.deletionPolicy !== 'protect' || !deployed.has(name)) return decision;
+  return {
+    isEnabled: true,
+    source: 'deletion-policy',
+    reason: `deletionPolicy of the module is protect, so it is not deleted although ${decision.reason}`,
+  };
 }
 
 async function askScript(
@@ -97,7 +122,7 @@ async function askScript(
   signal: AbortSignal,
 ): Promise<ScriptVerdict> {
   try {
-    return await runScript(module, [...enabledBefore], signal);
+    return await runScript(module, enabledBefore, signal);
   } catch (cause) {
     signal.throwIfAborted();
     throw new OperatorError(

@@ -16,6 +16,7 @@ import { createEnabledScript, type EnabledScriptOptions } from './enabled-script
 import { EXTENDERS } from './enablement.ts';
 import { findModules } from './find-modules.ts';
 import type { Module } from './module.ts';
+import { NO_MANIFEST } from './module-manifest.ts';
 
 const NEVER = new AbortController().signal;
 const SEED = join(import.meta.dirname, '../../test/fixtures/seed-003');
@@ -82,7 +83,18 @@ async function scriptModule(body: string): Promise<Module> {
   await chmod(enabledScript, 0o755);
   const name = 'web' as ModuleName;
   const key = 'web' as Module['key'];
-  return { name, key, order: 1, path: root, chart: 'none', enabledScript, ownFlag: true, staticValues: {} };
+  return {
+    name,
+    key,
+    order: 1,
+    path: root,
+    chart: 'none',
+    enabledScript,
+    ownFlag: true,
+    staticValues: {},
+    manifest: NO_MANIFEST,
+    version: undefined,
+  };
 }
 
 async function ask(body: string, options: Partial<EnabledScriptOptions> = {}): Promise<ScriptVerdict> {

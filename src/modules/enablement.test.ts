@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { keyOfName, type ModuleKey, type ModuleName } from '../values/module-key.ts';
 import { type Decision, type Extender, type ModuleFlags, opinionOf, parseExtenders } from './enablement.ts';
 import type { Module } from './module.ts';
+import { NO_MANIFEST } from './module-manifest.ts';
 
 const key = keyOfName('my-web');
 const enabled: Decision = { isEnabled: true, source: 'config-map', reason: '' };
@@ -17,6 +18,8 @@ function moduleWith(facts: Partial<Module>): Module {
     enabledScript: undefined,
     ownFlag: undefined,
     staticValues: {},
+    manifest: NO_MANIFEST,
+    version: undefined,
     ...facts,
   };
 }
@@ -48,7 +51,7 @@ test.each<[Extender, Partial<Module>, Partial<Record<keyof ModuleFlags, boolean>
     'DynamicallyEnabled',
     {},
     { dynamic: true },
-    { isEnabled: true, source: 'global-hook', reason: 'myWebEnabled set by a global hook is true' },
+    { isEnabled: true, source: 'global-hook', reason: 'myWebEnabled set by global hook is true' },
   ],
   [
     'KubeConfig',

@@ -14,6 +14,11 @@ export interface ModuleFlags {
   readonly dynamic: ReadonlyMap<ModuleKey, boolean>;
   /** `<key>Enabled` of the ConfigMap. */
   readonly configMap: ReadonlyMap<ModuleKey, boolean>;
+  /** Where a flag stands, for reasons: the file of a common flag, the global hook that set a dynamic one. */
+  readonly places?: {
+    readonly common: ReadonlyMap<ModuleKey, string>;
+    readonly dynamic: ReadonlyMap<ModuleKey, string>;
+  };
 }
 
 /** Where the last word about a module came from. */
@@ -23,7 +28,9 @@ export type DecisionSource =
   | 'module-values'
   | 'global-hook'
   | 'config-map'
-  | 'enabled-script';
+  | 'enabled-script'
+  | 'requirement'
+  | 'deletion-policy';
 
 export interface Decision {
   readonly isEnabled: boolean;
@@ -52,9 +59,17 @@ export function opinionOf(extender: Extender, module: Module, flags: ModuleFlags
       if (module.ownFlag !== undefined) {
         return flagOpinion(module.ownFlag, 'module-values', `${flag} in the values.yaml of the module`);
       }
-      return flagOpinion(flags.common.get(module.key), 'common-values', `${flag} in the common values.yaml`);
+      return flagOpinion(
+        flags.common.get(module.key),
+        'common-values',
+        `${flag} in ${flags.places?.common.get(module.key) ?? 'the common values.yaml'}`,
+      );
     case 'DynamicallyEnabled':
-      return flagOpinion(flags.dynamic.get(module.key), 'global-hook', `${flag} set by a global hook`);
+      return flagOpinion(
+        flags.dynamic.get(module.key),
+        'global-hook',
+        `${flag} set by global hook ${flags.places?.dynamic.get(module.key) ?? ''}`.trimEnd(),
+      );
     case 'KubeConfig':
       return flagOpinion(flags.configMap.get(module.key), 'config-map', `${flag} in the ConfigMap`);
     case 'ScriptEnabled':

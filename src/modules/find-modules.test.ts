@@ -6,6 +6,7 @@ import type { LogFields, Logger } from '../lib/log.ts';
 import { silentLogger } from '../lib/log.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import { type FindModulesOptions, type FoundModules, findModules } from './find-modules.ts';
+import { NO_MANIFEST } from './module-manifest.ts';
 
 let root = '';
 let warnings: { fields: LogFields; message: string }[] = [];
@@ -65,6 +66,8 @@ test('findModules() reads what a module directory says', async () => {
     chart: 'chart-yaml',
     enabledScript: join(path, 'enabled'),
     ownFlag: true,
+    manifest: NO_MANIFEST,
+    version: undefined,
     staticValues: { a: 1, b: { c: 1, d: true } },
   });
   expect(modules.map(({ chart }) => chart)).toStrictEqual(['chart-yaml', 'templates-only', 'none']);

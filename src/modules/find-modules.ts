@@ -16,9 +16,10 @@ import { SchemaCheck } from '../values/schemas/schema-check.ts';
 import type { SectionSchemas } from '../values/schemas/section-schemas.ts';
 import type { StaticValues } from '../values/values-store.ts';
 import { isMissingFile } from './missing-file.ts';
-import { compareRunOrder, type Module } from './module.ts';
+import type { Module } from './module.ts';
 import { loadModule } from './module-files.ts';
 import { parseDirectoryName } from './module-name.ts';
+import { inRunOrder } from './run-order.ts';
 import { readSchemas } from './schema-files.ts';
 import { flagOfFile, readValuesFile, sectionOfFile, type ValuesFile } from './values-file.ts';
 
@@ -40,6 +41,8 @@ export interface FoundModules {
   readonly modules: readonly Module[];
   /** `<key>Enabled` of the common values.yaml files, later directories win. */
   readonly commonFlags: ReadonlyMap<ModuleKey, boolean>;
+  /** The file each of them stands in. */
+  readonly commonFlagFiles: ReadonlyMap<ModuleKey, string>;
   readonly staticValues: StaticValues;
 }
 
@@ -47,33 +50,42 @@ export interface FoundModules {
  * Finds and reads all modules: each sub-directory, or symbolic link to a directory, whose name does not start with a
  * dot.
  *
- * @throws OperatorError MODULE_INVALID for a directory that does not exist or a name that cannot be a module's,
- *   VALUES_INVALID for a values.yaml or a schema that cannot be used
+ * @throws OperatorError MODULE_INVALID for a directory that does not exist, a name that cannot be a module's, a
+ *   module.yaml that cannot be used or modules that require one another in a circle, VALUES_INVALID for a values.yaml or a schema that cannot be used
  */
 export async function findModules(options: FindModulesOptions): Promise<FoundModules> {
   const { log } = options;
   if (options.dirs.length === 0) log.warn({}, 'no modules directory is set: there are no modules');
   const modules = new Map<ModuleName, Module>();
   const commonFlags = new Map<ModuleKey, boolean>();
+  const commonFlagFiles = new Map<ModuleKey, string>();
   let global: JsonObject = {};
   for (const dir of options.dirs.map((dir) => resolve(dir))) {
     const common = await readCommonValues(dir, options);
     global = mergeValues(global, sectionOfFile(common, GLOBAL_SECTION));
-    for (const [key, flag] of flagsOf(common)) commonFlags.set(key, flag);
+    for (const [key, flag] of flagsOf(common)) {
+      commonFlags.set(key, flag);
+      commonFlagFiles.set(key, common.path);
+    }
     for (const module of await modulesIn(dir, common, options)) {
       const first = modules.get(module.name);
       if (first === undefined) modules.set(module.name, module);
       else warnAboutDuplicate(module, first, log);
     }
   }
-  const sorted = [...modules.values()].toSorted(compareRunOrder);
+  const sorted = inRunOrder([...modules.values()]);
   const sections = new Map(sorted.map(({ name, staticValues }) => [name, staticValues]));
   const check = new SchemaCheck();
   const schemas = new Map<ValuesOwner, SectionSchemas>();
   for (const { name, path } of sorted) schemas.set(name, await readSchemas(path, check, log));
   if (options.globalHooksDir !== undefined)
     schemas.set(GLOBAL_SECTION, await readSchemas(resolve(options.globalHooksDir), check, log));
-  return { modules: sorted, commonFlags, staticValues: { global, modules: sections, schemas } };
+  return {
+    modules: sorted,
+    commonFlags,
+    commonFlagFiles,
+    staticValues: { global, modules: sections, schemas },
+  };
 }
 
 async function readCommonValues(dir: string, { isStrict, log }: FindModulesOptions): Promise<ValuesFile> {

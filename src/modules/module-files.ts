@@ -5,6 +5,7 @@ import { messageOf, OperatorError } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
 import { mergeValues } from '../values/merge.ts';
 import { keyOfName } from '../values/module-key.ts';
+import { readChartVersion, readManifest } from './manifest-file.ts';
 import { isMissingFile } from './missing-file.ts';
 import type { ChartKind, Module } from './module.ts';
 import { flagOfFile, readValuesFile, sectionOfFile, type ValuesFile } from './values-file.ts';
@@ -25,6 +26,7 @@ export async function loadModule(
 ): Promise<Module> {
   const key = keyOfName(name);
   const own = await readValuesFile(join(path, 'values.yaml'), isStrict, log);
+  const manifest = await readManifest(path);
   return {
     name,
     key,
@@ -34,6 +36,8 @@ export async function loadModule(
     enabledScript: await enabledScript(path, name, log),
     ownFlag: flagOfFile(own, `${key}Enabled`),
     staticValues: mergeValues(sectionOfFile(common, key), sectionOfFile(own, key)),
+    manifest,
+    version: manifest.version ?? (await readChartVersion(path)),
   };
 }
 

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../lib/json.ts';
 import type { ModuleKey, ModuleName } from '../values/module-key.ts';
+import type { ModuleManifest } from './module-manifest.ts';
 
 /**
  * How helm gets the chart of a module: `chart-yaml`, the directory is a chart; `templates-only`, there are templates
@@ -22,9 +23,12 @@ export interface Module {
   readonly ownFlag: boolean | undefined;
   /** Section of the common values.yaml beside the module, overridden by the section of its own values.yaml. */
   readonly staticValues: JsonObject;
+  readonly manifest: ModuleManifest;
+  /** What other modules can require: of module.yaml, else of Chart.yaml; undefined without a semantic version. */
+  readonly version: string | undefined;
 }
 
-/** Sorts into run order: by number, then by name. Modules are deleted in the reverse of it. */
+/** Sorts by number, then by name. */
 export function compareRunOrder(
   a: Pick<Module, 'name' | 'order'>,
   b: Pick<Module, 'name' | 'order'>,

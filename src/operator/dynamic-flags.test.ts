@@ -7,7 +7,7 @@ test('apply() tells whether any flag is different now', () => {
   const { flags: on } = splitGlobalPatch([{ op: 'add', path: '/webEnabled', value: true }]);
   const { flags: off } = splitGlobalPatch([{ op: 'add', path: '/webEnabled', value: 'false' }]);
   const { flags: forget } = splitGlobalPatch([{ op: 'remove', path: '/webEnabled' }]);
-  expect([on, on, off, forget, forget, []].map((patches) => flags.apply(patches))).toEqual([
+  expect([on, on, off, forget, forget, []].map((patches) => flags.apply(patches, 'switch.sh'))).toEqual([
     true,
     false,
     true,
@@ -15,6 +15,7 @@ test('apply() tells whether any flag is different now', () => {
     false,
     false,
   ]);
-  flags.apply(on);
+  flags.apply(on, 'other.sh');
   expect([...flags.all]).toEqual([['web', true]]);
+  expect([...flags.hooks]).toEqual([['web', 'other.sh']]);
 });

@@ -12,23 +12,49 @@ import { handleModuleDelete } from './handlers/module-delete.ts';
 import { handleModuleEnsureCrds } from './handlers/module-ensure-crds.ts';
 import { handleModuleHookRun } from './handlers/module-hook-run.ts';
 import { handleModuleRun } from './handlers/module-run.ts';
+import { handleParallelModuleRun, reportToGroup } from './handlers/parallel-module-run.ts';
 import { handleDiscoverReleases, handleModulePurge } from './handlers/purge-releases.ts';
 import { handleReloadFiles } from './handlers/reload-files.ts';
+import { divert, isolate, tellIfRecovered } from './isolation.ts';
 import type { Operator } from './operator.ts';
 import { rethrowAbort } from './rethrow-abort.ts';
-import { hookOf, moduleOf, type Task } from './tasks.ts';
+import { hookOf, type ModuleRun, moduleOf, type Task } from './tasks.ts';
 
 /** One attempt of any task. A task that throws is tried again; what it threw is logged here, once. */
 export function taskHandler(operator: Operator): TaskHandler<Task> {
   return async (entry, queue, signal) => {
-    try {
-      return await dispatch(operator, entry, queue, signal);
-    } catch (error) {
-      rethrowAbort(error, signal);
-      logFailure(operator, entry.task, queue.name, error);
-      return { type: 'retry', error };
-    }
+    if (divert(operator, entry.task, queue)) return { type: 'success' };
+    const outcome = await attempt(operator, entry, queue, signal);
+    const isMoved =
+      outcome.type === 'retry' &&
+      operator.deps.failurePolicy === 'isolate' &&
+      isolate(operator, entry, queue, outcome.error);
+    if (entry.task.type === 'ModuleRun') tellGroup(operator, entry.task, isMoved ? SUCCESS : outcome);
+    if (outcome.type === 'success' && outcome.after === undefined) tellIfRecovered(operator, entry, queue);
+    return isMoved ? SUCCESS : outcome;
   };
+}
+
+const SUCCESS: TaskOutcome<Task> = { type: 'success' };
+
+async function attempt(
+  operator: Operator,
+  ...[entry, queue, signal]: Parameters<TaskHandler<Task>>
+): Promise<TaskOutcome<Task>> {
+  try {
+    const { task } = entry;
+    return await operator.turns.run(task, () => dispatch(operator, entry, queue, signal));
+  } catch (error) {
+    rethrowAbort(error, signal);
+    logFailure(operator, entry.task, queue.name, error);
+    return { type: 'retry', error };
+  }
+}
+
+/** A run that asks for another one is not over yet. */
+function tellGroup(operator: Operator, task: ModuleRun, outcome: TaskOutcome<Task>): void {
+  if (outcome.type === 'retry') reportToGroup(operator, task, messageOf(outcome.error));
+  if (outcome.type === 'success' && outcome.after === undefined) reportToGroup(operator, task, undefined);
 }
 
 async function dispatch(
@@ -55,6 +81,8 @@ async function dispatch(
       return handleReloadFiles(operator, signal);
     case 'ModuleRun':
       return handleModuleRun(operator, task, queue, signal);
+    case 'ParallelModuleRun':
+      return handleParallelModuleRun(operator, task);
     case 'ModuleEnsureCRDs':
       return handleModuleEnsureCrds(operator, task, signal);
     case 'ModuleDelete':
@@ -88,6 +116,7 @@ function logFailure(operator: Operator, task: Task, queue: string, error: unknow
     case 'ConvergeModules':
     case 'ApplyKubeConfigValues':
     case 'ReloadFiles':
+    case 'ParallelModuleRun':
     case 'ModuleEnsureCRDs':
     case 'ModuleRun':
     case 'ModuleDelete':

@@ -1,7 +1,9 @@
 import { hooksInOrder } from '../hooks/hook.ts';
 import type { QueueSignals } from '../queue/task-queue.ts';
+import { PARALLEL_QUEUES } from './handlers/parallel-module-run.ts';
 import type { HookRuntime } from './hook-runtime.ts';
 import type { Operator } from './operator.ts';
+import { PARALLEL_QUEUE_PREFIX } from './parallel-runs.ts';
 import type { Task } from './tasks.ts';
 
 const START = 'Operator-Startup';
@@ -15,6 +17,8 @@ export function startUp(operator: Operator, signals: QueueSignals): void {
   for (const { hook } of operator.globalHooks)
     for (const { queue } of [...hook.config.schedule, ...hook.config.kubernetes])
       operator.deps.queues.get(queue);
+  for (let number = 0; number < PARALLEL_QUEUES; number += 1)
+    operator.deps.queues.get(`${PARALLEL_QUEUE_PREFIX}${number}`);
   operator.deps.queues.start(signals);
 }
 

@@ -6,17 +6,21 @@ import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import type { Discovery } from '../modules/discovery.ts';
-import { compareRunOrder, type Module } from '../modules/module.ts';
+import type { Module } from '../modules/module.ts';
+import { inRunOrder } from '../modules/run-order.ts';
 import type { QueueSet } from '../queue/queue-set.ts';
 import type { ConfigMapContent } from '../values/config-map-content.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import type { ValuesStore } from '../values/values-store.ts';
 import type { ConvergePhase } from './converge.ts';
 import type { DynamicFlags } from './dynamic-flags.ts';
+import type { FailurePolicy } from './failure-policy.ts';
 import type { HookExecution } from './hook-execution.ts';
 import type { HookRuntime } from './hook-runtime.ts';
 import type { ModuleCrds } from './module-crds.ts';
-import { type ModuleState, newModuleState } from './module-state.ts';
+import { isStarted, type ModuleState, newModuleState } from './module-state.ts';
+import { ModuleTurns } from './module-turns.ts';
+import { PARALLEL_QUEUE_PREFIX } from './parallel-runs.ts';
 import type { Releases } from './releases.ts';
 import { Synchronization } from './synchronization.ts';
 import { type ConvergeEvent, isConvergeTask, type ModuleRun, type Task } from './tasks.ts';
@@ -34,8 +38,12 @@ export interface OperatorDeps {
   readonly releases: Releases;
   readonly crds: ModuleCrds;
   readonly metrics: OperatorMetrics;
-  /** One pass over all modules, enabled scripts included. */
-  readonly discover: (modules: readonly Module[], signal: AbortSignal) => Promise<Discovery>;
+  /** One pass over all modules, enabled scripts included; deployed modules may be protected against being disabled. */
+  readonly discover: (
+    modules: readonly Module[],
+    deployed: ReadonlySet<ModuleName>,
+    signal: AbortSignal,
+  ) => Promise<Discovery>;
   /** Whether the flags, as they stand now, disable a module. */
   readonly isFlaggedOff: (module: ModuleName) => boolean;
   /** Asks all hooks of a module for their configuration. */
@@ -56,8 +64,13 @@ export interface OperatorDeps {
     isEnabled: boolean,
     signal: AbortSignal,
   ) => Promise<void>;
+  /** Follows the Secrets that values refer to, and will when the ConfigMap is taken over; resolves when they were read. */
+  readonly followSecrets: () => Promise<void>;
   /** The newest valid content of the ConfigMap. */
   readonly configMapContent: () => ConfigMapContent;
+  /** Whether modules with equal order numbers run at the same time. */
+  readonly runsModulesInParallel: boolean;
+  readonly failurePolicy: FailurePolicy;
   /** Helm releases with this name are never removed. */
   readonly ignoredRelease: string;
 }
@@ -69,9 +82,12 @@ export class Operator {
   readonly deps: OperatorDeps;
   readonly moduleStates = new Map<ModuleName, ModuleState>();
   readonly globalSynchronization = new Synchronization();
+  readonly turns = new ModuleTurns();
   globalHooks: readonly HookRuntime[] = [];
   /** Enabled modules in run order, with the reasons; undefined before the first discovery. */
   discovery: Discovery | undefined;
+  /** Modules that ran, or had a release of ours, at the last discovery. */
+  deployed: ReadonlySet<ModuleName> = new Set();
   convergePhase: ConvergePhase = 'standby';
   firstConverge: ConvergeProgress = 'not-started';
   readonly #firstConvergeDone = Promise.withResolvers<void>();
@@ -104,12 +120,18 @@ export class Operator {
     return this.discovery?.enabled ?? [];
   }
 
+  /** Modules of which anything was started that has to be ended before they are disabled. */
+  get startedModules(): ReadonlySet<ModuleName> {
+    const states = [...this.moduleStates.values()];
+    return new Set(states.filter(isStarted).map((state) => state.module.name));
+  }
+
   get main() {
     return this.deps.queues.get(MAIN_QUEUE);
   }
 
   setModules(modules: readonly Module[]): void {
-    this.#modules = modules.toSorted(compareRunOrder);
+    this.#modules = inRunOrder(modules);
   }
 
   isEnabled(module: ModuleName): boolean {
@@ -121,7 +143,13 @@ export class Operator {
    * looking at flags, a failing task of a module just disabled would hold up the converge that ends it.
    */
   isWanted(module: ModuleName): boolean {
-    return this.isEnabled(module) && !this.deps.isFlaggedOff(module);
+    if (!this.isEnabled(module)) return false;
+    return this.isProtected(module) || !this.deps.isFlaggedOff(module);
+  }
+
+  /** Whether a module is enabled only because its deletion policy forbids to delete it. */
+  isProtected(module: ModuleName): boolean {
+    return this.discovery?.decisions.get(module)?.source === 'deletion-policy';
   }
 
   /** The state of a known module, made when it is first asked for. */
@@ -145,11 +173,15 @@ export class Operator {
     this.main.append(this.moduleRun(module, trigger));
   }
 
-  /** Whether a ModuleRun waits in `main` that will see everything as it is now. */
+  /** Whether a ModuleRun waits somewhere that will see everything as it is now. */
   isModuleRunPending(module: ModuleName): boolean {
-    const { main } = this;
-    return main.entries.some(
-      (entry) => entry.task.type === 'ModuleRun' && entry.task.module === module && !main.isAtWork(entry),
+    return this.deps.queues.all.some((queue) =>
+      queue.entries.some((entry) => {
+        const { task } = entry;
+        if (task.type === 'ParallelModuleRun')
+          return !task.runs.isSpread && task.runs.pending.includes(module);
+        return task.type === 'ModuleRun' && task.module === module && !queue.isAtWork(entry);
+      }),
     );
   }
 
@@ -243,6 +275,8 @@ export class Operator {
     if (first < 0) return false;
     const isBegun = first > 0 || this.convergePhase !== 'standby';
     this.main.remove((task, index) => index <= first && isConvergeTask(task));
+    for (const queue of this.deps.queues.all)
+      if (queue.name.startsWith(PARALLEL_QUEUE_PREFIX)) queue.remove(isConvergeTask);
     return isBegun;
   }
 }

@@ -10,13 +10,27 @@ export interface ReleaseInCluster {
 
 /** What the operator asks of helm. The release of a module has the module's name. */
 export interface Releases {
-  /** Brings the release to the chart and the values; does nothing where that is so already. */
-  deploy(module: Module, values: JsonObject, signal: AbortSignal): Promise<void>;
+  /**
+   * Brings the release to the chart and the values; does nothing where that is so already. With `mayShareReads` what was
+   * read for other modules a moment ago may tell so.
+   */
+  deploy(
+    module: Module,
+    values: JsonObject,
+    options: { readonly mayShareReads: boolean },
+    signal: AbortSignal,
+  ): Promise<void>;
+  /** A hook has run: what was read of the cluster may be different now. */
+  forgetReads(): void;
   exists(name: string, signal: AbortSignal): Promise<boolean>;
   /** A release that is gone already is fine. */
   uninstall(name: string, signal: AbortSignal): Promise<void>;
+  /** Takes our labels from a release, so that it is nobody's: it stays, whatever becomes of its module. */
+  disown(name: string, signal: AbortSignal): Promise<void>;
   list(signal: AbortSignal): Promise<readonly ReleaseInCluster[]>;
   /** Until the returned function is called, nobody looks whether objects of the release are missing. */
   pauseMonitor(module: string): () => void;
   stopMonitor(module: string): Promise<void>;
+  /** Nobody looks after objects any more, and what charts can ask about the cluster is read anew. */
+  onGlobalChange(): Promise<void>;
 }

@@ -2,6 +2,7 @@ import type { RunReason } from '../hooks/binding-context.ts';
 import type { BindingType } from '../hooks/hook-config.ts';
 import type { ModuleKey, ModuleName } from '../values/module-key.ts';
 import type { HookRuntime } from './hook-runtime.ts';
+import type { ParallelRuns } from './parallel-runs.ts';
 
 /** What the event type label of metrics and logs says about who asked for a converge. */
 export type ConvergeEvent =
@@ -44,6 +45,8 @@ export interface ModuleRun {
   readonly isPartOfConverge: boolean;
   readonly trigger: string;
   readonly activation: string;
+  /** The parallel run it is part of. */
+  readonly group?: ParallelRuns;
 }
 
 /** Everything that can wait in a queue. */
@@ -70,6 +73,7 @@ export type Task =
       readonly trigger: string;
     }
   | { readonly type: 'ReloadFiles'; readonly trigger: string }
+  | { readonly type: 'ParallelModuleRun'; readonly runs: ParallelRuns; readonly trigger: string }
   | { readonly type: 'ModuleEnsureCRDs'; readonly module: ModuleName; readonly trigger: string }
   | { readonly type: 'ModuleDelete'; readonly module: ModuleName; readonly trigger: string }
   | { readonly type: 'DiscoverHelmReleases'; readonly trigger: string }
@@ -77,6 +81,7 @@ export type Task =
 
 /** The module a task belongs to; empty for everything global. */
 export function moduleOf(task: Task): string {
+  if (task.type === 'ParallelModuleRun') return task.runs.title;
   return 'module' in task ? task.module : '';
 }
 
@@ -94,6 +99,7 @@ export function isConvergeTask(task: Task): boolean {
     case 'ConvergeModules':
     case 'ModuleEnsureCRDs':
     case 'ModuleDelete':
+    case 'ParallelModuleRun':
       return true;
     case 'ModuleRun':
       return task.isPartOfConverge;
@@ -129,6 +135,7 @@ export function countsForConverge(task: Task): boolean {
     case 'ReloadFiles':
     case 'ModuleEnsureCRDs':
     case 'ModuleDelete':
+    case 'ParallelModuleRun':
       return isConvergeTask(task);
   }
 }
@@ -164,6 +171,8 @@ function describeWhat(task: Task): string {
       return `:${task.hook.hook.name}`;
     case 'ModulePurge':
       return task.release;
+    case 'ParallelModuleRun':
+      return task.runs.title;
     case 'ConvergeModules':
     case 'ApplyKubeConfigValues':
     case 'ReloadFiles':

@@ -63,6 +63,8 @@ interface MutableEntry<T> {
   readonly queuedAtMs: number;
   failures: number;
   lastError: string;
+  /** A failure from before the task came into this queue, which is still to be waited for. */
+  earlierFailure?: TaskOutcome<T>;
 }
 
 /**
@@ -120,6 +122,12 @@ export class TaskQueue<T> {
     this.#wakeUp();
   }
 
+  /** Puts a task at the end that failed once elsewhere: when it comes up, the delay of that failure passes first. */
+  appendFailed(task: T, error: unknown): void {
+    this.#entries.push({ ...this.#entryFor(task), earlierFailure: { type: 'retry', error } });
+    this.#wakeUp();
+  }
+
   /** Puts tasks at the head, in the given order. A task that is running now goes on; the new head comes next. */
   prepend(...tasks: readonly T[]): void {
     this.#entries.unshift(...tasks.map((task) => this.#entryFor(task)));
@@ -161,6 +169,14 @@ export class TaskQueue<T> {
     if (own !== undefined) own.task = task;
   }
 
+  /** Shows on a task that waits for others that one of them failed. */
+  noteFailure(entry: QueueEntry<T>, message: string): void {
+    const own = this.#entries.find((other) => other.id === entry.id);
+    if (own === undefined) return;
+    own.failures += 1;
+    own.lastError = message;
+  }
+
   /** Resolves as soon as no task is left. */
   async untilEmpty(): Promise<void> {
     while (this.#entries.length > 0) {
@@ -195,9 +211,13 @@ export class TaskQueue<T> {
   ): Promise<void> {
     this.#running = entry;
     this.#status = { type: 'running', sinceMs: this.#clock.now() };
-    const outcome = await handle(entry, this, abort).catch(
-      (error: unknown): TaskOutcome<T> => ({ type: 'retry', error }),
-    );
+    const earlier = entry.earlierFailure;
+    delete entry.earlierFailure;
+    const outcome =
+      earlier ??
+      (await handle(entry, this, abort).catch(
+        (error: unknown): TaskOutcome<T> => ({ type: 'retry', error }),
+      ));
     this.#status = { type: 'idle' };
     if (!stop.aborted && this.#entries.includes(entry)) await this.#settle(entry, outcome, stop);
     this.#running = undefined;

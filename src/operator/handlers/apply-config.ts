@@ -18,8 +18,9 @@ export async function handleApplyConfig(
   task: ApplyTask,
   signal: AbortSignal,
 ): Promise<TaskOutcome<Task>> {
-  const { values, configMapContent, isFlaggedOff, metrics, log } = operator.deps;
+  const { values, configMapContent, followSecrets, isFlaggedOff, metrics, log } = operator.deps;
   try {
+    await followSecrets();
     values.setConfig(configMapContent(), (module) => !isFlaggedOff(module));
     operator.isConfigRefused = false;
     warnAboutUnknownModules(operator);
@@ -44,7 +45,7 @@ export async function handleApplyConfig(
 async function hasOtherModulesEnabled(operator: Operator, signal: AbortSignal): Promise<boolean> {
   const { modules, deps, discovery } = operator;
   if (discovery === undefined || modules.every((module) => module.enabledScript === undefined)) return false;
-  const { enabled } = await deps.discover(modules, signal);
+  const { enabled } = await deps.discover(modules, operator.deployed, signal);
   return !isDeepStrictEqual(enabled, discovery.enabled);
 }
 

@@ -232,7 +232,7 @@ test('flags that change during the first discovery are not lost', async () => {
   lab.content = { ...lab.content, flags: new Map([[keyOfName('b'), false]]) };
   gates[0]?.resolve();
   await lab.settle();
-  lab.dynamicFlags.apply(splitGlobalPatch([{ op: 'add', path: '/aEnabled', value: true }]).flags);
+  lab.dynamicFlags.apply(splitGlobalPatch([{ op: 'add', path: '/aEnabled', value: true }]).flags, 'hook');
   gates[1]?.resolve();
   lab.enabled.delete('b');
   await lab.settle();

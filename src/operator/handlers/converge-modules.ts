@@ -1,12 +1,12 @@
 import { hooksInOrder } from '../../hooks/hook.ts';
 import { messageOf } from '../../lib/errors.ts';
+import type { Discovery } from '../../modules/discovery.ts';
 import type { QueueEntry, TaskOutcome, TaskQueue } from '../../queue/task-queue.ts';
 import { GLOBAL_SECTION } from '../../values/module-key.ts';
-import { planConverge } from '../converge.ts';
-import { isStarted } from '../module-state.ts';
 import type { Operator } from '../operator.ts';
 import { rethrowAbort } from '../rethrow-abort.ts';
 import { countsForConverge, type GlobalHookRun, type Task } from '../tasks.ts';
+import { moduleTasks } from './module-tasks.ts';
 
 type ConvergeTask = Extract<Task, { type: 'ConvergeModules' }>;
 
@@ -58,49 +58,22 @@ async function discover(
   const { deps, modules } = operator;
   try {
     const [content, flags] = [deps.configMapContent(), deps.dynamicFlags.all];
-    const releases = await deps.releases.list(signal);
-    const discovery = await deps.discover(modules, signal);
+    const owned = (await deps.releases.list(signal)).filter(({ isOwned }) => isOwned);
+    const releases = new Set(owned.map(({ name }) => name));
+    const started = operator.startedModules;
+    operator.deployed = new Set(
+      modules.map(({ name }) => name).filter((name) => started.has(name) || releases.has(name)),
+    );
+    const discovery = await deps.discover(modules, operator.deployed, signal);
     // A converge that was started over meanwhile discovers by itself, and its phase must not be touched.
     if (!queue.entries.some(({ id }) => id === entry.id)) return { type: 'success' };
     // Before the first discovery is over nobody starts the converge over for a change.
     if (content !== deps.configMapContent() || flags !== deps.dynamicFlags.all) return { type: 'repeat' };
-    const wasEnabled = operator.enabledModules;
+    tellDecisions(operator, discovery);
     operator.discovery = discovery;
-    deps.log.info({ modules: discovery.enabled }, 'Enabled modules');
-    for (const { name } of modules) {
-      const decision = discovery.decisions.get(name);
-      if (decision?.isEnabled === false && wasEnabled.includes(name))
-        deps.log.info(
-          { module: name, source: decision.source, reason: decision.reason },
-          'Module is disabled',
-        );
-    }
     stopSchedulesOfDisabled(operator);
-    const states = [...operator.moduleStates.values()];
-    const plan = planConverge({
-      known: modules.map((module) => module.name),
-      enabled: discovery.enabled,
-      started: new Set(states.filter(isStarted).map((state) => state.module.name)),
-      initialized: new Set(
-        states.filter((state) => state.phase !== 'startup').map((state) => state.module.name),
-      ),
-      releases: new Set(releases.filter((release) => release.isOwned).map((release) => release.name)),
-    });
     operator.convergePhase = 'wait-modules';
-    const { trigger } = task;
-    const { activation } = operator;
-    return {
-      type: 'repeat',
-      before: [
-        ...plan.toRun
-          .filter((run) => run.doModuleStartup && deps.crds.has(run.module))
-          .map(({ module }): Task => ({ type: 'ModuleEnsureCRDs', module, trigger })),
-        ...plan.toDelete.map((module): Task => ({ type: 'ModuleDelete', module, trigger })),
-        ...plan.toRun.map(
-          (run): Task => ({ type: 'ModuleRun', ...run, isPartOfConverge: true, trigger, activation }),
-        ),
-      ],
-    };
+    return { type: 'repeat', before: moduleTasks(operator, releases, task.trigger) };
   } catch (error) {
     rethrowAbort(error, signal);
     deps.metrics.modulesDiscoverError();
@@ -109,6 +82,20 @@ async function discover(
       'ConvergeModules failed, requeue task to retry after delay.',
     );
     return { type: 'retry', error, delayMs: DISCOVERY_RETRY_MS };
+  }
+}
+
+function tellDecisions({ deps: { log }, modules, enabledModules }: Operator, discovery: Discovery): void {
+  log.info({ modules: discovery.enabled }, 'Enabled modules');
+  for (const { name: module } of modules) {
+    const decision = discovery.decisions.get(module);
+    if (decision === undefined) continue;
+    const { isEnabled, source, reason } = decision;
+    if (source === 'deletion-policy') log.warn({ module, reason }, 'Module is protected and stays enabled');
+    else if (source === 'requirement')
+      log.warn({ module, reason }, 'Module is not enabled because of what it requires');
+    else if (!isEnabled && enabledModules.includes(module))
+      log.info({ module, source, reason }, 'Module is disabled');
   }
 }
 

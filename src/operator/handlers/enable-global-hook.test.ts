@@ -24,7 +24,9 @@ test('global hooks start up in order: onStartup, schedules, Synchronization, the
     'GlobalHookWaitKubernetesSynchronization:::Operator-Startup',
     'ConvergeModules:::Operator-Startup',
   ]);
-  expect(lab.operator.deps.queues.all.map((queue) => queue.name)).toEqual(['main', 'ticks']);
+  const queues = lab.operator.deps.queues.all.map((queue) => queue.name);
+  expect(queues.filter((name) => !name.startsWith('parallel_queue_'))).toEqual(['main', 'ticks']);
+  expect(queues).toHaveLength(22);
   await lab.settle();
   expect(lab.calls).toEqual([
     'global/a.sh onStartup',

@@ -52,6 +52,7 @@ test('changed global values of a schedule and of an event each cause a converge'
     { trigger: 'Schedule-Change-GlobalValues' },
     { trigger: 'Kubernetes-Change-GlobalValues' },
   ]);
+  expect(lab.globalChanges).toBe(2);
 });
 
 test('a patch that leaves the values as they are causes nothing', async () => {

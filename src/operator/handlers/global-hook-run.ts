@@ -2,7 +2,7 @@ import type { QueueEntry, TaskOutcome, TaskQueue } from '../../queue/task-queue.
 import { GLOBAL_SECTION } from '../../values/module-key.ts';
 import type { Operator } from '../operator.ts';
 import { type GlobalHookRun, isOnlySynchronization, type Task } from '../tasks.ts';
-import { runHookTask } from './hook-run.ts';
+import { type HookTaskOutcome, runHookTask } from './hook-run.ts';
 
 /** Runs a global hook. Changed global values ask for a converge, changed enabled flags start one over. */
 export async function handleGlobalHookRun(
@@ -14,19 +14,29 @@ export async function handleGlobalHookRun(
 ): Promise<TaskOutcome<Task>> {
   const outcome = await runHookTask(operator, entry, task, queue, signal);
   if (outcome.type !== 'ran') return { type: 'success' };
-  const ran = outcome.task;
   // Before the first discovery there is nothing to start over: the coming one sees the flags.
   if (outcome.effects.areFlagsChanged && operator.discovery !== undefined)
     operator.restartConverge('ReloadAllModules', 'ReloadAll-After-GlobalHookDynamicUpdate');
-  else if (isAfterAllDifferent(operator, task))
-    operator.queueConverge('GlobalValuesChanged', 'AfterAll-Hooks-Change-GlobalValues');
-  else if (outcome.effects.areValuesChanged && !isOnlySynchronization(ran)) {
-    if (ran.binding === 'schedule')
-      operator.queueConverge('GlobalValuesChanged', 'Schedule-Change-GlobalValues');
-    if (ran.binding === 'kubernetes')
-      operator.queueConverge('GlobalValuesChanged', 'Kubernetes-Change-GlobalValues');
+  else {
+    const trigger = changeTrigger(operator, task, outcome);
+    if (trigger !== undefined) {
+      operator.queueConverge('GlobalValuesChanged', trigger);
+      await operator.deps.releases.onGlobalChange();
+    }
   }
   return { type: 'success' };
+}
+
+/** Why the global values, as this run left them, ask for a converge; undefined when they do not. */
+function changeTrigger(
+  operator: Operator,
+  task: GlobalHookRun,
+  { task: ran, effects }: Extract<HookTaskOutcome, { type: 'ran' }>,
+): string | undefined {
+  if (isAfterAllDifferent(operator, task)) return 'AfterAll-Hooks-Change-GlobalValues';
+  if (!effects.areValuesChanged || isOnlySynchronization(ran)) return undefined;
+  if (ran.binding === 'schedule') return 'Schedule-Change-GlobalValues';
+  return ran.binding === 'kubernetes' ? 'Kubernetes-Change-GlobalValues' : undefined;
 }
 
 function isAfterAllDifferent(operator: Operator, task: GlobalHookRun): boolean {

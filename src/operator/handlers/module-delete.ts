@@ -18,6 +18,10 @@ export async function handleModuleDelete(
   if (state === undefined || operator.isEnabled(task.module)) return { type: 'success' };
   const { log, metrics } = operator.deps;
   try {
+    if (state.module.manifest.deletionPolicy === 'orphan') {
+      await leaveModule(operator, state, signal);
+      return { type: 'success' };
+    }
     await deleteModule(operator, state, signal);
     log.info({ module: task.module }, 'ModuleDelete success, module is deleted');
     return { type: 'success' };
@@ -52,6 +56,17 @@ async function deleteModule(operator: Operator, state: ModuleState, signal: Abor
   await runLifecycleHooks(operator, state, 'afterDeleteHelm', '', signal);
   await stopModule(operator, state, signal);
   values.forgetPatches(module.name);
+}
+
+/** Ends a module whose release stays: nothing is deleted, so the hooks around a deletion do not run either. */
+async function leaveModule(operator: Operator, state: ModuleState, signal: AbortSignal): Promise<void> {
+  const { releases, values, log } = operator.deps;
+  const { name } = state.module;
+  await releases.stopMonitor(name);
+  await releases.disown(name, signal);
+  await stopModule(operator, state, signal);
+  values.forgetPatches(name);
+  log.warn({ module: name }, 'Module is disabled, its deletionPolicy is orphan: release and objects stay');
 }
 
 /** Ends the webhooks, monitors and schedules of a module; its next ModuleRun begins with the start-up. */

@@ -132,7 +132,8 @@ async function runHelmPhase(
     if (module.chart !== 'none') {
       const helmStartedMs = clock.now();
       values.checkForHelm(module.name);
-      await releases.deploy(module, visibleToHelm(values, module.name), signal);
+      const options = { mayShareReads: task.isPartOfConverge };
+      await releases.deploy(module, visibleToHelm(values, module.name), options, signal);
       metrics.moduleHelm({ module: module.name, activation }, (clock.now() - helmStartedMs) / 1_000);
     }
     const before = values.checksum(module.name);

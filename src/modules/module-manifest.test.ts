@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest';
+import { NO_MANIFEST, parseManifest } from './module-manifest.ts';
+
+test('parseManifest() reads requirements, version and deletion policy', () => {
+  const content = {
+    version: '1.2.3',
+    deletionPolicy: 'orphan',
+    requires: [
+      { name: 'cert-manager', version: '>=1.2 <3' },
+      { name: 'dns', optional: true },
+    ],
+  };
+  expect(parseManifest(content, 'module.yaml')).toEqual({
+    version: '1.2.3',
+    deletionPolicy: 'orphan',
+    requires: [
+      { name: 'cert-manager', version: '>=1.2 <3', isOptional: false },
+      { name: 'dns', version: undefined, isOptional: true },
+    ],
+  });
+});
+
+test('parseManifest() takes an empty file for no manifest', () => {
+  expect(parseManifest(null, 'module.yaml')).toEqual(NO_MANIFEST);
+  expect(parseManifest({}, 'module.yaml')).toEqual(NO_MANIFEST);
+});
+
+test.each([
+  [{ require: [] }, 'm: require: unknown key, there are requires, version, deletionPolicy'],
+  [[], 'm: expected a map, got a list'],
+  [{ version: 1.2 }, 'm: version: expected a semantic version in quotes, such as "1.2.3", got a number'],
+  [{ version: 'one' }, 'm: version: expected a semantic version in quotes, such as "1.2.3", got "one"'],
+  [{ deletionPolicy: 'keep' }, 'm: deletionPolicy: expected one of delete, orphan, protect, got "keep"'],
+  [{ requires: 'dns' }, 'm: requires: expected a list, got a string'],
+  [{ requires: ['dns'] }, 'm: requires[0]: expected a map with the key name, got a string'],
+  [{ requires: [{}] }, 'm: requires[0].name: expected the name of a module, got nothing'],
+  [
+    { requires: [{ name: 'a', version: 'x y z' }] },
+    'm: requires[0].version: expected a range of versions, such as ">=1.2", got "x y z"',
+  ],
+  [{ requires: [{ name: 'a', optional: 1 }] }, 'm: requires[0].optional: expected true or false'],
+  [
+    { requires: [{ name: 'a', when: 1 }] },
+    'm: requires[0].when: unknown key, there are name, version, optional',
+  ],
+  [{ requires: [{ name: 'a' }, { name: 'a' }] }, 'm: requires: "a" stands there more than once'],
+])('parseManifest() refuses %j with its path', (content, message) => {
+  expect(() => parseManifest(content, 'm')).toThrow(message);
+});
+
+test('parseManifest() tells all problems at once', () => {
+  expect(() => parseManifest({ a: 1, b: 2 }, 'm')).toThrow(/m: a: .*\nm: b: /);
+});

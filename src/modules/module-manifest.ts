@@ -1,0 +1,143 @@
+import validVersion from 'semver/functions/valid.js';
+import validRange from 'semver/ranges/valid.js';
+import { OperatorError } from '../lib/errors.ts';
+import type { Json, JsonObject } from '../lib/json.ts';
+import { isJsonMap } from '../values/merge.ts';
+import type { ModuleName } from '../values/module-key.ts';
+import { parseModuleName } from './module-name.ts';
+
+/** Another module that has to run before this one. */
+export interface Requirement {
+  readonly name: ModuleName;
+  /** Range of versions, as npm writes them; undefined: any. */
+  readonly version: string | undefined;
+  /** Only when the other module is enabled it has to run before, and to have the version. */
+  readonly isOptional: boolean;
+}
+
+export const DELETION_POLICIES = ['delete', 'orphan', 'protect'] as const;
+
+/**
+ * What happens when a module is disabled. `delete`: release and objects go. `orphan`: they stay and nobody looks after
+ * them. `protect`: a deployed module stays enabled.
+ */
+export type DeletionPolicy = (typeof DELETION_POLICIES)[number];
+
+/** What `module.yaml` says. */
+export interface ModuleManifest {
+  readonly requires: readonly Requirement[];
+  readonly version: string | undefined;
+  readonly deletionPolicy: DeletionPolicy;
+}
+
+/** A module without `module.yaml`. */
+export const NO_MANIFEST: ModuleManifest = { requires: [], version: undefined, deletionPolicy: 'delete' };
+
+const KEYS = ['requires', 'version', 'deletionPolicy'];
+const REQUIREMENT_KEYS = ['name', 'version', 'optional'];
+
+/**
+ * Reads the content of a `module.yaml`. Everything that is wrong with it is told at once, each with its path.
+ *
+ * @param path of the file, for messages
+ * @throws OperatorError MODULE_INVALID for an unknown key or a value that cannot be used
+ */
+export function parseManifest(content: Json, path: string): ModuleManifest {
+  const problems: string[] = [];
+  const manifest = content === null ? NO_MANIFEST : readManifest(content, problems);
+  if (problems.length === 0) return manifest;
+  throw new OperatorError('MODULE_INVALID', problems.map((problem) => `${path}: ${problem}`).join('\n'));
+}
+
+function readManifest(content: Json, problems: string[]): ModuleManifest {
+  if (!isJsonMap(content)) {
+    problems.push(`expected a map, got ${typeName(content)}`);
+    return NO_MANIFEST;
+  }
+  refuseUnknown(content, KEYS, '', problems);
+  const { requires = null, version = null, deletionPolicy = null } = content;
+  return {
+    requires: readRequirements(requires, problems),
+    version: readVersion(version, problems),
+    deletionPolicy: readPolicy(deletionPolicy, problems),
+  };
+}
+
+function readVersion(value: Json, problems: string[]): string | undefined {
+  if (value === null) return undefined;
+  if (typeof value === 'string' && validVersion(value) !== null) return value;
+  problems.push(
+    `version: expected a semantic version in quotes, such as "1.2.3", got ${typeof value === 'string' ? `"${value}"` : typeName(value)}`,
+  );
+  return undefined;
+}
+
+function readPolicy(value: Json, problems: string[]): DeletionPolicy {
+  if (value === null) return 'delete';
+  const policy = DELETION_POLICIES.find((known) => known === value);
+  if (policy !== undefined) return policy;
+  problems.push(
+    `deletionPolicy: expected one of ${DELETION_POLICIES.join(', ')}, got ${JSON.stringify(value)}`,
+  );
+  return 'delete';
+}
+
+function readRequirements(value: Json, problems: string[]): readonly Requirement[] {
+  if (value === null) return [];
+  if (!Array.isArray(value)) {
+    problems.push(`requires: expected a list, got ${typeName(value)}`);
+    return [];
+  }
+  const requirements = value.flatMap((item, index) => readRequirement(item, `requires[${index}]`, problems));
+  const names = requirements.map(({ name }) => name);
+  const twice = names.filter((name, index) => names.indexOf(name) !== index);
+  for (const name of new Set(twice)) problems.push(`requires: "${name}" stands there more than once`);
+  return requirements;
+}
+
+function readRequirement(item: Json, at: string, problems: string[]): readonly Requirement[] {
+  if (!isJsonMap(item)) {
+    problems.push(`${at}: expected a map with the key name, got ${typeName(item)}`);
+    return [];
+  }
+  refuseUnknown(item, REQUIREMENT_KEYS, `${at}.`, problems);
+  const { name = null, version = null, optional = false } = item;
+  if (version !== null && (typeof version !== 'string' || validRange(version) === null))
+    problems.push(
+      `${at}.version: expected a range of versions, such as ">=1.2", got ${JSON.stringify(version)}`,
+    );
+  if (typeof optional !== 'boolean') problems.push(`${at}.optional: expected true or false`);
+  const parsed = readName(name, at, problems);
+  if (parsed === undefined) return [];
+  return [
+    {
+      name: parsed,
+      version: typeof version === 'string' ? version : undefined,
+      isOptional: optional === true,
+    },
+  ];
+}
+
+function readName(name: Json, at: string, problems: string[]): ModuleName | undefined {
+  if (typeof name !== 'string') {
+    problems.push(`${at}.name: expected the name of a module, got ${typeName(name)}`);
+    return undefined;
+  }
+  try {
+    return parseModuleName(name);
+  } catch (error) {
+    if (!(error instanceof OperatorError)) throw error;
+    problems.push(`${at}.name: ${error.message}`);
+    return undefined;
+  }
+}
+
+function refuseUnknown(map: JsonObject, known: readonly string[], at: string, problems: string[]): void {
+  for (const key of Object.keys(map))
+    if (!known.includes(key)) problems.push(`${at}${key}: unknown key, there are ${known.join(', ')}`);
+}
+
+function typeName(value: Json): string {
+  if (value === null) return 'nothing';
+  return Array.isArray(value) ? 'a list' : `a ${isJsonMap(value) ? 'map' : typeof value}`;
+}

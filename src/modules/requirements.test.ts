@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest';
+import type { ModuleName } from '../values/module-key.ts';
+import { NO_MANIFEST } from './module-manifest.ts';
+import { unmetRequirement } from './requirements.ts';
+
+const DB = 'db' as ModuleName;
+
+interface Case {
+  readonly range?: string;
+  readonly isOptional?: boolean;
+  readonly version?: string | undefined;
+  readonly isEnabled?: boolean;
+  readonly isMissing?: boolean;
+}
+
+function unmet({ range, isOptional = false, version, isEnabled = true, isMissing = false }: Case) {
+  const manifest = { ...NO_MANIFEST, requires: [{ name: DB, version: range, isOptional }] };
+  return unmetRequirement(
+    { manifest },
+    {
+      modules: new Map(isMissing ? [] : [[DB, { version }]]),
+      enabled: new Set(isEnabled && !isMissing ? [DB] : []),
+    },
+  );
+}
+
+test('unmetRequirement() is undefined when what is required is enabled in a fitting version', () => {
+  expect(unmet({})).toBeUndefined();
+  expect(unmet({ range: '>=1.2 <3', version: '2.0.0' })).toBeUndefined();
+  expect(unmet({ range: '^1.2.0', version: '1.3.0-rc.1' })).toBeUndefined();
+});
+
+test.each<[Case, string]>([
+  [{ isMissing: true }, 'requires module db, which does not exist'],
+  [{ isEnabled: false }, 'requires module db, which is disabled'],
+  [{ range: '>=2', version: '1.9.9' }, 'requires module db in version >=2, but it has version 1.9.9'],
+  [{ range: '>=2', isOptional: true, version: '1.0.0' }, 'but it has version 1.0.0'],
+  [{ range: '>=2' }, 'but its version is unknown: set it in module.yaml or Chart.yaml'],
+])('unmetRequirement() says what is wrong: %j', (facts, problem) => {
+  expect(unmet(facts)).toContain(problem);
+});
+
+test('unmetRequirement() passes over an optional module that is not enabled', () => {
+  expect(unmet({ isOptional: true, isMissing: true })).toBeUndefined();
+  expect(unmet({ isOptional: true, isEnabled: false, range: '>=2', version: '1.0.0' })).toBeUndefined();
+});

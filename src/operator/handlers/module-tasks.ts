@@ -1,0 +1,47 @@
+import { planConverge } from '../converge.ts';
+import type { Operator } from '../operator.ts';
+import { parallelGroups } from '../parallel-groups.ts';
+import { ParallelRuns } from '../parallel-runs.ts';
+import type { ModuleRun, Task } from '../tasks.ts';
+
+/**
+ * The tasks that bring all modules to what the last discovery found: CRDs of new modules, deletions, runs.
+ *
+ * @param releases names of the releases in the cluster that a daemon of ours made
+ */
+export function moduleTasks(
+  operator: Operator,
+  releases: ReadonlySet<string>,
+  trigger: string,
+): readonly Task[] {
+  const { modules, activation, deps } = operator;
+  const states = [...operator.moduleStates.values()];
+  const plan = planConverge({
+    known: modules.map((module) => module.name),
+    enabled: operator.enabledModules,
+    started: operator.startedModules,
+    initialized: new Set(states.filter(({ phase }) => phase !== 'startup').map(({ module }) => module.name)),
+    releases,
+  });
+  const runs = plan.toRun.map(
+    (run): ModuleRun => ({ type: 'ModuleRun', ...run, isPartOfConverge: true, trigger, activation }),
+  );
+  return [
+    ...plan.toRun
+      .filter((run) => run.doModuleStartup && deps.crds.has(run.module))
+      .map(({ module }): Task => ({ type: 'ModuleEnsureCRDs', module, trigger })),
+    ...plan.toDelete.map((module): Task => ({ type: 'ModuleDelete', module, trigger })),
+    ...(deps.runsModulesInParallel ? inParallel(operator, runs, trigger) : runs),
+  ];
+}
+
+/** Runs of modules with one order number that do not require one another become one task; others stay as they are. */
+function inParallel({ modules }: Operator, runs: readonly ModuleRun[], trigger: string): readonly Task[] {
+  const byName = new Map(runs.map((run) => [run.module, run]));
+  const groups = parallelGroups(modules.filter(({ name }) => byName.has(name)));
+  return groups.flatMap((group): readonly Task[] => {
+    const together = group.flatMap(({ name }) => byName.get(name) ?? []);
+    if (together.length < 2) return together;
+    return [{ type: 'ParallelModuleRun', runs: new ParallelRuns(together), trigger }];
+  });
+}

@@ -1,0 +1,41 @@
+import type { TaskOutcome } from '../../queue/task-queue.ts';
+import { MAIN_QUEUE, type Operator } from '../operator.ts';
+import { PARALLEL_QUEUE_PREFIX, type ParallelRuns } from '../parallel-runs.ts';
+import type { ModuleRun, Task } from '../tasks.ts';
+
+/** Queues that exist for parallel runs; the last one is never used, as in the contract. */
+export const PARALLEL_QUEUES = 20;
+const USED_QUEUES = PARALLEL_QUEUES - 1;
+
+type ParallelTask = Extract<Task, { type: 'ParallelModuleRun' }>;
+
+/** Puts the runs into the parallel queues, once, and waits until all of them have succeeded. */
+export function handleParallelModuleRun(operator: Operator, { runs }: ParallelTask): TaskOutcome<Task> {
+  if (!runs.isSpread) {
+    runs.isSpread = true;
+    for (const [index, run] of runs.runs.entries())
+      operator.deps.queues
+        .get(`${PARALLEL_QUEUE_PREFIX}${index % USED_QUEUES}`)
+        .append({ ...run, group: runs });
+  }
+  if (runs.isDone) return { type: 'success' };
+  return { type: 'repeat', when: runs.whenDone() };
+}
+
+/** Tells the waiting task what an attempt of one of its runs came to. */
+export function reportToGroup(operator: Operator, task: ModuleRun, error: string | undefined): void {
+  const { group, module } = task;
+  if (group === undefined) return;
+  if (error === undefined) {
+    group.succeeded(module);
+    return;
+  }
+  group.failed(module, error);
+  const main = operator.deps.queues.get(MAIN_QUEUE);
+  const waiting = main.entries.find((entry) => isWaitingFor(entry.task, group));
+  if (waiting !== undefined) main.noteFailure(waiting, group.errorText);
+}
+
+function isWaitingFor(task: Task, group: ParallelRuns): boolean {
+  return task.type === 'ParallelModuleRun' && task.runs === group;
+}

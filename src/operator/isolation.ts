@@ -1,0 +1,159 @@
+import { messageOf } from '../lib/errors.ts';
+import type { QueueEntry, TaskQueue } from '../queue/task-queue.ts';
+import type { ModuleName } from '../values/module-key.ts';
+import { MAIN_QUEUE, type Operator } from './operator.ts';
+import { PARALLEL_QUEUE_PREFIX } from './parallel-runs.ts';
+import { isSynchronization, moduleOf, type Task } from './tasks.ts';
+
+const ISOLATED_QUEUE_PREFIX = 'isolated_';
+
+type ModuleTask = Extract<
+  Task,
+  { type: 'ModuleRun' | 'ModuleDelete' | 'ModuleEnsureCRDs' | 'ModuleHookRun' }
+>;
+
+/** The queue in which a module's tasks wait because one of them failed, or failed in a module it requires. */
+export function isolatedQueueOf({ deps }: Operator, module: string): TaskQueue<Task> | undefined {
+  return deps.queues.all.find(
+    ({ name, entries }) =>
+      name.startsWith(ISOLATED_QUEUE_PREFIX) && entries.some(({ task }) => moduleOf(task) === module),
+  );
+}
+
+/** Modules that fail by themselves and are isolated for it, in run order. */
+export function isolatedModules(operator: Operator): readonly ModuleName[] {
+  const names = operator.modules.map(({ name }) => name);
+  return names.filter((name) => isolatedQueueOf(operator, name)?.name === `${ISOLATED_QUEUE_PREFIX}${name}`);
+}
+
+/**
+ * Puts a task into the queue where it belongs, when that is another one than the queue it came up in: tasks of an
+ * isolated module follow it, and the run of a module waits behind the failing module that it requires.
+ *
+ * @returns whether the task is gone
+ */
+export function divert(operator: Operator, task: Task, queue: TaskQueue<Task>): boolean {
+  if (!isModuleTask(task) || !isOrdered(queue)) return false;
+  const own = isIsolated(queue) ? undefined : isolatedQueueOf(operator, task.module);
+  const target = own ?? queueOfNeighbour(operator, task);
+  if (target === undefined || target === queue) return false;
+  if (task.type === 'ModuleRun' && isRunPendingIn(target, task.module)) {
+    retryNow(target, task.module);
+    return true;
+  }
+  target.append(withoutGroup(task));
+  if (task.type === 'ModuleRun' || task.type === 'ModuleDelete') retryNow(target, task.module);
+  return true;
+}
+
+/** Takes a task that failed out of the common queues, so that all others go on. Returns whether that was done. */
+export function isolate(
+  operator: Operator,
+  { id }: Pick<QueueEntry<Task>, 'id'>,
+  queue: TaskQueue<Task>,
+  error: unknown,
+): boolean {
+  const task = queue.entries.find((entry) => entry.id === id)?.task;
+  if (task === undefined || !isModuleTask(task) || isIsolated(queue)) return false;
+  if (!isOrdered(queue)) {
+    // A queue of its own holds up nobody, but the run that waits for a Synchronization in it does.
+    if (task.type === 'ModuleHookRun' && isSynchronization(task)) isolateRun(operator, task.module, error);
+    return false;
+  }
+  const own = operator.deps.queues.get(`${ISOLATED_QUEUE_PREFIX}${task.module}`);
+  own.appendFailed(withoutGroup(task), error);
+  tell(operator, task.module, own.name, error);
+  return true;
+}
+
+/** Says so when a task was the last of its module in an isolated queue. */
+export function tellIfRecovered(
+  operator: Operator,
+  { id, task }: QueueEntry<Task>,
+  queue: TaskQueue<Task>,
+): void {
+  const module = moduleOf(task);
+  if (!isIsolated(queue)) return;
+  if (queue.entries.some((entry) => entry.id !== id && moduleOf(entry.task) === module)) return;
+  operator.deps.log.info({ module, queue: queue.name }, 'Module is not isolated any more');
+}
+
+function isolateRun(operator: Operator, module: ModuleName, error: unknown): void {
+  const { queues } = operator.deps;
+  for (const queue of queues.all.filter((other) => isOrdered(other) && !isIsolated(other))) {
+    const runs = queue.remove((task) => task.type === 'ModuleRun' && task.module === module);
+    if (runs.length === 0) continue;
+    const own = queues.get(`${ISOLATED_QUEUE_PREFIX}${module}`);
+    own.append(...runs.map(withoutGroup));
+    for (const run of runs) if (run.type === 'ModuleRun') run.group?.succeeded(module);
+    tell(operator, module, own.name, error);
+  }
+}
+
+function tell({ deps }: Operator, module: ModuleName, queue: string, error: unknown): void {
+  deps.log.error(
+    { module, queue, error: messageOf(error) },
+    'Module failed and is isolated: the others go on without it and without what requires it',
+  );
+}
+
+/** Of a module that this one requires; a module must not be deleted before those that require it. */
+function queueOfNeighbour(operator: Operator, task: ModuleTask): TaskQueue<Task> | undefined {
+  if (task.type === 'ModuleHookRun') return undefined;
+  const neighbours =
+    task.type === 'ModuleDelete'
+      ? operator.modules.filter((other) => requires(other, task.module)).map(({ name }) => name)
+      : operator.modules
+          .filter(({ name }) => name === task.module)
+          .flatMap(({ manifest }) => manifest.requires.filter(({ isOptional }) => !isOptional))
+          .map(({ name }) => name);
+  for (const name of neighbours) {
+    const queue = isolatedQueueOf(operator, name);
+    if (queue !== undefined) return queue;
+  }
+  return undefined;
+}
+
+function requires({ manifest }: Operator['modules'][number], module: ModuleName): boolean {
+  return manifest.requires.some(({ name, isOptional }) => name === module && !isOptional);
+}
+
+function isRunPendingIn(queue: TaskQueue<Task>, module: ModuleName): boolean {
+  return queue.entries.some(
+    (entry) => entry.task.type === 'ModuleRun' && entry.task.module === module && !isRunning(queue, entry),
+  );
+}
+
+function isRunning(queue: TaskQueue<Task>, entry: QueueEntry<Task>): boolean {
+  return queue.isAtWork(entry) && queue.status.type === 'running';
+}
+
+/** What waits after a failure may have waited for just this. */
+function retryNow(queue: TaskQueue<Task>, module: ModuleName): void {
+  const head = queue.entries[0]?.task;
+  if (head !== undefined && moduleOf(head) === module) queue.cutDelay();
+}
+
+function withoutGroup(task: Task): Task {
+  if (task.type !== 'ModuleRun') return task;
+  const { group: _group, ...rest } = task;
+  return { ...rest, isPartOfConverge: false };
+}
+
+function isModuleTask(task: Task): task is ModuleTask {
+  return (
+    task.type === 'ModuleRun' ||
+    task.type === 'ModuleDelete' ||
+    task.type === 'ModuleEnsureCRDs' ||
+    task.type === 'ModuleHookRun'
+  );
+}
+
+/** Whether tasks in the queue are done in the order of modules; queues that bindings name are not. */
+function isOrdered(queue: TaskQueue<Task>): boolean {
+  return queue.name === MAIN_QUEUE || queue.name.startsWith(PARALLEL_QUEUE_PREFIX) || isIsolated(queue);
+}
+
+function isIsolated({ name }: TaskQueue<Task>): boolean {
+  return name.startsWith(ISOLATED_QUEUE_PREFIX);
+}

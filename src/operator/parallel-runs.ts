@@ -1,0 +1,57 @@
+import type { ModuleName } from '../values/module-key.ts';
+import type { ModuleRun } from './tasks.ts';
+
+/** Queues in which modules run at the same time are named so, with a number. */
+export const PARALLEL_QUEUE_PREFIX = 'parallel_queue_';
+
+/** The runs of several modules at the same time: which of them are not over, and why the last attempts failed. */
+export class ParallelRuns {
+  readonly runs: readonly ModuleRun[];
+  readonly #pending: Set<ModuleName>;
+  readonly #errors = new Map<ModuleName, string>();
+  readonly #done = Promise.withResolvers<void>();
+  /** Whether the runs were put into their queues. */
+  isSpread = false;
+
+  constructor(runs: readonly ModuleRun[]) {
+    this.runs = runs;
+    this.#pending = new Set(runs.map(({ module }) => module));
+  }
+
+  get isDone(): boolean {
+    return this.#pending.size === 0;
+  }
+
+  /** Modules that are not run to the end yet. */
+  get pending(): readonly ModuleName[] {
+    return [...this.#pending];
+  }
+
+  /** All modules, as the queue shows them. */
+  get title(): string {
+    return `Parallel run for ${this.runs.map(({ module }) => module).join(', ')}`;
+  }
+
+  /** Why the last attempts of modules that are not over failed; empty when none did. */
+  get errorText(): string {
+    if (this.#errors.size === 0) return '';
+    const lines = [...this.#errors].map(([module, error]) => `\t- ${module}: ${error}`);
+    return ['', '\tErrors:', ...lines].join('\n');
+  }
+
+  failed(module: ModuleName, error: string): void {
+    if (this.#pending.has(module)) this.#errors.set(module, error);
+  }
+
+  succeeded(module: ModuleName): void {
+    this.#errors.delete(module);
+    this.#pending.delete(module);
+    if (this.isDone) this.#done.resolve();
+  }
+
+  /** Resolves when every run has succeeded. */
+  whenDone(): Promise<void> {
+    if (this.isDone) this.#done.resolve();
+    return this.#done.promise;
+  }
+}
