@@ -109,6 +109,16 @@ test.each([
   );
 });
 
+test('help of the sandbox shows its own defaults, and no flags that choose a cluster', async () => {
+  const { exitCode, stdout } = await run('sandbox --help');
+  const help = stdout.replaceAll(/\s+/g, ' ');
+  expect(exitCode).toBe(0);
+  expect(help).toContain('SHELL_OPERATOR_NAMESPACE; default addon-operator)');
+  expect(help).toContain('; default <state-dir>/debug.socket)');
+  expect(help).toContain('LOG_TYPE; default text)');
+  expect(help).not.toContain('--kube-config');
+});
+
 test('every wrong setting is a line of its own', async () => {
   const { stderr } = await run('--log-no-time=maybe', { HELM_TIMEOUT: 'abc' });
   expect(stderr.trimEnd().split('\n')).toEqual([

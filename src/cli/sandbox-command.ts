@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { CliHost } from './cli-host.ts';
 import type { CommandRunner } from './debug-command.ts';
+import { CLUSTER_FLAGS, sandboxDefaults } from './sandbox-flags.ts';
 import { addSettingOptions, givenFlags } from './setting-options.ts';
 
 /** Adds `sandbox`: the daemon on an embedded Kubernetes API, for trying it without a cluster. */
@@ -15,7 +16,10 @@ export function addSandboxCommand(program: Command, host: CliHost, runner: Comma
     )
     .option('--reset', 'begin with an empty API: drop what is kept')
     .option('--sandbox-port <number>', 'port of the API; 0 takes a free one', '0');
-  addSettingOptions(sandbox);
+  addSettingOptions(sandbox, {
+    defaults: sandboxDefaults({ tmpDir: '<state-dir>/tmp', debugSocket: '<state-dir>/debug.socket' }),
+    hidden: CLUSTER_FLAGS,
+  });
   sandbox.action(() =>
     runner(async () => {
       const { runSandbox } = await import('./run-sandbox.ts');

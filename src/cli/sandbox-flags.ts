@@ -4,10 +4,12 @@ import { SETTINGS } from '../settings.ts';
 import type { SandboxFiles } from './sandbox-files.ts';
 
 /** Flags that say which cluster to use: the sandbox is the one. */
-const CLUSTER_FLAGS = ['kube-config', 'kube-context', 'kube-server'];
+export const CLUSTER_FLAGS: readonly string[] = ['kube-config', 'kube-context', 'kube-server'];
 
-/** What suits a sandbox on somebody's machine, where neither a flag nor a variable says otherwise. */
-function defaults(files: SandboxFiles): Readonly<Record<string, string>> {
+/** What suits a sandbox on somebody's machine, by flag name, where neither a flag nor a variable says otherwise. */
+export function sandboxDefaults(
+  files: Pick<SandboxFiles, 'tmpDir' | 'debugSocket'>,
+): Readonly<Record<string, string>> {
   return {
     namespace: 'addon-operator',
     'tmp-dir': files.tmpDir,
@@ -46,7 +48,7 @@ export function sandboxFlags(given: GivenSettings, files: SandboxFiles): Readonl
       `flag --${refused} cannot be used with "sandbox", which brings its own API; use "addon-operator start" for a cluster`,
     );
   }
-  const missing = Object.entries(defaults(files)).filter(([flag]) => !isGiven(flag, given));
+  const missing = Object.entries(sandboxDefaults(files)).filter(([flag]) => !isGiven(flag, given));
   return {
     ...Object.fromEntries(missing),
     ...given.flags,

@@ -8,10 +8,26 @@ const BOOLEAN_FLAGS: ReadonlySet<string> = new Set(
   ROWS.filter(({ type }) => type === booleanType).map(({ flag }) => `--${flag}`),
 );
 
+/** How the help of a command differs from that of `start`. */
+export interface HelpDifferences {
+  /** Other defaults, by flag name; a flag with one is never left out. */
+  readonly defaults: Readonly<Record<string, string>>;
+  /** Names of flags to be left out. */
+  readonly hidden: readonly string[];
+}
+
 /** Gives a command every flag of the daemon. */
-export function addSettingOptions(command: Command): void {
+export function addSettingOptions(
+  command: Command,
+  { defaults, hidden }: HelpDifferences = { defaults: {}, hidden: [] },
+): void {
   for (const row of ROWS) {
-    if (row.flag !== undefined) command.addOption(optionFor(row).hideHelp(row.isHidden ?? false));
+    const { flag } = row;
+    if (flag === undefined) continue;
+    const other = defaults[flag];
+    const option = optionFor(other === undefined ? row : { ...row, default: other });
+    const isHidden = other === undefined && (row.isHidden ?? false);
+    command.addOption(option.hideHelp(isHidden || hidden.includes(flag)));
   }
 }
 
