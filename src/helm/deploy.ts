@@ -6,10 +6,12 @@ import { inputDigest, traitsOf } from './input-digest.ts';
 import { parseManifest } from './manifest-document.ts';
 import { type ManifestObject, objectTitle, releaseObjects } from './manifest-object.ts';
 import { firstAbsent } from './object-presence.ts';
+import { ownRecord } from './own-record.ts';
 import { isProcessAlive } from './process-alive.ts';
-import { nextReleaseAction, type ObservedRelease } from './release-action.ts';
-import { isOwned, labelsWhenDeployed, ownFacts } from './release-labels.ts';
-import { isLockAlive } from './release-lock.ts';
+import { lockedError, releaseState, setAside } from './recover.ts';
+import { type DesiredRelease, nextReleaseAction, type ObservedRelease } from './release-action.ts';
+import { DIGEST_LABEL, isOwned, ownFacts } from './release-labels.ts';
+import { metadataWhenDeployed } from './release-objects.ts';
 import type { ReleaseRevision } from './release-store.ts';
 import { upgradeRelease } from './upgrade.ts';
 
@@ -17,6 +19,11 @@ export interface DeployRequest {
   readonly module: ChartModule;
   /** Plain JSON: what `.Values` gets on top of the chart's own defaults. */
   readonly values: Readonly<Record<string, unknown>>;
+  /**
+   * Whether what was read for other modules a few seconds ago may tell that nothing has to be done. Not after a hook of
+   * this module has run: it may have deleted objects. Default false.
+   */
+  readonly mayShareReads?: boolean;
 }
 
 export interface DeployResult {
@@ -36,8 +43,8 @@ type Attempt =
  * Brings the release of a chart module to what chart and values say, by one helm process at most; without any when
  * nothing can have changed. A failing helm is given one more try at once, with the API discovery read anew.
  *
- * @throws OperatorError HELM_FAILED, HELM_LOCKED while somebody else works on the release, HELM_RELEASE_CORRUPT,
- * MODULE_INVALID; on abort helm is told to stop, waited for, and `signal.reason` thrown
+ * @throws OperatorError HELM_FAILED, HELM_LOCKED while somebody else works on the release, MODULE_INVALID; on abort
+ * helm is told to stop, waited for, and `signal.reason` thrown
  */
 export async function deployRelease(
   context: DriverContext,
@@ -45,84 +52,132 @@ export async function deployRelease(
   signal: AbortSignal,
 ): Promise<DeployResult> {
   const release = request.module.name;
-  const first = await attempt(context, request, signal);
+  const chart = await readChart(context, request, signal);
+  context.notices.onChart(release, chart.traits);
+  if (request.mayShareReads === true) {
+    const kept = await keepUnchanged(context, request, chart, signal);
+    if (kept !== undefined) return kept;
+  }
+  context.sharedReads.forgetRelease(release);
+  const first = await attempt(context, request, chart, signal);
   if (first.type === 'done') return first.result;
   context.log.warn({ release, error: first.error }, 'helm failed, trying once more');
   context.discovery.invalidate();
-  const second = await attempt(context, request, signal);
+  const second = await attempt(context, request, await readChart(context, request, signal), signal);
   if (second.type === 'done') return second.result;
   throw new OperatorError('HELM_FAILED', `Cannot deploy release "${release}": ${second.error}`);
+}
+
+/** Leaves a release alone by what was read for all modules at once; undefined when that does not suffice. */
+async function keepUnchanged(
+  context: DriverContext,
+  { module }: DeployRequest,
+  chart: ChartState,
+  signal: AbortSignal,
+): Promise<DeployResult | undefined> {
+  const startedAtMs = context.clock.now();
+  const latest = context.sharedReads.release(module.name);
+  if (latest?.objects === undefined) return undefined;
+  if (nextReleaseAction(observe(context, latest), desired(context, chart)).type !== 'keep') return undefined;
+  const lookup = { ...lookupOptions(context), lists: context.sharedReads };
+  const absent = await firstAbsent(latest.objects, context.extraLabels, lookup, signal);
+  if (absent !== undefined) return undefined;
+  endCheck(context, module.name, startedAtMs);
+  return skipped('nothing changed', latest, latest.objects);
 }
 
 async function attempt(
   context: DriverContext,
   request: DeployRequest,
+  chart: ChartState,
   signal: AbortSignal,
 ): Promise<Attempt> {
   const startedAtMs = context.clock.now();
   const { module } = request;
-  const [chart, latest] = await Promise.all([
-    readChart(context, request, signal),
-    context.store.latest(module.name, signal),
-  ]);
-  context.notices.onChart(module.name, chart.traits);
-  if (latest !== undefined && !isOwned(latest.labels)) context.notices.onAdoption(module.name);
-  const observed = observe(context, latest);
-  const action = nextReleaseAction(observed, {
-    inputDigest: chart.inputDigest,
-    readsOutside: chart.traits.outsideFunctions.length > 0,
-  });
-  const objects = latest === undefined ? [] : await storedObjects(context, latest, signal);
-  const upgrade = async (reason: string, skipIfChecksum?: string): Promise<Attempt> => {
-    const outcome = await upgradeRelease(
-      context,
-      {
-        module,
-        chartKind: chart.kind,
-        values: request.values,
-        inputDigest: chart.inputDigest,
-        lastRevision: latest?.revision ?? 0,
-        ownObjects: latest?.status === 'deployed' ? objects : [],
-        skipIfChecksum,
-      },
-      signal,
-    );
-    switch (outcome.type) {
-      case 'failed':
-        return outcome;
-      case 'applied': {
-        const done = latest === undefined ? 'installed' : 'upgraded';
-        return {
-          type: 'done',
-          result: { action: done, reason, revision: outcome.revision, objects: outcome.objects },
-        };
-      }
-      case 'unchanged':
-        await rememberDigest(context, latest, chart.inputDigest, signal);
-        return skipped('it renders to what is deployed', latest, outcome.objects);
-    }
-  };
+  const latest = await context.store.latest(module.name, signal);
+  const state = await releaseState(context.store, latest, signal);
+  const action = nextReleaseAction({ ...observe(context, latest), state }, desired(context, chart));
   switch (action.type) {
     case 'install':
-      return await upgrade('there is no release');
+      return await upgrade(context, request, { chart, latest, reason: 'there is no release' }, signal);
     case 'locked':
-      throw new OperatorError(
-        'HELM_LOCKED',
-        `Release "${module.name}" is ${action.status}: another helm works on it. It is tried again, and taken over once helm's time-out has passed.`,
-      );
+      throw lockedError(module.name, state);
+    case 'set-aside':
+      if (latest !== undefined) await setAside(context, latest, signal);
+      return await attempt(context, request, chart, signal);
     case 'upgrade':
       if (action.repair && latest !== undefined) await repair(context, latest, signal);
-      return await upgrade(action.reason);
-    case 'compare':
-      return await upgrade(action.reason, latest && ownFacts(latest.labels, latest.revision).checksum);
+      return await upgrade(context, request, { chart, latest, reason: action.reason }, signal);
+    case 'compare': {
+      const skipIfChecksum = latest && ownFacts(latest.labels, latest.revision).checksum;
+      return await upgrade(
+        context,
+        request,
+        { chart, latest, reason: action.reason, skipIfChecksum },
+        signal,
+      );
+    }
     case 'keep': {
+      const objects = await storedObjects(context, latest, signal);
       const absent = await firstAbsent(objects, context.extraLabels, lookupOptions(context), signal);
-      const durationMs = context.clock.now() - startedAtMs;
-      context.onOperation({ module: module.name, operation: 'check-upgrade', durationMs });
-      if (absent === undefined) return skipped('nothing changed', latest, objects);
-      return await upgrade(`${objectTitle(absent)} is missing`);
+      endCheck(context, module.name, startedAtMs);
+      if (absent === undefined) return { type: 'done', result: skipped('nothing changed', latest, objects) };
+      const reason = `${objectTitle(absent)} is missing`;
+      return await upgrade(context, request, { chart, latest, reason }, signal);
     }
   }
+}
+
+interface UpgradePlan {
+  readonly chart: ChartState;
+  readonly latest: ReleaseRevision | undefined;
+  readonly reason: string;
+  readonly skipIfChecksum?: string | undefined;
+}
+
+async function upgrade(
+  context: DriverContext,
+  { module, values }: DeployRequest,
+  { chart, latest, reason, skipIfChecksum }: UpgradePlan,
+  signal: AbortSignal,
+): Promise<Attempt> {
+  if (latest !== undefined && !isOwned(latest.labels)) context.notices.onAdoption(module.name);
+  const ownObjects = latest?.status === 'deployed' ? await storedObjects(context, latest, signal) : [];
+  const { kind: chartKind, inputDigest: digest } = chart;
+  const lastRevision = latest?.revision ?? 0;
+  const outcome = await upgradeRelease(
+    context,
+    { module, chartKind, values, inputDigest: digest, lastRevision, ownObjects, skipIfChecksum },
+    signal,
+  );
+  switch (outcome.type) {
+    case 'failed':
+      return outcome;
+    case 'applied': {
+      const { revision, objects } = outcome;
+      const action = latest === undefined ? 'installed' : 'upgraded';
+      return { type: 'done', result: { action, reason, revision, objects } };
+    }
+    case 'unchanged':
+      await rememberDigest(context, latest, digest, outcome.objects, signal);
+      return {
+        type: 'done',
+        result: skipped('it renders to what is deployed', latest, outcome.objects),
+      };
+  }
+}
+
+function desired(context: DriverContext, { inputDigest: digest, traits }: ChartState): DesiredRelease {
+  return {
+    inputDigest: digest,
+    readsOutside: traits.outsideFunctions.length > 0,
+    nowMs: context.clock.now(),
+    helmTimeoutMs: context.timeoutMs,
+  };
+}
+
+function endCheck({ clock, onOperation }: DriverContext, module: string, startedAtMs: number): void {
+  onOperation({ module, operation: 'check-upgrade', durationMs: clock.now() - startedAtMs });
 }
 
 interface ChartState {
@@ -163,24 +218,23 @@ async function capabilities({ discovery }: DriverContext, signal: AbortSignal): 
 }
 
 function observe(context: DriverContext, latest: ReleaseRevision | undefined): ObservedRelease {
-  if (latest === undefined) return { type: 'absent' };
-  const { inputDigest, holder } = ownFacts(latest.labels, latest.revision);
-  const pending = {
-    holder,
-    sinceMs: latest.createdAtMs,
-    nowMs: context.clock.now(),
-    helmTimeoutMs: context.timeoutMs,
+  if (latest === undefined) return { state: 'none', own: 'none', inputDigest: undefined, writtenAtMs: 0 };
+  return {
+    state: latest.status,
+    own: ownRecord(latest, context.holder, isProcessAlive),
+    inputDigest: ownFacts(latest.labels, latest.revision).inputDigest,
+    writtenAtMs: latest.writtenAtMs,
   };
-  const isLocked = isLockAlive(pending, context.holder, isProcessAlive);
-  return { type: 'present', status: latest.status, inputDigest, isLocked };
 }
 
-/** Reads the record even when only its labels count now: a corrupt one must be named before helm stumbles over it. */
+/** What a revision consists of, by the note on its record, else by the record itself. */
 async function storedObjects(
   context: DriverContext,
-  latest: ReleaseRevision,
+  latest: ReleaseRevision | undefined,
   signal: AbortSignal,
-): Promise<ManifestObject[]> {
+): Promise<readonly ManifestObject[]> {
+  if (latest === undefined) return [];
+  if (latest.objects !== undefined) return latest.objects;
   const { manifest } = await context.store.payload(latest, signal);
   try {
     return releaseObjects(parseManifest(manifest));
@@ -204,20 +258,22 @@ async function repair(context: DriverContext, latest: ReleaseRevision, signal: A
 async function rememberDigest(
   context: DriverContext,
   latest: ReleaseRevision | undefined,
-  digest: string,
+  inputDigest: string,
+  objects: readonly ManifestObject[],
   signal: AbortSignal,
 ): Promise<void> {
   if (latest === undefined) return;
-  const { checksum, inputDigest: remembered } = ownFacts(latest.labels, latest.revision);
-  if (checksum === undefined || remembered === digest) return;
-  const labels = labelsWhenDeployed({ revision: latest.revision, inputDigest: digest, checksum });
-  await context.store.setLabels(latest.release, latest.revision, labels, signal);
+  const { checksum } = ownFacts(latest.labels, latest.revision);
+  if (checksum === undefined) return;
+  const metadata = metadataWhenDeployed({ revision: latest.revision, inputDigest, checksum }, objects);
+  if (metadata.labels[DIGEST_LABEL] === latest.labels[DIGEST_LABEL] && latest.objects !== undefined) return;
+  await context.store.setMetadata(latest.release, latest.revision, metadata, signal);
 }
 
 function skipped(
   reason: string,
   latest: ReleaseRevision | undefined,
   objects: readonly ManifestObject[],
-): Attempt {
-  return { type: 'done', result: { action: 'skipped', reason, revision: latest?.revision ?? 0, objects } };
+): DeployResult {
+  return { action: 'skipped', reason, revision: latest?.revision ?? 0, objects };
 }

@@ -5,10 +5,11 @@ import type { Logger } from '../lib/log.ts';
 import type { ProcessRunner } from '../process/process-runner.ts';
 import type { HelmBinary } from './helm-binary.ts';
 import type { LookupOptions } from './object-lookup.ts';
-import type { Holder } from './release-lock.ts';
+import type { Holder } from './release-holder.ts';
 import type { ReleaseNotices } from './release-notices.ts';
 import type { ReleaseStore } from './release-store.ts';
 import type { RenderGateScript } from './render-gate.ts';
+import type { SharedReads } from './shared-reads.ts';
 
 /** A module whose directory is a chart; its release has the module's name. */
 export interface ChartModule {
@@ -39,6 +40,7 @@ export interface DriverContext {
   readonly timeoutMs: number;
   readonly extraLabels: Readonly<Record<string, string>>;
   readonly store: ReleaseStore;
+  readonly sharedReads: SharedReads;
   readonly gateScript: RenderGateScript;
   readonly holder: Holder;
   readonly notices: ReleaseNotices;

@@ -3,6 +3,7 @@ import { type ApiResource, resourcePath } from '../kube/kube-object.ts';
 import { hasCode } from '../lib/errors.ts';
 import type { ManifestObject } from './manifest-object.ts';
 import { metadataOf } from './metadata-list.ts';
+import type { SharedReads } from './shared-reads.ts';
 
 export interface LookupOptions {
   readonly kube: KubeClient;
@@ -10,6 +11,8 @@ export interface LookupOptions {
   readonly find: (apiVersion: string, kind: string, signal: AbortSignal) => Promise<ApiResource>;
   /** Namespace of objects whose manifest names none. */
   readonly namespace: string;
+  /** Lists that others have read, or will use; see {@link SharedReads}. */
+  readonly lists?: Pick<SharedReads, 'names'>;
 }
 
 /** Reads of objects that one check may have under way. */

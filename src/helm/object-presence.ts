@@ -29,34 +29,37 @@ export async function firstAbsent(
     if (metadata !== undefined && hasLabels(metadata, labels)) present.add(object);
   };
   const readGroup = async (group: readonly ManifestObject[]): Promise<void> => {
-    const names = await namesLike(group, labels, options, signal);
-    for (const object of group) if (names.has(object.name)) present.add(object);
+    signal.throwIfAborted();
+    const [first] = group;
+    const path = first === undefined ? undefined : await collectionPath(first, options, signal);
+    if (path === undefined) return;
+    const list = (): Promise<ReadonlySet<string>> => namesIn(path, labels, options, signal);
+    const shared = options.lists?.names(path, list);
+    if (shared === undefined && group.length <= MOST_READ_BY_NAME) {
+      for (const object of group) await readOne(object);
+      return;
+    }
+    const names = await (shared ?? list());
+    // What is missing in a list of others may have come since.
+    for (const object of group)
+      if (names.has(object.name)) present.add(object);
+      else if (shared !== undefined) await readOne(object);
   };
-  await Promise.all(
-    [...groups.values()].flatMap((group) =>
-      group.length <= MOST_READ_BY_NAME
-        ? group.map((object) => reads.add(() => readOne(object)))
-        : [reads.add(() => readGroup(group))],
-    ),
-  );
+  await Promise.all([...groups.values()].map((group) => reads.add(() => readGroup(group))));
   return objects.find((object) => !present.has(object));
 }
 
-/** Names of the labelled objects in the collection that all of `group` are in. */
-async function namesLike(
-  group: readonly ManifestObject[],
+/** Names of the labelled objects in a collection. */
+async function namesIn(
+  path: string,
   labels: Labels,
-  options: LookupOptions,
+  { kube }: LookupOptions,
   signal: AbortSignal,
 ): Promise<ReadonlySet<string>> {
-  signal.throwIfAborted();
-  const [first] = group;
-  const path = first === undefined ? undefined : await collectionPath(first, options, signal);
-  if (path === undefined) return new Set();
   const labelSelector = Object.entries(labels)
     .map(([key, value]) => `${key}=${value}`)
     .join(',');
-  const found = await listMetadata(options.kube, path, labelSelector, signal);
+  const found = await listMetadata(kube, path, labelSelector, signal);
   return new Set(found.map((metadata) => String(metadata['name'])));
 }
 

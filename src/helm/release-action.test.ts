@@ -1,31 +1,37 @@
 import { expect, test } from 'vitest';
+import type { OwnRecord, ReleaseState } from './recovery-table.ts';
 import { nextReleaseAction, type ObservedRelease } from './release-action.ts';
-import type { ReleaseStatus } from './release-record.ts';
 
-const desired = { inputDigest: 'new', readsOutside: false };
+const MINUTE_MS = 60_000;
+const desired = { inputDigest: 'new', readsOutside: false, nowMs: 0, helmTimeoutMs: 20 * MINUTE_MS };
 
-function present(status: ReleaseStatus, inputDigest = 'new', isLocked = false): ObservedRelease {
-  return { type: 'present', status, inputDigest, isLocked };
+function observed(state: ReleaseState, own: OwnRecord = 'complete', inputDigest = 'new'): ObservedRelease {
+  return { state, own, inputDigest, writtenAtMs: 0 };
 }
 
 test.each([
-  ['no release', { type: 'absent' } as const, 'install'],
-  ['an uninstalled one whose history was kept', present('uninstalled'), 'install'],
-  ['deployed, equal digest', present('deployed'), 'keep'],
-  ['deployed, other digest', present('deployed', 'old'), 'compare'],
-  ['deployed by somebody else', { ...present('deployed'), inputDigest: undefined }, 'compare'],
-  ['failed, equal digest', present('failed'), 'upgrade'],
-  ['superseded only', present('superseded'), 'upgrade'],
-  ['unknown', present('unknown'), 'upgrade'],
-  ['pending, left behind', present('pending-upgrade'), 'repair'],
-  ['pending first install, left behind', present('pending-install'), 'repair'],
-  ['pending, somebody at work', present('pending-rollback', 'new', true), 'locked'],
-  ['uninstalling', present('uninstalling'), 'repair'],
-])('nextReleaseAction() for %s', (_case, observed, expected) => {
-  const action = nextReleaseAction(observed, desired);
+  ['no release', observed('none', 'none'), 'install'],
+  ['an uninstalled one whose history was kept', observed('uninstalled'), 'install'],
+  ['deployed, equal digest', observed('deployed'), 'keep'],
+  ['deployed, other digest', observed('deployed', 'complete', 'old'), 'compare'],
+  ['deployed by somebody else', observed('deployed', 'none'), 'upgrade'],
+  ['failed, equal digest', observed('failed'), 'upgrade'],
+  ['pending, left behind', observed('pending-upgrade', 'cut-off'), 'repair'],
+  ['pending, our process at work', observed('pending-install', 'at-work'), 'locked'],
+  ['pending, a person at work', observed('pending-rollback', 'earlier'), 'locked'],
+  ['unreadable', observed('corrupt'), 'set-aside'],
+])('nextReleaseAction() for %s', (_case, release, expected) => {
+  const action = nextReleaseAction(release, desired);
   expect(action.type === 'upgrade' && action.repair ? 'repair' : action.type).toBe(expected);
 });
 
+test('nextReleaseAction() takes over what a person has left behind once their helm must have given up', () => {
+  const pending = observed('pending-upgrade', 'none');
+  expect(nextReleaseAction(pending, { ...desired, nowMs: 21 * MINUTE_MS - 1 }).type).toBe('locked');
+  expect(nextReleaseAction(pending, { ...desired, nowMs: 21 * MINUTE_MS })).toMatchObject({ repair: true });
+});
+
 test('nextReleaseAction() never trusts the digest of a chart that reads the cluster', () => {
-  expect(nextReleaseAction(present('deployed'), { ...desired, readsOutside: true }).type).toBe('compare');
+  const reads = { ...desired, readsOutside: true };
+  expect(nextReleaseAction(observed('deployed'), reads).type).toBe('compare');
 });

@@ -1,21 +1,22 @@
-import { isPending, type ReleaseStatus } from './release-record.ts';
+import { isOutwaited } from './own-record.ts';
+import { deployRecovery, type OwnRecord, type ReleaseState } from './recovery-table.ts';
 
 /** What is known of a module's release before helm is asked anything. */
-export type ObservedRelease =
-  | { readonly type: 'absent' }
-  | {
-      readonly type: 'present';
-      readonly status: ReleaseStatus;
-      /** Digest our label on the latest revision carries, if it is valid there. */
-      readonly inputDigest: string | undefined;
-      /** Whether somebody may still work on a pending revision. */
-      readonly isLocked: boolean;
-    };
+export interface ObservedRelease {
+  readonly state: ReleaseState;
+  readonly own: OwnRecord;
+  /** Digest our label on the latest revision carries, if it is valid there. */
+  readonly inputDigest: string | undefined;
+  /** When the latest record was written last, in ms since the epoch. */
+  readonly writtenAtMs: number;
+}
 
 export interface DesiredRelease {
   readonly inputDigest: string;
   /** Whether the chart reads something the digest cannot see (`lookup`, DNS). */
   readonly readsOutside: boolean;
+  readonly nowMs: number;
+  readonly helmTimeoutMs: number;
 }
 
 export type ReleaseAction =
@@ -26,21 +27,35 @@ export type ReleaseAction =
   | { readonly type: 'compare'; readonly reason: string }
   /** Nothing to do, provided every object of the release is there. */
   | { readonly type: 'keep' }
-  | { readonly type: 'locked'; readonly status: ReleaseStatus };
+  /** Move the latest record away, and look again. */
+  | { readonly type: 'set-aside' }
+  | { readonly type: 'locked' };
 
 /** Decides what a module's release needs. */
 export function nextReleaseAction(observed: ObservedRelease, desired: DesiredRelease): ReleaseAction {
-  if (observed.type === 'absent' || observed.status === 'uninstalled') return { type: 'install' };
-  const { status } = observed;
-  if (isPending(status)) {
-    if (observed.isLocked) return { type: 'locked', status };
-    return { type: 'upgrade', reason: `last release was left ${status}`, repair: true };
+  const { state, own } = observed;
+  const recovery = deployRecovery(state, own);
+  switch (recovery) {
+    case 'install':
+    case 'set-aside':
+      return { type: recovery };
+    case 'wait':
+      return { type: 'locked' };
+    case 'outwait':
+      return isOutwaited(observed.writtenAtMs, desired.nowMs, desired.helmTimeoutMs)
+        ? { type: 'upgrade', reason: `last release was left ${state}`, repair: true }
+        : { type: 'locked' };
+    case 'mark-failed':
+      return { type: 'upgrade', reason: `last release was left ${state}`, repair: true };
+    case 'upgrade':
+      return { type: 'upgrade', reason: upgradeReason(state), repair: false };
+    case 'use':
+      if (observed.inputDigest !== desired.inputDigest) return { type: 'compare', reason: 'inputs changed' };
+      if (desired.readsOutside) return { type: 'compare', reason: 'chart reads the cluster' };
+      return { type: 'keep' };
   }
-  if (status === 'uninstalling') {
-    return { type: 'upgrade', reason: 'an uninstall was left unfinished', repair: true };
-  }
-  if (status !== 'deployed') return { type: 'upgrade', reason: `last release is ${status}`, repair: false };
-  if (observed.inputDigest !== desired.inputDigest) return { type: 'compare', reason: 'inputs changed' };
-  if (desired.readsOutside) return { type: 'compare', reason: 'chart reads the cluster' };
-  return { type: 'keep' };
+}
+
+function upgradeReason(state: ReleaseState): string {
+  return state === 'deployed' ? 'somebody else made the last revision' : `last release is ${state}`;
 }

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import {
   CHECKSUM_LABEL,
+  HOLDER_LABEL,
   isOwned,
   labelsAtStart,
   labelsWhenDeployed,
@@ -11,12 +12,22 @@ import {
 const deployed = labelsWhenDeployed({ revision: 4, inputDigest: 'd1', checksum: 'c1' });
 
 test('ownFacts() reads the labels of a revision we made', () => {
-  const labels = { ...labelsAtStart({ revision: 4, inputDigest: 'd1', holder: 'h1' }), ...deployed };
-  expect(ownFacts(labels, 4)).toEqual({ checksum: 'c1', inputDigest: 'd1', holder: 'h1' });
+  const labels = { [HOLDER_LABEL]: 'h1', ...deployed };
+  expect(ownFacts(labels, 4)).toEqual({
+    checksum: 'c1',
+    inputDigest: 'd1',
+    holder: 'h1',
+    uninstaller: undefined,
+  });
 });
 
 test('ownFacts() ignores labels that helm carried over from our revision into the next', () => {
-  expect(ownFacts(deployed, 5)).toEqual({ checksum: undefined, inputDigest: undefined, holder: undefined });
+  expect(ownFacts(deployed, 5)).toEqual({
+    checksum: undefined,
+    inputDigest: undefined,
+    holder: undefined,
+    uninstaller: undefined,
+  });
 });
 
 test('labelsAtStart() takes the old checksum away, where there can be one', () => {

@@ -1,14 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { expect, test } from 'vitest';
-import {
-  decodeRelease,
-  encodeRelease,
-  isPending,
-  RELEASE_STATUSES,
-  releasePayload,
-  releaseStatus,
-  withStatus,
-} from './release-record.ts';
+import { decodeRelease, encodeRelease, releasePayload, releaseStatus, withStatus } from './release-record.ts';
 
 const release = {
   name: 'web',
@@ -63,13 +55,5 @@ test('releaseStatus() reads any case, and calls everything else unknown', () => 
     'pending-install',
     'unknown',
     'unknown',
-  ]);
-});
-
-test('isPending() knows the three pending states', () => {
-  expect(RELEASE_STATUSES.filter(isPending)).toEqual([
-    'pending-install',
-    'pending-upgrade',
-    'pending-rollback',
   ]);
 });

@@ -38,11 +38,6 @@ export function releaseStatus(label: string | undefined): ReleaseStatus {
   return RELEASE_STATUSES.find((known) => known === status) ?? 'unknown';
 }
 
-/** Whether helm was, or still is, at work on this revision; helm itself refuses to touch such a release. */
-export function isPending(status: ReleaseStatus): boolean {
-  return status === 'pending-install' || status === 'pending-upgrade' || status === 'pending-rollback';
-}
-
 /**
  * The release inside a record: base64 of gzipped JSON.
  *
@@ -61,7 +56,7 @@ export async function decodeRelease(encoded: string, recordName: string): Promis
     throw new OperatorError(
       'HELM_RELEASE_CORRUPT',
       `Cannot read helm release record "${recordName}": it is not a gzipped JSON release. ` +
-        'Delete this one object (or restore it from a backup): helm then goes on from the revision before it.',
+        'Restore this one object from a backup, or delete it: helm then goes on from the revision before it.',
       { cause },
     );
   }

@@ -71,7 +71,7 @@ test('latest() compares revisions as numbers, over all pages', async () => {
   expect(await storeOf(server).latest('web', signal)).toMatchObject({
     revision: 10,
     status: 'superseded',
-    createdAtMs: Date.parse('2026-01-01T00:00:10Z'),
+    writtenAtMs: Date.parse('2026-01-01T00:00:10Z'),
   });
 });
 
@@ -144,8 +144,10 @@ test('markFailed() changes label and record of what it has seen, and keeps the r
   expect(failed?.status).toBe('failed');
 });
 
-test('setLabels() tells when there is no such record', async () => {
-  expect(await storeOf(new SecretServer()).setLabels('web', 1, { a: 'b' }, signal)).toBeUndefined();
+test('setMetadata() tells when there is no such record', async () => {
+  expect(
+    await storeOf(new SecretServer()).setMetadata('web', 1, { labels: { a: 'b' } }, signal),
+  ).toBeUndefined();
 });
 
 test('a storage driver outside the cluster is refused', () => {

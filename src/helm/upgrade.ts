@@ -10,7 +10,8 @@ import { runHelm } from './helm-process.ts';
 import { type ManifestObject, objectKey, objectTitle } from './manifest-object.ts';
 import { foreignObjects } from './object-ownership.ts';
 import { firstAbsent } from './object-presence.ts';
-import { labelsAtStart, labelsWhenDeployed, renderedChecksum } from './release-labels.ts';
+import { labelsAtStart, renderedChecksum } from './release-labels.ts';
+import { metadataWhenDeployed } from './release-objects.ts';
 import { type GateVerdict, RenderGate } from './render-gate.ts';
 import { withRunDirectory } from './run-directory.ts';
 
@@ -146,8 +147,8 @@ class Upgrade {
     const { store, log, namespace } = this.#context;
     const { module, lastRevision, inputDigest } = this.#request;
     const revision = lastRevision + 1;
-    const labels = labelsWhenDeployed({ revision, inputDigest, checksum });
-    const record = await store.setLabels(module.name, revision, labels, this.#signal);
+    const metadata = metadataWhenDeployed({ revision, inputDigest, checksum }, manifest.objects);
+    const record = await store.setMetadata(module.name, revision, metadata, this.#signal);
     if (record === undefined) {
       log.warn(
         { release: module.name, revision },

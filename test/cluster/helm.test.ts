@@ -286,22 +286,6 @@ describeCluster('helm driver', (cluster) => {
       expect(await greeting()).toEqual({ greeting: 'hello' });
     });
 
-    test('deploy() names a corrupt release record', async () => {
-      await deploy();
-      const record = 'secrets/sh.helm.release.v1.web.v1';
-      await world.probe.expect({
-        method: 'PATCH',
-        path: world.path(record),
-        contentType: 'application/merge-patch+json',
-        body: { data: { release: Buffer.from('garbage').toString('base64') } },
-      });
-      await expect(deploy()).rejects.toMatchObject({
-        code: 'HELM_RELEASE_CORRUPT',
-        message: expect.stringContaining('"sh.helm.release.v1.web.v1"'),
-      });
-      await expect(driver.uninstall('web', signal)).rejects.toMatchObject({ code: 'HELM_RELEASE_CORRUPT' });
-    });
-
     test('deploy() of a chart with random functions does not upgrade for ever', async () => {
       await world.put({
         'templates/random.yaml': CONFIG_MAP.replace('}}"}\ndata', '}}-r"}\ndata').replace(

@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest';
+import { isOutwaited, ownRecord } from './own-record.ts';
+import { createHolder } from './release-holder.ts';
+import { labelsAtStart, labelsAtUninstall, labelsWhenDeployed } from './release-labels.ts';
+import type { ReleaseStatus } from './release-record.ts';
+
+const MINUTE_MS = 60_000;
+const self = createHolder('hosta', 100, 'n1');
+const other = createHolder('hosta', 90, 'n0');
+const started = labelsAtStart({ revision: 1, inputDigest: 'd', holder: other.token });
+const deployed = { ...started, ...labelsWhenDeployed({ revision: 1, inputDigest: 'd', checksum: 'c' }) };
+
+function recordOf(
+  status: ReleaseStatus,
+  labels: Readonly<Record<string, string>>,
+  { revision = 1, livePids = [] as readonly number[] } = {},
+): string {
+  return ownRecord({ revision, status, labels }, self, (pid) => livePids.includes(pid));
+}
+
+test('ownRecord() tells whose revision it is, and how far we came with it', () => {
+  expect(recordOf('deployed', { owner: 'helm' })).toBe('none');
+  expect(recordOf('deployed', { moduleChecksum: 'of the original operator' })).toBe('earlier');
+  expect(recordOf('deployed', deployed, { revision: 2 })).toBe('earlier');
+  expect(recordOf('pending-upgrade', started)).toBe('cut-off');
+  expect(recordOf('pending-upgrade', started, { livePids: [90] })).toBe('at-work');
+  expect(recordOf('deployed', deployed)).toBe('complete');
+});
+
+test('ownRecord() of a release that is being uninstalled goes by who uninstalls it', () => {
+  expect(recordOf('uninstalling', deployed)).toBe('earlier');
+  expect(recordOf('uninstalling', { ...deployed, ...labelsAtUninstall(self.token) })).toBe('complete');
+  const theirs = { ...deployed, ...labelsAtUninstall(other.token) };
+  expect(recordOf('uninstalling', theirs, { livePids: [90] })).toBe('at-work');
+});
+
+test('isOutwaited() is true once the time-out and a margin have passed', () => {
+  expect(isOutwaited(1_000, 1_000 + 21 * MINUTE_MS - 1, 20 * MINUTE_MS)).toBe(false);
+  expect(isOutwaited(1_000, 1_000 + 21 * MINUTE_MS, 20 * MINUTE_MS)).toBe(true);
+});

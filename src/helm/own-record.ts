@@ -1,0 +1,34 @@
+import type { OwnRecord } from './recovery-table.ts';
+import { type Holder, isHolderAlive } from './release-holder.ts';
+import { isOurRevision, isOwned, ownFacts } from './release-labels.ts';
+import type { ReleaseStatus } from './release-record.ts';
+
+/** A person's clock and the API server's may differ, and helm needs a moment to write its result. */
+const MARGIN_MS = 60_000;
+
+interface Revision {
+  readonly revision: number;
+  readonly status: ReleaseStatus;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+/** What our labels on a revision say of who wrote it last. */
+export function ownRecord(
+  { revision, status, labels }: Revision,
+  self: Holder,
+  isProcessAlive: (pid: number) => boolean,
+): OwnRecord {
+  if (!isOwned(labels)) return 'none';
+  if (!isOurRevision(labels, revision)) return 'earlier';
+  const { checksum, holder, uninstaller } = ownFacts(labels, revision);
+  // Who made the revision tells nothing about who removes it.
+  const worker = status === 'uninstalling' ? uninstaller : holder;
+  if (worker === undefined) return status === 'uninstalling' ? 'earlier' : 'complete';
+  if (isHolderAlive(worker, self, isProcessAlive)) return 'at-work';
+  return checksum === undefined ? 'cut-off' : 'complete';
+}
+
+/** Whether a helm of unknown origin must have given up on a record that was written then. */
+export function isOutwaited(writtenAtMs: number, nowMs: number, helmTimeoutMs: number): boolean {
+  return nowMs - writtenAtMs >= helmTimeoutMs + MARGIN_MS;
+}

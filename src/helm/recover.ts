@@ -1,0 +1,42 @@
+import { hasCode, OperatorError } from '../lib/errors.ts';
+import type { DriverContext } from './driver-context.ts';
+import type { ReleaseState } from './recovery-table.ts';
+import type { ReleaseRevision, ReleaseStore } from './release-store.ts';
+
+/** The state of a release by its latest record. That is read too: helm stumbles over one that it cannot read. */
+export async function releaseState(
+  store: ReleaseStore,
+  latest: ReleaseRevision | undefined,
+  signal: AbortSignal,
+): Promise<ReleaseState> {
+  if (latest === undefined) return 'none';
+  try {
+    await store.payload(latest, signal);
+    return latest.status;
+  } catch (error) {
+    if (hasCode(error, 'HELM_RELEASE_CORRUPT')) return 'corrupt';
+    throw error;
+  }
+}
+
+/** What is thrown while a release is left alone, because somebody may be at work on it. */
+export function lockedError(release: string, state: ReleaseState): OperatorError {
+  return new OperatorError(
+    'HELM_LOCKED',
+    `Release "${release}" is ${state}: another helm works on it. It is tried again, and taken over once helm's time-out has passed.`,
+  );
+}
+
+/** Moves the latest record of a release away, because it cannot be read, and says so. */
+export async function setAside(
+  { store, log }: Pick<DriverContext, 'store' | 'log'>,
+  latest: ReleaseRevision,
+  signal: AbortSignal,
+): Promise<void> {
+  const { release, revision, recordName } = latest;
+  const movedTo = await store.setAside(latest, signal);
+  log.warn(
+    { release, revision, record: recordName, movedTo },
+    'release record cannot be read: it was moved, and the release goes on from what is left',
+  );
+}

@@ -1,0 +1,106 @@
+/** How the newest record of a release stands: helm's status, or that there is no record, or none that can be read. */
+export const RELEASE_STATES = [
+  'none',
+  'deployed',
+  'failed',
+  'pending-install',
+  'pending-upgrade',
+  'pending-rollback',
+  'superseded',
+  'uninstalling',
+  'uninstalled',
+  'unknown',
+  'corrupt',
+] as const;
+
+export type ReleaseState = (typeof RELEASE_STATES)[number];
+
+/**
+ * What our labels on that record say of who wrote it last.
+ *
+ * - `none`: no addon-operator had a part in the release
+ * - `earlier`: we made an earlier revision; this one, or its uninstall, is somebody else's work
+ * - `at-work`: ours, and the process that started helm lives
+ * - `cut-off`: ours, and that process ended before it could note that helm was done
+ * - `complete`: ours, noted as done
+ */
+export const OWN_RECORDS = ['none', 'earlier', 'at-work', 'cut-off', 'complete'] as const;
+
+export type OwnRecord = (typeof OWN_RECORDS)[number];
+
+/**
+ * What is done so that a module is deployed.
+ *
+ * - `install`: helm installs
+ * - `use`: nothing is to be mended; whether helm has to run depends on the inputs and the objects
+ * - `upgrade`: helm upgrades, whatever the inputs are
+ * - `mark-failed`: the revision gets the status `failed`, which helm upgrades over
+ * - `outwait`: left alone until helm's time-out has passed since the record was written, then as `mark-failed`
+ * - `wait`: left alone while that process lives
+ * - `set-aside`: the record is moved to another name, and what is left is looked at anew
+ */
+export type DeployRecovery = 'install' | 'use' | 'upgrade' | 'mark-failed' | 'outwait' | 'wait' | 'set-aside';
+
+/** The way from any state of a release to a deployed module. No way uninstalls, and none drops a record. */
+export function deployRecovery(release: ReleaseState, own: OwnRecord): DeployRecovery {
+  switch (release) {
+    case 'none':
+    case 'uninstalled':
+      return 'install';
+    case 'deployed':
+      return own === 'none' || own === 'earlier' ? 'upgrade' : 'use';
+    case 'failed':
+    case 'superseded':
+      return 'upgrade';
+    case 'pending-install':
+    case 'pending-upgrade':
+    case 'pending-rollback':
+    case 'uninstalling':
+      return unfinished(own);
+    case 'unknown':
+      return 'mark-failed';
+    case 'corrupt':
+      return own === 'at-work' ? 'wait' : 'set-aside';
+  }
+}
+
+function unfinished(own: OwnRecord): DeployRecovery {
+  switch (own) {
+    case 'none':
+    case 'earlier':
+      return 'outwait';
+    case 'at-work':
+      return 'wait';
+    case 'cut-off':
+    case 'complete':
+      return 'mark-failed';
+  }
+}
+
+/**
+ * What is done so that a release of ours is gone. `spare`: it stays, for nobody of us made it. `outwait`, `wait` and
+ * `set-aside` as in {@link DeployRecovery}, `uninstall` afterwards.
+ */
+export type UninstallRecovery = 'absent' | 'spare' | 'uninstall' | 'outwait' | 'wait' | 'set-aside';
+
+/** The way from any state of a release to none. `isForced`: whoever made it. */
+export function uninstallRecovery(
+  release: ReleaseState,
+  own: OwnRecord,
+  isForced: boolean,
+): UninstallRecovery {
+  if (release === 'none') return 'absent';
+  if (own === 'none' && !isForced) return 'spare';
+  const recovery = deployRecovery(release, own);
+  switch (recovery) {
+    case 'outwait':
+    case 'wait':
+    case 'set-aside':
+      return recovery;
+    case 'install':
+    case 'use':
+    case 'upgrade':
+    case 'mark-failed':
+      return 'uninstall';
+  }
+}

@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest';
+import { FakeClock } from '../../test/support/fake-clock.ts';
+import type { ReleaseRevision } from './release-store.ts';
+import { SharedReads } from './shared-reads.ts';
+
+const clockAndReads = (): { clock: FakeClock; reads: SharedReads } => {
+  const clock = new FakeClock();
+  return { clock, reads: new SharedReads(clock) };
+};
+
+const web: ReleaseRevision = {
+  release: 'web',
+  revision: 1,
+  status: 'deployed',
+  labels: {},
+  objects: undefined,
+  recordName: 'r',
+  uid: 'u',
+  resourceVersion: '1',
+  writtenAtMs: 0,
+};
+
+test('release() is known for five seconds, unless we change it ourselves', async () => {
+  const { clock, reads } = clockAndReads();
+  reads.setReleases([web, { ...web, release: 'db' }]);
+  reads.forgetRelease('db');
+  expect(reads.release('db')).toBeUndefined();
+  await clock.advance(4_999);
+  expect(reads.release('web')).toBe(web);
+  await clock.advance(1);
+  expect(reads.release('web')).toBeUndefined();
+});
+
+test('names() reads each list once in five seconds, and again after a failure', async () => {
+  const { clock, reads } = clockAndReads();
+  const asked: string[] = [];
+  const read = (list: string) => async (): Promise<ReadonlySet<string>> => {
+    asked.push(list);
+    if (asked.length === 1) throw new Error('no answer');
+    return new Set([list]);
+  };
+  await expect(reads.names('a', read('a'))).rejects.toThrow('no answer');
+  await clock.advance(0);
+  expect(await reads.names('a', read('a'))).toEqual(new Set(['a']));
+  expect(await reads.names('a', read('a'))).toEqual(new Set(['a']));
+  await clock.advance(5_000);
+  await reads.names('a', read('a'));
+  expect(asked).toEqual(['a', 'a', 'a']);
+});
+
+test('names() reads no list for a while after a hook has run', async () => {
+  const { clock, reads } = clockAndReads();
+  const read = async (): Promise<ReadonlySet<string>> => new Set();
+  await reads.names('a', read);
+  reads.forget();
+  expect(reads.names('a', read)).toBeUndefined();
+  await clock.advance(5_000);
+  expect(reads.names('a', read)).toBeDefined();
+});

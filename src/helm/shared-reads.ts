@@ -1,0 +1,69 @@
+import type { Clock } from '../lib/clock.ts';
+import type { ReleaseRevision } from './release-store.ts';
+
+/** How old an answer of the API server may be when it is used for another module too. */
+const MAX_AGE_MS = 5_000;
+
+interface Answer<Value> {
+  readonly value: Value;
+  readonly readAtMs: number;
+}
+
+/**
+ * What was read of the cluster for many modules at once: while modules that have not changed are looked through one
+ * after another, each list is asked for once. It may only be the ground for leaving a release alone, never for acting.
+ */
+export class SharedReads {
+  readonly #clock: Clock;
+  #releases: Answer<Map<string, ReleaseRevision>> | undefined;
+  readonly #names = new Map<string, Answer<Promise<ReadonlySet<string>>>>();
+  #forgottenAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  setReleases(revisions: readonly ReleaseRevision[]): void {
+    const value = new Map(revisions.map((revision) => [revision.release, revision]));
+    this.#releases = { value, readAtMs: this.#clock.now() };
+  }
+
+  /** The newest revision of a release; undefined when it is not known well enough. */
+  release(name: string): ReleaseRevision | undefined {
+    const releases = this.#releases;
+    return releases !== undefined && this.#isFresh(releases) ? releases.value.get(name) : undefined;
+  }
+
+  /** For a release that we change ourselves. */
+  forgetRelease(name: string): void {
+    this.#releases?.value.delete(name);
+  }
+
+  /**
+   * Names of the objects in a list, read at most once in five seconds.
+   *
+   * @returns undefined when lists do not pay: something keeps making them worthless
+   */
+  names(list: string, read: () => Promise<ReadonlySet<string>>): Promise<ReadonlySet<string>> | undefined {
+    const known = this.#names.get(list);
+    if (known !== undefined && this.#isFresh(known)) return known.value;
+    if (this.#clock.now() - this.#forgottenAtMs < MAX_AGE_MS) return undefined;
+    const value = read();
+    const answer = { value, readAtMs: this.#clock.now() };
+    this.#names.set(list, answer);
+    value.catch(() => {
+      if (this.#names.get(list) === answer) this.#names.delete(list);
+    });
+    return value;
+  }
+
+  /** A hook has run: it may have deleted anything. */
+  forget(): void {
+    this.#names.clear();
+    this.#forgottenAtMs = this.#clock.now();
+  }
+
+  #isFresh({ readAtMs }: Answer<unknown>): boolean {
+    return this.#clock.now() - readAtMs < MAX_AGE_MS;
+  }
+}
