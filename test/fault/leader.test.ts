@@ -161,10 +161,10 @@ describeCluster('two replicas', (cluster) => {
     one.signal('SIGSTOP');
     await vi.waitFor(async () => expect(await processesOf(world)).toEqual([]), 20_000);
     await using two = await replicas.start(2);
-    await two.untilConverged();
-    expect((await releaseStatuses(world, 'web')).at(-1)).toBe('deployed');
+    await untilLeading(two);
     one.signal('SIGCONT');
     await expectSteppedDown(one, 'could not be renewed in time');
+    await two.untilConverged();
     expect((await releaseStatuses(world, 'web')).at(-1)).toBe('deployed');
   });
 

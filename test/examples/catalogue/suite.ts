@@ -1,5 +1,6 @@
 import type { Backend } from '../../support/world.ts';
 import { startupGlobalTests } from './001-startup-global.ts';
+import { startupGlobalHighAvailabilityTests } from './002-startup-global-high-availability.ts';
 import { monitorPodsTests } from './101-monitor-pods.ts';
 import { monitorNamespacesTests } from './102-monitor-namespaces.ts';
 import { scheduleTests } from './103-schedule.ts';
@@ -17,6 +18,7 @@ import { sysctlTunerTests } from './sysctl-tuner.ts';
 /** Every example of the catalogue, on one API server. Each backend runs all of them. */
 export function catalogueTests(backend: () => Backend): void {
   startupGlobalTests(backend);
+  startupGlobalHighAvailabilityTests(backend);
   startupHooksTests(backend);
   monitorPodsTests(backend);
   monitorNamespacesTests(backend);
