@@ -98,7 +98,7 @@ async function renderedObjects(
 ): Promise<readonly RawObject[]> {
   if (module.chart === 'none') return [];
   const values = visibleToHelm(operator.deps.values, module.name);
-  const manifest = await base.helm.render({ module, values }, signal);
+  const manifest = await base.helm.render({ module, values }, signal, { hasHooks: true });
   return parseManifest(manifest).flatMap(({ object }) => (object === undefined ? [] : unfold(object)));
 }
 

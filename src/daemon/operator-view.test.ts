@@ -10,7 +10,17 @@ function viewOf(lab: OperatorLab): DaemonView {
     render: async ({ module, values }) => `# ${module.name} ${JSON.stringify(values)}`,
     monitors: { resources: (module) => (module === 'web' ? ['n/Pod/p'] : undefined) },
   };
-  return createView({ operator: lab.operator, clock: lab.clock, helm: helm as Helm, patcherAccess: () => [] });
+  return createView({
+    operator: lab.operator,
+    clock: lab.clock,
+    helm: helm as Helm,
+    live: {
+      kube: { request: () => Promise.reject(new Error('no cluster here')) },
+      find: () => Promise.reject(new Error('no cluster here')),
+      namespace: 'n',
+    },
+    patcherAccess: () => [],
+  });
 }
 
 const never = new AbortController().signal;

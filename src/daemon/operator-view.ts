@@ -6,6 +6,8 @@ import type { JsonObject } from '../lib/json.ts';
 import { policyRules, type ResourceAccess } from '../modules/access/policy-rules.ts';
 import type { HookRuntime } from '../operator/hook-runtime.ts';
 import type { Operator } from '../operator/operator.ts';
+import { changeText } from '../operator/plan/change-text.ts';
+import { type LiveDeps, liveChanges } from '../operator/plan/live-changes.ts';
 import { countsForConverge, describeTask, type Task } from '../operator/tasks.ts';
 import type { TaskQueue } from '../queue/task-queue.ts';
 import type {
@@ -23,6 +25,8 @@ export interface ViewDeps {
   readonly operator: Operator;
   readonly clock: Clock;
   readonly helm: Pick<HelmDriver, 'render' | 'monitors'>;
+  /** For comparing manifests with the cluster. */
+  readonly live: LiveDeps;
   /** What hooks have patched so far needs. */
   readonly patcherAccess: () => readonly ResourceAccess[];
 }
@@ -44,7 +48,7 @@ export function createView(deps: ViewDeps): DaemonView {
     globalHooks: () => operator.globalHooks.map(({ hook }) => hook.name),
     global: sectionView(operator, GLOBAL_SECTION, () => operator.globalHooks),
     module: (name) => moduleView(deps, name),
-    patchRules: () => policyRules(deps.patcherAccess()).map((rule) => ({ ...rule }) as JsonObject), // texts and lists
+    patchRules: () => policyRules(deps.patcherAccess()).map((rule) => ({ ...rule })),
     monitoredResources: () =>
       Object.fromEntries(operator.enabledModules.map((name) => [name, helm.monitors.resources(name)])),
   };
@@ -91,15 +95,19 @@ function statusText({ status }: TaskQueue<Task>, nowMs: number): string {
   }
 }
 
-function moduleView({ operator, helm }: ViewDeps, text: string): ModuleView | undefined {
+function moduleView({ operator, helm, live }: ViewDeps, text: string): ModuleView | undefined {
   const module = operator.modules.find(({ name }) => name === text);
   if (module === undefined) return undefined;
   return {
     ...sectionView(operator, module.name, () => operator.moduleStates.get(module.name)?.hooks ?? []),
     valuesKey: sectionOf(module.name),
-    render: async (_options, signal) => {
+    render: async ({ isDebug, isDiff }, signal) => {
       if (module.chart === 'none') return '';
-      return helm.render({ module, values: visibleToHelm(operator.deps.values, module.name) }, signal);
+      const request = { module, values: visibleToHelm(operator.deps.values, module.name) };
+      const manifest = await helm.render(request, signal, { isDebug });
+      if (!isDiff) return manifest;
+      const changes = await liveChanges(live, manifest, signal);
+      return changes.length === 0 ? 'No diff found\n' : changeText(changes);
     },
   };
 }
@@ -111,7 +119,7 @@ function sectionView(
 ): SectionView {
   const { values } = operator.deps;
   return {
-    values: () => values.values(owner),
+    values: () => values.writtenValues(owner),
     configValues: () => values.configValues(owner) ?? {},
     patches: () => {
       const dump = values.patchesDump(owner);

@@ -1,5 +1,7 @@
 import { bindingCount } from '../hooks/hook.ts';
 import type { OperatorError } from '../lib/errors.ts';
+import { redactedLog } from '../lib/redacted-log.ts';
+import { Redactor } from '../lib/redactor.ts';
 import { HookMetrics } from '../metrics/hook-metrics.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import { warnAboutUnknownModules } from '../operator/handlers/apply-config.ts';
@@ -89,7 +91,9 @@ interface StartSignals {
   readonly onLost: (error: OperatorError) => void;
 }
 
-async function start(settings: Settings, host: DaemonHost, signals: StartSignals) {
+async function start(settings: Settings, given: DaemonHost, signals: StartSignals) {
+  const redactor = new Redactor();
+  const host: DaemonHost = { ...given, log: redactedLog(given.log, redactor) };
   const { clock, log } = host;
   const { running, stop } = signals;
   refuseUnsupported(settings);
@@ -140,6 +144,7 @@ async function start(settings: Settings, host: DaemonHost, signals: StartSignals
     hookMetrics,
     configMap,
     loader,
+    redactor,
     stop,
     running,
   });
@@ -155,10 +160,15 @@ async function start(settings: Settings, host: DaemonHost, signals: StartSignals
     operator,
     clock,
     helm: base.helm,
+    live: {
+      kube: base.cluster.helm,
+      find: (apiVersion, kind, signal) => base.cluster.discovery.find(apiVersion, kind, signal),
+      namespace: settings.namespace,
+    },
     patcherAccess: base.cluster.patcherAccess,
   });
   built.view = view;
-  await startDebug(settings, host, view, running);
+  await startDebug(settings, host, { view, redactor }, running);
   running.defer(() => shutDown(operator));
   startUp(operator, { stop, abort: signals.abort });
   startLoops(host, { operator, configMap, scheduleManager: parts.scheduleManager, metrics, stop, running });

@@ -62,9 +62,13 @@ export interface TemplateArguments extends ReleaseTarget {
   /** For instance `v1.34.2`; undefined takes what helm assumes. */
   readonly kubeVersion?: string;
   readonly apiVersions: readonly string[];
+  /** Whether the manifests of helm hooks are among the output; default false. */
+  readonly hasHooks?: boolean;
+  /** Whether manifests that are no valid YAML are printed too; default false. */
+  readonly isDebug?: boolean;
 }
 
-/** `helm template`, as an upgrade and without the cluster: no lookup, no helm hooks, no CRDs. */
+/** `helm template`, as an upgrade and without the cluster: no lookup, no CRDs. */
 export function templateArguments(options: TemplateArguments): string[] {
   return [
     'template',
@@ -72,7 +76,8 @@ export function templateArguments(options: TemplateArguments): string[] {
     '--values',
     options.valuesFile,
     '--is-upgrade',
-    '--no-hooks',
+    ...(options.hasHooks === true ? [] : ['--no-hooks']),
+    ...(options.isDebug === true ? ['--debug'] : []),
     '--skip-crds',
     ...(options.kubeVersion === undefined ? [] : ['--kube-version', options.kubeVersion]),
     ...(options.apiVersions.length === 0 ? [] : ['--api-versions', options.apiVersions.join(',')]),

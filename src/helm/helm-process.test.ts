@@ -31,20 +31,25 @@ test.each<[string, ProcessOutcome, string, object]>([
     'an error',
     { type: 'exited', exitCode: 1 },
     'WARNING: x\nError: UPGRADE FAILED: y\n',
-    { type: 'failed', error: 'UPGRADE FAILED: y' },
+    { type: 'failed', error: 'UPGRADE FAILED: y', stdout: 'out' },
   ],
-  ['silence', { type: 'exited', exitCode: 3 }, '', { type: 'failed', error: 'helm exited with code 3' }],
+  [
+    'silence',
+    { type: 'exited', exitCode: 3 },
+    '',
+    { type: 'failed', error: 'helm exited with code 3', stdout: 'out' },
+  ],
   [
     'a kill',
     { type: 'signalled', signal: 'SIGKILL' },
     '',
-    { type: 'failed', error: 'helm was killed by SIGKILL' },
+    { type: 'failed', error: 'helm was killed by SIGKILL', stdout: 'out' },
   ],
   [
     'a time-out',
     { type: 'timed-out', timeoutMs: 1_000 },
     'Error: cancelled',
-    { type: 'failed', error: 'helm did not end within 1000 ms: cancelled' },
+    { type: 'failed', error: 'helm did not end within 1000 ms: cancelled', stdout: 'out' },
   ],
 ])('runHelm() reports %s', async (_case, outcome, stderr, expected) => {
   expect(await run(outcome, stderr)).toEqual(expected);
@@ -54,7 +59,7 @@ test('runHelm() hides secret values in errors', async () => {
   const outcome = await run({ type: 'exited', exitCode: 1 }, 'Error: bad "hunter22"', {
     web: { password: 'hunter22' },
   });
-  expect(outcome).toEqual({ type: 'failed', error: 'bad "***"' });
+  expect(outcome).toEqual({ type: 'failed', error: 'bad "***"', stdout: 'out' });
 });
 
 test('helmError() is bounded', () => {

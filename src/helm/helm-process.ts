@@ -26,7 +26,7 @@ export interface HelmRun {
 
 export type HelmOutcome =
   | { readonly type: 'succeeded'; readonly stdout: string; readonly isStdoutTruncated: boolean }
-  | { readonly type: 'failed'; readonly error: string };
+  | { readonly type: 'failed'; readonly error: string; readonly stdout: string };
 
 /** Runs helm once. A failing helm is an outcome; PROCESS_SPAWN is thrown when there is no helm to run. */
 export async function runHelm(
@@ -52,11 +52,19 @@ export async function runHelm(
   switch (outcome.type) {
     case 'exited':
       if (outcome.exitCode === 0) return { type: 'succeeded', stdout, isStdoutTruncated };
-      return { type: 'failed', error: said === '' ? `helm exited with code ${outcome.exitCode}` : said };
+      return {
+        type: 'failed',
+        error: said === '' ? `helm exited with code ${outcome.exitCode}` : said,
+        stdout,
+      };
     case 'signalled':
-      return { type: 'failed', error: withDetail(`helm was killed by ${outcome.signal}`, said) };
+      return { type: 'failed', error: withDetail(`helm was killed by ${outcome.signal}`, said), stdout };
     case 'timed-out':
-      return { type: 'failed', error: withDetail(`helm did not end within ${outcome.timeoutMs} ms`, said) };
+      return {
+        type: 'failed',
+        error: withDetail(`helm did not end within ${outcome.timeoutMs} ms`, said),
+        stdout,
+      };
   }
 }
 

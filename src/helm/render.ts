@@ -12,6 +12,13 @@ import { withRunDirectory } from './run-directory.ts';
 
 const MAX_RENDERED_BYTES = 64 * 1024 * 1024;
 
+export interface RenderOptions {
+  /** Whether manifests of helm hooks are among the result; default false. */
+  readonly hasHooks?: boolean;
+  /** Whether text that is no valid YAML is a result too, with the error below it as a comment; default false. */
+  readonly isDebug?: boolean;
+}
+
 /**
  * What a module's chart renders to as an upgrade, extra labels included, with the capabilities of the cluster but
  * without reading objects from it (`lookup` gives nothing). Changes nothing.
@@ -22,6 +29,7 @@ export async function renderModule(
   context: DriverContext,
   { module, values }: DeployRequest,
   signal: AbortSignal,
+  { hasHooks = false, isDebug = false }: RenderOptions = {},
 ): Promise<string> {
   const kind = chartKind(module.path);
   if (kind === undefined) {
@@ -38,7 +46,15 @@ export async function renderModule(
     const valuesFile = join(directory, 'values.yaml');
     await writeFile(valuesFile, canonicalJson(values), { mode: 0o600 });
     const target = { release: module.name, namespace, kubeContext };
-    const args = templateArguments({ ...target, chartDir, valuesFile, kubeVersion: gitVersion, apiVersions });
+    const args = templateArguments({
+      ...target,
+      chartDir,
+      valuesFile,
+      kubeVersion: gitVersion,
+      apiVersions,
+      hasHooks,
+      isDebug,
+    });
     const run = {
       args,
       timeoutMs: processLimitMs(timeoutMs),
@@ -47,6 +63,7 @@ export async function renderModule(
     };
     const outcome = await runHelm(context, run, signal);
     if (outcome.type === 'failed') {
+      if (isDebug && outcome.stdout !== '') return withError(outcome.stdout, outcome.error);
       throw new OperatorError('HELM_FAILED', `Cannot render module "${module.name}": ${outcome.error}`);
     }
     if (outcome.isStdoutTruncated) {
@@ -57,4 +74,9 @@ export async function renderModule(
     }
     return addLabels(outcome.stdout, extraLabels).text;
   });
+}
+
+function withError(manifest: string, error: string): string {
+  const comment = error.split('\n').map((line) => `# ${line}\n`);
+  return `${manifest.replace(/\n?$/, '\n')}# Error:\n${comment.join('')}`;
 }

@@ -133,4 +133,30 @@ export function planTests(backend: () => Backend): void {
     expect(exitCode).toBe(1);
     expect(stderr).toContain('there is no module or release wbe');
   });
+
+  test('module render shows manifests, what they would change in the cluster, and text that is no YAML', async () => {
+    await using world = await World.create(backend(), { modules: MODULES, config: {} });
+    await world.converge();
+    const rendered = await runInWorld(world, 'module', 'render', 'web');
+    expect(rendered.stdout).toContain('name: chart-web');
+    expect((await runInWorld(world, 'module', 'render', 'web', '--diff')).stdout).toBe('No diff found\n');
+    await world.merge('configmaps', 'chart-web', { data: { color: 'green', own: 'kept' } });
+    await world.merge('secrets', 'web', { data: { password: 'c3dvcmRmaXNo' } });
+    const { stdout } = await runInWorld(world, 'module', 'render', 'web', '--diff');
+    const title = `v1/ConfigMap ${world.namespace}/chart-web`;
+    expect(stdout).toContain(`--- cluster/${title}\n+++ rendered/${title}\n`);
+    expect(stdout).toContain('-  color: green\n+  color: red\n');
+    expect(stdout).toContain("-  password: '*** (before)'\n+  password: '*** (after)'\n");
+    expect(stdout).not.toMatch(/c3dvcmRmaXNo|swordfish|hunter2/);
+    expect((await world.get('configmaps', 'chart-web'))?.['data']).toEqual({ color: 'green', own: 'kept' });
+
+    await world.write('modules', { '001-web/templates/bad.yaml': 'a: b: c\n' });
+    const failed = await runInWorld(world, 'module', 'render', 'web');
+    expect(failed).toMatchObject({ exitCode: 1, stdout: '' });
+    expect(failed.stderr).toContain('bad.yaml');
+    const debug = await runInWorld(world, 'module', 'render', 'web', '--debug');
+    expect(debug.exitCode).toBe(0);
+    expect(debug.stdout).toContain('a: b: c');
+    expect(debug.stdout).toMatch(/# Error:\n# .*bad\.yaml/);
+  });
 }

@@ -11,9 +11,11 @@ export interface CommandResult {
 /** Runs a command of the command line on the directories and the cluster of a world. */
 export async function runInWorld(world: World, ...args: readonly string[]): Promise<CommandResult> {
   const said = { stdout: '', stderr: '' };
-  const flags = Object.entries(world.flags).map(([name, value]) => `--${name}=${value}`);
-  const exitCode = await runCli([...args, ...flags], {
-    env: { ...world.hostEnv, ...world.settingsEnv },
+  const { 'debug-unix-socket': socket, ...settings } = world.flags;
+  const flags = Object.entries(settings).map(([name, value]) => `--${name}=${value}`);
+  const takesSettings = ['plan', 'rbac'].includes(args[0] ?? '');
+  const exitCode = await runCli(takesSettings ? [...args, ...flags] : args, {
+    env: { ...world.hostEnv, ...world.settingsEnv, DEBUG_UNIX_SOCKET: socket },
     cwd: world.directory,
     clock: systemClock,
     stdout: { write: (text: string) => (said.stdout += text) },

@@ -4,7 +4,7 @@ import { isHook, isList } from '../../helm/manifest-object.ts';
 import { canonicalJson, isObject, parseJson } from '../../lib/json.ts';
 import { type DiffLine, lineDiff } from './line-diff.ts';
 
-type RawObject = Readonly<Record<string, unknown>>;
+export type RawObject = Readonly<Record<string, unknown>>;
 
 /** What would happen to one object of a release. */
 export interface ObjectChange {
@@ -25,13 +25,20 @@ export interface ObjectChange {
 export function manifestChanges(before: string, after: string, namespace: string): ObjectChange[] {
   const [old, wanted] = [objectsByTitle(before, namespace), objectsByTitle(after, namespace)];
   const titles = [...new Set([...old.keys(), ...wanted.keys()])].toSorted();
-  return titles.flatMap((title): ObjectChange[] => {
-    const [left, right] = masked(old.get(title), wanted.get(title));
-    if (right === undefined) return [{ change: 'delete', object: title, lines: [] }];
-    const lines = lineDiff(left === undefined ? '' : yamlOf(left), yamlOf(right));
-    if (lines.length === 0) return [];
-    return [{ change: left === undefined ? 'create' : 'change', object: title, lines }];
-  });
+  return titles.flatMap((title) => objectChange(title, old.get(title), wanted.get(title)) ?? []);
+}
+
+/** What changes about one object; undefined when nothing does. Data of a Secret is masked. */
+export function objectChange(
+  title: string,
+  before: RawObject | undefined,
+  after: RawObject | undefined,
+): ObjectChange | undefined {
+  const [left, right] = masked(before, after);
+  if (right === undefined) return { change: 'delete', object: title, lines: [] };
+  const lines = lineDiff(left === undefined ? '' : yamlOf(left), yamlOf(right));
+  if (lines.length === 0) return undefined;
+  return { change: left === undefined ? 'create' : 'change', object: title, lines };
 }
 
 function objectsByTitle(manifest: string, namespace: string): Map<string, RawObject> {
@@ -41,12 +48,14 @@ function objectsByTitle(manifest: string, namespace: string): Map<string, RawObj
   return new Map(objects.map((object) => [titleOf(object, namespace), object]));
 }
 
-function unfold(object: RawObject): RawObject[] {
+/** The objects of a list, or the one that is none. */
+export function unfold(object: RawObject): RawObject[] {
   const { items } = object;
   return isList(object) && Array.isArray(items) ? items.filter(isObject).flatMap(unfold) : [object];
 }
 
-function titleOf({ apiVersion, kind, metadata }: RawObject, namespace: string): string {
+/** How people find an object: `<apiVersion>/<Kind> <namespace>/<name>`. */
+export function titleOf({ apiVersion, kind, metadata }: RawObject, namespace: string): string {
   const { name, namespace: own } = isObject(metadata) ? metadata : {};
   const place = typeof own === 'string' && own !== '' ? own : namespace;
   return `${String(apiVersion)}/${String(kind)} ${place}/${String(name)}`;
