@@ -184,3 +184,7 @@ test.each([
   expect(problemsOf({ ...ha, ...env })).toContain(problem);
   expect(() => read(env)).not.toThrow();
 });
+
+test('the failure policy of webhooks is accepted, though hooks decide it', () => {
+  expect(read({ VALIDATING_WEBHOOK_FAILURE_POLICY: 'Ignore' }).validatingFailurePolicy).toBe('Ignore');
+});

@@ -21,6 +21,28 @@ function gaps(list: string, tests: string): string[] {
   });
 }
 
+/** The same for a list whose lines `Test: file > name`, one or more an entry, also name the file. */
+async function gapsByFile(list: string, read: (file: string) => Promise<string>): Promise<string[]> {
+  const found: string[] = [];
+  for (const entry of list.split(/^- /m).slice(1)) {
+    const named = [...entry.matchAll(/^ {2}Test: (\S+) > (.+)$/gm)];
+    if (named.length === 0) found.push(`no test is named for: ${entry.split('\n', 1)[0]}`);
+    for (const [, file = '', name = ''] of named) {
+      const text = await read(file).catch(() => '');
+      if (!isNamedIn(text, name)) found.push(`there is no test in ${file} named: ${name}`);
+    }
+  }
+  return found;
+}
+
+/** Whether a test, or a row of a table of tests, has this name. */
+function isNamedIn(text: string, name: string): boolean {
+  return [`'${name}'`, `"${name}"`].some((literal) => {
+    const escaped = literal.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
+    return new RegExp(String.raw`[([]\s*${escaped}[,\]]`).test(text);
+  });
+}
+
 test('every behaviour in seed-003.md has a test', async () => {
   const list = await readFile(join(testDirectory, 'seed-003.md'), 'utf8');
   const tests =
@@ -28,10 +50,51 @@ test('every behaviour in seed-003.md has a test', async () => {
   expect(gaps(list, tests)).toEqual([]);
 });
 
-test('an entry without a test is found', () => {
+test('every behaviour in contract-hooks.md has a test', async () => {
+  const list = await readFile(join(testDirectory, 'contract-hooks.md'), 'utf8');
+  expect(await gapsByFile(list, (file) => readFile(join(testDirectory, '..', file), 'utf8'))).toEqual([]);
+});
+
+test.each([
+  ['11.', 81],
+  ['10.', 22],
+])('contract-hooks.md has an entry for each row of section %s', async (section, rows) => {
+  const list = await readFile(join(testDirectory, 'contract-hooks.md'), 'utf8');
+  const parts = list.split(/^## /m).filter((part) => part.split('\n', 1)[0]?.includes(`(${section}`));
+  const numbers = [...parts.join('\n').matchAll(/^- (\d+)\. /gm)].map(([, number]) => Number(number));
+  expect(numbers).toEqual(Array.from({ length: rows }, (_, index) => index + 1));
+});
+
+test('an entry without a test is found', async () => {
   const list = '- One.\n  Test: it exists\n- Two.\n  Test: it does not\n- Three.\n';
   expect(gaps(list, "test('it exists', () => {});")).toEqual([
     'there is no test named: it does not',
+    'no test is named for: Three.',
+  ]);
+});
+
+test('an entry without a test in the file it names is found', async () => {
+  const list = `- One.
+  Test: a.ts > it exists
+  Test: b.ts > it exists
+- Two.
+  Test: a.ts > a row
+  Test: a.ts > on a line of its own: %s
+  Test: a.ts > "it" exists
+- Three.
+`;
+  const text = `test('it exists', () => {});
+test.each([
+  ['a row', 1],
+])(
+  'on a line of its own: %s',
+  () => undefined,
+);
+expect('"it" exists');`;
+  const read = (file: string) => (file === 'a.ts' ? Promise.resolve(text) : Promise.reject(new Error(file)));
+  expect(await gapsByFile(list, read)).toEqual([
+    'there is no test in b.ts named: it exists',
+    'there is no test in a.ts named: "it" exists',
     'no test is named for: Three.',
   ]);
 });
