@@ -161,6 +161,13 @@ export const SETTINGS = {
     '',
     'Release that the clean-up of unknown releases spares.',
   ),
+  purgesForeignReleases: setting(
+    'purge-foreign-releases',
+    'ADDON_OPERATOR_PURGE_FOREIGN_RELEASES',
+    booleanType,
+    'false',
+    'Let the clean-up after the first converge also remove releases without a module that others made.',
+  ),
   helmBinPath: setting(
     'helm-bin-path',
     'HELM_BIN_PATH',

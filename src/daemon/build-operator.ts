@@ -68,15 +68,7 @@ export interface BuiltOperator {
 export async function buildOperator(options: BuildOptions): Promise<BuiltOperator> {
   const { settings, host, base, metrics, configMap, loader, stop } = options;
   const { clock, random, log } = host;
-  const find = (): Promise<FoundModules> =>
-    findModules({
-      dirs: settings.modulesDirs,
-      defaultOrder: settings.unnumberedModulesOrder,
-      isStrict: settings.requiresValuesFiles,
-      globalHooksDir: settings.globalHooksDir,
-      log,
-    });
-  let found = await find();
+  let found = await find(options);
   const crds = createCrds(options);
   await crds.read(found.modules);
   const secrets = createSecrets(options, (references) => onSecretsChange(operator, references));
@@ -99,17 +91,7 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
   const execution = createExecution({ ...options, values, dynamicFlags, followSecrets }, () => operator);
   const runScript = createScript(options, values);
   const hookParts: HookPartsDeps = { host, metrics, stop, ...base };
-  const schedules = new Schedules({
-    add: (crontab, id) => scheduleManager.add(crontab, id),
-    remove: (crontab, id) => scheduleManager.remove(crontab, id),
-    onTick: (runtime, binding) => operator.onScheduleTick(runtime, binding),
-  });
-  const scheduleManager = new ScheduleManager({
-    clock,
-    log,
-    onFire: (_crontab, ids) => schedules.fire(ids),
-    onMissed: (crontab, ticks) => metrics.missedTicks(crontab, ticks),
-  });
+  const { schedules, scheduleManager } = createSchedules(options, () => operator);
   const webhooks = createWebhooks({ ...options, kube: base.cluster.main }, base.reflectors, () => operator);
   const queues: QueueSet<Task> = new QueueSet<Task>({
     clock,
@@ -136,7 +118,7 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
       loadGlobalHooks: (signal) =>
         loader.load(globalHooksRoot(settings.globalHooksDir), { type: 'global' }, signal),
       reloadModules: async () => {
-        found = await find();
+        found = await find(options);
         await crds.read(found.modules);
         values.setStatic(found.staticValues);
         await followSecrets();
@@ -150,11 +132,37 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
       runsModulesInParallel: settings.runsModulesInParallel,
       failurePolicy: settings.moduleFailurePolicy,
       ignoredRelease: settings.helmIgnoreRelease,
+      purgesForeignReleases: settings.purgesForeignReleases,
     },
     found.modules,
   );
   const handle = withoutSecrets(taskHandler(operator), options.redactor);
   return { operator, scheduleManager };
+}
+
+function find({ settings, host }: BuildOptions): Promise<FoundModules> {
+  return findModules({
+    dirs: settings.modulesDirs,
+    defaultOrder: settings.unnumberedModulesOrder,
+    isStrict: settings.requiresValuesFiles,
+    globalHooksDir: settings.globalHooksDir,
+    log: host.log,
+  });
+}
+
+function createSchedules({ host: { clock, log }, metrics }: BuildOptions, operator: () => Operator) {
+  const schedules = new Schedules({
+    add: (crontab, id) => scheduleManager.add(crontab, id),
+    remove: (crontab, id) => scheduleManager.remove(crontab, id),
+    onTick: (runtime, binding) => operator().onScheduleTick(runtime, binding),
+  });
+  const scheduleManager = new ScheduleManager({
+    clock,
+    log,
+    onFire: (_crontab, ids) => schedules.fire(ids),
+    onMissed: (crontab, ticks) => metrics.missedTicks(crontab, ticks),
+  });
+  return { schedules, scheduleManager };
 }
 
 /** What the ConfigMap says at the start has to match the schemas of all modules that flags enable. */

@@ -1,3 +1,4 @@
+import type { Redactor } from '../lib/redactor.ts';
 import type { DaemonView } from '../server/daemon-view.ts';
 import { startDebugServer, startDebugTcpServer } from '../server/debug-server.ts';
 import { logLevelParameter } from '../settings/log-level-parameter.ts';
@@ -9,7 +10,7 @@ import type { DaemonHost } from './host.ts';
 export async function startDebug(
   settings: Settings,
   { clock, log }: DaemonHost,
-  view: DaemonView,
+  { view, redactor }: { readonly view: DaemonView; readonly redactor: Redactor },
   running: AsyncDisposableStack,
 ): Promise<void> {
   const parameters = new RuntimeParameters([logLevelParameter(log)], clock);
@@ -19,10 +20,11 @@ export async function startDebug(
     stop.abort();
     await expiry;
   });
-  const socket = await startDebugServer(settings.debugUnixSocket, { view, parameters }, log);
+  const endpoint = { view, parameters, redact: (text: string) => redactor.text(text) };
+  const socket = await startDebugServer(settings.debugUnixSocket, endpoint, log);
   running.defer(() => socket.stop());
   if (settings.debugHttpAddress === '') return;
-  const server = await startDebugTcpServer(settings.debugHttpAddress, { view, parameters }, log);
+  const server = await startDebugTcpServer(settings.debugHttpAddress, endpoint, log);
   running.defer(() => server.stop());
   log.info({ address: settings.debugHttpAddress }, 'debug endpoint listens on TCP, read only');
 }

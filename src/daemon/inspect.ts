@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Redactor } from '../lib/redactor.ts';
 import { HookMetrics } from '../metrics/hook-metrics.ts';
 import type { Operator } from '../operator/operator.ts';
 import type { Settings } from '../settings.ts';
@@ -65,6 +66,7 @@ export async function inspect<T>(
     hookMetrics,
     configMap,
     loader,
+    redactor: new Redactor(),
     stop: signal,
     running,
   });

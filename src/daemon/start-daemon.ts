@@ -1,7 +1,5 @@
 import { bindingCount } from '../hooks/hook.ts';
 import type { OperatorError } from '../lib/errors.ts';
-import { redactedLog } from '../lib/redacted-log.ts';
-import { Redactor } from '../lib/redactor.ts';
 import { HookMetrics } from '../metrics/hook-metrics.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import { warnAboutUnknownModules } from '../operator/handlers/apply-config.ts';
@@ -16,9 +14,10 @@ import { buildOperator } from './build-operator.ts';
 import { loadPatiently, startLoops } from './daemon-loops.ts';
 import { createMetrics } from './daemon-metrics.ts';
 import { startDebug } from './debug-endpoint.ts';
-import { createHookLoader, type HookPartsDeps } from './hook-parts.ts';
+import { createHookLoader } from './hook-parts.ts';
 import type { DaemonHost } from './host.ts';
 import { createView, STARTING_VIEW } from './operator-view.ts';
+import { withRedactedLog } from './secret-parts.ts';
 import { stopDaemon } from './stop-daemon.ts';
 import { takeLead } from './take-lead.ts';
 import { refuseUnsupported } from './unsupported-settings.ts';
@@ -92,8 +91,7 @@ interface StartSignals {
 }
 
 async function start(settings: Settings, given: DaemonHost, signals: StartSignals) {
-  const redactor = new Redactor();
-  const host: DaemonHost = { ...given, log: redactedLog(given.log, redactor) };
+  const { host, redactor } = withRedactedLog(given);
   const { clock, log } = host;
   const { running, stop } = signals;
   refuseUnsupported(settings);
@@ -134,8 +132,7 @@ async function start(settings: Settings, given: DaemonHost, signals: StartSignal
   });
   const configMap = createConfigMap(settings, host, base);
   await loadPatiently(configMap, host, stop);
-  const hookParts: HookPartsDeps = { host, metrics, stop, ...base };
-  const loader = createHookLoader(hookParts, stop);
+  const loader = createHookLoader({ host, metrics, stop, ...base }, stop);
   const parts = await buildOperator({
     settings,
     host,
@@ -150,9 +147,7 @@ async function start(settings: Settings, given: DaemonHost, signals: StartSignal
   });
   const { operator } = parts;
   warnAboutUnknownModules(operator);
-  const hooks = await operator.deps.loadGlobalHooks(stop);
-  operator.globalHooks = hooks.map((hook) => operator.deps.createRuntime(hook));
-  for (const hook of hooks) metrics.setBindingCount('', hook.name, bindingCount(hook));
+  await loadHooks(operator, metrics, stop);
   built.operator = operator;
   // Before the queues: requests may come earlier than the first hook runs, but not before their hooks are loaded.
   await operator.deps.setWebhooks(operator.globalHooks, true, stop);
@@ -175,6 +170,12 @@ async function start(settings: Settings, given: DaemonHost, signals: StartSignal
   if (settings.watchesFiles)
     running.defer(watchFiles([settings.globalHooksDir, ...settings.modulesDirs], host, operator, stop));
   return { operator, httpPort };
+}
+
+async function loadHooks(operator: Operator, metrics: OperatorMetrics, stop: AbortSignal): Promise<void> {
+  const hooks = await operator.deps.loadGlobalHooks(stop);
+  operator.globalHooks = hooks.map((hook) => operator.deps.createRuntime(hook));
+  for (const hook of hooks) metrics.setBindingCount('', hook.name, bindingCount(hook));
 }
 
 function createConfigMap(

@@ -31,6 +31,7 @@ export const ERROR_CODES = [
   'OBJECT_PATCH_FAILED',
   'PROCESS_SPAWN',
   'SCHEDULE_INVALID',
+  'SECRET_MISSING',
   'TOOL_UNAVAILABLE',
   'VALUES_INVALID',
   'VALUES_PATCH_INVALID',
@@ -39,7 +40,6 @@ export const ERROR_CODES = [
 
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
-/**
 /** What is known of a failure besides its message, as fields of log records; nothing secret. */
 export type ErrorFacts = Readonly<Record<string, string | number>>;
 
@@ -48,28 +48,29 @@ interface OperatorErrorOptions {
   readonly facts?: ErrorFacts;
 }
 
+/**
  * The only error class of the project. `message` says what failed and where, in words a user can act on;
  * `cause` keeps what a library or the system reported.
  */
 export class OperatorError extends Error {
   readonly code: ErrorCode;
-
   readonly facts: ErrorFacts;
-  constructor(code: ErrorCode, message: string, options?: { readonly cause?: unknown }) {
+
+  constructor(code: ErrorCode, message: string, options: OperatorErrorOptions = {}) {
     super(message, options);
     this.name = 'OperatorError';
     this.code = code;
-  }
     // An error that only adds words to another one knows what that one knows.
     this.facts = options.facts ?? factsOf(options.cause);
+  }
 }
 
-/** Whether `error` is an OperatorError with the given code. */
 /** The facts of anything that was thrown. */
 export function factsOf(error: unknown): ErrorFacts {
   return error instanceof OperatorError ? error.facts : {};
 }
 
+/** Whether `error` is an OperatorError with the given code. */
 export function hasCode(error: unknown, code: ErrorCode): error is OperatorError {
   return error instanceof OperatorError && error.code === code;
 }

@@ -15,6 +15,8 @@ export interface DebugEndpoint {
     /** Throws with the reason when it refuses. */
     set(name: string, value: string, duration: string): void;
   };
+  /** Takes secrets out of an answer. */
+  readonly redact?: (text: string) => string;
 }
 
 type Handler = (request: ServerRequest, groups: Groups, signal: AbortSignal) => Answer | Promise<Answer>;
@@ -40,6 +42,7 @@ interface Route {
 export function debugHandler(endpoint: DebugEndpoint, isReadOnly: boolean): RequestHandler {
   const routes = [...daemonRoutes(endpoint), ...globalRoutes(endpoint), ...moduleRoutes(endpoint)];
   routes.push(discoveryRoute(routes));
+  const { redact = (text: string) => text } = endpoint;
   return async (request, signal) => {
     const matching = routes.filter((route) => route.pattern.test(request.path));
     const route = matching.find(({ method }) => method === request.method);
@@ -47,13 +50,14 @@ export function debugHandler(endpoint: DebugEndpoint, isReadOnly: boolean): Requ
     if (route === undefined || (isReadOnly && route.method !== 'GET')) return METHOD_NOT_ALLOWED;
     const groups = route.pattern.exec(request.path)?.groups;
     try {
-      return await route.handle(
+      const answer = await route.handle(
         request,
         { format: formatOf(groups?.['format']), module: groups?.['module'] ?? '' },
         signal,
       );
+      return { ...answer, body: redact(answer.body) };
     } catch (error) {
-      return textAnswer(`${errorText(error)}\n`, 500);
+      return textAnswer(redact(`${errorText(error)}\n`), 500);
     }
   };
 }

@@ -10,6 +10,13 @@ import { patchSection, sectionAfter } from './patch-section.ts';
 import type { SectionSchemas } from './schemas/section-schemas.ts';
 import { problemList } from './schemas/value-problem.ts';
 import type { ValuesSchema } from './schemas/values-schema.ts';
+import {
+  referencesIn,
+  resolveSecrets,
+  type SecretLookup,
+  type Unresolved,
+} from './secrets/resolve-secrets.ts';
+import type { SecretReference } from './secrets/secret-reference.ts';
 import type { PatchOperation } from './values-patch.ts';
 
 /** What the files in the modules directories say. */
@@ -20,6 +27,18 @@ export interface StaticValues {
   /** Of those owners that have any. */
   readonly schemas?: ReadonlyMap<ValuesOwner, SectionSchemas>;
 }
+
+/** References to Secrets in values. */
+export interface ValuesSecrets extends SecretLookup {
+  /** Whether references in files and in the ConfigMap mean anything for this owner; else they are plain data. */
+  readonly isResolvedFor: (owner: ValuesOwner) => boolean;
+}
+
+/**
+ * How references are shown: `resolved`, as texts, those without one are left out; `written`, as they stand in files and
+ * ConfigMap.
+ */
+type SecretsView = 'resolved' | 'written';
 
 /** What one hook run wants to change in the values of its owner, and in the owner's section of the ConfigMap. */
 export interface HookPatches {
@@ -38,9 +57,11 @@ export class ValuesStore {
   #static: StaticValues;
   #config: ConfigMapContent = EMPTY_CONTENT;
   readonly #patches = new Map<ValuesOwner, PatchList>();
+  readonly #secrets: ValuesSecrets | undefined;
 
-  constructor(staticValues: StaticValues) {
+  constructor(staticValues: StaticValues, secrets?: ValuesSecrets) {
     this.#static = staticValues;
+    this.#secrets = secrets;
   }
 
   globalValues(): JsonObject {
@@ -62,9 +83,37 @@ export class ValuesStore {
     return this.configValues(name);
   }
 
-  /** Merged values of one owner, at least `{}`. */
+  /**
+   * Merged values of one owner, at least `{}`, with the texts of Secrets.
+   *
+   * @throws OperatorError SECRET_MISSING naming each reference without a text
+   */
   values(owner: ValuesOwner): JsonObject {
+    const missing = this.#unresolved(owner);
+    if (missing.length > 0) throw new OperatorError('SECRET_MISSING', missingText(owner, missing));
+    return this.knownValues(owner);
+  }
+
+  /** As {@link values}, but references without a text are left out. */
+  knownValues(owner: ValuesOwner): JsonObject {
     return this.#merge(owner, this.#config, this.#patches.get(owner) ?? []);
+  }
+
+  /** As {@link values}, but with references as they are written: for showing. */
+  writtenValues(owner: ValuesOwner): JsonObject {
+    return this.#merge(owner, this.#config, this.#patches.get(owner) ?? [], 'written');
+  }
+
+  /** References to Secrets by owner, with this content of the ConfigMap in place of the one in force. */
+  secretReferences(
+    content: ConfigMapContent = this.#config,
+  ): ReadonlyMap<ValuesOwner, readonly SecretReference[]> {
+    const secrets = this.#secrets;
+    if (secrets === undefined) return new Map();
+    const owners = this.#owners().filter((owner) => secrets.isResolvedFor(owner));
+    return new Map(
+      owners.map((owner) => [owner, referencesIn(this.#layers(owner, content), secrets.namespace)]),
+    );
   }
 
   configValues(owner: ValuesOwner): JsonObject | undefined {
@@ -73,7 +122,7 @@ export class ValuesStore {
 
   /** Equal for equal merged values: compared before and after a hook run to see whether it changed anything. */
   checksum(owner: ValuesOwner): string {
-    return valuesChecksum(this.values(owner));
+    return valuesChecksum(this.knownValues(owner));
   }
 
   /** Takes over what the files say now; for development, where they change under a running daemon. */
@@ -212,17 +261,31 @@ export class ValuesStore {
   #configProblem(owner: ValuesOwner, section: JsonObject): string | undefined {
     const { config } = this.#schemas(owner);
     if (config === undefined) return undefined;
-    const problems = problemsOf(config, owner, config.withDefaults(section));
+    const filled = config.withDefaults(section);
+    const { values, unresolved } =
+      this.#secrets?.isResolvedFor(owner) === true
+        ? resolveSecrets(filled, this.#secrets, 'null')
+        : { values: filled, unresolved: [] };
+    const unknown = unresolved.map(({ pointer }) => pointer);
+    const problems = config.problems(sectionOf(owner), values, unknown);
     if (problems.length === 0) return undefined;
     const whose = owner === GLOBAL_SECTION ? 'global values' : `values of module '${owner}'`;
     return `${whose} in the ConfigMap do not match openapi/config-values.yaml: ${problemList(problems)}`;
   }
 
-  #merge(owner: ValuesOwner, config: ConfigMapContent, patches: PatchList): JsonObject {
+  #merge(
+    owner: ValuesOwner,
+    config: ConfigMapContent,
+    patches: PatchList,
+    view: SecretsView = 'resolved',
+  ): JsonObject {
     const section = sectionOf(owner);
-    const schemas = this.#schemas(owner);
-    const base = withDefaults(schemas.config, this.#staticValues(owner));
-    const merged = withDefaults(schemas.values, mergeValues(base, sectionIn(config, section) ?? {}));
+    const layers = this.#layers(owner, config);
+    const isResolved = view === 'resolved' && this.#secrets?.isResolvedFor(owner) === true;
+    const merged =
+      isResolved && this.#secrets !== undefined
+        ? resolveSecrets(layers, this.#secrets, 'absent').values
+        : layers;
     try {
       return sectionAfter(applyPatch({ [section]: merged }, patches, 'tolerant'), section);
     } catch (cause) {
@@ -232,6 +295,18 @@ export class ValuesStore {
         { cause },
       );
     }
+  }
+
+  /** Everything but the patches of hooks. */
+  #layers(owner: ValuesOwner, config: ConfigMapContent): JsonObject {
+    const schemas = this.#schemas(owner);
+    const base = withDefaults(schemas.config, this.#staticValues(owner));
+    return withDefaults(schemas.values, mergeValues(base, sectionIn(config, sectionOf(owner)) ?? {}));
+  }
+
+  #unresolved(owner: ValuesOwner): readonly Unresolved[] {
+    if (this.#secrets?.isResolvedFor(owner) !== true) return [];
+    return resolveSecrets(this.#layers(owner, this.#config), this.#secrets, 'absent').unresolved;
   }
 
   #staticValues(owner: ValuesOwner): JsonObject {
@@ -254,6 +329,14 @@ const NO_SCHEMAS: SectionSchemas = {};
 
 function withDefaults(schema: ValuesSchema | undefined, values: JsonObject): JsonObject {
   return schema === undefined ? values : schema.withDefaults(values);
+}
+
+function missingText(owner: ValuesOwner, missing: readonly Unresolved[]): string {
+  const whose = owner === GLOBAL_SECTION ? 'global values' : `values of module '${owner}'`;
+  const list = missing.map(
+    ({ pointer, why }) => `at ${sectionOf(owner)}${pointer.replaceAll('/', '.')}: ${why}`,
+  );
+  return `${whose} refer to Secrets that cannot be used: ${list.join('; ')}`;
 }
 
 function problemsOf(

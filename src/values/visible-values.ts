@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../lib/json.ts';
-import { GLOBAL_SECTION, keyOfName, type ModuleName } from './module-key.ts';
+import { GLOBAL_SECTION, keyOfName, type ModuleName, type ValuesOwner } from './module-key.ts';
 import type { ValuesStore } from './values-store.ts';
 
 /** Contents of the two files a hook or script can read. */
@@ -18,20 +18,27 @@ export function visibleToGlobalHook(store: ValuesStore): VisibleValues {
   };
 }
 
+/** How references to Secrets without a text are taken: `required` refuses them, `optional` leaves them out. */
+export type SecretsUse = 'required' | 'optional';
+
 /**
  * What a hook or the enabled script of a module sees.
  *
  * @param enabledModules shown as `global.enabledModules`: for a hook all enabled modules in run order, for the enabled
  *   script those found enabled before it
+ * @throws OperatorError SECRET_MISSING for a required reference without a text
  */
 export function visibleToModule(
   store: ValuesStore,
   name: ModuleName,
   enabledModules: readonly ModuleName[],
+  secrets: SecretsUse = 'required',
 ): VisibleValues {
-  const global: JsonObject = { ...store.globalValues(), enabledModules: [...enabledModules] };
+  const valuesOf = (owner: ValuesOwner): JsonObject =>
+    secrets === 'required' ? store.values(owner) : store.knownValues(owner);
+  const global: JsonObject = { ...valuesOf(GLOBAL_SECTION), enabledModules: [...enabledModules] };
   return {
-    values: withGlobal(global, name, store.moduleValues(name)),
+    values: withGlobal(global, name, valuesOf(name)),
     configValues: withGlobal(
       store.globalConfigValues() ?? null,
       name,

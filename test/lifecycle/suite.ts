@@ -8,6 +8,7 @@ import { discoveryTests } from './discovery.ts';
 import { exactNumberTests } from './exact-numbers.ts';
 import { executionLimitTests } from './execution-limits.ts';
 import { failingFilterTests } from './failing-filters.ts';
+import { helmTests } from './helm.ts';
 import { hookProcessTests } from './hook-processes.ts';
 import { isolationTests } from './isolation.ts';
 import { mainLoopTests } from './main-loop.ts';
@@ -18,6 +19,7 @@ import { planTests } from './plan.ts';
 import { queueTests } from './queues.ts';
 import { scheduleTests } from './schedules.ts';
 import { schemaTests } from './schemas.ts';
+import { secretTests } from './secrets.ts';
 import { startUpTests } from './start-up.ts';
 import { valuesTests } from './values.ts';
 
@@ -29,6 +31,7 @@ export function lifecycleTests(backend: () => Backend): void {
   isolationTests(backend);
   moduleLifecycleTests(backend);
   crdTests(backend);
+  helmTests(backend);
   mainLoopTests(backend);
   queueTests(backend);
   planTests(backend);
@@ -39,6 +42,7 @@ export function lifecycleTests(backend: () => Backend): void {
   valuesTests(backend);
   schemaTests(backend);
   configMapTests(backend);
+  secretTests(backend);
   bindingContextTests(backend);
   hookProcessTests(backend);
   exactNumberTests(backend);

@@ -271,6 +271,7 @@ export class OperatorLab {
         },
         runsModulesInParallel: this.#options.runsModulesInParallel ?? false,
         failurePolicy: this.#options.failurePolicy ?? 'block',
+        pauses: { of: () => undefined, isOfAll: () => false },
         discover: async (known) => {
           await this.#call('discover');
           return {
@@ -301,6 +302,7 @@ export class OperatorLab {
         configMapContent: () => this.content,
         followSecrets: async () => undefined,
         ignoredRelease: 'operator',
+        purgesForeignReleases: false,
       },
       modules,
     );

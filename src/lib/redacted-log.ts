@@ -1,0 +1,46 @@
+import { errorText } from './error-text.ts';
+import type { LogFields, Logger } from './log.ts';
+import type { RootLogger } from './pino-logger.ts';
+import type { Redactor } from './redactor.ts';
+
+/** A logger in whose records, fields of children included, no secret known to the redactor appears. */
+export function redactedLog(log: RootLogger, redactor: Redactor): RootLogger {
+  return {
+    ...redactedChild(log, redactor),
+    get level() {
+      return log.level;
+    },
+    setLevel: (level) => log.setLevel(level),
+  };
+}
+
+function redactedChild(log: Logger, redactor: Redactor): Logger {
+  const logAt =
+    (level: Exclude<keyof Logger, 'child'>) =>
+    (fields: LogFields, message: string): void =>
+      log[level](redactedFields(fields, redactor), redactor.text(message));
+  return {
+    trace: logAt('trace'),
+    debug: logAt('debug'),
+    info: logAt('info'),
+    warn: logAt('warn'),
+    error: logAt('error'),
+    fatal: logAt('fatal'),
+    child: (fields) => redactedChild(log.child(redactedFields(fields, redactor)), redactor),
+  };
+}
+
+function redactedFields(fields: LogFields, redactor: Redactor): LogFields {
+  const pairs = Object.entries(fields).map(
+    ([name, value]) => [name, redactedValue(value, redactor)] as const,
+  );
+  return Object.fromEntries(pairs);
+}
+
+/** An error is kept as it is, with its stack, unless it tells a secret. */
+function redactedValue(value: unknown, redactor: Redactor): unknown {
+  if (!(value instanceof Error)) return redactor.data(value);
+  const text = errorText(value);
+  const redacted = redactor.text(text);
+  return redacted === text ? value : redacted;
+}

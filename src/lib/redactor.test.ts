@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest';
+import { Redactor } from './redactor.ts';
+
+function redactorOf(...secrets: readonly string[]): Redactor {
+  const redactor = new Redactor();
+  for (const secret of secrets) redactor.add(secret);
+  return redactor;
+}
+
+test('a secret is hidden wherever it stands, in base64 and in JSON too', () => {
+  const redactor = redactorOf('pa"ss');
+  const base64 = Buffer.from('pa"ss').toString('base64');
+  expect(redactor.text(`a pa"ss b ${JSON.stringify('pa"ss')} ${base64}`)).toBe('a *** b "***" ***');
+});
+
+test('of two secrets the longer one is hidden as a whole', () => {
+  expect(redactorOf('token', 'token-2').text('token-2 token')).toBe('*** ***');
+});
+
+test('a secret of several lines is hidden line by line', () => {
+  const redactor = redactorOf('-----BEGIN-----\nabcdefghij\n--\n');
+  expect(redactor.text('line abcdefghij\n--')).toBe('line ***\n--');
+});
+
+test('texts that are too short to be told from others are left alone', () => {
+  expect(redactorOf('', 'abc', '  \n').text('abcdef  \n')).toBe('abcdef  \n');
+});
+
+test('data() hides in every text of plain data and leaves the rest as it is', () => {
+  const date = new Date(0);
+  expect(redactorOf('hunter2').data({ a: ['x hunter2'], b: { c: 1, d: null }, date })).toStrictEqual({
+    a: ['x ***'],
+    b: { c: 1, d: null },
+    date,
+  });
+  const same = { a: 1 };
+  expect(new Redactor().data(same)).toBe(same);
+});
+
+test('the oldest of very many secrets is forgotten', () => {
+  const redactor = redactorOf(...Array.from({ length: 1_001 }, (_, index) => `secret-${index}-end`));
+  expect(redactor.text('secret-0-end secret-1000-end')).toBe('secret-0-end ***');
+});

@@ -1,0 +1,49 @@
+const HIDDEN = '***';
+/** Shorter texts stand in too many places that have nothing to do with the secret. */
+const SHORTEST = 4;
+/** Lines of a secret of several lines, such as a key, are also hidden one by one: output is logged line by line. */
+const SHORTEST_LINE = 8;
+const MAX_SECRETS = 1_000;
+
+/** Takes secret texts out of what people get to read. Old secrets stay known, since old logs are still read. */
+export class Redactor {
+  readonly #forms = new Map<string, readonly string[]>();
+  #sorted: readonly string[] = [];
+
+  /** From now on this text is hidden, as it is, in JSON, in base64, and line by line. */
+  add(secret: string): void {
+    if (secret.trim().length < SHORTEST || this.#forms.has(secret)) return;
+    const [oldest] = this.#forms.keys();
+    if (this.#forms.size >= MAX_SECRETS && oldest !== undefined) this.#forms.delete(oldest);
+    this.#forms.set(secret, formsOf(secret));
+    // Longest first: what contains another one goes as a whole.
+    this.#sorted = [...new Set([...this.#forms.values()].flat())].toSorted((a, b) => b.length - a.length);
+  }
+
+  /** The text with `***` in place of each secret. */
+  text(text: string): string {
+    return this.#sorted.reduce((rest, secret) => rest.replaceAll(secret, HIDDEN), text);
+  }
+
+  /** The same for all texts in plain data; the value itself when there is nothing to hide. */
+  data(value: unknown): unknown {
+    if (this.#sorted.length === 0) return value;
+    if (typeof value === 'string') return this.text(value);
+    if (Array.isArray(value)) return value.map((item: unknown) => this.data(item));
+    if (!isPlain(value)) return value;
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, this.data(item)]));
+  }
+}
+
+function formsOf(secret: string): readonly string[] {
+  const lines = secret.split('\n').map((line) => line.trim());
+  const json = JSON.stringify(secret).slice(1, -1);
+  const base64 = Buffer.from(secret).toString('base64');
+  return [secret, secret.trim(), json, base64, ...lines.filter((line) => line.length >= SHORTEST_LINE)];
+}
+
+function isPlain(value: unknown): value is Record<string, unknown> {
+  if (typeof value !== 'object' || value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}

@@ -1,0 +1,88 @@
+import type { Json, JsonObject } from '../../lib/json.ts';
+import { isJsonMap } from '../merge.ts';
+import { parseReference, referenceTitle, type SecretReference } from './secret-reference.ts';
+
+/** What is known of a text in a Secret. */
+export type SecretText =
+  | { readonly type: 'known'; readonly text: string }
+  /** The Secret or its key does not exist. */
+  | { readonly type: 'absent'; readonly why: string }
+  /** It cannot be told, or it is no text. */
+  | { readonly type: 'unknown'; readonly why: string };
+
+export interface SecretLookup {
+  /** Namespace of references that name none. */
+  readonly namespace: string;
+  readonly lookup: (reference: SecretReference) => SecretText;
+}
+
+/** A reference for which there is no text. */
+export interface Unresolved {
+  /** Where it stands, as a JSON pointer within the section. */
+  readonly pointer: string;
+  readonly why: string;
+}
+
+export interface ResolvedValues {
+  readonly values: JsonObject;
+  readonly unresolved: readonly Unresolved[];
+}
+
+/**
+ * Values with the texts of Secrets in place of the references to them. An optional reference to nothing is left out, in a
+ * list it becomes null.
+ *
+ * @param standIn what comes in place of other references without a text: nothing, or null
+ */
+export function resolveSecrets(
+  values: JsonObject,
+  secrets: SecretLookup,
+  standIn: 'absent' | 'null',
+): ResolvedValues {
+  const unresolved: Unresolved[] = [];
+  const stand = (pointer: string, why: string): Json | undefined => {
+    unresolved.push({ pointer, why });
+    return standIn === 'null' ? null : undefined;
+  };
+  const resolve = (value: Json, pointer: string): Json | undefined => {
+    if (Array.isArray(value)) {
+      return value.map((item: Json, index) => resolve(item, `${pointer}/${index}`) ?? null);
+    }
+    if (!isJsonMap(value)) return value;
+    const parsed = parseReference(value, secrets.namespace);
+    if (parsed === undefined) return resolveMap(value, pointer);
+    if (parsed.type === 'malformed') return stand(pointer, parsed.why);
+    const { reference } = parsed;
+    const found = secrets.lookup(reference);
+    switch (found.type) {
+      case 'known':
+        return found.text;
+      case 'absent':
+        if (reference.isOptional) return undefined;
+        return stand(pointer, `${referenceTitle(reference)}: ${found.why}`);
+      case 'unknown':
+        return stand(pointer, `${referenceTitle(reference)}: ${found.why}`);
+    }
+  };
+  const resolveMap = (map: JsonObject, pointer: string): JsonObject => {
+    const pairs: (readonly [string, Json])[] = [];
+    for (const [key, child] of Object.entries(map)) {
+      const resolved = resolve(child, `${pointer}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`);
+      if (resolved !== undefined) pairs.push([key, resolved]);
+    }
+    // Defines own properties, so a key such as `__proto__` stays plain data.
+    return Object.fromEntries(pairs);
+  };
+  return { values: resolveMap(values, ''), unresolved };
+}
+
+/** All sound references in values. */
+export function referencesIn(values: JsonObject, namespace: string): readonly SecretReference[] {
+  const found: SecretReference[] = [];
+  const lookup = (reference: SecretReference): SecretText => {
+    found.push(reference);
+    return { type: 'known', text: '' };
+  };
+  resolveSecrets(values, { namespace, lookup }, 'absent');
+  return found;
+}

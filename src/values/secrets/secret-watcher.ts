@@ -1,0 +1,213 @@
+import type { ApiResource, KubeObject } from '../../kube/kube-object.ts';
+import { reconnectDelayMs } from '../../kube/reflector-backoff.ts';
+import type { SharedReflectors } from '../../kube/reflector-sink.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { messageOf } from '../../lib/errors.ts';
+import { isObject } from '../../lib/json.ts';
+import type { Logger } from '../../lib/log.ts';
+import type { SecretText } from './resolve-secrets.ts';
+import type { SecretReference } from './secret-reference.ts';
+
+const SECRETS: ApiResource = {
+  group: '',
+  version: 'v1',
+  kind: 'Secret',
+  plural: 'secrets',
+  singular: 'secret',
+  shortNames: [],
+  isNamespaced: true,
+  verbs: ['get', 'list', 'watch'],
+};
+
+export interface SecretWatcherDeps {
+  readonly reflectors: Pick<SharedReflectors, 'subscribe'>;
+  readonly clock: Clock;
+  /** A number in [0, 1). */
+  readonly random: () => number;
+  readonly log: Logger;
+  /** Told of each text that a followed reference leads to, so that it can be kept out of logs. */
+  readonly onText: (text: string) => void;
+  /** Followed references lead to something else now than before, or to nothing. */
+  readonly onChange: (references: readonly SecretReference[]) => void;
+  /** Aborts when the daemon stops. */
+  readonly stop: AbortSignal;
+}
+
+type SecretState =
+  | { readonly type: 'pending' }
+  | { readonly type: 'absent' }
+  | { readonly type: 'unreadable'; readonly why: string }
+  /** Values are base64 texts. */
+  | { readonly type: 'present'; readonly data: Readonly<Record<string, unknown>> };
+
+interface Followed {
+  readonly end: AbortController;
+  /** By key. */
+  readonly references: Map<string, SecretReference>;
+  state: SecretState;
+  /** Settles when the Secret was read for the first time, or could not be. */
+  ready: Promise<void>;
+}
+
+/** Knows the texts that references lead to, and notices when they change. Only Secrets that are named are read. */
+export class SecretWatcher {
+  readonly #deps: SecretWatcherDeps;
+  readonly #secrets = new Map<string, Followed>();
+
+  constructor(deps: SecretWatcherDeps) {
+    this.#deps = deps;
+  }
+
+  /**
+   * Follows these references, besides those it follows already. Resolves when each Secret was read, or could not be: it
+   * is tried again then, after 0.8 s growing to 30 s.
+   */
+  async follow(references: readonly SecretReference[]): Promise<void> {
+    const ready: Promise<void>[] = [];
+    for (const reference of references) {
+      const title = titleOf(reference);
+      let followed = this.#secrets.get(title);
+      if (followed === undefined) {
+        followed = {
+          end: new AbortController(),
+          references: new Map(),
+          state: PENDING,
+          ready: Promise.resolve(),
+        };
+        this.#secrets.set(title, followed);
+        followed.ready = this.#start(followed, reference);
+      }
+      ready.push(followed.ready);
+      followed.references.set(reference.key, reference);
+      this.#tellTexts(followed);
+    }
+    await Promise.all(ready);
+  }
+
+  /** Ceases to follow all but these references. */
+  keepOnly(references: readonly SecretReference[]): void {
+    const kept = new Set(references.map(titleOf));
+    for (const [title, { end }] of this.#secrets) {
+      if (kept.has(title)) continue;
+      end.abort();
+      this.#secrets.delete(title);
+    }
+  }
+
+  lookup(reference: SecretReference): SecretText {
+    const { state } = this.#secrets.get(titleOf(reference)) ?? { state: PENDING };
+    return textIn(state, reference.key);
+  }
+
+  async #start(followed: Followed, reference: SecretReference): Promise<void> {
+    const { log, stop } = this.#deps;
+    const signal = AbortSignal.any([stop, followed.end.signal]);
+    try {
+      await this.#subscribe(followed, reference, signal);
+    } catch (error) {
+      if (signal.aborted) return;
+      this.#set(followed, { type: 'unreadable', why: messageOf(error) });
+      log.warn(
+        { secret: titleOf(reference), error },
+        'a Secret that values refer to cannot be read, will retry',
+      );
+      this.#retry(followed, reference, signal).catch((failure: unknown) => {
+        if (!signal.aborted)
+          log.error({ secret: titleOf(reference), error: failure }, 'a Secret is not followed');
+      });
+    }
+  }
+
+  async #retry(followed: Followed, reference: SecretReference, signal: AbortSignal): Promise<void> {
+    const { clock, random } = this.#deps;
+    for (let failures = 1; ; failures += 1) {
+      await clock.sleep(reconnectDelayMs(failures, undefined, random), signal);
+      try {
+        await this.#subscribe(followed, reference, signal);
+        return;
+      } catch (error) {
+        signal.throwIfAborted();
+        this.#set(followed, { type: 'unreadable', why: messageOf(error) });
+      }
+    }
+  }
+
+  async #subscribe(
+    followed: Followed,
+    { namespace, name }: SecretReference,
+    signal: AbortSignal,
+  ): Promise<void> {
+    let staged: SecretState = ABSENT;
+    const selection = { resource: SECRETS, namespace, fieldSelector: `metadata.name=${name}` };
+    const sink = {
+      stage: async (objects: readonly KubeObject[]) => {
+        for (const object of objects) staged = stateOf(object);
+      },
+      discard: () => {
+        staged = ABSENT;
+      },
+      commit: () => this.#set(followed, staged),
+      apply: async (event: { readonly type: string; readonly object: KubeObject | undefined }) =>
+        this.#set(
+          followed,
+          event.type === 'Deleted' || event.object === undefined ? ABSENT : stateOf(event.object),
+        ),
+    };
+    await this.#deps.reflectors.subscribe(selection, sink, signal);
+  }
+
+  #set(followed: Followed, state: SecretState): void {
+    const before = followed.state;
+    followed.state = state;
+    this.#tellTexts(followed);
+    if (before.type === 'pending') return;
+    const changed = [...followed.references.values()].filter(({ key }) => {
+      const [was, is] = [textIn(before, key), textIn(state, key)];
+      return was.type !== is.type || (was.type === 'known' && is.type === 'known' && was.text !== is.text);
+    });
+    if (changed.length > 0) this.#deps.onChange(changed);
+  }
+
+  #tellTexts({ state, references }: Followed): void {
+    for (const key of references.keys()) {
+      const found = textIn(state, key);
+      if (found.type === 'known') this.#deps.onText(found.text);
+    }
+  }
+}
+
+const PENDING: SecretState = { type: 'pending' };
+const ABSENT: SecretState = { type: 'absent' };
+
+function titleOf({ namespace, name }: SecretReference): string {
+  return `${namespace}/${name}`;
+}
+
+function stateOf(object: KubeObject): SecretState {
+  const data = object['data'];
+  return { type: 'present', data: isObject(data) ? data : {} };
+}
+
+function textIn(state: SecretState, key: string): SecretText {
+  switch (state.type) {
+    case 'pending':
+      return { type: 'unknown', why: 'it was not read yet' };
+    case 'absent':
+      return { type: 'absent', why: 'there is no such Secret: create it, or set optional: true' };
+    case 'unreadable':
+      return { type: 'unknown', why: `it cannot be read: ${state.why}` };
+    case 'present': {
+      const value = Object.hasOwn(state.data, key) ? state.data[key] : undefined;
+      if (typeof value !== 'string')
+        return { type: 'absent', why: 'the Secret has no such key: add it, or set optional: true' };
+      try {
+        const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(
+          Buffer.from(value, 'base64'),
+        );
+        return { type: 'known', text };
+      } catch {
+        return { type: 'unknown', why: 'its value is no UTF-8 text' };
+      }
+    }
+  }
+}
