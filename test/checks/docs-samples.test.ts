@@ -1,4 +1,7 @@
+import { Ajv } from 'ajv';
+import { load } from 'js-yaml';
 import { expect, test } from 'vitest';
+import { publishedSchema } from '../../src/hooks/published-schema.ts';
 import { SAMPLE_PAGES, samplesOf } from '../docs/sample-pages.ts';
 import { SCENARIOS } from '../docs/scenarios.ts';
 
@@ -11,6 +14,18 @@ test.each(SAMPLE_PAGES)('every block of data in %s has a name', (page) => {
   );
   expect(nameless).toEqual([]);
 });
+
+test.each(SAMPLE_PAGES.flatMap(samplesOf).filter(({ name }) => name?.startsWith('config-')))(
+  'the published schema accepts the sample $name',
+  ({ name, text }) => {
+    const version = name === 'config-old' ? 'v0' : 'v1';
+    const accepts = new Ajv().compile(
+      publishedSchema(version, name === 'config-module' ? 'module' : 'global'),
+    );
+    const isAccepted = accepts(load(text));
+    expect({ isAccepted, errors: accepts.errors }).toEqual({ isAccepted: true, errors: null });
+  },
+);
 
 test('every named sample of the pages about hooks is produced or used by one scenario, and every scenario by a page', () => {
   const used = SCENARIOS.flatMap(({ takes, gives }) => [...takes, ...gives]);
