@@ -1,7 +1,7 @@
 /** One metric of the daemon. */
 export interface MetricDefinition<L extends string> {
   readonly type: 'counter' | 'gauge' | 'histogram';
-  /** Name without the prefix of the settings. */
+  /** Name without the prefix of the settings, which goes before it, or where a name has `{prefix}`. */
   readonly name: string;
   readonly labels: readonly L[];
   readonly help: string;
@@ -34,6 +34,13 @@ function histogram<const L extends string>(
 ) {
   return { type: 'histogram', name, labels, help, buckets } as const;
 }
+
+/** The full name of a metric with the prefix of the settings. */
+export function metricName(name: string, prefix: string): string {
+  return name.includes(PREFIX_MARK) ? name.replace(PREFIX_MARK, prefix) : `${prefix}${name}`;
+}
+
+const PREFIX_MARK = '{prefix}';
 
 /** Kept by Node itself and turned into a histogram at each scrape. */
 export const EVENT_LOOP_DELAY = histogram(
@@ -75,6 +82,12 @@ export const METRICS = {
     'Objects of a release found missing; resource is namespace/Kind/name.',
   ),
   moduleInfo: gauge('mm_module_info', ['module', 'enabled', 'critical'], '1 for each known module.'),
+  modulePaused: gauge('module_paused', ['module'], '1 while a module is paused; absent otherwise.'),
+  moduleIsolated: gauge(
+    'module_isolated',
+    ['module'],
+    '1 while a module fails and the others go on without it; absent otherwise.',
+  ),
   moduleHookRunSeconds: histogram('module_hook_run_seconds', MODULE_HOOK, 'Duration of a module hook run.'),
   moduleHookUserCpu: histogram(
     'module_hook_run_user_cpu_seconds',
@@ -184,6 +197,16 @@ export const METRICS = {
     'kubernetes_client_rate_limiter_latency_seconds',
     ['verb', 'url'],
     'Duration of API requests; the URL has {namespace} and {name} in place of names.',
+  ),
+  queueCompactions: counter(
+    'd8_telemetry_{prefix}tasks_queue_compaction_operations_total',
+    ['queue_name', 'hook'],
+    'How often waiting runs of a hook became one because the queue grew too long.',
+  ),
+  queueCrowds: gauge(
+    'd8_telemetry_{prefix}tasks_queue_compaction_tasks_by_hook',
+    ['queue_name', 'hook'],
+    'Tasks of a hook that has more than 20 in a queue.',
   ),
   missedTicks: counter(
     'schedule_missed_ticks_total',

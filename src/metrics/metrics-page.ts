@@ -20,8 +20,8 @@ This page is generated from \`src/metrics/metric-table.ts\`.
 
 ## About the daemon: \`/metrics\`
 
-The prefix of \`--prometheus-metrics-prefix\`, by default \`addon_operator_\`, stands before every name. Durations are
-seconds. The metrics of the process (\`process_*\`, \`nodejs_*\`) have no prefix.
+The prefix of \`--prometheus-metrics-prefix\`, by default \`addon_operator_\`, stands before every name, or where a name
+has \`{prefix}\`. Durations are seconds. The metrics of the process (\`process_*\`, \`nodejs_*\`) have no prefix.
 
 ${markdownTable(['Name', 'Type', 'Labels', 'Meaning'], definitions.map(row))}
 - \`module\` is empty for a global hook, where the label exists at all.

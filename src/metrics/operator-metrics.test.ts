@@ -39,6 +39,20 @@ test('the prefix stands before every name of ours and before no name of the proc
   expect(text).not.toContain('dev_process_');
 });
 
+test('hooks with many tasks are shown under the name the telemetry has', async () => {
+  const metrics = createMetrics({
+    queues: () => [{ queue: 'q', length: 30, crowds: new Map([['a.sh', 30]]) }],
+  });
+  metrics.queueCompaction('q', 'a.sh');
+  const name = 'd8_telemetry_ao_tasks_queue_compaction';
+  expect(await seriesOf(metrics, `${name}_tasks_by_hook`)).toEqual([
+    `${name}_tasks_by_hook{queue_name="q",hook="a.sh"} 30`,
+  ]);
+  expect(await seriesOf(metrics, `${name}_operations_total`)).toEqual([
+    `${name}_operations_total{queue_name="q",hook="a.sh"} 1`,
+  ]);
+});
+
 test('liveTick() adds one', async () => {
   const metrics = createMetrics();
   metrics.liveTick();
@@ -114,8 +128,8 @@ test('seconds keep their fractions and never go back', async () => {
 
 test('queue gauges are read at each scrape and forget a head that is gone', async () => {
   let queues: readonly QueueGauge[] = [
-    { queue: 'main', length: 2, head: { module: 'web', taskType: 'ModuleRun', hook: '' } },
-    { queue: 'q', length: 0 },
+    { queue: 'main', length: 2, crowds: new Map(), head: { module: 'web', taskType: 'ModuleRun', hook: '' } },
+    { queue: 'q', length: 0, crowds: new Map() },
   ];
   const metrics = createMetrics({ queues: () => queues });
   expect(await seriesOf(metrics, 'ao_tasks_queue_length')).toEqual([
@@ -125,7 +139,7 @@ test('queue gauges are read at each scrape and forget a head that is gone', asyn
   expect(await seriesOf(metrics, 'ao_tasks_queue_head_info')).toEqual([
     'ao_tasks_queue_head_info{queue="main",module="web",task_type="ModuleRun",hook=""} 1',
   ]);
-  queues = [{ queue: 'main', length: 0 }];
+  queues = [{ queue: 'main', length: 0, crowds: new Map() }];
   expect(await seriesOf(metrics, 'ao_tasks_queue_length')).toEqual(['ao_tasks_queue_length{queue="main"} 0']);
   expect(await seriesOf(metrics, 'ao_tasks_queue_head_info')).toEqual([]);
 });

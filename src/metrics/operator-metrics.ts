@@ -1,7 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { type DelayHistogram, eventLoopDelayMetric } from './event-loop-delay.ts';
 import { exposition } from './exposition.ts';
-import { METRICS, type MetricDefinition } from './metric-table.ts';
+import { METRICS, type MetricDefinition, metricName } from './metric-table.ts';
 
 /** What a hook run is counted under. */
 export interface HookRunLabels {
@@ -42,6 +42,8 @@ export interface QueueGauge {
   readonly queue: string;
   readonly length: number;
   readonly head?: { readonly module: string; readonly taskType: string; readonly hook: string };
+  /** Number of tasks by hook, of hooks that have many. */
+  readonly crowds: ReadonlyMap<string, number>;
 }
 
 /** One known module as `mm_module_info` shows it. */
@@ -49,6 +51,8 @@ export interface ModuleGauge {
   readonly module: string;
   readonly isEnabled: boolean;
   readonly isCritical: boolean;
+  readonly isPaused?: boolean;
+  readonly isIsolated?: boolean;
 }
 
 export type HelmOperation = 'template' | 'check-upgrade' | 'upgrade';
@@ -103,10 +107,12 @@ export class OperatorMetrics {
   }
 
   #readQueues(): void {
-    const { queueLength, queueHead } = this.#metrics;
+    const { queueLength, queueHead, queueCrowds } = this.#metrics;
     queueLength.reset();
     queueHead.reset();
-    for (const { queue, length, head } of this.#options.queues()) {
+    queueCrowds.reset();
+    for (const { queue, length, head, crowds } of this.#options.queues()) {
+      for (const [hook, tasks] of crowds) queueCrowds.set({ queue_name: queue, hook }, tasks);
       queueLength.set({ queue }, length);
       if (head !== undefined)
         queueHead.set({ queue, module: head.module, task_type: head.taskType, hook: head.hook }, 1);
@@ -114,10 +120,13 @@ export class OperatorMetrics {
   }
 
   #readModules(): void {
-    const { moduleInfo } = this.#metrics;
-    moduleInfo.reset();
-    for (const { module, isEnabled, isCritical } of this.#options.modules())
+    const { moduleInfo, modulePaused, moduleIsolated } = this.#metrics;
+    for (const gauge of [moduleInfo, modulePaused, moduleIsolated]) gauge.reset();
+    for (const { module, isEnabled, isCritical, isPaused, isIsolated } of this.#options.modules()) {
       moduleInfo.set({ module, enabled: String(isEnabled), critical: String(isCritical) }, 1);
+      if (isPaused === true) modulePaused.set({ module }, 1);
+      if (isIsolated === true) moduleIsolated.set({ module }, 1);
+    }
   }
 
   /** To be called every 10 seconds. */
@@ -273,6 +282,10 @@ export class OperatorMetrics {
     this.#metrics.kubeRequestSeconds.observe(labels, seconds);
   }
 
+  queueCompaction(queue: string, hook: string): void {
+    this.#metrics.queueCompactions.inc({ queue_name: queue, hook });
+  }
+
   missedTicks(crontab: string, ticks: number): void {
     this.#metrics.missedTicks.inc({ crontab }, ticks);
   }
@@ -307,7 +320,7 @@ function createInstrument(
   registry: Registry,
 ): Counter | Gauge | Histogram {
   const configuration = {
-    name: prefix + definition.name,
+    name: metricName(definition.name, prefix),
     help: definition.help,
     labelNames: definition.labels,
     registers: [registry],

@@ -12,6 +12,7 @@ import type { QueueSet } from '../queue/queue-set.ts';
 import type { ConfigMapContent } from '../values/config-map-content.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import type { ValuesStore } from '../values/values-store.ts';
+import { compactOverflow } from './compact-queue.ts';
 import type { ConvergePhase } from './converge.ts';
 import type { DynamicFlags } from './dynamic-flags.ts';
 import type { FailurePolicy } from './failure-policy.ts';
@@ -21,9 +22,17 @@ import type { ModuleCrds } from './module-crds.ts';
 import { isStarted, type ModuleState, newModuleState } from './module-state.ts';
 import { ModuleTurns } from './module-turns.ts';
 import { PARALLEL_QUEUE_PREFIX } from './parallel-runs.ts';
+import type { Pauses } from './pauses.ts';
 import type { Releases } from './releases.ts';
 import { Synchronization } from './synchronization.ts';
-import { type ConvergeEvent, isConvergeTask, type ModuleRun, type Task } from './tasks.ts';
+import {
+  type ConvergeEvent,
+  type GlobalHookRun,
+  isConvergeTask,
+  type ModuleHookRun,
+  type ModuleRun,
+  type Task,
+} from './tasks.ts';
 
 export const MAIN_QUEUE = 'main';
 
@@ -71,8 +80,11 @@ export interface OperatorDeps {
   /** Whether modules with equal order numbers run at the same time. */
   readonly runsModulesInParallel: boolean;
   readonly failurePolicy: FailurePolicy;
+  readonly pauses: Pick<Pauses, 'of' | 'isOfAll'>;
   /** Helm releases with this name are never removed. */
   readonly ignoredRelease: string;
+  /** Whether releases without a module are removed whoever made them. */
+  readonly purgesForeignReleases: boolean;
 }
 
 export type ConvergeProgress = 'not-started' | 'running' | 'done';
@@ -83,6 +95,8 @@ export class Operator {
   readonly moduleStates = new Map<ModuleName, ModuleState>();
   readonly globalSynchronization = new Synchronization();
   readonly turns = new ModuleTurns();
+  /** Paused modules that were to be run meanwhile. */
+  readonly owedRuns = new Set<ModuleName>();
   globalHooks: readonly HookRuntime[] = [];
   /** Enabled modules in run order, with the reasons; undefined before the first discovery. */
   discovery: Discovery | undefined;
@@ -216,7 +230,7 @@ export class Operator {
   /** Turns a watch event into a task in the binding's queue. */
   onKubernetesEvent(runtime: HookRuntime, binding: KubernetesBinding, event: KubernetesEvent): void {
     const reason: RunReason = { type: 'event', binding, event };
-    this.deps.queues.get(binding.queue).append(this.#hookRun(runtime, binding, reason, 'Kubernetes'));
+    this.#queueHookRun(this.#hookRun(runtime, binding, reason, 'Kubernetes'), binding.queue);
     this.deps.log.debug(
       { hook: runtime.hook.name, 'binding.name': binding.name, watchEvent: event.watchEvent },
       'event is queued',
@@ -229,7 +243,7 @@ export class Operator {
     if (this.firstConverge !== 'done' || runtime.isStopped || !runtime.areSchedulesEnabled) return;
     if (owner.type === 'module' && !this.isEnabled(owner.module)) return;
     const reason: RunReason = { type: 'schedule', binding };
-    this.deps.queues.get(binding.queue).append(this.#hookRun(runtime, binding, reason, 'Schedule'));
+    this.#queueHookRun(this.#hookRun(runtime, binding, reason, 'Schedule'), binding.queue);
   }
 
   /** The task that gives a hook the initial state of a binding. */
@@ -248,6 +262,18 @@ export class Operator {
   /** `OperatorStartup` until the first converge is over, then empty. */
   get activation(): string {
     return this.firstConverge === 'done' ? '' : 'OperatorStartup';
+  }
+
+  #queueHookRun(task: GlobalHookRun | ModuleHookRun, name: string): void {
+    const queue = this.deps.queues.get(name);
+    queue.append(task);
+    const { hook } = task.hook;
+    if (!compactOverflow(queue, task.hook)) return;
+    this.deps.metrics.queueCompaction(name, hook.name);
+    this.deps.log.warn(
+      { queue: name, hook: hook.name, tasks: queue.length },
+      'the queue is long: all waiting runs of the hook became one',
+    );
   }
 
   #hookRun(
