@@ -2,6 +2,7 @@ import { note } from './figures.ts';
 
 const BENCHMARKS: Readonly<Record<string, () => Promise<void>>> = {
   hooks: async () => (await import('./hooks.ts')).benchHooks(),
+  'in-process': async () => (await import('./in-process.ts')).benchInProcess(),
   events: async () => (await import('./events.ts')).benchEvents(),
   start: async () => (await import('./start.ts')).benchStart(),
   synchronisation: async () => (await import('./synchronisation.ts')).benchSynchronisation(),

@@ -16,6 +16,9 @@ export interface WorkLimits {
   readonly onOutput: (output: Output) => void;
 }
 
+/** Without a reason of ours each abort would make an exception of its own. */
+const ENDED = 'the work has ended';
+
 /** A thread with one hook loaded. It does one thing at a time. */
 export class HookWorker {
   readonly #host: HostProcess;
@@ -98,7 +101,7 @@ export class HookWorker {
       return isTimedOut ? { type: 'timed-out' } : result;
     } finally {
       this.#work = undefined;
-      ended.abort();
+      ended.abort(ENDED);
       signal.removeEventListener('abort', onAbort);
     }
   }

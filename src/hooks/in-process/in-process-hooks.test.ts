@@ -168,7 +168,11 @@ describe('a hook that does wrong', () => {
       /TypeError: Cannot assign to read only/,
     ],
     ['changes frozen contexts', '(input.contexts as any).push(1);', /TypeError: Cannot add property/],
-    ['returns something', 'return 7 as never;', /the handler returned a number: it must return nothing/],
+    [
+      'returns something',
+      'return 7 as never;',
+      /the handler returned a value \(number\): it must return nothing/,
+    ],
     [
       'records what is no JSON',
       "input.values.set('a', undefined);",

@@ -95,7 +95,7 @@ async function run(hook: Definition, { texts }: RunRequest, signal: AbortSignal,
   const returned = await hook.handler(recorded.input);
   if (returned !== undefined)
     throw new TypeError(
-      `the handler returned a ${typeof returned}: it must return nothing, and change things by the methods of its input`,
+      `the handler returned a value (${typeof returned}): it must return nothing, and change things by the methods of its input`,
     );
   const outputs = recorded.outputs();
   for (const [name, text] of Object.entries(outputs)) {
