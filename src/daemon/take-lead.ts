@@ -5,6 +5,7 @@ import type { RunDeadline } from '../process/run-deadline.ts';
 import type { Readiness } from '../server/daemon-view.ts';
 import type { Settings } from '../settings.ts';
 import { type Cluster, connectCluster } from './connect-cluster.ts';
+import { type ForwardedPort, forwardConnections } from './connection-forwarder.ts';
 import type { DaemonHost } from './host.ts';
 import { leaderReadiness } from './leader-readiness.ts';
 import { Leadership } from './leadership.ts';
@@ -93,11 +94,28 @@ export async function takeLead(options: TakeLeadOptions): Promise<LeadOnCluster>
     ),
   }));
   running.defer(() => leadership.release());
-  await leadership.acquire(stop);
+  // A Service sends webhooks to every ready pod, and a standby is ready.
+  const webhooks = await forwardConnections(
+    webhookPorts(settings),
+    () => leadership.leader || undefined,
+    host.log,
+  );
+  try {
+    await leadership.acquire(stop);
+  } finally {
+    await webhooks.stop();
+  }
   const lead: Lead = {
     check,
     follow: (processes) => leadership.follow(processes),
     onDeadlinePassed: () => leadership.lose({ type: 'not-renewed' }),
   };
   return { cluster, lead };
+}
+
+function webhookPorts(settings: Settings): readonly ForwardedPort[] {
+  return (['validating', 'conversion'] as const).map((purpose) => {
+    const port = settings[`${purpose}ListenPort`];
+    return { address: settings[`${purpose}ListenAddress`], port, targetPort: port };
+  });
 }

@@ -1,6 +1,7 @@
 import { beforeAll, expect, test, vi } from 'vitest';
 import { controlPlaneBackend } from '../support/backends.ts';
 import { describeCluster } from '../support/control-plane/cluster-suite.ts';
+import { freePorts } from '../support/control-plane/free-ports.ts';
 import type { DaemonProcess } from '../support/daemon-process.ts';
 import { FaultProxy } from '../support/fault-proxy.ts';
 import { hangingChart, releaseStatuses, untilHanging } from '../support/hanging-chart.ts';
@@ -19,6 +20,19 @@ import { processesOf } from '../support/world-processes.ts';
 
 const HANDED_OVER = 'Restarting because the leadership was handed over';
 const WRITES = ['create', 'update', 'patch', 'delete', 'deletecollection'];
+
+/** A hook that refuses every new ConfigMap in a namespace; while it cannot be asked they are let in. */
+function denyingHook(namespace: string): string {
+  return shHook(
+    `
+kubernetesValidating:
+- name: deny.example.com
+  failurePolicy: Ignore
+  namespace: {labelSelector: {matchLabels: {kubernetes.io/metadata.name: ${namespace}}}}
+  rules: [{apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [configmaps]}]`,
+    `echo asked; echo '{"allowed": false, "message": "denied by the hook"}' > "$VALIDATING_RESPONSE_PATH"`,
+  );
+}
 
 describeCluster('two replicas', (cluster) => {
   let backend: Backend;
@@ -183,6 +197,46 @@ describeCluster('two replicas', (cluster) => {
     await expectSteppedDown(one, 'held by somebody');
     expect(await processesOf(world)).toEqual([]);
     expect(await leaseOf(world)).toMatchObject({ holderIdentity: 'somebody' });
+  });
+
+  // FAULT-L7
+  test('a webhook that reaches the standby is answered by the leader', async () => {
+    await using world = await World.create(backend, {});
+    await world.write('global-hooks', { 'deny.sh': denyingHook(world.namespace) });
+    const [port = 0, conversionPort = 0] = await freePorts(2);
+    const configuration = `ha-${world.namespace}`;
+    const flags = (number: number) => ({
+      // The API server knows the second replica alone.
+      'webhook-url': 'https://127.0.0.2',
+      'validating-webhook-configuration-name': configuration,
+      'validating-webhook-listen-address': `127.0.0.${number}`,
+      'validating-webhook-listen-port': String(port),
+      'conversion-webhook-listen-address': `127.0.0.${number}`,
+      'conversion-webhook-listen-port': String(conversionPort),
+    });
+    const replicas = await Replicas.on(world);
+    const create = () =>
+      world.backend.request({
+        method: 'POST',
+        path: `${world.path('configmaps')}?dryRun=All`,
+        body: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'any' } },
+      });
+    const denied = { status: 403, body: { message: expect.stringContaining('denied by the hook') } };
+    try {
+      await using one = await replicas.start(1, undefined, flags(1));
+      await one.untilConverged();
+      await using two = await replicas.start(2, undefined, flags(2));
+      await two.log.untilMessage('the lease has a holder');
+      await vi.waitFor(async () => expect(await create()).toMatchObject(denied), 30_000);
+      expect([one.log.printed.includes('asked'), two.log.printed]).toEqual([true, []]);
+      one.signal('SIGTERM');
+      await two.untilConverged();
+      await vi.waitFor(async () => expect(await create()).toMatchObject(denied), 30_000);
+      expect(two.log.printed).toContain('asked');
+    } finally {
+      const path = `/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/${configuration}-hooks`;
+      await world.backend.request({ method: 'DELETE', path });
+    }
   });
 
   // FAULT-A1
