@@ -3,10 +3,12 @@ import { hasCode, messageOf } from '../lib/errors.ts';
 import type { Setting } from '../settings/setting.ts';
 import { SETTINGS } from '../settings.ts';
 import { type CliHost, fail } from './cli-host.ts';
+import { addCompletionCommand } from './completion-command.ts';
 import { addConfigCommand } from './config-command.ts';
 import { addDebugCommand, type CommandRunner } from './debug-command.ts';
 import { addGlobalCommand } from './global-command.ts';
-import { addModuleCommand } from './module-command.ts';
+import { addExplainCommand, addModuleCommand } from './module-command.ts';
+import { addPauseCommands } from './pause-commands.ts';
 import { addQueueCommand } from './queue-command.ts';
 import { addSandboxCommand } from './sandbox-command.ts';
 import { addSettingOptions, givenFlags, settingHelp, withBooleanValues } from './setting-options.ts';
@@ -64,6 +66,8 @@ function createProgram(host: CliHost, runner: CommandRunner): Command {
   addConfigCommand(program, host, runner);
   addGlobalCommand(program, host, runner);
   addModuleCommand(program, host, runner);
+  addExplainCommand(program, host, runner);
+  addPauseCommands(program, { host, runner });
   addDebugCommand(
     program,
     { name: 'raw', description: 'Show what a path of the debug endpoint answers' },
@@ -71,6 +75,7 @@ function createProgram(host: CliHost, runner: CommandRunner): Command {
     { host, runner },
   ).argument('<urlpath>', 'such as /queue/main.json');
   addDebugOptionsCommand(program, host);
+  addCompletionCommand(program, host, runner);
   return program;
 }
 

@@ -1,0 +1,60 @@
+import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { execa } from 'execa';
+import { expect, test } from 'vitest';
+import { FakeClock } from '../../test/support/fake-clock.ts';
+import { runCli } from './run-cli.ts';
+
+async function run(...args: readonly string[]): Promise<string> {
+  let stdout = '';
+  await runCli(args, {
+    env: {},
+    cwd: '/',
+    clock: new FakeClock(),
+    stdout: { write: (text: string) => (stdout += text) },
+    stderr: { write: () => true },
+    stopSignal: () => new AbortController().signal,
+  });
+  return stdout;
+}
+
+const CASES: readonly [string, readonly string[], readonly string[]][] = [
+  ['commands by their beginning', ['modu'], ['module']],
+  ['commands of a command', ['queue', ''], ['list', 'main']],
+  ['choices of an option', ['queue', 'list', '-o', ''], ['json', 'text', 'yaml']],
+  ['flags, hidden ones left out', ['start', '--debug'], []],
+  ['flags by their beginning', ['start', '--helm-hist'], ['--helm-history-max']],
+  ['nothing where a path follows', ['start', '--modules-dir', ''], []],
+];
+
+test.for(CASES)('offers %s', async ([, words, expected]) => {
+  const answers = (await run('__complete', '--', ...words)).split('\n').filter((line) => line !== '');
+  expect(answers).toEqual(expected);
+});
+
+test('hidden commands are not offered', async () => {
+  const answers = await run('__complete', '--', '');
+  expect(answers).toContain('start\n');
+  expect(answers).not.toContain('__complete');
+  expect(answers).not.toContain('debug-options');
+});
+
+test('bash completes by the script', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'completion-'));
+  try {
+    await symlink(join(import.meta.dirname, '../../bin/addon-operator'), join(directory, 'addon-operator'));
+    await writeFile(join(directory, 'script'), await run('completion', 'bash'));
+    const { stdout } = await execa(
+      'bash',
+      [
+        '-c',
+        `source ./script; COMP_WORDS=(addon-operator queue l); COMP_CWORD=2; _addon_operator; echo "\${COMPREPLY[@]}"`,
+      ],
+      { cwd: directory, env: { PATH: `${directory}:${process.env['PATH'] ?? ''}` } },
+    );
+    expect(stdout).toBe('list');
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+});

@@ -1,0 +1,87 @@
+import type { Command } from 'commander';
+
+export const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const;
+export type Shell = (typeof SHELLS)[number];
+
+/**
+ * What could stand as the last word of a command line, sorted: subcommands, options that begin as it does, or the
+ * choices of the option before it. Empty where only the user knows, such as for paths; then shells offer files.
+ *
+ * @param words what follows the name of the program, the word to be completed as the last one
+ */
+export function completions(program: Command, words: readonly string[]): readonly string[] {
+  const before = words.slice(0, -1);
+  const word = words.at(-1) ?? '';
+  const command = commandOf(program, before);
+  const previous = before.at(-1);
+  const option =
+    previous === undefined
+      ? undefined
+      : command.options.find(({ long, short }) => long === previous || short === previous);
+  if (option !== undefined && option.argChoices !== undefined) return beginning(option.argChoices, word);
+  if (option?.required === true) return [];
+  if (word.startsWith('-')) return beginning(optionsOf(command), word);
+  const names = command.commands.flatMap((sub) => (isShown(command, sub) ? [sub.name()] : []));
+  return beginning(names, word);
+}
+
+function commandOf(program: Command, words: readonly string[]): Command {
+  let command = program;
+  for (const word of words) command = command.commands.find((sub) => sub.name() === word) ?? command;
+  return command;
+}
+
+function isShown(command: Command, sub: Command): boolean {
+  return command.createHelp().visibleCommands(command).includes(sub);
+}
+
+function optionsOf(command: Command): readonly string[] {
+  return command
+    .createHelp()
+    .visibleOptions(command)
+    .flatMap(({ long }) => (typeof long === 'string' ? [long] : []));
+}
+
+function beginning(words: readonly string[], start: string): readonly string[] {
+  return words.filter((word) => word.startsWith(start)).toSorted();
+}
+
+/** A script for a shell that asks the program itself what could come next. */
+export function completionScript(shell: Shell): string {
+  switch (shell) {
+    case 'bash':
+      return `_addon_operator() {
+  local IFS=$'\\n'
+  COMPREPLY=($("\${COMP_WORDS[0]}" __complete -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
+}
+complete -o default -F _addon_operator addon-operator
+`;
+    case 'zsh':
+      return `#compdef addon-operator
+_addon_operator() {
+  local -a answers
+  answers=("\${(@f)$("\${words[1]}" __complete -- "\${(@)words[2,CURRENT]}" 2>/dev/null)}")
+  answers=(\${answers:#})
+  if (( \${#answers} )); then compadd -- "\${answers[@]}"; else _files; fi
+}
+compdef _addon_operator addon-operator
+`;
+    case 'fish':
+      return `function __addon_operator_complete
+    set -l words (commandline -opc) (commandline -ct)
+    $words[1] __complete -- $words[2..-1] 2>/dev/null
+end
+complete -c addon-operator -a '(__addon_operator_complete)'
+`;
+    case 'powershell':
+      return `Register-ArgumentCompleter -Native -CommandName addon-operator -ScriptBlock {
+  param($wordToComplete, $commandAst, $cursorPosition)
+  $words = @($commandAst.CommandElements | Select-Object -Skip 1 | ForEach-Object { "$_" })
+  if ($wordToComplete -eq '') { $words += '' }
+  & addon-operator __complete -- @words | ForEach-Object {
+    [System.Management.Automation.CompletionResult]::new($_, $_, 'ParameterValue', $_)
+  }
+}
+`;
+  }
+}
