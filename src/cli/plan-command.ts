@@ -39,10 +39,11 @@ export async function planCommand(options: PlanOptions, host: CliHost): Promise<
       }
       const plan = await collectPlan(inspection, options.modules, signal);
       const paint = paintFor(options.hasColor && wantsColor(host.stdout.isTTY === true, host.env));
+      const { redactor } = inspection;
       host.stdout.write(
         options.format === 'json'
-          ? `${JSON.stringify({ outcome: outcomeOf(plan), ...plan }, null, 2)}\n`
-          : planText(plan, paint),
+          ? `${JSON.stringify(redactor.data({ outcome: outcomeOf(plan), ...plan }), null, 2)}\n`
+          : redactor.text(planText(plan, paint)),
       );
       return EXIT_CODES[outcomeOf(plan)];
     },

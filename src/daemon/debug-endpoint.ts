@@ -1,16 +1,24 @@
 import type { Redactor } from '../lib/redactor.ts';
+import { ALL_MODULES, type Pauses } from '../operator/pauses.ts';
 import type { DaemonView } from '../server/daemon-view.ts';
 import { startDebugServer, startDebugTcpServer } from '../server/debug-server.ts';
+import type { PauseCommands } from '../server/module-answers.ts';
 import { logLevelParameter } from '../settings/log-level-parameter.ts';
 import { RuntimeParameters } from '../settings/runtime-parameters.ts';
 import type { Settings } from '../settings.ts';
 import type { DaemonHost } from './host.ts';
 
+interface DebugParts {
+  readonly view: DaemonView;
+  readonly redactor: Redactor;
+  readonly pauses: Pauses;
+}
+
 /** Opens the debug socket, and the debug endpoint on TCP where it is asked for. */
 export async function startDebug(
   settings: Settings,
   { clock, log }: DaemonHost,
-  { view, redactor }: { readonly view: DaemonView; readonly redactor: Redactor },
+  { view, redactor, pauses }: DebugParts,
   running: AsyncDisposableStack,
 ): Promise<void> {
   const parameters = new RuntimeParameters([logLevelParameter(log)], clock);
@@ -20,7 +28,12 @@ export async function startDebug(
     stop.abort();
     await expiry;
   });
-  const endpoint = { view, parameters, redact: (text: string) => redactor.text(text) };
+  const commands: PauseCommands = {
+    pause: (module = ALL_MODULES, pause, signal) => pauses.pause(module, pause, signal),
+    resume: (module = ALL_MODULES, signal) => pauses.resume(module, signal),
+    nowMs: () => clock.now(),
+  };
+  const endpoint = { view, parameters, pauses: commands, redactor };
   const socket = await startDebugServer(settings.debugUnixSocket, endpoint, log);
   running.defer(() => socket.stop());
   if (settings.debugHttpAddress === '') return;

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Redactor } from '../lib/redactor.ts';
+import type { Redactor } from '../lib/redactor.ts';
 import { HookMetrics } from '../metrics/hook-metrics.ts';
 import type { Operator } from '../operator/operator.ts';
 import type { Settings } from '../settings.ts';
@@ -11,6 +11,7 @@ import { buildOperator } from './build-operator.ts';
 import { createMetrics } from './daemon-metrics.ts';
 import { createHookLoader } from './hook-parts.ts';
 import type { DaemonHost } from './host.ts';
+import { withRedactedLog } from './secret-parts.ts';
 import { connectAlone } from './take-lead.ts';
 
 /** The parts of a daemon on the directories and the cluster of the settings, put together but not at work. */
@@ -19,6 +20,8 @@ export interface Inspection {
   readonly base: BaseParts;
   /** Namespace of all releases. */
   readonly namespace: string;
+  /** Takes the texts of Secrets that values refer to out of what is shown. */
+  readonly redactor: Redactor;
 }
 
 /**
@@ -29,10 +32,11 @@ export interface Inspection {
  */
 export async function inspect<T>(
   settings: Settings,
-  host: DaemonHost,
+  given: DaemonHost,
   use: (inspection: Inspection) => Promise<T>,
   signal: AbortSignal,
 ): Promise<T> {
+  const { host, redactor } = withRedactedLog(given);
   await using running = new AsyncDisposableStack();
   const directory = await mkdtemp(join(tmpdir(), 'addon-operator-'));
   running.defer(() => rm(directory, { recursive: true, force: true }));
@@ -66,9 +70,9 @@ export async function inspect<T>(
     hookMetrics,
     configMap,
     loader,
-    redactor: new Redactor(),
+    redactor,
     stop: signal,
     running,
   });
-  return await use({ operator, base, namespace: settings.namespace });
+  return await use({ operator, base, namespace: settings.namespace, redactor });
 }

@@ -1,3 +1,5 @@
+import { isObject } from './json.ts';
+
 const HIDDEN = '***';
 /** Shorter texts stand in too many places that have nothing to do with the secret. */
 const SHORTEST = 4;
@@ -43,7 +45,7 @@ function formsOf(secret: string): readonly string[] {
 }
 
 function isPlain(value: unknown): value is Record<string, unknown> {
-  if (typeof value !== 'object' || value === null) return false;
+  if (!isObject(value)) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null;
 }

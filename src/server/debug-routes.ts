@@ -1,10 +1,19 @@
 import { errorText } from '../lib/error-text.ts';
 import { canonicalJson, parseJson } from '../lib/json.ts';
+import type { Redactor } from '../lib/redactor.ts';
 import { rfc3339 } from '../lib/rfc3339.ts';
 import type { RuntimeParameterView } from '../settings/runtime-parameters.ts';
 import { type Answer, dataAnswer, type Format, METHOD_NOT_ALLOWED, NOT_FOUND, textAnswer } from './answer.ts';
 import type { DaemonView, ModuleView, SectionView } from './daemon-view.ts';
+import {
+  explainAnswer,
+  listAnswer,
+  type PauseCommands,
+  pauseAnswer,
+  resumeAnswer,
+} from './module-answers.ts';
 import { queueData, queueListData, queueListText, queueText } from './queue-dump.ts';
+import { redactedAnswer } from './redacted-answer.ts';
 import type { RequestHandler, ServerRequest } from './serve.ts';
 
 /** What the debug endpoint shows and the one thing it changes. */
@@ -15,8 +24,9 @@ export interface DebugEndpoint {
     /** Throws with the reason when it refuses. */
     set(name: string, value: string, duration: string): void;
   };
-  /** Takes secrets out of an answer. */
-  readonly redact?: (text: string) => string;
+  readonly pauses: PauseCommands;
+  /** Knows what must not be in an answer. */
+  readonly redactor?: Pick<Redactor, 'data' | 'text'>;
 }
 
 type Handler = (request: ServerRequest, groups: Groups, signal: AbortSignal) => Answer | Promise<Answer>;
@@ -40,9 +50,16 @@ interface Route {
  * @param isReadOnly whether `POST /config/set` is refused
  */
 export function debugHandler(endpoint: DebugEndpoint, isReadOnly: boolean): RequestHandler {
-  const routes = [...daemonRoutes(endpoint), ...globalRoutes(endpoint), ...moduleRoutes(endpoint)];
+  const routes = [
+    ...daemonRoutes(endpoint),
+    ...globalRoutes(endpoint),
+    ...moduleRoutes(endpoint),
+    ...pauseRoutes(endpoint),
+  ];
   routes.push(discoveryRoute(routes));
-  const { redact = (text: string) => text } = endpoint;
+  const { redactor } = endpoint;
+  const shown = (answer: Answer): Answer =>
+    redactor === undefined ? answer : redactedAnswer(answer, redactor);
   return async (request, signal) => {
     const matching = routes.filter((route) => route.pattern.test(request.path));
     const route = matching.find(({ method }) => method === request.method);
@@ -55,9 +72,9 @@ export function debugHandler(endpoint: DebugEndpoint, isReadOnly: boolean): Requ
         { format: formatOf(groups?.['format']), module: groups?.['module'] ?? '' },
         signal,
       );
-      return { ...answer, body: redact(answer.body) };
+      return shown(answer);
     } catch (error) {
-      return textAnswer(redact(`${errorText(error)}\n`), 500);
+      return shown(textAnswer(`${errorText(error)}\n`, 500));
     }
   };
 }
@@ -132,7 +149,8 @@ function moduleRoutes({ view }: DebugEndpoint): Route[] {
     global: () => object,
   ): object => (isYes(request.query.get('global')) ? { global: global(), [module.valuesKey]: own } : own);
   return [
-    get('/module/list.{format}', (_request, { format }) => {
+    get('/module/list.{format}', ({ query }, { format }) => {
+      if (isYes(query.get('all'))) return listAnswer(view, format);
       const enabledModules = view.enabledModules().toSorted();
       if (format === 'text') return textAnswer(enabledModules.map((name) => `${name}\n`).join(''));
       return dataAnswer(format, { enabledModules });
@@ -144,6 +162,9 @@ function moduleRoutes({ view }: DebugEndpoint): Route[] {
       ]);
       return sortedAnswer(dataFormat(format), Object.fromEntries(resources));
     }),
+    get('/module/{module}/explain.{format}', (_request, { module, format }, signal) =>
+      explainAnswer(view, module, format, signal),
+    ),
     get('/module/{module}/render', async ({ query }, groups, signal) => {
       const options = { isDebug: isYes(query.get('debug')), isDiff: isYes(query.get('diff')) };
       return textAnswer(await moduleOf(groups).render(options, signal));
@@ -156,6 +177,24 @@ function moduleRoutes({ view }: DebugEndpoint): Route[] {
         withGlobal(request, module, module.configValues(), () => view.global.configValues()),
     ),
   ];
+}
+
+function pauseRoutes({ view, pauses }: DebugEndpoint): Route[] {
+  const known = (module: string, answer: () => Promise<Answer>): Answer | Promise<Answer> =>
+    view.module(module) === undefined ? textAnswer(`there is no module ${module}\n`, 404) : answer();
+  const routes = [
+    get('/pause', ({ body }, _groups, signal) =>
+      pauseAnswer(pauses, undefined, new URLSearchParams(body), signal),
+    ),
+    get('/resume', (_request, _groups, signal) => resumeAnswer(pauses, undefined, signal)),
+    get('/module/{module}/pause', ({ body }, { module }, signal) =>
+      known(module, () => pauseAnswer(pauses, module, new URLSearchParams(body), signal)),
+    ),
+    get('/module/{module}/resume', (_request, { module }, signal) =>
+      known(module, () => resumeAnswer(pauses, module, signal)),
+    ),
+  ];
+  return routes.map((route) => ({ ...route, method: 'POST' }));
 }
 
 /** The routes that `global` and every module have. */

@@ -169,6 +169,9 @@ export class ValuesStore {
     const problems = owners.flatMap((owner) =>
       problemsOf(this.#schemas(owner).helm, owner, this.values(owner)),
     );
+    // A module that hooks enabled was none of those that were looked at when the ConfigMap was taken over.
+    const section = this.configValues(name);
+    if (section !== undefined && Object.keys(section).length > 0) this.checkConfigSection(name, section);
     if (problems.length > 0)
       throw new OperatorError(
         'VALUES_INVALID',

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { requestDebug } from '../../src/server/debug-client.ts';
 import { type Backend, World, type WorldOptions } from '../support/world.ts';
+import { runInWorld } from '../support/world-command.ts';
 import { configMapChart, type FileTree, shHook, under } from '../support/world-files.ts';
 
 const WEB: FileTree = {
@@ -182,6 +183,18 @@ echo '{"op":"add","path":"/web/url","value":"https://${TOKEN}@host"}' > "$VALUES
     expect(message).toContain('web.token in body should be at most 10 chars long');
     expect(message).not.toContain('web.later');
     expect(message).not.toContain(TOKEN);
+  });
+
+  test('a plan shows that a text of a Secret is new, and not the text', async () => {
+    await using world = await secretWorld(backend(), {
+      modules: WEB,
+      config: { web: `token: ${REFERENCE}\n` },
+    });
+    await putSecret(world, TOKEN);
+    const { stdout, stderr } = await runInWorld(world, 'plan');
+    expect(stderr).toBe('');
+    expect(stdout).toContain('"token":"***"');
+    expect(stdout).not.toContain(TOKEN);
   });
 
   test('a module whose Secret is gone can be disabled', async () => {

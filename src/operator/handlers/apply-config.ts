@@ -38,7 +38,8 @@ export async function handleApplyConfig(
       { error: messageOf(error) },
       'ApplyKubeConfigValues failed, modules stay as they are. Requeue task to retry after delay.',
     );
-    return { type: 'retry', error, delayMs: DISCOVERY_RETRY_MS };
+    // Only a failed discovery is repeated at a constant pace.
+    return { type: 'retry', error, ...(!operator.isConfigRefused && { delayMs: DISCOVERY_RETRY_MS }) };
   }
 }
 
