@@ -18,6 +18,7 @@ import { DynamicFlags } from '../operator/dynamic-flags.ts';
 import { taskHandler } from '../operator/handle-task.ts';
 import { HookExecution, type HookExecutionOptions } from '../operator/hook-execution.ts';
 import { Operator } from '../operator/operator.ts';
+import { Pauses } from '../operator/pauses.ts';
 import { Schedules } from '../operator/schedules.ts';
 import { onSecretsChange } from '../operator/secret-changes.ts';
 import type { Task } from '../operator/tasks.ts';
@@ -58,6 +59,7 @@ export interface BuildOptions {
 export interface BuiltOperator {
   readonly operator: Operator;
   readonly scheduleManager: ScheduleManager;
+  readonly pauses: Pauses;
 }
 
 /**
@@ -69,6 +71,7 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
   const { settings, host, base, metrics, configMap, loader, stop } = options;
   const { clock, random, log } = host;
   let found = await find(options);
+  const pauses = await loadPauses(options);
   const crds = createCrds(options);
   await crds.read(found.modules);
   const secrets = createSecrets(options, (references) => onSecretsChange(operator, references));
@@ -131,13 +134,14 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
       followSecrets,
       runsModulesInParallel: settings.runsModulesInParallel,
       failurePolicy: settings.moduleFailurePolicy,
+      pauses,
       ignoredRelease: settings.helmIgnoreRelease,
       purgesForeignReleases: settings.purgesForeignReleases,
     },
     found.modules,
   );
   const handle = withoutSecrets(taskHandler(operator), options.redactor);
-  return { operator, scheduleManager };
+  return { operator, scheduleManager, pauses };
 }
 
 function find({ settings, host }: BuildOptions): Promise<FoundModules> {
@@ -163,6 +167,13 @@ function createSchedules({ host: { clock, log }, metrics }: BuildOptions, operat
     onMissed: (crontab, ticks) => metrics.missedTicks(crontab, ticks),
   });
   return { schedules, scheduleManager };
+}
+
+async function loadPauses({ settings, host, base, stop }: BuildOptions): Promise<Pauses> {
+  const ref = { namespace: settings.namespace, name: `${settings.configMapName}-pauses` };
+  const pauses = new Pauses({ kube: base.cluster.main, ref, clock: host.clock, log: host.log });
+  await pauses.load(stop);
+  return pauses;
 }
 
 /** What the ConfigMap says at the start has to match the schemas of all modules that flags enable. */

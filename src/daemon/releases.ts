@@ -9,8 +9,8 @@ export function releasesOf(driver: HelmDriver): Releases {
     },
     forgetReads: () => driver.forgetReads(),
     exists: (name, signal) => driver.exists(name, signal),
-    uninstall: async (name, signal) => {
-      await driver.uninstall(name, signal);
+    uninstall: async (name, options, signal) => {
+      await driver.uninstall(name, signal, options);
     },
     disown: (name, signal) => driver.disown(name, signal),
     list: (signal) => driver.listReleases(signal),

@@ -23,8 +23,8 @@ export interface Releases {
   /** A hook has run: what was read of the cluster may be different now. */
   forgetReads(): void;
   exists(name: string, signal: AbortSignal): Promise<boolean>;
-  /** A release that is gone already is fine. */
-  uninstall(name: string, signal: AbortSignal): Promise<void>;
+  /** A release that is gone already is fine. One that others made stays, unless `includeForeign` is true. */
+  uninstall(name: string, options: { readonly includeForeign: boolean }, signal: AbortSignal): Promise<void>;
   /** Takes our labels from a release, so that it is nobody's: it stays, whatever becomes of its module. */
   disown(name: string, signal: AbortSignal): Promise<void>;
   list(signal: AbortSignal): Promise<readonly ReleaseInCluster[]>;

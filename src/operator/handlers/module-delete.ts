@@ -48,7 +48,7 @@ async function deleteModule(operator: Operator, state: ModuleState, signal: Abor
   if (module.chart !== 'none') {
     if (await releases.exists(module.name, signal)) {
       await runLifecycleHooks(operator, state, 'beforeDeleteHelm', '', signal);
-      await releases.uninstall(module.name, signal);
+      await releases.uninstall(module.name, { includeForeign: false }, signal);
     } else {
       log.warn({ module: module.name }, 'Cannot find helm release for module.');
     }

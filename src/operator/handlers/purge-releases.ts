@@ -1,36 +1,41 @@
 import { messageOf } from '../../lib/errors.ts';
 import type { TaskOutcome } from '../../queue/task-queue.ts';
 import type { Operator } from '../operator.ts';
+import type { ReleaseInCluster } from '../releases.ts';
 import { rethrowAbort } from '../rethrow-abort.ts';
 import type { Task } from '../tasks.ts';
 
 /**
  * Looks once, after the first converge, for releases without a module. Those a daemon of ours made are removed; foreign
- * ones in the same namespace stay.
+ * ones in the same namespace stay, unless the settings say otherwise.
  */
 export async function handleDiscoverReleases(
   operator: Operator,
   signal: AbortSignal,
 ): Promise<TaskOutcome<Task>> {
-  const { releases, ignoredRelease, log } = operator.deps;
+  const { releases, ignoredRelease, purgesForeignReleases, log } = operator.deps;
   const known = new Set<string>(operator.modules.map((module) => module.name));
   const unknown = (await releases.list(signal)).filter(
     ({ name }) => !known.has(name) && name !== ignoredRelease,
   );
-  const foreign = unknown.filter((release) => !release.isOwned).map((release) => release.name);
-  if (foreign.length > 0)
-    log.warn({ releases: foreign }, 'Releases without a module that others made are left alone');
-  const toPurge = unknown.filter((release) => release.isOwned).map((release) => release.name);
+  const [toPurge, spared] = purgesForeignReleases
+    ? [unknown, []]
+    : [unknown.filter(({ isOwned }) => isOwned), unknown.filter(({ isOwned }) => !isOwned)];
+  if (spared.length > 0)
+    log.warn({ releases: namesOf(spared) }, 'Releases without a module that others made are left alone');
   if (toPurge.length === 0) return { type: 'success' };
-  log.info({ releases: toPurge }, 'Modules to purge found');
+  log.info({ releases: namesOf(toPurge) }, 'Modules to purge found');
   const trigger = 'Operator-PostConvergeCleanup';
   return {
     type: 'success',
-    after: toPurge
-      .toSorted()
+    after: namesOf(toPurge)
       .toReversed()
       .map((release): Task => ({ type: 'ModulePurge', release, trigger })),
   };
+}
+
+function namesOf(releases: readonly ReleaseInCluster[]): readonly string[] {
+  return releases.map(({ name }) => name).toSorted();
 }
 
 /** Removes one release. A failure is only reported: nothing depends on it. */
@@ -40,7 +45,8 @@ export async function handleModulePurge(
   signal: AbortSignal,
 ): Promise<TaskOutcome<Task>> {
   try {
-    await operator.deps.releases.uninstall(release, signal);
+    const { releases, purgesForeignReleases: includeForeign } = operator.deps;
+    await releases.uninstall(release, { includeForeign }, signal);
     operator.deps.log.info({ release }, 'Release without a module is removed');
   } catch (error) {
     rethrowAbort(error, signal);

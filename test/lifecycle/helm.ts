@@ -1,0 +1,205 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { execa } from 'execa';
+import { expect, test } from 'vitest';
+import { type Backend, World } from '../support/world.ts';
+import { configMapChart, type FileTree, shHook, under } from '../support/world-files.ts';
+
+const MONITOR_TICK_MS = 270_000;
+const WEB = under('001-web', configMapChart('web', 'web'));
+const DB = under('002-db', configMapChart('db', 'db'));
+const BOTH = { 'values.yaml': 'webEnabled: true\ndbEnabled: true\n', ...WEB, ...DB };
+
+async function releases(world: World): Promise<string[]> {
+  const list = await world.expect({ path: `${world.path('secrets')}?labelSelector=owner%3Dhelm` });
+  return (list as { items: { metadata: { labels: Record<string, string> } }[] }).items.map(
+    ({ metadata: { labels } }) => `${labels['name']} ${labels['version']} ${labels['status']}`,
+  );
+}
+
+/** helm as a person at a terminal would use it. */
+async function person(world: World, ...args: readonly string[]): Promise<void> {
+  const { helmPath, kubeconfigPath } = world.backend;
+  const env = {
+    KUBECONFIG: kubeconfigPath,
+    HELM_CACHE_HOME: world.directory,
+    HELM_CONFIG_HOME: world.directory,
+  };
+  await execa(helmPath, [...args, '--namespace', world.namespace], { env, stdin: 'ignore' });
+}
+
+async function metrics(world: World): Promise<string> {
+  return await (await fetch(`http://127.0.0.1:${world.daemon.httpPort}/metrics`)).text();
+}
+
+function upgrades(calls: readonly string[]): number {
+  return calls.filter((call) => call.startsWith('upgrade')).length;
+}
+
+function messages(world: World): unknown[] {
+  return world.log.records.map((record) => record['msg']);
+}
+
+export function helmTests(backend: () => Backend): void {
+  test('an object that somebody deletes comes back after a tick of the monitor, and is counted by name', async () => {
+    await using world = await World.create(backend(), {
+      modules: { 'values.yaml': 'webEnabled: true\n', ...WEB },
+    });
+    await world.converge();
+    await world.expect({ method: 'DELETE', path: world.path('configmaps', 'web') });
+    world.clock.jump(MONITOR_TICK_MS);
+    await world.log.untilMessage('ModuleRun success, module is ready', 2);
+    expect(await world.get('configmaps', 'web')).toBeDefined();
+    expect(await metrics(world)).toContain(
+      `modules_absent_resources_total{module="web",resource="${world.namespace}/ConfigMap/web"} 1`,
+    );
+    expect(await releases(world)).toEqual(['web 1 superseded', 'web 2 deployed']);
+  });
+
+  test('an object that a beforeHelm hook deletes is back after the same run', async () => {
+    await using world = await World.create(backend(), {
+      modules: {
+        ...BOTH,
+        '001-web/hooks/clean.sh': shHook(
+          'beforeHelm: 1',
+          `cat >"$KUBERNETES_PATCH_PATH" <<END
+{"operation": "Delete", "apiVersion": "v1", "kind": "ConfigMap", "namespace": "$NAMESPACE", "name": "web"}
+END`,
+        ),
+      },
+    });
+    await world.converge();
+    await world.stop();
+    await world.converge();
+    expect(await world.get('configmaps', 'web')).toBeDefined();
+    expect(await releases(world)).toEqual(['db 1 deployed', 'web 1 superseded', 'web 2 deployed']);
+    expect(
+      messages(world).filter((message) => message === 'ModuleRun success, module is ready'),
+    ).toHaveLength(4);
+  });
+
+  test('releases of ours without a module are purged after the start; foreign ones and the ignored one stay', async () => {
+    await using world = await World.create(backend(), {
+      modules: {
+        ...BOTH,
+        ...under('003-own', configMapChart('own', 'own')),
+        'values.yaml': enabled('web', 'db', 'own'),
+      },
+      env: { HELM_IGNORE_RELEASE: 'own' },
+    });
+    await world.converge();
+    await world.stop();
+    await world.write('modules', under('../theirs', configMapChart('theirs', 'web')));
+    await person(world, 'install', 'theirs', join(world.directory, 'theirs'), '--set', 'web.a=b');
+    for (const directory of ['001-web', '002-db', '003-own'])
+      await rm(join(world.directory, 'modules', directory), { recursive: true });
+    await world.write('modules', { 'values.yaml': '' });
+    await world.converge();
+    await world.log.untilMessage('Release without a module is removed', 2);
+    const purged = world.log.records.filter(({ msg }) => msg === 'Release without a module is removed');
+    expect(purged.map((record) => record['release'])).toEqual(['web', 'db']);
+    expect(await releases(world)).toEqual(['own 1 deployed', 'theirs 1 deployed']);
+    const spared = world.log.records.find(
+      ({ msg }) => msg === 'Releases without a module that others made are left alone',
+    );
+    expect(spared).toMatchObject({ releases: ['theirs'] });
+  });
+
+  test('with --purge-foreign-releases those that others made are purged too', async () => {
+    await using world = await World.create(backend(), {
+      modules: WEB,
+      flags: { 'purge-foreign-releases': 'true' },
+    });
+    await person(world, 'install', 'theirs', join(world.directory, 'modules', '001-web'), '--set', 'web.a=b');
+    await world.converge();
+    await world.log.untilMessage('Release without a module is removed');
+    expect(await releases(world)).toEqual([]);
+  });
+
+  test('a restart with nothing changed asks the API server no more often for many modules than for a few', async () => {
+    const names = Array.from({ length: 20 }, (_, index) => `mod${index}`);
+    await using world = await World.create(backend(), {
+      modules: Object.assign(
+        { 'values.yaml': enabled(...names) },
+        ...names.map((name, index) => under(`${index + 100}-${name}`, configMapChart(name, name))),
+      ) as FileTree,
+      config: {},
+    });
+    await world.converge();
+    await world.stop();
+    const helmRuns = upgrades(await world.helmCalls());
+    await world.converge();
+    expect(upgrades(await world.helmCalls())).toBe(helmRuns);
+    const counts = (await metrics(world)).matchAll(/kubernetes_client_request_result_total\{.*\} (\d+)/g);
+    const requests = [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
+    expect(requests).toBeGreaterThan(0);
+    expect(requests).toBeLessThan(names.length);
+  });
+
+  test('an enabled module adopts a release of its name that others made, and says so', async () => {
+    await using world = await World.create(backend(), { modules: { 'values.yaml': enabled('web'), ...WEB } });
+    await person(world, 'install', 'web', join(world.directory, 'modules', '001-web'), '--set', 'web.a=b');
+    await world.converge();
+    expect(await releases(world)).toEqual(['web 1 superseded', 'web 2 deployed']);
+    expect(messages(world)).toContain(
+      'release was not made by this operator: it is adopted, because a module has its name',
+    );
+  });
+
+  test('changed global values stop the monitors, which come back with the runs that follow', async () => {
+    await using world = await World.create(backend(), {
+      modules: {
+        ...BOTH,
+        // The run of web holds up everything behind it, the monitor of db with it.
+        '001-web/hooks/gate.sh': shHook(
+          'beforeHelm: 1',
+          'if [ -e "$WORLD/gate" ]; then echo held; exit 1; fi',
+        ),
+      },
+      globalHooks: {
+        'set.sh': shHook(
+          'schedule: [{crontab: "* * * * * *"}]',
+          `if [ -e "$WORLD/set" ]; then echo '[{"op": "add", "path": "/global/a", "value": 1}]' >"$VALUES_JSON_PATCH_PATH"; fi`,
+        ),
+      },
+      config: {},
+    });
+    await world.converge();
+    await world.write('modules', { '../set': '', '../gate': '' });
+    world.clock.jump(1_000);
+    await world.log.untilPrinted('held');
+    await world.expect({ method: 'DELETE', path: world.path('configmaps', 'db') });
+    const before = upgrades(await world.helmCalls());
+    world.clock.jump(MONITOR_TICK_MS + 60_000);
+    await world.expel('gate');
+    await world.log.untilMessage('ModuleRun success, module is ready', 4);
+    expect(await world.get('configmaps', 'db')).toBeDefined();
+    // web and db got the changed global values; no monitor asked for a further run.
+    expect(upgrades(await world.helmCalls()) - before).toBe(2);
+    expect(await metrics(world)).not.toContain('modules_absent_resources_total{module="db"');
+  });
+
+  test('a chart that fails to render is named with template, line and the value that is missing', async () => {
+    await using world = await World.create(backend(), {
+      modules: {
+        'values.yaml': enabled('web'),
+        ...WEB,
+        '001-web/templates/broken.yaml': '\n\na: {{ required "web.host is needed" .Values.web.host }}\n',
+      },
+    });
+    await world.start();
+    await world.untilDelayed();
+    const failure = world.log.records.find(({ msg }) => String(msg).startsWith('ModuleRun failed'));
+    expect(String(failure?.['error'])).toMatch(
+      /run helm install: .*templates\/broken\.yaml:3.*web\.host is needed/s,
+    );
+    expect(await releases(world)).toEqual([]);
+    await world.write('modules', { '001-web/templates/broken.yaml': '' });
+    await world.passDelay();
+    await world.daemon.firstConverge;
+  });
+}
+
+function enabled(...keys: readonly string[]): string {
+  return keys.map((key) => `${key}Enabled: true\n`).join('');
+}
