@@ -1,22 +1,28 @@
 import type { Command } from 'commander';
 import type { CliHost } from './cli-host.ts';
 import { addDebugCommand, type CommandRunner, formatOf, outputOption } from './debug-command.ts';
+import { addPauseCommands } from './pause-commands.ts';
 
 const VALUES_COMMANDS = [
   { name: 'values', description: 'Show the values of a module' },
   { name: 'config', description: 'Show the values of a module in the ConfigMap' },
 ];
 
-/** Adds `module list`, `values`, `config`, `patches`, `render`, `resource-monitor` and `snapshots`. */
+/** Adds `module list`, `pause`, `resume`, `values`, `config`, `patches`, `render`, `resource-monitor` and `snapshots`. */
 export function addModuleCommand(program: Command, host: CliHost, runner: CommandRunner): void {
   const module = program.command('module').description('Show modules');
   const common = { host, runner };
   addDebugCommand(
     module,
     { name: 'list', description: 'List the enabled modules' },
-    (_args, options) => ({ path: `/module/list.${formatOf(options)}` }),
+    (_args, options) => ({
+      path: `/module/list.${formatOf(options)}${options['all'] === true ? '?all=true' : ''}`,
+    }),
     common,
-  ).addOption(outputOption('yaml'));
+  )
+    .option('-a, --all', 'all modules, with their states and the reasons')
+    .addOption(outputOption('yaml'));
+  addPauseCommands(module, common, (name) => `/module/${encodeURIComponent(name)}`);
   for (const spec of VALUES_COMMANDS) {
     addDebugCommand(
       module,
@@ -63,6 +69,19 @@ export function addModuleCommand(program: Command, host: CliHost, runner: Comman
   )
     .argument('<name>', 'name of the module')
     .addOption(outputOption('yaml'));
+}
+
+/** Adds `explain module`. */
+export function addExplainCommand(program: Command, host: CliHost, runner: CommandRunner): void {
+  const explain = program.command('explain').description('Say why something is as it is');
+  addDebugCommand(
+    explain,
+    { name: 'module', description: 'Who enabled a module, what it waits for, what failed' },
+    ([name = ''], options) => ({ path: `${pathOf(name)}/explain.${formatOf(options)}` }),
+    { host, runner },
+  )
+    .argument('<name>', 'name of the module')
+    .addOption(outputOption('text'));
 }
 
 function pathOf(module: string): string {

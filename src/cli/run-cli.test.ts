@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { daemonView, moduleView } from '../../test/support/daemon-view-stub.ts';
+import { daemonView, moduleView, NO_PAUSES } from '../../test/support/daemon-view-stub.ts';
 import { FakeClock } from '../../test/support/fake-clock.ts';
 import { silentLogger } from '../lib/log.ts';
 import type { DebugEndpoint } from '../server/debug-routes.ts';
@@ -51,7 +51,11 @@ async function run(args: string, env: CliHost['env'] = { DEBUG_UNIX_SOCKET: sock
 async function startDaemon(endpoint?: Partial<DebugEndpoint>): Promise<void> {
   const parameters = { list: () => [], set: () => undefined };
   servers.push(
-    await startDebugServer(socketPath, { view: daemonView(), parameters, ...endpoint }, silentLogger),
+    await startDebugServer(
+      socketPath,
+      { view: daemonView(), parameters, pauses: NO_PAUSES, ...endpoint },
+      silentLogger,
+    ),
   );
 }
 
@@ -200,5 +204,48 @@ test('a refused parameter is told and fails', async () => {
   expect(await run('config set log.level foo')).toMatchObject({
     exitCode: 1,
     stderr: `'value' parameter is invalid: unknown log level "foo"\n`,
+  });
+});
+
+test('pause and resume send their options, for a module and for all', async () => {
+  const asked: unknown[] = [];
+  const pauses: DebugEndpoint['pauses'] = {
+    pause: async (module, { reason, untilMs }) => {
+      asked.push(['pause', module, reason, untilMs]);
+    },
+    resume: async (module) => {
+      asked.push(['resume', module]);
+      return true;
+    },
+    nowMs: () => 0,
+  };
+  await startDaemon({ pauses });
+  const paused = await run('module pause web --reason disks --for 2h');
+  expect(paused).toEqual({
+    exitCode: 0,
+    stdout: 'module web is paused until 1970-01-01T02:00:00.000Z\n',
+    stderr: '',
+  });
+  await run('pause --reason night');
+  await run('module resume web');
+  await run('resume');
+  expect(asked).toEqual([
+    ['pause', 'web', 'disks', 7_200_000],
+    ['pause', undefined, 'night', undefined],
+    ['resume', 'web'],
+    ['resume', undefined],
+  ]);
+  expect(await run('module pause web')).toMatchObject({ exitCode: 1 });
+});
+
+test('explain module and module list --all ask for what they show', async () => {
+  await startDaemon({ view: daemonView({ modules: () => [], explainModule: async () => undefined }) });
+  expect(await run('module list --all -o text')).toMatchObject({
+    stdout: 'MODULE  STATUS  ENABLED  REASON\n',
+  });
+  expect(await run('explain module nothing')).toEqual({
+    exitCode: 1,
+    stdout: '',
+    stderr: 'there is no module nothing\n',
   });
 });

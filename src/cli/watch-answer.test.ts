@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { daemonView } from '../../test/support/daemon-view-stub.ts';
+import { daemonView, NO_PAUSES } from '../../test/support/daemon-view-stub.ts';
 import { FakeClock } from '../../test/support/fake-clock.ts';
 import { silentLogger } from '../lib/log.ts';
 import { startDebugServer } from '../server/debug-server.ts';
@@ -21,7 +21,11 @@ afterEach(() => {
 test('the answer is shown at each interval until the stop, also when the daemon goes away', async () => {
   const socketPath = join(directory, 's');
   const parameters = { list: () => [], set: () => undefined };
-  const server = await startDebugServer(socketPath, { view: daemonView(), parameters }, silentLogger);
+  const server = await startDebugServer(
+    socketPath,
+    { view: daemonView(), parameters, pauses: NO_PAUSES },
+    silentLogger,
+  );
   const clock = new FakeClock();
   const stop = new AbortController();
   const written: string[] = [];

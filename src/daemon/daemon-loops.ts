@@ -4,6 +4,8 @@ import { hasCode, messageOf, OperatorError } from '../lib/errors.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import { onConfigChange } from '../operator/config-changes.ts';
 import type { Operator } from '../operator/operator.ts';
+import { runOwed } from '../operator/pause-tasks.ts';
+import type { Pauses } from '../operator/pauses.ts';
 import type { ConfigMapStore } from '../values/config-map-store.ts';
 import type { DaemonHost } from './host.ts';
 
@@ -46,6 +48,7 @@ export interface LoopParts {
   readonly operator: Operator;
   readonly configMap: ConfigMapStore;
   readonly scheduleManager: ScheduleManager;
+  readonly pauses: Pauses;
   readonly metrics: OperatorMetrics;
   readonly stop: AbortSignal;
   readonly running: AsyncDisposableStack;
@@ -53,10 +56,11 @@ export interface LoopParts {
 
 /** Starts everything that goes on by itself until the daemon stops. */
 export function startLoops(host: DaemonHost, parts: LoopParts): void {
-  const { operator, configMap, scheduleManager, metrics, stop, running } = parts;
+  const { operator, configMap, scheduleManager, pauses, metrics, stop, running } = parts;
   const loops = [
     configMap.watch((change) => onConfigChange(operator, change), stop),
     scheduleManager.run(stop),
+    pauses.watch(() => runOwed(operator), stop),
     every(host, LIVE_TICK_MS, () => metrics.liveTick(), stop),
     every(
       host,

@@ -4,7 +4,9 @@ import type { Clock } from '../lib/clock.ts';
 import { formatGoDuration } from '../lib/go-duration.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { policyRules, type ResourceAccess } from '../modules/access/policy-rules.ts';
+import { explainModule, summarizeModules } from '../operator/explain-module.ts';
 import type { HookRuntime } from '../operator/hook-runtime.ts';
+import { isolatedModules } from '../operator/isolation.ts';
 import type { Operator } from '../operator/operator.ts';
 import { changeText } from '../operator/plan/change-text.ts';
 import { type LiveDeps, liveChanges } from '../operator/plan/live-changes.ts';
@@ -45,6 +47,12 @@ export function createView(deps: ViewDeps): DaemonView {
     convergeStatus: () => convergeStatus(operator),
     queues: () => operator.deps.queues.all.map((queue) => queueView(queue, clock)),
     enabledModules: () => operator.enabledModules,
+    modules: () => summarizeModules(operator),
+    explainModule: async (name, signal) => {
+      const module = operator.modules.find((other) => other.name === name);
+      if (module === undefined) return undefined;
+      return explainModule(operator, module, await operator.deps.releases.list(signal));
+    },
     globalHooks: () => operator.globalHooks.map(({ hook }) => hook.name),
     global: sectionView(operator, GLOBAL_SECTION, () => operator.globalHooks),
     module: (name) => moduleView(deps, name),
@@ -60,10 +68,15 @@ function convergeStatus(operator: Operator): ConvergeStatus {
     case 'not-started':
       return { type: 'not-started' };
     case 'running':
-      return { type: 'first', tasks };
+      return { type: 'first', tasks, ...isolatedFact(operator) };
     case 'done':
-      return { type: 'done', tasks };
+      return { type: 'done', tasks, ...isolatedFact(operator) };
   }
+}
+
+function isolatedFact(operator: Operator): { readonly isolated?: readonly string[] } {
+  const isolated = isolatedModules(operator);
+  return isolated.length === 0 ? {} : { isolated };
 }
 
 function queueView(queue: TaskQueue<Task>, clock: Clock): QueueView {

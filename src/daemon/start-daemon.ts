@@ -163,10 +163,10 @@ async function start(settings: Settings, given: DaemonHost, signals: StartSignal
     patcherAccess: base.cluster.patcherAccess,
   });
   built.view = view;
-  await startDebug(settings, host, { view, redactor }, running);
+  await startDebug(settings, host, { view, redactor, pauses: parts.pauses }, running);
   running.defer(() => shutDown(operator));
   startUp(operator, { stop, abort: signals.abort });
-  startLoops(host, { operator, configMap, scheduleManager: parts.scheduleManager, metrics, stop, running });
+  startLoops(host, { ...parts, configMap, metrics, stop, running });
   if (settings.watchesFiles)
     running.defer(watchFiles([settings.globalHooksDir, ...settings.modulesDirs], host, operator, stop));
   return { operator, httpPort };

@@ -17,6 +17,7 @@ import { handleDiscoverReleases, handleModulePurge } from './handlers/purge-rele
 import { handleReloadFiles } from './handlers/reload-files.ts';
 import { divert, isolate, tellIfRecovered } from './isolation.ts';
 import type { Operator } from './operator.ts';
+import { leaveOutIfPaused } from './pause-tasks.ts';
 import { rethrowAbort } from './rethrow-abort.ts';
 import { hookOf, type ModuleRun, moduleOf, type Task } from './tasks.ts';
 
@@ -43,6 +44,7 @@ async function attempt(
 ): Promise<TaskOutcome<Task>> {
   try {
     const { task } = entry;
+    if (leaveOutIfPaused(operator, task)) return SUCCESS;
     return await operator.turns.run(task, () => dispatch(operator, entry, queue, signal));
   } catch (error) {
     rethrowAbort(error, signal);

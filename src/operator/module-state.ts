@@ -29,6 +29,15 @@ export interface ModuleState {
   hasHelmFailed: boolean;
   /** Why the last attempt failed; empty after a success. */
   lastError: string;
+  /** The last attempt of a ModuleRun that ended; undefined before. */
+  lastRun: LastRun | undefined;
+}
+
+export interface LastRun {
+  /** Milliseconds since the epoch. */
+  readonly startedAtMs: number;
+  readonly durationMs: number;
+  readonly result: 'success' | 'failure';
 }
 
 export function newModuleState(module: Module): ModuleState {
@@ -40,6 +49,7 @@ export function newModuleState(module: Module): ModuleState {
     hasSucceeded: false,
     hasHelmFailed: false,
     lastError: '',
+    lastRun: undefined,
   };
 }
 

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../lib/json.ts';
+import type { ModuleExplanation, ModuleSummary } from '../status/module-explanation.ts';
 
 /** Everything the HTTP server and the debug endpoint show. They read through this and change nothing. */
 export interface DaemonView {
@@ -9,6 +10,10 @@ export interface DaemonView {
   queues(): readonly QueueView[];
   /** Names of the enabled modules, in any order. */
   enabledModules(): readonly string[];
+  /** All modules with their states, in run order. */
+  modules(): readonly ModuleSummary[];
+  /** Everything about one module; undefined for an unknown name. */
+  explainModule(name: string, signal: AbortSignal): Promise<ModuleExplanation | undefined>;
   /** Names of the global hooks, in any order. */
   globalHooks(): readonly string[];
   readonly global: SectionView;
@@ -29,11 +34,14 @@ export type Readiness =
 /** What a standby learned from the leader's readiness probe. */
 export type LeaderState = 'ready' | 'not-elected' | 'no-request' | 'unreachable' | 'not-ready';
 
-/** Progress of the first converge and of later ones; `tasks` counts what is still to do in the queue `main`. */
+/**
+ * Progress of the first converge and of later ones; `tasks` counts what is still to do in the queue `main`, `isolated`
+ * names the modules that fail while the others go on.
+ */
 export type ConvergeStatus =
   | { readonly type: 'not-started' }
-  | { readonly type: 'first'; readonly tasks: number }
-  | { readonly type: 'done'; readonly tasks: number };
+  | { readonly type: 'first'; readonly tasks: number; readonly isolated?: readonly string[] }
+  | { readonly type: 'done'; readonly tasks: number; readonly isolated?: readonly string[] };
 
 /** One queue at one moment. */
 export interface QueueView {

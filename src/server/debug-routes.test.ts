@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { daemonView, moduleView } from '../../test/support/daemon-view-stub.ts';
+import { daemonView, moduleView, NO_PAUSES } from '../../test/support/daemon-view-stub.ts';
 import type { Answer } from './answer.ts';
 import type { DaemonView } from './daemon-view.ts';
 import { type DebugEndpoint, debugHandler } from './debug-routes.ts';
@@ -12,7 +12,10 @@ async function ask(
   parameters = PARAMETERS,
   post?: { readonly body: string; readonly isReadOnly?: boolean },
 ): Promise<Answer> {
-  const handler = debugHandler({ view: daemonView(view), parameters }, post?.isReadOnly ?? false);
+  const handler = debugHandler(
+    { view: daemonView(view), parameters, pauses: NO_PAUSES },
+    post?.isReadOnly ?? false,
+  );
   const [pathname = '', query = ''] = path.split('?');
   const request = { path: pathname, query: new URLSearchParams(query) };
   return await handler(

@@ -3,14 +3,18 @@ import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { daemonView } from '../../test/support/daemon-view-stub.ts';
+import { daemonView, NO_PAUSES } from '../../test/support/daemon-view-stub.ts';
 import { silentLogger } from '../lib/log.ts';
 import { requestDebug } from './debug-client.ts';
 import type { DebugEndpoint } from './debug-routes.ts';
 import { startDebugServer, startDebugTcpServer } from './debug-server.ts';
 import type { RunningServer } from './serve.ts';
 
-const ENDPOINT: DebugEndpoint = { view: daemonView(), parameters: { list: () => [], set: () => undefined } };
+const ENDPOINT: DebugEndpoint = {
+  view: daemonView(),
+  parameters: { list: () => [], set: () => undefined },
+  pauses: NO_PAUSES,
+};
 
 let directory = '';
 const servers: RunningServer[] = [];

@@ -26,21 +26,29 @@ export function convergeAnswer(status: ConvergeStatus, format: 'text' | 'json'):
 
 function convergeText(status: ConvergeStatus): string {
   if (status.type === 'not-started') return 'STARTUP_CONVERGE_NOT_STARTED';
+  const { isolated = [] } = status;
+  const text = progressText(status);
+  return isolated.length === 0 ? text : `${text}\nISOLATED_MODULES: ${isolated.join(', ')}`;
+}
+
+function progressText(status: Exclude<ConvergeStatus, { readonly type: 'not-started' }>): string {
   if (status.type === 'first')
     return status.tasks > 0 ? `STARTUP_CONVERGE_IN_PROGRESS: ${status.tasks} tasks` : 'STARTUP_CONVERGE_DONE';
   const now = status.tasks > 0 ? `CONVERGE_IN_PROGRESS: ${status.tasks} tasks` : 'CONVERGE_WAIT_TASK';
   return `STARTUP_CONVERGE_DONE\n${now}`;
 }
 
-/** All five keys, always. */
+/** All five keys, always; a sixth one only while modules are isolated. */
 function convergeData(status: ConvergeStatus): object {
   const { type } = status;
   const tasks = status.type === 'not-started' ? 0 : status.tasks;
+  const isolated = (status.type !== 'not-started' && status.isolated) || [];
   return {
     CONVERGE_IN_PROGRESS: type === 'done' ? tasks : 0,
     CONVERGE_WAIT_TASK: type === 'done' && tasks === 0,
     STARTUP_CONVERGE_DONE: type === 'done' || (type === 'first' && tasks === 0),
     STARTUP_CONVERGE_IN_PROGRESS: type === 'first' ? tasks : 0,
     STARTUP_CONVERGE_NOT_STARTED: type === 'not-started',
+    ...(isolated.length > 0 && { ISOLATED_MODULES: isolated }),
   };
 }

@@ -23,7 +23,7 @@ const PAGES = [
 
 /** Flags of commands other than `start`, and of kubectl, helm, docker and npm. */
 const OTHER_FLAGS = new Set(
-  'config state-dir reset sandbox-port help diff debug type all history-max timeout install create-namespace set values no-color color'.split(
+  'for reason until config state-dir reset sandbox-port help diff debug type all history-max timeout install create-namespace set values no-color color'.split(
     ' ',
   ),
 );

@@ -5,6 +5,7 @@ import { configMapTests } from './config-map.ts';
 import { crdTests } from './crds.ts';
 import { dependencyTests } from './dependencies.ts';
 import { discoveryTests } from './discovery.ts';
+import { eventRuleTests } from './event-rules.ts';
 import { exactNumberTests } from './exact-numbers.ts';
 import { executionLimitTests } from './execution-limits.ts';
 import { failingFilterTests } from './failing-filters.ts';
@@ -52,4 +53,5 @@ export function lifecycleTests(backend: () => Backend): void {
   exactNumberTests(backend);
   failingFilterTests(backend);
   scheduleTests(backend);
+  eventRuleTests(backend);
 }

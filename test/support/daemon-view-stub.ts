@@ -1,4 +1,12 @@
 import type { DaemonView, ModuleView } from '../../src/server/daemon-view.ts';
+import type { PauseCommands } from '../../src/server/module-answers.ts';
+
+/** Pauses nothing. */
+export const NO_PAUSES: PauseCommands = {
+  pause: async () => undefined,
+  resume: async () => false,
+  nowMs: () => 0,
+};
 
 /** A daemon view with one module, `web`, and nothing else; tests replace what they look at. */
 export function daemonView(overrides?: Partial<DaemonView>): DaemonView {
@@ -7,6 +15,8 @@ export function daemonView(overrides?: Partial<DaemonView>): DaemonView {
     convergeStatus: () => ({ type: 'done', tasks: 0 }),
     queues: () => [],
     enabledModules: () => ['web'],
+    modules: () => [],
+    explainModule: async () => undefined,
     globalHooks: () => [],
     global: {
       values: () => ({ domain: 'example.com' }),

@@ -27,10 +27,14 @@ export async function handleModuleRun(
   try {
     for (;;) {
       const step = await runPhase(operator, state, task, queue, signal);
-      if (step.type === 'stop') return step.outcome;
+      if (step.type === 'stop') {
+        if (step.outcome.type === 'success') noteRun(state, startedMs, clock.now(), 'success');
+        return step.outcome;
+      }
     }
   } catch (error) {
     rethrowAbort(error, signal);
+    noteRun(state, startedMs, clock.now(), 'failure');
     state.lastError = messageOf(error);
     metrics.moduleRunError(task.module);
     log.error(
@@ -44,6 +48,15 @@ export async function handleModuleRun(
       (clock.now() - startedMs) / 1_000,
     );
   }
+}
+
+function noteRun(
+  state: ModuleState,
+  startedAtMs: number,
+  endedAtMs: number,
+  result: 'success' | 'failure',
+): void {
+  state.lastRun = { startedAtMs, durationMs: endedAtMs - startedAtMs, result };
 }
 
 async function runPhase(

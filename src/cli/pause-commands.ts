@@ -1,0 +1,45 @@
+import type { Command } from 'commander';
+import type { CliHost } from './cli-host.ts';
+import { addDebugCommand, type CommandRunner } from './debug-command.ts';
+
+/**
+ * Adds `pause` and `resume` below a command.
+ *
+ * @param pathOf path of a module; without it the commands are about all modules
+ */
+export function addPauseCommands(
+  parent: Command,
+  common: { readonly host: CliHost; readonly runner: CommandRunner },
+  pathOf?: (module: string) => string,
+): void {
+  const what = pathOf === undefined ? 'all modules' : 'a module';
+  const base = (name = ''): string => pathOf?.(name) ?? '';
+  const pause = addDebugCommand(
+    parent,
+    { name: 'pause', description: `Leave ${what} alone: no helm and no hooks around it` },
+    ([name], options) => ({
+      path: `${base(name)}/pause`,
+      form: {
+        reason: textOf(options['reason']),
+        for: textOf(options['for']),
+        until: textOf(options['until']),
+      },
+    }),
+    common,
+  )
+    .requiredOption('--reason <text>', 'why, for those who wonder')
+    .option('--for <duration>', 'such as 2h; without it until it is resumed')
+    .option('--until <time>', 'such as 2026-05-31T18:00:00Z');
+  const resume = addDebugCommand(
+    parent,
+    { name: 'resume', description: `End the pause of ${what}` },
+    ([name]) => ({ path: `${base(name)}/resume`, form: {} }),
+    common,
+  );
+  if (pathOf === undefined) return;
+  for (const command of [pause, resume]) command.argument('<name>', 'name of the module');
+}
+
+function textOf(option: unknown): string {
+  return typeof option === 'string' ? option : '';
+}

@@ -1,0 +1,152 @@
+import type { Module } from '../modules/module.ts';
+import type { QueueEntry, TaskQueue } from '../queue/task-queue.ts';
+import type {
+  ModuleExplanation,
+  ModuleFailure,
+  ModulePause,
+  ModuleStatus,
+  ModuleSummary,
+} from '../status/module-explanation.ts';
+import type { ModuleName } from '../values/module-key.ts';
+import { isolatedQueueOf } from './isolation.ts';
+import type { Operator } from './operator.ts';
+import type { ReleaseInCluster } from './releases.ts';
+import { describeTask, moduleOf, type Task } from './tasks.ts';
+
+interface Place {
+  readonly queue: TaskQueue<Task>;
+  readonly entry: QueueEntry<Task>;
+  readonly index: number;
+}
+
+/** What is known of all modules, in run order. */
+export function summarizeModules(operator: Operator): readonly ModuleSummary[] {
+  return operator.modules.map((module) => {
+    const { isEnabled, source, reason } = decisionOf(operator, module.name);
+    return { module: module.name, status: statusOf(operator, module.name), isEnabled, source, reason };
+  });
+}
+
+/** Everything there is to say about a module. @param releases those in the cluster */
+export function explainModule(
+  operator: Operator,
+  module: Module,
+  releases: readonly ReleaseInCluster[],
+): ModuleExplanation {
+  const { name, order, path, manifest } = module;
+  const state = operator.moduleStates.get(name);
+  const release = releases.find((other) => other.name === name);
+  return {
+    module: name,
+    status: statusOf(operator, name),
+    ...decisionOf(operator, name),
+    position: { place: operator.modules.indexOf(module) + 1, of: operator.modules.length, order },
+    path,
+    version: module.version ?? null,
+    deletionPolicy: manifest.deletionPolicy,
+    requires: manifest.requires.map((required) => ({
+      name: required.name,
+      range: required.version ?? null,
+      isOptional: required.isOptional,
+      status: isKnown(operator, required.name) ? statusOf(operator, required.name) : null,
+    })),
+    phase: state?.phase ?? 'not started',
+    waitsFor: waitsFor(operator, name),
+    failure: failureOf(operator, name),
+    lastRun:
+      state?.lastRun === undefined
+        ? null
+        : {
+            startedAt: timeOf(state.lastRun.startedAtMs),
+            durationMs: state.lastRun.durationMs,
+            result: state.lastRun.result,
+          },
+    release: release === undefined ? null : { revision: release.revision, isOwned: release.isOwned },
+    pause: pauseOf(operator, name),
+  };
+}
+
+function decisionOf({ discovery }: Operator, name: ModuleName) {
+  const decision = discovery?.decisions.get(name);
+  if (decision !== undefined) {
+    const { isEnabled, source, reason } = decision;
+    return { isEnabled, source, reason };
+  }
+  return { isEnabled: false, source: null, reason: 'no discovery is over yet' };
+}
+
+function statusOf(operator: Operator, name: ModuleName): ModuleStatus {
+  if (operator.discovery === undefined) return 'undecided';
+  const places = placesOf(operator, name);
+  if (!operator.isEnabled(name))
+    return places.some(({ entry }) => entry.task.type === 'ModuleDelete') ? 'deleting' : 'disabled';
+  if (operator.deps.pauses.of(name) !== undefined) return 'paused';
+  if (isolatedQueueOf(operator, name) !== undefined) return 'isolated';
+  if (places.some(({ entry }) => entry.failures > 0)) return 'failing';
+  return operator.moduleStates.get(name)?.phase === 'ready' ? 'ready' : 'starting';
+}
+
+function isKnown({ modules }: Operator, name: ModuleName): boolean {
+  return modules.some((module) => module.name === name);
+}
+
+/** Where tasks of the module stand, in the order of queues. */
+function placesOf({ deps }: Operator, name: ModuleName): readonly Place[] {
+  return deps.queues.all.flatMap((queue) =>
+    queue.entriesFromRunning.flatMap((entry, index) =>
+      belongsTo(entry.task, name) ? [{ queue, entry, index }] : [],
+    ),
+  );
+}
+
+function belongsTo(task: Task, name: ModuleName): boolean {
+  return task.type === 'ParallelModuleRun' ? task.runs.pending.includes(name) : moduleOf(task) === name;
+}
+
+function waitsFor(operator: Operator, name: ModuleName): readonly string[] {
+  if (operator.discovery === undefined) return ['the first discovery of modules'];
+  const waits: string[] = [];
+  if (operator.deps.pauses.of(name) !== undefined) waits.push('the end of its pause');
+  for (const { queue, index } of placesOf(operator, name)) {
+    const head = queue.entriesFromRunning[0];
+    if (index > 0 && head !== undefined) waits.push(headText(queue, head, index));
+  }
+  const state = operator.moduleStates.get(name);
+  if (state?.phase === 'wait-for-synchronization' && !state.synchronization.isDone)
+    waits.push('the first runs of its hooks with kubernetes bindings');
+  return waits;
+}
+
+function headText(queue: TaskQueue<Task>, head: QueueEntry<Task>, index: number): string {
+  const others = index > 1 ? ` and ${index - 1} more` : '';
+  const failed = head.failures > 0 ? `, which failed ${head.failures} times: ${head.lastError}` : '';
+  return `${describeTask(head.task, queue.name)} in front of it in queue ${queue.name}${others}${failed}`;
+}
+
+function failureOf(operator: Operator, name: ModuleName): ModuleFailure | null {
+  const failed = placesOf(operator, name).find(({ entry }) => entry.failures > 0);
+  if (failed === undefined) return null;
+  const { queue, entry, index } = failed;
+  const { status } = queue;
+  const isNext = index === 0 && status.type === 'delayed';
+  return {
+    error: entry.lastError,
+    attempts: entry.failures,
+    nextAttemptAt: isNext ? timeOf(status.sinceMs + status.delayMs) : null,
+  };
+}
+
+function pauseOf({ deps: { pauses } }: Operator, name: ModuleName): ModulePause | null {
+  const pause = pauses.of(name);
+  if (pause === undefined) return null;
+  return {
+    reason: pause.reason,
+    since: timeOf(pause.sinceMs),
+    until: pause.untilMs === undefined ? null : timeOf(pause.untilMs),
+    isOfAll: pauses.isOfAll(name),
+  };
+}
+
+function timeOf(epochMs: number): string {
+  return new Date(epochMs).toISOString();
+}

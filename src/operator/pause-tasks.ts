@@ -1,0 +1,27 @@
+import type { Operator } from './operator.ts';
+import type { Task } from './tasks.ts';
+
+/** Leaves out what a paused module may not do, and keeps in mind that it is owed. Returns whether the task is left out. */
+export function leaveOutIfPaused(operator: Operator, task: Task): boolean {
+  if (task.type !== 'ModuleRun' && task.type !== 'ModuleEnsureCRDs') return false;
+  const pause = operator.deps.pauses.of(task.module);
+  if (pause === undefined || !operator.isWanted(task.module)) return false;
+  operator.owedRuns.add(task.module);
+  operator.deps.log.info(
+    { module: task.module, task: task.type, reason: pause.reason },
+    'Module is paused, its run waits until it is resumed',
+  );
+  return true;
+}
+
+/** Runs the modules that are not paused any more and were to be run meanwhile, in run order. */
+export function runOwed(operator: Operator): void {
+  const { pauses, crds } = operator.deps;
+  for (const { name } of operator.modules) {
+    if (!operator.owedRuns.has(name) || pauses.of(name) !== undefined) continue;
+    operator.owedRuns.delete(name);
+    if (operator.stateOf(name)?.phase === 'startup' && crds.has(name) && operator.isEnabled(name))
+      operator.main.append({ type: 'ModuleEnsureCRDs', module: name, trigger: 'Module-Resumed' });
+    operator.queueModuleRun(name, 'Module-Resumed');
+  }
+}

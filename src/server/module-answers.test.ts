@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest';
+import { daemonView, NO_PAUSES } from '../../test/support/daemon-view-stub.ts';
+import { explainAnswer, listAnswer, type PauseRequest, pauseAnswer, resumeAnswer } from './module-answers.ts';
+
+const NOW_MS = Date.parse('2026-05-31T17:00:00Z');
+const { signal } = new AbortController();
+
+async function pause(form: Readonly<Record<string, string>>, module?: string) {
+  const asked: (readonly [string | undefined, PauseRequest])[] = [];
+  const commands = {
+    ...NO_PAUSES,
+    nowMs: () => NOW_MS,
+    pause: async (name: string | undefined, request: PauseRequest) => {
+      asked.push([name, request]);
+    },
+  };
+  const { status, body } = await pauseAnswer(commands, module, new URLSearchParams(form), signal);
+  return { status, body, asked };
+}
+
+test('pauseAnswer() pauses for a time, until a time, or until somebody resumes', async () => {
+  const untilMs = NOW_MS + 7_200_000;
+  expect(await pause({ reason: 'disks', for: '2h' }, 'web')).toEqual({
+    status: 200,
+    body: 'module web is paused until 2026-05-31T19:00:00.000Z\n',
+    asked: [['web', { reason: 'disks', untilMs }]],
+  });
+  expect((await pause({ reason: 'disks', until: '2026-05-31T19:00:00Z' })).asked).toEqual([
+    [undefined, { reason: 'disks', untilMs }],
+  ]);
+  expect(await pause({ reason: 'disks', for: '', until: '' })).toMatchObject({
+    body: 'all modules are paused until it is resumed\n',
+  });
+});
+
+test.each([
+  [{}, "a pause needs a 'reason'"],
+  [{ reason: 'x', for: 'long' }, 'cannot read the duration "long"'],
+  [{ reason: 'x', for: '-1h' }, 'cannot read the duration "-1h"'],
+  [{ reason: 'x', until: 'later' }, 'cannot read the time "later"'],
+  [{ reason: 'x', until: '2026-05-31T16:00:00Z' }, 'is over already'],
+  [{ reason: 'x', for: '1h', until: '2027-01-01' }, "either 'for' or 'until'"],
+])('pauseAnswer() refuses %j', async (form, message) => {
+  const answer = await pause(form);
+  expect(answer).toMatchObject({ status: 400, asked: [] });
+  expect(answer.body).toContain(message);
+});
+
+test('resumeAnswer() says when there was nothing to resume', async () => {
+  expect(await resumeAnswer(NO_PAUSES, 'web', signal)).toMatchObject({
+    status: 404,
+    body: 'module web is not paused; a pause of all modules ends with `addon-operator resume`\n',
+  });
+  const paused = { ...NO_PAUSES, resume: async () => true };
+  expect(await resumeAnswer(paused, undefined, signal)).toMatchObject({ body: 'all modules are resumed\n' });
+});
+
+test('explainAnswer() and listAnswer() know text and data', async () => {
+  const view = daemonView();
+  expect(await explainAnswer(view, 'nothing', 'text', signal)).toMatchObject({ status: 404 });
+  expect(listAnswer(view, 'json')).toMatchObject({ body: '{"modules":[]}\n' });
+  expect(listAnswer(view, 'text')).toMatchObject({ body: 'MODULE  STATUS  ENABLED  REASON\n' });
+});

@@ -1,0 +1,91 @@
+import { errorText } from '../lib/error-text.ts';
+import { parseGoDuration } from '../lib/go-duration.ts';
+import { explanationText, summaryText } from '../status/module-explanation.ts';
+import { type Answer, dataAnswer, type Format, textAnswer } from './answer.ts';
+import type { DaemonView } from './daemon-view.ts';
+
+/** Leaves modules alone, and looks after them again. Without a name it is about all modules. */
+export interface PauseCommands {
+  /** @throws OperatorError when the cluster cannot be asked to remember it */
+  pause(module: string | undefined, pause: PauseRequest, signal: AbortSignal): Promise<void>;
+  /** Returns whether it was paused. */
+  resume(module: string | undefined, signal: AbortSignal): Promise<boolean>;
+  nowMs(): number;
+}
+
+export interface PauseRequest {
+  readonly reason: string;
+  /** Milliseconds since the epoch; undefined: until it is resumed. */
+  readonly untilMs: number | undefined;
+}
+
+/** All modules with their states. */
+export function listAnswer(view: DaemonView, format: Format): Answer {
+  const modules = view.modules();
+  return format === 'text' ? textAnswer(summaryText(modules)) : dataAnswer(format, { modules });
+}
+
+/** Everything about one module. */
+export async function explainAnswer(
+  view: DaemonView,
+  name: string,
+  format: Format,
+  signal: AbortSignal,
+): Promise<Answer> {
+  const explanation = await view.explainModule(name, signal);
+  if (explanation === undefined) return textAnswer(`there is no module ${name}\n`, 404);
+  return format === 'text' ? textAnswer(explanationText(explanation)) : dataAnswer(format, explanation);
+}
+
+/**
+ * Pauses a module, or all of them, as a form says it: `reason`, and `for` with a Go duration or `until` with a date.
+ */
+export async function pauseAnswer(
+  commands: PauseCommands,
+  module: string | undefined,
+  form: URLSearchParams,
+  signal: AbortSignal,
+): Promise<Answer> {
+  const reason = form.get('reason') ?? '';
+  if (reason === '') return textAnswer("a pause needs a 'reason'\n", 400);
+  try {
+    const untilMs = endOf(form.get('for') ?? '', form.get('until') ?? '', commands.nowMs());
+    await commands.pause(module, { reason, untilMs }, signal);
+    const end = untilMs === undefined ? 'until it is resumed' : `until ${new Date(untilMs).toISOString()}`;
+    return textAnswer(`${titleOf(module)} paused ${end}\n`);
+  } catch (error) {
+    return textAnswer(`${errorText(error)}\n`, 400);
+  }
+}
+
+/** Ends a pause. */
+export async function resumeAnswer(
+  commands: PauseCommands,
+  module: string | undefined,
+  signal: AbortSignal,
+): Promise<Answer> {
+  const wasPaused = await commands.resume(module, signal);
+  if (wasPaused) return textAnswer(`${titleOf(module)} resumed\n`);
+  const hint = module === undefined ? '' : '; a pause of all modules ends with `addon-operator resume`';
+  return textAnswer(`${titleOf(module)} not paused${hint}\n`, 404);
+}
+
+function titleOf(module: string | undefined): string {
+  return module === undefined ? 'all modules are' : `module ${module} is`;
+}
+
+function endOf(duration: string, until: string, nowMs: number): number | undefined {
+  if (duration !== '' && until !== '') throw new Error("give either 'for' or 'until', not both");
+  if (duration !== '') {
+    const forMs = parseGoDuration(duration);
+    if (forMs === undefined || forMs <= 0)
+      throw new Error(`cannot read the duration "${duration}": use one such as 2h or 30m`);
+    return nowMs + forMs;
+  }
+  if (until === '') return undefined;
+  const untilMs = Date.parse(until);
+  if (Number.isNaN(untilMs))
+    throw new Error(`cannot read the time "${until}": use one such as 2026-05-31T18:00:00Z`);
+  if (untilMs <= nowMs) throw new Error(`the time "${until}" is over already`);
+  return untilMs;
+}

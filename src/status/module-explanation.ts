@@ -1,0 +1,153 @@
+/** In one word how a module stands. */
+export type ModuleStatus =
+  /** No discovery has decided about it yet. */
+  | 'undecided'
+  | 'disabled'
+  /** Disabled, and on its way out. */
+  | 'deleting'
+  | 'paused'
+  /** Enabled, and it was not run to its end yet. */
+  | 'starting'
+  /** The last attempt failed. */
+  | 'failing'
+  /** It, or a module it requires, fails, and the others go on without it. */
+  | 'isolated'
+  | 'ready';
+
+/** A module it requires. */
+export interface RequiredModule {
+  readonly name: string;
+  /** Range of versions; null: any. */
+  readonly range: string | null;
+  readonly isOptional: boolean;
+  /** Null for a module that does not exist. */
+  readonly status: ModuleStatus | null;
+}
+
+/** Everything there is to say about one module. Times are RFC 3339 in UTC; null where there is nothing. */
+export interface ModuleExplanation {
+  readonly module: string;
+  readonly status: ModuleStatus;
+  readonly isEnabled: boolean;
+  /** What had the last word about that, such as `config-map`; null before the first discovery. */
+  readonly source: string | null;
+  readonly reason: string;
+  /** Place in the run order, from 1, and how many there are. */
+  readonly position: { readonly place: number; readonly of: number; readonly order: number };
+  readonly path: string;
+  readonly version: string | null;
+  readonly deletionPolicy: string;
+  readonly requires: readonly RequiredModule[];
+  /** The phase of the module's run, such as `helm`. */
+  readonly phase: string;
+  /** Sentences; the nearest first. */
+  readonly waitsFor: readonly string[];
+  readonly failure: ModuleFailure | null;
+  readonly lastRun: {
+    readonly startedAt: string;
+    readonly durationMs: number;
+    readonly result: string;
+  } | null;
+  readonly release: { readonly revision: number; readonly isOwned: boolean } | null;
+  readonly pause: ModulePause | null;
+}
+
+export interface ModuleFailure {
+  readonly error: string;
+  /** Failed attempts in a row. */
+  readonly attempts: number;
+  /** When it is tried next; null while it is tried or waits for others. */
+  readonly nextAttemptAt: string | null;
+}
+
+export interface ModulePause {
+  readonly reason: string;
+  readonly since: string;
+  /** Null: until it is resumed. */
+  readonly until: string | null;
+  /** All modules are paused. */
+  readonly isOfAll: boolean;
+}
+
+/** One line of the list of all modules. */
+export type ModuleSummary = Pick<ModuleExplanation, 'module' | 'status' | 'isEnabled' | 'source' | 'reason'>;
+
+/** The explanation for people. */
+export function explanationText(explanation: ModuleExplanation): string {
+  const { module, status, isEnabled, reason, source, position, phase } = explanation;
+  const rows: (readonly [string, string])[] = [
+    ['module', module],
+    ['status', status],
+    ['enabled', `${isEnabled ? 'yes' : 'no'}: ${reason}${source === null ? '' : ` (${source})`}`],
+    ['run order', `${position.place} of ${position.of} (number ${position.order})`],
+    ['directory', explanation.path],
+    ['version', explanation.version ?? 'unknown'],
+    ...explanation.requires.map((required): readonly [string, string] => [
+      'requires',
+      requiredText(required),
+    ]),
+    ['on deletion', explanation.deletionPolicy],
+    ['phase', phase],
+    ...explanation.waitsFor.map((text): readonly [string, string] => ['waits for', text]),
+    ...failureRows(explanation.failure),
+    ['last run', lastRunText(explanation.lastRun)],
+    ['release', releaseText(explanation.release)],
+    ...(explanation.pause === null ? [] : [['paused', pauseText(explanation.pause)] as const]),
+  ];
+  return table(rows);
+}
+
+/** All modules in run order, for people. */
+export function summaryText(modules: readonly ModuleSummary[]): string {
+  const rows = [
+    ['MODULE', 'STATUS', 'ENABLED', 'REASON'],
+    ...modules.map(({ module, status, isEnabled, reason }) => [
+      module,
+      status,
+      isEnabled ? 'yes' : 'no',
+      reason,
+    ]),
+  ];
+  return table(rows);
+}
+
+function table(rows: readonly (readonly string[])[]): string {
+  const widths = rows.reduce<readonly number[]>(
+    (known, row) => row.map((cell, index) => Math.max(cell.length, known[index] ?? 0)),
+    [],
+  );
+  const line = (row: readonly string[]): string =>
+    row
+      .map((cell, index) => cell.replaceAll('\n', ' ').padEnd(widths[index] ?? 0))
+      .join('  ')
+      .trimEnd();
+  return `${rows.map(line).join('\n')}\n`;
+}
+
+function requiredText({ name, range, isOptional, status }: RequiredModule): string {
+  const version = range === null ? '' : ` ${range}`;
+  return `${name}${version}${isOptional ? ', optional' : ''}: ${status ?? 'does not exist'}`;
+}
+
+function failureRows(failure: ModuleFailure | null): readonly (readonly [string, string])[] {
+  if (failure === null) return [];
+  const next = failure.nextAttemptAt === null ? '' : `, next at ${failure.nextAttemptAt}`;
+  return [
+    ['last error', failure.error],
+    ['attempts', `${failure.attempts} failed${next}`],
+  ];
+}
+
+function lastRunText(run: ModuleExplanation['lastRun']): string {
+  return run === null ? 'none' : `${run.result}, ${run.startedAt}, took ${run.durationMs} ms`;
+}
+
+function releaseText(release: ModuleExplanation['release']): string {
+  if (release === null) return 'none';
+  return `revision ${release.revision}${release.isOwned ? '' : ', made by others'}`;
+}
+
+function pauseText({ reason, since, until, isOfAll }: ModulePause): string {
+  const end = until === null ? 'until it is resumed' : `until ${until}`;
+  return `${isOfAll ? 'with all modules ' : ''}since ${since}, ${end}: ${reason}`;
+}

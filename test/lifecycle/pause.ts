@@ -1,0 +1,143 @@
+import { expect, test } from 'vitest';
+import { requestDebug } from '../../src/server/debug-client.ts';
+import { type Backend, World } from '../support/world.ts';
+import { announcer, shHook } from '../support/world-files.ts';
+
+const HOUR_MS = 3_600_000;
+const SAYS = (module: string) => announcer(module, { onStartup: 1, beforeHelm: 1, afterDeleteHelm: 1 });
+
+const MODULES = {
+  'values.yaml': 'webEnabled: true\ndnsEnabled: true\n',
+  '001-web/hooks/hook.sh': SAYS('web'),
+  '002-dns/hooks/hook.sh': SAYS('dns'),
+};
+
+async function ask(world: World, path: string, form?: Readonly<Record<string, string>>) {
+  const socketPath = `${world.directory}/debug.socket`;
+  return requestDebug({ socketPath, path, ...(form === undefined ? {} : { form }) });
+}
+
+async function explain(world: World, module: string): Promise<Record<string, unknown>> {
+  const { body } = await ask(world, `/module/${module}/explain.json`);
+  return JSON.parse(body) as Record<string, unknown>;
+}
+
+export function pauseTests(backend: () => Backend): void {
+  test('a paused module is left alone, also after a restart, until it is resumed', async () => {
+    await using world = await World.create(backend(), { modules: MODULES, config: {} });
+    await world.converge();
+    const answer = await ask(world, '/module/web/pause', { reason: 'moving disks' });
+    expect(answer).toEqual({ status: 200, body: 'module web is paused until it is resumed\n' });
+    await world.putConfig({ global: 'a: 1\n' });
+    await world.log.untilPrinted('dns beforeHelm', 2);
+    expect(await explain(world, 'web')).toMatchObject({
+      status: 'paused',
+      isEnabled: true,
+      waitsFor: ['the end of its pause'],
+      pause: { reason: 'moving disks', until: null, isOfAll: false },
+    });
+    await world.stop();
+    await world.converge();
+    const before = world.log.printed.filter((line) => line.startsWith('web '));
+    expect(before).toEqual(['web onStartup', 'web beforeHelm']);
+    expect(await ask(world, '/module/web/resume', {})).toMatchObject({ body: 'module web is resumed\n' });
+    await world.log.untilPrinted('web beforeHelm', 2);
+    expect(await ask(world, '/module/web/resume', {})).toMatchObject({ status: 404 });
+  });
+
+  test('a pause ends when its time is over, and a paused module can be disabled', async () => {
+    await using world = await World.create(backend(), { modules: MODULES, config: {} });
+    await world.converge();
+    await ask(world, '/pause', { reason: 'night', for: '1h' });
+    await world.putConfig({ global: 'a: 1\n', dnsEnabled: 'false' });
+    await world.log.untilPrinted('dns afterDeleteHelm');
+    await world.log.untilMessage('Module is paused, its run waits until it is resumed');
+    expect(await explain(world, 'web')).toMatchObject({ pause: { reason: 'night', isOfAll: true } });
+    world.clock.jump(HOUR_MS);
+    await world.log.untilPrinted('web beforeHelm', 2);
+    expect(await explain(world, 'web')).toMatchObject({ pause: null });
+  });
+
+  test('a pause without a reason, of an unknown module or into the past is refused', async () => {
+    await using world = await World.create(backend(), { modules: MODULES });
+    await world.start();
+    expect(await ask(world, '/module/web/pause', {})).toMatchObject({ status: 400 });
+    expect(await ask(world, '/module/nothing/pause', { reason: 'x' })).toMatchObject({ status: 404 });
+    const past = await ask(world, '/pause', { reason: 'x', until: '2001-01-01T00:00:00Z' });
+    expect(past).toEqual({ status: 400, body: 'the time "2001-01-01T00:00:00Z" is over already\n' });
+  });
+
+  test('event hooks of a paused module that runs go on, and their changed values count when it is resumed', async () => {
+    await using world = await World.create(backend(), { modules: MODULES, config: {} });
+    await world.write('modules', {
+      '001-web/hooks/watch.sh': shHook(
+        `
+kubernetes:
+- apiVersion: v1
+  kind: ConfigMap
+  nameSelector: {matchNames: [trigger]}
+  namespace: {nameSelector: {matchNames: [${world.namespace}]}}
+  executeHookOnSynchronization: false`,
+        `echo "watch runs"
+echo '{"op":"add","path":"/web/seen","value":true}' > "$VALUES_JSON_PATCH_PATH"`,
+      ),
+    });
+    await world.converge();
+    await ask(world, '/module/web/pause', { reason: 'look' });
+    await world.create('configmaps', { metadata: { name: 'trigger' } });
+    await world.log.untilMessage('Module is paused, its run waits until it is resumed');
+    expect(world.log.printed.at(-1)).toBe('watch runs');
+    await ask(world, '/module/web/resume', {});
+    await world.log.untilPrinted('web beforeHelm', 2);
+  });
+
+  test('explain and the list of all modules say who decided, what is waited for, what failed and when it is tried next', async () => {
+    await using world = await World.create(backend(), {
+      modules: {
+        'values.yaml': 'webEnabled: true\ndnsEnabled: true\n',
+        '001-web/hooks/hook.sh': shHook('beforeHelm: 1', 'echo "no disk" >&2; exit 1'),
+        '002-dns/hooks/hook.sh': SAYS('dns'),
+        '003-off/hooks/hook.sh': SAYS('off'),
+        '003-off/module.yaml': 'version: "1.2.3"\nrequires: [{name: dns}]\n',
+      },
+      config: { dnsEnabled: 'true' },
+    });
+    await world.start();
+    await world.untilDelayed();
+    const web = await explain(world, 'web');
+    expect(web).toMatchObject({
+      status: 'failing',
+      source: 'common-values',
+      reason: `webEnabled in ${world.directory}/modules/values.yaml is true`,
+      position: { place: 1, of: 3, order: 1 },
+      phase: 'helm',
+      failure: { attempts: 1, error: expect.stringContaining('no disk') },
+      lastRun: { result: 'failure' },
+      release: null,
+    });
+    expect(web['failure']).toMatchObject({ nextAttemptAt: expect.stringMatching(/^\d{4}-.*Z$/) });
+    expect(await explain(world, 'dns')).toMatchObject({
+      status: 'starting',
+      source: 'config-map',
+      reason: 'dnsEnabled in the ConfigMap is true',
+      waitsFor: [
+        expect.stringMatching(/ModuleRun:main:web.* in front of it in queue main, which failed 1 times/),
+      ],
+    });
+    expect(await explain(world, 'off')).toMatchObject({
+      status: 'disabled',
+      source: 'default',
+      version: '1.2.3',
+      requires: [{ name: 'dns', status: 'starting' }],
+    });
+    const { body } = await ask(world, '/module/list.text?all=true');
+    expect(body).toMatch(
+      /^MODULE +STATUS +ENABLED +REASON\nweb +failing +yes +webEnabled in .*\ndns +starting .*\noff +disabled +no /,
+    );
+    expect((await ask(world, '/module/list.text')).body).toBe('dns\nweb\n');
+    expect((await ask(world, '/module/web/explain.text')).body).toMatch(
+      /^last error +.*no disk\nattempts +1 failed, next at /m,
+    );
+    expect(await ask(world, '/module/nothing/explain.text')).toMatchObject({ status: 404 });
+  });
+}
