@@ -1,17 +1,21 @@
 import { X509Certificate } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
+import { execa } from 'execa';
 import { beforeAll, expect, test } from 'vitest';
 import { createAuthority, issueCertificate } from '../../src/events/webhooks/x509-certificate.ts';
 import { SETTINGS } from '../../src/settings.ts';
+import { cacheDirectory } from '../../src/tools/cache-directory.ts';
+import { pinnedKubectl } from '../../src/tools/pinned-tools.ts';
 import { controlPlaneBackend } from '../support/backends.ts';
 import { describeCluster } from '../support/control-plane/cluster-suite.ts';
 import { freePorts } from '../support/control-plane/free-ports.ts';
 import { type Backend, World } from '../support/world.ts';
 import { shHook } from '../support/world-files.ts';
 
+const never = new AbortController().signal;
 const HOUR_MS = 60 * 60 * 1_000;
 const ROOT = '/apis/admissionregistration.k8s.io/v1';
 const VALIDATING = `${ROOT}/validatingwebhookconfigurations`;
@@ -175,6 +179,39 @@ describeCluster('admission webhooks called by the API server', (cluster) => {
       saying("global hook 'check.sh' gave no answer within 0.75 s"),
     ]);
     expect(await create(world, 'fine')).toMatchObject({ status: 201 });
+  });
+
+  test('kubectl shows warnings of a hook, and a failure policy of Ignore lets pass what got no answer in time', async () => {
+    await using lab = await createWorld(backend);
+    const { world } = lab;
+    await world.write('global-hooks', {
+      'check.sh': shHook(webhook(world, 'kubernetesValidating'), CHECKER),
+      'slow.sh': shHook(
+        webhook(world, 'kubernetesMutating', '  timeoutSeconds: 1\n  failurePolicy: Ignore'),
+        'grep -q \'"name":"warn-and-slow"\' "$BINDING_CONTEXT_PATH" && sleep 60; echo \'{"allowed":true}\' > "$ADMISSION_RESPONSE_PATH"',
+      ),
+    });
+    await world.converge();
+    await eventually(() => create(world, 'bad'), isDenied);
+    const kubectl = await pinnedKubectl({ cacheDir: cacheDirectory(process.env, homedir()) }, never);
+    const object = {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'warn', labels: { checked: 'yes' } },
+    };
+    const createBy = (name: string) =>
+      execa(kubectl, ['create', '--namespace', world.namespace, '-f', '-'], {
+        env: { KUBECONFIG: backend.kubeconfigPath },
+        input: JSON.stringify({ ...object, metadata: { ...object.metadata, name } }),
+        reject: false,
+      });
+    expect(await createBy('warn')).toMatchObject({ exitCode: 0, stderr: 'Warning: look out' });
+    const slow = await createBy('warn-and-slow');
+    expect(slow.exitCode).toBe(0);
+    expect(slow.stderr).toContain(
+      "Warning: global hook 'slow.sh' gave no answer within 0.75 s: allowed by its failurePolicy",
+    );
+    expect((await createBy('bad-one')).stderr).toContain('denied the request: this name is bad');
   });
 
   test('a hundred requests at the same time are all answered while main is blocked by a failing hook', async () => {
