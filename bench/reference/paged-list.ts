@@ -7,8 +7,8 @@ interface Page {
   readonly items: readonly object[];
 }
 
-/** Downloads a list page by page over one connection and parses it; returns the number of its items. */
-export async function listPaged(url: string): Promise<number> {
+/** Downloads a list page by page over one connection and parses it; returns the number of its items, which `keep` gets. */
+export async function listPaged(url: string, keep?: (items: readonly object[]) => void): Promise<number> {
   const agent = new Agent({ keepAlive: true });
   let items = 0;
   let next = '';
@@ -16,6 +16,7 @@ export async function listPaged(url: string): Promise<number> {
     const query = `limit=${PAGE_SIZE}${next === '' ? '' : `&continue=${encodeURIComponent(next)}`}`;
     const page: Page = JSON.parse(await textOf(`${url}?${query}`, agent));
     items += page.items.length;
+    keep?.(page.items);
     next = page.metadata.continue ?? '';
   } while (next !== '');
   agent.destroy();
