@@ -2,13 +2,16 @@ import type { Backend } from '../support/world.ts';
 import { configValuesFromAHookTests } from './config-values-from-a-hook.ts';
 import { enabledScriptTests } from './enabled-script.ts';
 import { hookMetricsTests } from './hook-metrics.ts';
+import { inProcessHookTests } from './in-process-hook.ts';
 import { kubernetesEventHookTests } from './kubernetes-event-hook.ts';
 import { moduleWithValuesFromAHookTests } from './module-with-values-from-a-hook.ts';
 import { namedQueuesTests } from './named-queues.ts';
 import { scheduleHookTests } from './schedule-hook.ts';
+import { secretReferenceTests } from './secret-reference.ts';
 import { starterTests } from './starter.ts';
 import { startupHookTests } from './startup-hook.ts';
 import { symlinkedModuleTests } from './symlinked-module.ts';
+import { valuesSchemaTests } from './values-schema.ts';
 
 /** Every example and the starter modules, on one API server. Each backend runs all of them. */
 export function exampleTests(backend: () => Backend): void {
@@ -18,8 +21,11 @@ export function exampleTests(backend: () => Backend): void {
   moduleWithValuesFromAHookTests(backend);
   configValuesFromAHookTests(backend);
   enabledScriptTests(backend);
+  valuesSchemaTests(backend);
+  secretReferenceTests(backend);
   symlinkedModuleTests(backend);
   namedQueuesTests(backend);
   hookMetricsTests(backend);
+  inProcessHookTests(backend);
   starterTests(backend);
 }

@@ -1,0 +1,26 @@
+import { expect, test, vi } from 'vitest';
+import type { Backend } from '../support/world.ts';
+import { exampleWorld, SOON } from './example-world.ts';
+
+export function valuesSchemaTests(backend: () => Backend): void {
+  test('values-schema: defaults are there, mistakes are named and change nothing, a mended section is deployed', async () => {
+    await using world = await exampleWorld(backend(), 'values-schema', { config: {} });
+    await world.converge();
+    const shown = { host: 'localhost', replicas: '2', zone: 'a' };
+    expect(await world.get('configmaps', 'web')).toMatchObject({ data: shown });
+    await world.putConfig({ web: 'replicas: many\nhots: a.example' });
+    await world.untilDelayed();
+    const error = world.daemon.operator.main.entries[0]?.lastError;
+    expect(error).toContain('web.replicas in body must be of type integer: "string"');
+    expect(error).toContain('web.hots in body is a forbidden property');
+    expect(await world.get('configmaps', 'web')).toMatchObject({ data: shown });
+    await world.putConfig({ web: 'replicas: 4\nhost: a.example' });
+    await vi.waitFor(
+      async () =>
+        expect(await world.get('configmaps', 'web')).toMatchObject({
+          data: { host: 'a.example', replicas: '4' },
+        }),
+      SOON,
+    );
+  });
+}
