@@ -7,6 +7,7 @@ import { FaultProxy } from '../support/fault-proxy.ts';
 import { hangingChart, releaseStatuses, untilHanging } from '../support/hanging-chart.ts';
 import {
   BEATING_HOOK,
+  BEATING_SCRIPT,
   beatsOf,
   leaseOf,
   leasePath,
@@ -15,7 +16,7 @@ import {
   untilLeading,
 } from '../support/replicas.ts';
 import { type Backend, World } from '../support/world.ts';
-import { shHook, under } from '../support/world-files.ts';
+import { type FileTree, shHook, under } from '../support/world-files.ts';
 import { processesOf } from '../support/world-processes.ts';
 
 const HANDED_OVER = 'Restarting because the leadership was handed over';
@@ -144,23 +145,29 @@ describeCluster('two replicas', (cluster) => {
   });
 
   // FAULT-L1, P20
-  test('the hook of a leader that is stopped (SIGSTOP) is dead before the other begins; continued, the leader writes nothing and ends', async () => {
-    await using world = await beatingWorld();
-    await using proxy = await FaultProxy.start(cluster().access);
-    const replicas = await Replicas.on(world);
-    await using one = await replicas.start(1, proxy);
-    await untilBeating(world, 1);
-    await using _two = await replicas.start(2);
-    one.signal('SIGSTOP');
-    await untilBeating(world, 2);
-    expect(await gapMs(world)).toBeGreaterThan(0);
-    const before = proxy.calls.length;
-    one.signal('SIGCONT');
-    await expectSteppedDown(one, 'could not be renewed in time');
-    expect(await gapMs(world)).toBeGreaterThan(0);
-    expect(proxy.calls.slice(before).filter(({ verb }) => WRITES.includes(verb))).toEqual([]);
-    expect(await leaseOf(world)).toMatchObject({ holderIdentity: expect.stringMatching(/^pod-2\./) });
-  });
+  test.each<[string, FileTree]>([
+    ['a hook', { 'beat.sh': BEATING_HOOK }],
+    ['an in-process hook', { 'beat.mjs': BEATING_SCRIPT }],
+  ])(
+    '%s of a leader that is stopped (SIGSTOP) is dead before the other begins; continued, the leader writes nothing and ends',
+    async (_case, globalHooks) => {
+      await using world = await World.create(backend, { globalHooks });
+      await using proxy = await FaultProxy.start(cluster().access);
+      const replicas = await Replicas.on(world);
+      await using one = await replicas.start(1, proxy);
+      await untilBeating(world, 1);
+      await using _two = await replicas.start(2);
+      one.signal('SIGSTOP');
+      await untilBeating(world, 2);
+      expect(await gapMs(world)).toBeGreaterThan(0);
+      const before = proxy.calls.length;
+      one.signal('SIGCONT');
+      await expectSteppedDown(one, 'could not be renewed in time');
+      expect(await gapMs(world)).toBeGreaterThan(0);
+      expect(proxy.calls.slice(before).filter(({ verb }) => WRITES.includes(verb))).toEqual([]);
+      expect(await leaseOf(world)).toMatchObject({ holderIdentity: expect.stringMatching(/^pod-2\./) });
+    },
+  );
 
   // FAULT-L2
   test('helm of a leader that is stopped (SIGSTOP) is ended, and the other repairs the release', async () => {

@@ -97,6 +97,20 @@ echo "hook runs"
 while :; do head -c 2000 /dev/zero | tr '\\0' x; echo; sleep 0.001; done`,
 );
 
+/** The same as a script in a thread: it never ends and hears nothing. */
+export const BEATING_SCRIPT = `
+import { appendFileSync } from 'node:fs';
+import { defineHook } from 'addon-operator/sdk';
+export default defineHook({ onStartup: 1 }, () => {
+  const { WORLD, ADDON_OPERATOR_POD } = process.env;
+  const pause = new Int32Array(new SharedArrayBuffer(4));
+  for (;;) {
+    appendFileSync(WORLD + '/beats', Date.now() + ' ' + ADDON_OPERATOR_POD + '\\n');
+    Atomics.wait(pause, 0, 0, 20);
+  }
+});
+`;
+
 /** First and last sign of life of the hook on a replica, in milliseconds; undefined when there is none. */
 export async function beatsOf(
   world: World,
