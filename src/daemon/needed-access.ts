@@ -6,6 +6,7 @@ import { isObject } from '../lib/json.ts';
 import { accessOfBinding, accessOfWebhooks } from '../modules/access/hook-access.ts';
 import { accessOfObject, definedResource, groupKindOf } from '../modules/access/object-access.ts';
 import type { Access } from '../modules/access/policy-rules.ts';
+import { accessOfSecrets } from '../modules/access/secret-access.ts';
 import type { Module } from '../modules/module.ts';
 import { visibleToHelm } from '../values/visible-values.ts';
 import type { Inspection } from './inspect.ts';
@@ -29,7 +30,8 @@ export async function neededAccess(
   signal: AbortSignal,
 ): Promise<NeededAccess> {
   const { operator } = inspection;
-  const access: Access[] = [];
+  const references = [...operator.deps.values.secretReferences().values()].flat();
+  const access: Access[] = accessOfSecrets(references, inspection.namespace);
   const problems: string[] = [];
   const collect = async (what: string, part: () => Promise<readonly Access[]>): Promise<void> => {
     try {
