@@ -173,14 +173,16 @@ async function createContext(options: HelmDriverOptions): Promise<DriverContext>
 }
 
 function createMonitors(context: DriverContext, options: HelmDriverOptions): MonitorSet {
+  const { monitorKube: kube, namespace, storageDriver, clock } = options;
+  const store = new ReleaseStore({ kube, namespace, storageDriver });
+  const lookup = { ...lookupOptions(context), kube, lists: new SharedReads(clock) };
   return new MonitorSet({
     clock: options.clock,
     log: options.log,
     random: options.random,
     onFinding: options.onFinding,
-    status: async (module, signal) => (await context.store.latest(module, signal))?.status,
-    firstAbsent: (objects, signal) =>
-      firstAbsent(objects, context.extraLabels, lookupOptions(context), signal),
+    status: async (module, signal) => (await store.latest(module, signal))?.status,
+    firstAbsent: (objects, signal) => firstAbsent(objects, context.extraLabels, lookup, signal),
   });
 }
 

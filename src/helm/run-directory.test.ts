@@ -25,3 +25,14 @@ test('removeLeftovers() removes directories of killed runs alone', async () => {
   await removeLeftovers(workDir);
   expect(await readdir(workDir)).toEqual(['post-renderer.sh']);
 });
+
+test('withRunDirectory() says which directory cannot be written to, and what to do', async () => {
+  const file = join(workDir, 'file');
+  await writeFile(file, '');
+  await expect(withRunDirectory(file, async () => undefined)).rejects.toMatchObject({
+    code: 'HELM_FAILED',
+    message: expect.stringContaining(`Check free space and permissions of "${file}" (--tmp-dir)`),
+  });
+  const inside = withRunDirectory(workDir, (directory) => writeFile(join(directory, 'gone', 'x'), ''));
+  await expect(inside).rejects.toMatchObject({ code: 'HELM_FAILED' });
+});

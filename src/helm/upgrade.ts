@@ -5,6 +5,7 @@ import { canonicalJson } from '../lib/json.ts';
 import { type ChartKind, stageChart } from './chart-source.ts';
 import { type ChartModule, type DriverContext, lookupOptions, processLimitMs } from './driver-context.ts';
 import { addLabels, type LabelledManifest } from './extra-labels.ts';
+import { withAdvice } from './helm-advice.ts';
 import { upgradeArguments } from './helm-arguments.ts';
 import { runHelm } from './helm-process.ts';
 import { type ManifestObject, objectKey, objectTitle } from './manifest-object.ts';
@@ -74,7 +75,8 @@ class Upgrade {
     );
     const inspection = this.#inspection;
     if (inspection?.isUnchanged === true) return { type: 'unchanged', objects: inspection.manifest.objects };
-    if (outcome.type === 'failed') return { type: 'failed', error: this.#withPrefix(outcome.error) };
+    if (outcome.type === 'failed')
+      return { type: 'failed', error: this.#withPrefix(withAdvice(outcome.error)) };
     this.#endPhase('upgrade');
     if (inspection === undefined) {
       throw new OperatorError(

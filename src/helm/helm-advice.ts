@@ -1,0 +1,30 @@
+/** What can be done about errors that people meet and that the API server or helm does not explain. */
+const ADVICE: readonly { readonly sign: RegExp; readonly advice: string }[] = [
+  {
+    sign: /1048576 bytes|etcdserver: request is too large|Request entity too large/,
+    advice:
+      "helm's record of the release would be larger than an object of the cluster may be (1 MiB), so helm refused it and changed nothing. " +
+      "It holds the chart's files, values and manifests: leave files that no template reads out of the chart with .helmignore " +
+      '(hooks, docs, images, big samples), move large data out of the values, or split the module.',
+  },
+  {
+    sign: /because it is being terminated/,
+    advice:
+      'The namespace is being deleted. The module goes on by itself once it is gone and there again; if it never goes, see its status for the finalizer that holds it.',
+  },
+  {
+    sign: /is forbidden: User "/,
+    advice:
+      "The operator's account lacks this permission: add it to its role; `addon-operator rbac` prints what modules need.",
+  },
+  {
+    sign: /No space left on device|no space left on device/,
+    advice: 'Make room on the disk of the directory for temporary files (--tmp-dir).',
+  },
+];
+
+/** The error, and what can be done about it where we know more than it says. */
+export function withAdvice(error: string): string {
+  const found = ADVICE.filter(({ sign }) => sign.test(error)).map(({ advice }) => advice);
+  return [error, ...found].join('\n');
+}
