@@ -5,6 +5,7 @@ import { loadAll } from 'js-yaml';
 import { expect, test } from 'vitest';
 import { runCli } from '../../src/cli/run-cli.ts';
 import { createRunFiles } from '../../src/hooks/run-files.ts';
+import { ERROR_CODES } from '../../src/lib/errors.ts';
 import { SETTINGS } from '../../src/settings.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { projectRoot } from './checkout.ts';
@@ -23,7 +24,7 @@ const PAGES = [
 
 /** Flags of commands other than `start`, and of kubectl, helm, docker and npm. */
 const OTHER_FLAGS = new Set(
-  'for reason until config state-dir reset sandbox-port help diff debug type all history-max timeout install create-namespace set values no-color color'.split(
+  'for reason until config state-dir reset sandbox-port help diff debug type all history-max timeout install create-namespace set values no-color color take-ownership'.split(
     ' ',
   ),
 );
@@ -54,7 +55,12 @@ test.each(PAGES)('flags in %s exist', (page) => {
 
 // The page of errors is full of codes that look like variables, and has a test of its own.
 test.each(PAGES.filter((page) => page !== 'docs/errors.md'))('variables in %s exist', (page) => {
-  const known = new Set([...ROWS.flatMap(({ env }) => env), ...hookVariables(), ...OTHER_VARIABLES]);
+  const known = new Set([
+    ...ROWS.flatMap(({ env }) => env),
+    ...hookVariables(),
+    ...OTHER_VARIABLES,
+    ...ERROR_CODES,
+  ]);
   const named = [...textOf(page).matchAll(/(?<![\w-])[A-Z][A-Z0-9]*_[A-Z0-9_]+(?![\w-])/g)].map(
     ([name]) => name,
   );

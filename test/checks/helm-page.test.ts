@@ -1,0 +1,25 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import {
+  deployRecovery,
+  OWN_RECORDS,
+  RELEASE_STATES,
+  uninstallRecovery,
+} from '../../src/helm/recovery-table.ts';
+import { markdownTable } from '../../src/lib/markdown-table.ts';
+
+type Recovery = (...cell: Parameters<typeof deployRecovery>) => string;
+
+function table(recovery: Recovery): string {
+  return markdownTable(
+    ['newest record', ...OWN_RECORDS.map((own) => `\`${own}\``)],
+    RELEASE_STATES.map((state) => [`\`${state}\``, ...OWN_RECORDS.map((own) => recovery(state, own))]),
+  );
+}
+
+test('the tables of docs/helm.md are those of the code', async () => {
+  const page = await readFile(join(import.meta.dirname, '../../docs/helm.md'), 'utf8');
+  expect(page).toContain(table(deployRecovery));
+  expect(page).toContain(table((state, own) => uninstallRecovery(state, own, false)));
+});
