@@ -23,7 +23,6 @@ export class HookRuntime {
   readonly hook: Hook;
   readonly #options: HookRuntimeOptions;
   readonly #monitors = new Map<number, Monitor>();
-  readonly #unlocked = new Set<number>();
   readonly #rateLimiter: RateLimiter | undefined;
   readonly #stopped = new AbortController();
   /** Schedules fire for the hook only while this is set. */
@@ -85,11 +84,9 @@ export class HookRuntime {
     return this.#monitors.get(bindingIndex)?.snapshot() ?? [];
   }
 
-  /**
-   * The same, for those who look from outside: a binding that is not synchronized yet shows nothing.
-   */
+  /** The same, for those who look from outside: no event that is held back is dropped for it. */
   peek(bindingIndex: number): readonly SnapshotItem[] {
-    return this.#unlocked.has(bindingIndex) ? (this.#monitors.get(bindingIndex)?.peek() ?? []) : [];
+    return this.#monitors.get(bindingIndex)?.peek() ?? [];
   }
 
   /** What happened to the snapshot of one kubernetes binding: nothing while its monitor does not run. */
@@ -99,10 +96,7 @@ export class HookRuntime {
 
   /** Lets events of the given bindings through, beginning with those that were held back. */
   unlock(bindingIndexes: Iterable<number>): void {
-    for (const index of bindingIndexes) {
-      this.#unlocked.add(index);
-      this.#monitors.get(index)?.unlock();
-    }
+    for (const index of bindingIndexes) this.#monitors.get(index)?.unlock();
   }
 
   async stop(): Promise<void> {

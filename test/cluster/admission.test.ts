@@ -10,6 +10,7 @@ import { SETTINGS } from '../../src/settings.ts';
 import { cacheDirectory } from '../../src/tools/cache-directory.ts';
 import { pinnedKubectl } from '../../src/tools/pinned-tools.ts';
 import { controlPlaneBackend } from '../support/backends.ts';
+import { configMapBinding, watchedMap } from '../support/context-hook.ts';
 import { describeCluster } from '../support/control-plane/cluster-suite.ts';
 import { freePorts } from '../support/control-plane/free-ports.ts';
 import { type Backend, World } from '../support/world.ts';
@@ -212,6 +213,31 @@ describeCluster('admission webhooks called by the API server', (cluster) => {
       "Warning: global hook 'slow.sh' gave no answer within 0.75 s: allowed by its failurePolicy",
     );
     expect((await createBy('bad-one')).stderr).toContain('denied the request: this name is bad');
+  });
+
+  test('a webhook sees snapshots while the Synchronization of its hook fails', async () => {
+    await using lab = await createWorld(backend);
+    const { world } = lab;
+    const names = JSON.stringify([
+      configMapBinding(world.namespace, 'names', {
+        jqFilter: '.metadata.name',
+        keepFullObjectsInMemory: false,
+      }),
+    ]);
+    await world.create('configmaps', watchedMap('known', 'names'));
+    await world.write('global-hooks', {
+      'check.sh': shHook(
+        `kubernetes: ${names}\n${webhook(world, 'kubernetesValidating', '  includeSnapshotsFrom: [names]')}`,
+        `grep -q '"review"' "$BINDING_CONTEXT_PATH" || exit 1
+        message=$(sed -E 's/.*"snapshots":([^]]*]).*/\\1/; s/"/\\\\"/g' "$BINDING_CONTEXT_PATH")
+        echo "{\\"allowed\\":false,\\"message\\":\\"$message\\"}" > "$VALIDATING_RESPONSE_PATH"`,
+      ),
+    });
+    await world.start();
+    await world.untilDelayed();
+    expect(await eventually(() => create(world, `other-${Math.random()}`), isDenied)).toMatchObject({
+      body: { message: expect.stringContaining('{"names":[{"filterResult":"known"}]') },
+    });
   });
 
   test('a hundred requests at the same time are all answered while main is blocked by a failing hook', async () => {

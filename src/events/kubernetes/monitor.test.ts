@@ -310,6 +310,15 @@ describe('locking', () => {
     expect(lab.events).toEqual(['Modified a/one', 'Added a/two']);
   });
 
+  test('onlookers see the objects, and no event is dropped for them', async () => {
+    const monitor = await lab.started();
+    lab.api.put('a/one');
+    await settle();
+    expect(monitor.peek().map(titleOf)).toEqual(['a/one']);
+    monitor.unlock();
+    expect(lab.events).toEqual(['Added a/one']);
+  });
+
   test('reading a snapshot after unlock() drops nothing', async () => {
     const monitor = await lab.started();
     monitor.unlock();
