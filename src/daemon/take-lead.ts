@@ -9,6 +9,7 @@ import { type ForwardedPort, forwardConnections } from './connection-forwarder.t
 import type { DaemonHost } from './host.ts';
 import { leaderReadiness } from './leader-readiness.ts';
 import { Leadership } from './leadership.ts';
+import { startPresence } from './start-presence.ts';
 
 /** The right to act, as the parts that act see it. */
 export interface Lead {
@@ -69,16 +70,20 @@ export async function connectAlone({
 
 /**
  * Connects to the cluster and, with high availability, waits until this replica leads. What is connected writes nothing
- * once the lease is lost.
+ * once the lease is lost. From then on it warns of other operators at work.
  *
  * @throws OperatorError KUBE_CONFIG_INVALID when it cannot be found out how to reach the API server
  */
 export async function takeLead(options: TakeLeadOptions): Promise<LeadOnCluster> {
+  const { settings, host, metrics, stop, running } = options;
+  const taken = await (settings.isHaEnabled ? waitForLead(options) : connectAlone(options));
+  if (!settings.isHaEnabled) metrics.setLeader(true);
+  running.defer(startPresence(settings, host, taken.cluster.main, stop));
+  return taken;
+}
+
+async function waitForLead(options: TakeLeadOptions): Promise<LeadOnCluster> {
   const { settings, host, metrics, httpPort, stop, running, onStandby, onLost } = options;
-  if (!settings.isHaEnabled) {
-    metrics.setLeader(true);
-    return await connectAlone(options);
-  }
   const fence = new LeaseFence(host.steadyClock);
   const check = (): void => fence.check();
   const cluster = await connectCluster(settings, host, metrics, check);

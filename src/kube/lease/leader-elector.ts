@@ -12,6 +12,7 @@ import {
 } from './lease-election.ts';
 import type { LeaseObject, LeaseStore } from './lease-store.ts';
 import { type LeaseTerm, leaseTerm } from './lease-term.ts';
+import { microTime } from './micro-time.ts';
 
 /** Candidates look, and failed renewals are tried again, this many times in a retry period. */
 const LOOKS_PER_PERIOD = 5;
@@ -197,9 +198,4 @@ export class LeaderElector {
       leaseTransitions,
     };
   }
-}
-
-/** RFC 3339 with six digits, as Leases have it. */
-function microTime(ms: number): string {
-  return new Date(ms).toISOString().replace('Z', '000Z');
 }
