@@ -5,6 +5,7 @@ import { logScenario } from './scenarios/log-lines.ts';
 import { metricsScenario } from './scenarios/metrics.ts';
 import { objectsScenario } from './scenarios/objects.ts';
 import { oldHookScenario } from './scenarios/old-hooks.ts';
+import { shellScenario } from './scenarios/shell.ts';
 import { valuesScenario } from './scenarios/values.ts';
 import { webhookScenarios } from './scenarios/webhooks.ts';
 
@@ -16,6 +17,7 @@ export const SCENARIOS: readonly Scenario[] = [
   metricsScenario,
   valuesScenario,
   logScenario,
+  shellScenario,
   oldHookScenario,
   ...webhookScenarios,
 ];
