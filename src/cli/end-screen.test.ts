@@ -23,7 +23,7 @@ const FACTS: EndFacts = {
   kubectl: '/cache/kubectl',
   executable: '/checkout/bin/addon-operator',
   debugSocket: '/checkout/.sandbox/debug.socket',
-  jqEngine: 'built-in jqjs',
+  jqEngine: 'built-in',
   helmVersion: '3.17.3',
   log: '/checkout/.sandbox/daemon.log',
   stateDir: '/checkout/.sandbox',
@@ -40,7 +40,7 @@ Converged in 2.3 s: 2 modules, 1 global hooks
   late is not enabled: no CRD
   global hooks: facts.mjs
 
-  jq engine    built-in jqjs
+  jq engine    built-in
   helm         3.17.3
   log          /checkout/.sandbox/daemon.log
   state        /checkout/.sandbox (kept; --reset drops it)

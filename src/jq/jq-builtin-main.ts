@@ -1,41 +1,55 @@
 /**
- * The process of the built-in jq engine: each line of stdin is a {@link BuiltinRequest}, answered with one line that
- * holds the array of outputs, or an object with the `error`. It ends at the end of stdin.
+ * The process of the built-in jq engine: each line of stdin is a request as {@link requestLine} writes it, answered
+ * with one line that holds the array of outputs, or an object with the `error`. It ends at the end of stdin.
  */
 import { createInterface } from 'node:readline';
+import { systemClock } from '../lib/clock.ts';
 import { messageOf } from '../lib/errors.ts';
-import { canonicalJson } from '../lib/json.ts';
-import { compileJqjs, type JqjsFilter } from './jqjs-filter.ts';
-
-export interface BuiltinRequest {
-  readonly program: string;
-  /** JSON text of the input; without it the program is only compiled, and the outputs are none. */
-  readonly input?: string;
-}
+import { splitRequest } from './builtin-request.ts';
+import { Engine, type Program } from './engine/engine.ts';
+import { JqError } from './engine/jq-error.ts';
+import { parseValue, toJson } from './engine/json-text.ts';
 
 /** Programs kept compiled. */
-const MAX_FILTERS = 500;
+const MAX_PROGRAMS = 500;
+/** Larger answers are given up here, with a better reason than the reader of them has. */
+const MAX_ANSWER_CHARACTERS = 16 * 1024 * 1024;
 
 async function serve(): Promise<void> {
-  // Otherwise the filter `.__proto__` would find it in every object.
-  Reflect.deleteProperty(Object.prototype, '__proto__');
-  // jqjs prints what it matches; stdout is for answers.
-  console.log = () => undefined;
-  const filters = new Map<string, JqjsFilter>();
+  // Errors are ordinary outcomes of programs; nobody looks at where they were made.
+  Error.stackTraceLimit = 0;
+  const engine = new Engine(() => systemClock.now());
+  const programs = new Map<string, Program>();
+  const compiled = (program: string): Program => {
+    const found = programs.get(program) ?? engine.compile(program);
+    if (programs.size >= MAX_PROGRAMS) programs.clear();
+    programs.set(program, found);
+    return found;
+  };
   for await (const line of createInterface({ input: process.stdin })) {
-    process.stdout.write(`${await answer(filters, JSON.parse(line))}\n`);
+    process.stdout.write(`${answer(compiled, line)}\n`);
   }
 }
 
-async function answer(filters: Map<string, JqjsFilter>, { program, input }: BuiltinRequest): Promise<string> {
+function answer(compiled: (program: string) => Program, line: string): string {
   try {
-    const filter = filters.get(program) ?? (await compileJqjs(program));
-    if (filters.size >= MAX_FILTERS) filters.clear();
-    filters.set(program, filter);
-    return input === undefined ? '[]' : canonicalJson(filter(JSON.parse(input)));
+    const { program, input } = splitRequest(line);
+    const run = compiled(program);
+    return input === undefined ? '[]' : outputsOf(run, input);
   } catch (error) {
-    return canonicalJson({ error: messageOf(error) });
+    return toJson({ error: error instanceof JqError ? error.value : messageOf(error) });
   }
+}
+
+function outputsOf(run: Program, input: string): string {
+  let text = '';
+  for (const output of run(parseValue(input))) {
+    text += `${text === '' ? '' : ','}${toJson(output)}`;
+    if (text.length > MAX_ANSWER_CHARACTERS) {
+      throw new RangeError(`its output for one object is larger than ${MAX_ANSWER_CHARACTERS} characters`);
+    }
+  }
+  return `[${text}]`;
 }
 
 await serve();

@@ -3,8 +3,8 @@ import { fileURLToPath } from 'node:url';
 import type { Clock } from '../lib/clock.ts';
 import { OperatorError } from '../lib/errors.ts';
 import { canonicalJson, isObject } from '../lib/json.ts';
+import { type BuiltinRequest, requestLine } from './builtin-request.ts';
 import { compileError, parseAnswer, withProgram } from './jq-answer.ts';
-import type { BuiltinRequest } from './jq-builtin-main.ts';
 import type { JqEngine, JqFilter } from './jq-engine.ts';
 import { JqProcess } from './jq-process.ts';
 import { findProgramProblem } from './program-problem.ts';
@@ -18,7 +18,12 @@ const MAIN_FILE = fileURLToPath(
  * A filter that eats all memory must end this process, not the daemon: a worker thread will not do, V8 aborts the whole
  * process when a single allocation of a worker exceeds its limit.
  */
-const NODE_FLAGS = ['--max-old-space-size=192', '--max-semi-space-size=4', '--no-warnings'];
+const NODE_FLAGS = [
+  '--max-old-space-size=192',
+  '--max-semi-space-size=4',
+  '--stack-size=3900',
+  '--no-warnings',
+];
 
 export interface JqBuiltinOptions {
   readonly clock: Clock;
@@ -27,11 +32,11 @@ export interface JqBuiltinOptions {
 }
 
 /**
- * jq in JavaScript (the jqjs package), for machines without the binary. A part of jq: `try`/`catch`, `error`, `label`,
- * destructuring, negation and some builtins are compile errors. Integers beyond 2^53 are rounded to the next double.
+ * Our own jq (`engine/`), for machines without the binary. Integers that a program leaves alone keep every digit, and
+ * objects are met in the order of their keys, as in the original's engine.
  */
 export class JqBuiltin implements JqEngine {
-  readonly name = 'built-in jqjs';
+  readonly name = 'built-in';
   readonly #process: JqProcess;
 
   constructor({ clock, timeLimitMs }: JqBuiltinOptions) {
@@ -46,16 +51,13 @@ export class JqBuiltin implements JqEngine {
   async compile(program: string, signal: AbortSignal): Promise<JqFilter> {
     const problem = findProgramProblem(program);
     if (problem !== undefined) throw compileError(program, problem);
-    const answer: unknown = JSON.parse(await this.#ask(program, { program }, signal));
+    const answer: unknown = JSON.parse(await this.#ask({ program, input: undefined }, signal));
     if (isObject(answer)) {
-      throw compileError(
-        program,
-        `${String(answer['error'])} (the built-in engine knows a part of jq; install jq 1.7)`,
-      );
+      throw compileError(program, String(answer['error']));
     }
     return {
       apply: async (input, applySignal) => {
-        const line = await this.#ask(program, { program, input: canonicalJson(input) }, applySignal);
+        const line = await this.#ask({ program, input: canonicalJson(input) }, applySignal);
         return parseAnswer(program, line);
       },
     };
@@ -65,11 +67,11 @@ export class JqBuiltin implements JqEngine {
     return this.#process.stop();
   }
 
-  async #ask(program: string, request: BuiltinRequest, signal: AbortSignal): Promise<string> {
+  async #ask(request: BuiltinRequest, signal: AbortSignal): Promise<string> {
     try {
-      return await this.#process.ask(JSON.stringify(request), signal);
+      return await this.#process.ask(requestLine(request), signal);
     } catch (error) {
-      throw error instanceof OperatorError ? withProgram(program, error) : error;
+      throw error instanceof OperatorError ? withProgram(request.program, error) : error;
     }
   }
 }

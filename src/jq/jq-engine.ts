@@ -11,7 +11,7 @@ export interface JqFilter {
 
 /** Compiles and applies jq programs in processes of their own. */
 export interface JqEngine {
-  /** What users see, for example `jq 1.7.1` or `built-in jqjs`. */
+  /** What users see, for example `jq 1.7.1` or `built-in`. */
   readonly name: string;
   /** @throws OperatorError JQ_COMPILE with what the engine says about the program */
   compile(program: string, signal: AbortSignal): Promise<JqFilter>;

@@ -8,7 +8,8 @@ import { JqBinary } from './jq-binary.ts';
 import { JqBuiltin } from './jq-builtin.ts';
 import type { JqEngine } from './jq-engine.ts';
 
-const DEFAULT_TIME_LIMIT_MS = 5_000;
+/** Whoever filters tries twice, and a filter without end shall be reported within five seconds. */
+const DEFAULT_TIME_LIMIT_MS = 2_200;
 const PROBE_TIME_LIMIT_MS = 10_000;
 const MAX_VERSION_BYTES = 1_024;
 
@@ -19,7 +20,7 @@ export interface JqSelection {
   readonly pathVariable: string;
   readonly log: Logger;
   readonly clock: Clock;
-  /** Longest time for one object, in milliseconds. Default 5 s. */
+  /** Longest time for one object, in milliseconds. Default 2,200. */
   readonly timeLimitMs?: number;
 }
 
@@ -30,7 +31,7 @@ export async function selectJqEngine(selection: JqSelection, signal: AbortSignal
   if (jqPath === 'builtin') return builtin();
   const file = jqPath === 'auto' ? findExecutable('jq', pathVariable) : jqPath;
   if (file === undefined) {
-    log.info({}, 'no jq in PATH: filters use the built-in engine, which knows a part of jq');
+    log.info({}, 'no jq in PATH: filters use the built-in engine');
     return builtin();
   }
   try {

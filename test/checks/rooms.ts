@@ -37,7 +37,6 @@ export const ROOMS: readonly Room[] = [
 /** Packages that stand behind one room, so that they can be replaced there. */
 const ADAPTERS: Readonly<Record<string, string>> = {
   '@kubernetes/client-node': 'kube',
-  '@michaelhomer/jqjs': 'jq',
   commander: 'cli',
   'cron-parser': 'events',
   koffi: 'process',

@@ -1,5 +1,6 @@
-import { createRequire } from 'node:module';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import type { JqEngine } from '../../src/jq/jq-engine.ts';
+import { selectJqEngine } from '../../src/jq/select-jq-engine.ts';
 import { Discovery } from '../../src/kube/discovery.ts';
 import type { HttpKubeClient } from '../../src/kube/http-kube-client.ts';
 import { ObjectPatcher } from '../../src/kube/object-patch/object-patcher.ts';
@@ -10,14 +11,11 @@ import { accessFrom, clientFor } from '../support/cluster-client.ts';
 import { ApiProbe } from '../support/control-plane/api-probe.ts';
 import { describeCluster } from '../support/control-plane/cluster-suite.ts';
 
-/** A jq in JavaScript, which brings no types. */
-const { compile }: { readonly compile: (program: string) => (input: unknown) => Iterable<unknown> } =
-  createRequire(import.meta.url)('@michaelhomer/jqjs');
-
 const signal = new AbortController().signal;
 
 describeCluster('object patches', (cluster) => {
   let client: HttpKubeClient;
+  let jq: JqEngine;
   let patcher: ObjectPatcher;
   let probe: ApiProbe;
   let namespace = '';
@@ -26,19 +24,24 @@ describeCluster('object patches', (cluster) => {
     client = clientFor(await accessFrom(cluster().kubeconfigPath));
     probe = new ApiProbe(cluster().access);
     namespace = await probe.createNamespace('patch');
+    jq = await selectJqEngine(
+      { jqPath: 'builtin', pathVariable: '', log: silentLogger, clock: systemClock },
+      signal,
+    );
     const discovery = new Discovery({ kube: client, clock: systemClock, log: silentLogger });
     patcher = new ObjectPatcher({
       kube: client,
       find: (apiVersion, kind, signal) => discovery.find(apiVersion, kind, signal),
-      jq: { compile: async (program) => ({ apply: async (input) => [...compile(program)(input)] }) },
+      jq,
       clock: systemClock,
       random: Math.random,
       log: silentLogger,
     });
   });
 
-  afterAll(() => {
+  afterAll(async () => {
     client.close();
+    await jq.stop();
   });
 
   const apply = (text: string): Promise<void> =>

@@ -1,0 +1,89 @@
+import { isEqual } from './compare.ts';
+import { described, JqError } from './jq-error.ts';
+import { getOwn, isArray, isNumber, isObject, sortedKeys, toDouble, typeName, type Value } from './value.ts';
+
+/** `.[key]`, where a slice is an object with `start` and `end`. */
+export function valueAt(target: Value, key: Value): Value {
+  if (isObject(target) && typeof key === 'string') return getOwn(target, key);
+  if (isArray(target)) {
+    if (isNumber(key)) return itemAt(target, toDouble(key));
+    if (isObject(key)) return sliceOf(target, key);
+    if (isArray(key)) return indexesOf(target, key);
+  }
+  if (typeof target === 'string' && isObject(key)) return sliceOf(target, key);
+  if (target === null && (typeof key === 'string' || isNumber(key) || isObject(key))) return null;
+  throw cannotIndex(target, key);
+}
+
+export function cannotIndex(target: Value, key: Value): JqError {
+  return new JqError(`Cannot index ${typeName(target)} with ${described(key)}`);
+}
+
+function itemAt(target: readonly Value[], index: number): Value {
+  if (Number.isNaN(index)) return null;
+  const whole = Math.floor(index);
+  return target[whole < 0 ? whole + target.length : whole] ?? null;
+}
+
+/** `.[]`. Throws JqError for anything but an array or object. */
+export function itemsOf(target: Value): readonly Value[] {
+  if (isArray(target)) return target;
+  if (isObject(target)) return sortedKeys(target).map((key) => getOwn(target, key));
+  throw new JqError(`Cannot iterate over ${described(target)}`);
+}
+
+export interface Bounds {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** First and behind-last index that a slice of something of this length means. */
+export function boundsOf(length: number, slice: Readonly<Record<string, Value>>): Bounds {
+  const bound = (key: string, whenOpen: number): number => {
+    const value = getOwn(slice, key);
+    if (value === null) return whenOpen;
+    if (!isNumber(value)) throw new JqError('Array/string slice indices must be integers');
+    const double = toDouble(value);
+    return Number.isNaN(double) ? whenOpen : double < 0 ? double + length : double;
+  };
+  const start = clamp(Math.floor(bound('start', 0)), length);
+  const end = clamp(Math.ceil(bound('end', length)), length);
+  return { start, end: Math.max(start, end) };
+}
+
+function clamp(index: number, length: number): number {
+  return Math.min(Math.max(index, 0), length);
+}
+
+function sliceOf(target: string | readonly Value[], slice: Readonly<Record<string, Value>>): Value {
+  if (typeof target !== 'string') {
+    const { start, end } = boundsOf(target.length, slice);
+    return target.slice(start, end);
+  }
+  const characters = Array.from(target);
+  const { start, end } = boundsOf(characters.length, slice);
+  return characters.slice(start, end).join('');
+}
+
+/** Where a sequence begins in an array. */
+export function indexesOf(target: readonly Value[], sequence: readonly Value[]): Value[] {
+  if (sequence.length === 0) return [];
+  const found: Value[] = [];
+  for (let at = 0; at + sequence.length <= target.length; at += 1) {
+    if (sequence.every((item, offset) => isEqual(target[at + offset] ?? null, item))) found.push(at);
+  }
+  return found;
+}
+
+/** Where a text begins in another, in characters; overlapping ones count. */
+export function positionsOf(text: string, part: string): Value[] {
+  if (part === '') return [];
+  const found: Value[] = [];
+  let [position, counted] = [0, 0];
+  for (let at = text.indexOf(part); at !== -1; at = text.indexOf(part, at + 1)) {
+    position += Array.from(text.slice(counted, at)).length;
+    counted = at;
+    found.push(position);
+  }
+  return found;
+}

@@ -1,0 +1,121 @@
+import { gamma, logGamma } from './gamma.ts';
+import { failure } from './jq-error.ts';
+import { ExactInteger, isNumber, toDouble, type Value } from './value.ts';
+import { type BuiltinTable, ofValues } from './value-builtin.ts';
+
+/** Functions of one number, the input. */
+const UNARY: Readonly<Record<string, (x: number) => number>> = {
+  acos: Math.acos,
+  acosh: Math.acosh,
+  asin: Math.asin,
+  asinh: Math.asinh,
+  atan: Math.atan,
+  atanh: Math.atanh,
+  cbrt: Math.cbrt,
+  ceil: Math.ceil,
+  cos: Math.cos,
+  cosh: Math.cosh,
+  exp: Math.exp,
+  exp10: (x) => 10 ** x,
+  exp2: (x) => 2 ** x,
+  expm1: Math.expm1,
+  fabs: Math.abs,
+  floor: Math.floor,
+  gamma: logGamma,
+  lgamma: logGamma,
+  lgamma_r: logGamma,
+  log: Math.log,
+  log10: Math.log10,
+  log1p: Math.log1p,
+  log2: Math.log2,
+  logb: (x) => (x === 0 ? Number.NEGATIVE_INFINITY : Number.isFinite(x) ? exponentOf(x) : Math.abs(x)),
+  nearbyint: roundHalfEven,
+  rint: roundHalfEven,
+  round: (x) => Math.sign(x) * Math.floor(Math.abs(x) + 0.5),
+  significand: (x) => (x === 0 || !Number.isFinite(x) ? x : x / 2 ** exponentOf(x)),
+  sin: Math.sin,
+  sinh: Math.sinh,
+  sqrt: Math.sqrt,
+  tan: Math.tan,
+  tanh: Math.tanh,
+  tgamma: gamma,
+  trunc: Math.trunc,
+};
+
+/** Functions of two numbers, the arguments. */
+const BINARY: Readonly<Record<string, (x: number, y: number) => number>> = {
+  atan2: Math.atan2,
+  copysign: (x, y) => (isNegative(x) === isNegative(y) ? x : -x),
+  drem: ieeeRemainder,
+  fdim: (x, y) => (Number.isNaN(x) || Number.isNaN(y) ? Number.NaN : Math.max(x - y, 0)),
+  fmax: (x, y) => (Number.isNaN(x) ? y : Number.isNaN(y) ? x : Math.max(x, y)),
+  fmin: (x, y) => (Number.isNaN(x) ? y : Number.isNaN(y) ? x : Math.min(x, y)),
+  fmod: (x, y) => x % y,
+  hypot: Math.hypot,
+  ldexp: (x, y) => x * 2 ** Math.trunc(y),
+  pow: Math.pow,
+  remainder: ieeeRemainder,
+  scalb: (x, y) => x * 2 ** y,
+  scalbln: (x, y) => x * 2 ** Math.trunc(y),
+};
+
+const NORMAL_MIN = 2 ** -1022;
+
+/** Arithmetic functions. */
+export const MATH_BUILTINS: BuiltinTable = {
+  ...Object.fromEntries(
+    Object.entries(UNARY).map(([name, reckon]) => [`${name}/0`, ofValues((input) => reckon(double(input)))]),
+  ),
+  ...Object.fromEntries(
+    Object.entries(BINARY).map(([name, reckon]) => [
+      `${name}/2`,
+      ofValues((_, x = null, y = null) => reckon(double(x), double(y))),
+    ]),
+  ),
+  'fma/3': ofValues((_, x = null, y = null, z = null) => double(x) * double(y) + double(z)),
+  'frexp/0': ofValues((input) => fractionAndExponent(double(input))),
+  'modf/0': ofValues((input) => {
+    const whole = Math.trunc(double(input));
+    return [Number.isFinite(whole) ? double(input) - whole : 0, whole];
+  }),
+  'infinite/0': ofValues(() => Number.POSITIVE_INFINITY),
+  'nan/0': ofValues(() => Number.NaN),
+  'isinfinite/0': ofValues((input) => Math.abs(double(input)) === Number.POSITIVE_INFINITY),
+  'isnan/0': ofValues((input) => Number.isNaN(double(input))),
+  'isnormal/0': ofValues((input) => {
+    const size = Math.abs(double(input));
+    return size >= NORMAL_MIN && size < Number.POSITIVE_INFINITY;
+  }),
+};
+
+function double(value: Value): number {
+  if (!isNumber(value)) throw failure(value, 'number required');
+  return value instanceof ExactInteger ? toDouble(value) : value;
+}
+
+function isNegative(x: number): boolean {
+  return x < 0 || Object.is(x, -0);
+}
+
+/** To the nearest whole number, halves to the even one. */
+function roundHalfEven(x: number): number {
+  if (Math.abs(x % 1) !== 0.5) return Math.sign(x) * Math.floor(Math.abs(x) + 0.5);
+  return Math.sign(x) * 2 * Math.round(Math.abs(x) / 2);
+}
+
+function ieeeRemainder(x: number, y: number): number {
+  return x - y * roundHalfEven(x / y);
+}
+
+/** The power of two in a finite number other than zero. */
+function exponentOf(x: number): number {
+  const guess = Math.floor(Math.log2(Math.abs(x)));
+  const size = Math.abs(x) / 2 ** guess;
+  return size >= 2 ? guess + 1 : size < 1 ? guess - 1 : guess;
+}
+
+function fractionAndExponent(x: number): Value {
+  if (x === 0 || !Number.isFinite(x)) return [x, 0];
+  const exponent = exponentOf(x) + 1;
+  return [x / 2 ** exponent, exponent];
+}

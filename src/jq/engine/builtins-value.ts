@@ -1,0 +1,267 @@
+import { indexesOf, itemsOf, positionsOf, valueAt } from './access.ts';
+import { add, negate, splitText } from './arithmetic.ts';
+import { compare, contains, groupsByKey, isEqual, type Keyed, sortedByKey } from './compare.ts';
+import { codePoints, fromCodePoints, toText } from './formats.ts';
+import { described, failure, JqError, pairFailure } from './jq-error.ts';
+import { numberOf, parseValue, toJson } from './json-text.ts';
+import { asPath, deletePaths, setPath } from './paths.ts';
+import {
+  getOwn,
+  isArray,
+  isNumber,
+  isObject,
+  isTruthy,
+  setOwn,
+  sortedKeys,
+  toDouble,
+  typeName,
+  type Value,
+} from './value.ts';
+import { type BuiltinTable, ofValues } from './value-builtin.ts';
+
+/** Builtins that make one value of their input and the values of their arguments. */
+export const VALUE_BUILTINS: BuiltinTable = {
+  'not/0': ofValues((input) => !isTruthy(input)),
+  'true/0': ofValues(() => true),
+  'false/0': ofValues(() => false),
+  'null/0': ofValues(() => null),
+  'env/0': ofValues(() => ({})),
+  'have_literal_numbers/0': ofValues(() => true),
+  'have_decnum/0': ofValues(() => false),
+  'type/0': ofValues(typeName),
+  'length/0': ofValues(lengthOf),
+  'utf8bytelength/0': ofValues((input) => {
+    if (typeof input !== 'string') throw failure(input, 'only strings have UTF-8 byte length');
+    return Buffer.byteLength(input);
+  }),
+  'keys/0': ofValues(keysOf),
+  'keys_unsorted/0': ofValues(keysOf),
+  'has/1': ofValues((input, key = null) => has(input, key)),
+  'contains/1': ofValues((input, part = null) => contains(input, part)),
+  'add/0': ofValues((input) => itemsOf(input).reduce(add, null)),
+  'abs/0': ofValues((input) => (compare(input, 0) < 0 ? negate(input) : input)),
+  'toarray/0': ofValues((input) => (isArray(input) ? input : [input])),
+  'tostring/0': ofValues(toText),
+  'tojson/0': ofValues(toJson),
+  'fromjson/0': ofValues(fromJson),
+  'tonumber/0': ofValues(toNumber),
+  'toboolean/0': ofValues((input) => {
+    if (input === true || input === 'true') return true;
+    if (input === false || input === 'false') return false;
+    throw failure(input, 'cannot be parsed as a boolean');
+  }),
+  'explode/0': ofValues(codePoints),
+  'implode/0': ofValues(fromCodePoints),
+  'ascii/0': ofValues((input) => fromCodePoints([input])),
+  'ascii_downcase/0': ofValues((input) => {
+    codePoints(input);
+    return toText(input).replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+  }),
+  'ascii_upcase/0': ofValues((input) => {
+    codePoints(input);
+    return toText(input).replace(/[a-z]/g, (letter) => letter.toUpperCase());
+  }),
+  'startswith/1': ofValues((input, part = null) => startsWith(input, part)),
+  'endswith/1': ofValues((input, part = null) => endsWith(input, part)),
+  'ltrimstr/1': ofValues(trimStart),
+  'rtrimstr/1': ofValues(trimEnd),
+  'trimstr/1': ofValues((input, part = null) => trimEnd(trimStart(input, part), part)),
+  'trim/0': ofValues((input) => trimmed(input, /^[\t-\r ]+|[\t-\r ]+$/g)),
+  'ltrim/0': ofValues((input) => trimmed(input, /^[\t-\r ]+/)),
+  'rtrim/0': ofValues((input) => trimmed(input, /[\t-\r ]+$/)),
+  'split/1': ofValues((input, separator = null) => {
+    if (typeof input === 'string' && typeof separator === 'string') return splitText(input, separator);
+    throw new JqError('split input and separator must be strings');
+  }),
+  'join/1': ofValues(join),
+  'indices/1': ofValues((input, part = null) => indices(input, part)),
+  'index/1': ofValues((input, part = null) => valueAt(indices(input, part), 0)),
+  'rindex/1': ofValues((input, part = null) => valueAt(indices(input, part), -1)),
+  'reverse/0': ofValues(reversed),
+  'flatten/0': ofValues((input) => flattened(input, Number.POSITIVE_INFINITY)),
+  'flatten/1': ofValues((input, depth = null) => {
+    if (compare(depth, 0) < 0) throw new JqError('flatten depth must not be negative');
+    return flattened(input, isNumber(depth) ? toDouble(depth) : Number.POSITIVE_INFINITY);
+  }),
+  'transpose/0': ofValues(transposed),
+  'sort/0': ofValues((input) => sortedItems(input).map(({ value }) => value)),
+  'unique/0': ofValues((input) => firsts(groupsByKey(selfKeyed(input)))),
+  'min/0': ofValues((input) => extreme(iterable(input), -1)),
+  'max/0': ofValues((input) => extreme(iterable(input), 1)),
+  'bsearch/1': ofValues((input, wanted = null) => search(input, wanted)),
+  'to_entries/0': ofValues(toEntries),
+  'from_entries/0': ofValues(fromEntries),
+  'setpath/2': ofValues((input, path = null, value = null) => setPath(input, asPath(path), value)),
+  'delpaths/1': ofValues((input, paths = null) => deletePaths(input, paths)),
+};
+
+function lengthOf(input: Value): Value {
+  if (input === null) return 0;
+  if (typeof input === 'string') return Array.from(input).length;
+  if (isNumber(input)) return Math.abs(toDouble(input));
+  if (isArray(input)) return input.length;
+  if (isObject(input)) return Object.keys(input).length;
+  throw failure(input, 'has no length');
+}
+
+function keysOf(input: Value): Value {
+  if (isArray(input)) return [...input.keys()];
+  if (isObject(input)) return sortedKeys(input);
+  throw failure(input, 'has no keys');
+}
+
+function has(input: Value, key: Value): boolean {
+  if (isObject(input) && typeof key === 'string') return Object.hasOwn(input, key);
+  if (isArray(input) && isNumber(key)) {
+    const index = Math.trunc(toDouble(key));
+    return index >= 0 && index < input.length;
+  }
+  throw new JqError(`Cannot check whether ${typeName(input)} has a ${typeName(key)} key`);
+}
+
+function fromJson(input: Value): Value {
+  if (typeof input !== 'string') throw failure(input, 'only strings can be parsed');
+  if (/^\s*nan\s*$/.test(input)) return Number.NaN;
+  if (input.trim() === '') throw new JqError(`Expected JSON value (while parsing '${input}')`);
+  try {
+    return parseValue(input);
+  } catch {
+    throw new JqError(`Invalid JSON (while parsing '${input}')`);
+  }
+}
+
+function toNumber(input: Value): Value {
+  if (isNumber(input)) return input;
+  if (input === 'nan') return Number.NaN;
+  if (typeof input === 'string' && /^-?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/.test(input)) {
+    return numberOf(input);
+  }
+  throw failure(input, 'cannot be parsed as a number');
+}
+
+function startsWith(input: Value, part: Value): boolean {
+  if (typeof input === 'string' && typeof part === 'string') return input.startsWith(part);
+  throw new JqError('startswith() requires string inputs');
+}
+
+function endsWith(input: Value, part: Value): boolean {
+  if (typeof input === 'string' && typeof part === 'string') return input.endsWith(part);
+  throw new JqError('endswith() requires string inputs');
+}
+
+function trimStart(input: Value, part: Value = null): Value {
+  return startsWith(input, part) ? toText(input).slice(toText(part).length) : input;
+}
+
+function trimEnd(input: Value, part: Value = null): Value {
+  return endsWith(input, part) ? toText(input).slice(0, toText(input).length - toText(part).length) : input;
+}
+
+function trimmed(input: Value, blank: RegExp): Value {
+  if (typeof input !== 'string') throw new JqError('trim input must be a string');
+  return input.replace(blank, '');
+}
+
+function join(input: Value, separator: Value = null): Value {
+  let text: Value = null;
+  for (const item of itemsOf(input)) {
+    const start: Value = text === null ? '' : add(text, separator);
+    const isPlain = typeof item === 'boolean' || isNumber(item);
+    text = add(start, isPlain ? toText(item) : (item ?? ''));
+  }
+  return text ?? '';
+}
+
+function indices(input: Value, part: Value): Value {
+  if (typeof input === 'string' && typeof part === 'string') return positionsOf(input, part);
+  if (isArray(input)) return indexesOf(input, isArray(part) ? part : [part]);
+  return valueAt(input, part);
+}
+
+function reversed(input: Value): Value {
+  if (isArray(input)) return input.toReversed();
+  if (toDouble(lengthNumber(input)) === 0) return [];
+  return valueAt(input, toDouble(lengthNumber(input)) - 1);
+}
+
+function lengthNumber(input: Value): number {
+  const length = lengthOf(input);
+  return typeof length === 'number' ? length : 0;
+}
+
+function flattened(input: Value, depth: number): Value {
+  return itemsOf(input).flatMap((item): readonly Value[] => {
+    if (!isArray(item) || depth <= 0) return [item];
+    const inner = flattened(item, depth - 1);
+    return isArray(inner) ? inner : [];
+  });
+}
+
+function transposed(input: Value): Value {
+  const rows = itemsOf(input);
+  const width = Math.max(0, ...rows.map((row) => lengthNumber(row)));
+  return Array.from({ length: width }, (_, at) => rows.map((row) => valueAt(row, at)));
+}
+
+function selfKeyed(input: Value): Keyed[] {
+  if (!isArray(input)) throw failure(input, 'cannot be sorted, as it is not an array');
+  return input.map((value) => ({ key: value, value }));
+}
+
+function sortedItems(input: Value): Keyed[] {
+  return sortedByKey(selfKeyed(input));
+}
+
+export function firsts(groups: readonly Value[][]): Value[] {
+  return groups.map(([first = null]) => first);
+}
+
+function iterable(input: Value): readonly Keyed[] {
+  if (!isArray(input)) throw pairFailure(input, input, 'cannot be iterated over');
+  return input.map((value) => ({ key: value, value }));
+}
+
+/** The first of the smallest, the last of the largest. */
+export function extreme(items: readonly Keyed[], sign: 1 | -1): Value {
+  let best: Keyed | undefined;
+  for (const item of items) {
+    const order = best === undefined ? sign : compare(item.key, best.key);
+    if (sign > 0 ? order >= 0 : order < 0) best = item;
+  }
+  return best?.value ?? null;
+}
+
+/** Index in a sorted array, or -1 minus the index where the value belongs. */
+function search(input: Value, wanted: Value): Value {
+  if (!isArray(input)) throw failure(input, 'cannot be searched from');
+  let [low, high] = [0, input.length];
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    if (compare(input[middle] ?? null, wanted) < 0) low = middle + 1;
+    else high = middle;
+  }
+  return low < input.length && isEqual(input[low] ?? null, wanted) ? low : -1 - low;
+}
+
+function toEntries(input: Value): Value {
+  const keys = keysOf(input);
+  return itemsOf(keys).map((key) => ({ key, value: valueAt(input, key) }));
+}
+
+function fromEntries(input: Value): Value {
+  const result: Record<string, Value> = {};
+  for (const entry of itemsOf(input)) {
+    const key = firstTruthy(entry, ['key', 'Key', 'k', 'K', 'name', 'Name']);
+    if (typeof key !== 'string') throw new JqError(`Cannot use ${described(key)} as object key`);
+    const valueKey = ['value', 'Value', 'v', 'V'].find(
+      (name) => isObject(entry) && Object.hasOwn(entry, name),
+    );
+    setOwn(result, key, isObject(entry) ? getOwn(entry, valueKey ?? 'value') : null);
+  }
+  return result;
+}
+
+function firstTruthy(entry: Value, names: readonly string[]): Value {
+  const values = names.map((name) => valueAt(entry, name));
+  return values.find(isTruthy) ?? values.at(-1) ?? null;
+}

@@ -1,0 +1,109 @@
+import { pairFailure } from './jq-error.ts';
+import {
+  compareText,
+  ExactInteger,
+  getOwn,
+  isArray,
+  isNumber,
+  isObject,
+  sortedKeys,
+  toDouble,
+  type Value,
+} from './value.ts';
+
+const RANKS = { null: 0, false: 1, true: 2, number: 3, string: 4, array: 5, object: 6 } as const;
+
+function rankOf(value: Value): number {
+  if (value === null) return RANKS.null;
+  if (typeof value === 'boolean') return value ? RANKS.true : RANKS.false;
+  if (typeof value === 'string') return RANKS.string;
+  if (isNumber(value)) return RANKS.number;
+  return isArray(value) ? RANKS.array : RANKS.object;
+}
+
+/** Order of any two values: null, false, true, numbers, strings, arrays, objects. NaN is less than any number. */
+export function compare(left: Value, right: Value): number {
+  if (typeof left === 'string' && typeof right === 'string') return compareText(left, right);
+  if (isNumber(left) && isNumber(right)) return compareNumbers(left, right);
+  if (isArray(left) && isArray(right)) return compareArrays(left, right);
+  if (isObject(left) && isObject(right)) {
+    const [leftKeys, rightKeys] = [sortedKeys(left), sortedKeys(right)];
+    const byKeys = compareArrays(leftKeys, rightKeys);
+    if (byKeys !== 0) return byKeys;
+    return compareArrays(
+      leftKeys.map((key) => getOwn(left, key)),
+      leftKeys.map((key) => getOwn(right, key)),
+    );
+  }
+  return rankOf(left) - rankOf(right);
+}
+
+function compareNumbers(left: number | ExactInteger, right: number | ExactInteger): number {
+  const [one, other] = [toDouble(left), toDouble(right)];
+  if (one < other || Number.isNaN(one)) return -1;
+  if (one > other || Number.isNaN(other)) return 1;
+  if (typeof left === 'number' && typeof right === 'number') return 0;
+  if (!Number.isFinite(one)) return 0;
+  return Number(integerOf(left) - integerOf(right));
+}
+
+function integerOf(value: number | ExactInteger): bigint {
+  return BigInt(value instanceof ExactInteger ? value.text : value);
+}
+
+function compareArrays(left: readonly Value[], right: readonly Value[]): number {
+  for (const [at, item] of left.entries()) {
+    const other = right[at];
+    if (other === undefined) return 1;
+    const order = compare(item, other);
+    if (order !== 0) return order;
+  }
+  return left.length - right.length;
+}
+
+export function isEqual(left: Value, right: Value): boolean {
+  return compare(left, right) === 0;
+}
+
+/** Items with the key they are ordered by. */
+export interface Keyed {
+  readonly key: Value;
+  readonly value: Value;
+}
+
+/** Stable: items with equal keys stay as they were. */
+export function sortedByKey(items: readonly Keyed[]): Keyed[] {
+  return items.toSorted((left, right) => compare(left.key, right.key));
+}
+
+/** Runs of items with equal keys, in the order of the keys. */
+export function groupsByKey(items: readonly Keyed[]): Value[][] {
+  const groups: Value[][] = [];
+  let last: Keyed | undefined;
+  for (const item of sortedByKey(items)) {
+    if (last !== undefined && isEqual(last.key, item.key)) groups.at(-1)?.push(item.value);
+    else groups.push([item.value]);
+    last = item;
+  }
+  return groups;
+}
+
+/** Whether every part of `inner` is in `outer`: substrings, items, values of keys. */
+export function contains(outer: Value, inner: Value): boolean {
+  if (isObject(outer) && isObject(inner)) {
+    return Object.keys(inner).every(
+      (key) => Object.hasOwn(outer, key) && contains(getOwn(outer, key), getOwn(inner, key)),
+    );
+  }
+  if (isArray(outer) && isArray(inner)) {
+    return inner.every((part) => outer.some((item) => rankIsSame(item, part) && contains(item, part)));
+  }
+  if (typeof outer === 'string' && typeof inner === 'string') return outer.includes(inner);
+  if (rankIsSame(outer, inner)) return isEqual(outer, inner);
+  throw pairFailure(outer, inner, 'cannot have their containment checked');
+}
+
+function rankIsSame(left: Value, right: Value): boolean {
+  const [one, other] = [left, right].map(rankOf);
+  return one === other || (typeof left === 'boolean' && typeof right === 'boolean');
+}

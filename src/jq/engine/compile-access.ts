@@ -1,0 +1,94 @@
+import { itemsOf, valueAt } from './access.ts';
+import { Cell, NOWHERE, type Outputs, type Run } from './cell.ts';
+import { flatMap, unfold } from './flow.ts';
+import { JqError, shortened } from './jq-error.ts';
+import type { Path } from './paths.ts';
+import type { Scope } from './scope.ts';
+import type { Node } from './syntax.ts';
+import { isArray, isObject, sortedKeys, type Value } from './value.ts';
+
+export type Compile = (node: Node, scope: Scope) => Run;
+
+/** `target[key]`; for each key all targets. */
+export function compileIndex(target: Run, key: Run, constant: Value | undefined): Run {
+  if (constant !== undefined) {
+    return (env, cell) => flatMap(target(env, cell), (found) => childAt(found, constant));
+  }
+  return (env, cell) =>
+    flatMap(key(env, cell.plain), ({ value }) =>
+      flatMap(target(env, cell), (found) => childAt(found, value)),
+    );
+}
+
+const OPEN: Run = (_, cell) => cell.made(null);
+
+/** `target[start:end]`; an open bound is null. */
+export function compileSlice(target: Run, start: Run | undefined, end: Run | undefined): Run {
+  const [from, to] = [start ?? OPEN, end ?? OPEN];
+  return (env, cell) =>
+    flatMap(from(env, cell.plain), (first) =>
+      flatMap(to(env, cell.plain), (last) =>
+        flatMap(target(env, cell), (found) => childAt(found, { end: last.value, start: first.value })),
+      ),
+    );
+}
+
+/** `target[]` */
+export function compileIterate(target: Run): Run {
+  return (env, cell) => flatMap(target(env, cell), children);
+}
+
+/** What stands at a key of the cell's value. */
+export function childAt(cell: Cell, key: Value): Cell {
+  if (cell.path === undefined) return new Cell(valueAt(cell.value, key), undefined);
+  const path = pathOf(cell, `access element ${shortened(key)} of`);
+  return new Cell(valueAt(cell.value, key), [...path, key]);
+}
+
+/** Every item of an array or object. */
+export function children(cell: Cell): Outputs {
+  if (cell.path !== undefined) pathOf(cell, 'iterate through');
+  return childrenOf(cell, itemsOf(cell.value));
+}
+
+function* childrenOf(cell: Cell, items: readonly Value[]): Iterable<Cell> {
+  if (cell.path === undefined) {
+    for (const item of items) yield new Cell(item, undefined);
+    return;
+  }
+  const keys = isObject(cell.value) ? sortedKeys(cell.value) : [...items.keys()];
+  const path = cell.path === NOWHERE ? [] : cell.path;
+  for (const [at, item] of items.entries()) yield new Cell(item, [...path, keys[at] ?? null]);
+}
+
+/** `..`: the value and everything inside it. */
+export function everything(cell: Cell): Outputs {
+  return unfold(cell, (node) => ({ outputs: node, children: isNested(node.value) ? children(node) : [] }));
+}
+
+function isNested(value: Value): boolean {
+  return isArray(value) || isObject(value);
+}
+
+/** Where the cell stands; throws JqError when that cannot be told. */
+export function pathOf(cell: Cell, attempt: string): Path {
+  if (cell.path === undefined || cell.path === NOWHERE) {
+    throw new JqError(`Invalid path expression near attempt to ${attempt} ${shortened(cell.value)}`);
+  }
+  return cell.path;
+}
+
+/** The places that an expression leads to from a value. Throws JqError for an expression that makes values. */
+export function* pathsOf(outputs: Outputs): Iterable<Path> {
+  for (const cell of outputs instanceof Cell ? [outputs] : outputs) {
+    if (cell.path === undefined || cell.path === NOWHERE) {
+      throw new JqError(`Invalid path expression with result ${shortened(cell.value)}`);
+    }
+    yield cell.path;
+  }
+}
+
+/** The cell as the root of a path expression. */
+export function rooted(cell: Cell): Cell {
+  return new Cell(cell.value, []);
+}

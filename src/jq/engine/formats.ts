@@ -1,0 +1,132 @@
+import { failure, JqError } from './jq-error.ts';
+import { toJson } from './json-text.ts';
+import { JqSyntaxError } from './lexer.ts';
+import { isArray, isNumber, isObject, type Value } from './value.ts';
+
+/** Writes a value as text, as the `@name` of the format asks. */
+export type Format = (value: Value) => string;
+
+const HTML: Readonly<Record<string, string>> = {
+  '<': '&lt;',
+  '>': '&gt;',
+  '&': '&amp;',
+  "'": '&#39;',
+  '"': '&quot;',
+};
+const TSV: Readonly<Record<string, string>> = { '\t': '\\t', '\r': '\\r', '\n': '\\n', '\\': '\\\\' };
+const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
+
+const FORMATS: ReadonlyMap<string, Format> = new Map<string, Format>([
+  ['text', toText],
+  ['json', toJson],
+  ['html', (value) => toText(value).replace(/[<>&'"]/g, (character) => HTML[character] ?? '')],
+  ['uri', (value) => encodeUri(toText(value))],
+  ['urid', (value) => decodeUri(toText(value))],
+  ['csv', (value) => row(value, 'csv', ',', (text) => `"${text.replaceAll('"', '""')}"`)],
+  ['tsv', (value) => row(value, 'tsv', '\t', (text) => text.replace(/[\t\r\n\\]/g, (one) => TSV[one] ?? ''))],
+  ['sh', (value) => (isArray(value) ? value : [value]).map(shellWord).join(' ')],
+  ['base64', (value) => Buffer.from(toText(value)).toString('base64')],
+  ['base64d', (value) => decodeBase64(toText(value))],
+  ['base32', (value) => encodeBase32(Buffer.from(toText(value)))],
+  ['base32d', (value) => decodeBase32(toText(value))],
+]);
+
+/** Throws JqSyntaxError when there is no such format. */
+export function formatNamed(name: string): Format {
+  const format = FORMATS.get(name);
+  if (format === undefined) throw new JqSyntaxError(`@${name} is not a valid format`);
+  return format;
+}
+
+/** Strings as they are, everything else as JSON. */
+export function toText(value: Value): string {
+  return typeof value === 'string' ? value : toJson(value);
+}
+
+function encodeUri(text: string): string {
+  return encodeURIComponent(text.toWellFormed()).replace(
+    /[!'()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+}
+
+function decodeUri(text: string): string {
+  const bytes: number[] = [];
+  for (let at = 0; at < text.length; ) {
+    const code = /^%([0-9a-fA-F]{2})/.exec(text.slice(at, at + 3))?.[1];
+    const character = String.fromCodePoint(text.codePointAt(at) ?? 0);
+    if (character === '%' && code === undefined) throw failure(text, 'is not a valid uri encoding');
+    bytes.push(...(code === undefined ? Buffer.from(character) : [Number.parseInt(code, 16)]));
+    at += code === undefined ? character.length : code.length + 1;
+  }
+  return Buffer.from(bytes).toString();
+}
+
+function row(value: Value, name: string, separator: string, quote: (text: string) => string): string {
+  if (!isArray(value)) throw failure(value, `cannot be ${name}-formatted, only array`);
+  const fields = value.map((item) => {
+    if (item === null || Number.isNaN(item)) return '';
+    if (typeof item === 'string') return quote(item);
+    if (isArray(item) || isObject(item)) throw failure(item, 'is not valid in a csv row');
+    return toJson(item);
+  });
+  return fields.join(separator);
+}
+
+function shellWord(value: Value): string {
+  if (isArray(value) || isObject(value)) throw failure(value, 'can not be escaped for shell');
+  return typeof value === 'string' ? `'${value.replaceAll("'", `'\\''`)}'` : toJson(value);
+}
+
+function decodeBase64(text: string): string {
+  const digits = text.replace(/=+$/, '');
+  if (/[^A-Za-z0-9+/]/.test(digits)) throw failure(text, 'is not valid base64 data');
+  if (digits.length % 4 === 1) throw failure(text, 'trailing base64 byte found');
+  return Buffer.from(digits, 'base64').toString();
+}
+
+function encodeBase32(bytes: Buffer): string {
+  let [text, held, bits] = ['', 0, 0];
+  for (const byte of bytes) {
+    held = ((held << 8) | byte) & 0xfff;
+    for (bits += 8; bits >= 5; bits -= 5) text += BASE32[(held >> (bits - 5)) & 31] ?? '';
+  }
+  if (bits > 0) text += BASE32[(held << (5 - bits)) & 31] ?? '';
+  return text.padEnd(Math.ceil(text.length / 8) * 8, '=');
+}
+
+function decodeBase32(text: string): string {
+  const bytes: number[] = [];
+  let [held, bits] = [0, 0];
+  for (const digit of text.replace(/=+$/, '')) {
+    const number = BASE32.indexOf(digit);
+    if (number === -1) throw failure(text, 'is not valid base32 data');
+    held = ((held << 5) | number) & 0xfff;
+    bits += 5;
+    if (bits < 8) continue;
+    bits -= 8;
+    bytes.push((held >> bits) & 255);
+  }
+  return Buffer.from(bytes).toString();
+}
+
+/** The characters of a text as numbers. */
+export function codePoints(value: Value): number[] {
+  if (typeof value !== 'string') throw new JqError('explode input must be a string');
+  return Array.from(value, (character) => character.codePointAt(0) ?? 0);
+}
+
+/** The text that has these characters; what is no character becomes U+FFFD. */
+export function fromCodePoints(value: Value): string {
+  if (!isArray(value)) throw new JqError('implode input must be an array');
+  return value
+    .map((point) => {
+      if (!isNumber(point)) {
+        throw failure(point, "can't be imploded, unicode codepoint needs to be numeric");
+      }
+      const code = Math.trunc(Number(toText(point)));
+      const isCharacter = code >= 0 && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff);
+      return String.fromCodePoint(isCharacter ? code : 0xfffd);
+    })
+    .join('');
+}

@@ -1,0 +1,142 @@
+import { failure, JqError } from './jq-error.ts';
+import { translateRegex } from './regex-translation.ts';
+import { setOwn, type Value } from './value.ts';
+
+/** One match; offsets and lengths count characters. */
+export interface RegexMatch {
+  readonly offset: number;
+  readonly length: number;
+  readonly text: string;
+  readonly captures: readonly RegexCapture[];
+}
+
+export interface RegexCapture {
+  readonly name: string | null;
+  /** -1 if the group did not take part. */
+  readonly offset: number;
+  readonly text: string | null;
+}
+
+interface CompiledRegex {
+  readonly pattern: RegExp;
+  /** Names of the groups, in order. */
+  readonly names: readonly (string | null)[];
+  readonly isGlobal: boolean;
+  readonly isNotEmpty: boolean;
+}
+
+const FLAGS = /^[gimnpslx]*$/;
+const MAX_CACHED = 200;
+
+/** Compiles regular expressions of jq, and keeps the compiled ones. */
+export class Regexes {
+  readonly #compiled = new Map<string, CompiledRegex>();
+
+  /** Every match with flag `g`, else the first. Throws JqError for a bad regular expression or flag. */
+  *matches(input: Value, regex: Value, flags: Value): Iterable<RegexMatch> {
+    if (typeof input !== 'string') throw failure(input, 'cannot be matched, as it is not a string');
+    if (typeof regex !== 'string') throw failure(regex, 'is not a string');
+    if (flags !== null && typeof flags !== 'string') throw failure(flags, 'is not a string');
+    const { pattern, names, isGlobal, isNotEmpty } = this.#find(regex, flags ?? '');
+    const position = characterCounter(input);
+    pattern.lastIndex = 0;
+    for (let at = 0; at <= input.length; ) {
+      pattern.lastIndex = at;
+      const match = pattern.exec(input);
+      if (match === null) return;
+      const isEmpty = match[0] === '';
+      at = isEmpty ? pattern.lastIndex + characterLength(input, pattern.lastIndex) : pattern.lastIndex;
+      if (isEmpty && isNotEmpty) continue;
+      yield toMatch(match, names, position);
+      if (!isGlobal) return;
+    }
+  }
+
+  #find(regex: string, flags: string): CompiledRegex {
+    const key = `${flags}/${regex}`;
+    const found = this.#compiled.get(key) ?? compileRegex(regex, flags);
+    if (this.#compiled.size >= MAX_CACHED) this.#compiled.clear();
+    this.#compiled.set(key, found);
+    return found;
+  }
+}
+
+function compileRegex(regex: string, flags: string): CompiledRegex {
+  if (!FLAGS.test(flags)) throw new JqError(`${flags} is not a valid modifier string`);
+  if (flags.includes('l')) {
+    throw new JqError('Regex failure: flag l (longest match) is not supported by the built-in engine');
+  }
+  const source = translateRegex(regex, {
+    isExtended: flags.includes('x'),
+    isDotAll: flags.includes('p'),
+  });
+  try {
+    const pattern = new RegExp(source, `dgv${flags.includes('i') ? 'i' : ''}`);
+    return {
+      pattern,
+      names: groupNames(source),
+      isGlobal: flags.includes('g'),
+      isNotEmpty: flags.includes('n'),
+    };
+  } catch (error) {
+    throw new JqError(`Regex failure: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+/** Once a group has a name, groups without one do not capture. */
+function groupNames(source: string): readonly (string | null)[] {
+  const groups = source.match(/\\[^]|\[(?:\\[^]|[^\]])*\]|\((?!\?)|\(\?<(?![=!])\w+>/g) ?? [];
+  return groups
+    .filter((group) => group.startsWith('('))
+    .map((group) => (group === '(' ? null : group.slice('(?<'.length, -1)));
+}
+
+function characterLength(text: string, at: number): number {
+  return (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1;
+}
+
+/** Tells the position in characters of a position in code units. */
+function characterCounter(text: string): (at: number) => number {
+  if (!/[\ud800-\udbff]/.test(text)) return (at) => at;
+  return (at) => Array.from(text.slice(0, at)).length;
+}
+
+function toMatch(
+  match: RegExpExecArray,
+  names: readonly (string | null)[],
+  position: (at: number) => number,
+): RegexMatch {
+  const captures = names.map((name, at): RegexCapture => {
+    const text = match[at + 1] ?? null;
+    const start = match.indices?.[at + 1]?.[0];
+    return { name, text, offset: start === undefined ? -1 : position(start) };
+  });
+  return {
+    offset: position(match.index),
+    length: Array.from(match[0]).length,
+    text: match[0],
+    captures,
+  };
+}
+
+/** A match as `match` gives it. */
+export function matchValue({ offset, length, text, captures }: RegexMatch): Value {
+  return {
+    offset,
+    length,
+    string: text,
+    captures: captures.map((capture) => ({
+      offset: capture.offset,
+      length: Array.from(capture.text ?? '').length,
+      string: capture.text,
+      name: capture.name,
+    })),
+  };
+}
+
+/** What the groups with names matched. */
+export function capturedValues({ captures }: RegexMatch): Value {
+  const object: Record<string, Value> = {};
+  for (const { name, text } of captures) if (name !== null) setOwn(object, name, text);
+  return object;
+}

@@ -1,0 +1,107 @@
+import type { Operator } from './arithmetic.ts';
+import type { Value } from './value.ts';
+
+/** The syntax tree of a jq program. */
+export type Node =
+  | { readonly type: 'identity' }
+  | { readonly type: 'recurse' }
+  | { readonly type: 'literal'; readonly value: Value }
+  | { readonly type: 'text'; readonly format: string; readonly parts: readonly (string | Node)[] }
+  | { readonly type: 'format'; readonly name: string }
+  | { readonly type: 'index'; readonly target: Node; readonly key: Node }
+  | {
+      readonly type: 'slice';
+      readonly target: Node;
+      readonly start: Node | undefined;
+      readonly end: Node | undefined;
+    }
+  | { readonly type: 'iterate'; readonly target: Node }
+  | { readonly type: 'try'; readonly body: Node; readonly handler: Node | undefined }
+  | { readonly type: 'variable'; readonly name: string; readonly line: number }
+  | Call
+  | { readonly type: 'array'; readonly body: Node | undefined }
+  | { readonly type: 'object'; readonly entries: readonly ObjectEntry[] }
+  | { readonly type: 'negate'; readonly operand: Node }
+  | {
+      readonly type: 'pipe' | 'comma' | 'and' | 'or' | 'alternative';
+      readonly left: Node;
+      readonly right: Node;
+    }
+  | { readonly type: 'operator'; readonly operator: Operator; readonly left: Node; readonly right: Node }
+  | { readonly type: 'assign'; readonly operator: Assignment; readonly left: Node; readonly right: Node }
+  | {
+      readonly type: 'if';
+      readonly condition: Node;
+      readonly consequent: Node;
+      readonly otherwise: Node | undefined;
+    }
+  | Bind
+  | Reduce
+  | Foreach
+  | { readonly type: 'define'; readonly definition: Definition; readonly rest: Node }
+  | { readonly type: 'label'; readonly name: string; readonly body: Node }
+  | { readonly type: 'break'; readonly name: string; readonly line: number };
+
+export type Assignment = '=' | '|=' | '+=' | '-=' | '*=' | '/=' | '%=' | '//=';
+
+export interface Call {
+  readonly type: 'call';
+  readonly name: string;
+  readonly args: readonly Node[];
+  readonly line: number;
+}
+
+export interface ObjectEntry {
+  readonly key: Node;
+  readonly value: Node;
+}
+
+/** `source as pattern ?// pattern | body` */
+export interface Bind {
+  readonly type: 'bind';
+  readonly source: Node;
+  readonly patterns: readonly Pattern[];
+  readonly body: Node;
+}
+
+export interface Reduce {
+  readonly type: 'reduce';
+  readonly source: Node;
+  readonly patterns: readonly Pattern[];
+  readonly start: Node;
+  readonly update: Node;
+}
+
+export interface Foreach {
+  readonly type: 'foreach';
+  readonly source: Node;
+  readonly patterns: readonly Pattern[];
+  readonly start: Node;
+  readonly update: Node;
+  readonly extract: Node | undefined;
+}
+
+export interface Definition {
+  readonly name: string;
+  readonly parameters: readonly Parameter[];
+  readonly body: Node;
+}
+
+/** A closure, or with `$` a value that its argument gives. */
+export interface Parameter {
+  readonly name: string;
+  readonly isValue: boolean;
+}
+
+/** What `as` takes a value apart with. */
+export type Pattern =
+  | { readonly type: 'variable'; readonly name: string }
+  | { readonly type: 'array'; readonly items: readonly Pattern[] }
+  | { readonly type: 'object'; readonly entries: readonly PatternEntry[] };
+
+export interface PatternEntry {
+  readonly key: Node;
+  /** `$name` in place of the key, or before it, binds the value at the key as well. */
+  readonly variable: string | undefined;
+  readonly pattern: Pattern | undefined;
+}

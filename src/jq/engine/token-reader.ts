@@ -1,0 +1,81 @@
+import { JqSyntaxError, type Token } from './lexer.ts';
+
+/** Deeper programs are refused: everything that walks over them is recursive. */
+const MAX_NESTING = 1_000;
+
+/** Reads tokens one by one. */
+export class TokenReader {
+  readonly #tokens: readonly Token[];
+  #position = 0;
+  #nesting = 0;
+
+  constructor(tokens: readonly Token[]) {
+    this.#tokens = tokens;
+  }
+
+  peek(): Token {
+    return this.#tokens[this.#position] ?? { type: 'end', text: '', line: 0 };
+  }
+
+  get following(): Token {
+    return this.#tokens[this.#position + 1] ?? { type: 'end', text: '', line: 0 };
+  }
+
+  /** Returns the current token and goes on to the next. */
+  take(): Token {
+    const token = this.peek();
+    if (token.type !== 'end') this.#position += 1;
+    return token;
+  }
+
+  isSymbol(text: string): boolean {
+    return this.peek().type === 'symbol' && this.peek().text === text;
+  }
+
+  isKeyword(text: string): boolean {
+    return this.peek().type === 'keyword' && this.peek().text === text;
+  }
+
+  /** Takes the symbol if it stands here. */
+  accept(symbol: string): boolean {
+    if (!this.isSymbol(symbol)) return false;
+    this.#position += 1;
+    return true;
+  }
+
+  acceptKeyword(keyword: string): boolean {
+    if (!this.isKeyword(keyword)) return false;
+    this.#position += 1;
+    return true;
+  }
+
+  expect(symbol: string): void {
+    if (!this.accept(symbol)) throw this.unexpected(symbol);
+  }
+
+  expectKeyword(keyword: string): void {
+    if (!this.acceptKeyword(keyword)) throw this.unexpected(keyword);
+  }
+
+  /** The name of a variable that must stand here. */
+  expectVariable(): string {
+    if (this.peek().type !== 'variable') throw this.unexpected('a variable');
+    return this.take().text;
+  }
+
+  unexpected(expected?: string): JqSyntaxError {
+    const { type, text, line } = this.peek();
+    const found = type === 'end' ? 'end' : JSON.stringify(text);
+    const wanted = expected === undefined ? '' : `, expected ${expected}`;
+    return new JqSyntaxError(`syntax error in line ${line}: unexpected ${found}${wanted}`);
+  }
+
+  /** Runs a part of the parser one level deeper. */
+  nested<T>(parse: () => T): T {
+    this.#nesting += 1;
+    if (this.#nesting > MAX_NESTING) throw new JqSyntaxError('the program is nested too deep');
+    const result = parse();
+    this.#nesting -= 1;
+    return result;
+  }
+}

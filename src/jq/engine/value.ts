@@ -1,0 +1,88 @@
+/** What a jq program works on: JSON, with integers beyond 2^53 kept as they were written. */
+export type Value = null | boolean | number | string | ExactInteger | readonly Value[] | ValueObject;
+
+export interface ValueObject {
+  readonly [key: string]: Value;
+}
+
+/** An integer that a double cannot hold. Reckoning makes a double of it, everything else keeps its digits. */
+export class ExactInteger {
+  readonly text: string;
+  readonly #double: number;
+
+  constructor(text: string) {
+    this.text = text;
+    this.#double = Number(text);
+  }
+
+  get double(): number {
+    return this.#double;
+  }
+}
+
+export type TypeName = 'null' | 'boolean' | 'number' | 'string' | 'array' | 'object';
+
+export function isArray(value: Value): value is readonly Value[] {
+  return Array.isArray(value);
+}
+
+export function isNumber(value: Value): value is number | ExactInteger {
+  return typeof value === 'number' || value instanceof ExactInteger;
+}
+
+export function isObject(value: Value): value is ValueObject {
+  return (
+    typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof ExactInteger)
+  );
+}
+
+export function typeName(value: Value): TypeName {
+  if (value === null) return 'null';
+  if (typeof value === 'boolean') return 'boolean';
+  if (typeof value === 'string') return 'string';
+  if (isNumber(value)) return 'number';
+  return isArray(value) ? 'array' : 'object';
+}
+
+/** Everything but null and false. */
+export function isTruthy(value: Value): boolean {
+  return value !== null && value !== false;
+}
+
+export function toDouble(value: number | ExactInteger): number {
+  return typeof value === 'number' ? value : value.double;
+}
+
+/** Sets an own property, also for `__proto__`. */
+export function setOwn(target: Record<string, Value>, key: string, value: Value): void {
+  if (key === '__proto__') {
+    Object.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true });
+  } else {
+    target[key] = value;
+  }
+}
+
+export function getOwn(target: ValueObject, key: string): Value {
+  return Object.hasOwn(target, key) ? (target[key] ?? null) : null;
+}
+
+/** By code points, as strings are ordered in jq; code units would order characters beyond U+FFFF otherwise. */
+export function compareText(left: string, right: string): number {
+  if (left === right) return 0;
+  const length = Math.min(left.length, right.length);
+  for (let at = 0; at < length; at += 1) {
+    const [one, other] = [left.charCodeAt(at), right.charCodeAt(at)];
+    if (one !== other)
+      return isSurrogate(one) === isSurrogate(other) ? one - other : isSurrogate(one) ? 1 : -1;
+  }
+  return left.length - right.length;
+}
+
+function isSurrogate(unit: number): boolean {
+  return unit >= 0xd800 && unit <= 0xdfff;
+}
+
+/** The keys in the order in which jq programs meet them. */
+export function sortedKeys(object: ValueObject): string[] {
+  return Object.keys(object).sort(compareText);
+}
