@@ -50,6 +50,18 @@ test('every behaviour in seed-003.md has a test', async () => {
   expect(gaps(list, tests)).toEqual([]);
 });
 
+test('every row in contract-modules.md has tests', async () => {
+  const list = await readFile(join(testDirectory, 'contract-modules.md'), 'utf8');
+  const tests = await textsBelow(testDirectory);
+  const found: string[] = [];
+  for (const entry of list.split(/^- /m).slice(1)) {
+    const names = [...entry.matchAll(/^ {2}Test: (.+)$/gm)].map(([, name = '']) => name);
+    if (names.length === 0) found.push(`no test is named for: ${entry.split('\n', 1)[0]}`);
+    found.push(...names.filter((name) => !isNamedIn(tests, name)));
+  }
+  expect(found).toEqual([]);
+});
+
 test('every behaviour in contract-hooks.md has a test', async () => {
   const list = await readFile(join(testDirectory, 'contract-hooks.md'), 'utf8');
   expect(await gapsByFile(list, (file) => readFile(join(testDirectory, '..', file), 'utf8'))).toEqual([]);
