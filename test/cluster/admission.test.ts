@@ -1,98 +1,27 @@
-import { X509Certificate } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { homedir, tmpdir } from 'node:os';
+import { rm } from 'node:fs/promises';
+import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { connect } from 'node:tls';
 import { execa } from 'execa';
 import { beforeAll, expect, test } from 'vitest';
-import { createAuthority, issueCertificate } from '../../src/events/webhooks/x509-certificate.ts';
 import { SETTINGS } from '../../src/settings.ts';
 import { cacheDirectory } from '../../src/tools/cache-directory.ts';
 import { pinnedKubectl } from '../../src/tools/pinned-tools.ts';
+import {
+  CHECKER,
+  create,
+  createWorld,
+  eventually,
+  isDenied,
+  VALIDATING,
+  webhook,
+} from '../support/admission-lab.ts';
 import { controlPlaneBackend } from '../support/backends.ts';
 import { configMapBinding, watchedMap } from '../support/context-hook.ts';
 import { describeCluster } from '../support/control-plane/cluster-suite.ts';
-import { freePorts } from '../support/control-plane/free-ports.ts';
-import { type Backend, World } from '../support/world.ts';
+import type { Backend } from '../support/world.ts';
 import { shHook } from '../support/world-files.ts';
 
 const never = new AbortController().signal;
-const HOUR_MS = 60 * 60 * 1_000;
-const ROOT = '/apis/admissionregistration.k8s.io/v1';
-const VALIDATING = `${ROOT}/validatingwebhookconfigurations`;
-const MUTATING = `${ROOT}/mutatingwebhookconfigurations`;
-const CERTIFICATE_FILES = { cert: 'tls.crt', key: 'tls.key', ca: 'ca.crt' } as const;
-
-/** A world whose webhooks the API server reaches on a loopback port. */
-async function createWorld(backend: Backend, flags: Readonly<Record<string, string>> = {}) {
-  const [port = 0] = await freePorts(1);
-  const name = `test-${port}`;
-  const world = await World.create(backend, {
-    flags: {
-      'webhook-url': 'https://127.0.0.1',
-      'validating-webhook-listen-address': '127.0.0.1',
-      'validating-webhook-listen-port': String(port),
-      'validating-webhook-configuration-name': name,
-      ...flags,
-    },
-  });
-  return {
-    world,
-    port,
-    name: `${name}-hooks`,
-    async [Symbol.asyncDispose]() {
-      await world[Symbol.asyncDispose]();
-      for (const root of [VALIDATING, MUTATING])
-        await backend.request({ method: 'DELETE', path: `${root}/${name}-hooks` });
-    },
-  };
-}
-
-/** Configuration of a webhook for ConfigMaps with the label `checked` in the namespace of the world. */
-function webhook(world: World, kind: 'kubernetesValidating' | 'kubernetesMutating', more = ''): string {
-  return `${kind}:
-- name: ${kind === 'kubernetesValidating' ? 'check' : 'change'}.example.com
-  namespace: {labelSelector: {matchLabels: {kubernetes.io/metadata.name: ${world.namespace}}}}
-  labelSelector: {matchLabels: {checked: "yes"}}
-  rules: [{apiGroups: [""], apiVersions: [v1], resources: [configmaps], operations: [CREATE, UPDATE], scope: Namespaced}]
-${more}`;
-}
-
-const create = (world: World, name: string, labels: Readonly<Record<string, string>> = { checked: 'yes' }) =>
-  world.backend.request({
-    method: 'POST',
-    path: world.path('configmaps'),
-    body: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, labels }, data: { number: '1' } },
-  });
-
-/** The API server takes up to a second to use what it was told. */
-async function eventually<T>(ask: () => Promise<T>, isFine: (answer: T) => boolean): Promise<T> {
-  for (let attempt = 0; ; attempt += 1) {
-    const answer = await ask();
-    if (isFine(answer) || attempt === 100) return answer;
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-}
-
-const isDenied = ({ status }: { readonly status: number }): boolean => status >= 400;
-const serialOf = async (port: number): Promise<string> => {
-  const { promise, resolve, reject } = Promise.withResolvers<string>();
-  const socket = connect({ host: '127.0.0.1', port, rejectUnauthorized: false }, () => {
-    resolve(socket.getPeerCertificate().serialNumber);
-    socket.destroy();
-  });
-  socket.on('error', reject);
-  return await promise;
-};
-
-/** Answers by the name of the object: `bad…` is denied, `warn…` allowed with a warning, the rest allowed. */
-const CHECKER = `
-case "$(cat "$BINDING_CONTEXT_PATH")" in
-  *'"name":"bad'*) echo '{"allowed":false,"message":"this name is bad","warnings":["try another"]}' ;;
-  *'"name":"warn'*) echo '{"allowed":true,"warnings":["look out"]}' ;;
-  *) echo '{"allowed":true}' ;;
-esac > "$VALIDATING_RESPONSE_PATH"
-cat "$BINDING_CONTEXT_PATH"; echo`;
 
 describeCluster('admission webhooks called by the API server', (cluster) => {
   let backend: Backend;
@@ -360,80 +289,5 @@ describeCluster('admission webhooks called by the API server', (cluster) => {
     await rm(join(world.directory, 'global-hooks', 'check.sh'));
     await world.converge();
     expect(await backend.request({ path: `${VALIDATING}/${name}` })).toMatchObject({ status: 404 });
-  });
-
-  test('a certificate another replica made is taken from the Secret without a restart', async () => {
-    await using lab = await createWorld(backend);
-    const { world, port } = lab;
-    await world.write('global-hooks', {
-      'check.sh': shHook(webhook(world, 'kubernetesValidating'), CHECKER),
-    });
-    await world.converge();
-    expect(await eventually(() => create(world, 'bad'), isDenied)).toMatchObject({ status: 403 });
-    const secret = await world.get('secrets', 'addon-operator-webhook-certs');
-    expect(Object.keys(secret?.['data'] ?? {}).toSorted()).toEqual([
-      'ca.crt',
-      'ca.key',
-      'tls.crt',
-      'tls.key',
-    ]);
-    const before = await serialOf(port);
-    await world.expect({ method: 'DELETE', path: world.path('secrets', 'addon-operator-webhook-certs') });
-    await world.clock.passSleep(30_000);
-    await world.log.untilMessage('the certificate of webhooks is replaced');
-    await world.log.untilMessage('webhooks are registered', 2);
-    expect(await serialOf(port)).not.toBe(before);
-    expect(
-      await eventually(
-        () => create(world, 'bad'),
-        (answer) => JSON.stringify(answer).includes('name is bad'),
-      ),
-    ).toMatchObject({ status: 403 });
-  });
-
-  test('certificate files are used where given, and read again when they change', async () => {
-    const directory = await mkdtemp(join(tmpdir(), 'admission-'));
-    const files = Object.entries(CERTIFICATE_FILES).map(([key, file]) => [key, join(directory, file)]);
-    const paths = Object.fromEntries(files) as Record<keyof typeof CERTIFICATE_FILES, string>;
-    const write = async () => {
-      const life = { notBeforeMs: Date.now() - HOUR_MS, notAfterMs: Date.now() + HOUR_MS };
-      const authority = createAuthority({ commonName: 'mounted', ...life });
-      const { cert, key } = issueCertificate(authority, { commonName: 's', ...life }, ['127.0.0.1']);
-      for (const [path, text] of [
-        [paths.cert, cert],
-        [paths.key, key],
-        [paths.ca, authority.cert],
-      ] as const)
-        await writeFile(path, text);
-      return new X509Certificate(cert).serialNumber;
-    };
-    try {
-      const first = await write();
-      await using lab = await createWorld(backend, {
-        'validating-webhook-server-cert': paths.cert,
-        'validating-webhook-server-key': paths.key,
-        'validating-webhook-ca': paths.ca,
-      });
-      const { world } = lab;
-      await world.write('global-hooks', {
-        'check.sh': shHook(webhook(world, 'kubernetesValidating'), CHECKER),
-      });
-      await world.converge();
-      expect(await serialOf(lab.port)).toBe(first);
-      expect(await world.get('secrets', 'addon-operator-webhook-certs')).toBeUndefined();
-      const second = await write();
-      await world.clock.passSleep(30_000);
-      await world.log.untilMessage('the certificate of webhooks is replaced');
-      await world.log.untilMessage('webhooks are registered', 2);
-      expect(await serialOf(lab.port)).toBe(second);
-      expect(
-        await eventually(
-          () => create(world, 'bad'),
-          (answer) => JSON.stringify(answer).includes('name is bad'),
-        ),
-      ).toMatchObject({ status: 403 });
-    } finally {
-      await rm(directory, { recursive: true });
-    }
   });
 });
