@@ -18,6 +18,7 @@ export function valueAt(document: unknown, pointer: string): unknown {
   for (const part of pointer.split('/').slice(1)) {
     const key = part.replaceAll('~1', '/').replaceAll('~0', '~');
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
+    if (Array.isArray(value) && key === 'length') return undefined;
     value = (value as Readonly<Record<string, unknown>>)[key];
   }
   return value;

@@ -70,7 +70,7 @@ export function inProcessHookTests(backend: () => Backend): void {
   const metadata = { name: 'made', namespace: process.env.NAMESPACE };
   input.kubernetes.createOrUpdate({ apiVersion: 'v1', kind: 'ConfigMap', metadata });`,
           ),
-          '001-web/hooks/b.sh': shHook('beforeHelm: 2', 'cat "$VALUES_PATH"; echo'),
+          '001-web/hooks/b.sh': shHook('beforeHelm: 2', 'echo "sh: $(cat "$VALUES_PATH")"'),
           ...under('001-web', configMapChart('web', 'web')),
         },
         config: { web: 'replicas: 2\n' },
@@ -79,14 +79,14 @@ export function inProcessHookTests(backend: () => Backend): void {
       const values = { global: { enabledModules: ['web'] }, web: { replicas: 2 } };
       const [first = '', second = ''] = world.log.printed;
       expect(first).toBe(`${JSON.stringify(values)} {"global":null,"web":{"replicas":2}}`);
-      expect(JSON.parse(second)).toEqual({
+      expect(JSON.parse(second.replace(/^sh: /, ''))).toEqual({
         ...values,
         web: { replicas: 2, memory: [2], saved: { by: 'hook' } },
       });
       expect(await hookMetrics(world)).toContain('script_wrote{a="b",hook="hooks/a.ts",module="web"} 2');
       expect(await world.get('configmaps', 'made')).toBeDefined();
       expect(await world.get('configmaps', 'addon-operator')).toMatchObject({
-        data: { web: 'replicas: 2\nsaved:\n  by: hook\n' },
+        data: { web: 'replicas: 2\nsaved:\n    by: hook\n' },
       });
     });
 

@@ -1,7 +1,9 @@
+import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { execa } from 'execa';
+import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { CapturedLog } from '../../../test/support/captured-log.ts';
 import { startInProcessHooks } from '../../../test/support/in-process-hooks.ts';
 import { systemClock } from '../../lib/clock.ts';
@@ -276,4 +278,25 @@ describe('a hook that does wrong', () => {
       expect((await run(await hookWith('', 'b.ts'))).outputs.metrics).toBe('');
     },
   );
+});
+
+test('nothing goes on when the daemon is killed, not even an endless loop', async () => {
+  const file = await fileWith(
+    `${IMPORT}export default defineHook({ onStartup: 1 }, () => { console.log(process.pid); for (;;); });`,
+  );
+  const daemon = await fileWith(
+    `import { startInProcessHooks } from ${JSON.stringify(join(import.meta.dirname, '../../../test/support/in-process-hooks.ts'))};
+import { silentLogger } from ${JSON.stringify(join(import.meta.dirname, '../../lib/log.ts'))};
+const hooks = startInProcessHooks();
+const never = new AbortController().signal;
+await hooks.load(${JSON.stringify(file)}, 20000, silentLogger, never);
+const log = { ...silentLogger, child: () => log, info: (_fields, text) => console.log(text) };
+await hooks.run({ name: 'a', path: ${JSON.stringify(file)}, config: { settings: {} } }, ${JSON.stringify(EMPTY)}, log, never);`,
+    'daemon.mjs',
+  );
+  const running = execa(process.execPath, [daemon], { reject: false });
+  const [pid] = await once(running.stdout, 'data');
+  running.kill('SIGKILL');
+  await running;
+  await vi.waitFor(() => expect(() => process.kill(Number(pid), 0)).toThrow(/ESRCH/), { timeout: 10_000 });
 });

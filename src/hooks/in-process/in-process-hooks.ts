@@ -5,7 +5,7 @@ import type { Logger } from '../../lib/log.ts';
 import { LineSplitter } from '../../process/line-splitter.ts';
 import type { RunDeadline } from '../../process/run-deadline.ts';
 import { type Hook, title } from '../hook.ts';
-import { createHookOutputLog } from '../hook-output-log.ts';
+import { createHookOutputLog, type HookOutputLog } from '../hook-output-log.ts';
 import type { HookInputs } from '../run-files.ts';
 import type { HookRunResult } from '../run-hook.ts';
 import { HookWorker, type WorkerAnswer, type WorkLimits } from './hook-worker.ts';
@@ -285,17 +285,33 @@ function whyNot(answer: WorkerAnswer, timeoutMs: number | undefined): string {
   }
 }
 
-/** Cuts what a hook prints into lines for its log. */
+/** Cuts what a hook prints into lines for its log. Most runs print nothing, and cost nothing here. */
 function outputTo(log: Logger): { readonly push: WorkLimits['onOutput']; readonly end: () => void } {
-  const output = createHookOutputLog(log);
-  const stdout = new LineSplitter((line) => output.line('stdout', line));
-  const stderr = new LineSplitter((line) => output.line('stderr', line));
+  let open: OpenOutput | undefined;
   return {
-    push: ({ stream, text }) => (stream === 'stdout' ? stdout : stderr).push(Buffer.from(text)),
-    end: () => {
-      stdout.end();
-      stderr.end();
-      output.end();
+    push: ({ stream, text }) => {
+      open ??= openOutput(log);
+      open[stream].push(Buffer.from(text));
     },
+    end: () => {
+      open?.stdout.end();
+      open?.stderr.end();
+      open?.output.end();
+    },
+  };
+}
+
+interface OpenOutput {
+  readonly output: HookOutputLog;
+  readonly stdout: LineSplitter;
+  readonly stderr: LineSplitter;
+}
+
+function openOutput(log: Logger): OpenOutput {
+  const output = createHookOutputLog(log);
+  return {
+    output,
+    stdout: new LineSplitter((line) => output.line('stdout', line)),
+    stderr: new LineSplitter((line) => output.line('stderr', line)),
   };
 }
