@@ -76,6 +76,7 @@ export function createRuntime(deps: HookPartsDeps, hook: Hook, operator: () => O
         onEvent,
         metrics: {
           snapshotObjects: (_binding, count) => metrics.setSnapshotObjects(labels, count),
+          snapshotGone: () => metrics.forgetSnapshot(labels),
           filterDuration: (_binding, durationMs) => metrics.jqFilter(labels, durationMs / 1_000),
           eventDuration: (_binding, durationMs) => metrics.kubeEvent(labels, durationMs / 1_000),
         },

@@ -272,14 +272,17 @@ describe('events', () => {
     lab.api.put('a/one');
     const metrics = {
       snapshotObjects: (binding: string, count: number) => seen.push(`${binding} has ${count}`),
+      snapshotGone: (binding: string) => seen.push(`${binding} is gone`),
       filterDuration: (binding: string, ms: number) => seen.push(`${binding} filter ${ms}`),
       eventDuration: (binding: string, ms: number) => seen.push(`${binding} event ${ms}`),
     };
-    await lab.started({ jqFilter: '.data.x' }, { metrics });
+    const monitor = await lab.started({ jqFilter: '.data.x' }, { metrics });
     expect(seen).toEqual(['configs filter 0', 'configs has 1']);
     lab.api.delete('a/one');
     await settle();
     expect(seen.slice(2)).toEqual(['configs filter 0', 'configs has 0', 'configs event 0']);
+    await monitor.stop();
+    expect(seen.slice(5)).toEqual(['configs is gone']);
   });
 });
 

@@ -43,6 +43,8 @@ export interface JqCompiler {
 export interface MonitorMetrics {
   /** Number of objects in the snapshot, after it changed. */
   snapshotObjects(binding: string, count: number): void;
+  /** There is no snapshot any more: its monitor stopped. */
+  snapshotGone(binding: string): void;
   /** Time jq took for one object. */
   filterDuration(binding: string, durationMs: number): void;
   /** Time from receiving a watch event to the end of its handling. */
@@ -117,6 +119,7 @@ class BindingMonitor implements Monitor {
 
   async stop(): Promise<void> {
     this.#stopped.abort();
+    this.#deps.metrics?.snapshotGone(this.#spec.name);
   }
 
   async #start(signal: AbortSignal): Promise<void> {
