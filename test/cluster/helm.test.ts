@@ -318,6 +318,50 @@ describeCluster('helm driver', (cluster) => {
       expect(await greeting()).toEqual({ greeting: '2' });
     });
 
+    test('deploy() and uninstall() work with records in ConfigMaps too', async () => {
+      const inMaps = await world.driver({ storageDriver: 'configmap' });
+      const request = (greeting: string): Parameters<HelmDriver['deploy']>[0] => ({
+        module: { name: 'web', path: world.modulePath },
+        values: { web: { greeting } },
+      });
+      expect(await inMaps.deploy(request('a'), signal)).toMatchObject({ action: 'installed' });
+      expect(await inMaps.deploy(request('a'), signal)).toMatchObject({ action: 'skipped' });
+      expect(await inMaps.deploy(request('b'), signal)).toMatchObject({ action: 'upgraded', revision: 2 });
+      await world.probe.expect({
+        method: 'PATCH',
+        path: world.path('configmaps/sh.helm.release.v1.web.v2'),
+        contentType: 'application/merge-patch+json',
+        body: { data: { release: 'garbage' } },
+      });
+      expect(await inMaps.deploy(request('c'), signal)).toMatchObject({ action: 'upgraded', revision: 2 });
+      expect(await world.history()).toEqual([]);
+      expect(await inMaps.uninstall('web', signal)).toBe('uninstalled');
+      await inMaps.monitors.stopAll();
+      expect(await world.object('configmaps/web')).toBeUndefined();
+    });
+
+    test('deploy() of a chart without templates makes a release too, and of a broken Chart.yaml says so', async () => {
+      await world.put({ 'templates/map.yaml': undefined });
+      expect(await deploy()).toMatchObject({ action: 'installed', objects: [] });
+      await world.put({ 'Chart.yaml': 'name: web\n' });
+      await expect(deploy()).rejects.toThrow(/run helm install: .*version|run helm install: .*apiVersion/);
+    });
+
+    test('deployments that share what they read for many modules look again where something may be wrong', async () => {
+      const shared = { module: { name: 'web', path: world.modulePath }, mayShareReads: true };
+      const request = { ...shared, values: { web: { greeting: 'hello' } } };
+      await driver.deploy(request, signal);
+      await driver.listReleases(signal);
+      expect(await driver.deploy(request, signal)).toMatchObject({ action: 'skipped' });
+      await world.delete('configmaps/web');
+      driver.forgetReads();
+      expect(await driver.deploy(request, signal)).toMatchObject({ action: 'upgraded', revision: 2 });
+      await driver.listReleases(signal);
+      const other = { ...shared, values: { web: { greeting: 'good day' } } };
+      expect(await driver.deploy(other, signal)).toMatchObject({ action: 'upgraded', revision: 3 });
+      expect(await driver.deploy(other, signal)).toMatchObject({ action: 'skipped', revision: 3 });
+    });
+
     test('uninstall() removes release, objects and history; a missing release is fine', async () => {
       await deploy();
       await deploy({ greeting: 'good day' });

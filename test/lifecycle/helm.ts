@@ -1,11 +1,14 @@
-import { rm } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { execa } from 'execa';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { type Backend, World } from '../support/world.ts';
 import { configMapChart, type FileTree, shHook, under } from '../support/world-files.ts';
 
 const MONITOR_TICK_MS = 270_000;
+/** What a helm process may take when each helm hook may take a second. */
+const HELM_LIMIT_MS = 303_000;
+const WAIT = { timeout: 30_000, interval: 50 };
 const WEB = under('001-web', configMapChart('web', 'web'));
 const DB = under('002-db', configMapChart('db', 'db'));
 const BOTH = { 'values.yaml': 'webEnabled: true\ndbEnabled: true\n', ...WEB, ...DB };
@@ -26,6 +29,11 @@ async function person(world: World, ...args: readonly string[]): Promise<void> {
     HELM_CONFIG_HOME: world.directory,
   };
   await execa(helmPath, [...args, '--namespace', world.namespace], { env, stdin: 'ignore' });
+}
+
+/** An executable that is helm. */
+function realHelm({ backend }: World): string {
+  return `#!/bin/sh\nexec '${backend.helmPath}' "$@"\n`;
 }
 
 async function metrics(world: World): Promise<string> {
@@ -179,19 +187,54 @@ END`,
     expect(await metrics(world)).not.toContain('modules_absent_resources_total{module="db"');
   });
 
+  test('a helm that hangs is stopped at its limit, and the next one deploys the module', async () => {
+    await using world = await World.create(backend(), {
+      modules: { 'values.yaml': enabled('web'), ...WEB },
+      flags: { 'helm-timeout': '1s' },
+    });
+    const hanging =
+      '#!/bin/sh\n[ "$1" = version ] && { echo v3.17.3; exit 0; }\necho hangs >>"$WORLD/hangs"; exec sleep 100000\n';
+    await world.write('modules', { '../helm': hanging });
+    await world.start();
+    await vi.waitFor(() => readFile(join(world.directory, 'hangs')), WAIT);
+    await world.write('modules', { '../helm': realHelm(world) });
+    world.clock.jump(HELM_LIMIT_MS);
+    await world.daemon.firstConverge;
+    const said = world.log.records.find(({ msg }) => msg === 'helm failed, trying once more');
+    expect(said).toMatchObject({
+      release: 'web',
+      error: `run helm install: helm did not end within ${HELM_LIMIT_MS} ms`,
+    });
+    expect(await releases(world)).toEqual(['web 1 deployed']);
+  });
+
+  test('a helm that is gone is named, and the module goes on when it is back', async () => {
+    await using world = await World.create(backend(), { modules: WEB, config: {} });
+    await world.converge();
+    await world.expel('helm');
+    await world.putConfig({ webEnabled: 'true' });
+    await world.untilDelayed();
+    const failure = world.log.records.find(({ msg }) => String(msg).startsWith('ModuleRun failed'));
+    expect(String(failure?.['error'])).toContain(join(world.directory, 'helm'));
+    await world.write('modules', { '../helm': realHelm(world) });
+    await world.passDelay();
+    await world.log.untilMessage('ModuleRun success, module is ready');
+    expect(await releases(world)).toEqual(['web 1 deployed']);
+  });
+
   test('a chart that fails to render is named with template, line and the value that is missing', async () => {
     await using world = await World.create(backend(), {
       modules: {
         'values.yaml': enabled('web'),
         ...WEB,
-        '001-web/templates/broken.yaml': '\n\na: {{ required "web.host is needed" .Values.web.host }}\n',
+        '001-web/templates/broken.yaml': '\n\na: {{ .Values.web.ingress.host }}\n',
       },
     });
     await world.start();
     await world.untilDelayed();
     const failure = world.log.records.find(({ msg }) => String(msg).startsWith('ModuleRun failed'));
     expect(String(failure?.['error'])).toMatch(
-      /run helm install: .*templates\/broken\.yaml:3.*web\.host is needed/s,
+      /run helm install: .*templates\/broken\.yaml:3.*<\.Values\.web\.ingress\.host>/s,
     );
     expect(await releases(world)).toEqual([]);
     await world.write('modules', { '001-web/templates/broken.yaml': '' });
