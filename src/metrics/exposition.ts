@@ -28,12 +28,17 @@ export function exposition(metrics: Iterable<Metric>): string {
     const names = new Set([...metric.series.values()].flatMap((series) => Object.keys(series.labels)));
     const sortedNames = [...names].toSorted();
     for (const series of metric.series.values()) {
-      const labels = sortedNames.map((name) => `${name}="${escapeLabel(series.labels[name] ?? '')}"`);
+      const labels = sortedNames.map((name) => `${name}="${escapeLabel(labelOf(series, name))}"`);
       if (metric.type === 'histogram') lines.push(...histogramLines(metric, series, labels));
       else lines.push(sampleLine(metric.name, labels, series.value));
     }
   }
   return lines.length === 0 ? '' : `${lines.join('\n')}\n`;
+}
+
+/** Every object has a `constructor` and a `toString`: only what the hook wrote counts. */
+function labelOf({ labels }: Series, name: string): string {
+  return Object.hasOwn(labels, name) ? (labels[name] ?? '') : '';
 }
 
 function histogramLines(metric: Metric, series: Series, labels: readonly string[]): string[] {

@@ -9,20 +9,30 @@ const SAMPLE =
 const HEAD = /^# (HELP|TYPE) ([a-zA-Z_:][\w:]*) (.+)$/;
 
 const labels = fc.dictionary(
-  fc.constantFrom('a', 'le', 'hook', 'module', 'quantile'),
+  fc.constantFrom('a', 'le', 'hook', 'module', 'constructor', 'toString'),
   fc.oneof(fc.string({ unit: 'binary', maxLength: 4 }), fc.constantFrom('', '1', '\n', '"', '\\')),
 );
 const value = fc.oneof(fc.double(), fc.integer(), fc.constantFrom(0, -1, 1e308, 0.1));
 const operation = fc.record(
   {
-    name: fc.constantFrom('h', 'h_sum', 'h_count', 'h_bucket', 'g', 'c_total', ''),
+    name: fc.constantFrom(
+      'h',
+      'h_sum',
+      'h_count',
+      'h_bucket',
+      'g',
+      'c_total',
+      'constructor',
+      '__proto__',
+      '',
+    ),
     action: fc.constantFrom('add', 'set', 'observe', 'expire', 'other'),
     value,
     set: value,
     add: value,
     buckets: fc.array(value, { maxLength: 3 }),
     labels,
-    group: fc.constantFrom('one', 'two'),
+    group: fc.constantFrom('one', 'two', 'constructor', '__proto__', 'a.sh'),
   },
   { requiredKeys: ['name'] },
 );

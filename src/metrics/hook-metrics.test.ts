@@ -104,6 +104,20 @@ test('label sets widen, and an empty label is the same as none', () => {
   expect(samples(metrics)).toEqual(['g{hook="a.sh",zone=""} 3', 'g{hook="a.sh",zone="a"} 2']);
 });
 
+test('labels may have the names of what every object has', () => {
+  const metrics = create();
+  apply(
+    metrics,
+    HOOK,
+    { name: 'g', set: 1 },
+    { name: 'g', set: 2, labels: { constructor: 'x', toString: 'y' } },
+  );
+  expect(samples(metrics)).toEqual([
+    'g{constructor="",hook="a.sh",toString=""} 1',
+    'g{constructor="x",hook="a.sh",toString="y"} 2',
+  ]);
+});
+
 test('the same series in two groups is the one that was written last', () => {
   const metrics = create();
   apply(metrics, HOOK, { name: 'g', set: 1, group: 'one' }, { name: 'g', set: 2, group: 'two' });
