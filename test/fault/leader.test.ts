@@ -169,6 +169,36 @@ describeCluster('two replicas', (cluster) => {
     },
   );
 
+  // FAULT-L1, P20
+  test('a leader that is stopped (SIGSTOP) between two object patches of a hook does not send the second when it goes on', async () => {
+    const object = (name: string) =>
+      `{"operation":"CreateOrUpdate","object":{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"${name}","namespace":"'$NAMESPACE'"}}}`;
+    await using world = await World.create(backend, {
+      globalHooks: {
+        'make.sh': shHook(
+          'onStartup: 1',
+          `echo '${object('one')}' > "$KUBERNETES_PATCH_PATH"; echo '${object('two')}' >> "$KUBERNETES_PATCH_PATH"`,
+        ),
+      },
+    });
+    await using proxy = await FaultProxy.start(cluster().access);
+    const held = proxy.add({ verb: 'create', path: /configmaps$/, times: 1 }, { type: 'hold' });
+    const replicas = await Replicas.on(world);
+    await using one = await replicas.start(1, proxy);
+    await held.untilHit();
+    one.signal('SIGSTOP');
+    await using two = await replicas.start(2);
+    await untilLeading(two);
+    held.release();
+    await vi.waitFor(() => expect(proxy.calls.find(({ fault }) => fault === 'hold')?.status).not.toBeNull());
+    const before = proxy.calls.length;
+    one.signal('SIGCONT');
+    await expectSteppedDown(one, 'could not be renewed in time');
+    expect(proxy.calls.slice(before).filter(({ verb }) => WRITES.includes(verb))).toEqual([]);
+    await two.untilConverged();
+    expect(await world.get('configmaps', 'two')).toBeDefined();
+  });
+
   // FAULT-L2
   test('helm of a leader that is stopped (SIGSTOP) is ended, and the other repairs the release', async () => {
     await using world = await World.create(backend, {
