@@ -41,6 +41,15 @@ test.each([
   expect(await problemIn(v1(config))).toContain(problem);
 });
 
+test.each(['__proto__', 'constructor', 'toString'])('parse() refuses the unknown key %s', async (key) => {
+  expect(await problemIn(parse(`{"configVersion":"v1","onStartup":1,"${key}":{"a":1}}`))).toContain(
+    `.${key} is a forbidden property; allowed: `,
+  );
+  expect(
+    await problemIn(parse(`{"configVersion":"v1","schedule":[{"crontab":"@daily","${key}":1}]}`)),
+  ).toContain(`schedule.${key} is a forbidden property`);
+});
+
 test('parse() lists all problems at once', async () => {
   const problem = await problemIn(v1({ foo: 1, schedule: [{ allowFailure: 'false' }], kubernetes: [] }));
   expect(problem).toMatch(/^4 error\(s\) occurred:\n( \* .*\n?){4}$/);

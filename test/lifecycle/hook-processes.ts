@@ -222,6 +222,29 @@ echo '{"operation":"Create","object":{"apiVersion":"v1","kind":"ConfigMap","meta
       expect('polluted' in {}).toBe(false);
     });
 
+    test('may belong to a module whose name every object has', async () => {
+      const hook = contextHook(
+        { beforeHelm: 1 },
+        'echo "values $(cat "$VALUES_PATH") $(cat "$CONFIG_VALUES_PATH")"',
+      );
+      await using world = await World.create(backend(), {
+        modules: {
+          'values.yaml': 'constructorEnabled: true\n',
+          '001-constructor/hooks/a.sh': hook,
+          '002-to-string/hooks/b.sh': hook,
+          '003-value-of/hooks/c.sh': hook,
+        },
+        config: { toStringEnabled: 'true', toString: 'a: 1\n' },
+      });
+      await world.converge();
+      expect(world.daemon.operator.enabledModules).toEqual(['constructor', 'to-string']);
+      const global = '"global":{"enabledModules":["constructor","to-string"]}';
+      expect(world.log.printed.filter((line) => line.startsWith('values '))).toEqual([
+        `values {"constructor":{},${global}} {"constructor":null,"global":null}`,
+        `values {${global},"toString":{"a":1}} {"global":null,"toString":{"a":1}}`,
+      ]);
+    });
+
     test('may print as an enabled script no more than as a hook: the rest is dropped and counted', async () => {
       await using world = await World.create(backend(), {
         flags: { 'hook-output-limit': '1000' },
