@@ -53,7 +53,8 @@ export async function uninstallRelease(
         { release, annotation: `meta.helm.sh/release-name=${release}` },
         'objects that only the unreadable revision named may be left: look for this annotation, and delete them',
       );
-      return await uninstallRelease(context, release, options, signal);
+      // What lies beneath our revision is ours too: we have adopted it.
+      return await uninstallRelease(context, release, { includeForeign: true }, signal);
     case 'uninstall':
   }
   await store.setMetadata(

@@ -3,7 +3,12 @@ import { hostname } from 'node:os';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { HelmDriver } from '../../src/helm/helm-driver.ts';
 import type { OwnRecord, ReleaseState } from '../../src/helm/recovery-table.ts';
-import { deployRecovery, OWN_RECORDS, RELEASE_STATES } from '../../src/helm/recovery-table.ts';
+import {
+  deployRecovery,
+  OWN_RECORDS,
+  RELEASE_STATES,
+  uninstallRecovery,
+} from '../../src/helm/recovery-table.ts';
 import { labelsAtStart, labelsAtUninstall, labelsWhenDeployed } from '../../src/helm/release-labels.ts';
 import { encodeRelease } from '../../src/helm/release-record.ts';
 import { OperatorError } from '../../src/lib/errors.ts';
@@ -49,6 +54,15 @@ const JUDGED_BY_OWNER: readonly ReleaseState[] = [
 
 function cells(version: HelmVersion): (readonly [ReleaseState, OwnRecord])[] {
   return RELEASE_STATES.flatMap((state) => ownRecordsFor(state, version).map((own) => [state, own] as const));
+}
+
+/**
+ * The same table for a release that has to go, by those records that make a difference. An uninstall that was cut off in
+ * its hook hangs there again: `helm.test.ts` ends that hook.
+ */
+function uninstallCells(version: HelmVersion): (readonly [ReleaseState, OwnRecord])[] {
+  const records = version === '3.19.5' ? ['none', 'cut-off'] : ['none', 'at-work', 'complete'];
+  return cells(version).filter(([state, own]) => state !== 'uninstalling' && records.includes(own));
 }
 
 function ownRecordsFor(state: ReleaseState, version: HelmVersion): readonly OwnRecord[] {
@@ -102,6 +116,32 @@ describeCluster('recovery of releases', (cluster) => {
       expect(unfinished).toEqual([]);
       expect(messages()).toEqual(expect.arrayContaining(whatIsSaid(state, own)));
     });
+
+    test.each(uninstallCells(version))(
+      'a disabled module whose release is %s, where our own record is %s',
+      async (state, own) => {
+        await produce(state);
+        await setOwnRecord(state, own);
+        const before = await world.history();
+        const recovery = uninstallRecovery(state, own, false);
+        const isHeld = recovery === 'wait' || recovery === 'outwait';
+        const [isSpared, isAbsent] = [recovery === 'spare', recovery === 'absent'];
+        const done = isSpared ? 'spared' : isAbsent ? 'absent' : 'uninstalled';
+        expect(await attemptUninstall()).toBe(isHeld ? 'HELM_LOCKED' : done);
+        world.clock.jump(PAST_TIMEOUT_MS);
+        const again = isHeld ? 'uninstalled' : isSpared ? 'spared' : 'absent';
+        expect(await attemptUninstall()).toBe(recovery === 'wait' ? 'HELM_LOCKED' : again);
+        expect(await world.history()).toEqual(isSpared || recovery === 'wait' ? before : []);
+      },
+    );
+
+    async function attemptUninstall(): Promise<unknown> {
+      try {
+        return await driver.uninstall('web', signal);
+      } catch (error) {
+        return error instanceof OperatorError ? error.code : error;
+      }
+    }
 
     test('a corrupt record is kept under another name, and the only one of a release is installed over', async () => {
       await driver.deploy(request(), signal);
