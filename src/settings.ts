@@ -262,6 +262,13 @@ export const SETTINGS = {
     '0',
     'Time limit of a hook run; 0 means none.',
   ),
+  hookMemoryLimitMib: setting(
+    'hook-memory-limit',
+    'ADDON_OPERATOR_HOOK_MEMORY_LIMIT',
+    integerType(16, 16_384),
+    '256',
+    'MiB of heap that an in-process hook may use; its buffers may use as much again.',
+  ),
   hookOutputLimitBytes: setting(
     'hook-output-limit',
     'ADDON_OPERATOR_HOOK_OUTPUT_LIMIT',

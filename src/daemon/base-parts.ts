@@ -84,6 +84,7 @@ export async function startBase(options: BaseOptions): Promise<BaseParts> {
     cwd: host.cwd,
     timeoutMs: settings.hookTimeoutMs === 0 ? undefined : settings.hookTimeoutMs,
     maxOutputBytes: settings.hookOutputLimitBytes === 0 ? undefined : settings.hookOutputLimitBytes,
+    heapLimitBytes: settings.hookMemoryLimitMib * 1024 * 1024,
     check: () => {
       if (stop.aborted) throw new OperatorError('ABORTED', 'the hook is not started: the daemon is stopping');
       lead.check();

@@ -11,6 +11,7 @@ export function startInProcessHooks(options: Partial<InProcessHooksOptions> = {}
     cwd: '/',
     timeoutMs: undefined,
     maxOutputBytes: undefined,
+    heapLimitBytes: 256 * 1024 * 1024,
     check: () => undefined,
     ...options,
   });

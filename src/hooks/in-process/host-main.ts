@@ -3,31 +3,28 @@ import { Worker } from 'node:worker_threads';
 import { steadyClock, systemClock } from '../../lib/clock.ts';
 import { DeadlineWatch } from '../../process/run-deadline.ts';
 import { failureText } from './failure-text.ts';
-import {
-  HEAP_LIMIT_BYTES,
-  type HostReply,
-  type HostRequest,
-  MEMORY_LIMIT_BYTES,
-  type WorkerReply,
-} from './host-protocol.ts';
+import type { HostReply, HostRequest, WorkerReply } from './host-protocol.ts';
+import { MemoryWatch } from './memory-watch.ts';
 import type { WorkerData } from './worker-main.ts';
 import { acknowledge, createInFlightCounter } from './worker-output.ts';
 
 const WORKER_MAIN = new URL(`./worker-main${path.extname(import.meta.url)}`, import.meta.url);
 const MIB = 1024 * 1024;
 const YOUNG_GENERATION_MIB = 16;
-/** What a worker needs before its hook has done anything, with a margin. */
-const WORKER_BASE_BYTES = 16 * MIB;
-const CHECK_INTERVAL_MS = 50;
+/** The daemon says how large the heap of a worker may get. */
+const HEAP_LIMIT_BYTES = Number(process.argv[2]);
 
 /** The process of the workers. Its main thread only passes messages on, so it answers whatever the hooks do. */
 function main(): void {
   const workers = new Map<number, Worker>();
   const busy = new Set<number>();
-  const watchMemory = memoryWatch(
-    () => busy.size > 0,
-    () => workers.size,
-  );
+  const memory = new MemoryWatch({
+    heapLimitBytes: HEAP_LIMIT_BYTES,
+    busy,
+    clock: systemClock,
+    usedBytes: () => process.memoryUsage.rss(),
+    onOverLimit: (usedBytes) => tell({ type: 'over-limit', usedBytes }, killGroup),
+  });
   const deadline = new DeadlineWatch({
     steadyClock,
     onTerm: () => {
@@ -43,7 +40,7 @@ function main(): void {
       case 'start':
       case 'run':
         busy.add(number);
-        watchMemory();
+        memory.watch();
         if (request.type === 'run') return workers.get(number)?.postMessage(request);
         workers.set(number, startWorker(number, request.path, onReply));
         return;
@@ -54,9 +51,14 @@ function main(): void {
     }
   });
   const onReply = (reply: HostReply, passed?: () => void): void => {
-    if (reply.type === 'exited') workers.delete(reply.worker);
-    if (reply.type === 'exited' || (reply.type === 'worker' && reply.reply.type !== 'output'))
+    if (reply.type === 'exited') {
+      workers.delete(reply.worker);
       busy.delete(reply.worker);
+      memory.forget(reply.worker);
+    } else if (reply.type === 'worker' && reply.reply.type !== 'output') {
+      busy.delete(reply.worker);
+      memory.note(reply.worker, 'memoryBytes' in reply.reply ? reply.reply.memoryBytes : 0);
+    }
     tell(reply, passed);
   };
   // The daemon is gone: nothing may go on, neither a hook in an endless loop nor what hooks have started.
@@ -100,27 +102,6 @@ function isOutOfMemory(error: unknown): boolean {
 
 function tell(reply: HostReply, passed?: () => void): void {
   process.send?.(reply, undefined, undefined, () => passed?.());
-}
-
-/** V8 counts buffers to no heap, so the process ends itself when all together use too much. */
-function memoryWatch(isBusy: () => boolean, workerCount: () => number): () => void {
-  const baseBytes = process.memoryUsage.rss();
-  const { signal } = new AbortController();
-  let isWatching = false;
-  const watch = async (): Promise<void> => {
-    while (isBusy()) {
-      const usedBytes = process.memoryUsage.rss();
-      if (usedBytes - baseBytes > MEMORY_LIMIT_BYTES + workerCount() * WORKER_BASE_BYTES)
-        tell({ type: 'over-limit', usedBytes }, killGroup);
-      await systemClock.sleep(CHECK_INTERVAL_MS, signal);
-    }
-    isWatching = false;
-  };
-  return () => {
-    if (isWatching) return;
-    isWatching = true;
-    void watch();
-  };
 }
 
 function killGroup(): void {

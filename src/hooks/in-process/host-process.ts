@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type { Logger } from '../../lib/log.ts';
 import { LineSplitter } from '../../process/line-splitter.ts';
 import { OutputTail } from '../../process/output-buffer.ts';
-import { type HostReply, type HostRequest, MEMORY_LIMIT_BYTES, type WorkerReply } from './host-protocol.ts';
+import type { HostReply, HostRequest, WorkerReply } from './host-protocol.ts';
 
 const MAIN_FILE = fileURLToPath(new URL(`./host-main${path.extname(import.meta.url)}`, import.meta.url));
 const NODE_FLAGS = [
@@ -18,6 +18,8 @@ export interface HostProcessOptions {
   /** Environment of the hooks. */
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
+  /** How large the heap of one worker may get. */
+  readonly heapLimitBytes: number;
   readonly log: Logger;
 }
 
@@ -39,15 +41,17 @@ interface WorkerEntry {
  */
 export class HostProcess {
   readonly #child: ChildProcess;
+  readonly #heapLimitBytes: number;
   readonly #workers = new Map<number, WorkerEntry>();
   readonly #gone = Promise.withResolvers<void>();
   #lastWorker = 0;
   #isGone = false;
   #reason: string | undefined;
 
-  constructor({ env, cwd, log }: HostProcessOptions) {
+  constructor({ env, cwd, heapLimitBytes, log }: HostProcessOptions) {
+    this.#heapLimitBytes = heapLimitBytes;
     // A group of its own: a Ctrl-C in the terminal reaches the daemon alone, and what hooks start ends with them.
-    this.#child = fork(MAIN_FILE, [], {
+    this.#child = fork(MAIN_FILE, [String(heapLimitBytes)], {
       env,
       cwd,
       detached: true,
@@ -115,7 +119,7 @@ export class HostProcess {
         return worker?.onEvent({ type: 'exited', reason: reply.reason });
       }
       case 'over-limit':
-        this.#reason ??= `it used more memory than hooks may (${MEMORY_LIMIT_BYTES / MIB} MiB, buffers included)`;
+        this.#reason ??= `it used more memory than a hook may (${(2 * this.#heapLimitBytes) / MIB} MiB, buffers included)`;
     }
   }
 

@@ -1,12 +1,6 @@
 import type { RunDeadline } from '../../process/run-deadline.ts';
 import type { HookOutputTexts, HookRunTexts } from '../../sdk/record-hook-run.ts';
 
-/** Heap of one worker; V8 ends the worker, or the whole process, when a hook wants more. */
-export const HEAP_LIMIT_BYTES = 256 * 1024 * 1024;
-
-/** What the process of the workers may use beyond its base: buffers are not in the heap of their worker. */
-export const MEMORY_LIMIT_BYTES = 512 * 1024 * 1024;
-
 /** What the daemon tells the process of the workers; workers have numbers, given by the daemon. */
 export type HostRequest =
   | { readonly type: 'start'; readonly worker: number; readonly path: string }
@@ -39,7 +33,7 @@ export interface RunFacts {
   readonly leakedTimers: number;
   readonly userCpuMs: number;
   readonly systemCpuMs: number;
-  /** Heap and buffers of the worker after the run. */
+  /** Memory of the worker after the run: its heap, free parts included, and buffers. */
   readonly memoryBytes: number;
 }
 

@@ -10,7 +10,6 @@ import type { HookInputs } from '../run-files.ts';
 import type { HookRunResult } from '../run-hook.ts';
 import { HookWorker, type WorkerAnswer, type WorkLimits } from './hook-worker.ts';
 import { HostProcess } from './host-process.ts';
-import { MEMORY_LIMIT_BYTES } from './host-protocol.ts';
 
 /** How many runs of one hook may go on at the same time; further ones wait. */
 const MAX_WORKERS_PER_HOOK = 4;
@@ -29,7 +28,9 @@ export interface InProcessHooksOptions {
   readonly timeoutMs: number | undefined;
   /** What a hook prints beyond this many bytes is not logged; undefined = no limit. */
   readonly maxOutputBytes: number | undefined;
-  /** Called before each run; what it throws keeps the run from being started. */
+  /** How large the heap of one thread may get; buffers may use as much again. */
+  readonly heapLimitBytes: number;
+  /** Called before a file is loaded or run; what it throws keeps that from being done. */
   readonly check: () => void;
 }
 
@@ -63,6 +64,7 @@ export class InProcessHooks {
    * @throws OperatorError HOOK_CONFIG_INVALID when it cannot be loaded, or not in time; `signal.reason` on abort
    */
   async load(path: string, timeoutMs: number, log: Logger, signal: AbortSignal): Promise<string> {
+    this.#options.check();
     const pool: Pool = {
       path,
       idle: [],
@@ -202,7 +204,7 @@ export class InProcessHooks {
       answer?.type === 'ready' ||
       ((answer?.type === 'done' || answer?.type === 'failed') &&
         answer.leakedTimers === 0 &&
-        answer.memoryBytes < MEMORY_LIMIT_BYTES);
+        answer.memoryBytes < 2 * this.#options.heapLimitBytes);
     if (isSound && !worker.isGone && !pool.isIsolated && this.#pools.get(pool.path) === pool)
       pool.idle.push({ worker, sinceMs: this.#options.clock.now() });
     else worker.end();

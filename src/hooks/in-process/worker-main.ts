@@ -74,7 +74,7 @@ function serve(hook: Definition, output: WorkerOutput): void {
     const cpu = process.threadCpuUsage();
     const facts = (): RunFacts => {
       const used = process.threadCpuUsage(cpu);
-      const { used_heap_size: heapBytes, external_memory: externalBytes } = getHeapStatistics();
+      const { total_heap_size: heapBytes, external_memory: externalBytes } = getHeapStatistics();
       return {
         droppedBytes: output.droppedBytes,
         leakedTimers: Math.max(0, setTimers() - timersAtStart),
