@@ -1,0 +1,87 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { NO_BINDINGS } from '../../test/support/hook-configs.ts';
+import { hasCode } from '../lib/errors.ts';
+import { silentLogger } from '../lib/log.ts';
+import type { ModuleName } from '../values/module-key.ts';
+import type { Hook } from './hook.ts';
+import { parseOutputs } from './parse-outputs.ts';
+import type { RawOutputs } from './run-files.ts';
+
+const NOTHING: RawOutputs = {
+  configValuesPatch: '',
+  valuesPatch: '',
+  metrics: '',
+  kubernetesPatch: '',
+  admissionResponse: '',
+  conversionResponse: '',
+};
+const FILES = Object.keys(NOTHING) as readonly (keyof RawOutputs)[];
+const PROTOTYPE = Object.getOwnPropertyNames(Object.prototype);
+
+const owners = [{ type: 'global' }, { type: 'module', module: 'web' as ModuleName }] as const;
+
+const KEYS =
+  'op path value operation kind name namespace object metadata jsonPatch mergePatch jqFilter subresource action set add ' +
+  'buckets labels group allowed message warnings patch convertedObjects failedMessage __proto__ constructor';
+const WORDS =
+  'add remove test set observe expire Create Delete JSONPatch MergePatch JQPatch /web/a /global/a /webEnabled / v1 . W10= ' +
+  '--- 9007199254740993';
+const key = fc.constantFrom('', ...KEYS.split(' '));
+const word = fc.constantFrom('', ...WORDS.split(' '));
+const { document } = fc.letrec<{ document: unknown }>((tie) => ({
+  document: fc.oneof(
+    { maxDepth: 4, withCrossShrink: true },
+    word,
+    fc.oneof(fc.boolean(), fc.constant(null), fc.double(), fc.integer(), fc.string({ unit: 'binary' })),
+    fc.array(tie('document'), { maxLength: 3 }),
+    fc.dictionary(key, tie('document'), { maxKeys: 5 }),
+  ),
+}));
+const piece = fc.oneof(
+  document.map((value) => JSON.stringify(value)),
+  fc.constantFrom(
+    '---\n',
+    '\n',
+    '{',
+    ']',
+    '# x\n',
+    '&a [*a]',
+    '- a\n',
+    'operation: Delete\nkind: Pod\nname: a\n',
+  ),
+  fc.string({ unit: 'binary', maxLength: 8 }),
+);
+const text = fc.oneof(
+  fc.constant(''),
+  fc.array(piece, { maxLength: 4 }).map((pieces) => pieces.join('')),
+);
+const outputs: fc.Arbitrary<RawOutputs> = fc.record({
+  configValuesPatch: text,
+  valuesPatch: text,
+  metrics: text,
+  kubernetesPatch: text,
+  admissionResponse: text,
+  conversionResponse: text,
+});
+
+/** One file at a time, so that not all cases end at the first broken one. */
+const single = fc
+  .tuple(outputs, fc.constantFrom(...FILES))
+  .map(([all, name]) => ({ ...NOTHING, [name]: all[name] }));
+
+test('whatever a hook writes is understood or refused with its file', () => {
+  fc.assert(
+    fc.property(fc.oneof(outputs, single), fc.constantFrom(...owners), (raw, owner) => {
+      const hook: Hook = { name: 'a.sh', path: '/a.sh', owner, config: NO_BINDINGS, transport: 'executable' };
+      try {
+        parseOutputs(raw, hook, silentLogger);
+      } catch (error) {
+        if (!hasCode(error, 'HOOK_OUTPUT_INVALID')) throw error;
+        expect(error.message).toContain("'a.sh' wrote bad ");
+      }
+      expect(Object.getOwnPropertyNames(Object.prototype)).toEqual(PROTOTYPE);
+    }),
+    { numRuns: 3_000 },
+  );
+});
