@@ -1,6 +1,6 @@
 import { messageOf } from '../../src/lib/errors.ts';
 import { type FindOptions, findControlPlane, findHelm, HELM_VERSIONS } from './control-plane/programs.ts';
-import { findJq } from './jq-program.ts';
+import { findJq } from './jq/jq-program.ts';
 
 /** Fetches and builds, before the tests start, what they would otherwise wait for. What cannot be had is only reported. */
 async function prepareTools(options: FindOptions, signal: AbortSignal): Promise<void> {

@@ -41,7 +41,7 @@ export interface Bounds {
 export function boundsOf(length: number, slice: Readonly<Record<string, Value>>): Bounds {
   const bound = (key: string, whenOpen: number): number => {
     const value = getOwn(slice, key);
-    if (value === null) return whenOpen;
+    if (value === null && Object.hasOwn(slice, key)) return whenOpen;
     if (!isNumber(value)) throw new JqError('Array/string slice indices must be integers');
     const double = toDouble(value);
     return Number.isNaN(double) ? whenOpen : double < 0 ? double + length : double;

@@ -98,7 +98,7 @@ export const VALUE_BUILTINS: BuiltinTable = {
 function lengthOf(input: Value): Value {
   if (input === null) return 0;
   if (typeof input === 'string') return Array.from(input).length;
-  if (isNumber(input)) return Math.abs(toDouble(input));
+  if (isNumber(input)) return toDouble(input) < 0 ? negate(input) : input;
   if (isArray(input)) return input.length;
   if (isObject(input)) return Object.keys(input).length;
   throw failure(input, 'has no length');

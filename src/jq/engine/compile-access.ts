@@ -1,5 +1,5 @@
 import { itemsOf, valueAt } from './access.ts';
-import { Cell, NOWHERE, type Outputs, type Run } from './cell.ts';
+import { Cell, NO_OUTPUTS, NOWHERE, type Outputs, type Run } from './cell.ts';
 import { flatMap, unfold } from './flow.ts';
 import { JqError, shortened } from './jq-error.ts';
 import type { Path } from './paths.ts';
@@ -10,32 +10,49 @@ import { isArray, isObject, sortedKeys, type Value } from './value.ts';
 export type Compile = (node: Node, scope: Scope) => Run;
 
 /** `target[key]`; for each key all targets. */
-export function compileIndex(target: Run, key: Run, constant: Value | undefined): Run {
+export function compileIndex(target: Run, key: Run, constant: Value | undefined, step: Step): Run {
   if (constant !== undefined) {
-    return (env, cell) => flatMap(target(env, cell), (found) => childAt(found, constant));
+    return (env, cell) => flatMap(target(env, cell), (found) => step(found, constant));
   }
   return (env, cell) =>
-    flatMap(key(env, cell.plain), ({ value }) =>
-      flatMap(target(env, cell), (found) => childAt(found, value)),
-    );
+    flatMap(key(env, cell.plain), ({ value }) => flatMap(target(env, cell), (found) => step(found, value)));
 }
 
 const OPEN: Run = (_, cell) => cell.made(null);
 
 /** `target[start:end]`; an open bound is null. */
-export function compileSlice(target: Run, start: Run | undefined, end: Run | undefined): Run {
+export function compileSlice(target: Run, start: Run | undefined, end: Run | undefined, step: Step): Run {
   const [from, to] = [start ?? OPEN, end ?? OPEN];
   return (env, cell) =>
     flatMap(from(env, cell.plain), (first) =>
       flatMap(to(env, cell.plain), (last) =>
-        flatMap(target(env, cell), (found) => childAt(found, { end: last.value, start: first.value })),
+        flatMap(target(env, cell), (found) => step(found, { end: last.value, start: first.value })),
       ),
     );
 }
 
 /** `target[]` */
-export function compileIterate(target: Run): Run {
-  return (env, cell) => flatMap(target(env, cell), children);
+export function compileIterate(target: Run, isOptional: boolean): Run {
+  return (env, cell) =>
+    flatMap(target(env, cell), (found) =>
+      isOptional && !isNested(found.value) ? NO_OUTPUTS : children(found),
+    );
+}
+
+/** Goes to what stands at a key. */
+type Step = (cell: Cell, key: Value) => Outputs;
+
+/** {@link childAt}, or nothing where a key does not fit. */
+export function childAtOr(isOptional: boolean): Step {
+  if (!isOptional) return childAt;
+  return (cell, key) => {
+    try {
+      return childAt(cell, key);
+    } catch (error) {
+      if (error instanceof JqError) return NO_OUTPUTS;
+      throw error;
+    }
+  };
 }
 
 /** What stands at a key of the cell's value. */

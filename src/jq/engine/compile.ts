@@ -1,6 +1,6 @@
 import { applyOperator, negate, type Operator } from './arithmetic.ts';
 import { ascend, Break, Cell, Env, each, NO_OUTPUTS, type Outputs, type Run } from './cell.ts';
-import { compileIndex, compileIterate, compileSlice, everything } from './compile-access.ts';
+import { childAtOr, compileIndex, compileIterate, compileSlice, everything } from './compile-access.ts';
 import { compileAssign } from './compile-assign.ts';
 import { compileBind, compileForeach, compileReduce } from './compile-bind.ts';
 import { compileCall, define, type FindBuiltin } from './compile-call.ts';
@@ -20,6 +20,8 @@ export function compileNode(node: Node, scope: Scope, findBuiltin: FindBuiltin):
   switch (node.type) {
     case 'identity':
       return (_, cell) => cell;
+    case 'group':
+      return here(node.inner);
     case 'recurse':
       return (_, cell) => everything(cell);
     case 'literal':
@@ -32,16 +34,17 @@ export function compileNode(node: Node, scope: Scope, findBuiltin: FindBuiltin):
     }
     case 'index': {
       const constant = node.key.type === 'literal' ? node.key.value : undefined;
-      return compileIndex(here(node.target), here(node.key), constant);
+      return compileIndex(here(node.target), here(node.key), constant, childAtOr(node.isOptional));
     }
     case 'slice':
       return compileSlice(
         here(node.target),
         node.start === undefined ? undefined : here(node.start),
         node.end === undefined ? undefined : here(node.end),
+        childAtOr(node.isOptional),
       );
     case 'iterate':
-      return compileIterate(here(node.target));
+      return compileIterate(here(node.target), node.isOptional);
     case 'try':
       return compileTry(here(node.body), node.handler === undefined ? undefined : here(node.handler));
     case 'variable':

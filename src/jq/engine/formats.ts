@@ -10,7 +10,7 @@ const HTML: Readonly<Record<string, string>> = {
   '<': '&lt;',
   '>': '&gt;',
   '&': '&amp;',
-  "'": '&#39;',
+  "'": '&apos;',
   '"': '&quot;',
 };
 const TSV: Readonly<Record<string, string>> = { '\t': '\\t', '\r': '\\r', '\n': '\\n', '\\': '\\\\' };

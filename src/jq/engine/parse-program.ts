@@ -170,7 +170,7 @@ class Parser {
         node = index(node, this.#string('text'));
       } else if (reader.isSymbol('.') && reader.following.text === '[') reader.take();
       else if (reader.accept('[')) node = this.#bracket(node);
-      else if (reader.accept('?')) node = { type: 'try', body: node, handler: undefined };
+      else if (reader.accept('?')) node = optional(node);
       else return node;
     }
   }
@@ -178,7 +178,7 @@ class Parser {
   /** What follows `[` behind a term. */
   #bracket(target: Node): Node {
     const reader = this.#reader;
-    if (reader.accept(']')) return { type: 'iterate', target };
+    if (reader.accept(']')) return { type: 'iterate', target, isOptional: false };
     const start = reader.isSymbol(':') ? undefined : this.pipe();
     if (!reader.accept(':')) {
       reader.expect(']');
@@ -187,7 +187,7 @@ class Parser {
     const end = reader.isSymbol(']') ? undefined : this.pipe();
     reader.expect(']');
     if (start === undefined && end === undefined) throw reader.unexpected('the bounds of a slice');
-    return { type: 'slice', target, start, end };
+    return { type: 'slice', target, start, end, isOptional: false };
   }
 
   #primary(): Node {
@@ -209,7 +209,7 @@ class Parser {
     if (word === '(') {
       const inner = this.pipe();
       reader.expect(')');
-      return inner;
+      return { type: 'group', inner };
     }
     if (word === '[') {
       const body = reader.isSymbol(']') ? undefined : this.pipe();
@@ -340,7 +340,14 @@ function stringPart(part: StringPart): string | Node {
 }
 
 function index(target: Node, key: Node): Node {
-  return { type: 'index', target, key };
+  return { type: 'index', target, key, isOptional: false };
+}
+
+/** `?` forgives the last step into a value alone: `.a.b?` still fails where `.a` does. */
+function optional(node: Node): Node {
+  const isStep = node.type === 'index' || node.type === 'slice' || node.type === 'iterate';
+  if (isStep && !node.isOptional) return { ...node, isOptional: true };
+  return { type: 'try', body: node, handler: undefined };
 }
 
 function text(value: string): Node {

@@ -54,9 +54,8 @@ const CLASS_ESCAPES: Readonly<Record<string, string>> = {
   s: '\\s\\x85',
 };
 const SAME_ESCAPES = /^[bBfnrtv0-9]/;
-const LONG_ESCAPE =
-  /\\(?:x\{([0-9a-fA-F]+)\}|x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{4})|([pP])\{(\^?)([\w ]+)\}|k<(\w+)>)/y;
-const QUANTIFIER = /(?:[*+?]|\{\d*,?\d*\})/y;
+const LONG_ESCAPE = /\\(?:x\{([0-9a-fA-F]+)\}|x([0-9a-fA-F]{1,2})|([pP])\{(\^?)([\w ]+)\}|k<(\w+)>)/y;
+const QUANTIFIER = /[*+?]|\{\d+(?:,\d*)?\}/y;
 const INLINE_FLAGS = /\(\?([imsx]*)(?:-([imsx]+))?([:)])/y;
 const NAMED_GROUP = /\(\?P?<([A-Za-z_]\w*)>/y;
 
@@ -122,18 +121,14 @@ class Translation {
 
   #quantifier(): boolean {
     const text = this.#match(QUANTIFIER)?.[0];
-    if (text === undefined || text === '{}' || text === '{,}') {
-      if (text !== undefined) this.#position -= text.length;
-      return false;
-    }
-    const repeated = text.replace(/^\{,/, '{0,');
+    if (text === undefined) return false;
     if (this.#output.length === this.#atomAt) throw problem('target of repeat operator is not specified');
     if (this.#regex[this.#position] === '?') {
       this.#position += 1;
-      this.#output += `${repeated}?`;
+      this.#output += `${text}?`;
     } else if (this.#regex[this.#position] === '+' && !text.startsWith('{')) {
       throw problem('possessive quantifiers are not supported by the built-in engine');
-    } else this.#output += repeated;
+    } else this.#output += text;
     return true;
   }
 
@@ -230,11 +225,6 @@ class Translation {
       const isSet = /[wdshWDSHpP]/.test(this.#regex[this.#position + 1] ?? '');
       return { text: this.#escape(CLASS_ESCAPES), isSet };
     }
-    if (character === '[') return { text: this.#class(), isSet: true };
-    if (this.#regex.startsWith('&&', this.#position)) {
-      this.#position += 2;
-      return { text: '&&', isSet: true };
-    }
     this.#position += 1;
     const isSyntax = /[()[\]{}/|&^!#$%*+,.:;<=>?@`~]/.test(character);
     const text = isSyntax ? `\\u{${character.charCodeAt(0).toString(16)}}` : character;
@@ -244,8 +234,8 @@ class Translation {
   #escape(names: Readonly<Record<string, string>>): string {
     const long = this.#match(LONG_ESCAPE);
     if (long !== undefined) {
-      const [, wide, short, four, property, negation, name, group] = long;
-      const code = wide ?? short ?? four;
+      const [, wide, short, property, negation, name, group] = long;
+      const code = wide ?? short;
       if (code !== undefined) return `\\u{${code}}`;
       if (group !== undefined) return `\\k<${group}>`;
       const isNegated = (property === 'P') !== (negation === '^');

@@ -4,18 +4,20 @@ import type { Value } from './value.ts';
 /** The syntax tree of a jq program. */
 export type Node =
   | { readonly type: 'identity' }
+  | { readonly type: 'group'; readonly inner: Node }
   | { readonly type: 'recurse' }
   | { readonly type: 'literal'; readonly value: Value }
   | { readonly type: 'text'; readonly format: string; readonly parts: readonly (string | Node)[] }
   | { readonly type: 'format'; readonly name: string }
-  | { readonly type: 'index'; readonly target: Node; readonly key: Node }
+  | { readonly type: 'index'; readonly target: Node; readonly key: Node; readonly isOptional: boolean }
   | {
       readonly type: 'slice';
       readonly target: Node;
       readonly start: Node | undefined;
       readonly end: Node | undefined;
+      readonly isOptional: boolean;
     }
-  | { readonly type: 'iterate'; readonly target: Node }
+  | { readonly type: 'iterate'; readonly target: Node; readonly isOptional: boolean }
   | { readonly type: 'try'; readonly body: Node; readonly handler: Node | undefined }
   | { readonly type: 'variable'; readonly name: string; readonly line: number }
   | Call

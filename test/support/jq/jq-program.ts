@@ -2,11 +2,11 @@ import { mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises
 import { homedir, setPriority } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { execa } from 'execa';
-import { systemClock } from '../../src/lib/clock.ts';
-import { cacheDirectory } from '../../src/tools/cache-directory.ts';
-import { withBuildLock } from './control-plane/build-lock.ts';
-import { isPresent } from './control-plane/go-programs.ts';
-import type { FindOptions } from './control-plane/programs.ts';
+import { systemClock } from '../../../src/lib/clock.ts';
+import { cacheDirectory } from '../../../src/tools/cache-directory.ts';
+import { withBuildLock } from '../control-plane/build-lock.ts';
+import { isPresent } from '../control-plane/go-programs.ts';
+import type { FindOptions } from '../control-plane/programs.ts';
 
 /** The jq that the built-in engine is held against. */
 export const JQ_VERSION = '1.8.2';
