@@ -278,3 +278,32 @@ test('entriesFromRunning shows the running task before those put at the head mea
   await settle();
   expect(queue.entriesFromRunning).toEqual([]);
 });
+
+test('appendFailed() lets the delay of the earlier failure pass before the task runs', async () => {
+  const { clock, queue, ran } = harness(() => success);
+  queue.append('first');
+  queue.appendFailed('moved', new Error('boom'));
+  queue.append('behind');
+  await settle();
+  expect(ran).toEqual(['first']);
+  expect(queue.entries[0]).toMatchObject({ task: 'moved', failures: 1, lastError: 'boom' });
+  expect(clock.pendingDelaysMs).toEqual([5_000]);
+  await clock.advance(5_000);
+  expect(ran).toEqual(['first', 'moved', 'behind']);
+});
+
+test('noteFailure() counts on a task that waits, which goes on waiting', async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let isOver = false;
+  const { queue, ran } = harness(() => (isOver ? success : { type: 'repeat', when: promise }));
+  queue.append('waiting');
+  await settle();
+  for (const entry of queue.entries) queue.noteFailure(entry, 'a part failed');
+  expect(queue.entries[0]).toMatchObject({ failures: 1, lastError: 'a part failed' });
+  expect(queue.status.type).toBe('repeating');
+  isOver = true;
+  resolve();
+  await settle();
+  expect(ran).toEqual(['waiting', 'waiting']);
+  expect(queue.length).toBe(0);
+});

@@ -178,6 +178,7 @@ export function enablementTests(backend: () => Backend): void {
     await world.log.untilPrinted('web afterDeleteHelm');
     await withSwitch(world, '{"op":"remove","path":"/global/off"}');
     await world.log.untilPrinted('web onStartup', 2);
+    expect(world.daemon.operator.enabledModules).toEqual(['web']);
   });
 
   test('a flag of a global hook starts and deletes a module until it is taken back', async () => {

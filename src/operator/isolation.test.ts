@@ -1,0 +1,113 @@
+import { expect, test } from 'vitest';
+import { failing, moduleFor, name, operatorLab } from '../../test/support/operator-lab.ts';
+import { NO_MANIFEST } from '../modules/module-manifest.ts';
+import { isolatedModules } from './isolation.ts';
+
+const ISOLATE = { failurePolicy: 'isolate' } as const;
+
+function requiring(text: string, order: number, ...required: readonly string[]) {
+  const requires = required.map((other) => ({ name: name(other), version: undefined, isOptional: false }));
+  return moduleFor(text, order, { manifest: { ...NO_MANIFEST, requires } });
+}
+
+const HOOKS = { 'db/a.sh': { beforeHelm: 1 }, 'web/a.sh': { beforeHelm: 1 } };
+
+test('a failing run moves into a queue of its own, and runs that require the module stand behind it', async () => {
+  await using lab = await operatorLab(['db', requiring('web', 2, 'db'), 'dns'], HOOKS, ISOLATE);
+  lab.behaviours.set('db/a.sh', failing);
+  await lab.converge();
+  expect(lab.operator.firstConverge).toBe('done');
+  expect(lab.calls).toContain('deploy dns');
+  expect(lab.calls).not.toContain('deploy web');
+  expect(lab.operator.deps.queues.get('isolated_db').entries).toMatchObject([
+    { task: { type: 'ModuleRun', module: 'db' }, failures: 1 },
+    { task: { type: 'ModuleRun', module: 'web' }, failures: 0 },
+  ]);
+  expect(isolatedModules(lab.operator)).toEqual(['db']);
+  lab.behaviours.delete('db/a.sh');
+  await lab.clock.advance(5_000);
+  await lab.settle();
+  expect(lab.calls.filter((call) => call.startsWith('deploy'))).toEqual([
+    'deploy dns',
+    'deploy db',
+    'deploy web',
+  ]);
+  expect(isolatedModules(lab.operator)).toEqual([]);
+});
+
+test('a module is not run twice when it waits for a retry already, but the retry comes at once', async () => {
+  await using lab = await operatorLab(['db'], HOOKS, ISOLATE);
+  lab.behaviours.set('db/a.sh', failing);
+  await lab.converge();
+  lab.behaviours.delete('db/a.sh');
+  lab.operator.queueModuleRun(name('db'), 'test');
+  await lab.settle();
+  expect(lab.calls.filter((call) => call === 'deploy db')).toEqual(['deploy db']);
+  expect(lab.operator.deps.queues.get('isolated_db').length).toBe(0);
+});
+
+test('a module that requires two failing ones waits for both', async () => {
+  const modules = ['a', 'b', requiring('web', 3, 'a', 'b')];
+  const hooks = { 'a/h.sh': { beforeHelm: 1 }, 'b/h.sh': { beforeHelm: 1 } };
+  await using lab = await operatorLab(modules, hooks, ISOLATE);
+  lab.behaviours.set('a/h.sh', failing);
+  lab.behaviours.set('b/h.sh', failing);
+  await lab.converge();
+  lab.behaviours.delete('a/h.sh');
+  await lab.clock.advance(5_000);
+  await lab.settle();
+  expect(lab.calls).not.toContain('deploy web');
+  lab.behaviours.delete('b/h.sh');
+  await lab.clock.advance(10_000);
+  await lab.settle();
+  expect(lab.calls.at(-1)).toBe('deploy web');
+});
+
+test('a deletion that fails holds up only the deletion of what it requires', async () => {
+  const hooks = { 'web/h.sh': { afterDeleteHelm: 1 } };
+  await using lab = await operatorLab(['db', requiring('web', 2, 'db'), 'dns'], hooks, ISOLATE);
+  await lab.converge();
+  lab.enabled.clear();
+  lab.behaviours.set('web/h.sh', failing);
+  lab.operator.restartConverge('KubeConfigChanged', 'test');
+  await lab.settle();
+  expect([...lab.releases]).toEqual(['db']);
+  expect(lab.operator.deps.queues.get('isolated_web').entries).toMatchObject([
+    { task: { type: 'ModuleDelete', module: 'web' } },
+    { task: { type: 'ModuleDelete', module: 'db' } },
+  ]);
+  lab.behaviours.delete('web/h.sh');
+  await lab.clock.advance(5_000);
+  await lab.settle();
+  expect([...lab.releases]).toEqual([]);
+});
+
+test('failing hooks for events follow their module out of main, in order', async () => {
+  const hooks = {
+    'db/h.sh': { kubernetes: [{ kind: 'Pod', name: 'pods', executeHookOnSynchronization: false }] },
+    'dns/h.sh': { beforeHelm: 1 },
+  };
+  await using lab = await operatorLab(['db', 'dns'], hooks, ISOLATE);
+  await lab.converge();
+  lab.behaviours.set('db/h.sh', failing);
+  lab.takeCalls();
+  lab.emit('db/h.sh/pods');
+  lab.operator.queueModuleRun(name('db'), 'test');
+  lab.operator.queueModuleRun(name('dns'), 'test');
+  await lab.settle();
+  expect(lab.calls).toContain('deploy dns');
+  expect(lab.calls).not.toContain('deploy db');
+  expect(lab.operator.deps.queues.get('isolated_db').entries.map(({ task }) => task.type)).toEqual([
+    'ModuleHookRun',
+    'ModuleRun',
+  ]);
+});
+
+test('with the policy block a failing module stays at the head of main', async () => {
+  await using lab = await operatorLab(['db', 'dns'], HOOKS);
+  lab.behaviours.set('db/a.sh', failing);
+  await lab.converge();
+  expect(lab.calls).not.toContain('deploy dns');
+  expect(lab.operator.main.entries[0]).toMatchObject({ task: { module: 'db' }, failures: 1 });
+  expect(isolatedModules(lab.operator)).toEqual([]);
+});
