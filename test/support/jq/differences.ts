@@ -1,0 +1,170 @@
+/** Engines that filters may meet; `original` is the one of the operator that this one replaces, told by its documents. */
+export const ENGINES = ['built-in', 'jq 1.8', 'jq 1.6', 'original'] as const;
+export type EngineName = (typeof ENGINES)[number];
+
+/** A program that the engines answer differently. Answers as in `JqAnswer`, or `compile error`. */
+export interface JqDifference {
+  readonly topic: string;
+  readonly program: string;
+  readonly input: string;
+  readonly answers: Readonly<Record<EngineName, string>>;
+}
+
+const COMPILE_ERROR = 'compile error';
+/** The original cannot be run here: of its errors only that there is one is known. */
+const ERROR = 'error';
+
+/** Every difference that is known. `docs/jq.md` shows this table; that it is true of the engines at hand is a test. */
+export const JQ_DIFFERENCES: readonly JqDifference[] = [
+  difference('integers beyond 2^53', '.', '9007199254740993', [
+    '[9007199254740993]',
+    '[9007199254740993]',
+    '[9007199254740992]',
+    '[9007199254740993]',
+  ]),
+  difference('reckoning with them', '. + 2', '9007199254740993', [
+    '[9007199254740994]',
+    '[9007199254740994]',
+    '[9007199254740994]',
+    '[9007199254740995]',
+  ]),
+  difference('order of keys made in the program', '[{b: 1, a: 2}[]]', 'null', [
+    '[[2,1]]',
+    '[[1,2]]',
+    '[[1,2]]',
+    '[[2,1]]',
+  ]),
+  difference('the same as text', '{b: 1, a: 2} | tojson', 'null', [
+    '["{\\"a\\":2,\\"b\\":1}"]',
+    '["{\\"b\\":1,\\"a\\":2}"]',
+    '["{\\"b\\":1,\\"a\\":2}"]',
+    '["{\\"a\\":2,\\"b\\":1}"]',
+  ]),
+  difference('numbers written in the program, as text', '1.10 | tostring', 'null', [
+    '["1.1"]',
+    '["1.10"]',
+    '["1.1"]',
+    '["1.1"]',
+  ]),
+  difference('large numbers as text', '1e17 * 1 | tostring', 'null', [
+    '["100000000000000000"]',
+    '["1e+17"]',
+    '["1e+17"]',
+    '["100000000000000000"]',
+  ]),
+  difference('small numbers as text', '0.00001 * 1 | tostring', 'null', [
+    '["0.00001"]',
+    '["1e-05"]',
+    '["1e-05"]',
+    '["0.00001"]',
+  ]),
+  difference('wording of errors', '.a', '1', [
+    '{"error":"Cannot index number with string (\\"a\\")"}',
+    '{"error":"Cannot index number with string (\\"a\\")"}',
+    '{"error":"Cannot index number with string \\"a\\""}',
+    ERROR,
+  ]),
+  difference('`if` without `else`', 'if . then 1 end', 'false', [
+    '[false]',
+    '[false]',
+    COMPILE_ERROR,
+    '[false]',
+  ]),
+  difference('`trim`, `abs`, `pick`, `skip`, `toboolean`, `scan($re; $flags)`', '" a " | trim', 'null', [
+    '["a"]',
+    '["a"]',
+    COMPILE_ERROR,
+    '["a"]',
+  ]),
+  difference('`ltrimstr` of what is no string', '"a" | ltrimstr(1)', 'null', [
+    '{"error":"startswith() requires string inputs"}',
+    '{"error":"startswith() requires string inputs"}',
+    '["a"]',
+    '["a"]',
+  ]),
+  difference('`leaf_paths`', '[leaf_paths]', '{"a":{"b":1}}', [
+    '[[["a","b"]]]',
+    COMPILE_ERROR,
+    '[[["a","b"]]]',
+    '[[["a","b"]]]',
+  ]),
+  difference('`toarray`', 'toarray', '1', ['[[1]]', COMPILE_ERROR, COMPILE_ERROR, '[[1]]']),
+  difference('`@base32`, `@base32d`', '@base32', '"a"', [
+    '["ME======"]',
+    '{"error":"base32 is not a valid format"}',
+    '{"error":"base32 is not a valid format"}',
+    '["ME======"]',
+  ]),
+  difference('short names in `from_entries`', 'from_entries', '[{"k":"a","v":1}]', [
+    '[{"a":1}]',
+    '{"error":"Cannot use null (null) as object key"}',
+    '{"error":"Cannot use null (null) as object key"}',
+    '[{"a":1}]',
+  ]),
+  difference('`keys_unsorted`', 'keys_unsorted', '{"b":1,"a":2}', [
+    '[["a","b"]]',
+    '[["a","b"]]',
+    '[["a","b"]]',
+    COMPILE_ERROR,
+  ]),
+  difference('possessive and atomic groups', 'test("a++b")', '"aab"', [
+    '{"error":"Regex failure: possessive quantifiers are not supported by the built-in engine"}',
+    '[true]',
+    '[true]',
+    ERROR,
+  ]),
+  difference('look-around and back-references', 'test("(a)\\\\1(?=b)")', '"aab"', [
+    '[true]',
+    '[true]',
+    '[true]',
+    ERROR,
+  ]),
+  difference('flag `l`, the longest match', '[match("a|ab"; "l").string]', '"ab"', [
+    '{"error":"Regex failure: flag l (longest match) is not supported by the built-in engine"}',
+    '[["ab"]]',
+    '[["a"]]',
+    ERROR,
+  ]),
+  difference('`reduce` and `foreach` as paths', 'path(reduce ("a", "b") as $key (.; .[$key]))', 'null', [
+    '[["a","b"]]',
+    '[[]]',
+    '[[]]',
+    '[["a","b"]]',
+  ]),
+  difference('unknown formats', '@nothing', 'null', [
+    COMPILE_ERROR,
+    '{"error":"nothing is not a valid format"}',
+    '{"error":"nothing is not a valid format"}',
+    COMPILE_ERROR,
+  ]),
+];
+
+function difference(
+  topic: string,
+  program: string,
+  input: string,
+  [builtin, newer, older, original]: readonly [string, string, string, string],
+): JqDifference {
+  const answers = { 'built-in': builtin, 'jq 1.8': newer, 'jq 1.6': older, original };
+  return { topic, program, input, answers };
+}
+
+/** The table as Markdown. */
+export function differencesTable(): string {
+  const head = `| | filter | input | ${ENGINES.join(' | ')} |\n|---${'|---'.repeat(ENGINES.length + 2)}|`;
+  const rows = JQ_DIFFERENCES.map(({ topic, program, input, answers }) => {
+    const cells = [code(program), code(input), ...ENGINES.map((engine) => cell(answers[engine]))];
+    return `| ${topic} | ${cells.join(' | ')} |`;
+  });
+  return [head, ...rows].join('\n');
+}
+
+function cell(answer: string): string {
+  if (answer === COMPILE_ERROR || answer === ERROR) return answer;
+  const message = /^\{"error":(.*)\}$/.exec(answer)?.[1];
+  return message === undefined ? code(answer.slice(1, -1)) : `error ${code(message)}`;
+}
+
+function code(text: string): string {
+  return `\`${text.replaceAll('|', '\\|')}\``;
+}

@@ -1,0 +1,36 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const POD = {
+  kind: 'Pod',
+  metadata: { name: 'web-1', labels: { tier: 'front', app: 'web' }, annotations: { note: 'x' } },
+  spec: {
+    replicas: 2,
+    containers: [
+      { name: 'main', image: 'nginx:1.27', ports: [{ containerPort: 80 }] },
+      { name: 'side', image: 'envoy:3', env: null },
+    ],
+  },
+  status: { conditions: [{ type: 'Ready', status: 'True' }] },
+  data: { password: 'Z3LDvMOfZQ==' },
+};
+
+/** What jq 1.8.2 makes of a program and an input. */
+export interface JqAnswer {
+  readonly program: string;
+  /** JSON text. */
+  readonly input: string;
+  /** JSON text of the array of outputs, or of an object with the `error`. */
+  readonly answer: string;
+}
+
+/** The lines of `answers.tsv`. */
+export function readAnswers(): readonly JqAnswer[] {
+  return readFileSync(join(import.meta.dirname, 'answers.tsv'), 'utf8')
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('#'))
+    .map((line) => {
+      const [program = '', input = '', answer = ''] = line.split('\t');
+      return { program, input: input === 'POD' ? JSON.stringify(POD) : input, answer };
+    });
+}
