@@ -10,7 +10,7 @@ import { ownRecord } from './own-record.ts';
 import { isProcessAlive } from './process-alive.ts';
 import { lockedError, releaseState, setAside } from './recover.ts';
 import { type DesiredRelease, nextReleaseAction, type ObservedRelease } from './release-action.ts';
-import { DIGEST_LABEL, isOwned, ownFacts } from './release-labels.ts';
+import { DIGEST_LABEL, isOurRevision, isOwned, ownFacts, UNMANAGED_LABEL } from './release-labels.ts';
 import { metadataWhenDeployed } from './release-objects.ts';
 import type { ReleaseRevision } from './release-store.ts';
 import { upgradeRelease } from './upgrade.ts';
@@ -24,6 +24,8 @@ export interface DeployRequest {
    * this module has run: it may have deleted objects. Default false.
    */
   readonly mayShareReads?: boolean;
+  /** Whether the release is to be left alone once it says so: see {@link deployRelease}. Default false. */
+  readonly isUnmanaged?: boolean;
 }
 
 export interface DeployResult {
@@ -43,15 +45,20 @@ type Attempt =
  * Brings the release of a chart module to what chart and values say, by one helm process at most; without any when
  * nothing can have changed. A failing helm is given one more try at once, with the API discovery read anew.
  *
+ * One that is unmanaged is deployed once more, so that its record and its objects say so, and from then on not touched.
+ *
  * @throws OperatorError HELM_FAILED, HELM_LOCKED while somebody else works on the release, MODULE_INVALID; on abort
  * helm is told to stop, waited for, and `signal.reason` thrown
  */
 export async function deployRelease(
-  context: DriverContext,
+  general: DriverContext,
   request: DeployRequest,
   signal: AbortSignal,
 ): Promise<DeployResult> {
   const release = request.module.name;
+  const context = request.isUnmanaged === true ? unmanaged(general) : general;
+  const left = request.isUnmanaged === true ? await leaveAlone(context, release, signal) : undefined;
+  if (left !== undefined) return left;
   const chart = await readChart(context, request, signal);
   context.notices.onChart(release, chart.traits);
   if (request.mayShareReads === true) {
@@ -66,6 +73,23 @@ export async function deployRelease(
   const second = await attempt(context, request, await readChart(context, request, signal), signal);
   if (second.type === 'done') return second.result;
   throw new OperatorError('HELM_FAILED', `Cannot deploy release "${release}": ${second.error}`);
+}
+
+function unmanaged(context: DriverContext): DriverContext {
+  return { ...context, extraLabels: { ...context.extraLabels, [UNMANAGED_LABEL]: '' } };
+}
+
+/** The release as it is, if it says that it is unmanaged; else undefined. */
+async function leaveAlone(
+  context: DriverContext,
+  release: string,
+  signal: AbortSignal,
+): Promise<DeployResult | undefined> {
+  const latest = await context.store.latest(release, signal);
+  if (latest?.status !== 'deployed' || !isOurRevision(latest.labels, latest.revision)) return undefined;
+  if (latest.labels[UNMANAGED_LABEL] !== 'true') return undefined;
+  context.log.info({ release }, 'helm release is Unmanaged, skip helm upgrade');
+  return skipped('it is unmanaged', latest, latest.objects ?? []);
 }
 
 /** Leaves a release alone by what was read for all modules at once; undefined when that does not suffice. */

@@ -98,7 +98,8 @@ export async function createHelmDriver(options: HelmDriverOptions): Promise<Helm
     deploy: (request, signal) =>
       locks.run(request.module.name, signal, async () => {
         const result = await deployRelease(context, request, signal);
-        if (result.action === 'skipped') monitors.ensure(request.module.name, result.objects);
+        if (request.isUnmanaged === true) await monitors.stop(request.module.name);
+        else if (result.action === 'skipped') monitors.ensure(request.module.name, result.objects);
         else await monitors.restart(request.module.name, result.objects);
         return result;
       }),

@@ -56,13 +56,14 @@ export function labelsAtStart(facts: {
   readonly revision: number;
   readonly inputDigest: string;
   readonly holder: string;
+  readonly isUnmanaged: boolean;
 }): Labels {
   const labels = {
     [OWNER_LABEL]: OWNER,
     [DIGEST_LABEL]: facts.inputDigest,
     [HOLDER_LABEL]: facts.holder,
     [REVISION_LABEL]: String(facts.revision),
-    [UNMANAGED_LABEL]: 'false',
+    [UNMANAGED_LABEL]: String(facts.isUnmanaged),
   };
   return facts.revision === 1 ? labels : { ...labels, [CHECKSUM_LABEL]: 'null', [UNINSTALLER_LABEL]: 'null' };
 }

@@ -11,7 +11,7 @@ import { runHelm } from './helm-process.ts';
 import { type ManifestObject, objectKey, objectTitle } from './manifest-object.ts';
 import { foreignObjects } from './object-ownership.ts';
 import { firstAbsent } from './object-presence.ts';
-import { labelsAtStart, renderedChecksum } from './release-labels.ts';
+import { labelsAtStart, renderedChecksum, UNMANAGED_LABEL } from './release-labels.ts';
 import { metadataWhenDeployed } from './release-objects.ts';
 import { type GateVerdict, RenderGate } from './render-gate.ts';
 import { withRunDirectory } from './run-directory.ts';
@@ -101,7 +101,12 @@ class Upgrade {
       valuesFile,
       historyMax,
       timeoutMs,
-      labels: labelsAtStart({ revision: lastRevision + 1, inputDigest, holder: holder.token }),
+      labels: labelsAtStart({
+        revision: lastRevision + 1,
+        inputDigest,
+        holder: holder.token,
+        isUnmanaged: UNMANAGED_LABEL in this.#context.extraLabels,
+      }),
       postRenderer: gateScript.arguments(helm, gate.directory),
     });
     const run = { args, timeoutMs: processLimitMs(timeoutMs), values };

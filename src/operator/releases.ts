@@ -12,12 +12,12 @@ export interface ReleaseInCluster {
 export interface Releases {
   /**
    * Brings the release to the chart and the values; does nothing where that is so already. With `mayShareReads` what was
-   * read for other modules a moment ago may tell so.
+   * read for other modules a moment ago may tell so. With `isUnmanaged` it is left alone, once it says so itself.
    */
   deploy(
     module: Module,
     values: JsonObject,
-    options: { readonly mayShareReads: boolean },
+    options: { readonly mayShareReads: boolean; readonly isUnmanaged: boolean },
     signal: AbortSignal,
   ): Promise<void>;
   /** A hook has run: what was read of the cluster may be different now. */

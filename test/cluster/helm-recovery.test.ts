@@ -285,7 +285,12 @@ describeCluster('recovery of releases', (cluster) => {
       const { revision } = latest;
       const host = createHash('sha256').update(hostname()).digest('hex').slice(0, 12);
       const holder = own === 'at-work' ? `${host}.${process.ppid}.aa` : `${host}.999999999.aa`;
-      const facts = { revision: own === 'earlier' ? revision + 7 : revision, inputDigest: 'd', holder };
+      const facts = {
+        revision: own === 'earlier' ? revision + 7 : revision,
+        inputDigest: 'd',
+        holder,
+        isUnmanaged: false,
+      };
       const labels = {
         ...labelsAtStart({ ...facts, revision: 1 }),
         'addon-operator/revision': String(facts.revision),

@@ -187,6 +187,34 @@ END`,
     expect(await metrics(world)).not.toContain('modules_absent_resources_total{module="db"');
   });
 
+  test('a module in maintenance is marked so once, then left alone while its hooks run, and taken back later', async () => {
+    const managed = 'maintenance.deckhouse.io/no-resource-reconciliation';
+    await using world = await World.create(backend(), {
+      modules: { ...WEB, '001-web/hooks/hook.sh': shHook('beforeHelm: 1', 'echo beforeHelm') },
+      config: { webEnabled: 'true', web: 'a: 1\n' },
+    });
+    const labels = async (plural: string, name: string): Promise<unknown> =>
+      ((await world.get(plural, name)) as { metadata?: { labels?: object } } | undefined)?.metadata?.labels;
+    await world.converge();
+    expect(await labels('secrets', 'sh.helm.release.v1.web.v1')).toMatchObject({ [managed]: 'false' });
+    const config = { webEnabled: 'true', webMaintenance: 'NoResourceReconciliation' };
+    await world.putConfig({ ...config, web: 'a: 1\n' });
+    await world.log.untilMessage('ModuleRun success, module is ready', 2);
+    expect(await labels('secrets', 'sh.helm.release.v1.web.v2')).toMatchObject({ [managed]: 'true' });
+    expect(await labels('configmaps', 'web')).toMatchObject({ [managed]: '' });
+    await world.putConfig({ ...config, web: 'a: 2\n' });
+    await world.log.untilMessage('ModuleRun success, module is ready', 3);
+    expect(messages(world)).toContain('helm release is Unmanaged, skip helm upgrade');
+    await world.expect({ method: 'DELETE', path: world.path('configmaps', 'web') });
+    world.clock.jump(MONITOR_TICK_MS);
+    expect(await releases(world)).toEqual(['web 1 superseded', 'web 2 deployed']);
+    await world.putConfig({ webEnabled: 'true', web: 'a: 2\n' });
+    await world.log.untilMessage('ModuleRun success, module is ready', 4);
+    expect(await releases(world)).toContain('web 3 deployed');
+    expect(await labels('configmaps', 'web')).not.toHaveProperty(managed);
+    expect(world.log.printed.filter((line) => line === 'beforeHelm')).toHaveLength(4);
+  });
+
   test('a helm that hangs is stopped at its limit, and the next one deploys the module', async () => {
     await using world = await World.create(backend(), {
       modules: { 'values.yaml': enabled('web'), ...WEB },

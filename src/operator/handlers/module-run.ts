@@ -145,7 +145,10 @@ async function runHelmPhase(
     if (module.chart !== 'none') {
       const helmStartedMs = clock.now();
       values.checkForHelm(module.name);
-      const options = { mayShareReads: task.isPartOfConverge };
+      const options = {
+        mayShareReads: task.isPartOfConverge,
+        isUnmanaged: operator.deps.configMapContent().maintenance.has(module.key),
+      };
       await releases.deploy(module, visibleToHelm(values, module.name), options, signal);
       metrics.moduleHelm({ module: module.name, activation }, (clock.now() - helmStartedMs) / 1_000);
     }
