@@ -61,7 +61,7 @@ export async function endFacts(input: EndFactsInput, signal: AbortSignal): Promi
         .map(({ name }) => ({
           name,
           section: sectionOf(name),
-          values: values.values(name),
+          values: values.writtenValues(name),
           configValues: values.configValues(name) ?? {},
         })),
     ),
