@@ -1,0 +1,153 @@
+import fc from 'fast-check';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { JqProcess } from '../../src/jq/jq-process.ts';
+import { systemClock } from '../../src/lib/clock.ts';
+import { messageOf } from '../../src/lib/errors.ts';
+import { findExecutable } from '../../src/process/executable-file.ts';
+import { type AskJq, askBinary, askBuiltin } from '../support/jq/ask-jq.ts';
+import { JQ_DIFFERENCES } from '../support/jq/differences.ts';
+import { findJq } from '../support/jq/jq-program.ts';
+import { readAnswers } from '../support/jq/read-answers.ts';
+
+const never = new AbortController().signal;
+const builtin = askBuiltin();
+const systemJq = findExecutable('jq', process.env['PATH'] ?? '');
+const jqFile = await findJq({ env: process.env, onProgress: console.warn }, never).catch((error: unknown) => {
+  if (process.env['REQUIRE_CLUSTER'] === '1') throw error;
+  console.warn(`jq 1.8.2 cannot be built here: ${messageOf(error)}`);
+  return undefined;
+});
+
+describe.skipIf(jqFile === undefined)('jq 1.8.2', () => {
+  let ask: AskJq;
+  beforeAll(() => {
+    ask = askBinary(jqFile ?? '');
+  });
+
+  test('gives the answers that the built-in engine is held against', async () => {
+    const wrong: unknown[] = [];
+    for (const row of readAnswers()) {
+      const real = await ask(row.program, row.input);
+      if (real !== row.answer) wrong.push({ ...row, real });
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  test.each(JQ_DIFFERENCES)('differs from others as the table says: $topic', async (row) => {
+    expect(await ask(row.program, row.input)).toBe(row.answers['jq 1.8']);
+  });
+});
+
+test.each(JQ_DIFFERENCES)(
+  'the built-in engine differs from others as the table says: $topic',
+  async (row) => {
+    expect(await builtin(row.program, row.input)).toBe(row.answers['built-in']);
+  },
+);
+
+describe('the jq of PATH', async () => {
+  const version = systemJq === undefined ? '' : await versionOf(systemJq);
+
+  test.skipIf(!version.startsWith('jq-1.6')).each(JQ_DIFFERENCES)(
+    'differs from others as the table says: $topic',
+    async (row) => {
+      expect(await askBinary(systemJq ?? '')(row.program, row.input)).toBe(row.answers['jq 1.6']);
+    },
+  );
+});
+
+async function versionOf(file: string): Promise<string> {
+  const child = new JqProcess({ file, args: ['--version'], clock: systemClock, timeLimitMs: 10_000 });
+  try {
+    return await child.ask('', never);
+  } finally {
+    await child.stop();
+  }
+}
+
+/** Small programs over the values that {@link inputs} makes. */
+const { program: programs } = fc.letrec<{ program: string; term: string }>((tie) => ({
+  term: fc.oneof(
+    { maxDepth: 3 },
+    fc.constantFrom(
+      '.',
+      '.a',
+      '.b?',
+      '.[]?',
+      '.[0]?',
+      '.[1:]?',
+      '..',
+      'null',
+      '1',
+      '"a"',
+      '[]',
+      '{}',
+      'empty',
+    ),
+    fc.constantFrom(
+      'keys?',
+      'length?',
+      'type',
+      'tojson',
+      'add?',
+      'not',
+      'first(.[]?)',
+      'map(.)?',
+      'to_entries?',
+    ),
+    fc.constantFrom(
+      'tostring',
+      'sort?',
+      'unique?',
+      'flatten?',
+      'reverse?',
+      'any?',
+      'min?',
+      '[paths]',
+      '[..]',
+    ),
+    tie('program').map((inner) => `(${inner})`),
+    tie('program').map((inner) => `[${inner}]`),
+    tie('program').map((inner) => `{a: (${inner})}`),
+    tie('program').map((inner) => `first(${inner})`),
+    tie('program').map((inner) => `[limit(2; ${inner})]`),
+    tie('program').map((inner) => `(try (${inner}) catch .)`),
+    tie('program').map((inner) => `"x\\(${inner})"`),
+  ),
+  program: fc.oneof(
+    { maxDepth: 3 },
+    tie('term'),
+    fc
+      .tuple(tie('term'), fc.constantFrom('|', ',', '//', '+', '-', '*', '==', '<', 'and', 'or'), tie('term'))
+      .map((parts) => parts.join(' ')),
+    fc.tuple(tie('term'), tie('term')).map(([condition, then]) => `if ${condition} then ${then} end`),
+    fc.tuple(tie('term'), tie('term')).map(([source, body]) => `${source} as $x | [$x, ${body}]`),
+    fc
+      .tuple(tie('term'), tie('term'))
+      .map(([source, body]) => `reduce ${source} as $x (0; [., $x, ${body}] | length)`),
+    fc
+      .tuple(tie('term'), fc.constantFrom('=', '|=', '+=', '//='))
+      .map(([value, sign]) => `(.a? ${sign} ${value})`),
+  ),
+}));
+const inputs = fc.letrec<{ value: unknown }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 3 },
+    fc.constantFrom(null, true, false, 0, 1, -2.5, '', 'a', 'zé🙂'),
+    fc.array(tie('value'), { maxLength: 3 }),
+    fc.dictionary(fc.constantFrom('a', 'b', 'c'), tie('value'), { noNullPrototype: true }),
+  ),
+})).value;
+
+describe.skipIf(jqFile === undefined)('of small random programs', () => {
+  test('jq 1.8.2 and the built-in engine think the same', async () => {
+    const ask = askBinary(jqFile ?? '');
+    await fc.assert(
+      fc.asyncProperty(programs, inputs, async (program, input) => {
+        const text = JSON.stringify(input);
+        expect(await builtin(program, text)).toBe(await ask(program, text));
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
