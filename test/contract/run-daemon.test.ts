@@ -29,13 +29,19 @@ afterEach(() => rm(directory, { recursive: true }));
 
 interface Run {
   readonly hooks?: FileTree;
+  readonly modules?: FileTree;
   readonly flags?: Readonly<Record<string, string>>;
   readonly onConverged?: () => Promise<void>;
 }
 
-async function run({ hooks = {}, flags = {}, onConverged = () => Promise.resolve() }: Run): Promise<number> {
+async function run({
+  hooks = {},
+  modules = {},
+  flags = {},
+  onConverged = () => Promise.resolve(),
+}: Run): Promise<number> {
   await writeTree(join(directory, 'global-hooks'), hooks);
-  await writeTree(join(directory, 'modules'), {});
+  await writeTree(join(directory, 'modules'), modules);
   const settings = readSettings({
     env: {},
     flags: {
@@ -87,6 +93,18 @@ test('with --exit-after-converge it is 1 when a task failed three times in a row
     hook: 'bad.sh',
     failures: 3,
     error: "global hook 'bad.sh' failed: no luck",
+  });
+});
+
+test('with --exit-after-converge it is 1 when modules are isolated', async () => {
+  const modules = {
+    'values.yaml': 'webEnabled: true\n',
+    '001-web/hooks/bad.sh': shHook('beforeHelm: 1', 'exit 1'),
+  };
+  expect(await run({ modules, flags: { ...EXITING, 'module-failure-policy': 'isolate' } })).toBe(1);
+  expect(log.records.find(({ level }) => level === 'fatal')).toMatchObject({
+    msg: 'the first converge went on without modules that failed',
+    modules: ['web'],
   });
 });
 

@@ -24,6 +24,10 @@ async function untilFailed(world: World, queue: string, times: number): Promise<
   await world.log.until(() => world.daemon.operator.deps.queues.get(queue).entries[0]?.failures === times);
 }
 
+async function page(world: World, path: string): Promise<string> {
+  return (await fetch(`http://127.0.0.1:${world.daemon.httpPort}${path}`)).text();
+}
+
 const ISOLATE = { 'module-failure-policy': 'isolate' };
 const ALL_OVER = { 'all.sh': announcer('global', { afterAll: 1 }) };
 
@@ -55,6 +59,10 @@ export function isolationTests(backend: () => Backend): void {
     });
     await world.converge();
     expect(world.log.printed).toEqual(['dns beforeHelm', 'global afterAll']);
+    expect(await page(world, '/readyz')).toBe('Startup converge done.\n');
+    expect(await page(world, '/status/converge')).toContain('\nISOLATED_MODULES: db\n');
+    expect(await page(world, '/status/converge?output=json')).toContain('"ISOLATED_MODULES":["db"]');
+    expect(await page(world, '/metrics')).toContain('addon_operator_module_isolated{module="db"} 1\n');
     expect(await world.passDelay('isolated_db')).toBe(5_000);
     await untilFailed(world, 'isolated_db', 2);
     expect(await world.untilDelayed('isolated_db')).toBeGreaterThan(5_000);
@@ -63,6 +71,7 @@ export function isolationTests(backend: () => Backend): void {
     await world.log.untilPrinted('api beforeHelm');
     expect(world.log.printed.slice(2)).toEqual(['db beforeHelm', 'web beforeHelm', 'api beforeHelm']);
     await world.log.untilMessage('Module is not isolated any more', 3);
+    expect(await page(world, '/status/converge')).not.toContain('ISOLATED_MODULES');
   });
 
   test('an isolated module is tried again at once by a converge, and can be disabled', async () => {

@@ -36,6 +36,8 @@ export function pauseTests(backend: () => Backend): void {
       waitsFor: ['the end of its pause'],
       pause: { reason: 'moving disks', until: null, isOfAll: false },
     });
+    const metrics = await fetch(`http://127.0.0.1:${world.daemon.httpPort}/metrics`);
+    expect(await metrics.text()).toContain('addon_operator_module_paused{module="web"} 1\n');
     await world.stop();
     await world.converge();
     const before = world.log.printed.filter((line) => line.startsWith('web '));
