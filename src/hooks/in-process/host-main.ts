@@ -5,6 +5,7 @@ import { DeadlineWatch } from '../../process/run-deadline.ts';
 import { failureText } from './failure-text.ts';
 import type { HostReply, HostRequest, WorkerReply } from './host-protocol.ts';
 import { MemoryWatch } from './memory-watch.ts';
+import { serveStripper } from './type-stripper.ts';
 import type { WorkerData } from './worker-main.ts';
 import { acknowledge, createInFlightCounter } from './worker-output.ts';
 
@@ -71,9 +72,11 @@ function startWorker(
   onReply: (reply: HostReply, passed?: () => void) => void,
 ): Worker {
   const inFlight = createInFlightCounter();
-  const workerData: WorkerData = { path: file, inFlight };
+  const stripper = serveStripper();
+  const workerData: WorkerData = { path: file, inFlight, stripper };
   const worker = new Worker(WORKER_MAIN, {
     workerData,
+    transferList: [stripper.port],
     resourceLimits: {
       maxOldGenerationSizeMb: HEAP_LIMIT_BYTES / MIB,
       maxYoungGenerationSizeMb: YOUNG_GENERATION_MIB,

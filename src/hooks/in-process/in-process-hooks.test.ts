@@ -82,6 +82,7 @@ test.each([
   ['throws while it is loaded', `${IMPORT}throw new Error('no luck');`, /Error: no luck \(at .*a\.ts:2:7\)$/],
   ['throws no error', `${IMPORT}throw { code: 1 };`, /it threw \{ code: 1 \}$/],
   ['does not parse', `${IMPORT}export default defineHook(`, /SyntaxError: /],
+  ['needs more than the removal of types', `${IMPORT}enum E { A }`, /TypeScript enum is not supported/],
   ['imports what is not there', `${IMPORT}import './gone.ts';`, /Cannot find module '.*gone\.ts'/],
   ['has no default export', IMPORT, /default export must be what defineHook\(\.\.\.\) returns, it has none$/],
   ['exports something else', `${IMPORT}export default 7;`, /this one is a number$/],
@@ -299,4 +300,15 @@ await hooks.run({ name: 'a', path: ${JSON.stringify(file)}, config: { settings: 
   running.kill('SIGKILL');
   await running;
   await vi.waitFor(() => expect(() => process.kill(Number(pid), 0)).toThrow(/ESRCH/), { timeout: 10_000 });
+});
+
+test('a hook may import ES modules and CommonJS, with types and without', async () => {
+  await fileWith('export const one: number = 1;\n', 'one.mts');
+  await fileWith('exports.two = 2;\n', 'two.cjs');
+  await fileWith('const three: number = 3;\nmodule.exports = { three };\n', 'three.cts');
+  const hook = await hookWith(
+    "const { two } = await import('./two.cjs'); const { three } = await import('./three.cts'); const { one } = await import('./one.mts'); console.log(one, two, three as number);",
+  );
+  await run(hook);
+  expect(captured.printed).toEqual(['1 2 3']);
 });

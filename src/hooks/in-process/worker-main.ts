@@ -7,6 +7,7 @@ import { isHookDefinition } from '../../sdk/define-hook.ts';
 import { recordHookRun } from '../../sdk/record-hook-run.ts';
 import { failureText } from './failure-text.ts';
 import type { RunFacts, RunRequest, WorkerReply } from './host-protocol.ts';
+import { type StripperClient, strippingLoad } from './type-stripper.ts';
 import { WorkerOutput } from './worker-output.ts';
 
 /** One output of a hook may be as large as that of an executable. */
@@ -21,6 +22,7 @@ const SDK: Readonly<Record<string, string>> = {
 export interface WorkerData {
   readonly path: string;
   readonly inFlight: SharedArrayBuffer;
+  readonly stripper: StripperClient;
 }
 
 interface Definition {
@@ -31,7 +33,7 @@ interface Definition {
 main(workerData as WorkerData);
 
 /** The thread of one hook: loads its file, then handles one run after the other. */
-function main({ path: file, inFlight }: WorkerData): void {
+function main({ path: file, inFlight, stripper }: WorkerData): void {
   const output = new WorkerOutput(inFlight, (stream, text) => reply({ type: 'output', stream, text }));
   catchOutput(process.stdout, (bytes) => output.write('stdout', bytes));
   catchOutput(process.stderr, (bytes) => output.write('stderr', bytes));
@@ -41,6 +43,7 @@ function main({ path: file, inFlight }: WorkerData): void {
       const url = SDK[specifier];
       return url === undefined ? next(specifier, context) : { url, shortCircuit: true };
     },
+    load: strippingLoad(stripper),
   });
   load(file).then(
     (hook) => {
