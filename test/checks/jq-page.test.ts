@@ -1,0 +1,34 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { selectJqEngine } from '../../src/jq/select-jq-engine.ts';
+import { messageOf } from '../../src/lib/errors.ts';
+import { silentLogger } from '../../src/lib/log.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+import { differencesTable } from '../support/jq/differences.ts';
+import { projectRoot } from './checkout.ts';
+
+const page = readFileSync(join(projectRoot, 'docs/jq.md'), 'utf8');
+const never = new AbortController().signal;
+
+test('docs/jq.md ends with the table of differences that is tested', () => {
+  const heading = '## What differs between engines';
+  expect(page.slice(page.indexOf(heading))).toContain(`\n\n${differencesTable()}\n`);
+});
+
+test('docs/jq.md quotes the messages of the built-in engine', async () => {
+  const selection = { jqPath: 'builtin', pathVariable: '', log: silentLogger, clock: new FakeClock() };
+  const engine = await selectJqEngine(selection, never);
+  const failureOf = async (program: string, input: unknown): Promise<string> =>
+    await engine
+      .compile(program, never)
+      .then((filter) => filter.apply(input, never))
+      .then(String, messageOf);
+  try {
+    expect(page).toContain(`\n${await failureOf('.a | halt', {})}\n`);
+    expect(page).toContain(`\n${await failureOf('.spec.replicas + 1', 'text')}\n`);
+    expect(page).toContain((await failureOf('[range(1e9)]', null)).split(': ')[1] ?? '');
+  } finally {
+    await engine.stop();
+  }
+});
