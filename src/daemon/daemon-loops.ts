@@ -4,7 +4,7 @@ import { hasCode, messageOf, OperatorError } from '../lib/errors.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import { onConfigChange } from '../operator/config-changes.ts';
 import type { Operator } from '../operator/operator.ts';
-import { runOwed } from '../operator/pause-tasks.ts';
+import { onPausesChange } from '../operator/pause-tasks.ts';
 import type { Pauses } from '../operator/pauses.ts';
 import type { ConfigMapStore } from '../values/config-map-store.ts';
 import type { DaemonHost } from './host.ts';
@@ -60,7 +60,7 @@ export function startLoops(host: DaemonHost, parts: LoopParts): void {
   const loops = [
     configMap.watch((change) => onConfigChange(operator, change), stop),
     scheduleManager.run(stop),
-    pauses.watch(() => runOwed(operator), stop),
+    pauses.watch(() => onPausesChange(operator), stop),
     every(host, LIVE_TICK_MS, () => metrics.liveTick(), stop),
     every(
       host,

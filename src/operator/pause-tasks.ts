@@ -14,9 +14,16 @@ export function leaveOutIfPaused(operator: Operator, task: Task): boolean {
   return true;
 }
 
-/** Runs the modules that are not paused any more and were to be run meanwhile, in run order. */
-export function runOwed(operator: Operator): void {
-  const { pauses, crds } = operator.deps;
+/**
+ * Runs the modules that are not paused any more and were to be run meanwhile, in run order. Tasks of paused modules that
+ * wait after a failure end at once, so that they hold up nobody.
+ */
+export function onPausesChange(operator: Operator): void {
+  const { pauses, crds, queues } = operator.deps;
+  for (const queue of queues.all) {
+    const head = queue.entries[0]?.task;
+    if (head?.type === 'ModuleRun' && pauses.of(head.module) !== undefined) queue.cutDelay();
+  }
   for (const { name } of operator.modules) {
     if (!operator.owedRuns.has(name) || pauses.of(name) !== undefined) continue;
     operator.owedRuns.delete(name);

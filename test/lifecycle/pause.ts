@@ -60,6 +60,18 @@ export function pauseTests(backend: () => Backend): void {
     expect(await explain(world, 'web')).toMatchObject({ pause: null });
   });
 
+  test('a failing module that is paused holds up nobody', async () => {
+    await using world = await World.create(backend(), {
+      modules: { ...MODULES, '001-web/hooks/hook.sh': shHook('beforeHelm: 1', 'exit 1') },
+    });
+    await world.start();
+    await world.untilDelayed();
+    await ask(world, '/module/web/pause', { reason: 'broken' });
+    await world.daemon.firstConverge;
+    expect(world.log.printed).toEqual(['dns onStartup', 'dns beforeHelm']);
+    expect(await explain(world, 'web')).toMatchObject({ status: 'paused', failure: null });
+  });
+
   test('a pause without a reason, of an unknown module or into the past is refused', async () => {
     await using world = await World.create(backend(), { modules: MODULES });
     await world.start();
