@@ -119,6 +119,30 @@ test('firstAbsent() lists a kind with many objects once', async () => {
   expect(server.asked).toEqual(['/api/v1/namespaces/ops/configmaps']);
 });
 
+test('firstAbsent() reads by name what it may not list', async () => {
+  const objects = Array.from({ length: 6 }, (_, index) => object('ConfigMap', `c${index}`));
+  const stored = objects.map(({ name }) => ({ path: `/api/v1/namespaces/ops/configmaps/${name}`, labels }));
+  const server = new ObjectServer(stored.slice(0, 5));
+  const kube: KubeClient = {
+    stream: () => server.stream(),
+    request: async (request) => {
+      if (request.query !== undefined)
+        throw new KubeApiError('configmaps is forbidden', { status: 403, reason: 'Forbidden' });
+      return await server.request(request);
+    },
+  };
+  expect(await firstAbsent(objects, labels, options(kube), signal)).toBe(objects[5]);
+});
+
+test('firstAbsent() takes lists of others, and looks again for what is missing in them', async () => {
+  const path = '/api/v1/namespaces/ops/configmaps';
+  const server = new ObjectServer([{ path: `${path}/new`, labels }]);
+  const lists = { names: async () => new Set(['old']) };
+  const objects = [object('ConfigMap', 'old'), object('ConfigMap', 'new')];
+  expect(await firstAbsent(objects, labels, { ...options(server), lists }, signal)).toBeUndefined();
+  expect(server.asked).toEqual([`${path}/new`]);
+});
+
 test('firstAbsent() has at most five reads under way', async () => {
   const objects = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map((name) => object('ConfigMap', 'x', name));
   const server = new ObjectServer([]);

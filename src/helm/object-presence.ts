@@ -1,4 +1,5 @@
 import PQueue from 'p-queue';
+import { hasStatus } from '../kube/kube-client.ts';
 import { isObject } from '../lib/json.ts';
 import type { ManifestObject } from './manifest-object.ts';
 import { listMetadata } from './metadata-list.ts';
@@ -35,18 +36,25 @@ export async function firstAbsent(
     if (path === undefined) return;
     const list = (): Promise<ReadonlySet<string>> => namesIn(path, labels, options, signal);
     const shared = options.lists?.names(path, list);
-    if (shared === undefined && group.length <= MOST_READ_BY_NAME) {
-      for (const object of group) await readOne(object);
-      return;
-    }
-    const names = await (shared ?? list());
+    const isSmall = group.length <= MOST_READ_BY_NAME;
+    const names = shared === undefined && isSmall ? undefined : await ifAllowed(shared ?? list());
     // What is missing in a list of others may have come since.
     for (const object of group)
-      if (names.has(object.name)) present.add(object);
-      else if (shared !== undefined) await readOne(object);
+      if (names?.has(object.name) === true) present.add(object);
+      else if (names === undefined || shared !== undefined) await readOne(object);
   };
   await Promise.all([...groups.values()].map((group) => reads.add(() => readGroup(group))));
   return objects.find((object) => !present.has(object));
+}
+
+/** Undefined when our role may read the objects, but not list them. */
+async function ifAllowed(names: Promise<ReadonlySet<string>>): Promise<ReadonlySet<string> | undefined> {
+  try {
+    return await names;
+  } catch (error) {
+    if (hasStatus(error, 403)) return undefined;
+    throw error;
+  }
 }
 
 /** Names of the labelled objects in a collection. */

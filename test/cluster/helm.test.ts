@@ -340,6 +340,20 @@ describeCluster('helm driver', (cluster) => {
       expect(await world.object('configmaps/web')).toBeUndefined();
     });
 
+    test('deploy() keeps as many revisions as it is told, and ends a helm hook at its time-out', async () => {
+      const request = (greeting: string): Parameters<HelmDriver['deploy']>[0] => ({
+        module: { name: 'web', path: world.modulePath },
+        values: { web: { greeting } },
+      });
+      const strict = await world.driver({ historyMax: 2, timeoutMs: 1_000 });
+      for (const greeting of ['a', 'b', 'c', 'd']) await strict.deploy(request(greeting), signal);
+      expect(await world.statuses()).toEqual(['3 superseded', '4 deployed']);
+      await world.put({ 'templates/hook.yaml': HANGING_HOOK });
+      await expect(strict.deploy(request('e'), signal)).rejects.toThrow(/timed out|deadline|not ready/);
+      expect((await world.statuses()).at(-1)).toMatch(/failed$/);
+      await strict.monitors.stopAll();
+    });
+
     test('deploy() of a chart without templates makes a release too, and of a broken Chart.yaml says so', async () => {
       await world.put({ 'templates/map.yaml': undefined });
       expect(await deploy()).toMatchObject({ action: 'installed', objects: [] });
