@@ -278,11 +278,8 @@ test('save() puts its patch on top of what a person wrote at the same moment, an
     server.edit({ web: 'a: 1\nperson: 1', db: 'a: 2' });
     return undefined;
   });
-  expect(await store.save(web, [add('/web/hook', 1)], accept, NEVER)).toStrictEqual({
-    a: 1,
-    hook: 1,
-    person: 1,
-  });
+  const saved = await store.save(web, [add('/web/hook', 1)], accept, NEVER);
+  expect(saved).toStrictEqual({ a: 1, hook: 1, person: 1 });
   expect(server.object?.data).toStrictEqual({ web: 'a: 1\nhook: 1\nperson: 1\n', db: 'a: 2' });
   await until(() => changes.length === 1);
   expect(await fence(changes)).toStrictEqual(['db web', 'fenceEnabled']);

@@ -1,0 +1,88 @@
+import { expect, test } from 'vitest';
+import { parseConfigMapData } from './config-map-content.ts';
+import type { ModuleName, ValuesOwner } from './module-key.ts';
+import { SchemaCheck } from './schemas/schema-check.ts';
+import { parseSectionSchemas } from './schemas/section-schemas.ts';
+import { ValuesStore } from './values-store.ts';
+
+const web = 'web' as ModuleName;
+const config = 'type: object\nproperties: {n: {type: integer, default: 1}, pw: {type: string, minLength: 3}}';
+const values = 'x-extend: {}\ntype: object\nx-required-for-helm: own\nproperties: {own: {type: string}}';
+
+/** A store with a module `web`, its schemas, and Secrets that hold these texts by key; references count for all. */
+function storeWith(texts: Readonly<Record<string, string>>): ValuesStore {
+  const file = (text: string) => ({ path: 'openapi', text });
+  const schemas = parseSectionSchemas(file(config), file(values), new SchemaCheck());
+  return new ValuesStore(
+    {
+      global: {},
+      modules: new Map([[web, {}]]),
+      schemas: new Map<ValuesOwner, typeof schemas>([[web, schemas]]),
+    },
+    {
+      namespace: 'ours',
+      isResolvedFor: () => true,
+      lookup: ({ key }) => {
+        const text = texts[key];
+        return text === undefined ? { type: 'absent', why: 'none' } : { type: 'known', text };
+      },
+    },
+  );
+}
+
+const contentOf = (section: string) => parseConfigMapData({ web: section });
+const PASSWORD = 'pw: {valueFrom: {secretKeyRef: {name: s, key: k}}}';
+
+test('setConfig() takes nothing over when a section does not match, unless its module is not in use', () => {
+  const store = storeWith({});
+  store.setConfig(contentOf('n: 2'));
+  expect(() => store.setConfig(contentOf('n: two'))).toThrow(
+    'web.n in body must be of type integer: "string"',
+  );
+  expect(store.moduleConfigValues(web)).toStrictEqual({ n: 2 });
+  store.setConfig(contentOf('n: two'), () => false);
+  store.setConfig(contentOf('{}'));
+  expect(store.moduleValues(web)).toStrictEqual({ n: 1 });
+});
+
+test('checkForHelm() asks for what helm requires, and checks the section of a module that hooks enabled', () => {
+  const store = storeWith({});
+  expect(() => store.checkForHelm(web)).toThrow('run helm install: check helm values: 1 error occurred:');
+  store.applyPatch(web, [{ op: 'add', path: '/web/own', value: 'x' }]);
+  store.checkForHelm(web);
+  store.setConfig(contentOf('pw: ab'), () => false);
+  expect(() => store.checkForHelm(web)).toThrow('web.pw in body should be at least 3 chars long');
+});
+
+test('a reference is text in values, absent in known values without its Secret, and written in config values', () => {
+  const store = storeWith({ k: 'secret' });
+  store.setConfig(contentOf(PASSWORD));
+  expect(store.moduleValues(web)).toStrictEqual({ n: 1, pw: 'secret' });
+  const lost = storeWith({});
+  lost.setConfig(contentOf(PASSWORD));
+  expect(() => lost.moduleValues(web)).toThrow(
+    'values of module \'web\' refer to Secrets that cannot be used: at web.pw: key "k" of Secret ours/s: none',
+  );
+  expect(lost.knownValues(web)).toStrictEqual({ n: 1 });
+  for (const shown of [lost.writtenValues(web), lost.moduleConfigValues(web)])
+    expect(shown).toMatchObject({ pw: { valueFrom: { secretKeyRef: { name: 's', key: 'k' } } } });
+});
+
+test('the text behind a reference is checked, and changes the checksum', () => {
+  expect(() => storeWith({ k: 'ab' }).setConfig(contentOf(PASSWORD))).toThrow(
+    'web.pw in body should be at least',
+  );
+  const checksums = ['one', 'two'].map((k) => {
+    const store = storeWith({ k });
+    store.setConfig(contentOf(PASSWORD));
+    return store.checksum(web);
+  });
+  expect(checksums[0]).not.toBe(checksums[1]);
+});
+
+test('secretReferences() tells who refers to what, in force or in a content to come', () => {
+  const store = storeWith({});
+  const reference = { namespace: 'ours', name: 's', key: 'k', isOptional: false };
+  expect(store.secretReferences().get(web)).toEqual([]);
+  expect(store.secretReferences(contentOf(PASSWORD)).get(web)).toEqual([reference]);
+});
