@@ -7,7 +7,8 @@ import { policyRules, type ResourceAccess } from '../modules/access/policy-rules
 import { explainModule, summarizeModules } from '../operator/explain-module.ts';
 import type { HookRuntime } from '../operator/hook-runtime.ts';
 import { isolatedModules } from '../operator/isolation.ts';
-import type { Operator } from '../operator/operator.ts';
+import { MAIN_QUEUE, type Operator } from '../operator/operator.ts';
+import { PARALLEL_QUEUE_PREFIX } from '../operator/parallel-runs.ts';
 import { changeText } from '../operator/plan/change-text.ts';
 import { type LiveDeps, liveChanges } from '../operator/plan/live-changes.ts';
 import { countsForConverge, describeTask, type Task } from '../operator/tasks.ts';
@@ -63,7 +64,10 @@ export function createView(deps: ViewDeps): DaemonView {
 }
 
 function convergeStatus(operator: Operator): ConvergeStatus {
-  const tasks = operator.main.entries.filter(({ task }) => countsForConverge(task)).length;
+  const queues = operator.deps.queues.all.filter(
+    ({ name }) => name === MAIN_QUEUE || name.startsWith(PARALLEL_QUEUE_PREFIX),
+  );
+  const tasks = queues.flatMap(({ entries }) => entries).filter(({ task }) => countsForConverge(task)).length;
   switch (operator.firstConverge) {
     case 'not-started':
       return { type: 'not-started' };
