@@ -20,6 +20,8 @@ export interface Inspection {
   readonly base: BaseParts;
   /** Namespace of all releases. */
   readonly namespace: string;
+  /** CRD files whose names begin so are left out. */
+  readonly crdFilterPrefixes: readonly string[];
   /** Takes the texts of Secrets that values refer to out of what is shown. */
   readonly redactor: Redactor;
 }
@@ -74,5 +76,6 @@ export async function inspect<T>(
     stop: signal,
     running,
   });
-  return await use({ operator, base, namespace: settings.namespace, redactor });
+  const { namespace, crdFilterPrefixes } = settings;
+  return await use({ operator, base, namespace, crdFilterPrefixes, redactor });
 }

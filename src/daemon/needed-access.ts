@@ -1,12 +1,16 @@
+import { readFile } from 'node:fs/promises';
 import { parseManifest } from '../helm/manifest-document.ts';
 import { isList } from '../helm/manifest-object.ts';
 import type { Hook } from '../hooks/hook.ts';
 import { messageOf } from '../lib/errors.ts';
 import { isObject } from '../lib/json.ts';
+import { CRD_ACCESS } from '../modules/access/crd-access.ts';
 import { accessOfBinding, accessOfWebhooks } from '../modules/access/hook-access.ts';
 import { accessOfObject, definedResource, groupKindOf } from '../modules/access/object-access.ts';
 import type { Access } from '../modules/access/policy-rules.ts';
 import { accessOfSecrets } from '../modules/access/secret-access.ts';
+import { CRD_KIND, type Crd, parseCrdFile } from '../modules/crds/crd.ts';
+import { findCrdFiles } from '../modules/crds/crd-files.ts';
 import type { Module } from '../modules/module.ts';
 import { visibleToHelm } from '../values/visible-values.ts';
 import type { Inspection } from './inspect.ts';
@@ -49,9 +53,17 @@ export async function neededAccess(
     });
   }
   const defined = new Map<string, Resource>();
-  for (const object of [...rendered.values()].flat()) {
+  const define = (object: RawObject): void => {
     const resource = definedResource(object);
     if (resource !== undefined) defined.set(resource.key, resource);
+  };
+  for (const object of [...rendered.values()].flat()) define(object);
+  for (const module of modules) {
+    await collect(`CRDs of module ${module.name}`, async () => {
+      const crds = await crdsOf(module, inspection.crdFilterPrefixes);
+      for (const { spec } of crds) define({ kind: CRD_KIND, spec });
+      return crds.length === 0 ? [] : CRD_ACCESS;
+    });
   }
   const find = async (apiVersion: string | undefined, kind: string): Promise<Resource> =>
     defined.get(groupKindOf({ apiVersion, kind })) ??
@@ -66,6 +78,13 @@ export async function neededAccess(
     );
   }
   return { access, problems };
+}
+
+async function crdsOf(module: Module, ignoredPrefixes: readonly string[]): Promise<readonly Crd[]> {
+  const crds: Crd[] = [];
+  for (const path of await findCrdFiles(module.path, ignoredPrefixes))
+    crds.push(...parseCrdFile(await readFile(path, 'utf8'), path).crds);
+  return crds;
 }
 
 type Find = (apiVersion: string | undefined, kind: string) => Promise<Resource>;

@@ -52,6 +52,19 @@ kind: RoleBinding
 metadata: {name: web}
 roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: view}
 subjects: [{kind: ServiceAccount, name: web}]
+---
+apiVersion: chart-test.example.com/v1
+kind: Gadget
+metadata: {name: web}
+`,
+  '001-web/crds/gadgets.yaml': `apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: gadgets.chart-test.example.com}
+spec:
+  group: chart-test.example.com
+  scope: Namespaced
+  names: {plural: gadgets, kind: Gadget}
+  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]
 `,
   '001-web/hooks/pods': HOOK,
 };
@@ -122,6 +135,13 @@ describeCluster('the chart of the operator', (cluster) => {
       expect(role.rules).toContainEqual({ apiGroups: [''], resources: ['configmaps'], verbs: ['create'] });
       expect(role.rules).toContainEqual({ apiGroups: ['batch'], resources: ['jobs'], verbs: ['get'] });
       expect(role.rules).toContainEqual({ apiGroups: [''], resources: ['pods'], verbs: ['list', 'watch'] });
+      expect(role.rules).toContainEqual({
+        apiGroups: ['apiextensions.k8s.io'],
+        resources: ['customresourcedefinitions'],
+        verbs: ['get', 'list', 'watch', 'create', 'update'],
+      });
+      const gadgets = `/apis/chart-test.example.com/v1/namespaces/${world.namespace}/gadgets/web`;
+      expect((await backend.request({ path: gadgets })).status).toBe(200);
     }
   });
 });
