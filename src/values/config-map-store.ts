@@ -1,4 +1,5 @@
 import type { KubeClient } from '../kube/kube-client.ts';
+import type { KubeObject } from '../kube/kube-object.ts';
 import { reconnectDelayMs } from '../kube/reflector-backoff.ts';
 import type { ReflectorEvent, SharedReflectors } from '../kube/reflector-sink.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -55,6 +56,8 @@ export interface ConfigMapStoreDeps {
   /** A number in [0, 1). */
   readonly random: () => number;
   readonly log: Logger;
+  /** Asked at every event of the watch: whether it is logged, with the whole object. Without it none is. */
+  readonly logsEvents?: () => boolean;
 }
 
 /**
@@ -176,7 +179,10 @@ export class ConfigMapStore {
       {
         stage: async (objects) => {
           isPresent ||= objects.length > 0;
-          for (const object of objects) await this.#seen(parseConfigMap(object), signal);
+          for (const object of objects) {
+            this.#logEvent('Added', object);
+            await this.#seen(parseConfigMap(object), signal);
+          }
         },
         discard: () => {
           isPresent = false;
@@ -190,6 +196,7 @@ export class ConfigMapStore {
   }
 
   #apply(event: ReflectorEvent, signal: AbortSignal): Promise<void> {
+    this.#logEvent(event.type, event.object);
     switch (event.type) {
       case 'Added':
       case 'Modified':
@@ -197,6 +204,12 @@ export class ConfigMapStore {
       case 'Deleted':
         return this.#seen(undefined, signal);
     }
+  }
+
+  #logEvent(type: ReflectorEvent['type'], object: KubeObject | undefined): void {
+    const { log, logsEvents } = this.#deps;
+    if (logsEvents?.() !== true) return;
+    log.info({ configMap: this.title, watchEvent: type, object }, 'event of the ConfigMap');
   }
 
   /** Handles what the watch delivered. That the ConfigMap is gone is never believed without asking for it by name. */

@@ -33,6 +33,13 @@ interface MapEntry {
   readonly isMerged: boolean;
 }
 
+export interface BuildOptions {
+  readonly booleans: YamlBooleans;
+  /** Whether integers beyond 2^53 are rounded instead of refused. */
+  readonly roundsIntegers?: boolean;
+  readonly maxDepth: number;
+}
+
 /**
  * Turns parser events into the JSON data of the first document. An alias shares the value of its anchor.
  *
@@ -41,30 +48,27 @@ interface MapEntry {
 export function buildDocument(
   text: string,
   events: readonly Event[],
-  booleans: YamlBooleans,
-  maxDepth: number,
+  options: BuildOptions,
 ): { readonly value: Json; readonly hasMoreDocuments: boolean } {
   if (events.length === 0) return { value: null, hasMoreDocuments: false };
-  const builder = new DocumentBuilder(text, events, booleans, maxDepth);
+  const builder = new DocumentBuilder(text, events, options);
   return { value: builder.build(), hasMoreDocuments: builder.hasMore };
 }
 
 class DocumentBuilder {
   readonly #text: string;
   readonly #events: readonly Event[];
-  readonly #booleans: YamlBooleans;
-  readonly #maxDepth: number;
+  readonly #options: BuildOptions;
   readonly #anchors = new Map<string, Built>();
   readonly #path: string[] = [];
   #next = 1;
   #aliases = 0;
   #mergedKeys = 0;
 
-  constructor(text: string, events: readonly Event[], booleans: YamlBooleans, maxDepth: number) {
+  constructor(text: string, events: readonly Event[], options: BuildOptions) {
     this.#text = text;
     this.#events = events;
-    this.#booleans = booleans;
-    this.#maxDepth = maxDepth;
+    this.#options = options;
   }
 
   build(): Json {
@@ -104,7 +108,8 @@ class DocumentBuilder {
     const isPlain = event.style === SCALAR_STYLE.PLAIN;
     const size = NODE_SIZE + text.length;
     if (tag === '!!str' || tag === '!' || (tag === '' && !isPlain)) return { value: text, size, depth: 0 };
-    const meaning = plainScalar(text, this.#booleans);
+    const { booleans, roundsIntegers } = this.#options;
+    const meaning = plainScalar(text, booleans, roundsIntegers);
     if (meaning.type === 'refused') throw this.#problem(meaning.why, event);
     if (tag !== '' && !SCALAR_TAGS[tag]?.(meaning.value)) throw this.#badTag(tag, event);
     return { value: meaning.value, size, depth: 0 };
@@ -201,7 +206,8 @@ class DocumentBuilder {
     const size = parts.reduce((sum, part) => sum + part.size, NODE_SIZE);
     const depth = 1 + parts.reduce((deepest, part) => Math.max(deepest, part.depth), 0);
     if (size > MAX_SIZE) throw this.#problem('too large once aliases are written out', event);
-    if (depth > this.#maxDepth) throw this.#problem(`nested deeper than ${this.#maxDepth} levels`, event);
+    if (depth > this.#options.maxDepth)
+      throw this.#problem(`nested deeper than ${this.#options.maxDepth} levels`, event);
     return { value, size, depth };
   }
 

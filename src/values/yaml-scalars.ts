@@ -23,8 +23,10 @@ const NUMBER_START = /^[-+.]?[0-9]|^[-+]\./;
 /**
  * The meaning of an unquoted text, the same that helm finds in it: 0777 is octal, 1_000 is a thousand, 12:30:45 and
  * dates are strings. Numbers that JSON cannot carry exactly are refused.
+ *
+ * @param roundsIntegers whether integers beyond 2^53 are rounded instead
  */
-export function plainScalar(text: string, booleans: YamlBooleans): ScalarMeaning {
+export function plainScalar(text: string, booleans: YamlBooleans, roundsIntegers = false): ScalarMeaning {
   if (NULLS.has(text)) return { type: 'value', value: null };
   const isOld = booleans === 'yaml-1.1';
   if (TRUE.has(text) || (isOld && OLD_TRUE.has(text))) return { type: 'value', value: true };
@@ -32,7 +34,7 @@ export function plainScalar(text: string, booleans: YamlBooleans): ScalarMeaning
   if (NON_FINITE.test(text)) return { type: 'refused', why: 'numbers must be finite' };
   const value = NUMBER_START.test(text) ? numberOf(text.replaceAll('_', '')) : undefined;
   if (value === undefined) return { type: 'value', value: text };
-  const why = whyNotExact(value);
+  const why = roundsIntegers && Number.isFinite(value) ? undefined : whyNotExact(value);
   return why === undefined ? { type: 'value', value } : { type: 'refused', why };
 }
 

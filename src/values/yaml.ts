@@ -9,6 +9,8 @@ export interface YamlOptions {
   /** What messages call the text: a file path, or the key of a ConfigMap. */
   readonly source: string;
   readonly booleans: YamlBooleans;
+  /** Whether integers beyond 2^53 are rounded: bounds in schemas are compared only, never passed on. Default false. */
+  readonly roundsIntegers?: boolean;
 }
 
 export interface YamlText {
@@ -30,17 +32,19 @@ const MAX_CHARACTERS = 10_000_000;
  *
  * @throws OperatorError VALUES_INVALID naming source and line
  */
-export function parseYaml(text: string, { source, booleans }: YamlOptions): YamlText {
+export function parseYaml(text: string, options: YamlOptions): YamlText {
   try {
     if (text.startsWith('\u{FEFF}'))
       throw new YamlProblem('starts with a byte order mark: save it without', 0);
     if (text.length > MAX_CHARACTERS)
       throw new YamlProblem(`too large: ${text.length} characters, at most ${MAX_CHARACTERS} are read`, 0);
-    return buildDocument(text, readEvents(text), booleans, MAX_DEPTH);
+    return buildDocument(text, readEvents(text), { ...options, maxDepth: MAX_DEPTH });
   } catch (error) {
     if (!(error instanceof YamlProblem)) throw error;
     const line = text.slice(0, error.offset).split('\n').length;
-    throw new OperatorError('VALUES_INVALID', `${source}:${line}: ${error.message}`, { cause: error.cause });
+    throw new OperatorError('VALUES_INVALID', `${options.source}:${line}: ${error.message}`, {
+      cause: error.cause,
+    });
   }
 }
 

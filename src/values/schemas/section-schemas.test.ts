@@ -158,3 +158,8 @@ test('references that multiply are refused', () => {
 test('an empty file is as good as none', () => {
   expect(parseSectionSchemas(file('# later\n'), undefined, check)).toEqual({});
 });
+
+test('bounds beyond what values can hold are taken as they are', () => {
+  const schema = '{type: integer, minimum: -9223372036854775808, maximum: 9223372036854775807}';
+  expect(problemsOfA(schema, Number.MAX_SAFE_INTEGER)).toEqual([]);
+});

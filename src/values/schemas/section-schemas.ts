@@ -52,7 +52,11 @@ type SchemaType = 'config' | 'values';
 function load(type: SchemaType, file: SchemaText | undefined): JsonObject | undefined {
   if (file === undefined) return undefined;
   return inFile(type, file, () => {
-    const { value } = parseYaml(file.text, { source: file.path, booleans: 'yaml-1.1' });
+    const { value } = parseYaml(file.text, {
+      source: file.path,
+      booleans: 'yaml-1.1',
+      roundsIntegers: true,
+    });
     if (value === null) return undefined;
     return expandReferences(asMap(value));
   });
