@@ -25,6 +25,9 @@ const NODE_FLAGS = [
   '--no-warnings',
 ];
 
+/** Hooks may make up programs as they go, so there is no end to bad ones. */
+const MAX_SUSPECTS = 500;
+
 export interface JqBuiltinOptions {
   readonly clock: Clock;
   /** Longest time for one object, in milliseconds. */
@@ -38,14 +41,14 @@ export interface JqBuiltinOptions {
 export class JqBuiltin implements JqEngine {
   readonly name = 'built-in';
   readonly #process: JqProcess;
+  /** For programs that ended a process once: the others shall not wait for them again. */
+  readonly #suspectProcess: JqProcess;
+  readonly #suspects = new Set<string>();
 
   constructor({ clock, timeLimitMs }: JqBuiltinOptions) {
-    this.#process = new JqProcess({
-      file: process.execPath,
-      args: [...NODE_FLAGS, MAIN_FILE],
-      clock,
-      timeLimitMs,
-    });
+    const options = { file: process.execPath, args: [...NODE_FLAGS, MAIN_FILE], clock, timeLimitMs };
+    this.#process = new JqProcess(options);
+    this.#suspectProcess = new JqProcess(options);
   }
 
   async compile(program: string, signal: AbortSignal): Promise<JqFilter> {
@@ -63,15 +66,20 @@ export class JqBuiltin implements JqEngine {
     };
   }
 
-  stop(): Promise<void> {
-    return this.#process.stop();
+  async stop(): Promise<void> {
+    await Promise.all([this.#process.stop(), this.#suspectProcess.stop()]);
   }
 
   async #ask(request: BuiltinRequest, signal: AbortSignal): Promise<string> {
+    const { program } = request;
+    const asked = this.#suspects.has(program) ? this.#suspectProcess : this.#process;
     try {
-      return await this.#process.ask(requestLine(request), signal);
+      return await asked.ask(requestLine(request), signal);
     } catch (error) {
-      throw error instanceof OperatorError ? withProgram(request.program, error) : error;
+      if (!(error instanceof OperatorError)) throw error;
+      if (this.#suspects.size >= MAX_SUSPECTS) this.#suspects.clear();
+      this.#suspects.add(program);
+      throw withProgram(program, error);
     }
   }
 }

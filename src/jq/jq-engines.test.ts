@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { FakeClock } from '../../test/support/fake-clock.ts';
+import { jqForTests } from '../../test/support/jq/jq-program.ts';
 import { parseJson } from '../lib/json.ts';
 import { silentLogger } from '../lib/log.ts';
 import type { JqEngine } from './jq-engine.ts';
@@ -11,6 +12,7 @@ import { parseJqVersion, selectJqEngine } from './select-jq-engine.ts';
 
 const never = new AbortController().signal;
 const clock = new FakeClock();
+const pinnedJq = await jqForTests();
 const pathVariable = process.env['PATH'] ?? '';
 
 function hasJq(): boolean {
@@ -101,14 +103,19 @@ const PROGRAMS: readonly [program: string, outputs: readonly unknown[]][] = [
   ['"🙂ü"|length, explode', [2, [128_578, 252]]],
 ];
 
-describe.each(['auto', 'builtin'])('the engine %s', (jqPath) => {
-  const isMissing = jqPath === 'auto' && !hasJq();
+describe.each([
+  ['of PATH', 'auto'],
+  ['built in', 'builtin'],
+  ['1.8.2', pinnedJq],
+])('jq %s', (_, jqPath) => {
+  const isMissing = jqPath === undefined || (jqPath === 'auto' && !hasJq());
   let engine: JqEngine;
 
   beforeAll(async () => {
+    if (jqPath === undefined) return;
     engine = await selectJqEngine({ jqPath, pathVariable, log: silentLogger, clock }, never);
   });
-  afterAll(() => engine.stop());
+  afterAll(() => engine?.stop());
 
   test.skipIf(isMissing).each(PROGRAMS)('apply() of %s gives %j', async (program, outputs) => {
     const filter = await engine.compile(program, never);
@@ -177,7 +184,7 @@ describe.each(['auto', 'builtin'])('the engine %s', (jqPath) => {
     'apply() survives a filter that eats all memory',
     async () => {
       // Doubled until nothing holds it: text grows fastest in jq, but is shared in the built-in engine.
-      const seed = jqPath === 'auto' ? '"text"' : '[1, 2, 3]';
+      const seed = jqPath !== 'builtin' ? '"text"' : '[1, 2, 3]';
       const program = `if .eat then reduce range(40) as $i (${seed}; . + .) else .n end`;
       const filter = await engine.compile(program, never);
       const eater = filter.apply({ eat: true }, never).catch((error: unknown) => error);
@@ -202,7 +209,10 @@ describe.each(['auto', 'builtin'])('the engine %s', (jqPath) => {
   });
 
   test.skipIf(isMissing)('stop() ends open calls and refuses new ones', async () => {
-    const other = await selectJqEngine({ jqPath, pathVariable, log: silentLogger, clock }, never);
+    const other = await selectJqEngine(
+      { jqPath: jqPath ?? 'auto', pathVariable, log: silentLogger, clock },
+      never,
+    );
     const filter = await other.compile('last(range(1000000000000))', never);
     const open = filter.apply({}, never).catch((error: unknown) => error);
     await other.stop();

