@@ -15,6 +15,7 @@ import { helmTests } from './helm.ts';
 import { hookProcessTests } from './hook-processes.ts';
 import { inProcessHookTests } from './in-process-hooks.ts';
 import { isolationTests } from './isolation.ts';
+import { jqEngineTests } from './jq-engines.ts';
 import { mainLoopTests } from './main-loop.ts';
 import { metricsFromHooksTests } from './metrics-from-hooks.ts';
 import { moduleLifecycleTests } from './module-lifecycle.ts';
@@ -56,6 +57,7 @@ export function lifecycleTests(backend: () => Backend): void {
   hookProcessTests(backend);
   exactNumberTests(backend);
   failingFilterTests(backend);
+  jqEngineTests(backend);
   scheduleTests(backend);
   eventRuleTests(backend);
 }
