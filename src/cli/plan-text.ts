@@ -9,6 +9,7 @@ const ACTIONS: Readonly<
   upgrade: { sign: '~', word: 'upgrade', style: 'yellow' },
   none: { sign: '=', word: 'no change', style: 'dim' },
   delete: { sign: '-', word: 'delete', style: 'red' },
+  orphan: { sign: '-', word: 'leave to itself', style: 'yellow' },
   purge: { sign: '-', word: 'purge', style: 'red' },
   'stay-off': { sign: ' ', word: 'stays off', style: 'dim' },
 };
@@ -79,6 +80,7 @@ function summary({ modules }: Plan): string {
     `${count('delete', 'purge')} to delete`,
     `${count('none', 'stay-off')} without a change`,
   ];
+  if (count('orphan') > 0) parts.push(`${count('orphan')} to leave to themselves`);
   if (failed > 0) parts.push(`${failed} that cannot be told`);
   return `Modules: ${parts.join(', ')}.`;
 }

@@ -48,7 +48,7 @@ export async function collectPlan(
   const known = new Set<string>(operator.modules.map(({ name }) => name));
   const unknown = releases.filter(({ name }) => !known.has(name) && name !== operator.deps.ignoredRelease);
   const purged = unknown
-    .filter((release) => release.isOwned && isWanted(release))
+    .filter((release) => release.isOwned && release.isKept !== true && isWanted(release))
     .map(
       ({ name }): ModulePlan => ({
         ...NOTHING,
@@ -76,7 +76,8 @@ async function planOfDisabled(
   release: ReleaseSummary | undefined,
   signal: AbortSignal,
 ): Promise<PlanOfModule> {
-  if (release === undefined) return { ...NOTHING, action: 'stay-off' };
+  if (release === undefined || !release.isOwned) return { ...NOTHING, action: 'stay-off' };
+  if (module.manifest.deletionPolicy === 'orphan') return { ...NOTHING, action: 'orphan' };
   const problems: string[] = [];
   const hooks = await hooksOrNone(() => operator.deps.loadModuleHooks(module, signal), problems, signal);
   const deleting = hooks.filter(

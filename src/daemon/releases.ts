@@ -12,6 +12,7 @@ export function releasesOf(driver: HelmDriver): Releases {
     uninstall: async (name, options, signal) => {
       await driver.uninstall(name, signal, options);
     },
+    keep: (name, isKept, signal) => driver.keep(name, isKept, signal),
     disown: (name, signal) => driver.disown(name, signal),
     list: (signal) => driver.listReleases(signal),
     pauseMonitor: (module) => driver.monitors.pause(module),

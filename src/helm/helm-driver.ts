@@ -13,7 +13,7 @@ import { KeyedLock } from './keyed-lock.ts';
 import { MonitorSet } from './monitor-set.ts';
 import { firstAbsent } from './object-presence.ts';
 import { createHolder } from './release-holder.ts';
-import { isOwned, LABELS_WHEN_DISOWNED } from './release-labels.ts';
+import { isKept, isOwned, LABELS_WHEN_DISOWNED, labelsWhenKept } from './release-labels.ts';
 import { ReleaseNotices } from './release-notices.ts';
 import type { ReleaseStatus } from './release-record.ts';
 import { ReleaseStore } from './release-store.ts';
@@ -64,6 +64,8 @@ export interface ReleaseSummary {
   readonly status: ReleaseStatus;
   /** Whether an addon-operator made it. */
   readonly isOwned: boolean;
+  /** Set when the release stays although its module is gone. */
+  readonly isKept?: boolean;
 }
 
 export interface HelmDriver {
@@ -75,6 +77,8 @@ export interface HelmDriver {
   exists(release: string, signal: AbortSignal): Promise<boolean>;
   /** Stops monitoring a release and takes our labels from it: from now on it is nobody's. A missing one is fine. */
   disown(release: string, signal: AbortSignal): Promise<void>;
+  /** Notes on a release whether it stays when its module is gone. A missing one is fine. */
+  keep(release: string, isKept: boolean, signal: AbortSignal): Promise<void>;
   /** Every release in the namespace in any state, by name. */
   listReleases(signal: AbortSignal): Promise<readonly ReleaseSummary[]>;
   /** What the newest revision of a release consists of, as YAML; empty when there is none. */
@@ -119,6 +123,13 @@ export async function createHelmDriver(options: HelmDriverOptions): Promise<Helm
         if (latest === undefined) return;
         await context.store.setMetadata(release, latest.revision, { labels: LABELS_WHEN_DISOWNED }, signal);
       }),
+    keep: (release, isKept, signal) =>
+      locks.run(release, signal, async () => {
+        const latest = await context.store.latest(release, signal);
+        if (latest === undefined) return;
+        const labels = labelsWhenKept(isKept);
+        await context.store.setMetadata(release, latest.revision, { labels }, signal);
+      }),
     listReleases: async (signal) => {
       const revisions = await context.store.latestOfAll(signal);
       context.sharedReads.setReleases(revisions);
@@ -127,6 +138,7 @@ export async function createHelmDriver(options: HelmDriverOptions): Promise<Helm
         revision,
         status,
         isOwned: isOwned(labels),
+        ...(isKept(labels) && { isKept: true }),
       }));
     },
     forgetReads: () => context.sharedReads.forget(),

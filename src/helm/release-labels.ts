@@ -87,8 +87,23 @@ export function labelsWhenDeployed(facts: {
   };
 }
 
-/** Labels that are removed, as a merge patch says it, from the record of a release that is nobody's any more. */
-export const LABELS_WHEN_DISOWNED: Readonly<Record<string, null>> = {
+/** Says that the release stays when its module is gone. */
+export const KEEP_LABEL = 'addon-operator/keep';
+const KEEP = 'true';
+
+/** Whether nobody but a person may remove the release. */
+export function isKept(labels: Labels): boolean {
+  return labels[KEEP_LABEL] === KEEP;
+}
+
+/** What changes, as a merge patch says it, on the record of a release that is to stay, or not any more. */
+export function labelsWhenKept(isKept: boolean): Readonly<Record<string, string | null>> {
+  return { [KEEP_LABEL]: isKept ? KEEP : null };
+}
+
+/** What changes, as a merge patch says it, on the record of a release that is nobody's any more. */
+export const LABELS_WHEN_DISOWNED: Readonly<Record<string, string | null>> = {
+  ...labelsWhenKept(true),
   [OWNER_LABEL]: null,
   [DIGEST_LABEL]: null,
   [REVISION_LABEL]: null,

@@ -27,6 +27,8 @@ export interface ModuleState {
   hasSucceeded: boolean;
   /** The last run failed in the phase `helm`. */
   hasHelmFailed: boolean;
+  /** It is noted on the release that it stays when the module is gone. */
+  isReleaseKept: boolean;
   /** Why the last attempt failed; empty after a success. */
   lastError: string;
   /** The last attempt of a ModuleRun that ended; undefined before. */
@@ -48,6 +50,7 @@ export function newModuleState(module: Module): ModuleState {
     synchronization: new Synchronization(),
     hasSucceeded: false,
     hasHelmFailed: false,
+    isReleaseKept: false,
     lastError: '',
     lastRun: undefined,
   };

@@ -6,6 +6,8 @@ export interface ReleaseInCluster {
   readonly revision: number;
   /** Whether a daemon of ours made it. */
   readonly isOwned: boolean;
+  /** Set when the release stays although its module is gone. */
+  readonly isKept?: boolean;
 }
 
 /** What the operator asks of helm. The release of a module has the module's name. */
@@ -27,6 +29,8 @@ export interface Releases {
   uninstall(name: string, options: { readonly includeForeign: boolean }, signal: AbortSignal): Promise<void>;
   /** Takes our labels from a release, so that it is nobody's: it stays, whatever becomes of its module. */
   disown(name: string, signal: AbortSignal): Promise<void>;
+  /** Notes on a release whether it stays when its module is gone. */
+  keep(name: string, isKept: boolean, signal: AbortSignal): Promise<void>;
   list(signal: AbortSignal): Promise<readonly ReleaseInCluster[]>;
   /** Until the returned function is called, nobody looks whether objects of the release are missing. */
   pauseMonitor(module: string): () => void;

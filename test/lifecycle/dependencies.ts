@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { type Backend, World } from '../support/world.ts';
 import { announcer, configMapChart, under } from '../support/world-files.ts';
@@ -93,5 +94,24 @@ export function dependencyTests(backend: () => Backend): void {
     expect(await world.get('configmaps', 'safe')).toBeDefined();
     await world.putConfig({ safeEnabled: 'false' });
     await world.log.untilPrinted('free beforeHelm', 2);
+    await world.stop();
+    await rm(`${world.directory}/modules/002-safe`, { recursive: true });
+    await world.converge();
+    await world.log.untilMessage(
+      'Releases without a module stay, as the deletionPolicy of their modules was',
+    );
+    await world.daemon.operator.main.untilEmpty();
+    expect(await world.get('configmaps', 'safe')).toBeDefined();
+    await world.stop();
+    await world.write('modules', {
+      ...under('002-safe', configMapChart('safe', 'safe')),
+      '002-safe/module.yaml': 'deletionPolicy: delete\n',
+      'values.yaml': 'freeEnabled: true\nsafeEnabled: true\n',
+    });
+    await world.putConfig({});
+    await world.converge();
+    await world.putConfig({ safeEnabled: 'false' });
+    await world.log.untilMessage('ModuleDelete success, module is deleted');
+    expect(await world.get('configmaps', 'safe')).toBeUndefined();
   });
 }

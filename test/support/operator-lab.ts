@@ -340,6 +340,7 @@ export class OperatorLab {
         await this.#call(`uninstall ${release}`);
         this.releases.delete(release);
       },
+      keep: (release: string, isKept: boolean) => this.#call(`${isKept ? 'keep' : 'let go'} ${release}`),
       disown: async (release: string) => {
         await this.#call(`disown ${release}`);
         this.releases.delete(release);

@@ -4,6 +4,7 @@ import type { Discovery } from '../../modules/discovery.ts';
 import type { QueueEntry, TaskOutcome, TaskQueue } from '../../queue/task-queue.ts';
 import { GLOBAL_SECTION } from '../../values/module-key.ts';
 import type { Operator } from '../operator.ts';
+import type { ReleaseInCluster } from '../releases.ts';
 import { rethrowAbort } from '../rethrow-abort.ts';
 import { countsForConverge, type GlobalHookRun, type Task } from '../tasks.ts';
 import { moduleTasks } from './module-tasks.ts';
@@ -58,7 +59,9 @@ async function discover(
   const { deps, modules } = operator;
   try {
     const [content, flags] = [deps.configMapContent(), deps.dynamicFlags.all];
-    const owned = (await deps.releases.list(signal)).filter(({ isOwned }) => isOwned);
+    const all = await deps.releases.list(signal);
+    await letGo(operator, all, signal);
+    const owned = all.filter(({ isOwned }) => isOwned);
     const releases = new Set(owned.map(({ name }) => name));
     const started = operator.startedModules;
     operator.deployed = new Set(
@@ -83,6 +86,19 @@ async function discover(
     );
     return { type: 'retry', error, delayMs: DISCOVERY_RETRY_MS };
   }
+}
+
+/** Takes the note that a release stays from those whose modules do not say so any more. */
+async function letGo(
+  { deps, modules }: Operator,
+  releases: readonly ReleaseInCluster[],
+  signal: AbortSignal,
+): Promise<void> {
+  const deletable = new Set<string>(
+    modules.filter(({ manifest }) => manifest.deletionPolicy === 'delete').map(({ name }) => name),
+  );
+  for (const { name, isKept } of releases)
+    if (isKept === true && deletable.has(name)) await deps.releases.keep(name, false, signal);
 }
 
 function tellDecisions({ deps: { log }, modules, enabledModules }: Operator, discovery: Discovery): void {

@@ -151,6 +151,10 @@ async function runHelmPhase(
       };
       await releases.deploy(module, visibleToHelm(values, module.name), options, signal);
       metrics.moduleHelm({ module: module.name, activation }, (clock.now() - helmStartedMs) / 1_000);
+      if (module.manifest.deletionPolicy !== 'delete' && !state.isReleaseKept) {
+        await releases.keep(module.name, true, signal);
+        state.isReleaseKept = true;
+      }
     }
     const before = values.checksum(module.name);
     await runLifecycleHooks(operator, state, 'afterHelm', activation, signal);

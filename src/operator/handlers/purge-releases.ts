@@ -15,9 +15,16 @@ export async function handleDiscoverReleases(
 ): Promise<TaskOutcome<Task>> {
   const { releases, ignoredRelease, purgesForeignReleases, log } = operator.deps;
   const known = new Set<string>(operator.modules.map((module) => module.name));
-  const unknown = (await releases.list(signal)).filter(
+  const withoutModule = (await releases.list(signal)).filter(
     ({ name }) => !known.has(name) && name !== ignoredRelease,
   );
+  const kept = withoutModule.filter(({ isKept }) => isKept === true);
+  if (kept.length > 0)
+    log.warn(
+      { releases: namesOf(kept) },
+      'Releases without a module stay, as the deletionPolicy of their modules was',
+    );
+  const unknown = withoutModule.filter(({ isKept }) => isKept !== true);
   const [toPurge, spared] = purgesForeignReleases
     ? [unknown, []]
     : [unknown.filter(({ isOwned }) => isOwned), unknown.filter(({ isOwned }) => !isOwned)];

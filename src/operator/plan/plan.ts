@@ -4,9 +4,9 @@ import type { ObjectChange } from './manifest-changes.ts';
 
 /**
  * What a daemon would do with a module: `install`, `upgrade`, `none` where its release is up to date or it has no
- * chart; `delete` the release of a module that is disabled; `purge` a release of ours without a module; `stay-off`.
+ * chart; `delete` the release of a module that is disabled; `orphan` it where its deletion policy says so; `purge` a release of ours without a module; `stay-off`.
  */
-export type ModuleAction = 'install' | 'upgrade' | 'none' | 'delete' | 'purge' | 'stay-off';
+export type ModuleAction = 'install' | 'upgrade' | 'none' | 'delete' | 'orphan' | 'purge' | 'stay-off';
 
 /** A hook that would run, and at which points. */
 export interface PlannedHook {
