@@ -63,6 +63,20 @@ test('a module that requires two failing ones waits for both', async () => {
   expect(lab.calls.at(-1)).toBe('deploy web');
 });
 
+test('a module that waits for a failing one can be deleted at once', async () => {
+  await using lab = await operatorLab(['db', requiring('web', 2, 'db')], HOOKS, ISOLATE);
+  await lab.converge();
+  lab.behaviours.set('db/a.sh', failing);
+  lab.operator.queueConverge('ReloadAllModules', 'test');
+  await lab.settle();
+  expect(lab.operator.deps.queues.get('isolated_db').length).toBe(2);
+  lab.enabled.delete('web');
+  lab.operator.restartConverge('KubeConfigChanged', 'test');
+  await lab.settle();
+  expect([...lab.releases]).toEqual(['db']);
+  expect(lab.operator.deps.queues.get('isolated_db').entries).toMatchObject([{ task: { module: 'db' } }]);
+});
+
 test('a deletion that fails holds up only the deletion of what it requires', async () => {
   const hooks = { 'web/h.sh': { afterDeleteHelm: 1 } };
   await using lab = await operatorLab(['db', requiring('web', 2, 'db'), 'dns'], hooks, ISOLATE);

@@ -34,6 +34,7 @@ export function isolatedModules(operator: Operator): readonly ModuleName[] {
  */
 export function divert(operator: Operator, task: Task, queue: TaskQueue<Task>): boolean {
   if (!isModuleTask(task) || !isOrdered(queue)) return false;
+  if (task.type === 'ModuleDelete') forgetRuns(operator, task.module);
   const own = isIsolated(queue) ? undefined : isolatedQueueOf(operator, task.module);
   const target = own ?? queueOfNeighbour(operator, task);
   if (target === undefined || target === queue) return false;
@@ -44,6 +45,14 @@ export function divert(operator: Operator, task: Task, queue: TaskQueue<Task>): 
   target.append(withoutGroup(task));
   if (task.type === 'ModuleRun' || task.type === 'ModuleDelete') retryNow(target, task.module);
   return true;
+}
+
+/** Of a module to be deleted: what only waits for others must not hold the deletion up. */
+function forgetRuns({ deps }: Operator, module: ModuleName): void {
+  const own = `${ISOLATED_QUEUE_PREFIX}${module}`;
+  for (const queue of deps.queues.all)
+    if (isIsolated(queue) && queue.name !== own)
+      queue.remove((task) => task.type === 'ModuleRun' && task.module === module);
 }
 
 /** Takes a task that failed out of the common queues, so that all others go on. Returns whether that was done. */
