@@ -137,6 +137,24 @@ export const JQ_DIFFERENCES: readonly JqDifference[] = [
     '{"error":"nothing is not a valid format"}',
     COMPILE_ERROR,
   ]),
+  difference('last digits of `exp10`, `gamma`, `lgamma`', 'exp10', '8', [
+    '[100000000]',
+    '[99999999.99999999]',
+    '[99999999.99999999]',
+    '[100000000]',
+  ]),
+  difference('weekday and day of the year of a time without date', 'strptime("%H:%M") | .[6:]', '"10:20"', [
+    '[[0,364]]',
+    '[[8,367]]',
+    '[[8,367]]',
+    ERROR,
+  ]),
+  difference('slices in messages', '.[0:1]', '{}', [
+    '{"error":"Cannot index object with object ({\\"end\\":1,\\"start\\":0})"}',
+    '{"error":"Cannot index object with object ({\\"start\\":0,\\"end\\":1})"}',
+    '{"error":"Cannot index object with object"}',
+    ERROR,
+  ]),
 ];
 
 function difference(
