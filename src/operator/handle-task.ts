@@ -88,7 +88,7 @@ async function dispatch(
     case 'ModuleEnsureCRDs':
       return handleModuleEnsureCrds(operator, task, signal);
     case 'ModuleDelete':
-      return handleModuleDelete(operator, task, signal);
+      return handleModuleDelete(operator, task, queue, signal);
     case 'DiscoverHelmReleases':
       return handleDiscoverReleases(operator, signal);
     case 'ModulePurge':

@@ -143,6 +143,7 @@ echo "${own} is alone"`,
     await parallel.converge();
     expect(parallel.log.printed.slice(0, 2).toSorted()).toEqual(['a met b', 'b met a']);
     expect(parallel.log.printed[2]).toBe('c beforeHelm');
+    expect(new Set(parallel.log.records.map((record) => record['queue']))).toContain('parallel_queue_1');
   });
 
   test('a failing module of a parallel run is repeated in its queue, and the waiting task shows why', async () => {

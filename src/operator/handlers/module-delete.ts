@@ -1,5 +1,5 @@
 import { factsOf, messageOf } from '../../lib/errors.ts';
-import type { TaskOutcome } from '../../queue/task-queue.ts';
+import type { TaskOutcome, TaskQueue } from '../../queue/task-queue.ts';
 import { type ModuleState, newModuleState } from '../module-state.ts';
 import type { Operator } from '../operator.ts';
 import { rethrowAbort } from '../rethrow-abort.ts';
@@ -12,6 +12,7 @@ type DeleteTask = Extract<Task, { type: 'ModuleDelete' }>;
 export async function handleModuleDelete(
   operator: Operator,
   task: DeleteTask,
+  { name: queue }: TaskQueue<Task>,
   signal: AbortSignal,
 ): Promise<TaskOutcome<Task>> {
   const state = operator.stateOf(task.module);
@@ -22,7 +23,7 @@ export async function handleModuleDelete(
       await leaveModule(operator, state, signal);
       return { type: 'success' };
     }
-    await deleteModule(operator, state, signal);
+    await deleteModule(operator, state, queue, signal);
     log.info({ module: task.module }, 'ModuleDelete success, module is deleted');
     return { type: 'success' };
   } catch (error) {
@@ -37,9 +38,15 @@ export async function handleModuleDelete(
   }
 }
 
-async function deleteModule(operator: Operator, state: ModuleState, signal: AbortSignal): Promise<void> {
+async function deleteModule(
+  operator: Operator,
+  state: ModuleState,
+  queue: string,
+  signal: AbortSignal,
+): Promise<void> {
   const { releases, values, log } = operator.deps;
   const { module } = state;
+  const run = { activation: '', queue };
   await ensureHooks(operator, state, signal);
   // Should it be enabled again before all this is done, it starts from the beginning.
   Object.assign(state, { ...newModuleState(module), hooks: state.hooks });
@@ -47,13 +54,13 @@ async function deleteModule(operator: Operator, state: ModuleState, signal: Abor
   await releases.stopMonitor(module.name);
   if (module.chart !== 'none') {
     if (await releases.exists(module.name, signal)) {
-      await runLifecycleHooks(operator, state, 'beforeDeleteHelm', '', signal);
+      await runLifecycleHooks(operator, state, 'beforeDeleteHelm', run, signal);
       await releases.uninstall(module.name, { includeForeign: false }, signal);
     } else {
       log.warn({ module: module.name }, 'Cannot find helm release for module.');
     }
   }
-  await runLifecycleHooks(operator, state, 'afterDeleteHelm', '', signal);
+  await runLifecycleHooks(operator, state, 'afterDeleteHelm', run, signal);
   await stopModule(operator, state, signal);
   values.forgetPatches(module.name);
 }

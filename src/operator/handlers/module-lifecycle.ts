@@ -2,7 +2,7 @@ import { bindingCount, hooksInOrder } from '../../hooks/hook.ts';
 import type { LifecycleBinding } from '../../hooks/hook-config.ts';
 import { messageOf, OperatorError } from '../../lib/errors.ts';
 import type { ModuleState } from '../module-state.ts';
-import { MAIN_QUEUE, type Operator } from '../operator.ts';
+import type { Operator } from '../operator.ts';
 import type { ModuleHookRun } from '../tasks.ts';
 import { taskLogger } from './hook-run.ts';
 
@@ -19,6 +19,13 @@ export async function ensureHooks(
   for (const hook of hooks) metrics.setBindingCount(state.module.name, hook.name, bindingCount(hook));
 }
 
+/** What lifecycle hooks run for. */
+export interface LifecycleRun {
+  readonly activation: string;
+  /** Name of the queue whose task runs them. */
+  readonly queue: string;
+}
+
 /**
  * Runs the hooks of a module that have a lifecycle binding, one after another.
  *
@@ -28,7 +35,7 @@ export async function runLifecycleHooks(
   operator: Operator,
   state: ModuleState,
   binding: LifecycleBinding,
-  activation: string,
+  { activation, queue }: LifecycleRun,
   signal: AbortSignal,
 ): Promise<void> {
   const runtimes = state.hooks ?? [];
@@ -48,7 +55,7 @@ export async function runLifecycleHooks(
     };
     await runtime.waitForTurn(signal);
     try {
-      await operator.deps.execution.run(run, MAIN_QUEUE, taskLogger(operator, run, MAIN_QUEUE), signal);
+      await operator.deps.execution.run(run, queue, taskLogger(operator, run, queue), signal);
     } catch (cause) {
       if (signal.aborted || !(cause instanceof OperatorError)) throw cause;
       throw new OperatorError(cause.code, `run hooks by binding ${binding}: ${messageOf(cause)}`, { cause });

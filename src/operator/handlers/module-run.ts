@@ -6,7 +6,7 @@ import type { Operator } from '../operator.ts';
 import { rethrowAbort } from '../rethrow-abort.ts';
 import { isSynchronization, type ModuleRun, type Task } from '../tasks.ts';
 import { queuedSynchronizations, queueSynchronizations } from './enable-global-hook.ts';
-import { ensureHooks, runLifecycleHooks } from './module-lifecycle.ts';
+import { ensureHooks, type LifecycleRun, runLifecycleHooks } from './module-lifecycle.ts';
 
 /** What one step says: go on with the phase the state has now, or stop here with an outcome. */
 type Step = { readonly type: 'next' } | { readonly type: 'stop'; readonly outcome: TaskOutcome<Task> };
@@ -50,6 +50,10 @@ export async function handleModuleRun(
   }
 }
 
+function runIn({ activation }: ModuleRun, { name: queue }: TaskQueue<Task>): LifecycleRun {
+  return { activation, queue };
+}
+
 function noteRun(
   state: ModuleState,
   startedAtMs: number,
@@ -70,7 +74,7 @@ async function runPhase(
     case 'startup':
       await ensureHooks(operator, state, signal);
       await operator.deps.setWebhooks(state.hooks ?? [], true, signal);
-      await runLifecycleHooks(operator, state, 'onStartup', task.activation, signal);
+      await runLifecycleHooks(operator, state, 'onStartup', runIn(task, queue), signal);
       state.phase = 'synchronization';
       return NEXT;
     case 'synchronization':
@@ -88,7 +92,7 @@ async function runPhase(
       if (lost.length > 0) return repeatAfter(lost);
       // Also of a module that was disabled for a moment: discovery had ended them.
       for (const runtime of state.hooks ?? []) operator.deps.setSchedules(runtime, true);
-      return { type: 'stop', outcome: await runHelmPhase(operator, state, task, signal) };
+      return { type: 'stop', outcome: await runHelmPhase(operator, state, task, queue, signal) };
     }
   }
 }
@@ -133,15 +137,17 @@ async function runHelmPhase(
   operator: Operator,
   state: ModuleState,
   task: ModuleRun,
+  queue: TaskQueue<Task>,
   signal: AbortSignal,
 ): Promise<TaskOutcome<Task>> {
   const { values, releases, log, metrics, clock } = operator.deps;
   const { module } = state;
   const { activation } = task;
+  const run = runIn(task, queue);
   const resumeMonitor = releases.pauseMonitor(module.name);
   try {
-    if (mustRepeatStartup(state)) await runLifecycleHooks(operator, state, 'onStartup', activation, signal);
-    await runLifecycleHooks(operator, state, 'beforeHelm', activation, signal);
+    if (mustRepeatStartup(state)) await runLifecycleHooks(operator, state, 'onStartup', run, signal);
+    await runLifecycleHooks(operator, state, 'beforeHelm', run, signal);
     if (module.chart !== 'none') {
       const helmStartedMs = clock.now();
       values.checkForHelm(module.name);
@@ -157,7 +163,7 @@ async function runHelmPhase(
       }
     }
     const before = values.checksum(module.name);
-    await runLifecycleHooks(operator, state, 'afterHelm', activation, signal);
+    await runLifecycleHooks(operator, state, 'afterHelm', run, signal);
     state.hasSucceeded = true;
     state.hasHelmFailed = false;
     state.lastError = '';
