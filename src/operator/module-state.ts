@@ -18,7 +18,8 @@ export type ModulePhase =
 
 /** What the daemon remembers of a module while it is enabled. */
 export interface ModuleState {
-  readonly module: Module;
+  /** As it was last read from disk. */
+  module: Module;
   phase: ModulePhase;
   /** In name order; undefined until they were asked for their configuration. */
   hooks: readonly HookRuntime[] | undefined;

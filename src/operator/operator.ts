@@ -146,6 +146,10 @@ export class Operator {
 
   setModules(modules: readonly Module[]): void {
     this.#modules = inRunOrder(modules);
+    for (const module of modules) {
+      const state = this.moduleStates.get(module.name);
+      if (state !== undefined) state.module = module;
+    }
   }
 
   isEnabled(module: ModuleName): boolean {

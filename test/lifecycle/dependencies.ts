@@ -67,6 +67,33 @@ export function dependencyTests(backend: () => Backend): void {
     await expect(wrong.start()).rejects.toThrow(/module\.yaml: require: unknown key.*\n.*deletionPolicy: /s);
   });
 
+  test('files that cannot be used leave the running modules as they are until they are mended', async () => {
+    await using world = await World.create(backend(), {
+      modules: {
+        'values.yaml': 'webEnabled: true\ndbEnabled: true\n',
+        '001-web/hooks/hook.sh': SAYS('web'),
+        '002-db/hooks/hook.sh': SAYS('db'),
+      },
+    });
+    await world.converge();
+    await world.write('modules', {
+      '001-web/module.yaml': 'requires: [{name: db}]\n',
+      '002-db/module.yaml': 'requires: [{name: web}]\n',
+    });
+    world.daemon.operator.main.append({ type: 'ReloadFiles', trigger: 'test' });
+    await world.log.until((records) =>
+      records.some(({ error }) => String(error).includes('circle: web -> db -> web')),
+    );
+    await world.log.untilPrinted('db beforeHelm', 2);
+    expect(world.daemon.operator.enabledModules).toEqual(['web', 'db']);
+    await world.write('modules', { '002-db/module.yaml': 'version: "1.0.0"\n' });
+    world.daemon.operator.main.append({ type: 'ReloadFiles', trigger: 'test' });
+    await world.log.untilPrinted('web beforeHelm', 3);
+    const [web, db] = ['web beforeHelm', 'db beforeHelm'];
+    expect(world.log.printed).toEqual([web, db, web, db, db, web]);
+    expect(world.daemon.operator.stateOf('db' as never)?.module.version).toBe('1.0.0');
+  });
+
   test('an orphaned module leaves its release behind, and a protected one stays enabled', async () => {
     await using world = await World.create(backend(), {
       modules: {
