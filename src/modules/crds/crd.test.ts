@@ -32,3 +32,13 @@ test('parseCrdFile() drops schema keys the API server does not know, but no prop
     ],
   });
 });
+
+test('parseCrdFile() takes bounds of 64 bits as the API server does', () => {
+  const schema = '{type: integer, maximum: 9223372036854775807}';
+  const text = `${HEAD}metadata: {name: a}\nspec: {versions: [{name: v1, schema: {openAPIV3Schema: ${schema}}}]}\n`;
+  const { crds, problems } = parseCrdFile(text, 'x');
+  expect(problems).toEqual([]);
+  expect(crds[0]?.spec).toEqual({
+    versions: [{ name: 'v1', schema: { openAPIV3Schema: { type: 'integer', maximum: 2 ** 63 } } }],
+  });
+});

@@ -31,7 +31,12 @@ export function parseCrdFile(text: string, path: string): CrdFile {
   for (const document of text.split(DOCUMENT_MARK)) {
     try {
       // The lines before it are kept as empty ones, so that messages name the line of the file.
-      const { value } = parseYaml('\n'.repeat(line) + document, { source: path, booleans: 'yaml-1.1' });
+      const { value } = parseYaml('\n'.repeat(line) + document, {
+        source: path,
+        booleans: 'yaml-1.1',
+        // The API server holds bounds of schemas as floating point numbers too.
+        roundsIntegers: true,
+      });
       if (value !== null) crds.push(crdOf(value));
     } catch (error) {
       const problem = messageOf(error);
