@@ -16,6 +16,7 @@ import type { ProcessRunner } from '../process/process-runner.ts';
 import type { Settings } from '../settings.ts';
 import { cacheDirectory } from '../tools/cache-directory.ts';
 import { pinnedHelm } from '../tools/pinned-tools.ts';
+import { parseYaml } from '../values/yaml.ts';
 import type { Cluster } from './connect-cluster.ts';
 import { guardedRunner } from './guarded-runner.ts';
 import { helmKubeconfig } from './helm-kubeconfig.ts';
@@ -115,14 +116,14 @@ export async function startBase(options: BaseOptions): Promise<BaseParts> {
       },
     },
   });
-  const helm = await startHelm(options, { tmpDir, runner, cluster });
+  const helm = await startHelm(options, { tmpDir, runner, cluster, reflectors });
   running.defer(() => helm.monitors.stopAll());
   return { tmpDir, runner, inProcess, hookEnv, cluster, jq, reflectors, helm };
 }
 
 async function startHelm(
   { settings, host, metrics, stop, operator }: BaseOptions,
-  { tmpDir, runner, cluster }: Pick<BaseParts, 'tmpDir' | 'runner' | 'cluster'>,
+  { tmpDir, runner, cluster, reflectors }: Pick<BaseParts, 'tmpDir' | 'runner' | 'cluster' | 'reflectors'>,
 ): Promise<HelmDriver> {
   const { clock, random, log, env } = host;
   const binary = await findHelm(
@@ -170,11 +171,19 @@ async function startHelm(
     timeoutMs: settings.helmTimeoutMs,
     extraLabels: settings.crdExtraLabels,
     random,
-    onOperation: ({ module, operation, durationMs }) =>
-      metrics.helmOperation(
-        { module, operation, activation: operator()?.activation ?? '' },
-        durationMs / 1_000,
-      ),
+    onOperation: ({ module, operation, durationMs }) => {
+      const states = [...(operator()?.moduleStates.values() ?? [])];
+      const state = states.find((other) => other.module.name === module);
+      const activation = state?.helmActivation ?? '';
+      metrics.helmOperation({ module, activation, operation }, durationMs / 1_000);
+    },
+    drift: {
+      mode: settings.driftMode,
+      reflectors,
+      readYaml: (text) => parseYaml(text, { source: 'rendered manifest', booleans: 'yaml-1.1' }).value,
+      isHeld: (module) => operator()?.deps.pauses.of(module) !== undefined,
+      onEvent: ({ type, module, resource }) => metrics.drift(type, module, resource),
+    },
     onFinding: (module, finding) => {
       const known = operator()?.modules.find(({ name }) => name === module);
       if (known === undefined) return;

@@ -1,6 +1,8 @@
 import { statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { ScheduleManager } from '../events/schedule/schedule-manager.ts';
+import type { Hook } from '../hooks/hook.ts';
+import { HooksAhead } from '../hooks/hooks-ahead.ts';
 import type { HookLoader } from '../hooks/load-hooks.ts';
 import { HookRunner, hookRunsOf } from '../hooks/run-hook.ts';
 import { ObjectPatcher } from '../kube/object-patch/object-patcher.ts';
@@ -14,6 +16,7 @@ import type { ModuleFlags } from '../modules/enablement.ts';
 import { parseExtenders } from '../modules/enablement.ts';
 import { type FoundModules, findModules } from '../modules/find-modules.ts';
 import { flagDecision } from '../modules/flag-decision.ts';
+import type { Module } from '../modules/module.ts';
 import { DynamicFlags } from '../operator/dynamic-flags.ts';
 import { taskHandler } from '../operator/handle-task.ts';
 import { HookExecution, type HookExecutionOptions } from '../operator/hook-execution.ts';
@@ -29,6 +32,7 @@ import type { ModuleName } from '../values/module-key.ts';
 import { ValuesStore } from '../values/values-store.ts';
 import { visibleToModule } from '../values/visible-values.ts';
 import type { BaseParts } from './base-parts.ts';
+import { queueActionMeasure } from './daemon-metrics.ts';
 import { type FailedTask, failedTask } from './failed-task.ts';
 import { createRuntime, type HookPartsDeps } from './hook-parts.ts';
 import type { DaemonHost } from './host.ts';
@@ -93,6 +97,9 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
   takeConfig(configMap, values, isFlaggedOff);
   const execution = createExecution({ ...options, values, dynamicFlags, followSecrets }, () => operator);
   const runScript = createScript(options, values);
+  const ahead = new HooksAhead();
+  const loadModuleHooks = (module: Module, signal: AbortSignal): Promise<readonly Hook[]> =>
+    loader.load(join(module.path, 'hooks'), { type: 'module', module: module.name }, signal);
   const hookParts: HookPartsDeps = { host, metrics, stop, ...base };
   const { schedules, scheduleManager } = createSchedules(options, () => operator);
   const webhooks = createWebhooks({ ...options, kube: base.cluster.main }, base.reflectors, () => operator);
@@ -101,6 +108,7 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
     random,
     handle: (entry, queue, signal) => handle(entry, queue, signal),
     onFailure: (queue, entry, failure) => tellFailure(host, failedTask(queue, entry, failure, operator)),
+    measure: queueActionMeasure(host, metrics),
   });
   const operator: Operator = new Operator(
     {
@@ -113,14 +121,23 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
       metrics,
       releases: releasesOf(base.helm),
       crds,
-      discover: (modules, deployed, signal) =>
-        discoverModules({ modules, deployed, flags: flags(), extenders }, runScript, signal),
+      discover: async (modules, deployed, signal) => {
+        const onEnabled = (module: Module): void => {
+          if (operator.moduleStates.get(module.name)?.hooks === undefined)
+            ahead.start(module.name, () => loadModuleHooks(module, stop));
+        };
+        const input = { modules, deployed, flags: flags(), extenders, onEnabled };
+        const discovery = await discoverModules(input, runScript, signal);
+        ahead.retain(new Set(discovery.enabled));
+        return discovery;
+      },
       isFlaggedOff,
-      loadModuleHooks: (module, signal) =>
-        loader.load(join(module.path, 'hooks'), { type: 'module', module: module.name }, signal),
+      loadModuleHooks: async (module, signal) =>
+        (await ahead.take(module.name)) ?? (await loadModuleHooks(module, signal)),
       loadGlobalHooks: (signal) =>
         loader.load(globalHooksRoot(settings.globalHooksDir), { type: 'global' }, signal),
       reloadModules: async () => {
+        ahead.retain(new Set());
         found = await find(options);
         await crds.read(found.modules);
         values.setStatic(found.staticValues);

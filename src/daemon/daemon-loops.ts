@@ -1,5 +1,4 @@
 import type { ScheduleManager } from '../events/schedule/schedule-manager.ts';
-import { reconnectDelayMs } from '../kube/reflector-backoff.ts';
 import { hasCode, messageOf, OperatorError } from '../lib/errors.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import { onConfigChange } from '../operator/config-changes.ts';
@@ -8,39 +7,30 @@ import { onPausesChange } from '../operator/pause-tasks.ts';
 import type { Pauses } from '../operator/pauses.ts';
 import type { ConfigMapStore } from '../values/config-map-store.ts';
 import type { DaemonHost } from './host.ts';
+import { untilAnswered } from './until-answered.ts';
 
 const LIVE_TICK_MS = 10_000;
 const CONFIG_CHECK_MS = 5_000;
 
 /**
- * Reads the ConfigMap for the first time. While the API server is away it is asked again, after 0.8 s growing to 30 s:
- * the daemon stays up and not ready.
+ * Reads the ConfigMap for the first time, waiting for an API server that is away.
  *
  * @throws OperatorError CONFIG_MAP_INVALID for a ConfigMap that cannot be understood
  */
 export async function loadPatiently(
   configMap: ConfigMapStore,
-  { clock, log, random }: DaemonHost,
+  host: Pick<DaemonHost, 'clock' | 'log' | 'random'>,
   stop: AbortSignal,
 ): Promise<void> {
-  for (let failures = 1; ; failures += 1) {
-    try {
-      await configMap.load(stop);
-      return;
-    } catch (error) {
-      stop.throwIfAborted();
-      if (hasCode(error, 'CONFIG_MAP_INVALID')) {
-        throw new OperatorError(
-          error.code,
-          `ConfigMap ${configMap.title} cannot be used, mend it and start again: ${error.message}`,
-          { cause: error },
-        );
-      }
-      if (!hasCode(error, 'KUBE_UNREACHABLE') && !hasCode(error, 'KUBE_API')) throw error;
-      const delayMs = reconnectDelayMs(failures, undefined, random);
-      log.warn({ error, delayMs }, 'the API server cannot be asked for the ConfigMap yet, waiting for it');
-      await clock.sleep(delayMs, stop);
-    }
+  try {
+    await untilAnswered('ConfigMap', () => configMap.load(stop), host, stop);
+  } catch (error) {
+    if (!hasCode(error, 'CONFIG_MAP_INVALID')) throw error;
+    throw new OperatorError(
+      error.code,
+      `ConfigMap ${configMap.title} cannot be used, mend it and start again: ${error.message}`,
+      { cause: error },
+    );
   }
 }
 

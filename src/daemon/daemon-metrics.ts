@@ -1,13 +1,41 @@
+import type { Logger } from '../lib/log.ts';
 import { measureEventLoopDelay } from '../metrics/event-loop-delay.ts';
+import { HookMetrics } from '../metrics/hook-metrics.ts';
 import { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import { crowdsIn } from '../operator/compact-queue.ts';
 import { isolatedModules } from '../operator/isolation.ts';
 import type { Operator } from '../operator/operator.ts';
-import { hookOf, moduleOf } from '../operator/tasks.ts';
+import { hookOf, moduleOf, type Task } from '../operator/tasks.ts';
+import type { QueueSetOptions } from '../queue/queue-set.ts';
 import type { Settings } from '../settings.ts';
+import type { DaemonHost } from './host.ts';
 
 /** Hooks with more tasks than this in a queue are shown. */
 const SHOWN_CROWD = 20;
+
+/** The metrics that hooks write; series that are dropped are counted among those of the daemon. */
+export function createHookMetrics(
+  log: Logger,
+  metrics: Pick<OperatorMetrics, 'droppedHookSeries'>,
+): HookMetrics {
+  return new HookMetrics({
+    log,
+    onSeriesDropped: (labels, series) => metrics.droppedHookSeries(labels, series),
+  });
+}
+
+/** Counts how long what is done to the queues takes. */
+export function queueActionMeasure(
+  { steadyClock }: Pick<DaemonHost, 'steadyClock'>,
+  metrics: Pick<OperatorMetrics, 'queueAction'>,
+): NonNullable<QueueSetOptions<Task>['measure']> {
+  return (queue, action, act) => {
+    const startedMs = steadyClock.now();
+    const result = act();
+    metrics.queueAction(queue, action, (steadyClock.now() - startedMs) / 1_000);
+    return result;
+  };
+}
 
 /** The metrics of the daemon; gauges about queues and modules are read from the operator at each scrape. */
 export function createMetrics(settings: Settings, operator: () => Operator | undefined): OperatorMetrics {
@@ -31,12 +59,14 @@ export function createMetrics(settings: Settings, operator: () => Operator | und
       const built = operator();
       if (built === undefined) return [];
       const isolated = isolatedModules(built);
-      return built.modules.map(({ name }) => ({
+      const { maintenance } = built.deps.configMapContent();
+      return built.modules.map(({ name, key }) => ({
         module: name,
         isEnabled: built.isEnabled(name),
         isCritical: true,
         isPaused: built.deps.pauses.of(name) !== undefined,
         isIsolated: isolated.includes(name),
+        ...(maintenance.has(key) && { maintenance: 'NoResourceReconciliation' as const }),
       }));
     },
   });

@@ -3,6 +3,7 @@ import { ALL_MODULES, type Pauses } from '../operator/pauses.ts';
 import type { DaemonView } from '../server/daemon-view.ts';
 import { startDebugServer, startDebugTcpServer } from '../server/debug-server.ts';
 import type { PauseCommands } from '../server/module-answers.ts';
+import type { ConfigMapEventLog } from '../settings/config-map-events-parameter.ts';
 import { logLevelParameter } from '../settings/log-level-parameter.ts';
 import { RuntimeParameters } from '../settings/runtime-parameters.ts';
 import type { Settings } from '../settings.ts';
@@ -12,16 +13,17 @@ interface DebugParts {
   readonly view: DaemonView;
   readonly redactor: Redactor;
   readonly pauses: Pauses;
+  readonly configMapEvents: ConfigMapEventLog;
 }
 
 /** Opens the debug socket, and the debug endpoint on TCP where it is asked for. */
 export async function startDebug(
   settings: Settings,
   { clock, log }: DaemonHost,
-  { view, redactor, pauses }: DebugParts,
+  { view, redactor, pauses, configMapEvents }: DebugParts,
   running: AsyncDisposableStack,
 ): Promise<void> {
-  const parameters = new RuntimeParameters([logLevelParameter(log)], clock);
+  const parameters = new RuntimeParameters([logLevelParameter(log), configMapEvents.parameter], clock);
   const stop = new AbortController();
   const expiry = parameters.run(stop.signal);
   running.defer(async () => {

@@ -21,6 +21,7 @@ import type {
   SectionView,
   ValuesPatchView,
 } from '../server/daemon-view.ts';
+import type { GraphModule } from '../server/module-graph.ts';
 import { GLOBAL_SECTION, sectionOf, type ValuesOwner } from '../values/module-key.ts';
 import { visibleToHelm } from '../values/visible-values.ts';
 
@@ -49,6 +50,7 @@ export function createView(deps: ViewDeps): DaemonView {
     queues: () => operator.deps.queues.all.map((queue) => queueView(queue, clock)),
     enabledModules: () => operator.enabledModules,
     modules: () => summarizeModules(operator),
+    moduleGraph: () => moduleGraph(operator),
     explainModule: async (name, signal) => {
       const module = operator.modules.find((other) => other.name === name);
       if (module === undefined) return undefined;
@@ -61,6 +63,18 @@ export function createView(deps: ViewDeps): DaemonView {
     monitoredResources: () =>
       Object.fromEntries(operator.enabledModules.map((name) => [name, helm.monitors.resources(name)])),
   };
+}
+
+function moduleGraph(operator: Operator): readonly GraphModule[] {
+  const statuses = new Map<string, string>(
+    summarizeModules(operator).map(({ module, status }) => [module, status]),
+  );
+  return operator.modules.map(({ name, order, manifest }) => ({
+    name,
+    order,
+    status: statuses.get(name) ?? '',
+    requires: manifest.requires,
+  }));
 }
 
 function convergeStatus(operator: Operator): ConvergeStatus {

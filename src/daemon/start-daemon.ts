@@ -1,18 +1,19 @@
 import { bindingCount } from '../hooks/hook.ts';
 import type { OperatorError } from '../lib/errors.ts';
-import { HookMetrics } from '../metrics/hook-metrics.ts';
+import type { HookMetrics } from '../metrics/hook-metrics.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import { warnAboutUnknownModules } from '../operator/handlers/apply-config.ts';
 import { shutDown, startUp } from '../operator/lifecycle.ts';
 import type { Operator } from '../operator/operator.ts';
 import type { DaemonView } from '../server/daemon-view.ts';
 import { startHttpServer } from '../server/http-server.ts';
+import { ConfigMapEventLog } from '../settings/config-map-events-parameter.ts';
 import type { Settings } from '../settings.ts';
 import { ConfigMapStore } from '../values/config-map-store.ts';
 import { type BaseParts, startBase } from './base-parts.ts';
 import { buildOperator } from './build-operator.ts';
 import { loadPatiently, startLoops } from './daemon-loops.ts';
-import { createMetrics } from './daemon-metrics.ts';
+import { createHookMetrics, createMetrics } from './daemon-metrics.ts';
 import { startDebug } from './debug-endpoint.ts';
 import { createHookLoader } from './hook-parts.ts';
 import type { DaemonHost } from './host.ts';
@@ -93,16 +94,13 @@ interface StartSignals {
 async function start(settings: Settings, given: DaemonHost, signals: StartSignals) {
   const { host, redactor } = withRedactedLog(given);
   const { clock, log } = host;
-  const { running, stop } = signals;
+  const { running, stop, abort, onLost } = signals;
   refuseUnsupported(settings);
   const built: { operator?: Operator; view: Pick<DaemonView, 'readiness' | 'convergeStatus'> } = {
     view: STARTING_VIEW,
   };
   const metrics = createMetrics(settings, () => built.operator);
-  const hookMetrics = new HookMetrics({
-    log,
-    onSeriesDropped: (labels, series) => metrics.droppedHookSeries(labels, series),
-  });
+  const hookMetrics = createHookMetrics(log, metrics);
   const httpPort = await startProbes(
     { settings, host, metrics, hookMetrics, view: () => built.view },
     running,
@@ -117,7 +115,7 @@ async function start(settings: Settings, given: DaemonHost, signals: StartSignal
     onStandby: (readiness) => {
       built.view = { ...STARTING_VIEW, readiness };
     },
-    onLost: signals.onLost,
+    onLost,
   });
   built.view = STARTING_VIEW;
   const base = await startBase({
@@ -130,7 +128,8 @@ async function start(settings: Settings, given: DaemonHost, signals: StartSignal
     running,
     operator: () => built.operator,
   });
-  const configMap = createConfigMap(settings, host, base);
+  const configMapEvents = new ConfigMapEventLog();
+  const configMap = createConfigMap(settings, host, base, () => configMapEvents.isOn);
   await loadPatiently(configMap, host, stop);
   const loader = createHookLoader({ host, metrics, stop, ...base }, stop);
   const parts = await buildOperator({
@@ -163,9 +162,9 @@ async function start(settings: Settings, given: DaemonHost, signals: StartSignal
     patcherAccess: base.cluster.patcherAccess,
   });
   built.view = view;
-  await startDebug(settings, host, { view, redactor, pauses: parts.pauses }, running);
+  await startDebug(settings, host, { view, redactor, pauses: parts.pauses, configMapEvents }, running);
   running.defer(() => shutDown(operator));
-  startUp(operator, { stop, abort: signals.abort });
+  startUp(operator, { stop, abort });
   startLoops(host, { ...parts, configMap, metrics, stop, running });
   if (settings.watchesFiles)
     running.defer(watchFiles([settings.globalHooksDir, ...settings.modulesDirs], host, operator, stop));
@@ -182,8 +181,10 @@ function createConfigMap(
   { namespace, configMapName: name }: Settings,
   { clock, random, log }: DaemonHost,
   { cluster, reflectors }: BaseParts,
+  logsEvents: () => boolean,
 ): ConfigMapStore {
-  return new ConfigMapStore({ kube: cluster.main, reflectors, ref: { namespace, name }, clock, random, log });
+  const ref = { namespace, name };
+  return new ConfigMapStore({ kube: cluster.main, reflectors, ref, clock, random, log, logsEvents });
 }
 
 interface ProbesOptions {

@@ -9,6 +9,7 @@ import { type ForwardedPort, forwardConnections } from './connection-forwarder.t
 import type { DaemonHost } from './host.ts';
 import { leaderReadiness } from './leader-readiness.ts';
 import { Leadership } from './leadership.ts';
+import { requireNamespace } from './require-namespace.ts';
 import { startPresence } from './start-presence.ts';
 
 /** The right to act, as the parts that act see it. */
@@ -72,12 +73,16 @@ export async function connectAlone({
  * Connects to the cluster and, with high availability, waits until this replica leads. What is connected writes nothing
  * once the lease is lost. From then on it warns of other operators at work.
  *
- * @throws OperatorError KUBE_CONFIG_INVALID when it cannot be found out how to reach the API server
+ * @throws OperatorError KUBE_CONFIG_INVALID when it cannot be found out how to reach the API server, CONFIG_INVALID when
+ *   the namespace does not exist
  */
 export async function takeLead(options: TakeLeadOptions): Promise<LeadOnCluster> {
   const { settings, host, metrics, stop, running } = options;
   const taken = await (settings.isHaEnabled ? waitForLead(options) : connectAlone(options));
-  if (!settings.isHaEnabled) metrics.setLeader(true);
+  if (!settings.isHaEnabled) {
+    metrics.setLeader(true);
+    await requireNamespace(settings, host, taken.cluster.main, stop);
+  }
   running.defer(startPresence(settings, host, taken.cluster.main, stop));
   return taken;
 }
@@ -88,6 +93,7 @@ async function waitForLead(options: TakeLeadOptions): Promise<LeadOnCluster> {
   const check = (): void => fence.check();
   const cluster = await connectCluster(settings, host, metrics, check);
   running.defer(() => cluster.close());
+  await requireNamespace(settings, host, cluster.main, stop);
   const leadership = new Leadership({ settings, host, kube: cluster.lease, fence, metrics, onLost });
   onStandby(async (signal) => ({
     type: 'standby',

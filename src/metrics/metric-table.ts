@@ -81,7 +81,27 @@ export const METRICS = {
     ['module', 'resource'],
     'Objects of a release found missing; resource is namespace/Kind/name.',
   ),
+  driftedResources: counter(
+    'modules_drifted_resources_total',
+    ['module', 'resource'],
+    'Objects of a release found changed since helm applied them; resource is namespace/Kind/name.',
+  ),
+  healedResources: counter(
+    'modules_healed_resources_total',
+    ['module', 'resource'],
+    'Objects of a release that were changed back; resource is namespace/Kind/name.',
+  ),
+  moduleDrift: gauge(
+    'module_drifted_resources',
+    ['module'],
+    'Objects of a release that are not as helm applied them now; absent where nobody looks.',
+  ),
   moduleInfo: gauge('mm_module_info', ['module', 'enabled', 'critical'], '1 for each known module.'),
+  moduleMaintenance: gauge(
+    'mm_module_maintenance',
+    ['module', 'state'],
+    '1 while the ConfigMap tells helm to leave the release of a module alone; absent otherwise.',
+  ),
   modulePaused: gauge('module_paused', ['module'], '1 while a module is paused; absent otherwise.'),
   moduleIsolated: gauge(
     'module_isolated',

@@ -53,6 +53,10 @@ export interface ModuleGauge {
   readonly isCritical: boolean;
   readonly isPaused?: boolean;
   readonly isIsolated?: boolean;
+  /** Objects of its release that others have changed; undefined where nobody looks. */
+  readonly driftedObjects?: number | undefined;
+  /** Set while helm leaves the release alone. */
+  readonly maintenance?: 'NoResourceReconciliation';
 }
 
 export type HelmOperation = 'template' | 'check-upgrade' | 'upgrade';
@@ -120,10 +124,18 @@ export class OperatorMetrics {
   }
 
   #readModules(): void {
-    const { moduleInfo, modulePaused, moduleIsolated } = this.#metrics;
-    for (const gauge of [moduleInfo, modulePaused, moduleIsolated]) gauge.reset();
-    for (const { module, isEnabled, isCritical, isPaused, isIsolated } of this.#options.modules()) {
+    const { moduleInfo, moduleMaintenance, modulePaused, moduleIsolated } = this.#metrics;
+    for (const gauge of [moduleInfo, moduleMaintenance, modulePaused, moduleIsolated]) gauge.reset();
+    for (const {
+      module,
+      isEnabled,
+      isCritical,
+      isPaused,
+      isIsolated,
+      maintenance,
+    } of this.#options.modules()) {
       moduleInfo.set({ module, enabled: String(isEnabled), critical: String(isCritical) }, 1);
+      if (maintenance !== undefined) moduleMaintenance.set({ module, state: maintenance }, 1);
       if (isPaused === true) modulePaused.set({ module }, 1);
       if (isIsolated === true) moduleIsolated.set({ module }, 1);
     }
@@ -167,6 +179,11 @@ export class OperatorMetrics {
   /** @param resource `<namespace>/<Kind>/<name>` */
   absentResource(module: string, resource: string): void {
     this.#metrics.absentResources.inc({ module, resource });
+  }
+
+  /** @param resource `<namespace>/<Kind>/<name>` */
+  drift(what: 'drifted' | 'healed', module: string, resource: string): void {
+    this.#metrics[`${what}Resources`].inc({ module, resource });
   }
 
   /** One run of a hook, by a task or in a phase of a module run. */

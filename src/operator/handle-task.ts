@@ -1,5 +1,5 @@
 import { factsOf, messageOf } from '../lib/errors.ts';
-import type { TaskHandler, TaskOutcome } from '../queue/task-queue.ts';
+import type { QueueEntry, TaskHandler, TaskOutcome } from '../queue/task-queue.ts';
 import { handleApplyConfig } from './handlers/apply-config.ts';
 import { handleConvergeModules } from './handlers/converge-modules.ts';
 import {
@@ -45,12 +45,21 @@ async function attempt(
   try {
     const { task } = entry;
     if (leaveOutIfPaused(operator, task)) return SUCCESS;
+    tellWait(operator, entry, queue.name);
     return await operator.turns.run(task, () => dispatch(operator, entry, queue, signal));
   } catch (error) {
     rethrowAbort(error, signal);
     logFailure(operator, entry.task, queue.name, error);
     return { type: 'retry', error };
   }
+}
+
+/** Runs of hooks count their waiting themselves: they may wait for their turn first. */
+function tellWait({ deps: { clock, metrics } }: Operator, entry: QueueEntry<Task>, queue: string): void {
+  const { task, queuedAtMs } = entry;
+  if (task.type === 'GlobalHookRun' || task.type === 'ModuleHookRun') return;
+  const labels = { module: moduleOf(task), hook: hookOf(task), binding: task.type, queue };
+  metrics.taskWait(labels, (clock.now() - queuedAtMs) / 1_000);
 }
 
 /** A run that asks for another one is not over yet. */

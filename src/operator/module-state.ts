@@ -1,6 +1,7 @@
 import type { Module } from '../modules/module.ts';
 import type { HookRuntime } from './hook-runtime.ts';
 import { Synchronization } from './synchronization.ts';
+import type { ConvergeEvent } from './tasks.ts';
 
 /**
  * How far a module has come. A new module goes through all phases once; a later ModuleRun begins at `helm`.
@@ -28,6 +29,8 @@ export interface ModuleState {
   hasSucceeded: boolean;
   /** The last run failed in the phase `helm`. */
   hasHelmFailed: boolean;
+  /** What the last run of helm was about, for metrics; empty for none of the events of a converge. */
+  helmActivation: ConvergeEvent | '';
   /** It is noted on the release that it stays when the module is gone. */
   isReleaseKept: boolean;
   /** Why the last attempt failed; empty after a success. */
@@ -51,6 +54,7 @@ export function newModuleState(module: Module): ModuleState {
     synchronization: new Synchronization(),
     hasSucceeded: false,
     hasHelmFailed: false,
+    helmActivation: '',
     isReleaseKept: false,
     lastError: '',
     lastRun: undefined,

@@ -43,6 +43,8 @@ export interface ModuleRun {
   /** For people who read the queue: whether the module was not started yet when the task was made. */
   readonly doModuleStartup: boolean;
   readonly isPartOfConverge: boolean;
+  /** What the converge it was made by is about, for the metrics of helm; absent for a run of its own. */
+  readonly event?: ConvergeEvent;
   readonly trigger: string;
   readonly activation: string;
   /** The parallel run it is part of. */

@@ -1,5 +1,6 @@
 import type { Clock } from '../lib/clock.ts';
 import {
+  type QueueAction,
   type QueueEntry,
   type QueueSignals,
   type TaskFailure,
@@ -13,6 +14,8 @@ export interface QueueSetOptions<T> {
   readonly random: () => number;
   readonly handle: TaskHandler<T>;
   readonly onFailure?: (queue: string, entry: QueueEntry<T>, failure: TaskFailure) => void;
+  /** Measures what is done to the queues; without it nothing is measured. */
+  readonly measure?: <R>(queue: string, action: QueueAction, act: () => R) => R;
 }
 
 /** The named queues, each with its own worker; a queue comes into being when it is first asked for and stays. */
@@ -36,12 +39,13 @@ export class QueueSet<T> {
   get(name: string): TaskQueue<T> {
     const known = this.#queues.get(name);
     if (known !== undefined) return known;
-    const { clock, random, onFailure } = this.#options;
+    const { clock, random, onFailure, measure } = this.#options;
     const queue = new TaskQueue<T>({
       name,
       clock,
       random,
       onFailure: (entry, failure) => onFailure?.(name, entry, failure),
+      ...(measure && { measure: (action, act) => measure(name, action, act) }),
     });
     this.#queues.set(name, queue);
     if (this.#signals !== undefined) this.#work(queue, this.#signals);

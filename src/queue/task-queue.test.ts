@@ -307,3 +307,32 @@ test('noteFailure() counts on a task that waits, which goes on waiting', async (
   expect(ran).toEqual(['waiting', 'waiting']);
   expect(queue.length).toBe(0);
 });
+
+test('what is done to a queue is measured by name', async () => {
+  const actions: string[] = [];
+  const queue = new TaskQueue<string>({
+    name: 'main',
+    clock: new FakeClock(),
+    random: () => 0,
+    measure: (action, act) => {
+      actions.push(action);
+      return act();
+    },
+  });
+  queue.append('a', 'b');
+  queue.prepend('first');
+  queue.remove((task) => task === 'b');
+  expect(queue.entriesFromRunning.map(({ task }) => task)).toEqual(['first', 'a']);
+  const stop = new AbortController();
+  const ended = queue.run(
+    async ({ task }) => (task === 'a' ? { type: 'success', after: ['c'], tail: ['d'] } : success),
+    { stop: stop.signal, abort: stop.signal },
+  );
+  await settle();
+  expect(queue.length).toBe(0);
+  expect(actions.join(' ')).toBe(
+    'AddLast AddFirst DeleteFunc IterateSnapshot RemoveFirst AddAfter RemoveFirst AddLast RemoveFirst RemoveFirst',
+  );
+  stop.abort();
+  await ended;
+});

@@ -42,6 +42,18 @@ export interface TaskFailure {
   readonly delayMs: number;
 }
 
+/** What is done to a queue, in the words of the metric `tasks_queue_action_duration_seconds`. */
+export type QueueAction =
+  | 'AddFirst'
+  | 'AddLast'
+  | 'AddAfter'
+  | 'RemoveFirst'
+  | 'DeleteFunc'
+  | 'IterateSnapshot';
+
+/** Does something and passes on what it gives, having measured how long it took. */
+export type MeasureAction = <R>(action: QueueAction, act: () => R) => R;
+
 /** `stop`: take no further task. `abort`: end the task that runs now, too. */
 export interface QueueSignals {
   readonly stop: AbortSignal;
@@ -55,6 +67,8 @@ export interface TaskQueueOptions<T> {
   readonly random: () => number;
   /** Told about every failed attempt, before the delay starts. */
   readonly onFailure?: (entry: QueueEntry<T>, failure: TaskFailure) => void;
+  /** Without it nothing is measured. */
+  readonly measure?: MeasureAction;
 }
 
 interface MutableEntry<T> {
@@ -77,6 +91,7 @@ export class TaskQueue<T> {
   readonly #clock: Clock;
   readonly #random: () => number;
   readonly #onFailure: TaskQueueOptions<T>['onFailure'];
+  readonly #measure: MeasureAction;
   #entries: MutableEntry<T>[] = [];
   #status: QueueStatus = { type: 'idle' };
   #running: MutableEntry<T> | undefined;
@@ -90,6 +105,7 @@ export class TaskQueue<T> {
     this.#clock = options.clock;
     this.#random = options.random;
     this.#onFailure = options.onFailure;
+    this.#measure = options.measure ?? ((_action, act) => act());
   }
 
   get entries(): readonly QueueEntry<T>[] {
@@ -98,9 +114,11 @@ export class TaskQueue<T> {
 
   /** The entries as people expect them: the task that runs now first, even when others were put at the head meanwhile. */
   get entriesFromRunning(): readonly QueueEntry<T>[] {
-    const running = this.#status.type === 'running' ? this.#running : undefined;
-    if (running === undefined || !this.#entries.includes(running)) return this.#entries;
-    return [running, ...this.#entries.filter((entry) => entry !== running)];
+    return this.#measure('IterateSnapshot', () => {
+      const running = this.#status.type === 'running' ? this.#running : undefined;
+      if (running === undefined || !this.#entries.includes(running)) return this.#entries;
+      return [running, ...this.#entries.filter((entry) => entry !== running)];
+    });
   }
 
   get status(): QueueStatus {
@@ -118,19 +136,22 @@ export class TaskQueue<T> {
 
   /** Puts tasks at the end, in the given order. */
   append(...tasks: readonly T[]): void {
-    for (const task of tasks) this.#entries.push(this.#entryFor(task));
+    if (tasks.length === 0) return;
+    this.#measure('AddLast', () => this.#entries.push(...tasks.map((task) => this.#entryFor(task))));
     this.#wakeUp();
   }
 
   /** Puts a task at the end that failed once elsewhere: when it comes up, the delay of that failure passes first. */
   appendFailed(task: T, error: unknown): void {
-    this.#entries.push({ ...this.#entryFor(task), earlierFailure: { type: 'retry', error } });
+    const entry: MutableEntry<T> = { ...this.#entryFor(task), earlierFailure: { type: 'retry', error } };
+    this.#measure('AddLast', () => this.#entries.push(entry));
     this.#wakeUp();
   }
 
   /** Puts tasks at the head, in the given order. A task that is running now goes on; the new head comes next. */
   prepend(...tasks: readonly T[]): void {
-    this.#entries.unshift(...tasks.map((task) => this.#entryFor(task)));
+    if (tasks.length === 0) return;
+    this.#measure('AddFirst', () => this.#entries.unshift(...tasks.map((task) => this.#entryFor(task))));
     this.#wakeUp();
   }
 
@@ -140,11 +161,13 @@ export class TaskQueue<T> {
    */
   remove(shouldRemove: (task: T, index: number) => boolean): readonly T[] {
     const removed: MutableEntry<T>[] = [];
-    this.#entries = this.#entries.filter((entry, index) => {
-      if (!shouldRemove(entry.task, index)) return true;
-      removed.push(entry);
-      return false;
-    });
+    this.#entries = this.#measure('DeleteFunc', () =>
+      this.#entries.filter((entry, index) => {
+        if (!shouldRemove(entry.task, index)) return true;
+        removed.push(entry);
+        return false;
+      }),
+    );
     if (this.#running !== undefined && removed.includes(this.#running)) this.#endDelay();
     this.#tellIfEmpty();
     return removed.map((entry) => entry.task);
@@ -226,8 +249,7 @@ export class TaskQueue<T> {
   async #settle(entry: MutableEntry<T>, outcome: TaskOutcome<T>, signal: AbortSignal): Promise<void> {
     switch (outcome.type) {
       case 'success': {
-        const followers = (outcome.after ?? []).map((task) => this.#entryFor(task));
-        this.#entries.splice(this.#entries.indexOf(entry), 1, ...followers);
+        this.#replace(entry, outcome.after ?? []);
         this.append(...(outcome.tail ?? []));
         this.#tellIfEmpty();
         return;
@@ -245,6 +267,15 @@ export class TaskQueue<T> {
         return;
       }
     }
+  }
+
+  #replace(entry: MutableEntry<T>, followers: readonly T[]): void {
+    const position = this.#entries.indexOf(entry);
+    if (followers.length > 0) {
+      const entries = followers.map((task) => this.#entryFor(task));
+      this.#measure('AddAfter', () => this.#entries.splice(position + 1, 0, ...entries));
+    }
+    this.#measure('RemoveFirst', () => this.#entries.splice(position, 1));
   }
 
   /** Until `when` settles, or the entry is no longer at the head, or the queue stops. */

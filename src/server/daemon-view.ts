@@ -1,5 +1,6 @@
 import type { JsonObject } from '../lib/json.ts';
 import type { ModuleExplanation, ModuleSummary } from '../status/module-explanation.ts';
+import type { GraphModule } from './module-graph.ts';
 
 /** Everything the HTTP server and the debug endpoint show. They read through this and change nothing. */
 export interface DaemonView {
@@ -12,6 +13,8 @@ export interface DaemonView {
   enabledModules(): readonly string[];
   /** All modules with their states, in run order. */
   modules(): readonly ModuleSummary[];
+  /** All modules with what they require, in run order. */
+  moduleGraph(): readonly GraphModule[];
   /** Everything about one module; undefined for an unknown name. */
   explainModule(name: string, signal: AbortSignal): Promise<ModuleExplanation | undefined>;
   /** Names of the global hooks, in any order. */

@@ -34,9 +34,19 @@ test.each([
   '/queue/main',
   '/module/web/nothing.json',
   '/module/a/b/values.json',
-  '/graph',
 ])('%s is not found', async (path) => {
   expect(await ask(path)).toMatchObject({ status: 404, body: '404 page not found\n' });
+});
+
+test('the graph of the modules comes in the DOT language, and a picture of it not at all', async () => {
+  expect(await ask('/graph?format=text')).toMatchObject({
+    contentType: 'text/plain; charset=utf-8',
+    body: expect.stringMatching(/^digraph modules \{[^]*"web"/) as string,
+  });
+  expect(await ask('/graph')).toMatchObject({
+    status: 404,
+    body: expect.stringContaining('dot -Tpng') as string,
+  });
 });
 
 test('queues come as text, JSON and YAML', async () => {

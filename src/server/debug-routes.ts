@@ -12,6 +12,7 @@ import {
   pauseAnswer,
   resumeAnswer,
 } from './module-answers.ts';
+import { moduleGraph } from './module-graph.ts';
 import { queueData, queueListData, queueListText, queueText } from './queue-dump.ts';
 import { redactedAnswer } from './redacted-answer.ts';
 import type { RequestHandler, ServerRequest } from './serve.ts';
@@ -28,6 +29,11 @@ export interface DebugEndpoint {
   /** Knows what must not be in an answer. */
   readonly redactor?: Pick<Redactor, 'data' | 'text'>;
 }
+
+const NO_GRAPH_PICTURE = textAnswer(
+  'there is no renderer for pictures here; ask for /graph?format=text and give it to "dot -Tpng"\n',
+  404,
+);
 
 type Handler = (request: ServerRequest, groups: Groups, signal: AbortSignal) => Answer | Promise<Answer>;
 
@@ -95,6 +101,9 @@ function daemonRoutes({ view, parameters }: DebugEndpoint): Route[] {
       if (format === 'text') return textAnswer(queueListText(view.queues(), showEmpty));
       return dataAnswer(format, queueListData(view.queues(), showEmpty));
     }),
+    get('/graph', ({ query }) =>
+      query.get('format') === 'text' ? textAnswer(moduleGraph(view.moduleGraph())) : NO_GRAPH_PICTURE,
+    ),
     get('/access/patches.{format}', (_request, { format }) =>
       dataAnswer(dataFormat(format), view.patchRules()),
     ),

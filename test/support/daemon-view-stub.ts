@@ -16,6 +16,7 @@ export function daemonView(overrides?: Partial<DaemonView>): DaemonView {
     queues: () => [],
     enabledModules: () => ['web'],
     modules: () => [],
+    moduleGraph: () => [{ name: 'web', order: 1, status: 'ready', requires: [] }],
     explainModule: async () => undefined,
     globalHooks: () => [],
     global: {

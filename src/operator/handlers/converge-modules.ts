@@ -76,7 +76,7 @@ async function discover(
     operator.discovery = discovery;
     stopSchedulesOfDisabled(operator);
     operator.convergePhase = 'wait-modules';
-    return { type: 'repeat', before: moduleTasks(operator, releases, task.trigger) };
+    return { type: 'repeat', before: moduleTasks(operator, releases, task) };
   } catch (error) {
     rethrowAbort(error, signal);
     deps.metrics.modulesDiscoverError();

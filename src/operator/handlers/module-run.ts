@@ -142,7 +142,6 @@ async function runHelmPhase(
 ): Promise<TaskOutcome<Task>> {
   const { values, releases, log, metrics, clock } = operator.deps;
   const { module } = state;
-  const { activation } = task;
   const run = runIn(task, queue);
   const resumeMonitor = releases.pauseMonitor(module.name);
   try {
@@ -155,8 +154,12 @@ async function runHelmPhase(
         mayShareReads: task.isPartOfConverge,
         isUnmanaged: operator.deps.configMapContent().maintenance.has(module.key),
       };
+      state.helmActivation = task.event ?? '';
       await releases.deploy(module, visibleToHelm(values, module.name), options, signal);
-      metrics.moduleHelm({ module: module.name, activation }, (clock.now() - helmStartedMs) / 1_000);
+      metrics.moduleHelm(
+        { module: module.name, activation: state.helmActivation },
+        (clock.now() - helmStartedMs) / 1_000,
+      );
       if (module.manifest.deletionPolicy !== 'delete' && !state.isReleaseKept) {
         await releases.keep(module.name, true, signal);
         state.isReleaseKept = true;

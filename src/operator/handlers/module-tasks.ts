@@ -8,12 +8,14 @@ import type { ModuleRun, Task } from '../tasks.ts';
  * The tasks that bring all modules to what the last discovery found: CRDs of new modules, deletions, runs.
  *
  * @param releases names of the releases in the cluster that a daemon of ours made
+ * @param converge the task that asks for it
  */
 export function moduleTasks(
   operator: Operator,
   releases: ReadonlySet<string>,
-  trigger: string,
+  converge: Extract<Task, { type: 'ConvergeModules' }>,
 ): readonly Task[] {
+  const { event, trigger } = converge;
   const { modules, activation, deps } = operator;
   const states = [...operator.moduleStates.values()];
   const plan = planConverge({
@@ -24,7 +26,7 @@ export function moduleTasks(
     releases,
   });
   const runs = plan.toRun.map(
-    (run): ModuleRun => ({ type: 'ModuleRun', ...run, isPartOfConverge: true, trigger, activation }),
+    (run): ModuleRun => ({ type: 'ModuleRun', ...run, isPartOfConverge: true, event, trigger, activation }),
   );
   return [
     ...plan.toRun
