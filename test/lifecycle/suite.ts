@@ -1,6 +1,7 @@
 import type { Backend } from '../support/world.ts';
 import { badInputTests } from './bad-input.ts';
 import { bindingContextTests } from './binding-contexts.ts';
+import { commandTests } from './commands.ts';
 import { configMapTests } from './config-map.ts';
 import { convergeTests } from './converging.ts';
 import { crdTests } from './crds.ts';
@@ -22,6 +23,7 @@ import { moduleLifecycleTests } from './module-lifecycle.ts';
 import { oldHookTests } from './old-hooks.ts';
 import { pauseTests } from './pause.ts';
 import { planTests } from './plan.ts';
+import { probeAndMetricTests } from './probes-and-metrics.ts';
 import { queueTests } from './queues.ts';
 import { scheduleTests } from './schedules.ts';
 import { schemaTests } from './schemas.ts';
@@ -44,6 +46,8 @@ export function lifecycleTests(backend: () => Backend): void {
   mainLoopTests(backend);
   queueTests(backend);
   planTests(backend);
+  commandTests(backend);
+  probeAndMetricTests(backend);
   badInputTests(backend);
   executionLimitTests(backend);
   metricsFromHooksTests(backend);

@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest';
+import { daemonHost } from '../../test/support/daemon-host.ts';
+import { KubeApiError } from '../kube/kube-client.ts';
+import { OperatorError } from '../lib/errors.ts';
+import { requireNamespace } from './require-namespace.ts';
+
+/** Asks a server that answers one request after another with these. */
+function harness(...answers: readonly (Error | object)[]) {
+  const host = daemonHost();
+  const paths: string[] = [];
+  const kube = {
+    request: async ({ path }: { readonly path: string }): Promise<unknown> => {
+      const answer = answers[paths.length];
+      paths.push(path);
+      if (answer instanceof Error) throw answer;
+      return answer;
+    },
+  };
+  return {
+    host,
+    paths,
+    asked: requireNamespace({ namespace: 'shop' }, host, kube, new AbortController().signal),
+  };
+}
+
+test('a namespace that exists is enough', async () => {
+  const { paths, asked } = harness({ kind: 'Namespace' });
+  await asked;
+  expect(paths).toEqual(['/api/v1/namespaces/shop']);
+});
+
+test('a missing one is told at once, with what to do', async () => {
+  const { asked } = harness(new KubeApiError('not found', { status: 404, reason: 'NotFound' }));
+  await expect(asked).rejects.toMatchObject({
+    code: 'CONFIG_INVALID',
+    message:
+      'flag --namespace (variable ADDON_OPERATOR_NAMESPACE): namespace "shop" does not exist; create it with "kubectl create namespace shop", or name another one',
+  });
+});
+
+test('an account that may not look at namespaces goes on', async () => {
+  const { asked, paths } = harness(new KubeApiError('forbidden', { status: 403, reason: 'Forbidden' }));
+  await asked;
+  expect(paths).toHaveLength(1);
+});
+
+test('a server that is away is waited for', async () => {
+  const { host, asked, paths } = harness(
+    new OperatorError('KUBE_UNREACHABLE', 'connection refused'),
+    new KubeApiError('page not found', { status: 404, reason: '' }),
+    {},
+  );
+  for (let attempt = 0; attempt < 2; attempt += 1) {
+    await host.clock.untilAsleep();
+    await host.clock.advance(host.clock.pendingDelaysMs[0] ?? 0);
+  }
+  await asked;
+  expect(paths).toHaveLength(3);
+  expect(host.captured.records.map(({ msg }) => msg)).toEqual([
+    'the API server cannot be asked for the namespace yet, waiting for it',
+    'the API server cannot be asked for the namespace yet, waiting for it',
+  ]);
+});
