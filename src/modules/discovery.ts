@@ -35,6 +35,8 @@ export interface DiscoveryInput {
   readonly extenders: readonly Extender[];
   /** Modules that run or have a release; with the deletion policy `protect` they stay enabled. Default: none. */
   readonly deployed?: ReadonlySet<ModuleName>;
+  /** Told each module that is found enabled, while the scripts of those behind it are still to be asked. */
+  readonly onEnabled?: (module: Module) => void;
 }
 
 /** The outcome of one complete pass over all modules. */
@@ -67,7 +69,9 @@ export async function discoverModules(
     const wanted = await decide(module, input, unmet === undefined ? ask : undefined);
     const decision = protect(module, restrict(wanted, unmet), input.deployed);
     decisions.set(module.name, decision);
-    if (decision.isEnabled) enabled.add(module.name);
+    if (!decision.isEnabled) continue;
+    enabled.add(module.name);
+    input.onEnabled?.(module);
   }
   return { enabled: [...enabled], decisions };
 }
