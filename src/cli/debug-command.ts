@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { readSetting } from '../settings/read-settings.ts';
 import { SETTINGS } from '../settings.ts';
 import type { CliHost } from './cli-host.ts';
-import { addHiddenOption, givenFlags } from './setting-options.ts';
+import { addSettingOption, givenFlags } from './setting-options.ts';
 
 /** What a debug command asks the daemon; `path` with its query. */
 export interface DebugCall {
@@ -21,7 +21,7 @@ export function addDebugCommand(
   { host, runner }: { readonly host: CliHost; readonly runner: CommandRunner },
 ): Command {
   const command = parent.command(spec.name).description(spec.description);
-  addHiddenOption(command, SETTINGS.debugUnixSocket);
+  addSettingOption(command, SETTINGS.debugUnixSocket);
   return command.action(() =>
     runner(async () => {
       const { printAnswer } = await import('./print-answer.ts');

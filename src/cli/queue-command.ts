@@ -8,7 +8,7 @@ import {
   outputOption,
   socketPathOf,
 } from './debug-command.ts';
-import { addHiddenOption } from './setting-options.ts';
+import { addSettingOption } from './setting-options.ts';
 
 /** Adds `queue main` and `queue list`. */
 export function addQueueCommand(program: Command, host: CliHost, runner: CommandRunner): void {
@@ -27,7 +27,7 @@ export function addQueueCommand(program: Command, host: CliHost, runner: Command
     .option('-w, --watch', 'show the queues again and again, until Ctrl-C')
     .option('-t, --watchInterval <duration>', 'time between two looks', '1s')
     .addOption(outputOption('text'));
-  addHiddenOption(list, SETTINGS.debugUnixSocket);
+  addSettingOption(list, SETTINGS.debugUnixSocket);
   list.action(() =>
     runner(async () => {
       const options: Readonly<Record<string, unknown>> = list.opts();

@@ -86,8 +86,17 @@ test('help lists commands and the flags of the settings table, but no hidden one
   expect((await run('debug-options')).stdout).toContain('--debug-unix-socket');
 });
 
+test('commands that ask the daemon show how to name its socket', async () => {
+  for (const command of ['queue list', 'module values', 'config set', 'raw'])
+    expect((await run(`${command} --help`)).stdout).toContain('--debug-unix-socket <text>');
+});
+
 test.each([
   ['frobnicate', "unknown command 'frobnicate'"],
+  ['modul list', `unknown command 'modul' (did you mean "module"?)`],
+  ['queue lst', '(Did you mean list?)'],
+  ['--namspace ns', '(Did you mean --namespace?)'],
+  ['queue list --show-emtpy', '(Did you mean --show-empty?)'],
   ['--frobnicate', "unknown option '--frobnicate'"],
   ['start extra', "too many arguments for 'start'"],
   ['--namespace', 'argument missing'],

@@ -1,5 +1,6 @@
 import { Command, CommanderError, Option } from 'commander';
 import { hasCode, messageOf } from '../lib/errors.ts';
+import { didYouMean } from '../lib/similar-word.ts';
 import type { Setting } from '../settings/setting.ts';
 import { SETTINGS } from '../settings.ts';
 import { type CliHost, fail } from './cli-host.ts';
@@ -46,7 +47,7 @@ function createProgram(host: CliHost, runner: CommandRunner): Command {
     })
     .showHelpAfterError('(addon-operator --help lists commands and options)')
     .usage('[command] [options]')
-    .argument('[command]')
+    .argument('[command...]')
     .helpCommand('help [command]', 'Show help on a command');
   addStartCommand(program, host, runner);
   addSandboxCommand(program, host, runner);
@@ -87,7 +88,13 @@ function addStartCommand(program: Command, host: CliHost, runner: CommandRunner)
     command.action(() =>
       runner(async () => {
         const [unknown] = command.args;
-        if (unknown !== undefined) command.error(`error: unknown command '${unknown}'`);
+        if (unknown !== undefined) {
+          const names = program
+            .createHelp()
+            .visibleCommands(program)
+            .map((other) => other.name());
+          command.error(`error: unknown command '${unknown}'${didYouMean(unknown, names)}`);
+        }
         const { startCommand } = await import('./start-command.ts');
         return await startCommand(givenFlags(command), host);
       }),

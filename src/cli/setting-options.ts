@@ -31,9 +31,9 @@ export function addSettingOptions(
   }
 }
 
-/** Gives a command the one flag of a setting, left out of its help. */
-export function addHiddenOption(command: Command, setting: Setting<unknown>): void {
-  command.addOption(optionFor(setting).hideHelp());
+/** Gives a command the one flag of a setting, shown in its help although `start` hides it. */
+export function addSettingOption(command: Command, setting: Setting<unknown>): void {
+  command.addOption(optionFor(setting));
 }
 
 /** The values of the flags that were given to a command or before it, by flag name. */

@@ -108,7 +108,7 @@ test.each([
   [
     'has an unknown key',
     'echo \'{"configVersion":"v1","onStart":1}\'',
-    /--config invalid: [^]*\.onStart is a forbidden property; allowed: /,
+    /--config invalid: [^]*\.onStart is a forbidden property \(did you mean "onStartup"\?\); allowed: /,
   ],
   ['prints too much', 'head -c 1100000 /dev/zero', /--config printed more than 1048576 bytes/],
 ])('load() names the hook whose --config %s', async (_what, text, expected) => {

@@ -26,6 +26,11 @@ test.each([
     { schedule: [{ crontab: '* * * * *', foo: 1 }] },
     'schedule.foo is a forbidden property; allowed: name, allowFailure, queue, group, includeSnapshotsFrom, crontab',
   ],
+  [
+    'a misspelt key',
+    { configVersion: 'v1', onStratup: 1 },
+    '.onStratup is a forbidden property (did you mean "onStartup"?); allowed: ',
+  ],
   ['a binding', { kubernetes: [{ kind: 'Pod', mode: 'x' }] }, 'kubernetes.mode is a forbidden property'],
   [
     'a selector',

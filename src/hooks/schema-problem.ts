@@ -1,5 +1,6 @@
 import type { ErrorObject } from 'ajv';
 import { isObject } from '../lib/json.ts';
+import { didYouMean } from '../lib/similar-word.ts';
 
 /** One schema error in words: the dotted path (list positions left out), the problem, what is allowed. */
 export function schemaProblem(error: ErrorObject): string {
@@ -10,10 +11,11 @@ export function schemaProblem(error: ErrorObject): string {
   const params: Record<string, unknown> = error.params;
   switch (error.keyword) {
     case 'additionalProperties': {
-      const allowed = isObject(error.parentSchema?.['properties'])
-        ? `; allowed: ${Object.keys(error.parentSchema['properties']).join(', ')}`
-        : '';
-      return `${path}.${String(params['additionalProperty'])} is a forbidden property${allowed}`;
+      const property = String(params['additionalProperty']);
+      const known = error.parentSchema?.['properties'];
+      const keys = isObject(known) ? Object.keys(known) : [];
+      const allowed = keys.length === 0 ? '' : `; allowed: ${keys.join(', ')}`;
+      return `${path}.${property} is a forbidden property${didYouMean(property, keys)}${allowed}`;
     }
     case 'required':
     case 'dependencies':

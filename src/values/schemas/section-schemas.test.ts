@@ -72,6 +72,12 @@ test('all problems are told at once', () => {
   ]);
 });
 
+test('a property that is nearly one of the schema is told', () => {
+  expect(problems('properties: {replicas: {type: integer}}', { replcias: 1 })).toEqual([
+    'web.replcias in body is a forbidden property (did you mean "replicas"?)',
+  ]);
+});
+
 test('nullable allows null, an unknown format and extensions allow everything', () => {
   expect(problemsOfA('{type: string, nullable: true}', null)).toEqual([]);
   expect(problemsOfA('{nullable: true}', 1)).toEqual([]);

@@ -1,5 +1,6 @@
 import type { ErrorObject } from 'ajv';
-import type { Json } from '../../lib/json.ts';
+import { isObject, type Json } from '../../lib/json.ts';
+import { didYouMean } from '../../lib/similar-word.ts';
 
 /**
  * One way in which values break a schema, in words: the dotted path, without positions in lists, and what is expected.
@@ -15,8 +16,10 @@ export function valueProblem(error: ErrorObject, key: string, value: unknown): s
   switch (error.keyword) {
     case 'required':
       return `${path}.${String(params['missingProperty'])} in body is required`;
-    case 'additionalProperties':
-      return `${path}.${String(params['additionalProperty'])} in body is a forbidden property`;
+    case 'additionalProperties': {
+      const property = String(params['additionalProperty']);
+      return `${path}.${property} in body is a forbidden property${didYouMean(property, knownKeys(error))}`;
+    }
     case 'type':
       return `${path} in body must be of type ${typesOf(params['type'])}: "${typeName(error.data)}"`;
     case 'enum':
@@ -96,4 +99,9 @@ function typeName(value: unknown): string {
 function allowed(values: unknown): string {
   if (!Array.isArray(values)) return '';
   return values.map((value: Json) => (typeof value === 'string' ? value : JSON.stringify(value))).join(' ');
+}
+
+function knownKeys({ parentSchema }: ErrorObject): readonly string[] {
+  const properties = parentSchema?.['properties'];
+  return isObject(properties) ? Object.keys(properties) : [];
 }

@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import { didYouMean, similarWord } from './similar-word.ts';
+
+const WORDS = ['queue', 'config', 'module', 'global', 'jqFilter', 'kubernetes'];
+
+test.each([
+  ['modul', 'module'],
+  ['moduel', 'module'],
+  ['kubernets', 'kubernetes'],
+  ['jqfilter', 'jqFilter'],
+  ['quue', 'queue'],
+  ['queue', 'queue'],
+  ['frobnicate', undefined],
+  ['x', undefined],
+  ['', undefined],
+])('for %s somebody means %s', (word, meant) => {
+  expect(similarWord(word, WORDS)).toBe(meant);
+});
+
+test('didYouMean() asks only where there is something to ask', () => {
+  expect(didYouMean('globl', WORDS)).toBe(' (did you mean "global"?)');
+  expect(didYouMean('nothing', WORDS)).toBe('');
+});
