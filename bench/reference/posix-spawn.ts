@@ -21,19 +21,25 @@ initActions(nullStdio);
 for (const fd of [0, 1, 2]) addOpen(nullStdio, fd, '/dev/null', O_RDWR, 0);
 
 /** Runs an executable to its end by the cheapest means there is. */
-function runOnce(path: string, env: readonly string[]): void {
+function runOnce(path: string, env: readonly string[], args: readonly string[]): void {
   const pid = [0];
-  const failure: number = posixSpawn(pid, path, nullStdio, null, [path, null], [...env, null]);
+  const argv = [path, ...args, null];
+  const failure: number = posixSpawn(pid, path, nullStdio, null, argv, [...env, null]);
   if (failure !== 0) throw new Error(`posix_spawn failed with ${failure}`);
   waitpid(pid[0], [0], 0);
 }
 
 /** Durations in milliseconds of `count` runs, one after another, nothing between them. */
-export function bareRunsMs(path: string, env: readonly string[], count: number): number[] {
+export function bareRunsMs(
+  path: string,
+  env: readonly string[],
+  count: number,
+  args: readonly string[] = [],
+): number[] {
   const durations: number[] = [];
   for (let run = 0; run < count; run += 1) {
     const startMs = performance.now();
-    runOnce(path, env);
+    runOnce(path, env, args);
     durations.push(performance.now() - startMs);
   }
   return durations;

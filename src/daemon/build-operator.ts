@@ -1,8 +1,6 @@
 import { statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { ScheduleManager } from '../events/schedule/schedule-manager.ts';
-import type { Hook } from '../hooks/hook.ts';
-import { HooksAhead } from '../hooks/hooks-ahead.ts';
 import type { HookLoader } from '../hooks/load-hooks.ts';
 import { HookRunner, hookRunsOf } from '../hooks/run-hook.ts';
 import { ObjectPatcher } from '../kube/object-patch/object-patcher.ts';
@@ -10,7 +8,7 @@ import { OperatorError } from '../lib/errors.ts';
 import type { Redactor } from '../lib/redactor.ts';
 import type { HookMetrics } from '../metrics/hook-metrics.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
-import { discoverModules, type EnabledScript } from '../modules/discovery.ts';
+import type { EnabledScript } from '../modules/discovery.ts';
 import { createEnabledScript } from '../modules/enabled-script.ts';
 import type { ModuleFlags } from '../modules/enablement.ts';
 import { parseExtenders } from '../modules/enablement.ts';
@@ -37,6 +35,7 @@ import { type FailedTask, failedTask } from './failed-task.ts';
 import { createRuntime, type HookPartsDeps } from './hook-parts.ts';
 import type { DaemonHost } from './host.ts';
 import { createCrds } from './module-crds.ts';
+import { createModuleHooks } from './module-hooks.ts';
 import { releasesOf } from './releases.ts';
 import { createSecrets, withoutSecrets } from './secret-parts.ts';
 import { createWebhooks } from './webhooks.ts';
@@ -97,9 +96,8 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
   takeConfig(configMap, values, isFlaggedOff);
   const execution = createExecution({ ...options, values, dynamicFlags, followSecrets }, () => operator);
   const runScript = createScript(options, values);
-  const ahead = new HooksAhead();
-  const loadModuleHooks = (module: Module, signal: AbortSignal): Promise<readonly Hook[]> =>
-    loader.load(join(module.path, 'hooks'), { type: 'module', module: module.name }, signal);
+  const hasHooks = ({ name }: Module): boolean => operator.moduleStates.get(name)?.hooks !== undefined;
+  const moduleHooks = createModuleHooks(loader, hasHooks, stop);
   const hookParts: HookPartsDeps = { host, metrics, stop, ...base };
   const { schedules, scheduleManager } = createSchedules(options, () => operator);
   const webhooks = createWebhooks({ ...options, kube: base.cluster.main }, base.reflectors, () => operator);
@@ -121,23 +119,14 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
       metrics,
       releases: releasesOf(base.helm),
       crds,
-      discover: async (modules, deployed, signal) => {
-        const onEnabled = (module: Module): void => {
-          if (operator.moduleStates.get(module.name)?.hooks === undefined)
-            ahead.start(module.name, () => loadModuleHooks(module, stop));
-        };
-        const input = { modules, deployed, flags: flags(), extenders, onEnabled };
-        const discovery = await discoverModules(input, runScript, signal);
-        ahead.retain(new Set(discovery.enabled));
-        return discovery;
-      },
+      discover: (modules, deployed, signal) =>
+        moduleHooks.discover({ modules, deployed, flags: flags(), extenders }, runScript, signal),
       isFlaggedOff,
-      loadModuleHooks: async (module, signal) =>
-        (await ahead.take(module.name)) ?? (await loadModuleHooks(module, signal)),
+      loadModuleHooks: moduleHooks.load,
       loadGlobalHooks: (signal) =>
         loader.load(globalHooksRoot(settings.globalHooksDir), { type: 'global' }, signal),
       reloadModules: async () => {
-        ahead.retain(new Set());
+        moduleHooks.forget();
         found = await find(options);
         await crds.read(found.modules);
         values.setStatic(found.staticValues);

@@ -17,8 +17,8 @@ async function put(...paths: readonly string[]): Promise<void> {
   }
 }
 
-async function paths(kind: 'chart' | 'templates'): Promise<string[]> {
-  return (await readChartFiles(root, kind)).map(({ path }) => path);
+function paths(kind: 'chart' | 'templates'): string[] {
+  return readChartFiles(root, kind).map(({ path }) => path);
 }
 
 test('chartKind() tells charts, bare templates and modules without a chart apart', async () => {
@@ -32,7 +32,7 @@ test('chartKind() tells charts, bare templates and modules without a chart apart
 
 test('readChartFiles() reads all files of a chart, sorted', async () => {
   await put('templates/b.yaml', 'templates/a.yaml', 'Chart.yaml', 'hooks/x.sh', '.git/HEAD');
-  expect(await paths('chart')).toEqual(['Chart.yaml', 'hooks/x.sh', 'templates/a.yaml', 'templates/b.yaml']);
+  expect(paths('chart')).toEqual(['Chart.yaml', 'hooks/x.sh', 'templates/a.yaml', 'templates/b.yaml']);
 });
 
 test('readChartFiles() leaves out, at any depth, what is not in a chart made from templates', async () => {
@@ -45,27 +45,28 @@ test('readChartFiles() leaves out, at any depth, what is not in a chart made fro
     'images/e',
     'values.yaml',
   );
-  expect(await paths('templates')).toEqual(['templates/a.yaml', 'values.yaml']);
+  expect(paths('templates')).toEqual(['templates/a.yaml', 'values.yaml']);
 });
 
 test('readChartFiles() follows links, and refuses a circle of them', async () => {
   await put('templates/a.yaml', 'shared/b.yaml');
   await symlink('../shared', join(root, 'templates/linked'));
-  expect(await paths('chart')).toContain('templates/linked/b.yaml');
+  expect(paths('chart')).toContain('templates/linked/b.yaml');
   await symlink('..', join(root, 'templates/up'));
-  await expect(paths('chart')).rejects.toMatchObject({
-    code: 'MODULE_INVALID',
-    message: expect.stringContaining('templates/up'),
-  });
+  expect(() => paths('chart')).toThrow(
+    expect.objectContaining({
+      code: 'MODULE_INVALID',
+      message: expect.stringContaining('templates/up'),
+    }),
+  );
 });
 
 test('readChartFiles() says which directory cannot be read', async () => {
   await put('templates/a.yaml');
   await symlink('nowhere', join(root, 'templates/dangling'));
-  await expect(paths('chart')).rejects.toMatchObject({
-    code: 'MODULE_INVALID',
-    message: expect.stringContaining(root),
-  });
+  expect(() => paths('chart')).toThrow(
+    expect.objectContaining({ code: 'MODULE_INVALID', message: expect.stringContaining(root) }),
+  );
 });
 
 test('stageChart() gives helm the directory of a chart itself', async () => {

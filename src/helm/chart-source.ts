@@ -1,5 +1,5 @@
-import { existsSync } from 'node:fs';
-import { copyFile, mkdir, readdir, readFile, realpath, stat, writeFile } from 'node:fs/promises';
+import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { OperatorError } from '../lib/errors.ts';
 
@@ -26,15 +26,16 @@ export function chartKind(modulePath: string): ChartKind | undefined {
 }
 
 /**
- * Reads every file that can have a part in the chart, sorted by path; symbolic links are followed.
+ * Reads every file that can have a part in the chart, sorted by path; symbolic links are followed. Synchronous: a
+ * converge in which nothing has changed consists of little else, and the files are many and small.
  *
  * @throws OperatorError MODULE_INVALID when something cannot be read, or directories link to one another in a circle
  */
-export async function readChartFiles(modulePath: string, kind: ChartKind): Promise<ChartFile[]> {
+export function readChartFiles(modulePath: string, kind: ChartKind): ChartFile[] {
   try {
     const files: ChartFile[] = [];
-    for await (const path of walk(modulePath, '', kind, [])) {
-      files.push({ path, content: await readFile(join(modulePath, path)) });
+    for (const path of walk(modulePath, '', kind, [])) {
+      files.push({ path, content: readFileSync(join(modulePath, path)) });
     }
     return files.toSorted((a, b) => (a.path < b.path ? -1 : 1));
   } catch (cause) {
@@ -53,7 +54,7 @@ export async function stageChart(
   targetDir: string,
 ): Promise<string> {
   if (kind === 'chart') return module.path;
-  for await (const path of walk(module.path, '', kind, [])) {
+  for (const path of walk(module.path, '', kind, [])) {
     if (path === '.helmignore') continue;
     await mkdir(dirname(join(targetDir, path)), { recursive: true });
     await copyFile(join(module.path, path), join(targetDir, path));
@@ -63,22 +64,17 @@ export async function stageChart(
   return targetDir;
 }
 
-async function* walk(
-  root: string,
-  below: string,
-  kind: ChartKind,
-  parents: readonly string[],
-): AsyncGenerator<string> {
-  const directory = await realpath(join(root, below));
+function* walk(root: string, below: string, kind: ChartKind, parents: readonly string[]): Generator<string> {
+  const directory = realpathSync(join(root, below));
   if (parents.includes(directory)) {
     throw new OperatorError(
       'MODULE_INVALID',
       `Cannot read the chart in "${root}": "${below}" links to a directory above it`,
     );
   }
-  for (const name of await readdir(directory)) {
+  for (const name of readdirSync(directory)) {
     const path = below === '' ? name : `${below}/${name}`;
-    const entry = await stat(join(root, path));
+    const entry = statSync(join(root, path));
     if (entry.isFile()) yield path;
     else if (entry.isDirectory() && !isLeftOut(name, kind))
       yield* walk(root, path, kind, [...parents, directory]);

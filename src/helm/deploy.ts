@@ -1,6 +1,7 @@
 import { OperatorError } from '../lib/errors.ts';
 import type { ChartTraits } from './chart-functions.ts';
 import { type ChartKind, chartKind, readChartFiles } from './chart-source.ts';
+import type { DriftPolicy } from './drift/drift-policy.ts';
 import { type ChartModule, type DriverContext, lookupOptions } from './driver-context.ts';
 import { inputDigest, traitsOf } from './input-digest.ts';
 import { parseManifest } from './manifest-document.ts';
@@ -26,6 +27,8 @@ export interface DeployRequest {
   readonly mayShareReads?: boolean;
   /** Whether the release is to be left alone once it says so: see {@link deployRelease}. Default false. */
   readonly isUnmanaged?: boolean;
+  /** What is done when others change objects of the release; default: nothing but what the settings say. */
+  readonly drift?: DriftPolicy;
 }
 
 export interface DeployResult {
@@ -222,7 +225,7 @@ async function readChart(
       `Module "${module.name}" is no chart: it has neither Chart.yaml nor templates/`,
     );
   }
-  const files = await readChartFiles(module.path, kind);
+  const files = readChartFiles(module.path, kind);
   const traits = traitsOf(files, values);
   const digest = inputDigest({
     release: module.name,

@@ -1,6 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { constants } from 'node:fs';
-import { mkdir, open, rm, writeFile } from 'node:fs/promises';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  rmdirSync,
+  rmSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, join } from 'node:path';
 import { OperatorError } from '../lib/errors.ts';
 import { canonicalJson } from '../lib/json.ts';
@@ -48,7 +58,7 @@ export function createEnabledScript(options: EnabledScriptOptions): EnabledScrip
     const files = scriptFiles(options.tmpDir, module.name);
     const log = options.log.child({ module: module.name, hook: 'enabled', binding: 'enabled' });
     try {
-      await prepare(files, options.visible(module.name, enabledBefore));
+      prepare(files, options.visible(module.name, enabledBefore));
       const result = await options.processes.run(
         {
           file: module.enabledScript,
@@ -75,11 +85,11 @@ export function createEnabledScript(options: EnabledScriptOptions): EnabledScrip
         );
       checkOutcome(result);
       if (result.usage !== undefined) options.onUsage(module.name, result.usage);
-      const verdict = await readVerdict(files);
+      const verdict = readVerdict(files);
       log.info({ result: verdict.isEnabled, status: verdict.reason }, 'Enabled script run successful');
       return verdict;
     } finally {
-      if (!options.isKeepingFiles) await rm(files.directory, { recursive: true, force: true });
+      if (!options.isKeepingFiles) remove(files);
     }
   };
 }
@@ -104,15 +114,26 @@ function scriptFiles(tmpDir: string, name: ModuleName): ScriptFiles {
   };
 }
 
-async function prepare(files: ScriptFiles, { values, configValues }: VisibleValues): Promise<void> {
+/** Synchronous, as all that is done to these files: for files this small that costs a tenth of the other way. */
+function prepare(files: ScriptFiles, { values, configValues }: VisibleValues): void {
   const contents: readonly (readonly [string, string])[] = [
     [files.values, canonicalJson(values)],
     [files.configValues, canonicalJson(configValues)],
     [files.result, ''],
     [files.reason, ''],
   ];
-  await mkdir(files.directory, { mode: 0o700 });
-  for (const [path, content] of contents) await writeFile(path, content, { mode: 0o600, flag: 'wx' });
+  mkdirSync(files.directory, { mode: 0o700 });
+  for (const [path, content] of contents) writeFileSync(path, content, { mode: 0o600, flag: 'wx' });
+}
+
+function remove({ directory, ...files }: ScriptFiles): void {
+  try {
+    for (const path of Object.values(files)) unlinkSync(path);
+    rmdirSync(directory);
+  } catch {
+    // The script removed a file or left others behind: the thorough way costs more.
+    rmSync(directory, { recursive: true, force: true });
+  }
 }
 
 function checkOutcome({ outcome, stderr }: ProcessResult): void {
@@ -127,29 +148,29 @@ function checkOutcome({ outcome, stderr }: ProcessResult): void {
   }
 }
 
-async function readVerdict(files: ScriptFiles): Promise<ScriptVerdict> {
-  const word = await readStart(files.result);
+function readVerdict(files: ScriptFiles): ScriptVerdict {
+  const word = readStart(files.result);
   if (word === 'true') return { isEnabled: true, reason: '' };
-  if (word === 'false') return { isEnabled: false, reason: await readStart(files.reason) };
+  if (word === 'false') return { isEnabled: false, reason: readStart(files.reason) };
   throw failed(`bad enabled result: expected 'true' or 'false', got '${word.slice(0, 100)}'`);
 }
 
 /** The trimmed beginning of a file; empty if the script removed it. */
-async function readStart(path: string): Promise<string> {
-  let file: Awaited<ReturnType<typeof open>>;
+function readStart(path: string): string {
+  let descriptor: number;
   try {
     // A pipe in its place must not hold up the discovery.
-    file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (cause) {
     if (isMissingFile(cause)) return '';
     throw cause;
   }
   try {
-    if (!(await file.stat()).isFile()) throw failed(`${basename(path)} is no regular file any more`);
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(MAX_RESULT_BYTES), 0, MAX_RESULT_BYTES, 0);
-    return buffer.toString('utf8', 0, bytesRead).trim();
+    if (!fstatSync(descriptor).isFile()) throw failed(`${basename(path)} is no regular file any more`);
+    const buffer = Buffer.alloc(MAX_RESULT_BYTES);
+    return buffer.toString('utf8', 0, readSync(descriptor, buffer)).trim();
   } finally {
-    await file.close();
+    closeSync(descriptor);
   }
 }
 
