@@ -34,7 +34,7 @@ function applyChange(operator: Operator, change: Extract<ConfigChange, { type: '
   const changed = new Set([...earlier, ...difference.sections, ...difference.maintenance]);
   const changedKeys = isSeenByConverge ? [] : [...changed];
   if (isReload && operator.discovery !== undefined)
-    operator.restartConverge('KubeConfigChanged', 'ReloadAll-After-KubeConfigChange');
+    operator.restartConverge('ReloadAllModules', 'ReloadAll-After-KubeConfigChange');
   operator.main.prepend({
     type: 'ApplyKubeConfigValues',
     changedKeys,

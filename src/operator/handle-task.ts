@@ -19,12 +19,17 @@ import { divert, isolate, tellIfRecovered } from './isolation.ts';
 import type { Operator } from './operator.ts';
 import { leaveOutIfPaused } from './pause-tasks.ts';
 import { rethrowAbort } from './rethrow-abort.ts';
+import { endMessage, flowFields, startMessage } from './task-log.ts';
 import { hookOf, type ModuleRun, moduleOf, type Task } from './tasks.ts';
 
 /** One attempt of any task. A task that throws is tried again; what it threw is logged here, once. */
 export function taskHandler(operator: Operator): TaskHandler<Task> {
   return async (entry, queue, signal) => {
-    if (divert(operator, entry.task, queue)) return { type: 'success' };
+    if (divert(operator, entry.task, queue)) {
+      // Those that run at the same time do not wait for one that is isolated.
+      if (entry.task.type === 'ModuleRun') tellGroup(operator, entry.task, SUCCESS);
+      return SUCCESS;
+    }
     const outcome = await attempt(operator, entry, queue, signal);
     const isMoved =
       outcome.type === 'retry' &&
@@ -46,12 +51,21 @@ async function attempt(
     const { task } = entry;
     if (leaveOutIfPaused(operator, task)) return SUCCESS;
     tellWait(operator, entry, queue.name);
-    return await operator.turns.run(task, () => dispatch(operator, entry, queue, signal));
+    tellStart(operator, entry, queue.name);
+    const outcome = await operator.turns.run(task, () => dispatch(operator, entry, queue, signal));
+    operator.deps.log.debug(flowFields(entry, queue.name, 'end'), endMessage(task, outcome.type));
+    return outcome;
   } catch (error) {
     rethrowAbort(error, signal);
     logFailure(operator, entry.task, queue.name, error);
     return { type: 'retry', error };
   }
+}
+
+function tellStart(operator: Operator, entry: QueueEntry<Task>, queue: string): void {
+  const { task } = entry;
+  const phase = (task.type === 'ModuleRun' && operator.stateOf(task.module)?.phase) || 'startup';
+  operator.deps.log.info(flowFields(entry, queue, 'start'), startMessage(task, phase));
 }
 
 /** Runs of hooks count their waiting themselves: they may wait for their turn first. */

@@ -71,7 +71,7 @@ test('a module that waits for a failing one can be deleted at once', async () =>
   await lab.settle();
   expect(lab.operator.deps.queues.get('isolated_db').length).toBe(2);
   lab.enabled.delete('web');
-  lab.operator.restartConverge('KubeConfigChanged', 'test');
+  lab.operator.restartConverge('ReloadAllModules', 'test');
   await lab.settle();
   expect([...lab.releases]).toEqual(['db']);
   expect(lab.operator.deps.queues.get('isolated_db').entries).toMatchObject([{ task: { module: 'db' } }]);
@@ -83,7 +83,7 @@ test('a deletion that fails holds up only the deletion of what it requires', asy
   await lab.converge();
   lab.enabled.clear();
   lab.behaviours.set('web/h.sh', failing);
-  lab.operator.restartConverge('KubeConfigChanged', 'test');
+  lab.operator.restartConverge('ReloadAllModules', 'test');
   await lab.settle();
   expect([...lab.releases]).toEqual(['db']);
   expect(lab.operator.deps.queues.get('isolated_web').entries).toMatchObject([
@@ -124,4 +124,17 @@ test('with the policy block a failing module stays at the head of main', async (
   expect(lab.calls).not.toContain('deploy dns');
   expect(lab.operator.main.entries[0]).toMatchObject({ task: { module: 'db' }, failures: 1 });
   expect(isolatedModules(lab.operator)).toEqual([]);
+});
+
+test('a converge whose modules run in parallel goes on without one that is isolated already', async () => {
+  const modules = [moduleFor('db', 1), moduleFor('dns', 1), moduleFor('web', 2)];
+  await using lab = await operatorLab(modules, HOOKS, { ...ISOLATE, runsModulesInParallel: true });
+  lab.behaviours.set('db/a.sh', failing);
+  await lab.converge();
+  expect(lab.tasks('isolated_db')).toHaveLength(1);
+  lab.calls.length = 0;
+  lab.operator.queueConverge('ReloadAllModules', 'test');
+  await lab.settle();
+  expect(lab.calls.filter((call) => call.startsWith('deploy'))).toEqual(['deploy dns', 'deploy web']);
+  expect(lab.tasks('main')).toEqual([]);
 });

@@ -83,7 +83,7 @@ type Step = typeof step extends Arbitrary<infer T> ? T : never;
 
 /** As the daemon does it: before the first discovery is over, the converge to come is enough. */
 function startOver(lab: OperatorLab): void {
-  if (lab.operator.discovery !== undefined) lab.operator.restartConverge('KubeConfigChanged', 'restart');
+  if (lab.operator.discovery !== undefined) lab.operator.restartConverge('ReloadAllModules', 'restart');
 }
 
 async function act(lab: OperatorLab, what: Step): Promise<void> {

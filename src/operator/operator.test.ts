@@ -58,7 +58,7 @@ test('restartConverge() drops what is left of a converge and begins at the head'
     'ConvergeModules:::later',
   ]);
   lab.stop.abort();
-  lab.operator.restartConverge('KubeConfigChanged', 'restart');
+  lab.operator.restartConverge('ReloadAllModules', 'restart');
   expect(lab.operator.convergePhase).toBe('standby');
   expect(lab.tasks()).toEqual(['ConvergeModules:::restart', 'ConvergeModules:::later']);
 });
@@ -70,7 +70,7 @@ test('restartConverge() keeps runs that are no part of the converge', async () =
   await lab.operator.deps.queues.ended();
   lab.operator.queueModuleRun(name('a'), 'event');
   lab.operator.queueConverge('GlobalValuesChanged', 'waiting');
-  lab.operator.restartConverge('KubeConfigChanged', 'restart');
+  lab.operator.restartConverge('ReloadAllModules', 'restart');
   expect(lab.tasks()).toEqual(['ConvergeModules:::restart', 'ModuleRun:a:event']);
 });
 
@@ -80,7 +80,7 @@ test('restartConverge() without one in progress goes to the end of main', async 
   lab.stop.abort();
   await lab.operator.deps.queues.ended();
   lab.operator.queueModuleRun(name('a'), 'event');
-  lab.operator.restartConverge('KubeConfigChanged', 'restart');
+  lab.operator.restartConverge('ReloadAllModules', 'restart');
   expect(lab.tasks()).toEqual(['ModuleRun:a:event', 'ConvergeModules:::restart']);
 });
 
@@ -90,7 +90,7 @@ test('restartConverge() ends the wait of a failed task', async () => {
   await lab.converge();
   lab.obstacles.clear();
   lab.takeCalls();
-  lab.operator.restartConverge('KubeConfigChanged', 'restart');
+  lab.operator.restartConverge('ReloadAllModules', 'restart');
   await lab.settle();
   expect(lab.calls).toEqual(['discover', 'deploy a', 'config b', 'deploy b']);
   expect(lab.clock.pendingDelaysMs).toEqual([]);
@@ -104,7 +104,7 @@ test('restartConverge() lets the running task finish and drops what it asks for'
     write('VALUES_JSON_PATCH_PATH', { op: 'add', path: '/a/x', value: 1 }),
   );
   await lab.converge();
-  lab.operator.restartConverge('KubeConfigChanged', 'restart');
+  lab.operator.restartConverge('ReloadAllModules', 'restart');
   await lab.settle();
   expect(lab.calls.at(-1)).toBe('deploy a');
   lab.takeCalls();

@@ -39,7 +39,7 @@ test('a converge that is started over drops what waits in parallel queues, and r
   lab.behaviours.set('a/h.sh', () => promise);
   const converged = lab.converge();
   await lab.settle();
-  lab.operator.restartConverge('KubeConfigChanged', 'test');
+  lab.operator.restartConverge('ReloadAllModules', 'test');
   await lab.settle();
   expect(lab.calls.filter((call) => call === 'a/h.sh beforeHelm')).toHaveLength(1);
   resolve();

@@ -5,11 +5,7 @@ import type { HookRuntime } from './hook-runtime.ts';
 import type { ParallelRuns } from './parallel-runs.ts';
 
 /** What the event type label of metrics and logs says about who asked for a converge. */
-export type ConvergeEvent =
-  | 'OperatorStartup'
-  | 'GlobalValuesChanged'
-  | 'ReloadAllModules'
-  | 'KubeConfigChanged';
+export type ConvergeEvent = 'OperatorStartup' | 'GlobalValuesChanged' | 'ReloadAllModules';
 
 /** One run of one hook, as it waits in a queue. */
 export interface HookRun {
@@ -21,6 +17,8 @@ export interface HookRun {
   readonly trigger: string;
   /** `OperatorStartup` for everything the start caused, else empty. */
   readonly activation: string;
+  /** The task of which the run is a part, and with which it is repeated; absent where the run itself is the task. */
+  readonly repeatedBy?: object;
 }
 
 export interface GlobalHookRun extends HookRun {
@@ -49,6 +47,8 @@ export interface ModuleRun {
   readonly activation: string;
   /** The parallel run it is part of. */
   readonly group?: ParallelRuns;
+  /** The task that this one goes on with in another queue. */
+  readonly continues?: ModuleRun;
 }
 
 /** Everything that can wait in a queue. */

@@ -94,7 +94,7 @@ test("a module's webhooks come before its onStartup hooks and go after its after
     'deploy web',
   ]);
   lab.enabled.delete('web');
-  lab.operator.queueConverge('KubeConfigChanged', 'test');
+  lab.operator.queueConverge('ReloadAllModules', 'test');
   await lab.settle();
   expect(lab.takeCalls()).toEqual([
     'discover',

@@ -146,9 +146,9 @@ function globalRoutes({ view }: DebugEndpoint): Route[] {
 }
 
 function moduleRoutes({ view }: DebugEndpoint): Route[] {
-  const moduleOf = ({ module: name }: Groups): ModuleView => {
+  const moduleOf = ({ module: name }: Groups, complaint = 'module not found'): ModuleView => {
     const module = view.module(name);
-    if (module === undefined) throw new Error('module not found');
+    if (module === undefined) throw new Error(complaint);
     return module;
   };
   const withGlobal = (
@@ -209,7 +209,7 @@ function pauseRoutes({ view, pauses }: DebugEndpoint): Route[] {
 /** The routes that `global` and every module have. */
 function sectionRoutes<S extends SectionView>(
   prefix: string,
-  sectionOf: (groups: Groups) => S,
+  sectionOf: (groups: Groups, complaint?: string) => S,
   valuesOf: (section: S, request: ServerRequest) => object,
   configValuesOf: (section: S, request: ServerRequest) => object,
 ): Route[] {
@@ -221,7 +221,10 @@ function sectionRoutes<S extends SectionView>(
       sortedAnswer(dataFormat(groups.format), configValuesOf(sectionOf(groups), request)),
     ),
     get(`${prefix}/patches.{format}`, (_request, groups) =>
-      dataAnswer(dataFormat(groups.format), sectionOf(groups).patches() ?? null),
+      dataAnswer(
+        dataFormat(groups.format),
+        sectionOf(groups, `unknown module ${groups.module}`).patches() ?? null,
+      ),
     ),
     get(`${prefix}/snapshots.{format}`, (_request, groups) =>
       sortedAnswer(dataFormat(groups.format), sectionOf(groups).snapshots()),

@@ -132,6 +132,18 @@ test('a stop in the middle of the start ends it', async () => {
   expect(log.printed).toEqual([]);
 });
 
+test('a namespace that does not exist ends the start at once, and the message says what to do', async () => {
+  expect(await run({ hooks: GOOD, flags: { namespace: 'nowhere' } })).toBe(1);
+  expect(log.records.at(-1)).toEqual({
+    level: 'fatal',
+    msg: 'the daemon cannot start',
+    error: expect.stringMatching(
+      /^flag --namespace \(variable ADDON_OPERATOR_NAMESPACE\): namespace "nowhere" does not exist; create it with "kubectl create namespace nowhere"/,
+    ),
+  });
+  expect(log.printed).toEqual([]);
+});
+
 test('what keeps the daemon from starting is one clear record, and the exit code is 1', async () => {
   expect(await run({ flags: { 'kube-config': join(directory, 'none') } })).toBe(1);
   const fatal = log.records.filter(({ level }) => level === 'fatal');

@@ -137,8 +137,8 @@ export function probeAndMetricTests(backend: () => Backend): void {
     await world.putConfig({ global: 'a: 1' });
     await expect
       .poll(() => series(world, 'addon_operator_convergence_total'))
-      .toContain('addon_operator_convergence_total{activation="GlobalValuesChanged"} 1');
-    const again = 'operation="upgrade",activation="GlobalValuesChanged"';
+      .toContain('addon_operator_convergence_total{activation="ReloadAllModules"} 1');
+    const again = 'activation="ReloadAllModules",operation="upgrade"';
     expect(await series(world, 'addon_operator_helm_operation_seconds_count')).toContain(
       `addon_operator_helm_operation_seconds_count{module="web",${again}} 1`,
     );

@@ -26,7 +26,7 @@ export async function handleApplyConfig(
     warnAboutUnknownModules(operator);
     if (task.changedKeys.length === 0) return { type: 'success' };
     if (await hasOtherModulesEnabled(operator, signal)) {
-      operator.restartConverge('KubeConfigChanged', 'ReloadAll-After-KubeConfigChange');
+      operator.restartConverge('ReloadAllModules', 'ReloadAll-After-KubeConfigChange');
       return { type: 'success' };
     }
     return { type: 'success', after: runsOfChangedModules(operator, task) };

@@ -142,7 +142,7 @@ test('a converge restarted during discovery discovers again and runs beforeAll h
   lab.takeCalls();
   lab.obstacles.set('discover', () => gate.promise);
   await restart(lab);
-  lab.operator.restartConverge('KubeConfigChanged', 'test');
+  lab.operator.restartConverge('ReloadAllModules', 'test');
   lab.obstacles.clear();
   gate.resolve();
   lab.enabled.delete('b');
@@ -164,7 +164,7 @@ test('a module to be deleted is deleted although the converge is restarted befor
   lab.enabled.delete('b');
   lab.behaviours.set('b/x.sh', failing);
   await restart(lab);
-  lab.operator.restartConverge('KubeConfigChanged', 'test');
+  lab.operator.restartConverge('ReloadAllModules', 'test');
   lab.behaviours.clear();
   await lab.settle();
   expect(lab.calls).toEqual([
@@ -188,7 +188,7 @@ test('a module enabled again before it was deleted hears its crontabs again', as
   await restart(lab);
   expect(lab.runtimeOf('b/x.sh').areSchedulesEnabled).toBe(false);
   lab.enabled.add('b');
-  lab.operator.restartConverge('KubeConfigChanged', 'test');
+  lab.operator.restartConverge('ReloadAllModules', 'test');
   await lab.settle();
   expect(lab.operator.moduleStates.get(name('b'))?.phase).toBe('ready');
   expect(lab.runtimeOf('b/x.sh').areSchedulesEnabled).toBe(true);

@@ -7,6 +7,7 @@ import type { QueueEntry, TaskQueue } from '../../queue/task-queue.ts';
 import { type HookEffects, hookLabels } from '../hook-execution.ts';
 import { MAIN_QUEUE, type Operator } from '../operator.ts';
 import { rethrowAbort } from '../rethrow-abort.ts';
+import { eventField } from '../task-log.ts';
 import { type GlobalHookRun, isSynchronization, type ModuleHookRun, type Task } from '../tasks.ts';
 
 type HookTask = GlobalHookRun | ModuleHookRun;
@@ -77,8 +78,15 @@ export function taskLogger(operator: Operator, task: HookTask, queue: string): L
     hook: hook.name,
     binding: isSynchronization(task) ? 'kubernetesSynchronization' : task.binding,
     'binding.name': bindingName(task),
+    ...watchEventField(task),
     queue,
+    ...eventField(task),
   });
+}
+
+/** Of several events in one run the first. */
+function watchEventField({ reasons: [reason] }: HookTask): { readonly watchEvent?: string } {
+  return reason?.type === 'event' ? { watchEvent: reason.event.watchEvent } : {};
 }
 
 function bindingName(task: HookTask): string {

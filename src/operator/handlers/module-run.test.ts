@@ -267,7 +267,7 @@ test('Synchronizations that a restarted converge dropped are made anew', async (
   });
   await lab.converge();
   expect(lab.tasks()[0]).toContain('web:kubernetes:a.sh:one');
-  lab.operator.restartConverge('KubeConfigChanged', 'test');
+  lab.operator.restartConverge('ReloadAllModules', 'test');
   gate.resolve();
   await lab.settle();
   expect(lab.calls.at(-1)).toBe('deploy web');
@@ -283,7 +283,7 @@ test('Synchronizations are not lost when the converge is restarted while monitor
   });
   lab.obstacles.set('monitor web/a.sh/one', () => gate.promise);
   await lab.converge();
-  lab.operator.restartConverge('KubeConfigChanged', 'test');
+  lab.operator.restartConverge('ReloadAllModules', 'test');
   gate.resolve();
   await lab.settle();
   expect(lab.calls.slice(-2)).toEqual(['web/a.sh Synchronization:one', 'deploy web']);
@@ -301,7 +301,7 @@ test('a Synchronization skipped while its module was flagged off is made anew', 
   expect(lab.tasks('own')).toEqual([]);
   lab.flaggedOff.clear();
   lab.behaviours.clear();
-  lab.operator.restartConverge('KubeConfigChanged', 'test');
+  lab.operator.restartConverge('ReloadAllModules', 'test');
   await lab.settle();
   expect(lab.calls.slice(-2)).toEqual(['web/a.sh Synchronization:one', 'deploy web']);
 });

@@ -1,0 +1,84 @@
+import { expect, test } from 'vitest';
+import { hookFor, name, operatorLab } from '../../test/support/operator-lab.ts';
+import { endMessage, flowFields, startMessage } from './task-log.ts';
+import type { Task } from './tasks.ts';
+
+const OPERATOR_STARTUP = { trigger: 'Operator-Startup', activation: 'OperatorStartup' };
+const MODULE_RUN: Task = {
+  type: 'ModuleRun',
+  module: name('web'),
+  doModuleStartup: true,
+  isPartOfConverge: true,
+  ...OPERATOR_STARTUP,
+};
+
+async function hookRuns(): Promise<readonly Task[]> {
+  const { operator } = await operatorLab(['web']);
+  const kubernetes = [{ kind: 'Pod', name: 'pods' }];
+  const hook = operator.deps.createRuntime(await hookFor('global/a.sh', { kubernetes }));
+  const [pods] = hook.hook.config.kubernetes;
+  if (pods === undefined) throw new Error('no binding');
+  const run = { hook, allowFailure: false, ...OPERATOR_STARTUP };
+  return [
+    {
+      ...run,
+      type: 'GlobalHookRun',
+      binding: 'beforeAll',
+      reasons: [{ type: 'lifecycle', binding: 'beforeAll' }],
+    },
+    {
+      ...run,
+      type: 'GlobalHookRun',
+      binding: 'kubernetes',
+      reasons: [{ type: 'synchronization', binding: pods }],
+    },
+    {
+      ...run,
+      type: 'GlobalHookRun',
+      binding: 'kubernetes',
+      reasons: [{ type: 'event', binding: pods, event: { watchEvent: 'Added', item: {} } }],
+    },
+  ];
+}
+
+test('startMessage() says what a task is for and what it was caused by', async () => {
+  const cause = 'trigger is Operator-Startup';
+  expect((await hookRuns()).map((task) => startMessage(task, 'startup'))).toEqual([
+    `GlobalHookRun task for beforeAll binding, ${cause}`,
+    `GlobalHookRun task for Synchronization of 'kubernetes/pods' binding, ${cause}`,
+    `GlobalHookRun task for 'kubernetes/pods' binding, ${cause}`,
+  ]);
+  expect(startMessage(MODULE_RUN, 'startup')).toBe(
+    `ModuleRun task for module 'web', phase 'Startup' with doModuleStartup, ${cause}`,
+  );
+  expect(startMessage({ ...MODULE_RUN, doModuleStartup: false }, 'helm')).toBe(
+    `ModuleRun task for module 'web', phase 'CanRunHelm', ${cause}`,
+  );
+  expect(startMessage({ type: 'ConvergeModules', event: 'OperatorStartup', trigger: 't' }, 'startup')).toBe(
+    'ConvergeModules task, trigger is t',
+  );
+});
+
+test('endMessage() tells the result in the words of the contract', () => {
+  expect((['success', 'retry', 'repeat'] as const).map((type) => endMessage(MODULE_RUN, type))).toEqual([
+    "ModuleRun task done, result is 'Success'",
+    "ModuleRun task done, result is 'Fail'",
+    "ModuleRun task done, result is 'Repeat'",
+  ]);
+});
+
+test('flowFields() name the task, its queue, and what it belongs to', async () => {
+  const [beforeAll = MODULE_RUN] = await hookRuns();
+  const entry = { id: 7, queuedAtMs: 0, failures: 0, lastError: '' };
+  const common = { 'task.id': 7, 'task.flow': 'start', queue: 'main', 'event.type': 'OperatorStartup' };
+  expect(flowFields({ ...entry, task: beforeAll }, 'main', 'start')).toEqual({
+    ...common,
+    binding: 'beforeAll',
+    hook: 'a.sh',
+  });
+  expect(flowFields({ ...entry, task: MODULE_RUN }, 'main', 'start')).toEqual({
+    ...common,
+    binding: 'ModuleRun',
+    module: 'web',
+  });
+});
