@@ -92,6 +92,8 @@ export function bindingContextTests(backend: () => Backend): void {
             configMapBinding(world.namespace, 'g', { ...more, group: 'web' }),
             configMapBinding(world.namespace, 'x', more),
           ],
+        }),
+        'ticks.sh': contextHook({
           schedule: [{ crontab: '* * * * * *', group: 'alone', queue: 'ticks' }],
         }),
       });
@@ -117,8 +119,8 @@ export function bindingContextTests(backend: () => Backend): void {
         grouped,
       ]);
       world.clock.jump(1_000);
-      await untilRuns(world.log, 'groups.sh', 2);
-      expect(contextsOf(world.log, 'groups.sh')[1]?.[0]).toEqual({
+      await untilRuns(world.log, 'ticks.sh', 1);
+      expect(contextsOf(world.log, 'ticks.sh')[0]?.[0]).toEqual({
         binding: 'schedule',
         type: 'Group',
         groupName: 'alone',
