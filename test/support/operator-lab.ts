@@ -114,6 +114,8 @@ export class OperatorLab {
   readonly behaviours = new Map<string, HookBehaviour>();
   readonly releases = new Set<string>();
   readonly foreignReleases = new Set<string>();
+  /** Releases that are to stay without their modules. */
+  readonly keptReleases = new Set<string>();
   /** What discovery finds; a module in `flaggedOff` was disabled since. */
   readonly enabled = new Set<string>();
   readonly flaggedOff = new Set<string>();
@@ -331,6 +333,7 @@ export class OperatorLab {
       deploy: async (module: Module, values: JsonObject) => {
         await this.#call(`deploy ${module.name}`, JSON.stringify(values[module.key]));
         this.releases.add(module.name);
+        return { revision: 1, digest: undefined };
       },
       exists: async (release: string) => {
         await this.obstacles.get(`exists ${release}`)?.();
@@ -340,14 +343,23 @@ export class OperatorLab {
         await this.#call(`uninstall ${release}`);
         this.releases.delete(release);
       },
-      keep: (release: string, isKept: boolean) => this.#call(`${isKept ? 'keep' : 'let go'} ${release}`),
+      keep: async (release: string, isKept: boolean) => {
+        await this.#call(`${isKept ? 'keep' : 'let go'} ${release}`);
+        if (isKept) this.keptReleases.add(release);
+        else this.keptReleases.delete(release);
+      },
       disown: async (release: string) => {
         await this.#call(`disown ${release}`);
         this.releases.delete(release);
         this.foreignReleases.add(release);
       },
       list: async () => {
-        const owned = [...this.releases].map((release) => ({ name: release, revision: 1, isOwned: true }));
+        const owned = [...this.releases].map((release) => ({
+          name: release,
+          revision: 1,
+          isOwned: true,
+          ...(this.keptReleases.has(release) && { isKept: true }),
+        }));
         const foreign = [...this.foreignReleases].map((other) => ({
           name: other,
           revision: 1,
@@ -356,6 +368,8 @@ export class OperatorLab {
         return [...owned, ...foreign];
       },
       pauseMonitor: () => () => undefined,
+      drift: () => undefined,
+      recheckDrift: () => undefined,
       stopMonitor: async () => undefined,
     };
   }

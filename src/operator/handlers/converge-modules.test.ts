@@ -1,5 +1,12 @@
 import { expect, test } from 'vitest';
-import { failing, name, type OperatorLab, operatorLab } from '../../../test/support/operator-lab.ts';
+import {
+  failing,
+  moduleFor,
+  name,
+  type OperatorLab,
+  operatorLab,
+} from '../../../test/support/operator-lab.ts';
+import { type DeletionPolicy, NO_MANIFEST } from '../../modules/module-manifest.ts';
 import { splitGlobalPatch } from '../../values/enabled-patches.ts';
 import { keyOfName } from '../../values/module-key.ts';
 
@@ -237,4 +244,20 @@ test('flags that change during the first discovery are not lost', async () => {
   lab.enabled.delete('b');
   await lab.settle();
   expect(lab.calls).toEqual(['discover', 'discover', 'discover', 'config a', 'deploy a']);
+});
+
+test('a release stays again when the deletionPolicy of its module changes to and fro', async () => {
+  const web = (deletionPolicy: DeletionPolicy) =>
+    moduleFor('web', 1, { manifest: { ...NO_MANIFEST, deletionPolicy } });
+  await using lab = await operatorLab([web('protect')]);
+  await lab.converge();
+  for (const policy of ['delete', 'protect'] as const) {
+    lab.operator.setModules([web(policy)]);
+    await restart(lab);
+  }
+  expect(lab.calls.filter((call) => /^(keep|let go) /.test(call))).toEqual([
+    'keep web',
+    'let go web',
+    'keep web',
+  ]);
 });

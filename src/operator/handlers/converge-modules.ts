@@ -90,15 +90,17 @@ async function discover(
 
 /** Takes the note that a release stays from those whose modules do not say so any more. */
 async function letGo(
-  { deps, modules }: Operator,
+  { deps, modules, moduleStates }: Operator,
   releases: readonly ReleaseInCluster[],
   signal: AbortSignal,
 ): Promise<void> {
-  const deletable = new Set<string>(
-    modules.filter(({ manifest }) => manifest.deletionPolicy === 'delete').map(({ name }) => name),
-  );
-  for (const { name, isKept } of releases)
-    if (isKept === true && deletable.has(name)) await deps.releases.keep(name, false, signal);
+  const kept = new Set<string>(releases.filter(({ isKept }) => isKept === true).map(({ name }) => name));
+  for (const { name, manifest } of modules) {
+    if (manifest.deletionPolicy !== 'delete' || !kept.has(name)) continue;
+    await deps.releases.keep(name, false, signal);
+    const state = moduleStates.get(name);
+    if (state !== undefined) state.isReleaseKept = false;
+  }
 }
 
 function tellDecisions({ deps: { log }, modules, enabledModules }: Operator, discovery: Discovery): void {
