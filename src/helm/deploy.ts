@@ -8,8 +8,7 @@ import { parseManifest } from './manifest-document.ts';
 import { type ManifestObject, objectTitle, releaseObjects } from './manifest-object.ts';
 import { firstAbsent } from './object-presence.ts';
 import { ownRecord } from './own-record.ts';
-import { isProcessAlive } from './process-alive.ts';
-import { lockedError, releaseState, setAside } from './recover.ts';
+import { lockedError, recordObserver, releaseState, setAside } from './recover.ts';
 import { type DesiredRelease, nextReleaseAction, type ObservedRelease } from './release-action.ts';
 import { DIGEST_LABEL, isOurRevision, isOwned, ownFacts, UNMANAGED_LABEL } from './release-labels.ts';
 import { metadataWhenDeployed } from './release-objects.ts';
@@ -36,6 +35,8 @@ export interface DeployResult {
   /** Why, in words for a log. */
   readonly reason: string;
   readonly revision: number;
+  /** Of chart and values; undefined for a release that others made. */
+  readonly digest: string | undefined;
   /** What the release consists of now. */
   readonly objects: readonly ManifestObject[];
 }
@@ -183,13 +184,13 @@ async function upgrade(
     case 'applied': {
       const { revision, objects } = outcome;
       const action = latest === undefined ? 'installed' : 'upgraded';
-      return { type: 'done', result: { action, reason, revision, objects } };
+      return { type: 'done', result: { action, reason, revision, digest, objects } };
     }
     case 'unchanged':
       await rememberDigest(context, latest, digest, outcome.objects, signal);
       return {
         type: 'done',
-        result: skipped('it renders to what is deployed', latest, outcome.objects),
+        result: { ...skipped('it renders to what is deployed', latest, outcome.objects), digest },
       };
   }
 }
@@ -248,7 +249,7 @@ function observe(context: DriverContext, latest: ReleaseRevision | undefined): O
   if (latest === undefined) return { state: 'none', own: 'none', inputDigest: undefined, writtenAtMs: 0 };
   return {
     state: latest.status,
-    own: ownRecord(latest, context.holder, isProcessAlive),
+    own: ownRecord(latest, recordObserver(context)),
     inputDigest: ownFacts(latest.labels, latest.revision).inputDigest,
     writtenAtMs: latest.writtenAtMs,
   };
@@ -302,5 +303,7 @@ function skipped(
   latest: ReleaseRevision | undefined,
   objects: readonly ManifestObject[],
 ): DeployResult {
-  return { action: 'skipped', reason, revision: latest?.revision ?? 0, objects };
+  const revision = latest?.revision ?? 0;
+  const digest = latest && ownFacts(latest.labels, revision).inputDigest;
+  return { action: 'skipped', reason, revision, digest, objects };
 }

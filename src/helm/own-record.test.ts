@@ -13,9 +13,12 @@ const deployed = { ...started, ...labelsWhenDeployed({ revision: 1, inputDigest:
 function recordOf(
   status: ReleaseStatus,
   labels: Readonly<Record<string, string>>,
-  { revision = 1, livePids = [] as readonly number[] } = {},
+  { revision = 1, livePids = [] as readonly number[], nowMs = 0 } = {},
 ): string {
-  return ownRecord({ revision, status, labels }, self, (pid) => livePids.includes(pid));
+  return ownRecord(
+    { revision, status, labels, writtenAtMs: 0 },
+    { self, isProcessAlive: (pid) => livePids.includes(pid), nowMs, helmTimeoutMs: 20 * MINUTE_MS },
+  );
 }
 
 test('ownRecord() tells whose revision it is, and how far we came with it', () => {
@@ -25,6 +28,12 @@ test('ownRecord() tells whose revision it is, and how far we came with it', () =
   expect(recordOf('pending-upgrade', started)).toBe('cut-off');
   expect(recordOf('pending-upgrade', started, { livePids: [90] })).toBe('at-work');
   expect(recordOf('deployed', deployed)).toBe('complete');
+});
+
+test('ownRecord() takes a process for another one with the same number once no helm can be at work any more', () => {
+  const at = (nowMs: number) => recordOf('pending-upgrade', started, { livePids: [90], nowMs });
+  expect(at(66 * MINUTE_MS - 1)).toBe('at-work');
+  expect(at(66 * MINUTE_MS)).toBe('cut-off');
 });
 
 test('ownRecord() of a release that is being uninstalled goes by who uninstalls it', () => {

@@ -1,3 +1,4 @@
+import { processLimitMs } from './driver-context.ts';
 import type { OwnRecord } from './recovery-table.ts';
 import { type Holder, isHolderAlive } from './release-holder.ts';
 import { isOurRevision, isOwned, ownFacts } from './release-labels.ts';
@@ -10,13 +11,21 @@ interface Revision {
   readonly revision: number;
   readonly status: ReleaseStatus;
   readonly labels: Readonly<Record<string, string>>;
+  readonly writtenAtMs: number;
+}
+
+/** What has to be known to tell whether somebody may be at work on a record. */
+export interface RecordObserver {
+  readonly self: Holder;
+  readonly isProcessAlive: (pid: number) => boolean;
+  readonly nowMs: number;
+  readonly helmTimeoutMs: number;
 }
 
 /** What our labels on a revision say of who wrote it last. */
 export function ownRecord(
-  { revision, status, labels }: Revision,
-  self: Holder,
-  isProcessAlive: (pid: number) => boolean,
+  { revision, status, labels, writtenAtMs }: Revision,
+  { self, isProcessAlive, nowMs, helmTimeoutMs }: RecordObserver,
 ): OwnRecord {
   if (!isOwned(labels)) return 'none';
   if (!isOurRevision(labels, revision)) return 'earlier';
@@ -24,7 +33,9 @@ export function ownRecord(
   // Who made the revision tells nothing about who removes it.
   const worker = status === 'uninstalling' ? uninstaller : holder;
   if (worker === undefined) return status === 'uninstalling' ? 'earlier' : 'complete';
-  if (isHolderAlive(worker, self, isProcessAlive)) return 'at-work';
+  // Once no helm can be at work any more, a process with that number is another one.
+  const isRecent = nowMs - writtenAtMs < processLimitMs(helmTimeoutMs) + MARGIN_MS;
+  if (isRecent && isHolderAlive(worker, self, isProcessAlive)) return 'at-work';
   return checksum === undefined ? 'cut-off' : 'complete';
 }
 

@@ -1,5 +1,7 @@
 import { hasCode, OperatorError } from '../lib/errors.ts';
 import type { DriverContext } from './driver-context.ts';
+import type { RecordObserver } from './own-record.ts';
+import { isProcessAlive } from './process-alive.ts';
 import type { ReleaseState } from './recovery-table.ts';
 import type { ReleaseRevision, ReleaseStore } from './release-store.ts';
 
@@ -17,6 +19,11 @@ export async function releaseState(
     if (hasCode(error, 'HELM_RELEASE_CORRUPT')) return 'corrupt';
     throw error;
   }
+}
+
+/** This process, as it tells who is at work on a record. */
+export function recordObserver({ holder, clock, timeoutMs }: DriverContext): RecordObserver {
+  return { self: holder, isProcessAlive, nowMs: clock.now(), helmTimeoutMs: timeoutMs };
 }
 
 /** What is thrown while a release is left alone, because somebody may be at work on it. */

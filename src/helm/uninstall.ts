@@ -3,8 +3,7 @@ import { type DriverContext, processLimitMs } from './driver-context.ts';
 import { uninstallArguments } from './helm-arguments.ts';
 import { runHelm } from './helm-process.ts';
 import { isOutwaited, ownRecord } from './own-record.ts';
-import { isProcessAlive } from './process-alive.ts';
-import { lockedError, releaseState, setAside } from './recover.ts';
+import { lockedError, recordObserver, releaseState, setAside } from './recover.ts';
 import { uninstallRecovery } from './recovery-table.ts';
 import { labelsAtUninstall } from './release-labels.ts';
 
@@ -34,7 +33,7 @@ export async function uninstallRelease(
   const latest = await store.latest(release, signal);
   if (latest === undefined) return 'absent';
   const state = await releaseState(store, latest, signal);
-  const own = ownRecord(latest, context.holder, isProcessAlive);
+  const own = ownRecord(latest, recordObserver(context));
   const step = uninstallRecovery(state, own, options.includeForeign === true);
   switch (step) {
     case 'absent':
