@@ -6,6 +6,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { ProcessRunner } from '../process/process-runner.ts';
 import { type DeployRequest, type DeployResult, deployRelease } from './deploy.ts';
+import { type DriftSettings, driftStarter } from './drift/start-drift.ts';
 import { type DriverContext, type HelmOperation, lookupOptions } from './driver-context.ts';
 import type { HelmBinary } from './helm-binary.ts';
 import { helmEnvironment } from './helm-environment.ts';
@@ -56,6 +57,8 @@ export interface HelmDriverOptions {
   readonly onOperation: (operation: HelmOperation) => void;
   /** What a resource monitor found; the module should be run again. */
   readonly onFinding: (module: string, finding: ReleaseFinding) => void;
+  /** How objects are watched that may drift. */
+  readonly drift: DriftSettings;
 }
 
 export interface ReleaseSummary {
@@ -89,7 +92,7 @@ export interface HelmDriver {
   onGlobalChange(): Promise<void>;
   /** The manifests of a module, see {@link renderModule}. */
   render(request: DeployRequest, signal: AbortSignal, options?: RenderOptions): Promise<string>;
-  readonly monitors: Pick<MonitorSet, 'pause' | 'resources' | 'stop' | 'stopAll'>;
+  readonly monitors: Pick<MonitorSet, 'pause' | 'resources' | 'drift' | 'recheckDrift' | 'stop' | 'stopAll'>;
 }
 
 /** Builds the driver and prepares its directory. @throws OperatorError CONFIG_INVALID for an unknown HELM_DRIVER */
@@ -101,10 +104,12 @@ export async function createHelmDriver(options: HelmDriverOptions): Promise<Helm
     monitors,
     deploy: (request, signal) =>
       locks.run(request.module.name, signal, async () => {
+        const { name } = request.module;
         const result = await deployRelease(context, request, signal);
-        if (request.isUnmanaged === true) await monitors.stop(request.module.name);
-        else if (result.action === 'skipped') monitors.ensure(request.module.name, result.objects);
-        else await monitors.restart(request.module.name, result.objects);
+        if (result.action !== 'skipped') context.sharedReads.forgetRelease(name);
+        if (request.isUnmanaged === true) await monitors.stop(name);
+        else if (result.action === 'skipped') await monitors.ensure(name, result.objects, request.drift);
+        else await monitors.restart(name, result.objects, request.drift);
         return result;
       }),
     uninstall: (release, signal, uninstallOptions = {}) =>
@@ -131,8 +136,7 @@ export async function createHelmDriver(options: HelmDriverOptions): Promise<Helm
         await context.store.setMetadata(release, latest.revision, { labels }, signal);
       }),
     listReleases: async (signal) => {
-      const revisions = await context.store.latestOfAll(signal);
-      context.sharedReads.setReleases(revisions);
+      const revisions = await context.sharedReads.readReleases(() => context.store.latestOfAll(signal));
       return revisions.map(({ release, revision, status, labels }) => ({
         name: release,
         revision,
@@ -189,7 +193,10 @@ function createMonitors(context: DriverContext, options: HelmDriverOptions): Mon
   const { monitorKube: kube, namespace, storageDriver, clock } = options;
   const store = new ReleaseStore({ kube, namespace, storageDriver });
   const lookup = { ...lookupOptions(context), kube, lists: new SharedReads(clock) };
+  const startDrift = driftStarter({ context, settings: options.drift, store, kube });
   return new MonitorSet({
+    driftMode: options.drift.mode,
+    startDrift,
     clock: options.clock,
     log: options.log,
     random: options.random,

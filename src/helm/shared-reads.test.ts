@@ -22,13 +22,25 @@ const web: ReleaseRevision = {
 
 test('release() is known for five seconds, unless we change it ourselves', async () => {
   const { clock, reads } = clockAndReads();
-  reads.setReleases([web, { ...web, release: 'db' }]);
+  await reads.readReleases(async () => [web, { ...web, release: 'db' }]);
   reads.forgetRelease('db');
   expect(reads.release('db')).toBeUndefined();
   await clock.advance(4_999);
   expect(reads.release('web')).toBe(web);
   await clock.advance(1);
   expect(reads.release('web')).toBeUndefined();
+});
+
+test('release() is not known when we changed the release while all were read', async () => {
+  const { reads } = clockAndReads();
+  const answer = Promise.withResolvers<readonly ReleaseRevision[]>();
+  const reading = reads.readReleases(() => answer.promise);
+  reads.forgetRelease('db');
+  const all = [web, { ...web, release: 'db' }];
+  answer.resolve(all);
+  expect(await reading).toEqual(all);
+  expect(reads.release('db')).toBeUndefined();
+  expect(reads.release('web')).toBe(web);
 });
 
 test('names() reads each list once in five seconds, and again after a failure', async () => {

@@ -17,15 +17,27 @@ export class SharedReads {
   readonly #clock: Clock;
   #releases: Answer<Map<string, ReleaseRevision>> | undefined;
   readonly #names = new Map<string, Answer<Promise<ReadonlySet<string>>>>();
+  /** For each read of all releases that is under way, those that were changed since it began. */
+  readonly #changedWhileReading = new Set<Set<string>>();
   #forgottenAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  setReleases(revisions: readonly ReleaseRevision[]): void {
-    const value = new Map(revisions.map((revision) => [revision.release, revision]));
-    this.#releases = { value, readAtMs: this.#clock.now() };
+  /** Reads the newest revision of every release, which is known from then on. Those we change meanwhile are not. */
+  async readReleases(read: () => Promise<readonly ReleaseRevision[]>): Promise<readonly ReleaseRevision[]> {
+    const changed = new Set<string>();
+    this.#changedWhileReading.add(changed);
+    try {
+      const revisions = await read();
+      const certain = revisions.filter(({ release }) => !changed.has(release));
+      const value = new Map(certain.map((revision) => [revision.release, revision]));
+      this.#releases = { value, readAtMs: this.#clock.now() };
+      return revisions;
+    } finally {
+      this.#changedWhileReading.delete(changed);
+    }
   }
 
   /** The newest revision of a release; undefined when it is not known well enough. */
@@ -34,9 +46,10 @@ export class SharedReads {
     return releases !== undefined && this.#isFresh(releases) ? releases.value.get(name) : undefined;
   }
 
-  /** For a release that we change ourselves. */
+  /** To be called before and after we change a release ourselves. */
   forgetRelease(name: string): void {
     this.#releases?.value.delete(name);
+    for (const changed of this.#changedWhileReading) changed.add(name);
   }
 
   /**
