@@ -10,12 +10,13 @@ export interface PageSample {
   readonly text: string;
 }
 
-/** The pages about hooks, whose samples a test produces or uses. */
+/** The pages whose samples a test produces or uses. */
 export const SAMPLE_PAGES: readonly string[] = [
   'docs/hooks.md',
   'docs/old-hooks.md',
   'docs/admission.md',
   'docs/conversions.md',
+  'docs/lifecycle.md',
   ...readdirSync(join(projectRoot, 'docs/hooks')).map((name) => `docs/hooks/${name}`),
 ];
 

@@ -6,7 +6,7 @@ import { SCENARIOS } from './scenarios.ts';
 // `UPDATE_SAMPLES=1 npx vitest run --project contract test/docs` writes what came out into the pages.
 const isUpdate = process.env['UPDATE_SAMPLES'] === '1';
 
-describe('samples of the pages about hooks', () => {
+describe('samples of the pages', () => {
   let backend: SandboxBackend;
   beforeAll(async () => {
     backend = await sandboxBackend();

@@ -1,6 +1,7 @@
 import type { Scenario } from './scenario.ts';
 import { configScenario } from './scenarios/configurations.ts';
 import { contextScenarios } from './scenarios/contexts.ts';
+import { lifecycleScenario } from './scenarios/lifecycle-queues.ts';
 import { logScenario } from './scenarios/log-lines.ts';
 import { metricsScenario } from './scenarios/metrics.ts';
 import { objectsScenario } from './scenarios/objects.ts';
@@ -20,4 +21,5 @@ export const SCENARIOS: readonly Scenario[] = [
   shellScenario,
   oldHookScenario,
   ...webhookScenarios,
+  lifecycleScenario,
 ];

@@ -4,11 +4,15 @@ import { type ChildProcess, spawn } from 'node:child_process';
 export class StartedCommand {
   readonly exitCode: Promise<number | string>;
   readonly #child: ChildProcess;
+  readonly #isGroup: boolean;
   #output = '';
   #watchers: (() => void)[] = [];
 
-  constructor(file: string, args: readonly string[], env: NodeJS.ProcessEnv) {
-    this.#child = spawn(file, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  /** @param cwd with it the command leads a process group, and signals reach the whole group, as from a terminal */
+  constructor(file: string, args: readonly string[], env: NodeJS.ProcessEnv, cwd?: string) {
+    this.#isGroup = cwd !== undefined;
+    const place = cwd === undefined ? {} : { cwd, detached: true };
+    this.#child = spawn(file, args, { env, stdio: ['ignore', 'pipe', 'pipe'], ...place });
     const onData = (chunk: Buffer): void => {
       this.#output += chunk.toString();
       for (const notify of this.#watchers.splice(0)) notify();
@@ -42,6 +46,8 @@ export class StartedCommand {
   }
 
   kill(signal: NodeJS.Signals): void {
-    this.#child.kill(signal);
+    const { pid } = this.#child;
+    if (!this.#isGroup || pid === undefined) this.#child.kill(signal);
+    else if (this.#child.exitCode === null && this.#child.signalCode === null) process.kill(-pid, signal);
   }
 }

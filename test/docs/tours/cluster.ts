@@ -1,0 +1,83 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { load } from 'js-yaml';
+import { expect } from 'vitest';
+import { type SandboxBackend, sandboxBackend } from '../../support/backends.ts';
+import type { CommandScenario } from '../command-scenario.ts';
+import { Terminal } from '../terminal.ts';
+
+const CONVERGED = 'first converge is finished';
+
+/** A terminal whose `~/.kube/config` leads to an API; ports of daemons are free ones. */
+async function onCluster(
+  helmPath: string,
+  use: (terminal: Terminal, backend: SandboxBackend) => Promise<void>,
+): Promise<readonly string[]> {
+  const backend = await sandboxBackend();
+  try {
+    await using terminal = await Terminal.open(helmPath, {
+      kubeconfig: backend.kubeconfigPath,
+      env: { ADDON_OPERATOR_LISTEN_PORT: '0' },
+    });
+    await use(terminal, backend);
+    return terminal.taken;
+  } finally {
+    await backend.sandbox.stop();
+  }
+}
+
+export const clusterTour: CommandScenario = {
+  title: 'a daemon on a cluster, its permissions, and its chart',
+  runs: ['cluster-start', 'running-start', 'rbac', 'running-deploy', 'deploy'],
+  async run(helmPath) {
+    return await onCluster(helmPath, async (terminal, { sandbox }) => {
+      await terminal.start('cluster-start', CONVERGED);
+      await terminal.interrupt();
+      await terminal.start('running-start', CONVERGED);
+      await terminal.interrupt();
+      await terminal.paste('rbac');
+      const { rbac } = load(await readFile(join(terminal.directory, 'rules.yaml'), 'utf8')) as {
+        readonly rbac: { readonly rules: readonly unknown[] };
+      };
+      expect(rbac.rules.length).toBeGreaterThan(0);
+      await terminal.paste('running-deploy', /STATUS: deployed\nREVISION: 1/);
+      await terminal.paste('deploy', /STATUS: deployed\nREVISION: 2/);
+      const path = '/apis/apps/v1/namespaces/addon-operator/deployments';
+      const deployments = await (await fetch(new URL(path, sandbox.url))).text();
+      expect(deployments).toContain('registry.example.com/my-operator');
+    });
+  },
+};
+
+/** A chart with one ConfigMap. */
+function chart(name: string, data: string): string {
+  return `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${name}}\ndata: {${data}}\n`;
+}
+
+export const planTour: CommandScenario = {
+  title: 'a plan after a value has changed and a module was disabled',
+  runs: ['plan'],
+  async run(helmPath) {
+    return await onCluster(helmPath, async (terminal) => {
+      await terminal.run('rm -r modules global-hooks && mkdir global-hooks');
+      await terminal.write('modules/001-web/values.yaml', 'webEnabled: true\nweb: {color: red}\n');
+      await terminal.write(
+        'modules/001-web/templates/web.yaml',
+        chart('web', 'color: {{ .Values.web.color }}'),
+      );
+      await terminal.write('modules/002-old/values.yaml', 'oldEnabled: true\n');
+      await terminal.write('modules/002-old/templates/old.yaml', chart('old', 'age: great'));
+      await terminal.write(
+        'modules/002-old/hooks/bye.sh',
+        '#!/bin/sh\necho "configVersion: v1\nafterDeleteHelm: 3"\n',
+      );
+      const start = 'bin/addon-operator start --namespace addon-operator --exit-after-converge';
+      await terminal.run(`kubectl create namespace addon-operator\n${start}`);
+      await terminal.write('modules/001-web/values.yaml', 'webEnabled: true\nweb: {color: blue}\n');
+      await terminal.run(
+        'kubectl -n addon-operator create configmap addon-operator --from-literal=oldEnabled=false',
+      );
+      await terminal.paste('plan', /^- old: delete/, 2);
+    });
+  },
+};

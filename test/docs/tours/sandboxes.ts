@@ -1,0 +1,83 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, vi } from 'vitest';
+import type { CommandScenario } from '../command-scenario.ts';
+import { Terminal } from '../terminal.ts';
+
+/** What the end screen of `npm start` and `sandbox` says last. */
+const STARTED = 'What happens from now on';
+
+export const starterTour: CommandScenario = {
+  title: 'the tour through the starter modules',
+  runs: [
+    'tour-edit',
+    'tour-hook',
+    'tour-failing',
+    'tour-mended',
+    'tour-explain',
+    'tour-metrics',
+    'tour-tidy',
+    'pause',
+    'explain',
+    'starter-disable',
+  ],
+  async run(helmPath) {
+    await using terminal = await Terminal.open(helmPath);
+    const daemon = await terminal.startCommands('exec bin/addon-operator sandbox', STARTED);
+    const [, address = ''] = /metrics +http:\/\/(\S+)\/metrics/.exec(daemon.output) ?? [];
+    // Port 9650 may be taken on this machine.
+    terminal.replaced.set('127.0.0.1:9650', address);
+
+    await terminal.paste('tour-edit');
+    await terminal.paste('tour-hook');
+    await daemon.until(/hook hello\.sh ran .*: hello from a new hook/);
+    await terminal.paste('tour-failing');
+    await terminal.paste('tour-mended');
+    await daemon.until(/hook greeting\.sh ran .*: hello from a mended hook/);
+    await terminal.paste('tour-explain');
+    await terminal.paste('tour-metrics');
+    await terminal.paste('tour-tidy');
+
+    await terminal.run('export DEBUG_UNIX_SOCKET=.sandbox/debug.socket');
+    await terminal.paste('pause', /^module web is paused until .*\nmodule web is resumed\n/);
+    await terminal.paste('explain', /^web +ready +yes [^]*^module +web$/m);
+    await terminal.paste('starter-disable');
+    await vi.waitFor(
+      async () =>
+        expect(
+          await terminal.run('kubectl -n addon-operator get deployments,configmaps -o name'),
+        ).not.toContain('web'),
+      { timeout: 30_000, interval: 250 },
+    );
+    return terminal.taken;
+  },
+};
+
+export const firstStepsTour: CommandScenario = {
+  title: 'the first hook and the first module of a newcomer',
+  runs: ['first-hook', 'first-hook-event', 'first-module', 'first-module-config'],
+  async run(helmPath) {
+    await using terminal = await Terminal.open(helmPath);
+    const daemon = await terminal.start('first-hook', STARTED);
+    await terminal.paste('first-hook-event');
+    await daemon.until('nobody owns namespace shop');
+    await terminal.paste('first-module', /^Hello from \S+$/);
+    await terminal.paste('first-module-config', /^Good evening from \S+\ngreeting: Good evening\nhost: \S+$/);
+    return terminal.taken;
+  },
+};
+
+export const exampleTour: CommandScenario = {
+  title: 'an example in the sandbox, by hand and in CI',
+  runs: ['running-sandbox', 'hook-in-ci'],
+  async run(helmPath) {
+    await using terminal = await Terminal.open(helmPath);
+    const daemon = await terminal.start('running-sandbox', STARTED);
+    expect(daemon.output).toContain('namespace example-startup is wanted');
+    await terminal.interrupt();
+    await terminal.paste('hook-in-ci');
+    const log = await readFile(join(terminal.directory, '.sandbox/ci/daemon.log'), 'utf8');
+    expect(log).toContain('first converge is finished');
+    return terminal.taken;
+  },
+};
