@@ -99,3 +99,16 @@ test('a process in an endless loop dies with a daemon that is killed by SIGKILL'
   daemon.kill('SIGKILL');
   expect(await released).toBe('');
 });
+
+test('ask() fails when no process can be started, and what is asked later gets its own answer', async () => {
+  const options = { file: '/bin/cat', args: [] as string[], clock, timeLimitMs: 1_000 };
+  const child = new JqProcess(options);
+  onTestFinished(() => child.stop());
+  options.file = 'a\0b';
+  await expect(child.ask('first', never)).rejects.toMatchObject({ code: 'JQ_RUNTIME' });
+  options.file = '/bin/cat';
+  expect(await Promise.all([child.ask('second', never), child.ask('third', never)])).toEqual([
+    'second',
+    'third',
+  ]);
+});

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import type { Clock } from '../lib/clock.ts';
-import { OperatorError } from '../lib/errors.ts';
+import { messageOf, OperatorError } from '../lib/errors.ts';
 import { OutputTail } from '../process/output-buffer.ts';
 
 /** Largest answer for one object; a longer one ends the process. */
@@ -74,7 +74,7 @@ export class JqProcess {
   /**
    * The answer to one line, both without line end. An abort ends the wait with `signal.reason`, not the work.
    *
-   * @throws OperatorError JQ_TIMEOUT, JQ_RUNTIME when the process dies, ABORTED after {@link stop}
+   * @throws OperatorError JQ_TIMEOUT, JQ_RUNTIME when the process dies or cannot be started, ABORTED after {@link stop}
    */
   async ask(line: string, signal: AbortSignal): Promise<string> {
     signal.throwIfAborted();
@@ -112,8 +112,16 @@ export class JqProcess {
     await this.#closed;
   }
 
+  /** When no process can be started all requests fail: each answer belongs to the request at the head. */
   #send(request: Request): void {
-    this.#child ??= this.#start();
+    try {
+      this.#child ??= this.#start();
+    } catch (cause) {
+      const message = `The jq process cannot be started: ${messageOf(cause)}`;
+      const error = new OperatorError('JQ_RUNTIME', message, { cause });
+      for (const waiting of this.#requests.splice(0)) waiting.answer.reject(error);
+      return;
+    }
     this.#child.send(request.line);
   }
 
@@ -203,10 +211,15 @@ function spawnGuarded({ file, args, maxMemoryKiB }: JqProcessOptions): Child {
     detached: true,
     stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
   });
+  // Without a file descriptor left it has no streams, and says why only afterwards.
+  shell.on('error', () => undefined);
   const { stdin, stdout, stderr } = shell;
+  if (!stdin || !stdout || !stderr)
+    throw new OperatorError(
+      'JQ_RUNTIME',
+      'the system gives no pipes to talk to it, it may have no file descriptors left',
+    );
   const [, , , lifeline] = shell.stdio;
-  if (stdin === null || stdout === null || stderr === null)
-    throw new OperatorError('INTERNAL', 'jq has no pipes');
   stdout.on('end', () => lifeline?.destroy());
   // Writing to a process that has died fails; that it has died is told by 'close'.
   stdin.on('error', () => undefined);
