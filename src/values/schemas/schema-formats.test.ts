@@ -25,3 +25,13 @@ test.each([
   expect(isValid(format, good)).toBe(true);
   expect(isValid(format, bad)).toBe(false);
 });
+
+test.each(['duration', 'email', 'hostname', 'byte', 'date-time'])(
+  'format %s refuses a long text of good parts at once',
+  (format) => {
+    const startedMs = performance.now();
+    for (const part of ['1ms', 'a', 'a.', 'aGk=', '2024-01-02T03:04:05Z'])
+      expect(isValid(format, `${part.repeat(5_000)} !`)).toBe(false);
+    expect(performance.now() - startedMs).toBeLessThan(1_000);
+  },
+);

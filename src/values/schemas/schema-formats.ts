@@ -15,7 +15,8 @@ export const SCHEMA_FORMATS: Readonly<Record<string, RegExp | ((text: string) =>
   date: isDate,
   'date-time': (text) => DATE_TIME.test(text) && isDate(text.slice(0, 10)),
   datetime: (text) => DATE_TIME.test(text) && isDate(text.slice(0, 10)),
-  duration: /^-?(?:\d+(?:\.\d+)?\s*(?:ns|us|µs|ms|s|m|h|d|w|[a-z]+)\s*)+$/i,
+  // No text may match in more than one way: one that does not match would be tried in all of them.
+  duration: /^-?(?:\d+(?:\.\d+)?\s*(?:µs|[a-z]+)\s*)+$/i,
   email: /^[^\s@<>]+@[^\s@<>]+$/,
   hexcolor: /^#?(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6})$/,
   hostname: HOST_NAME,
