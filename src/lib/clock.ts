@@ -22,7 +22,8 @@ const NS_PER_MS = 1_000_000;
 export const steadyClock: Clock = { now: () => Number(process.hrtime.bigint()) / NS_PER_MS, sleep };
 
 async function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  let leftMs = ms;
+  // Node prints a warning for a delay below zero.
+  let leftMs = Math.max(0, ms);
   do {
     const stepMs = Math.min(leftMs, MAX_TIMER_MS);
     try {
