@@ -37,7 +37,12 @@ test('data() hides in every text of plain data and leaves the rest as it is', ()
   expect(new Redactor().data(same)).toBe(same);
 });
 
-test('the oldest of very many secrets is forgotten', () => {
-  const redactor = redactorOf(...Array.from({ length: 1_001 }, (_, index) => `secret-${index}-end`));
-  expect(redactor.text('secret-0-end secret-1000-end')).toBe('secret-0-end ***');
+test('of very many secrets the one that was added longest ago is forgotten', () => {
+  const names = Array.from({ length: 1_000 }, (_, index) => `secret-${index}-end`);
+  const redactor = redactorOf(...names, 'secret-0-end', 'secret-1000-end');
+  expect(redactor.text('secret-0-end secret-1-end secret-1000-end')).toBe('*** secret-1-end ***');
+});
+
+test('data() hides a secret that is a key', () => {
+  expect(redactorOf('hunter2').data({ users: { hunter2: 1 } })).toEqual({ users: { '***': 1 } });
 });

@@ -12,9 +12,18 @@ export class Redactor {
   readonly #forms = new Map<string, readonly string[]>();
   #sorted: readonly string[] = [];
 
-  /** From now on this text is hidden, as it is, in JSON, in base64, and line by line. */
+  /**
+   * From now on this text is hidden, as it is, in JSON, in base64, and line by line. Beyond 1000 texts the one that was
+   * added, or added again, longest ago is forgotten.
+   */
   add(secret: string): void {
-    if (secret.trim().length < SHORTEST || this.#forms.has(secret)) return;
+    if (secret.trim().length < SHORTEST) return;
+    const known = this.#forms.get(secret);
+    if (known !== undefined) {
+      this.#forms.delete(secret);
+      this.#forms.set(secret, known);
+      return;
+    }
     const [oldest] = this.#forms.keys();
     if (this.#forms.size >= MAX_SECRETS && oldest !== undefined) this.#forms.delete(oldest);
     this.#forms.set(secret, formsOf(secret));
@@ -27,13 +36,13 @@ export class Redactor {
     return this.#sorted.reduce((rest, secret) => rest.replaceAll(secret, HIDDEN), text);
   }
 
-  /** The same for all texts in plain data; the value itself when there is nothing to hide. */
+  /** The same for all texts and keys in plain data; the value itself when there is nothing to hide. */
   data(value: unknown): unknown {
     if (this.#sorted.length === 0) return value;
     if (typeof value === 'string') return this.text(value);
     if (Array.isArray(value)) return value.map((item: unknown) => this.data(item));
     if (!isPlain(value)) return value;
-    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, this.data(item)]));
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [this.text(key), this.data(item)]));
   }
 }
 

@@ -25,7 +25,7 @@ export interface SecretWatcherDeps {
   /** A number in [0, 1). */
   readonly random: () => number;
   readonly log: Logger;
-  /** Told of each text that a followed reference leads to, so that it can be kept out of logs. */
+  /** Told of each text that a followed reference leads to, again at every change, so that it can be kept out of logs. */
   readonly onText: (text: string) => void;
   /** Followed references lead to something else now than before, or to nothing. */
   readonly onChange: (references: readonly SecretReference[]) => void;
@@ -159,7 +159,8 @@ export class SecretWatcher {
   #set(followed: Followed, state: SecretState): void {
     const before = followed.state;
     followed.state = state;
-    this.#tellTexts(followed);
+    // Of all: who keeps a bounded number of them must not take those in use for the oldest.
+    for (const each of this.#secrets.values()) this.#tellTexts(each);
     if (before.type === 'pending') return;
     const changed = [...followed.references.values()].filter(({ key }) => {
       const [was, is] = [textIn(before, key), textIn(state, key)];
