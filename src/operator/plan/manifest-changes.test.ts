@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { manifestChanges } from './manifest-changes.ts';
+import { manifestChanges, objectChange } from './manifest-changes.ts';
 
 function configMap(name: string, value: string): string {
   return `---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${name}}\ndata: {key: ${value}}\n`;
@@ -42,6 +42,15 @@ test('a secret shows that a value differs, and none of its values', () => {
   expect(lines).toContainEqual({ type: 'added', text: "  other: '*** (after)'" });
   expect(lines).toContainEqual({ type: 'added', text: "  new: '***'" });
   expect(lines).toContainEqual({ type: 'same', text: "  same: '***'" });
+});
+
+test('the copy of a secret that kubectl keeps in an annotation is not shown', () => {
+  const copy = { 'kubectl.kubernetes.io/last-applied-configuration': '{"data":{"pw":"YQ=="}}' };
+  const left = { kind: 'Secret', metadata: { name: 's', annotations: { ...copy, team: 'a' } } };
+  const right = { kind: 'Secret', metadata: { name: 's', annotations: { ...copy, team: 'b' } } };
+  const change = objectChange('v1/Secret ns/s', left, right);
+  expect(change?.lines).toContainEqual({ type: 'added', text: '    team: b' });
+  expect(JSON.stringify(change)).not.toContain('YQ==');
 });
 
 test('hooks of helm are no part of a release', () => {

@@ -67,6 +67,8 @@ function yamlOf(object: RawObject): string {
 }
 
 const SECRET_FIELDS = ['data', 'stringData'];
+/** Here kubectl keeps a copy of all that was applied. */
+const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
 function masked(
   before: RawObject | undefined,
@@ -88,9 +90,17 @@ function maskedSecret(
     const others = isObject(other?.[field]) ? other[field] : {};
     const mask = ([key, value]: [string, unknown]): [string, string] => [
       key,
-      !(key in others) || others[key] === value ? '***' : `*** (${side})`,
+      !Object.hasOwn(others, key) || others[key] === value ? '***' : `*** (${side})`,
     ];
     return [[field, Object.fromEntries(Object.entries(values).map(mask))]];
   });
-  return { ...secret, ...Object.fromEntries(fields) };
+  return { ...withoutLastApplied(secret), ...Object.fromEntries(fields) };
+}
+
+function withoutLastApplied(object: RawObject): RawObject {
+  const metadata = isObject(object['metadata']) ? object['metadata'] : {};
+  const { annotations } = metadata;
+  if (!isObject(annotations) || !Object.hasOwn(annotations, LAST_APPLIED)) return object;
+  const { [LAST_APPLIED]: _copy, ...others } = annotations;
+  return { ...object, metadata: { ...metadata, annotations: others } };
 }
