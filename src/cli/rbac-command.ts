@@ -1,7 +1,7 @@
-import { existsSync } from 'node:fs';
 import { dump } from 'js-yaml';
 import { inspect } from '../daemon/inspect.ts';
 import { neededAccess } from '../daemon/needed-access.ts';
+import { hasCode } from '../lib/errors.ts';
 import { isObject, parseJson } from '../lib/json.ts';
 import { type Access, accessOfRules, policyRules } from '../modules/access/policy-rules.ts';
 import { requestDebug } from '../server/debug-client.ts';
@@ -35,7 +35,8 @@ export async function rbacCommand(options: RbacOptions, host: CliHost): Promise<
       const wanted = modules.filter(
         ({ name }) => options.modules.length === 0 || options.modules.includes(name),
       );
-      return await neededAccess(inspection, wanted, signal);
+      const { access, problems } = await neededAccess(inspection, wanted, signal);
+      return { access, problems: problems.map((problem) => inspection.redactor.text(problem)) };
     },
     signal,
   );
@@ -62,15 +63,13 @@ function textOf(rules: readonly object[], format: RbacOptions['format']): string
 
 /** What hooks asked for in KUBERNETES_PATCH_PATH is known to the daemon that ran them only. */
 async function accessSeenByDaemon({ debugUnixSocket }: Settings, host: CliHost): Promise<readonly Access[]> {
-  if (!existsSync(debugUnixSocket)) {
+  const rules = await patchRules(debugUnixSocket);
+  if (rules === undefined) {
     host.stderr.write(
-      `Note: what hooks patch is not among the rules: no daemon has its debug socket at ${debugUnixSocket} (--debug-unix-socket)\n`,
+      `Note: what hooks patch is not among the rules: no daemon answers on the debug socket ${debugUnixSocket} (--debug-unix-socket)\n`,
     );
     return [];
   }
-  const { status, body } = await requestDebug({ socketPath: debugUnixSocket, path: '/access/patches.json' });
-  const rules = status === 200 ? parseJson(body) : [];
-  if (!Array.isArray(rules)) return [];
   return accessOfRules(
     rules.filter(isObject).map(({ apiGroups, resources, verbs }) => ({
       apiGroups: texts(apiGroups),
@@ -78,6 +77,18 @@ async function accessSeenByDaemon({ debugUnixSocket }: Settings, host: CliHost):
       verbs: texts(verbs),
     })),
   );
+}
+
+/** Undefined without a daemon to ask; a socket may be left behind by one that is gone. */
+async function patchRules(socketPath: string): Promise<readonly unknown[] | undefined> {
+  try {
+    const { status, body } = await requestDebug({ socketPath, path: '/access/patches.json' });
+    const rules = status === 200 ? parseJson(body) : undefined;
+    return Array.isArray(rules) ? rules : undefined;
+  } catch (error) {
+    if (hasCode(error, 'DEBUG_SOCKET')) return undefined;
+    throw error;
+  }
 }
 
 function texts(value: unknown): readonly string[] {

@@ -39,7 +39,10 @@ export async function collectPlan(
       isEnabled: decision?.isEnabled ?? false,
       reason: decision?.reason ?? '',
     };
-    if (facts.isEnabled) {
+    const pause = operator.deps.pauses.of(module.name);
+    if (facts.isEnabled && pause !== undefined) {
+      running.push({ ...NOTHING, ...facts, action: 'wait', reason: `paused: ${pause.reason}` });
+    } else if (facts.isEnabled) {
       running.push({ ...facts, ...(await planOfRun(inspection, module, releaseOf(module.name), signal)) });
     } else {
       going.push({ ...facts, ...(await planOfDisabled(inspection, module, releaseOf(module.name), signal)) });

@@ -11,7 +11,7 @@ import { buildOperator } from './build-operator.ts';
 import { createMetrics } from './daemon-metrics.ts';
 import { createHookLoader } from './hook-parts.ts';
 import type { DaemonHost } from './host.ts';
-import { withRedactedLog } from './secret-parts.ts';
+import { redactedError, withRedactedLog } from './secret-parts.ts';
 import { connectAlone } from './take-lead.ts';
 
 /** The parts of a daemon on the directories and the cluster of the settings, put together but not at work. */
@@ -28,7 +28,7 @@ export interface Inspection {
 
 /**
  * Looks at what a daemon with these settings would work on: nothing is queued, watched or served, and temporary files
- * are kept apart from those of a daemon at work.
+ * are kept apart from those of a daemon at work. What is thrown tells no text of a Secret that values refer to.
  *
  * @throws OperatorError for everything that would keep the daemon from starting; whatever `use` throws
  */
@@ -38,7 +38,20 @@ export async function inspect<T>(
   use: (inspection: Inspection) => Promise<T>,
   signal: AbortSignal,
 ): Promise<T> {
-  const { host, redactor } = withRedactedLog(given);
+  const redacting = withRedactedLog(given);
+  try {
+    return await inspectAs(redacting, settings, use, signal);
+  } catch (error) {
+    throw redactedError(error, redacting.redactor);
+  }
+}
+
+async function inspectAs<T>(
+  { host, redactor }: ReturnType<typeof withRedactedLog>,
+  settings: Settings,
+  use: (inspection: Inspection) => Promise<T>,
+  signal: AbortSignal,
+): Promise<T> {
   await using running = new AsyncDisposableStack();
   const directory = await mkdtemp(join(tmpdir(), 'addon-operator-'));
   running.defer(() => rm(directory, { recursive: true, force: true }));
@@ -49,6 +62,7 @@ export async function inspect<T>(
     settings: own,
     host,
     metrics,
+    redactor,
     stop: signal,
     running,
     operator: () => undefined,
@@ -73,6 +87,7 @@ export async function inspect<T>(
     configMap,
     loader,
     redactor,
+    onTask: () => undefined,
     stop: signal,
     running,
   });

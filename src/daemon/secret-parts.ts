@@ -1,5 +1,5 @@
 import type { SharedReflectors } from '../kube/reflector-sink.ts';
-import { messageOf, OperatorError } from '../lib/errors.ts';
+import { factsOf, messageOf, OperatorError } from '../lib/errors.ts';
 import { redactedLog } from '../lib/redacted-log.ts';
 import { Redactor } from '../lib/redactor.ts';
 import type { TaskHandler } from '../queue/task-queue.ts';
@@ -74,12 +74,16 @@ export function createSecrets(
 export function withoutSecrets<T>(handle: TaskHandler<T>, redactor: Redactor): TaskHandler<T> {
   return async (entry, queue, signal) => {
     const outcome = await handle(entry, queue, signal);
-    if (outcome.type !== 'retry') return outcome;
-    const { error } = outcome;
-    const message = messageOf(error);
-    const redacted = redactor.text(message);
-    if (redacted === message) return outcome;
-    const code = error instanceof OperatorError ? error.code : 'INTERNAL';
-    return { ...outcome, error: new OperatorError(code, redacted) };
+    return outcome.type === 'retry' ? { ...outcome, error: redactedError(outcome.error, redactor) } : outcome;
   };
+}
+
+/** The error itself, unless its message tells a secret: then one of the same code that does not. */
+export function redactedError(error: unknown, redactor: Pick<Redactor, 'text'>): unknown {
+  const message = messageOf(error);
+  const redacted = redactor.text(message);
+  if (redacted === message) return error;
+  return new OperatorError(error instanceof OperatorError ? error.code : 'INTERNAL', redacted, {
+    facts: factsOf(error),
+  });
 }

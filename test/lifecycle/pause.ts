@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { requestDebug } from '../../src/server/debug-client.ts';
 import { type Backend, World } from '../support/world.ts';
+import { runInWorld } from '../support/world-command.ts';
 import { announcer, shHook } from '../support/world-files.ts';
 
 const HOUR_MS = 3_600_000;
@@ -45,6 +46,16 @@ export function pauseTests(backend: () => Backend): void {
     expect(await ask(world, '/module/web/resume', {})).toMatchObject({ body: 'module web is resumed\n' });
     await world.log.untilPrinted('web beforeHelm', 2);
     expect(await ask(world, '/module/web/resume', {})).toMatchObject({ status: 404 });
+  });
+
+  test('a plan says of a paused module that it waits', async () => {
+    await using world = await World.create(backend(), { modules: MODULES, config: {} });
+    await world.converge();
+    await ask(world, '/module/web/pause', { reason: 'moving disks' });
+    await world.stop();
+    const { stdout, exitCode } = await runInWorld(world, 'plan');
+    expect(stdout).toContain('  web: waits until it is resumed  (paused: moving disks)\n');
+    expect(exitCode).toBe(0);
   });
 
   test('a pause ends when its time is over, and a paused module can be disabled', async () => {

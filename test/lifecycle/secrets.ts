@@ -1,3 +1,4 @@
+import { chmod } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { requestDebug } from '../../src/server/debug-client.ts';
@@ -195,6 +196,24 @@ echo '{"op":"add","path":"/web/url","value":"https://${TOKEN}@host"}' > "$VALUES
     expect(stderr).toBe('');
     expect(stdout).toContain('"token":"***"');
     expect(stdout).not.toContain(TOKEN);
+  });
+
+  test('a plan or a role that cannot be told names the reason without the text of a Secret', async () => {
+    await using world = await secretWorld(backend(), {
+      modules: { ...WEB, '001-web/templates/bad.yaml': '{{ fail .Values.web.token }}\n' },
+      config: { web: `token: ${REFERENCE}\n` },
+    });
+    await putSecret(world, TOKEN);
+    await world.write('modules', { '../debug.socket': 'left behind by a daemon that is gone' });
+    const rbac = await runInWorld(world, 'rbac');
+    expect(rbac).toMatchObject({ exitCode: 1, stdout: expect.stringContaining('kind: ClusterRole') });
+    expect(rbac.stderr).toMatch(/rules may be missing[^]*bad\.yaml[^]*\*\*\*/);
+    expect(rbac.stderr).toContain('what hooks patch is not among the rules');
+    await world.write('modules', { '001-web/enabled': '#!/bin/sh\ncat "$VALUES_PATH" >&2\nexit 1\n' });
+    await chmod(join(world.directory, 'modules/001-web/enabled'), 0o755);
+    const plan = await runInWorld(world, 'plan');
+    expect(plan).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringContaining('***') });
+    for (const text of [rbac.stdout, rbac.stderr, plan.stderr]) expect(text).not.toContain(TOKEN);
   });
 
   test('a module whose Secret is gone can be disabled', async () => {

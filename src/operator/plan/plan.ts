@@ -4,9 +4,18 @@ import type { ObjectChange } from './manifest-changes.ts';
 
 /**
  * What a daemon would do with a module: `install`, `upgrade`, `none` where its release is up to date or it has no
- * chart; `delete` the release of a module that is disabled; `orphan` it where its deletion policy says so; `purge` a release of ours without a module; `stay-off`.
+ * chart; `delete` the release of a module that is disabled; `orphan` it where its deletion policy says so; `purge` a release
+ * of ours without a module; `stay-off`; `wait` for the end of a pause.
  */
-export type ModuleAction = 'install' | 'upgrade' | 'none' | 'delete' | 'orphan' | 'purge' | 'stay-off';
+export type ModuleAction =
+  | 'install'
+  | 'upgrade'
+  | 'none'
+  | 'delete'
+  | 'orphan'
+  | 'purge'
+  | 'stay-off'
+  | 'wait';
 
 /** A hook that would run, and at which points. */
 export interface PlannedHook {
@@ -42,8 +51,10 @@ export type PlanOutcome = 'nothing' | 'changes' | 'unknown';
 /** Whether anything would change; `unknown` when something could not be looked at. */
 export function outcomeOf({ modules, problems }: Plan): PlanOutcome {
   if (problems.length > 0 || modules.some(({ error }) => error !== undefined)) return 'unknown';
-  return modules.some(({ action }) => action !== 'none' && action !== 'stay-off') ? 'changes' : 'nothing';
+  return modules.some(({ action }) => !WITHOUT_CHANGE.has(action)) ? 'changes' : 'nothing';
 }
+
+const WITHOUT_CHANGE: ReadonlySet<ModuleAction> = new Set(['none', 'stay-off', 'wait']);
 
 /** When a hook would run, in the order of a start. */
 export function plannedHook({ name, config, owner }: Hook): PlannedHook {
