@@ -51,6 +51,10 @@ export async function forwardConnections(
     server.maxConnections = MAX_CONNECTIONS;
     try {
       await listening(server, address, port);
+      // Such as too many open files: the connection is lost, the port goes on.
+      server.on('error', (error) =>
+        log.warn({ port, error: messageOf(error) }, 'a connection is not forwarded'),
+      );
       servers.push(server);
     } catch (error) {
       log.warn({ address, port, error: messageOf(error) }, 'connections to this port are not forwarded');

@@ -39,12 +39,16 @@ function main(): void {
     const { worker: number } = request;
     switch (request.type) {
       case 'start':
-      case 'run':
         busy.add(number);
         memory.watch();
-        if (request.type === 'run') return workers.get(number)?.postMessage(request);
         workers.set(number, startWorker(number, request.path, onReply));
         return;
+      case 'run':
+        // One that has ended is told of already; it would count as busy for ever.
+        if (!workers.has(number)) return;
+        busy.add(number);
+        memory.watch();
+        return workers.get(number)?.postMessage(request);
       case 'abort':
         return workers.get(number)?.postMessage(request);
       case 'end':

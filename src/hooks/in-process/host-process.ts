@@ -64,7 +64,9 @@ export class HostProcess {
     this.#child.stderr?.on('data', (chunk: Buffer) => errors.push(chunk));
     this.#child.on('message', (reply: HostReply) => this.#onReply(reply));
     this.#child.on('error', (error) => {
-      this.#reason ??= error.message;
+      this.#reason ??= `its process cannot be started: ${error.message}`;
+      // Without room for another process or file there is no process, and nothing else will tell.
+      if (this.#child.pid === undefined) this.#onGone(this.#reason);
     });
     // What hooks have started holds the pipes open.
     this.#child.on('exit', () => this.#killGroup());

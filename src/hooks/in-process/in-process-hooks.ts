@@ -75,10 +75,14 @@ export class InProcessHooks {
     const limits = { ...this.#limits(timeoutMs), onOutput: output.push };
     const answer = await this.#withHost(pool, async (host) => {
       const worker = new HookWorker(host, path);
-      const loaded = await worker.load(limits, signal);
-      if (loaded.type === 'ready') this.#replace(pool);
-      this.#release(pool, worker, loaded);
-      return loaded;
+      let loaded: WorkerAnswer | undefined;
+      try {
+        loaded = await worker.load(limits, signal);
+        if (loaded.type === 'ready') this.#replace(pool);
+        return loaded;
+      } finally {
+        this.#release(pool, worker, loaded);
+      }
     }).finally(output.end);
     if (answer.type === 'ready') return answer.config;
     throw new OperatorError(
