@@ -7,6 +7,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<void>>> = {
   start: async () => (await import('./start.ts')).benchStart(),
   synchronisation: async () => (await import('./synchronisation.ts')).benchSynchronisation(),
   burst: async () => (await import('./burst.ts')).benchBurst(),
+  'many-modules': async () => (await import('./many-modules.ts')).benchManyModules(),
   modules: async () => (await import('./modules.ts')).benchModules(),
 };
 

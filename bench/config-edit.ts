@@ -1,0 +1,66 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { performance } from 'node:perf_hooks';
+import type { World } from '../test/support/world.ts';
+import { writeTree } from '../test/support/world-files.ts';
+import { percentile, report } from './figures.ts';
+import type { ModuleSet } from './module-set.ts';
+import { bareRunsMs } from './reference/posix-spawn.ts';
+
+const EDITS = 15;
+
+/**
+ * Time from the API server's acknowledgement of a changed value in the ConfigMap to the start of the helm process for
+ * it, against a bare `helm version`. Starts and stops the daemon of the world.
+ */
+export async function benchConfigEdit(world: World, { names }: ModuleSet): Promise<void> {
+  await writeTree(world.directory, { helm: notingHelm(world.directory, world.backend.helmPath) });
+  await world.putConfig({});
+  await world.converge();
+  const queue = world.daemon.operator.main;
+  await queue.untilEmpty();
+  const latenciesMs: number[] = [];
+  for (let edit = 0; edit < EDITS; edit += 1) {
+    const name = names[edit % names.length] ?? '';
+    const startsBefore = (await helmStarts(world)).length;
+    const logged = world.log.records.length;
+    await world.merge('configmaps', 'addon-operator', { data: { [name]: `replicas: ${edit + 2}` } });
+    const acknowledgedMs = performance.timeOrigin + performance.now();
+    await world.log.until((records) =>
+      records.slice(logged).some(({ msg }) => msg === 'ModuleRun success, module is ready'),
+    );
+    await queue.untilEmpty();
+    const started = (await helmStarts(world))[startsBefore];
+    if (started === undefined) throw new Error(`no helm was started for the new value of ${name}`);
+    latenciesMs.push(started - acknowledgedMs);
+  }
+  await world.stop();
+  const bareMs = bareRunsMs(world.backend.helmPath, [`HOME=${world.directory}`], EDITS, ['version']);
+  for (const [label, share, aim] of [
+    ['p50', 0.5, '<= 100 ms'],
+    ['max', 1, '-'],
+  ] as const) {
+    const [ours, bare] = [percentile(latenciesMs, share), percentile(bareMs, share)];
+    report(
+      `values edited to start of helm, ${names.length} modules, ${label}`,
+      `${ours.toFixed(0)} ms`,
+      `${bare.toFixed(0)} ms`,
+      ours / bare,
+      aim,
+    );
+  }
+}
+
+/** The real helm, which notes when it was started. */
+function notingHelm(directory: string, helmPath: string): string {
+  return `#!/bin/bash\necho "$EPOCHREALTIME" >> '${directory}/helm-starts'\nexec '${helmPath}' "$@"\n`;
+}
+
+/** In milliseconds since the epoch. */
+async function helmStarts(world: World): Promise<number[]> {
+  const text = await readFile(join(world.directory, 'helm-starts'), 'utf8').catch(() => '');
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => Number(line) * 1_000);
+}

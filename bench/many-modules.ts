@@ -1,0 +1,43 @@
+import { World } from '../test/support/world.ts';
+import { benchConfigEdit } from './config-edit.ts';
+import { benchIdle } from './idle.ts';
+import { moduleSet } from './module-set.ts';
+import { benchRestart } from './restart.ts';
+import { type SandboxProcess, startSandboxProcess } from './sandbox-process.ts';
+
+/** What daemons with many modules cost once everything is deployed. The API server is a process of its own. */
+export async function benchManyModules(): Promise<void> {
+  const sandbox = await startSandboxProcess();
+  try {
+    await benchFew(sandbox);
+    await benchHundred(sandbox);
+  } finally {
+    await sandbox.stop();
+  }
+}
+
+async function benchFew({ backend, url }: SandboxProcess): Promise<void> {
+  const set = moduleSet(20, 'none');
+  await using world = await deployed(backend, set);
+  await benchRestart(world, set, url);
+  await benchConfigEdit(world, set);
+}
+
+async function benchHundred({ backend, url }: SandboxProcess): Promise<void> {
+  const set = moduleSet(100, 'half');
+  await using world = await deployed(backend, set);
+  await benchRestart(world, set, url);
+  await benchIdle(world, set.names.length, url);
+}
+
+/** A world in which a daemon has deployed all modules; it is down. */
+async function deployed(
+  backend: SandboxProcess['backend'],
+  { files }: ReturnType<typeof moduleSet>,
+): Promise<World> {
+  const world = await World.create(backend, { modules: files, flags: { 'log-level': 'error' } });
+  await world.converge();
+  await world.daemon.operator.main.untilEmpty();
+  await world.stop();
+  return world;
+}

@@ -1,0 +1,81 @@
+import { join } from 'node:path';
+import type { FileTree } from '../test/support/world-files.ts';
+import { under } from '../test/support/world-files.ts';
+
+/** Modules for a benchmark: a chart of three objects and a hook in each. */
+export interface ModuleSet {
+  readonly names: readonly string[];
+  /** Below the modules directory. */
+  readonly files: FileTree;
+  /** Below the modules directory, one for each module. */
+  readonly hooks: readonly string[];
+  readonly enabledScripts: readonly string[];
+}
+
+/** Plurals, with their API path, of what the charts are made of. */
+export const CHART_COLLECTIONS: readonly (readonly [path: string, plural: string])[] = [
+  ['api/v1', 'configmaps'],
+  ['api/v1', 'services'],
+  ['apis/apps/v1', 'deployments'],
+];
+
+/** Fires so rarely that a benchmark only sees the run that asks for the configuration. */
+const HOOK = `#!/bin/bash
+if [[ $1 == --config ]]; then
+  echo '{"configVersion": "v1", "schedule": [{"name": "yearly", "crontab": "0 0 1 1 *"}]}'
+  exit
+fi
+`;
+const ENABLED_SCRIPT = `#!/bin/bash
+echo true > "$MODULE_ENABLED_RESULT"
+`;
+
+/** @param scripted which modules have an enabled script: every second one, or none */
+export function moduleSet(count: number, scripted: 'half' | 'none'): ModuleSet {
+  const names = Array.from({ length: count }, (_, index) => `mod${index}`);
+  const directories = names.map((name, index) => `${String(index).padStart(3, '0')}-${name}`);
+  const withScript = directories.filter((_, index) => scripted === 'half' && index % 2 === 1);
+  return {
+    names,
+    hooks: directories.map((directory) => join(directory, 'hooks', 'yearly.sh')),
+    enabledScripts: withScript.map((directory) => join(directory, 'enabled')),
+    files: Object.assign(
+      { 'values.yaml': names.map((name) => `${name}Enabled: true\n${name}: {replicas: 1}\n`).join('') },
+      ...names.map((name, index) => under(directories[index] ?? '', moduleFiles(name))),
+      ...withScript.map((directory) => under(directory, { enabled: ENABLED_SCRIPT })),
+    ) as FileTree,
+  };
+}
+
+function moduleFiles(name: string): FileTree {
+  return {
+    'Chart.yaml': `apiVersion: v2\nname: ${name}\nversion: 0.1.0\n`,
+    'templates/all.yaml': `apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: ${name}
+data:
+  replicas: {{ .Values.${name}.replicas | quote }}
+---
+apiVersion: v1
+kind: Service
+metadata:
+  name: ${name}
+spec:
+  selector: {app: ${name}}
+  ports: [{port: 80}]
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: ${name}
+spec:
+  replicas: {{ .Values.${name}.replicas }}
+  selector: {matchLabels: {app: ${name}}}
+  template:
+    metadata: {labels: {app: ${name}}}
+    spec: {containers: [{name: app, image: app}]}
+`,
+    'hooks/yearly.sh': HOOK,
+  };
+}
