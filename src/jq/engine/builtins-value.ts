@@ -66,9 +66,9 @@ export const VALUE_BUILTINS: BuiltinTable = {
   'ltrimstr/1': ofValues(trimStart),
   'rtrimstr/1': ofValues(trimEnd),
   'trimstr/1': ofValues((input, part = null) => trimEnd(trimStart(input, part), part)),
-  'trim/0': ofValues((input) => trimmed(input, /^[\t-\r ]+|[\t-\r ]+$/g)),
-  'ltrim/0': ofValues((input) => trimmed(input, /^[\t-\r ]+/)),
-  'rtrim/0': ofValues((input) => trimmed(input, /[\t-\r ]+$/)),
+  'trim/0': ofValues((input) => trimmed(input, { start: true, end: true })),
+  'ltrim/0': ofValues((input) => trimmed(input, { start: true, end: false })),
+  'rtrim/0': ofValues((input) => trimmed(input, { start: false, end: true })),
   'split/1': ofValues((input, separator = null) => {
     if (typeof input === 'string' && typeof separator === 'string') return splitText(input, separator);
     throw new JqError('split input and separator must be strings');
@@ -157,9 +157,15 @@ function trimEnd(input: Value, part: Value = null): Value {
   return endsWith(input, part) ? toText(input).slice(0, toText(input).length - toText(part).length) : input;
 }
 
-function trimmed(input: Value, blank: RegExp): Value {
+/** White space in Unicode's sense, unlike that of `\s` with U+0085 and without U+FEFF. */
+const BLANK = /[\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]/;
+
+function trimmed(input: Value, ends: { readonly start: boolean; readonly end: boolean }): Value {
   if (typeof input !== 'string') throw new JqError('trim input must be a string');
-  return input.replace(blank, '');
+  let [start, end] = [0, input.length];
+  if (ends.start) while (start < end && BLANK.test(input.charAt(start))) start += 1;
+  if (ends.end) while (end > start && BLANK.test(input.charAt(end - 1))) end -= 1;
+  return input.slice(start, end);
 }
 
 function join(input: Value, separator: Value = null): Value {

@@ -6,12 +6,17 @@ const INTEGER = /^-?\d+$/;
 
 /** Compact JSON text with sorted keys. NaN becomes null, the infinities the largest doubles. */
 export function toJson(value: Value): string {
-  if (typeof value === 'string') return JSON.stringify(value);
+  if (typeof value === 'string') return stringText(value);
   if (value === null || typeof value === 'boolean') return String(value);
   if (isNumber(value)) return numberText(value);
   if (isArray(value)) return `[${value.map(toJson).join(',')}]`;
-  const entries = sortedKeys(value).map((key) => `${JSON.stringify(key)}:${toJson(getOwn(value, key))}`);
+  const entries = sortedKeys(value).map((key) => `${stringText(key)}:${toJson(getOwn(value, key))}`);
   return `{${entries.join(',')}}`;
+}
+
+/** jq escapes the delete character too. */
+function stringText(text: string): string {
+  return JSON.stringify(text).replaceAll('\x7f', '\\u007f');
 }
 
 function numberText(value: number | ExactInteger): string {

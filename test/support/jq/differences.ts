@@ -70,6 +70,7 @@ export const JQ_DIFFERENCES: readonly JqDifference[] = [
     COMPILE_ERROR,
     '[false]',
   ]),
+  difference('`as` behind an operator', '1 + 2 as $x | $x * 2', 'null', ['[5]', '[6]', '[5]', '[5]']),
   difference('`trim`, `abs`, `pick`, `skip`, `toboolean`, `scan($re; $flags)`', '" a " | trim', 'null', [
     '["a"]',
     '["a"]',
