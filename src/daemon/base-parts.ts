@@ -74,7 +74,7 @@ export async function startBase(options: BaseOptions): Promise<BaseParts> {
   const { settings, host, metrics, cluster, lead, stop, running } = options;
   const { clock, random, log } = host;
   const tmpDir = prepareTemporaryDirectory(settings.tmpDir, log);
-  const launcher = await startLauncher({ log, clock, onDeadlinePassed: lead.onDeadlinePassed });
+  const launcher = await startLauncher({ log, clock, onDeadlinePassed: lead.onDeadlinePassed, tmpDir });
   running.defer(() => launcher.stop());
   const runner = guardedRunner(launcher, stop, lead.check);
   const hookEnv = hookEnvironment(host.env, settings);

@@ -17,6 +17,7 @@ import { hookProcessTests } from './hook-processes.ts';
 import { inProcessHookTests } from './in-process-hooks.ts';
 import { isolationTests } from './isolation.ts';
 import { jqEngineTests } from './jq-engines.ts';
+import { logTests } from './logs.ts';
 import { mainLoopTests } from './main-loop.ts';
 import { metricsFromHooksTests } from './metrics-from-hooks.ts';
 import { moduleLifecycleTests } from './module-lifecycle.ts';
@@ -48,6 +49,7 @@ export function lifecycleTests(backend: () => Backend): void {
   planTests(backend);
   commandTests(backend);
   probeAndMetricTests(backend);
+  logTests(backend);
   badInputTests(backend);
   executionLimitTests(backend);
   metricsFromHooksTests(backend);
