@@ -200,8 +200,8 @@ echo '{"op":"add","path":"/web/url","value":"https://${TOKEN}@host"}' > "$VALUES
 
   test('a plan or a role that cannot be told names the reason without the text of a Secret', async () => {
     await using world = await secretWorld(backend(), {
-      modules: { ...WEB, '001-web/templates/bad.yaml': '{{ fail .Values.web.token }}\n' },
-      config: { web: `token: ${REFERENCE}\n` },
+      modules: { ...WEB, '001-web/templates/bad.yaml': '{{ fail .Values.web.motd }}\n' },
+      config: { web: `motd: ${REFERENCE}\n` },
     });
     await putSecret(world, TOKEN);
     await world.write('modules', { '../debug.socket': 'left behind by a daemon that is gone' });
