@@ -5,6 +5,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 
 const READ_BYTES = 64 * 1024;
+const SOCKET = 'launcher.sock';
+const DIRECTORY_PREFIX = 'addon-operator-';
+/** Longer paths of sockets are cut or refused by some systems. */
+const MAX_SOCKET_PATH_BYTES = 100;
 
 /** A one-way stream of bytes from a child process. */
 export interface ByteChannel {
@@ -19,13 +23,20 @@ export interface ByteChannel {
  * which costs the daemon 100 MB and more when a hook prints much.
  *
  * @param onBytes called with what was read; the bytes are valid only during the call
+ * @param parent a directory that can be written, needed while the channel is opened; where its path is too long for a
+ *   socket that of the system for temporary files is taken
  */
-export async function openByteChannel(onBytes: (bytes: Buffer) => void): Promise<ByteChannel> {
+export async function openByteChannel(
+  onBytes: (bytes: Buffer) => void,
+  parent = tmpdir(),
+): Promise<ByteChannel> {
   // A socket in a private directory: nobody else can connect between listening and accepting.
-  const directory = await mkdtemp(path.join(tmpdir(), 'addon-operator-'));
+  const longest = path.join(parent, `${DIRECTORY_PREFIX}XXXXXX`, SOCKET);
+  const isTooLong = Buffer.byteLength(longest) > MAX_SOCKET_PATH_BYTES;
+  const directory = await mkdtemp(path.join(isTooLong ? tmpdir() : parent, DIRECTORY_PREFIX));
   const server = createServer({ pauseOnConnect: true });
   try {
-    const socketPath = path.join(directory, 'launcher.sock');
+    const socketPath = path.join(directory, SOCKET);
     server.listen(socketPath);
     await once(server, 'listening');
     const accepted = once(server, 'connection');

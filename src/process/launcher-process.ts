@@ -41,16 +41,21 @@ export interface LauncherEvents {
 /**
  * Starts the launcher program and waits until it takes requests.
  *
+ * @param tmpDir a directory that can be written; by default that of the system for temporary files
  * @throws OperatorError PROCESS_SPAWN when it ends before that
  */
-export async function startLauncherProcess(log: Logger, events: LauncherEvents): Promise<LauncherProcess> {
+export async function startLauncherProcess(
+  log: Logger,
+  events: LauncherEvents,
+  tmpDir?: string,
+): Promise<LauncherProcess> {
   const started = Promise.withResolvers<LauncherProcess>();
   const reader = new FrameReader((kind, run, payload) => {
     if (kind !== FRAME_KINDS.ready) return events.onFrame(kind, run, payload);
     logReady(log, JSON.parse(payload.toString()));
     started.resolve(launcher);
   });
-  const channel = await openByteChannel((bytes) => reader.push(bytes));
+  const channel = await openByteChannel((bytes) => reader.push(bytes), tmpDir);
   // In a session of its own a Ctrl-C in the terminal reaches the daemon alone, which then stops in order.
   const child = spawn(process.execPath, [...NODE_FLAGS, MAIN_FILE], {
     cwd: '/',

@@ -16,6 +16,8 @@ export interface LauncherOptions {
   readonly clock: Clock;
   /** Called when the deadline of all runs has passed (see {@link Launcher.setDeadline}): their groups are being ended. */
   readonly onDeadlinePassed?: () => void;
+  /** A directory that can be written; by default that of the system for temporary files. */
+  readonly tmpDir?: string;
 }
 
 /** Starts the launcher program. @throws OperatorError PROCESS_SPAWN when it does not come up */
@@ -39,11 +41,13 @@ export class Launcher implements ProcessRunner {
   #isStopped = false;
   #deadline: RunDeadline | undefined;
   readonly #onDeadlinePassed: () => void;
+  readonly #tmpDir: string | undefined;
 
-  constructor({ log, clock, onDeadlinePassed = () => undefined }: LauncherOptions) {
+  constructor({ log, clock, onDeadlinePassed = () => undefined, tmpDir }: LauncherOptions) {
     this.#log = log;
     this.#clock = clock;
     this.#onDeadlinePassed = onDeadlinePassed;
+    this.#tmpDir = tmpDir;
   }
 
   /** Pid of the launcher program; undefined while it is down. */
@@ -117,10 +121,11 @@ export class Launcher implements ProcessRunner {
   }
 
   async #startProcess(): Promise<LauncherProcess> {
-    const launcher = await startLauncherProcess(this.#log, {
-      onFrame: (kind, run, payload) => this.#onFrame(kind, run, payload),
-      onClose: (reason) => this.#onClose(reason),
-    });
+    const events = {
+      onFrame: (kind: number, run: number, payload: Buffer) => this.#onFrame(kind, run, payload),
+      onClose: (reason: string) => this.#onClose(reason),
+    };
+    const launcher = await startLauncherProcess(this.#log, events, this.#tmpDir);
     this.#pid = launcher.pid;
     if (this.#deadline !== undefined) launcher.send(encodeDeadline(this.#deadline));
     return launcher;

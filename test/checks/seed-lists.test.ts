@@ -62,16 +62,20 @@ test('every row in contract-modules.md has tests', async () => {
   expect(found).toEqual([]);
 });
 
-test('every behaviour in contract-hooks.md has a test', async () => {
-  const list = await readFile(join(testDirectory, 'contract-hooks.md'), 'utf8');
-  expect(await gapsByFile(list, (file) => readFile(join(testDirectory, '..', file), 'utf8'))).toEqual([]);
-});
+test.each(['contract-hooks.md', 'contract-operations.md'])(
+  'every behaviour in %s has a test',
+  async (name) => {
+    const list = await readFile(join(testDirectory, name), 'utf8');
+    expect(await gapsByFile(list, (file) => readFile(join(testDirectory, '..', file), 'utf8'))).toEqual([]);
+  },
+);
 
 test.each([
-  ['11.', 81],
-  ['10.', 22],
-])('contract-hooks.md has an entry for each row of section %s', async (section, rows) => {
-  const list = await readFile(join(testDirectory, 'contract-hooks.md'), 'utf8');
+  ['contract-hooks.md', '11.', 81],
+  ['contract-hooks.md', '10.', 22],
+  ['contract-operations.md', '7.', 32],
+])('%s has an entry for each row of section %s', async (name, section, rows) => {
+  const list = await readFile(join(testDirectory, name), 'utf8');
   const parts = list.split(/^## /m).filter((part) => part.split('\n', 1)[0]?.includes(`(${section}`));
   const numbers = [...parts.join('\n').matchAll(/^- (\d+)\. /gm)].map(([, number]) => Number(number));
   expect(numbers).toEqual(Array.from({ length: rows }, (_, index) => index + 1));

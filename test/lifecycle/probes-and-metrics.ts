@@ -50,6 +50,13 @@ export function probeAndMetricTests(backend: () => Backend): void {
     expect(await series(world, 'addon_operator_tasks_queue_head_info')).toEqual([
       `addon_operator_tasks_queue_head_info{${labels.join(',')}} 1`,
     ]);
+    expect(await series(world, 'addon_operator_module_run_errors_total')).toEqual([
+      'addon_operator_module_run_errors_total{module="web"} 1',
+    ]);
+    expect(await series(world, 'addon_operator_binding_count')).toEqual([
+      'addon_operator_binding_count{module="",hook="a.sh"} 1',
+      'addon_operator_binding_count{module="web",hook="hooks/hook.sh"} 1',
+    ]);
     await world.write('modules', { '../mended': '' });
     await world.passDelay();
     await world.daemon.firstConverge;
