@@ -79,6 +79,19 @@ test('the same value can have several owners, those that changed nothing are not
   expect(managers()).toEqual(['Apply two', 'Apply one']);
 });
 
+test('an applied status loses what its manager leaves out, and keeps what others said', () => {
+  const path = '/api/v1/namespaces/team/status';
+  const body = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'team' } };
+  const condition = { type: 'Odd', status: 'True', reason: 'So', message: '' };
+  lab.patch('/api/v1/namespaces/team?fieldManager=x', 'apply', body);
+  lab.patch(`${path}?fieldManager=y`, 'apply', { ...body, status: { phase: 'Active' } });
+  lab.patch(`${path}?fieldManager=x`, 'apply', { ...body, status: { conditions: [condition] } });
+  lab.patch(`${path}?fieldManager=x`, 'apply', { ...body, status: {} });
+  const { status } = lab.get('/api/v1/namespaces/team').body as { readonly status: object };
+  expect(status).toMatchObject({ phase: 'Active' });
+  expect(status).not.toHaveProperty('conditions');
+});
+
 test('a status is applied on its own', () => {
   lab.create('/api/v1/namespaces', { metadata: { name: 'team' } });
   const body = {

@@ -118,7 +118,9 @@ function mergeInto(
   const settled = settleConflicts(managers, compareFields(current, pruned, rules), writer, allowed);
   const dated = equalJson(current, pruned) ? settled : settled.map((manager) => datedNow(manager, writer));
   const annotated = withLastApplied(toResourceObject(pruned, kind), applied, writer.manager);
-  const next = nextObject(state, { kind, current, draft: withManagers(annotated, dated), subresource });
+  const changed = nextObject(state, { kind, current, draft: withManagers(annotated, dated), subresource });
+  // Updates of a subresource keep managed fields; an apply there has an owner all the same.
+  const next = subresource === '' ? changed : withManagers(changed, dated);
   const isSame = equalJson(withoutTimes(current), withoutTimes(next));
   return isSame ? current : commitChange(state, { kind, current, next }, options);
 }
