@@ -126,6 +126,20 @@ export const SETTINGS = {
     'block',
     'What a failing module holds up: block (all behind it), isolate (only modules that require it).',
   ),
+  driftMode: setting(
+    'drift-mode',
+    'ADDON_OPERATOR_DRIFT_MODE',
+    wordType(['off', 'warn', 'heal']),
+    'off',
+    'What is done when others change objects of releases, unless module.yaml says so: off (nothing), warn, heal (change them back).',
+  ),
+  keepsModuleObjects: setting(
+    'module-objects',
+    'ADDON_OPERATOR_MODULE_OBJECTS',
+    booleanType,
+    'true',
+    'Mirror each module as an object of kind Module and tell what happens to it in Events.',
+  ),
   crdExtraLabels: setting(
     'crd-extra-labels',
     'ADDON_OPERATOR_CRD_EXTRA_LABELS',

@@ -3,12 +3,14 @@ import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { findHelm } from '../helm/find-helm.ts';
 import { createHelmDriver, type HelmDriver } from '../helm/helm-driver.ts';
+import { HttpHooks } from '../hooks/http/http-hooks.ts';
 import { InProcessHooks } from '../hooks/in-process/in-process-hooks.ts';
 import type { JqEngine } from '../jq/jq-engine.ts';
 import { selectJqEngine } from '../jq/select-jq-engine.ts';
 import { createSharedReflectors } from '../kube/reflector-shared.ts';
 import type { SharedReflectors } from '../kube/reflector-sink.ts';
 import { OperatorError } from '../lib/errors.ts';
+import type { Redactor } from '../lib/redactor.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import type { Operator } from '../operator/operator.ts';
 import { startLauncher } from '../process/launcher.ts';
@@ -16,6 +18,7 @@ import type { ProcessRunner } from '../process/process-runner.ts';
 import type { Settings } from '../settings.ts';
 import { cacheDirectory } from '../tools/cache-directory.ts';
 import { pinnedHelm } from '../tools/pinned-tools.ts';
+import { SecretWatcher } from '../values/secrets/secret-watcher.ts';
 import { parseYaml } from '../values/yaml.ts';
 import type { Cluster } from './connect-cluster.ts';
 import { guardedRunner } from './guarded-runner.ts';
@@ -43,6 +46,7 @@ export interface BaseParts {
   readonly tmpDir: string;
   readonly runner: ProcessRunner;
   readonly inProcess: InProcessHooks;
+  readonly http: HttpHooks;
   /** Environment of hooks and enabled scripts, without the variables that name their files. */
   readonly hookEnv: Readonly<Record<string, string>>;
   readonly cluster: Cluster;
@@ -57,6 +61,8 @@ export interface BaseOptions {
   readonly metrics: OperatorMetrics;
   readonly cluster: Cluster;
   readonly lead: Lead;
+  /** Told of the texts of Secrets, so that nobody gets to read them. */
+  readonly redactor: Redactor;
   /** Aborts when the daemon is asked to stop: no further process is started. */
   readonly stop: AbortSignal;
   /** What is started is entered here, to be ended in reverse order. */
@@ -78,6 +84,10 @@ export async function startBase(options: BaseOptions): Promise<BaseParts> {
   running.defer(() => launcher.stop());
   const runner = guardedRunner(launcher, stop, lead.check);
   const hookEnv = hookEnvironment(host.env, settings);
+  const check = (): void => {
+    if (stop.aborted) throw new OperatorError('ABORTED', 'the hook is not started: the daemon is stopping');
+    lead.check();
+  };
   const inProcess = new InProcessHooks({
     clock,
     log,
@@ -86,10 +96,7 @@ export async function startBase(options: BaseOptions): Promise<BaseParts> {
     timeoutMs: settings.hookTimeoutMs === 0 ? undefined : settings.hookTimeoutMs,
     maxOutputBytes: settings.hookOutputLimitBytes === 0 ? undefined : settings.hookOutputLimitBytes,
     heapLimitBytes: settings.hookMemoryLimitMib * 1024 * 1024,
-    check: () => {
-      if (stop.aborted) throw new OperatorError('ABORTED', 'the hook is not started: the daemon is stopping');
-      lead.check();
-    },
+    check,
   });
   running.defer(() => inProcess.stop());
   lead.follow({
@@ -116,9 +123,37 @@ export async function startBase(options: BaseOptions): Promise<BaseParts> {
       },
     },
   });
+  const http = createHttpHooks(options, reflectors, check);
   const helm = await startHelm(options, { tmpDir, runner, cluster, reflectors });
   running.defer(() => helm.monitors.stopAll());
-  return { tmpDir, runner, inProcess, hookEnv, cluster, jq, reflectors, helm };
+  return { tmpDir, runner, inProcess, http, hookEnv, cluster, jq, reflectors, helm };
+}
+
+function createHttpHooks(
+  { settings, host, redactor, stop, running }: BaseOptions,
+  reflectors: SharedReflectors,
+  check: () => void,
+): HttpHooks {
+  const { clock, random, log, version } = host;
+  const end = new AbortController();
+  running.defer(() => end.abort());
+  return new HttpHooks({
+    clock,
+    version,
+    check,
+    namespace: settings.namespace,
+    timeoutMs: settings.hookTimeoutMs === 0 ? undefined : settings.hookTimeoutMs,
+    secrets: new SecretWatcher({
+      reflectors,
+      clock,
+      random,
+      log,
+      onText: (text) => redactor.add(text),
+      // What a hook needs is looked up anew for each run.
+      onChange: () => undefined,
+      stop: AbortSignal.any([stop, end.signal]),
+    }),
+  });
 }
 
 async function startHelm(

@@ -37,6 +37,12 @@ export function queueActionMeasure(
   };
 }
 
+/** Undefined while nobody cares about changes. */
+function driftedObjects({ deps }: Operator, module: string): number | undefined {
+  const report = deps.releases.drift(module);
+  return report === undefined || report.mode === 'off' ? undefined : report.objects.length;
+}
+
 /** The metrics of the daemon; gauges about queues and modules are read from the operator at each scrape. */
 export function createMetrics(settings: Settings, operator: () => Operator | undefined): OperatorMetrics {
   return new OperatorMetrics({
@@ -66,6 +72,7 @@ export function createMetrics(settings: Settings, operator: () => Operator | und
         isCritical: true,
         isPaused: built.deps.pauses.of(name) !== undefined,
         isIsolated: isolated.includes(name),
+        driftedObjects: driftedObjects(built, name),
         ...(maintenance.has(key) && { maintenance: 'NoResourceReconciliation' as const }),
       }));
     },

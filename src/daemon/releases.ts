@@ -5,7 +5,9 @@ import type { Releases } from '../operator/releases.ts';
 export function releasesOf(driver: HelmDriver): Releases {
   return {
     deploy: async (module, values, options, signal) => {
-      await driver.deploy({ module, values, ...options }, signal);
+      const request = { module, values, ...options, drift: module.manifest.drift };
+      const { revision, digest } = await driver.deploy(request, signal);
+      return { revision, digest };
     },
     forgetReads: () => driver.forgetReads(),
     exists: (name, signal) => driver.exists(name, signal),
@@ -16,6 +18,8 @@ export function releasesOf(driver: HelmDriver): Releases {
     disown: (name, signal) => driver.disown(name, signal),
     list: (signal) => driver.listReleases(signal),
     pauseMonitor: (module) => driver.monitors.pause(module),
+    drift: (module) => driver.monitors.drift(module),
+    recheckDrift: () => driver.monitors.recheckDrift(),
     stopMonitor: (module) => driver.monitors.stop(module),
     onGlobalChange: () => driver.onGlobalChange(),
   };

@@ -1,27 +1,45 @@
+import { canonicalJson } from '../lib/json.ts';
+import { type DriftMode, type DriftPolicy, NO_DRIFT_POLICY } from './drift/drift-policy.ts';
+import type { DriftReport } from './drift/drift-report.ts';
+import type { DriftOptions, ModuleDrift } from './drift/module-drift.ts';
 import type { ManifestObject } from './manifest-object.ts';
 import { ResourceMonitor, type ResourceMonitorOptions } from './resource-monitor.ts';
 
-/** The resource monitors of all modules: one for each module with a release, at most. */
+export interface MonitorSetOptions extends ResourceMonitorOptions {
+  /** For modules that wish nothing about drift. */
+  readonly driftMode: DriftMode;
+  readonly startDrift: (options: DriftOptions) => Pick<ModuleDrift, 'drifted' | 'recheck' | 'stop'>;
+}
+
+interface Monitored {
+  readonly monitor: ResourceMonitor;
+  readonly policy: DriftPolicy;
+  readonly mode: DriftMode;
+  /** Undefined while nobody cares about changes. */
+  readonly drift: ReturnType<MonitorSetOptions['startDrift']> | undefined;
+}
+
+/** What looks after the objects of all modules: one monitor for each module with a release, at most. */
 export class MonitorSet {
-  readonly #options: ResourceMonitorOptions;
-  readonly #monitors = new Map<string, ResourceMonitor>();
+  readonly #options: MonitorSetOptions;
+  readonly #modules = new Map<string, Monitored>();
   readonly #pauses = new Map<string, number>();
 
-  constructor(options: ResourceMonitorOptions) {
+  constructor(options: MonitorSetOptions) {
     this.#options = options;
   }
 
   /** Watches `objects` from now on, instead of what was watched for the module before. */
-  async restart(module: string, objects: readonly ManifestObject[]): Promise<void> {
+  async restart(module: string, objects: readonly ManifestObject[], policy = NO_DRIFT_POLICY): Promise<void> {
     await this.stop(module);
-    this.ensure(module, objects);
+    this.#start(module, objects, policy);
   }
 
-  /** Starts a monitor if the module has none. */
-  ensure(module: string, objects: readonly ManifestObject[]): void {
-    if (this.#monitors.has(module)) return;
-    const isPaused = (): boolean => (this.#pauses.get(module) ?? 0) > 0;
-    this.#monitors.set(module, ResourceMonitor.start(module, objects, isPaused, this.#options));
+  /** Starts a monitor if the module has none, or one that watches for other changes. */
+  async ensure(module: string, objects: readonly ManifestObject[], policy = NO_DRIFT_POLICY): Promise<void> {
+    const known = this.#modules.get(module);
+    if (known !== undefined && canonicalJson(known.policy) === canonicalJson(policy)) return;
+    await this.restart(module, objects, policy);
   }
 
   /** Skips ticks of a module until the returned function is called; pauses add up. */
@@ -32,21 +50,43 @@ export class MonitorSet {
       if (isOver) return;
       isOver = true;
       this.#pauses.set(module, (this.#pauses.get(module) ?? 1) - 1);
+      this.#modules.get(module)?.drift?.recheck();
     };
   }
 
   /** `<namespace>/<Kind>/<name>` of each object watched for a module, sorted; undefined without a monitor. */
   resources(module: string): readonly string[] | undefined {
-    return this.#monitors.get(module)?.resources;
+    return this.#modules.get(module)?.monitor.resources;
+  }
+
+  /** How the objects of a module stand; undefined without a monitor. */
+  drift(module: string): DriftReport | undefined {
+    const known = this.#modules.get(module);
+    return known === undefined ? undefined : { mode: known.mode, objects: known.drift?.drifted ?? [] };
+  }
+
+  /** To be called when modules may be changed back that were to be left alone before. */
+  recheckDrift(): void {
+    for (const { drift } of this.#modules.values()) drift?.recheck();
   }
 
   async stop(module: string): Promise<void> {
-    const monitor = this.#monitors.get(module);
-    this.#monitors.delete(module);
-    await monitor?.stop();
+    const known = this.#modules.get(module);
+    this.#modules.delete(module);
+    await Promise.all([known?.monitor.stop(), known?.drift?.stop()]);
   }
 
   async stopAll(): Promise<void> {
-    await Promise.all([...this.#monitors.keys()].map((module) => this.stop(module)));
+    await Promise.all([...this.#modules.keys()].map((module) => this.stop(module)));
+  }
+
+  #start(module: string, objects: readonly ManifestObject[], policy: DriftPolicy): void {
+    const { driftMode, startDrift } = this.#options;
+    const isPaused = (): boolean => (this.#pauses.get(module) ?? 0) > 0;
+    const monitor = ResourceMonitor.start(module, objects, isPaused, this.#options);
+    const mode = policy.mode ?? driftMode;
+    const onAbsent = (): void => monitor.lookNow();
+    const drift = mode === 'off' ? undefined : startDrift({ module, policy, mode, isPaused, onAbsent });
+    this.#modules.set(module, { monitor, policy, mode, drift });
   }
 }

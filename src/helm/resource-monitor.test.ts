@@ -4,7 +4,7 @@ import { silentLogger } from '../lib/log.ts';
 import type { ManifestObject } from './manifest-object.ts';
 import { MonitorSet } from './monitor-set.ts';
 import type { ReleaseStatus } from './release-record.ts';
-import type { ReleaseFinding } from './resource-monitor.ts';
+import { type ReleaseFinding, ResourceMonitor, type ResourceMonitorOptions } from './resource-monitor.ts';
 
 const objects: readonly ManifestObject[] = [
   { apiVersion: 'v1', kind: 'ConfigMap', name: 'a', namespace: '' },
@@ -18,7 +18,7 @@ class World {
   absent: ManifestObject | undefined;
   failure: Error | undefined;
   looks = 0;
-  readonly monitors = new MonitorSet({
+  readonly options: ResourceMonitorOptions = {
     clock: this.clock,
     log: silentLogger,
     random: () => 0.5,
@@ -29,6 +29,13 @@ class World {
     },
     firstAbsent: async () => await Promise.resolve(this.absent),
     onFinding: (module, finding) => this.findings.push([module, finding]),
+  };
+  readonly monitors = new MonitorSet({
+    ...this.options,
+    driftMode: 'off',
+    startDrift: () => {
+      throw new Error('nobody cares about drift');
+    },
   });
 }
 
@@ -36,7 +43,7 @@ const PERIOD_MS = 300_000;
 
 test('a monitor ticks after 270 s and its own share of a minute', async () => {
   const world = new World();
-  world.monitors.ensure('web', objects);
+  await world.monitors.ensure('web', objects);
   expect(world.clock.pendingDelaysMs).toEqual([PERIOD_MS]);
   await world.clock.advance(PERIOD_MS);
   expect(world.looks).toBe(1);
@@ -49,7 +56,7 @@ test('a monitor ticks after 270 s and its own share of a minute', async () => {
 test('a monitor reports a missing object with namespace, kind and name', async () => {
   const world = new World();
   world.absent = objects[1];
-  world.monitors.ensure('web', objects);
+  await world.monitors.ensure('web', objects);
   await world.clock.advance(PERIOD_MS);
   expect(world.findings).toEqual([['web', { type: 'absent', resource: 'other/ConfigMap/b' }]]);
   await world.monitors.stopAll();
@@ -61,7 +68,7 @@ test.each<[ReleaseStatus | undefined, string]>([
 ])('a monitor reports the status %s', async (status, reported) => {
   const world = new World();
   world.status = status;
-  world.monitors.ensure('web', objects);
+  await world.monitors.ensure('web', objects);
   await world.clock.advance(PERIOD_MS);
   expect(world.findings).toEqual([['web', { type: 'unexpected-status', status: reported }]]);
   await world.monitors.stopAll();
@@ -70,7 +77,7 @@ test.each<[ReleaseStatus | undefined, string]>([
 test('a paused monitor skips its tick until every pause is over', async () => {
   const world = new World();
   world.absent = objects[0];
-  world.monitors.ensure('web', objects);
+  await world.monitors.ensure('web', objects);
   const [first, second] = [world.monitors.pause('web'), world.monitors.pause('web')];
   first();
   first();
@@ -85,7 +92,7 @@ test('a paused monitor skips its tick until every pause is over', async () => {
 test('a monitor survives an error', async () => {
   const world = new World();
   world.failure = new Error('API down');
-  world.monitors.ensure('web', objects);
+  await world.monitors.ensure('web', objects);
   await world.clock.advance(PERIOD_MS);
   world.failure = undefined;
   world.absent = objects[0];
@@ -96,13 +103,24 @@ test('a monitor survives an error', async () => {
 
 test('ensure() keeps a running monitor, restart() replaces it, stop() ends it', async () => {
   const world = new World();
-  world.monitors.ensure('web', objects);
+  await world.monitors.ensure('web', objects);
   await world.clock.advance(100_000);
-  world.monitors.ensure('web', []);
+  await world.monitors.ensure('web', []);
   expect(world.clock.pendingDelaysMs).toEqual([PERIOD_MS - 100_000]);
   await world.monitors.restart('web', objects);
   expect(world.clock.pendingDelaysMs).toEqual([PERIOD_MS]);
   await world.monitors.stop('web');
   await settle();
   expect(world.clock.pendingDelaysMs).toEqual([]);
+});
+
+test('a monitor that is hurried looks at once, and goes on as before', async () => {
+  const world = new World();
+  world.absent = objects[0];
+  const monitor = ResourceMonitor.start('web', objects, () => false, world.options);
+  monitor.lookNow();
+  await settle();
+  expect(world.findings).toEqual([['web', { type: 'absent', resource: '/ConfigMap/a' }]]);
+  expect(world.clock.pendingDelaysMs).toEqual([PERIOD_MS]);
+  await monitor.stop();
 });

@@ -32,6 +32,7 @@ export class ResourceMonitor {
   readonly #options: ResourceMonitorOptions;
   readonly #isPaused: () => boolean;
   readonly #stopping = new AbortController();
+  #hurry = new AbortController();
   #ended: Promise<void> = Promise.resolve();
 
   private constructor(
@@ -63,6 +64,11 @@ export class ResourceMonitor {
     return this.#objects.map(objectTitle).toSorted();
   }
 
+  /** Makes the next tick come now. */
+  lookNow(): void {
+    this.#hurry.abort();
+  }
+
   /** Nothing is reported once this is called; resolves when the monitor has ended. */
   async stop(): Promise<void> {
     this.#stopping.abort();
@@ -71,16 +77,27 @@ export class ResourceMonitor {
 
   async #watch(): Promise<void> {
     const { signal } = this.#stopping;
-    const { clock, random } = this.#options;
+    const { random } = this.#options;
     const periodMs = TICK_MS + Math.floor(random() * SPREAD_SECONDS) * 1_000;
     while (!signal.aborted) {
       try {
-        await clock.sleep(periodMs, signal);
+        await this.#wait(periodMs, signal);
         await this.#tick(signal);
       } catch (error) {
         if (!signal.aborted)
           this.#options.log.warn({ module: this.#module, error }, 'cannot check the objects of a release');
       }
+    }
+  }
+
+  async #wait(periodMs: number, signal: AbortSignal): Promise<void> {
+    const hurry = this.#hurry.signal;
+    try {
+      await this.#options.clock.sleep(periodMs, AbortSignal.any([signal, hurry]));
+    } catch (error) {
+      if (signal.aborted || !hurry.aborted) throw error;
+    } finally {
+      if (hurry.aborted) this.#hurry = new AbortController();
     }
   }
 

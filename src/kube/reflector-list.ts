@@ -95,7 +95,8 @@ async function fetchPage(
     resourceVersionMatch: isFirst && from.notOlderThan !== undefined ? 'NotOlderThan' : undefined,
   };
   const path = resourcePath(selection.resource, selection.namespace);
-  const answer = await kube.request({ method: 'GET', path, query }, signal);
+  const accept = selectionAccept(selection, 'PartialObjectMetadataList');
+  const answer = await kube.request({ method: 'GET', path, query, ...accept }, signal);
   if (!isObject(answer) || !isObject(answer['metadata'])) throw notAList(selection, 'it has no metadata');
   const { resourceVersion, continue: next } = answer['metadata'];
   if (typeof resourceVersion !== 'string') throw notAList(selection, 'it has no resourceVersion');
@@ -126,4 +127,12 @@ function notAList(selection: Selection, problem: string): OperatorError {
 /** The query parts that narrow a list or a watch to the selection. */
 export function selectionQuery(selection: Selection): Readonly<Record<string, string | undefined>> {
   return { labelSelector: selection.labelSelector, fieldSelector: selection.fieldSelector };
+}
+
+/** The header that asks for `shape` where the selection wants no more than metadata. */
+export function selectionAccept(
+  { isMetadataOnly = false }: Selection,
+  shape: 'PartialObjectMetadata' | 'PartialObjectMetadataList',
+): { readonly accept?: string } {
+  return isMetadataOnly ? { accept: `application/json;as=${shape};g=meta.k8s.io;v=v1,application/json` } : {};
 }

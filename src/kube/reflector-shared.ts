@@ -33,7 +33,16 @@ export function createSharedReflectors(deps: ReflectorDeps): SharedReflectors {
   };
 }
 
-function selectionKey({ resource, namespace, labelSelector, fieldSelector }: Selection): string {
+function selectionKey(selection: Selection): string {
+  const { resource, namespace, labelSelector, fieldSelector, isMetadataOnly } = selection;
   const { group, version, plural } = resource;
-  return JSON.stringify([group, version, plural, namespace ?? '', labelSelector ?? '', fieldSelector ?? '']);
+  return JSON.stringify([
+    group,
+    version,
+    plural,
+    namespace ?? '',
+    labelSelector ?? '',
+    fieldSelector ?? '',
+    isMetadataOnly ?? false,
+  ]);
 }

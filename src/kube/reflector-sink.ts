@@ -9,6 +9,8 @@ export interface Selection {
   readonly labelSelector?: string;
   /** Query text, for instance `metadata.name=web`. */
   readonly fieldSelector?: string;
+  /** Only `metadata` of the objects is asked for. Default false. */
+  readonly isMetadataOnly?: boolean;
 }
 
 /** A change since the last thing the sink was told. */

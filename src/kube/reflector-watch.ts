@@ -2,7 +2,7 @@ import type { Clock } from '../lib/clock.ts';
 import { isObject, parseJson } from '../lib/json.ts';
 import { hasStatus, type KubeClient } from './kube-client.ts';
 import { type KubeObject, resourcePath } from './kube-object.ts';
-import { selectionQuery } from './reflector-list.ts';
+import { selectionAccept, selectionQuery } from './reflector-list.ts';
 import { toKubeObject } from './reflector-object.ts';
 import type { Selection } from './reflector-sink.ts';
 
@@ -97,6 +97,7 @@ function openStream(
     {
       method: 'GET',
       path: resourcePath(selection.resource, selection.namespace),
+      ...selectionAccept(selection, 'PartialObjectMetadata'),
       query: {
         ...selectionQuery(selection),
         watch: 'true',

@@ -124,20 +124,23 @@ export class OperatorMetrics {
   }
 
   #readModules(): void {
-    const { moduleInfo, moduleMaintenance, modulePaused, moduleIsolated } = this.#metrics;
-    for (const gauge of [moduleInfo, moduleMaintenance, modulePaused, moduleIsolated]) gauge.reset();
+    const { moduleInfo, moduleMaintenance, modulePaused, moduleIsolated, moduleDrift } = this.#metrics;
+    for (const gauge of [moduleInfo, moduleMaintenance, modulePaused, moduleIsolated, moduleDrift])
+      gauge.reset();
     for (const {
       module,
       isEnabled,
       isCritical,
       isPaused,
       isIsolated,
+      driftedObjects,
       maintenance,
     } of this.#options.modules()) {
       moduleInfo.set({ module, enabled: String(isEnabled), critical: String(isCritical) }, 1);
       if (maintenance !== undefined) moduleMaintenance.set({ module, state: maintenance }, 1);
       if (isPaused === true) modulePaused.set({ module }, 1);
       if (isIsolated === true) moduleIsolated.set({ module }, 1);
+      if (driftedObjects !== undefined) moduleDrift.set({ module }, driftedObjects);
     }
   }
 

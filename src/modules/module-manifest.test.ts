@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
 import { NO_MANIFEST, parseManifest } from './module-manifest.ts';
 
-test('parseManifest() reads requirements, version and deletion policy', () => {
+test('parseManifest() reads requirements, version, deletion policy and what is done about drift', () => {
   const content = {
     version: '1.2.3',
     deletionPolicy: 'orphan',
+    drift: { mode: 'warn' },
     requires: [
       { name: 'cert-manager', version: '>=1.2 <3' },
       { name: 'dns', optional: true },
@@ -13,6 +14,7 @@ test('parseManifest() reads requirements, version and deletion policy', () => {
   expect(parseManifest(content, 'module.yaml')).toEqual({
     version: '1.2.3',
     deletionPolicy: 'orphan',
+    drift: { mode: 'warn', ignore: [] },
     requires: [
       { name: 'cert-manager', version: '>=1.2 <3', isOptional: false },
       { name: 'dns', version: undefined, isOptional: true },
@@ -26,8 +28,9 @@ test('parseManifest() takes an empty file for no manifest', () => {
 });
 
 test.each([
-  [{ require: [] }, 'm: require: unknown key, there are requires, version, deletionPolicy'],
+  [{ require: [] }, 'm: require: unknown key, there are requires, version, deletionPolicy, drift'],
   [[], 'm: expected a map, got a list'],
+  [{ drift: { mode: 'mend' } }, 'm: drift.mode: expected one of off, warn, heal, got "mend"'],
   [{ version: 1.2 }, 'm: version: expected a semantic version in quotes, such as "1.2.3", got a number'],
   [{ version: 'one' }, 'm: version: expected a semantic version in quotes, such as "1.2.3", got "one"'],
   [{ deletionPolicy: 'keep' }, 'm: deletionPolicy: expected one of delete, orphan, protect, got "keep"'],

@@ -1,5 +1,6 @@
 import validVersion from 'semver/functions/valid.js';
 import validRange from 'semver/ranges/valid.js';
+import { type DriftPolicy, NO_DRIFT_POLICY, readDriftPolicy } from '../helm/drift/drift-policy.ts';
 import { OperatorError } from '../lib/errors.ts';
 import type { Json, JsonObject } from '../lib/json.ts';
 import { isJsonMap } from '../values/merge.ts';
@@ -28,12 +29,19 @@ export interface ModuleManifest {
   readonly requires: readonly Requirement[];
   readonly version: string | undefined;
   readonly deletionPolicy: DeletionPolicy;
+  /** What is done when others change objects of its release. */
+  readonly drift: DriftPolicy;
 }
 
 /** A module without `module.yaml`. */
-export const NO_MANIFEST: ModuleManifest = { requires: [], version: undefined, deletionPolicy: 'delete' };
+export const NO_MANIFEST: ModuleManifest = {
+  requires: [],
+  version: undefined,
+  deletionPolicy: 'delete',
+  drift: NO_DRIFT_POLICY,
+};
 
-const KEYS = ['requires', 'version', 'deletionPolicy'];
+const KEYS = ['requires', 'version', 'deletionPolicy', 'drift'];
 const REQUIREMENT_KEYS = ['name', 'version', 'optional'];
 
 /**
@@ -55,11 +63,12 @@ function readManifest(content: Json, problems: string[]): ModuleManifest {
     return NO_MANIFEST;
   }
   refuseUnknown(content, KEYS, '', problems);
-  const { requires = null, version = null, deletionPolicy = null } = content;
+  const { requires = null, version = null, deletionPolicy = null, drift = null } = content;
   return {
     requires: readRequirements(requires, problems),
     version: readVersion(version, problems),
     deletionPolicy: readPolicy(deletionPolicy, problems),
+    drift: readDriftPolicy(drift, problems),
   };
 }
 

@@ -1,6 +1,8 @@
+import type { DriftedObject } from '../helm/drift/drift-report.ts';
 import type { Module } from '../modules/module.ts';
 import type { QueueEntry, TaskQueue } from '../queue/task-queue.ts';
 import type {
+  ModuleDrift,
   ModuleExplanation,
   ModuleFailure,
   ModulePause,
@@ -63,6 +65,7 @@ export function explainModule(
           },
     release: release === undefined ? null : { revision: release.revision, isOwned: release.isOwned },
     pause: pauseOf(operator, name),
+    drift: driftOf(operator, name),
   };
 }
 
@@ -145,6 +148,26 @@ function pauseOf({ deps: { pauses } }: Operator, name: ModuleName): ModulePause 
     until: pause.untilMs === undefined ? null : timeOf(pause.untilMs),
     isOfAll: pauses.isOfAll(name),
   };
+}
+
+function driftOf({ deps: { releases } }: Operator, name: ModuleName): ModuleDrift | null {
+  const report = releases.drift(name);
+  if (report === undefined) return null;
+  const objects = report.objects.map(({ resource, fields, changedBy, sinceMs, remedy }) => {
+    return { resource, fields, changedBy, since: timeOf(sinceMs), outlook: outlookOf(remedy) };
+  });
+  return { mode: report.mode, objects };
+}
+
+function outlookOf(remedy: DriftedObject['remedy']): string {
+  switch (remedy.type) {
+    case 'none':
+      return 'nobody changes it back';
+    case 'held':
+      return 'it is changed back when the module is resumed';
+    case 'delayed':
+      return `others change it again and again, it is changed back at ${timeOf(remedy.untilMs)}`;
+  }
 }
 
 function timeOf(epochMs: number): string {

@@ -19,10 +19,12 @@ export function leaveOutIfPaused(operator: Operator, task: Task): boolean {
  * wait after a failure end at once, so that they hold up nobody.
  */
 export function onPausesChange(operator: Operator): void {
-  const { pauses, crds, queues } = operator.deps;
+  const { pauses, crds, queues, releases } = operator.deps;
+  releases.recheckDrift();
   for (const queue of queues.all) {
     const head = queue.entries[0]?.task;
-    if (head?.type === 'ModuleRun' && pauses.of(head.module) !== undefined) queue.cutDelay();
+    const isHeld = head?.type === 'ModuleRun' || head?.type === 'ModuleEnsureCRDs';
+    if (isHeld && pauses.of(head.module) !== undefined) queue.cutDelay();
   }
   for (const { name } of operator.modules) {
     if (!operator.owedRuns.has(name) || pauses.of(name) !== undefined) continue;

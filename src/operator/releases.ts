@@ -1,5 +1,7 @@
+import type { DriftReport } from '../helm/drift/drift-report.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { Module } from '../modules/module.ts';
+import type { ReleaseFacts } from '../status/module-facts.ts';
 
 export interface ReleaseInCluster {
   readonly name: string;
@@ -15,13 +17,15 @@ export interface Releases {
   /**
    * Brings the release to the chart and the values; does nothing where that is so already. With `mayShareReads` what was
    * read for other modules a moment ago may tell so. With `isUnmanaged` it is left alone, once it says so itself.
+   *
+   * @returns what the release is now
    */
   deploy(
     module: Module,
     values: JsonObject,
     options: { readonly mayShareReads: boolean; readonly isUnmanaged: boolean },
     signal: AbortSignal,
-  ): Promise<void>;
+  ): Promise<ReleaseFacts>;
   /** A hook has run: what was read of the cluster may be different now. */
   forgetReads(): void;
   exists(name: string, signal: AbortSignal): Promise<boolean>;
@@ -34,6 +38,10 @@ export interface Releases {
   list(signal: AbortSignal): Promise<readonly ReleaseInCluster[]>;
   /** Until the returned function is called, nobody looks whether objects of the release are missing. */
   pauseMonitor(module: string): () => void;
+  /** How the objects of a release stand; undefined while nobody looks after them. */
+  drift(module: string): DriftReport | undefined;
+  /** To be called when pauses changed: what was left as others changed it may be changed back now. */
+  recheckDrift(): void;
   stopMonitor(module: string): Promise<void>;
   /** Nobody looks after objects any more, and what charts can ask about the cluster is read anew. */
   onGlobalChange(): Promise<void>;

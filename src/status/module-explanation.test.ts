@@ -11,6 +11,7 @@ const WEB: ModuleExplanation = {
   path: '/modules/010-web',
   version: '1.2.3',
   deletionPolicy: 'delete',
+  drift: null,
   requires: [
     { name: 'db', range: '>=2', isOptional: false, status: 'ready' },
     { name: 'cache', range: null, isOptional: true, status: null },

@@ -50,6 +50,25 @@ export interface ModuleExplanation {
   } | null;
   readonly release: { readonly revision: number; readonly isOwned: boolean } | null;
   readonly pause: ModulePause | null;
+  /** Null while nobody looks after the objects of its release. */
+  readonly drift: ModuleDrift | null;
+}
+
+/** What others changed of what helm applied. */
+export interface ModuleDrift {
+  /** `off`, `warn` or `heal`. */
+  readonly mode: string;
+  readonly objects: readonly {
+    /** `<namespace>/<Kind>/<name>`. */
+    readonly resource: string;
+    /** JSON pointers. */
+    readonly fields: readonly string[];
+    /** Field managers, the last one first. */
+    readonly changedBy: readonly string[];
+    readonly since: string;
+    /** What becomes of it, in words. */
+    readonly outlook: string;
+  }[];
 }
 
 export interface ModuleFailure {
@@ -93,6 +112,7 @@ export function explanationText(explanation: ModuleExplanation): string {
     ['last run', lastRunText(explanation.lastRun)],
     ['release', releaseText(explanation.release)],
     ...(explanation.pause === null ? [] : [['paused', pauseText(explanation.pause)] as const]),
+    ...driftRows(explanation.drift),
   ];
   return table(rows);
 }
@@ -145,6 +165,15 @@ function lastRunText(run: ModuleExplanation['lastRun']): string {
 function releaseText(release: ModuleExplanation['release']): string {
   if (release === null) return 'none';
   return `revision ${release.revision}${release.isOwned ? '' : ', made by others'}`;
+}
+
+function driftRows(drift: ModuleDrift | null): readonly (readonly [string, string])[] {
+  if (drift === null || drift.mode === 'off') return [];
+  if (drift.objects.length === 0) return [['drift', `none (${drift.mode})`]];
+  return drift.objects.map(({ resource, fields, changedBy, since, outlook }) => [
+    'drift',
+    `${resource} since ${since}: ${fields.join(', ')}${changedBy.length === 0 ? '' : ` by ${changedBy.join(', ')}`}; ${outlook}`,
+  ]);
 }
 
 function pauseText({ reason, since, until, isOfAll }: ModulePause): string {

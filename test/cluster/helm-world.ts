@@ -9,10 +9,12 @@ import { CredentialStore } from '../../src/kube/credentials.ts';
 import { Discovery } from '../../src/kube/discovery.ts';
 import { HttpKubeClient } from '../../src/kube/http-kube-client.ts';
 import { loadKubeConfig } from '../../src/kube/kube-config.ts';
+import { createSharedReflectors } from '../../src/kube/reflector-shared.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { silentLogger } from '../../src/lib/log.ts';
 import { type Launcher, startLauncher } from '../../src/process/launcher.ts';
 import type { ProcessRunner } from '../../src/process/process-runner.ts';
+import { parseYaml } from '../../src/values/yaml.ts';
 import { ApiProbe } from '../support/control-plane/api-probe.ts';
 import type { Cluster } from '../support/control-plane/global-setup.ts';
 import { JumpClock } from '../support/jump-clock.ts';
@@ -123,6 +125,13 @@ export class HelmWorld {
       random: () => 0,
       onOperation: (operation) => this.operations.push(operation),
       onFinding: () => undefined,
+      drift: {
+        mode: 'off',
+        reflectors: createSharedReflectors({ kube, clock: this.clock, random: () => 0, log: silentLogger }),
+        readYaml: (text) => parseYaml(text, { source: 'manifest', booleans: 'yaml-1.1' }).value,
+        isHeld: () => false,
+        onEvent: () => undefined,
+      },
       ...options,
     });
   }

@@ -21,6 +21,7 @@ import { taskHandler } from '../../src/operator/handle-task.ts';
 import { HookExecution } from '../../src/operator/hook-execution.ts';
 import { HookRuntime } from '../../src/operator/hook-runtime.ts';
 import { Operator, type OperatorDeps } from '../../src/operator/operator.ts';
+import type { Pause } from '../../src/operator/pauses.ts';
 import { describeTask, type Task } from '../../src/operator/tasks.ts';
 import type { ProcessRunner, ProcessSpec } from '../../src/process/process-runner.ts';
 import { QueueSet } from '../../src/queue/queue-set.ts';
@@ -113,6 +114,8 @@ export class OperatorLab {
   readonly dynamicFlags = new DynamicFlags();
   readonly behaviours = new Map<string, HookBehaviour>();
   readonly releases = new Set<string>();
+  /** Modules that are left alone. */
+  readonly pauses = new Map<string, Pause>();
   readonly foreignReleases = new Set<string>();
   /** Releases that are to stay without their modules. */
   readonly keptReleases = new Set<string>();
@@ -273,7 +276,7 @@ export class OperatorLab {
         },
         runsModulesInParallel: this.#options.runsModulesInParallel ?? false,
         failurePolicy: this.#options.failurePolicy ?? 'block',
-        pauses: { of: () => undefined, isOfAll: () => false },
+        pauses: { of: (module) => this.pauses.get(module), isOfAll: () => false },
         discover: async (known) => {
           await this.#call('discover');
           return {

@@ -1,0 +1,128 @@
+import type { ApiResource, KubeObject, ObjectMeta } from '../../kube/kube-object.ts';
+import type { ReflectorEvent, Selection, SharedReflectors } from '../../kube/reflector-sink.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Logger } from '../../lib/log.ts';
+
+/** Whoever wants to know about some objects of a collection. */
+export interface Follower {
+  readonly names: ReadonlySet<string>;
+  /** Called with the state when it is known, and after each change; without metadata the object is gone, or lost our labels. */
+  readonly onChange: (name: string, metadata: ObjectMeta | undefined) => void;
+}
+
+export interface AppliedWatchDeps {
+  readonly reflectors: SharedReflectors;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** What all objects of all releases carry. */
+  readonly labelSelector: string;
+}
+
+interface Collection {
+  readonly followers: Set<Follower>;
+  readonly stop: AbortController;
+  state: Map<string, ObjectMeta>;
+  isKnown: boolean;
+}
+
+const FIRST_RETRY_MS = 5_000;
+const LONGEST_RETRY_MS = 300_000;
+
+/**
+ * Watches the metadata of what was applied: one watch for each kind and namespace, whatever the number of modules that
+ * have objects there, as long as somebody follows.
+ */
+export class AppliedWatch {
+  readonly #deps: AppliedWatchDeps;
+  readonly #collections = new Map<string, Collection>();
+
+  constructor(deps: AppliedWatchDeps) {
+    this.#deps = deps;
+  }
+
+  /** Tells a follower about its objects until the signal aborts. A watch that cannot be begun is tried again. */
+  follow(
+    resource: ApiResource,
+    namespace: string | undefined,
+    follower: Follower,
+    signal: AbortSignal,
+  ): void {
+    if (signal.aborted) return;
+    const { group, version, plural } = resource;
+    const key = JSON.stringify([group, version, plural, namespace ?? '']);
+    const existing = this.#collections.get(key);
+    const collection = existing ?? newCollection();
+    collection.followers.add(follower);
+    signal.addEventListener('abort', () => this.#leave(key, collection, follower), { once: true });
+    if (existing === undefined) {
+      this.#collections.set(key, collection);
+      const { labelSelector } = this.#deps;
+      const selection = { resource, labelSelector, isMetadataOnly: true, ...(namespace && { namespace }) };
+      this.#watch(selection, collection).catch((error: unknown) => {
+        this.#deps.log.error({ kind: resource.kind, namespace, error }, 'watch of applied objects died');
+      });
+    } else if (collection.isKnown) {
+      for (const name of follower.names) follower.onChange(name, collection.state.get(name));
+    }
+  }
+
+  #leave(key: string, collection: Collection, follower: Follower): void {
+    collection.followers.delete(follower);
+    if (collection.followers.size > 0) return;
+    collection.stop.abort();
+    if (this.#collections.get(key) === collection) this.#collections.delete(key);
+  }
+
+  async #watch(selection: Selection, collection: Collection): Promise<void> {
+    const { reflectors, clock, log } = this.#deps;
+    const { signal } = collection.stop;
+    for (let delayMs = FIRST_RETRY_MS; ; delayMs = Math.min(LONGEST_RETRY_MS, delayMs * 2)) {
+      try {
+        await reflectors.subscribe(selection, sinkOf(collection), signal);
+        return;
+      } catch (error) {
+        if (signal.aborted) return;
+        const { resource, namespace } = selection;
+        log.warn({ kind: resource.kind, namespace, delayMs, error }, 'cannot watch for drift, will retry');
+      }
+      try {
+        await clock.sleep(delayMs, signal);
+      } catch (error) {
+        if (signal.aborted) return;
+        throw error;
+      }
+    }
+  }
+}
+
+function newCollection(): Collection {
+  return { followers: new Set(), stop: new AbortController(), state: new Map(), isKnown: false };
+}
+
+function sinkOf(collection: Collection) {
+  let staged = new Map<string, ObjectMeta>();
+  const tell = (name: string): void => {
+    for (const { names, onChange } of collection.followers)
+      if (names.has(name)) onChange(name, collection.state.get(name));
+  };
+  return {
+    stage: async (objects: readonly KubeObject[]) => {
+      for (const { metadata } of objects) staged.set(metadata.name, metadata);
+      return await Promise.resolve();
+    },
+    discard: () => staged.clear(),
+    commit: () => {
+      collection.state = staged;
+      staged = new Map();
+      collection.isKnown = true;
+      for (const name of new Set([...collection.followers].flatMap(({ names }) => [...names]))) tell(name);
+    },
+    apply: async (event: ReflectorEvent) => {
+      const name = event.key.slice(event.key.indexOf('/') + 1);
+      if (event.type === 'Deleted') collection.state.delete(name);
+      else collection.state.set(name, event.object.metadata);
+      tell(name);
+      return await Promise.resolve();
+    },
+  };
+}

@@ -1,0 +1,112 @@
+import { Buffer } from 'node:buffer';
+import { messageOf } from '../../lib/errors.ts';
+import { isObject } from '../../lib/json.ts';
+import { isHook, isList, type ManifestObject } from '../manifest-object.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** One object as helm applied it. */
+export interface DesiredObject extends ManifestObject {
+  /** With what helm adds to each object; keys that are null are left out, they mean "not set". */
+  readonly fields: Fields;
+}
+
+export interface ReleaseIdentity {
+  readonly release: string;
+  readonly namespace: string;
+}
+
+/** Objects as they were applied, and what could not be read. */
+export interface DesiredState {
+  readonly objects: readonly DesiredObject[];
+  /** One sentence for each document that cannot be read. */
+  readonly problems: readonly string[];
+}
+
+/**
+ * The objects of a release in full; those without a name, and hooks, are left out.
+ *
+ * @param texts one YAML document each
+ * @param read parses one as helm does
+ */
+export function desiredObjects(
+  texts: readonly string[],
+  read: (text: string) => unknown,
+  identity: ReleaseIdentity,
+): DesiredState {
+  const objects: DesiredObject[] = [];
+  const problems: string[] = [];
+  for (const text of texts) {
+    try {
+      const object = read(text);
+      if (!isObject(object) || isHook(object)) continue;
+      for (const each of unfold(object)) objects.push(...desiredObject(each, identity));
+    } catch (error) {
+      problems.push(messageOf(error));
+    }
+  }
+  return { objects, problems };
+}
+
+function unfold(object: Fields): readonly Fields[] {
+  if (isList(object) && Array.isArray(object['items']))
+    return object['items'].filter(isObject).flatMap(unfold);
+  return [object];
+}
+
+function desiredObject(object: Fields, identity: ReleaseIdentity): readonly DesiredObject[] {
+  const { apiVersion, kind } = object;
+  const metadata = isObject(object['metadata']) ? object['metadata'] : {};
+  const { name, namespace } = metadata;
+  if (typeof apiVersion !== 'string' || typeof kind !== 'string') return [];
+  if (typeof name !== 'string' || name === '') return [];
+  const plain = withoutNulls(apiVersion === 'v1' && kind === 'Secret' ? withEncodedData(object) : object);
+  return [
+    {
+      apiVersion,
+      kind,
+      name,
+      namespace: typeof namespace === 'string' ? namespace : '',
+      fields: { ...plain, metadata: withHelmMarks(withoutNulls(metadata), identity) },
+    },
+  ];
+}
+
+/** helm writes whose object it is onto each. */
+function withHelmMarks(metadata: Fields, { release, namespace }: ReleaseIdentity): Fields {
+  const labels = isObject(metadata['labels']) ? metadata['labels'] : {};
+  const annotations = isObject(metadata['annotations']) ? metadata['annotations'] : {};
+  return {
+    ...metadata,
+    labels: { ...labels, 'app.kubernetes.io/managed-by': 'Helm' },
+    annotations: {
+      ...annotations,
+      'meta.helm.sh/release-name': release,
+      'meta.helm.sh/release-namespace': namespace,
+    },
+  };
+}
+
+/** The server turns `stringData` into `data`, and only that can be read back. */
+function withEncodedData(secret: Fields): Fields {
+  const { stringData, ...rest } = secret;
+  if (!isObject(stringData)) return secret;
+  const encoded = Object.entries(stringData).map(([key, text]): [string, string] => [
+    key,
+    Buffer.from(String(text)).toString('base64'),
+  ]);
+  return {
+    ...rest,
+    data: { ...(isObject(rest['data']) ? rest['data'] : {}), ...Object.fromEntries(encoded) },
+  };
+}
+
+function withoutNulls(object: Fields): Fields {
+  const kept = Object.entries(object).filter(([, value]) => value !== null && value !== undefined);
+  return Object.fromEntries(kept.map(([key, value]) => [key, plainValue(value)]));
+}
+
+function plainValue(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(plainValue);
+  return isObject(value) ? withoutNulls(value) : value;
+}

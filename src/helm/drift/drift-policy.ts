@@ -1,0 +1,101 @@
+import { isObject } from '../../lib/json.ts';
+
+export const DRIFT_MODES = ['off', 'warn', 'heal'] as const;
+
+/** What is done about objects of a release that others change: nothing, say so, or also change them back. */
+export type DriftMode = (typeof DRIFT_MODES)[number];
+
+/** A field that may differ. Without `kind` and `name` in every object of the release. */
+export interface IgnoreRule {
+  readonly kind: string | undefined;
+  readonly name: string | undefined;
+  /** Unescaped parts of a JSON pointer; `*` stands for each item of a list, or each key of a map. */
+  readonly path: readonly string[];
+}
+
+/** What a module wishes about drift. */
+export interface DriftPolicy {
+  /** Undefined: as the operator's settings say. */
+  readonly mode: DriftMode | undefined;
+  readonly ignore: readonly IgnoreRule[];
+}
+
+export const NO_DRIFT_POLICY: DriftPolicy = { mode: undefined, ignore: [] };
+
+const KEYS = ['mode', 'ignore'];
+const RULE_KEYS = ['kind', 'name', 'pointer'];
+
+/** Reads the section `drift` of a `module.yaml`; what is wrong with it is added to `problems`, each with its path. */
+export function readDriftPolicy(value: unknown, problems: string[]): DriftPolicy {
+  if (value === null || value === undefined) return NO_DRIFT_POLICY;
+  if (!isObject(value)) {
+    problems.push(`drift: expected a map with the keys ${KEYS.join(' and ')}`);
+    return NO_DRIFT_POLICY;
+  }
+  refuseUnknown(value, KEYS, 'drift', problems);
+  return { mode: readMode(value['mode'], problems), ignore: readRules(value['ignore'], problems) };
+}
+
+/** The parts of a JSON pointer (RFC 6901); undefined when the text is none, or points at the whole object. */
+export function parsePointer(pointer: string): readonly string[] | undefined {
+  if (!/^(?:\/(?:[^~/]|~[01])*)+$/.test(pointer)) return undefined;
+  return pointer
+    .slice(1)
+    .split('/')
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
+}
+
+/** The reverse of {@link parsePointer}. */
+export function formatPointer(path: readonly string[]): string {
+  return path.map((part) => `/${part.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+}
+
+function readMode(value: unknown, problems: string[]): DriftMode | undefined {
+  if (value === null || value === undefined) return undefined;
+  const mode = DRIFT_MODES.find((known) => known === value);
+  // `off` without quotes is a boolean in YAML 1.1.
+  if (value === false) return 'off';
+  if (mode === undefined)
+    problems.push(`drift.mode: expected one of ${DRIFT_MODES.join(', ')}, got ${JSON.stringify(value)}`);
+  return mode;
+}
+
+function readRules(value: unknown, problems: string[]): readonly IgnoreRule[] {
+  if (value === null || value === undefined) return [];
+  if (!Array.isArray(value)) {
+    problems.push('drift.ignore: expected a list of JSON pointers');
+    return [];
+  }
+  return value.flatMap((item: unknown, index) => readRule(item, `drift.ignore[${index}]`, problems));
+}
+
+function readRule(item: unknown, at: string, problems: string[]): readonly IgnoreRule[] {
+  const rule = isObject(item) ? item : { pointer: item };
+  refuseUnknown(rule, RULE_KEYS, at, problems);
+  const { kind, name, pointer } = rule;
+  const path = typeof pointer === 'string' ? parsePointer(pointer) : undefined;
+  if (path === undefined)
+    problems.push(
+      `${at}: expected a JSON pointer such as /spec/replicas, or a map {kind, name, pointer}, got ${JSON.stringify(item)}`,
+    );
+  for (const [key, text] of Object.entries({ kind, name }))
+    if (text !== undefined && typeof text !== 'string') problems.push(`${at}.${key}: expected a text`);
+  if (path === undefined) return [];
+  return [
+    {
+      kind: typeof kind === 'string' ? kind : undefined,
+      name: typeof name === 'string' ? name : undefined,
+      path,
+    },
+  ];
+}
+
+function refuseUnknown(
+  map: Readonly<Record<string, unknown>>,
+  known: readonly string[],
+  at: string,
+  problems: string[],
+): void {
+  for (const key of Object.keys(map))
+    if (!known.includes(key)) problems.push(`${at}.${key}: unknown key, there are ${known.join(', ')}`);
+}

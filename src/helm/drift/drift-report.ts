@@ -1,0 +1,33 @@
+import type { DriftMode } from './drift-policy.ts';
+
+/** An object that is not as helm applied it. */
+export interface DriftedObject {
+  /** `<namespace>/<Kind>/<name>`, the namespace as the manifest has it. */
+  readonly resource: string;
+  /** JSON pointers into the object in the cluster, sorted. */
+  readonly fields: readonly string[];
+  /** Field managers that changed it, the last one first; may be empty. */
+  readonly changedBy: readonly string[];
+  /** When it was noticed, in ms since the epoch. */
+  readonly sinceMs: number;
+  readonly remedy: /** Nobody changes it back. */
+    | { readonly type: 'none' }
+    /** It is changed back when the module is no longer paused. */
+    | { readonly type: 'held' }
+    /** It was changed back too often lately: at this time, in ms since the epoch, again. */
+    | { readonly type: 'delayed'; readonly untilMs: number };
+}
+
+/** How the objects of one module stand. */
+export interface DriftReport {
+  readonly mode: DriftMode;
+  /** By resource. */
+  readonly objects: readonly DriftedObject[];
+}
+
+/** What is worth counting. */
+export type DriftEvent = {
+  readonly type: 'drifted' | 'healed';
+  readonly module: string;
+  readonly resource: string;
+};

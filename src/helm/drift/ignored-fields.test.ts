@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest';
+import { parsePointer } from './drift-policy.ts';
+import { withIgnoredFields } from './ignored-fields.ts';
+
+const WEB = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web', namespace: '' };
+
+function ignoring(fields: object, live: object, pointer: string, of: { kind?: string; name?: string } = {}) {
+  const rule = { kind: of.kind, name: of.name, path: parsePointer(pointer) ?? [] };
+  return withIgnoredFields({ ...WEB, fields: { ...fields } }, { ...live }, [rule]);
+}
+
+const containers = (...list: readonly object[]) => ({ spec: { containers: list } });
+
+test.each([
+  [
+    'a changed value',
+    { spec: { replicas: 2, x: 1 } },
+    { spec: { replicas: 7 } },
+    '/spec/replicas',
+    { spec: { replicas: 7, x: 1 } },
+  ],
+  ['one that is gone', { spec: { replicas: 2 } }, { spec: {} }, '/spec/replicas', { spec: {} }],
+  ['one that helm did not apply', { spec: {} }, { spec: { replicas: 7 } }, '/spec/replicas', { spec: {} }],
+  ['all keys of a map', { data: { a: '1', b: '2' } }, { data: { a: '3' } }, '/data/*', { data: { a: '3' } }],
+  [
+    'items of a list, found again by name',
+    containers({ name: 'web', image: 'web:1' }),
+    containers({ name: 'proxy', image: 'p' }, { name: 'web', image: 'web:2' }),
+    '/spec/containers/*/image',
+    containers({ name: 'web', image: 'web:2' }),
+  ],
+  ['an item without a name', { args: ['a', 'b'] }, { args: ['a', 'c'] }, '/args/1', { args: ['a', 'c'] }],
+])('withIgnoredFields() takes the live state of %s', (_what, fields, live, pointer, expected) => {
+  expect(ignoring(fields, live, pointer)).toEqual(expected);
+});
+
+test('withIgnoredFields() follows rules for this object only', () => {
+  const [fields, live] = [{ a: 1 }, { a: 2 }];
+  expect(ignoring(fields, live, '/a', { kind: 'Deployment', name: 'web' })).toEqual({ a: 2 });
+  expect(ignoring(fields, live, '/a', { kind: 'Service' })).toEqual({ a: 1 });
+  expect(ignoring(fields, live, '/a', { name: 'db' })).toEqual({ a: 1 });
+});

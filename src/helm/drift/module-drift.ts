@@ -1,0 +1,344 @@
+import { hasStatus, KubeApiError } from '../../kube/kube-client.ts';
+import type { ApiResource, ObjectMeta } from '../../kube/kube-object.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { hasCode, messageOf } from '../../lib/errors.ts';
+import { canonicalJson } from '../../lib/json.ts';
+import type { Logger } from '../../lib/log.ts';
+import { objectKey } from '../manifest-object.ts';
+import type { LookupOptions } from '../object-lookup.ts';
+import type { AppliedWatch } from './applied-watch.ts';
+import type { DesiredObject, DesiredState } from './desired-objects.ts';
+import type { DriftPolicy } from './drift-policy.ts';
+import type { DriftEvent, DriftedObject } from './drift-report.ts';
+import { type HealStreak, nextHealAtMs, withHeal } from './heal-pace.ts';
+import { compareObject, healObject, type ObjectComparison } from './object-comparison.ts';
+import { SETTLE_MS, WatchedObject } from './watched-object.ts';
+
+/** What a deployed revision consists of. */
+export interface AppliedRelease extends DesiredState {
+  readonly revision: number;
+}
+
+export interface DriftDeps {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly watch: Pick<AppliedWatch, 'follow'>;
+  readonly lookup: LookupOptions;
+  /** What the newest revision of a release consists of; undefined while it is not deployed. */
+  readonly load: (module: string, signal: AbortSignal) => Promise<AppliedRelease | undefined>;
+  /** The newest revision, provided it is deployed. */
+  readonly revision: (module: string, signal: AbortSignal) => Promise<number | undefined>;
+  /** Whether somebody wants the module to be left alone. */
+  readonly isHeld: (module: string) => boolean;
+  readonly onEvent: (event: DriftEvent) => void;
+  /** By module and object; outlives what is watched now. */
+  readonly streaks: Map<string, HealStreak>;
+}
+
+export interface DriftOptions {
+  readonly module: string;
+  readonly policy: DriftPolicy;
+  readonly mode: 'warn' | 'heal';
+  /** While hooks or helm are at work for the module nobody looks. */
+  readonly isPaused: () => boolean;
+  /** An object of the release is missing. */
+  readonly onAbsent: () => void;
+}
+
+const RETRY_MS = 30_000;
+
+/** Watches whether the objects of one release stay as helm applied them, and changes them back if that is wanted. */
+export class ModuleDrift {
+  readonly #deps: DriftDeps;
+  readonly #options: DriftOptions;
+  readonly #stopping = new AbortController();
+  readonly #watched = new Map<string, WatchedObject>();
+  #revision = 0;
+  #woken = Promise.withResolvers<void>();
+  #ended: Promise<void> = Promise.resolve();
+
+  private constructor(deps: DriftDeps, options: DriftOptions) {
+    this.#deps = deps;
+    this.#options = options;
+  }
+
+  static start(deps: DriftDeps, options: DriftOptions): ModuleDrift {
+    const drift = new ModuleDrift(deps, options);
+    drift.#ended = drift.#run();
+    return drift;
+  }
+
+  /** By resource. */
+  get drifted(): readonly DriftedObject[] {
+    return [...this.#watched.values()]
+      .flatMap(({ drifted }) => drifted ?? [])
+      .toSorted((a, b) => (a.resource < b.resource ? -1 : 1));
+  }
+
+  /** To be called when a pause is over: what is drifted is compared again. */
+  recheck(): void {
+    for (const watched of this.#watched.values())
+      if (watched.drifted?.remedy.type === 'held') watched.dueMs = this.#deps.clock.now();
+    this.#wake();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    this.#wake();
+    await this.#ended;
+  }
+
+  async #run(): Promise<void> {
+    const { log, clock } = this.#deps;
+    const { signal } = this.#stopping;
+    const { module } = this.#options;
+    let isFollowing = false;
+    while (!signal.aborted) {
+      try {
+        if (!isFollowing) await this.#follow(signal);
+        isFollowing = true;
+        await this.#untilDue(signal);
+        await this.#examineDue(signal);
+      } catch (error) {
+        if (signal.aborted) return;
+        log.warn({ module, error }, 'cannot look for drift, will retry');
+        await clock.sleep(RETRY_MS, signal).catch(() => undefined);
+      }
+    }
+  }
+
+  async #follow(signal: AbortSignal): Promise<void> {
+    const { log, watch, lookup, load } = this.#deps;
+    const { module } = this.#options;
+    const release = await load(module, signal);
+    if (release === undefined) return;
+    for (const problem of release.problems)
+      log.warn({ module, problem }, 'cannot look for drift in an object of the release');
+    const groups = Map.groupBy(release.objects, ({ apiVersion, kind, namespace }) =>
+      JSON.stringify([apiVersion, kind, namespace]),
+    );
+    const found = await Promise.all(
+      [...groups.values()].map(async (objects) => ({
+        objects,
+        resource: await resourceOf(objects, lookup, signal),
+      })),
+    );
+    this.#revision = release.revision;
+    for (const { objects, resource } of found) {
+      if (resource === undefined) continue;
+      const byName = new Map(objects.map((desired) => [desired.name, this.#watch(desired)]));
+      const place = objects[0]?.namespace || lookup.namespace;
+      const follower = {
+        names: new Set(byName.keys()),
+        onChange: (name: string, metadata: ObjectMeta | undefined) => {
+          const watched = byName.get(name);
+          if (watched !== undefined) this.#onChange(watched, metadata);
+        },
+      };
+      watch.follow(resource, resource.isNamespaced ? place : undefined, follower, signal);
+    }
+  }
+
+  #watch(desired: DesiredObject): WatchedObject {
+    const watched = new WatchedObject(desired);
+    this.#watched.set(objectKey(desired), watched);
+    return watched;
+  }
+
+  #onChange(watched: WatchedObject, metadata: ObjectMeta | undefined): void {
+    const suspicion = watched.observe(metadata, this.#deps.clock.now());
+    if (suspicion === 'untouched') this.#settle(watched);
+    if (suspicion === 'changed') this.#wake();
+  }
+
+  /** Nothing is wrong with the object, or no longer. */
+  #settle(watched: WatchedObject): void {
+    if (watched.drifted === undefined) return;
+    watched.drifted = undefined;
+    this.#deps.log.info(
+      { module: this.#options.module, resource: watched.title },
+      'object is as helm applied it again',
+    );
+  }
+
+  async #untilDue(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#deps;
+    for (;;) {
+      signal.throwIfAborted();
+      const dueMs = Math.min(...[...this.#watched.values()].flatMap((watched) => watched.dueMs ?? []));
+      const { promise } = this.#woken;
+      if (this.#options.isPaused() || dueMs === Number.POSITIVE_INFINITY) {
+        await promise;
+        continue;
+      }
+      const delayMs = dueMs - clock.now();
+      if (delayMs <= 0) return;
+      const awake = new AbortController();
+      try {
+        await Promise.race([promise, clock.sleep(delayMs, AbortSignal.any([signal, awake.signal]))]);
+      } finally {
+        awake.abort();
+      }
+    }
+  }
+
+  #wake(): void {
+    const { resolve } = this.#woken;
+    this.#woken = Promise.withResolvers<void>();
+    resolve();
+  }
+
+  async #examineDue(signal: AbortSignal): Promise<void> {
+    const { clock, revision } = this.#deps;
+    const isDue = ({ dueMs }: WatchedObject): boolean => dueMs !== undefined && dueMs <= clock.now();
+    const due = [...this.#watched.values()].filter(isDue);
+    const isOurs = (await revision(this.#options.module, signal)) === this.#revision;
+    for (const watched of due) {
+      if (this.#options.isPaused()) return;
+      // Somebody else upgraded the release: the next run of the module decides what is right, and watches anew.
+      if (isOurs) await this.#examine(watched, signal);
+      else watched.dueMs = undefined;
+    }
+  }
+
+  async #examine(watched: WatchedObject, signal: AbortSignal): Promise<void> {
+    const { lookup, clock, log } = this.#deps;
+    const { module, policy, mode } = this.#options;
+    const noteSame = watched.beginComparison();
+    let comparison: ObjectComparison;
+    try {
+      comparison = await compareObject(watched.desired, policy.ignore, lookup, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (isPassing(error)) watched.dueMs = clock.now() + RETRY_MS;
+      log.warn(
+        { module, resource: watched.title, error: messageOf(error) },
+        'cannot compare an object with what helm applied',
+      );
+      return;
+    }
+    // A hook may have begun to change things on purpose meanwhile.
+    if (this.#options.isPaused()) {
+      watched.dueMs = clock.now();
+      return;
+    }
+    switch (comparison.type) {
+      case 'same':
+        noteSame(clock.now());
+        this.#settle(watched);
+        return;
+      case 'absent':
+        watched.drifted = undefined;
+        if (mode === 'heal') this.#restore(watched);
+        return;
+      case 'drifted':
+        await this.#onDrift(watched, comparison, signal);
+    }
+  }
+
+  /** Lets the monitor find the missing object now; too often only when its time has come. */
+  #restore(watched: WatchedObject): void {
+    const nowMs = this.#deps.clock.now();
+    if (nextHealAtMs(this.#streak(watched)) > nowMs) return;
+    this.#noteHeal(watched);
+    this.#options.onAbsent();
+  }
+
+  async #onDrift(
+    watched: WatchedObject,
+    { fields, writers, remedy }: Extract<ObjectComparison, { type: 'drifted' }>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { clock, log, onEvent, isHeld } = this.#deps;
+    const { module, mode } = this.#options;
+    const { title } = watched;
+    const known = watched.drifted;
+    if (known === undefined || canonicalJson(known.fields) !== canonicalJson(fields)) {
+      log.warn(
+        { module, resource: title, fields, changedBy: writers },
+        'object was changed since helm applied it',
+      );
+      onEvent({ type: 'drifted', module, resource: title });
+    }
+    const nowMs = clock.now();
+    const report = (next: DriftedObject['remedy']): void => {
+      const sinceMs = known?.sinceMs ?? nowMs;
+      watched.drifted = { resource: title, fields, changedBy: writers, sinceMs, remedy: next };
+    };
+    if (mode === 'warn') return report({ type: 'none' });
+    if (isHeld(module)) return report({ type: 'held' });
+    const untilMs = nextHealAtMs(this.#streak(watched));
+    if (untilMs <= nowMs) return await this.#heal(watched, { writers, remedy, fields }, signal);
+    if (known?.remedy.type !== 'delayed')
+      log.warn(
+        { module, resource: title, changedBy: writers, nextHealAt: new Date(untilMs).toISOString() },
+        'object is changed again each time it is changed back, this waits longer now: let others alone manage the fields, or ignore them',
+      );
+    report({ type: 'delayed', untilMs });
+    watched.dueMs = untilMs;
+  }
+
+  async #heal(
+    watched: WatchedObject,
+    { remedy, fields, writers }: Omit<Extract<ObjectComparison, { type: 'drifted' }>, 'type'>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { clock, log, onEvent, lookup } = this.#deps;
+    const { module } = this.#options;
+    const { title } = watched;
+    try {
+      await healObject(lookup.kube, remedy, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      const isOvertaken = hasStatus(error, 409);
+      watched.dueMs = clock.now() + (isOvertaken ? SETTLE_MS : RETRY_MS);
+      if (!isOvertaken)
+        log.warn(
+          { module, resource: title, error: messageOf(error) },
+          'cannot change an object back, will retry',
+        );
+      return;
+    }
+    this.#noteHeal(watched);
+    watched.drifted = undefined;
+    log.info(
+      { module, resource: title, fields, changedBy: writers },
+      'object is changed back to what helm applied',
+    );
+    onEvent({ type: 'healed', module, resource: title });
+  }
+
+  #noteHeal(watched: WatchedObject): void {
+    const streak = withHeal(this.#streak(watched), this.#deps.clock.now());
+    this.#deps.streaks.set(this.#streakKey(watched), streak);
+  }
+
+  #streak(watched: WatchedObject): HealStreak | undefined {
+    return this.#deps.streaks.get(this.#streakKey(watched));
+  }
+
+  #streakKey({ desired }: WatchedObject): string {
+    return `${this.#options.module} ${objectKey(desired)}`;
+  }
+}
+
+async function resourceOf(
+  objects: readonly DesiredObject[],
+  { find }: LookupOptions,
+  signal: AbortSignal,
+): Promise<ApiResource | undefined> {
+  const [first] = objects;
+  if (first === undefined) return undefined;
+  try {
+    const resource = await find(first.apiVersion, first.kind, signal);
+    return resource.verbs.includes('watch') ? resource : undefined;
+  } catch (error) {
+    if (hasCode(error, 'KUBE_KIND_UNKNOWN')) return undefined;
+    throw error;
+  }
+}
+
+/** Whether the next attempt may succeed though nobody changes anything. */
+function isPassing(error: unknown): boolean {
+  return !(error instanceof KubeApiError) || error.status >= 500 || error.status === 429;
+}

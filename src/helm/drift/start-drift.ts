@@ -1,0 +1,68 @@
+import type { KubeClient } from '../../kube/kube-client.ts';
+import type { SharedReflectors } from '../../kube/reflector-sink.ts';
+import { type DriverContext, lookupOptions } from '../driver-context.ts';
+import { parseManifest } from '../manifest-document.ts';
+import type { ReleaseStore } from '../release-store.ts';
+import { AppliedWatch } from './applied-watch.ts';
+import { desiredObjects } from './desired-objects.ts';
+import type { DriftMode } from './drift-policy.ts';
+import type { DriftEvent } from './drift-report.ts';
+import type { HealStreak } from './heal-pace.ts';
+import { type AppliedRelease, type DriftOptions, ModuleDrift } from './module-drift.ts';
+
+export interface DriftSettings {
+  /** For modules that wish nothing about drift. */
+  readonly mode: DriftMode;
+  readonly reflectors: SharedReflectors;
+  /** Parses one YAML document as helm does. */
+  readonly readYaml: (text: string) => unknown;
+  /** Whether somebody wants a module to be left alone. */
+  readonly isHeld: (module: string) => boolean;
+  readonly onEvent: (event: DriftEvent) => void;
+}
+
+export interface DriftParts {
+  readonly context: DriverContext;
+  readonly settings: DriftSettings;
+  readonly store: ReleaseStore;
+  /** For comparing and changing back. */
+  readonly kube: KubeClient;
+}
+
+/** Makes what watches for drift, on one set of watches for all modules; nothing is watched until it is called. */
+export function driftStarter(parts: DriftParts): (options: DriftOptions) => ModuleDrift {
+  const { context, settings, store, kube } = parts;
+  const { clock, log, extraLabels } = context;
+  const { reflectors, isHeld, onEvent } = settings;
+  const labelSelector = Object.entries(extraLabels)
+    .map(([key, value]) => `${key}=${value}`)
+    .join(',');
+  const deps = {
+    clock,
+    log,
+    watch: new AppliedWatch({ reflectors, clock, log, labelSelector }),
+    lookup: { ...lookupOptions(context), kube },
+    load: (module: string, signal: AbortSignal) => load(parts, module, signal),
+    revision: async (module: string, signal: AbortSignal) => {
+      const latest = await store.latest(module, signal);
+      return latest?.status === 'deployed' ? latest.revision : undefined;
+    },
+    isHeld,
+    onEvent,
+    streaks: new Map<string, HealStreak>(),
+  };
+  return (options) => ModuleDrift.start(deps, options);
+}
+
+async function load(
+  { context, settings, store }: DriftParts,
+  module: string,
+  signal: AbortSignal,
+): Promise<AppliedRelease | undefined> {
+  const latest = await store.latest(module, signal);
+  if (latest?.status !== 'deployed') return undefined;
+  const { manifest } = await store.payload(latest, signal);
+  const texts = parseManifest(manifest).map(({ text }) => text);
+  const identity = { release: module, namespace: context.namespace };
+  return { revision: latest.revision, ...desiredObjects(texts, settings.readYaml, identity) };
+}

@@ -1,0 +1,84 @@
+import type { ObjectMeta } from '../../kube/kube-object.ts';
+import { canonicalJson } from '../../lib/json.ts';
+import { objectTitle } from '../manifest-object.ts';
+import type { DesiredObject } from './desired-objects.ts';
+import type { DriftedObject } from './drift-report.ts';
+import { helmsFields, helmsShare } from './field-ownership.ts';
+
+/** Somebody who edits by hand, or a controller, may not be done with the first write. */
+export const SETTLE_MS = 500;
+/** An object that others keep writing to, but not to what helm applied, is compared this often at most. */
+const HARMLESS_INTERVAL_MS = 10_000;
+
+/** What a change of an object's metadata may mean. */
+type Suspicion = 'none' | 'untouched' | 'changed';
+
+/** One object of a release, and what was seen of it so far. */
+export class WatchedObject {
+  readonly desired: DesiredObject;
+  /** `<namespace>/<Kind>/<name>`. */
+  readonly title: string;
+  /** When to compare it, in ms since the epoch; undefined when there is no reason to. */
+  dueMs: number | undefined;
+  drifted: DriftedObject | undefined;
+  /** Of what the server said last. */
+  #signature: string | undefined;
+  /** What helm owned then, and when the object was last found to be as applied. */
+  #owned = '';
+  #ownedWhenSame: string | undefined;
+  #sameAtMs = 0;
+
+  constructor(desired: DesiredObject) {
+    this.desired = desired;
+    this.title = objectTitle(desired);
+  }
+
+  /** Takes in what a watch told; without metadata the object is gone. Decides when to compare it. */
+  observe(metadata: ObjectMeta | undefined, nowMs: number): Suspicion {
+    const signature = metadata === undefined ? '' : signatureOf(metadata);
+    if (metadata !== undefined && signature === this.#signature) return 'none';
+    this.#signature = signature;
+    this.#owned = metadata === undefined ? '' : helmsFields(metadata);
+    if (metadata !== undefined && this.#isUntouched(metadata)) {
+      this.dueMs = undefined;
+      return 'untouched';
+    }
+    if (this.drifted?.remedy.type !== 'delayed') this.dueMs = this.#nextDueMs(nowMs);
+    return 'changed';
+  }
+
+  /** To be called when a comparison begins; what it returns, when that has found the object as applied. */
+  beginComparison(): (nowMs: number) => void {
+    this.dueMs = undefined;
+    const owned = this.#owned;
+    return (nowMs) => {
+      this.#ownedWhenSame = owned;
+      this.#sameAtMs = nowMs;
+    };
+  }
+
+  #nextDueMs(nowMs: number): number {
+    const soonMs = nowMs + SETTLE_MS;
+    // Nobody took a field from helm since it was found harmless; a value that others own may have changed all the same.
+    const isLikelyHarmless = this.#owned === this.#ownedWhenSame;
+    return isLikelyHarmless ? Math.max(soonMs, this.#sameAtMs + HARMLESS_INTERVAL_MS) : soonMs;
+  }
+
+  /** Whether the list of owners alone proves that the object is as helm applied it. */
+  #isUntouched(metadata: ObjectMeta): boolean {
+    switch (helmsShare(this.desired.fields, metadata)) {
+      case 'all':
+        return true;
+      case 'unclear':
+        return this.drifted === undefined && this.#owned === this.#ownedWhenSame;
+      case 'some':
+        return false;
+    }
+  }
+}
+
+/** Changes whenever somebody may have changed what helm applied; status alone does not. */
+function signatureOf(metadata: ObjectMeta): string {
+  const { labels, annotations, generation, resourceVersion, uid } = metadata;
+  return canonicalJson([uid, labels, annotations, generation ?? resourceVersion]);
+}
