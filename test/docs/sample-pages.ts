@@ -17,6 +17,7 @@ export const SAMPLE_PAGES: readonly string[] = [
   'docs/admission.md',
   'docs/conversions.md',
   'docs/lifecycle.md',
+  'docs/values.md',
   ...readdirSync(join(projectRoot, 'docs/hooks')).map((name) => `docs/hooks/${name}`),
 ];
 

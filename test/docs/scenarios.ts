@@ -8,9 +8,10 @@ import { objectsScenario } from './scenarios/objects.ts';
 import { oldHookScenario } from './scenarios/old-hooks.ts';
 import { shellScenario } from './scenarios/shell.ts';
 import { valuesScenario } from './scenarios/values.ts';
+import { layersScenario, schemasScenario, secretReferenceScenario } from './scenarios/values-page.ts';
 import { webhookScenarios } from './scenarios/webhooks.ts';
 
-/** Everything that the samples of the pages about hooks stand for. */
+/** Everything that the samples of the pages stand for. */
 export const SCENARIOS: readonly Scenario[] = [
   configScenario,
   ...contextScenarios,
@@ -22,4 +23,7 @@ export const SCENARIOS: readonly Scenario[] = [
   oldHookScenario,
   ...webhookScenarios,
   lifecycleScenario,
+  layersScenario,
+  schemasScenario,
+  secretReferenceScenario,
 ];

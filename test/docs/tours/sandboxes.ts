@@ -18,6 +18,7 @@ export const starterTour: CommandScenario = {
     'tour-metrics',
     'tour-tidy',
     'pause',
+    'explain-all',
     'explain',
     'starter-disable',
   ],
@@ -40,7 +41,8 @@ export const starterTour: CommandScenario = {
 
     await terminal.run('export DEBUG_UNIX_SOCKET=.sandbox/debug.socket');
     await terminal.paste('pause', /^module web is paused until .*\nmodule web is resumed\n/);
-    await terminal.paste('explain', /^web +ready +yes [^]*^module +web$/m);
+    await terminal.paste('explain-all');
+    await terminal.paste('explain');
     await terminal.paste('starter-disable');
     await vi.waitFor(
       async () =>
