@@ -17,7 +17,7 @@ import {
   withManagers,
 } from './managed-fields.ts';
 import { toResourceObject } from './object-body.ts';
-import { objectKey, type ResourceObject } from './resource-object.ts';
+import { objectKey, type ResourceObject, withMeta } from './resource-object.ts';
 import { badRequest, notFound } from './status-error.ts';
 import { commitChange, nextObject } from './update-object.ts';
 
@@ -74,7 +74,10 @@ function withoutNulls(fields: Fields): Fields {
 function ownedPart({ kind, subresource }: ApplyRequest, configuration: ResourceObject): ResourceObject {
   const { kind: kindName, apiVersion, metadata } = configuration;
   const identity = { kind: kindName, apiVersion, metadata };
-  if (subresource === 'status') return { ...identity, status: configuration['status'] };
+  if (subresource === 'status') {
+    const unreachable = { labels: undefined, annotations: undefined, finalizers: undefined };
+    return withMeta({ ...identity, status: configuration['status'] }, unreachable);
+  }
   if (!kind.hasStatus) return configuration;
   return { ...withoutFields(configuration, 'status'), ...identity };
 }
