@@ -38,6 +38,7 @@ import { createCrds } from './module-crds.ts';
 import { createModuleHooks } from './module-hooks.ts';
 import { releasesOf } from './releases.ts';
 import { createSecrets, withoutSecrets } from './secret-parts.ts';
+import { untilAnswered } from './until-answered.ts';
 import { createWebhooks } from './webhooks.ts';
 
 /** Between TERM and KILL of a hook that is to end. */
@@ -178,7 +179,7 @@ function createSchedules({ host: { clock, log }, metrics }: BuildOptions, operat
 async function loadPauses({ settings, host, base, stop }: BuildOptions): Promise<Pauses> {
   const ref = { namespace: settings.namespace, name: `${settings.configMapName}-pauses` };
   const pauses = new Pauses({ kube: base.cluster.main, ref, clock: host.clock, log: host.log });
-  await pauses.load(stop);
+  await untilAnswered('pauses', () => pauses.load(stop), host, stop);
   return pauses;
 }
 

@@ -107,3 +107,27 @@ test('watch() tells of changes and of the end of a pause, until the signal abort
   stop.abort();
   await expect(watching).rejects.toBe(stop.signal.reason);
 });
+
+test('watch() does not miss a pause that ends while a change is told', async () => {
+  const pauses = await loaded();
+  const stop = new AbortController();
+  let changes = 0;
+  let hour = Promise.resolve();
+  const watching = pauses.watch(() => {
+    changes += 1;
+    if (changes === 1) hour = clock.advance(HOUR_MS);
+  }, stop.signal);
+  await pauses.pause('web', { reason: 'disks', untilMs: clock.now() + HOUR_MS }, signal);
+  await settle();
+  await hour;
+  await clock.advance(0);
+  expect(changes).toBe(2);
+  stop.abort();
+  await expect(watching).rejects.toBe(stop.signal.reason);
+});
+
+test('load() goes on without pauses where the role does not allow to read them', async () => {
+  server.edit({ web: '{"reason":"disks"}' });
+  server.intercept('GET', () => ({ type: 'refuse', status: 403, reason: 'Forbidden' }));
+  expect((await loaded()).of('web')).toBeUndefined();
+});

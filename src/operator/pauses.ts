@@ -1,5 +1,6 @@
-import type { KubeClient } from '../kube/kube-client.ts';
+import { hasStatus, type KubeClient } from '../kube/kube-client.ts';
 import type { Clock } from '../lib/clock.ts';
+import { messageOf } from '../lib/errors.ts';
 import { Exclusive } from '../lib/exclusive.ts';
 import { isObject } from '../lib/json.ts';
 import type { Logger } from '../lib/log.ts';
@@ -49,10 +50,25 @@ export class Pauses {
 
   /** Reads what was paused before. @throws OperatorError when the API server cannot be asked */
   async load(signal: AbortSignal): Promise<void> {
-    const { kube, ref, log } = this.#deps;
-    const data = await readConfigMapData(kube, ref, signal);
+    const { log } = this.#deps;
+    const data = await this.#read(signal);
     this.#pauses = new Map(Object.entries(data).map(([target, text]) => [target, parsePause(text)]));
     for (const [target, { reason }] of this.#pauses) log.warn({ target, reason }, 'paused');
+  }
+
+  /** With a role that was made for another operator nobody can have paused anything, and modules must run. */
+  async #read(signal: AbortSignal): ReturnType<typeof readConfigMapData> {
+    const { kube, ref, log } = this.#deps;
+    try {
+      return await readConfigMapData(kube, ref, signal);
+    } catch (error) {
+      if (!hasStatus(error, 403)) throw error;
+      log.warn(
+        { configMap: ref.name, error: messageOf(error) },
+        'pauses cannot be read: no module counts as paused; allow get, create and update of this ConfigMap',
+      );
+      return {};
+    }
   }
 
   /** @param target a module, or {@link ALL_MODULES} @throws OperatorError when the API server cannot be asked */
@@ -78,22 +94,24 @@ export class Pauses {
 
   /** Calls `onChange` after every change, also when the time of a pause is over. Rejects when the signal aborts. */
   async watch(onChange: () => void, signal: AbortSignal): Promise<never> {
-    for (;;) {
+    const { clock } = this.#deps;
+    for (let toldAtMs = clock.now(); ; onChange()) {
       signal.throwIfAborted();
-      await this.#untilChange(signal);
-      onChange();
+      await this.#untilChange(toldAtMs, signal);
+      toldAtMs = clock.now();
     }
   }
 
-  async #untilChange(signal: AbortSignal): Promise<void> {
+  /** Also when a pause ended since `toldAtMs`. */
+  async #untilChange(toldAtMs: number, signal: AbortSignal): Promise<void> {
     const { clock } = this.#deps;
     const ends = [...this.#pauses.values()].flatMap(({ untilMs }) => untilMs ?? []);
-    const next = ends.filter((end) => end > clock.now()).toSorted((a, b) => a - b)[0];
+    const next = ends.filter((end) => end > toldAtMs).toSorted((a, b) => a - b)[0];
     const awake = new AbortController();
     const either = AbortSignal.any([signal, awake.signal]);
     try {
       const sleeping = clock.sleep(
-        next === undefined ? LONG_MS : Math.min(LONG_MS, next - clock.now()),
+        next === undefined ? LONG_MS : Math.max(0, Math.min(LONG_MS, next - clock.now())),
         either,
       );
       await Promise.race([this.#changed.promise, sleeping]);

@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest';
+import { failing, operatorLab } from '../../test/support/operator-lab.ts';
+import { onPausesChange } from './pause-tasks.ts';
+
+const PAUSE = { reason: 'disks', sinceMs: 0, untilMs: undefined };
+
+function deployed(calls: readonly string[]): readonly string[] {
+  return calls.filter((call) => call.startsWith('deploy'));
+}
+
+test('a paused module is not run, and made up for when it is resumed', async () => {
+  await using lab = await operatorLab(['db', 'web']);
+  lab.pauses.set('db', PAUSE);
+  await lab.converge();
+  expect(deployed(lab.takeCalls())).toEqual(['deploy web']);
+  lab.pauses.delete('db');
+  onPausesChange(lab.operator);
+  onPausesChange(lab.operator);
+  await lab.settle();
+  expect(deployed(lab.takeCalls())).toEqual(['deploy db']);
+});
+
+test.each([
+  ['run', { 'db/a.sh': { beforeHelm: 1 } }, 'hook is broken'],
+  ['CRDs', {}, 'refused'],
+])('a module whose %s failed holds up nobody once it is paused', async (what, hooks, error) => {
+  await using lab = await operatorLab(['db', 'web'], hooks);
+  lab.behaviours.set('db/a.sh', failing);
+  if (what === 'CRDs') lab.withCrds.add('db');
+  lab.obstacles.set('crds db', () => {
+    throw new Error('refused');
+  });
+  await lab.converge();
+  expect(lab.operator.main.entries[0]?.lastError).toContain(error);
+  lab.pauses.set('db', PAUSE);
+  onPausesChange(lab.operator);
+  await lab.settle();
+  expect(lab.calls).toContain('deploy web');
+  expect(lab.calls).not.toContain('deploy db');
+  expect(lab.operator.main.length).toBe(0);
+});
