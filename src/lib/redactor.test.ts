@@ -13,6 +13,10 @@ test('a secret is hidden wherever it stands, in base64 and in JSON too', () => {
   expect(redactor.text(`a pa"ss b ${JSON.stringify('pa"ss')} ${base64}`)).toBe('a *** b "***" ***');
 });
 
+test('a secret is hidden in a URL, where some of its characters are written in another way', () => {
+  expect(redactorOf('p@ss/word').text('postgres://me:p%40ss%2Fword@db')).toBe('postgres://me:***@db');
+});
+
 test('of two secrets the longer one is hidden as a whole', () => {
   expect(redactorOf('token', 'token-2').text('token-2 token')).toBe('*** ***');
 });

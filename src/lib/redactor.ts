@@ -13,7 +13,7 @@ export class Redactor {
   #sorted: readonly string[] = [];
 
   /**
-   * From now on this text is hidden, as it is, in JSON, in base64, and line by line. Beyond 1000 texts the one that was
+   * From now on this text is hidden, as it is, in JSON, in base64, in URLs, and line by line. Beyond 1000 texts the one that was
    * added, or added again, longest ago is forgotten.
    */
   add(secret: string): void {
@@ -50,7 +50,15 @@ function formsOf(secret: string): readonly string[] {
   const lines = secret.split('\n').map((line) => line.trim());
   const json = JSON.stringify(secret).slice(1, -1);
   const base64 = Buffer.from(secret).toString('base64');
-  return [secret, secret.trim(), json, base64, ...lines.filter((line) => line.length >= SHORTEST_LINE)];
+  const inUrl = encodeURIComponent(secret.toWellFormed());
+  return [
+    secret,
+    secret.trim(),
+    json,
+    base64,
+    inUrl,
+    ...lines.filter((line) => line.length >= SHORTEST_LINE),
+  ];
 }
 
 function isPlain(value: unknown): value is Record<string, unknown> {
