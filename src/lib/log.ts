@@ -27,3 +27,23 @@ export const silentLogger: Logger = {
   fatal: ignore,
   child: () => silentLogger,
 };
+
+/** A logger from what becomes of one record, and of the fields of a child. */
+export function loggerOf(
+  write: (level: Exclude<keyof Logger, 'child'>, fields: LogFields, message: string) => void,
+  child: Logger['child'],
+): Logger {
+  const at =
+    (level: Exclude<keyof Logger, 'child'>) =>
+    (fields: LogFields, message: string): void =>
+      write(level, fields, message);
+  return {
+    trace: at('trace'),
+    debug: at('debug'),
+    info: at('info'),
+    warn: at('warn'),
+    error: at('error'),
+    fatal: at('fatal'),
+    child,
+  };
+}

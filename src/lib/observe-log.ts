@@ -1,4 +1,4 @@
-import type { LogFields, Logger } from './log.ts';
+import { type LogFields, type Logger, loggerOf } from './log.ts';
 import type { LogLevel, RootLogger } from './pino-logger.ts';
 
 /** One log record as it was made, with the fields of its child loggers. */
@@ -20,19 +20,11 @@ export function observeLog(log: RootLogger, onRecord: (record: LogRecord) => voi
 }
 
 function observedChild(log: Logger, bound: LogFields, onRecord: (record: LogRecord) => void): Logger {
-  const logAt =
-    (level: LogLevel) =>
-    (fields: LogFields, message: string): void => {
+  return loggerOf(
+    (level, fields, message) => {
       log[level](fields, message);
       onRecord({ level, message, fields: { ...bound, ...fields } });
-    };
-  return {
-    trace: logAt('trace'),
-    debug: logAt('debug'),
-    info: logAt('info'),
-    warn: logAt('warn'),
-    error: logAt('error'),
-    fatal: logAt('fatal'),
-    child: (fields) => observedChild(log.child(fields), { ...bound, ...fields }, onRecord),
-  };
+    },
+    (fields) => observedChild(log.child(fields), { ...bound, ...fields }, onRecord),
+  );
 }

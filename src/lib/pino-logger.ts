@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import type { Clock } from './clock.ts';
 import { errorText } from './error-text.ts';
 import { OperatorError } from './errors.ts';
-import type { LogFields, Logger } from './log.ts';
+import { type LogFields, type Logger, loggerOf } from './log.ts';
 import { formatLogLine } from './log-text.ts';
 import { rfc3339 } from './rfc3339.ts';
 
@@ -76,20 +76,12 @@ function createPino({ level, type, hasTime, clock, output }: LoggerOptions) {
 }
 
 function childOf(target: PinoLogger, bound: LogFields): Logger {
-  const logAt =
-    (level: LogLevel) =>
-    (fields: LogFields, message: string): void => {
+  return loggerOf(
+    (level, fields, message) => {
       if (target.isLevelEnabled(level)) target[level](recordOf({ ...bound, ...fields }), message);
-    };
-  return {
-    trace: logAt('trace'),
-    debug: logAt('debug'),
-    info: logAt('info'),
-    warn: logAt('warn'),
-    error: logAt('error'),
-    fatal: logAt('fatal'),
-    child: (fields) => childOf(target, { ...bound, ...fields }),
-  };
+    },
+    (fields) => childOf(target, { ...bound, ...fields }),
+  );
 }
 
 /** Names that the record itself uses: a field of that name gets an underscore. */

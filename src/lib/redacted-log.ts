@@ -1,5 +1,5 @@
 import { errorText } from './error-text.ts';
-import type { LogFields, Logger } from './log.ts';
+import { type LogFields, type Logger, loggerOf } from './log.ts';
 import type { RootLogger } from './pino-logger.ts';
 import type { Redactor } from './redactor.ts';
 
@@ -15,19 +15,10 @@ export function redactedLog(log: RootLogger, redactor: Redactor): RootLogger {
 }
 
 function redactedChild(log: Logger, redactor: Redactor): Logger {
-  const logAt =
-    (level: Exclude<keyof Logger, 'child'>) =>
-    (fields: LogFields, message: string): void =>
-      log[level](redactedFields(fields, redactor), redactor.text(message));
-  return {
-    trace: logAt('trace'),
-    debug: logAt('debug'),
-    info: logAt('info'),
-    warn: logAt('warn'),
-    error: logAt('error'),
-    fatal: logAt('fatal'),
-    child: (fields) => redactedChild(log.child(redactedFields(fields, redactor)), redactor),
-  };
+  return loggerOf(
+    (level, fields, message) => log[level](redactedFields(fields, redactor), redactor.text(message)),
+    (fields) => redactedChild(log.child(redactedFields(fields, redactor)), redactor),
+  );
 }
 
 function redactedFields(fields: LogFields, redactor: Redactor): LogFields {
