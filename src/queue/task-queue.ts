@@ -282,11 +282,16 @@ export class TaskQueue<T> {
   async #waitToRepeat(entry: MutableEntry<T>, when: Promise<unknown>, signal: AbortSignal): Promise<void> {
     this.#status = { type: 'repeating' };
     const settled = new AbortController();
-    const onSettled = (): void => settled.abort();
+    // Of this round alone: a listener for each task that comes while this one waits would add up.
+    let endRound = (): void => undefined;
+    const onSettled = (): void => {
+      settled.abort();
+      endRound();
+    };
     when.then(onSettled, onSettled);
     while (!settled.signal.aborted && !signal.aborted && this.#entries[0] === entry) {
       const { promise, resolve } = Promise.withResolvers<void>();
-      settled.signal.addEventListener('abort', () => resolve(), { once: true });
+      endRound = resolve;
       this.#endDelay = resolve;
       await Promise.race([promise, this.#untilWoken(signal)]);
       this.#endDelay = () => undefined;
