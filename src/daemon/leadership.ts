@@ -126,7 +126,7 @@ export class Leadership {
 }
 
 /** `<pod>.<ip>.<namespace>.pod`: below the domain of a cluster, DNS resolves it to the pod. */
-export function leaderIdentity({
+function leaderIdentity({
   podName,
   listenAddress,
   namespace,

@@ -145,6 +145,16 @@ test('run() keeps the module loaded, gives it the environment of hooks, and logs
   expect(captured.records).toContainEqual(expect.objectContaining({ level: 'warn', hook_count: 1 }));
 });
 
+test('run() that is aborted before its turn comes costs no worker', async () => {
+  const hook = await hookWith('console.log(`run ${runs}`);');
+  await run(hook);
+  await expect(run(hook, AbortSignal.abort(new Error('no longer wanted')))).rejects.toThrow(
+    'no longer wanted',
+  );
+  await run(hook);
+  expect(captured.printed).toEqual(['run 1', 'run 2']);
+});
+
 test('run() lets one hook run several times at once', async () => {
   const hook = await hookWith(
     "await new Promise((resolve) => setTimeout(resolve, 100)); console.log('together');",

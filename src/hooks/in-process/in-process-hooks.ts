@@ -132,6 +132,8 @@ export class InProcessHooks {
     },
   ): Promise<WorkerAnswer> {
     const { hook, texts, log, signal } = run;
+    // It may have waited for others: a worker is neither made nor ended for it.
+    signal.throwIfAborted();
     const timeoutMs = this.#timeoutMs(hook);
     const { maxOutputBytes } = this.#options;
     const output = outputTo(log);
