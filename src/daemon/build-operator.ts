@@ -250,6 +250,7 @@ function createExecution(
     onEnd: () => base.helm.forgetReads(),
     hookRunner: hookRunsOf({
       'in-process': base.inProcess,
+      http: base.http,
       executable: new HookRunner({
         runner: base.runner,
         tmpDir: base.tmpDir,

@@ -1,6 +1,7 @@
 import { createMonitor } from '../events/kubernetes/monitor.ts';
 import { parseCrontab } from '../events/schedule/crontab.ts';
 import { type Hook, moduleNameOf } from '../hooks/hook.ts';
+import type { HttpHooks } from '../hooks/http/http-hooks.ts';
 import type { InProcessHooks } from '../hooks/in-process/in-process-hooks.ts';
 import { HookLoader } from '../hooks/load-hooks.ts';
 import { HookConfigParser } from '../hooks/parse-hook-config.ts';
@@ -20,6 +21,7 @@ export interface HookPartsDeps {
   readonly host: DaemonHost;
   readonly runner: ProcessRunner;
   readonly inProcess: InProcessHooks;
+  readonly http: HttpHooks;
   readonly hookEnv: Readonly<Record<string, string>>;
   readonly jq: JqEngine;
   readonly cluster: Cluster;
@@ -30,12 +32,13 @@ export interface HookPartsDeps {
 }
 
 export function createHookLoader(
-  { host, runner, inProcess, hookEnv, jq }: HookPartsDeps,
+  { host, runner, inProcess, http, hookEnv, jq }: HookPartsDeps,
   signal: AbortSignal,
 ): HookLoader {
   return new HookLoader({
     runner,
     inProcess,
+    http,
     parser: new HookConfigParser({
       crontab: (expression) => {
         parseCrontab(expression);

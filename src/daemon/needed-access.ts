@@ -36,6 +36,10 @@ export async function neededAccess(
   const { operator } = inspection;
   const references = [...operator.deps.values.secretReferences().values()].flat();
   const access: Access[] = accessOfSecrets(references, inspection.namespace);
+  const ofHooks = async (hooks: readonly Hook[]): Promise<readonly Access[]> => [
+    ...accessOfSecrets(inspection.base.http.secretsOf(hooks.map(({ path }) => path)), inspection.namespace),
+    ...(await accessOfHooks(hooks, find)),
+  ];
   const problems: string[] = [];
   const collect = async (what: string, part: () => Promise<readonly Access[]>): Promise<void> => {
     try {
@@ -68,10 +72,10 @@ export async function neededAccess(
   const find = async (apiVersion: string | undefined, kind: string): Promise<Resource> =>
     defined.get(groupKindOf({ apiVersion, kind })) ??
     (await inspection.base.cluster.discovery.find(apiVersion, kind, signal));
-  await collect('global hooks', async () => accessOfHooks(await operator.deps.loadGlobalHooks(signal), find));
+  await collect('global hooks', async () => ofHooks(await operator.deps.loadGlobalHooks(signal)));
   for (const module of modules) {
     await collect(`hooks of module ${module.name}`, async () =>
-      accessOfHooks(await operator.deps.loadModuleHooks(module, signal), find),
+      ofHooks(await operator.deps.loadModuleHooks(module, signal)),
     );
     await collect(`chart of module ${module.name}`, async () =>
       accessOfObjects(rendered.get(module) ?? [], find),

@@ -124,6 +124,7 @@ async function start(settings: Settings, given: DaemonHost, signals: StartSignal
     metrics,
     cluster,
     lead,
+    redactor,
     stop,
     running,
     operator: () => built.operator,

@@ -106,3 +106,24 @@ test('findHooks() takes a script for an in-process hook by its text, whatever it
   ]);
   expect(warnings()).toMatchObject([{ path: join(root, 'd.mts') }]);
 });
+
+test('findHooks() takes files that end in .http.yaml for HTTP hooks, whatever their mode, and links to such', async () => {
+  for (const [name, mode] of [
+    ['a.http.yaml', 0o644],
+    ['deep/b.http.yaml', 0o755],
+    ['lib/c.http.yaml', 0o644],
+    ['.d.http.yaml', 0o644],
+    ['e.yaml', 0o755],
+    ['f.http.yml', 0o644],
+  ] as const)
+    await file(name, mode);
+  await symlink('lib/c.http.yaml', join(root, 'g.http.yaml'));
+  await symlink('deep', join(root, 'h.http.yaml'));
+  const hooks = await findHooks(root, GLOBAL, captured.logger);
+  expect(hooks.map(({ name, transport }) => [name, transport])).toEqual([
+    ['a.http.yaml', 'http'],
+    ['deep/b.http.yaml', 'http'],
+    ['g.http.yaml', 'http'],
+  ]);
+  expect(warnings()).toMatchObject([{ path: join(root, 'f.http.yml') }]);
+});

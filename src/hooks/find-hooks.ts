@@ -12,12 +12,13 @@ export interface HookFile {
 
 type FoundFile = Omit<HookFile, 'name'>;
 
+const HTTP_EXTENSION = '.http.yaml';
 const SKIPPED_EXTENSIONS = ['.yaml', '.json', '.md', '.txt'];
 const EXEC_BITS = 0o111;
 
 /**
- * Finds hooks below a directory, sorted by path as byte strings: executables, and scripts that hold an in-process hook,
- * whatever their mode. Directories named `lib` (for modules also `venv`), names that begin with a dot and data files are
+ * Finds hooks below a directory, sorted by path as byte strings: executables, and, whatever their mode, scripts that hold
+ * an in-process hook and `.http.yaml` files. Directories named `lib` (for modules also `venv`), names that begin with a dot and data files are
  * skipped; a file that is neither is skipped with a warning that says how to mend it. A root that does not exist has no
  * hooks.
  */
@@ -50,6 +51,8 @@ async function walk(
     const stats = await lstat(path);
     if (stats.isDirectory()) {
       if (!isSkippedDirectory(name)) await walk(path, isSkippedDirectory, found, log);
+    } else if (!name.startsWith('.') && name.endsWith(HTTP_EXTENSION) && !(await isDirectory(path))) {
+      found.push({ path, transport: 'http' });
     } else if (!name.startsWith('.') && !SKIPPED_EXTENSIONS.some((extension) => name.endsWith(extension))) {
       if (stats.isSymbolicLink() && (await isDirectory(path))) {
         log.debug({ path }, 'symlink to a directory among hooks is ignored');

@@ -6,8 +6,8 @@ export type HookOwner =
   | { readonly type: 'global' }
   | { readonly type: 'module'; readonly module: ModuleName };
 
-/** How a hook is run: as a process of its own, or by a thread in the process of the in-process hooks. */
-export type HookTransport = 'executable' | 'in-process';
+/** How a hook is run: as a process of its own, by a thread in the process of the in-process hooks, or by a server. */
+export type HookTransport = 'executable' | 'in-process' | 'http';
 
 /** A hook whose configuration is known. */
 export interface Hook {

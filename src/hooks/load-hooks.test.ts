@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, w
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { startHttpHooks } from '../../test/support/http-hooks.ts';
 import { startInProcessHooks } from '../../test/support/in-process-hooks.ts';
 import { systemClock } from '../lib/clock.ts';
 import { hasCode } from '../lib/errors.ts';
@@ -52,6 +53,7 @@ function load(owner: HookOwner, timeoutMs = 20_000) {
   const loader = new HookLoader({
     runner: launcher,
     inProcess,
+    http: startHttpHooks(),
     parser: new HookConfigParser({ crontab: () => undefined, jqFilter: async () => undefined }),
     log: silentLogger,
     env: { PATH: process.env['PATH'] ?? '' },
@@ -151,4 +153,19 @@ test('load() checks the configuration of an in-process hook by the same rules', 
   expect(problem).toContain("module 'web' hook 'hooks/b.ts' configuration invalid: ");
   expect(problem).toContain('beforeAll is a forbidden property');
   expect(problem).toContain('crontab');
+});
+
+test('load() reads what an HTTP hook is configured for from its file, and sends nothing', async () => {
+  writeFileSync(join(root, 'a.http.yaml'), 'address: http://127.0.0.1:1/\nonStartup: 3\n');
+  expect(await load(GLOBAL)).toMatchObject([
+    { name: 'a.http.yaml', transport: 'http', config: { version: 'v1', lifecycle: { onStartup: 3 } } },
+  ]);
+});
+
+test('load() says what is wrong with the configuration in an HTTP hook, as it does for others', async () => {
+  writeFileSync(join(root, 'a.http.yaml'), 'address: http://127.0.0.1:1/\nonStartUp: 3\n');
+  const problem = await problemOf(load(GLOBAL));
+  expect(problem).toContain("global hook 'a.http.yaml' configuration invalid: ");
+  expect(problem).toContain('.onStartUp is a forbidden property (did you mean "onStartup"?)');
+  expect(problem).not.toContain('output');
 });

@@ -3,12 +3,14 @@ import type { Logger } from '../lib/log.ts';
 import type { ProcessResult, ProcessRunner } from '../process/process-runner.ts';
 import { findHooks, type HookFile } from './find-hooks.ts';
 import type { Hook, HookOwner } from './hook.ts';
+import type { HttpHooks } from './http/http-hooks.ts';
 import type { InProcessHooks } from './in-process/in-process-hooks.ts';
 import type { HookConfigParser } from './parse-hook-config.ts';
 
 export interface HookLoaderOptions {
   readonly runner: ProcessRunner;
   readonly inProcess: Pick<InProcessHooks, 'load'>;
+  readonly http: Pick<HttpHooks, 'load'>;
   readonly parser: HookConfigParser;
   readonly log: Logger;
   /** Environment of `--config` runs. */
@@ -49,19 +51,21 @@ export class HookLoader {
     } catch (error) {
       throw new OperatorError(
         'HOOK_CONFIG_INVALID',
-        `${title(owner)} hook '${file.name}' ${file.transport === 'executable' ? '--config' : 'configuration'} invalid: ${messageOf(error)}${shownOutput(stdout)}`,
+        `${title(owner)} hook '${file.name}' ${file.transport === 'executable' ? '--config' : 'configuration'} invalid: ${messageOf(error)}${file.transport === 'http' ? '' : shownOutput(stdout)}`,
         { cause: error },
       );
     }
   }
 
   #configOf(file: HookFile, signal: AbortSignal): Promise<string> {
-    const { inProcess, log, timeoutMs } = this.#options;
+    const { inProcess, http, log, timeoutMs } = this.#options;
     switch (file.transport) {
       case 'executable':
         return this.#askConfig(file, signal);
       case 'in-process':
         return inProcess.load(file.path, timeoutMs, log.child({ hook: file.name }), signal);
+      case 'http':
+        return http.load(file.path, log.child({ hook: file.name }));
     }
   }
 

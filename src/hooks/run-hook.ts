@@ -26,9 +26,15 @@ export interface HookRunResult {
   readonly usage: ResourceUsage | undefined;
 }
 
+/** What a hook is run with, on any transport. */
+export interface HookRunInputs extends HookInputs {
+  /** Stays the same while the same piece of work is repeated because it failed; no other work ever has it. */
+  readonly idempotencyKey: string;
+}
+
 /** Runs hooks of one transport. Applies nothing. */
 export interface HookRuns {
-  run(hook: Hook, inputs: HookInputs, log: Logger, signal: AbortSignal): Promise<HookRunResult>;
+  run(hook: Hook, inputs: HookRunInputs, log: Logger, signal: AbortSignal): Promise<HookRunResult>;
 }
 
 /** Runs hooks of all transports. */

@@ -17,6 +17,7 @@ import type { ModuleName } from '../values/module-key.ts';
 import type { ValuesStore } from '../values/values-store.ts';
 import { visibleToGlobalHook, visibleToModule } from '../values/visible-values.ts';
 import type { DynamicFlags } from './dynamic-flags.ts';
+import { IdempotencyKeys } from './idempotency-keys.ts';
 import type { HookRun } from './tasks.ts';
 
 export interface HookExecutionOptions {
@@ -59,6 +60,7 @@ const NO_EFFECTS: HookEffects = {
 /** Runs hooks and applies what they wrote. */
 export class HookExecution {
   readonly #options: HookExecutionOptions;
+  readonly #idempotencyKeys = new IdempotencyKeys();
 
   constructor(options: HookExecutionOptions) {
     this.#options = options;
@@ -75,6 +77,8 @@ export class HookExecution {
     const { hook } = run.hook;
     const { clock, metrics } = this.#options;
     const labels = hookLabels(run, queue);
+    const task = run.repeatedBy ?? run;
+    const work = `${run.binding} ${hook.name}`;
     const startedMs = clock.now();
     log.debug({}, 'hook started');
     try {
@@ -86,6 +90,7 @@ export class HookExecution {
           bindingContext: JSON.stringify(contexts),
           values: canonicalJson(visible.values),
           configValues: canonicalJson(visible.configValues),
+          idempotencyKey: this.#idempotencyKeys.of(task, work),
         },
         log,
         signal,
@@ -98,6 +103,7 @@ export class HookExecution {
         this.#options.values.checkPatches(valuesOwnerOf(hook), parsed.patches);
         return this.#apply(run, parsed, signal);
       });
+      this.#idempotencyKeys.succeeded(task, work);
       log.info({ durationMs: clock.now() - startedMs }, 'hook finished');
       return effects;
     } finally {

@@ -146,7 +146,7 @@ function retryNow(queue: TaskQueue<Task>, module: ModuleName): void {
 function withoutGroup(task: Task): Task {
   if (task.type !== 'ModuleRun') return task;
   const { group: _group, ...rest } = task;
-  return { ...rest, isPartOfConverge: false };
+  return { ...rest, isPartOfConverge: false, continues: task.continues ?? task };
 }
 
 function isModuleTask(task: Task): task is ModuleTask {

@@ -1,7 +1,12 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Ajv } from 'ajv';
+import { load } from 'js-yaml';
 import { expect, test } from 'vitest';
+import { httpHookSchema } from '../../src/hooks/http/http-hook-schema.ts';
 import { publishedSchema } from '../../src/hooks/published-schema.ts';
 import { isObject } from '../../src/lib/json.ts';
+import { projectRoot } from './checkout.ts';
 
 // `npx vitest run --project unit test/checks/hook-schemas.test.ts -u` writes the files anew.
 const PUBLISHED = [
@@ -24,6 +29,27 @@ test.each(PUBLISHED)(
     expect(undescribed(schema, '')).toEqual([]);
   },
 );
+
+test.each(['global', 'module'] as const)(
+  'docs/schema has the schema of HTTP hooks, %s ones, and it describes every property',
+  async (scope) => {
+    const schema = httpHookSchema(scope);
+    expect(new Ajv().validateSchema(schema)).toBe(true);
+    expect(undescribed(schema, '')).toEqual([]);
+    const text = `${JSON.stringify(schema, undefined, 2)}\n`;
+    await expect(text).toMatchFileSnapshot(`../../docs/schema/http-hook-v1.${scope}.schema.json`);
+  },
+);
+
+test('the schemas of HTTP hooks accept the samples of their page, and the example', () => {
+  const page = readFileSync(join(projectRoot, 'docs/http-hooks.md'), 'utf8');
+  const samples = [...page.matchAll(/^```yaml\n([^]*?)^```$/gm)].map(([, text = '']) => text);
+  const example = 'examples/http-hook/modules/001-size/hooks/size.http.yaml';
+  const accepts = new Ajv().compile(httpHookSchema('module'));
+  for (const text of [...samples, readFileSync(join(projectRoot, example), 'utf8')])
+    expect([text, accepts(load(text)), accepts.errors]).toEqual([text, true, null]);
+  expect(accepts({ address: 'http://a/', beforeAll: 1 })).toBe(false);
+});
 
 /** Paths of the properties that say nothing about themselves. */
 function undescribed(schema: unknown, path: string): readonly string[] {

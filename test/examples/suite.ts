@@ -2,6 +2,7 @@ import type { Backend } from '../support/world.ts';
 import { configValuesFromAHookTests } from './config-values-from-a-hook.ts';
 import { enabledScriptTests } from './enabled-script.ts';
 import { hookMetricsTests } from './hook-metrics.ts';
+import { httpHookTests } from './http-hook.ts';
 import { inProcessHookTests } from './in-process-hook.ts';
 import { kubernetesEventHookTests } from './kubernetes-event-hook.ts';
 import { moduleWithValuesFromAHookTests } from './module-with-values-from-a-hook.ts';
@@ -27,5 +28,6 @@ export function exampleTests(backend: () => Backend): void {
   namedQueuesTests(backend);
   hookMetricsTests(backend);
   inProcessHookTests(backend);
+  httpHookTests(backend);
   starterTests(backend);
 }

@@ -4,7 +4,7 @@ import { type ModuleState, newModuleState } from '../module-state.ts';
 import type { Operator } from '../operator.ts';
 import { rethrowAbort } from '../rethrow-abort.ts';
 import type { Task } from '../tasks.ts';
-import { ensureHooks, runLifecycleHooks } from './module-lifecycle.ts';
+import { ensureHooks, type LifecycleRun, runLifecycleHooks } from './module-lifecycle.ts';
 
 type DeleteTask = Extract<Task, { type: 'ModuleDelete' }>;
 
@@ -23,7 +23,7 @@ export async function handleModuleDelete(
       await leaveModule(operator, state, signal);
       return { type: 'success' };
     }
-    await deleteModule(operator, state, queue, signal);
+    await deleteModule(operator, state, { activation: '', queue, task }, signal);
     log.info({ module: task.module }, 'ModuleDelete success, module is deleted');
     return { type: 'success' };
   } catch (error) {
@@ -41,12 +41,11 @@ export async function handleModuleDelete(
 async function deleteModule(
   operator: Operator,
   state: ModuleState,
-  queue: string,
+  run: LifecycleRun,
   signal: AbortSignal,
 ): Promise<void> {
   const { releases, values, log } = operator.deps;
   const { module } = state;
-  const run = { activation: '', queue };
   await ensureHooks(operator, state, signal);
   // Should it be enabled again before all this is done, it starts from the beginning.
   Object.assign(state, { ...newModuleState(module), hooks: state.hooks });

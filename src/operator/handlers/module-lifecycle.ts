@@ -24,6 +24,8 @@ export interface LifecycleRun {
   readonly activation: string;
   /** Name of the queue whose task runs them. */
   readonly queue: string;
+  /** That task. */
+  readonly task: object;
 }
 
 /**
@@ -35,7 +37,7 @@ export async function runLifecycleHooks(
   operator: Operator,
   state: ModuleState,
   binding: LifecycleBinding,
-  { activation, queue }: LifecycleRun,
+  { activation, queue, task }: LifecycleRun,
   signal: AbortSignal,
 ): Promise<void> {
   const runtimes = state.hooks ?? [];
@@ -52,6 +54,7 @@ export async function runLifecycleHooks(
       allowFailure: false,
       trigger: binding,
       activation,
+      repeatedBy: task,
     };
     await runtime.waitForTurn(signal);
     try {

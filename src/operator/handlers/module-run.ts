@@ -50,8 +50,8 @@ export async function handleModuleRun(
   }
 }
 
-function runIn({ activation }: ModuleRun, { name: queue }: TaskQueue<Task>): LifecycleRun {
-  return { activation, queue };
+function runIn(task: ModuleRun, { name: queue }: TaskQueue<Task>): LifecycleRun {
+  return { activation: task.activation, queue, task: task.continues ?? task };
 }
 
 function noteRun(

@@ -1,0 +1,114 @@
+import { isUtf8 } from 'node:buffer';
+import { escapeControls } from '../../lib/escape-controls.ts';
+import { isObject, parseJsonVerbatim } from '../../lib/json.ts';
+import { didYouMean } from '../../lib/similar-word.ts';
+import type { RawOutputs } from '../run-files.ts';
+
+/** What a server said, or as much of it as is of use. */
+export interface HttpAnswer {
+  readonly status: number;
+  readonly contentType: string | undefined;
+  /** Where a redirect leads. */
+  readonly location: string | undefined;
+  readonly body: Buffer;
+}
+
+/** Outcomes that are lists of objects. */
+const LISTS = ['configValuesPatch', 'valuesPatch', 'metrics', 'kubernetesPatch'] as const;
+/** Outcomes that are one object. */
+const OBJECTS = ['admissionResponse', 'conversionResponse'] as const;
+const FIELDS: readonly string[] = [...LISTS, ...OBJECTS];
+
+const NOTHING: RawOutputs = {
+  configValuesPatch: '',
+  valuesPatch: '',
+  metrics: '',
+  kubernetesPatch: '',
+  admissionResponse: '',
+  conversionResponse: '',
+};
+
+const JSON_TYPE = /^application\/(?:json|[^;,\s]+\+json)\s*(?:;|$)/i;
+const SHOWN_CHARACTERS = 300;
+
+/** Why an answer is that of a hook which failed; undefined when the hook succeeded. */
+export function refusalOf({ status, location, body }: HttpAnswer): string | undefined {
+  if (status >= 200 && status < 300) return undefined;
+  if (status >= 300 && status < 400) {
+    const target = location === undefined ? '' : ` to ${locationText(location)}`;
+    return `it answered with a redirect${target} (status ${status}), which is not followed: put the final address in the file`;
+  }
+  return `it answered with status ${status}${saidText(body)}`;
+}
+
+/**
+ * What the answer of a hook that succeeded wants done, as the texts an executable would have written.
+ *
+ * @throws Error saying why it is no such answer
+ */
+export function outputsOf({ contentType, body }: HttpAnswer): RawOutputs {
+  if (body.length === 0) return NOTHING;
+  if (contentType === undefined || !JSON_TYPE.test(contentType))
+    throw new Error(
+      `it answered with ${contentType === undefined ? 'no content type' : escapeControls(contentType)} in place of application/json${saidText(body)}`,
+    );
+  if (!isUtf8(body)) throw new Error('its answer is no UTF-8');
+  const answer = parse(body.toString('utf8'));
+  if (!isObject(answer)) throw new Error(`its answer is no JSON object; known fields: ${FIELDS.join(', ')}`);
+  const unknown = Object.keys(answer).find((field) => !FIELDS.includes(field));
+  if (unknown !== undefined)
+    throw new Error(
+      `its answer has an unknown field ${JSON.stringify(unknown)}${didYouMean(unknown, FIELDS)}; known: ${FIELDS.join(', ')}`,
+    );
+  return {
+    ...NOTHING,
+    ...Object.fromEntries(LISTS.map((field) => [field, listText(field, answer[field])])),
+    ...Object.fromEntries(OBJECTS.map((field) => [field, objectText(field, answer[field])])),
+  };
+}
+
+function parse(text: string): unknown {
+  try {
+    return parseJsonVerbatim(text);
+  } catch {
+    // The message of the parser quotes the text, which may hold secrets.
+    throw new Error('its answer is broken JSON');
+  }
+}
+
+function listText(field: string, list: unknown): string {
+  if (list === undefined || list === null) return '';
+  if (!Array.isArray(list)) throw new Error(`${field} in its answer is no list`);
+  const wrong = list.findIndex((item) => !isObject(item));
+  if (wrong !== -1) throw new Error(`${field}[${wrong}] in its answer is no object`);
+  return list.map((item) => JSON.stringify(item)).join('\n');
+}
+
+function objectText(field: string, value: unknown): string {
+  if (value === undefined || value === null) return '';
+  if (!isObject(value)) throw new Error(`${field} in its answer is no object`);
+  return JSON.stringify(value);
+}
+
+/** What the body of an answer that is of no use says: its `message`, or its beginning. */
+function saidText(body: Buffer): string {
+  const text = body.toString('utf8');
+  const said = (messageIn(text) ?? text).replaceAll(/\s+/g, ' ').trim();
+  if (said === '') return '';
+  const shown = said.length > SHOWN_CHARACTERS ? `${said.slice(0, SHOWN_CHARACTERS)}…` : said;
+  return `: ${escapeControls(shown)}`;
+}
+
+function messageIn(text: string): string | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) && typeof value['message'] === 'string' ? value['message'] : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Without the query, which may hold secrets. */
+function locationText(location: string): string {
+  return escapeControls(location.replace(/[?#].*$/s, '').slice(0, SHOWN_CHARACTERS));
+}

@@ -1,0 +1,160 @@
+import { dirname, resolve } from 'node:path';
+import { Ajv } from 'ajv';
+import { messageOf } from '../../lib/errors.ts';
+import type { SecretReference } from '../../values/secrets/secret-reference.ts';
+import { durationMs } from '../binding-checks.ts';
+import { configVersionOf, invalidConfig, parseConfigDocument } from '../hook-config-document.ts';
+import { schemaProblem } from '../schema-problem.ts';
+import { ENDPOINT_PROPERTIES, ENDPOINT_SCHEMA } from './http-hook-schema.ts';
+
+/** Where a text comes from. */
+export type TextSource =
+  | { readonly type: 'file'; readonly path: string }
+  | { readonly type: 'secret'; readonly reference: SecretReference };
+
+/** Where an HTTP hook is, and how it is spoken to. */
+export interface HttpEndpoint {
+  readonly url: URL;
+  /** Limit of one run in milliseconds; undefined where the file names none. */
+  readonly timeoutMs: number | undefined;
+  /** Authorities in PEM; undefined for those that Node trusts. */
+  readonly ca: TextSource | undefined;
+  readonly clientCertificate:
+    | { readonly certificate: SecretReference; readonly key: SecretReference }
+    | undefined;
+  readonly bearerToken: SecretReference | undefined;
+}
+
+export interface ParsedHttpHook {
+  readonly endpoint: HttpEndpoint;
+  /** What is left of the file: the configuration of a hook, version v1, as JSON. */
+  readonly config: string;
+}
+
+/** The schema guarantees this shape. */
+interface RawEndpoint {
+  readonly address: string;
+  readonly timeout?: string;
+  readonly tls?: {
+    readonly ca?: { readonly file?: string; readonly secretKeyRef?: RawReference };
+    readonly clientCertificate?: { readonly secretRef: Omit<RawReference, 'key'> };
+  };
+  readonly auth?: { readonly bearerToken: { readonly secretKeyRef: RawReference } };
+}
+
+interface RawReference {
+  readonly name: string;
+  readonly key: string;
+  readonly namespace?: string;
+}
+
+/** Understands `.http.yaml` files. One parser serves all hooks: the schema is compiled once. */
+export class HttpHookParser {
+  readonly #validate = new Ajv({ allErrors: true, strict: false, verbose: true }).compile(ENDPOINT_SCHEMA);
+  readonly #namespace: string;
+
+  /** @param namespace of Secrets for which the file names none */
+  constructor(namespace: string) {
+    this.#namespace = namespace;
+  }
+
+  /**
+   * Takes apart what says where the hook is, and its configuration, which is not checked here.
+   *
+   * @param path of the file, where relative paths in it begin
+   * @throws OperatorError HOOK_CONFIG_INVALID listing every problem with its path
+   */
+  parse(text: string, path: string): ParsedHttpHook {
+    const document = { configVersion: 'v1', ...parseConfigDocument(text) };
+    if (configVersionOf(document) !== 'v1') throw invalidConfig(["configVersion must be 'v1'"]);
+    const isEndpoint = (key: string): boolean => Object.hasOwn(ENDPOINT_PROPERTIES, key);
+    const entries = Object.entries(document);
+    const raw: unknown = Object.fromEntries(entries.filter(([key]) => isEndpoint(key)));
+    const config = Object.fromEntries(entries.filter(([key]) => !isEndpoint(key)));
+    if (!this.#validate(raw)) throw invalidConfig((this.#validate.errors ?? []).map(schemaProblem));
+    // The schema has just been found to hold.
+    const endpoint = raw as RawEndpoint;
+    const problems = endpointProblems(endpoint, config['settings']);
+    if (problems.length > 0) throw invalidConfig(problems);
+    return { endpoint: this.#endpointOf(endpoint, path), config: JSON.stringify(config) };
+  }
+
+  #endpointOf({ address, timeout, tls, auth }: RawEndpoint, path: string): HttpEndpoint {
+    const pair = tls?.clientCertificate?.secretRef;
+    const token = auth?.bearerToken.secretKeyRef;
+    return {
+      url: new URL(address),
+      timeoutMs: timeout === undefined ? undefined : durationMs(timeout),
+      ca: this.#caOf(tls?.ca, path),
+      clientCertificate:
+        pair === undefined
+          ? undefined
+          : {
+              certificate: this.#reference({ ...pair, key: 'tls.crt' }),
+              key: this.#reference({ ...pair, key: 'tls.key' }),
+            },
+      bearerToken: token === undefined ? undefined : this.#reference(token),
+    };
+  }
+
+  #caOf(ca: NonNullable<RawEndpoint['tls']>['ca'], path: string): TextSource | undefined {
+    if (ca?.file !== undefined) return { type: 'file', path: resolve(dirname(path), ca.file) };
+    if (ca?.secretKeyRef === undefined) return undefined;
+    return { type: 'secret', reference: this.#reference(ca.secretKeyRef) };
+  }
+
+  #reference({ name, key, namespace = this.#namespace }: RawReference): SecretReference {
+    return { namespace, name, key, isOptional: false };
+  }
+}
+
+/** The Secrets that are needed to speak to a hook. */
+export function secretsOf({ ca, clientCertificate, bearerToken }: HttpEndpoint): readonly SecretReference[] {
+  return [
+    ...(ca?.type === 'secret' ? [ca.reference] : []),
+    ...(clientCertificate === undefined ? [] : [clientCertificate.certificate, clientCertificate.key]),
+    ...(bearerToken === undefined ? [] : [bearerToken]),
+  ];
+}
+
+/** The URL as messages show it: without its query, which may hold secrets. */
+export function shownUrl({ origin, pathname }: URL): string {
+  return `${origin}${pathname}`;
+}
+
+function endpointProblems({ address, timeout, tls }: RawEndpoint, settings: unknown): string[] {
+  const url = URL.parse(address);
+  return [
+    ...addressProblems(url),
+    ...timeoutProblems(timeout, settings),
+    ...(tls !== undefined && url?.protocol === 'http:'
+      ? ['tls is for an address that begins with https://']
+      : []),
+  ];
+}
+
+function addressProblems(url: URL | null): string[] {
+  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:'))
+    return ['address is no URL that begins with http:// or https://'];
+  return [
+    ...(url.username === '' && url.password === ''
+      ? []
+      : [
+          'address must not hold a user or password: put a token in a Secret, and name that in auth.bearerToken',
+        ]),
+    ...(url.hash === '' ? [] : ['address must not have a fragment (#…)']),
+  ];
+}
+
+function timeoutProblems(timeout: string | undefined, settings: unknown): string[] {
+  if (timeout === undefined) return [];
+  const isTwice = typeof settings === 'object' && settings !== null && 'timeout' in settings;
+  try {
+    return [
+      ...(durationMs(timeout) > 0 ? [] : ['timeout must be more than 0']),
+      ...(isTwice ? ['timeout and settings.timeout are the same thing: give one of them'] : []),
+    ];
+  } catch (error) {
+    return [`timeout is invalid: ${messageOf(error)}`];
+  }
+}

@@ -1,0 +1,201 @@
+import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { withDeadline } from '../../kube/deadline.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { errorText } from '../../lib/error-text.ts';
+import { type ErrorFacts, messageOf, OperatorError } from '../../lib/errors.ts';
+import type { Logger } from '../../lib/log.ts';
+import { type Hook, moduleNameOf, title } from '../hook.ts';
+import type { RawOutputs } from '../run-files.ts';
+import type { HookRunInputs, HookRunResult, HookRuns } from '../run-hook.ts';
+import { readCredentials, type SecretTexts } from './endpoint-credentials.ts';
+import { type HttpAnswer, outputsOf, refusalOf } from './http-answer.ts';
+import { type HttpEndpoint, HttpHookParser, secretsOf, shownUrl } from './http-endpoint.ts';
+import { postToHook } from './post-hook.ts';
+
+/** Limit for hooks for which nothing else says one: a server that never answers must not hold up a queue for ever. */
+const DEFAULT_TIMEOUT_MS = 30_000;
+const MAX_REQUEST_BYTES = 64 * 1024 * 1024;
+/** Codes of connections that are refused because of the certificate of the server. */
+const UNTRUSTED: ReadonlySet<unknown> = new Set([
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+]);
+
+export interface HttpHooksOptions {
+  readonly clock: Clock;
+  readonly secrets: SecretTexts;
+  /** Namespace of Secrets for which a hook names none. */
+  readonly namespace: string;
+  /** Limit for hooks that set none of their own, in milliseconds; undefined = 30 seconds. */
+  readonly timeoutMs: number | undefined;
+  /** Stands in the User-Agent. */
+  readonly version: string;
+  /** Called before a request is sent; what it throws keeps that from being done. */
+  readonly check: () => void;
+}
+
+/** Runs hooks that are servers: sends them what executables find in files, and takes what those would write. */
+export class HttpHooks implements HookRuns {
+  readonly #options: HttpHooksOptions;
+  readonly #parser: HttpHookParser;
+  readonly #endpoints = new Map<string, HttpEndpoint>();
+
+  constructor(options: HttpHooksOptions) {
+    this.#options = options;
+    this.#parser = new HttpHookParser(options.namespace);
+  }
+
+  /**
+   * Reads a `.http.yaml` file anew and returns the configuration in it as JSON. Nothing is sent.
+   *
+   * @param log gets a warning where a token would go over the network unprotected
+   * @throws OperatorError HOOK_CONFIG_INVALID when the file cannot be read, or what it says of the server is wrong
+   */
+  async load(path: string, log: Logger): Promise<string> {
+    const { endpoint, config } = await this.#read(path);
+    if (endpoint.bearerToken !== undefined && endpoint.url.protocol === 'http:')
+      log.warn(
+        { path },
+        'the bearer token of an HTTP hook is sent without encryption, since its address is http',
+      );
+    this.#endpoints.set(path, endpoint);
+    this.#options.secrets.keepOnly([...this.#endpoints.values()].flatMap(secretsOf));
+    return config;
+  }
+
+  /** The Secrets of all hooks that were loaded from one of these paths. */
+  secretsOf(paths: readonly string[]): ReturnType<typeof secretsOf> {
+    return paths.flatMap((path) => {
+      const endpoint = this.#endpoints.get(path);
+      return endpoint === undefined ? [] : secretsOf(endpoint);
+    });
+  }
+
+  /**
+   * Runs a hook once.
+   *
+   * @throws OperatorError HOOK_FAILED, HOOK_TIMEOUT, HOOK_OUTPUT_INVALID or SECRET_MISSING; nothing of the answer counts
+   *   then
+   * @throws `signal.reason` on abort; the connection is closed, what the server does is its own affair
+   */
+  async run(hook: Hook, inputs: HookRunInputs, log: Logger, signal: AbortSignal): Promise<HookRunResult> {
+    this.#options.check();
+    const endpoint = this.#endpoints.get(hook.path);
+    if (endpoint === undefined)
+      throw new OperatorError('INTERNAL', `${hook.path} is run before it was loaded`);
+    const answer = await this.#ask(hook, endpoint, inputs, signal);
+    log.debug({ status: answer.status, answerBytes: answer.body.length }, 'HTTP hook answered');
+    const refusal = refusalOf(answer);
+    if (refusal !== undefined) throw failure(hook, endpoint, refusal, undefined, { status: answer.status });
+    return { outputs: understood(hook, endpoint, answer), usage: undefined };
+  }
+
+  async #read(path: string) {
+    try {
+      return this.#parser.parse(await readFile(path, 'utf8'), path);
+    } catch (cause) {
+      throw new OperatorError('HOOK_CONFIG_INVALID', `cannot load hook '${path}': ${messageOf(cause)}`, {
+        cause,
+      });
+    }
+  }
+
+  async #ask(
+    hook: Hook,
+    endpoint: HttpEndpoint,
+    inputs: HookRunInputs,
+    signal: AbortSignal,
+  ): Promise<HttpAnswer> {
+    const { clock, secrets, version } = this.#options;
+    const limitMs =
+      endpoint.timeoutMs ?? hook.config.settings.timeoutMs ?? this.#options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
+    const error = (): Error =>
+      new OperatorError(
+        'HOOK_TIMEOUT',
+        `${title(hook)} gave no answer within its limit of ${limitMs / 1_000} s: POST ${shownUrl(endpoint.url)}`,
+      );
+    const body = requestBody(hook, inputs);
+    if (Buffer.byteLength(body) > MAX_REQUEST_BYTES)
+      throw failure(
+        hook,
+        endpoint,
+        `its contexts and values are larger than ${MAX_REQUEST_BYTES} bytes: use jqFilter with keepFullObjectsInMemory: false`,
+      );
+    return withDeadline({ clock, limitMs, error }, signal, async (signal) => {
+      try {
+        const credentials = await untilAborted(readCredentials(endpoint, secrets), signal);
+        const headers = {
+          'idempotency-key': inputs.idempotencyKey,
+          'user-agent': `addon-operator/${version}`,
+        };
+        return await postToHook({ url: endpoint.url, body, headers, credentials, clock }, signal);
+      } catch (cause) {
+        if (signal.aborted) throw signal.reason;
+        if (cause instanceof OperatorError) throw inNameOf(hook, cause);
+        throw failure(hook, endpoint, connectionText(cause), cause);
+      }
+    });
+  }
+}
+
+/** The texts are JSON already: as they are, every number stays exact. */
+function requestBody(hook: Hook, { bindingContext, values, configValues }: HookRunInputs): string {
+  const head = {
+    version: 'v1',
+    runId: randomUUID(),
+    hook: hook.name,
+    ...(hook.owner.type === 'global' ? {} : { module: moduleNameOf(hook) }),
+  };
+  return `${JSON.stringify(head).slice(0, -1)},"contexts":${bindingContext},"values":${values},"configValues":${configValues}}`;
+}
+
+function understood(hook: Hook, endpoint: HttpEndpoint, answer: HttpAnswer): RawOutputs {
+  try {
+    return outputsOf(answer);
+  } catch (cause) {
+    throw new OperatorError(
+      'HOOK_OUTPUT_INVALID',
+      `${title(hook)}, POST ${shownUrl(endpoint.url)}: ${messageOf(cause)}`,
+      { cause },
+    );
+  }
+}
+
+function failure(
+  hook: Hook,
+  { url }: HttpEndpoint,
+  why: string,
+  cause?: unknown,
+  facts?: ErrorFacts,
+): OperatorError {
+  return new OperatorError('HOOK_FAILED', `${title(hook)} failed: POST ${shownUrl(url)}: ${why}`, {
+    cause,
+    ...(facts === undefined ? {} : { facts }),
+  });
+}
+
+function inNameOf(hook: Hook, cause: OperatorError): OperatorError {
+  return new OperatorError(cause.code, `${title(hook)} failed: ${cause.message}`, { cause });
+}
+
+function connectionText(error: unknown): string {
+  const text = errorText(error);
+  const isUntrusted = error instanceof Error && 'code' in error && UNTRUSTED.has(error.code);
+  return isUntrusted ? `${text}; name the authority of its certificate in tls.ca` : text;
+}
+
+/** Passes on what comes first, the result or the abort; the work itself goes on. */
+async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const aborted = Promise.withResolvers<never>();
+  const onAbort = (): void => aborted.reject(signal.reason);
+  if (signal.aborted) onAbort();
+  signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    return await Promise.race([work, aborted.promise]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}

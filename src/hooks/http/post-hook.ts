@@ -1,0 +1,106 @@
+import { Agent as HttpAgent, type IncomingMessage } from 'node:http';
+import { Agent as HttpsAgent } from 'node:https';
+import { sendRequest } from '../../kube/http-exchange.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { EndpointCredentials } from './endpoint-credentials.ts';
+import type { HttpAnswer } from './http-answer.ts';
+
+export interface HookPost {
+  readonly url: URL;
+  /** JSON. */
+  readonly body: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly credentials: EndpointCredentials;
+  readonly clock: Clock;
+}
+
+/** Bytes of an answer that are read; further ones fail the run. */
+export const MAX_ANSWER_BYTES = 10 * 1024 * 1024;
+/** Of an answer that is a failure only the beginning is shown. */
+const MAX_FAILURE_BYTES = 16 * 1024;
+const CONNECT_TIMEOUT_MS = 10_000;
+
+/**
+ * Sends one request and reads the answer, whatever it says. The connection is made anew each time and goes by no proxy;
+ * certificates are always checked, and redirects are not followed.
+ *
+ * @throws Error saying why there is no answer, or why it cannot be read; `signal.reason` on abort
+ */
+export async function postToHook(post: HookPost, signal: AbortSignal): Promise<HttpAnswer> {
+  const { url, body, headers, credentials, clock } = post;
+  const { authorization, secureContext } = credentials;
+  const agent =
+    url.protocol === 'https:'
+      ? new HttpsAgent({
+          keepAlive: false,
+          rejectUnauthorized: true,
+          ...(secureContext === undefined ? {} : { secureContext }),
+        })
+      : new HttpAgent({ keepAlive: false });
+  const answer = await sendRequest(
+    {
+      url,
+      method: 'POST',
+      headers: {
+        ...headers,
+        accept: 'application/json',
+        'accept-encoding': 'identity',
+        'content-type': 'application/json',
+        'content-length': String(Buffer.byteLength(body)),
+        ...(authorization === undefined ? {} : { authorization }),
+      },
+      body,
+      agent,
+    },
+    { clock, connectTimeoutMs: CONNECT_TIMEOUT_MS },
+    signal,
+  );
+  const status = answer.statusCode ?? 0;
+  const isSuccess = status >= 200 && status < 300;
+  return {
+    status,
+    contentType: answer.headers['content-type'],
+    location: answer.headers.location,
+    body: isSuccess ? await wholeBody(answer, signal) : await beginningOfBody(answer, signal),
+  };
+}
+
+async function wholeBody(answer: IncomingMessage, signal: AbortSignal): Promise<Buffer> {
+  const encoding = answer.headers['content-encoding'] ?? 'identity';
+  const body = encoding === 'identity' ? await readUpTo(answer, MAX_ANSWER_BYTES, signal) : undefined;
+  answer.destroy();
+  if (body === undefined) throw new Error(`the answer is encoded (${encoding}), which was not asked for`);
+  if (body.isCut)
+    throw new Error(`the answer is larger than ${MAX_ANSWER_BYTES} bytes, the rest was not read`);
+  return body.bytes;
+}
+
+/** What a failing server says is of use only to people: if it breaks off, what has arrived will do. */
+async function beginningOfBody(answer: IncomingMessage, signal: AbortSignal): Promise<Buffer> {
+  const { bytes } = await readUpTo(answer, MAX_FAILURE_BYTES, signal).catch((error: unknown) => {
+    if (signal.aborted) throw error;
+    return { bytes: Buffer.alloc(0) };
+  });
+  answer.destroy();
+  return bytes;
+}
+
+async function readUpTo(
+  answer: IncomingMessage,
+  maxBytes: number,
+  signal: AbortSignal,
+): Promise<{ readonly bytes: Buffer; readonly isCut: boolean }> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    // Leaving the loop early destroys the connection: nothing more is read.
+    for await (const chunk of answer as AsyncIterable<Buffer>) {
+      chunks.push(chunk);
+      size += chunk.length;
+      if (size > maxBytes) return { bytes: Buffer.concat(chunks).subarray(0, maxBytes), isCut: true };
+    }
+  } catch (error) {
+    throw signal.aborted ? signal.reason : error;
+  }
+  return { bytes: Buffer.concat(chunks), isCut: false };
+}

@@ -1,0 +1,66 @@
+import type { ServerResponse } from 'node:http';
+import type { ServerOptions } from 'node:https';
+import { answerJson, type ReceivedRequest, startLoopbackServer } from './loopback-server.ts';
+
+/** What an HTTP hook is sent. */
+export interface HookRequest {
+  readonly runId: string;
+  readonly hook: string;
+  readonly module?: string;
+  readonly contexts: readonly Readonly<Record<string, unknown>>[];
+  readonly values: unknown;
+  readonly configValues: unknown;
+}
+
+/** An answer is sent as JSON; a function that answers itself returns `answered`. */
+export type HookAnswer = (
+  body: HookRequest,
+  request: ReceivedRequest,
+  response: ServerResponse,
+) => object | 'answered';
+
+/** A server of HTTP hooks on a free loopback port; whoever uses it may change how it answers. */
+export async function startHookServer(answer: HookAnswer, tls?: ServerOptions) {
+  const bodies: HookRequest[] = [];
+  const state = { answer };
+  const server = await startLoopbackServer((request, response) => {
+    const body = JSON.parse(request.body) as HookRequest;
+    bodies.push(body);
+    const result = state.answer(body, request, response);
+    if (result !== 'answered') answerJson(response, 200, result);
+  }, tls);
+  return {
+    url: server.url,
+    bodies,
+    requests: server.requests,
+    stop: () => server.stop(),
+    answerWith: (next: HookAnswer) => {
+      state.answer = next;
+    },
+    /** The values of one header in all requests, in order. */
+    headers: (name: string) => server.requests.map(({ headers }) => headers[name]),
+    [Symbol.asyncDispose]: () => server.stop(),
+  };
+}
+
+/** Answers with 1 GB, of which only a chunk is ever in memory here. */
+export const sendGigabyte: HookAnswer = (_body, _request, response) => {
+  const chunk = Buffer.alloc(1024 * 1024, 0x20);
+  let left = 1024;
+  response.writeHead(200, { 'content-type': 'application/json' });
+  const more = (): void => {
+    while (left > 0 && !response.destroyed && response.write(chunk)) left -= 1;
+    if (left === 0) response.end();
+  };
+  response.on('drain', more);
+  more();
+  return 'answered';
+};
+
+/** Answers with a text, whatever it was sent. */
+export function sendText(status: number, type: string, text: string, headers = {}): HookAnswer {
+  return (_body, _request, response) => {
+    response.writeHead(status, { 'content-type': type, ...headers }).end(text);
+    return 'answered';
+  };
+}

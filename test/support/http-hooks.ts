@@ -1,0 +1,19 @@
+import { HttpHooks, type HttpHooksOptions } from '../../src/hooks/http/http-hooks.ts';
+import { systemClock } from '../../src/lib/clock.ts';
+
+/** HTTP hooks without any Secret, unless they are given. */
+export function startHttpHooks(options: Partial<HttpHooksOptions> = {}): HttpHooks {
+  return new HttpHooks({
+    clock: systemClock,
+    secrets: {
+      follow: async () => undefined,
+      keepOnly: () => undefined,
+      lookup: () => ({ type: 'absent', why: '' }),
+    },
+    namespace: 'ns',
+    timeoutMs: undefined,
+    version: '1.2.3',
+    check: () => undefined,
+    ...options,
+  });
+}
