@@ -2,8 +2,8 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Metric } from './exposition.ts';
 import { EVENT_LOOP_DELAY } from './metric-table.ts';
 
-/** How often the delay is measured. Each time wakes the process: at 10 ms that is most of what an idle daemon does. */
-const RESOLUTION_MS = 50;
+/** How often delays are measured, in milliseconds. Each time wakes the process: at 10 ms that is most of what an idle daemon does. */
+export const EVENT_LOOP_RESOLUTION_MS = 50;
 const NS_PER_MS = 1_000_000;
 const NS_PER_SECOND = 1_000_000_000;
 
@@ -12,7 +12,7 @@ export type DelayHistogram = Pick<ReturnType<typeof monitorEventLoopDelay>, 'cou
 
 /** Measures from now on, outside JavaScript, how late the event loop is; keeps no process alive. */
 export function measureEventLoopDelay(): DelayHistogram {
-  const histogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+  const histogram = monitorEventLoopDelay({ resolution: EVENT_LOOP_RESOLUTION_MS });
   histogram.enable();
   return histogram;
 }
@@ -23,12 +23,12 @@ export function eventLoopDelayMetric(prefix: string, histogram: DelayHistogram):
   const { count } = histogram;
   let below = 0;
   const bucketCounts = buckets.map((bound) => {
-    const upTo = countUpTo(histogram, count, bound * NS_PER_SECOND + RESOLUTION_MS * NS_PER_MS);
+    const upTo = countUpTo(histogram, count, bound * NS_PER_SECOND + EVENT_LOOP_RESOLUTION_MS * NS_PER_MS);
     const inBucket = upTo - below;
     below = upTo;
     return inBucket;
   });
-  const meanNs = count === 0 ? 0 : Math.max(0, histogram.mean - RESOLUTION_MS * NS_PER_MS);
+  const meanNs = count === 0 ? 0 : Math.max(0, histogram.mean - EVENT_LOOP_RESOLUTION_MS * NS_PER_MS);
   const series = { labels: {}, value: (meanNs * count) / NS_PER_SECOND, count, bucketCounts };
   return { name: prefix + name, help, type: 'histogram', buckets, series: new Map([['', series]]) };
 }

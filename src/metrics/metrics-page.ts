@@ -1,4 +1,5 @@
 import { markdownTable } from '../lib/markdown-table.ts';
+import { EVENT_LOOP_RESOLUTION_MS } from './event-loop-delay.ts';
 import { EVENT_LOOP_DELAY, METRICS, type MetricDefinition } from './metric-table.ts';
 
 const HOOK_FIELDS = [
@@ -21,7 +22,8 @@ This page is generated from \`src/metrics/metric-table.ts\`.
 ## About the daemon: \`/metrics\`
 
 The prefix of \`--prometheus-metrics-prefix\`, by default \`addon_operator_\`, stands before every name, or where a name
-has \`{prefix}\`. Durations are seconds. The metrics of the process (\`process_*\`, \`nodejs_*\`) have no prefix.
+has \`{prefix}\`. Durations are seconds. The metrics of the process (\`process_*\`, \`nodejs_*\`) have no prefix;
+\`nodejs_eventloop_lag_*\` but for \`_lag_seconds\` are intervals of a timer of ${EVENT_LOOP_RESOLUTION_MS} ms, so that is where they begin.
 
 ${markdownTable(['Name', 'Type', 'Labels', 'Meaning'], definitions.map(row))}
 - \`module\` is empty for a global hook, where the label exists at all.

@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { type DelayHistogram, eventLoopDelayMetric } from './event-loop-delay.ts';
+import { type DelayHistogram, EVENT_LOOP_RESOLUTION_MS, eventLoopDelayMetric } from './event-loop-delay.ts';
 import { exposition } from './exposition.ts';
 import { METRICS, type MetricDefinition, metricName } from './metric-table.ts';
 
@@ -98,7 +98,7 @@ export class OperatorMetrics {
       instruments[name] = createInstrument(definition, options.prefix, registry);
     this.#metrics = instruments as unknown as Instruments;
     this.#options = options;
-    collectDefaultMetrics({ register: registry });
+    collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: EVENT_LOOP_RESOLUTION_MS });
   }
 
   /** All series in the Prometheus text format. */
