@@ -2,7 +2,7 @@ import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { execa } from 'execa';
-import { expect, vi } from 'vitest';
+import { expect, onTestFinished, vi } from 'vitest';
 import { cacheDirectory } from '../../src/tools/cache-directory.ts';
 import { projectRoot } from '../checks/checkout.ts';
 import { StartedCommand } from '../support/started-command.ts';
@@ -40,7 +40,11 @@ export class Terminal {
     this.#env = env;
   }
 
-  /** @param helmPath what `helm` is in it */
+  /**
+   * Opens one that is closed, with all that runs in it, at the end of the test, however it ends.
+   *
+   * @param helmPath what `helm` is in it
+   */
   static async open(helmPath: string, { kubeconfig, env = {} }: TerminalOptions = {}): Promise<Terminal> {
     const directory = await mkdtemp(join(tmpdir(), 'pages-'));
     const home = join(directory, 'home');
@@ -53,7 +57,7 @@ export class Terminal {
     for (const name of ['modules', 'global-hooks'])
       await cp(join(projectRoot, name), join(directory, name), { recursive: true });
     const programs = [dirname(process.execPath), dirname(helmPath), process.env['PATH']];
-    return new Terminal(directory, {
+    const terminal = new Terminal(directory, {
       PATH: programs.join(':'),
       HOME: home,
       LANG: 'C',
@@ -61,6 +65,8 @@ export class Terminal {
       ADDON_OPERATOR_TMP_DIR: join(directory, 'tmp'),
       ...env,
     });
+    onTestFinished(() => terminal.#close());
+    return terminal;
   }
 
   /** The commands of a page. */
@@ -134,7 +140,7 @@ export class Terminal {
     }
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
+  async #close(): Promise<void> {
     await this.interrupt();
     await rm(this.directory, { recursive: true, force: true });
   }

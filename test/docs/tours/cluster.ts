@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { load } from 'js-yaml';
-import { expect } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { type SandboxBackend, sandboxBackend } from '../../support/backends.ts';
 import type { CommandScenario } from '../command-scenario.ts';
 import { Terminal } from '../terminal.ts';
@@ -14,16 +14,13 @@ async function onCluster(
   use: (terminal: Terminal, backend: SandboxBackend) => Promise<void>,
 ): Promise<readonly string[]> {
   const backend = await sandboxBackend();
-  try {
-    await using terminal = await Terminal.open(helmPath, {
-      kubeconfig: backend.kubeconfigPath,
-      env: { ADDON_OPERATOR_LISTEN_PORT: '0' },
-    });
-    await use(terminal, backend);
-    return terminal.taken;
-  } finally {
-    await backend.sandbox.stop();
-  }
+  onTestFinished(() => backend.sandbox.stop());
+  const terminal = await Terminal.open(helmPath, {
+    kubeconfig: backend.kubeconfigPath,
+    env: { ADDON_OPERATOR_LISTEN_PORT: '0' },
+  });
+  await use(terminal, backend);
+  return terminal.taken;
 }
 
 export const clusterTour: CommandScenario = {
