@@ -96,7 +96,7 @@ export class HookExecution {
         signal,
       );
       if (usage !== undefined) metrics.hookUsage(labels, usage);
-      // Its module was deleted meanwhile: nothing of it may come back.
+      // Its module was deleted meanwhile: nothing of it may come back. The same goes for the waits below.
       if (run.hook.isStopped) return NO_EFFECTS;
       const parsed = parseOutputs(outputs, hook, log);
       const effects = await inNameOf(hook, signal, async () => {
@@ -143,6 +143,7 @@ export class HookExecution {
     const owner = valuesOwnerOf(hook);
     hookMetrics.apply(metricLabels(hook), parsed.metrics);
     if (parsed.objectOperations.length > 0) await objectPatcher.apply(parsed.objectOperations, signal);
+    if (run.hook.isStopped) return NO_EFFECTS;
     const { config, values: patches } = parsed.patches;
     const { admission, conversion } = parsed;
     if (config.length + patches.length === 0)
@@ -157,6 +158,7 @@ export class HookExecution {
       const check = (section: JsonObject): void => values.checkConfigSection(owner, section);
       values.setConfigSection(owner, await configMap.save(owner, config, check, signal));
       await this.#options.followSecrets();
+      if (run.hook.isStopped) return NO_EFFECTS;
     }
     values.applyPatch(owner, patches);
     return {

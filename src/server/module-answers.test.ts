@@ -46,6 +46,12 @@ test.each([
   expect(answer.body).toContain(message);
 });
 
+test('pauseAnswer() does not blame the form when the cluster cannot be asked', async () => {
+  const commands = { ...NO_PAUSES, pause: () => Promise.reject(new Error('no answer')) };
+  const form = new URLSearchParams({ reason: 'x' });
+  await expect(pauseAnswer(commands, 'web', form, signal)).rejects.toThrow('no answer');
+});
+
 test('resumeAnswer() says when there was nothing to resume', async () => {
   expect(await resumeAnswer(NO_PAUSES, 'web', signal)).toMatchObject({
     status: 404,

@@ -39,6 +39,8 @@ export async function explainAnswer(
 
 /**
  * Pauses a module, or all of them, as a form says it: `reason`, and `for` with a Go duration or `until` with a date.
+ *
+ * @throws OperatorError when the cluster cannot be asked to remember it
  */
 export async function pauseAnswer(
   commands: PauseCommands,
@@ -48,14 +50,15 @@ export async function pauseAnswer(
 ): Promise<Answer> {
   const reason = form.get('reason') ?? '';
   if (reason === '') return textAnswer("a pause needs a 'reason'\n", 400);
+  let untilMs: number | undefined;
   try {
-    const untilMs = endOf(form.get('for') ?? '', form.get('until') ?? '', commands.nowMs());
-    await commands.pause(module, { reason, untilMs }, signal);
-    const end = untilMs === undefined ? 'until it is resumed' : `until ${new Date(untilMs).toISOString()}`;
-    return textAnswer(`${titleOf(module)} paused ${end}\n`);
+    untilMs = endOf(form.get('for') ?? '', form.get('until') ?? '', commands.nowMs());
   } catch (error) {
     return textAnswer(`${errorText(error)}\n`, 400);
   }
+  await commands.pause(module, { reason, untilMs }, signal);
+  const end = untilMs === undefined ? 'until it is resumed' : `until ${new Date(untilMs).toISOString()}`;
+  return textAnswer(`${titleOf(module)} paused ${end}\n`);
 }
 
 /** Ends a pause. */

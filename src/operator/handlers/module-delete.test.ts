@@ -198,3 +198,25 @@ test('a module enabled again before its deletion ended starts from the beginning
     'deploy web',
   ]);
 });
+
+test('a hook whose operations end after its module was deleted leaves no values behind', async () => {
+  const gate = Promise.withResolvers<void>();
+  await using lab = await operatorLab(['web'], {
+    'web/a.sh': { kubernetes: [{ kind: 'Pod', name: 'pods', queue: 'pods' }] },
+  });
+  await lab.converge();
+  lab.obstacles.set('patch Delete', () => gate.promise);
+  lab.behaviours.set('web/a.sh', ({ write }) => {
+    write('KUBERNETES_PATCH_PATH', { operation: 'Delete', kind: 'Pod', namespace: 'a', name: 'b' });
+    write('VALUES_JSON_PATCH_PATH', { op: 'add', path: '/web/x', value: 1 });
+  });
+  lab.emit('web/a.sh/pods');
+  await lab.settle();
+  expect(lab.calls.at(-1)).toBe('patch Delete');
+  await disable(lab, 'web');
+  expect(lab.operator.moduleStates.size).toBe(0);
+  gate.resolve();
+  await lab.settle();
+  expect(lab.tasks('pods')).toEqual([]);
+  expect(lab.values.moduleValues(name('web'))).toEqual({});
+});
