@@ -34,3 +34,8 @@ test('testHook() throws what the handler throws', async () => {
   });
   await expect(testHook(hook)).rejects.toThrow('broken');
 });
+
+test('testHook() fails as the daemon does when the handler returns something', async () => {
+  const hook = defineHook({ onStartup: 1 }, (() => ({ a: 1 })) as never);
+  await expect(testHook(hook)).rejects.toThrow('the handler returned a value (object)');
+});

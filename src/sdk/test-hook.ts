@@ -1,6 +1,7 @@
 import { type Json, type JsonObject, parseJson } from '../lib/json.ts';
 import { splitJsonStream } from '../lib/json-stream.ts';
 import type { BindingContext } from './binding-contexts.ts';
+import { callHandler } from './call-handler.ts';
 import type { HookDefinition } from './define-hook.ts';
 import type { HookConfig } from './hook-config.ts';
 import type { JsonPatchOperation, ValuesPatchOperation } from './hook-input.ts';
@@ -54,7 +55,7 @@ export async function testHook<C extends HookConfig>(
     (line) => log.push(parseJson(line) as JsonObject),
     signal,
   );
-  await hook.handler(run.input);
+  await callHandler(hook.handler, run.input);
   const outputs = run.outputs();
   return {
     values: listOf(outputs.valuesPatch) as readonly ValuesPatchOperation[],

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { getHeapStatistics } from 'node:v8';
 import { parentPort, workerData } from 'node:worker_threads';
+import { callHandler } from '../../sdk/call-handler.ts';
 import { isHookDefinition } from '../../sdk/define-hook.ts';
 import { recordHookRun } from '../../sdk/record-hook-run.ts';
 import { failureText } from './failure-text.ts';
@@ -95,11 +96,7 @@ function serve(hook: Definition, output: WorkerOutput): void {
 
 async function run(hook: Definition, { texts }: RunRequest, signal: AbortSignal, output: WorkerOutput) {
   const recorded = recordHookRun(texts, (line) => output.write('stdout', Buffer.from(`${line}\n`)), signal);
-  const returned = await hook.handler(recorded.input);
-  if (returned !== undefined)
-    throw new TypeError(
-      `the handler returned a value (${typeof returned}): it must return nothing, and change things by the methods of its input`,
-    );
+  await callHandler(hook.handler, recorded.input);
   const outputs = recorded.outputs();
   for (const [name, text] of Object.entries(outputs)) {
     if (text.length > MAX_OUTPUT_CHARACTERS)
