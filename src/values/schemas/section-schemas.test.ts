@@ -145,6 +145,11 @@ test.each([
   ['a type that does not exist', 'type: objekt', 'schema/type must be equal to one of the allowed values'],
   ['a reference to nothing', "$ref: '#/definitions/x'", '$ref "#/definitions/x" leads to no schema'],
   ['a reference to another file', "$ref: 'other.yaml'", 'leads out of the file'],
+  [
+    'a default that would lose digits',
+    'properties: {a: {default: {b: [9007199254740993]}}}',
+    'default/b/0: integers beyond 2^53',
+  ],
   ['a bad pattern', "properties: {a: {pattern: '('}}", "pattern '(' is no regular expression"],
 ])('a file that is no schema is refused by name: %s', (_case, text, reason) => {
   expect(() => schemasOf(text)).toThrow("load 'values' schema: openapi/values.yaml: ");

@@ -1,5 +1,6 @@
 import { messageOf, OperatorError } from '../../lib/errors.ts';
 import type { Json, JsonObject } from '../../lib/json.ts';
+import { exactJsonProblem } from '../exact-json.ts';
 import { isJsonMap } from '../merge.ts';
 import { parseYaml } from '../yaml.ts';
 import { closeObjects } from './close-objects.ts';
@@ -7,6 +8,7 @@ import { expandReferences } from './expand-references.ts';
 import { extendSchema } from './extend-schema.ts';
 import { requiredForHelm } from './required-for-helm.ts';
 import type { SchemaCheck } from './schema-check.ts';
+import { mapSubSchemas } from './sub-schemas.ts';
 import { ValuesSchema } from './values-schema.ts';
 
 /** The schemas of one section of values. Where there is none, nothing is checked and there are no defaults. */
@@ -58,8 +60,17 @@ function load(type: SchemaType, file: SchemaText | undefined): JsonObject | unde
       roundsIntegers: true,
     });
     if (value === null) return undefined;
-    return expandReferences(asMap(value));
+    const schema = expandReferences(asMap(value));
+    refuseRounded(schema);
+    return schema;
   });
+}
+
+/** Bounds are compared only, so they may be rounded; defaults become values. */
+function refuseRounded(schema: JsonObject): JsonObject {
+  const problem = exactJsonProblem(Object.hasOwn(schema, 'default') ? schema['default'] : null);
+  if (problem !== undefined) throw new OperatorError('VALUES_INVALID', `default${problem}`);
+  return mapSubSchemas(schema, refuseRounded);
 }
 
 function build(
