@@ -59,7 +59,13 @@ test('bin/addon-operator builds again when a source file is newer, several at on
   const later = new Date(Date.now() + 2_000);
   utimesSync(join(root, 'src/main.ts'), later, later);
   await execa(join(root, 'bin/addon-operator'));
-  expect(readdirSync(join(root, 'dist')).toSorted()).toEqual(['.stamp', 'main.d.ts', 'main.js', 'main.js.map', 'ui']);
+  expect(readdirSync(join(root, 'dist')).toSorted()).toEqual([
+    '.stamp',
+    'main.d.ts',
+    'main.js',
+    'main.js.map',
+    'ui',
+  ]);
   expect(readdirSync(root).filter((name) => name.startsWith('.build-'))).toEqual([]);
 });
 

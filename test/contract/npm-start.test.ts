@@ -85,7 +85,9 @@ test('every command of the end screen works when it is pasted, no second start d
   await command.until(/hello\.sh ran .*: hello from a new hook/);
 
   await run('sh', ['-c', broken]);
-  await command.until(/hook broken\.sh failed \(exit code \d+, attempt 1, next in 5 s\): .*something is wrong/);
+  await command.until(
+    /hook broken\.sh failed \(exit code \d+, attempt 1, next in 5 s\): .*something is wrong/,
+  );
   const queues = await run('sh', ['-c', lineWith(output, 'queue list')]);
   expect(queues.stdout).toContain('GlobalHookRun:main:onStartup:broken.sh');
   const readyBefore = command.output.split('module web is ready').length;
