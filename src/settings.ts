@@ -1,3 +1,4 @@
+import { HELM_SETTINGS } from './settings/helm-settings.ts';
 import { LEASE_SETTINGS } from './settings/lease-settings.ts';
 import { hidden, ownAnd, type Setting, setting, variable } from './settings/setting.ts';
 import {
@@ -126,13 +127,6 @@ export const SETTINGS = {
     'block',
     'What a failing module holds up: block (all behind it), isolate (only modules that require it).',
   ),
-  driftMode: setting(
-    'drift-mode',
-    'ADDON_OPERATOR_DRIFT_MODE',
-    wordType(['off', 'warn', 'heal']),
-    'off',
-    'What is done when others change objects of releases, unless module.yaml says so: off (nothing), warn, heal (change them back).',
-  ),
   keepsModuleObjects: setting(
     'module-objects',
     'ADDON_OPERATOR_MODULE_OBJECTS',
@@ -154,55 +148,7 @@ export const SETTINGS = {
     'doc-,_',
     'CRD files whose names begin so are ignored.',
   ),
-  helmHistoryMax: setting(
-    'helm-history-max',
-    'HELM_HISTORY_MAX',
-    countType,
-    '10',
-    'Revisions that helm keeps of a release; 0 keeps all.',
-  ),
-  helmTimeoutMs: setting(
-    'helm-timeout',
-    'HELM_TIMEOUT',
-    durationType,
-    '20m',
-    'Time limit of a helm operation.',
-  ),
-  helmIgnoreRelease: setting(
-    'helm-ignore-release',
-    'HELM_IGNORE_RELEASE',
-    textType,
-    '',
-    'Release that the clean-up of unknown releases spares.',
-  ),
-  purgesForeignReleases: setting(
-    'purge-foreign-releases',
-    'ADDON_OPERATOR_PURGE_FOREIGN_RELEASES',
-    booleanType,
-    'false',
-    'Let the clean-up after the first converge also remove releases without a module that others made.',
-  ),
-  helmBinPath: setting(
-    'helm-bin-path',
-    'HELM_BIN_PATH',
-    textType,
-    '',
-    'The helm executable; empty looks in PATH, then takes the pinned copy.',
-  ),
-  helmMonitorQps: setting(
-    'helm-monitor-kube-client-qps',
-    'HELM_MONITOR_KUBE_CLIENT_QPS',
-    rateType,
-    '5',
-    'API requests per second of the resource monitor.',
-  ),
-  helmMonitorBurst: setting(
-    'helm-monitor-kube-client-burst',
-    'HELM_MONITOR_KUBE_CLIENT_BURST',
-    countType,
-    '10',
-    'API requests of the resource monitor at once.',
-  ),
+  ...HELM_SETTINGS,
   isAdmissionServerEnabled: setting(
     'admission-server-enabled',
     'ADDON_OPERATOR_ADMISSION_SERVER_ENABLED',
