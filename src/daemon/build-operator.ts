@@ -18,12 +18,14 @@ import type { Module } from '../modules/module.ts';
 import { DynamicFlags } from '../operator/dynamic-flags.ts';
 import { taskHandler } from '../operator/handle-task.ts';
 import { HookExecution, type HookExecutionOptions } from '../operator/hook-execution.ts';
+import { noteHookRun } from '../operator/module-facts.ts';
 import { Operator } from '../operator/operator.ts';
 import { Pauses } from '../operator/pauses.ts';
 import { Schedules } from '../operator/schedules.ts';
 import { onSecretsChange } from '../operator/secret-changes.ts';
 import type { Task } from '../operator/tasks.ts';
 import { QueueSet } from '../queue/queue-set.ts';
+import type { TaskHandler } from '../queue/task-queue.ts';
 import type { Settings } from '../settings.ts';
 import type { ConfigMapStore } from '../values/config-map-store.ts';
 import type { ModuleName } from '../values/module-key.ts';
@@ -56,6 +58,8 @@ export interface BuildOptions {
   readonly redactor: Redactor;
   /** Aborts when the daemon stops. */
   readonly stop: AbortSignal;
+  /** Called when an attempt of a task begins, and when it ends. */
+  readonly onTask: () => void;
   /** What is started later is entered here. */
   readonly running: AsyncDisposableStack;
 }
@@ -147,8 +151,16 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
     },
     found.modules,
   );
-  const handle = withoutSecrets(taskHandler(operator), options.redactor);
+  const handle = createHandler(options, operator);
   return { operator, scheduleManager, pauses };
+}
+
+function createHandler({ redactor, onTask }: BuildOptions, operator: Operator): TaskHandler<Task> {
+  const handle = withoutSecrets(taskHandler(operator), redactor);
+  return (...attempt) => {
+    onTask();
+    return handle(...attempt).finally(() => onTask());
+  };
 }
 
 function find({ settings, host }: BuildOptions): Promise<FoundModules> {
@@ -247,7 +259,10 @@ function createExecution(
     hookMetrics,
     metrics,
     enabledModules: () => operator().enabledModules,
-    onEnd: () => base.helm.forgetReads(),
+    onEnd: (end) => {
+      base.helm.forgetReads();
+      noteHookRun(operator(), end);
+    },
     hookRunner: hookRunsOf({
       'in-process': base.inProcess,
       http: base.http,

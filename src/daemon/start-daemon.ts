@@ -5,6 +5,7 @@ import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import { warnAboutUnknownModules } from '../operator/handlers/apply-config.ts';
 import { shutDown, startUp } from '../operator/lifecycle.ts';
 import type { Operator } from '../operator/operator.ts';
+import type { LiveDeps } from '../operator/plan/live-changes.ts';
 import type { DaemonView } from '../server/daemon-view.ts';
 import { startHttpServer } from '../server/http-server.ts';
 import { ConfigMapEventLog } from '../settings/config-map-events-parameter.ts';
@@ -17,6 +18,7 @@ import { createHookMetrics, createMetrics } from './daemon-metrics.ts';
 import { startDebug } from './debug-endpoint.ts';
 import { createHookLoader } from './hook-parts.ts';
 import type { DaemonHost } from './host.ts';
+import { createModuleObjects, runModuleObjects } from './module-objects.ts';
 import { createView, STARTING_VIEW } from './operator-view.ts';
 import { withRedactedLog } from './secret-parts.ts';
 import { stopDaemon } from './stop-daemon.ts';
@@ -93,14 +95,13 @@ interface StartSignals {
 
 async function start(settings: Settings, given: DaemonHost, signals: StartSignals) {
   const { host, redactor } = withRedactedLog(given);
-  const { clock, log } = host;
   const { running, stop, abort, onLost } = signals;
   refuseUnsupported(settings);
   const built: { operator?: Operator; view: Pick<DaemonView, 'readiness' | 'convergeStatus'> } = {
     view: STARTING_VIEW,
   };
   const metrics = createMetrics(settings, () => built.operator);
-  const hookMetrics = createHookMetrics(log, metrics);
+  const hookMetrics = createHookMetrics(host.log, metrics);
   const httpPort = await startProbes(
     { settings, host, metrics, hookMetrics, view: () => built.view },
     running,
@@ -133,6 +134,7 @@ async function start(settings: Settings, given: DaemonHost, signals: StartSignal
   const configMap = createConfigMap(settings, host, base, () => configMapEvents.isOn);
   await loadPatiently(configMap, host, stop);
   const loader = createHookLoader({ host, metrics, stop, ...base }, stop);
+  const objects = createModuleObjects({ settings, host, base, operator: () => built.operator, redactor });
   const parts = await buildOperator({
     settings,
     host,
@@ -142,6 +144,7 @@ async function start(settings: Settings, given: DaemonHost, signals: StartSignal
     configMap,
     loader,
     redactor,
+    onTask: () => objects?.changed(),
     stop,
     running,
   });
@@ -151,25 +154,27 @@ async function start(settings: Settings, given: DaemonHost, signals: StartSignal
   built.operator = operator;
   // Before the queues: requests may come earlier than the first hook runs, but not before their hooks are loaded.
   await operator.deps.setWebhooks(operator.globalHooks, true, stop);
-  const view = createView({
-    operator,
-    clock,
-    helm: base.helm,
-    live: {
-      kube: base.cluster.helm,
-      find: (apiVersion, kind, signal) => base.cluster.discovery.find(apiVersion, kind, signal),
-      namespace: settings.namespace,
-    },
-    patcherAccess: base.cluster.patcherAccess,
-  });
+  const view = viewOf(settings, host, base, operator);
   built.view = view;
   await startDebug(settings, host, { view, redactor, pauses: parts.pauses, configMapEvents }, running);
   running.defer(() => shutDown(operator));
   startUp(operator, { stop, abort });
   startLoops(host, { ...parts, configMap, metrics, stop, running });
+  runModuleObjects(objects, host, stop, running);
   if (settings.watchesFiles)
     running.defer(watchFiles([settings.globalHooksDir, ...settings.modulesDirs], host, operator, stop));
   return { operator, httpPort };
+}
+
+function viewOf(
+  { namespace }: Settings,
+  { clock }: DaemonHost,
+  { helm, cluster }: BaseParts,
+  operator: Operator,
+): DaemonView {
+  const find: LiveDeps['find'] = (...wanted) => cluster.discovery.find(...wanted);
+  const live = { kube: cluster.helm, find, namespace };
+  return createView({ operator, clock, helm, live, patcherAccess: cluster.patcherAccess });
 }
 
 async function loadHooks(operator: Operator, metrics: OperatorMetrics, stop: AbortSignal): Promise<void> {

@@ -7,7 +7,7 @@ import { type ParsedOutputs, parseOutputs } from '../hooks/parse-outputs.ts';
 import type { HookRuns } from '../hooks/run-hook.ts';
 import type { PatchOperation as ObjectOperation } from '../kube/object-patch/patch-operation.ts';
 import type { Clock } from '../lib/clock.ts';
-import { OperatorError } from '../lib/errors.ts';
+import { messageOf, OperatorError } from '../lib/errors.ts';
 import { canonicalJson, type JsonObject } from '../lib/json.ts';
 import type { Logger } from '../lib/log.ts';
 import type { HookLabels, HookMetrics } from '../metrics/hook-metrics.ts';
@@ -35,7 +35,15 @@ export interface HookExecutionOptions {
   /** Follows the Secrets that values refer to now. */
   readonly followSecrets: () => Promise<void>;
   /** Called after every run of a hook, whatever came of it. */
-  readonly onEnd: () => void;
+  readonly onEnd: (end: HookRunEnd) => void;
+}
+
+export interface HookRunEnd {
+  readonly run: HookRun;
+  readonly startedAtMs: number;
+  readonly durationMs: number;
+  /** Why it failed; undefined after a success, and when the daemon stopped meanwhile. */
+  readonly error: string | undefined;
 }
 
 /** What one hook run changed for the rest of the daemon. */
@@ -81,6 +89,7 @@ export class HookExecution {
     const work = `${run.binding} ${hook.name}`;
     const startedMs = clock.now();
     log.debug({}, 'hook started');
+    let error: string | undefined;
     try {
       const contexts = this.#bindingContexts(run, log);
       const visible = this.#visibleValues(run);
@@ -106,9 +115,13 @@ export class HookExecution {
       this.#idempotencyKeys.succeeded(task, work);
       log.info({ durationMs: clock.now() - startedMs }, 'hook finished');
       return effects;
+    } catch (cause) {
+      if (!signal.aborted) error = messageOf(cause);
+      throw cause;
     } finally {
-      this.#options.onEnd();
-      metrics.hookRun(labels, (clock.now() - startedMs) / 1_000);
+      const durationMs = clock.now() - startedMs;
+      this.#options.onEnd({ run, startedAtMs: startedMs, durationMs, error });
+      metrics.hookRun(labels, durationMs / 1_000);
     }
   }
 

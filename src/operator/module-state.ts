@@ -1,4 +1,5 @@
 import type { Module } from '../modules/module.ts';
+import type { HookRunFacts, ReleaseFacts } from '../status/module-facts.ts';
 import type { HookRuntime } from './hook-runtime.ts';
 import { Synchronization } from './synchronization.ts';
 import type { ConvergeEvent } from './tasks.ts';
@@ -37,6 +38,10 @@ export interface ModuleState {
   lastError: string;
   /** The last attempt of a ModuleRun that ended; undefined before. */
   lastRun: LastRun | undefined;
+  /** What was deployed last; undefined before. */
+  release: ReleaseFacts | undefined;
+  /** The last run of each binding of its hooks, the newest first; at most ten. */
+  hookRuns: readonly HookRunFacts[];
 }
 
 export interface LastRun {
@@ -58,6 +63,8 @@ export function newModuleState(module: Module): ModuleState {
     isReleaseKept: false,
     lastError: '',
     lastRun: undefined,
+    release: undefined,
+    hookRuns: [],
   };
 }
 

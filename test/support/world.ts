@@ -82,6 +82,8 @@ export class World {
       'prometheus-listen-address': '127.0.0.1',
       'prometheus-listen-port': '0',
       'shutdown-grace': '2s',
+      // Modules have no namespace: worlds would meet each other in them.
+      'module-objects': 'false',
       ...this.#options.flags,
     };
   }

@@ -155,7 +155,7 @@ async function runHelmPhase(
         isUnmanaged: operator.deps.configMapContent().maintenance.has(module.key),
       };
       state.helmActivation = task.event ?? '';
-      await releases.deploy(module, visibleToHelm(values, module.name), options, signal);
+      state.release = await releases.deploy(module, visibleToHelm(values, module.name), options, signal);
       metrics.moduleHelm(
         { module: module.name, activation: state.helmActivation },
         (clock.now() - helmStartedMs) / 1_000,

@@ -1,0 +1,51 @@
+import { messageOf } from '../lib/errors.ts';
+import type { Redactor } from '../lib/redactor.ts';
+import { moduleFacts } from '../operator/module-facts.ts';
+import type { Operator } from '../operator/operator.ts';
+import type { Settings } from '../settings.ts';
+import type { ModuleFacts } from '../status/module-facts.ts';
+import { ModuleObjects } from '../status/module-objects.ts';
+import type { BaseParts } from './base-parts.ts';
+import type { DaemonHost } from './host.ts';
+
+export interface ModuleObjectsPartOptions {
+  readonly settings: Settings;
+  readonly host: DaemonHost;
+  readonly base: BaseParts;
+  readonly operator: () => Operator | undefined;
+  readonly redactor: Redactor;
+}
+
+/** The mirror of modules in the cluster; undefined when the settings switch it off. Nothing runs yet. */
+export function createModuleObjects(options: ModuleObjectsPartOptions): ModuleObjects | undefined {
+  const { settings, host, base, operator, redactor } = options;
+  if (!settings.keepsModuleObjects) return undefined;
+  return new ModuleObjects({
+    kube: base.cluster.monitor,
+    reflectors: base.reflectors,
+    clock: host.clock,
+    log: host.log,
+    namespace: settings.namespace,
+    configMapName: settings.configMapName,
+    facts: () => {
+      const known = operator();
+      if (known === undefined) return [];
+      // The same shape comes back: only texts are replaced.
+      return redactor.data(moduleFacts(known)) as readonly ModuleFacts[];
+    },
+  });
+}
+
+/** Runs the mirror, if there is one, until the daemon stops. */
+export function runModuleObjects(
+  objects: ModuleObjects | undefined,
+  { log }: DaemonHost,
+  stop: AbortSignal,
+  running: AsyncDisposableStack,
+): void {
+  if (objects === undefined) return;
+  const ended = objects.run(stop).catch((error: unknown) => {
+    if (!stop.aborted) log.error({ error: messageOf(error) }, 'Module objects are not kept any more');
+  });
+  running.defer(() => ended);
+}

@@ -1,0 +1,153 @@
+import { hasStatus, type KubeClient } from '../kube/kube-client.ts';
+import type { Clock } from '../lib/clock.ts';
+import { messageOf } from '../lib/errors.ts';
+import type { Logger } from '../lib/log.ts';
+import { MODULE_API_VERSION, MODULES } from './module-crd.ts';
+import type { EventReason, ModuleEvent } from './module-events.ts';
+import type { ModuleObject } from './module-object.ts';
+
+export interface EventRecorderOptions {
+  readonly kube: KubeClient;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** The operator that reports, `<namespace>/<ConfigMap>`. */
+  readonly instance: string;
+}
+
+/** Events about objects without a namespace have to be here. */
+const EVENTS = '/api/v1/namespaces/default/events';
+/** The same thing again within this time is counted on the Event that is there. */
+const SERIES_MS = 10 * 60_000;
+const BURST = 25;
+const REFILL_MS = 60_000;
+const PAUSE_AFTER_REFUSAL_MS = 5 * 60_000;
+
+interface Series {
+  readonly name: string;
+  readonly message: string;
+  count: number;
+  lastMs: number;
+}
+
+interface ModuleRecord {
+  readonly series: Map<EventReason, Series>;
+  tokens: number;
+  refilledAtMs: number;
+}
+
+/**
+ * Writes Events about Modules. Repetitions become a count, and no module gets more than 25 writes at once and one a minute
+ * after that. Nothing depends on an Event: what cannot be written is told once and left out.
+ */
+export class EventRecorder {
+  readonly #options: EventRecorderOptions;
+  readonly #modules = new Map<string, ModuleRecord>();
+  #pausedUntilMs = 0;
+  #isRefusalTold = false;
+
+  constructor(options: EventRecorderOptions) {
+    this.#options = options;
+  }
+
+  /** Writes one Event. @throws `signal.reason` on abort, nothing else */
+  async record(object: ModuleObject, event: ModuleEvent, signal: AbortSignal): Promise<void> {
+    const { clock, log } = this.#options;
+    const nowMs = clock.now();
+    const record = this.#recordOf(object.name, nowMs);
+    const known = record.series.get(event.reason);
+    const isSame = known?.message === event.message && nowMs - known.lastMs < SERIES_MS;
+    if (isSame) Object.assign(known, { count: known.count + 1, lastMs: nowMs });
+    if (nowMs < this.#pausedUntilMs || !takeToken(record, nowMs)) return;
+    try {
+      if (isSame && (await this.#count(known, signal))) return;
+      record.series.set(event.reason, await this.#create(object, event, nowMs, signal));
+      this.#isRefusalTold = false;
+    } catch (error) {
+      signal.throwIfAborted();
+      this.#pausedUntilMs = nowMs + PAUSE_AFTER_REFUSAL_MS;
+      const level = this.#isRefusalTold ? 'debug' : 'warn';
+      this.#isRefusalTold = true;
+      log[level]({ error: messageOf(error) }, 'Events about modules cannot be written, they are left out');
+    }
+  }
+
+  /** A module is gone. */
+  forget(module: string): void {
+    this.#modules.delete(module);
+  }
+
+  #recordOf(module: string, nowMs: number): ModuleRecord {
+    const known = this.#modules.get(module);
+    if (known !== undefined) return known;
+    const record = { series: new Map<EventReason, Series>(), tokens: BURST, refilledAtMs: nowMs };
+    this.#modules.set(module, record);
+    return record;
+  }
+
+  /** Returns whether the Event was still there. */
+  async #count({ name, count, lastMs }: Series, signal: AbortSignal): Promise<boolean> {
+    try {
+      await this.#options.kube.request(
+        {
+          method: 'PATCH',
+          path: `${EVENTS}/${name}`,
+          contentType: 'application/merge-patch+json',
+          body: { count, lastTimestamp: timeOf(lastMs) },
+        },
+        signal,
+      );
+      return true;
+    } catch (error) {
+      if (hasStatus(error, 404)) return false;
+      throw error;
+    }
+  }
+
+  async #create(
+    { name: module, uid, resourceVersion }: ModuleObject,
+    { type, reason, message }: ModuleEvent,
+    nowMs: number,
+    signal: AbortSignal,
+  ): Promise<Series> {
+    const name = `${module.slice(0, 200)}.${nowMs.toString(16)}.${reason.toLowerCase()}`;
+    const time = timeOf(nowMs);
+    const body = {
+      apiVersion: 'v1',
+      kind: 'Event',
+      metadata: { name, namespace: 'default' },
+      involvedObject: {
+        apiVersion: MODULE_API_VERSION,
+        kind: MODULES.kind,
+        name: module,
+        uid,
+        resourceVersion,
+      },
+      type,
+      reason,
+      message,
+      count: 1,
+      firstTimestamp: time,
+      lastTimestamp: time,
+      source: { component: 'addon-operator' },
+      reportingComponent: 'addon-operator',
+      reportingInstance: this.#options.instance,
+    };
+    await this.#options.kube.request({ method: 'POST', path: EVENTS, body }, signal);
+    return { name, message, count: 1, lastMs: nowMs };
+  }
+}
+
+function takeToken(record: ModuleRecord, nowMs: number): boolean {
+  const refill = Math.floor(Math.max(0, nowMs - record.refilledAtMs) / REFILL_MS);
+  if (refill > 0) {
+    record.tokens = Math.min(BURST, record.tokens + refill);
+    record.refilledAtMs += refill * REFILL_MS;
+  }
+  if (record.tokens === 0) return false;
+  record.tokens -= 1;
+  return true;
+}
+
+function timeOf(epochMs: number): string {
+  return new Date(epochMs).toISOString().replace(/\.\d+Z$/u, 'Z');
+}

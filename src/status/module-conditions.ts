@@ -1,0 +1,121 @@
+import type { ModuleFacts } from './module-facts.ts';
+
+export type ConditionType = 'Enabled' | 'Ready' | 'Progressing' | 'Drifted' | 'Stalled';
+
+/** What is true of a module, in the form Kubernetes uses everywhere. */
+export interface Condition {
+  readonly type: ConditionType;
+  readonly status: 'True' | 'False' | 'Unknown';
+  /** One word in CamelCase. */
+  readonly reason: string;
+  readonly message: string;
+}
+
+const MAX_MESSAGE_LENGTH = 1_024;
+
+/** All five conditions, in a fixed order. */
+export function conditionsOf(facts: ModuleFacts): readonly Condition[] {
+  return [enabled(facts), ready(facts), progressing(facts), drifted(facts), stalled(facts)].map(
+    (condition) => ({ ...condition, message: bounded(condition.message) }),
+  );
+}
+
+/** A text that fits into a status. */
+export function bounded(text: string): string {
+  return text.length <= MAX_MESSAGE_LENGTH ? text : `${text.slice(0, MAX_MESSAGE_LENGTH - 1)}…`;
+}
+
+function enabled({ explanation: { status, isEnabled, source, reason } }: ModuleFacts): Condition {
+  if (status === 'undecided')
+    return { type: 'Enabled', status: 'Unknown', reason: 'NotDecided', message: reason };
+  return {
+    type: 'Enabled',
+    status: isEnabled ? 'True' : 'False',
+    reason: source === null ? 'Decided' : camelCase(source),
+    message: reason,
+  };
+}
+
+function ready({ explanation, isDeployed }: ModuleFacts): Condition {
+  const { status, failure, pause } = explanation;
+  const not = (reason: string, message: string): Condition => ({
+    type: 'Ready',
+    status: 'False',
+    reason,
+    message,
+  });
+  switch (status) {
+    case 'undecided':
+      return { type: 'Ready', status: 'Unknown', reason: 'NotDecided', message: explanation.reason };
+    case 'disabled':
+      return not('Disabled', 'The module is disabled');
+    case 'deleting':
+      return not('Deleting', failure?.error ?? 'The module is disabled and being deleted');
+    case 'starting':
+      return not('Progressing', explanation.waitsFor[0] ?? 'The module is being run');
+    case 'failing':
+    case 'isolated':
+      return not(failureReason(explanation), failure?.error ?? 'A module that it requires fails');
+    case 'paused':
+      return isDeployed
+        ? { type: 'Ready', status: 'True', reason: 'Paused', message: `Paused: ${pause?.reason ?? ''}` }
+        : not('Paused', `Paused before it was run to its end: ${pause?.reason ?? ''}`);
+    case 'ready':
+      return { type: 'Ready', status: 'True', reason: 'Succeeded', message: 'The last run succeeded' };
+  }
+}
+
+function progressing({ explanation: { status, failure } }: ModuleFacts): Condition {
+  const says = (isSo: boolean, reason: string, message: string): Condition => ({
+    type: 'Progressing',
+    status: isSo ? 'True' : 'False',
+    reason,
+    message,
+  });
+  if (status === 'starting' || status === 'undecided')
+    return says(true, 'Running', 'The module is being run or waits for its turn');
+  if (status === 'deleting') return says(true, 'Deleting', 'The module is being deleted');
+  if (status === 'failing' && failure !== null)
+    return says(true, 'Retrying', `${failure.attempts} attempts failed, the next one follows`);
+  return says(false, 'Idle', 'There is nothing to be done');
+}
+
+function drifted({ explanation: { drift } }: ModuleFacts): Condition {
+  if (drift === null || drift.mode === 'off')
+    return { type: 'Drifted', status: 'Unknown', reason: 'NotWatched', message: 'Nobody looks for drift' };
+  if (drift.objects.length === 0)
+    return {
+      type: 'Drifted',
+      status: 'False',
+      reason: 'InSync',
+      message: 'Objects are as helm applied them',
+    };
+  const objects = drift.objects.map(({ resource, fields }) => `${resource}: ${fields.join(', ')}`);
+  return { type: 'Drifted', status: 'True', reason: 'ChangedByOthers', message: objects.join('; ') };
+}
+
+function stalled({ explanation }: ModuleFacts): Condition {
+  const { status, failure, pause } = explanation;
+  const is = (reason: string, message: string): Condition => ({
+    type: 'Stalled',
+    status: 'True',
+    reason,
+    message,
+  });
+  if (status === 'paused') return is('Paused', `Paused: ${pause?.reason ?? ''}`);
+  if (status === 'failing' || status === 'isolated' || failure !== null)
+    return is(failureReason(explanation), failure?.error ?? 'A module that it requires fails');
+  return { type: 'Stalled', status: 'False', reason: 'NotStalled', message: 'Nothing holds the module up' };
+}
+
+function failureReason({ status, failure }: ModuleFacts['explanation']): string {
+  return status === 'isolated' && failure === null ? 'RequirementFailed' : 'RunFailed';
+}
+
+/** `config-map` → `ConfigMap`. */
+function camelCase(words: string): string {
+  return words
+    .split(/[^a-zA-Z0-9]+/u)
+    .map((word) => `${word.charAt(0).toUpperCase()}${word.slice(1)}`)
+    .join('');
+}

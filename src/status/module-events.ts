@@ -1,0 +1,87 @@
+import { isObject } from '../lib/json.ts';
+import { bounded, type ConditionType } from './module-conditions.ts';
+import type { ModuleStatusFields } from './module-status.ts';
+
+export type EventReason =
+  | 'Enabled'
+  | 'Disabled'
+  | 'Deployed'
+  | 'Failed'
+  | 'HookFailed'
+  | 'Drifted'
+  | 'DriftEnded';
+
+/** Something that happened to a module and that a user should notice. */
+export interface ModuleEvent {
+  readonly type: 'Normal' | 'Warning';
+  readonly reason: EventReason;
+  readonly message: string;
+}
+
+/**
+ * What happened between two statuses of a module. The first one is what stands in the cluster, so that a restarted daemon
+ * repeats nothing.
+ */
+export function eventsBetween(before: unknown, after: ModuleStatusFields): readonly ModuleEvent[] {
+  const old = isObject(before) ? before : {};
+  return [...enablement(old, after), ...runs(old, after), ...hooks(old, after), ...drift(old, after)].map(
+    (event) => ({ ...event, message: bounded(event.message) }),
+  );
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function enablement(old: Fields, { conditions, enablement: { reason } }: ModuleStatusFields): ModuleEvent[] {
+  const now = conditions.find(({ type }) => type === 'Enabled')?.status;
+  const was = conditionOf(old, 'Enabled')?.['status'];
+  if (now === 'True' && was !== 'True')
+    return [{ type: 'Normal', reason: 'Enabled', message: `The module is enabled: ${reason}` }];
+  if (now === 'False' && was === 'True')
+    return [{ type: 'Normal', reason: 'Disabled', message: `The module is disabled: ${reason}` }];
+  return [];
+}
+
+function runs(old: Fields, { release, lastError, failedAttempts }: ModuleStatusFields): ModuleEvent[] {
+  const events: ModuleEvent[] = [];
+  const revision = isObject(old['release']) ? old['release']['revision'] : undefined;
+  if (release !== undefined && release.revision !== revision) {
+    const message = `Revision ${release.revision} of release ${release.name} is deployed`;
+    events.push({ type: 'Normal', reason: 'Deployed', message });
+  }
+  const isNew = failedAttempts !== old['failedAttempts'] || lastError !== old['lastError'];
+  if (lastError !== undefined && isNew)
+    events.push({ type: 'Warning', reason: 'Failed', message: lastError });
+  return events;
+}
+
+function hooks(old: Fields, { hookRuns = [] }: ModuleStatusFields): ModuleEvent[] {
+  const known = (Array.isArray(old['hookRuns']) ? old['hookRuns'] : []).filter(isObject);
+  return hookRuns
+    .filter(({ result }) => result === 'failure')
+    .filter(
+      ({ hook, binding, startedAt }) =>
+        !known.some(
+          (run) => run['hook'] === hook && run['binding'] === binding && run['startedAt'] === startedAt,
+        ),
+    )
+    .map(({ hook, binding, error }) => ({
+      type: 'Warning',
+      reason: 'HookFailed',
+      message: `Hook ${hook} (${binding}) failed: ${error ?? ''}`,
+    }));
+}
+
+function drift(old: Fields, { conditions }: ModuleStatusFields): ModuleEvent[] {
+  const now = conditions.find(({ type }) => type === 'Drifted');
+  const was = conditionOf(old, 'Drifted');
+  if (now?.status === 'True' && (was?.['status'] !== 'True' || was['message'] !== now.message))
+    return [{ type: 'Warning', reason: 'Drifted', message: `Changed by others: ${now.message}` }];
+  if (now?.status === 'False' && was?.['status'] === 'True')
+    return [{ type: 'Normal', reason: 'DriftEnded', message: now.message }];
+  return [];
+}
+
+function conditionOf({ conditions }: Fields, type: ConditionType): Fields | undefined {
+  const known: readonly unknown[] = Array.isArray(conditions) ? conditions : [];
+  return known.filter(isObject).find((condition) => condition['type'] === type);
+}

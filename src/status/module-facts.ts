@@ -1,0 +1,30 @@
+import type { ModuleExplanation } from './module-explanation.ts';
+
+/** One run of a hook. */
+export interface HookRunFacts {
+  readonly hook: string;
+  /** The kind of binding it ran for, such as `beforeHelm`. */
+  readonly binding: string;
+  readonly startedAtMs: number;
+  readonly durationMs: number;
+  /** Why it failed; undefined after a success. */
+  readonly error: string | undefined;
+}
+
+/** What is known of a module's release without asking the cluster. */
+export interface ReleaseFacts {
+  readonly revision: number;
+  /** Of chart and values; undefined for a release that says nothing about it. */
+  readonly digest: string | undefined;
+}
+
+/** What a Module object is made from. */
+export interface ModuleFacts {
+  readonly explanation: Omit<ModuleExplanation, 'release'>;
+  /** Undefined until the daemon has dealt with the release. */
+  readonly release: ReleaseFacts | undefined;
+  /** The module ran to its end since it was enabled, and nothing is known to have failed since. */
+  readonly isDeployed: boolean;
+  /** The newest first, one for each binding of a hook. */
+  readonly hookRuns: readonly HookRunFacts[];
+}

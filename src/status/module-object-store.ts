@@ -1,0 +1,80 @@
+import type { KubeObject } from '../kube/kube-object.ts';
+import type { ReflectorEvent, ReflectorSink } from '../kube/reflector-sink.ts';
+import { type ModuleObject, readModuleObject } from './module-object.ts';
+
+/** A Module appeared, changed, or went: then `after` is undefined. */
+export type ModuleObjectListener = (
+  name: string,
+  before: ModuleObject | undefined,
+  after: ModuleObject | undefined,
+) => void;
+
+/** The Modules of the cluster for whoever reads them, such as annotations that ask for an operation. */
+export interface ModuleObjectsView {
+  get(name: string): ModuleObject | undefined;
+  /** Of all operators. */
+  readonly all: readonly ModuleObject[];
+  /** Tells of every change from now on, whoever made it; the returned function ends that. */
+  onChange(listener: ModuleObjectListener): () => void;
+}
+
+/** The Modules of the cluster, kept up to date by one watch. */
+export class ModuleObjectStore implements ModuleObjectsView, ReflectorSink {
+  readonly #objects = new Map<string, ModuleObject>();
+  readonly #listeners = new Set<ModuleObjectListener>();
+  #staged: readonly ModuleObject[] = [];
+
+  get(name: string): ModuleObject | undefined {
+    return this.#objects.get(name);
+  }
+
+  get all(): readonly ModuleObject[] {
+    return [...this.#objects.values()];
+  }
+
+  onChange(listener: ModuleObjectListener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Takes what the API server answered to a write, which the watch brings only later. */
+  put(object: KubeObject): ModuleObject {
+    const after = readModuleObject(object);
+    const before = this.#objects.get(after.name);
+    this.#objects.set(after.name, after);
+    this.#tell(after.name, before, after);
+    return after;
+  }
+
+  async stage(objects: readonly KubeObject[]): Promise<void> {
+    this.#staged = [...this.#staged, ...objects.map(readModuleObject)];
+  }
+
+  discard(): void {
+    this.#staged = [];
+  }
+
+  commit(): void {
+    for (const object of this.#staged) {
+      this.#objects.set(object.name, object);
+      this.#tell(object.name, undefined, object);
+    }
+    this.#staged = [];
+  }
+
+  async apply(event: ReflectorEvent): Promise<void> {
+    if (event.type !== 'Deleted') {
+      this.put(event.object);
+      return;
+    }
+    // Cluster-scoped: the key is a slash and the name.
+    const name = event.key.slice(1);
+    const before = this.#objects.get(name);
+    if (this.#objects.delete(name)) this.#tell(name, before, undefined);
+  }
+
+  #tell(name: string, before: ModuleObject | undefined, after: ModuleObject | undefined): void {
+    if (before !== undefined && before.resourceVersion === after?.resourceVersion) return;
+    for (const listener of this.#listeners) listener(name, before, after);
+  }
+}

@@ -1,0 +1,255 @@
+import { hasStatus, KubeApiError, type KubeClient, type KubeRequest } from '../kube/kube-client.ts';
+import { type KubeObject, resourcePath } from '../kube/kube-object.ts';
+import type { SharedReflectors } from '../kube/reflector-sink.ts';
+import type { Clock } from '../lib/clock.ts';
+import { messageOf } from '../lib/errors.ts';
+import { isObject } from '../lib/json.ts';
+import type { Logger } from '../lib/log.ts';
+import { EventRecorder } from './event-recorder.ts';
+import { installModuleCrd } from './install-module-crd.ts';
+import { MODULE_API_VERSION, MODULES } from './module-crd.ts';
+import { eventsBetween } from './module-events.ts';
+import type { ModuleFacts } from './module-facts.ts';
+import { type ModuleObject, NAMESPACE_LABEL, OPERATOR_ANNOTATION } from './module-object.ts';
+import { ModuleObjectStore, type ModuleObjectsView } from './module-object-store.ts';
+import { moduleStatus } from './module-status.ts';
+import { statusChange } from './status-change.ts';
+
+export interface ModuleObjectsOptions {
+  readonly kube: KubeClient;
+  readonly reflectors: SharedReflectors;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Where the operator and its ConfigMap are: who owns the objects. */
+  readonly namespace: string;
+  readonly configMapName: string;
+  /** All known modules, with texts of Secrets taken out. */
+  readonly facts: () => readonly ModuleFacts[];
+}
+
+const FIELD_MANAGER = 'addon-operator';
+/** From a change until it is written: what happens meanwhile is written with it. */
+const COALESCE_MS = 1_000;
+/** How often modules are looked at although no task began or ended. */
+const LOOK_MS = 10_000;
+/** At least so long times of runs wait that tell nothing new. */
+const CHATTER_MS = 30_000;
+/** After a refusal. */
+const PAUSE_MS = 5 * 60_000;
+const SERVED_TRIES = 100;
+const SERVED_PAUSE_MS = 100;
+
+/**
+ * Mirrors each module as a Module object, and tells in Events what happened to it. It works beside the queues, and nothing
+ * waits for it: what the cluster refuses is told once and tried again after five minutes.
+ */
+export class ModuleObjects {
+  readonly #options: ModuleObjectsOptions;
+  readonly #store = new ModuleObjectStore();
+  readonly #recorder: EventRecorder;
+  readonly #operator: string;
+  readonly #writtenAtMs = new Map<string, number>();
+  readonly #foreign = new Set<string>();
+  #wake = new AbortController();
+  #isTold = false;
+
+  constructor(options: ModuleObjectsOptions) {
+    this.#options = options;
+    const { kube, clock, log, namespace, configMapName } = options;
+    this.#operator = `${namespace}/${configMapName}`;
+    this.#recorder = new EventRecorder({ kube, clock, log, instance: this.#operator });
+  }
+
+  /** What is in the cluster; empty until `run` has read it. */
+  get objects(): ModuleObjectsView {
+    return this.#store;
+  }
+
+  /** Something may be different now. Costs nothing; returns at once. */
+  changed(): void {
+    this.#wake.abort();
+  }
+
+  /** Keeps the objects up to date. Rejects with `signal.reason` on abort, and never otherwise. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    this.#store.onChange(() => this.changed());
+    let isWatching = false;
+    for (;;) {
+      try {
+        const isNew = await installModuleCrd(this.#options.kube, signal);
+        if (!isWatching) await this.#watch(isNew, signal);
+        isWatching = true;
+        for (;;) {
+          await this.#sync(signal);
+          this.#isTold = false;
+          await this.#untilChanged(signal);
+        }
+      } catch (error) {
+        signal.throwIfAborted();
+        const pauseMs = isRefusal(error) ? PAUSE_MS : LOOK_MS;
+        this.#tell(error, pauseMs);
+        await clock.sleep(pauseMs, signal);
+      }
+    }
+  }
+
+  /** @param isNew the definition was written a moment ago: a server that knows no Modules yet is asked again */
+  async #watch(isNew: boolean, signal: AbortSignal): Promise<void> {
+    const { reflectors, clock } = this.#options;
+    for (let tries = 1; ; tries += 1) {
+      try {
+        await reflectors.subscribe({ resource: MODULES }, this.#store, signal);
+        return;
+      } catch (error) {
+        if (!isNew || !hasStatus(error, 404) || tries === SERVED_TRIES) throw error;
+      }
+      await clock.sleep(SERVED_PAUSE_MS, signal);
+    }
+  }
+
+  async #untilChanged(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    try {
+      await clock.sleep(LOOK_MS, AbortSignal.any([signal, this.#wake.signal]));
+    } catch {
+      signal.throwIfAborted();
+    }
+    await clock.sleep(COALESCE_MS, signal);
+    this.#wake = new AbortController();
+  }
+
+  async #sync(signal: AbortSignal): Promise<void> {
+    const facts = this.#options.facts();
+    for (const one of facts) await this.#syncOne(one, signal);
+    const known = new Set(facts.map(({ explanation }) => explanation.module));
+    for (const object of this.#store.all)
+      if (object.operator === this.#operator && !known.has(object.name)) await this.#remove(object, signal);
+  }
+
+  async #syncOne(facts: ModuleFacts, signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    const { module } = facts.explanation;
+    const isNew = this.#store.get(module) === undefined;
+    try {
+      const object = await this.#ownObject(module, signal);
+      if (object === undefined) return;
+      const nowMs = clock.now();
+      const { generation, status: before } = object;
+      const status = moduleStatus(facts, { nowMs, operator: this.#operator, generation, before });
+      const change = statusChange(status, before);
+      if (change === 'none') return;
+      if (change === 'chatter' && nowMs - (this.#writtenAtMs.get(module) ?? 0) < CHATTER_MS) return;
+      this.#writtenAtMs.set(module, nowMs);
+      const metadata = { name: module, uid: object.uid };
+      const written = await this.#request(
+        {
+          method: 'PATCH',
+          path: resourcePath(MODULES, undefined, module, 'status'),
+          query: { fieldManager: FIELD_MANAGER, force: 'true' },
+          contentType: 'application/apply-patch+yaml',
+          body: { apiVersion: MODULE_API_VERSION, kind: MODULES.kind, metadata, status },
+        },
+        module,
+        signal,
+      );
+      for (const event of eventsBetween(before, status)) await this.#recorder.record(written, event, signal);
+    } catch (error) {
+      // A new object is refused so when the definition is missing.
+      if (isNew && hasStatus(error, 404)) throw error;
+      this.#passOver(module, error);
+    }
+  }
+
+  /** The object of a module, made when it is missing; undefined when it belongs to another operator. */
+  async #ownObject(module: string, signal: AbortSignal): Promise<ModuleObject | undefined> {
+    const object = this.#store.get(module);
+    const { namespace, log } = this.#options;
+    const labels = { 'app.kubernetes.io/managed-by': 'addon-operator', [NAMESPACE_LABEL]: namespace };
+    const marks = { labels, annotations: { [OPERATOR_ANNOTATION]: this.#operator } };
+    if (object === undefined) {
+      const metadata = { name: module, ...marks };
+      const body = { apiVersion: MODULE_API_VERSION, kind: MODULES.kind, metadata };
+      const query = { fieldManager: FIELD_MANAGER };
+      return await this.#request(
+        { method: 'POST', path: resourcePath(MODULES), query, body },
+        module,
+        signal,
+      );
+    }
+    if (object.operator === undefined) {
+      const { resourceVersion } = object;
+      return await this.#request(
+        {
+          method: 'PATCH',
+          path: resourcePath(MODULES, undefined, module),
+          query: { fieldManager: FIELD_MANAGER },
+          contentType: 'application/merge-patch+json',
+          body: { metadata: { resourceVersion, ...marks } },
+        },
+        module,
+        signal,
+      );
+    }
+    if (object.operator === this.#operator) {
+      this.#foreign.delete(module);
+      return object;
+    }
+    if (!this.#foreign.has(module))
+      log.warn(
+        { module, operator: object.operator, annotation: OPERATOR_ANNOTATION },
+        'Module object belongs to another operator and is not written; delete it if that operator is gone',
+      );
+    this.#foreign.add(module);
+    return undefined;
+  }
+
+  async #remove({ name, uid, isDeleting }: ModuleObject, signal: AbortSignal): Promise<void> {
+    this.#recorder.forget(name);
+    this.#writtenAtMs.delete(name);
+    if (isDeleting) return;
+    try {
+      await this.#options.kube.request(
+        {
+          method: 'DELETE',
+          path: resourcePath(MODULES, undefined, name),
+          body: { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid } },
+        },
+        signal,
+      );
+    } catch (error) {
+      this.#passOver(name, error);
+    }
+  }
+
+  async #request(request: KubeRequest, module: string, signal: AbortSignal): Promise<ModuleObject> {
+    return this.#store.put(asKubeObject(await this.#options.kube.request(request, signal), module));
+  }
+
+  /** What concerns one object only: somebody was faster, or it is gone. The watch tells what there is now. */
+  #passOver(module: string, error: unknown): void {
+    if (![404, 409, 422].some((status) => hasStatus(error, status))) throw error;
+    this.#options.log.debug({ module, error: messageOf(error) }, 'Module object is written later');
+  }
+
+  #tell(error: unknown, retryAfterMs: number): void {
+    // An API server that is away is told of by those who need it.
+    const level = this.#isTold || !isRefusal(error) ? 'debug' : 'warn';
+    if (isRefusal(error)) this.#isTold = true;
+    this.#options.log[level](
+      { error: messageOf(error), retryAfterMs },
+      'Module objects cannot be kept up to date; modules run all the same',
+    );
+  }
+}
+
+/** The answer will be the same for as long as nobody changes permissions or definitions. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof KubeApiError && error.status < 500 && error.status !== 429;
+}
+
+function asKubeObject(answer: unknown, name: string): KubeObject {
+  const object = isObject(answer) ? answer : {};
+  const metadata = isObject(object['metadata']) ? object['metadata'] : {};
+  return { ...object, metadata: { name, ...metadata } };
+}

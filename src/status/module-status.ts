@@ -1,0 +1,140 @@
+import { isObject } from '../lib/json.ts';
+import { bounded, type Condition, conditionsOf } from './module-conditions.ts';
+import type { ModuleFacts, ReleaseFacts } from './module-facts.ts';
+
+export type ModulePhase = 'Init' | 'Progressing' | 'Succeeded' | 'Failed' | 'Deleting';
+
+/** A condition as it stands in an object; times are RFC 3339 in UTC. */
+export interface DatedCondition extends Condition {
+  readonly lastTransitionTime: string;
+  readonly observedGeneration: number;
+}
+
+/** What the operator writes into the status of a Module. What there is not is absent. */
+export interface ModuleStatusFields {
+  readonly observedGeneration: number;
+  readonly operator: string;
+  readonly phase?: ModulePhase;
+  readonly enablement: { readonly enabled: boolean; readonly source?: string; readonly reason: string };
+  readonly version?: string;
+  readonly release?: { readonly name: string; readonly revision: number; readonly digest?: string };
+  readonly lastError?: string;
+  readonly failedAttempts?: number;
+  readonly nextRetry?: string;
+  readonly lastReconcileTime?: string;
+  readonly lastRun?: { readonly startedAt: string; readonly durationMs: number; readonly result: string };
+  readonly hookRuns?: readonly HookRunStatus[];
+  readonly conditions: readonly DatedCondition[];
+}
+
+export interface HookRunStatus {
+  readonly hook: string;
+  readonly binding: string;
+  readonly startedAt: string;
+  readonly durationMs: number;
+  readonly result: 'success' | 'failure';
+  readonly error?: string;
+}
+
+/** What a status is written for. */
+export interface StatusContext {
+  readonly nowMs: number;
+  /** Namespace and ConfigMap of the operator. */
+  readonly operator: string;
+  readonly generation: number;
+  /** The status as it is in the cluster, whoever wrote it. */
+  readonly before: unknown;
+}
+
+const MAX_HOOK_RUNS = 10;
+
+/**
+ * The status of a module. What the daemon does not know yet, such as the release right after its start, and the times of
+ * conditions that did not change, stay as they were.
+ */
+export function moduleStatus(facts: ModuleFacts, context: StatusContext): ModuleStatusFields {
+  const { explanation, hookRuns } = facts;
+  const { isEnabled, source, reason, version, failure, lastRun } = explanation;
+  const before = isObject(context.before) ? context.before : {};
+  const phase = phaseOf(facts);
+  const release = releaseOf(facts, before['release']);
+  const lastReconcileTime = lastRun?.startedAt ?? textOf(before['lastReconcileTime']);
+  return {
+    observedGeneration: context.generation,
+    operator: context.operator,
+    ...(phase !== undefined && { phase }),
+    enablement: { enabled: isEnabled, ...(source !== null && { source }), reason: bounded(reason) },
+    ...(version !== null && { version }),
+    ...(release !== undefined && { release }),
+    ...(failure !== null && { lastError: bounded(failure.error), failedAttempts: failure.attempts }),
+    ...(failure?.nextAttemptAt && { nextRetry: failure.nextAttemptAt }),
+    ...(lastReconcileTime !== undefined && { lastReconcileTime }),
+    ...(lastRun !== null && { lastRun }),
+    ...(hookRuns.length > 0 && { hookRuns: hookRuns.slice(0, MAX_HOOK_RUNS).map(hookRunStatus) }),
+    conditions: dated(conditionsOf(facts), before['conditions'], context),
+  };
+}
+
+function phaseOf({ explanation, isDeployed }: ModuleFacts): ModulePhase | undefined {
+  switch (explanation.status) {
+    case 'disabled':
+      return undefined;
+    case 'undecided':
+      return 'Init';
+    case 'deleting':
+      return 'Deleting';
+    case 'failing':
+    case 'isolated':
+      return 'Failed';
+    case 'paused':
+      return isDeployed ? 'Succeeded' : 'Init';
+    case 'starting':
+      return explanation.phase === 'not started' ? 'Init' : 'Progressing';
+    case 'ready':
+      return 'Succeeded';
+  }
+}
+
+function releaseOf(
+  { explanation: { module, status }, release }: ModuleFacts,
+  before: unknown,
+): ModuleStatusFields['release'] {
+  if (status === 'disabled') return undefined;
+  const known = release ?? releaseBefore(before);
+  if (known === undefined) return undefined;
+  const { revision, digest } = known;
+  return { name: module, revision, ...(digest !== undefined && { digest }) };
+}
+
+function releaseBefore(before: unknown): ReleaseFacts | undefined {
+  if (!isObject(before) || typeof before['revision'] !== 'number') return undefined;
+  return { revision: before['revision'], digest: textOf(before['digest']) };
+}
+
+function hookRunStatus({ error, startedAtMs, ...run }: ModuleFacts['hookRuns'][number]): HookRunStatus {
+  const times = { startedAt: new Date(startedAtMs).toISOString(), durationMs: run.durationMs };
+  const { hook, binding } = run;
+  return error === undefined
+    ? { hook, binding, ...times, result: 'success' }
+    : { hook, binding, ...times, result: 'failure', error: bounded(error) };
+}
+
+function dated(
+  conditions: readonly Condition[],
+  before: unknown,
+  { nowMs, generation }: StatusContext,
+): readonly DatedCondition[] {
+  const known: readonly unknown[] = Array.isArray(before) ? before : [];
+  const now = new Date(nowMs).toISOString().replace(/\.\d+Z$/u, 'Z');
+  return conditions.map((condition) => {
+    const same = known.find(
+      (other) => isObject(other) && other['type'] === condition.type && other['status'] === condition.status,
+    );
+    const since = isObject(same) ? textOf(same['lastTransitionTime']) : undefined;
+    return { ...condition, lastTransitionTime: since ?? now, observedGeneration: generation };
+  });
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}

@@ -1,0 +1,64 @@
+import { canonicalJson, isObject } from '../lib/json.ts';
+import type { ModuleStatusFields } from './module-status.ts';
+
+/** Every field the operator writes; whatever else is in a status belongs to others. */
+const FIELDS = [
+  'observedGeneration',
+  'operator',
+  'phase',
+  'enablement',
+  'version',
+  'release',
+  'lastError',
+  'failedAttempts',
+  'nextRetry',
+  'lastReconcileTime',
+  'lastRun',
+  'hookRuns',
+  'conditions',
+] as const satisfies readonly (keyof ModuleStatusFields)[];
+
+/** Fields that change with every run although nothing became different. */
+const CHATTER: ReadonlySet<string> = new Set(['hookRuns', 'lastRun', 'lastReconcileTime']);
+
+/**
+ * What is different between a status to be written and the one in the cluster: nothing, only times and durations of runs,
+ * or something that somebody waits for.
+ */
+export function statusChange(wanted: ModuleStatusFields, current: unknown): 'none' | 'chatter' | 'substance' {
+  const before = isObject(current) ? current : {};
+  const changed = FIELDS.filter((field) =>
+    field === 'conditions'
+      ? areConditionsChanged(wanted.conditions, before['conditions'])
+      : textOf(wanted[field]) !== textOf(before[field]),
+  );
+  if (changed.length === 0) return 'none';
+  const isChatter =
+    changed.every((field) => CHATTER.has(field)) && !hasNewFailure(wanted, before['hookRuns']);
+  return isChatter ? 'chatter' : 'substance';
+}
+
+function areConditionsChanged(wanted: ModuleStatusFields['conditions'], before: unknown): boolean {
+  const known: readonly unknown[] = Array.isArray(before) ? before : [];
+  return wanted.some((condition) => {
+    const same = known.find((other) => isObject(other) && other['type'] === condition.type);
+    return textOf(same) !== textOf(condition);
+  });
+}
+
+/** A hook began or ceased to fail. */
+function hasNewFailure({ hookRuns = [] }: ModuleStatusFields, before: unknown): boolean {
+  return textOf(failing(hookRuns)) !== textOf(failing(Array.isArray(before) ? before : []));
+}
+
+function failing(runs: readonly unknown[]): readonly string[] {
+  return runs
+    .filter(isObject)
+    .filter(({ result }) => result === 'failure')
+    .map(({ hook, binding, error }) => canonicalJson([hook, binding, error]))
+    .toSorted();
+}
+
+function textOf(value: unknown): string {
+  return value === undefined ? '' : canonicalJson(value);
+}

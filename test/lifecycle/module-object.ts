@@ -1,0 +1,258 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test, vi } from 'vitest';
+import { type Backend, World, type WorldOptions } from '../support/world.ts';
+import { configMapChart, shHook, under } from '../support/world-files.ts';
+
+const MODULES = '/apis/addon-operator.io/v1alpha1/modules';
+const WAIT = { timeout: 30_000, interval: 200 };
+
+interface Condition {
+  readonly type: string;
+  readonly status: string;
+  readonly reason: string;
+  readonly message: string;
+  readonly lastTransitionTime: string;
+  readonly observedGeneration: number;
+}
+
+interface ModuleInCluster {
+  readonly metadata: {
+    readonly uid: string;
+    readonly resourceVersion: string;
+    readonly generation: number;
+    readonly annotations: Readonly<Record<string, string>>;
+  };
+  readonly status?: { readonly conditions?: readonly Condition[]; readonly [field: string]: unknown };
+}
+
+interface EventInCluster {
+  readonly type: string;
+  readonly reason: string;
+  readonly message: string;
+  readonly count: number;
+}
+
+/** Modules have no namespace: each test uses names of its own, which are also good keys of values. */
+function uniqueName(): string {
+  return `m${Array.from({ length: 8 }, () => 'abcdefghijklmnop'.charAt(Math.random() * 16)).join('')}`;
+}
+
+/** A world whose daemon keeps Module objects; they go with it. */
+async function createWorld(
+  backend: Backend,
+  options: WorldOptions,
+  names: readonly string[],
+): Promise<AsyncDisposable & { readonly world: World }> {
+  const world = await World.create(backend, {
+    ...options,
+    flags: { 'module-objects': 'true', ...options.flags },
+  });
+  return {
+    world,
+    [Symbol.asyncDispose]: async () => {
+      await world[Symbol.asyncDispose]();
+      for (const name of names) await backend.request({ method: 'DELETE', path: `${MODULES}/${name}` });
+    },
+  };
+}
+
+async function read(world: World, name: string): Promise<ModuleInCluster | undefined> {
+  const { status, body } = await world.backend.request({ path: `${MODULES}/${name}` });
+  return status === 404 ? undefined : (body as ModuleInCluster);
+}
+
+/** Waits until the status of a module has these fields, and returns the object. */
+async function untilStatus(world: World, name: string, fields: object): Promise<ModuleInCluster> {
+  return await vi.waitFor(async () => {
+    const object = await read(world, name);
+    expect(object).toMatchObject({ status: fields });
+    if (object === undefined) throw new Error(`there is no Module ${name}`);
+    return object;
+  }, WAIT);
+}
+
+function conditions({ status }: ModuleInCluster): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    (status?.conditions ?? []).map(({ type, status: value, reason }) => [type, `${value} ${reason}`]),
+  );
+}
+
+async function events(world: World, name: string): Promise<readonly EventInCluster[]> {
+  const { items } = (await world.expect({ path: '/api/v1/namespaces/default/events' })) as {
+    readonly items: readonly (EventInCluster & { readonly involvedObject: { readonly name: string } })[];
+  };
+  return items.filter(({ involvedObject }) => involvedObject.name === name);
+}
+
+async function untilEvent(world: World, name: string, event: Partial<EventInCluster>): Promise<void> {
+  await vi.waitFor(
+    async () => expect(await events(world, name)).toContainEqual(expect.objectContaining(event)),
+    WAIT,
+  );
+}
+
+function chartModule(name: string) {
+  return {
+    'values.yaml': `${name}Enabled: true\n`,
+    ...under(`001-${name}`, {
+      ...configMapChart(name, name),
+      'hooks/hook.sh': shHook('beforeHelm: 1', 'echo runs'),
+    }),
+  };
+}
+
+export function moduleObjectTests(backend: () => Backend): void {
+  test('a module has an object that says how it stands, and nothing is written while nothing changes', async () => {
+    const name = uniqueName();
+    await using made = await createWorld(backend(), { modules: chartModule(name), config: {} }, [name]);
+    const { world } = made;
+    await world.converge();
+    const object = await untilStatus(world, name, {
+      phase: 'Succeeded',
+      operator: `${world.namespace}/addon-operator`,
+      enablement: { enabled: true },
+      release: { name, revision: 1, digest: expect.any(String) },
+      lastReconcileTime: expect.any(String),
+      lastRun: { result: 'success' },
+      hookRuns: [{ hook: 'hooks/hook.sh', binding: 'beforeHelm', result: 'success' }],
+    });
+    expect(conditions(object)).toMatchObject({
+      Ready: 'True Succeeded',
+      Progressing: 'False Idle',
+      Drifted: 'Unknown NotWatched',
+      Stalled: 'False NotStalled',
+    });
+    expect(object.status?.conditions?.map(({ observedGeneration }) => observedGeneration)).toEqual(
+      Array.from({ length: 5 }, () => object.metadata.generation),
+    );
+    await untilEvent(world, name, { type: 'Normal', reason: 'Enabled' });
+    await untilEvent(world, name, {
+      reason: 'Deployed',
+      message: `Revision 1 of release ${name} is deployed`,
+    });
+    await world.clock.passSleep(10_000);
+    await world.clock.passSleep(10_000);
+    expect((await read(world, name))?.metadata.resourceVersion).toBe(object.metadata.resourceVersion);
+  });
+
+  test('a restart writes no Event again, and keeps the times of conditions', async () => {
+    const name = uniqueName();
+    await using made = await createWorld(backend(), { modules: chartModule(name) }, [name]);
+    const { world } = made;
+    await world.converge();
+    const before = await untilStatus(world, name, { phase: 'Succeeded' });
+    await untilEvent(world, name, { reason: 'Deployed' });
+    await world.stop();
+    await world.converge();
+    const { startedAt } = (before.status ?? {})['lastRun'] as { readonly startedAt: string };
+    await untilStatus(world, name, {
+      phase: 'Succeeded',
+      lastRun: { startedAt: expect.not.stringMatching(startedAt) },
+    });
+    const since = (object: ModuleInCluster | undefined) =>
+      object?.status?.conditions?.find(({ type }) => type === 'Enabled')?.lastTransitionTime;
+    expect((await events(world, name)).filter(({ reason }) => reason === 'Deployed')).toHaveLength(1);
+    expect(since(await read(world, name))).toBeDefined();
+  });
+
+  test('a failing module says why and when it is tried again, and its Events are counted', async () => {
+    const name = uniqueName();
+    const hook = (body: string) => shHook('beforeHelm: 1', body);
+    await using made = await createWorld(
+      backend(),
+      {
+        modules: {
+          'values.yaml': `${name}Enabled: true\n`,
+          [`001-${name}/hooks/hook.sh`]: hook('echo no disk >&2; exit 1'),
+        },
+      },
+      [name],
+    );
+    const { world } = made;
+    await world.start();
+    const failing = await untilStatus(world, name, {
+      phase: 'Failed',
+      failedAttempts: 1,
+      lastError: expect.stringContaining('no disk'),
+      nextRetry: expect.any(String),
+      hookRuns: [{ result: 'failure', error: expect.stringContaining('no disk') }],
+    });
+    expect(conditions(failing)).toMatchObject({ Ready: 'False RunFailed', Stalled: 'True RunFailed' });
+    await untilEvent(world, name, { type: 'Warning', reason: 'HookFailed' });
+    await world.passDelay();
+    await untilStatus(world, name, { failedAttempts: 2 });
+    await untilEvent(world, name, { type: 'Warning', reason: 'Failed', count: 2 });
+    await world.write('modules', { [`001-${name}/hooks/hook.sh`]: hook('true') });
+    await world.passDelay();
+    const mended = await untilStatus(world, name, { phase: 'Succeeded' });
+    expect(mended.status).not.toHaveProperty('lastError');
+    expect(mended.status).not.toHaveProperty('nextRetry');
+  });
+
+  test('a module that is disabled says so', async () => {
+    const name = uniqueName();
+    await using made = await createWorld(backend(), { modules: chartModule(name), config: {} }, [name]);
+    const { world } = made;
+    await world.converge();
+    await untilStatus(world, name, { phase: 'Succeeded' });
+    await world.putConfig({ [`${name}Enabled`]: 'false' });
+    const object = await untilStatus(world, name, {
+      enablement: { enabled: false, source: 'config-map' },
+      conditions: expect.arrayContaining([expect.objectContaining({ type: 'Ready', reason: 'Disabled' })]),
+    });
+    expect(object.status).not.toHaveProperty('release');
+    expect(object.status).not.toHaveProperty('phase');
+    await untilEvent(world, name, { reason: 'Disabled' });
+  });
+
+  test('an object deleted by hand comes back, and goes when its module is gone', async () => {
+    const name = uniqueName();
+    await using made = await createWorld(backend(), { modules: chartModule(name) }, [name]);
+    const { world } = made;
+    await world.converge();
+    const first = await untilStatus(world, name, { phase: 'Succeeded' });
+    await world.expect({ method: 'DELETE', path: `${MODULES}/${name}` });
+    const second = await untilStatus(world, name, { phase: 'Succeeded' });
+    expect(second.metadata.uid).not.toBe(first.metadata.uid);
+    await world.stop();
+    await rm(join(world.directory, 'modules', `001-${name}`), { recursive: true });
+    await world.converge();
+    await vi.waitFor(async () => expect(await read(world, name)).toBeUndefined(), WAIT);
+  });
+
+  test('an object of another operator is never written, and fields of others in a status stay', async () => {
+    const [own, foreign] = [uniqueName(), uniqueName()];
+    await using made = await createWorld(
+      backend(),
+      { modules: { ...chartModule(own), ...chartModule(foreign), 'values.yaml': enabled(own, foreign) } },
+      [own, foreign],
+    );
+    const { world } = made;
+    await world.converge();
+    await untilStatus(world, foreign, { phase: 'Succeeded' });
+    await world.expect({
+      method: 'PATCH',
+      path: `${MODULES}/${foreign}`,
+      contentType: 'application/merge-patch+json',
+      body: { metadata: { annotations: { 'addon-operator.io/operator': 'other/addon-operator' } } },
+    });
+    const taken = await read(world, foreign);
+    await world.expect({
+      method: 'PATCH',
+      path: `${MODULES}/${own}/status?fieldManager=somebody`,
+      contentType: 'application/merge-patch+json',
+      body: { status: { endpoint: 'https://web', phase: 'Init' } },
+    });
+    await untilStatus(world, own, { phase: 'Succeeded', endpoint: 'https://web' });
+    await world.putConfig({ [`${own}Enabled`]: 'false', [`${foreign}Enabled`]: 'false' });
+    await untilStatus(world, own, { enablement: { enabled: false }, endpoint: 'https://web' });
+    expect((await read(world, foreign))?.metadata.resourceVersion).toBe(taken?.metadata.resourceVersion);
+    const warnings = world.log.records.filter(({ msg }) => String(msg).startsWith('Module object belongs'));
+    expect(warnings).toMatchObject([{ module: foreign, operator: 'other/addon-operator' }]);
+  });
+}
+
+function enabled(...names: readonly string[]): string {
+  return names.map((name) => `${name}Enabled: true\n`).join('');
+}
