@@ -56,8 +56,6 @@ test('a server that is away is waited for', async () => {
   }
   await asked;
   expect(paths).toHaveLength(3);
-  expect(host.captured.records.map(({ msg }) => msg)).toEqual([
-    'the API server cannot be asked for the namespace yet, waiting for it',
-    'the API server cannot be asked for the namespace yet, waiting for it',
-  ]);
+  const record = { msg: 'the API server cannot be asked yet, waiting for it', wanted: 'namespace' };
+  expect(host.captured.records).toMatchObject([record, record]);
 });

@@ -93,7 +93,6 @@ async function waitForLead(options: TakeLeadOptions): Promise<LeadOnCluster> {
   const check = (): void => fence.check();
   const cluster = await connectCluster(settings, host, metrics, check);
   running.defer(() => cluster.close());
-  await requireNamespace(settings, host, cluster.main, stop);
   const leadership = new Leadership({ settings, host, kube: cluster.lease, fence, metrics, onLost });
   onStandby(async (signal) => ({
     type: 'standby',
@@ -112,7 +111,8 @@ async function waitForLead(options: TakeLeadOptions): Promise<LeadOnCluster> {
     host.log,
   );
   try {
-    await leadership.acquire(stop);
+    // Where there is no namespace there never is a lease.
+    await Promise.all([leadership.acquire(stop), requireNamespace(settings, host, cluster.main, stop)]);
   } finally {
     await webhooks.stop();
   }

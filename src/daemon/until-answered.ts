@@ -22,7 +22,7 @@ export async function untilAnswered<T>(
       signal.throwIfAborted();
       if (!hasCode(error, 'KUBE_UNREACHABLE') && !hasCode(error, 'KUBE_API')) throw error;
       const delayMs = reconnectDelayMs(failures, undefined, random);
-      log.warn({ error, delayMs }, `the API server cannot be asked for the ${what} yet, waiting for it`);
+      log.warn({ error, delayMs, wanted: what }, 'the API server cannot be asked yet, waiting for it');
       await clock.sleep(delayMs, signal);
     }
   }

@@ -43,7 +43,7 @@ describeCluster('a daemon whose API server goes away', (cluster) => {
     await using world = await World.create(backend, { modules: WEB });
     await plane.killApiserver();
     await using daemon = DaemonProcess.start(world);
-    await daemon.log.untilMessage('the API server cannot be asked for the ConfigMap yet, waiting for it', 2);
+    await daemon.log.untilMessage('the API server cannot be asked yet, waiting for it', 2);
     expect([await daemon.status('/readyz'), await daemon.status('/healthz')]).toEqual([500, 200]);
     await plane.startApiserver(signal);
     await daemon.untilConverged();

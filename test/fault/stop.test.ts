@@ -184,7 +184,7 @@ while :; do sleep 600; done`,
       }),
     });
     await using daemon = DaemonProcess.start(world, { 'kube-config': join(world.directory, 'nowhere') });
-    await daemon.log.untilMessage('the API server cannot be asked for the ConfigMap yet, waiting for it');
+    await daemon.log.untilMessage('the API server cannot be asked yet, waiting for it');
     daemon.signal('SIGTERM');
     expect(await daemon.exited).toEqual({ code: 0, signal: null });
   });
