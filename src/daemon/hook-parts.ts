@@ -41,7 +41,8 @@ export function createHookLoader(
     http,
     parser: new HookConfigParser({
       crontab: (expression) => {
-        parseCrontab(expression);
+        // Whether it is valid does not depend on the zone, and finding out that of the process takes its time.
+        parseCrontab(expression, 'UTC');
       },
       jqFilter: async (program) => {
         await jq.compile(program, signal);
