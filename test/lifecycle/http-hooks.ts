@@ -1,10 +1,9 @@
-import { describe, expect, test, vi } from 'vitest';
-import { createAuthority, issueCertificate } from '../../src/events/webhooks/x509-certificate.ts';
-import { systemClock } from '../../src/lib/clock.ts';
+import { describe, expect, test } from 'vitest';
 import { type HookAnswer, sendGigabyte, sendText, startHookServer } from '../support/hook-server.ts';
 import { answerJson } from '../support/loopback-server.ts';
 import { type Backend, World } from '../support/world.ts';
 import { announcer, configMapChart, shHook, under } from '../support/world-files.ts';
+import { httpHookSecretTests } from './http-hook-secrets.ts';
 
 async function hookMetrics(world: World): Promise<string> {
   return (await fetch(`http://127.0.0.1:${world.daemon.httpPort}/metrics/hooks`)).text();
@@ -192,6 +191,30 @@ kubernetes:
       expect([second === first, third === first]).toEqual([true, false]);
     });
 
+    test('has another key when events that arrived meanwhile become part of its run', async () => {
+      await using server = await startHookServer((_body, _request, response) => {
+        if (server.bodies.length !== 1) return {};
+        answerJson(response, 503, {});
+        return 'answered';
+      });
+      await using world = await World.create(backend(), {});
+      await world.write('global-hooks', {
+        'a.http.yaml': `address: ${server.url}/
+kubernetes:
+- {kind: Secret, namespace: {nameSelector: {matchNames: [${world.namespace}]}}, queue: side, executeHookOnSynchronization: false}
+`,
+      });
+      await world.converge();
+      await world.create('secrets', { metadata: { name: 'one' } });
+      await world.untilDelayed('side');
+      await world.create('secrets', { metadata: { name: 'two' } });
+      await expect.poll(() => world.daemon.operator.deps.queues.get('side').length).toBe(2);
+      await world.passDelay('side');
+      await world.log.untilMessage('hook finished');
+      expect(server.bodies.map(({ contexts }) => contexts.length)).toEqual([1, 2]);
+      expect(new Set(server.headers('idempotency-key')).size).toBe(2);
+    });
+
     test.each<[string, HookAnswer, RegExp]>([
       [
         'answers with 1 GB',
@@ -293,85 +316,6 @@ kubernetes:
       });
     });
 
-    test('sends the token of a Secret, waits for one that is missing, follows it, and shows it nowhere', async () => {
-      await using server = await startHookServer(NOTHING);
-      const auth = 'auth: {bearerToken: {secretKeyRef: {name: hook-token, key: token}}}';
-      await using world = await World.create(backend(), {
-        flags: { 'log-level': 'debug' },
-        globalHooks: {
-          'a.http.yaml': `address: ${server.url}/\n${auth}\nonStartup: 1\nschedule: [{crontab: '0 * * * * *'}]\n`,
-        },
-      });
-      await world.start();
-      await world.untilDelayed();
-      expect(world.daemon.operator.main.entries[0]?.lastError).toBe(
-        `global hook 'a.http.yaml' failed: key "token" of Secret ${world.namespace}/hook-token does not exist: create it`,
-      );
-      expect(server.bodies).toEqual([]);
-      await world.create('secrets', {
-        metadata: { name: 'hook-token' },
-        stringData: { token: 'first-token' },
-      } as never);
-      await vi.waitFor(async () => {
-        await world.passDelay();
-        await vi.waitFor(() => expect(server.bodies).toHaveLength(1));
-      }, 20_000);
-      await world.daemon.firstConverge;
-      const data = { token: Buffer.from('second-token').toString('base64') };
-      await world.merge('secrets', 'hook-token', { data });
-      await vi.waitFor(() => {
-        world.clock.jump(60_000);
-        expect(server.headers('authorization')).toContain('Bearer second-token');
-      }, 20_000);
-      expect(server.headers('authorization')[0]).toBe('Bearer first-token');
-      expect(JSON.stringify(world.log.records)).not.toMatch(/(?:first|second)-token/);
-    });
-
-    test('trusts only the authority in its Secret, and shows the certificate it was given', async () => {
-      const now = systemClock.now();
-      const period = { notBeforeMs: now - 3_600_000, notAfterMs: now + 3_600_000 };
-      const [authority, wrong] = ['right', 'wrong'].map((commonName) =>
-        createAuthority({ commonName, ...period }),
-      );
-      if (authority === undefined || wrong === undefined) throw new Error('no authorities');
-      const serving = issueCertificate(authority, { commonName: 'server', ...period }, ['127.0.0.1']);
-      const client = issueCertificate(authority, { commonName: 'operator', ...period }, ['operator']);
-      await using server = await startHookServer(NOTHING, {
-        ...serving,
-        requestCert: true,
-        rejectUnauthorized: false,
-      });
-      const base64 = (text: string): string => Buffer.from(text).toString('base64');
-      await using world = await World.create(backend(), {
-        globalHooks: {
-          'a.http.yaml': `address: ${server.url}/
-tls:
-  ca: {secretKeyRef: {name: hook-tls, key: ca.crt}}
-  clientCertificate: {secretRef: {name: hook-tls}}
-onStartup: 1
-`,
-        },
-      });
-      const data = {
-        'ca.crt': base64(wrong.cert),
-        'tls.crt': base64(client.cert),
-        'tls.key': base64(client.key),
-      };
-      await world.create('secrets', { metadata: { name: 'hook-tls' }, data } as never);
-      await world.start();
-      await world.untilDelayed();
-      expect(world.daemon.operator.main.entries[0]?.lastError).toMatch(
-        /; name the authority of its certificate in tls\.ca$/,
-      );
-      expect(server.bodies).toEqual([]);
-      await world.merge('secrets', 'hook-tls', { data: { 'ca.crt': base64(authority.cert) } });
-      await vi.waitFor(async () => {
-        await world.passDelay();
-        await vi.waitFor(() => expect(server.bodies).toHaveLength(1));
-      }, 20_000);
-      await world.daemon.firstConverge;
-    });
-
     test('that is not well configured stops the start, and the message says which and why', async () => {
       await using world = await World.create(backend(), {
         globalHooks: { 'bad.http.yaml': 'addres: http://127.0.0.1:1/\nonStartup: 1\n' },
@@ -380,6 +324,8 @@ onStartup: 1
         /cannot load hook '.*bad\.http\.yaml'.*address is required/s,
       );
     });
+
+    httpHookSecretTests(backend);
   });
 }
 

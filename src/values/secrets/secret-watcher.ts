@@ -109,7 +109,7 @@ export class SecretWatcher {
       this.#set(followed, { type: 'unreadable', why: messageOf(error) });
       log.warn(
         { secret: titleOf(reference), error },
-        'a Secret that values refer to cannot be read, will retry',
+        'a Secret that is referred to cannot be read, will retry',
       );
       this.#retry(followed, reference, signal).catch((failure: unknown) => {
         if (!signal.aborted)
