@@ -1,3 +1,5 @@
+import type { TerminalPrograms } from './terminal.ts';
+
 /** A situation in which commands of the pages are run, in the order a reader would. */
 export interface CommandScenario {
   readonly title: string;
@@ -6,8 +8,8 @@ export interface CommandScenario {
   /**
    * Brings the situation about, runs the commands, and fails when one of them does not do what its page says.
    *
-   * @param helmPath the helm that is found in PATH
+   * @param programs those of its terminals
    * @returns the names of the commands it ran
    */
-  run(helmPath: string): Promise<readonly string[]>;
+  run(programs: TerminalPrograms): Promise<readonly string[]>;
 }

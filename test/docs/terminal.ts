@@ -15,6 +15,12 @@ const PAUSE = /^sleep \d+\n/m;
 const KEEP_VARIABLES = '\nexport -p > "$HOME/.variables"\n';
 const VARIABLES_KEPT = 'if [ -e "$HOME/.variables" ]; then . "$HOME/.variables"; fi\n';
 
+/** Paths of programs that are found in its PATH first. */
+export interface TerminalPrograms {
+  readonly helm: string;
+  readonly kubectl: string;
+}
+
 export interface TerminalOptions {
   /** Becomes `~/.kube/config`. */
   readonly kubeconfig?: string;
@@ -42,10 +48,11 @@ export class Terminal {
 
   /**
    * Opens one that is closed, with all that runs in it, at the end of the test, however it ends.
-   *
-   * @param helmPath what `helm` is in it
    */
-  static async open(helmPath: string, { kubeconfig, env = {} }: TerminalOptions = {}): Promise<Terminal> {
+  static async open(
+    { helm, kubectl }: TerminalPrograms,
+    { kubeconfig, env = {} }: TerminalOptions = {},
+  ): Promise<Terminal> {
     const directory = await mkdtemp(join(tmpdir(), 'pages-'));
     const home = join(directory, 'home');
     const cache = cacheDirectory(process.env, homedir());
@@ -56,9 +63,9 @@ export class Terminal {
       await symlink(join(projectRoot, name), join(directory, name));
     for (const name of ['modules', 'global-hooks'])
       await cp(join(projectRoot, name), join(directory, name), { recursive: true });
-    const programs = [dirname(process.execPath), dirname(helmPath), process.env['PATH']];
+    const path = [...[process.execPath, helm, kubectl].map(dirname), process.env['PATH']];
     const terminal = new Terminal(directory, {
-      PATH: programs.join(':'),
+      PATH: path.join(':'),
       HOME: home,
       LANG: 'C',
       ADDON_OPERATOR_NODE: process.execPath,

@@ -4,18 +4,18 @@ import { load } from 'js-yaml';
 import { expect, onTestFinished } from 'vitest';
 import { type SandboxBackend, sandboxBackend } from '../../support/backends.ts';
 import type { CommandScenario } from '../command-scenario.ts';
-import { Terminal } from '../terminal.ts';
+import { Terminal, type TerminalPrograms } from '../terminal.ts';
 
 const CONVERGED = 'first converge is finished';
 
 /** A terminal whose `~/.kube/config` leads to an API; ports of daemons are free ones. */
 async function onCluster(
-  helmPath: string,
+  programs: TerminalPrograms,
   use: (terminal: Terminal, backend: SandboxBackend) => Promise<void>,
 ): Promise<readonly string[]> {
   const backend = await sandboxBackend();
   onTestFinished(() => backend.sandbox.stop());
-  const terminal = await Terminal.open(helmPath, {
+  const terminal = await Terminal.open(programs, {
     kubeconfig: backend.kubeconfigPath,
     env: { ADDON_OPERATOR_LISTEN_PORT: '0' },
   });
@@ -26,8 +26,8 @@ async function onCluster(
 export const clusterTour: CommandScenario = {
   title: 'a daemon on a cluster, its permissions, and its chart',
   runs: ['cluster-start', 'running-start', 'rbac', 'running-deploy', 'deploy'],
-  async run(helmPath) {
-    return await onCluster(helmPath, async (terminal, { sandbox }) => {
+  async run(programs) {
+    return await onCluster(programs, async (terminal, { sandbox }) => {
       await terminal.start('cluster-start', CONVERGED);
       await terminal.interrupt();
       await terminal.start('running-start', CONVERGED);
@@ -54,8 +54,8 @@ function chart(name: string, data: string): string {
 export const planTour: CommandScenario = {
   title: 'a plan after a value has changed and a module was disabled',
   runs: ['plan'],
-  async run(helmPath) {
-    return await onCluster(helmPath, async (terminal) => {
+  async run(programs) {
+    return await onCluster(programs, async (terminal) => {
       await terminal.run('rm -r modules global-hooks && mkdir global-hooks');
       await terminal.write('modules/001-web/values.yaml', 'webEnabled: true\nweb: {color: red}\n');
       await terminal.write(

@@ -5,8 +5,8 @@ import { Terminal } from '../terminal.ts';
 export const enabledScriptTour: CommandScenario = {
   title: 'the script that decides whether a module is enabled',
   runs: ['enabled-script'],
-  async run(helmPath) {
-    const terminal = await Terminal.open(helmPath);
+  async run(programs) {
+    const terminal = await Terminal.open(programs);
     const converge = 'bin/addon-operator sandbox --exit-after-converge --reset';
     await terminal.write('modules/030-web/enabled', terminal.take('enabled-script'));
     expect(await terminal.run(converge)).toMatch(/^ {2}web +0\.1\.0 +1 /m);

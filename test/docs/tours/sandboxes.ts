@@ -22,8 +22,8 @@ export const starterTour: CommandScenario = {
     'explain',
     'starter-disable',
   ],
-  async run(helmPath) {
-    const terminal = await Terminal.open(helmPath);
+  async run(programs) {
+    const terminal = await Terminal.open(programs);
     const daemon = await terminal.startCommands('exec bin/addon-operator sandbox', STARTED);
     const [, address = ''] = /metrics +http:\/\/(\S+)\/metrics/.exec(daemon.output) ?? [];
     // Port 9650 may be taken on this machine.
@@ -58,8 +58,8 @@ export const starterTour: CommandScenario = {
 export const firstStepsTour: CommandScenario = {
   title: 'the first hook and the first module of a newcomer',
   runs: ['first-hook', 'first-hook-event', 'first-module', 'first-module-config'],
-  async run(helmPath) {
-    const terminal = await Terminal.open(helmPath);
+  async run(programs) {
+    const terminal = await Terminal.open(programs);
     const daemon = await terminal.start('first-hook', STARTED);
     await terminal.paste('first-hook-event');
     await daemon.until('nobody owns namespace shop');
@@ -72,8 +72,8 @@ export const firstStepsTour: CommandScenario = {
 export const exampleTour: CommandScenario = {
   title: 'an example in the sandbox, by hand and in CI',
   runs: ['running-sandbox', 'hook-in-ci'],
-  async run(helmPath) {
-    const terminal = await Terminal.open(helmPath);
+  async run(programs) {
+    const terminal = await Terminal.open(programs);
     const daemon = await terminal.start('running-sandbox', STARTED);
     expect(daemon.output).toContain('namespace example-startup is wanted');
     await terminal.interrupt();
