@@ -165,6 +165,8 @@ function outlookOf(remedy: DriftedObject['remedy']): string {
       return 'nobody changes it back';
     case 'held':
       return 'it is changed back when the module is resumed';
+    case 'refused':
+      return `the API server did not let it be changed back, it is tried again at ${timeOf(remedy.untilMs)}`;
     case 'delayed':
       return `others change it again and again, it is changed back at ${timeOf(remedy.untilMs)}`;
   }

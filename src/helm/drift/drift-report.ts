@@ -15,7 +15,9 @@ export interface DriftedObject {
     /** It is changed back when the module is no longer paused. */
     | { readonly type: 'held' }
     /** It was changed back too often lately: at this time, in ms since the epoch, again. */
-    | { readonly type: 'delayed'; readonly untilMs: number };
+    | { readonly type: 'delayed'; readonly untilMs: number }
+    /** The server did not take the change: at this time, in ms since the epoch, it is tried again. */
+    | { readonly type: 'refused'; readonly untilMs: number };
 }
 
 /** How the objects of one module stand. */

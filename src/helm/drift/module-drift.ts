@@ -268,7 +268,11 @@ export class ModuleDrift {
     if (mode === 'warn') return report({ type: 'none' });
     if (isHeld(module)) return report({ type: 'held' });
     const untilMs = nextHealAtMs(this.#streak(watched));
-    if (untilMs <= nowMs) return await this.#heal(watched, { writers, remedy, fields }, signal);
+    if (untilMs <= nowMs) {
+      const retryAtMs = await this.#heal(watched, { writers, remedy, fields }, signal);
+      if (retryAtMs !== undefined) report({ type: 'refused', untilMs: retryAtMs });
+      return;
+    }
     if (known?.remedy.type !== 'delayed')
       log.warn(
         { module, resource: title, changedBy: writers, nextHealAt: new Date(untilMs).toISOString() },
@@ -278,11 +282,12 @@ export class ModuleDrift {
     watched.dueMs = untilMs;
   }
 
+  /** Changes an object back. Returns when to try again, in ms since the epoch, if that did not succeed. */
   async #heal(
     watched: WatchedObject,
     { remedy, fields, writers }: Omit<Extract<ObjectComparison, { type: 'drifted' }>, 'type'>,
     signal: AbortSignal,
-  ): Promise<void> {
+  ): Promise<number | undefined> {
     const { clock, log, onEvent, lookup } = this.#deps;
     const { module } = this.#options;
     const { title } = watched;
@@ -290,14 +295,15 @@ export class ModuleDrift {
       await healObject(lookup.kube, remedy, signal);
     } catch (error) {
       signal.throwIfAborted();
-      const isOvertaken = hasStatus(error, 409);
-      watched.dueMs = clock.now() + (isOvertaken ? SETTLE_MS : RETRY_MS);
-      if (!isOvertaken)
-        log.warn(
-          { module, resource: title, error: messageOf(error) },
-          'cannot change an object back, will retry',
-        );
-      return;
+      const nowMs = clock.now();
+      // Somebody changed it since it was compared.
+      if (hasStatus(error, 409)) return (watched.dueMs = nowMs + SETTLE_MS);
+      log.warn(
+        { module, resource: title, error: messageOf(error) },
+        'cannot change an object back, will retry',
+      );
+      this.#noteHeal(watched);
+      return (watched.dueMs = Math.max(nowMs + RETRY_MS, nextHealAtMs(this.#streak(watched))));
     }
     this.#noteHeal(watched);
     watched.drifted = undefined;
@@ -306,6 +312,7 @@ export class ModuleDrift {
       'object is changed back to what helm applied',
     );
     onEvent({ type: 'healed', module, resource: title });
+    return undefined;
   }
 
   #noteHeal(watched: WatchedObject): void {

@@ -1,0 +1,71 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { settle } from '../../../test/support/fake-clock.ts';
+import { CONFIG_MAPS, refusal } from '../../../test/support/fake-kube-api.ts';
+import { ReflectorLab } from '../../../test/support/reflector-lab.ts';
+import { silentLogger } from '../../lib/log.ts';
+import { AppliedWatch } from './applied-watch.ts';
+
+let lab: ReflectorLab;
+let watch: AppliedWatch;
+let stop: AbortController;
+
+beforeEach(() => {
+  lab = new ReflectorLab();
+  stop = new AbortController();
+  const { reflectors, clock } = lab;
+  watch = new AppliedWatch({ reflectors, clock, log: silentLogger, labelSelector: 'of=us' });
+});
+afterEach(() => stop.abort());
+
+const LABELS = { labels: { of: 'us' } };
+
+/** What is told about objects: those that exist, and those that do not with a minus. */
+function follow(names: readonly string[], signal = stop.signal): string[] {
+  const told: string[] = [];
+  const onChange = (name: string, metadata: unknown): void => {
+    told.push(metadata === undefined ? `-${name}` : name);
+  };
+  watch.follow(CONFIG_MAPS, 'ns', { names: new Set(names), onChange }, signal);
+  return told;
+}
+
+test('followers hear of their objects, first the state, then changes', async () => {
+  lab.api.put('ns/a', LABELS);
+  lab.api.put('ns/other', LABELS);
+  const told = follow(['a', 'b']);
+  await settle();
+  expect(told.toSorted()).toEqual(['-b', 'a']);
+  lab.api.put('ns/b', LABELS);
+  lab.api.put('ns/other', { ...LABELS, data: {} });
+  lab.api.delete('ns/a');
+  await settle();
+  expect(told.slice(2)).toEqual(['b', '-a']);
+});
+
+test('all who follow in one place share one list and one watch of metadata, and the last one ends it', async () => {
+  lab.api.put('ns/a', LABELS);
+  const first = follow(['a']);
+  await settle();
+  const leave = new AbortController();
+  expect(follow(['a'], leave.signal)).toEqual(['a']);
+  expect(first).toEqual(['a']);
+  expect([lab.api.count('list'), lab.api.count('watch')]).toEqual([1, 1]);
+  expect(lab.api.requests.every(({ accept }) => accept?.includes('as=PartialObjectMetadata'))).toBe(true);
+  leave.abort();
+  await settle();
+  expect(lab.api.openWatches).toBe(1);
+  stop.abort();
+  await settle();
+  expect(lab.api.openWatches).toBe(0);
+});
+
+test('a watch that cannot be begun is tried again, later and later', async () => {
+  lab.api.put('ns/a', LABELS);
+  lab.api.refuseNext('list', refusal(403, 'Forbidden'));
+  const told = follow(['a']);
+  await settle();
+  expect(told).toEqual([]);
+  expect(lab.clock.pendingDelaysMs).toEqual([5_000]);
+  await lab.clock.advance(5_000);
+  expect(told).toEqual(['a']);
+});

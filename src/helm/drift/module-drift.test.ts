@@ -1,0 +1,227 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { FakeClock, settle } from '../../../test/support/fake-clock.ts';
+import { CONFIG_MAPS } from '../../../test/support/fake-kube-api.ts';
+import { KubeApiError, type KubeRequest } from '../../kube/kube-client.ts';
+import type { ObjectMeta } from '../../kube/kube-object.ts';
+import { OperatorError } from '../../lib/errors.ts';
+import { silentLogger } from '../../lib/log.ts';
+import type { Follower } from './applied-watch.ts';
+import type { DriftEvent } from './drift-report.ts';
+import { type AppliedRelease, ModuleDrift } from './module-drift.ts';
+
+const MAP = {
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  name: 'a',
+  namespace: '',
+  fields: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' }, data: { x: '1' } },
+};
+const OF_HELM = [{ manager: 'helm', fieldsV1: { 'f:data': { '.': {}, 'f:x': {} } } }];
+const OF_OTHERS = [{ manager: 'they', fieldsV1: { 'f:data': { 'f:x': {} } } }];
+
+/** One ConfigMap on a server that applies what it is sent, and what watches it. */
+class Lab {
+  readonly clock = new FakeClock(1_000_000);
+  readonly events: DriftEvent['type'][] = [];
+  readonly requests: string[] = [];
+  readonly warnings: string[] = [];
+  live: Record<string, unknown> | undefined = { x: '1' };
+  version = 1;
+  release: AppliedRelease | undefined = { revision: 1, objects: [MAP], problems: [] };
+  newest = 1;
+  isPaused = false;
+  isHeld = false;
+  absent = 0;
+  refusal: ((request: KubeRequest) => Error | undefined) | undefined;
+  #follower: Follower | undefined;
+  #drift: ModuleDrift | undefined;
+
+  async start(mode: 'warn' | 'heal'): Promise<ModuleDrift> {
+    const drift = ModuleDrift.start(
+      {
+        clock: this.clock,
+        log: { ...silentLogger, warn: (_fields, message) => this.warnings.push(message) },
+        watch: { follow: (_resource, _namespace, follower) => (this.#follower = follower) },
+        lookup: {
+          kube: {
+            request: (request) => this.#answer(request),
+            stream: () => Promise.reject(new Error('unused')),
+          },
+          find: () => Promise.resolve(CONFIG_MAPS),
+          namespace: 'ops',
+        },
+        load: () => Promise.resolve(this.release),
+        revision: () => Promise.resolve(this.newest),
+        isHeld: () => this.isHeld,
+        onEvent: ({ type }) => this.events.push(type),
+        streaks: new Map(),
+      },
+      {
+        module: 'web',
+        mode,
+        policy: { mode, ignore: [] },
+        isPaused: () => this.isPaused,
+        onAbsent: () => (this.absent += 1),
+      },
+    );
+    this.#drift = drift;
+    await settle();
+    return drift;
+  }
+
+  /** The watch tells what others made of the object. */
+  async change(live: Record<string, unknown> | undefined): Promise<void> {
+    this.live = live;
+    this.version += 1;
+    const managedFields = OF_OTHERS;
+    this.#tell(
+      live === undefined ? undefined : { name: 'a', resourceVersion: String(this.version), managedFields },
+    );
+    await this.clock.advance(500);
+  }
+
+  async stop(): Promise<void> {
+    await this.#drift?.stop();
+  }
+
+  #tell(metadata: ObjectMeta | undefined): void {
+    this.#follower?.onChange('a', metadata);
+  }
+
+  async #answer(request: KubeRequest): Promise<unknown> {
+    await Promise.resolve();
+    this.requests.push(`${request.method}${request.query?.['dryRun'] === 'All' ? ' dry' : ''}`);
+    const refusal = this.refusal?.(request);
+    if (refusal !== undefined) throw refusal;
+    if (this.live === undefined) throw new KubeApiError('gone', { status: 404, reason: 'NotFound' });
+    const data = request.method === 'GET' ? this.live : { ...this.live, ...MAP.fields.data };
+    const answer = { ...MAP.fields, metadata: { name: 'a', managedFields: OF_OTHERS }, data };
+    if (request.method === 'PATCH' && request.query?.['dryRun'] === undefined) {
+      this.live = data;
+      this.#tell({ name: 'a', resourceVersion: String((this.version += 1)), managedFields: OF_HELM });
+    }
+    return answer;
+  }
+}
+
+let lab: Lab;
+beforeEach(() => {
+  lab = new Lab();
+});
+afterEach(() => lab.stop());
+
+const COMPARED = ['GET', 'PATCH dry'];
+const refuse = (status: number, isRefused: (request: KubeRequest) => boolean) => (request: KubeRequest) =>
+  isRefused(request) ? new KubeApiError('no', { status, reason: '' }) : undefined;
+const isWrite = ({ method, query }: KubeRequest): boolean =>
+  method === 'PATCH' && query?.['dryRun'] === undefined;
+
+test('a changed object is compared half a second later, and changed back', async () => {
+  const drift = await lab.start('heal');
+  await lab.change({ x: '2' });
+  expect(lab.requests).toEqual([...COMPARED, 'PATCH']);
+  expect(lab.live).toEqual({ x: '1' });
+  expect(lab.events).toEqual(['drifted', 'healed']);
+  expect(drift.drifted).toEqual([]);
+});
+
+test('with mode warn the same change is told once', async () => {
+  const drift = await lab.start('warn');
+  await lab.change({ x: '2' });
+  await lab.change({ x: '2', y: '3' });
+  expect(lab.requests).toEqual([...COMPARED, ...COMPARED]);
+  expect(lab.events).toEqual(['drifted']);
+  const remedy = { type: 'none' };
+  expect(drift.drifted).toEqual([
+    { resource: '/ConfigMap/a', fields: ['/data/x'], changedBy: ['they'], sinceMs: 1_000_500, remedy },
+  ]);
+  await lab.change({ x: '1' });
+  expect(drift.drifted).toEqual([]);
+});
+
+test('nobody looks while hooks or helm are at work; what differs afterwards counts', async () => {
+  const drift = await lab.start('heal');
+  lab.isPaused = true;
+  await lab.change({ x: '2' });
+  expect(lab.requests).toEqual([]);
+  lab.isPaused = false;
+  drift.recheck();
+  await settle();
+  expect(lab.events).toEqual(['drifted', 'healed']);
+});
+
+test('a release that somebody else has upgraded is left to the next run of its module', async () => {
+  await lab.start('heal');
+  lab.newest = 2;
+  await lab.change({ x: '2' });
+  expect(lab.requests).toEqual([]);
+  expect(lab.clock.pendingDelaysMs).toEqual([]);
+});
+
+test('a held module is told of, and changed back when that is over', async () => {
+  const drift = await lab.start('heal');
+  lab.isHeld = true;
+  await lab.change({ x: '2' });
+  expect(drift.drifted).toMatchObject([{ remedy: { type: 'held' } }]);
+  lab.isHeld = false;
+  drift.recheck();
+  await settle();
+  expect(lab.events).toEqual(['drifted', 'healed']);
+});
+
+test('an object that was changed again since it was compared is compared anew', async () => {
+  await lab.start('heal');
+  lab.refusal = refuse(409, isWrite);
+  await lab.change({ x: '2' });
+  lab.refusal = undefined;
+  await lab.clock.advance(500);
+  expect(lab.events).toEqual(['drifted', 'healed']);
+  expect(lab.warnings).toEqual(['object was changed since helm applied it']);
+});
+
+test('a server that does not take the change is asked later and later', async () => {
+  const drift = await lab.start('heal');
+  lab.refusal = refuse(403, isWrite);
+  await lab.change({ x: '2' });
+  expect(drift.drifted).toMatchObject([{ remedy: { type: 'refused', untilMs: 1_030_500 } }]);
+  await lab.clock.advance(30_000);
+  await lab.clock.advance(30_000);
+  expect(lab.clock.pendingDelaysMs).toEqual([60_000]);
+  lab.refusal = undefined;
+  await lab.clock.advance(60_000);
+  expect(lab.events).toEqual(['drifted', 'healed']);
+});
+
+test('an object that cannot be compared is named, and looked at again after its next change only', async () => {
+  const drift = await lab.start('heal');
+  lab.refusal = refuse(422, ({ method }) => method === 'PATCH');
+  await lab.change({ x: '2' });
+  expect(lab.warnings).toEqual(['cannot compare an object with what helm applied']);
+  expect(lab.clock.pendingDelaysMs).toEqual([]);
+  expect(drift.drifted).toEqual([]);
+});
+
+test('an API server that is away is asked again after 30 s', async () => {
+  await lab.start('heal');
+  lab.refusal = () => new OperatorError('KUBE_UNREACHABLE', 'away');
+  await lab.change({ x: '2' });
+  lab.refusal = undefined;
+  await lab.clock.advance(30_000);
+  expect(lab.events).toEqual(['drifted', 'healed']);
+});
+
+test('a missing object is reported at once with mode heal, three times; with mode warn it is left to the monitor', async () => {
+  await lab.start('heal');
+  for (let time = 0; time < 5; time += 1) await lab.change(undefined);
+  expect(lab.absent).toBe(3);
+  await lab.stop();
+  await lab.start('warn');
+  await lab.change(undefined);
+  expect(lab.absent).toBe(3);
+});
+
+test('documents that cannot be read are named', async () => {
+  lab.release = { revision: 1, objects: [], problems: ['line 1'] };
+  await lab.start('heal');
+  expect(lab.warnings).toEqual(['cannot look for drift in an object of the release']);
+});

@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest';
+import { WatchedObject } from './watched-object.ts';
+
+const OWNED = [{ manager: 'helm', fieldsV1: { 'f:data': { '.': {}, 'f:x': {} } } }];
+const EMPTIED = [{ manager: 'helm', fieldsV1: { 'f:data': {} } }];
+const LOST = [{ manager: 'helm', fieldsV1: { 'f:type': {} } }];
+
+function watched(): WatchedObject {
+  const identity = { apiVersion: 'v1', kind: 'ConfigMap', name: 'a', namespace: '' };
+  return new WatchedObject({ ...identity, fields: { data: { x: '1' } } });
+}
+
+let version = 0;
+const meta = (managedFields: readonly object[], rest: object = {}) => ({
+  name: 'a',
+  managedFields,
+  resourceVersion: String((version += 1)),
+  ...rest,
+});
+
+test('an object is not compared while helm owns all it applied', () => {
+  const object = watched();
+  expect(object.observe(meta(OWNED), 0)).toBe('untouched');
+  expect(object.dueMs).toBeUndefined();
+});
+
+test('an object of which helm lost a field, or that is gone, is compared soon', () => {
+  for (const metadata of [meta(LOST), undefined]) {
+    const object = watched();
+    expect(object.observe(metadata, 1_000)).toBe('changed');
+    expect(object.dueMs).toBe(1_500);
+  }
+});
+
+test('a status that changes says nothing where the server counts generations', () => {
+  const object = watched();
+  object.observe(meta(LOST, { generation: 1 }), 0);
+  expect(object.observe(meta(LOST, { generation: 1 }), 10_000)).toBe('none');
+  expect(object.observe(meta(LOST, { generation: 2 }), 10_000)).toBe('changed');
+});
+
+test('a map that may have lost everything is compared once, and then only when helm owns something else', () => {
+  const object = watched();
+  expect(object.observe(meta(EMPTIED), 0)).toBe('changed');
+  object.beginComparison()(0);
+  expect(object.dueMs).toBeUndefined();
+  expect(object.observe(meta(EMPTIED), 1)).toBe('untouched');
+  expect(object.observe(meta(LOST), 2)).toBe('changed');
+});
+
+test('writes that leave helm the same fields are compared every ten seconds, any other one soon', () => {
+  const object = watched();
+  object.observe(meta(LOST), 0);
+  object.beginComparison()(1_000);
+  object.observe(meta(LOST), 2_000);
+  expect(object.dueMs).toBe(11_000);
+  object.observe(meta(EMPTIED), 3_000);
+  expect(object.dueMs).toBe(3_500);
+});
+
+test('a change that waits for its time to be undone goes on waiting', () => {
+  const object = watched();
+  const remedy = { type: 'delayed', untilMs: 60_000 } as const;
+  object.drifted = { resource: object.title, fields: [], changedBy: [], sinceMs: 0, remedy };
+  object.dueMs = 60_000;
+  object.observe(meta(LOST), 1_000);
+  expect(object.dueMs).toBe(60_000);
+});
