@@ -86,6 +86,10 @@ test('help lists commands and the flags of the settings table, but no hidden one
   expect((await run('debug-options')).stdout).toContain('--debug-unix-socket');
 });
 
+test('help takes a command', async () => {
+  expect((await run('help queue')).stdout).toMatch(/^Usage: addon-operator queue [^]*main [^]*list /);
+});
+
 test('commands that ask the daemon show how to name its socket', async () => {
   for (const command of ['queue list', 'module values', 'config set', 'raw'])
     expect((await run(`${command} --help`)).stdout).toContain('--debug-unix-socket <text>');

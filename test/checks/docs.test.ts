@@ -83,6 +83,18 @@ test('commands in the documentation exist', async () => {
   for (const command of new Set(named)) expect([command, await isCommand(command)]).toEqual([command, true]);
 });
 
+test('every command stands on the page for those who run it', async () => {
+  const page = textOf('docs/running.md');
+  const named = (await commandsOf()).flatMap(async (command) => {
+    const subcommands = await commandsOf(command);
+    return subcommands.length === 0 ? [command] : subcommands.map((sub) => `${command} ${sub}`);
+  });
+  const missing = (await Promise.all(named))
+    .flat()
+    .filter((command) => command !== 'help' && !new RegExp(`[\\s\`]${command}[\\s\`]`).test(page));
+  expect(missing).toEqual([]);
+});
+
 test('the README mentions every example', () => {
   const readme = textOf('README.md');
   const examples = readdirSync(join(projectRoot, 'examples'), { withFileTypes: true }).filter((entry) =>
@@ -144,12 +156,24 @@ function hookVariables(): string[] {
   return Object.keys(files.env);
 }
 
+/** What can stand behind these words, as a shell would complete it. */
+async function commandsOf(...words: readonly string[]): Promise<string[]> {
+  return (await outputOf('__complete', '--', ...words, '')).split('\n').filter((word) => word !== '');
+}
+
 /** Whether help knows all words, or takes what follows the known ones for an argument. */
 async function isCommand(command: string): Promise<boolean> {
-  let help = '';
+  const help = await outputOf(...command.split(' '), '--help');
+  const [usage = ''] = help.split('\n');
+  const known = /^Usage: addon-operator ((?:[a-z-]+ )*)/.exec(usage)?.[1]?.trim() ?? '';
+  return known === command || (known !== '' && command.startsWith(`${known} `) && usage.includes('<'));
+}
+
+async function outputOf(...args: readonly string[]): Promise<string> {
+  let said = '';
   const output = {
     write: (text: string) => {
-      help += text;
+      said += text;
     },
   };
   const host = {
@@ -160,10 +184,8 @@ async function isCommand(command: string): Promise<boolean> {
     stderr: output,
     stopSignal: () => new AbortController().signal,
   };
-  await runCli([...command.split(' '), '--help'], host);
-  const [usage = ''] = help.split('\n');
-  const known = /^Usage: addon-operator ((?:[a-z-]+ )*)/.exec(usage)?.[1]?.trim() ?? '';
-  return known === command || (known !== '' && command.startsWith(`${known} `) && usage.includes('<'));
+  await runCli(args, host);
+  return said;
 }
 
 function textOf(page: string): string {
