@@ -3,15 +3,15 @@ import { createHash } from 'node:crypto';
 /** Checksum of what was rendered; the label the original operator sets too. */
 export const CHECKSUM_LABEL = 'moduleChecksum';
 /** Says that the release was made by us. */
-export const OWNER_LABEL = 'addon-operator/owner';
+const OWNER_LABEL = 'addon-operator/owner';
 /** Digest of everything that went into the rendering. */
 export const DIGEST_LABEL = 'addon-operator/input-digest';
 /** Which daemon process ran helm for this revision. */
 export const HOLDER_LABEL = 'addon-operator/holder';
 /** Which daemon process has helm uninstall the release. */
-export const UNINSTALLER_LABEL = 'addon-operator/uninstaller';
+const UNINSTALLER_LABEL = 'addon-operator/uninstaller';
 /** The revision our labels were written for: helm copies the labels of a release into every later revision. */
-export const REVISION_LABEL = 'addon-operator/revision';
+const REVISION_LABEL = 'addon-operator/revision';
 /** Set to `true` while a module is left alone on its user's wish. */
 export const UNMANAGED_LABEL = 'maintenance.deckhouse.io/no-resource-reconciliation';
 
@@ -88,7 +88,7 @@ export function labelsWhenDeployed(facts: {
 }
 
 /** Says that the release stays when its module is gone. */
-export const KEEP_LABEL = 'addon-operator/keep';
+const KEEP_LABEL = 'addon-operator/keep';
 const KEEP = 'true';
 
 /** Whether nobody but a person may remove the release. */

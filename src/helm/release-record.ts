@@ -5,7 +5,7 @@ import { OperatorError } from '../lib/errors.ts';
 import { isObject, parseJson } from '../lib/json.ts';
 
 /** States helm gives to a revision of a release. */
-export const RELEASE_STATUSES = [
+const RELEASE_STATUSES = [
   'deployed',
   'failed',
   'pending-install',

@@ -40,7 +40,7 @@ export interface ReleaseStoreOptions {
 }
 
 /** Names the release on a record that was set aside. */
-export const CORRUPT_LABEL = 'addon-operator/corrupt-release';
+const CORRUPT_LABEL = 'addon-operator/corrupt-release';
 const METADATA = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json';
 /** Decoded records kept in memory. */
 const MAX_CACHED_PAYLOADS = 200;

@@ -6,27 +6,11 @@ import type { HelmDriver } from '../../src/helm/helm-driver.ts';
 import { messageOf } from '../../src/lib/errors.ts';
 import { describeCluster, helmPath, lacksHelm } from '../support/control-plane/cluster-suite.ts';
 import { HELM_VERSIONS } from '../support/control-plane/programs.ts';
+import { CONFIG_MAP, HANGING_HOOK, SERVICE } from './helm-templates.ts';
 import { HelmWorld } from './helm-world.ts';
 
 const signal = new AbortController().signal;
 const WAIT_MS = 30_000;
-
-const CONFIG_MAP = `apiVersion: v1
-kind: ConfigMap
-metadata: {name: "{{ .Release.Name }}"}
-data: {greeting: "{{ .Values.web.greeting }}"}
-`;
-const SERVICE = `apiVersion: v1
-kind: Service
-metadata: {name: web}
-spec: {ports: [{port: {{ .Values.web.port | default 80 }} }], selector: {app: web}}
-`;
-/** A Job that gets no Pods: helm waits for this hook until it is stopped, or the test completes the Job. */
-const HANGING_HOOK = `apiVersion: batch/v1
-kind: Job
-metadata: {name: hang, annotations: {"helm.sh/hook": "pre-upgrade,pre-delete"}}
-spec: {parallelism: 0, template: {spec: {restartPolicy: Never, containers: [{name: a, image: a}]}}}
-`;
 
 /** Message of what the promise rejects with; listened to from now on. */
 async function rejection(promise: PromiseLike<unknown>): Promise<string> {
@@ -449,24 +433,10 @@ describeCluster('helm driver', (cluster) => {
         isOver = true;
       });
       await vi.waitFor(async () => {
-        if (!isOver) await completeJob();
+        if (!isOver) await world.completeJob('hang');
         expect(isOver).toBe(true);
       }, WAIT_MS);
       await ended;
-    }
-
-    async function completeJob(): Promise<void> {
-      const now = new Date().toISOString();
-      const conditions = [
-        { type: 'SuccessCriteriaMet', status: 'True', lastTransitionTime: now },
-        { type: 'Complete', status: 'True', lastTransitionTime: now },
-      ];
-      await world.probe.request({
-        method: 'PATCH',
-        path: `${world.path('batch/jobs/hang')}/status`,
-        contentType: 'application/merge-patch+json',
-        body: { status: { completionTime: now, succeeded: 1, conditions } },
-      });
     }
   });
 });

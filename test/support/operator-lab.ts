@@ -2,13 +2,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { createHistogram } from 'node:perf_hooks';
-import type { Monitor } from '../../src/events/kubernetes/monitor.ts';
-import {
-  OperationCounter,
-  type SnapshotOperations,
-} from '../../src/events/kubernetes/snapshot-operations.ts';
 import type { Hook, HookOwner } from '../../src/hooks/hook.ts';
-import type { KubernetesEvent, SnapshotItem } from '../../src/hooks/kubernetes-binding.ts';
+import type { KubernetesEvent } from '../../src/hooks/kubernetes-binding.ts';
 import { HookRunner } from '../../src/hooks/run-hook.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { HookMetrics } from '../../src/metrics/hook-metrics.ts';
@@ -27,9 +22,10 @@ import type { ProcessRunner, ProcessSpec } from '../../src/process/process-runne
 import { QueueSet } from '../../src/queue/queue-set.ts';
 import { EMPTY_CONTENT } from '../../src/values/config-map-content.ts';
 import { keyOfName, type ModuleName, type ValuesOwner } from '../../src/values/module-key.ts';
-import { ValuesStore } from '../../src/values/values-store.ts';
+import { type ValuesSecrets, ValuesStore } from '../../src/values/values-store.ts';
 import { CapturedLog } from './captured-log.ts';
 import { FakeClock, settle } from './fake-clock.ts';
+import { FakeMonitor } from './fake-monitor.ts';
 import { v1 } from './hook-configs.ts';
 
 interface Context {
@@ -57,44 +53,9 @@ export const failing: HookBehaviour = () => {
 
 export const name = (text: string): ModuleName => text as ModuleName;
 
-class FakeMonitor implements Monitor {
-  readonly emit: (event: KubernetesEvent) => void;
-  items: readonly SnapshotItem[] = [];
-  isUnlocked = false;
-  isStopped = false;
-  readonly #start: () => Promise<void>;
-
-  constructor(emit: (event: KubernetesEvent) => void, start: () => Promise<void>) {
-    this.emit = emit;
-    this.#start = start;
-  }
-
-  start(): Promise<void> {
-    return this.#start();
-  }
-
-  snapshot(): readonly SnapshotItem[] {
-    return this.items;
-  }
-
-  peek(): readonly SnapshotItem[] {
-    return this.items;
-  }
-
-  operations(): SnapshotOperations {
-    return new OperationCounter().read(this.items.length);
-  }
-
-  unlock(): void {
-    this.isUnlocked = true;
-  }
-
-  async stop(): Promise<void> {
-    this.isStopped = true;
-  }
-}
-
-type LabOptions = Partial<Pick<OperatorDeps, 'runsModulesInParallel' | 'failurePolicy'>>;
+type LabOptions = Partial<Pick<OperatorDeps, 'runsModulesInParallel' | 'failurePolicy'>> & {
+  readonly secrets?: ValuesSecrets;
+};
 
 interface Parts {
   readonly modules: readonly Module[];
@@ -139,10 +100,8 @@ export class OperatorLab {
   constructor({ modules, hooks }: Parts, options: LabOptions = {}) {
     this.#hooks = [...hooks];
     this.#options = options;
-    this.values = new ValuesStore({
-      global: {},
-      modules: new Map(modules.map((module) => [module.name, module.staticValues])),
-    });
+    const staticValues = new Map(modules.map((module) => [module.name, module.staticValues]));
+    this.values = new ValuesStore({ global: {}, modules: staticValues }, options.secrets);
     for (const module of modules) this.enabled.add(module.name);
     const { clock } = this;
     const queues: QueueSet<Task> = new QueueSet<Task>({

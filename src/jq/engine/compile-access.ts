@@ -56,7 +56,7 @@ export function childAtOr(isOptional: boolean): Step {
 }
 
 /** What stands at a key of the cell's value. */
-export function childAt(cell: Cell, key: Value): Cell {
+function childAt(cell: Cell, key: Value): Cell {
   if (cell.path === undefined) return new Cell(valueAt(cell.value, key), undefined);
   const path = pathOf(cell, `access element ${shortened(key)} of`);
   return new Cell(valueAt(cell.value, key), [...path, key]);

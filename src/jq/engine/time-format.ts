@@ -54,7 +54,7 @@ export function secondsOf({ year, month, day, hours, minutes, seconds }: BrokenD
   return utcMs(year, month, day) / 1000 + hours * 3600 + minutes * 60 + seconds;
 }
 
-export function utcMs(year: number, month: number, day: number): number {
+function utcMs(year: number, month: number, day: number): number {
   return new Date(0).setUTCFullYear(year, month, day);
 }
 

@@ -19,7 +19,7 @@ export interface CrdFile {
   readonly problems: readonly string[];
 }
 
-export const CRD_API_VERSION = 'apiextensions.k8s.io/v1';
+const CRD_API_VERSION = 'apiextensions.k8s.io/v1';
 export const CRD_KIND = 'CustomResourceDefinition';
 const DOCUMENT_MARK = /^---(?=\s|$)/m;
 
