@@ -1,0 +1,102 @@
+import { expect, test } from 'vitest';
+import { eventsBetween } from './module-events.ts';
+import type { ModuleStatusFields } from './module-status.ts';
+
+const condition = (type: 'Enabled' | 'Drifted', status: 'True' | 'False', message = '') => ({
+  type,
+  status,
+  reason: 'So',
+  message,
+  lastTransitionTime: '',
+  observedGeneration: 1,
+});
+const STATUS: ModuleStatusFields = {
+  observedGeneration: 1,
+  operator: 'ns/cm',
+  enablement: { enabled: true, reason: 'webEnabled is true' },
+  release: { name: 'web', revision: 3 },
+  conditions: [condition('Enabled', 'True'), condition('Drifted', 'False', 'as applied')],
+};
+const ENABLED = condition('Enabled', 'True');
+const FAILED_RUN = {
+  hook: 'a',
+  binding: 'schedule',
+  startedAt: 'then',
+  durationMs: 1,
+  result: 'failure',
+  error: 'broken',
+} as const;
+
+test.each<[string, unknown, ModuleStatusFields, readonly string[]]>([
+  ['nothing changed', STATUS, STATUS, []],
+  [
+    'a new object',
+    undefined,
+    STATUS,
+    [
+      'Normal Enabled: The module is enabled: webEnabled is true',
+      'Normal Deployed: Revision 3 of release web is deployed',
+    ],
+  ],
+  [
+    'disabled',
+    STATUS,
+    {
+      ...STATUS,
+      enablement: { enabled: false, reason: 'no more' },
+      conditions: [condition('Enabled', 'False')],
+    },
+    ['Normal Disabled: The module is disabled: no more'],
+  ],
+  [
+    'never enabled',
+    undefined,
+    {
+      observedGeneration: 1,
+      operator: 'ns/cm',
+      enablement: { enabled: false, reason: '' },
+      conditions: [condition('Enabled', 'False')],
+    },
+    [],
+  ],
+  [
+    'upgraded',
+    STATUS,
+    { ...STATUS, release: { name: 'web', revision: 4 } },
+    ['Normal Deployed: Revision 4 of release web is deployed'],
+  ],
+  [
+    'failed again',
+    { ...STATUS, lastError: 'no disk', failedAttempts: 1 },
+    { ...STATUS, lastError: 'no disk', failedAttempts: 2 },
+    ['Warning Failed: no disk'],
+  ],
+  [
+    'the same failure',
+    { ...STATUS, lastError: 'no disk', failedAttempts: 2 },
+    { ...STATUS, lastError: 'no disk', failedAttempts: 2 },
+    [],
+  ],
+  [
+    'a failing hook',
+    STATUS,
+    { ...STATUS, hookRuns: [FAILED_RUN] },
+    ['Warning HookFailed: Hook a (schedule) failed: broken'],
+  ],
+  ['a known failure', { ...STATUS, hookRuns: [FAILED_RUN] }, { ...STATUS, hookRuns: [FAILED_RUN] }, []],
+  [
+    'drift',
+    STATUS,
+    { ...STATUS, conditions: [ENABLED, condition('Drifted', 'True', 'a: /b')] },
+    ['Warning Drifted: Changed by others: a: /b'],
+  ],
+  [
+    'the end of drift',
+    { ...STATUS, conditions: [ENABLED, condition('Drifted', 'True', 'a: /b')] },
+    STATUS,
+    ['Normal DriftEnded: as applied'],
+  ],
+])('eventsBetween() for %s', (_name, before, after, expected) => {
+  const events = eventsBetween(before, after);
+  expect(events.map(({ type, reason, message }) => `${type} ${reason}: ${message}`)).toEqual(expected);
+});

@@ -1,0 +1,181 @@
+import { expect, test } from 'vitest';
+import { CapturedLog } from '../../test/support/captured-log.ts';
+import { FakeClock, settle } from '../../test/support/fake-clock.ts';
+import { KubeApiError, type KubeClient, type KubeRequest } from '../kube/kube-client.ts';
+import type { SharedReflectors } from '../kube/reflector-sink.ts';
+import { isObject } from '../lib/json.ts';
+import { MODULE_CRD } from './module-crd.ts';
+import type { ModuleFacts } from './module-facts.ts';
+import { ModuleObjects } from './module-objects.ts';
+
+const MODULES = '/apis/addon-operator.io/v1alpha1/modules';
+const MINUTE_MS = 60_000;
+
+function factsOf(module: string): ModuleFacts {
+  return {
+    explanation: {
+      module,
+      status: 'ready',
+      isEnabled: true,
+      source: null,
+      reason: 'so',
+      position: { place: 1, of: 1, order: 1 },
+      path: '/',
+      version: null,
+      deletionPolicy: 'delete',
+      requires: [],
+      phase: 'ready',
+      waitsFor: [],
+      failure: null,
+      lastRun: null,
+      pause: null,
+      drift: null,
+    },
+    release: undefined,
+    isDeployed: true,
+    hookRuns: [],
+  };
+}
+
+/** An API server that keeps nothing: it says yes, or what a test wants it to refuse. */
+class Lab implements AsyncDisposable {
+  readonly clock = new FakeClock(0);
+  readonly log = new CapturedLog(this.clock);
+  readonly requests: string[] = [];
+  facts: readonly ModuleFacts[] = [factsOf('web')];
+  refuse: (request: KubeRequest) => number | undefined = () => undefined;
+  readonly #stop = new AbortController();
+  readonly #ended: Promise<void>;
+  readonly objects: ModuleObjects;
+
+  constructor(refuse: Lab['refuse'] = () => undefined) {
+    this.refuse = refuse;
+    const kube: KubeClient = {
+      request: async (request) => this.#answer(request),
+      stream: () => Promise.reject(new Error('the reflector watches')),
+    };
+    const reflectors: SharedReflectors = {
+      subscribe: async (_selection, sink) => {
+        this.#answer({ method: 'GET', path: MODULES });
+        await sink.stage([]);
+        sink.commit();
+      },
+    };
+    const { clock } = this;
+    this.objects = new ModuleObjects({
+      kube,
+      reflectors,
+      clock,
+      log: this.log.logger,
+      namespace: 'ns',
+      configMapName: 'cm',
+      facts: () => this.facts,
+    });
+    this.#ended = this.objects.run(this.#stop.signal).catch(() => undefined);
+  }
+
+  #answer(request: KubeRequest): unknown {
+    const { method, path, body } = request;
+    this.requests.push(`${method} ${path}`);
+    const status = this.refuse(request);
+    if (status !== undefined) throw new KubeApiError(`status ${status}`, { status, reason: '' });
+    if (method === 'GET') return MODULE_CRD;
+    const object = isObject(body) ? body : {};
+    const marks = { annotations: { 'addon-operator.io/operator': 'ns/cm' }, uid: 'u' };
+    const metadata = isObject(object['metadata']) ? object['metadata'] : {};
+    return { ...object, metadata: { ...metadata, ...marks, resourceVersion: String(this.requests.length) } };
+  }
+
+  /** Lets everything happen that happens by itself within a time. */
+  async pass(ms: number): Promise<void> {
+    for (let passed = 0; passed < ms; passed += 1_000) {
+      await this.clock.advance(1_000);
+      await settle();
+    }
+  }
+
+  sent(text: string): number {
+    return this.requests.filter((request) => request.includes(text)).length;
+  }
+
+  get warnings(): readonly unknown[] {
+    return this.log.records.filter(({ level }) => level === 'warn').map(({ msg }) => msg);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort();
+    await this.#ended;
+  }
+}
+
+test('a status is written once, however often it is looked at', async () => {
+  await using lab = new Lab();
+  await lab.pass(MINUTE_MS);
+  expect(lab.sent(`POST ${MODULES}`)).toBe(1);
+  expect(lab.sent(`PATCH ${MODULES}/web/status`)).toBe(1);
+});
+
+test('many changes within a second are one write, and times of runs wait for half a minute', async () => {
+  await using lab = new Lab();
+  await lab.pass(5_000);
+  const before = lab.sent('/status');
+  const run = (result: 'success' | 'failure', second: number): ModuleFacts => {
+    const facts = factsOf('web');
+    const hookRun = { hook: 'a', binding: 'schedule', startedAtMs: second, durationMs: 1 };
+    return { ...facts, hookRuns: [{ ...hookRun, error: result === 'failure' ? 'broken' : undefined }] };
+  };
+  for (let second = 1; second <= 60; second += 1) {
+    lab.facts = [run('success', second)];
+    for (let change = 0; change < 10; change += 1) lab.objects.changed();
+    await lab.pass(1_000);
+  }
+  expect(lab.sent('/status') - before).toBe(2);
+  lab.facts = [run('failure', 61)];
+  lab.objects.changed();
+  await lab.pass(2_000);
+  expect(lab.sent('/status') - before).toBe(3);
+});
+
+test.each([
+  ['may not list them', ({ method, path }: KubeRequest) => method === 'GET' && path === MODULES],
+  ['may not write them', ({ method, path }: KubeRequest) => method !== 'GET' && path.startsWith(MODULES)],
+  ['may do nothing at all', () => true],
+])('who %s is warned once and tries again every five minutes', async (_name, isRefused) => {
+  await using lab = new Lab((request) => (isRefused(request) ? 403 : undefined));
+  await lab.pass(14 * MINUTE_MS);
+  expect(lab.warnings).toEqual(['Module objects cannot be kept up to date; modules run all the same']);
+  expect(lab.requests.length).toBeLessThan(10);
+  lab.refuse = () => undefined;
+  await lab.pass(5 * MINUTE_MS);
+  expect(lab.sent(`PATCH ${MODULES}/web/status`)).toBe(1);
+});
+
+test('without the definition, which may not be made either, there is one warning', async () => {
+  await using lab = new Lab(({ path, method }) =>
+    path.includes('customresourcedefinitions') && method !== 'GET' ? 403 : 404,
+  );
+  await lab.pass(4 * MINUTE_MS);
+  expect(lab.warnings).toHaveLength(1);
+  expect(lab.requests).toHaveLength(2);
+});
+
+test('an object that somebody else changes at the same time is written a little later', async () => {
+  let conflicts = 2;
+  await using lab = new Lab(({ path }) => {
+    if (!path.endsWith('/status') || conflicts === 0) return undefined;
+    conflicts -= 1;
+    return 409;
+  });
+  await lab.pass(MINUTE_MS);
+  expect(lab.sent(`PATCH ${MODULES}/web/status`)).toBe(3);
+  expect(lab.warnings).toEqual([]);
+});
+
+test('the object of a module that is gone is removed, that very one', async () => {
+  await using lab = new Lab();
+  await lab.pass(5_000);
+  lab.facts = [];
+  lab.objects.changed();
+  await lab.pass(2_000);
+  expect(lab.sent(`DELETE ${MODULES}/web`)).toBe(1);
+});

@@ -1,0 +1,150 @@
+import { expect, test } from 'vitest';
+import { conditionsOf } from './module-conditions.ts';
+import type { ModuleExplanation } from './module-explanation.ts';
+import type { ModuleFacts } from './module-facts.ts';
+import { moduleStatus } from './module-status.ts';
+
+type Explanation = Omit<ModuleExplanation, 'release'>;
+
+const READY: Explanation = {
+  module: 'web',
+  status: 'ready',
+  isEnabled: true,
+  source: 'config-map',
+  reason: 'webEnabled is true',
+  position: { place: 1, of: 1, order: 1 },
+  path: '/modules/001-web',
+  version: '1.2.3',
+  deletionPolicy: 'delete',
+  requires: [],
+  phase: 'ready',
+  waitsFor: [],
+  failure: null,
+  lastRun: { startedAt: '2026-01-01T00:00:00.000Z', durationMs: 5, result: 'success' },
+  pause: null,
+  drift: null,
+};
+const FAILURE = { error: 'no disk', attempts: 2, nextAttemptAt: '2026-01-01T00:00:05.000Z' };
+const PAUSE = { reason: 'disks', since: '', until: null, isOfAll: false };
+const DRIFT = { resource: 'ns/Deployment/web', fields: ['/a'], changedBy: [], since: '', outlook: '' };
+
+function facts(explanation: Partial<Explanation> = {}, other: Partial<ModuleFacts> = {}): ModuleFacts {
+  return {
+    explanation: { ...READY, ...explanation },
+    release: { revision: 3, digest: 'abc' },
+    isDeployed: true,
+    hookRuns: [],
+    ...other,
+  };
+}
+
+const CONTEXT = { nowMs: 0, operator: 'ns/cm', generation: 1, before: undefined };
+
+test.each<[string, Partial<Explanation>, boolean, string | undefined, Record<string, string>]>([
+  ['ready', {}, true, 'Succeeded', { Ready: 'True Succeeded', Stalled: 'False NotStalled' }],
+  [
+    'undecided',
+    { status: 'undecided', isEnabled: false, source: null },
+    false,
+    'Init',
+    { Enabled: 'Unknown NotDecided', Ready: 'Unknown NotDecided', Progressing: 'True Running' },
+  ],
+  ['waiting', { status: 'starting', phase: 'not started' }, false, 'Init', { Ready: 'False Progressing' }],
+  ['running', { status: 'starting', phase: 'helm' }, false, 'Progressing', { Progressing: 'True Running' }],
+  [
+    'failing',
+    { status: 'failing', failure: FAILURE },
+    false,
+    'Failed',
+    { Ready: 'False RunFailed', Progressing: 'True Retrying', Stalled: 'True RunFailed' },
+  ],
+  ['isolated', { status: 'isolated' }, false, 'Failed', { Ready: 'False RequirementFailed' }],
+  [
+    'paused',
+    { status: 'paused', pause: PAUSE },
+    true,
+    'Succeeded',
+    { Ready: 'True Paused', Stalled: 'True Paused' },
+  ],
+  ['paused early', { status: 'paused', pause: PAUSE }, false, 'Init', { Ready: 'False Paused' }],
+  [
+    'deleting',
+    { status: 'deleting', isEnabled: false },
+    false,
+    'Deleting',
+    { Enabled: 'False ConfigMap', Ready: 'False Deleting', Progressing: 'True Deleting' },
+  ],
+  ['disabled', { status: 'disabled', isEnabled: false }, false, undefined, { Ready: 'False Disabled' }],
+  ['in sync', { drift: { mode: 'warn', objects: [] } }, true, 'Succeeded', { Drifted: 'False InSync' }],
+  [
+    'drifted',
+    { drift: { mode: 'warn', objects: [DRIFT] } },
+    true,
+    'Succeeded',
+    { Drifted: 'True ChangedByOthers' },
+  ],
+])('a module that is %s has its phase and conditions', (_name, explanation, isDeployed, phase, expected) => {
+  const given = facts(explanation, { isDeployed });
+  const said = conditionsOf(given).map(({ type, status, reason }) => [type, `${status} ${reason}`]);
+  expect(Object.fromEntries(said)).toMatchObject(expected);
+  expect(moduleStatus(given, CONTEXT).phase).toBe(phase);
+});
+
+test('moduleStatus() says everything there is, and leaves out the rest', () => {
+  const hookRuns = [
+    { hook: 'a', binding: 'beforeHelm', startedAtMs: 1_000, durationMs: 2, error: undefined },
+    { hook: 'b', binding: 'schedule', startedAtMs: 2_000, durationMs: 3, error: 'broken' },
+  ];
+  const status = moduleStatus(facts({ status: 'failing', failure: FAILURE }, { hookRuns }), CONTEXT);
+  expect(status).toMatchObject({
+    observedGeneration: 1,
+    operator: 'ns/cm',
+    enablement: { enabled: true, source: 'config-map', reason: 'webEnabled is true' },
+    version: '1.2.3',
+    release: { name: 'web', revision: 3, digest: 'abc' },
+    lastError: 'no disk',
+    failedAttempts: 2,
+    nextRetry: '2026-01-01T00:00:05.000Z',
+    lastReconcileTime: '2026-01-01T00:00:00.000Z',
+    hookRuns: [
+      { hook: 'a', startedAt: '1970-01-01T00:00:01.000Z', durationMs: 2, result: 'success' },
+      { hook: 'b', result: 'failure', error: 'broken' },
+    ],
+  });
+  const bare = moduleStatus(facts({ version: null, lastRun: null }, { release: undefined }), CONTEXT);
+  for (const field of ['version', 'release', 'lastError', 'nextRetry', 'lastRun', 'hookRuns'])
+    expect(bare).not.toHaveProperty(field);
+});
+
+test('moduleStatus() keeps the release it does not know yet, and the times of conditions that are the same', () => {
+  const before = moduleStatus(facts(), CONTEXT);
+  const later = { ...CONTEXT, nowMs: 60_000, before };
+  const status = moduleStatus(
+    facts({ status: 'starting', phase: 'helm', lastRun: null }, { release: undefined }),
+    later,
+  );
+  expect(status.release).toEqual(before.release);
+  expect(status.lastReconcileTime).toBe(before.lastReconcileTime);
+  const since = status.conditions.map(({ type, lastTransitionTime }) => `${type} ${lastTransitionTime}`);
+  expect(since).toEqual([
+    'Enabled 1970-01-01T00:00:00Z',
+    'Ready 1970-01-01T00:01:00Z',
+    'Progressing 1970-01-01T00:01:00Z',
+    'Drifted 1970-01-01T00:00:00Z',
+    'Stalled 1970-01-01T00:00:00Z',
+  ]);
+  expect(moduleStatus(facts({ status: 'disabled' }, { release: undefined }), later)).not.toHaveProperty(
+    'release',
+  );
+});
+
+test('moduleStatus() bounds long texts and the number of hook runs', () => {
+  const run = { hook: 'a', binding: 'b', startedAtMs: 0, durationMs: 0, error: 'x'.repeat(5_000) };
+  const failure = { ...FAILURE, error: 'y'.repeat(1_000_000) };
+  const status = moduleStatus(
+    facts({ status: 'failing', failure }, { hookRuns: Array.from({ length: 50 }, () => run) }),
+    CONTEXT,
+  );
+  expect(status.hookRuns).toHaveLength(10);
+  expect(JSON.stringify(status).length).toBeLessThan(20_000);
+});

@@ -1,0 +1,62 @@
+import { homedir } from 'node:os';
+import { execa } from 'execa';
+import { expect, test, vi } from 'vitest';
+import { cacheDirectory } from '../../src/tools/cache-directory.ts';
+import { pinnedKubectl } from '../../src/tools/pinned-tools.ts';
+import { controlPlaneBackend } from '../support/backends.ts';
+import { describeCluster } from '../support/control-plane/cluster-suite.ts';
+import { World } from '../support/world.ts';
+import { configMapChart, shHook, under } from '../support/world-files.ts';
+
+const never = new AbortController().signal;
+
+describeCluster('Module objects with kubectl', (cluster) => {
+  test('get, describe and wait answer what a user asks first', async () => {
+    const backend = await controlPlaneBackend(cluster());
+    await using world = await World.create(backend, {
+      modules: {
+        'values.yaml': 'kubectlWellEnabled: true\nkubectlBrokenEnabled: true\nkubectlOffEnabled: false\n',
+        ...under('001-kubectl-well', {
+          ...configMapChart('kubectl-well', 'kubectlWell'),
+          'module.yaml': 'version: 1.2.3\n',
+        }),
+        '002-kubectl-off/hooks/hook.sh': shHook('beforeHelm: 1', 'true'),
+        '003-kubectl-broken/hooks/hook.sh': shHook('beforeHelm: 1', 'echo no disk >&2; exit 1'),
+      },
+      flags: { 'module-objects': 'true' },
+    });
+    const binary = await pinnedKubectl({ cacheDir: cacheDirectory(process.env, homedir()) }, never);
+    const kubectl = async (...args: readonly string[]): Promise<string> => {
+      const { stdout } = await execa(binary, args, {
+        extendEnv: false,
+        env: { KUBECONFIG: backend.kubeconfigPath, HOME: world.directory },
+      });
+      return stdout;
+    };
+    await world.start();
+    await world.untilDelayed();
+    const stalled = ['wait', '--for=condition=Stalled', 'module/kubectl-broken', '--timeout=30s'];
+    // kubectl gives up at once on a name that is not there yet.
+    await vi.waitFor(async () => expect(await kubectl(...stalled)).toContain('condition met'), 20_000);
+    await kubectl('wait', '--for=condition=Ready', 'module/kubectl-well', '--timeout=30s');
+    const table = await kubectl(
+      'get',
+      'modules',
+      '-l',
+      `addon-operator.io/operator-namespace=${world.namespace}`,
+    );
+    const rows = table.split('\n').map((line) => line.split(/ {2,}/u));
+    expect(rows[0]).toEqual(
+      expect.arrayContaining(['NAME', 'ENABLED', 'READY', 'PHASE', 'VERSION', 'REVISION', 'MESSAGE']),
+    );
+    expect(table).toMatch(/kubectl-well +True +True +Succeeded +1\.2\.3 +1 +\S+ +The last run succeeded/u);
+    expect(table).toMatch(/kubectl-broken +True +False +Failed +.*no disk/u);
+    expect(table).toMatch(/kubectl-off +False +False +.*The module is disabled/u);
+    const text = await kubectl('describe', 'module', 'kubectl-broken');
+    expect(text).toMatch(/Warning +HookFailed .*Hook hooks\/hook\.sh \(beforeHelm\) failed/u);
+    expect(text).toMatch(/Next Retry: +\S+/u);
+    const names = ['kubectl-well', 'kubectl-broken', 'kubectl-off'];
+    await world.stop();
+    await kubectl('delete', 'modules', ...names);
+  });
+});
