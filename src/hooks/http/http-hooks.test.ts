@@ -160,6 +160,18 @@ test.each<[string, Respond, string, string]>([
   expect(String(error)).toContain(`POST ${server.url}/a: ${message}`);
 });
 
+test('run() sends no request beyond its limit, and says how to make it smaller', async () => {
+  const server = await serve((_request, response) => response.end());
+  const hooks = startHttpHooks();
+  const hook = await load(hooks, `address: ${server.url}/`);
+  const values = JSON.stringify('x'.repeat(64 * 1024 * 1024));
+  await expect(hooks.run(hook, { ...INPUTS, values }, silentLogger, never)).rejects.toMatchObject({
+    code: 'HOOK_FAILED',
+    message: expect.stringContaining('larger than 67108864 bytes: use jqFilter with'),
+  });
+  expect(server.requests).toEqual([]);
+});
+
 test('run() says so when nobody listens', async () => {
   const server = await serve((_request, response) => response.end());
   await server.stop();
