@@ -1,21 +1,28 @@
 import { GLOBAL_SECTION } from '../values/module-key.ts';
 import { referenceTitle, type SecretReference } from '../values/secrets/secret-reference.ts';
 import type { Operator } from './operator.ts';
+import { moduleOf } from './tasks.ts';
 
 /**
  * Turns changed texts of Secrets into tasks, as any change of values: a module that refers to one runs again, global
- * values that do reload all modules.
+ * values that do reload all modules. What waits after a failure and needs such values is tried again at once.
  */
 export function onSecretsChange(operator: Operator, changed: readonly SecretReference[]): void {
-  const { values, log } = operator.deps;
+  const { values, queues, log } = operator.deps;
   const titles = new Set(changed.map(referenceTitle));
   log.info({ secrets: [...titles] }, 'Secrets that values refer to have changed');
+  const owners = new Set<string>();
   for (const [owner, references] of values.secretReferences()) {
     if (!references.some((reference) => titles.has(referenceTitle(reference)))) continue;
+    owners.add(owner);
     if (owner !== GLOBAL_SECTION) operator.queueModuleRun(owner, 'Secret-Changed');
     else if (operator.discovery !== undefined)
       operator.queueConverge('GlobalValuesChanged', 'Secret-Changed-GlobalValues');
   }
   // What waits after a failure may have waited for just this Secret.
-  operator.main.cutDelay();
+  for (const queue of queues.all) {
+    const head = queue.entries[0]?.task;
+    const isConcerned = owners.has(GLOBAL_SECTION) || (head !== undefined && owners.has(moduleOf(head)));
+    if (queue === operator.main || isConcerned) queue.cutDelay();
+  }
 }
