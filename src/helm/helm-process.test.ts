@@ -55,6 +55,12 @@ test.each<[string, ProcessOutcome, string, object]>([
   expect(await run(outcome, stderr)).toEqual(expected);
 });
 
+test('runHelm() shows no part of a secret value at the end of an error that is cut', async () => {
+  const stderr = `Error: ${'x'.repeat(8_190)}hunter22`;
+  const outcome = await run({ type: 'exited', exitCode: 1 }, stderr, { web: { password: 'hunter22' } });
+  expect(outcome).toMatchObject({ error: `${'x'.repeat(8_190)}**…` });
+});
+
 test('runHelm() hides secret values in errors', async () => {
   const outcome = await run({ type: 'exited', exitCode: 1 }, 'Error: bad "hunter22"', {
     web: { password: 'hunter22' },

@@ -48,10 +48,12 @@ export async function runHelm(
     signal,
   );
   log.debug({ command: run.args[0], outcome, durationMs }, 'helm ended');
-  const said = redact(helmError(stderr), run.values);
+  if (outcome.type === 'exited' && outcome.exitCode === 0)
+    return { type: 'succeeded', stdout, isStdoutTruncated };
+  // Before it is cut: half a secret would not be found any more.
+  const said = helmError(redact(stderr, run.values));
   switch (outcome.type) {
     case 'exited':
-      if (outcome.exitCode === 0) return { type: 'succeeded', stdout, isStdoutTruncated };
       return {
         type: 'failed',
         error: said === '' ? `helm exited with code ${outcome.exitCode}` : said,
