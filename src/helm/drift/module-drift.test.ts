@@ -25,6 +25,7 @@ class Lab {
   readonly events: DriftEvent['type'][] = [];
   readonly requests: string[] = [];
   readonly warnings: string[] = [];
+  readonly errors: unknown[] = [];
   live: Record<string, unknown> | undefined = { x: '1' };
   version = 1;
   release: AppliedRelease | undefined = { revision: 1, objects: [MAP], problems: [] };
@@ -40,7 +41,13 @@ class Lab {
     const drift = ModuleDrift.start(
       {
         clock: this.clock,
-        log: { ...silentLogger, warn: (_fields, message) => this.warnings.push(message) },
+        log: {
+          ...silentLogger,
+          warn: ({ error }, message) => {
+            this.warnings.push(message);
+            if (error !== undefined) this.errors.push(error);
+          },
+        },
         watch: { follow: (_resource, _namespace, follower) => (this.#follower = follower) },
         lookup: {
           kube: {
@@ -199,6 +206,16 @@ test('an object that cannot be compared is named, and looked at again after its 
   expect(lab.warnings).toEqual(['cannot compare an object with what helm applied']);
   expect(lab.clock.pendingDelaysMs).toEqual([]);
   expect(drift.drifted).toEqual([]);
+});
+
+test('what a server quotes of a Secret is not told', async () => {
+  const fields = { ...MAP.fields, kind: 'Secret', data: { x: 'c2VjcmV0LXdvcmQ=' } };
+  lab.release = { revision: 1, objects: [{ ...MAP, kind: 'Secret', fields }], problems: [] };
+  await lab.start('heal');
+  lab.refusal = () =>
+    new KubeApiError('data.x is invalid: c2VjcmV0LXdvcmQ=', { status: 422, reason: 'Invalid' });
+  await lab.change({ x: '2' });
+  expect(lab.errors).toEqual(['data.x is invalid: ***']);
 });
 
 test('an API server that is away is asked again after 30 s', async () => {

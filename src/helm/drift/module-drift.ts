@@ -6,6 +6,7 @@ import { canonicalJson } from '../../lib/json.ts';
 import type { Logger } from '../../lib/log.ts';
 import { objectKey } from '../manifest-object.ts';
 import type { LookupOptions } from '../object-lookup.ts';
+import { redact } from '../redact.ts';
 import type { AppliedWatch } from './applied-watch.ts';
 import type { DesiredObject, DesiredState } from './desired-objects.ts';
 import type { DriftPolicy } from './drift-policy.ts';
@@ -212,7 +213,7 @@ export class ModuleDrift {
       signal.throwIfAborted();
       if (isPassing(error)) watched.dueMs = clock.now() + RETRY_MS;
       log.warn(
-        { module, resource: watched.title, error: messageOf(error) },
+        { module, resource: watched.title, error: harmlessText(error, watched.desired) },
         'cannot compare an object with what helm applied',
       );
       return;
@@ -299,7 +300,7 @@ export class ModuleDrift {
       // Somebody changed it since it was compared.
       if (hasStatus(error, 409)) return (watched.dueMs = nowMs + SETTLE_MS);
       log.warn(
-        { module, resource: title, error: messageOf(error) },
+        { module, resource: title, error: harmlessText(error, watched.desired) },
         'cannot change an object back, will retry',
       );
       this.#noteHeal(watched);
@@ -343,6 +344,11 @@ async function resourceOf(
     if (hasCode(error, 'KUBE_KIND_UNKNOWN')) return undefined;
     throw error;
   }
+}
+
+/** What went wrong, without what is secret in the object: the server quotes what it does not like. */
+function harmlessText(error: unknown, { kind, fields }: DesiredObject): string {
+  return redact(messageOf(error), kind === 'Secret' ? { secret: fields['data'] } : fields);
 }
 
 /** Whether the next attempt may succeed though nobody changes anything. */
