@@ -29,6 +29,18 @@ test('take() waits for a load under way', async () => {
   expect(await taken).toBe(hooks);
 });
 
+test('take() hands out nothing that was forgotten while it waited, and leaves the next load alone', async () => {
+  const ahead = new HooksAhead();
+  const old = Promise.withResolvers<readonly Hook[]>();
+  ahead.start('web', () => old.promise);
+  const taken = ahead.take('web');
+  ahead.retain(new Set());
+  ahead.start('web', async () => hooks);
+  old.resolve([]);
+  expect(await taken).toBeUndefined();
+  expect(await ahead.take('web')).toBe(hooks);
+});
+
 test('a failed load is as none, so that who needs the hooks finds out why', async () => {
   const ahead = new HooksAhead();
   ahead.start('web', () => Promise.reject(new Error('broken')));

@@ -25,11 +25,14 @@ export class HooksAhead {
   }
 
   /**
-   * What was loaded, once only, waiting for it where necessary; undefined when nothing was, or it failed: who loads
-   * then finds out why.
+   * What was loaded, once only, waiting for it where necessary; undefined when nothing was, it failed, or it was
+   * forgotten meanwhile: who loads then finds out why.
    */
   async take(module: string): LoadedHooks {
-    const hooks = await this.#modules.get(module)?.hooks;
+    const entry = this.#modules.get(module);
+    const hooks = await entry?.hooks;
+    // Forgotten meanwhile, perhaps because the files have changed, or taken by somebody else.
+    if (this.#modules.get(module) !== entry) return undefined;
     this.#modules.delete(module);
     return hooks;
   }
