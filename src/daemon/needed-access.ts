@@ -1,9 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { parseManifest } from '../helm/manifest-document.ts';
-import { isList } from '../helm/manifest-object.ts';
 import type { Hook } from '../hooks/hook.ts';
 import { messageOf } from '../lib/errors.ts';
-import { isObject } from '../lib/json.ts';
 import { CRD_ACCESS } from '../modules/access/crd-access.ts';
 import { accessOfBinding, accessOfWebhooks } from '../modules/access/hook-access.ts';
 import { accessOfObject, definedResource, groupKindOf } from '../modules/access/object-access.ts';
@@ -12,6 +10,7 @@ import { accessOfSecrets } from '../modules/access/secret-access.ts';
 import { CRD_KIND, type Crd, parseCrdFile } from '../modules/crds/crd.ts';
 import { findCrdFiles } from '../modules/crds/crd-files.ts';
 import type { Module } from '../modules/module.ts';
+import { unfold } from '../operator/plan/manifest-changes.ts';
 import { visibleToHelm } from '../values/visible-values.ts';
 import type { Inspection } from './inspect.ts';
 
@@ -125,9 +124,4 @@ async function renderedObjects(
   const values = visibleToHelm(operator.deps.values, module.name);
   const manifest = await base.helm.render({ module, values }, signal, { hasHooks: true });
   return parseManifest(manifest).flatMap(({ object }) => (object === undefined ? [] : unfold(object)));
-}
-
-function unfold(object: RawObject): RawObject[] {
-  const { items } = object;
-  return isList(object) && Array.isArray(items) ? items.filter(isObject).flatMap(unfold) : [object];
 }
