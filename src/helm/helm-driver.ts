@@ -128,11 +128,11 @@ export async function createHelmDriver(options: HelmDriverOptions): Promise<Helm
         if (latest === undefined) return;
         await context.store.setMetadata(release, latest.revision, { labels: LABELS_WHEN_DISOWNED }, signal);
       }),
-    keep: (release, isKept, signal) =>
+    keep: (release, isToStay, signal) =>
       locks.run(release, signal, async () => {
         const latest = await context.store.latest(release, signal);
-        if (latest === undefined) return;
-        const labels = labelsWhenKept(isKept);
+        if (latest === undefined || isKept(latest.labels) === isToStay) return;
+        const labels = labelsWhenKept(isToStay);
         await context.store.setMetadata(release, latest.revision, { labels }, signal);
       }),
     listReleases: async (signal) => {

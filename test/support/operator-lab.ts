@@ -294,8 +294,9 @@ export class OperatorLab {
       },
       deploy: async (module: Module, values: JsonObject) => {
         await this.#call(`deploy ${module.name}`, JSON.stringify(values[module.key]));
+        const revision = this.releases.has(module.name) ? 2 : 1;
         this.releases.add(module.name);
-        return { revision: 1, digest: undefined };
+        return { revision, digest: undefined };
       },
       exists: async (release: string) => {
         await this.obstacles.get(`exists ${release}`)?.();

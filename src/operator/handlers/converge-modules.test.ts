@@ -246,18 +246,28 @@ test('flags that change during the first discovery are not lost', async () => {
   expect(lab.calls).toEqual(['discover', 'discover', 'discover', 'config a', 'deploy a']);
 });
 
+const web = (deletionPolicy: DeletionPolicy) =>
+  moduleFor('web', 1, { manifest: { ...NO_MANIFEST, deletionPolicy } });
+
+const notes = (lab: OperatorLab) => lab.takeCalls().filter((call) => /^(keep|let go) /.test(call));
+
+test('that a release stays is noted on its record, and again when somebody has uninstalled it', async () => {
+  await using lab = await operatorLab([web('protect')]);
+  await lab.converge();
+  expect(notes(lab)).toEqual(['keep web']);
+  await restart(lab);
+  expect(notes(lab)).toEqual([]);
+  lab.releases.clear();
+  await restart(lab);
+  expect(notes(lab)).toEqual(['keep web']);
+});
+
 test('a release stays again when the deletionPolicy of its module changes to and fro', async () => {
-  const web = (deletionPolicy: DeletionPolicy) =>
-    moduleFor('web', 1, { manifest: { ...NO_MANIFEST, deletionPolicy } });
   await using lab = await operatorLab([web('protect')]);
   await lab.converge();
   for (const policy of ['delete', 'protect'] as const) {
     lab.operator.setModules([web(policy)]);
     await restart(lab);
   }
-  expect(lab.calls.filter((call) => /^(keep|let go) /.test(call))).toEqual([
-    'keep web',
-    'let go web',
-    'keep web',
-  ]);
+  expect(notes(lab)).toEqual(['keep web', 'let go web', 'keep web']);
 });

@@ -160,7 +160,9 @@ async function runHelmPhase(
         { module: module.name, activation: state.helmActivation },
         (clock.now() - helmStartedMs) / 1_000,
       );
-      if (module.manifest.deletionPolicy !== 'delete' && !state.isReleaseKept) {
+      // Somebody may have uninstalled the one that was noted on.
+      const isNoted = state.isReleaseKept && state.release.revision > 1;
+      if (module.manifest.deletionPolicy !== 'delete' && !isNoted) {
         await releases.keep(module.name, true, signal);
         state.isReleaseKept = true;
       }
