@@ -11,6 +11,7 @@ import { startHttpServer } from '../server/http-server.ts';
 import { ConfigMapEventLog } from '../settings/config-map-events-parameter.ts';
 import type { Settings } from '../settings.ts';
 import { ConfigMapStore } from '../values/config-map-store.ts';
+import { startAdmissionServer } from './admission-server.ts';
 import { type BaseParts, startBase } from './base-parts.ts';
 import { buildOperator } from './build-operator.ts';
 import { loadPatiently, startLoops } from './daemon-loops.ts';
@@ -106,6 +107,7 @@ async function start(settings: Settings, given: DaemonHost, signals: StartSignal
     { settings, host, metrics, hookMetrics, view: () => built.view },
     running,
   );
+  await startAdmissionServer(settings, host, stop, running);
   const { cluster, lead } = await takeLead({
     settings,
     host,
