@@ -10,7 +10,7 @@ function recorded(store: ModuleObjectStore): string[] {
   const said: string[] = [];
   store.onChange((name, before, after) => {
     said.push(
-      `${name}: ${before?.operation ?? '-'} ${after?.operation ?? '-'} ${after?.finalizers ?? 'gone'}`,
+      `${name}: ${before?.operation ?? '-'} ${after?.operation ?? '-'} ${after?.finalizers.join() ?? 'gone'}`,
     );
   });
   return said;

@@ -171,6 +171,16 @@ test('an object that somebody else changes at the same time is written a little 
   expect(lab.warnings).toEqual([]);
 });
 
+test('while a new daemon has decided nothing, what was written before stays', async () => {
+  await using lab = new Lab();
+  await lab.pass(5_000);
+  const { explanation, ...facts } = factsOf('web');
+  lab.facts = [{ ...facts, explanation: { ...explanation, status: 'undecided' } }];
+  lab.objects.changed();
+  await lab.pass(2_000);
+  expect(lab.sent('/status')).toBe(1);
+});
+
 test('the object of a module that is gone is removed, that very one', async () => {
   await using lab = new Lab();
   await lab.pass(5_000);

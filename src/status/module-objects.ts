@@ -136,6 +136,8 @@ export class ModuleObjects {
       if (object === undefined) return;
       const nowMs = clock.now();
       const { generation, status: before } = object;
+      // Until the first discovery of a new daemon the old word stands: nothing has become different.
+      if (facts.explanation.status === 'undecided' && before !== undefined) return;
       const status = moduleStatus(facts, { nowMs, operator: this.#operator, generation, before });
       const change = statusChange(status, before);
       if (change === 'none') return;

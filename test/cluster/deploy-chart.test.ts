@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { load } from 'js-yaml';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { controlPlaneBackend } from '../support/backends.ts';
 import { ApiProbe } from '../support/control-plane/api-probe.ts';
 import { describeCluster, helmPath, lacksHelm } from '../support/control-plane/cluster-suite.ts';
@@ -116,7 +116,8 @@ describeCluster('the chart of the operator', (cluster) => {
     await helm(...install, '--set', 'configMap.switches.webEnabled=true');
     const kubeconfig = await serviceAccountKubeconfig(cluster(), world.namespace, 'op');
     const env = await settingsOfDeployment(cluster(), world.namespace, 'op');
-    const start = (): DaemonProcess => DaemonProcess.start(world, { 'kube-config': kubeconfig, ...env });
+    const start = (): DaemonProcess =>
+      DaemonProcess.start(world, { 'kube-config': kubeconfig, 'module-objects': 'true', ...env });
     {
       await using daemon = start();
       const { error } = await daemon.record('ModuleRun failed. Requeue task to retry after delay.');
@@ -126,6 +127,15 @@ describeCluster('the chart of the operator', (cluster) => {
     {
       await using daemon = start();
       await daemon.untilConverged();
+      // The chart brought the definition, and its role suffices for Module objects.
+      const module = { path: '/apis/addon-operator.io/v1alpha1/modules/web' };
+      await vi.waitFor(async () => {
+        const { body } = await backend.request(module);
+        expect(body).toMatchObject({ status: { phase: 'Succeeded' } });
+      }, 20_000);
+      await backend.request({ method: 'DELETE', ...module });
+      const told = await backend.request({ path: '/api/v1/namespaces/default/events' });
+      expect(JSON.stringify(told.body)).toContain('Revision 1 of release web is deployed');
       const path = `/api/v1/namespaces/${world.namespace}`;
       expect((await backend.request({ path: `${path}/configmaps/by-hook` })).status).toBe(200);
       expect((await backend.request({ path: `${path}/secrets/sh.helm.release.v1.web.v1` })).status).toBe(200);
