@@ -3,24 +3,14 @@ import { readdir } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { DeployResult } from '../../src/helm/deploy.ts';
 import type { HelmDriver } from '../../src/helm/helm-driver.ts';
-import { messageOf } from '../../src/lib/errors.ts';
 import { describeCluster, helmPath, lacksHelm } from '../support/control-plane/cluster-suite.ts';
 import { HELM_VERSIONS } from '../support/control-plane/programs.ts';
+import { rejection } from '../support/rejection.ts';
 import { CONFIG_MAP, HANGING_HOOK, SERVICE } from './helm-templates.ts';
 import { HelmWorld } from './helm-world.ts';
 
 const signal = new AbortController().signal;
 const WAIT_MS = 30_000;
-
-/** Message of what the promise rejects with; listened to from now on. */
-async function rejection(promise: PromiseLike<unknown>): Promise<string> {
-  try {
-    await promise;
-  } catch (error) {
-    return messageOf(error);
-  }
-  return 'nothing was thrown';
-}
 
 describeCluster('helm driver', (cluster) => {
   describe.each(HELM_VERSIONS)('with helm %s', (version) => {
