@@ -76,7 +76,7 @@ function progressing({ explanation: { status, failure } }: ModuleFacts): Conditi
     return says(true, 'Running', 'The module is being run or waits for its turn');
   if (status === 'deleting') return says(true, 'Deleting', 'The module is being deleted');
   if (status === 'failing' && failure !== null)
-    return says(true, 'Retrying', `${failure.attempts} attempts failed, the next one follows`);
+    return says(true, 'Retrying', `Failed attempts: ${failure.attempts}, the next one follows`);
   return says(false, 'Idle', 'There is nothing to be done');
 }
 

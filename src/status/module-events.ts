@@ -64,10 +64,10 @@ function hooks(old: Fields, { hookRuns = [] }: ModuleStatusFields): ModuleEvent[
           (run) => run['hook'] === hook && run['binding'] === binding && run['startedAt'] === startedAt,
         ),
     )
-    .map(({ hook, binding, error }) => ({
+    .map(({ binding, error }) => ({
       type: 'Warning',
       reason: 'HookFailed',
-      message: `Hook ${hook} (${binding}) failed: ${error ?? ''}`,
+      message: `${binding}: ${error ?? ''}`,
     }));
 }
 

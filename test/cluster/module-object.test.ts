@@ -53,7 +53,7 @@ describeCluster('Module objects with kubectl', (cluster) => {
     expect(table).toMatch(/kubectl-broken +True +False +Failed +.*no disk/u);
     expect(table).toMatch(/kubectl-off +False +False +.*The module is disabled/u);
     const text = await kubectl('describe', 'module', 'kubectl-broken');
-    expect(text).toMatch(/Warning +HookFailed .*Hook hooks\/hook\.sh \(beforeHelm\) failed/u);
+    expect(text).toMatch(/Warning +HookFailed .*beforeHelm: module hook 'hooks\/hook\.sh' failed: no disk/u);
     expect(text).toMatch(/Next Retry: +\S+/u);
     const names = ['kubectl-well', 'kubectl-broken', 'kubectl-off'];
     await world.stop();
