@@ -1,9 +1,13 @@
-import { parseManifest } from '../../helm/manifest-document.ts';
-import { isHook } from '../../helm/manifest-object.ts';
 import { hasStatus, type KubeClient } from '../../kube/kube-client.ts';
 import { type ApiResource, resourcePath } from '../../kube/kube-object.ts';
 import { isObject } from '../../lib/json.ts';
-import { type ObjectChange, objectChange, type RawObject, titleOf, unfold } from './manifest-changes.ts';
+import {
+  type ObjectChange,
+  objectChange,
+  type RawObject,
+  releaseObjects,
+  titleOf,
+} from './manifest-changes.ts';
 
 export interface LiveDeps {
   readonly kube: Pick<KubeClient, 'request'>;
@@ -26,11 +30,8 @@ export async function liveChanges(
   manifest: string,
   signal: AbortSignal,
 ): Promise<readonly ObjectChange[]> {
-  const objects = parseManifest(manifest).flatMap(({ object }) =>
-    object === undefined || isHook(object) ? [] : unfold(object),
-  );
   const changes: ObjectChange[] = [];
-  for (const object of objects) {
+  for (const object of releaseObjects(manifest)) {
     const change = await changeOf(deps, object, signal);
     if (change !== undefined) changes.push(change);
   }

@@ -57,3 +57,10 @@ test('hooks of helm are no part of a release', () => {
   const hook = '---\napiVersion: v1\nkind: Pod\nmetadata: {name: h, annotations: {helm.sh/hook: test}}\n';
   expect(manifestChanges('', hook, 'ns')).toEqual([]);
 });
+
+test('scalars mean what they mean to helm', () => {
+  const mode = (text: string) =>
+    `---\napiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {mode: ${text}, on: yes}\n`;
+  expect(manifestChanges(mode('0644'), mode('420'), 'ns')).toEqual([]);
+  expect(releaseObjects(mode('0644'))[0]?.['spec']).toEqual({ mode: 420, on: true });
+});

@@ -1,7 +1,8 @@
 import { dump } from 'js-yaml';
-import { type ManifestDocument, parseManifest } from '../../helm/manifest-document.ts';
+import { parseManifest } from '../../helm/manifest-document.ts';
 import { isHook, isList } from '../../helm/manifest-object.ts';
 import { canonicalJson, isObject, parseJson } from '../../lib/json.ts';
+import { parseYaml } from '../../values/yaml.ts';
 import { type DiffLine, lineDiff } from './line-diff.ts';
 
 export type RawObject = Readonly<Record<string, unknown>>;
@@ -42,14 +43,25 @@ export function objectChange(
 }
 
 function objectsByTitle(manifest: string, namespace: string): Map<string, RawObject> {
-  const objects = parseManifest(manifest).flatMap(({ object }: ManifestDocument) =>
-    object === undefined || isHook(object) ? [] : unfold(object),
-  );
-  return new Map(objects.map((object) => [titleOf(object, namespace), object]));
+  return new Map(releaseObjects(manifest).map((object) => [titleOf(object, namespace), object]));
 }
 
-/** The objects of a list, or the one that is none. */
-export function unfold(object: RawObject): RawObject[] {
+/**
+ * The objects of a manifest with the scalars that helm reads, `0644` as an octal number for instance; hooks of helm are
+ * left out.
+ *
+ * @throws OperatorError HELM_FAILED, VALUES_INVALID when a document is no YAML
+ */
+export function releaseObjects(manifest: string): RawObject[] {
+  return parseManifest(manifest).flatMap(({ object, text }) => {
+    if (object === undefined || isHook(object)) return [];
+    const options = { source: 'rendered manifest', booleans: 'yaml-1.1', roundsIntegers: true } as const;
+    const { value } = parseYaml(text, options);
+    return isObject(value) ? unfold(value) : [];
+  });
+}
+
+function unfold(object: RawObject): RawObject[] {
   const { items } = object;
   return isList(object) && Array.isArray(items) ? items.filter(isObject).flatMap(unfold) : [object];
 }
