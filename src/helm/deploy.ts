@@ -3,7 +3,7 @@ import type { ChartTraits } from './chart-functions.ts';
 import { type ChartKind, chartKind, readChartFiles } from './chart-source.ts';
 import type { DriftPolicy } from './drift/drift-policy.ts';
 import { type ChartModule, type DriverContext, lookupOptions } from './driver-context.ts';
-import { inputDigest, traitsOf } from './input-digest.ts';
+import { inputDigest, readableValues, traitsOf } from './input-digest.ts';
 import { parseManifest } from './manifest-document.ts';
 import { type ManifestObject, objectTitle, releaseObjects } from './manifest-object.ts';
 import { firstAbsent } from './object-presence.ts';
@@ -233,7 +233,7 @@ async function readChart(
     namespace: context.namespace,
     helmVersion: context.helm.version,
     files,
-    values,
+    values: readableValues(files, values),
     extraLabels: context.extraLabels,
     capabilities: traits.usesCapabilities ? await capabilities(context, signal) : [],
   });

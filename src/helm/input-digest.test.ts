@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import type { ChartFile } from './chart-source.ts';
-import { inputDigest, type RenderInputs, traitsOf } from './input-digest.ts';
+import { inputDigest, type RenderInputs, readableValues, traitsOf } from './input-digest.ts';
 
 function file(path: string, content: string): ChartFile {
   return { path, content: Buffer.from(content) };
@@ -57,4 +57,14 @@ test('traitsOf() looks into packed subcharts, and assumes the worst of broken on
   const packed: ChartFile = { path: 'charts/sub.tgz', content: gzipSync('x {{ now }} y') };
   expect(traitsOf([packed], {}).changingFunctions).toEqual(['now']);
   expect(traitsOf([file('charts/sub.tgz', 'broken')], {}).outsideFunctions).toEqual(['lookup']);
+});
+
+test('readableValues() leaves global values out for a chart that cannot read them', () => {
+  const values = { global: { a: 1 }, web: { b: 2 } };
+  expect(readableValues([file('templates/a.yaml', '{{ .Values.web.b }}')], values)).toEqual({
+    web: { b: 2 },
+  });
+  expect(readableValues([file('templates/a.yaml', '{{ toYaml . }}')], values)).toBe(values);
+  const archive = { path: 'charts/sub-1.tgz', content: gzipSync('{{ .Values.global.a }}') };
+  expect(readableValues([archive], values)).toBe(values);
 });

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
-import { canonicalJson } from '../lib/json.ts';
+import { canonicalJson, isObject } from '../lib/json.ts';
 import { type ChartTraits, chartTraits } from './chart-functions.ts';
 import type { ChartFile } from './chart-source.ts';
+import { mayUseGlobals } from './global-use.ts';
 
 /** Everything that determines what a chart renders to. */
 export interface RenderInputs {
@@ -11,6 +12,7 @@ export interface RenderInputs {
   /** Version of helm: another one may render the same template to another text. */
   readonly helmVersion: string;
   readonly files: readonly ChartFile[];
+  /** Those that the chart can read, see {@link readableValues}. */
   readonly values: unknown;
   readonly extraLabels: Readonly<Record<string, string>>;
   /** What the chart can ask about the cluster; empty for a chart that does not ask. */
@@ -41,6 +43,14 @@ export function traitsOf(files: readonly ChartFile[], values: unknown): ChartTra
   const texts = files.map(textOf);
   const usesTpl = texts.some((text) => /\btpl\b/.test(text));
   return chartTraits(usesTpl ? [...texts, canonicalJson(values)] : texts);
+}
+
+/** The values that the chart of these files can read: without `global` where it cannot read that. */
+export function readableValues(files: readonly ChartFile[], values: unknown): unknown {
+  if (!isObject(values) || mayUseGlobals(files.map((file) => ({ path: file.path, text: textOf(file) }))))
+    return values;
+  const { global: _global, ...others } = values;
+  return others;
 }
 
 function textOf({ path, content }: ChartFile): string {

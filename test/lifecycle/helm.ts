@@ -187,6 +187,25 @@ END`,
     expect(await metrics(world)).not.toContain('modules_absent_resources_total{module="db"');
   });
 
+  test('changed global values start helm for those charts alone that may read them', async () => {
+    await using world = await World.create(backend(), {
+      modules: {
+        ...BOTH,
+        '002-db/templates/config-map.yaml':
+          'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: db}\ndata: {size: {{ .Values.db.size | default 1 | quote }}}\n',
+      },
+      config: { global: 'mode: old' },
+    });
+    await world.converge();
+    await world.daemon.operator.main.untilEmpty();
+    const before = (await world.helmCalls()).length;
+    await world.putConfig({ global: 'mode: new' });
+    await world.log.untilMessage('ConvergeModules task done', 2);
+    const calls = (await world.helmCalls()).slice(before);
+    expect(calls.map((call) => / (web|db) /.exec(call)?.[1])).toEqual(['web']);
+    expect(await world.get('configmaps', 'web')).toMatchObject({ data: { global: '{"mode":"new"}' } });
+  });
+
   test('a module in maintenance is marked so once, then left alone while its hooks run, and taken back later', async () => {
     const managed = 'maintenance.deckhouse.io/no-resource-reconciliation';
     await using world = await World.create(backend(), {
