@@ -61,7 +61,8 @@ export function releaseObjects(manifest: string): RawObject[] {
   });
 }
 
-function unfold(object: RawObject): RawObject[] {
+/** The objects of a list, or the one that is none. */
+export function unfold(object: RawObject): RawObject[] {
   const { items } = object;
   return isList(object) && Array.isArray(items) ? items.filter(isObject).flatMap(unfold) : [object];
 }
