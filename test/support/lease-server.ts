@@ -2,7 +2,7 @@ import { KubeApiError, type KubeClient, type KubeRequest } from '../../src/kube/
 import { OperatorError } from '../../src/lib/errors.ts';
 import { isObject, type JsonObject } from '../../src/lib/json.ts';
 
-type Outcome = 'ok' | 'unreachable' | 'applied-but-unanswered';
+type Outcome = 'ok' | 'unreachable' | 'applied-but-unanswered' | 'conflict';
 
 /** An API server that holds one Lease in memory and checks resourceVersions; several clients share it. */
 export class LeaseServer {
@@ -63,8 +63,9 @@ export class LeaseClient implements KubeClient {
   async request(request: KubeRequest, signal: AbortSignal): Promise<unknown> {
     signal.throwIfAborted();
     this.methods.push(request.method);
+    if (this.outcome === 'conflict' && request.method !== 'GET') throw refused(409);
     const answer = this.outcome === 'unreachable' ? undefined : this.#answer(request);
-    if (this.outcome === 'ok') return answer;
+    if (this.outcome === 'ok' || this.outcome === 'conflict') return answer;
     throw new OperatorError('KUBE_UNREACHABLE', 'no answer');
   }
 

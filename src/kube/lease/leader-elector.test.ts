@@ -245,6 +245,18 @@ test('acquire() goes on trying while the server is away, and ends when its signa
   await expect(acquiring).rejects.toThrow('stopping');
 });
 
+test('acquire() pauses between looks at a server that answers every write with a conflict', async () => {
+  const { clock, replica } = lab();
+  const one = replica('one');
+  one.client.outcome = 'conflict';
+  await one.run();
+  await clock.advance(9 * SECOND);
+  expect(one.client.methods.filter((method) => method === 'POST')).toHaveLength(5);
+  one.client.outcome = 'ok';
+  await clock.advance(2 * SECOND);
+  expect(one.isLeader).toBe(true);
+});
+
 test('whatever the network, stops and deletions of the Lease do: no two act at the same time', async () => {
   const event = oneof(
     record({ type: constant('wait' as const), seconds: integer({ min: 1, max: 40 }) }),

@@ -152,7 +152,7 @@ export class LeaderElector {
     return this.#holding;
   }
 
-  /** Undefined when the lease is ours now, else until when it makes no sense to try again. */
+  /** Undefined when the lease is ours now, else until when it makes no sense to try again; infinite: at the next look. */
   async #tryToAcquire(signal: AbortSignal): Promise<number | undefined> {
     const { store, identity, times, steadyClock, wallClock, onTerm, log } = this.#options;
     const read = await store.read(signal);
@@ -165,7 +165,8 @@ export class LeaderElector {
     const acquireTime = microTime(wallClock.now());
     const transitions = read === undefined ? 0 : parseLeaseSpec(read['spec']).transitions + 1;
     const object = await store.write(read, this.#spec(acquireTime, transitions), signal);
-    if (object === undefined) return startMs;
+    // Whoever wrote to it most likely has it now; a server that always refuses must not be asked without a pause.
+    if (object === undefined) return Number.POSITIVE_INFINITY;
     const term = leaseTerm(times, startMs);
     this.#observation = observeLease(this.#observation, object['spec'], steadyClock.now());
     this.#holding = { object, acquireTime, transitions, term };
