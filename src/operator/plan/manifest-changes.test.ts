@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { manifestChanges, releaseObjects } from './manifest-changes.ts';
+import { manifestChanges, objectChange, releaseObjects } from './manifest-changes.ts';
 
 function configMap(name: string, value: string): string {
   return `---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${name}}\ndata: {key: ${value}}\n`;
