@@ -191,6 +191,34 @@ export function moduleObjectTests(backend: () => Backend): void {
     expect(mended.status).not.toHaveProperty('nextRetry');
   });
 
+  test('the text of a Secret is neither in a status nor in an Event', async () => {
+    const name = uniqueName();
+    const token = 'correct-horse-battery';
+    await using made = await createWorld(
+      backend(),
+      {
+        modules: {
+          'values.yaml': `${name}Enabled: true\n`,
+          [`001-${name}/values.yaml`]: `${name}: {token: {valueFrom: {secretKeyRef: {name: web, key: token}}}}\n`,
+          [`001-${name}/hooks/hook.sh`]: shHook('beforeHelm: 1', 'cat "$VALUES_PATH" >&2; exit 1'),
+        },
+        flags: { 'secret-references': '*' },
+      },
+      [name],
+    );
+    const { world } = made;
+    const secret = { kind: 'Secret', metadata: { name: 'web' }, stringData: { token } };
+    await world.create('secrets', secret);
+    await world.start();
+    const { status } = await untilStatus(world, name, {
+      phase: 'Failed',
+      lastError: expect.stringContaining('***'),
+      hookRuns: [{ error: expect.stringContaining('***') }],
+    });
+    await untilEvent(world, name, { reason: 'HookFailed' });
+    expect(JSON.stringify([status, await events(world, name)])).not.toContain(token);
+  });
+
   test('a module that is disabled says so', async () => {
     const name = uniqueName();
     await using made = await createWorld(backend(), { modules: chartModule(name), config: {} }, [name]);
