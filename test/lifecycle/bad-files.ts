@@ -128,8 +128,12 @@ export function badFilesTests(backend: () => Backend): void {
         'bad.sh': shHook('onStart: 1\nschedule:\n- {crontab: "* * * * *", crontap: 1}', 'echo ran'),
       },
     });
-    expect(message).toContain('.onStart is a forbidden property; allowed: configVersion, onStartup');
-    expect(message).toContain('schedule.crontap is a forbidden property; allowed: name, allowFailure');
+    expect(message).toContain(
+      '.onStart is a forbidden property (did you mean "onStartup"?); allowed: configVersion',
+    );
+    expect(message).toContain(
+      'schedule.crontap is a forbidden property (did you mean "crontab"?); allowed: name',
+    );
   });
 
   test('invalid crontabs, an empty one too, stop the start and are shown', async () => {
