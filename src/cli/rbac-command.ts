@@ -1,6 +1,7 @@
 import { dump } from 'js-yaml';
 import { inspect } from '../daemon/inspect.ts';
 import { neededAccess } from '../daemon/needed-access.ts';
+import type { Clock } from '../lib/clock.ts';
 import { hasCode } from '../lib/errors.ts';
 import { isObject, parseJson } from '../lib/json.ts';
 import { type Access, accessOfRules, policyRules } from '../modules/access/policy-rules.ts';
@@ -63,7 +64,7 @@ function textOf(rules: readonly object[], format: RbacOptions['format']): string
 
 /** What hooks asked for in KUBERNETES_PATCH_PATH is known to the daemon that ran them only. */
 async function accessSeenByDaemon({ debugUnixSocket }: Settings, host: CliHost): Promise<readonly Access[]> {
-  const rules = await patchRules(debugUnixSocket);
+  const rules = await patchRules(debugUnixSocket, host.clock);
   if (rules === undefined) {
     host.stderr.write(
       `Note: what hooks patch is not among the rules: no daemon answers on the debug socket ${debugUnixSocket} (--debug-unix-socket)\n`,
@@ -80,9 +81,9 @@ async function accessSeenByDaemon({ debugUnixSocket }: Settings, host: CliHost):
 }
 
 /** Undefined without a daemon to ask; a socket may be left behind by one that is gone. */
-async function patchRules(socketPath: string): Promise<readonly unknown[] | undefined> {
+async function patchRules(socketPath: string, clock: Clock): Promise<readonly unknown[] | undefined> {
   try {
-    const { status, body } = await requestDebug({ socketPath, path: '/access/patches.json' });
+    const { status, body } = await requestDebug({ socketPath, path: '/access/patches.json' }, clock);
     const rules = status === 200 ? parseJson(body) : undefined;
     return Array.isArray(rules) ? rules : undefined;
   } catch (error) {

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { daemonView, NO_PAUSES } from '../../test/support/daemon-view-stub.ts';
 import { FakeClock } from '../../test/support/fake-clock.ts';
 import { silentLogger } from '../lib/log.ts';
@@ -32,11 +32,10 @@ test('the answer is shown at each interval until the stop, also when the daemon 
   const output = { write: (text: string) => void written.push(text) };
   const host = { env: {}, cwd: '/', clock, stdout: output, stderr: output, stopSignal: () => stop.signal };
   const watching = watchAnswer(socketPath, '/queue/main.text', '5s', host);
-  await clock.untilAsleep();
-  expect(clock.pendingDelaysMs).toEqual([5_000]);
+  await vi.waitFor(() => expect(clock.pendingDelaysMs).toEqual([5_000]));
   await server.stop();
   await clock.advance(5_000);
-  await clock.untilAsleep();
+  await vi.waitFor(() => expect(written).toHaveLength(3));
   stop.abort();
   expect(await watching).toBe(0);
   expect(written).toEqual([
@@ -53,8 +52,7 @@ test('a wrong interval means a second', async () => {
   const output = { write: () => undefined };
   const host = { env: {}, cwd: '/', clock, stdout: output, stderr: output, stopSignal: () => stop.signal };
   const watching = watchAnswer(join(directory, 'none'), '/', 'soon', host);
-  await clock.untilAsleep();
-  expect(clock.pendingDelaysMs).toEqual([1_000]);
+  await vi.waitFor(() => expect(clock.pendingDelaysMs).toEqual([1_000]));
   stop.abort();
   await watching;
 });

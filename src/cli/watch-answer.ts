@@ -26,7 +26,11 @@ export async function watchAnswer(
   host.stdout.write(ENTER_ALTERNATE_SCREEN);
   try {
     while (!signal.aborted) {
-      const text = await requestDebug({ socketPath, path }).then(({ body }) => body, errorText);
+      const text = await requestDebug({ socketPath, path }, host.clock, signal).then(
+        ({ body }) => body,
+        errorText,
+      );
+      if (signal.aborted) break;
       host.stdout.write(`${CLEAR_SCREEN}${rfc3339(host.clock.now())}\n\n${text}\n`);
       const pauseMs = intervalMs > 0 ? intervalMs : DEFAULT_INTERVAL_MS;
       await host.clock.sleep(pauseMs, signal).catch(() => undefined);

@@ -1,5 +1,9 @@
 import { request } from 'node:http';
+import type { Clock } from '../lib/clock.ts';
 import { messageOf, OperatorError } from '../lib/errors.ts';
+
+/** No command of the endpoint takes long: a daemon that is silent for this long is stopped or hangs. */
+const LIMIT_MS = 30_000;
 
 export interface DebugRequest {
   readonly socketPath: string;
@@ -17,9 +21,15 @@ export interface DebugResponse {
 /**
  * Asks the debug endpoint of a running daemon.
  *
- * @throws OperatorError DEBUG_SOCKET when there is no socket or nobody answers
+ * @throws OperatorError DEBUG_SOCKET when there is no socket, nobody answers, or the answer is not there within 30 s
+ * @throws `signal.reason` on abort; without a signal only the limit ends the wait
  */
-export async function requestDebug({ socketPath, path, form }: DebugRequest): Promise<DebugResponse> {
+export async function requestDebug(
+  { socketPath, path, form }: DebugRequest,
+  clock: Clock,
+  signal?: AbortSignal,
+): Promise<DebugResponse> {
+  signal?.throwIfAborted();
   const { promise, resolve, reject } = Promise.withResolvers<DebugResponse>();
   const outgoing = request(
     {
@@ -40,11 +50,28 @@ export async function requestDebug({ socketPath, path, form }: DebugRequest): Pr
   );
   outgoing.on('error', reject);
   outgoing.end(form && new URLSearchParams(form).toString());
+  const stop = (): void => reject(signal?.reason);
+  signal?.addEventListener('abort', stop, { once: true });
+  const answered = new AbortController();
+  clock.sleep(LIMIT_MS, answered.signal).then(
+    () => reject(new OperatorError('DEBUG_SOCKET', silence(socketPath))),
+    () => undefined,
+  );
   try {
     return await promise;
   } catch (error) {
+    signal?.throwIfAborted();
+    if (error instanceof OperatorError) throw error;
     throw new OperatorError('DEBUG_SOCKET', whyNot(socketPath, error), { cause: error });
+  } finally {
+    answered.abort();
+    signal?.removeEventListener('abort', stop);
+    outgoing.destroy();
   }
+}
+
+function silence(socketPath: string): string {
+  return `the daemon on the debug socket '${socketPath}' does not answer within ${LIMIT_MS / 1_000} s: it takes connections, but it is stopped (SIGSTOP, a debugger) or busy; look at its state with ps, then ask again`;
 }
 
 function whyNot(socketPath: string, error: unknown): string {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { daemonView, NO_PAUSES } from '../../test/support/daemon-view-stub.ts';
+import { systemClock } from '../lib/clock.ts';
 import { silentLogger } from '../lib/log.ts';
 import { requestDebug } from './debug-client.ts';
 import type { DebugEndpoint } from './debug-routes.ts';
@@ -51,10 +52,10 @@ test('the socket is 0600 in a directory of 0700 and gone after the stop', async 
 test('requests are answered over the socket', async () => {
   const path = join(directory, 's');
   await start(path);
-  const answer = await requestDebug({ socketPath: path, path: '/module/list.json' });
+  const answer = await requestDebug({ socketPath: path, path: '/module/list.json' }, systemClock);
   expect(answer).toEqual({ status: 200, body: '{"enabledModules":["web"]}\n' });
   const form = { name: 'log.level', value: 'debug', duration: '' };
-  expect(await requestDebug({ socketPath: path, path: '/config/set', form })).toEqual({
+  expect(await requestDebug({ socketPath: path, path: '/config/set', form }, systemClock)).toEqual({
     status: 200,
     body: '',
   });
@@ -66,7 +67,7 @@ test('a socket that a killed process left behind is replaced', async () => {
   expect(() => execFileSync(process.execPath, ['-e', script, path])).toThrow('Command failed');
   expect(statSync(path).isSocket()).toBe(true);
   await start(path);
-  expect(await requestDebug({ socketPath: path, path: '/' })).toMatchObject({ status: 200 });
+  expect(await requestDebug({ socketPath: path, path: '/' }, systemClock)).toMatchObject({ status: 200 });
 });
 
 test('a socket that a running process answers on is not taken', async () => {
@@ -76,7 +77,7 @@ test('a socket that a running process answers on is not taken', async () => {
     code: 'DEBUG_SOCKET',
     message: `Cannot open the debug socket ${path} (--debug-unix-socket): another running process uses it`,
   });
-  expect(await requestDebug({ socketPath: path, path: '/' })).toMatchObject({ status: 200 });
+  expect(await requestDebug({ socketPath: path, path: '/' }, systemClock)).toMatchObject({ status: 200 });
 });
 
 test('a file that is no socket is not removed', async () => {

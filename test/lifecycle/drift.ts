@@ -1,4 +1,5 @@
 import { expect, test, vi } from 'vitest';
+import { systemClock } from '../../src/lib/clock.ts';
 import { requestDebug } from '../../src/server/debug-client.ts';
 import { type Backend, World } from '../support/world.ts';
 import { type FileTree, under } from '../support/world-files.ts';
@@ -70,7 +71,7 @@ function said(world: World, message: string): readonly Record<string, unknown>[]
 
 async function ask(world: World, url: string, form?: Readonly<Record<string, string>>) {
   const socketPath = `${world.directory}/debug.socket`;
-  return await requestDebug({ socketPath, path: url, ...(form === undefined ? {} : { form }) });
+  return await requestDebug({ socketPath, path: url, ...(form === undefined ? {} : { form }) }, systemClock);
 }
 
 async function drift(world: World): Promise<unknown> {

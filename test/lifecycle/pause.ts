@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { systemClock } from '../../src/lib/clock.ts';
 import { requestDebug } from '../../src/server/debug-client.ts';
 import { type Backend, World } from '../support/world.ts';
 import { runInWorld } from '../support/world-command.ts';
@@ -15,7 +16,7 @@ const MODULES = {
 
 async function ask(world: World, path: string, form?: Readonly<Record<string, string>>) {
   const socketPath = `${world.directory}/debug.socket`;
-  return requestDebug({ socketPath, path, ...(form === undefined ? {} : { form }) });
+  return requestDebug({ socketPath, path, ...(form === undefined ? {} : { form }) }, systemClock);
 }
 
 async function explain(world: World, module: string): Promise<Record<string, unknown>> {

@@ -1,6 +1,7 @@
 import { chmod } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { systemClock } from '../../src/lib/clock.ts';
 import { requestDebug } from '../../src/server/debug-client.ts';
 import { type Backend, World, type WorldOptions } from '../support/world.ts';
 import { runInWorld } from '../support/world-command.ts';
@@ -30,7 +31,10 @@ async function deployed(world: World, section: 'values' | 'global' = 'values'): 
 }
 
 async function ask(world: World, path: string): Promise<string> {
-  const { body } = await requestDebug({ socketPath: join(world.directory, 'debug.socket'), path });
+  const { body } = await requestDebug(
+    { socketPath: join(world.directory, 'debug.socket'), path },
+    systemClock,
+  );
   return body;
 }
 

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { systemClock } from '../../../src/lib/clock.ts';
 import { requestDebug } from '../../../src/server/debug-client.ts';
 import type { Backend } from '../../support/world.ts';
 import { exampleWorld, read } from '../example-world.ts';
@@ -22,7 +23,7 @@ export function moduleSymlinksTests(backend: () => Backend): void {
       expect(await read(world, path)).toMatchObject({ spec: { replicas: 1 } });
     }
     const socketPath = String(world.flags['debug-unix-socket']);
-    const { body } = await requestDebug({ socketPath, path: '/module/list.json' });
+    const { body } = await requestDebug({ socketPath, path: '/module/list.json' }, systemClock);
     expect(JSON.parse(body)).toEqual({ enabledModules: ['backend', 'frontend'] });
   });
 }

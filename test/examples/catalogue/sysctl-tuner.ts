@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { load } from 'js-yaml';
 import { expect, test } from 'vitest';
+import { systemClock } from '../../../src/lib/clock.ts';
 import { requestDebug } from '../../../src/server/debug-client.ts';
 import type { Backend, World } from '../../support/world.ts';
 import { exampleWorld, read, remove, SOON } from '../example-world.ts';
@@ -133,6 +134,9 @@ async function command(world: World): Promise<string[]> {
 /** The section of the module as the debug socket shows it. */
 async function debug(world: World, what: 'values' | 'config'): Promise<unknown> {
   const path = `/module/sysctl-tuner/${what}.json`;
-  const { body } = await requestDebug({ socketPath: String(world.flags['debug-unix-socket']), path });
+  const { body } = await requestDebug(
+    { socketPath: String(world.flags['debug-unix-socket']), path },
+    systemClock,
+  );
   return JSON.parse(body) as unknown;
 }
