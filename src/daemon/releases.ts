@@ -11,9 +11,7 @@ export function releasesOf(driver: HelmDriver): Releases {
     },
     forgetReads: () => driver.forgetReads(),
     exists: (name, signal) => driver.exists(name, signal),
-    uninstall: async (name, options, signal) => {
-      await driver.uninstall(name, signal, options);
-    },
+    uninstall: (name, options, signal) => driver.uninstall(name, signal, options),
     keep: (name, isKept, signal) => driver.keep(name, isKept, signal),
     disown: (name, signal) => driver.disown(name, signal),
     list: (signal) => driver.listReleases(signal),

@@ -1,4 +1,5 @@
 import type { DriftReport } from '../helm/drift/drift-report.ts';
+import type { UninstallResult } from '../helm/uninstall.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { Module } from '../modules/module.ts';
 import type { ReleaseFacts } from '../status/module-facts.ts';
@@ -29,8 +30,12 @@ export interface Releases {
   /** A hook has run: what was read of the cluster may be different now. */
   forgetReads(): void;
   exists(name: string, signal: AbortSignal): Promise<boolean>;
-  /** A release that is gone already is fine. One that others made stays, unless `includeForeign` is true. */
-  uninstall(name: string, options: { readonly includeForeign: boolean }, signal: AbortSignal): Promise<void>;
+  /** A release that is gone already is fine. One that others made stays, unless `includeForeign` is true: it is spared. */
+  uninstall(
+    name: string,
+    options: { readonly includeForeign: boolean },
+    signal: AbortSignal,
+  ): Promise<UninstallResult>;
   /** Takes our labels from a release, so that it is nobody's: it stays, whatever becomes of its module. */
   disown(name: string, signal: AbortSignal): Promise<void>;
   /** Notes on a release whether it stays when its module is gone. */

@@ -302,9 +302,10 @@ export class OperatorLab {
         await this.obstacles.get(`exists ${release}`)?.();
         return this.releases.has(release);
       },
-      uninstall: async (release: string) => {
+      uninstall: async (release: string, { includeForeign }: { readonly includeForeign: boolean }) => {
         await this.#call(`uninstall ${release}`);
-        this.releases.delete(release);
+        if (this.foreignReleases.has(release) && !includeForeign) return 'spared' as const;
+        return this.releases.delete(release) ? ('uninstalled' as const) : ('absent' as const);
       },
       keep: async (release: string, isKept: boolean) => {
         await this.#call(`${isKept ? 'keep' : 'let go'} ${release}`);

@@ -230,6 +230,16 @@ test('a release that cannot be purged is reported and not tried again', async ()
   );
 });
 
+test('a release that somebody took over before its purge is not reported as removed', async () => {
+  await using lab = await operatorLab([]);
+  lab.releases.add('zombie');
+  lab.releases.add('taken');
+  lab.obstacles.set('uninstall taken', () => void lab.foreignReleases.add('taken'));
+  await lab.converge();
+  const removed = lab.log.records.filter(({ msg }) => msg === 'Release without a module is removed');
+  expect(removed).toEqual([expect.objectContaining({ release: 'zombie' })]);
+});
+
 test('flags that change during the first discovery are not lost', async () => {
   await using lab = await operatorLab(['a', 'b']);
   const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];

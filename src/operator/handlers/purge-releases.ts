@@ -53,8 +53,9 @@ export async function handleModulePurge(
 ): Promise<TaskOutcome<Task>> {
   try {
     const { releases, purgesForeignReleases: includeForeign } = operator.deps;
-    await releases.uninstall(release, { includeForeign }, signal);
-    operator.deps.log.info({ release }, 'Release without a module is removed');
+    const result = await releases.uninstall(release, { includeForeign }, signal);
+    // The one that spares it has said so.
+    if (result === 'uninstalled') operator.deps.log.info({ release }, 'Release without a module is removed');
   } catch (error) {
     rethrowAbort(error, signal);
     operator.deps.log.warn({ release, error: messageOf(error) }, 'Module purge failed, no retry.');
