@@ -69,7 +69,7 @@ export async function collectPlan(
 }
 
 type Facts = 'module' | 'isEnabled' | 'reason';
-type PlanOfModule = Omit<ModulePlan, Facts>;
+type PlanOfModule = Omit<ModulePlan, Facts> & { readonly reason?: string };
 
 const NOTHING = { hooks: [], changes: [], mayDifferBy: [] } as const;
 
@@ -104,9 +104,14 @@ async function planOfRun(
   };
   if (module.chart === 'none')
     return { ...NOTHING, ...planned, mayDifferBy: [], action: 'none', ...errorOf(problems) };
+  const isUnmanaged = operator.deps.configMapContent().maintenance.has(module.key);
+  if (isUnmanaged && release?.isUnmanaged === true) {
+    const reason = `${module.key}Maintenance is set: the release is left as it is`;
+    return { ...NOTHING, ...planned, mayDifferBy: [], action: 'none', reason, ...errorOf(problems) };
+  }
   try {
     const values = visibleToHelm(operator.deps.values, module.name);
-    const after = await base.helm.render({ module, values }, signal);
+    const after = await base.helm.render({ module, values, isUnmanaged }, signal);
     const before = release === undefined ? '' : await base.helm.manifest(module.name, signal);
     const changes = manifestChanges(before, after, namespace);
     const isCurrent = changes.length === 0 && release?.status === 'deployed';

@@ -10,7 +10,7 @@ import { firstAbsent } from './object-presence.ts';
 import { ownRecord } from './own-record.ts';
 import { lockedError, recordObserver, releaseState, setAside } from './recover.ts';
 import { type DesiredRelease, nextReleaseAction, type ObservedRelease } from './release-action.ts';
-import { DIGEST_LABEL, isOurRevision, isOwned, ownFacts, UNMANAGED_LABEL } from './release-labels.ts';
+import { DIGEST_LABEL, isOwned, ownFacts, saysUnmanaged, UNMANAGED_LABEL } from './release-labels.ts';
 import { metadataWhenDeployed } from './release-objects.ts';
 import type { ReleaseRevision } from './release-store.ts';
 import { upgradeRelease } from './upgrade.ts';
@@ -79,7 +79,8 @@ export async function deployRelease(
   throw new OperatorError('HELM_FAILED', `Cannot deploy release "${release}": ${second.error}`);
 }
 
-function unmanaged(context: DriverContext): DriverContext {
+/** The driver for a module that is in maintenance: its objects say so. */
+export function unmanaged(context: DriverContext): DriverContext {
   return { ...context, extraLabels: { ...context.extraLabels, [UNMANAGED_LABEL]: '' } };
 }
 
@@ -90,8 +91,7 @@ async function leaveAlone(
   signal: AbortSignal,
 ): Promise<DeployResult | undefined> {
   const latest = await context.store.latest(release, signal);
-  if (latest?.status !== 'deployed' || !isOurRevision(latest.labels, latest.revision)) return undefined;
-  if (latest.labels[UNMANAGED_LABEL] !== 'true') return undefined;
+  if (latest?.status !== 'deployed' || !saysUnmanaged(latest.labels, latest.revision)) return undefined;
   context.log.info({ release }, 'helm release is Unmanaged, skip helm upgrade');
   return skipped('it is unmanaged', latest, latest.objects ?? []);
 }

@@ -5,7 +5,7 @@ import type { KubeClient } from '../kube/kube-client.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { ProcessRunner } from '../process/process-runner.ts';
-import { type DeployRequest, type DeployResult, deployRelease } from './deploy.ts';
+import { type DeployRequest, type DeployResult, deployRelease, unmanaged } from './deploy.ts';
 import { type DriftSettings, driftStarter } from './drift/start-drift.ts';
 import { type DriverContext, type HelmOperation, lookupOptions } from './driver-context.ts';
 import type { HelmBinary } from './helm-binary.ts';
@@ -14,7 +14,7 @@ import { KeyedLock } from './keyed-lock.ts';
 import { MonitorSet } from './monitor-set.ts';
 import { firstAbsent } from './object-presence.ts';
 import { createHolder } from './release-holder.ts';
-import { isKept, isOwned, LABELS_WHEN_DISOWNED, labelsWhenKept } from './release-labels.ts';
+import { isKept, isOwned, LABELS_WHEN_DISOWNED, labelsWhenKept, saysUnmanaged } from './release-labels.ts';
 import { ReleaseNotices } from './release-notices.ts';
 import type { ReleaseStatus } from './release-record.ts';
 import { ReleaseStore } from './release-store.ts';
@@ -69,6 +69,8 @@ export interface ReleaseSummary {
   readonly isOwned: boolean;
   /** Set when the release stays although its module is gone. */
   readonly isKept?: boolean;
+  /** Set when it is deployed and says that it is unmanaged: while its module is in maintenance, it is left alone. */
+  readonly isUnmanaged?: boolean;
 }
 
 export interface HelmDriver {
@@ -143,6 +145,7 @@ export async function createHelmDriver(options: HelmDriverOptions): Promise<Helm
         status,
         isOwned: isOwned(labels),
         ...(isKept(labels) && { isKept: true }),
+        ...(status === 'deployed' && saysUnmanaged(labels, revision) && { isUnmanaged: true }),
       }));
     },
     forgetReads: () => context.sharedReads.forget(),
@@ -154,7 +157,13 @@ export async function createHelmDriver(options: HelmDriverOptions): Promise<Helm
       const latest = await context.store.latest(release, signal);
       return latest === undefined ? '' : (await context.store.payload(latest, signal)).manifest;
     },
-    render: (request, signal, renderOptions) => renderModule(context, request, signal, renderOptions),
+    render: (request, signal, renderOptions) =>
+      renderModule(
+        request.isUnmanaged === true ? unmanaged(context) : context,
+        request,
+        signal,
+        renderOptions,
+      ),
   };
 }
 

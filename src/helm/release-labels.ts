@@ -43,6 +43,11 @@ export function isOurRevision(labels: Labels, revision: number): boolean {
   return labels[REVISION_LABEL] === String(revision);
 }
 
+/** Whether a revision says that it is unmanaged, and so is left alone as long as its module is. */
+export function saysUnmanaged(labels: Labels, revision: number): boolean {
+  return isOurRevision(labels, revision) && labels[UNMANAGED_LABEL] === 'true';
+}
+
 /** Whether the release was made by us, or by the original operator. */
 export function isOwned(labels: Labels): boolean {
   return labels[OWNER_LABEL] === OWNER || labels[CHECKSUM_LABEL] !== undefined;

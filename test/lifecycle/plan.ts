@@ -112,6 +112,22 @@ export function planTests(backend: () => Backend): void {
     expect(only.stdout).not.toContain('web');
   });
 
+  test('a module in maintenance is left alone, whatever its values, and taken back afterwards', async () => {
+    const maintenance = { webMaintenance: 'NoResourceReconciliation' };
+    await using world = await World.create(backend(), { modules: MODULES, config: maintenance });
+    await world.converge();
+    await world.stop();
+    await world.putConfig({ ...maintenance, web: 'color: blue\n' });
+    const left = await runInWorld(world, 'plan', 'web');
+    expect(left.stdout).toContain('= web: no change  (webMaintenance is set: the release is left as it is)');
+    expect(left.exitCode).toBe(0);
+    await world.putConfig({ web: 'color: blue\n' });
+    const { exitCode, stdout } = await runInWorld(world, 'plan', 'web');
+    expect(exitCode).toBe(2);
+    expect(stdout).toContain('~ web: upgrade');
+    expect(stdout).toMatch(/- +maintenance\.deckhouse\.io\/no-resource-reconciliation/);
+  });
+
   test('a chart that cannot be rendered is named with its template and line, and the rest is shown', async () => {
     await using world = await World.create(backend(), {
       modules: {
