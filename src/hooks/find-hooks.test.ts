@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -74,6 +75,13 @@ test('findHooks() takes a symlink to a file whatever the mode of its target, and
   await symlink('../data', join(root, 'hooks/linked'));
   expect(await namesIn('hooks')).toEqual(['a.sh', 'own.sh']);
   expect(warnings()).toEqual([]);
+});
+
+test('findHooks() does not wait for a FIFO, nor for one behind a symlink', async () => {
+  await file('own.sh');
+  execFileSync('mkfifo', [join(root, 'a.ts')]);
+  await symlink('a.ts', join(root, 'b.ts'));
+  expect(await namesIn('.')).toEqual(['b.ts', 'own.sh']);
 });
 
 test('findHooks() names module hooks from the first hooks directory in their path', async () => {

@@ -67,9 +67,13 @@ async function walk(
   }
 }
 
-/** Empty for a link that leads nowhere. */
-function textOf(path: string): Promise<string> {
-  return readFile(path, 'utf8').catch(() => '');
+/** Empty for a link that leads nowhere, and for what is no file: a FIFO would be waited for without end. */
+async function textOf(path: string): Promise<string> {
+  try {
+    return (await stat(path)).isFile() ? await readFile(path, 'utf8') : '';
+  } catch {
+    return '';
+  }
 }
 
 function warnOfNoHook(path: string, log: Logger): void {

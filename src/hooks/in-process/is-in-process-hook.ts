@@ -1,5 +1,7 @@
 const SCRIPT_NAME = /\.(?:ts|mts|js|mjs)$/;
-const DEFINE_HOOK = /\bimport\s*\{[^}]*\bdefineHook\b[^}]*\}\s*from\s*(['"])addon-operator\/sdk\1/;
+/** No list goes on over a brace, so that no part of a text is looked through twice. */
+const SDK_IMPORT = /\bimport\s*\{([^{}]*)\}\s*from\s*(['"])addon-operator\/sdk\2/g;
+const DEFINE_HOOK = /\bdefineHook\b/;
 const DEFAULT_EXPORT = /\bexport\s+default\b|\bas\s+default\b/;
 
 /** Whether a file of this name may hold an in-process hook. */
@@ -12,5 +14,6 @@ export function isScriptName(name: string): boolean {
  * a default export. The text decides, since running a file to find out what it is would run executables by mistake.
  */
 export function isInProcessHook(text: string): boolean {
-  return DEFINE_HOOK.test(text) && DEFAULT_EXPORT.test(text);
+  const lists = text.matchAll(SDK_IMPORT).map(([, names = '']) => names);
+  return lists.some((names) => DEFINE_HOOK.test(names)) && DEFAULT_EXPORT.test(text);
 }
