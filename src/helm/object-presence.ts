@@ -35,7 +35,7 @@ export async function firstAbsent(
     const path = first === undefined ? undefined : await collectionPath(first, options, signal);
     if (path === undefined) return;
     const list = (): Promise<ReadonlySet<string>> => namesIn(path, labels, options, signal);
-    const shared = options.lists?.names(path, list);
+    const shared = options.lists?.names(path, list, signal);
     const isSmall = group.length <= MOST_READ_BY_NAME;
     const names = shared === undefined && isSmall ? undefined : await ifAllowed(shared ?? list());
     // What is missing in a list of others may have come since.

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { FakeClock } from '../../test/support/fake-clock.ts';
 import type { ReleaseRevision } from './release-store.ts';
@@ -7,6 +8,8 @@ const clockAndReads = (): { clock: FakeClock; reads: SharedReads } => {
   const clock = new FakeClock();
   return { clock, reads: new SharedReads(clock) };
 };
+
+const never = new AbortController().signal;
 
 const web: ReleaseRevision = {
   release: 'web',
@@ -51,21 +54,36 @@ test('names() reads each list once in five seconds, and again after a failure', 
     if (asked.length === 1) throw new Error('no answer');
     return new Set([list]);
   };
-  await expect(reads.names('a', read('a'))).rejects.toThrow('no answer');
+  await expect(reads.names('a', read('a'), never)).rejects.toThrow('no answer');
   await clock.advance(0);
-  expect(await reads.names('a', read('a'))).toEqual(new Set(['a']));
-  expect(await reads.names('a', read('a'))).toEqual(new Set(['a']));
+  expect(await reads.names('a', read('a'), never)).toEqual(new Set(['a']));
+  expect(await reads.names('a', read('a'), never)).toEqual(new Set(['a']));
   await clock.advance(5_000);
-  await reads.names('a', read('a'));
+  await reads.names('a', read('a'), never);
   expect(asked).toEqual(['a', 'a', 'a']);
 });
 
 test('names() reads no list for a while after a hook has run', async () => {
   const { clock, reads } = clockAndReads();
   const read = async (): Promise<ReadonlySet<string>> => new Set();
-  await reads.names('a', read);
+  await reads.names('a', read, never);
   reads.forget();
-  expect(reads.names('a', read)).toBeUndefined();
+  expect(reads.names('a', read, never)).toBeUndefined();
   await clock.advance(5_000);
-  expect(reads.names('a', read)).toBeDefined();
+  expect(reads.names('a', read, never)).toBeDefined();
+});
+
+test('names() takes only the reader down whose signal aborts: another one reads anew', async () => {
+  const { reads } = clockAndReads();
+  const stop = new AbortController();
+  const read = (signal: AbortSignal) => async (): Promise<ReadonlySet<string>> => {
+    await setImmediate();
+    signal.throwIfAborted();
+    return new Set(['x']);
+  };
+  const stopped = reads.names('a', read(stop.signal), stop.signal);
+  const others = [1, 2].map(() => reads.names('a', read(never), never));
+  stop.abort(new Error('the module is disabled'));
+  await expect(stopped).rejects.toThrow('the module is disabled');
+  expect(await Promise.all(others)).toEqual([new Set(['x']), new Set(['x'])]);
 });

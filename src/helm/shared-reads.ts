@@ -9,6 +9,11 @@ interface Answer<Value> {
   readonly readAtMs: number;
 }
 
+type Names = Answer<Promise<ReadonlySet<string>>> & {
+  /** Of the reader that asks for all. */
+  readonly signal: AbortSignal;
+};
+
 /**
  * What was read of the cluster for many modules at once: while modules that have not changed are looked through one
  * after another, each list is asked for once. It may only be the ground for leaving a release alone, never for acting.
@@ -16,7 +21,7 @@ interface Answer<Value> {
 export class SharedReads {
   readonly #clock: Clock;
   #releases: Answer<Map<string, ReleaseRevision>> | undefined;
-  readonly #names = new Map<string, Answer<Promise<ReadonlySet<string>>>>();
+  readonly #names = new Map<string, Names>();
   /** For each read of all releases that is under way, those that were changed since it began. */
   readonly #changedWhileReading = new Set<Set<string>>();
   #forgottenAtMs = Number.NEGATIVE_INFINITY;
@@ -55,14 +60,24 @@ export class SharedReads {
   /**
    * Names of the objects in a list, read at most once in five seconds.
    *
+   * @param signal the one that `read` ends with; a reader whose signal aborts takes only itself down
    * @returns undefined when lists do not pay: something keeps making them worthless
    */
-  names(list: string, read: () => Promise<ReadonlySet<string>>): Promise<ReadonlySet<string>> | undefined {
+  names(
+    list: string,
+    read: () => Promise<ReadonlySet<string>>,
+    signal: AbortSignal,
+  ): Promise<ReadonlySet<string>> | undefined {
     const known = this.#names.get(list);
-    if (known !== undefined && this.#isFresh(known)) return known.value;
+    if (known !== undefined && this.#isFresh(known)) {
+      return known.value.catch((error: unknown) => {
+        if (!known.signal.aborted || signal.aborted) throw error;
+        return this.names(list, read, signal) ?? read();
+      });
+    }
     if (this.#clock.now() - this.#forgottenAtMs < MAX_AGE_MS) return undefined;
     const value = read();
-    const answer = { value, readAtMs: this.#clock.now() };
+    const answer = { value, readAtMs: this.#clock.now(), signal };
     this.#names.set(list, answer);
     value.catch(() => {
       if (this.#names.get(list) === answer) this.#names.delete(list);
