@@ -146,6 +146,15 @@ export function crdTests(backend: () => Backend): void {
     await world.converge();
     await world.stop();
     await world.write('modules', {
+      [file]: crdYaml(world, 'gadgets', { versions: `[${versionYaml('v2')}]` }),
+    });
+    await world.start();
+    await world.untilDelayed();
+    expect(world.log.dump()).toContain(
+      'version v1 is gone from the file, but the cluster stores objects in it: keep it there with served: false',
+    );
+    await world.stop();
+    await world.write('modules', {
       [file]: crdYaml(world, 'gadgets', {
         versions: `[${versionYaml('v1', false)}, ${versionYaml('v2')}]`,
       }),

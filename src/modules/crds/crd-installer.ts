@@ -101,7 +101,12 @@ export class CrdInstaller {
     }
     if (fieldsOf(current['metadata'])['deletionTimestamp'] !== undefined)
       throw new OperatorError('CRD_FAILED', 'it is being deleted; it is created anew once it is gone');
-    const { storedVersions } = changeOfCrd(current, crd, extraLabels);
+    const { storedVersions, droppedStorage } = changeOfCrd(current, crd, extraLabels);
+    if (droppedStorage !== undefined)
+      throw new OperatorError(
+        'CRD_FAILED',
+        `version ${droppedStorage} is gone from the file, but the cluster stores objects in it: keep it there with served: false and storage: false, beside the version with storage: true; once the objects are written anew in that one, it can go`,
+      );
     if (storedVersions !== undefined) {
       const body = { ...current, status: { ...fieldsOf(current['status']), storedVersions } };
       current = fieldsOf(await kube.request({ method: 'PUT', path: `${path}/status`, body }, signal));

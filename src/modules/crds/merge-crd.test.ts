@@ -30,7 +30,11 @@ test('newCrd() has the extra labels', () => {
 });
 
 test('changeOfCrd() finds no difference in what the API server fills in', () => {
-  expect(changeOfCrd(CURRENT, CRD, EXTRA)).toEqual({ storedVersions: undefined, object: undefined });
+  expect(changeOfCrd(CURRENT, CRD, EXTRA)).toEqual({
+    storedVersions: undefined,
+    object: undefined,
+    droppedStorage: undefined,
+  });
 });
 
 test('changeOfCrd() takes the spec from the file, but keeps the conversion and what others have added', () => {
@@ -45,5 +49,13 @@ test('changeOfCrd() takes the spec from the file, but keeps the conversion and w
 
 test('changeOfCrd() names the stored versions that are left', () => {
   const current = { ...CURRENT, status: { storedVersions: ['v1alpha1', 'v1'] } };
-  expect(changeOfCrd(current, CRD, EXTRA)).toEqual({ storedVersions: ['v1'], object: undefined });
+  expect(changeOfCrd(current, CRD, EXTRA)).toMatchObject({ storedVersions: ['v1'], object: undefined });
+});
+
+test('changeOfCrd() names the version that objects are stored in when the file has it no more', () => {
+  const versions = [{ name: 'v0' }, { name: 'v1', storage: true }];
+  const current = { ...CURRENT, spec: { ...CURRENT.spec, versions } };
+  const dropping = { ...CRD, spec: { ...CRD.spec, versions: [{ name: 'v2', storage: true }] } };
+  expect(changeOfCrd(current, dropping, EXTRA).droppedStorage).toBe('v1');
+  expect(changeOfCrd(current, CRD, EXTRA).droppedStorage).toBeUndefined();
 });

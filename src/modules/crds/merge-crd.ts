@@ -10,6 +10,8 @@ export interface CrdChange {
   readonly storedVersions: readonly string[] | undefined;
   /** The object to be written; undefined when the cluster has it so already. */
   readonly object: Fields | undefined;
+  /** The version the cluster stores objects in, when the file has it no more: the API server refuses that. */
+  readonly droppedStorage: string | undefined;
 }
 
 /** The object to create for a CRD that the cluster does not have. */
@@ -41,14 +43,20 @@ export function changeOfCrd(current: Fields, crd: Crd, extraLabels: Labels): Crd
   return {
     storedVersions: remainingVersions(current, crd),
     object: isSame ? undefined : { ...current, metadata: { ...metadata, labels, annotations }, spec },
+    droppedStorage: droppedStorage(currentSpec, crd),
   };
+}
+
+function droppedStorage(currentSpec: Fields, crd: Crd): string | undefined {
+  const stored = versionsOf(currentSpec).find(({ storage }) => storage === true)?.['name'];
+  if (typeof stored !== 'string') return undefined;
+  return versionsOf(crd.spec).some(({ name }) => name === stored) ? undefined : stored;
 }
 
 function remainingVersions(current: Fields, crd: Crd): readonly string[] | undefined {
   const stored = fieldsOf(current['status'])['storedVersions'];
   if (!Array.isArray(stored)) return undefined;
-  const versions = Array.isArray(crd.spec['versions']) ? crd.spec['versions'] : [];
-  const names = new Set(versions.map((version: unknown) => fieldsOf(version)['name']));
+  const names = new Set(versionsOf(crd.spec).map(({ name }) => name));
   const left = stored.filter((version): version is string => names.has(version));
   return left.length === stored.length ? undefined : left;
 }
@@ -66,6 +74,10 @@ function withDefaults(spec: Fields): Fields {
 
 function isEqual(a: unknown, b: unknown): boolean {
   return canonicalJson(a) === canonicalJson(b);
+}
+
+function versionsOf(spec: Fields): readonly Fields[] {
+  return Array.isArray(spec['versions']) ? spec['versions'].map(fieldsOf) : [];
 }
 
 function fieldsOf(value: unknown): Fields {
