@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { execa } from 'execa';
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { CapturedLog } from '../../../test/support/captured-log.ts';
+import { FakeClock } from '../../../test/support/fake-clock.ts';
 import { startInProcessHooks } from '../../../test/support/in-process-hooks.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { messageOf } from '../../lib/errors.ts';
@@ -153,6 +154,44 @@ test('run() that is aborted before its turn comes costs no worker', async () => 
   );
   await run(hook);
   expect(captured.printed).toEqual(['run 1', 'run 2']);
+});
+
+test('what loading takes is off the limit of a run', async () => {
+  const clock = new FakeClock();
+  const own = startInProcessHooks({ clock, timeoutMs: 1_000 });
+  try {
+    const go = join(root, 'go');
+    await writeFile(go, '');
+    const hook = await hookWith('', 'slow.ts');
+    const path = await fileWith(
+      `import { existsSync } from 'node:fs';
+import { setTimeout } from 'node:timers/promises';
+import { defineHook } from 'addon-operator/sdk';
+console.log('loading');
+while (!existsSync(${JSON.stringify(go)})) await setTimeout(5);
+export default defineHook({ onStartup: 1 }, async ({ signal }) => {
+  console.log('running');
+  await setTimeout(1e6, undefined, { signal });
+});`,
+      'slow.ts',
+    );
+    await own.load(path, LOAD_MS, silentLogger, never);
+    const stopped = new AbortController();
+    const run = (): Promise<string> => failure(own.run(hook, EMPTY, captured.logger, stopped.signal));
+    const runs = [run()];
+    await captured.untilPrinted('running');
+    await rm(go);
+    runs.push(run());
+    await captured.untilPrinted('loading');
+    await clock.advance(800);
+    await writeFile(go, '');
+    await captured.untilPrinted('running', 2);
+    expect(clock.pendingDelaysMs.slice(0, 2)).toEqual([200, 200]);
+    stopped.abort(new Error('enough'));
+    expect(await Promise.all(runs)).toEqual(['enough', 'enough']);
+  } finally {
+    await own.stop();
+  }
 });
 
 test('run() lets one hook run several times at once', async () => {

@@ -137,18 +137,25 @@ export class InProcessHooks {
     const timeoutMs = this.#timeoutMs(hook);
     const { maxOutputBytes } = this.#options;
     const output = outputTo(log);
-    const limits: WorkLimits = { ...this.#limits(timeoutMs), onOutput: output.push };
+    const { clock } = this.#options;
+    const startedMs = clock.now();
+    // What loading takes is off the limit of the run; a wall clock may be turned back meanwhile.
+    const limits = (): WorkLimits => {
+      const tookMs = Math.max(0, clock.now() - startedMs);
+      const leftMs = timeoutMs === undefined ? undefined : Math.max(0, timeoutMs - tookMs);
+      return { ...this.#limits(leftMs), onOutput: output.push };
+    };
     const idle = host === this.#shared ? takeIdle(pool) : undefined;
     const worker = idle ?? new HookWorker(host, pool.path);
     let answer: WorkerAnswer | undefined;
     try {
       if (idle === undefined) {
-        const loaded = await worker.load(limits, signal);
+        const loaded = await worker.load(limits(), signal);
         if (loaded.type !== 'ready') return loaded;
       }
       answer = await worker.run(
         { type: 'run', texts, ...(maxOutputBytes === undefined ? {} : { maxOutputBytes }) },
-        limits,
+        limits(),
         signal,
       );
       return answer;
