@@ -82,7 +82,7 @@ test('names() takes only the reader down whose signal aborts: another one reads 
     return new Set(['x']);
   };
   const stopped = reads.names('a', read(stop.signal), stop.signal);
-  const others = [1, 2].map(() => reads.names('a', read(never), never));
+  const others = [1, 2].map(async () => await reads.names('a', read(never), never));
   stop.abort(new Error('the module is disabled'));
   await expect(stopped).rejects.toThrow('the module is disabled');
   expect(await Promise.all(others)).toEqual([new Set(['x']), new Set(['x'])]);

@@ -14,6 +14,6 @@ export function isScriptName(name: string): boolean {
  * a default export. The text decides, since running a file to find out what it is would run executables by mistake.
  */
 export function isInProcessHook(text: string): boolean {
-  const lists = text.matchAll(SDK_IMPORT).map(([, names = '']) => names);
-  return lists.some((names) => DEFINE_HOOK.test(names)) && DEFAULT_EXPORT.test(text);
+  const imports = [...text.matchAll(SDK_IMPORT)];
+  return imports.some(([, names = '']) => DEFINE_HOOK.test(names)) && DEFAULT_EXPORT.test(text);
 }
