@@ -91,7 +91,7 @@ async function planOfDisabled(
 }
 
 async function planOfRun(
-  { operator, base, namespace }: Inspection,
+  { operator, base, namespace, redactor }: Inspection,
   module: Module,
   release: ReleaseSummary | undefined,
   signal: AbortSignal,
@@ -113,7 +113,7 @@ async function planOfRun(
     const values = visibleToHelm(operator.deps.values, module.name);
     const after = await base.helm.render({ module, values, isUnmanaged }, signal);
     const before = release === undefined ? '' : await base.helm.manifest(module.name, signal);
-    const changes = manifestChanges(before, after, namespace);
+    const changes = manifestChanges(before, after, namespace, redactor);
     const isCurrent = changes.length === 0 && release?.status === 'deployed';
     const action = release === undefined ? 'install' : isCurrent ? 'none' : 'upgrade';
     return { ...planned, changes, action, ...errorOf(problems) };

@@ -2,8 +2,10 @@ import { dump } from 'js-yaml';
 import { parseManifest } from '../../helm/manifest-document.ts';
 import { isHook, isList } from '../../helm/manifest-object.ts';
 import { canonicalJson, isObject, parseJson } from '../../lib/json.ts';
+import type { Redactor } from '../../lib/redactor.ts';
 import { parseYaml } from '../../values/yaml.ts';
 import { type DiffLine, lineDiff } from './line-diff.ts';
+import { maskReplaced } from './mask-replaced.ts';
 
 export type RawObject = Readonly<Record<string, unknown>>;
 
@@ -21,10 +23,23 @@ export interface ObjectChange {
  * Secrets shows as asterisks; that a value differs shows.
  *
  * @param namespace of objects that name none
+ * @param redactor knows the secrets of today: what stood in the place of one is masked, for it may be a secret of yesterday
  * @throws OperatorError HELM_FAILED when a manifest is no YAML
  */
-export function manifestChanges(before: string, after: string, namespace: string): ObjectChange[] {
-  const [old, wanted] = [objectsByTitle(before, namespace), objectsByTitle(after, namespace)];
+export function manifestChanges(
+  before: string,
+  after: string,
+  namespace: string,
+  redactor?: Pick<Redactor, 'text'>,
+): ObjectChange[] {
+  const wanted = objectsByTitle(after, namespace);
+  const old = objectsByTitle(before, namespace);
+  if (redactor !== undefined) {
+    for (const [title, object] of old) {
+      const masked = maskReplaced(object, wanted.get(title), redactor);
+      if (isObject(masked)) old.set(title, masked);
+    }
+  }
   const titles = [...new Set([...old.keys(), ...wanted.keys()])].toSorted();
   return titles.flatMap((title) => objectChange(title, old.get(title), wanted.get(title)) ?? []);
 }
