@@ -37,9 +37,13 @@ export default defineHook({ onStartup: 1 }, async (input) => { runs += 1; ${body
     name,
   );
   await hooks.load(file, LOAD_MS, captured.logger, never);
+  return hookAt(file, name, timeoutMs);
+}
+
+function hookAt(path: string, name: string, timeoutMs?: number): Hook {
   return {
     name,
-    path: file,
+    path,
     transport: 'in-process',
     owner: { type: 'global' },
     config: {
@@ -162,7 +166,6 @@ test('what loading takes is off the limit of a run', async () => {
   try {
     const go = join(root, 'go');
     await writeFile(go, '');
-    const hook = await hookWith('', 'slow.ts');
     const path = await fileWith(
       `import { existsSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
@@ -176,6 +179,7 @@ export default defineHook({ onStartup: 1 }, async ({ signal }) => {
       'slow.ts',
     );
     await own.load(path, LOAD_MS, silentLogger, never);
+    const hook = hookAt(path, 'slow.ts');
     const stopped = new AbortController();
     const run = (): Promise<string> => failure(own.run(hook, EMPTY, captured.logger, stopped.signal));
     const runs = [run()];
