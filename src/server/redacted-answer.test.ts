@@ -18,7 +18,7 @@ test('secrets are taken out of texts and of YAML', () => {
 test('JSON stays JSON when a secret looks like a part of it', () => {
   const redactor = redactorOf('true', '12345', 'name');
   const answer = dataAnswer('json', { name: 'name', on: true, n: 123456, text: 'x12345' });
-  expect(redactedAnswer(answer, redactor).body).toBe('{"name":"***","on":true,"n":123456,"text":"x***"}\n');
+  expect(redactedAnswer(answer, redactor).body).toBe('{"***":"***","on":true,"n":123456,"text":"x***"}\n');
 });
 
 test('integers beyond 2^53 stay as they are', () => {

@@ -54,16 +54,16 @@ roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: view}
 subjects: [{kind: ServiceAccount, name: web}]
 ---
 apiVersion: chart-test.example.com/v1
-kind: Gadget
+kind: Gizmo
 metadata: {name: web}
 `,
-  '001-web/crds/gadgets.yaml': `apiVersion: apiextensions.k8s.io/v1
+  '001-web/crds/gizmos.yaml': `apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
-metadata: {name: gadgets.chart-test.example.com}
+metadata: {name: gizmos.chart-test.example.com}
 spec:
   group: chart-test.example.com
   scope: Namespaced
-  names: {plural: gadgets, kind: Gadget}
+  names: {plural: gizmos, kind: Gizmo}
   versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]
 `,
   '001-web/hooks/pods': HOOK,
@@ -150,8 +150,8 @@ describeCluster('the chart of the operator', (cluster) => {
         resources: ['customresourcedefinitions'],
         verbs: ['get', 'list', 'watch', 'create', 'update'],
       });
-      const gadgets = `/apis/chart-test.example.com/v1/namespaces/${world.namespace}/gadgets/web`;
-      expect((await backend.request({ path: gadgets })).status).toBe(200);
+      const gizmos = `/apis/chart-test.example.com/v1/namespaces/${world.namespace}/gizmos/web`;
+      expect((await backend.request({ path: gizmos })).status).toBe(200);
     }
   });
 });

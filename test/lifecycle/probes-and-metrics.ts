@@ -60,6 +60,8 @@ export function probeAndMetricTests(backend: () => Backend): void {
     await world.write('modules', { '../mended': '' });
     await world.passDelay();
     await world.daemon.firstConverge;
+    // Releases without a module are looked for behind the first converge.
+    await world.daemon.operator.main.untilEmpty();
     expect(await page(world, '/readyz')).toEqual({ status: 200, text: 'Startup converge done.\n' });
     const done = { ...NOTHING, STARTUP_CONVERGE_DONE: true };
     expect(await convergeStatus(world)).toEqual({ ...done, CONVERGE_WAIT_TASK: true });

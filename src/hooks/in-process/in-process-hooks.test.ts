@@ -29,14 +29,14 @@ afterEach(() => rm(root, { recursive: true }));
 afterAll(() => hooks.stop());
 
 /** Writes a hook with this handler body and loads it. */
-async function hookWith(body: string, name = 'a.ts', timeoutMs?: number): Promise<Hook> {
+async function hookWith(body: string, name = 'a.ts', timeoutMs?: number, on = hooks): Promise<Hook> {
   const file = await fileWith(
     `import { defineHook, type HookInput } from 'addon-operator/sdk';
 let runs = 0;
 export default defineHook({ onStartup: 1 }, async (input) => { runs += 1; ${body} });`,
     name,
   );
-  await hooks.load(file, LOAD_MS, captured.logger, never);
+  await on.load(file, LOAD_MS, captured.logger, never);
   return hookAt(file, name, timeoutMs);
 }
 
@@ -64,8 +64,8 @@ async function fileWith(text: string, name = 'a.ts'): Promise<string> {
   return file;
 }
 
-function run(hook: Hook, signal = never): Promise<HookRunResult> {
-  return hooks.run(hook, EMPTY, captured.logger, signal);
+function run(hook: Hook, signal = never, on = hooks): Promise<HookRunResult> {
+  return on.run(hook, EMPTY, captured.logger, signal);
 }
 
 async function failure(work: Promise<unknown>): Promise<string> {
@@ -320,16 +320,27 @@ describe('a hook that does wrong', () => {
     'by %s dies alone: others at work are repeated and know nothing of it',
     { timeout: 60_000 },
     async (_case, body) => {
-      const slow = await hookWith(
-        "console.log('slow'); await new Promise((resolve) => setTimeout(resolve, 3_000)); input.metrics.set('slow', 1);",
-        'slow.ts',
-      );
-      const hook = await hookWith(body);
-      const other = run(slow);
-      await captured.untilPrinted('slow');
-      expect(await failure(run(hook))).toMatch(/^global hook 'a\.ts' failed: it used more memory than/);
-      expect((await other).outputs.metrics).toContain('slow');
-      expect((await run(await hookWith('', 'b.ts'))).outputs.metrics).toBe('');
+      // A process of their own: threads that other tests left idle would add to what these may use.
+      const own = startInProcessHooks({ heapLimitBytes: 64 * 1024 * 1024 });
+      try {
+        const slow = await hookWith(
+          "console.log('slow'); await new Promise((resolve) => setTimeout(resolve, 3_000)); input.metrics.set('slow', 1);",
+          'slow.ts',
+          undefined,
+          own,
+        );
+        const hook = await hookWith(body, 'a.ts', undefined, own);
+        const other = run(slow, never, own);
+        await captured.untilPrinted('slow');
+        expect(await failure(run(hook, never, own))).toMatch(
+          /^global hook 'a\.ts' failed: it used more memory than/,
+        );
+        expect((await other).outputs.metrics).toContain('slow');
+        const after = await hookWith('', 'b.ts', undefined, own);
+        expect((await run(after, never, own)).outputs.metrics).toBe('');
+      } finally {
+        await own.stop();
+      }
     },
   );
 });
