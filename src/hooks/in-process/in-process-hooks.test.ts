@@ -345,6 +345,18 @@ describe('a hook that does wrong', () => {
   );
 });
 
+test('stop() ends several runs under way, and repeats none of them', async () => {
+  const own = startInProcessHooks({ log: captured.logger });
+  const body = "console.log('at work'); await new Promise((resolve) => setTimeout(resolve, 60_000));";
+  const one = await hookWith(body, 'one.ts', undefined, own);
+  const two = await hookWith(body, 'two.ts', undefined, own);
+  const ends = [one, two].map((hook) => failure(run(hook, never, own)));
+  await captured.until(() => captured.printed.length === 2);
+  await own.stop();
+  expect(await Promise.all(ends)).not.toContain('none');
+  expect(captured.records).not.toContainEqual(expect.objectContaining({ level: 'warn' }));
+});
+
 test('nothing goes on when the daemon is killed, not even an endless loop', async () => {
   const file = await fileWith(
     `${IMPORT}export default defineHook({ onStartup: 1 }, () => { console.log(process.pid); for (;;); });`,

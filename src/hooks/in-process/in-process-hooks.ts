@@ -174,7 +174,7 @@ export class InProcessHooks {
       const answer = await work(this.#sharedHost());
       if (answer.type !== 'host-gone') return answer;
       pool.isIsolated = true;
-      if (answer.wasAlone) return answer;
+      if (answer.wasAlone || this.#stopped.signal.aborted) return answer;
       this.#options.log.warn(
         { path: pool.path, reason: answer.reason },
         'the process of in-process hooks died while several were at work, each is repeated in a process of its own',
