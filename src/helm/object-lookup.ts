@@ -1,5 +1,6 @@
-import { hasStatus, type KubeClient } from '../kube/kube-client.ts';
+import type { KubeClient } from '../kube/kube-client.ts';
 import { type ApiResource, resourcePath } from '../kube/kube-object.ts';
+import { requestIfPresent } from '../kube/request-if-present.ts';
 import { hasCode } from '../lib/errors.ts';
 import type { ManifestObject } from './manifest-object.ts';
 import { metadataOf } from './metadata-list.ts';
@@ -45,10 +46,6 @@ export async function readMetadata(
   const collection = await collectionPath(object, options, signal);
   if (collection === undefined) return undefined;
   const path = `${collection}/${encodeURIComponent(object.name)}`;
-  try {
-    return metadataOf(await options.kube.request({ method: 'GET', path, accept: ACCEPT }, signal));
-  } catch (error) {
-    if (hasStatus(error, 404)) return undefined;
-    throw error;
-  }
+  const answer = await requestIfPresent(options.kube, { method: 'GET', path, accept: ACCEPT }, signal);
+  return answer === undefined ? undefined : metadataOf(answer);
 }

@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { hasStatus, type KubeClient, type KubeRequest } from '../kube/kube-client.ts';
+import { requestIfPresent } from '../kube/request-if-present.ts';
 import { OperatorError } from '../lib/errors.ts';
 import { isObject } from '../lib/json.ts';
 import type { ManifestObject } from './manifest-object.ts';
@@ -193,7 +194,7 @@ export class ReleaseStore {
       contentType: 'application/merge-patch+json',
       body: { metadata },
     };
-    const record = await this.#orUndefined(request, signal);
+    const record = await requestIfPresent(this.#kube, request, signal);
     if (record === undefined) return undefined;
     this.#known.set(release, revision);
     return readRevision(metadataOf(record));
@@ -211,19 +212,10 @@ export class ReleaseStore {
     const [record, successor] = await Promise.all(
       [known, known + 1].map((revision) => {
         const path = this.#recordPath(recordName(release, revision));
-        return this.#orUndefined({ method: 'GET', path, accept: METADATA }, signal);
+        return requestIfPresent(this.#kube, { method: 'GET', path, accept: METADATA }, signal);
       }),
     );
     return record === undefined || successor !== undefined ? undefined : readRevision(metadataOf(record));
-  }
-
-  async #orUndefined(request: KubeRequest, signal: AbortSignal): Promise<unknown> {
-    try {
-      return await this.#kube.request(request, signal);
-    } catch (error) {
-      if (hasStatus(error, 404)) return undefined;
-      throw error;
-    }
   }
 
   async #list(labelSelector: string, signal: AbortSignal): Promise<ReleaseRevision[]> {

@@ -1,5 +1,6 @@
 import { hasStatus, type KubeClient } from '../../kube/kube-client.ts';
 import { resourcePath } from '../../kube/kube-object.ts';
+import { requestIfPresent } from '../../kube/request-if-present.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { isObject } from '../../lib/json.ts';
 import { endOf, renewedCertificates, type StoredCertificates } from './certificate-renewal.ts';
@@ -51,13 +52,8 @@ export async function loadFromSecret(
 }
 
 async function readSecret(kube: KubeClient, path: string, signal: AbortSignal) {
-  try {
-    const secret = await kube.request({ method: 'GET', path }, signal);
-    return isObject(secret) ? secret : undefined;
-  } catch (error) {
-    if (hasStatus(error, 404)) return undefined;
-    throw error;
-  }
+  const secret = await requestIfPresent(kube, { method: 'GET', path }, signal);
+  return isObject(secret) ? secret : undefined;
 }
 
 function dataIn(secret: Readonly<Record<string, unknown>> | undefined): Readonly<Record<string, unknown>> {

@@ -1,4 +1,5 @@
-import { hasStatus, type KubeClient } from '../../kube/kube-client.ts';
+import type { KubeClient } from '../../kube/kube-client.ts';
+import { requestIfPresent } from '../../kube/request-if-present.ts';
 import { isObject } from '../../lib/json.ts';
 import { collectionPath, type LookupOptions } from '../object-lookup.ts';
 import type { DesiredObject } from './desired-objects.ts';
@@ -68,13 +69,8 @@ export async function healObject(kube: KubeClient, remedy: Remedy, signal: Abort
 }
 
 async function read(kube: KubeClient, path: string, signal: AbortSignal): Promise<Fields | undefined> {
-  try {
-    const object = await kube.request({ method: 'GET', path }, signal);
-    return isObject(object) ? object : undefined;
-  } catch (error) {
-    if (hasStatus(error, 404)) return undefined;
-    throw error;
-  }
+  const object = await requestIfPresent(kube, { method: 'GET', path }, signal);
+  return isObject(object) ? object : undefined;
 }
 
 function apply(

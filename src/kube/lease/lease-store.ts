@@ -1,6 +1,7 @@
 import { isObject } from '../../lib/json.ts';
 import { hasStatus, type KubeClient } from '../kube-client.ts';
 import { resourcePath } from '../kube-object.ts';
+import { requestIfPresent } from '../request-if-present.ts';
 
 const LEASES = { group: 'coordination.k8s.io', version: 'v1', plural: 'leases' };
 
@@ -32,13 +33,13 @@ export class LeaseStore {
    */
   async read(signal: AbortSignal): Promise<LeaseObject | undefined> {
     const { namespace, name } = this.ref;
-    try {
-      const path = resourcePath(LEASES, namespace, name);
-      return objectOf(await this.#kube.request({ method: 'GET', path, timeoutMs: this.#timeoutMs }, signal));
-    } catch (error) {
-      if (hasStatus(error, 404)) return undefined;
-      throw error;
-    }
+    const path = resourcePath(LEASES, namespace, name);
+    const answer = await requestIfPresent(
+      this.#kube,
+      { method: 'GET', path, timeoutMs: this.#timeoutMs },
+      signal,
+    );
+    return answer === undefined ? undefined : objectOf(answer);
   }
 
   /**

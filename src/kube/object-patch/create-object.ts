@@ -2,6 +2,7 @@ import { OperatorError } from '../../lib/errors.ts';
 import { isObject } from '../../lib/json.ts';
 import { hasStatus, type KubeRequest } from '../kube-client.ts';
 import { type ApiResource, apiVersionOf, resourcePath } from '../kube-object.ts';
+import { requestIfPresent } from '../request-if-present.ts';
 import { type Attempt, retryLost } from './conflict-retry.ts';
 import {
   isAlreadyExists,
@@ -79,7 +80,7 @@ async function create(
     return;
   } catch (error) {
     if (!isOutcomeUnknown(error) || path === undefined) throw error;
-    const existing = await read({ kube }, path, signal);
+    const existing = await requestIfPresent(kube, { method: 'GET', path }, signal);
     if (existing !== undefined && isOurs(existing)) return;
     if (existing !== undefined) {
       throw new OperatorError(
@@ -131,20 +132,6 @@ async function createOrReplace(
       return lostOrThrow(error, isConflict(error) || hasStatus(error, 404));
     }
   });
-}
-
-/** Undefined where there is no such object. */
-async function read(
-  { kube }: Pick<PatchContext, 'kube'>,
-  path: string,
-  signal: AbortSignal,
-): Promise<unknown> {
-  try {
-    return await kube.request({ method: 'GET', path }, signal);
-  } catch (error) {
-    if (hasStatus(error, 404)) return undefined;
-    throw error;
-  }
 }
 
 function resourceVersionOf(object: unknown): unknown {

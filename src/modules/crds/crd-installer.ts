@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Discovery } from '../../kube/discovery.ts';
 import { hasStatus, type KubeClient } from '../../kube/kube-client.ts';
+import { requestIfPresent } from '../../kube/request-if-present.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { hasCode, messageOf, OperatorError } from '../../lib/errors.ts';
 import { isObject, parseJson } from '../../lib/json.ts';
@@ -117,12 +118,8 @@ export class CrdInstaller {
   }
 
   async #read(path: string, signal: AbortSignal): Promise<Fields | undefined> {
-    try {
-      return fieldsOf(await this.#options.kube.request({ method: 'GET', path }, signal));
-    } catch (error) {
-      if (hasStatus(error, 404)) return undefined;
-      throw error;
-    }
+    const answer = await requestIfPresent(this.#options.kube, { method: 'GET', path }, signal);
+    return answer === undefined ? undefined : fieldsOf(answer);
   }
 
   /** Follows the CRD until its kind is accepted. @throws OperatorError CRD_FAILED with what the API server says against it */

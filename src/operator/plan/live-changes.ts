@@ -1,5 +1,6 @@
-import { hasStatus, type KubeClient } from '../../kube/kube-client.ts';
+import type { KubeClient } from '../../kube/kube-client.ts';
 import { type ApiResource, resourcePath } from '../../kube/kube-object.ts';
+import { requestIfPresent } from '../../kube/request-if-present.ts';
 import { isObject } from '../../lib/json.ts';
 import {
   type ObjectChange,
@@ -71,13 +72,8 @@ async function liveObject(
   path: string,
   signal: AbortSignal,
 ): Promise<RawObject | undefined> {
-  try {
-    const object = await kube.request({ method: 'GET', path }, signal);
-    return isObject(object) ? object : undefined;
-  } catch (error) {
-    if (hasStatus(error, 404)) return undefined;
-    throw error;
-  }
+  const object = await requestIfPresent(kube, { method: 'GET', path }, signal);
+  return isObject(object) ? object : undefined;
 }
 
 /** Fields that the server keeps for itself and that every trial changes. */
