@@ -5,9 +5,9 @@ import type { Redactor } from '../lib/redactor.ts';
 import { HookMetrics } from '../metrics/hook-metrics.ts';
 import type { Operator } from '../operator/operator.ts';
 import type { Settings } from '../settings.ts';
-import { ConfigMapStore } from '../values/config-map-store.ts';
 import { type BaseParts, startBase } from './base-parts.ts';
 import { buildOperator } from './build-operator.ts';
+import { createConfigMap } from './config-map-part.ts';
 import { createMetrics } from './daemon-metrics.ts';
 import { createHookLoader } from './hook-parts.ts';
 import type { DaemonHost } from './host.ts';
@@ -67,14 +67,7 @@ async function inspectAs<T>(
     running,
     operator: () => undefined,
   });
-  const configMap = new ConfigMapStore({
-    kube: base.cluster.main,
-    reflectors: base.reflectors,
-    ref: { namespace: settings.namespace, name: settings.configMapName },
-    clock: host.clock,
-    random: host.random,
-    log: host.log,
-  });
+  const configMap = createConfigMap(own, host, base, () => false);
   await configMap.load(signal);
   const loader = createHookLoader({ host, metrics, stop: signal, ...base }, signal);
   const hookMetrics = new HookMetrics({ log: host.log, onSeriesDropped: () => undefined });

@@ -10,10 +10,10 @@ import type { DaemonView } from '../server/daemon-view.ts';
 import { startHttpServer } from '../server/http-server.ts';
 import { ConfigMapEventLog } from '../settings/config-map-events-parameter.ts';
 import type { Settings } from '../settings.ts';
-import { ConfigMapStore } from '../values/config-map-store.ts';
 import { startAdmissionServer } from './admission-server.ts';
 import { type BaseParts, startBase } from './base-parts.ts';
 import { buildOperator } from './build-operator.ts';
+import { createConfigMap } from './config-map-part.ts';
 import { loadPatiently, startLoops } from './daemon-loops.ts';
 import { createHookMetrics, createMetrics } from './daemon-metrics.ts';
 import { startDebug } from './debug-endpoint.ts';
@@ -183,16 +183,6 @@ async function loadHooks(operator: Operator, metrics: OperatorMetrics, stop: Abo
   const hooks = await operator.deps.loadGlobalHooks(stop);
   operator.globalHooks = hooks.map((hook) => operator.deps.createRuntime(hook));
   for (const hook of hooks) metrics.setBindingCount('', hook.name, bindingCount(hook));
-}
-
-function createConfigMap(
-  { namespace, configMapName: name }: Settings,
-  { clock, random, log }: DaemonHost,
-  { cluster, reflectors }: BaseParts,
-  logsEvents: () => boolean,
-): ConfigMapStore {
-  const ref = { namespace, name };
-  return new ConfigMapStore({ kube: cluster.main, reflectors, ref, clock, random, log, logsEvents });
 }
 
 interface ProbesOptions {
