@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { performance } from 'node:perf_hooks';
 import { sandboxBackend } from '../test/support/backends.ts';
 import { type Backend, World } from '../test/support/world.ts';
 import { shHook } from '../test/support/world-files.ts';
+import { eventLatenciesMs } from './event-latencies.ts';
 import { percentile, report } from './figures.ts';
 import { bareRunsMs } from './reference/posix-spawn.ts';
 
@@ -41,16 +41,7 @@ kubernetes:
     ),
   });
   await world.converge();
-  const queue = world.daemon.operator.main;
-  const latenciesMs: number[] = [];
-  for (let event = 0; event < EVENTS; event += 1) {
-    const printed = world.log.printed.length;
-    await world.merge('configmaps', 'counter', { data: { n: String(event) } });
-    const acknowledgedMs = performance.now();
-    await world.log.until(() => world.log.printed.length > printed);
-    latenciesMs.push(performance.now() - acknowledgedMs);
-    await queue.untilEmpty();
-  }
+  const latenciesMs = await eventLatenciesMs(world, EVENTS);
   const path = join(world.directory, 'global-hooks', 'event.sh');
   const bareMs = bareRunsMs(path, [`PATH=${process.env['PATH'] ?? ''}`], EVENTS);
   for (const [name, share, aimMs] of [

@@ -1,10 +1,9 @@
 import { join } from 'node:path';
-import { performance } from 'node:perf_hooks';
-import type { Task } from '../src/operator/tasks.ts';
 import { sandboxBackend } from '../test/support/backends.ts';
 import { type Backend, World } from '../test/support/world.ts';
 import { shHook } from '../test/support/world-files.ts';
 import { report, sum } from './figures.ts';
+import { hookRunsMs } from './hook-runs.ts';
 import { bareRunsMs } from './reference/posix-spawn.ts';
 
 const RUNS = 400;
@@ -30,7 +29,7 @@ async function benchOn(backend: Backend): Promise<void> {
   const path = join(world.directory, 'global-hooks', 'trivial.sh');
   const env = [`PATH=${process.env['PATH'] ?? ''}`];
   bareRunsMs(path, env, RUNS / 4);
-  await hookRunsMs(world, RUNS / 4);
+  await hookRunsMs(world, 'trivial.sh', RUNS / 4);
   const plain = await compare(world, path, env);
   report(
     'hook runs a second (sh, everything included)',
@@ -57,30 +56,10 @@ async function compare(world: World, path: string, env: readonly string[]) {
   const rounds: { ours: number; bare: number }[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
     const bare = RUNS / (sum(bareRunsMs(path, env, RUNS)) / 1_000);
-    const ours = RUNS / ((await hookRunsMs(world, RUNS)) / 1_000);
+    const ours = RUNS / ((await hookRunsMs(world, 'trivial.sh', RUNS)) / 1_000);
     rounds.push({ ours, bare });
   }
   const median = rounds.toSorted((a, b) => a.ours / a.bare - b.ours / b.bare)[Math.floor(ROUNDS / 2)];
   const { ours, bare } = median ?? { ours: Number.NaN, bare: Number.NaN };
   return { ours: `${ours.toFixed(0)}/s`, bare: `${bare.toFixed(0)}/s`, ratio: ours / bare };
-}
-
-async function hookRunsMs(world: World, count: number): Promise<number> {
-  const { operator } = world.daemon;
-  const [hook] = operator.globalHooks;
-  if (hook === undefined) throw new Error('the hook of the benchmark is missing');
-  const task: Task = {
-    type: 'GlobalHookRun',
-    hook,
-    binding: 'onStartup',
-    reasons: [{ type: 'lifecycle', binding: 'onStartup' }],
-    allowFailure: false,
-    trigger: 'bench',
-    activation: '',
-  };
-  const queue = operator.deps.queues.get('bench');
-  const startMs = performance.now();
-  queue.append(...Array.from({ length: count }, () => task));
-  await queue.untilEmpty();
-  return performance.now() - startMs;
 }

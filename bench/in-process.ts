@@ -1,9 +1,9 @@
-import { performance } from 'node:perf_hooks';
-import type { Task } from '../src/operator/tasks.ts';
 import { sandboxBackend } from '../test/support/backends.ts';
 import { type Backend, World } from '../test/support/world.ts';
 import { shHook } from '../test/support/world-files.ts';
+import { eventLatenciesMs } from './event-latencies.ts';
 import { percentile, report } from './figures.ts';
+import { hookRunsMs } from './hook-runs.ts';
 
 const ROUNDS = 5;
 const SH_RUNS = 100;
@@ -64,23 +64,7 @@ async function benchRuns(backend: Backend): Promise<void> {
 }
 
 async function runsASecond(world: World, name: string, count: number): Promise<number> {
-  const { operator } = world.daemon;
-  const hook = operator.globalHooks.find((each) => each.hook.name === name);
-  if (hook === undefined) throw new Error(`the hook ${name} is missing`);
-  const task: Task = {
-    type: 'GlobalHookRun',
-    hook,
-    binding: 'onStartup',
-    reasons: [{ type: 'lifecycle', binding: 'onStartup' }],
-    allowFailure: false,
-    trigger: 'bench',
-    activation: '',
-  };
-  const queue = operator.deps.queues.get('bench');
-  const startMs = performance.now();
-  queue.append(...Array.from({ length: count }, () => task));
-  await queue.untilEmpty();
-  return count / ((performance.now() - startMs) / 1_000);
+  return count / ((await hookRunsMs(world, name, count)) / 1_000);
 }
 
 /** From the API server's acknowledgement of a change to the handler's first line in the log of the daemon. */
@@ -92,15 +76,7 @@ async function benchEvents(backend: Backend): Promise<void> {
     `{ kubernetes: [{ name: '${name}', apiVersion: 'v1', kind: 'ConfigMap', namespace: ${namespace}, nameSelector: { matchNames: ['counter'] }, executeHookOnSynchronization: false, keepFullObjectsInMemory: false, jqFilter: '.data.n' }] }`;
   await world.write('global-hooks', { 'event.ts': script(binding('counter'), "console.log('started');") });
   await world.converge();
-  const latenciesMs: number[] = [];
-  for (let event = 0; event < EVENTS; event += 1) {
-    const printed = world.log.printed.length;
-    await world.merge('configmaps', 'counter', { data: { n: String(event) } });
-    const acknowledgedMs = performance.now();
-    await world.log.until(() => world.log.printed.length > printed);
-    latenciesMs.push(performance.now() - acknowledgedMs);
-    await world.daemon.operator.main.untilEmpty();
-  }
+  const latenciesMs = await eventLatenciesMs(world, EVENTS);
   const aimMs = 5;
   for (const [name, share] of [
     ['p50', 0.5],

@@ -2,10 +2,10 @@ import type { ServerResponse } from 'node:http';
 import { expect, test } from 'vitest';
 import { CONFIG_MAPS } from '../../test/support/fake-kube-api.ts';
 import { answerJson, startLoopbackServer } from '../../test/support/loopback-server.ts';
+import { plainClient } from '../../test/support/plain-client.ts';
 import { RecordingSink } from '../../test/support/recording-sink.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import { silentLogger } from '../lib/log.ts';
-import { HttpKubeClient } from './http-kube-client.ts';
 import type { KubeObject } from './kube-object.ts';
 import { createSharedReflectors } from './reflector-shared.ts';
 import type { ReflectorEvent } from './reflector-sink.ts';
@@ -41,19 +41,7 @@ class WaitingSink extends RecordingSink {
 }
 
 async function follow(url: string, sink: RecordingSink, signal: AbortSignal): Promise<void> {
-  const client = new HttpKubeClient({
-    access: {
-      server: url,
-      currentNamespace: 'default',
-      source: 'test',
-      tls: { isVerified: true },
-      identity: { type: 'anonymous' },
-    },
-    credentials: { current: () => Promise.resolve({}), refresh: () => Promise.resolve({}) },
-    clock: systemClock,
-    random: () => 0,
-    version: 'test',
-  });
+  const client = plainClient(url, systemClock);
   signal.addEventListener('abort', () => client.close(), { once: true });
   const reflectors = createSharedReflectors({
     kube: client,

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { ConfigMapServer } from '../../test/support/config-map-server.ts';
 import { FakeClock, settle } from '../../test/support/fake-clock.ts';
-import { HttpKubeClient } from '../kube/http-kube-client.ts';
+import { plainClient } from '../../test/support/plain-client.ts';
+import type { HttpKubeClient } from '../kube/http-kube-client.ts';
 import { silentLogger } from '../lib/log.ts';
 import { ALL_MODULES, Pauses } from './pauses.ts';
 
@@ -15,19 +16,7 @@ let clock: FakeClock;
 beforeEach(async () => {
   server = await ConfigMapServer.start();
   clock = new FakeClock(Date.parse('2026-05-31T17:00:00Z'));
-  client = new HttpKubeClient({
-    access: {
-      server: server.url,
-      currentNamespace: 'default',
-      source: 'test',
-      tls: { isVerified: true },
-      identity: { type: 'anonymous' },
-    },
-    credentials: { current: async () => ({}), refresh: async () => ({}) },
-    clock,
-    random: () => 0,
-    version: '1.2.3',
-  });
+  client = plainClient(server.url, clock);
 });
 
 afterEach(async () => {

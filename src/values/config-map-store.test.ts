@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { ConfigMapServer } from '../../test/support/config-map-server.ts';
 import { FakeClock } from '../../test/support/fake-clock.ts';
-import { HttpKubeClient } from '../kube/http-kube-client.ts';
+import { plainClient } from '../../test/support/plain-client.ts';
+import type { HttpKubeClient } from '../kube/http-kube-client.ts';
 import { createSharedReflectors } from '../kube/reflector-shared.ts';
 import type { Json } from '../lib/json.ts';
 import { type LogFields, type Logger, silentLogger } from '../lib/log.ts';
@@ -30,19 +31,7 @@ beforeEach(async () => {
   clock = new FakeClock();
   stop = new AbortController();
   warnings = [];
-  client = new HttpKubeClient({
-    access: {
-      server: server.url,
-      currentNamespace: 'default',
-      source: 'test',
-      tls: { isVerified: true },
-      identity: { type: 'anonymous' },
-    },
-    credentials: { current: async () => ({}), refresh: async () => ({}) },
-    clock,
-    random: () => 0,
-    version: '1.2.3',
-  });
+  client = plainClient(server.url, clock);
 });
 
 afterEach(async () => {

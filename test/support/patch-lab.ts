@@ -1,5 +1,4 @@
 import type { ServerResponse } from 'node:http';
-import { HttpKubeClient } from '../../src/kube/http-kube-client.ts';
 import type { ApiResource } from '../../src/kube/kube-object.ts';
 import { ObjectPatcher } from '../../src/kube/object-patch/object-patcher.ts';
 import { parsePatchOperations } from '../../src/kube/object-patch/parse-operations.ts';
@@ -8,6 +7,7 @@ import { isObject } from '../../src/lib/json.ts';
 import { type LogFields, type Logger, silentLogger } from '../../src/lib/log.ts';
 import { FakeClock, settle } from './fake-clock.ts';
 import { answerJson, answerStatus, type ReceivedRequest, startLoopbackServer } from './loopback-server.ts';
+import { plainClient } from './plain-client.ts';
 
 const never = new AbortController().signal;
 
@@ -63,19 +63,7 @@ export async function startPatchLab(intercept: Intercept = () => false) {
   });
 
   const clock = new FakeClock();
-  const client = new HttpKubeClient({
-    access: {
-      server: server.url,
-      currentNamespace: 'default',
-      source: 'test',
-      tls: { isVerified: true },
-      identity: { type: 'anonymous' },
-    },
-    credentials: { current: async () => ({}), refresh: async () => ({}) },
-    clock,
-    random: () => 0,
-    version: '0',
-  });
+  const client = plainClient(server.url, clock);
   const warnings: LogFields[] = [];
   const log: Logger = { ...silentLogger, warn: (fields, message) => warnings.push({ ...fields, message }) };
   const patcher = new ObjectPatcher({

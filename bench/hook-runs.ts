@@ -1,0 +1,24 @@
+import { performance } from 'node:perf_hooks';
+import type { Task } from '../src/operator/tasks.ts';
+import type { World } from '../test/support/world.ts';
+
+/** How long so many runs of a global hook take, one behind the other through a queue of their own, in milliseconds. */
+export async function hookRunsMs(world: World, name: string, count: number): Promise<number> {
+  const { operator } = world.daemon;
+  const hook = operator.globalHooks.find((each) => each.hook.name === name);
+  if (hook === undefined) throw new Error(`the hook ${name} is missing`);
+  const task: Task = {
+    type: 'GlobalHookRun',
+    hook,
+    binding: 'onStartup',
+    reasons: [{ type: 'lifecycle', binding: 'onStartup' }],
+    allowFailure: false,
+    trigger: 'bench',
+    activation: '',
+  };
+  const queue = operator.deps.queues.get('bench');
+  const startMs = performance.now();
+  queue.append(...Array.from({ length: count }, () => task));
+  await queue.untilEmpty();
+  return performance.now() - startMs;
+}

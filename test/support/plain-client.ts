@@ -1,0 +1,19 @@
+import { HttpKubeClient } from '../../src/kube/http-kube-client.ts';
+import type { Clock } from '../../src/lib/clock.ts';
+
+/** A client for a server without TLS that asks for no credentials. The caller closes it. */
+export function plainClient(url: string, clock: Clock): HttpKubeClient {
+  return new HttpKubeClient({
+    access: {
+      server: url,
+      currentNamespace: 'default',
+      source: 'test',
+      tls: { isVerified: true },
+      identity: { type: 'anonymous' },
+    },
+    credentials: { current: async () => ({}), refresh: async () => ({}) },
+    clock,
+    random: () => 0,
+    version: '1.2.3',
+  });
+}
