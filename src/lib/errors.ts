@@ -46,6 +46,8 @@ export type ErrorFacts = Readonly<Record<string, string | number>>;
 interface OperatorErrorOptions {
   readonly cause?: unknown;
   readonly facts?: ErrorFacts;
+  /** Default: what the cause says, else false. */
+  readonly isPermanent?: boolean;
 }
 
 /**
@@ -55,6 +57,8 @@ interface OperatorErrorOptions {
 export class OperatorError extends Error {
   readonly code: ErrorCode;
   readonly facts: ErrorFacts;
+  /** Another try makes no sense until somebody changes something. */
+  readonly isPermanent: boolean;
 
   constructor(code: ErrorCode, message: string, options: OperatorErrorOptions = {}) {
     super(message, options);
@@ -62,12 +66,18 @@ export class OperatorError extends Error {
     this.code = code;
     // An error that only adds words to another one knows what that one knows.
     this.facts = options.facts ?? factsOf(options.cause);
+    this.isPermanent = options.isPermanent ?? isPermanent(options.cause);
   }
 }
 
 /** The facts of anything that was thrown. */
 export function factsOf(error: unknown): ErrorFacts {
   return error instanceof OperatorError ? error.facts : {};
+}
+
+/** Whether another try makes no sense until somebody changes something. */
+export function isPermanent(error: unknown): boolean {
+  return error instanceof OperatorError && error.isPermanent;
 }
 
 /** Whether `error` is an OperatorError with the given code. */

@@ -15,7 +15,7 @@ export const ROOMS: readonly Room[] = [
   { name: 'server', may: ['status', 'metrics'], mayTypesOf: ['settings'] },
   { name: 'ui', may: ['status', 'metrics'] },
   { name: 'operator', may: '*' },
-  { name: 'extensions', may: ['modules', 'hooks', 'kube'] },
+  { name: 'extensions', may: ['modules', 'hooks', 'helm', 'values', 'kube', 'process', 'sdk'] },
   { name: 'status', may: ['modules', 'kube'], mayTypesOf: ['queue'] },
   { name: 'events', may: ['kube', 'jq'], mayTypesOf: ['hooks'] },
   { name: 'modules', may: ['hooks', 'helm', 'values', 'kube'], mayTypesOf: ['process'] },

@@ -1,0 +1,26 @@
+import type { KubeObject } from '../kube/kube-object.ts';
+
+/** What a release consists of once helm has applied it. */
+export interface AppliedRelease {
+  readonly revision: number;
+  /** As they were sent to the cluster, helm's own hooks left out. */
+  readonly objects: readonly KubeObject[];
+  /** Those that the revision before did not have, such as all of a first revision. */
+  readonly added: readonly KubeObject[];
+}
+
+/**
+ * What others do while a release is brought to its chart. The methods are called in the order they stand here, once for
+ * each helm process; what one throws ends the deployment with that error, nothing applied unless it was before.
+ */
+export interface ReleaseSteps {
+  /** Of all that decides what `transform` gives back, part of the digest of inputs; empty when `transform` changes nothing. */
+  readonly digest: string;
+  /** `transform` may give something else each time, so the chart is rendered although no input has changed. */
+  readonly isOpen: boolean;
+  /** Takes what was rendered, helm's own hooks left out, and gives what is to be applied. Labels of ours are set after. */
+  transform(objects: readonly KubeObject[], signal: AbortSignal): Promise<readonly KubeObject[]>;
+  /** Something will be applied as soon as this resolves. Not called when nothing has changed. */
+  beforeApply(objects: readonly KubeObject[], signal: AbortSignal): Promise<void>;
+  afterApply(release: AppliedRelease, signal: AbortSignal): Promise<void>;
+}
