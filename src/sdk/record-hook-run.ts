@@ -6,7 +6,6 @@ import type {
   AdmissionAnswer,
   ConversionAnswer,
   HookInput,
-  HookLog,
   HookMetrics,
   HookValues,
   JsonPatchOperation,
@@ -16,6 +15,7 @@ import type {
   PatchOptions,
   ValuesPatchOperation,
 } from './hook-input.ts';
+import { hookLog } from './hook-log.ts';
 import { pointerOf, valueAt } from './values-path.ts';
 
 /** What an executable finds in its input files. */
@@ -190,27 +190,4 @@ function conversionAnswer(answer: (text: string) => void): ConversionAnswer {
     converted: (convertedObjects) => answer(written('the answer', { convertedObjects })),
     failed: (failedMessage) => answer(written('the answer', { failedMessage })),
   } satisfies ConversionAnswer);
-}
-
-function hookLog(print: (line: string) => void): HookLog {
-  const method =
-    (level: string): HookLog['info'] =>
-    (message, fields = {}) =>
-      print(logLine(level, message, fields));
-  return Object.freeze({
-    debug: method('debug'),
-    info: method('info'),
-    warn: method('warn'),
-    error: method('error'),
-  });
-}
-
-/** What cannot be logged must not fail a run. */
-function logLine(level: string, message: string, fields: Readonly<Record<string, unknown>>): string {
-  const record = { level, msg: message };
-  try {
-    return JSON.stringify({ ...fields, ...record });
-  } catch {
-    return JSON.stringify({ ...record, fields: 'not shown: JSON cannot express them' });
-  }
 }
