@@ -5,7 +5,8 @@ import type { Releases } from '../operator/releases.ts';
 export function releasesOf(driver: HelmDriver): Releases {
   return {
     deploy: async (module, values, options, signal) => {
-      const request = { module, values, ...options, drift: module.manifest.drift };
+      const { drift, conflicts } = module.manifest;
+      const request = { module, values, ...options, drift, conflicts };
       const { revision, digest } = await driver.deploy(request, signal);
       return { revision, digest };
     },

@@ -1,6 +1,7 @@
 import { OperatorError } from '../lib/errors.ts';
 import type { ChartTraits } from './chart-functions.ts';
 import { type ChartKind, chartKind, readChartFiles } from './chart-source.ts';
+import type { ConflictPolicy } from './conflict-policy.ts';
 import type { DriftPolicy } from './drift/drift-policy.ts';
 import { type ChartModule, type DriverContext, lookupOptions } from './driver-context.ts';
 import { inputDigest, readableValues, traitsOf } from './input-digest.ts';
@@ -28,6 +29,8 @@ export interface DeployRequest {
   readonly isUnmanaged?: boolean;
   /** What is done when others change objects of the release; default: nothing but what the settings say. */
   readonly drift?: DriftPolicy;
+  /** What becomes of fields that others have set; default: they are overwritten. */
+  readonly conflicts?: ConflictPolicy;
 }
 
 export interface DeployResult {
@@ -165,7 +168,7 @@ interface UpgradePlan {
 
 async function upgrade(
   context: DriverContext,
-  { module, values }: DeployRequest,
+  { module, values, conflicts = 'overwrite' }: DeployRequest,
   { chart, latest, reason, skipIfChecksum }: UpgradePlan,
   signal: AbortSignal,
 ): Promise<Attempt> {
@@ -175,7 +178,7 @@ async function upgrade(
   const lastRevision = latest?.revision ?? 0;
   const outcome = await upgradeRelease(
     context,
-    { module, chartKind, values, inputDigest: digest, lastRevision, ownObjects, skipIfChecksum },
+    { module, chartKind, values, inputDigest: digest, lastRevision, ownObjects, skipIfChecksum, conflicts },
     signal,
   );
   switch (outcome.type) {

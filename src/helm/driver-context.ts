@@ -44,6 +44,8 @@ export interface DriverContext {
   readonly gateScript: RenderGateScript;
   readonly holder: Holder;
   readonly notices: ReleaseNotices;
+  /** Parses one YAML document as helm does. */
+  readonly readYaml: (text: string) => unknown;
   readonly onOperation: (operation: HelmOperation) => void;
 }
 

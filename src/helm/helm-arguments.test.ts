@@ -11,6 +11,7 @@ const options = {
   timeoutMs: 20 * 60_000,
   labels: { a: '1', 'b/c': '2' },
   postRenderer: ['--post-renderer', 'gate'],
+  isForced: true,
 };
 
 function helm(major: 3 | 4, minor: number): HelmBinary {
@@ -41,6 +42,10 @@ test.each([
   [helm(4, 1), ['--take-ownership', '--server-side=true', '--force-conflicts']],
 ])('upgradeArguments() for helm %o', (binary, special) => {
   expect(upgradeArguments(binary, options)).toEqual([...common, ...special, ...end]);
+});
+
+test('upgradeArguments() leaves fields to others where it may not force', () => {
+  expect(upgradeArguments(helm(4, 1), { ...options, isForced: false })).not.toContain('--force-conflicts');
 });
 
 test('upgradeArguments() waits for nothing, and rolls nothing back', () => {

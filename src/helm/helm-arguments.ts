@@ -18,11 +18,13 @@ export interface UpgradeArguments extends ReleaseTarget {
   /** For the release record. */
   readonly labels: Readonly<Record<string, string>>;
   readonly postRenderer: readonly string[];
+  /** Whether helm may take fields that others have set. */
+  readonly isForced: boolean;
 }
 
 /**
- * `helm upgrade --install`, waiting for nothing but helm hooks. helm 4 is told to take the result of a three-way merge
- * whoever owns a field, which is what helm 3 does.
+ * `helm upgrade --install`, waiting for nothing but helm hooks. helm 4 is told to apply on the server; with force the
+ * result of that is what helm 3 does, whoever owns a field.
  */
 export function upgradeArguments(helm: HelmBinary, options: UpgradeArguments): string[] {
   const labels = Object.entries(options.labels).map(([key, value]) => `${key}=${value}`);
@@ -42,7 +44,7 @@ export function upgradeArguments(helm: HelmBinary, options: UpgradeArguments): s
     '--labels',
     labels.join(','),
     ...(canTakeOwnership(helm) ? ['--take-ownership'] : []),
-    ...(helm.major === 4 ? ['--server-side=true', '--force-conflicts'] : []),
+    ...(helm.major === 4 ? ['--server-side=true', ...(options.isForced ? ['--force-conflicts'] : [])] : []),
     ...options.postRenderer,
     '--',
     options.release,

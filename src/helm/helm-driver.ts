@@ -194,6 +194,7 @@ async function createContext(options: HelmDriverOptions): Promise<DriverContext>
     gateScript,
     holder: createHolder(shortHash(hostname()), process.pid, randomBytes(6).toString('hex')),
     notices: new ReleaseNotices(log),
+    readYaml: options.drift.readYaml,
     onOperation: options.onOperation,
   };
 }

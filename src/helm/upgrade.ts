@@ -1,8 +1,11 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { KubeObject } from '../kube/kube-object.ts';
 import { OperatorError } from '../lib/errors.ts';
 import { canonicalJson } from '../lib/json.ts';
 import { type ChartKind, stageChart } from './chart-source.ts';
+import { checkConflicts } from './conflict-check.ts';
+import type { ConflictPolicy } from './conflict-policy.ts';
 import { type ChartModule, type DriverContext, lookupOptions, processLimitMs } from './driver-context.ts';
 import { addLabels, type LabelledManifest } from './extra-labels.ts';
 import { withAdvice } from './helm-advice.ts';
@@ -13,8 +16,10 @@ import { foreignObjects } from './object-ownership.ts';
 import { firstAbsent } from './object-presence.ts';
 import { labelsAtStart, renderedChecksum, UNMANAGED_LABEL } from './release-labels.ts';
 import { metadataWhenDeployed } from './release-objects.ts';
+import type { AppliedRelease, ReleaseSteps } from './release-steps.ts';
 import { type GateVerdict, RenderGate } from './render-gate.ts';
 import { withRunDirectory } from './run-directory.ts';
+import { manifestObjects, transformManifest } from './transform-manifest.ts';
 
 export interface UpgradeRequest {
   readonly module: ChartModule;
@@ -27,6 +32,10 @@ export interface UpgradeRequest {
   readonly ownObjects: readonly ManifestObject[];
   /** With it helm goes on only if the rendering has another checksum, or an object is missing. */
   readonly skipIfChecksum?: string | undefined;
+  readonly conflicts: ConflictPolicy;
+  readonly steps?: ReleaseSteps | undefined;
+  /** What was deployed last, for `steps`. */
+  readonly deployedObjects: readonly ManifestObject[];
 }
 
 export type UpgradeOutcome =
@@ -50,6 +59,8 @@ interface Inspection {
   readonly manifest: LabelledManifest;
   readonly checksum: string;
   readonly isUnchanged: boolean;
+  /** As they are applied; read for `steps` only. */
+  readonly objects: readonly KubeObject[];
 }
 
 class Upgrade {
@@ -84,7 +95,9 @@ class Upgrade {
         `helm deployed release "${this.#request.module.name}" without calling its post-renderer`,
       );
     }
-    return await this.#recordSuccess(inspection);
+    const recorded = await this.#recordSuccess(inspection);
+    await this.#request.steps?.afterApply(this.#applied(inspection), this.#signal);
+    return recorded;
   }
 
   async #runHelm(gate: RenderGate): Promise<Awaited<ReturnType<typeof runHelm>>> {
@@ -108,6 +121,7 @@ class Upgrade {
         isUnmanaged: UNMANAGED_LABEL in this.#context.extraLabels,
       }),
       postRenderer: gateScript.arguments(helm, gate.directory),
+      isForced: this.#request.conflicts === 'overwrite',
     });
     const run = { args, timeoutMs: processLimitMs(timeoutMs), values };
     return await runHelm(this.#context, run, this.#signal);
@@ -115,17 +129,39 @@ class Upgrade {
 
   async #inspect(rendered: string): Promise<GateVerdict> {
     this.#endPhase('template');
-    const manifest = addLabels(rendered, this.#context.extraLabels);
+    const manifest = addLabels(await this.#transformed(rendered), this.#context.extraLabels);
     const checksum = renderedChecksum(manifest.releaseText);
     const isUnchanged = checksum === this.#request.skipIfChecksum && (await this.#isComplete(manifest));
-    this.#inspection = { manifest, checksum, isUnchanged };
-    if (!isUnchanged) await this.#refuseForeign(manifest);
+    const { steps } = this.#request;
+    const isApplied = !isUnchanged && steps !== undefined;
+    const objects = isApplied ? manifestObjects(manifest.releaseText, this.#context.readYaml) : [];
+    this.#inspection = { manifest, checksum, isUnchanged, objects };
+    if (!isUnchanged) {
+      await this.#refuseForeign(manifest);
+      await this.#checkConflicts(manifest);
+      await steps?.beforeApply(objects, this.#signal);
+    }
     this.#endPhase('check-upgrade');
     if (isUnchanged) return { type: 'cancel' };
     const { log, namespace } = this.#context;
     const { module } = this.#request;
     log.info({ release: module.name, chart: module.path, namespace }, 'Running helm upgrade for release');
     return { type: 'apply', manifest: manifest.text };
+  }
+
+  async #transformed(rendered: string): Promise<string> {
+    const { steps } = this.#request;
+    if (steps === undefined) return rendered;
+    return await transformManifest(rendered, this.#context.readYaml, (objects) =>
+      steps.transform(objects, this.#signal),
+    );
+  }
+
+  #applied({ objects }: Inspection): AppliedRelease {
+    const { lastRevision, deployedObjects } = this.#request;
+    const old = new Set(deployedObjects.map(objectKey));
+    const added = objects.filter((object) => releaseObjectsOf(object).some((each) => !old.has(objectKey(each))));
+    return { revision: lastRevision + 1, objects, added };
   }
 
   async #isComplete({ objects }: LabelledManifest): Promise<boolean> {
@@ -148,6 +184,12 @@ class Upgrade {
       `Cannot deploy release "${module.name}": objects of its chart belong to another release (${list}). ` +
         'Rename them in the chart, or remove them from the other release first. Nothing was changed.',
     );
+  }
+
+  async #checkConflicts({ releaseText }: LabelledManifest): Promise<void> {
+    const { module, conflicts } = this.#request;
+    const check = { release: module.name, manifest: releaseText, policy: conflicts };
+    await checkConflicts(this.#context, check, this.#signal);
   }
 
   async #recordSuccess({ manifest, checksum }: Inspection): Promise<UpgradeOutcome> {

@@ -1,5 +1,5 @@
 import { isObject, parseJson } from '../lib/json.ts';
-import { KubeApiError } from './kube-client.ts';
+import { type ApiCause, KubeApiError } from './kube-client.ts';
 
 /** What an API server answered outside 2xx. */
 export interface RefusedAnswer {
@@ -14,31 +14,48 @@ const MAX_MESSAGE_LENGTH = 1_000;
 
 /** The error for a refused request; `title` is its method and path. */
 export function refusal(title: string, answer: RefusedAnswer): KubeApiError {
-  const { reason, message } = statusOf(answer.body);
+  const { reason, message, causes } = statusOf(answer.body);
   const retryAfterSeconds = secondsOf(answer.retryAfter);
   const kind = reason === '' ? String(answer.status) : `${answer.status} ${reason}`;
   const text = message === '' ? '' : `: ${message.slice(0, MAX_MESSAGE_LENGTH)}`;
   return new KubeApiError(`The API server refused ${title}: ${kind}${text}`, {
     status: answer.status,
     reason,
+    causes,
     ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
   });
 }
 
-function statusOf(body: string): { readonly reason: string; readonly message: string } {
+interface StatusFacts {
+  readonly reason: string;
+  readonly message: string;
+  readonly causes: readonly ApiCause[];
+}
+
+function statusOf(body: string): StatusFacts {
   try {
     const status = parseJson(body);
     if (isObject(status) && status['kind'] === 'Status') {
-      const { reason, message } = status;
-      return {
-        reason: typeof reason === 'string' ? reason : '',
-        message: typeof message === 'string' ? message : '',
-      };
+      const { reason, message, details } = status;
+      return { reason: textOf(reason), message: textOf(message), causes: causesOf(details) };
     }
   } catch {
     // Not JSON: a proxy in between, or a path that the server does not know.
   }
-  return { reason: '', message: body.trim().split('\n', 1)[0] ?? '' };
+  return { reason: '', message: body.trim().split('\n', 1)[0] ?? '', causes: [] };
+}
+
+function causesOf(details: unknown): readonly ApiCause[] {
+  const causes = isObject(details) && Array.isArray(details['causes']) ? details['causes'] : [];
+  return causes.filter(isObject).map(({ reason, field, message }) => ({
+    reason: textOf(reason),
+    field: textOf(field),
+    message: textOf(message),
+  }));
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
 }
 
 /** Kubernetes sends whole seconds, never a date. */

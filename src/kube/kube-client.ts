@@ -34,6 +34,15 @@ export interface KubeClient {
   stream(request: KubeRequest, signal: AbortSignal): Promise<AsyncIterable<string>>;
 }
 
+/** One of the details of a refusal. */
+export interface ApiCause {
+  /** For instance `FieldManagerConflict`; each of them is empty if the server leaves it out. */
+  readonly reason: string;
+  /** For instance `.spec.replicas`. */
+  readonly field: string;
+  readonly message: string;
+}
+
 /** The API server answered, and said no. */
 export class KubeApiError extends OperatorError {
   /** HTTP status. */
@@ -42,16 +51,24 @@ export class KubeApiError extends OperatorError {
   readonly reason: string;
   /** Seconds the server asked to wait, from the Retry-After header. */
   readonly retryAfterSeconds: number | undefined;
+  /** `details.causes` of the Status object. */
+  readonly causes: readonly ApiCause[];
 
   constructor(
     message: string,
-    answer: { readonly status: number; readonly reason: string; readonly retryAfterSeconds?: number },
+    answer: {
+      readonly status: number;
+      readonly reason: string;
+      readonly retryAfterSeconds?: number;
+      readonly causes?: readonly ApiCause[];
+    },
     options?: { readonly cause?: unknown },
   ) {
     super('KUBE_API', message, options);
     this.status = answer.status;
     this.reason = answer.reason;
     this.retryAfterSeconds = answer.retryAfterSeconds;
+    this.causes = answer.causes ?? [];
   }
 }
 

@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest';
 import { NO_MANIFEST, parseManifest } from './module-manifest.ts';
 
-test('parseManifest() reads requirements, version, deletion policy and what is done about drift', () => {
+test('parseManifest() reads requirements, version, deletion policy and what is done about changes by others', () => {
   const content = {
     version: '1.2.3',
     deletionPolicy: 'orphan',
     drift: { mode: 'warn' },
+    conflicts: 'fail',
     requires: [
       { name: 'cert-manager', version: '>=1.2 <3' },
       { name: 'dns', optional: true },
@@ -15,6 +16,7 @@ test('parseManifest() reads requirements, version, deletion policy and what is d
     version: '1.2.3',
     deletionPolicy: 'orphan',
     drift: { mode: 'warn', ignore: [] },
+    conflicts: 'fail',
     requires: [
       { name: 'cert-manager', version: '>=1.2 <3', isOptional: false },
       { name: 'dns', version: undefined, isOptional: true },
@@ -28,9 +30,10 @@ test('parseManifest() takes an empty file for no manifest', () => {
 });
 
 test.each([
-  [{ require: [] }, 'm: require: unknown key, there are requires, version, deletionPolicy, drift'],
+  [{ require: [] }, 'm: require: unknown key, there are requires, version, deletionPolicy, drift, conflicts'],
   [[], 'm: expected a map, got a list'],
   [{ drift: { mode: 'mend' } }, 'm: drift.mode: expected one of off, warn, heal, got "mend"'],
+  [{ conflicts: 'stop' }, 'm: conflicts: expected one of overwrite, fail, got "stop"'],
   [{ version: 1.2 }, 'm: version: expected a semantic version in quotes, such as "1.2.3", got a number'],
   [{ version: 'one' }, 'm: version: expected a semantic version in quotes, such as "1.2.3", got "one"'],
   [{ deletionPolicy: 'keep' }, 'm: deletionPolicy: expected one of delete, orphan, protect, got "keep"'],

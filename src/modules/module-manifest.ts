@@ -1,5 +1,6 @@
 import validVersion from 'semver/functions/valid.js';
 import validRange from 'semver/ranges/valid.js';
+import { type ConflictPolicy, readConflictPolicy } from '../helm/conflict-policy.ts';
 import { type DriftPolicy, NO_DRIFT_POLICY, readDriftPolicy } from '../helm/drift/drift-policy.ts';
 import { OperatorError } from '../lib/errors.ts';
 import type { Json, JsonObject } from '../lib/json.ts';
@@ -31,6 +32,7 @@ export interface ModuleManifest {
   readonly deletionPolicy: DeletionPolicy;
   /** What is done when others change objects of its release. */
   readonly drift: DriftPolicy;
+  readonly conflicts: ConflictPolicy;
 }
 
 /** A module without `module.yaml`. */
@@ -39,9 +41,10 @@ export const NO_MANIFEST: ModuleManifest = {
   version: undefined,
   deletionPolicy: 'delete',
   drift: NO_DRIFT_POLICY,
+  conflicts: 'overwrite',
 };
 
-const KEYS = ['requires', 'version', 'deletionPolicy', 'drift'];
+const KEYS = ['requires', 'version', 'deletionPolicy', 'drift', 'conflicts'];
 const REQUIREMENT_KEYS = ['name', 'version', 'optional'];
 
 /**
@@ -63,12 +66,13 @@ function readManifest(content: Json, problems: string[]): ModuleManifest {
     return NO_MANIFEST;
   }
   refuseUnknown(content, KEYS, '', problems);
-  const { requires = null, version = null, deletionPolicy = null, drift = null } = content;
+  const { requires = null, version = null, deletionPolicy = null, drift = null, conflicts = null } = content;
   return {
     requires: readRequirements(requires, problems),
     version: readVersion(version, problems),
     deletionPolicy: readPolicy(deletionPolicy, problems),
     drift: readDriftPolicy(drift, problems),
+    conflicts: readConflictPolicy(conflicts, problems),
   };
 }
 

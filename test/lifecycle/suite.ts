@@ -14,6 +14,7 @@ import { exactNumberTests } from './exact-numbers.ts';
 import { executionLimitTests } from './execution-limits.ts';
 import { failingFilterTests } from './failing-filters.ts';
 import { helmTests } from './helm.ts';
+import { helmConflictTests } from './helm-conflicts.ts';
 import { hookProcessTests } from './hook-processes.ts';
 import { httpHookTests } from './http-hooks.ts';
 import { inProcessHookTests } from './in-process-hooks.ts';
@@ -48,6 +49,7 @@ export function lifecycleTests(backend: () => Backend): void {
   moduleObjectTests(backend);
   crdTests(backend);
   helmTests(backend);
+  helmConflictTests(backend);
   driftTests(backend);
   mainLoopTests(backend);
   queueTests(backend);
