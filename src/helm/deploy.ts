@@ -13,6 +13,7 @@ import { lockedError, recordObserver, releaseState, setAside } from './recover.t
 import { type DesiredRelease, nextReleaseAction, type ObservedRelease } from './release-action.ts';
 import { DIGEST_LABEL, isOwned, ownFacts, saysUnmanaged, UNMANAGED_LABEL } from './release-labels.ts';
 import { metadataWhenDeployed } from './release-objects.ts';
+import type { ReleaseSteps } from './release-steps.ts';
 import type { ReleaseRevision } from './release-store.ts';
 import { upgradeRelease } from './upgrade.ts';
 
@@ -31,6 +32,8 @@ export interface DeployRequest {
   readonly drift?: DriftPolicy;
   /** What becomes of fields that others have set; default: they are overwritten. */
   readonly conflicts?: ConflictPolicy;
+  /** What others do on the way; default: nothing. */
+  readonly steps?: ReleaseSteps | undefined;
 }
 
 export interface DeployResult {
@@ -54,8 +57,8 @@ type Attempt =
  *
  * One that is unmanaged is deployed once more, so that its record and its objects say so, and from then on not touched.
  *
- * @throws OperatorError HELM_FAILED, HELM_LOCKED while somebody else works on the release, MODULE_INVALID; on abort
- * helm is told to stop, waited for, and `signal.reason` thrown
+ * @throws OperatorError HELM_FAILED, HELM_LOCKED while somebody else works on the release, MODULE_INVALID; what one of
+ * the steps throws; on abort helm is told to stop, waited for, and `signal.reason` thrown
  */
 export async function deployRelease(
   general: DriverContext,
@@ -75,11 +78,22 @@ export async function deployRelease(
   context.sharedReads.forgetRelease(release);
   const first = await attempt(context, request, chart, signal);
   if (first.type === 'done') return first.result;
+  const failure = await failureOf(request, first.error, signal);
+  if (failure.isPermanent) throw failure;
   context.log.warn({ release, error: first.error }, 'helm failed, trying once more');
   context.discovery.invalidate();
   const second = await attempt(context, request, await readChart(context, request, signal), signal);
   if (second.type === 'done') return second.result;
-  throw new OperatorError('HELM_FAILED', `Cannot deploy release "${release}": ${second.error}`);
+  throw await failureOf(request, second.error, signal);
+}
+
+async function failureOf(
+  { module, steps }: DeployRequest,
+  text: string,
+  signal: AbortSignal,
+): Promise<OperatorError> {
+  const error = new OperatorError('HELM_FAILED', `Cannot deploy release "${module.name}": ${text}`);
+  return (await steps?.onFailure?.(error, signal)) ?? error;
 }
 
 /** The driver for a module that is in maintenance: its objects say so. */
@@ -168,7 +182,7 @@ interface UpgradePlan {
 
 async function upgrade(
   context: DriverContext,
-  { module, values, conflicts = 'overwrite' }: DeployRequest,
+  { module, values, conflicts = 'overwrite', steps }: DeployRequest,
   { chart, latest, reason, skipIfChecksum }: UpgradePlan,
   signal: AbortSignal,
 ): Promise<Attempt> {
@@ -178,7 +192,18 @@ async function upgrade(
   const lastRevision = latest?.revision ?? 0;
   const outcome = await upgradeRelease(
     context,
-    { module, chartKind, values, inputDigest: digest, lastRevision, ownObjects, skipIfChecksum, conflicts },
+    {
+      module,
+      chartKind,
+      values,
+      inputDigest: digest,
+      lastRevision,
+      ownObjects,
+      skipIfChecksum,
+      conflicts,
+      steps,
+      deployedObjects: steps === undefined ? [] : await deployedObjects(context, latest, signal),
+    },
     signal,
   );
   switch (outcome.type) {
@@ -198,10 +223,14 @@ async function upgrade(
   }
 }
 
-function desired(context: DriverContext, { inputDigest: digest, traits }: ChartState): DesiredRelease {
+function desired(
+  context: DriverContext,
+  { inputDigest: digest, traits, isOpen }: ChartState,
+): DesiredRelease {
   return {
     inputDigest: digest,
     readsOutside: traits.outsideFunctions.length > 0,
+    isOpen,
     nowMs: context.clock.now(),
     helmTimeoutMs: context.timeoutMs,
   };
@@ -215,11 +244,12 @@ interface ChartState {
   readonly kind: ChartKind;
   readonly traits: ChartTraits;
   readonly inputDigest: string;
+  readonly isOpen: boolean;
 }
 
 async function readChart(
   context: DriverContext,
-  { module, values }: DeployRequest,
+  { module, values, steps }: DeployRequest,
   signal: AbortSignal,
 ): Promise<ChartState> {
   const kind = chartKind(module.path);
@@ -239,8 +269,9 @@ async function readChart(
     values: readableValues(files, values),
     extraLabels: context.extraLabels,
     capabilities: traits.usesCapabilities ? await capabilities(context, signal) : [],
+    stepsDigest: steps?.digest ?? '',
   });
-  return { kind, traits, inputDigest: digest };
+  return { kind, traits, inputDigest: digest, isOpen: steps?.isOpen === true };
 }
 
 async function capabilities({ discovery }: DriverContext, signal: AbortSignal): Promise<readonly string[]> {
@@ -276,6 +307,17 @@ async function storedObjects(
     );
     return [];
   }
+}
+
+/** What the last revision that was deployed consists of, whatever became of later ones. */
+async function deployedObjects(
+  context: DriverContext,
+  latest: ReleaseRevision | undefined,
+  signal: AbortSignal,
+): Promise<readonly ManifestObject[]> {
+  if (latest === undefined || latest.status === 'deployed')
+    return await storedObjects(context, latest, signal);
+  return await storedObjects(context, await context.store.lastDeployed(latest.release, signal), signal);
 }
 
 async function repair(context: DriverContext, latest: ReleaseRevision, signal: AbortSignal): Promise<void> {

@@ -112,6 +112,7 @@ export async function createHelmDriver(options: HelmDriverOptions): Promise<Helm
         if (request.isUnmanaged === true) await monitors.stop(name);
         else if (result.action === 'skipped') await monitors.ensure(name, result.objects, request.drift);
         else await monitors.restart(name, result.objects, request.drift);
+        if (request.isUnmanaged !== true) await request.steps?.whenDeployed?.(result.objects, signal);
         return result;
       }),
     uninstall: (release, signal, uninstallOptions = {}) =>

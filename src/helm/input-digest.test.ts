@@ -22,6 +22,11 @@ test('inputDigest() does not depend on the order of keys', () => {
   expect(inputDigest({ ...inputs, values })).toBe(inputDigest(inputs));
 });
 
+test('inputDigest() is the same as ever when nothing changes the rendering afterwards', () => {
+  expect(inputDigest({ ...inputs, stepsDigest: '' })).toBe(inputDigest(inputs));
+  expect(inputDigest({ ...inputs, stepsDigest: 'a' })).not.toBe(inputDigest({ ...inputs, stepsDigest: 'b' }));
+});
+
 test('inputDigest() fits into a label value', () => {
   expect(inputDigest(inputs)).toMatch(/^[0-9a-f]{40}$/);
 });

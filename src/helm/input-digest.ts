@@ -17,6 +17,8 @@ export interface RenderInputs {
   readonly extraLabels: Readonly<Record<string, string>>;
   /** What the chart can ask about the cluster; empty for a chart that does not ask. */
   readonly capabilities: readonly string[];
+  /** Of what changes the rendering afterwards; empty, also by default, when nothing does. */
+  readonly stepsDigest?: string;
 }
 
 /** Changes when digests are taken in another way; every release is then rendered and compared once. */
@@ -28,8 +30,8 @@ const MAX_ARCHIVE_BYTES = 32 * 1024 * 1024;
 /** A digest fit for a label value; equal inputs have equal digests. */
 export function inputDigest(inputs: RenderInputs): string {
   const hash = createHash('sha256');
-  const { files, ...rest } = inputs;
-  hash.update(canonicalJson([DIGEST_VERSION, rest]));
+  const { files, stepsDigest = '', ...rest } = inputs;
+  hash.update(canonicalJson([DIGEST_VERSION, rest, ...(stepsDigest === '' ? [] : [stepsDigest])]));
   for (const file of files) {
     // Lengths keep the border between a path, its content and the next path.
     hash.update(`\n${file.path.length}:${file.path}:${file.content.length}:`);

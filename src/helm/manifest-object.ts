@@ -32,15 +32,20 @@ export function releaseObjects(documents: readonly ManifestDocument[]): Manifest
 function unfold(object: Readonly<Record<string, unknown>>): ManifestObject[] {
   if (isList(object) && Array.isArray(object['items']))
     return object['items'].filter(isObject).flatMap(unfold);
+  const identity = identityOf(object);
+  // What has no name of its own cannot be looked for.
+  return identity.name === '' || identity.kind === '' ? [] : [identity];
+}
+
+/** Which object it is; parts that are not there are empty. */
+export function identityOf(object: Readonly<Record<string, unknown>>): ManifestObject {
   const metadata = isObject(object['metadata']) ? object['metadata'] : {};
-  const identity = {
+  return {
     apiVersion: textOf(object['apiVersion']),
     kind: textOf(object['kind']),
     name: textOf(metadata['name']),
     namespace: textOf(metadata['namespace']),
   };
-  // What has no name of its own cannot be looked for.
-  return identity.name === '' || identity.kind === '' ? [] : [identity];
 }
 
 /** For people and metrics: `<namespace>/<Kind>/<name>`. */

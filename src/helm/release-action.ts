@@ -15,6 +15,8 @@ export interface DesiredRelease {
   readonly inputDigest: string;
   /** Whether the chart reads something the digest cannot see (`lookup`, DNS). */
   readonly readsOutside: boolean;
+  /** Whether steps on the way may give something else each time. Default false. */
+  readonly isOpen?: boolean;
   readonly nowMs: number;
   readonly helmTimeoutMs: number;
 }
@@ -52,6 +54,7 @@ export function nextReleaseAction(observed: ObservedRelease, desired: DesiredRel
     case 'use':
       if (observed.inputDigest !== desired.inputDigest) return { type: 'compare', reason: 'inputs changed' };
       if (desired.readsOutside) return { type: 'compare', reason: 'chart reads the cluster' };
+      if (desired.isOpen === true) return { type: 'compare', reason: 'an extension may decide otherwise' };
       return { type: 'keep' };
   }
 }

@@ -1,11 +1,13 @@
 import type { KubeObject } from '../kube/kube-object.ts';
+import type { OperatorError } from '../lib/errors.ts';
+import type { ManifestObject } from './manifest-object.ts';
 
 /** What a release consists of once helm has applied it. */
 export interface AppliedRelease {
   readonly revision: number;
   /** As they were sent to the cluster, helm's own hooks left out. */
   readonly objects: readonly KubeObject[];
-  /** Those that the revision before did not have, such as all of a first revision. */
+  /** Those that the last revision which was deployed did not have, such as all of a first one. */
   readonly added: readonly KubeObject[];
 }
 
@@ -23,4 +25,21 @@ export interface ReleaseSteps {
   /** Something will be applied as soon as this resolves. Not called when nothing has changed. */
   beforeApply(objects: readonly KubeObject[], signal: AbortSignal): Promise<void>;
   afterApply(release: AppliedRelease, signal: AbortSignal): Promise<void>;
+  /** In place of `afterApply` when helm failed: gives the error to end with. With a permanent one helm is not tried again. */
+  onFailure?(error: OperatorError, signal: AbortSignal): Promise<OperatorError>;
+  /** Last at every deployment, also when nothing had to be applied; throws while the release is not as it should be. */
+  whenDeployed?(objects: readonly ManifestObject[], signal: AbortSignal): Promise<void>;
+}
+
+/** What others do while a release is uninstalled. */
+export interface UninstallSteps {
+  /**
+   * Gets what the release consists of. Has to call `uninstall` once, with those that helm must leave alone, or throw
+   * before: then nothing was removed.
+   */
+  around(
+    objects: readonly KubeObject[],
+    uninstall: (kept: readonly KubeObject[]) => Promise<void>,
+    signal: AbortSignal,
+  ): Promise<void>;
 }

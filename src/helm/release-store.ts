@@ -80,6 +80,13 @@ export class ReleaseStore {
     return latest;
   }
 
+  /** The newest revision of a release that was deployed without failure; undefined when there is none. */
+  async lastDeployed(release: string, signal: AbortSignal): Promise<ReleaseRevision | undefined> {
+    const selector = `owner=helm,name=${release},status in (deployed,superseded)`;
+    const revisions = await this.#list(selector, signal);
+    return revisions.reduce<ReleaseRevision | undefined>(newer, undefined);
+  }
+
   /** The newest revision of every release, by release name. */
   async latestOfAll(signal: AbortSignal): Promise<readonly ReleaseRevision[]> {
     const latest = new Map<string, ReleaseRevision>();
@@ -114,33 +121,22 @@ export class ReleaseStore {
    * @throws KubeApiError 409 when somebody changed the record meanwhile
    */
   async markFailed(revision: ReleaseRevision, nowMs: number, signal: AbortSignal): Promise<void> {
-    const record = await this.#get(revision.recordName, signal);
-    const release = await decodeRelease(this.#encoded(record), revision.recordName);
-    const failed = withStatus(
-      release,
-      'failed',
-      `Marked failed by addon-operator: was left ${revision.status}`,
-    );
-    const packed = await encodeRelease(failed);
-    const metadata = metadataOf(record);
-    const labels = isObject(metadata['labels']) ? metadata['labels'] : {};
-    const data = this.#isDoubleEncoded ? Buffer.from(packed).toString('base64') : packed;
-    await this.#kube.request(
-      {
-        method: 'PUT',
-        path: this.#recordPath(revision.recordName),
-        body: {
-          ...record,
-          metadata: {
-            ...metadata,
-            resourceVersion: revision.resourceVersion,
-            labels: { ...labels, status: 'failed', modifiedAt: String(Math.floor(nowMs / 1_000)) },
-          },
-          data: { release: data },
-        },
-      },
+    await this.#rewrite(
+      revision,
+      (release) =>
+        withStatus(release, 'failed', `Marked failed by addon-operator: was left ${revision.status}`),
+      { status: 'failed', modifiedAt: String(Math.floor(nowMs / 1_000)) },
       signal,
     );
+  }
+
+  /**
+   * Makes helm believe that a revision consists of other objects.
+   *
+   * @throws KubeApiError 409 when somebody changed the record meanwhile
+   */
+  async setManifest(revision: ReleaseRevision, manifest: string, signal: AbortSignal): Promise<void> {
+    await this.#rewrite(revision, (release) => ({ ...release, manifest }), {}, signal);
   }
 
   /**
@@ -216,6 +212,32 @@ export class ReleaseStore {
       }),
     );
     return record === undefined || successor !== undefined ? undefined : readRevision(metadataOf(record));
+  }
+
+  async #rewrite(
+    { recordName, resourceVersion }: ReleaseRevision,
+    change: (release: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>,
+    changedLabels: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const record = await this.#get(recordName, signal);
+    const release = await decodeRelease(this.#encoded(record), recordName);
+    const packed = await encodeRelease(change(release));
+    const metadata = metadataOf(record);
+    const labels = isObject(metadata['labels']) ? metadata['labels'] : {};
+    const data = this.#isDoubleEncoded ? Buffer.from(packed).toString('base64') : packed;
+    await this.#kube.request(
+      {
+        method: 'PUT',
+        path: this.#recordPath(recordName),
+        body: {
+          ...record,
+          metadata: { ...metadata, resourceVersion, labels: { ...labels, ...changedLabels } },
+          data: { release: data },
+        },
+      },
+      signal,
+    );
   }
 
   async #list(labelSelector: string, signal: AbortSignal): Promise<ReleaseRevision[]> {

@@ -8,7 +8,9 @@ import { type DriverContext, processLimitMs } from './driver-context.ts';
 import { addLabels } from './extra-labels.ts';
 import { templateArguments } from './helm-arguments.ts';
 import { runHelm } from './helm-process.ts';
+import type { ReleaseSteps } from './release-steps.ts';
 import { withRunDirectory } from './run-directory.ts';
+import { transformManifest } from './transform-manifest.ts';
 
 const MAX_RENDERED_BYTES = 64 * 1024 * 1024;
 
@@ -20,14 +22,14 @@ export interface RenderOptions {
 }
 
 /**
- * What a module's chart renders to as an upgrade, extra labels included, with the capabilities of the cluster but
+ * What a module's chart renders to as an upgrade, extra labels and what steps change for sure included, with the capabilities of the cluster but
  * without reading objects from it (`lookup` gives nothing). Changes nothing.
  *
  * @throws OperatorError HELM_FAILED with helm's error, MODULE_INVALID when the module is no chart
  */
 export async function renderModule(
   context: DriverContext,
-  { module, values }: DeployRequest,
+  { module, values, steps }: DeployRequest,
   signal: AbortSignal,
   { hasHooks = false, isDebug = false }: RenderOptions = {},
 ): Promise<string> {
@@ -72,8 +74,19 @@ export async function renderModule(
         `Cannot render module "${module.name}": it renders to more than ${MAX_RENDERED_BYTES} bytes`,
       );
     }
-    return addLabels(outcome.stdout, extraLabels).text;
+    return addLabels(await transformed(context, outcome.stdout, steps, signal), extraLabels).text;
   });
+}
+
+/** What an open step would give is not known before the deployment: it may have effects. */
+async function transformed(
+  { readYaml }: DriverContext,
+  rendered: string,
+  steps: ReleaseSteps | undefined,
+  signal: AbortSignal,
+): Promise<string> {
+  if (steps === undefined || steps.isOpen) return rendered;
+  return await transformManifest(rendered, readYaml, (objects) => steps.transform(objects, signal));
 }
 
 function withError(manifest: string, error: string): string {

@@ -6,6 +6,9 @@ import { isOutwaited, ownRecord } from './own-record.ts';
 import { lockedError, recordObserver, releaseState, setAside } from './recover.ts';
 import { uninstallRecovery } from './recovery-table.ts';
 import { labelsAtUninstall } from './release-labels.ts';
+import type { UninstallSteps } from './release-steps.ts';
+import type { ReleaseRevision } from './release-store.ts';
+import { manifestObjects, withoutObjects } from './transform-manifest.ts';
 
 /** `spared`: the release was not made by an addon-operator, and stays. */
 export type UninstallResult = 'uninstalled' | 'absent' | 'spared';
@@ -13,6 +16,8 @@ export type UninstallResult = 'uninstalled' | 'absent' | 'spared';
 export interface UninstallOptions {
   /** Remove the release whoever made it. Default false. */
   readonly includeForeign?: boolean;
+  /** What others do around it; default: nothing. */
+  readonly steps?: UninstallSteps | undefined;
 }
 
 /**
@@ -20,7 +25,7 @@ export interface UninstallOptions {
  * when the API server said so.
  *
  * @throws OperatorError HELM_FAILED, HELM_LOCKED while somebody else works on the release; what
- * the API client throws
+ * the API client throws; what the steps throw
  */
 export async function uninstallRelease(
   context: DriverContext,
@@ -28,7 +33,7 @@ export async function uninstallRelease(
   options: UninstallOptions,
   signal: AbortSignal,
 ): Promise<UninstallResult> {
-  const { store, log, namespace, kubeContext, timeoutMs } = context;
+  const { store, log, timeoutMs } = context;
   context.sharedReads.forgetRelease(release);
   const latest = await store.latest(release, signal);
   if (latest === undefined) return 'absent';
@@ -53,19 +58,45 @@ export async function uninstallRelease(
         'objects that only the unreadable revision named may be left: look for this annotation, and delete them',
       );
       // What lies beneath our revision is ours too: we have adopted it.
-      return await uninstallRelease(context, release, { includeForeign: true }, signal);
+      return await uninstallRelease(context, release, { ...options, includeForeign: true }, signal);
     case 'uninstall':
   }
-  await store.setMetadata(
-    release,
-    latest.revision,
-    { labels: labelsAtUninstall(context.holder.token) },
+  await around(context, latest, options.steps, signal);
+  return 'uninstalled';
+}
+
+async function around(
+  context: DriverContext,
+  latest: ReleaseRevision,
+  steps: UninstallSteps | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  if (steps === undefined) return await runUninstall(context, latest, signal);
+  const { store, readYaml } = context;
+  const { manifest } = await store.payload(latest, signal);
+  await steps.around(
+    manifestObjects(manifest, readYaml),
+    async (kept) => {
+      // helm deletes what the record says, and nothing else.
+      if (kept.length > 0)
+        await store.setManifest(latest, await withoutObjects(manifest, readYaml, kept), signal);
+      await runUninstall(context, latest, signal);
+    },
     signal,
   );
+}
+
+async function runUninstall(
+  context: DriverContext,
+  { release, revision }: ReleaseRevision,
+  signal: AbortSignal,
+): Promise<void> {
+  const { store, namespace, kubeContext, timeoutMs } = context;
+  await store.setMetadata(release, revision, { labels: labelsAtUninstall(context.holder.token) }, signal);
   const args = uninstallArguments({ release, namespace, kubeContext, timeoutMs });
   const outcome = await runHelm(context, { args, timeoutMs: processLimitMs(timeoutMs) }, signal);
   const left = await store.latest(release, signal);
-  if (left === undefined || left.status === 'uninstalled') return 'uninstalled';
+  if (left === undefined || left.status === 'uninstalled') return;
   const reason = outcome.type === 'failed' ? outcome.error : `helm left record "${left.recordName}" behind`;
   throw new OperatorError('HELM_FAILED', `Cannot uninstall release "${release}": ${reason}`);
 }

@@ -11,7 +11,7 @@ import { addLabels, type LabelledManifest } from './extra-labels.ts';
 import { withAdvice } from './helm-advice.ts';
 import { upgradeArguments } from './helm-arguments.ts';
 import { runHelm } from './helm-process.ts';
-import { type ManifestObject, objectKey, objectTitle } from './manifest-object.ts';
+import { identityOf, type ManifestObject, objectKey, objectTitle } from './manifest-object.ts';
 import { foreignObjects } from './object-ownership.ts';
 import { firstAbsent } from './object-presence.ts';
 import { labelsAtStart, renderedChecksum, UNMANAGED_LABEL } from './release-labels.ts';
@@ -160,7 +160,7 @@ class Upgrade {
   #applied({ objects }: Inspection): AppliedRelease {
     const { lastRevision, deployedObjects } = this.#request;
     const old = new Set(deployedObjects.map(objectKey));
-    const added = objects.filter((object) => releaseObjectsOf(object).some((each) => !old.has(objectKey(each))));
+    const added = objects.filter((object) => !old.has(objectKey(identityOf(object))));
     return { revision: lastRevision + 1, objects, added };
   }
 

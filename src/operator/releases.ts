@@ -1,4 +1,5 @@
 import type { DriftReport } from '../helm/drift/drift-report.ts';
+import type { ReleaseSteps, UninstallSteps } from '../helm/release-steps.ts';
 import type { UninstallResult } from '../helm/uninstall.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { Module } from '../modules/module.ts';
@@ -24,7 +25,12 @@ export interface Releases {
   deploy(
     module: Module,
     values: JsonObject,
-    options: { readonly mayShareReads: boolean; readonly isUnmanaged: boolean },
+    options: {
+      readonly mayShareReads: boolean;
+      readonly isUnmanaged: boolean;
+      /** What extensions do on the way. */
+      readonly steps?: ReleaseSteps | undefined;
+    },
     signal: AbortSignal,
   ): Promise<ReleaseFacts>;
   /** A hook has run: what was read of the cluster may be different now. */
@@ -33,7 +39,7 @@ export interface Releases {
   /** A release that is gone already is fine. One that others made stays, unless `includeForeign` is true: it is spared. */
   uninstall(
     name: string,
-    options: { readonly includeForeign: boolean },
+    options: { readonly includeForeign: boolean; readonly steps?: UninstallSteps | undefined },
     signal: AbortSignal,
   ): Promise<UninstallResult>;
   /** Takes our labels from a release, so that it is nobody's: it stays, whatever becomes of its module. */
