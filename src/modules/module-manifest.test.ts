@@ -30,10 +30,11 @@ test('parseManifest() takes an empty file for no manifest', () => {
 });
 
 test.each([
-  [{ require: [] }, 'm: require: unknown key, there are requires, version, deletionPolicy, drift, conflicts'],
+  [{ require: [] }, 'm: require: unknown key, there are requires, version, deletionPolicy'],
   [[], 'm: expected a map, got a list'],
   [{ drift: { mode: 'mend' } }, 'm: drift.mode: expected one of off, warn, heal, got "mend"'],
   [{ conflicts: 'stop' }, 'm: conflicts: expected one of overwrite, fail, got "stop"'],
+  [{ hook: { version: 2 } }, 'm: hook.version: expected v1'],
   [{ version: 1.2 }, 'm: version: expected a semantic version in quotes, such as "1.2.3", got a number'],
   [{ version: 'one' }, 'm: version: expected a semantic version in quotes, such as "1.2.3", got "one"'],
   [{ deletionPolicy: 'keep' }, 'm: deletionPolicy: expected one of delete, orphan, protect, got "keep"'],

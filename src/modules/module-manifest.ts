@@ -6,6 +6,7 @@ import { OperatorError } from '../lib/errors.ts';
 import type { Json, JsonObject } from '../lib/json.ts';
 import { isJsonMap } from '../values/merge.ts';
 import type { ModuleName } from '../values/module-key.ts';
+import { type ModuleHook, readModuleHook } from './module-hook.ts';
 import { parseModuleName } from './module-name.ts';
 
 /** Another module that has to run before this one. */
@@ -33,6 +34,8 @@ export interface ModuleManifest {
   /** What is done when others change objects of its release. */
   readonly drift: DriftPolicy;
   readonly conflicts: ConflictPolicy;
+  /** A server that may change what is applied, and that is told when the module goes; undefined without one. */
+  readonly hook: ModuleHook | undefined;
 }
 
 /** A module without `module.yaml`. */
@@ -42,9 +45,10 @@ export const NO_MANIFEST: ModuleManifest = {
   deletionPolicy: 'delete',
   drift: NO_DRIFT_POLICY,
   conflicts: 'overwrite',
+  hook: undefined,
 };
 
-const KEYS = ['requires', 'version', 'deletionPolicy', 'drift', 'conflicts'];
+const KEYS = ['requires', 'version', 'deletionPolicy', 'drift', 'conflicts', 'hook'];
 const REQUIREMENT_KEYS = ['name', 'version', 'optional'];
 
 /**
@@ -73,6 +77,7 @@ function readManifest(content: Json, problems: string[]): ModuleManifest {
     deletionPolicy: readPolicy(deletionPolicy, problems),
     drift: readDriftPolicy(drift, problems),
     conflicts: readConflictPolicy(conflicts, problems),
+    hook: readModuleHook(content['hook'], problems),
   };
 }
 

@@ -1,0 +1,130 @@
+import { expect, test } from 'vitest';
+import { type ModuleHook, readModuleHook } from './module-hook.ts';
+
+const REF = { apiVersion: 'v1', kind: 'Service', name: 'web' };
+const HOOK = { version: 'v1', address: { uri: 'http://web/hook' }, capabilities: ['pre-reconcile'] };
+
+function read(value: unknown): ModuleHook {
+  const problems: string[] = [];
+  const hook = readModuleHook(value, problems);
+  expect(problems).toEqual([]);
+  if (hook === undefined) throw new Error('there is no hook');
+  return hook;
+}
+
+function problemsOf(value: unknown): readonly string[] {
+  const problems: string[] = [];
+  expect(readModuleHook(value, problems)).toBeUndefined();
+  return problems;
+}
+
+test('readModuleHook() gives nothing for a module without a hook', () => {
+  expect(readModuleHook(undefined, [])).toBeUndefined();
+  expect(readModuleHook(null, [])).toBeUndefined();
+});
+
+test('readModuleHook() reads a hook at a URL, with 15 seconds to answer', () => {
+  expect(read(HOOK)).toEqual({
+    address: { type: 'url', url: new URL('http://web/hook') },
+    timeoutMs: 15_000,
+    capabilities: ['pre-reconcile'],
+    definition: HOOK,
+  });
+});
+
+test('readModuleHook() reads capabilities once each, and an ISO 8601 timeout', () => {
+  const hook = read({ ...HOOK, timeout: 'PT1M30S', capabilities: ['finalize', 'pre-reconcile', 'finalize'] });
+  expect(hook).toMatchObject({ timeoutMs: 90_000, capabilities: ['finalize', 'pre-reconcile'] });
+});
+
+test.each([
+  [undefined, { scheme: undefined, port: undefined, path: undefined }],
+  ['http://:8080/v1', { scheme: 'http', port: 8080, path: '/v1' }],
+  ['HTTPS://', { scheme: 'https', port: undefined, path: undefined }],
+  ['/v1?team=a', { scheme: undefined, port: undefined, path: '/v1?team=a' }],
+  ['?team=a', { scheme: undefined, port: undefined, path: '/?team=a' }],
+])('readModuleHook() takes a reference with the uri %s', (uri, parts) => {
+  const address = { ref: { ...REF, namespace: 'infra' }, ...(uri !== undefined && { uri }) };
+  expect(read({ ...HOOK, address }).address).toEqual({
+    type: 'ref',
+    ref: { ...REF, namespace: 'infra' },
+    uri: parts,
+  });
+});
+
+test.each<[string, unknown, readonly string[]]>([
+  ['a list', [], ['hook: expected a map with the keys version, address, timeout, capabilities']],
+  [
+    'the number 1 as its version',
+    { ...HOOK, version: 1 },
+    ['hook.version: expected v1, the only version there is, got 1'],
+  ],
+  ['no address', { ...HOOK, address: undefined }, ['hook.address: expected a map with uri, ref or both']],
+  [
+    'a URL of another scheme',
+    { ...HOOK, address: { uri: 'ftp://web' } },
+    ['hook.address.uri: expected a URL that begins with http:// or https://, got "ftp://web"'],
+  ],
+  [
+    'a password',
+    { ...HOOK, address: { uri: 'http://me:pw@web/#a' } },
+    ['hook.address.uri: must not hold a user or password', 'hook.address.uri: must not have a fragment (#…)'],
+  ],
+  [
+    'a host beside a reference',
+    { ...HOOK, address: { ref: REF, uri: 'http://web:80/' } },
+    ['hook.address.uri: must not have a host beside ref, which leads to one: write it as in http://:8080/v1'],
+  ],
+  [
+    'a port out of range',
+    { ...HOOK, address: { ref: REF, uri: 'http://:70000' } },
+    ['hook.address.uri: the port 70000 is not between 1 and 65535'],
+  ],
+  [
+    'a uri beside a reference that is none',
+    { ...HOOK, address: { ref: REF, uri: 'v1' } },
+    [
+      'hook.address.uri: expected scheme, port and path for what ref leads to, such as http://:8080/v1 or /v1, got "v1"',
+    ],
+  ],
+  [
+    'a reference without a name',
+    { ...HOOK, address: { ref: { apiVersion: 'v1', kind: 'Service', port: 1 } } },
+    [
+      'hook.address.ref.port: unknown key, there are apiVersion, kind, name, namespace',
+      'hook.address.ref.name: expected a text, got nothing',
+    ],
+  ],
+  [
+    'a Go duration',
+    { ...HOOK, timeout: '5s' },
+    ['hook.timeout: expected an ISO 8601 duration such as PT5S or PT1M30S, got "5s"'],
+  ],
+  [
+    'too much time',
+    { ...HOOK, timeout: 'PT1H' },
+    ['hook.timeout: expected more than PT0S and at most PT5M, got "PT1H"'],
+  ],
+  [
+    'no capability',
+    { ...HOOK, capabilities: [] },
+    ['hook.capabilities: expected a list of pre-reconcile and finalize, or of one of them'],
+  ],
+  [
+    'an unknown capability',
+    { ...HOOK, capabilities: ['finalise'] },
+    ['hook.capabilities[0]: expected pre-reconcile or finalize, got "finalise" (did you mean "finalize"?)'],
+  ],
+])('readModuleHook() refuses %s', (_name, value, expected) => {
+  expect(problemsOf(value)).toEqual(expected);
+});
+
+test('readModuleHook() tells everything that is wrong at once', () => {
+  expect(problemsOf({ version: 2, timeout: 5, retries: 1 })).toEqual([
+    'hook.retries: unknown key, there are version, address, timeout, capabilities',
+    'hook.version: expected v1, the only version there is, got 2',
+    'hook.address: expected a map with uri, ref or both',
+    'hook.timeout: expected an ISO 8601 duration such as PT5S or PT1M30S, got 5',
+    'hook.capabilities: expected a list of pre-reconcile and finalize, or of one of them',
+  ]);
+});

@@ -1,0 +1,195 @@
+import { parseIsoDuration } from '../lib/iso-duration.ts';
+import { isObject, type JsonObject } from '../lib/json.ts';
+import { didYouMean } from '../lib/similar-word.ts';
+
+export const HOOK_CAPABILITIES = ['pre-reconcile', 'finalize'] as const;
+
+/** When the server of a module is asked: before what was rendered is applied; before the module is deleted. */
+export type HookCapability = (typeof HOOK_CAPABILITIES)[number];
+
+/** An object in the cluster that says where the server is. */
+export interface HookReference {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly name: string;
+  /** Undefined: that of the operator. */
+  readonly namespace: string | undefined;
+}
+
+/** Parts of a URL that stand in for those of what a reference leads to; undefined: as it is there. */
+export interface UriParts {
+  readonly scheme: 'http' | 'https' | undefined;
+  readonly port: number | undefined;
+  /** With the query, begins with a slash. */
+  readonly path: string | undefined;
+}
+
+export type HookAddress =
+  | { readonly type: 'url'; readonly url: URL }
+  | { readonly type: 'ref'; readonly ref: HookReference; readonly uri: UriParts };
+
+/** The server that a module has besides its hooks, as the key `hook` of `module.yaml` says it. */
+export interface ModuleHook {
+  readonly address: HookAddress;
+  /** For one call, looking up the address included. */
+  readonly timeoutMs: number;
+  readonly capabilities: readonly HookCapability[];
+  /** As it was read. */
+  readonly definition: JsonObject;
+}
+
+export const DEFAULT_HOOK_TIMEOUT_MS = 15_000;
+const MAX_TIMEOUT_MS = 300_000;
+const KEYS = ['version', 'address', 'timeout', 'capabilities'];
+const ADDRESS_KEYS = ['uri', 'ref'];
+const REF_KEYS = ['apiVersion', 'kind', 'name', 'namespace'];
+/** Scheme, host, port and the rest; the host may be missing. */
+const URI =
+  /^(?:(?<scheme>https?):\/\/(?<host>\[[^\]]*\]|[^/?#:]*)(?::(?<port>\d{1,5}))?)?(?<path>[/?][^#]*)?$/iu;
+
+/**
+ * Reads the key `hook` of a `module.yaml`; what is wrong with it is added to `problems`, each with its path.
+ *
+ * @returns undefined without the key, and when there are problems
+ */
+export function readModuleHook(value: unknown, problems: string[]): ModuleHook | undefined {
+  if (value === null || value === undefined) return undefined;
+  if (!isObject(value)) {
+    problems.push(`hook: expected a map with the keys ${KEYS.join(', ')}`);
+    return undefined;
+  }
+  const found: string[] = [];
+  refuseUnknown(value, KEYS, 'hook', found);
+  if (value['version'] !== 'v1')
+    found.push(`hook.version: expected v1, the only version there is, got ${shown(value['version'])}`);
+  const address = readAddress(value['address'], found);
+  const timeoutMs = readTimeout(value['timeout'], found);
+  const capabilities = readCapabilities(value['capabilities'], found);
+  problems.push(...found);
+  if (found.length > 0 || address === undefined) return undefined;
+  // What comes from YAML holds JSON only.
+  return { address, timeoutMs, capabilities, definition: value as JsonObject };
+}
+
+/** The address as messages show it: without a query, which may hold secrets. */
+export function addressTitle(address: HookAddress): string {
+  if (address.type === 'url') return `${address.url.origin}${address.url.pathname}`;
+  const { kind, name } = address.ref;
+  return `${kind} ${name}`;
+}
+
+function readAddress(value: unknown, problems: string[]): HookAddress | undefined {
+  const at = 'hook.address';
+  if (!isObject(value) || (value['uri'] === undefined && value['ref'] === undefined)) {
+    problems.push(`${at}: expected a map with uri, ref or both`);
+    return undefined;
+  }
+  refuseUnknown(value, ADDRESS_KEYS, at, problems);
+  const { uri, ref } = value;
+  if (uri !== undefined && typeof uri !== 'string') {
+    problems.push(`${at}.uri: expected a text, got ${shown(uri)}`);
+    return undefined;
+  }
+  if (ref === undefined) return readUrl(uri ?? '', `${at}.uri`, problems);
+  const reference = readReference(ref, `${at}.ref`, problems);
+  const parts = readUriParts(uri ?? '', `${at}.uri`, problems);
+  return reference && parts && { type: 'ref', ref: reference, uri: parts };
+}
+
+function readUrl(text: string, at: string, problems: string[]): HookAddress | undefined {
+  const url = URL.parse(text);
+  const before = problems.length;
+  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
+    problems.push(`${at}: expected a URL that begins with http:// or https://, got ${shown(text)}`);
+    return undefined;
+  }
+  if (url.username !== '' || url.password !== '') problems.push(`${at}: must not hold a user or password`);
+  if (url.hash !== '') problems.push(`${at}: must not have a fragment (#…)`);
+  return problems.length === before ? { type: 'url', url } : undefined;
+}
+
+function readUriParts(text: string, at: string, problems: string[]): UriParts | undefined {
+  const groups = URI.exec(text)?.groups;
+  if (groups === undefined) {
+    problems.push(
+      `${at}: expected scheme, port and path for what ref leads to, such as http://:8080/v1 or /v1, got ${shown(text)}`,
+    );
+    return undefined;
+  }
+  const { scheme, host = '', port, path } = groups;
+  if (host !== '') {
+    problems.push(
+      `${at}: must not have a host beside ref, which leads to one: write it as in http://:8080/v1`,
+    );
+    return undefined;
+  }
+  const number = port === undefined ? undefined : Number(port);
+  if (number !== undefined && (number < 1 || number > 65_535)) {
+    problems.push(`${at}: the port ${number} is not between 1 and 65535`);
+    return undefined;
+  }
+  const lower = scheme?.toLowerCase();
+  return {
+    scheme: lower === 'http' || lower === 'https' ? lower : undefined,
+    port: number,
+    path: path?.startsWith('?') === true ? `/${path}` : path,
+  };
+}
+
+function readReference(value: unknown, at: string, problems: string[]): HookReference | undefined {
+  if (!isObject(value)) {
+    problems.push(`${at}: expected a map with the keys ${REF_KEYS.join(', ')}`);
+    return undefined;
+  }
+  const before = problems.length;
+  refuseUnknown(value, REF_KEYS, at, problems);
+  const text = (key: string): string => {
+    const found = value[key];
+    if (typeof found === 'string' && found !== '') return found;
+    problems.push(`${at}.${key}: expected a text, got ${shown(found)}`);
+    return '';
+  };
+  const [apiVersion, kind, name] = [text('apiVersion'), text('kind'), text('name')];
+  const namespace = value['namespace'] === undefined ? undefined : text('namespace');
+  return problems.length === before ? { apiVersion, kind, name, namespace } : undefined;
+}
+
+function readTimeout(value: unknown, problems: string[]): number {
+  if (value === undefined || value === null) return DEFAULT_HOOK_TIMEOUT_MS;
+  const timeoutMs = typeof value === 'string' ? parseIsoDuration(value) : undefined;
+  if (timeoutMs === undefined)
+    problems.push(`hook.timeout: expected an ISO 8601 duration such as PT5S or PT1M30S, got ${shown(value)}`);
+  else if (timeoutMs <= 0 || timeoutMs > MAX_TIMEOUT_MS)
+    problems.push(`hook.timeout: expected more than PT0S and at most PT5M, got ${shown(value)}`);
+  return timeoutMs ?? DEFAULT_HOOK_TIMEOUT_MS;
+}
+
+function readCapabilities(value: unknown, problems: string[]): readonly HookCapability[] {
+  const at = 'hook.capabilities';
+  if (!Array.isArray(value) || value.length === 0) {
+    problems.push(`${at}: expected a list of ${HOOK_CAPABILITIES.join(' and ')}, or of one of them`);
+    return [];
+  }
+  const read = value.flatMap((item: unknown, index) => {
+    const known = HOOK_CAPABILITIES.find((capability) => capability === item);
+    if (known !== undefined) return [known];
+    const meant = typeof item === 'string' ? didYouMean(item, HOOK_CAPABILITIES) : '';
+    problems.push(`${at}[${index}]: expected ${HOOK_CAPABILITIES.join(' or ')}, got ${shown(item)}${meant}`);
+    return [];
+  });
+  return [...new Set(read)];
+}
+
+function shown(value: unknown): string {
+  return value === undefined ? 'nothing' : JSON.stringify(value);
+}
+
+function refuseUnknown(
+  map: Readonly<Record<string, unknown>>,
+  known: readonly string[],
+  at: string,
+  problems: string[],
+): void {
+  for (const key of Object.keys(map))
+    if (!known.includes(key)) problems.push(`${at}.${key}: unknown key, there are ${known.join(', ')}`);
+}
