@@ -190,7 +190,9 @@ function createSchedules({ host: { clock, log }, metrics }: BuildOptions, operat
 
 async function loadPauses({ settings, host, base, stop }: BuildOptions): Promise<Pauses> {
   const ref = { namespace: settings.namespace, name: `${settings.configMapName}-pauses` };
-  const pauses = new Pauses({ kube: base.cluster.main, ref, clock: host.clock, log: host.log });
+  const { clock, log, random } = host;
+  const { reflectors, cluster } = base;
+  const pauses = new Pauses({ kube: cluster.main, reflectors, ref, clock, random, log });
   await untilAnswered('pauses', () => pauses.load(stop), host, stop);
   return pauses;
 }

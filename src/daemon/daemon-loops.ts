@@ -51,6 +51,7 @@ export function startLoops(host: DaemonHost, parts: LoopParts): void {
     configMap.watch((change) => onConfigChange(operator, change), stop),
     scheduleManager.run(stop),
     pauses.watch(() => onPausesChange(operator), stop),
+    pauses.follow(stop),
     every(host, LIVE_TICK_MS, () => metrics.liveTick(), stop),
     every(
       host,

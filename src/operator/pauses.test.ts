@@ -3,7 +3,8 @@ import { ConfigMapServer } from '../../test/support/config-map-server.ts';
 import { FakeClock, settle } from '../../test/support/fake-clock.ts';
 import { plainClient } from '../../test/support/plain-client.ts';
 import type { HttpKubeClient } from '../kube/http-kube-client.ts';
-import { silentLogger } from '../lib/log.ts';
+import { createSharedReflectors } from '../kube/reflector-shared.ts';
+import { type LogFields, type Logger, silentLogger } from '../lib/log.ts';
 import { ALL_MODULES, Pauses } from './pauses.ts';
 
 const HOUR_MS = 3_600_000;
@@ -12,9 +13,15 @@ const { signal } = new AbortController();
 let server: ConfigMapServer;
 let client: HttpKubeClient;
 let clock: FakeClock;
+let told: (readonly [string, LogFields])[];
+const note = (fields: LogFields, message: string): void => {
+  told.push([message, fields]);
+};
+const log: Logger = { ...silentLogger, info: note, warn: note };
 
 beforeEach(async () => {
   server = await ConfigMapServer.start();
+  told = [];
   clock = new FakeClock(Date.parse('2026-05-31T17:00:00Z'));
   client = plainClient(server.url, clock);
 });
@@ -25,7 +32,8 @@ afterEach(async () => {
 });
 
 async function loaded(): Promise<Pauses> {
-  const pauses = new Pauses({ kube: client, ref: server.ref, clock, log: silentLogger });
+  const reflectors = createSharedReflectors({ kube: client, clock, random: () => 0, log: silentLogger });
+  const pauses = new Pauses({ kube: client, reflectors, ref: server.ref, clock, random: () => 0, log });
   await pauses.load(signal);
   return pauses;
 }
@@ -119,4 +127,71 @@ test('load() goes on without pauses where the role does not allow to read them',
   server.edit({ web: '{"reason":"disks"}' });
   server.intercept('GET', () => ({ type: 'refuse', status: 403, reason: 'Forbidden' }));
   expect((await loaded()).of('web')).toBeUndefined();
+});
+
+async function until(isTrue: () => boolean): Promise<void> {
+  for (let turn = 0; turn < 50_000 && !isTrue(); turn += 1)
+    await new Promise((resolve) => {
+      setImmediate(resolve);
+    });
+  expect(isTrue()).toBe(true);
+}
+
+test('follow() takes over what others write, and tells what changed', async () => {
+  const pauses = await loaded();
+  const stop = new AbortController();
+  await pauses.follow(stop.signal);
+  server.edit({ web: '{"reason":"disks","until":"2026-05-31T18:00:00Z"}' });
+  await until(() => pauses.of('web')?.untilMs === Date.parse('2026-05-31T18:00:00Z'));
+  server.edit({ dns: 'do not touch' });
+  await until(() => pauses.of('web') === undefined);
+  expect(pauses.of('dns')?.reason).toBe('do not touch');
+  server.delete();
+  await until(() => pauses.of('dns') === undefined);
+  expect(told.map(([message, { target }]) => [message, target])).toEqual([
+    ['paused', 'web'],
+    ['paused', 'dns'],
+    ['resumed', 'web'],
+    ['resumed', 'dns'],
+  ]);
+  stop.abort();
+});
+
+test('follow() does not take an older state for news while the operator writes', async () => {
+  const pauses = await loaded();
+  const stop = new AbortController();
+  let changes = 0;
+  await pauses.follow(stop.signal);
+  const watching = pauses.watch(() => (changes += 1), stop.signal);
+  await pauses.pause('web', { reason: 'disks', untilMs: undefined }, signal);
+  await until(() => server.count('GET') >= 4);
+  await settle();
+  expect([pauses.of('web')?.reason, changes]).toEqual(['disks', 1]);
+  stop.abort();
+  await expect(watching).rejects.toBe(stop.signal.reason);
+});
+
+test.each([
+  ['{"reason":', 'it is no JSON object'],
+  ['{"until":"2026-05-31T18:00:00Z"}', 'it has no "reason"'],
+  ['{"reason":"x","until":"tomorrow"}', '"until" is no time like 2030-05-31T18:00:00Z'],
+])('an entry %s is told, and what was known before stays', async (text, problem) => {
+  server.edit({ web: '{"reason":"disks","until":"2026-05-31T18:00:00Z"}' });
+  const pauses = await loaded();
+  server.edit({ web: text, dns: text });
+  await pauses.load(signal);
+  await pauses.load(signal);
+  expect(pauses.of('web')).toMatchObject({ reason: 'disks', untilMs: Date.parse('2026-05-31T18:00:00Z') });
+  expect(pauses.of('dns')).toMatchObject({ untilMs: undefined });
+  const problems = told.filter(([, fields]) => fields['problem'] === problem);
+  expect(problems.map(([, { target }]) => target)).toEqual(['web', 'dns']);
+});
+
+test('follow() says once that the role does not allow to watch, and goes on with what is known', async () => {
+  const pauses = await loaded();
+  server.intercept('LIST', () => ({ type: 'refuse', status: 403, reason: 'Forbidden' }));
+  await pauses.follow(signal);
+  expect(told.map(([message]) => message)).toEqual([
+    'pauses cannot be watched: edits of their ConfigMap count after a restart; allow list and watch of it',
+  ]);
 });

@@ -1,30 +1,18 @@
 import { hasStatus, type KubeClient } from '../kube/kube-client.ts';
-import type { Clock } from '../lib/clock.ts';
 import { messageOf } from '../lib/errors.ts';
 import { Exclusive } from '../lib/exclusive.ts';
-import { isObject } from '../lib/json.ts';
-import type { Logger } from '../lib/log.ts';
-import type { ConfigMapRef } from '../values/config-map-object.ts';
+import { canonicalJson } from '../lib/json.ts';
+import { formatPause, type Pause, parsePause } from './pause-entry.ts';
 import { changeConfigMapData, readConfigMapData } from './pause-record.ts';
+import { type PauseWatchDeps, watchPauses } from './pause-watch.ts';
 
-/** A module, or all of them, is left alone on somebody's wish. */
-export interface Pause {
-  readonly reason: string;
-  /** Milliseconds since the epoch, as is `untilMs`. */
-  readonly sinceMs: number;
-  /** Undefined: until it is resumed. */
-  readonly untilMs: number | undefined;
-}
+type Data = Readonly<Record<string, string>>;
 
 /** Stands for all modules; no module can have this name. */
 export const ALL_MODULES = 'ALL';
 
-export interface PausesDeps {
+export interface PausesDeps extends PauseWatchDeps {
   readonly kube: KubeClient;
-  /** The ConfigMap that pauses are kept in. */
-  readonly ref: ConfigMapRef;
-  readonly clock: Clock;
-  readonly log: Logger;
 }
 
 /** Which modules are paused. Kept in a ConfigMap of their own, so that they outlive the daemon. */
@@ -32,6 +20,8 @@ export class Pauses {
   readonly #deps: PausesDeps;
   readonly #exclusive = new Exclusive();
   #pauses: ReadonlyMap<string, Pause> = new Map();
+  /** What is wrong with entries, as it was told. */
+  #problems: ReadonlyMap<string, string> = new Map();
   #changed = Promise.withResolvers<void>();
 
   constructor(deps: PausesDeps) {
@@ -48,16 +38,55 @@ export class Pauses {
     return this.#valid(module) === undefined && this.#valid(ALL_MODULES) !== undefined;
   }
 
-  /** Reads what was paused before. @throws OperatorError when the API server cannot be asked */
-  async load(signal: AbortSignal): Promise<void> {
+  /**
+   * Takes over what the ConfigMap says now. An entry that cannot be understood is told once and changes nothing; a new
+   * one counts as a pause without an end.
+   *
+   * @throws OperatorError when the API server cannot be asked
+   */
+  load(signal: AbortSignal): Promise<void> {
+    return this.#exclusive.run(async () => this.#take(await this.#read(signal)));
+  }
+
+  /** Follows what others write into the ConfigMap, see {@link watchPauses}. */
+  follow(signal: AbortSignal): Promise<void> {
+    return watchPauses(this.#deps, (stop) => this.load(stop), signal);
+  }
+
+  #take(data: Data): void {
+    const { log, ref } = this.#deps;
+    const problems = new Map<string, string>();
+    const pauses = new Map<string, Pause>();
+    for (const [target, text] of Object.entries(data)) {
+      const entry = parsePause(text);
+      if (entry.type === 'invalid') problems.set(target, entry.problem);
+      const known = entry.type === 'invalid' ? this.#pauses.get(target) : undefined;
+      pauses.set(target, known ?? entry.pause);
+    }
+    for (const [target, problem] of problems)
+      if (this.#problems.get(target) !== problem)
+        log.warn(
+          { configMap: ref.name, target, problem },
+          'an entry of the ConfigMap of pauses cannot be understood: mend it, or remove it to resume',
+        );
+    this.#problems = problems;
+    this.#tellDifference(pauses);
+    if (!isEqual(this.#pauses, pauses)) this.#set(pauses);
+  }
+
+  #tellDifference(next: ReadonlyMap<string, Pause>): void {
     const { log } = this.#deps;
-    const data = await this.#read(signal);
-    this.#pauses = new Map(Object.entries(data).map(([target, text]) => [target, parsePause(text)]));
-    for (const [target, { reason }] of this.#pauses) log.warn({ target, reason }, 'paused');
+    for (const [target, pause] of next) {
+      const before = this.#pauses.get(target);
+      if (before === undefined || formatPause(before) !== formatPause(pause))
+        log.warn({ target, reason: pause.reason }, 'paused');
+    }
+    for (const [target, before] of this.#pauses)
+      if (!next.has(target) && !this.#isOver(before)) log.info({ target }, 'resumed');
   }
 
   /** With a role that was made for another operator nobody can have paused anything, and modules must run. */
-  async #read(signal: AbortSignal): ReturnType<typeof readConfigMapData> {
+  async #read(signal: AbortSignal): Promise<Data> {
     const { kube, ref, log } = this.#deps;
     try {
       return await readConfigMapData(kube, ref, signal);
@@ -78,17 +107,15 @@ export class Pauses {
     signal: AbortSignal,
   ): Promise<void> {
     const pause: Pause = { reason, untilMs, sinceMs: this.#deps.clock.now() };
-    await this.#write(target, formatPause(pause), signal);
-    this.#set(new Map([...this.#pauses, [target, pause]]));
-    this.#deps.log.warn({ target, reason }, 'paused');
+    await this.#write(target, formatPause(pause), () => new Map([...this.#pauses, [target, pause]]), signal);
   }
 
   /** Returns whether there was a pause to end. @throws OperatorError when the API server cannot be asked */
   async resume(target: string, signal: AbortSignal): Promise<boolean> {
     if (!this.#pauses.has(target)) return false;
-    await this.#write(target, undefined, signal);
-    this.#set(new Map([...this.#pauses].filter(([other]) => other !== target)));
-    this.#deps.log.info({ target }, 'resumed');
+    const without = (): ReadonlyMap<string, Pause> =>
+      new Map([...this.#pauses].filter(([other]) => other !== target));
+    await this.#write(target, undefined, without, signal);
     return true;
   }
 
@@ -122,8 +149,11 @@ export class Pauses {
 
   #valid(target: string): Pause | undefined {
     const pause = this.#pauses.get(target);
-    const isOver = pause?.untilMs !== undefined && pause.untilMs <= this.#deps.clock.now();
-    return isOver ? undefined : pause;
+    return pause === undefined || this.#isOver(pause) ? undefined : pause;
+  }
+
+  #isOver({ untilMs }: Pause): boolean {
+    return untilMs !== undefined && untilMs <= this.#deps.clock.now();
   }
 
   #set(pauses: ReadonlyMap<string, Pause>): void {
@@ -134,48 +164,34 @@ export class Pauses {
   }
 
   /** Entries whose time is over go with the next write. */
-  #write(target: string, text: string | undefined, signal: AbortSignal): Promise<void> {
-    const { kube, ref, clock } = this.#deps;
-    const isOver = (value: string): boolean => (parsePause(value).untilMs ?? Infinity) <= clock.now();
-    return this.#exclusive.run(() =>
-      changeConfigMapData(
-        kube,
-        ref,
-        (data) => {
-          const others = Object.entries(data).filter(([key, value]) => key !== target && !isOver(value));
-          return Object.fromEntries(text === undefined ? others : [...others, [target, text]]);
-        },
-        signal,
-      ),
-    );
+  #write(
+    target: string,
+    text: string | undefined,
+    next: () => ReadonlyMap<string, Pause>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { kube, ref } = this.#deps;
+    const isOver = (value: string): boolean => this.#isOver(parsePause(value).pause);
+    const change = (data: Data): Data => {
+      const others = Object.entries(data).filter(([key, value]) => key !== target && !isOver(value));
+      return Object.fromEntries(text === undefined ? others : [...others, [target, text]]);
+    };
+    return this.#exclusive.run(async () => {
+      await changeConfigMapData(kube, ref, change, signal);
+      const pauses = next();
+      this.#tellDifference(pauses);
+      this.#set(pauses);
+    });
   }
 }
 
 /** Timers cannot be set for longer than about 24 days. */
 const LONG_MS = 24 * 60 * 60 * 1_000;
 
-function formatPause({ reason, sinceMs, untilMs }: Pause): string {
-  const since = new Date(sinceMs).toISOString();
-  return JSON.stringify({
-    reason,
-    since,
-    ...(untilMs !== undefined && { until: new Date(untilMs).toISOString() }),
-  });
+function isEqual(a: ReadonlyMap<string, Pause>, b: ReadonlyMap<string, Pause>): boolean {
+  return textOf(a) === textOf(b);
 }
 
-/** Whatever the text says: somebody wanted a pause. */
-function parsePause(text: string): Pause {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    value = undefined;
-  }
-  const { reason, since, until } = isObject(value) ? value : {};
-  const untilMs = Date.parse(String(until));
-  return {
-    reason: typeof reason === 'string' ? reason : text,
-    sinceMs: Date.parse(String(since)) || 0,
-    untilMs: Number.isNaN(untilMs) ? undefined : untilMs,
-  };
+function textOf(pauses: ReadonlyMap<string, Pause>): string {
+  return canonicalJson(Object.fromEntries(pauses));
 }

@@ -49,6 +49,25 @@ export function pauseTests(backend: () => Backend): void {
     expect(await ask(world, '/module/web/resume', {})).toMatchObject({ status: 404 });
   });
 
+  test('a pause that somebody writes into the ConfigMap by hand counts at once, and ends when it is taken out', async () => {
+    await using world = await World.create(backend(), { modules: MODULES, config: {} });
+    await world.converge();
+    const data = { web: 'by hand' };
+    const pauses = { metadata: { name: 'addon-operator-pauses' }, data };
+    await world.create('configmaps', pauses);
+    await world.log.untilMessage('paused');
+    await world.putConfig({ web: 'a: 1' });
+    await world.log.untilMessage('Module is paused, its run waits until it is resumed');
+    await world.merge('configmaps', 'addon-operator-pauses', { data: { web: '{"reason":' } });
+    await world.log.untilMessage(
+      'an entry of the ConfigMap of pauses cannot be understood: mend it, or remove it to resume',
+    );
+    expect(await explain(world, 'web')).toMatchObject({ pause: { reason: 'by hand', until: null } });
+    await world.expect({ method: 'DELETE', path: world.path('configmaps', 'addon-operator-pauses') });
+    await world.log.untilPrinted('web beforeHelm', 2);
+    expect(await explain(world, 'web')).toMatchObject({ status: 'ready', pause: null });
+  });
+
   test('a plan says of a paused module that it waits', async () => {
     await using world = await World.create(backend(), { modules: MODULES, config: {} });
     await world.converge();

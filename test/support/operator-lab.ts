@@ -16,7 +16,7 @@ import { taskHandler } from '../../src/operator/handle-task.ts';
 import { HookExecution } from '../../src/operator/hook-execution.ts';
 import { HookRuntime } from '../../src/operator/hook-runtime.ts';
 import { Operator, type OperatorDeps } from '../../src/operator/operator.ts';
-import type { Pause } from '../../src/operator/pauses.ts';
+import type { Pause } from '../../src/operator/pause-entry.ts';
 import { describeTask, type Task } from '../../src/operator/tasks.ts';
 import type { ProcessRunner, ProcessSpec } from '../../src/process/process-runner.ts';
 import { QueueSet } from '../../src/queue/queue-set.ts';

@@ -1,0 +1,54 @@
+import { isObject } from '../lib/json.ts';
+
+/** A module, or all of them, is left alone on somebody's wish. */
+export interface Pause {
+  readonly reason: string;
+  /** Milliseconds since the epoch, as is `untilMs`. */
+  readonly sinceMs: number;
+  /** Undefined: until it is resumed. */
+  readonly untilMs: number | undefined;
+}
+
+/** What an entry of the ConfigMap says. */
+export type PauseEntry =
+  | { readonly type: 'pause'; readonly pause: Pause }
+  /** `pause`: what it counts as where nothing better is known, for somebody wanted one. */
+  | { readonly type: 'invalid'; readonly problem: string; readonly pause: Pause };
+
+export function formatPause({ reason, sinceMs, untilMs }: Pause): string {
+  const since = new Date(sinceMs).toISOString();
+  return JSON.stringify({
+    reason,
+    since,
+    ...(untilMs !== undefined && { until: new Date(untilMs).toISOString() }),
+  });
+}
+
+/** A text that is no JSON object is a reason. */
+export function parsePause(text: string): PauseEntry {
+  const unread: Pause = { reason: text, sinceMs: 0, untilMs: undefined };
+  if (!text.trimStart().startsWith('{')) return { type: 'pause', pause: unread };
+  const value = parsed(text);
+  if (!isObject(value)) return { type: 'invalid', problem: 'it is no JSON object', pause: unread };
+  const { reason, since, until } = value;
+  if (typeof reason !== 'string' || reason === '')
+    return { type: 'invalid', problem: 'it has no "reason"', pause: unread };
+  const untilMs = until === undefined ? undefined : timeOf(until);
+  const pause = { reason, sinceMs: timeOf(since) ?? 0, untilMs };
+  if (until === undefined || untilMs !== undefined) return { type: 'pause', pause };
+  const problem = '"until" is no time like 2030-05-31T18:00:00Z';
+  return { type: 'invalid', problem, pause };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function timeOf(value: unknown): number | undefined {
+  const ms = typeof value === 'string' ? Date.parse(value) : Number.NaN;
+  return Number.isNaN(ms) ? undefined : ms;
+}

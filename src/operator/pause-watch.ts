@@ -1,0 +1,70 @@
+import { hasStatus } from '../kube/kube-client.ts';
+import { reconnectDelayMs } from '../kube/reflector-backoff.ts';
+import type { SharedReflectors } from '../kube/reflector-sink.ts';
+import type { Clock } from '../lib/clock.ts';
+import { messageOf } from '../lib/errors.ts';
+import type { Logger } from '../lib/log.ts';
+import { CONFIG_MAPS, type ConfigMapRef } from '../values/config-map-object.ts';
+
+export interface PauseWatchDeps {
+  readonly reflectors: Pick<SharedReflectors, 'subscribe'>;
+  /** The ConfigMap that pauses are kept in. */
+  readonly ref: ConfigMapRef;
+  readonly clock: Clock;
+  /** A number in [0, 1). */
+  readonly random: () => number;
+  readonly log: Logger;
+}
+
+/**
+ * Calls `reload` whenever somebody may have changed the ConfigMap of pauses, and again, later and later, while that
+ * fails. A role that does not allow to watch it is told once; pauses count as they are known then.
+ *
+ * @param reload reads the ConfigMap: what a watch delivers may be older than what the operator wrote itself
+ * @returns once the watch is set up; it ends when the signal aborts
+ */
+export async function watchPauses(
+  deps: PauseWatchDeps,
+  reload: (signal: AbortSignal) => Promise<void>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { reflectors, ref, log } = deps;
+  const seen = (): Promise<void> => untilDone(deps, () => reload(signal), signal);
+  const selection = {
+    resource: CONFIG_MAPS,
+    namespace: ref.namespace,
+    fieldSelector: `metadata.name=${ref.name}`,
+  };
+  const sink = { stage: async () => {}, discard: () => {}, commit: () => {}, apply: seen };
+  const subscribe = async (): Promise<void> => {
+    try {
+      await reflectors.subscribe(selection, sink, signal);
+    } catch (error) {
+      if (!hasStatus(error, 403)) throw error;
+      log.warn(
+        { configMap: ref.name, error: messageOf(error) },
+        'pauses cannot be watched: edits of their ConfigMap count after a restart; allow list and watch of it',
+      );
+    }
+  };
+  await untilDone(deps, subscribe, signal);
+  // Between the first read and the beginning of the watch it may have changed.
+  await seen();
+}
+
+async function untilDone(
+  { clock, random, log, ref }: PauseWatchDeps,
+  attempt: () => Promise<void>,
+  signal: AbortSignal,
+): Promise<void> {
+  for (let failures = 1; ; failures += 1) {
+    try {
+      await attempt();
+      return;
+    } catch (error) {
+      signal.throwIfAborted();
+      log.warn({ error, configMap: ref.name }, 'cannot read the ConfigMap of pauses, will retry');
+      await clock.sleep(reconnectDelayMs(failures, undefined, random), signal);
+    }
+  }
+}
