@@ -90,8 +90,8 @@ function objectText(field: string, value: unknown): string {
   return JSON.stringify(value);
 }
 
-/** What the body of an answer that is of no use says: its `message`, or its beginning. */
-function saidText(body: Buffer): string {
+/** What the body of an answer that is of no use says, after a colon: its `message`, or its beginning. */
+export function saidText(body: Buffer): string {
   const text = body.toString('utf8');
   const said = (messageIn(text) ?? text).replaceAll(/\s+/g, ' ').trim();
   if (said === '') return '';

@@ -183,8 +183,12 @@ function inNameOf(hook: Hook, cause: OperatorError): OperatorError {
 
 function connectionText(error: unknown): string {
   const text = errorText(error);
-  const isUntrusted = error instanceof Error && 'code' in error && UNTRUSTED.has(error.code);
-  return isUntrusted ? `${text}; name the authority of its certificate in tls.ca` : text;
+  return isUntrusted(error) ? `${text}; name the authority of its certificate in tls.ca` : text;
+}
+
+/** Whether a connection was refused because nobody we trust has signed the certificate of the server. */
+export function isUntrusted(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && UNTRUSTED.has(error.code);
 }
 
 /** Passes on what comes first, the result or the abort; the work itself goes on. */

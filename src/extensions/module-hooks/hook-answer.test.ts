@@ -1,0 +1,125 @@
+import { expect, test } from 'vitest';
+import type { HttpAnswer } from '../../hooks/http/http-answer.ts';
+import type { KubeObject } from '../../kube/kube-object.ts';
+import { type ModuleHookAnswer, readAnswer } from './hook-answer.ts';
+
+const MODULE: KubeObject = { kind: 'Module', metadata: { name: 'web' }, status: { phase: 'Init' } };
+const MAP = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } };
+const UNCHANGED: ModuleHookAnswer = { type: 'success', status: undefined, children: undefined };
+
+function answerOf(body: string, status = 200, contentType = 'application/json'): HttpAnswer {
+  return { status, contentType, location: undefined, body: Buffer.from(body) };
+}
+
+function read(body: unknown): ModuleHookAnswer {
+  return readAnswer(answerOf(JSON.stringify(body)), 'pre-reconcile', MODULE);
+}
+
+test.each(['', ' \n', 'null', '{}', '{"object":null,"children":null}', '{"object":{},"children":{}}'])(
+  'readAnswer() takes %j for no changes',
+  (text) => {
+    expect(readAnswer(answerOf(text), 'pre-reconcile', MODULE)).toEqual(UNCHANGED);
+  },
+);
+
+test('readAnswer() takes of the object its status only, and of the children all', () => {
+  const object = { ...MODULE, spec: { a: 1 }, status: { phase: 'Init', endpoint: 'x' } };
+  expect(read({ object, children: { any: MAP } })).toEqual({
+    type: 'success',
+    status: { phase: 'Init', endpoint: 'x' },
+    children: [MAP],
+  });
+  expect(read({ object: { status: { a: 1 } } })).toMatchObject({ status: { a: 1 }, children: undefined });
+});
+
+test('readAnswer() does not insist on a content type', () => {
+  const answer = readAnswer(
+    answerOf('{"object":{"status":{"a":1}}}', 200, 'text/plain'),
+    'pre-reconcile',
+    MODULE,
+  );
+  expect(answer).toMatchObject({ status: { a: 1 } });
+});
+
+test('readAnswer() keeps integers exact', () => {
+  const text = JSON.stringify({ children: { a: MAP } }).replace(
+    '"name":"a"',
+    '"name":"a","n":12345678901234567890',
+  );
+  const answer = readAnswer(answerOf(text), 'pre-reconcile', MODULE);
+  expect(JSON.stringify(answer)).toContain('12345678901234567890');
+});
+
+test('readAnswer() does not look at what comes back from finalize', () => {
+  expect(readAnswer(answerOf('<html>', 200, 'text/html'), 'finalize', MODULE)).toEqual(UNCHANGED);
+});
+
+test.each<[string, unknown, string]>([
+  ['a list', [], 'its answer is no JSON object'],
+  ['an object that is none', { object: 'web' }, 'object in its answer is no object'],
+  [
+    'the object of another name',
+    { object: { ...MODULE, metadata: { name: 'other' } } },
+    'object in its answer has another name than the one that was sent: "other"',
+  ],
+  ['the object of another kind', { object: { ...MODULE, kind: 'Pod' } }, 'has another kind'],
+  ['a status that is none', { object: { status: 'ready' } }, 'object.status in its answer is no object'],
+  ['a list of children', { children: [MAP] }, 'children in its answer is no object'],
+  [
+    'children that are no objects',
+    { children: { a: 1, b: { kind: 'ConfigMap', metadata: {} }, c: MAP } },
+    'children in its answer cannot be applied: "a" is no object, "b" has no apiVersion, "b" has no metadata.name',
+  ],
+  [
+    'many of them',
+    { children: Object.fromEntries(Array.from({ length: 9 }, (_, index) => [index, null])) },
+    ', and 4 more',
+  ],
+  [
+    'the same object twice',
+    { children: { a: MAP, b: MAP } },
+    'children in its answer cannot be applied: "b" is the same object as "a"',
+  ],
+])('readAnswer() refuses %s', (_name, body, message) => {
+  expect(() => read(body)).toThrow(message);
+});
+
+test('readAnswer() shows what HTML says, and nothing of broken JSON', () => {
+  const html = answerOf('<html>\n<b>Welcome</b>', 200, 'text/html');
+  expect(() => readAnswer(html, 'pre-reconcile', MODULE)).toThrow(
+    'its answer is no JSON (text/html): <html> <b>Welcome</b>',
+  );
+  const broken = answerOf('{"children": {"password": "swordfish"');
+  expect(() => readAnswer(broken, 'pre-reconcile', MODULE)).toThrow(/^its answer is broken JSON$/);
+});
+
+test.each<[string, string, Partial<ModuleHookAnswer>]>([
+  [
+    'a reason',
+    '{"message":"no disk"}',
+    { message: 'it answered with status 500: no disk', isPermanent: false, isContinued: false },
+  ],
+  ['permanent', '{"message":"a","permanent":true}', { isPermanent: true, isContinued: false }],
+  ['continue', '{"message":"a","continue":true}', { isPermanent: false, isContinued: true }],
+  ['words for booleans', '{"permanent":"true","continue":1}', { isPermanent: false, isContinued: false }],
+  [
+    'HTML',
+    '<h1>Oops</h1>',
+    { message: 'it answered with status 500: <h1>Oops</h1>', isPermanent: false, isContinued: false },
+  ],
+  ['nothing', '', { message: 'it answered with status 500' }],
+])('readAnswer() understands a refusal with %s', (_name, body, expected) => {
+  expect(readAnswer(answerOf(body, 500), 'pre-reconcile', MODULE)).toMatchObject({
+    type: 'refusal',
+    ...expected,
+  });
+  expect(readAnswer(answerOf(body, 500), 'finalize', MODULE)).toMatchObject({ type: 'refusal', ...expected });
+});
+
+test('readAnswer() follows no redirect', () => {
+  const answer = { ...answerOf('', 302), location: 'http://other/?token=x' };
+  expect(readAnswer(answer, 'finalize', MODULE)).toMatchObject({
+    type: 'refusal',
+    message: expect.stringMatching(/redirect to http:\/\/other\/ \(status 302\), which is not followed/),
+  });
+});

@@ -1,0 +1,149 @@
+import { isUtf8 } from 'node:buffer';
+import { type HttpAnswer, refusalOf, saidText } from '../../hooks/http/http-answer.ts';
+import type { KubeObject } from '../../kube/kube-object.ts';
+import { escapeControls } from '../../lib/escape-controls.ts';
+import { isObject, parseJson } from '../../lib/json.ts';
+import type { HookCapability } from '../../modules/module-hook.ts';
+import { childKey } from './hook-request.ts';
+
+/** What the server of a module said. */
+export type ModuleHookAnswer =
+  | {
+      readonly type: 'success';
+      /** Of the Module object, as it shall be; undefined: nothing to change. */
+      readonly status: Readonly<Record<string, unknown>> | undefined;
+      /** What shall be applied in place of what was rendered; undefined: that. */
+      readonly children: readonly KubeObject[] | undefined;
+    }
+  | {
+      readonly type: 'refusal';
+      /** Why, in the server's words where it has any. */
+      readonly message: string;
+      /** The same question would get the same answer. */
+      readonly isPermanent: boolean;
+      /** What was asked about goes on all the same. */
+      readonly isContinued: boolean;
+    };
+
+const UNCHANGED = { type: 'success', status: undefined, children: undefined } as const;
+const MAX_SHOWN_CHARACTERS = 1_000;
+const MAX_SHOWN_PROBLEMS = 5;
+
+/**
+ * Understands an answer. What comes back in the phase `finalize` is of no use, so it is not looked at.
+ *
+ * @param asked the Module object that was sent
+ * @throws Error saying why a success cannot be used; nothing of it counts then. Never with texts of objects
+ */
+export function readAnswer(answer: HttpAnswer, phase: HookCapability, asked: KubeObject): ModuleHookAnswer {
+  const refusal = refusalOf(answer);
+  if (refusal !== undefined) return readRefusal(answer.body, answer.status, refusal);
+  if (phase === 'finalize' || answer.body.length === 0) return UNCHANGED;
+  const content = parse(answer);
+  if (content === null) return UNCHANGED;
+  if (!isObject(content)) throw new Error('its answer is no JSON object');
+  return {
+    type: 'success',
+    status: statusOf(content['object'], asked),
+    children: childrenOf(content['children']),
+  };
+}
+
+function readRefusal(body: Buffer, status: number, otherwise: string): ModuleHookAnswer {
+  const content = parseOrNone(body);
+  if (!isObject(content))
+    return { type: 'refusal', message: otherwise, isPermanent: false, isContinued: false };
+  const { message } = content;
+  const said =
+    typeof message === 'string' && message !== ''
+      ? `it answered with status ${status}: ${shortened(message)}`
+      : otherwise;
+  return {
+    type: 'refusal',
+    message: said,
+    isPermanent: content['permanent'] === true,
+    isContinued: content['continue'] === true,
+  };
+}
+
+function parse({ body, contentType }: HttpAnswer): unknown {
+  if (!isUtf8(body)) throw new Error('its answer is no UTF-8');
+  const text = body.toString('utf8');
+  if (text.trim() === '') return null;
+  try {
+    return parseJson(text);
+  } catch {
+    // The message of the parser quotes the text, which may be that of a Secret.
+    if (text.trimStart().startsWith('{')) throw new Error('its answer is broken JSON');
+    const type = contentType === undefined ? 'no content type' : escapeControls(contentType);
+    throw new Error(`its answer is no JSON (${type})${saidText(body)}`);
+  }
+}
+
+function parseOrNone(body: Buffer): unknown {
+  try {
+    return parseJson(body.toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+function statusOf(object: unknown, asked: KubeObject): Readonly<Record<string, unknown>> | undefined {
+  if (object === undefined || object === null) return undefined;
+  if (!isObject(object)) throw new Error('object in its answer is no object');
+  const metadata = isObject(object['metadata']) ? object['metadata'] : {};
+  for (const [what, is, was] of [
+    ['name', metadata['name'], asked.metadata.name],
+    ['kind', object['kind'], asked.kind],
+  ]) {
+    if (is !== undefined && is !== was)
+      throw new Error(
+        `object in its answer has another ${what} than the one that was sent: ${shortened(JSON.stringify(is))}`,
+      );
+  }
+  const { status } = object;
+  if (status === undefined || status === null) return undefined;
+  if (!isObject(status)) throw new Error('object.status in its answer is no object');
+  return Object.keys(status).length === 0 ? undefined : status;
+}
+
+function childrenOf(children: unknown): readonly KubeObject[] | undefined {
+  if (children === undefined || children === null) return undefined;
+  if (!isObject(children)) throw new Error('children in its answer is no object');
+  const entries = Object.entries(children);
+  if (entries.length === 0) return undefined;
+  const problems = entries.flatMap(([key, child]) => childProblems(child).map((why) => `"${key}" ${why}`));
+  // Each has just been found to be one.
+  const objects = entries.map(([key, child]) => [key, child as KubeObject] as const);
+  if (problems.length === 0) problems.push(...doubles(objects));
+  if (problems.length > 0) {
+    const list = problems.slice(0, MAX_SHOWN_PROBLEMS).map(shortened).join(', ');
+    const more =
+      problems.length > MAX_SHOWN_PROBLEMS ? `, and ${problems.length - MAX_SHOWN_PROBLEMS} more` : '';
+    throw new Error(`children in its answer cannot be applied: ${list}${more}`);
+  }
+  return objects.map(([, child]) => child);
+}
+
+function childProblems(child: unknown): readonly string[] {
+  if (!isObject(child)) return ['is no object'];
+  const metadata = isObject(child['metadata']) ? child['metadata'] : {};
+  const wanted = { apiVersion: child['apiVersion'], kind: child['kind'], 'metadata.name': metadata['name'] };
+  return Object.entries(wanted).flatMap(([field, value]) =>
+    typeof value === 'string' && value !== '' ? [] : [`has no ${field}`],
+  );
+}
+
+function doubles(entries: readonly (readonly [string, KubeObject])[]): readonly string[] {
+  const first = new Map<string, string>();
+  return entries.flatMap(([key, child]) => {
+    const same = first.get(childKey(child));
+    if (same === undefined) first.set(childKey(child), key);
+    return same === undefined ? [] : [`"${key}" is the same object as "${same}"`];
+  });
+}
+
+function shortened(text: string): string {
+  const line = escapeControls(text.replaceAll(/\s+/gu, ' ').trim());
+  return line.length > MAX_SHOWN_CHARACTERS ? `${line.slice(0, MAX_SHOWN_CHARACTERS)}…` : line;
+}
