@@ -8,6 +8,7 @@ export const ERROR_CODES = [
   'DEBUG_SOCKET',
   'DISCOVERY_FAILED',
   'ENABLED_SCRIPT_FAILED',
+  'EXTENSION_FAILED',
   'HELM_FAILED',
   'HELM_LOCKED',
   'HELM_NOT_FOUND',
@@ -28,10 +29,15 @@ export const ERROR_CODES = [
   'KUBE_UNREACHABLE',
   'LEASE_LOST',
   'MODULE_INVALID',
+  'MODULE_UNAUTHORIZED',
   'OBJECT_PATCH_FAILED',
   'PROCESS_SPAWN',
+  'RELEASE_BLOCKED',
+  'RELEASE_NOT_READY',
+  'RUN_ABORTED',
   'SCHEDULE_INVALID',
   'SECRET_MISSING',
+  'SIGNING_KEY_INVALID',
   'TOOL_UNAVAILABLE',
   'VALUES_INVALID',
   'VALUES_PATCH_INVALID',
@@ -48,6 +54,8 @@ interface OperatorErrorOptions {
   readonly facts?: ErrorFacts;
   /** Default: what the cause says, else false. */
   readonly isPermanent?: boolean;
+  /** Default: what the cause says. */
+  readonly retryAfterMs?: number | undefined;
 }
 
 /**
@@ -59,6 +67,8 @@ export class OperatorError extends Error {
   readonly facts: ErrorFacts;
   /** Another try makes no sense until somebody changes something. */
   readonly isPermanent: boolean;
+  /** Nothing is wrong, only not yet time: to be tried again after so many milliseconds. Undefined for failures. */
+  readonly retryAfterMs: number | undefined;
 
   constructor(code: ErrorCode, message: string, options: OperatorErrorOptions = {}) {
     super(message, options);
@@ -67,7 +77,13 @@ export class OperatorError extends Error {
     // An error that only adds words to another one knows what that one knows.
     this.facts = options.facts ?? factsOf(options.cause);
     this.isPermanent = options.isPermanent ?? isPermanent(options.cause);
+    this.retryAfterMs = options.retryAfterMs ?? retryAfterOf(options.cause);
   }
+}
+
+/** Milliseconds until another try makes sense, where something says so that is no failure; else undefined. */
+export function retryAfterOf(error: unknown): number | undefined {
+  return error instanceof OperatorError ? error.retryAfterMs : undefined;
 }
 
 /** The facts of anything that was thrown. */
