@@ -27,15 +27,18 @@ export class DaemonProcess {
   /**
    * @param flags in place of those of the world
    * @param env besides that of the world
+   * @param within a program, and its first arguments, that ends by becoming the program its further arguments name
    */
   static start(
     world: World,
     flags: Readonly<Record<string, string>> = {},
     env: Readonly<Record<string, string>> = {},
+    within: readonly string[] = [],
   ): DaemonProcess {
     const all = { ...world.flags, 'log-type': 'json', 'log-level': 'debug', ...flags };
     const args = Object.entries(all).map(([name, value]) => `--${name}=${value}`);
-    const child = spawn(process.execPath, ['--no-warnings', MAIN, 'start', ...args], {
+    const [program = '', ...command] = [...within, process.execPath, '--no-warnings', MAIN, 'start', ...args];
+    const child = spawn(program, command, {
       cwd: world.directory,
       env: { ...world.hostEnv, ...world.settingsEnv, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
