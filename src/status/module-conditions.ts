@@ -1,6 +1,7 @@
 import type { ModuleFacts } from './module-facts.ts';
 
-export type ConditionType = 'Enabled' | 'Ready' | 'Progressing' | 'Drifted' | 'Stalled';
+export const CONDITION_TYPES = ['Enabled', 'Ready', 'Progressing', 'Drifted', 'Stalled'] as const;
+export type ConditionType = (typeof CONDITION_TYPES)[number];
 
 /** What is true of a module, in the form Kubernetes uses everywhere. */
 export interface Condition {

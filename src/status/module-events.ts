@@ -9,7 +9,9 @@ export type EventReason =
   | 'Failed'
   | 'HookFailed'
   | 'Drifted'
-  | 'DriftEnded';
+  | 'DriftEnded'
+  | 'DeletionHeld'
+  | 'FinalizerReleased';
 
 /** Something that happened to a module and that a user should notice. */
 export interface ModuleEvent {

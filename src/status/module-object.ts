@@ -8,6 +8,11 @@ export const NAMESPACE_LABEL = `${MODULE_GROUP}/operator-namespace`;
 /** What a user asks to be done with a module. */
 export const OPERATION_ANNOTATION = `${MODULE_GROUP}/operation`;
 
+/** Keeps the object of a module until the module's HTTP hook has finalized it. */
+export const HOOK_FINALIZER = `${MODULE_GROUP}/finalize-hook`;
+/** What `module.yaml` said about the HTTP hook when the module was run last, for when the module's directory is gone. */
+export const HOOK_ANNOTATION = `${MODULE_GROUP}/hook`;
+
 const OPERATIONS = ['reconcile', 'force-reconcile', 'abort'] as const;
 export type ModuleOperation = (typeof OPERATIONS)[number];
 
@@ -27,6 +32,14 @@ export interface ModuleObject {
   readonly isDeleting: boolean;
   /** As it is in the cluster, fields of others included. */
   readonly status: unknown;
+}
+
+/** What says that an object belongs to the operator in a namespace with a ConfigMap. */
+export function ownerMarks(namespace: string, operator: string) {
+  return {
+    labels: { 'app.kubernetes.io/managed-by': 'addon-operator', [NAMESPACE_LABEL]: namespace },
+    annotations: { [OPERATOR_ANNOTATION]: operator },
+  };
 }
 
 /** Reads what the API server sent. */

@@ -5,12 +5,13 @@ import type { Clock } from '../lib/clock.ts';
 import { messageOf } from '../lib/errors.ts';
 import { isObject } from '../lib/json.ts';
 import type { Logger } from '../lib/log.ts';
+import { resultOrAbort } from '../lib/result-or-abort.ts';
 import { EventRecorder } from './event-recorder.ts';
 import { installModuleCrd } from './install-module-crd.ts';
 import { MODULE_API_VERSION, MODULES } from './module-crd.ts';
-import { eventsBetween } from './module-events.ts';
+import { eventsBetween, type ModuleEvent } from './module-events.ts';
 import type { ModuleFacts } from './module-facts.ts';
-import { type ModuleObject, NAMESPACE_LABEL, OPERATOR_ANNOTATION } from './module-object.ts';
+import { HOOK_FINALIZER, type ModuleObject, OPERATOR_ANNOTATION, ownerMarks } from './module-object.ts';
 import { ModuleObjectStore, type ModuleObjectsView } from './module-object-store.ts';
 import { moduleStatus } from './module-status.ts';
 import { statusChange } from './status-change.ts';
@@ -50,6 +51,9 @@ export class ModuleObjects {
   readonly #operator: string;
   readonly #writtenAtMs = new Map<string, number>();
   readonly #foreign = new Set<string>();
+  readonly #heldUids = new Set<string>();
+  readonly #known = Promise.withResolvers<void>();
+  #isKept = false;
   #wake = new AbortController();
   #isTold = false;
 
@@ -63,6 +67,21 @@ export class ModuleObjects {
   /** What is in the cluster; empty until `run` has read it. */
   get objects(): ModuleObjectsView {
     return this.#store;
+  }
+
+  /**
+   * Whether there are objects in the cluster, and they are kept up to date; false while the cluster refuses that.
+   * Resolves when that is known, soon after the start. @throws `signal.reason` on abort
+   */
+  async isKept(signal: AbortSignal): Promise<boolean> {
+    await resultOrAbort(this.#known.promise, signal);
+    return this.#isKept;
+  }
+
+  /** Writes an Event about a module that has an object. @throws `signal.reason` on abort, nothing else */
+  async record(module: string, event: ModuleEvent, signal: AbortSignal): Promise<void> {
+    const object = this.#store.get(module);
+    if (object !== undefined) await this.#recorder.record(object, event, signal);
   }
 
   /** Something may be different now. Costs nothing; returns at once. */
@@ -80,6 +99,7 @@ export class ModuleObjects {
         const isNew = await installModuleCrd(this.#options.kube, signal);
         if (!isWatching) await this.#watch(isNew, signal);
         isWatching = true;
+        this.#setKept(true);
         for (;;) {
           await this.#sync(signal);
           this.#isTold = false;
@@ -87,6 +107,7 @@ export class ModuleObjects {
         }
       } catch (error) {
         signal.throwIfAborted();
+        if (isRefusal(error)) this.#setKept(false);
         const pauseMs = isRefusal(error) ? PAUSE_MS : LOOK_MS;
         this.#tell(error, pauseMs);
         await clock.sleep(pauseMs, signal);
@@ -134,6 +155,7 @@ export class ModuleObjects {
     try {
       const object = await this.#ownObject(module, signal);
       if (object === undefined) return;
+      if (facts.explanation.isEnabled) await this.#tellIfHeld(object, signal);
       const nowMs = clock.now();
       const { generation, status: before } = object;
       // Until the first discovery of a new daemon the old word stands: nothing has become different.
@@ -167,8 +189,7 @@ export class ModuleObjects {
   async #ownObject(module: string, signal: AbortSignal): Promise<ModuleObject | undefined> {
     const object = this.#store.get(module);
     const { namespace, log } = this.#options;
-    const labels = { 'app.kubernetes.io/managed-by': 'addon-operator', [NAMESPACE_LABEL]: namespace };
-    const marks = { labels, annotations: { [OPERATOR_ANNOTATION]: this.#operator } };
+    const marks = ownerMarks(namespace, this.#operator);
     if (object === undefined) {
       const metadata = { name: module, ...marks };
       const body = { apiVersion: MODULE_API_VERSION, kind: MODULES.kind, metadata };
@@ -204,6 +225,21 @@ export class ModuleObjects {
       );
     this.#foreign.add(module);
     return undefined;
+  }
+
+  /** Whoever deletes the object of an enabled module should learn why it does not go. */
+  async #tellIfHeld(object: ModuleObject, signal: AbortSignal): Promise<void> {
+    if (!object.isDeleting || !object.finalizers.includes(HOOK_FINALIZER)) return;
+    if (this.#heldUids.has(object.uid)) return;
+    this.#heldUids.add(object.uid);
+    const message =
+      'The object goes when the module is disabled and its HTTP hook has finalized it; the module stays enabled until then';
+    await this.#recorder.record(object, { type: 'Warning', reason: 'DeletionHeld', message }, signal);
+  }
+
+  #setKept(isKept: boolean): void {
+    this.#isKept = isKept;
+    this.#known.resolve();
   }
 
   async #remove({ name, uid, isDeleting }: ModuleObject, signal: AbortSignal): Promise<void> {

@@ -2,7 +2,7 @@ import { canonicalJson, isObject } from '../lib/json.ts';
 import type { ModuleStatusFields } from './module-status.ts';
 
 /** Every field the operator writes; whatever else is in a status belongs to others. */
-const FIELDS = [
+export const STATUS_FIELDS = [
   'observedGeneration',
   'operator',
   'phase',
@@ -27,7 +27,7 @@ const CHATTER: ReadonlySet<string> = new Set(['hookRuns', 'lastRun', 'lastReconc
  */
 export function statusChange(wanted: ModuleStatusFields, current: unknown): 'none' | 'chatter' | 'substance' {
   const before = isObject(current) ? current : {};
-  const changed = FIELDS.filter((field) =>
+  const changed = STATUS_FIELDS.filter((field) =>
     field === 'conditions'
       ? areConditionsChanged(wanted.conditions, before['conditions'])
       : textOf(wanted[field]) !== textOf(before[field]),

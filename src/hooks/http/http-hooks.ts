@@ -5,6 +5,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { errorText } from '../../lib/error-text.ts';
 import { type ErrorFacts, messageOf, OperatorError } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/log.ts';
+import { resultOrAbort } from '../../lib/result-or-abort.ts';
 import { type Hook, moduleNameOf, title } from '../hook.ts';
 import type { RawOutputs } from '../run-files.ts';
 import type { HookRunInputs, HookRunResult, HookRuns } from '../run-hook.ts';
@@ -126,7 +127,7 @@ export class HttpHooks implements HookRuns {
       );
     return withDeadline({ clock, limitMs, error }, signal, async (signal) => {
       try {
-        const credentials = await untilAborted(readCredentials(endpoint, secrets), signal);
+        const credentials = await resultOrAbort(readCredentials(endpoint, secrets), signal);
         const headers = {
           'idempotency-key': inputs.idempotencyKey,
           'user-agent': `addon-operator/${version}`,
@@ -189,17 +190,4 @@ function connectionText(error: unknown): string {
 /** Whether a connection was refused because nobody we trust has signed the certificate of the server. */
 export function isUntrusted(error: unknown): boolean {
   return error instanceof Error && 'code' in error && UNTRUSTED.has(error.code);
-}
-
-/** Passes on what comes first, the result or the abort; the work itself goes on. */
-async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  const aborted = Promise.withResolvers<never>();
-  const onAbort = (): void => aborted.reject(signal.reason);
-  if (signal.aborted) onAbort();
-  signal.addEventListener('abort', onAbort, { once: true });
-  try {
-    return await Promise.race([work, aborted.promise]);
-  } finally {
-    signal.removeEventListener('abort', onAbort);
-  }
 }

@@ -1,0 +1,96 @@
+import type { KubeObject } from '../kube/kube-object.ts';
+import { canonicalJson, isObject } from '../lib/json.ts';
+import { CONDITION_TYPES } from './module-conditions.ts';
+import { STATUS_FIELDS } from './status-change.ts';
+
+/** Who fields are written as that the HTTP hook of a module reports. */
+export const HOOK_FIELD_MANAGER = 'addon-operator-module-hook';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const OPERATORS_FIELDS: ReadonlySet<string> = new Set(STATUS_FIELDS);
+const OPERATORS_CONDITIONS: ReadonlySet<unknown> = new Set(CONDITION_TYPES);
+
+/**
+ * What is to be applied, as {@link HOOK_FIELD_MANAGER}, so that the status becomes the one the hook gave back: what it
+ * changed, and what it keeps of what it reported before; what it left out of that goes. Fields and conditions of the operator
+ * stay the operator's, and those of others that the hook did not change stay theirs.
+ *
+ * @param sent the Module object as the hook saw it, with its managed fields
+ * @returns undefined when there is nothing to write
+ */
+export function hookStatus(sent: KubeObject, returned: Fields): Fields | undefined {
+  const before = isObject(sent['status']) ? sent['status'] : {};
+  const owned = ownedFields(sent.metadata['managedFields']);
+  const [fields, areFieldsNew] = chosen(
+    entriesOf(returned),
+    new Map(entriesOf(before)),
+    ownedKeys(owned, 'f:'),
+  );
+  const [conditions, areConditionsNew] = chosen(
+    conditionsIn(returned),
+    new Map(conditionsIn(before)),
+    ownedConditions(owned),
+  );
+  if (!areFieldsNew && !areConditionsNew) return undefined;
+  return {
+    ...Object.fromEntries(fields),
+    ...(conditions.length > 0 && { conditions: conditions.map(([, condition]) => condition) }),
+  };
+}
+
+type Entry = readonly [string, unknown];
+
+/** Those that are ours or new, and whether that is different from what there is. */
+function chosen(
+  returned: readonly Entry[],
+  before: ReadonlyMap<string, unknown>,
+  owned: ReadonlySet<string>,
+): readonly [readonly Entry[], boolean] {
+  const isChanged = ([key, value]: Entry): boolean =>
+    !before.has(key) || canonicalJson(before.get(key)) !== canonicalJson(value);
+  const keys = new Set(returned.map(([key]) => key));
+  const isAnyGone = [...owned].some((key) => before.has(key) && !keys.has(key));
+  return [
+    returned.filter((entry) => owned.has(entry[0]) || isChanged(entry)),
+    isAnyGone || returned.some(isChanged),
+  ];
+}
+
+function entriesOf(status: Fields): readonly Entry[] {
+  return Object.entries(status).filter(([key]) => !OPERATORS_FIELDS.has(key));
+}
+
+/** By type. */
+function conditionsIn({ conditions }: Fields): readonly Entry[] {
+  const list: readonly unknown[] = Array.isArray(conditions) ? conditions : [];
+  return list
+    .filter(isObject)
+    .filter(({ type }) => !OPERATORS_CONDITIONS.has(type))
+    .map((condition) => [String(condition['type']), condition]);
+}
+
+/** What the status owes to the hook, as the API server keeps account of it. */
+function ownedFields(managedFields: unknown): Fields {
+  const list: readonly unknown[] = Array.isArray(managedFields) ? managedFields : [];
+  const own = list
+    .filter(isObject)
+    .find(({ manager, operation }) => manager === HOOK_FIELD_MANAGER && operation === 'Apply');
+  const fields = own?.['fieldsV1'];
+  const status = isObject(fields) ? fields['f:status'] : undefined;
+  return isObject(status) ? status : {};
+}
+
+function ownedKeys(owned: Fields, prefix: string): ReadonlySet<string> {
+  const keys = Object.keys(owned).filter((key) => key.startsWith(prefix));
+  return new Set(keys.map((key) => key.slice(prefix.length)).filter((key) => !OPERATORS_FIELDS.has(key)));
+}
+
+function ownedConditions(owned: Fields): ReadonlySet<string> {
+  const conditions = isObject(owned['f:conditions']) ? owned['f:conditions'] : {};
+  const types = [...ownedKeys(conditions, 'k:')].map((key) => {
+    const item: unknown = JSON.parse(key);
+    return isObject(item) ? String(item['type']) : '';
+  });
+  return new Set(types);
+}

@@ -1,0 +1,207 @@
+import { hasStatus, KubeApiError, type KubeClient } from '../kube/kube-client.ts';
+import { type KubeObject, resourcePath } from '../kube/kube-object.ts';
+import { requestIfPresent } from '../kube/request-if-present.ts';
+import { messageOf } from '../lib/errors.ts';
+import { isObject } from '../lib/json.ts';
+import type { Logger } from '../lib/log.ts';
+import { HOOK_FIELD_MANAGER, hookStatus } from './hook-status.ts';
+import { MODULE_API_VERSION, MODULES } from './module-crd.ts';
+import { HOOK_ANNOTATION, HOOK_FINALIZER, ownerMarks, readModuleObject } from './module-object.ts';
+
+export interface HookedModulesOptions {
+  readonly kube: Pick<KubeClient, 'request'>;
+  readonly log: Logger;
+  /** Where the operator is, and its `<namespace>/<ConfigMap>`. */
+  readonly namespace: string;
+  readonly operator: string;
+  /** Whether Modules are kept in the cluster. */
+  readonly isKept: (signal: AbortSignal) => Promise<boolean>;
+  /** What the status of a module would be, for one without an object. */
+  readonly statusOf: (module: string) => unknown;
+}
+
+const FIELD_MANAGER = 'addon-operator';
+/** Others write the same object, above all its status. */
+const CONFLICT_TRIES = 10;
+
+/**
+ * Modules in the cluster as HTTP hooks need them: read with their status, given what the hook reports, and held by a
+ * finalizer. Where Modules are not kept, a hook sees one that is made up, and nothing is written.
+ */
+export class HookedModules {
+  readonly #options: HookedModulesOptions;
+  #isWarned = false;
+
+  constructor(options: HookedModulesOptions) {
+    this.#options = options;
+  }
+
+  /** The object of a module, made when it is missing. @throws whatever the client throws */
+  async read(module: string, signal: AbortSignal): Promise<KubeObject> {
+    const object = await this.#own(module, signal);
+    if (object !== undefined) return object;
+    const status = this.#options.statusOf(module);
+    return { apiVersion: MODULE_API_VERSION, kind: MODULES.kind, metadata: { name: module }, status };
+  }
+
+  /**
+   * Writes what a hook wants to have in the status, see {@link hookStatus}.
+   *
+   * @param sent what {@link read} gave
+   * @throws KubeApiError when the API server refuses it
+   */
+  async report(
+    sent: KubeObject,
+    returned: Readonly<Record<string, unknown>>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const status = hookStatus(sent, returned);
+    const { name, uid } = sent.metadata;
+    if (status === undefined) return;
+    if (uid === undefined) {
+      this.#options.log.debug(
+        { module: name },
+        'What the HTTP hook reports is dropped: there is no Module object',
+      );
+      return;
+    }
+    await this.#options.kube.request(
+      {
+        method: 'PATCH',
+        path: resourcePath(MODULES, undefined, name, 'status'),
+        query: { fieldManager: HOOK_FIELD_MANAGER, force: 'true' },
+        contentType: 'application/apply-patch+yaml',
+        body: { apiVersion: MODULE_API_VERSION, kind: MODULES.kind, metadata: { name, uid }, status },
+      },
+      signal,
+    );
+  }
+
+  /**
+   * Makes the object stay until {@link release}, and notes the hook on it. What the cluster refuses is told of once: the
+   * module is finalized all the same, only its object may go before.
+   *
+   * @param definition of the hook, as JSON
+   */
+  async hold(module: string, definition: string, signal: AbortSignal): Promise<void> {
+    const why = await this.#tryToHold(module, definition, signal);
+    if (why === undefined) return;
+    const level = this.#isWarned ? 'debug' : 'warn';
+    this.#isWarned = true;
+    this.#options.log[level](
+      { module, reason: why },
+      'Module object gets no finalizer; the HTTP hook finalizes the module all the same before it is deleted',
+    );
+  }
+
+  /** What was noted of the hook when the object was held; undefined for one that is not held. */
+  async heldBy(module: string, signal: AbortSignal): Promise<string | undefined> {
+    if (!(await this.#options.isKept(signal))) return undefined;
+    const object = await this.#get(module, signal);
+    if (object === undefined) return undefined;
+    const { finalizers, annotations, operator } = readModuleObject(object);
+    const isOwn = operator === undefined || operator === this.#options.operator;
+    if (!finalizers.includes(HOOK_FINALIZER) || !isOwn) return undefined;
+    return annotations[HOOK_ANNOTATION] ?? '';
+  }
+
+  /** The object may go. @throws whatever the client throws */
+  async release(module: string, signal: AbortSignal): Promise<void> {
+    if ((await this.heldBy(module, signal)) === undefined) return;
+    await this.#patchMetadata(
+      module,
+      ({ finalizers }) => ({
+        finalizers: finalizers.filter((name) => name !== HOOK_FINALIZER),
+        annotations: { [HOOK_ANNOTATION]: null },
+      }),
+      signal,
+    );
+  }
+
+  async #tryToHold(module: string, definition: string, signal: AbortSignal): Promise<string | undefined> {
+    try {
+      const object = await this.#own(module, signal);
+      if (object === undefined) return 'Module objects are not kept, or this one belongs to another operator';
+      const { finalizers, annotations } = readModuleObject(object);
+      if (finalizers.includes(HOOK_FINALIZER) && annotations[HOOK_ANNOTATION] === definition)
+        return undefined;
+      await this.#patchMetadata(
+        module,
+        ({ finalizers }) => ({
+          finalizers: [...new Set([...finalizers, HOOK_FINALIZER])],
+          annotations: { [HOOK_ANNOTATION]: definition },
+        }),
+        signal,
+      );
+      return undefined;
+    } catch (error) {
+      if (!(error instanceof KubeApiError) || ![403, 404, 422].includes(error.status)) throw error;
+      return messageOf(error);
+    }
+  }
+
+  /** The object, if it is this operator's; made when it is missing. */
+  async #own(module: string, signal: AbortSignal): Promise<KubeObject | undefined> {
+    const { kube, namespace, operator, isKept } = this.#options;
+    if (!(await isKept(signal))) return undefined;
+    const object = await this.#get(module, signal);
+    if (object !== undefined) {
+      const owner = readModuleObject(object).operator;
+      return owner === undefined || owner === operator ? object : undefined;
+    }
+    const metadata = { name: module, ...ownerMarks(namespace, operator) };
+    const body = { apiVersion: MODULE_API_VERSION, kind: MODULES.kind, metadata };
+    const query = { fieldManager: FIELD_MANAGER };
+    try {
+      return asObject(
+        await kube.request({ method: 'POST', path: resourcePath(MODULES), query, body }, signal),
+        module,
+      );
+    } catch (error) {
+      // The one that mirrors all modules was faster.
+      if (hasStatus(error, 409)) return await this.#get(module, signal);
+      throw error;
+    }
+  }
+
+  async #get(module: string, signal: AbortSignal): Promise<KubeObject | undefined> {
+    const path = resourcePath(MODULES, undefined, module);
+    const answer = await requestIfPresent(this.#options.kube, { method: 'GET', path }, signal);
+    return answer === undefined ? undefined : asObject(answer, module);
+  }
+
+  /** A list of finalizers is replaced as a whole: nothing of others may be lost. */
+  async #patchMetadata(
+    module: string,
+    change: (object: ReturnType<typeof readModuleObject>) => Readonly<Record<string, unknown>>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    for (let tries = 1; ; tries += 1) {
+      const object = await this.#get(module, signal);
+      if (object === undefined) return;
+      const read = readModuleObject(object);
+      const { resourceVersion } = read;
+      try {
+        await this.#options.kube.request(
+          {
+            method: 'PATCH',
+            path: resourcePath(MODULES, undefined, module),
+            query: { fieldManager: FIELD_MANAGER },
+            contentType: 'application/merge-patch+json',
+            body: { metadata: { resourceVersion, ...change(read) } },
+          },
+          signal,
+        );
+        return;
+      } catch (error) {
+        if (!hasStatus(error, 409) || tries === CONFLICT_TRIES) throw error;
+      }
+    }
+  }
+}
+
+function asObject(answer: unknown, name: string): KubeObject {
+  const object = isObject(answer) ? answer : {};
+  const metadata = isObject(object['metadata']) ? object['metadata'] : {};
+  return { ...object, metadata: { name, ...metadata } };
+}
