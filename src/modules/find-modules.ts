@@ -17,7 +17,8 @@ import type { SectionSchemas } from '../values/schemas/section-schemas.ts';
 import type { StaticValues } from '../values/values-store.ts';
 import { isMissingFile } from './missing-file.ts';
 import type { Module } from './module.ts';
-import { loadModule } from './module-files.ts';
+import { loadModule, refusedModule } from './module-files.ts';
+import type { ModuleGate } from './module-gate.ts';
 import { parseDirectoryName } from './module-name.ts';
 import { inRunOrder } from './run-order.ts';
 import { readSchemas } from './schema-files.ts';
@@ -32,6 +33,8 @@ export interface FindModulesOptions {
   readonly isStrict: boolean;
   /** Where the schemas of the section `global` lie, in `openapi/`. */
   readonly globalHooksDir?: string;
+  /** Without it all modules may be used. */
+  readonly gate?: ModuleGate | undefined;
   readonly log: Logger;
 }
 
@@ -56,6 +59,7 @@ export interface FoundModules {
 export async function findModules(options: FindModulesOptions): Promise<FoundModules> {
   const { log } = options;
   if (options.dirs.length === 0) log.warn({}, 'no modules directory is set: there are no modules');
+  options.gate?.begin();
   const modules = new Map<ModuleName, Module>();
   const commonFlags = new Map<ModuleKey, boolean>();
   const commonFlagFiles = new Map<ModuleKey, string>();
@@ -67,17 +71,18 @@ export async function findModules(options: FindModulesOptions): Promise<FoundMod
       commonFlags.set(key, flag);
       commonFlagFiles.set(key, common.path);
     }
-    for (const module of await modulesIn(dir, common, options)) {
-      const first = modules.get(module.name);
-      if (first === undefined) modules.set(module.name, module);
-      else warnAboutDuplicate(module, first, log);
+    for (const place of await placesIn(dir, options)) {
+      const first = modules.get(place.name);
+      if (first !== undefined) warnAboutDuplicate(place, first, log);
+      else modules.set(place.name, await load(place, common, options));
     }
   }
   const sorted = inRunOrder([...modules.values()]);
   const sections = new Map(sorted.map(({ name, staticValues }) => [name, staticValues]));
   const check = new SchemaCheck();
   const schemas = new Map<ValuesOwner, SectionSchemas>();
-  for (const { name, path } of sorted) schemas.set(name, await readSchemas(path, check, log));
+  for (const { name, path, refusal } of sorted)
+    if (refusal === undefined) schemas.set(name, await readSchemas(path, check, log));
   if (options.globalHooksDir !== undefined)
     schemas.set(GLOBAL_SECTION, await readSchemas(resolve(options.globalHooksDir), check, log));
   return {
@@ -114,18 +119,35 @@ function* flagsOf(common: ValuesFile): Generator<readonly [ModuleKey, boolean]> 
   }
 }
 
-async function modulesIn(dir: string, common: ValuesFile, options: FindModulesOptions): Promise<Module[]> {
-  const { defaultOrder, isStrict, log } = options;
+type Place = Pick<Module, 'name' | 'order' | 'path'>;
+
+async function placesIn(dir: string, { defaultOrder, log }: FindModulesOptions): Promise<readonly Place[]> {
   const entries = await readdir(dir, { withFileTypes: true });
-  const modules: Module[] = [];
+  const places: Place[] = [];
   for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
     if (entry.name.startsWith('.') || entry.name === VALUES_FILE) continue;
     const path = await moduleDirectory(dir, entry, log);
     if (path === undefined) continue;
     const { name, order = defaultOrder } = parseName(entry.name, dir);
-    modules.push(await loadModule({ name, order, path }, common, isStrict, log));
+    places.push({ name, order, path });
   }
-  return modules;
+  return places;
+}
+
+async function load(
+  place: Place,
+  common: ValuesFile,
+  { gate, isStrict, log }: FindModulesOptions,
+): Promise<Module> {
+  if (gate === undefined) return loadModule(place, common, isStrict, log);
+  const { path: source } = place;
+  const admission = await gate.admit(place.name, source);
+  switch (admission.type) {
+    case 'refused':
+      return refusedModule(place, common, admission.reason);
+    case 'admitted':
+      return { ...(await loadModule({ ...place, path: admission.path }, common, isStrict, log)), source };
+  }
 }
 
 /** The real path of a module; undefined, with a warning, for everything that is no directory. */
@@ -159,7 +181,7 @@ function parseName(directoryName: string, dir: string): ReturnType<typeof parseD
   }
 }
 
-function warnAboutDuplicate(module: Module, first: Module, log: Logger): void {
+function warnAboutDuplicate(module: Place, first: Place, log: Logger): void {
   log.warn(
     { module: module.name, path: module.path, registered: first.path },
     'module is not registered, because it has a duplicate',

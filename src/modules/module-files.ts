@@ -8,6 +8,7 @@ import { keyOfName } from '../values/module-key.ts';
 import { readChartVersion, readManifest } from './manifest-file.ts';
 import { isMissingFile } from './missing-file.ts';
 import type { ChartKind, Module } from './module.ts';
+import { NO_MANIFEST } from './module-manifest.ts';
 import { flagOfFile, readValuesFile, sectionOfFile, type ValuesFile } from './values-file.ts';
 
 /**
@@ -38,6 +39,28 @@ export async function loadModule(
     staticValues: mergeValues(sectionOfFile(common, key), sectionOfFile(own, key)),
     manifest,
     version: manifest.version ?? (await readChartVersion(path)),
+  };
+}
+
+/** A module of which only its place is known, and what the common values.yaml beside it says. */
+export function refusedModule(
+  { name, order, path }: Pick<Module, 'name' | 'order' | 'path'>,
+  common: ValuesFile,
+  refusal: string,
+): Module {
+  const key = keyOfName(name);
+  return {
+    name,
+    key,
+    order,
+    path,
+    refusal,
+    chart: 'none',
+    enabledScript: undefined,
+    ownFlag: undefined,
+    staticValues: sectionOfFile(common, key),
+    manifest: NO_MANIFEST,
+    version: undefined,
   };
 }
 

@@ -14,8 +14,12 @@ export interface Module {
   readonly key: ModuleKey;
   /** Position in the run order: the number of the directory name, or the default order. */
   readonly order: number;
-  /** Absolute path of the directory; for a symbolic link the path it leads to. */
+  /** Absolute path of the directory that it runs from; for a symbolic link the path it leads to. */
   readonly path: string;
+  /** Absolute path of the directory it was copied from; absent when it runs from where it lies. */
+  readonly source?: string;
+  /** Why it may not be run: then nothing was read from its directory. Absent when it may. */
+  readonly refusal?: string;
   readonly chart: ChartKind;
   /** Absolute path of the executable enabled script; undefined when there is none or it is not executable. */
   readonly enabledScript: string | undefined;

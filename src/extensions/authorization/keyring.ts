@@ -1,0 +1,101 @@
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { messageOf } from '../../lib/errors.ts';
+import { refused } from './module-content.ts';
+import { parsePublicKey, type SshPublicKey } from './ssh-public-key.ts';
+import { NAMESPACE } from './ssh-signature.ts';
+
+/** A public key that modules may be signed with. */
+export interface TrustedKey {
+  readonly publicKey: SshPublicKey;
+  /** Whose key it is, as the file says; for messages. */
+  readonly owner: string;
+  /** Milliseconds since the epoch; undefined: no limit. */
+  readonly validAfterMs: number | undefined;
+  readonly validBeforeMs: number | undefined;
+}
+
+/**
+ * The trusted keys in a file, or in all files of a directory whose names do not begin with a dot.
+ *
+ * @throws OperatorError MODULE_UNAUTHORIZED when they cannot be read, or there is no key: nothing is authorized then
+ */
+export async function readKeyring(path: string): Promise<readonly TrustedKey[]> {
+  const keys: TrustedKey[] = [];
+  try {
+    for (const file of await keyFiles(path)) keys.push(...parseKeyFile(await readFile(file, 'utf8'), file));
+  } catch (cause) {
+    throw refused(`the trusted keys cannot be read: ${messageOf(cause)}`, cause);
+  }
+  if (keys.length === 0) throw refused(`there is no trusted key in ${path}`);
+  return keys;
+}
+
+async function keyFiles(path: string): Promise<readonly string[]> {
+  if (!(await stat(path)).isDirectory()) return [path];
+  const names = (await readdir(path)).filter((name) => !name.startsWith('.'));
+  const files: string[] = [];
+  for (const file of names.toSorted().map((name) => join(path, name)))
+    if ((await stat(file)).isFile()) files.push(file);
+  return files;
+}
+
+const LINE =
+  /^(?:(?<owner>"[^"]*"|[^"\s]+)\s+)?(?:(?<options>[a-z-]+(?:="[^"]*")?(?:,[a-z-]+(?:="[^"]*")?)*)\s+)?(?<type>(?:sk-)?(?:ssh|ecdsa)-[a-z0-9@.-]+)\s+(?<blob>[A-Za-z0-9+/]+={0,2})(?:\s+(?<comment>.*))?$/u;
+const OPTION = /(?<name>[a-z-]+)(?:="(?<value>[^"]*)")?/gu;
+
+/**
+ * Reads the form of OpenSSH's `allowed_signers`, or of `.pub` files. Left out are keys for other namespaces, authorities
+ * of certificates, and kinds of keys that cannot sign modules.
+ *
+ * @throws Error naming file and line of what cannot be understood
+ */
+export function parseKeyFile(text: string, file: string): readonly TrustedKey[] {
+  return text.split('\n').flatMap((raw, index): readonly TrustedKey[] => {
+    const line = raw.trim();
+    if (line === '' || line.startsWith('#')) return [];
+    try {
+      return parseLine(line);
+    } catch (cause) {
+      throw new Error(`${file} line ${index + 1}: ${messageOf(cause)}`, { cause });
+    }
+  });
+}
+
+function parseLine(line: string): readonly TrustedKey[] {
+  const groups = LINE.exec(line)?.groups;
+  if (groups === undefined) throw new Error('expected a public key as in allowed_signers or a .pub file');
+  const { owner, comment = '', options = '', type = '', blob = '' } = groups;
+  const found = [...options.matchAll(OPTION)].map((match) => match.groups ?? {});
+  const valueOf = (name: string): string | undefined =>
+    found.find((option) => option['name'] === name)?.['value'];
+  for (const { name = '' } of found)
+    if (!OPTIONS.includes(name))
+      throw new Error(`unknown option ${name}, there are ${OPTIONS.join(', ')} (options come behind a name)`);
+  const namespaces = valueOf('namespaces')?.split(',') ?? [NAMESPACE];
+  const isForUs = namespaces.includes(NAMESPACE) && !found.some(({ name }) => name === 'cert-authority');
+  if (!isForUs || type.startsWith('sk-')) return [];
+  return [
+    {
+      publicKey: parsePublicKey(Buffer.from(blob, 'base64')),
+      owner: owner?.replaceAll('"', '') ?? comment,
+      validAfterMs: timeOf(valueOf('valid-after')),
+      validBeforeMs: timeOf(valueOf('valid-before')),
+    },
+  ];
+}
+
+const OPTIONS = ['namespaces', 'valid-after', 'valid-before', 'cert-authority'];
+const TIME =
+  /^(?<year>\d{4})(?<month>\d\d)(?<day>\d\d)(?:(?<hour>\d\d)(?<minute>\d\d)(?<second>\d\d)?)?(?<utc>Z)?$/u;
+
+/** `YYYYMMDD`, with `HHMM` or `HHMMSS` behind it if wanted; in the zone of the process unless `Z` ends it. */
+function timeOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const groups = TIME.exec(text)?.groups;
+  if (groups === undefined) throw new Error(`${text} is no time, write YYYYMMDDHHMMZ`);
+  const { year, month, day, hour = '00', minute = '00', second = '00', utc = '' } = groups;
+  const ms = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}${utc}`);
+  if (Number.isNaN(ms)) throw new Error(`${text} is no time`);
+  return ms;
+}

@@ -1,0 +1,39 @@
+import { readFile } from 'node:fs/promises';
+import { messageOf } from '../../lib/errors.ts';
+import { isObject, parseJson } from '../../lib/json.ts';
+
+const VERSION = 1;
+const DIGEST = /^sha256:[0-9a-f]{64}$/u;
+
+/** Content digests of modules by name. */
+export type Lock = ReadonlyMap<string, string>;
+
+/** @throws Error saying what is wrong with the file */
+export async function readLockFile(path: string): Promise<Lock> {
+  const text = await readFile(path, 'utf8');
+  try {
+    return parseLock(text);
+  } catch (cause) {
+    throw new Error(`${path}: ${messageOf(cause)}`, { cause });
+  }
+}
+
+/** @throws Error saying what is wrong with the text */
+export function parseLock(text: string): Lock {
+  const file: unknown = parseJson(text);
+  if (!isObject(file)) throw new Error('expected a JSON object');
+  const { version, modules } = file;
+  if (version !== VERSION) throw new Error(`expected "version": ${VERSION}`);
+  if (!isObject(modules)) throw new Error('expected "modules", an object with a digest for each module');
+  const entries = Object.entries(modules).map(([name, digest]): readonly [string, string] => {
+    if (typeof digest === 'string' && DIGEST.test(digest)) return [name, digest];
+    throw new Error(`modules.${name}: expected sha256: and 64 hex digits`);
+  });
+  return new Map(entries);
+}
+
+/** The text of a lock file, one line for each module. */
+export function lockText(lock: Lock): string {
+  const modules = Object.fromEntries([...lock].toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  return `${JSON.stringify({ version: VERSION, modules }, undefined, 2)}\n`;
+}

@@ -1,0 +1,121 @@
+import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { hasCode, messageOf, OperatorError } from '../../lib/errors.ts';
+import type { ModuleGate } from '../../modules/module-gate.ts';
+import type { AuthorizationPolicy, Candidate } from './authorization-policy.ts';
+import { contentDigest } from './content-manifest.ts';
+import { readContent, refused } from './module-content.ts';
+import { readCandidate } from './read-candidate.ts';
+
+export interface ModuleAuthorizationOptions {
+  readonly policy: AuthorizationPolicy;
+  /** An empty directory of ours, for copies of modules. */
+  readonly directory: string;
+  readonly signal: AbortSignal;
+}
+
+const INCOMING = 'incoming-';
+
+/**
+ * Lets modules run that a policy authorizes, and only as the copies that were checked. Equal contents have equal copies:
+ * where nothing has changed, a module keeps its path.
+ */
+export class ModuleAuthorization implements ModuleGate {
+  readonly #options: ModuleAuthorizationOptions;
+  /** By path of the copy. */
+  readonly #copies = new Map<string, Candidate>();
+  #admitted = new Set<string>();
+  #settled: ReadonlySet<string> = new Set();
+
+  constructor(options: ModuleAuthorizationOptions) {
+    this.#options = options;
+  }
+
+  begin(): void {
+    this.#admitted = new Set();
+  }
+
+  /** What was admitted is what runs from now on. Of the copies before, those of the last time stay: they may still be at work. */
+  async settle(): Promise<void> {
+    const kept = new Set([...this.#admitted, ...this.#settled]);
+    this.#settled = this.#admitted;
+    for (const path of this.#copies.keys()) {
+      if (kept.has(path)) continue;
+      this.#copies.delete(path);
+      await rm(dirname(path), { recursive: true, force: true });
+    }
+  }
+
+  async admit(name: string, source: string): ReturnType<ModuleGate['admit']> {
+    const { directory, policy, signal } = this.#options;
+    const incoming = await this.#makeDirectory();
+    try {
+      const copyTo = join(incoming, basename(source));
+      await mkdir(copyTo, { mode: 0o700 });
+      const candidate = await readCandidate(name, source, { copyTo }, signal);
+      await policy.check(candidate, signal);
+      const place = join(directory, candidate.digest.replace(':', '-'));
+      const path = join(place, basename(source));
+      if (!(await isAsIn(path, candidate, signal))) {
+        await rm(place, { recursive: true, force: true });
+        await rename(incoming, place);
+      }
+      this.#copies.set(path, candidate);
+      this.#admitted.add(path);
+      return { type: 'admitted', path };
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!hasCode(error, 'MODULE_UNAUTHORIZED')) throw this.#cannotStage(error);
+      return { type: 'refused', reason: error.message };
+    } finally {
+      await rm(incoming, { recursive: true, force: true });
+    }
+  }
+
+  /**
+   * Whether a module may be run still, by what the policy says now, and is what was admitted.
+   *
+   * @param path of the copy
+   * @throws OperatorError MODULE_UNAUTHORIZED, permanent; `signal.reason`
+   */
+  async verify(module: string, path: string, signal: AbortSignal): Promise<void> {
+    try {
+      const candidate = this.#copies.get(path);
+      if (candidate === undefined) throw refused(`${path} is no copy that was checked`);
+      if (!(await isAsIn(path, candidate, signal)))
+        throw refused(`its copy ${path} was changed after it was checked`);
+      await this.#options.policy.check(candidate, signal);
+    } catch (cause) {
+      signal.throwIfAborted();
+      if (!hasCode(cause, 'MODULE_UNAUTHORIZED')) throw cause;
+      throw refused(`Module ${module} is not authorized: ${cause.message}`, cause);
+    }
+  }
+
+  async #makeDirectory(): Promise<string> {
+    try {
+      return await mkdtemp(join(this.#options.directory, INCOMING));
+    } catch (cause) {
+      throw this.#cannotStage(cause);
+    }
+  }
+
+  #cannotStage(cause: unknown): unknown {
+    if (!(cause instanceof Error) || !('syscall' in cause)) return cause;
+    return new OperatorError(
+      'MODULE_INVALID',
+      `cannot copy modules to ${this.#options.directory}: ${messageOf(cause)}; check space and permissions there (--auth-staging-dir)`,
+      { cause },
+    );
+  }
+}
+
+/** Whether what stands at a path is this content. */
+async function isAsIn(path: string, { name, digest }: Candidate, signal: AbortSignal): Promise<boolean> {
+  try {
+    return contentDigest({ name, files: await readContent(path, {}, signal) }) === digest;
+  } catch (error) {
+    if (hasCode(error, 'MODULE_UNAUTHORIZED')) return false;
+    throw error;
+  }
+}

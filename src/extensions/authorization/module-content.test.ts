@@ -1,0 +1,134 @@
+import { execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { rejection } from '../../../test/support/rejection.ts';
+import { readContent } from './module-content.ts';
+
+const never = new AbortController().signal;
+let root = '';
+let module = '';
+
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'module-content-'));
+  module = join(root, '010-web');
+  mkdirSync(join(module, 'hooks'), { recursive: true });
+  writeFileSync(join(module, 'Chart.yaml'), 'name: web\n');
+  writeFileSync(join(module, 'hooks', 'a.sh'), '#!/bin/sh\n');
+  chmodSync(join(module, 'hooks', 'a.sh'), 0o755);
+});
+
+afterEach(() => rmSync(root, { recursive: true }));
+
+function reasonOf(limits?: { readonly entries: number; readonly bytes: number }): Promise<string> {
+  const copyTo = mkdtempSync(join(root, 'copy-'));
+  return rejection(readContent(module, { copyTo, ...(limits !== undefined && { limits }) }, never));
+}
+
+test('readContent() lists files and links by path, with digests, sizes and what is executable', async () => {
+  symlinkSync('../Chart.yaml', join(module, 'hooks', 'chart'));
+  mkdirSync(join(module, 'empty'));
+  writeFileSync(join(module, 'module.manifest'), 'no content');
+  writeFileSync(join(module, 'module.manifest.sig'), 'no content');
+  expect(await readContent(module, {}, never)).toEqual([
+    {
+      path: 'Chart.yaml',
+      sha256: '8d9f4d9cc27b15d3c5801a3dc232b84226036cacd4025e4a7b615ce78e7ec44b',
+      size: 10,
+    },
+    {
+      path: 'hooks/a.sh',
+      sha256: 'a8076d3d28d21e02012b20eaf7dbf75409a6277134439025f282e368e3305abf',
+      size: 10,
+      executable: true,
+    },
+    { path: 'hooks/chart', link: '../Chart.yaml' },
+  ]);
+});
+
+test('readContent() copies what it reads, for us alone and without the signature', async () => {
+  symlinkSync('a.sh', join(module, 'hooks', 'b.sh'));
+  writeFileSync(join(module, 'module.manifest'), '');
+  mkdirSync(join(module, 'empty'));
+  const copyTo = mkdtempSync(join(root, 'copy-'));
+  const content = await readContent(module, { copyTo }, never);
+  expect(await readContent(copyTo, {}, never)).toEqual(content);
+  expect(readdirSync(copyTo).toSorted()).toEqual(['Chart.yaml', 'hooks']);
+  const modes = ['hooks', 'hooks/a.sh', 'Chart.yaml'].map(
+    (path) => statSync(join(copyTo, path)).mode & 0o777,
+  );
+  expect(modes).toEqual([0o700, 0o500, 0o400]);
+});
+
+test('readContent() copies files that are larger than its buffer', async () => {
+  const bytes = Buffer.alloc(700_000, 'abc');
+  writeFileSync(join(module, 'large'), bytes);
+  const copyTo = mkdtempSync(join(root, 'copy-'));
+  await readContent(module, { copyTo }, never);
+  expect(readFileSync(join(copyTo, 'large')).equals(bytes)).toBe(true);
+});
+
+test.each([
+  ['/etc/passwd', 'leads out of the module, to /etc/passwd'],
+  ['../020-db/Chart.yaml', 'leads out of the module'],
+  ['missing', 'leads to nothing in the module'],
+  ['link', 'cannot be followed'],
+])('readContent() refuses a link to %s', async (target, reason) => {
+  mkdirSync(join(root, '020-db'));
+  writeFileSync(join(root, '020-db', 'Chart.yaml'), '');
+  symlinkSync(target, join(module, 'link'));
+  expect(await reasonOf()).toContain(reason);
+});
+
+test('readContent() refuses a link that leads out only by way of another link', async () => {
+  mkdirSync(join(module, 'p', 'q'), { recursive: true });
+  symlinkSync('../..', join(module, 'p', 'q', 'up'));
+  symlinkSync('up/../secret', join(module, 'p', 'q', 'out'));
+  // Where the copy lies there is such a file, too.
+  writeFileSync(join(root, 'secret'), '');
+  expect(await reasonOf()).toBe('p/q/out is a link that leads out of the module: copy what it leads to');
+});
+
+test('readContent() refuses special files without waiting for them', async () => {
+  execFileSync('mkfifo', [join(module, 'hooks', 'pipe')]);
+  expect(await reasonOf()).toBe('hooks/pipe is neither a file nor a link nor a directory: remove it');
+});
+
+test('readContent() refuses names that are no UTF-8', async () => {
+  writeFileSync(Buffer.concat([Buffer.from(`${module}/`), Buffer.from([0xff])]), '');
+  expect(await reasonOf()).toContain('is no UTF-8');
+});
+
+test('readContent() refuses more files or bytes than the limits allow, however large they are', async () => {
+  expect(await reasonOf({ entries: 1, bytes: 1_000 })).toContain('more than 1 files');
+  writeFileSync(join(module, 'huge'), '');
+  truncateSync(join(module, 'huge'), 1e12);
+  expect(await reasonOf()).toContain('more than 268435456 bytes');
+});
+
+test('readContent() refuses a directory that does not exist', async () => {
+  rmSync(module, { recursive: true });
+  await expect(readContent(module, {}, never)).rejects.toMatchObject({
+    code: 'MODULE_UNAUTHORIZED',
+    isPermanent: true,
+    message: expect.stringContaining('ENOENT'),
+  });
+});
+
+test('readContent() ends when the signal aborts', async () => {
+  const abort = new AbortController();
+  abort.abort(new Error('stop'));
+  await expect(readContent(module, {}, abort.signal)).rejects.toThrow('stop');
+});

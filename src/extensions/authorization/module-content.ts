@@ -1,0 +1,185 @@
+import { createHash } from 'node:crypto';
+import { constants } from 'node:fs';
+import { type FileHandle, lstat, mkdir, open, readdir, readlink, realpath, symlink } from 'node:fs/promises';
+import { dirname, join, normalize, sep } from 'node:path';
+import { OperatorError } from '../../lib/errors.ts';
+import { isMissingFile } from '../../modules/missing-file.ts';
+
+/** A file or link of a module, with its path below the module's directory. */
+export type ContentEntry =
+  | {
+      readonly path: string;
+      readonly sha256: string;
+      readonly size: number;
+      /** Set where anybody may execute the file. */
+      readonly executable?: true;
+    }
+  | { readonly path: string; readonly link: string };
+
+/** What a module may consist of at most. */
+export interface ContentLimits {
+  readonly entries: number;
+  readonly bytes: number;
+}
+
+export const CONTENT_LIMITS: ContentLimits = { entries: 20_000, bytes: 256 * 1024 * 1024 };
+
+/** What is signed, and the signature: they lie in the module's directory and are no part of its content. */
+export const MANIFEST_FILE = 'module.manifest';
+export const SIGNATURE_FILE = `${MANIFEST_FILE}.sig`;
+const NO_CONTENT = [MANIFEST_FILE, SIGNATURE_FILE];
+
+export interface ReadContentOptions {
+  /** A directory that exists, for a copy of what is read: each byte is read once, so the copy is what is described. */
+  readonly copyTo?: string;
+  readonly limits?: ContentLimits;
+}
+
+/**
+ * Every file and link of a module, sorted by path. Directories count only by what is in them.
+ *
+ * @throws OperatorError MODULE_UNAUTHORIZED for what cannot be read or has no place in a module: links that lead out of
+ *   it or nowhere, special files, names that are no UTF-8, more than the limits allow; `signal.reason` on abort
+ */
+export async function readContent(
+  directory: string,
+  options: ReadContentOptions,
+  signal: AbortSignal,
+): Promise<readonly ContentEntry[]> {
+  const walk: Walk = {
+    directory,
+    copyTo: options.copyTo,
+    limits: options.limits ?? CONTENT_LIMITS,
+    entries: [],
+    bytes: 0,
+    signal,
+  };
+  try {
+    await readDirectory(walk, '');
+    await refuseLinksOut(walk);
+  } catch (cause) {
+    signal.throwIfAborted();
+    if (cause instanceof OperatorError || !isFileError(cause)) throw cause;
+    throw refused(`${directory} cannot be read and copied: ${cause.message}`, cause);
+  }
+  return walk.entries.toSorted((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+/** @param reason why the module is not authorized */
+export function refused(reason: string, cause?: unknown): OperatorError {
+  return new OperatorError('MODULE_UNAUTHORIZED', reason, { cause, isPermanent: true });
+}
+
+interface Walk {
+  readonly directory: string;
+  readonly copyTo: string | undefined;
+  readonly limits: ContentLimits;
+  readonly entries: ContentEntry[];
+  bytes: number;
+  readonly signal: AbortSignal;
+}
+
+function isFileError(error: unknown): error is Error {
+  return error instanceof Error && 'syscall' in error;
+}
+
+async function readDirectory(walk: Walk, below: string): Promise<void> {
+  for (const name of await readdir(join(walk.directory, below))) {
+    walk.signal.throwIfAborted();
+    if (below === '' && NO_CONTENT.includes(name)) continue;
+    const path = below === '' ? name : `${below}/${name}`;
+    if (name.includes('\uFFFD')) throw refused(`the name of ${path} is no UTF-8: rename the file`);
+    const stats = await lstat(join(walk.directory, path));
+    if (stats.isDirectory()) {
+      await readDirectory(walk, path);
+      continue;
+    }
+    if (walk.entries.length === walk.limits.entries)
+      throw refused(`there are more than ${walk.limits.entries} files in ${walk.directory}`);
+    if (stats.isSymbolicLink()) walk.entries.push(await readLink(walk, path));
+    else walk.entries.push(await readFile(walk, path));
+  }
+}
+
+async function readLink({ directory, copyTo }: Walk, path: string): Promise<ContentEntry> {
+  const link = await readlink(join(directory, path));
+  if (link.startsWith(sep) || isOutside(normalize(join(dirname(path), link))))
+    throw refused(`${path} is a link that leads out of the module, to ${link}: copy what it leads to`);
+  if (copyTo !== undefined) {
+    await mkdir(dirname(join(copyTo, path)), { recursive: true, mode: 0o700 });
+    await symlink(link, join(copyTo, path));
+  }
+  return { path, link };
+}
+
+function isOutside(relative: string): boolean {
+  return relative === '..' || relative.startsWith(`..${sep}`);
+}
+
+/** Links can lead to links: only the file system knows where one ends. In a copy nobody changes that any more. */
+async function refuseLinksOut({ directory, copyTo = directory, entries }: Walk): Promise<void> {
+  const links = entries.filter((entry) => 'link' in entry);
+  if (links.length === 0) return;
+  const root = await realpath(copyTo);
+  for (const { path } of links) {
+    const target = await realpath(join(copyTo, path)).catch((cause: unknown) => {
+      const why = isMissingFile(cause) ? 'leads to nothing in the module' : 'cannot be followed';
+      throw refused(`${path} is a link that ${why}: remove it, or mend it`, cause);
+    });
+    if (target !== root && !target.startsWith(`${root}${sep}`))
+      throw refused(`${path} is a link that leads out of the module: copy what it leads to`);
+  }
+}
+
+const READ_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+const BUFFER_BYTES = 256 * 1024;
+
+async function readFile(walk: Walk, path: string): Promise<ContentEntry> {
+  const stats = await lstat(join(walk.directory, path));
+  // To open a device can already do something.
+  if (!stats.isFile()) throw refused(`${path} is neither a file nor a link nor a directory: remove it`);
+  await using source = await open(join(walk.directory, path), READ_FLAGS);
+  const opened = await source.stat();
+  if (!opened.isFile()) throw refused(`${path} is no file any more`);
+  // What is too large is not even begun with.
+  refuseTooMuch(walk, opened.size);
+  const isExecutable = (opened.mode & 0o111) !== 0;
+  await using copy = await openCopy(walk, path, isExecutable);
+  const { sha256, size } = await digestAndCopy(walk, source, copy);
+  return { path, sha256, size, ...(isExecutable && { executable: true }) };
+}
+
+async function openCopy(
+  { copyTo }: Walk,
+  path: string,
+  isExecutable: boolean,
+): Promise<FileHandle | undefined> {
+  if (copyTo === undefined) return undefined;
+  const target = join(copyTo, path);
+  await mkdir(dirname(target), { recursive: true, mode: 0o700 });
+  return open(target, 'wx', isExecutable ? 0o500 : 0o400);
+}
+
+async function digestAndCopy(
+  walk: Walk,
+  source: FileHandle,
+  copy: FileHandle | undefined,
+): Promise<{ readonly sha256: string; readonly size: number }> {
+  const hash = createHash('sha256');
+  const buffer = Buffer.allocUnsafe(BUFFER_BYTES);
+  for (let size = 0; ; ) {
+    walk.signal.throwIfAborted();
+    const { bytesRead } = await source.read(buffer, 0, BUFFER_BYTES, null);
+    if (bytesRead === 0) return { sha256: hash.digest('hex'), size };
+    size += bytesRead;
+    refuseTooMuch(walk, bytesRead);
+    walk.bytes += bytesRead;
+    const bytes = buffer.subarray(0, bytesRead);
+    hash.update(bytes);
+    await copy?.writeFile(bytes);
+  }
+}
+
+function refuseTooMuch({ bytes, limits, directory }: Walk, more: number): void {
+  if (bytes + more > limits.bytes) throw refused(`there are more than ${limits.bytes} bytes in ${directory}`);
+}

@@ -1,0 +1,48 @@
+import { constants } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isMissingFile } from '../../modules/missing-file.ts';
+import type { Candidate } from './authorization-policy.ts';
+import { contentDigest } from './content-manifest.ts';
+import {
+  MANIFEST_FILE,
+  type ReadContentOptions,
+  readContent,
+  refused,
+  SIGNATURE_FILE,
+} from './module-content.ts';
+
+const MAX_MANIFEST_BYTES = 16 * 1024 * 1024;
+const MAX_SIGNATURE_BYTES = 64 * 1024;
+
+/**
+ * Reads a module with its signature, and copies its content if asked to.
+ *
+ * @throws OperatorError MODULE_UNAUTHORIZED for what has no place in a module, see `readContent`; `signal.reason`
+ */
+export async function readCandidate(
+  name: string,
+  directory: string,
+  options: ReadContentOptions,
+  signal: AbortSignal,
+): Promise<Candidate> {
+  const manifest = await readBeside(join(directory, MANIFEST_FILE), MAX_MANIFEST_BYTES);
+  const signature = await readBeside(join(directory, SIGNATURE_FILE), MAX_SIGNATURE_BYTES);
+  const files = await readContent(directory, options, signal);
+  return { name, files, digest: contentDigest({ name, files }), manifest, signature };
+}
+
+/** Without waiting for the writer of a pipe, without following a link, and without more memory than the limit. */
+async function readBeside(path: string, maxBytes: number): Promise<Buffer | undefined> {
+  try {
+    await using file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    const stats = await file.stat();
+    if (!stats.isFile()) throw refused(`${path} is no file`);
+    if (stats.size > maxBytes) throw refused(`${path} has ${stats.size} bytes, at most ${maxBytes} are read`);
+    return await file.readFile();
+  } catch (cause) {
+    if (isMissingFile(cause)) return undefined;
+    if (!(cause instanceof Error) || !('syscall' in cause)) throw cause;
+    throw refused(`${path} cannot be read: ${cause.message}`, cause);
+  }
+}

@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest';
+import { SeenSerials } from './seen-serials.ts';
+
+const never = new AbortController().signal;
+
+/** A store in memory; returns what stands there too. */
+function store(data: Record<string, string> = {}) {
+  const kept = { data, writes: 0 };
+  const serials = (): SeenSerials =>
+    new SeenSerials({
+      read: async () => kept.data,
+      change: async (change) => {
+        kept.data = { ...change(kept.data) };
+        kept.writes += 1;
+      },
+    });
+  return { kept, serials };
+}
+
+test('SeenSerials lets newer manifests in and keeps older ones out, also after a restart', async () => {
+  const { kept, serials } = store();
+  const first = serials();
+  await first.check('web', 5, 'a', never);
+  await first.check('web', 5, 'a', never);
+  expect(kept).toEqual({ data: { web: '5 a' }, writes: 1 });
+  await first.check('web', 6, 'b', never);
+  const second = serials();
+  await expect(second.check('web', 5, 'a', never)).rejects.toMatchObject({
+    code: 'MODULE_UNAUTHORIZED',
+    message: expect.stringContaining('has serial number 5, but number 6 was run before'),
+  });
+  await second.check('db', 1, 'c', never);
+  expect(kept.data).toEqual({ web: '6 b', db: '1 c' });
+});
+
+test('SeenSerials refuses another content with the same number', async () => {
+  const { serials } = store({ web: '5 a' });
+  await expect(serials().check('web', 5, 'b', never)).rejects.toThrow('another content was signed');
+});
+
+test('SeenSerials heeds what another daemon has seen meanwhile', async () => {
+  const { kept, serials } = store();
+  const ours = serials();
+  await ours.check('db', 1, 'a', never);
+  kept.data = { ...kept.data, web: '9 x' };
+  await expect(ours.check('web', 8, 'w', never)).rejects.toThrow('number 9 was run before');
+  expect(kept.data).toEqual({ db: '1 a', web: '9 x' });
+});
+
+test('SeenSerials lets nothing in where its record cannot be understood', async () => {
+  const { serials } = store({ web: 'nonsense' });
+  await expect(serials().check('web', 5, 'a', never)).rejects.toThrow('number Infinity was run before');
+});

@@ -1,0 +1,133 @@
+import { createHash, type KeyObject, sign, verify } from 'node:crypto';
+import { type KeyType, parsePublicKey, type SshPublicKey, sshPublicKey } from './ssh-public-key.ts';
+import { WireReader, wireNumber, wireString, wireUint32 } from './ssh-wire.ts';
+
+/** Keeps signatures of other things, made with the same key, from counting as signatures of modules. */
+export const NAMESPACE = 'addon-operator-module';
+
+/** A detached signature as `ssh-keygen -Y sign` writes it (OpenSSH, PROTOCOL.sshsig). */
+export interface SshSignature {
+  readonly publicKey: SshPublicKey;
+  readonly namespace: string;
+  readonly hash: 'sha256' | 'sha512';
+  readonly algorithm: string;
+  readonly signature: Buffer;
+}
+
+const BEGIN = '-----BEGIN SSH SIGNATURE-----';
+const END = '-----END SSH SIGNATURE-----';
+const MAGIC = 'SSHSIG';
+const VERSION = 1;
+const LINE_LENGTH = 70;
+
+/** @throws Error saying in words what is wrong with the text */
+export function parseSignature(text: string): SshSignature {
+  const trimmed = text.trim();
+  if (!trimmed.startsWith(BEGIN)) throw new Error(`it does not begin with ${BEGIN}`);
+  if (!trimmed.endsWith(END)) throw new Error(`it does not end with ${END}, so it is truncated`);
+  const base64 = trimmed.slice(BEGIN.length, -END.length).replaceAll(/\s/gu, '');
+  if (!/^[A-Za-z0-9+/]+={0,2}$/u.test(base64)) throw new Error('it is no base64 text');
+  const reader = new WireReader(Buffer.from(base64, 'base64'));
+  if (reader.bytes(MAGIC.length).toString('latin1') !== MAGIC) throw new Error('it is no SSH signature');
+  const version = reader.uint32();
+  if (version !== VERSION) throw new Error(`it has version ${version}, only ${VERSION} is known`);
+  const publicKey = parsePublicKey(reader.string());
+  const namespace = reader.text();
+  reader.string();
+  const hash = reader.text();
+  if (hash !== 'sha256' && hash !== 'sha512') throw new Error(`it uses the unknown hash ${hash}`);
+  const signed = new WireReader(reader.string());
+  const algorithm = signed.text();
+  const signature = signed.string();
+  if (!reader.isAtEnd || !signed.isAtEnd) throw new Error('there is more behind the signature');
+  return { publicKey, namespace, hash, algorithm, signature };
+}
+
+/** Whether the signature is one of these bytes, made with its key for {@link NAMESPACE}. Who trusts the key is not asked. */
+export function isSignatureOf(
+  { publicKey, namespace, hash, algorithm, signature }: SshSignature,
+  message: Buffer,
+): boolean {
+  if (namespace !== NAMESPACE) return false;
+  const digest = digestOf(publicKey.type, algorithm);
+  if (digest === undefined) return false;
+  const data = signedData(hash, message);
+  try {
+    switch (publicKey.type) {
+      case 'ssh-ed25519':
+        return verify(null, data, publicKey.key, signature);
+      case 'ecdsa-sha2-nistp256':
+        return verify(digest, data, { key: publicKey.key, dsaEncoding: 'ieee-p1363' }, pairOf(signature));
+      case 'ssh-rsa':
+        return verify(digest, data, publicKey.key, signature);
+    }
+  } catch {
+    return false;
+  }
+}
+
+/** The detached signature of these bytes. @throws Error for a key that cannot sign modules */
+export function signMessage(message: Buffer, key: KeyObject): string {
+  const { type, blob } = sshPublicKey(key);
+  const algorithm = type === 'ssh-rsa' ? 'rsa-sha2-512' : type;
+  const body = Buffer.concat([
+    Buffer.from(MAGIC),
+    wireUint32(VERSION),
+    wireString(blob),
+    wireString(NAMESPACE),
+    wireString(''),
+    wireString('sha512'),
+    wireString(
+      Buffer.concat([
+        wireString(algorithm),
+        wireString(signatureBytes(type, signedData('sha512', message), key)),
+      ]),
+    ),
+  ]);
+  const lines = body.toString('base64').match(new RegExp(`.{1,${LINE_LENGTH}}`, 'gu')) ?? [];
+  return [BEGIN, ...lines, END, ''].join('\n');
+}
+
+function signatureBytes(type: KeyType, data: Buffer, key: KeyObject): Buffer {
+  switch (type) {
+    case 'ssh-ed25519':
+      return sign(null, data, key);
+    case 'ecdsa-sha2-nistp256': {
+      const pair = sign('sha256', data, { key, dsaEncoding: 'ieee-p1363' });
+      return Buffer.concat([wireNumber(pair.subarray(0, 32)), wireNumber(pair.subarray(32))]);
+    }
+    case 'ssh-rsa':
+      return sign('sha512', data, key);
+  }
+}
+
+/** The digest that belongs to an algorithm; undefined where the algorithm does not fit the key, or is too weak. */
+function digestOf(type: KeyType, algorithm: string): 'sha256' | 'sha512' | undefined {
+  if (type === 'ssh-rsa') {
+    if (algorithm === 'rsa-sha2-256') return 'sha256';
+    return algorithm === 'rsa-sha2-512' ? 'sha512' : undefined;
+  }
+  return algorithm === type ? 'sha256' : undefined;
+}
+
+/** What is really signed: the message stands in it by its hash. */
+function signedData(hash: SshSignature['hash'], message: Buffer): Buffer {
+  return Buffer.concat([
+    Buffer.from(MAGIC),
+    wireString(NAMESPACE),
+    wireString(''),
+    wireString(hash),
+    wireString(createHash(hash).update(message).digest()),
+  ]);
+}
+
+/** The two numbers of an ECDSA signature, 32 bytes each. */
+function pairOf(signature: Buffer): Buffer {
+  const reader = new WireReader(signature);
+  const [r, s] = [reader.string(), reader.string()];
+  const padded = (bytes: Buffer): Buffer => {
+    const digits = bytes.subarray(Math.max(0, bytes.length - 32));
+    return Buffer.concat([Buffer.alloc(32 - digits.length), digits]);
+  };
+  return Buffer.concat([padded(r), padded(s)]);
+}
