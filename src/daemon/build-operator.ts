@@ -8,8 +8,7 @@ import { OperatorError } from '../lib/errors.ts';
 import type { Redactor } from '../lib/redactor.ts';
 import type { HookMetrics } from '../metrics/hook-metrics.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
-import type { EnabledScript } from '../modules/discovery.ts';
-import { createEnabledScript } from '../modules/enabled-script.ts';
+import { type EnabledScriptOptions, startScriptPass } from '../modules/enabled-script.ts';
 import type { ModuleFlags } from '../modules/enablement.ts';
 import { parseExtenders } from '../modules/enablement.ts';
 import { type FoundModules, findModules } from '../modules/find-modules.ts';
@@ -38,6 +37,7 @@ import { createRuntime, type HookPartsDeps } from './hook-parts.ts';
 import type { DaemonHost } from './host.ts';
 import { createCrds } from './module-crds.ts';
 import { createModuleHooks } from './module-hooks.ts';
+import { releaseStepsOf } from './release-steps.ts';
 import { releasesOf } from './releases.ts';
 import { createSecrets, withoutSecrets } from './secret-parts.ts';
 import { untilAnswered } from './until-answered.ts';
@@ -45,6 +45,9 @@ import { createWebhooks } from './webhooks.ts';
 
 /** Between TERM and KILL of a hook that is to end. */
 const HOOK_GRACE_MS = 10_000;
+
+/** Without any limit a hook of a deploy that hangs would hold up every deploy for ever. */
+const DEPLOY_HOOK_TIMEOUT_MS = 300_000;
 
 export interface BuildOptions {
   readonly settings: Settings;
@@ -100,7 +103,7 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
   await followSecrets();
   takeConfig(configMap, values, isFlaggedOff);
   const execution = createExecution({ ...options, values, dynamicFlags, followSecrets }, () => operator);
-  const runScript = createScript(options, values);
+  const scripts = scriptOptions(options, values);
   const hasHooks = ({ name }: Module): boolean => operator.moduleStates.get(name)?.hooks !== undefined;
   const moduleHooks = createModuleHooks(loader, hasHooks, stop);
   const hookParts: HookPartsDeps = { host, metrics, stop, ...base };
@@ -124,8 +127,10 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
       metrics,
       releases: releasesOf(base.helm),
       crds,
-      discover: (modules, deployed, signal) =>
-        moduleHooks.discover({ modules, deployed, flags: flags(), extenders }, runScript, signal),
+      discover: async (modules, deployed, signal) => {
+        using pass = startScriptPass(scripts);
+        return await moduleHooks.discover({ modules, deployed, flags: flags(), extenders }, pass.run, signal);
+      },
       isFlaggedOff,
       loadModuleHooks: moduleHooks.load,
       loadGlobalHooks: (signal) =>
@@ -144,7 +149,11 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
       configMapContent: () => configMap.content,
       followSecrets,
       runsModulesInParallel: settings.runsModulesInParallel,
+      releaseSteps: releaseStepsOf([]),
+      uninstallSteps: async () => await Promise.resolve(undefined),
       failurePolicy: settings.moduleFailurePolicy,
+      deployHookTimeoutMs: settings.hookTimeoutMs === 0 ? DEPLOY_HOOK_TIMEOUT_MS : undefined,
+      flow: undefined,
       pauses,
       ignoredRelease: settings.helmIgnoreRelease,
       purgesForeignReleases: settings.purgesForeignReleases,
@@ -215,8 +224,11 @@ function takeConfig(
   }
 }
 
-function createScript({ settings, host, base, metrics }: BuildOptions, values: ValuesStore): EnabledScript {
-  return createEnabledScript({
+function scriptOptions(
+  { settings, host, base, metrics }: BuildOptions,
+  values: ValuesStore,
+): EnabledScriptOptions {
+  return {
     processes: base.runner,
     visible: (name, enabledBefore) => visibleToModule(values, name, enabledBefore, 'optional'),
     tmpDir: base.tmpDir,
@@ -232,7 +244,7 @@ function createScript({ settings, host, base, metrics }: BuildOptions, values: V
         { module, hook: 'enabled', binding: 'enabled', queue: 'main', activation: '' },
         usage,
       ),
-  });
+  };
 }
 
 function maxOutputBytesOf({ hookOutputLimitBytes }: Settings): number | undefined {

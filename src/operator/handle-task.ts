@@ -8,16 +8,15 @@ import {
   handleWaitSynchronization,
 } from './handlers/enable-global-hook.ts';
 import { handleGlobalHookRun } from './handlers/global-hook-run.ts';
-import { handleModuleDelete } from './handlers/module-delete.ts';
 import { handleModuleEnsureCrds } from './handlers/module-ensure-crds.ts';
 import { handleModuleHookRun } from './handlers/module-hook-run.ts';
-import { handleModuleRun } from './handlers/module-run.ts';
 import { handleParallelModuleRun, reportToGroup } from './handlers/parallel-module-run.ts';
 import { handleDiscoverReleases, handleModulePurge } from './handlers/purge-releases.ts';
 import { handleReloadFiles } from './handlers/reload-files.ts';
 import { divert, isolate, tellIfRecovered } from './isolation.ts';
 import type { Operator } from './operator.ts';
 import { leaveOutIfPaused } from './pause-tasks.ts';
+import { reconcileModule } from './reconcile-module.ts';
 import { rethrowAbort } from './rethrow-abort.ts';
 import { endMessage, flowFields, startMessage } from './task-log.ts';
 import { hookOf, type ModuleRun, moduleOf, type Task } from './tasks.ts';
@@ -105,13 +104,13 @@ async function dispatch(
     case 'ReloadFiles':
       return handleReloadFiles(operator, signal);
     case 'ModuleRun':
-      return handleModuleRun(operator, task, queue, signal);
+      return reconcileModule(operator, task, queue, signal);
     case 'ParallelModuleRun':
       return handleParallelModuleRun(operator, task);
     case 'ModuleEnsureCRDs':
       return handleModuleEnsureCrds(operator, task, signal);
     case 'ModuleDelete':
-      return handleModuleDelete(operator, task, queue, signal);
+      return reconcileModule(operator, task, queue, signal);
     case 'DiscoverHelmReleases':
       return handleDiscoverReleases(operator, signal);
     case 'ModulePurge':

@@ -1,5 +1,7 @@
+import type { FlowPass } from '../extensions/flow/flow-pass.ts';
 import type { Module } from '../modules/module.ts';
 import type { HookRunFacts, ReleaseFacts } from '../status/module-facts.ts';
+import type { ModuleOperation } from '../status/module-object.ts';
 import type { HookRuntime } from './hook-runtime.ts';
 import { Synchronization } from './synchronization.ts';
 import type { ConvergeEvent } from './tasks.ts';
@@ -36,6 +38,12 @@ export interface ModuleState {
   isReleaseKept: boolean;
   /** Why the last attempt failed; empty after a success. */
   lastError: string;
+  /** Why it is not tried again until something changes; undefined while it is, or need not be. */
+  givenUp: string | undefined;
+  /** When the last reconcile began that had something to do; undefined before. */
+  reconcileStartedMs: number | undefined;
+  /** The reconcile whose task waits for others meanwhile, or is at work. */
+  ongoing: OngoingReconcile | undefined;
   /** The last attempt of a ModuleRun that ended; undefined before. */
   lastRun: LastRun | undefined;
   /** What was deployed last; undefined before. */
@@ -43,6 +51,17 @@ export interface ModuleState {
   /** The last run of each binding of its hooks, the newest first; at most ten. */
   hookRuns: readonly HookRunFacts[];
 }
+
+export interface OngoingReconcile {
+  /** Its task, as it was first queued. */
+  readonly task: object;
+  readonly step: ReconcileStep;
+  readonly operation: ModuleOperation | undefined;
+  readonly flow: FlowPass;
+}
+
+/** What is done with a module in a reconcile: one of these. */
+export type ReconcileStep = 'abort' | 'force-reconcile' | 'delete' | 'reconcile';
 
 export interface LastRun {
   /** Milliseconds since the epoch. */
@@ -62,10 +81,18 @@ export function newModuleState(module: Module): ModuleState {
     helmActivation: '',
     isReleaseKept: false,
     lastError: '',
+    givenUp: undefined,
+    reconcileStartedMs: undefined,
+    ongoing: undefined,
     lastRun: undefined,
     release: undefined,
     hookRuns: [],
   };
+}
+
+/** Whether a run has not come to its end, or has failed, and it is not settled that this stays so. */
+export function isUnfinished({ phase, lastRun, givenUp }: ModuleState): boolean {
+  return givenUp === undefined && (phase !== 'ready' || lastRun?.result === 'failure');
 }
 
 /** Whether anything of the module was started that has to be ended before it is disabled. */

@@ -1,3 +1,5 @@
+import type { FlowPassDeps } from '../extensions/flow/flow-pass.ts';
+import type { ReleaseSteps, UninstallSteps } from '../helm/release-steps.ts';
 import type { RunReason } from '../hooks/binding-context.ts';
 import type { Hook, HookOwner } from '../hooks/hook.ts';
 import type { KubernetesBinding, ScheduleBinding } from '../hooks/hook-config.ts';
@@ -19,6 +21,7 @@ import type { FailurePolicy } from './failure-policy.ts';
 import type { HookExecution } from './hook-execution.ts';
 import type { HookRuntime } from './hook-runtime.ts';
 import type { ModuleCrds } from './module-crds.ts';
+import { ModuleOperations } from './module-operations.ts';
 import { isStarted, type ModuleState, newModuleState } from './module-state.ts';
 import { ModuleTurns } from './module-turns.ts';
 import { PARALLEL_QUEUE_PREFIX } from './parallel-runs.ts';
@@ -79,7 +82,19 @@ export interface OperatorDeps {
   readonly configMapContent: () => ConfigMapContent;
   /** Whether modules with equal order numbers run at the same time. */
   readonly runsModulesInParallel: boolean;
+  /** Undefined when nobody has registered a flow hook. */
+  readonly flow: FlowPassDeps | undefined;
+  /** What extensions do while a module is deployed; undefined for nothing. */
+  readonly releaseSteps: (
+    module: Module,
+    state: ModuleState,
+    signal: AbortSignal,
+  ) => Promise<ReleaseSteps | undefined>;
+  /** What extensions do while a module's release is uninstalled; undefined for nothing. */
+  readonly uninstallSteps: (module: Module, signal: AbortSignal) => Promise<UninstallSteps | undefined>;
   readonly failurePolicy: FailurePolicy;
+  /** Limit in milliseconds for hooks of a deploy that have none of their own; undefined: that of all hooks. */
+  readonly deployHookTimeoutMs: number | undefined;
   readonly pauses: Pick<Pauses, 'of' | 'isOfAll'>;
   /** Helm releases with this name are never removed. */
   readonly ignoredRelease: string;
@@ -95,6 +110,7 @@ export class Operator {
   readonly moduleStates = new Map<ModuleName, ModuleState>();
   readonly globalSynchronization = new Synchronization();
   readonly turns = new ModuleTurns();
+  readonly operations = new ModuleOperations();
   /** Paused modules that were to be run meanwhile. */
   readonly owedRuns = new Set<ModuleName>();
   globalHooks: readonly HookRuntime[] = [];

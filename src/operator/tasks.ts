@@ -19,6 +19,8 @@ export interface HookRun {
   readonly activation: string;
   /** The task of which the run is a part, and with which it is repeated; absent where the run itself is the task. */
   readonly repeatedBy?: object;
+  /** Limit in milliseconds where the hook has none of its own; absent: that of all hooks. */
+  readonly fallbackTimeoutMs?: number;
 }
 
 export interface GlobalHookRun extends HookRun {
@@ -45,10 +47,18 @@ export interface ModuleRun {
   readonly event?: ConvergeEvent;
   readonly trigger: string;
   readonly activation: string;
+  /** Nothing has changed: the module is only looked at again. Default false. */
+  readonly isRecheck?: boolean;
   /** The parallel run it is part of. */
   readonly group?: ParallelRuns;
   /** The task that this one goes on with in another queue. */
   readonly continues?: ModuleRun;
+}
+
+export interface ModuleDelete {
+  readonly type: 'ModuleDelete';
+  readonly module: ModuleName;
+  readonly trigger: string;
 }
 
 /** Everything that can wait in a queue. */
@@ -56,6 +66,7 @@ export type Task =
   | GlobalHookRun
   | ModuleHookRun
   | ModuleRun
+  | ModuleDelete
   | {
       readonly type: 'GlobalHookEnableScheduleBindings';
       readonly hook: HookRuntime;
@@ -77,7 +88,6 @@ export type Task =
   | { readonly type: 'ReloadFiles'; readonly trigger: string }
   | { readonly type: 'ParallelModuleRun'; readonly runs: ParallelRuns; readonly trigger: string }
   | { readonly type: 'ModuleEnsureCRDs'; readonly module: ModuleName; readonly trigger: string }
-  | { readonly type: 'ModuleDelete'; readonly module: ModuleName; readonly trigger: string }
   | { readonly type: 'DiscoverHelmReleases'; readonly trigger: string }
   | { readonly type: 'ModulePurge'; readonly release: string; readonly trigger: string };
 
@@ -185,7 +195,9 @@ function describeWhat(task: Task): string {
 }
 
 function describeHookRun(run: HookRun): string {
-  const names = run.reasons.flatMap((reason) => (reason.type === 'lifecycle' ? [] : [reason.binding.name]));
+  const names = run.reasons.flatMap((reason) =>
+    typeof reason.binding === 'string' ? [] : [reason.binding.name],
+  );
   const bindings = [...new Set(names)].toSorted().join(',');
   const contexts = run.reasons.length > 1 ? ` in ${run.reasons.length} contexts` : '';
   return `${run.binding}:${run.hook.hook.name}${bindings === '' ? '' : `:${bindings}`}${contexts}`;

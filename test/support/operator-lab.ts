@@ -53,7 +53,7 @@ export const failing: HookBehaviour = () => {
 
 export const name = (text: string): ModuleName => text as ModuleName;
 
-type LabOptions = Partial<Pick<OperatorDeps, 'runsModulesInParallel' | 'failurePolicy'>> & {
+type LabOptions = Partial<Pick<OperatorDeps, 'runsModulesInParallel' | 'failurePolicy' | 'flow'>> & {
   readonly secrets?: ValuesSecrets;
 };
 
@@ -235,6 +235,10 @@ export class OperatorLab {
         },
         runsModulesInParallel: this.#options.runsModulesInParallel ?? false,
         failurePolicy: this.#options.failurePolicy ?? 'block',
+        deployHookTimeoutMs: undefined,
+        flow: this.#options.flow,
+        releaseSteps: async () => await Promise.resolve(undefined),
+        uninstallSteps: async () => await Promise.resolve(undefined),
         pauses: { of: (module) => this.pauses.get(module), isOfAll: () => false },
         discover: async (known) => {
           await this.#call('discover');
@@ -292,11 +296,17 @@ export class OperatorLab {
       onGlobalChange: async () => {
         this.globalChanges += 1;
       },
-      deploy: async (module: Module, values: JsonObject) => {
+      deploy: async (module: Module, values: JsonObject, { steps }, signal) => {
+        await steps?.beforeApply([], signal);
         await this.#call(`deploy ${module.name}`, JSON.stringify(values[module.key]));
         const revision = this.releases.has(module.name) ? 2 : 1;
         this.releases.add(module.name);
+        await steps?.afterApply({ revision, objects: [], added: [] }, signal);
         return { revision, digest: undefined };
+      },
+      revision: async (release: string) => {
+        await this.obstacles.get(`revision ${release}`)?.();
+        return this.releases.has(release) ? 1 : 0;
       },
       exists: async (release: string) => {
         await this.obstacles.get(`exists ${release}`)?.();

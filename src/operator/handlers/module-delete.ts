@@ -1,41 +1,25 @@
-import { factsOf, messageOf } from '../../lib/errors.ts';
-import type { TaskOutcome, TaskQueue } from '../../queue/task-queue.ts';
+import { beginRemoval, deployedModule } from '../deploy-hooks.ts';
 import { type ModuleState, newModuleState } from '../module-state.ts';
 import type { Operator } from '../operator.ts';
-import { rethrowAbort } from '../rethrow-abort.ts';
-import type { Task } from '../tasks.ts';
 import { ensureHooks, type LifecycleRun, runLifecycleHooks } from './module-lifecycle.ts';
 
-type DeleteTask = Extract<Task, { type: 'ModuleDelete' }>;
-
-/** Ends a module that is disabled now: its release goes, then the afterDeleteHelm hooks run, then nothing of it runs. */
-export async function handleModuleDelete(
+/**
+ * Ends a module that is disabled now: its release goes, then the afterDeleteHelm hooks run, then nothing of it runs.
+ *
+ * @throws what fails on the way; the next attempt begins anew
+ */
+export async function removeModule(
   operator: Operator,
-  task: DeleteTask,
-  { name: queue }: TaskQueue<Task>,
+  state: ModuleState,
+  run: LifecycleRun,
   signal: AbortSignal,
-): Promise<TaskOutcome<Task>> {
-  const state = operator.stateOf(task.module);
-  if (state === undefined || operator.isEnabled(task.module)) return { type: 'success' };
-  const { log, metrics } = operator.deps;
-  try {
-    if (state.module.manifest.deletionPolicy === 'orphan') {
-      await leaveModule(operator, state, signal);
-      return { type: 'success' };
-    }
-    await deleteModule(operator, state, { activation: '', queue, task }, signal);
-    log.info({ module: task.module }, 'ModuleDelete success, module is deleted');
-    return { type: 'success' };
-  } catch (error) {
-    rethrowAbort(error, signal);
-    state.lastError = messageOf(error);
-    metrics.moduleDeleteError(task.module);
-    log.error(
-      { module: task.module, error: state.lastError, ...factsOf(error) },
-      'ModuleDelete failed. Requeue task to retry after delay.',
-    );
-    return { type: 'retry', error };
+): Promise<void> {
+  if (state.module.manifest.deletionPolicy === 'orphan') {
+    await leaveModule(operator, state, signal);
+    return;
   }
+  await deleteModule(operator, state, run, signal);
+  operator.deps.log.info({ module: state.module.name }, 'ModuleDelete success, module is deleted');
 }
 
 async function deleteModule(
@@ -54,7 +38,10 @@ async function deleteModule(
   if (module.chart !== 'none') {
     if (await releases.exists(module.name, signal)) {
       await runLifecycleHooks(operator, state, 'beforeDeleteHelm', run, signal);
-      await releases.uninstall(module.name, { includeForeign: false }, signal);
+      const steps = await operator.deps.uninstallSteps(module, signal);
+      const tellRemoved = await beginRemoval(operator, deployedModule(module), run, signal);
+      const result = await releases.uninstall(module.name, { includeForeign: false, steps }, signal);
+      if (result !== 'spared') await tellRemoved();
     } else {
       log.warn({ module: module.name }, 'Cannot find helm release for module.');
     }

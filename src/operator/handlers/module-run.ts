@@ -1,9 +1,9 @@
-import { factsOf, messageOf } from '../../lib/errors.ts';
+import { combineSteps } from '../../helm/combine-steps.ts';
 import type { TaskOutcome, TaskQueue } from '../../queue/task-queue.ts';
 import { visibleToHelm } from '../../values/visible-values.ts';
+import { attemptOf, beginDeploy } from '../deploy-hooks.ts';
 import { type ModuleState, mustRepeatStartup } from '../module-state.ts';
 import type { Operator } from '../operator.ts';
-import { rethrowAbort } from '../rethrow-abort.ts';
 import { isSynchronization, type ModuleRun, type Task } from '../tasks.ts';
 import { queuedSynchronizations, queueSynchronizations } from './enable-global-hook.ts';
 import { ensureHooks, type LifecycleRun, runLifecycleHooks } from './module-lifecycle.ts';
@@ -13,35 +13,33 @@ type Step = { readonly type: 'next' } | { readonly type: 'stop'; readonly outcom
 
 const NEXT: Step = { type: 'next' };
 
-/** Brings one module through its phases, from the one it is in. */
-export async function handleModuleRun(
+export interface ModuleRunRequest {
+  readonly state: ModuleState;
+  readonly task: ModuleRun;
+  readonly queue: TaskQueue<Task>;
+  /** Whether helm applies the chart although nothing has changed. */
+  readonly isForced: boolean;
+}
+
+/**
+ * Brings one module through its phases, from the one it is in.
+ *
+ * @throws what fails on the way; the phase stays, so that the next attempt goes on there
+ */
+export async function runModule(
   operator: Operator,
-  task: ModuleRun,
-  queue: TaskQueue<Task>,
+  { state, task, queue, isForced }: ModuleRunRequest,
   signal: AbortSignal,
 ): Promise<TaskOutcome<Task>> {
-  const state = operator.stateOf(task.module);
-  if (state === undefined || !operator.isWanted(task.module)) return { type: 'success' };
-  const { clock, log, metrics } = operator.deps;
+  const { clock, metrics } = operator.deps;
   const startedMs = clock.now();
   try {
     for (;;) {
-      const step = await runPhase(operator, state, task, queue, signal);
-      if (step.type === 'stop') {
-        if (step.outcome.type === 'success') noteRun(state, startedMs, clock.now(), 'success');
-        return step.outcome;
-      }
+      const step = await runPhase(operator, { state, task, queue, isForced }, signal);
+      if (step.type === 'next') continue;
+      if (step.outcome.type === 'success') noteRun(state, startedMs, clock.now(), 'success');
+      return step.outcome;
     }
-  } catch (error) {
-    rethrowAbort(error, signal);
-    noteRun(state, startedMs, clock.now(), 'failure');
-    state.lastError = messageOf(error);
-    metrics.moduleRunError(task.module);
-    log.error(
-      { module: task.module, phase: state.phase, error: state.lastError, ...factsOf(error) },
-      'ModuleRun failed. Requeue task to retry after delay.',
-    );
-    return { type: 'retry', error };
   } finally {
     metrics.moduleRun(
       { module: task.module, activation: task.activation },
@@ -50,11 +48,13 @@ export async function handleModuleRun(
   }
 }
 
-function runIn(task: ModuleRun, { name: queue }: TaskQueue<Task>): LifecycleRun {
-  return { activation: task.activation, queue, task: task.continues ?? task };
+function runIn(task: ModuleRun, queue: TaskQueue<Task>): LifecycleRun {
+  const { activation, continues = task } = task;
+  return { activation, queue: queue.name, task: continues, attempt: attemptOf(queue, task) };
 }
 
-function noteRun(
+/** Remembers how the last attempt of a run ended. */
+export function noteRun(
   state: ModuleState,
   startedAtMs: number,
   endedAtMs: number,
@@ -63,13 +63,8 @@ function noteRun(
   state.lastRun = { startedAtMs, durationMs: endedAtMs - startedAtMs, result };
 }
 
-async function runPhase(
-  operator: Operator,
-  state: ModuleState,
-  task: ModuleRun,
-  queue: TaskQueue<Task>,
-  signal: AbortSignal,
-): Promise<Step> {
+async function runPhase(operator: Operator, request: ModuleRunRequest, signal: AbortSignal): Promise<Step> {
+  const { state, task, queue } = request;
   switch (state.phase) {
     case 'startup':
       await ensureHooks(operator, state, signal);
@@ -92,7 +87,7 @@ async function runPhase(
       if (lost.length > 0) return repeatAfter(lost);
       // Also of a module that was disabled for a moment: discovery had ended them.
       for (const runtime of state.hooks ?? []) operator.deps.setSchedules(runtime, true);
-      return { type: 'stop', outcome: await runHelmPhase(operator, state, task, queue, signal) };
+      return { type: 'stop', outcome: await runHelmPhase(operator, request, signal) };
     }
   }
 }
@@ -135,9 +130,7 @@ function queueLostSynchronizations(
 
 async function runHelmPhase(
   operator: Operator,
-  state: ModuleState,
-  task: ModuleRun,
-  queue: TaskQueue<Task>,
+  { state, task, queue }: ModuleRunRequest,
   signal: AbortSignal,
 ): Promise<TaskOutcome<Task>> {
   const { values, releases, log, metrics, clock } = operator.deps;
@@ -145,6 +138,8 @@ async function runHelmPhase(
   const run = runIn(task, queue);
   const resumeMonitor = releases.pauseMonitor(module.name);
   try {
+    const deploySteps =
+      module.chart === 'none' ? undefined : await beginDeploy(operator, module, run, signal);
     if (mustRepeatStartup(state)) await runLifecycleHooks(operator, state, 'onStartup', run, signal);
     await runLifecycleHooks(operator, state, 'beforeHelm', run, signal);
     if (module.chart !== 'none') {
@@ -153,6 +148,7 @@ async function runHelmPhase(
       const options = {
         mayShareReads: task.isPartOfConverge,
         isUnmanaged: operator.deps.configMapContent().maintenance.has(module.key),
+        steps: combineSteps([await operator.deps.releaseSteps(module, state, signal), deploySteps]),
       };
       state.helmActivation = task.event ?? '';
       state.release = await releases.deploy(module, visibleToHelm(values, module.name), options, signal);

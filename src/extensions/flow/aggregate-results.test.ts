@@ -1,0 +1,101 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { FLOW_HOOK_TYPES, type FlowHookType, type HookResult } from '../../sdk/flow-hooks.ts';
+import { aggregateRequeues, aggregateResults } from './aggregate-results.ts';
+
+const ENFORCING: readonly FlowHookType[] = ['DuringResponsibilityCheck', 'ShouldReconcile'];
+const ABORT = { abortReconcile: true };
+const GO_ON = { abortReconcile: false };
+
+interface Case {
+  readonly name: string;
+  readonly types: readonly FlowHookType[];
+  readonly results: readonly (HookResult | undefined)[];
+  readonly expected: HookResult | undefined;
+}
+
+const OTHERS = FLOW_HOOK_TYPES.filter((type) => !ENFORCING.includes(type));
+const NO_REQUEUE = { requeue: false, requeueAfterMs: 0 };
+
+test.each<Case>([
+  { name: 'no hook says nothing', types: FLOW_HOOK_TYPES, results: [], expected: undefined },
+  {
+    name: 'hooks that all say nothing say nothing',
+    types: FLOW_HOOK_TYPES,
+    results: [undefined, undefined],
+    expected: undefined,
+  },
+  {
+    name: 'the only result comes back as it is',
+    types: FLOW_HOOK_TYPES,
+    results: [undefined, { requeue: true, requeueAfterMs: 5 }, undefined],
+    expected: { requeue: true, requeueAfterMs: 5 },
+  },
+  {
+    name: 'one abort suffices',
+    types: OTHERS,
+    results: [GO_ON, ABORT],
+    expected: { ...ABORT, ...NO_REQUEUE },
+  },
+  {
+    name: 'one that goes on suffices where that enforces something',
+    types: ENFORCING,
+    results: [ABORT, GO_ON],
+    expected: { ...GO_ON, ...NO_REQUEUE },
+  },
+  {
+    name: 'all have to abort where going on enforces something',
+    types: ENFORCING,
+    results: [ABORT, undefined, ABORT],
+    expected: { ...ABORT, ...NO_REQUEUE },
+  },
+  {
+    name: 'the shortest time above zero counts',
+    types: FLOW_HOOK_TYPES,
+    results: [{ requeueAfterMs: 0 }, { requeueAfterMs: 9 }, { requeueAfterMs: 7 }],
+    expected: { abortReconcile: false, requeue: false, requeueAfterMs: 7 },
+  },
+  {
+    name: 'a requeue at once makes the time zero',
+    types: FLOW_HOOK_TYPES,
+    results: [{ requeue: true }, { requeueAfterMs: 7 }],
+    expected: { abortReconcile: false, requeue: true, requeueAfterMs: 0 },
+  },
+])('$name', ({ types, results, expected }) => {
+  for (const type of types) expect(aggregateResults(type, results)).toEqual(expected);
+});
+
+test('the only result is a copy', () => {
+  const result = { requeue: true };
+  expect(aggregateResults('End', [result])).not.toBe(result);
+});
+
+const anyResult: fc.Arbitrary<HookResult | undefined> = fc.option(
+  fc.record({
+    abortReconcile: fc.boolean(),
+    requeue: fc.boolean(),
+    requeueAfterMs: fc.nat(100),
+  }),
+  { nil: undefined },
+);
+
+test('the order of hooks does not matter, and neither does one that says nothing', () => {
+  fc.assert(
+    fc.property(fc.constantFrom(...FLOW_HOOK_TYPES), fc.array(anyResult), (type, results) => {
+      const forwards = aggregateResults(type, results);
+      expect(aggregateResults(type, results.toReversed())).toEqual(forwards);
+      expect(aggregateResults(type, [...results, undefined])).toEqual(forwards);
+    }),
+  );
+});
+
+test('what is aggregated step by step requeues as what is aggregated at once', () => {
+  fc.assert(
+    fc.property(fc.array(anyResult), fc.array(anyResult), (some, others) => {
+      const said = (results: readonly (HookResult | undefined)[]): HookResult[] =>
+        results.filter((result) => result !== undefined);
+      const steps = [aggregateResults('Start', some), aggregateResults('End', others)];
+      expect(aggregateRequeues(said(steps))).toEqual(aggregateRequeues(said([...some, ...others])));
+    }),
+  );
+});

@@ -1,0 +1,110 @@
+import { messageOf, OperatorError } from '../../lib/errors.ts';
+import type {
+  FlowHookInput,
+  FlowHooks,
+  FlowHookType,
+  FlowModule,
+  FlowTarget,
+  HookResult,
+} from '../../sdk/flow-hooks.ts';
+import type { HookLog } from '../../sdk/hook-input.ts';
+import { aggregateRequeues, aggregateResults } from './aggregate-results.ts';
+
+/** What is known of a module at a place of its reconcile. */
+export interface FlowSubject {
+  readonly module: FlowModule;
+  /** Why the step failed. */
+  readonly error?: string;
+}
+
+export interface FlowPassDeps {
+  readonly hooks: FlowHooks;
+  readonly target: FlowTarget;
+  readonly log: HookLog;
+}
+
+/** The way of one reconcile past the flow hooks, and what they have said on it. Without hooks it costs nothing. */
+export class FlowPass {
+  readonly #deps: FlowPassDeps | undefined;
+  #said: readonly HookResult[] = [];
+
+  constructor(deps: FlowPassDeps | undefined) {
+    this.#deps = deps;
+  }
+
+  /** When the module is to be reconciled again; undefined when no hook wants that. */
+  get requeueAfterMs(): number | undefined {
+    const { requeue, requeueAfterMs } = aggregateRequeues(this.#said);
+    if (requeue) return 0;
+    return requeueAfterMs > 0 ? requeueAfterMs : undefined;
+  }
+
+  /** Whether the hooks of a place end the reconcile. @throws OperatorError EXTENSION_FAILED, or what the hook says */
+  async aborts(
+    type: FlowHookType,
+    subject: (() => FlowSubject) | undefined,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    return (await this.#call(type, subject, signal))?.abortReconcile === true;
+  }
+
+  /** Whether this instance is responsible: what the hooks say, else what was decided. @throws as {@link aborts} */
+  async isResponsible(
+    isByDefault: boolean,
+    subject: () => FlowSubject,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const result = await this.#call('DuringResponsibilityCheck', subject, signal);
+    return result === undefined ? isByDefault : result.abortReconcile !== true;
+  }
+
+  /** Whether the module is to be reconciled: hooks can enforce it, but not prevent it. @throws as {@link aborts} */
+  async shouldReconcile(
+    isNecessary: boolean,
+    subject: () => FlowSubject,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const result = await this.#call('ShouldReconcile', subject, signal);
+    return isNecessary || (result !== undefined && result.abortReconcile !== true);
+  }
+
+  async #call(
+    type: FlowHookType,
+    subject: (() => FlowSubject) | undefined,
+    signal: AbortSignal,
+  ): Promise<HookResult | undefined> {
+    if (this.#deps === undefined) return undefined;
+    const { hooks: all, log, target } = this.#deps;
+    const hooks = all.of(type);
+    if (hooks.length === 0) return undefined;
+    const known = subject?.();
+    const input: FlowHookInput = {
+      type,
+      module: known?.module,
+      target: known && target,
+      error: known?.error,
+      log,
+      signal,
+    };
+    const results: (HookResult | undefined)[] = [];
+    for (const hook of hooks) {
+      signal.throwIfAborted();
+      results.push((await call(() => hook(input), type, signal)) ?? undefined);
+    }
+    const result = aggregateResults(type, results);
+    if (result !== undefined) this.#said = [...this.#said, result];
+    return result;
+  }
+}
+
+async function call<T>(hook: () => T | Promise<T>, type: FlowHookType, signal: AbortSignal): Promise<T> {
+  try {
+    return await hook();
+  } catch (cause) {
+    signal.throwIfAborted();
+    if (cause instanceof OperatorError) throw cause;
+    throw new OperatorError('EXTENSION_FAILED', `A flow hook of type ${type} failed: ${messageOf(cause)}`, {
+      cause,
+    });
+  }
+}

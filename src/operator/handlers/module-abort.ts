@@ -1,0 +1,31 @@
+import { OperatorError } from '../../lib/errors.ts';
+import type { TaskOutcome } from '../../queue/task-queue.ts';
+import { isUnfinished, type ModuleState } from '../module-state.ts';
+import type { Operator } from '../operator.ts';
+import { DELETE_RETRY_MS, giveUp } from '../reconcile-failure.ts';
+import type { ModuleDelete, ModuleRun, Task } from '../tasks.ts';
+
+/**
+ * Ends on request what was going on with a module: it counts as failed until something changes. A deletion is only put
+ * off. Where nothing was going on, nothing becomes different.
+ */
+export function abortModule(
+  operator: Operator,
+  state: ModuleState,
+  task: ModuleRun | ModuleDelete,
+): TaskOutcome<Task> {
+  const { log } = operator.deps;
+  const { module } = task;
+  const error = new OperatorError('RUN_ABORTED', `The run of module "${module}" was aborted on request`);
+  if (task.type === 'ModuleDelete') {
+    log.warn({ module, delayMs: DELETE_RETRY_MS }, 'Deletion is aborted on request, it is tried again later');
+    state.lastError = error.message;
+    return { type: 'retry', error, delayMs: DELETE_RETRY_MS };
+  }
+  if (task.isRecheck === true && !isUnfinished(state)) {
+    log.info({ module }, 'There is nothing to abort');
+    return { type: 'success' };
+  }
+  giveUp(operator, state, error);
+  return { type: 'success' };
+}

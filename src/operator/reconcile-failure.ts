@@ -1,0 +1,67 @@
+import { factsOf, isPermanent, messageOf } from '../lib/errors.ts';
+import type { TaskOutcome } from '../queue/task-queue.ts';
+import { noteRun } from './handlers/module-run.ts';
+import type { ModuleState } from './module-state.ts';
+import type { Operator } from './operator.ts';
+import { rethrowAbort } from './rethrow-abort.ts';
+import type { ModuleDelete, ModuleRun, Task } from './tasks.ts';
+
+/** Until a deletion is tried again that failed for good, or was aborted: it must not be lost. */
+export const DELETE_RETRY_MS = 5 * 60_000;
+
+interface Failure {
+  readonly error: unknown;
+  readonly startedMs: number;
+}
+
+/**
+ * What becomes of a task whose reconcile failed. A run that fails for good is given up, so that the tasks behind it go
+ * on; everything else is tried again.
+ *
+ * @throws the error when the daemon is ending
+ */
+export function failedReconcile(
+  operator: Operator,
+  task: ModuleRun | ModuleDelete,
+  { error, startedMs }: Failure,
+  signal: AbortSignal,
+): TaskOutcome<Task> {
+  rethrowAbort(error, signal);
+  const { log, metrics, clock } = operator.deps;
+  const { module } = task;
+  const message = messageOf(error);
+  const state = operator.moduleStates.get(module);
+  if (state !== undefined) state.lastError = message;
+  if (task.type === 'ModuleDelete') {
+    metrics.moduleDeleteError(module);
+    log.error(
+      { module, error: message, ...factsOf(error) },
+      'ModuleDelete failed. Requeue task to retry after delay.',
+    );
+    return isPermanent(error) ? { type: 'retry', error, delayMs: DELETE_RETRY_MS } : { type: 'retry', error };
+  }
+  metrics.moduleRunError(module);
+  if (state !== undefined) {
+    noteRun(state, startedMs, clock.now(), 'failure');
+    if (isPermanent(error)) {
+      giveUp(operator, state, error);
+      return { type: 'success' };
+    }
+  }
+  log.error(
+    { module, phase: state?.phase, error: message, ...factsOf(error) },
+    'ModuleRun failed. Requeue task to retry after delay.',
+  );
+  return { type: 'retry', error };
+}
+
+/** The module counts as failed, and is left so until something about it changes. */
+export function giveUp({ deps: { log } }: Operator, state: ModuleState, error: unknown): void {
+  const message = messageOf(error);
+  state.givenUp = message;
+  state.lastError = message;
+  log.error(
+    { module: state.module.name, phase: state.phase, error: message, ...factsOf(error) },
+    'ModuleRun failed for good. It is not tried again until values, ConfigMap or files change, or somebody asks for it.',
+  );
+}
