@@ -222,12 +222,19 @@ export const SETTINGS = {
     '0',
     'Time limit of a hook run; 0 means none.',
   ),
+  extensionTimeoutMs: setting(
+    'extension-timeout',
+    'ADDON_OPERATOR_EXTENSION_TIMEOUT',
+    durationType,
+    '30s',
+    'Time limit of one call of an extension; what it waits for in the operator is not counted.',
+  ),
   hookMemoryLimitMib: setting(
     'hook-memory-limit',
     'ADDON_OPERATOR_HOOK_MEMORY_LIMIT',
     integerType(16, 16_384),
     '256',
-    'MiB of heap that an in-process hook may use; its buffers may use as much again.',
+    'MiB of heap that an in-process hook or an extension may use; its buffers may use as much again.',
   ),
   hookOutputLimitBytes: setting(
     'hook-output-limit',

@@ -1,10 +1,12 @@
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { ExtensionRuntime, type Extensions } from '../extensions/runtime/extension-runtime.ts';
 import { findHelm } from '../helm/find-helm.ts';
 import { createHelmDriver, type HelmDriver } from '../helm/helm-driver.ts';
 import { HttpHooks } from '../hooks/http/http-hooks.ts';
 import { InProcessHooks } from '../hooks/in-process/in-process-hooks.ts';
+import { WorkerPools } from '../hooks/in-process/worker-pools.ts';
 import type { JqEngine } from '../jq/jq-engine.ts';
 import { selectJqEngine } from '../jq/select-jq-engine.ts';
 import { createSharedReflectors } from '../kube/reflector-shared.ts';
@@ -46,6 +48,7 @@ export interface BaseParts {
   readonly tmpDir: string;
   readonly runner: ProcessRunner;
   readonly inProcess: InProcessHooks;
+  readonly extensions: Extensions;
   readonly http: HttpHooks;
   /** Environment of hooks and enabled scripts, without the variables that name their files. */
   readonly hookEnv: Readonly<Record<string, string>>;
@@ -88,21 +91,31 @@ export async function startBase(options: BaseOptions): Promise<BaseParts> {
     if (stop.aborted) throw new OperatorError('ABORTED', 'the hook is not started: the daemon is stopping');
     lead.check();
   };
-  const inProcess = new InProcessHooks({
+  const pools = new WorkerPools({
     clock,
     log,
     env: hookEnv,
     cwd: host.cwd,
-    timeoutMs: settings.hookTimeoutMs === 0 ? undefined : settings.hookTimeoutMs,
-    maxOutputBytes: settings.hookOutputLimitBytes === 0 ? undefined : settings.hookOutputLimitBytes,
     heapLimitBytes: settings.hookMemoryLimitMib * 1024 * 1024,
+  });
+  running.defer(() => pools.stop());
+  const maxOutputBytes = settings.hookOutputLimitBytes === 0 ? undefined : settings.hookOutputLimitBytes;
+  const inProcess = new InProcessHooks({
+    pools,
+    timeoutMs: settings.hookTimeoutMs === 0 ? undefined : settings.hookTimeoutMs,
+    maxOutputBytes,
     check,
   });
-  running.defer(() => inProcess.stop());
+  const extensions = new ExtensionRuntime({
+    pools,
+    timeoutMs: settings.extensionTimeoutMs,
+    maxOutputBytes,
+    check,
+  });
   lead.follow({
     setDeadline: (deadline) => {
       launcher.setDeadline(deadline);
-      inProcess.setDeadline(deadline);
+      pools.setDeadline(deadline);
     },
   });
   const jq = await selectJqEngine(
@@ -126,7 +139,7 @@ export async function startBase(options: BaseOptions): Promise<BaseParts> {
   const http = createHttpHooks(options, reflectors, check);
   const helm = await startHelm(options, { tmpDir, runner, cluster, reflectors });
   running.defer(() => helm.monitors.stopAll());
-  return { tmpDir, runner, inProcess, http, hookEnv, cluster, jq, reflectors, helm };
+  return { tmpDir, runner, inProcess, extensions, http, hookEnv, cluster, jq, reflectors, helm };
 }
 
 function createHttpHooks(

@@ -40,6 +40,11 @@ const exactJson = JSON as unknown as {
   readonly isRawJSON: (value: unknown) => boolean;
 };
 
+/** Whether `value` is a number kept as the text it was written as. */
+export function isRawJson(value: unknown): boolean {
+  return exactJson.isRawJSON(value);
+}
+
 /** Whether `value` is a plain JSON object (not null, not an array, not a raw number). */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !exactJson.isRawJSON(value);

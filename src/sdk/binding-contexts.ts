@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '../lib/json.ts';
+import type { DeployBinding, DeployFacts } from './deploy-facts.ts';
 import type { HookConfig, LifecycleBinding, WatchEvent } from './hook-config.ts';
 
 export interface KubernetesObject {
@@ -87,6 +88,14 @@ type LifecycleContext<C> = {
   >;
 }[LifecycleBinding & keyof C];
 
+type DeployContext<C> = {
+  [B in DeployBinding & keyof C]: {
+    readonly binding: B;
+    readonly type?: never;
+  } & DeployFacts[B] &
+    WithSnapshots<C, AllNames<C>>;
+}[DeployBinding & keyof C];
+
 type GroupContext<C, B, Default extends string> = B extends { readonly group: infer Group }
   ? {
       readonly binding: NameOf<B, Default>;
@@ -146,6 +155,7 @@ type ConversionContext<C, B> = B extends unknown
  */
 export type BindingContext<C extends HookConfig = HookConfig> =
   | LifecycleContext<C>
+  | DeployContext<C>
   | ScheduleContext<C, ItemOf<C, 'schedule'>>
   | KubernetesContext<C, Kubernetes<C>>
   | AdmissionContext<C, ItemOf<C, 'kubernetesValidating'>, 'Validating'>

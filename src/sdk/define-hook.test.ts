@@ -54,3 +54,18 @@ test('contexts have the types that the configuration leads to', () => {
   type OnStartup = Extract<Context, { readonly binding: 'onStartup' }>;
   expectTypeOf<OnStartup['snapshots']>().toEqualTypeOf<undefined>();
 });
+
+test('contexts of a deploy have the types of what is known at their step', () => {
+  const { config } = defineHook(
+    { beforeInstall: 1, afterLaunch: 2, afterAuthFail: 3, kubernetes: [{ name: 'nodes', kind: 'Node' }] },
+    nothing,
+  );
+  type Of<Binding> = Extract<BindingContext<typeof config>, { readonly binding: Binding }>;
+  expectTypeOf<Of<'afterLaunch'>['release']['revision']>().toEqualTypeOf<number>();
+  expectTypeOf<Of<'afterLaunch'>['release']['previousRevision']>().toEqualTypeOf<number>();
+  expectTypeOf<keyof Of<'beforeInstall'>['release']>().toEqualTypeOf<'previousRevision'>();
+  expectTypeOf<Of<'afterAuthFail'>['authorization']['place']>().toEqualTypeOf<'manifest' | 'installation'>();
+  expectTypeOf<keyof Of<'beforeInstall'>['snapshots']>().toEqualTypeOf<'nodes'>();
+  // @ts-expect-error: no such binding
+  expect(defineHook({ beforeInstal: 1 }, nothing)).toBeDefined();
+});

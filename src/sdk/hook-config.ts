@@ -1,3 +1,5 @@
+import type { DeployBinding } from './deploy-facts.ts';
+
 /** Lifecycle bindings of global hooks and of module hooks; each takes the order in which the hook runs. */
 export const LIFECYCLE_BINDINGS = [
   'onStartup',
@@ -102,7 +104,7 @@ export interface HookSettings {
 }
 
 /** When a hook is run: what an executable hook answers to `--config`, version v1. */
-export interface HookConfig extends Readonly<Partial<Record<LifecycleBinding, number>>> {
+export interface HookConfig extends Readonly<Partial<Record<LifecycleBinding | DeployBinding, number>>> {
   readonly configVersion?: 'v1';
   readonly schedule?: readonly ScheduleBinding[];
   readonly kubernetes?: readonly KubernetesBinding[];

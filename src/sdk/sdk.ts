@@ -7,7 +7,30 @@ export type {
   KubernetesObject,
   SnapshotOf,
 } from './binding-contexts.ts';
+export { defineExtensions } from './define-extensions.ts';
 export { defineHook, type HookDefinition } from './define-hook.ts';
+export type { AuthorizationFailure, DeployBinding, DeployedModule, DeployFacts } from './deploy-facts.ts';
+export type {
+  Deleter,
+  DeployError,
+  ErrorClassifier,
+  ExtensionHost,
+  ManifestModifier,
+  PostReconcileChecker,
+  PreReconcileChecker,
+  SuccessHandler,
+} from './extension-points.ts';
+export {
+  block,
+  type Classification,
+  type ErrorDetails,
+  errorDetails,
+  notReady,
+  type PostReconcileResult,
+  type PreReconcileResult,
+  proceed,
+  ready,
+} from './extension-results.ts';
 export type {
   AdmissionBinding,
   ConversionBinding,

@@ -1,18 +1,31 @@
 import { InProcessHooks, type InProcessHooksOptions } from '../../src/hooks/in-process/in-process-hooks.ts';
+import { WorkerPools, type WorkerPoolsOptions } from '../../src/hooks/in-process/worker-pools.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { silentLogger } from '../../src/lib/log.ts';
 
-/** In-process hooks with their real processes; to be stopped at the end. */
-export function startInProcessHooks(options: Partial<InProcessHooksOptions> = {}): InProcessHooks {
-  return new InProcessHooks({
+/** Threads in their real process; to be stopped at the end. */
+export function startWorkerPools(options: Partial<WorkerPoolsOptions> = {}): WorkerPools {
+  return new WorkerPools({
     clock: systemClock,
     log: silentLogger,
     env: { PATH: process.env['PATH'] ?? '' },
     cwd: '/',
+    heapLimitBytes: 256 * 1024 * 1024,
+    ...options,
+  });
+}
+
+/** In-process hooks with their real processes; to be stopped at the end. */
+export function startInProcessHooks(
+  options: Partial<InProcessHooksOptions & WorkerPoolsOptions> = {},
+): InProcessHooks & { stop(): Promise<void> } {
+  const pools = startWorkerPools(options);
+  const hooks = new InProcessHooks({
+    pools,
     timeoutMs: undefined,
     maxOutputBytes: undefined,
-    heapLimitBytes: 256 * 1024 * 1024,
     check: () => undefined,
     ...options,
   });
+  return Object.assign(hooks, { stop: () => pools.stop() });
 }

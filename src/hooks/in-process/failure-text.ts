@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 
 const MAX_CHARACTERS = 4_096;
 /** Places in our own code tell an author nothing. */
-const OWN_DIRECTORIES = ['./', '../../sdk/'].map((path) => new URL(path, import.meta.url).pathname);
+const OWN_DIRECTORY = new URL('../../', import.meta.url).pathname;
 
 /**
  * Anything that was thrown, as text for a message: name and message of an error with the place it comes from, everything
@@ -28,12 +28,7 @@ function tryText(thrown: unknown): string {
 function placeOf(stack: unknown): string {
   const line = String(stack)
     .split('\n')
-    .find(
-      (each) =>
-        /^\s+at .*\//.test(each) &&
-        !each.includes('node:') &&
-        !OWN_DIRECTORIES.some((directory) => each.includes(directory)),
-    );
+    .find((each) => /^\s+at .*\//.test(each) && !each.includes('node:') && !each.includes(OWN_DIRECTORY));
   const place = line === undefined ? undefined : /(?:file:\/\/)?(\/[^()]+:\d+:\d+)\)?$/.exec(line)?.[1];
   return place === undefined ? '' : ` (at ${place})`;
 }

@@ -1,4 +1,3 @@
-import path from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { steadyClock, systemClock } from '../../lib/clock.ts';
 import { DeadlineWatch } from '../../process/run-deadline.ts';
@@ -6,10 +5,9 @@ import { failureText } from './failure-text.ts';
 import type { HostReply, HostRequest, WorkerReply } from './host-protocol.ts';
 import { MemoryWatch } from './memory-watch.ts';
 import { serveStripper } from './type-stripper.ts';
-import type { WorkerData } from './worker-main.ts';
 import { acknowledge, createInFlightCounter } from './worker-output.ts';
+import type { WorkerData } from './worker-thread.ts';
 
-const WORKER_MAIN = new URL(`./worker-main${path.extname(import.meta.url)}`, import.meta.url);
 const MIB = 1024 * 1024;
 const YOUNG_GENERATION_MIB = 16;
 /** The daemon says how large the heap of a worker may get. */
@@ -41,14 +39,16 @@ function main(): void {
       case 'start':
         busy.add(number);
         memory.watch();
-        workers.set(number, startWorker(number, request.path, onReply));
+        workers.set(number, startWorker(request, onReply));
         return;
       case 'run':
+      case 'call':
         // One that has ended is told of already; it would count as busy for ever.
         if (!workers.has(number)) return;
         busy.add(number);
         memory.watch();
         return workers.get(number)?.postMessage(request);
+      case 'answer':
       case 'abort':
         return workers.get(number)?.postMessage(request);
       case 'end':
@@ -60,7 +60,7 @@ function main(): void {
       workers.delete(reply.worker);
       busy.delete(reply.worker);
       memory.forget(reply.worker);
-    } else if (reply.type === 'worker' && reply.reply.type !== 'output') {
+    } else if (reply.type === 'worker' && endsWork(reply.reply)) {
       busy.delete(reply.worker);
       memory.note(reply.worker, 'memoryBytes' in reply.reply ? reply.reply.memoryBytes : 0);
     }
@@ -71,14 +71,13 @@ function main(): void {
 }
 
 function startWorker(
-  number: number,
-  file: string,
+  { worker: number, program, path }: Extract<HostRequest, { readonly type: 'start' }>,
   onReply: (reply: HostReply, passed?: () => void) => void,
 ): Worker {
   const inFlight = createInFlightCounter();
   const stripper = serveStripper();
-  const workerData: WorkerData = { path: file, inFlight, stripper };
-  const worker = new Worker(WORKER_MAIN, {
+  const workerData: WorkerData = { path, inFlight, stripper };
+  const worker = new Worker(new URL(program), {
     workerData,
     transferList: [stripper.port],
     resourceLimits: {
@@ -94,13 +93,17 @@ function startWorker(
   });
   worker.on('error', (error: unknown) => {
     failure = isOutOfMemory(error)
-      ? `it used more memory than a hook may (${HEAP_LIMIT_BYTES / MIB} MiB)`
+      ? `it used more memory than it may (${HEAP_LIMIT_BYTES / MIB} MiB)`
       : `nobody caught its error: ${failureText(error)}`;
   });
   worker.on('exit', (code) => {
     onReply({ type: 'exited', worker: number, reason: failure ?? `it called process.exit(${code})` });
   });
   return worker;
+}
+
+function endsWork({ type }: WorkerReply): boolean {
+  return type !== 'output' && type !== 'ask';
 }
 
 function isOutOfMemory(error: unknown): boolean {

@@ -15,7 +15,7 @@ const STDERR_TAIL_BYTES = 16 * 1024;
 const MIB = 1024 * 1024;
 
 export interface HostProcessOptions {
-  /** Environment of the hooks. */
+  /** Environment of the scripts. */
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
   /** How large the heap of one worker may get. */
@@ -58,7 +58,7 @@ export class HostProcess {
       execArgv: NODE_FLAGS,
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
-    const lines = new LineSplitter((line) => log.info({ line }, 'an in-process hook printed past its log'));
+    const lines = new LineSplitter((line) => log.info({ line }, 'a hook or extension printed past its log'));
     const errors = new OutputTail(STDERR_TAIL_BYTES);
     this.#child.stdout?.on('data', (chunk: Buffer) => lines.push(chunk));
     this.#child.stderr?.on('data', (chunk: Buffer) => errors.push(chunk));
@@ -121,7 +121,7 @@ export class HostProcess {
         return worker?.onEvent({ type: 'exited', reason: reply.reason });
       }
       case 'over-limit':
-        this.#reason ??= `it used more memory than a hook may (${(2 * this.#heapLimitBytes) / MIB} MiB, buffers included)`;
+        this.#reason ??= `it used more memory than it may (${(2 * this.#heapLimitBytes) / MIB} MiB, buffers included)`;
     }
   }
 
@@ -135,7 +135,7 @@ export class HostProcess {
 }
 
 function reasonOf(stderr: string, end: string): string {
-  if (stderr.includes('out of memory')) return 'it used more memory than a hook may';
+  if (stderr.includes('out of memory')) return 'it used more memory than it may';
   const said = stderr.trim();
   return `it brought down the process it runs in (${end})${said === '' ? '' : `: ${said}`}`;
 }

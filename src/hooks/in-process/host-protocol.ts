@@ -3,14 +3,19 @@ import type { HookOutputTexts, HookRunTexts } from '../../sdk/record-hook-run.ts
 
 /** What the daemon tells the process of the workers; workers have numbers, given by the daemon. */
 export type HostRequest =
-  | { readonly type: 'start'; readonly worker: number; readonly path: string }
-  | ({ readonly worker: number } & RunRequest)
+  /** `program`: the URL of the module that the thread runs, which loads the file at `path`. */
+  | { readonly type: 'start'; readonly worker: number; readonly program: string; readonly path: string }
+  | ({ readonly worker: number } & WorkRequest)
+  | ({ readonly worker: number } & AskAnswer)
   | { readonly type: 'abort'; readonly worker: number }
   | { readonly type: 'end'; readonly worker: number }
   /** Nothing may go on beyond it, whatever becomes of the daemon. */
   | { readonly type: 'deadline'; readonly deadline: RunDeadline };
 
-/** One run, as a worker gets it. */
+/** A piece of work, as a worker gets it. */
+export type WorkRequest = RunRequest | CallRequest;
+
+/** One run of a hook. */
 export interface RunRequest {
   readonly type: 'run';
   readonly texts: HookRunTexts;
@@ -18,14 +23,56 @@ export interface RunRequest {
   readonly maxOutputBytes?: number;
 }
 
+/** One call of a method of an extension; `args` is a list as JSON. */
+export interface CallRequest {
+  readonly type: 'call';
+  readonly method: string;
+  readonly args: string;
+  readonly maxOutputBytes?: number;
+}
+
+/** What a worker wants the daemon to do before it goes on; `args` is a list as JSON. */
+export interface Ask {
+  readonly type: 'ask';
+  /** No other one of this worker has it. */
+  readonly ask: number;
+  readonly args: string;
+}
+
+/** `value` is JSON; without it there is none. */
+export type AskAnswer =
+  | { readonly type: 'answer'; readonly ask: number; readonly value?: string }
+  | { readonly type: 'answer'; readonly ask: number; readonly failure: AskFailure };
+
+/** What an error of the daemon looks like in a worker. */
+export interface AskFailure {
+  readonly name: string;
+  readonly message: string;
+  readonly code?: string | number;
+  readonly status?: number;
+  readonly isPermanent?: boolean;
+}
+
+/** How a piece of work ended, in the eyes of the worker. */
+export type WorkEnd =
+  | { readonly type: 'done'; readonly outputs: HookOutputTexts }
+  /** A method returned; `value` is JSON, without it there is none. */
+  | { readonly type: 'returned'; readonly value?: string }
+  /** `ask`: it is, or was caused by, the failure of that ask, passed on. */
+  | {
+      readonly type: 'failed';
+      readonly reason: string;
+      readonly ask?: { readonly number: number; readonly is: 'same' | 'cause' };
+    };
+
 /** What a worker says. */
 export type WorkerReply =
-  /** The file is loaded; `config` is the configuration as JSON. */
-  | { readonly type: 'ready'; readonly config: string }
+  /** The file is loaded; `description` is what it says of itself, as JSON. */
+  | { readonly type: 'ready'; readonly description: string }
   | { readonly type: 'load-failed'; readonly reason: string }
   | { readonly type: 'output'; readonly stream: 'stdout' | 'stderr'; readonly text: string }
-  | ({ readonly type: 'done'; readonly outputs: HookOutputTexts } & RunFacts)
-  | ({ readonly type: 'failed'; readonly reason: string } & RunFacts);
+  | Ask
+  | (WorkEnd & RunFacts);
 
 export interface RunFacts {
   readonly droppedBytes: number;

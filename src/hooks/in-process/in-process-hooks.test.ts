@@ -254,7 +254,7 @@ describe('a hook that does wrong', () => {
     [
       'fills its heap',
       'const a = []; for (;;) a.push({ x: Math.random() });',
-      /it used more memory than a hook may/,
+      /it used more memory than it may/,
     ],
   ])(
     'by what it does (%s) fails with the reason, and the next run is well',

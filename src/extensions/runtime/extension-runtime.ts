@@ -1,0 +1,193 @@
+import path from 'node:path';
+import type { Ask, AskAnswer } from '../../hooks/in-process/host-protocol.ts';
+import { outputTo } from '../../hooks/in-process/script-output.ts';
+import { type WorkerAnswer, whyNot } from '../../hooks/in-process/script-worker.ts';
+import type { WorkerPools } from '../../hooks/in-process/worker-pools.ts';
+import { OperatorError } from '../../lib/errors.ts';
+import { type Json, parseJson } from '../../lib/json.ts';
+import type { Logger } from '../../lib/log.ts';
+import { nextFailureOf } from './next-failure.ts';
+
+const PROGRAM = new URL(`./worker-main${path.extname(import.meta.url)}`, import.meta.url).href;
+/** Loading may take this long. */
+const LOAD_TIMEOUT_MS = 30_000;
+/** Without a reason of ours each abort would make an exception of its own. */
+const ENDED = 'the call of the extension has ended';
+
+/** A file with extensions, as it describes itself. */
+export interface LoadedExtension {
+  readonly path: string;
+  /** Which kind of extension it has. */
+  readonly type: string;
+  readonly description: Json;
+  /** What can be called. */
+  readonly methods: readonly string[];
+}
+
+export interface ExtensionCallRequest {
+  /** Of a file that was loaded. */
+  readonly path: string;
+  readonly method: string;
+  readonly args: readonly Json[];
+  /**
+   * What the extension gets done by its `next`, with the arguments it gave. The signal aborts when the call ends. Left
+   * out: calling `next` fails. It must not call the same file again, which could wait for itself.
+   */
+  readonly next?: (args: readonly Json[], signal: AbortSignal) => Promise<Json | undefined>;
+  /** `optional`: it may return undefined. */
+  readonly returns: 'value' | 'optional';
+  /** Default: the limit of the runtime. The time that `next` takes is not counted. */
+  readonly timeoutMs?: number;
+  /** Gets what the extension logs or prints. */
+  readonly log: Logger;
+}
+
+/** Files with extensions: loads them, and calls what they define. */
+export interface Extensions {
+  /**
+   * Loads a file anew; calls under way keep the old one.
+   *
+   * @param log gets what the file prints while it is loaded
+   * @throws OperatorError EXTENSION_INVALID when it cannot be loaded, or not in time; `signal.reason` on abort
+   */
+  load(file: string, log: Logger, signal: AbortSignal): Promise<LoadedExtension>;
+  /**
+   * Calls a method, and gives what it returned.
+   *
+   * @throws OperatorError EXTENSION_FAILED; the very error of `next` when the extension passed that on
+   * @throws `signal.reason` on abort, once the extension and each `next` have come to their ends
+   */
+  call(request: ExtensionCallRequest, signal: AbortSignal): Promise<Json | undefined>;
+}
+
+export interface ExtensionRuntimeOptions {
+  readonly pools: WorkerPools;
+  /** Limit of a call that sets none of its own. */
+  readonly timeoutMs: number;
+  /** What one call prints beyond this many bytes is not logged; undefined = no limit. */
+  readonly maxOutputBytes: number | undefined;
+  /** Called before a file is loaded or called; what it throws keeps that from being done. */
+  readonly check: () => void;
+}
+
+/** Runs extensions in threads of the process in which hooks run that are scripts. */
+export class ExtensionRuntime implements Extensions {
+  readonly #options: ExtensionRuntimeOptions;
+
+  constructor(options: ExtensionRuntimeOptions) {
+    this.#options = options;
+  }
+
+  async load(file: string, log: Logger, signal: AbortSignal): Promise<LoadedExtension> {
+    const { check, pools } = this.#options;
+    check();
+    const output = outputTo(log);
+    const work = { timeoutMs: LOAD_TIMEOUT_MS, onOutput: output.push };
+    const answer = await pools.load({ program: PROGRAM, path: file }, work, signal).finally(output.end);
+    if (answer.type === 'ready')
+      return { path: file, ...(parseJson(answer.description) as Omit<LoadedExtension, 'path'>) };
+    throw new OperatorError(
+      'EXTENSION_INVALID',
+      `cannot load extension '${file}': ${whyNot(answer, LOAD_TIMEOUT_MS)}`,
+    );
+  }
+
+  async call(request: ExtensionCallRequest, signal: AbortSignal): Promise<Json | undefined> {
+    const { check, pools, maxOutputBytes } = this.#options;
+    check();
+    const { path: file, method, args, log, timeoutMs = this.#options.timeoutMs } = request;
+    const output = outputTo(log);
+    const nexts = new Nexts(request.next, signal);
+    try {
+      const answer = await pools.do(
+        file,
+        {
+          type: 'call',
+          method,
+          args: JSON.stringify(args),
+          ...(maxOutputBytes === undefined ? {} : { maxOutputBytes }),
+        },
+        {
+          timeoutMs,
+          onOutput: output.push,
+          onAsk: (ask) => nexts.answer(ask),
+          // What next() did would be done twice.
+          canRepeat: () => !nexts.wasCalled,
+        },
+        signal,
+      );
+      if ('leakedTimers' in answer && answer.leakedTimers > 0)
+        log.warn({ timers: answer.leakedTimers }, 'an extension left timers behind; they are dropped');
+      return resultOf(request, answer, nexts, timeoutMs);
+    } finally {
+      output.end();
+      await nexts.end();
+    }
+  }
+}
+
+function resultOf(
+  { path: file, method, returns }: ExtensionCallRequest,
+  answer: WorkerAnswer,
+  nexts: Nexts,
+  timeoutMs: number,
+): Json | undefined {
+  const failed = (reason: string, cause?: unknown): OperatorError =>
+    new OperatorError('EXTENSION_FAILED', `${method} of the extension '${file}' failed: ${reason}`, {
+      cause,
+    });
+  if (answer.type === 'returned') {
+    if (answer.value !== undefined) return parseJson(answer.value) as Json;
+    if (returns === 'optional') return undefined;
+    throw failed('it returned nothing, where it has to return a value');
+  }
+  if (answer.type !== 'failed' || answer.ask === undefined) throw failed(whyNot(answer, timeoutMs));
+  const error = nexts.failureOf(answer.ask.number);
+  throw answer.ask.is === 'same' ? error : failed(answer.reason, error);
+}
+
+/** The calls of `next` within one call of an extension. */
+class Nexts {
+  readonly #next: ExtensionCallRequest['next'];
+  readonly #ended = new AbortController();
+  readonly #signal: AbortSignal;
+  readonly #open = new Set<Promise<AskAnswer>>();
+  readonly #failures = new Map<number, unknown>();
+  wasCalled = false;
+
+  constructor(next: ExtensionCallRequest['next'], signal: AbortSignal) {
+    this.#next = next;
+    this.#signal = AbortSignal.any([signal, this.#ended.signal]);
+  }
+
+  /** Never rejects. */
+  async answer(ask: Ask): Promise<AskAnswer> {
+    this.wasCalled = true;
+    const answering = this.#answer(ask);
+    this.#open.add(answering);
+    const answer = await answering;
+    this.#open.delete(answering);
+    return answer;
+  }
+
+  async #answer({ ask, args }: Ask): Promise<AskAnswer> {
+    try {
+      if (this.#next === undefined) throw new OperatorError('EXTENSION_FAILED', 'there is no next() here');
+      const value = await this.#next(parseJson(args) as readonly Json[], this.#signal);
+      return { type: 'answer', ask, ...(value === undefined ? {} : { value: JSON.stringify(value) }) };
+    } catch (error) {
+      this.#failures.set(ask, error);
+      return { type: 'answer', ask, failure: nextFailureOf(error) };
+    }
+  }
+
+  failureOf(ask: number): unknown {
+    return this.#failures.get(ask);
+  }
+
+  /** Resolves when nothing is going on any more. */
+  async end(): Promise<void> {
+    this.#ended.abort(ENDED);
+    await Promise.all(this.#open);
+  }
+}

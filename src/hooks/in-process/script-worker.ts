@@ -1,0 +1,157 @@
+import type { Clock } from '../../lib/clock.ts';
+import type { HostProcess, WorkerEvent } from './host-process.ts';
+import type { Ask, AskAnswer, HostRequest, WorkRequest } from './host-protocol.ts';
+import type { Script } from './script.ts';
+import { TimeLimit } from './time-limit.ts';
+
+type Output = Extract<WorkerEvent, { readonly type: 'output' }>;
+
+/** How a piece of work of a worker ended. */
+export type WorkerAnswer = Exclude<WorkerEvent, Output | Ask> | { readonly type: 'timed-out' };
+
+export interface WorkLimits {
+  /** Undefined: it may go on for ever. */
+  readonly timeoutMs: number | undefined;
+  /** Between the abort of the work and the end of the worker, in milliseconds. */
+  readonly graceMs: number;
+  readonly clock: Clock;
+}
+
+/** What comes from a worker before its work has ended. */
+export interface WorkEvents {
+  readonly onOutput: (output: Output) => void;
+  /** Never rejects. While it answers, the time limit stands still. */
+  readonly onAsk?: (ask: Ask) => Promise<AskAnswer>;
+}
+
+interface OpenWork {
+  readonly settle: (answer: WorkerAnswer) => void;
+  readonly events: WorkEvents;
+  readonly limit: TimeLimit | undefined;
+}
+
+/** Without a reason of ours each abort would make an exception of its own. */
+const ENDED = 'the work has ended';
+
+/** A thread with one script loaded. It does one thing at a time. */
+export class ScriptWorker {
+  readonly #host: HostProcess;
+  readonly #number: number;
+  readonly #script: Script;
+  #work: OpenWork | undefined;
+  #isGone = false;
+
+  constructor(host: HostProcess, script: Script) {
+    this.#host = host;
+    this.#script = script;
+    this.#number = host.add({
+      onEvent: (event) => this.#onEvent(event),
+      isBusy: () => this.#work !== undefined,
+    });
+  }
+
+  get isGone(): boolean {
+    return this.#isGone || this.#host.isGone;
+  }
+
+  /** Starts the thread and loads the file: ends with `ready`, or in some other way. */
+  load(limits: WorkLimits, events: WorkEvents, signal: AbortSignal): Promise<WorkerAnswer> {
+    const { program, path } = this.#script;
+    return this.#do({ type: 'start', worker: this.#number, program, path }, limits, events, signal);
+  }
+
+  /** One piece of work: ends with `done`, `returned` or `failed`, or in some other way. */
+  work(
+    request: WorkRequest,
+    limits: WorkLimits,
+    events: WorkEvents,
+    signal: AbortSignal,
+  ): Promise<WorkerAnswer> {
+    return this.#do({ ...request, worker: this.#number }, limits, events, signal);
+  }
+
+  end(): void {
+    this.#host.send({ type: 'end', worker: this.#number });
+  }
+
+  /**
+   * Asks for something and waits for its end. When its time is up, or the signal aborts, the script is told so, and
+   * after the grace its thread is ended; when even that does not help, the process of the threads.
+   *
+   * @throws `signal.reason` on abort, when the script has come to its end
+   */
+  async #do(
+    request: HostRequest,
+    limits: WorkLimits,
+    events: WorkEvents,
+    signal: AbortSignal,
+  ): Promise<WorkerAnswer> {
+    signal.throwIfAborted();
+    if (this.#host.isGone)
+      return { type: 'host-gone', reason: 'it was not running any more', wasAlone: false };
+    const answer = Promise.withResolvers<WorkerAnswer>();
+    const { clock, graceMs, timeoutMs } = limits;
+    let ended: AbortController | undefined;
+    let isTimedOut = false;
+    const stop = async (): Promise<void> => {
+      ended ??= new AbortController();
+      this.#host.send({ type: 'abort', worker: this.#number });
+      await clock.sleep(graceMs, ended.signal);
+      this.end();
+      await clock.sleep(graceMs, ended.signal);
+      await this.#host.kill('it could not be stopped');
+    };
+    // What is left to be waited for when the work has ended is of no interest.
+    const onAbort = (): void => void stop().catch(() => undefined);
+    signal.addEventListener('abort', onAbort, { once: true });
+    const onOver = (): void => {
+      isTimedOut = true;
+      onAbort();
+    };
+    const limit = timeoutMs === undefined ? undefined : new TimeLimit(timeoutMs, clock, onOver);
+    this.#work = { settle: answer.resolve, events, limit };
+    try {
+      this.#host.send(request);
+      const result = await answer.promise;
+      signal.throwIfAborted();
+      return isTimedOut ? { type: 'timed-out' } : result;
+    } finally {
+      this.#work = undefined;
+      limit?.end();
+      ended?.abort(ENDED);
+      signal.removeEventListener('abort', onAbort);
+    }
+  }
+
+  #onEvent(event: WorkerEvent): void {
+    const work = this.#work;
+    if (event.type === 'output') return work?.events.onOutput(event);
+    if (event.type === 'ask') return void (work !== undefined && this.#answer(event, work));
+    if (event.type === 'exited' || event.type === 'host-gone') this.#isGone = true;
+    work?.settle(event);
+  }
+
+  async #answer(ask: Ask, work: OpenWork): Promise<void> {
+    work.limit?.pause();
+    const answer = await work.events.onAsk?.(ask);
+    work.limit?.resume();
+    if (answer !== undefined && this.#work === work) this.#host.send({ ...answer, worker: this.#number });
+  }
+}
+
+/** Why there is no result. */
+export function whyNot(answer: WorkerAnswer, timeoutMs: number | undefined): string {
+  switch (answer.type) {
+    case 'ready':
+    case 'done':
+    case 'returned':
+      return 'it has no result';
+    case 'timed-out':
+      return `it ran longer than its limit of ${(timeoutMs ?? 0) / 1_000} s`;
+    case 'load-failed':
+    case 'failed':
+    case 'exited':
+    case 'host-gone':
+      return answer.reason;
+  }
+}

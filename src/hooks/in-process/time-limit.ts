@@ -1,0 +1,57 @@
+import type { Clock } from '../../lib/clock.ts';
+
+/** Limits how long something may go on, without the times in which others have to do. */
+export class TimeLimit {
+  readonly #clock: Clock;
+  readonly #onOver: () => void;
+  #leftMs: number;
+  #startedMs = 0;
+  #timer: AbortController | undefined;
+  #pauses = 0;
+
+  /** Runs from now on; `onOver` is called once `limitMs` are used up. */
+  constructor(limitMs: number, clock: Clock, onOver: () => void) {
+    this.#leftMs = limitMs;
+    this.#clock = clock;
+    this.#onOver = onOver;
+    this.#start();
+  }
+
+  /** Each pause has its own end; time goes on when none is left. */
+  pause(): void {
+    this.#pauses += 1;
+    if (this.#timer === undefined) return;
+    this.#leftMs -= Math.max(0, this.#clock.now() - this.#startedMs);
+    this.#stop();
+  }
+
+  resume(): void {
+    this.#pauses -= 1;
+    if (this.#pauses === 0) this.#start();
+  }
+
+  /** It is not called any more. */
+  end(): void {
+    // No pause that is still open starts it again.
+    this.#pauses = Number.POSITIVE_INFINITY;
+    this.#stop();
+  }
+
+  #start(): void {
+    this.#startedMs = this.#clock.now();
+    const timer = new AbortController();
+    this.#timer = timer;
+    this.#clock.sleep(Math.max(0, this.#leftMs), timer.signal).then(
+      () => {
+        if (!timer.signal.aborted) this.#onOver();
+      },
+      () => undefined,
+    );
+  }
+
+  #stop(): void {
+    // Without a reason of ours each abort would make an exception of its own.
+    this.#timer?.abort('the time limit is off');
+    this.#timer = undefined;
+  }
+}

@@ -1,0 +1,228 @@
+import PQueue from 'p-queue';
+import type { Clock } from '../../lib/clock.ts';
+import { OperatorError } from '../../lib/errors.ts';
+import type { Logger } from '../../lib/log.ts';
+import type { RunDeadline } from '../../process/run-deadline.ts';
+import { HostProcess } from './host-process.ts';
+import type { WorkRequest } from './host-protocol.ts';
+import type { Script } from './script.ts';
+import { ScriptWorker, type WorkEvents, type WorkerAnswer, type WorkLimits } from './script-worker.ts';
+
+/** How many pieces of work of one file may go on at the same time; further ones wait. */
+const MAX_WORKERS_PER_FILE = 4;
+/** Between the abort of the signal of a piece of work and the end of its thread. */
+const GRACE_MS = 1_000;
+/** A worker that has nothing to do for this long is ended; the next piece of work starts another one. */
+const IDLE_MS = 600_000;
+
+export interface WorkerPoolsOptions {
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Environment of the scripts. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd: string;
+  /** How large the heap of one thread may get; buffers may use as much again. */
+  readonly heapLimitBytes: number;
+}
+
+/** What belongs to loading a file, or to a piece of work. */
+export interface Work extends WorkEvents {
+  /** Undefined: it may go on for ever. */
+  readonly timeoutMs: number | undefined;
+  /** Whether it may be done once more, because the process died and another one may be to blame. Default: yes. */
+  readonly canRepeat?: () => boolean;
+}
+
+/** What the daemon knows of one file. */
+interface Pool {
+  readonly script: Script;
+  readonly queue: PQueue;
+  readonly idle: { readonly worker: ScriptWorker; readonly sinceMs: number }[];
+  /** It brought down the process it shares with others: it gets one of its own until it does its work. */
+  isIsolated: boolean;
+}
+
+/** Files that are loaded in threads and do pieces of work there, all in a process that they share. */
+export class WorkerPools {
+  readonly #options: WorkerPoolsOptions;
+  readonly #pools = new Map<string, Pool>();
+  readonly #hosts = new Set<HostProcess>();
+  readonly #stopped = new AbortController();
+  #shared: HostProcess | undefined;
+  #deadline: RunDeadline | undefined;
+  #sweeping: Promise<void> = Promise.resolve();
+
+  constructor(options: WorkerPoolsOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Loads a file anew. Work under way keeps the old one, and so does all work if the answer is not `ready`.
+   *
+   * @throws `signal.reason` on abort
+   */
+  load(script: Script, work: Work, signal: AbortSignal): Promise<WorkerAnswer> {
+    const queue = new PQueue({ concurrency: MAX_WORKERS_PER_FILE });
+    const pool: Pool = { script, idle: [], queue, isIsolated: false };
+    return this.#withHost(pool, work, async (host) => {
+      const worker = new ScriptWorker(host, script);
+      let loaded: WorkerAnswer | undefined;
+      try {
+        loaded = await worker.load(this.#limits(work.timeoutMs), work, signal);
+        if (loaded.type === 'ready') this.#replace(pool);
+        return loaded;
+      } finally {
+        this.#release(pool, worker, loaded);
+      }
+    });
+  }
+
+  /**
+   * Does a piece of work, in a thread of the file at `path`.
+   *
+   * @throws OperatorError INTERNAL when that was never loaded
+   * @throws `signal.reason` on abort, once the work has come to its end
+   */
+  async do(path: string, request: WorkRequest, work: Work, signal: AbortSignal): Promise<WorkerAnswer> {
+    const pool = this.#pools.get(path);
+    if (pool === undefined) throw new OperatorError('INTERNAL', `${path} is run before it was loaded`);
+    return pool.queue.add(() =>
+      this.#withHost(pool, work, (host) => this.#doOn(host, pool, request, work, signal)),
+    );
+  }
+
+  /** At the first moment all work is told to end, at the second it is ended, whatever becomes of this process. */
+  setDeadline(deadline: RunDeadline): void {
+    this.#deadline = deadline;
+    for (const host of this.#hosts) host.send({ type: 'deadline', deadline });
+  }
+
+  /** Ends all workers; resolves when they are gone. */
+  async stop(): Promise<void> {
+    this.#stopped.abort();
+    await this.#sweeping;
+    await Promise.all([...this.#hosts].map((host) => host.kill('the daemon is stopping')));
+  }
+
+  async #doOn(
+    host: HostProcess,
+    pool: Pool,
+    request: WorkRequest,
+    work: Work,
+    signal: AbortSignal,
+  ): Promise<WorkerAnswer> {
+    // It may have waited for others: a worker is neither made nor ended for it.
+    signal.throwIfAborted();
+    const idle = host === this.#shared ? takeIdle(pool) : undefined;
+    const worker = idle ?? new ScriptWorker(host, pool.script);
+    let leftMs = work.timeoutMs;
+    let answer: WorkerAnswer | undefined;
+    try {
+      if (idle === undefined) {
+        const { clock } = this.#options;
+        const startedMs = clock.now();
+        const loaded = await worker.load(this.#limits(leftMs), work, signal);
+        if (loaded.type !== 'ready') return loaded;
+        // A wall clock may be turned back meanwhile.
+        if (leftMs !== undefined) leftMs = Math.max(0, leftMs - Math.max(0, clock.now() - startedMs));
+      }
+      answer = await worker.work(request, this.#limits(leftMs), work, signal);
+      return answer;
+    } finally {
+      this.#release(pool, worker, answer);
+    }
+  }
+
+  /**
+   * Does something in the shared process. When that dies and the culprit is not certain, it is done again in a process
+   * of its own: nothing of it has been applied, and only the culprit fails there too.
+   */
+  async #withHost(
+    pool: Pool,
+    { canRepeat }: Work,
+    act: (host: HostProcess) => Promise<WorkerAnswer>,
+  ): Promise<WorkerAnswer> {
+    if (!pool.isIsolated) {
+      const answer = await act(this.#sharedHost());
+      if (answer.type !== 'host-gone') return answer;
+      pool.isIsolated = true;
+      if (answer.wasAlone || this.#stopped.signal.aborted || canRepeat?.() === false) return answer;
+      this.#options.log.warn(
+        { path: pool.script.path, reason: answer.reason },
+        'the process of in-process hooks died while several were at work, each is repeated in a process of its own',
+      );
+    }
+    const host = this.#startHost();
+    try {
+      const answer = await act(host);
+      if (answer.type === 'ready' || answer.type === 'done' || answer.type === 'returned')
+        pool.isIsolated = false;
+      return answer;
+    } finally {
+      await host.kill('it is not needed any more');
+    }
+  }
+
+  #sharedHost(): HostProcess {
+    if (this.#shared === undefined || this.#shared.isGone) this.#shared = this.#startHost();
+    return this.#shared;
+  }
+
+  #startHost(): HostProcess {
+    for (const host of this.#hosts) if (host.isGone) this.#hosts.delete(host);
+    const host = new HostProcess(this.#options);
+    this.#hosts.add(host);
+    if (this.#deadline !== undefined) host.send({ type: 'deadline', deadline: this.#deadline });
+    return host;
+  }
+
+  /** From now on a file is what was just loaded. */
+  #replace(pool: Pool): void {
+    const { path } = pool.script;
+    const before = this.#pools.get(path);
+    for (const { worker } of before?.idle.splice(0) ?? []) worker.end();
+    if (this.#pools.size === 0) this.#sweeping = this.#sweep();
+    this.#pools.set(path, pool);
+  }
+
+  /** Keeps a worker for the next piece of work, unless something of this one would go on in it. */
+  #release(pool: Pool, worker: ScriptWorker, answer: WorkerAnswer | undefined): void {
+    const isPooled = !pool.isIsolated && this.#pools.get(pool.script.path) === pool;
+    if (isPooled && !worker.isGone && this.#isSound(answer))
+      pool.idle.push({ worker, sinceMs: this.#options.clock.now() });
+    else worker.end();
+  }
+
+  #isSound(answer: WorkerAnswer | undefined): boolean {
+    if (answer === undefined || !('leakedTimers' in answer)) return answer?.type === 'ready';
+    return answer.leakedTimers === 0 && answer.memoryBytes < 2 * this.#options.heapLimitBytes;
+  }
+
+  #limits(timeoutMs: number | undefined): WorkLimits {
+    return { timeoutMs, graceMs: GRACE_MS, clock: this.#options.clock };
+  }
+
+  /** Ends workers that have had nothing to do for long: files of disabled modules have none in the end. */
+  async #sweep(): Promise<void> {
+    const { clock } = this.#options;
+    const { signal } = this.#stopped;
+    while (!signal.aborted) {
+      await clock.sleep(IDLE_MS / 2, signal).catch(() => undefined);
+      const limitMs = clock.now() - IDLE_MS;
+      for (const { idle } of this.#pools.values()) {
+        const old = idle.filter(({ sinceMs }) => sinceMs < limitMs);
+        for (const entry of old) {
+          idle.splice(idle.indexOf(entry), 1);
+          entry.worker.end();
+        }
+      }
+    }
+  }
+}
+
+function takeIdle({ idle }: Pool): ScriptWorker | undefined {
+  for (let entry = idle.pop(); entry !== undefined; entry = idle.pop()) {
+    if (!entry.worker.isGone) return entry.worker;
+  }
+  return undefined;
+}

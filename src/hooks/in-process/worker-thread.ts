@@ -1,0 +1,128 @@
+import { registerHooks } from 'node:module';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { getHeapStatistics } from 'node:v8';
+import { parentPort, workerData } from 'node:worker_threads';
+import { failureText } from './failure-text.ts';
+import type { AskAnswer, RunFacts, WorkEnd, WorkerReply, WorkRequest } from './host-protocol.ts';
+import { type StripperClient, strippingLoad } from './type-stripper.ts';
+import { WorkerOutput } from './worker-output.ts';
+
+const EXTENSION = path.extname(import.meta.url);
+const SDK: Readonly<Record<string, string>> = {
+  'addon-operator/sdk': new URL(`../../sdk/sdk${EXTENSION}`, import.meta.url).href,
+  'addon-operator/sdk/testing': new URL(`../../sdk/test-hook${EXTENSION}`, import.meta.url).href,
+};
+
+/** What the thread that starts a worker gives it. */
+export interface WorkerData {
+  readonly path: string;
+  readonly inFlight: SharedArrayBuffer;
+  readonly stripper: StripperClient;
+}
+
+/** What a worker does with the file it has loaded. */
+export interface Program<D> {
+  /** What the default export is. Throws when it is none of this program's. */
+  readonly definitionOf: (exported: unknown) => D;
+  /** What the daemon is to know of it, as JSON. */
+  readonly describe: (definition: D) => string;
+  /** Does one piece of work; it fails with what this throws. */
+  readonly work: (definition: D, request: WorkRequest, tools: WorkTools) => Promise<WorkEnd>;
+  /** Takes what the daemon answers to an ask. */
+  readonly onAnswer?: (answer: AskAnswer) => void;
+}
+
+export interface WorkTools {
+  /** Prints a line, as the file could itself. */
+  readonly print: (line: string) => void;
+  readonly reply: (reply: WorkerReply) => void;
+  /** Aborts when the work is to end. */
+  readonly signal: AbortSignal;
+}
+
+/** What comes from the daemon, passed on by the main thread. */
+type Incoming = WorkRequest | AskAnswer | { readonly type: 'abort' };
+
+/** The thread of one file: loads it, then does one piece of work after the other. */
+export function runProgram<D>(program: Program<D>): void {
+  const { path: file, inFlight, stripper } = workerData as WorkerData;
+  const output = new WorkerOutput(inFlight, (stream, text) => reply({ type: 'output', stream, text }));
+  catchOutput(process.stdout, (bytes) => output.write('stdout', bytes));
+  catchOutput(process.stderr, (bytes) => output.write('stderr', bytes));
+  // Such files lie anywhere, and none of their directories has our package.
+  registerHooks({
+    resolve: (specifier, context, next) => {
+      const url = SDK[specifier];
+      return url === undefined ? next(specifier, context) : { url, shortCircuit: true };
+    },
+    load: strippingLoad(stripper),
+  });
+  const load = async (): Promise<void> => {
+    const definition = program.definitionOf(await defaultExportOf(file));
+    const description = program.describe(definition);
+    serve(program, definition, output);
+    reply({ type: 'ready', description });
+  };
+  load().catch((error: unknown) => reply({ type: 'load-failed', reason: failureText(error) }));
+}
+
+async function defaultExportOf(file: string): Promise<unknown> {
+  const module: unknown = await import(pathToFileURL(file).href);
+  return typeof module === 'object' && module !== null && 'default' in module ? module.default : undefined;
+}
+
+function serve<D>(program: Program<D>, definition: D, output: WorkerOutput): void {
+  const timersAtStart = setTimers();
+  const print = (line: string): void => output.write('stdout', Buffer.from(`${line}\n`));
+  let abort = new AbortController();
+  parentPort?.on('message', (request: Incoming) => {
+    if (request.type === 'abort') return abort.abort(new Error('the run is to end'));
+    if (request.type === 'answer') return program.onAnswer?.(request);
+    abort = new AbortController();
+    output.begin(request.maxOutputBytes);
+    const cpu = process.threadCpuUsage();
+    const facts = (): RunFacts => {
+      const used = process.threadCpuUsage(cpu);
+      const { total_heap_size: heapBytes, external_memory: externalBytes } = getHeapStatistics();
+      return {
+        droppedBytes: output.droppedBytes,
+        leakedTimers: Math.max(0, setTimers() - timersAtStart),
+        userCpuMs: used.user / 1_000,
+        systemCpuMs: used.system / 1_000,
+        memoryBytes: heapBytes + externalBytes,
+      };
+    };
+    program.work(definition, request, { print, reply, signal: abort.signal }).then(
+      (end) => reply({ ...end, ...facts() }),
+      (error: unknown) => reply({ type: 'failed', reason: failureText(error), ...facts() }),
+    );
+  });
+}
+
+function setTimers(): number {
+  return process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+}
+
+function reply(message: WorkerReply): void {
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
+  parentPort?.postMessage(message);
+}
+
+/** Output goes the same way as the replies, so that none of it comes after the end of its run. */
+function catchOutput(stream: NodeJS.WriteStream, write: (bytes: Buffer) => void): void {
+  stream.write = (
+    chunk: string | Uint8Array,
+    encoding?: BufferEncoding | ((error?: Error | null) => void),
+    callback?: (error?: Error | null) => void,
+  ): boolean => {
+    write(
+      typeof chunk === 'string'
+        ? Buffer.from(chunk, typeof encoding === 'string' ? encoding : 'utf8')
+        : Buffer.from(chunk),
+    );
+    const done = typeof encoding === 'function' ? encoding : callback;
+    if (done !== undefined) queueMicrotask(done);
+    return true;
+  };
+}

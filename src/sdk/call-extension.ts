@@ -1,0 +1,50 @@
+import { type Json, parseJson } from '../lib/json.ts';
+import type { ExtensionMethod } from './extension-definition.ts';
+import { frozen } from './frozen.ts';
+import { hookLog } from './hook-log.ts';
+import { strictJson } from './strict-json.ts';
+
+/** What a call is made with. */
+export interface CallTexts {
+  /** A list as JSON. */
+  readonly args: string;
+  /** Takes a list as JSON, and gives JSON or undefined. */
+  readonly next: (args: string) => Promise<string | undefined>;
+  /** Gets the lines of the log. */
+  readonly print: (line: string) => void;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Calls a method of an extension and waits for it. Gives what it returned as JSON, undefined for undefined.
+ *
+ * @throws TypeError when it returned what is no JSON; Error when a `next()` it called had not ended by then
+ * @throws what the method throws
+ */
+export async function callExtension(
+  method: ExtensionMethod,
+  { args, next, print, signal }: CallTexts,
+): Promise<string | undefined> {
+  let open = 0;
+  let isOver = false;
+  const checkedNext = async (...given: readonly unknown[]): Promise<Json | undefined> => {
+    if (isOver) throw new Error('next() was called after the end of its call');
+    const text = strictJson('what next() was called with', given) ?? '[]';
+    open += 1;
+    try {
+      const answer = await next(text);
+      return answer === undefined ? undefined : (parseJson(answer) as Json);
+    } finally {
+      open -= 1;
+    }
+  };
+  try {
+    const list = frozen(parseJson(args)) as readonly Json[];
+    const call = Object.freeze({ args: list, next: checkedNext, log: hookLog(print), signal });
+    const returned = await method(call);
+    if (open > 0) throw new Error('it returned before next() had ended: it has to await what next() returns');
+    return strictJson('what it returned', returned);
+  } finally {
+    isOver = true;
+  }
+}
