@@ -1,0 +1,100 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { cacheDirectory } from '../../src/tools/cache-directory.ts';
+import { pinnedHelm, pinnedKubectl } from '../../src/tools/pinned-tools.ts';
+import { projectRoot } from '../checks/checkout.ts';
+import { commandBlocksOf } from './command-blocks.ts';
+import { Terminal, type TerminalPrograms } from './terminal.ts';
+
+/** What the page of an example says one sees. */
+interface Shown {
+  /** In the log of the operator. */
+  readonly logs?: readonly string[];
+  /** Printed by the last line of a block, by its place among those that come to an end. */
+  readonly prints?: Readonly<Record<number, string>>;
+  /** What the sandbox writes when the next block is to be run; default: that it has converged. */
+  readonly ready?: string;
+}
+
+const SHOWN: Readonly<Record<string, Shown>> = {
+  'config-values-from-a-hook': { logs: ['the cluster gets the id'] },
+  'enabled-script': { logs: ['there is no database to back up'] },
+  'hook-metrics': { prints: { 0: 'example_config_maps{hook="count.mjs",namespace="default"} 1' } },
+  'http-hook': { prints: { 0: 'stored: \'{"bytes":9,"count":1}\'' } },
+  'in-process-hook': { prints: { 0: 'counts: \'{"default":1}\'' } },
+  'kubernetes-event-hook': {
+    logs: [
+      'Added default/colors {"sky":"blue"}',
+      'Modified default/colors {"sky":"grey"}',
+      'Deleted default/colors {"sky":"grey"}',
+    ],
+  },
+  'module-with-values-from-a-hook': {
+    logs: ['0 backends', '1 backends'],
+    prints: { 0: '/shop -> shop.default:8080' },
+  },
+  'named-queues': { logs: ['check done', 'report ends'] },
+  'schedule-hook': { logs: ['ten seconds have passed'] },
+  'secret-reference': { ready: 'Secret', prints: { 0: 'swordfish' } },
+  'startup-hook': { logs: ['namespace example-startup is wanted'] },
+  'values-schema': { logs: ['web.hots in body', 'web.replicas in body'] },
+};
+const CONVERGED = 'What happens from now on';
+const SOON = { timeout: 45_000, interval: 250 } as const;
+/** A command that goes on until it is stopped. */
+const GOES_ON = /^(?:bin\/addon-operator sandbox|npx node .*server)/;
+
+const examples = readdirSync(join(projectRoot, 'examples'), { withFileTypes: true })
+  .filter((entry) => entry.isDirectory() && entry.name !== 'catalogue')
+  .map(({ name }) => name);
+
+describe('commands on the pages of examples', () => {
+  let programs: TerminalPrograms = { helm: '', kubectl: '' };
+  beforeAll(async () => {
+    const options = { cacheDir: cacheDirectory(process.env, homedir()) };
+    const { signal } = new AbortController();
+    programs = {
+      helm: await pinnedHelm(3, options, signal),
+      kubectl: await pinnedKubectl(options, signal),
+    };
+  });
+
+  test.each(examples)('%s', { timeout: 120_000 }, async (example) => {
+    const { logs = [], prints = {}, ready = CONVERGED } = SHOWN[example] ?? {};
+    const blocks = commandBlocksOf(`examples/${example}/README.md`).filter(
+      ({ mark }) => mark.type === 'none',
+    );
+    expect(blocks.some(({ text }) => text.startsWith('bin/addon-operator sandbox'))).toBe(true);
+    const terminal = await Terminal.open(programs);
+    await terminal.run('export KUBECONFIG=$PWD/.sandbox/kubeconfig');
+    let ended = 0;
+    for (const { text } of blocks) {
+      if (GOES_ON.test(text)) await start(terminal, text, ready);
+      else await runBlock(terminal, text, prints[ended++] ?? '');
+    }
+    const log = (): string => readFileSync(join(terminal.directory, '.sandbox/daemon.log'), 'utf8');
+    await vi.waitFor(() => {
+      for (const line of logs) expect(log()).toContain(line);
+    }, SOON);
+  });
+});
+
+async function start(terminal: Terminal, text: string, ready: string): Promise<void> {
+  const isSandbox = text.startsWith('bin/addon-operator sandbox');
+  const command = await terminal.startCommands(`exec ${text}`, isSandbox ? ready : '');
+  const [, address] = /metrics +http:\/\/(\S+)\/metrics/.exec(command.output) ?? [];
+  // Port 9650 may be taken on this machine.
+  if (address !== undefined) terminal.replaced.set('127.0.0.1:9650', address);
+}
+
+/** What the last line shows was brought about by the lines before it, which may take a moment. */
+async function runBlock(terminal: Terminal, text: string, prints: string): Promise<void> {
+  const lines = text.trimEnd().split('\n');
+  const last = lines.pop() ?? '';
+  const replaced = (line: string): string =>
+    [...terminal.replaced].reduce((result, [from, to]) => result.replaceAll(from, to), line);
+  await terminal.run(lines.join('\n'));
+  await vi.waitFor(async () => expect(await terminal.run(replaced(last))).toContain(prints), SOON);
+}
