@@ -12,6 +12,7 @@ export function releasesOf(driver: HelmDriver): Releases {
     },
     forgetReads: () => driver.forgetReads(),
     exists: (name, signal) => driver.exists(name, signal),
+    revision: (name, signal) => driver.revision(name, signal),
     uninstall: (name, options, signal) => driver.uninstall(name, signal, options),
     keep: (name, isKept, signal) => driver.keep(name, isKept, signal),
     disown: (name, signal) => driver.disown(name, signal),

@@ -55,6 +55,15 @@ test('combineSteps() is open if one of them is', () => {
   expect(combineSteps([steps('a', []), steps('b', [])])?.isOpen).toBe(false);
 });
 
+test('combineSteps() ignores objects if all of them do, and is tried once if one of them is', () => {
+  const observer = { ignoresObjects: true, isTriedOnce: true };
+  const of = (...parts: readonly Partial<ReleaseSteps>[]): ReleaseSteps | undefined =>
+    combineSteps(parts.map((part) => steps('x', [], part)));
+  expect(of(observer, observer)).toMatchObject(observer);
+  expect(of(observer, {})).toMatchObject({ ignoresObjects: false, isTriedOnce: true });
+  expect(of({}, {})).toMatchObject({ ignoresObjects: false, isTriedOnce: false });
+});
+
 test('combineSteps() passes a failure through those that want to see it', async () => {
   const error = new OperatorError('HELM_FAILED', 'no');
   const fatal = new OperatorError('HELM_FAILED', 'never', { isPermanent: true });

@@ -2,7 +2,8 @@ import type { OperatorError } from '../lib/errors.ts';
 import type { ReleaseSteps } from './release-steps.ts';
 
 /** All steps as one, in their order; undefined when there are none. */
-export function combineSteps(list: readonly ReleaseSteps[]): ReleaseSteps | undefined {
+export function combineSteps(parts: readonly (ReleaseSteps | undefined)[]): ReleaseSteps | undefined {
+  const list = parts.filter((part) => part !== undefined);
   const [first, ...others] = list;
   if (first === undefined) return undefined;
   return others.length === 0 ? first : chained(list);
@@ -13,6 +14,8 @@ function chained(list: readonly ReleaseSteps[]): ReleaseSteps {
   return {
     digest: digests.every((digest) => digest === '') ? '' : JSON.stringify(digests),
     isOpen: list.some(({ isOpen }) => isOpen),
+    ignoresObjects: list.every(({ ignoresObjects }) => ignoresObjects === true),
+    isTriedOnce: list.some(({ isTriedOnce }) => isTriedOnce === true),
     transform: async (objects, signal) => {
       let result = objects;
       for (const steps of list) result = await steps.transform(result, signal);

@@ -53,7 +53,8 @@ type Attempt =
 
 /**
  * Brings the release of a chart module to what chart and values say, by one helm process at most; without any when
- * nothing can have changed. A failing helm is given one more try at once, with the API discovery read anew.
+ * nothing can have changed. A failing helm is given one more try at once, with the API discovery read anew, unless the
+ * steps say otherwise.
  *
  * One that is unmanaged is deployed once more, so that its record and its objects say so, and from then on not touched.
  *
@@ -80,8 +81,9 @@ export async function deployRelease(
   if (first.type === 'done') return first.result;
   const failure = await failureOf(request, first.error, signal);
   if (failure.isPermanent) throw failure;
-  context.log.warn({ release, error: first.error }, 'helm failed, trying once more');
   context.discovery.invalidate();
+  if (request.steps?.isTriedOnce === true) throw failure;
+  context.log.warn({ release, error: first.error }, 'helm failed, trying once more');
   const second = await attempt(context, request, await readChart(context, request, signal), signal);
   if (second.type === 'done') return second.result;
   throw await failureOf(request, second.error, signal);

@@ -80,6 +80,8 @@ export interface HelmDriver {
   uninstall(release: string, signal: AbortSignal, options?: UninstallOptions): Promise<UninstallResult>;
   /** Whether there is a release of this name, in whatever state. Throws when the API server cannot tell. */
   exists(release: string, signal: AbortSignal): Promise<boolean>;
+  /** Newest revision of a release, in whatever state; 0 without one. Throws when the API server cannot tell. */
+  revision(release: string, signal: AbortSignal): Promise<number>;
   /** Stops monitoring a release and takes our labels from it: from now on it is nobody's. A missing one is fine. */
   disown(release: string, signal: AbortSignal): Promise<void>;
   /** Notes on a release whether it stays when its module is gone. A missing one is fine. */
@@ -124,6 +126,7 @@ export async function createHelmDriver(options: HelmDriverOptions): Promise<Helm
       const latest = await context.store.latest(release, signal);
       return latest !== undefined && latest.status !== 'uninstalled';
     },
+    revision: async (release, signal) => (await context.store.latest(release, signal))?.revision ?? 0,
     disown: (release, signal) =>
       locks.run(release, signal, async () => {
         await monitors.stop(release);

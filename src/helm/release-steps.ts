@@ -20,6 +20,10 @@ export interface ReleaseSteps {
   readonly digest: string;
   /** `transform` may give something else each time, so the chart is rendered although no input has changed. */
   readonly isOpen: boolean;
+  /** Objects do not matter: `transform` is not called and the others get none, so text that only helm can read is no failure. */
+  readonly ignoresObjects?: boolean;
+  /** A helm that failed is not called again at once: what was done before this deployment has to be done anew, too. */
+  readonly isTriedOnce?: boolean;
   /** Takes what was rendered, helm's own hooks left out, and gives what is to be applied. Labels of ours are set after. */
   transform(objects: readonly KubeObject[], signal: AbortSignal): Promise<readonly KubeObject[]>;
   /** Something will be applied as soon as this resolves. Not called when nothing has changed. */

@@ -133,8 +133,8 @@ class Upgrade {
     const checksum = renderedChecksum(manifest.releaseText);
     const isUnchanged = checksum === this.#request.skipIfChecksum && (await this.#isComplete(manifest));
     const { steps } = this.#request;
-    const isApplied = !isUnchanged && steps !== undefined;
-    const objects = isApplied ? manifestObjects(manifest.releaseText, this.#context.readYaml) : [];
+    const isRead = !isUnchanged && steps !== undefined && steps.ignoresObjects !== true;
+    const objects = isRead ? manifestObjects(manifest.releaseText, this.#context.readYaml) : [];
     this.#inspection = { manifest, checksum, isUnchanged, objects };
     if (!isUnchanged) {
       await this.#refuseForeign(manifest);
@@ -151,7 +151,7 @@ class Upgrade {
 
   async #transformed(rendered: string): Promise<string> {
     const { steps } = this.#request;
-    if (steps === undefined) return rendered;
+    if (steps === undefined || steps.ignoresObjects === true) return rendered;
     return await transformManifest(rendered, this.#context.readYaml, (objects) =>
       steps.transform(objects, this.#signal),
     );

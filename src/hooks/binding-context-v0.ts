@@ -1,4 +1,4 @@
-import type { BindingContext, RunReason } from './binding-context.ts';
+import { type BindingContext, bindingNameOf, type RunReason } from './binding-context.ts';
 import type { WatchEventType } from './kubernetes-binding.ts';
 
 const RESOURCE_EVENTS: Readonly<Record<WatchEventType, string>> = {
@@ -10,8 +10,7 @@ const RESOURCE_EVENTS: Readonly<Record<WatchEventType, string>> = {
 /** Binding contexts for a hook without `configVersion`: the binding, and of a changed object its name. */
 export function buildBindingContextsV0(reasons: readonly RunReason[]): readonly BindingContext[] {
   return reasons.map((reason) => {
-    if (reason.type === 'lifecycle') return { binding: reason.binding };
-    const binding = reason.binding.name;
+    const binding = bindingNameOf(reason);
     if (reason.type !== 'event') return { binding };
     const { watchEvent, item } = reason.event;
     return {

@@ -1,5 +1,11 @@
 import { expect, test } from 'vitest';
-import { buildBindingContexts, compactGroups, mayShareRun, type RunReason } from './binding-context.ts';
+import {
+  bindingNameOf,
+  buildBindingContexts,
+  compactGroups,
+  mayShareRun,
+  type RunReason,
+} from './binding-context.ts';
 import type { KubernetesBinding, ScheduleBinding } from './hook-config.ts';
 import type { SnapshotItem } from './kubernetes-binding.ts';
 
@@ -58,6 +64,17 @@ test.each([
   expect(build([{ type: 'lifecycle', binding }])).toEqual([{ binding, snapshots: {} }]);
   expect(build([{ type: 'lifecycle', binding }], [kubernetes(0), kubernetes(1)], [[node('n')]])).toEqual([
     { binding, snapshots: { k0: [node('n')], k1: [] } },
+  ]);
+});
+
+test('a context of a deploy carries what is known of it, and all snapshots of the hook', () => {
+  const facts = {
+    module: { name: 'web', path: '/modules/web', version: '1.2.0' },
+    release: { previousRevision: 3, revision: 4 },
+    attempt: 2,
+  };
+  expect(build([{ type: 'deploy', binding: 'afterLaunch', facts }], [kubernetes(0)], [[node('n')]])).toEqual([
+    { binding: 'afterLaunch', ...facts, snapshots: { k0: [node('n')] } },
   ]);
 });
 
@@ -137,8 +154,7 @@ test('compactGroups() keeps the last of each row of one group', () => {
     type: 'schedule',
     binding: schedule({ name, ...(group === undefined ? {} : { group }) }),
   });
-  const kept = (reasons: readonly RunReason[]) =>
-    compactGroups(reasons).map((reason) => (reason.type === 'lifecycle' ? '' : reason.binding.name));
+  const kept = (reasons: readonly RunReason[]) => compactGroups(reasons).map(bindingNameOf);
   expect(kept([member('a', 'g'), member('b', 'g'), member('c'), member('d', 'g')])).toEqual(['b', 'c', 'd']);
   expect(kept([member('a', 'g'), member('b', 'h'), member('c', 'g')])).toEqual(['a', 'b', 'c']);
   expect(kept([member('a'), member('b')])).toEqual(['a', 'b']);

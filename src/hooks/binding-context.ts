@@ -1,12 +1,23 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { DeployBinding, DeployFacts } from '../sdk/deploy-facts.ts';
 import type { AdmissionBinding } from './admission-binding.ts';
 import type { ConversionBinding, ConversionRule } from './conversion-binding.ts';
 import type { KubernetesBinding, LifecycleBinding, ScheduleBinding } from './hook-config.ts';
 import type { KubernetesEvent, SnapshotItem } from './kubernetes-binding.ts';
 
+/** A step in the deploy of a module, and what the hook is told about it. */
+export type DeployReason = {
+  readonly [B in DeployBinding]: {
+    readonly type: 'deploy';
+    readonly binding: B;
+    readonly facts: DeployFacts[B];
+  };
+}[DeployBinding];
+
 /** Why a hook is to be run, as it waits in a queue: snapshots are added when the run starts. */
 export type RunReason =
   | { readonly type: 'lifecycle'; readonly binding: LifecycleBinding }
+  | DeployReason
   | { readonly type: 'schedule'; readonly binding: ScheduleBinding }
   | { readonly type: 'synchronization'; readonly binding: KubernetesBinding }
   | { readonly type: 'event'; readonly binding: KubernetesBinding; readonly event: KubernetesEvent }
@@ -44,7 +55,12 @@ export function compactGroups(reasons: readonly RunReason[]): readonly RunReason
 
 /** The group of the binding a hook runs for. */
 export function groupOf(reason: RunReason): string | undefined {
-  return reason.type === 'lifecycle' ? undefined : reason.binding.group;
+  return typeof reason.binding === 'string' ? undefined : reason.binding.group;
+}
+
+/** The name of the binding a hook runs for, as its context says it. */
+export function bindingNameOf({ binding }: RunReason): string {
+  return typeof binding === 'string' ? binding : binding.name;
 }
 
 /**
@@ -80,6 +96,10 @@ function contextOf(
   if (reason.type === 'lifecycle') {
     if (reason.binding === 'onStartup') return { binding: reason.binding };
     return { binding: reason.binding, snapshots: snapshots(kubernetes.map((binding) => binding.index)) };
+  }
+  if (reason.type === 'deploy') {
+    const { binding, facts } = reason;
+    return { binding, ...facts, snapshots: snapshots(kubernetes.map(({ index }) => index)) };
   }
   const { name, group, snapshotsFrom } = reason.binding;
   const included = snapshotsFrom.length === 0 ? {} : { snapshots: snapshots(snapshotsFrom) };

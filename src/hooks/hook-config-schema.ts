@@ -1,3 +1,4 @@
+import { DEPLOY_BINDINGS, type DeployBinding } from '../sdk/deploy-facts.ts';
 import { mutatingSchema, validatingSchema } from './admission-binding.ts';
 import {
   anyListOf,
@@ -28,6 +29,18 @@ const LIFECYCLE: Readonly<Record<LifecycleBinding, string>> = {
   afterHelm: 'Run after the release was installed or upgraded, at this place among the hooks.',
   beforeDeleteHelm: 'Run before the release is deleted, at this place among the hooks.',
   afterDeleteHelm: 'Run after the release was deleted, at this place among the hooks.',
+};
+
+const DEPLOY: Readonly<Record<DeployBinding, string>> = {
+  beforeInstall:
+    'Run in the deploy of each module before anything of it is installed, at this place among the hooks.',
+  afterInstall:
+    'Run when a release is ready to be applied and the old one still runs, at this place among the hooks.',
+  beforeLaunch: 'Run just before a release is applied, at this place among the hooks.',
+  afterLaunch: 'Run after a release was applied, at this place among the hooks.',
+  afterAuthFail: 'Run when a module was found not to be authorized, at this place among the hooks.',
+  beforeUninstall:
+    'Run after the release of a module was removed and before its files are, at this place among the hooks.',
 };
 
 const schedule = object(
@@ -104,6 +117,13 @@ export function lifecycleSchemas(scope: HookScope): Readonly<Record<string, Sche
   );
 }
 
+const deploySchemas = Object.fromEntries(
+  DEPLOY_BINDINGS.map((binding) => [
+    binding,
+    { type: 'integer', description: DEPLOY[binding], minimum: 0 } satisfies Schema,
+  ]),
+);
+
 /** JSON schema of `--config` output, version v1, for global or module hooks. */
 export function hookConfigSchema(scope: HookScope): Schema {
   return {
@@ -112,6 +132,7 @@ export function hookConfigSchema(scope: HookScope): Schema {
       {
         configVersion: { type: 'string', description: 'Version of this format.', const: 'v1' },
         ...lifecycleSchemas(scope),
+        ...(scope === 'global' ? deploySchemas : {}),
         schedule: listOf('Run by the clock.', schedule),
         kubernetes: listOf('Run when objects in the cluster change.', kubernetes),
         kubernetesValidating: validatingSchema,

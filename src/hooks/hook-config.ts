@@ -1,3 +1,4 @@
+import type { DeployBinding } from '../sdk/deploy-facts.ts';
 import type { AdmissionBinding, AdmissionType } from './admission-binding.ts';
 import type { ConversionBinding } from './conversion-binding.ts';
 import type { KubernetesBindingSpec } from './kubernetes-binding.ts';
@@ -20,6 +21,7 @@ export type LifecycleBinding =
 
 export type BindingType =
   | LifecycleBinding
+  | DeployBinding
   | 'schedule'
   | 'kubernetes'
   | AdmissionType
@@ -71,8 +73,8 @@ export interface HookSettings {
 /** What a hook answered to `--config`, checked and with all defaults filled in. */
 export interface HookConfig {
   readonly version: ConfigVersion;
-  /** Order numbers of the lifecycle bindings the hook has. */
-  readonly lifecycle: Readonly<Partial<Record<LifecycleBinding, number>>>;
+  /** Order numbers of the lifecycle and deploy bindings the hook has. */
+  readonly lifecycle: Readonly<Partial<Record<LifecycleBinding | DeployBinding, number>>>;
   readonly schedule: readonly ScheduleBinding[];
   readonly kubernetes: readonly KubernetesBinding[];
   /** Validating bindings first. */

@@ -111,6 +111,11 @@ test.each([
     ".kubernetes is a forbidden property; allowed: onStartup, beforeHelm, afterHelm, beforeDeleteHelm, afterDeleteHelm, schedule, onKubernetesEvent; for everything else write 'configVersion: v1'",
   ],
   [
+    'a binding of global hooks',
+    { beforeInstall: 1 },
+    '.beforeInstall is a forbidden property; allowed: onStartup, beforeHelm, afterHelm, beforeDeleteHelm, afterDeleteHelm, schedule, onKubernetesEvent; only global hooks have this binding',
+  ],
+  [
     'an unknown event',
     { onKubernetesEvent: [{ kind: 'Pod', event: ['create'] }] },
     'onKubernetesEvent.event should be one of [add update delete]',
@@ -130,4 +135,10 @@ test.each([
   ],
 ])('parse() refuses %s', async (_what, config, problem) => {
   expect(await problemIn(parse(config))).toContain(problem);
+});
+
+test('the old format has no bindings to deploys', async () => {
+  expect(await problemIn(parse({ beforeInstall: 1 }, 'global'))).toMatch(
+    /^1 error.*\n \* \.beforeInstall is a forbidden property; .*for everything else write 'configVersion: v1'$/,
+  );
 });

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { NO_BINDINGS, parse, problemIn, v1 } from '../../test/support/hook-configs.ts';
+import { DEPLOY_BINDINGS } from '../sdk/deploy-facts.ts';
 
 test('parse() fills in the defaults of a minimal configuration', async () => {
   const config = await v1({
@@ -144,6 +145,17 @@ test.each(['beforeAll', 'afterAll'])('%s belongs to global hooks and is not nega
   expect((await v1({ [binding]: 5 }, 'global')).lifecycle).toEqual({ [binding]: 5 });
   expect(await problemIn(v1({ [binding]: 5 }, 'module'))).toContain(`.${binding} is a forbidden property`);
   expect(await problemIn(v1({ [binding]: -3 }, 'global'))).toContain(`${binding} must be >= 0`);
+});
+
+test.each(DEPLOY_BINDINGS)('%s belongs to global hooks and is not negative', async (binding) => {
+  expect((await v1({ [binding]: 5 }, 'global')).lifecycle).toEqual({ [binding]: 5 });
+  expect(await problemIn(v1({ [binding]: 5 }, 'module'))).toMatch(
+    new RegExp(`\\.${binding} is a forbidden property.*; only global hooks have this binding$`),
+  );
+  expect(await problemIn(v1({ [binding]: -3 }, 'global'))).toContain(`${binding} must be >= 0`);
+  expect(await problemIn(v1({ [binding]: '1' }, 'global'))).toContain(
+    `${binding} must be of type integer: "string"`,
+  );
 });
 
 test.each([

@@ -1,6 +1,12 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import { DEPLOY_BINDINGS } from '../sdk/deploy-facts.ts';
 import type { BindingChecks } from './binding-checks.ts';
-import type { ConfigVersion, HookConfig, HookScope } from './hook-config.ts';
+import {
+  type ConfigVersion,
+  GLOBAL_LIFECYCLE_BINDINGS,
+  type HookConfig,
+  type HookScope,
+} from './hook-config.ts';
 import { configVersionOf, invalidConfig, parseConfigDocument } from './hook-config-document.ts';
 import { hookConfigSchema } from './hook-config-schema.ts';
 import { hookConfigSchemaV0 } from './hook-config-schema-v0.ts';
@@ -8,6 +14,8 @@ import { configFromV0, v0Problems } from './parse-hook-config-v0.ts';
 import { configFromV1, v1Problems } from './parse-hook-config-v1.ts';
 import { schemaProblem } from './schema-problem.ts';
 import { SoundParts } from './sound-parts.ts';
+
+const OF_GLOBAL_HOOKS: ReadonlySet<string> = new Set([...GLOBAL_LIFECYCLE_BINDINGS, ...DEPLOY_BINDINGS]);
 
 /** Turns `--config` output into a {@link HookConfig}. One parser serves all hooks: schemas are compiled once. */
 export class HookConfigParser {
@@ -40,7 +48,7 @@ export class HookConfigParser {
     const validate = this.#validators[version][scope];
     const errors = validate(document) ? [] : (validate.errors ?? []);
     const problems = [
-      ...errors.map((error) => `${schemaProblem(error)}${version === 'v0' ? versionHint(error) : ''}`),
+      ...errors.map((error) => `${schemaProblem(error)}${hint(error, version, scope)}`),
       ...(version === 'v0'
         ? await v0Problems(new SoundParts(document, errors), this.#checks)
         : await v1Problems(new SoundParts(document, errors), this.#checks)),
@@ -50,9 +58,10 @@ export class HookConfigParser {
   }
 }
 
-/** Most hooks without a version are not old: their author forgot it. */
-function versionHint({ keyword, instancePath }: ErrorObject): string {
-  return keyword === 'additionalProperties' && instancePath === ''
-    ? "; for everything else write 'configVersion: v1'"
-    : '';
+function hint({ keyword, instancePath, params }: ErrorObject, version: ConfigVersion, scope: HookScope) {
+  if (keyword !== 'additionalProperties' || instancePath !== '') return '';
+  const isOfGlobalHooks = scope === 'module' && OF_GLOBAL_HOOKS.has(String(params['additionalProperty']));
+  if (isOfGlobalHooks) return '; only global hooks have this binding';
+  // Most hooks without a version are not old: their author forgot it.
+  return version === 'v0' ? "; for everything else write 'configVersion: v1'" : '';
 }

@@ -1,8 +1,9 @@
 import type { AdmissionResponse } from '../hooks/admission-response.ts';
-import { buildBindingContexts } from '../hooks/binding-context.ts';
+import { buildBindingContexts, type RunReason } from '../hooks/binding-context.ts';
 import { buildBindingContextsV0 } from '../hooks/binding-context-v0.ts';
 import type { ConversionResponse } from '../hooks/conversion-response.ts';
 import { type Hook, title, valuesOwnerOf } from '../hooks/hook.ts';
+import type { BindingType } from '../hooks/hook-config.ts';
 import { type ParsedOutputs, parseOutputs } from '../hooks/parse-outputs.ts';
 import type { HookRuns } from '../hooks/run-hook.ts';
 import type { PatchOperation as ObjectOperation } from '../kube/object-patch/patch-operation.ts';
@@ -58,6 +59,8 @@ export interface HookEffects {
   readonly conversion: ConversionResponse | undefined;
 }
 
+const BESIDE_QUEUES: ReadonlySet<RunReason['type']> = new Set(['admission', 'conversion', 'deploy']);
+
 const NO_EFFECTS: HookEffects = {
   areValuesChanged: false,
   areFlagsChanged: false,
@@ -82,7 +85,7 @@ export class HookExecution {
    *   fails (what was applied before stays; the hook is to be run again)
    */
   async run(run: HookRun, queue: string, log: Logger, signal: AbortSignal): Promise<HookEffects> {
-    const { hook } = run.hook;
+    const hook = hookWithLimit(run);
     const { clock, metrics } = this.#options;
     const labels = hookLabels(run, queue);
     const task = run.repeatedBy ?? run;
@@ -109,6 +112,7 @@ export class HookExecution {
       if (run.hook.isStopped) return NO_EFFECTS;
       const parsed = parseOutputs(outputs, hook, log);
       const effects = await inNameOf(hook, signal, async () => {
+        if (isOfDeploy(run)) refuseValues(parsed, run.binding);
         this.#options.values.checkPatches(valuesOwnerOf(hook), parsed.patches);
         return this.#apply(run, parsed, signal);
       });
@@ -128,15 +132,15 @@ export class HookExecution {
   #bindingContexts({ hook: runtime, reasons }: HookRun, log: Logger) {
     const { version, kubernetes } = runtime.hook.config;
     if (version === 'v0') return buildBindingContextsV0(reasons);
-    // Requests come beside the queues: reading on their behalf must not drop events that are held back.
-    const isForRequest = reasons.some(({ type }) => type === 'admission' || type === 'conversion');
+    // What comes beside the queues of the hook must not drop events that are held back.
+    const isBesideQueue = reasons.some(({ type }) => BESIDE_QUEUES.has(type));
     return buildBindingContexts(reasons, kubernetes, (index) => {
       if (!runtime.isMonitored(index)) {
         const binding = kubernetes[index]?.name ?? '';
         this.#options.metrics.missingMonitor(binding);
         log.warn({ snapshot: binding }, 'snapshot of a binding that is not watched yet is empty');
       }
-      return isForRequest ? runtime.peek(index) : runtime.snapshot(index);
+      return isBesideQueue ? runtime.peek(index) : runtime.snapshot(index);
     });
   }
 
@@ -181,6 +185,27 @@ export class HookExecution {
       conversion,
     };
   }
+}
+
+/** The hook with the limit of this run where it has none of its own. */
+function hookWithLimit({ hook: { hook }, fallbackTimeoutMs }: HookRun): Hook {
+  const { config } = hook;
+  if (fallbackTimeoutMs === undefined || config.settings.timeoutMs !== undefined) return hook;
+  return { ...hook, config: { ...config, settings: { ...config.settings, timeoutMs: fallbackTimeoutMs } } };
+}
+
+function isOfDeploy({ reasons }: HookRun): boolean {
+  return reasons.some(({ type }) => type === 'deploy');
+}
+
+/** Hooks of a deploy look on: what they changed in the values would ask for further deploys of everything. */
+function refuseValues({ patches, flags }: ParsedOutputs, binding: BindingType): void {
+  if (patches.config.length + patches.values.length + flags.length === 0) return;
+  throw new OperatorError(
+    'HOOK_OUTPUT_INVALID',
+    `it changes values, which no hook may do for ${binding}, so nothing it wrote is applied: ` +
+      'change values for a schedule or kubernetes binding',
+  );
 }
 
 /** Puts the name of the hook in front of what goes wrong with its outputs. */

@@ -36,6 +36,8 @@ export interface Releases {
   /** A hook has run: what was read of the cluster may be different now. */
   forgetReads(): void;
   exists(name: string, signal: AbortSignal): Promise<boolean>;
+  /** Newest revision of a release, in whatever state; 0 without one. */
+  revision(name: string, signal: AbortSignal): Promise<number>;
   /** A release that is gone already is fine. One that others made stays, unless `includeForeign` is true: it is spared. */
   uninstall(
     name: string,

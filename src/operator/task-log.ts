@@ -79,7 +79,7 @@ function subjectOf(task: Task, phase: ModulePhase): string {
 }
 
 function bindingOf({ binding, reasons: [reason] }: Extract<Task, { readonly reasons: unknown }>): string {
-  if (reason === undefined || reason.type === 'lifecycle') return binding;
+  if (reason === undefined || reason.type === 'lifecycle' || reason.type === 'deploy') return binding;
   const name = `'${binding}/${reason.binding.name}'`;
   return reason.type === 'synchronization' ? `Synchronization of ${name}` : name;
 }

@@ -6,6 +6,7 @@ import { configMapTests } from './config-map.ts';
 import { convergeTests } from './converging.ts';
 import { crdTests } from './crds.ts';
 import { dependencyTests } from './dependencies.ts';
+import { deployHookTests } from './deploy-hooks.ts';
 import { discoveryTests } from './discovery.ts';
 import { driftTests } from './drift.ts';
 import { enablementTests } from './enablement.ts';
@@ -46,6 +47,7 @@ export function lifecycleTests(backend: () => Backend): void {
   isolationTests(backend);
   pauseTests(backend);
   moduleLifecycleTests(backend);
+  deployHookTests(backend);
   moduleObjectTests(backend);
   crdTests(backend);
   helmTests(backend);

@@ -53,7 +53,9 @@ export const failing: HookBehaviour = () => {
 
 export const name = (text: string): ModuleName => text as ModuleName;
 
-type LabOptions = Partial<Pick<OperatorDeps, 'runsModulesInParallel' | 'failurePolicy' | 'flow'>> & {
+type LabOptions = Partial<
+  Pick<OperatorDeps, 'runsModulesInParallel' | 'failurePolicy' | 'flow' | 'authorization'>
+> & {
   readonly secrets?: ValuesSecrets;
 };
 
@@ -237,8 +239,11 @@ export class OperatorLab {
         failurePolicy: this.#options.failurePolicy ?? 'block',
         deployHookTimeoutMs: undefined,
         flow: this.#options.flow,
+        httpHooks: undefined,
+        finalizers: undefined,
         releaseSteps: async () => await Promise.resolve(undefined),
         uninstallSteps: async () => await Promise.resolve(undefined),
+        authorization: this.#options.authorization,
         pauses: { of: (module) => this.pauses.get(module), isOfAll: () => false },
         discover: async (known) => {
           await this.#call('discover');

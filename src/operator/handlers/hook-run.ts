@@ -1,4 +1,4 @@
-import { mayShareRun, synchronizedBindings } from '../../hooks/binding-context.ts';
+import { bindingNameOf, mayShareRun, synchronizedBindings } from '../../hooks/binding-context.ts';
 import { moduleNameOf } from '../../hooks/hook.ts';
 import type { KubernetesBinding } from '../../hooks/hook-config.ts';
 import { factsOf, messageOf } from '../../lib/errors.ts';
@@ -91,7 +91,7 @@ function watchEventField({ reasons: [reason] }: HookTask): { readonly watchEvent
 
 function bindingName(task: HookTask): string {
   const reason = task.reasons[0];
-  return reason === undefined || reason.type === 'lifecycle' ? task.binding : reason.binding.name;
+  return reason === undefined ? task.binding : bindingNameOf(reason);
 }
 
 function combine(entry: QueueEntry<Task>, first: HookTask, queue: TaskQueue<Task>): HookTask {

@@ -26,6 +26,8 @@ export interface LifecycleRun {
   readonly queue: string;
   /** That task. */
   readonly task: object;
+  /** Number of this attempt at it, from 1. */
+  readonly attempt: number;
 }
 
 /**

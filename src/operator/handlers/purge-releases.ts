@@ -1,6 +1,7 @@
 import { messageOf } from '../../lib/errors.ts';
 import type { TaskOutcome } from '../../queue/task-queue.ts';
-import type { Operator } from '../operator.ts';
+import { beginRemoval } from '../deploy-hooks.ts';
+import { MAIN_QUEUE, type Operator } from '../operator.ts';
 import type { ReleaseInCluster } from '../releases.ts';
 import { rethrowAbort } from '../rethrow-abort.ts';
 import type { Task } from '../tasks.ts';
@@ -45,15 +46,32 @@ function namesOf(releases: readonly ReleaseInCluster[]): readonly string[] {
   return releases.map(({ name }) => name).toSorted();
 }
 
+/** A release that stays although its module is gone is not purged, but its module may have left more behind. */
+async function isKept({ deps }: Operator, release: string, signal: AbortSignal): Promise<boolean> {
+  const known = await deps.releases.list(signal);
+  return known.some(({ name, isKept }) => name === release && isKept === true);
+}
+
 /** Removes one release. A failure is only reported: nothing depends on it. */
 export async function handleModulePurge(
   operator: Operator,
   release: string,
   signal: AbortSignal,
 ): Promise<TaskOutcome<Task>> {
+  const { releases, finalizers, purgesForeignReleases: includeForeign } = operator.deps;
+  if (operator.modules.some(({ name }) => name === release)) return { type: 'success' };
   try {
-    const { releases, purgesForeignReleases: includeForeign } = operator.deps;
+    const isHeld = (await finalizers?.isHeld(release, signal)) === true;
+    if (isHeld && (await isKept(operator, release, signal))) {
+      await finalizers?.releaseAbandoned(release, signal);
+      return { type: 'success' };
+    }
+    if (isHeld) await finalizers?.finalizeAbandoned(release, signal);
+    const run = { activation: '', queue: MAIN_QUEUE, task: {}, attempt: 1 };
+    const tellRemoved = await beginRemoval(operator, { name: release }, run, signal);
     const result = await releases.uninstall(release, { includeForeign }, signal);
+    if (result !== 'spared') await tellRemoved();
+    if (isHeld) await finalizers?.releaseAbandoned(release, signal);
     // The one that spares it has said so.
     if (result === 'uninstalled') operator.deps.log.info({ release }, 'Release without a module is removed');
   } catch (error) {

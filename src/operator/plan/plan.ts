@@ -1,5 +1,6 @@
 import type { Hook } from '../../hooks/hook.ts';
 import { GLOBAL_LIFECYCLE_BINDINGS, MODULE_LIFECYCLE_BINDINGS } from '../../hooks/hook-config.ts';
+import { DEPLOY_BINDINGS } from '../../sdk/deploy-facts.ts';
 import type { ObjectChange } from './manifest-changes.ts';
 
 /**
@@ -58,7 +59,8 @@ const WITHOUT_CHANGE: ReadonlySet<ModuleAction> = new Set(['none', 'stay-off', '
 
 /** When a hook would run, in the order of a start. */
 export function plannedHook({ name, config, owner }: Hook): PlannedHook {
-  const bindings = owner.type === 'global' ? GLOBAL_LIFECYCLE_BINDINGS : MODULE_LIFECYCLE_BINDINGS;
+  const bindings =
+    owner.type === 'global' ? [...GLOBAL_LIFECYCLE_BINDINGS, ...DEPLOY_BINDINGS] : MODULE_LIFECYCLE_BINDINGS;
   const lifecycle = bindings.flatMap((binding) => {
     const order = config.lifecycle[binding];
     return order === undefined ? [] : [`${binding} ${order}`];

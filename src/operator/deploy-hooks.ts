@@ -1,0 +1,182 @@
+import type { ReleaseSteps } from '../helm/release-steps.ts';
+import type { DeployReason } from '../hooks/binding-context.ts';
+import { hooksInOrder } from '../hooks/hook.ts';
+import { factsOf, messageOf } from '../lib/errors.ts';
+import type { Module } from '../modules/module.ts';
+import type { TaskQueue } from '../queue/task-queue.ts';
+import type {
+  AuthorizationFailure,
+  DeployBinding,
+  DeployedModule,
+  DeployFacts,
+} from '../sdk/deploy-facts.ts';
+import { taskLogger } from './handlers/hook-run.ts';
+import type { LifecycleRun } from './handlers/module-lifecycle.ts';
+import { hookLabels } from './hook-execution.ts';
+import type { HookRuntime } from './hook-runtime.ts';
+import type { Operator } from './operator.ts';
+import { rethrowAbort } from './rethrow-abort.ts';
+import type { GlobalHookRun, Task } from './tasks.ts';
+
+/** Where hooks are told of modules that were refused before anything of them was run. */
+const REFUSAL_QUEUE = 'authorization';
+
+const OF_A_DEPLOY: readonly DeployBinding[] = [
+  'beforeInstall',
+  'afterInstall',
+  'beforeLaunch',
+  'afterLaunch',
+];
+
+/**
+ * Tells global hooks that the deploy of a module begins. Call it anew for each attempt, before anything of it is done.
+ *
+ * @returns what tells them how helm gets on; undefined where no hook wants to know
+ * @throws what the API client throws when it cannot say what is deployed; no failure of a hook
+ */
+export async function beginDeploy(
+  operator: Operator,
+  module: Module,
+  run: LifecycleRun,
+  signal: AbortSignal,
+): Promise<ReleaseSteps | undefined> {
+  if (!OF_A_DEPLOY.some((binding) => isBound(operator, binding))) return undefined;
+  const facts = await factsOfStep(operator, deployedModule(module), run, signal);
+  await runDeployHooks(operator, { type: 'deploy', binding: 'beforeInstall', facts }, run, signal);
+  return {
+    digest: '',
+    isOpen: false,
+    ignoresObjects: true,
+    isTriedOnce: true,
+    transform: (objects) => Promise.resolve(objects),
+    beforeApply: async () => {
+      await runDeployHooks(operator, { type: 'deploy', binding: 'afterInstall', facts }, run, signal);
+      await runDeployHooks(operator, { type: 'deploy', binding: 'beforeLaunch', facts }, run, signal);
+    },
+    afterApply: async ({ revision }) => {
+      const launched = { ...facts, release: { ...facts.release, revision } };
+      await runDeployHooks(
+        operator,
+        { type: 'deploy', binding: 'afterLaunch', facts: launched },
+        run,
+        signal,
+      );
+    },
+  };
+}
+
+/**
+ * Prepares to tell global hooks that a release was removed. To be called while it is still there.
+ *
+ * @returns tells them; to be called when the release is gone and the files of the module are not
+ */
+export async function beginRemoval(
+  operator: Operator,
+  module: DeployedModule,
+  run: LifecycleRun,
+  signal: AbortSignal,
+): Promise<() => Promise<void>> {
+  if (!isBound(operator, 'beforeUninstall')) return () => Promise.resolve();
+  const facts = await factsOfStep(operator, module, run, signal);
+  return () => runDeployHooks(operator, { type: 'deploy', binding: 'beforeUninstall', facts }, run, signal);
+}
+
+/** Tells global hooks, at once, that the deploy in which `run` is gets cancelled. */
+export async function tellUnauthorized(
+  operator: Operator,
+  module: DeployedModule,
+  authorization: AuthorizationFailure,
+  run: LifecycleRun,
+  signal: AbortSignal,
+): Promise<void> {
+  const facts = { module, authorization };
+  await runDeployHooks(operator, { type: 'deploy', binding: 'afterAuthFail', facts }, run, signal);
+}
+
+/**
+ * Tells global hooks that a module was refused while no task is at work on it: in a queue that waits for nobody, as soon
+ * as queues run.
+ */
+export function queueUnauthorized(
+  operator: Operator,
+  module: DeployedModule,
+  authorization: AuthorizationFailure,
+): void {
+  const facts = { module, authorization };
+  const runs = runsOf(operator, { type: 'deploy', binding: 'afterAuthFail', facts }, operator.activation);
+  if (runs.length > 0) operator.deps.queues.get(REFUSAL_QUEUE).append(...runs);
+}
+
+/** A module as hooks are told of it. */
+export function deployedModule({ name, path, version }: Module): DeployedModule {
+  return { name, path, ...(version === undefined ? {} : { version }) };
+}
+
+/** Number of the attempt at a task, from 1. */
+export function attemptOf(queue: TaskQueue<Task>, task: Task): number {
+  return 1 + (queue.entries.find((entry) => entry.task === task)?.failures ?? 0);
+}
+
+function isBound({ globalHooks }: Operator, binding: DeployBinding): boolean {
+  return globalHooks.some(({ hook }) => hook.config.lifecycle[binding] !== undefined);
+}
+
+async function factsOfStep(
+  operator: Operator,
+  module: DeployedModule,
+  { attempt }: LifecycleRun,
+  signal: AbortSignal,
+): Promise<DeployFacts['beforeInstall']> {
+  const previousRevision = await operator.deps.releases.revision(module.name, signal);
+  return { module, release: { previousRevision }, attempt };
+}
+
+/** One after another; what fails is told and does not matter. */
+async function runDeployHooks(
+  operator: Operator,
+  reason: DeployReason,
+  { activation, queue, task }: LifecycleRun,
+  signal: AbortSignal,
+): Promise<void> {
+  for (const run of runsOf(operator, reason, activation)) {
+    const log = taskLogger(operator, run, queue).child({ module: reason.facts.module.name });
+    const { execution, metrics } = operator.deps;
+    const labels = hookLabels(run, queue);
+    try {
+      await run.hook.waitForTurn(signal);
+      await execution.run({ ...run, repeatedBy: task }, queue, log, signal);
+      metrics.hookResult(labels, 'success');
+    } catch (error) {
+      rethrowAbort(error, signal);
+      metrics.hookResult(labels, 'allowed-error');
+      log.error({ error: messageOf(error), ...factsOf(error) }, 'Deploy hook failed, the deploy goes on');
+    }
+  }
+}
+
+function runsOf(operator: Operator, reason: DeployReason, activation: string): readonly GlobalHookRun[] {
+  const { binding } = reason;
+  const hooks = operator.globalHooks.map(({ hook }) => hook);
+  return hooksInOrder(hooks, binding).flatMap((hook) => {
+    const runtime = operator.globalHooks.find((other) => other.hook === hook);
+    return runtime === undefined ? [] : [deployHookRun(operator, runtime, reason, activation)];
+  });
+}
+
+function deployHookRun(
+  { deps }: Operator,
+  hook: HookRuntime,
+  reason: DeployReason,
+  activation: string,
+): GlobalHookRun {
+  return {
+    type: 'GlobalHookRun',
+    hook,
+    binding: reason.binding,
+    reasons: [reason],
+    allowFailure: true,
+    trigger: 'Deploy',
+    activation,
+    ...(deps.deployHookTimeoutMs === undefined ? {} : { fallbackTimeoutMs: deps.deployHookTimeoutMs }),
+  };
+}
