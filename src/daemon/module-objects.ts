@@ -8,6 +8,9 @@ import { ModuleObjects } from '../status/module-objects.ts';
 import type { BaseParts } from './base-parts.ts';
 import type { DaemonHost } from './host.ts';
 
+/** For what has changed when the daemon ends. */
+const LAST_WRITES_MS = 10_000;
+
 export interface ModuleObjectsPartOptions {
   readonly settings: Settings;
   readonly host: DaemonHost;
@@ -36,16 +39,29 @@ export function createModuleObjects(options: ModuleObjectsPartOptions): ModuleOb
   });
 }
 
-/** Runs the mirror, if there is one, until the daemon stops. */
+/** Runs the mirror, if there is one, until the daemon ends; what it shows last is how the last runs ended. */
 export function runModuleObjects(
   objects: ModuleObjects | undefined,
-  { log }: DaemonHost,
-  stop: AbortSignal,
+  { shutdownGraceMs }: Settings,
+  { clock, log }: DaemonHost,
   running: AsyncDisposableStack,
 ): void {
   if (objects === undefined) return;
-  const ended = objects.run(stop).catch((error: unknown) => {
-    if (!stop.aborted) log.error({ error: messageOf(error) }, 'Module objects are not kept any more');
+  const ending = new AbortController();
+  const abort = new AbortController();
+  const ended = objects.run(ending.signal, abort.signal).catch((error: unknown) => {
+    if (!abort.signal.aborted) log.error({ error: messageOf(error) }, 'Module objects are not kept any more');
   });
-  running.defer(() => ended);
+  running.defer(async () => {
+    ending.abort();
+    const done = new AbortController();
+    const limit = clock.sleep(Math.min(LAST_WRITES_MS, shutdownGraceMs), done.signal).then(
+      () => log.warn({}, 'Module objects may not show how the last runs ended: the API server is slow'),
+      () => undefined,
+    );
+    await Promise.race([ended, limit]);
+    done.abort();
+    abort.abort();
+    await Promise.all([ended, limit]);
+  });
 }

@@ -162,7 +162,7 @@ async function start(settings: Settings, given: DaemonHost, signals: StartSignal
   running.defer(() => shutDown(operator));
   startUp(operator, { stop, abort });
   startLoops(host, { ...parts, configMap, metrics, stop, running });
-  runModuleObjects(objects, host, stop, running);
+  runModuleObjects(objects, settings, host, running);
   if (settings.watchesFiles)
     running.defer(watchFiles([settings.globalHooksDir, ...settings.modulesDirs], host, operator, stop));
   return { operator, httpPort };

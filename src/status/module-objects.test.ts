@@ -45,6 +45,7 @@ class Lab implements AsyncDisposable {
   facts: readonly ModuleFacts[] = [factsOf('web')];
   refuse: (request: KubeRequest) => number | undefined = () => undefined;
   readonly #stop = new AbortController();
+  readonly #ending = new AbortController();
   readonly #ended: Promise<void>;
   readonly objects: ModuleObjects;
 
@@ -71,7 +72,7 @@ class Lab implements AsyncDisposable {
       configMapName: 'cm',
       facts: () => this.facts,
     });
-    this.#ended = this.objects.run(this.#stop.signal).catch(() => undefined);
+    this.#ended = this.objects.run(this.#ending.signal, this.#stop.signal).catch(() => undefined);
   }
 
   #answer(request: KubeRequest): unknown {
@@ -92,6 +93,12 @@ class Lab implements AsyncDisposable {
       await this.clock.advance(1_000);
       await settle();
     }
+  }
+
+  /** The operator ends; resolves when nothing more will be written. */
+  async end(): Promise<void> {
+    this.#ending.abort();
+    await this.#ended;
   }
 
   sent(text: string): number {
@@ -134,6 +141,26 @@ test('many changes within a second are one write, and times of runs wait for hal
   lab.objects.changed();
   await lab.pass(2_000);
   expect(lab.sent('/status') - before).toBe(3);
+});
+
+test('what changed a moment ago is written when the operator ends, at once', async () => {
+  await using lab = new Lab();
+  await lab.pass(5_000);
+  const hookRun = { hook: 'a', binding: 'schedule', startedAtMs: 1, durationMs: 1, error: undefined };
+  lab.facts = [{ ...factsOf('web'), hookRuns: [hookRun] }];
+  lab.objects.changed();
+  await lab.end();
+  expect(lab.sent(`PATCH ${MODULES}/web/status`)).toBe(2);
+});
+
+test('an operator that ends before its objects are set up sets them up, and does not wait for a refusal to pass', async () => {
+  await using quick = new Lab();
+  await quick.end();
+  expect(quick.sent(`PATCH ${MODULES}/web/status`)).toBe(1);
+  await using refused = new Lab(() => 403);
+  await refused.pass(1_000);
+  await refused.end();
+  expect(refused.sent('/status')).toBe(0);
 });
 
 test.each([

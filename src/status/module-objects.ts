@@ -89,8 +89,11 @@ export class ModuleObjects {
     this.#wake.abort();
   }
 
-  /** Keeps the objects up to date. Rejects with `signal.reason` on abort, and never otherwise. */
-  async run(signal: AbortSignal): Promise<void> {
+  /**
+   * Keeps the objects up to date. When `ending` aborts, what is different by then is written, without another try, and it
+   * resolves. Rejects with `signal.reason` on abort, and never otherwise.
+   */
+  async run(ending: AbortSignal, signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
     this.#store.onChange(() => this.changed());
     let isWatching = false;
@@ -101,16 +104,19 @@ export class ModuleObjects {
         isWatching = true;
         this.#setKept(true);
         for (;;) {
-          await this.#sync(signal);
+          const isLast = ending.aborted;
+          await this.#sync(isLast, signal);
+          if (isLast) return;
           this.#isTold = false;
-          await this.#untilChanged(signal);
+          await this.#untilChanged(ending, signal);
         }
       } catch (error) {
         signal.throwIfAborted();
+        if (ending.aborted) return;
         if (isRefusal(error)) this.#setKept(false);
         const pauseMs = isRefusal(error) ? PAUSE_MS : LOOK_MS;
         this.#tell(error, pauseMs);
-        await clock.sleep(pauseMs, signal);
+        await sleepUntil(ending, clock, pauseMs, signal);
       }
     }
   }
@@ -129,26 +135,23 @@ export class ModuleObjects {
     }
   }
 
-  async #untilChanged(signal: AbortSignal): Promise<void> {
+  async #untilChanged(ending: AbortSignal, signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
-    try {
-      await clock.sleep(LOOK_MS, AbortSignal.any([signal, this.#wake.signal]));
-    } catch {
-      signal.throwIfAborted();
-    }
-    await clock.sleep(COALESCE_MS, signal);
+    await sleepUntil(AbortSignal.any([ending, this.#wake.signal]), clock, LOOK_MS, signal);
+    await sleepUntil(ending, clock, COALESCE_MS, signal);
     this.#wake = new AbortController();
   }
 
-  async #sync(signal: AbortSignal): Promise<void> {
+  /** @param isLast nothing is left for later */
+  async #sync(isLast: boolean, signal: AbortSignal): Promise<void> {
     const facts = this.#options.facts();
-    for (const one of facts) await this.#syncOne(one, signal);
+    for (const one of facts) await this.#syncOne(one, isLast ? 0 : CHATTER_MS, signal);
     const known = new Set(facts.map(({ explanation }) => explanation.module));
     for (const object of this.#store.all)
       if (object.operator === this.#operator && !known.has(object.name)) await this.#remove(object, signal);
   }
 
-  async #syncOne(facts: ModuleFacts, signal: AbortSignal): Promise<void> {
+  async #syncOne(facts: ModuleFacts, chatterMs: number, signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
     const { module } = facts.explanation;
     const isNew = this.#store.get(module) === undefined;
@@ -163,7 +166,7 @@ export class ModuleObjects {
       const status = moduleStatus(facts, { nowMs, operator: this.#operator, generation, before });
       const change = statusChange(status, before);
       if (change === 'none') return;
-      if (change === 'chatter' && nowMs - (this.#writtenAtMs.get(module) ?? 0) < CHATTER_MS) return;
+      if (change === 'chatter' && nowMs - (this.#writtenAtMs.get(module) ?? 0) < chatterMs) return;
       this.#writtenAtMs.set(module, nowMs);
       const metadata = { name: module, uid: object.uid };
       const written = await this.#request(
@@ -278,6 +281,16 @@ export class ModuleObjects {
       { error: messageOf(error), retryAfterMs },
       'Module objects cannot be kept up to date; modules run all the same',
     );
+  }
+}
+
+/** Sleeps, but not longer than until `awake` aborts. @throws `signal.reason` on abort */
+async function sleepUntil(awake: AbortSignal, clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
+  try {
+    await clock.sleep(ms, AbortSignal.any([signal, awake]));
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!awake.aborted) throw error;
   }
 }
 

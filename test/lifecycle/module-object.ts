@@ -136,6 +136,17 @@ export function moduleObjectTests(backend: () => Backend): void {
     expect((await read(world, name))?.metadata.resourceVersion).toBe(object.metadata.resourceVersion);
   });
 
+  test('a daemon that stops as soon as it has converged has told before how its modules stand', async () => {
+    const name = uniqueName();
+    await using made = await createWorld(backend(), { modules: chartModule(name) }, [name]);
+    const { world } = made;
+    await world.converge();
+    await world.stop();
+    expect(await read(world, name)).toMatchObject({
+      status: { phase: 'Succeeded', release: { revision: 1 }, lastRun: { result: 'success' } },
+    });
+  });
+
   test('a restart writes no Event again, and keeps the times of conditions', async () => {
     const name = uniqueName();
     await using made = await createWorld(backend(), { modules: chartModule(name) }, [name]);
