@@ -1,3 +1,5 @@
+import { AUTHORIZATION_SETTINGS } from './settings/authorization-settings.ts';
+import { EXTENSION_SETTINGS } from './settings/extension-settings.ts';
 import { HELM_SETTINGS } from './settings/helm-settings.ts';
 import { LEASE_SETTINGS } from './settings/lease-settings.ts';
 import { hidden, ownAnd, type Setting, setting, variable } from './settings/setting.ts';
@@ -148,6 +150,8 @@ export const SETTINGS = {
     'doc-,_',
     'CRD files whose names begin so are ignored.',
   ),
+  ...AUTHORIZATION_SETTINGS,
+  ...EXTENSION_SETTINGS,
   ...HELM_SETTINGS,
   isAdmissionServerEnabled: setting(
     'admission-server-enabled',

@@ -14,6 +14,7 @@ import { parseExtenders } from '../modules/enablement.ts';
 import { type FoundModules, findModules } from '../modules/find-modules.ts';
 import { flagDecision } from '../modules/flag-decision.ts';
 import type { Module } from '../modules/module.ts';
+import type { ModuleGate } from '../modules/module-gate.ts';
 import { DynamicFlags } from '../operator/dynamic-flags.ts';
 import { taskHandler } from '../operator/handle-task.ts';
 import { HookExecution, type HookExecutionOptions } from '../operator/hook-execution.ts';
@@ -26,17 +27,21 @@ import type { Task } from '../operator/tasks.ts';
 import { QueueSet } from '../queue/queue-set.ts';
 import type { TaskHandler } from '../queue/task-queue.ts';
 import type { Settings } from '../settings.ts';
+import type { ModuleObjects } from '../status/module-objects.ts';
 import type { ConfigMapStore } from '../values/config-map-store.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import { ValuesStore } from '../values/values-store.ts';
 import { visibleToModule } from '../values/visible-values.ts';
+import { createAuthorization } from './authorization-part.ts';
 import type { BaseParts } from './base-parts.ts';
 import { queueActionMeasure } from './daemon-metrics.ts';
+import { createExtensionPoints } from './extension-points.ts';
 import { type FailedTask, failedTask } from './failed-task.ts';
 import { createRuntime, type HookPartsDeps } from './hook-parts.ts';
 import type { DaemonHost } from './host.ts';
 import { createCrds } from './module-crds.ts';
 import { createModuleHooks } from './module-hooks.ts';
+import { createModuleHttpHooks } from './module-http-hooks.ts';
 import { releaseStepsOf } from './release-steps.ts';
 import { releasesOf } from './releases.ts';
 import { createSecrets, withoutSecrets } from './secret-parts.ts';
@@ -57,6 +62,8 @@ export interface BuildOptions {
   readonly hookMetrics: HookMetrics;
   readonly configMap: ConfigMapStore;
   readonly loader: HookLoader;
+  /** The mirror of modules in the cluster; undefined where there is none. */
+  readonly objects: ModuleObjects | undefined;
   /** Keeps texts of Secrets out of what people get to read. */
   readonly redactor: Redactor;
   /** Aborts when the daemon stops. */
@@ -65,6 +72,8 @@ export interface BuildOptions {
   readonly onTask: () => void;
   /** What is started later is entered here. */
   readonly running: AsyncDisposableStack;
+  /** Nothing is run, and nothing is written to the cluster. */
+  readonly isInspection?: true;
 }
 
 export interface BuiltOperator {
@@ -81,7 +90,9 @@ export interface BuiltOperator {
 export async function buildOperator(options: BuildOptions): Promise<BuiltOperator> {
   const { settings, host, base, metrics, configMap, loader, stop } = options;
   const { clock, random, log } = host;
-  let found = await find(options);
+  const authorization = await createAuthorization(options);
+  const find = (): Promise<FoundModules> => findAll(options, authorization?.gate);
+  let found = await find();
   const pauses = await loadPauses(options);
   const crds = createCrds(options);
   await crds.read(found.modules);
@@ -106,6 +117,8 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
   const scripts = scriptOptions(options, values);
   const hasHooks = ({ name }: Module): boolean => operator.moduleStates.get(name)?.hooks !== undefined;
   const moduleHooks = createModuleHooks(loader, hasHooks, stop);
+  const httpHooks = createModuleHttpHooks(options, () => operator);
+  const points = await createExtensionPoints(options, stop);
   const hookParts: HookPartsDeps = { host, metrics, stop, ...base };
   const { schedules, scheduleManager } = createSchedules(options, () => operator);
   const webhooks = createWebhooks({ ...options, kube: base.cluster.main }, base.reflectors, () => operator);
@@ -137,11 +150,12 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
         loader.load(globalHooksRoot(settings.globalHooksDir), { type: 'global' }, signal),
       reloadModules: async () => {
         moduleHooks.forget();
-        found = await find(options);
+        found = await find();
         await crds.read(found.modules);
         values.setStatic(found.staticValues);
         await followSecrets();
         operator.setModules(found.modules);
+        await authorization?.gate.settle();
       },
       createRuntime: (hook) => createRuntime(hookParts, hook, () => operator),
       setSchedules: (runtime, isEnabled) => schedules.set(runtime, isEnabled),
@@ -149,17 +163,25 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
       configMapContent: () => configMap.content,
       followSecrets,
       runsModulesInParallel: settings.runsModulesInParallel,
-      releaseSteps: releaseStepsOf([]),
-      uninstallSteps: async () => await Promise.resolve(undefined),
+      releaseSteps: releaseStepsOf([
+        (module, _state, signal) => points.deploySteps(module, signal),
+        (module) => httpHooks.hooks.stepsOf(module),
+      ]),
+      httpHooks: httpHooks.hooks,
+      finalizers: httpHooks.finalizers,
+      uninstallSteps: (module, signal) => points.uninstallSteps(module, signal),
       failurePolicy: settings.moduleFailurePolicy,
       deployHookTimeoutMs: settings.hookTimeoutMs === 0 ? DEPLOY_HOOK_TIMEOUT_MS : undefined,
+      operationSource: undefined,
       flow: undefined,
       pauses,
+      authorization,
       ignoredRelease: settings.helmIgnoreRelease,
       purgesForeignReleases: settings.purgesForeignReleases,
     },
     found.modules,
   );
+  await authorization?.gate.settle();
   const handle = createHandler(options, operator);
   return { operator, scheduleManager, pauses };
 }
@@ -172,12 +194,13 @@ function createHandler({ redactor, onTask }: BuildOptions, operator: Operator): 
   };
 }
 
-function find({ settings, host }: BuildOptions): Promise<FoundModules> {
+function findAll({ settings, host }: BuildOptions, gate: ModuleGate | undefined): Promise<FoundModules> {
   return findModules({
     dirs: settings.modulesDirs,
     defaultOrder: settings.unnumberedModulesOrder,
     isStrict: settings.requiresValuesFiles,
     globalHooksDir: settings.globalHooksDir,
+    gate,
     log: host.log,
   });
 }

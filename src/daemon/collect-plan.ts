@@ -1,7 +1,9 @@
 import type { ReleaseSummary } from '../helm/helm-driver.ts';
+import type { ReleaseSteps } from '../helm/release-steps.ts';
 import type { Hook } from '../hooks/hook.ts';
 import { messageOf } from '../lib/errors.ts';
 import type { Module } from '../modules/module.ts';
+import type { Operator } from '../operator/operator.ts';
 import { manifestChanges } from '../operator/plan/manifest-changes.ts';
 import { type ModulePlan, type Plan, plannedHook, runsBeforeHelm } from '../operator/plan/plan.ts';
 import { visibleToHelm } from '../values/visible-values.ts';
@@ -40,7 +42,9 @@ export async function collectPlan(
       reason: decision?.reason ?? '',
     };
     const pause = operator.deps.pauses.of(module.name);
-    if (facts.isEnabled && pause !== undefined) {
+    if (facts.isEnabled && module.refusal !== undefined) {
+      running.push({ ...NOTHING, ...facts, action: 'wait' });
+    } else if (facts.isEnabled && pause !== undefined) {
       running.push({ ...NOTHING, ...facts, action: 'wait', reason: `paused: ${pause.reason}` });
     } else if (facts.isEnabled) {
       running.push({ ...facts, ...(await planOfRun(inspection, module, releaseOf(module.name), signal)) });
@@ -111,7 +115,8 @@ async function planOfRun(
   }
   try {
     const values = visibleToHelm(operator.deps.values, module.name);
-    const after = await base.helm.render({ module, values, isUnmanaged }, signal);
+    const steps = await stepsOf(operator, module, signal);
+    const after = await base.helm.render({ module, values, isUnmanaged, steps }, signal);
     const before = release === undefined ? '' : await base.helm.manifest(module.name, signal);
     const changes = manifestChanges(before, after, namespace, redactor);
     const isCurrent = changes.length === 0 && release?.status === 'deployed';
@@ -121,6 +126,16 @@ async function planOfRun(
     signal.throwIfAborted();
     return { ...NOTHING, ...planned, action: 'upgrade', error: messageOf(error) };
   }
+}
+
+/** What extensions would do to the rendering. */
+async function stepsOf(
+  operator: Operator,
+  module: Module,
+  signal: AbortSignal,
+): Promise<ReleaseSteps | undefined> {
+  const state = operator.stateOf(module.name);
+  return state && (await operator.deps.releaseSteps(module, state, signal));
 }
 
 function errorOf(problems: readonly string[]): { readonly error?: string } {

@@ -134,7 +134,9 @@ function moduleView({ operator, helm, live }: ViewDeps, text: string): ModuleVie
     valuesKey: sectionOf(module.name),
     render: async ({ isDebug, isDiff }, signal) => {
       if (module.chart === 'none') return '';
-      const request = { module, values: visibleToHelm(operator.deps.values, module.name) };
+      const state = operator.stateOf(module.name);
+      const steps = state && (await operator.deps.releaseSteps(module, state, signal));
+      const request = { module, values: visibleToHelm(operator.deps.values, module.name), steps };
       const manifest = await helm.render(request, signal, { isDebug });
       if (!isDiff) return manifest;
       const changes = await liveChanges(live, manifest, signal);

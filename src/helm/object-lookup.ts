@@ -1,7 +1,8 @@
 import type { KubeClient } from '../kube/kube-client.ts';
-import { type ApiResource, resourcePath } from '../kube/kube-object.ts';
+import { type ApiResource, type KubeObject, resourcePath } from '../kube/kube-object.ts';
 import { requestIfPresent } from '../kube/request-if-present.ts';
 import { hasCode } from '../lib/errors.ts';
+import { isObject } from '../lib/json.ts';
 import type { ManifestObject } from './manifest-object.ts';
 import { metadataOf } from './metadata-list.ts';
 import type { SharedReads } from './shared-reads.ts';
@@ -42,10 +43,29 @@ export async function readMetadata(
   options: LookupOptions,
   signal: AbortSignal,
 ): Promise<Record<string, unknown> | undefined> {
+  const answer = await readPart(object, options, ACCEPT, signal);
+  return answer === undefined ? undefined : metadataOf(answer);
+}
+
+/** An object as it is in the cluster; undefined when the object, or its kind, does not exist. */
+export async function readManifestObject(
+  object: ManifestObject,
+  options: LookupOptions,
+  signal: AbortSignal,
+): Promise<KubeObject | undefined> {
+  const answer = await readPart(object, options, 'application/json', signal);
+  return isObject(answer) && isObject(answer['metadata']) ? (answer as KubeObject) : undefined;
+}
+
+async function readPart(
+  object: ManifestObject,
+  options: LookupOptions,
+  accept: string,
+  signal: AbortSignal,
+): Promise<unknown> {
   signal.throwIfAborted();
   const collection = await collectionPath(object, options, signal);
   if (collection === undefined) return undefined;
   const path = `${collection}/${encodeURIComponent(object.name)}`;
-  const answer = await requestIfPresent(options.kube, { method: 'GET', path, accept: ACCEPT }, signal);
-  return answer === undefined ? undefined : metadataOf(answer);
+  return await requestIfPresent(options.kube, { method: 'GET', path, accept }, signal);
 }

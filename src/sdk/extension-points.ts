@@ -85,11 +85,11 @@ export interface PostReconcileChecker {
 /** Takes part when objects are deleted. */
 export interface Deleter {
   /**
-   * Called when the release is uninstalled. If it returns without having called `next`, helm leaves the object alone,
-   * and the extension has to have done what is to be done.
+   * Called before the release is uninstalled; again if anything of that fails. If it returns without having called
+   * `next`, helm leaves the object alone, and the extension has to have done what is to be done.
    *
    * @param object as it was applied last
-   * @param next has helm delete it, together with the rest of the release; resolves when that is done
+   * @param next leaves it to helm, which deletes it with the rest of the release when all extensions have returned
    */
   delete(
     object: KubernetesObject,

@@ -1,0 +1,207 @@
+import { identityOf, type ManifestObject, objectKey, objectTitle } from '../../helm/manifest-object.ts';
+import type { AppliedRelease, ReleaseSteps } from '../../helm/release-steps.ts';
+import type { KubeObject } from '../../kube/kube-object.ts';
+import { messageOf, OperatorError } from '../../lib/errors.ts';
+import type { Logger } from '../../lib/log.ts';
+import type { PointMethod } from '../../sdk/extension-points.ts';
+import {
+  type ErrorDetails,
+  notReady,
+  type PostReconcileResult,
+  proceed,
+  ready,
+} from '../../sdk/extension-results.ts';
+import type { HostSet } from './customizations.ts';
+import {
+  classifyByStatus,
+  createErrorClassifier,
+  type ReleaseCause,
+  type ReleaseError,
+} from './error-classifier.ts';
+import { failureCause, namedObjects } from './failure-cause.ts';
+import { createManifestModifier } from './manifest-modifier.ts';
+import { type Next, nextOf, type Point, type PointHost } from './point.ts';
+import { pointOf, titleOf } from './point-of.ts';
+import { createPostReconcileChecker } from './post-reconcile-checker.ts';
+import { createPreReconcileChecker } from './pre-reconcile-checker.ts';
+import { whyNotReady } from './readiness.ts';
+import { createSuccessHandler } from './success-handler.ts';
+
+export interface DeployStepsOptions {
+  /** Undefined: there are only the defaults. */
+  readonly hosts: HostSet | undefined;
+  readonly log: Logger;
+  readonly isFatalAllowed: boolean;
+  readonly readObject: (object: ManifestObject, signal: AbortSignal) => Promise<KubeObject | undefined>;
+  /** Those applied for the first time whose extension has not succeeded since; kept over deployments. */
+  readonly newObjects: () => readonly KubeObject[];
+  readonly setNewObjects: (objects: readonly KubeObject[]) => void;
+}
+
+/** Something that holds a module up, and for how long. */
+interface Delay {
+  readonly reason: string;
+  readonly retryAfterMs: number;
+}
+
+/** The five points that are called while one release is deployed. */
+export class DeploySteps implements ReleaseSteps {
+  readonly isOpen = false;
+  readonly digest: string;
+  readonly ignoresObjects: boolean;
+  readonly #options: DeployStepsOptions;
+  /** What was to be applied last. */
+  #objects: readonly KubeObject[] = [];
+
+  constructor(options: DeployStepsOptions) {
+    this.#options = options;
+    this.digest = options.hosts?.digest ?? '';
+    this.ignoresObjects = options.hosts === undefined;
+  }
+
+  async transform(objects: readonly KubeObject[], signal: AbortSignal): Promise<readonly KubeObject[]> {
+    this.#objects = objects;
+    if (!this.#has('modifyManifest')) return objects;
+    const result: KubeObject[] = [];
+    const same: Next<KubeObject, KubeObject> = nextOf((object) => object);
+    for (const object of objects)
+      result.push(await this.#call(createManifestModifier, object, object, same, signal));
+    this.#objects = result;
+    return result;
+  }
+
+  /** @throws OperatorError RELEASE_BLOCKED */
+  async beforeApply(objects: readonly KubeObject[], signal: AbortSignal): Promise<void> {
+    if (!this.#has('preReconcileCheck')) return;
+    const delays: Delay[] = [];
+    for (const object of objects) {
+      const result = await this.#call(createPreReconcileChecker, object, object, nextOf(proceed), signal);
+      if (!result.proceed) delays.push({ ...result, reason: `${titleOf(object)}: ${result.reason}` });
+    }
+    throwDelay('RELEASE_BLOCKED', 'Nothing is applied yet', delays);
+  }
+
+  afterApply({ added }: AppliedRelease): Promise<void> {
+    if (!this.#has('onSuccess')) return Promise.resolve();
+    const { newObjects, setNewObjects } = this.#options;
+    const keys = new Set(added.map((object) => objectKey(identityOf(object))));
+    const earlier = newObjects().filter((object) => !keys.has(objectKey(identityOf(object))));
+    setNewObjects([...earlier, ...added.filter((object) => this.#extends('onSuccess', object))]);
+    return Promise.resolve();
+  }
+
+  /** The same error, or one that says how it was classified; a fatal one is permanent. */
+  async onFailure(error: OperatorError, signal: AbortSignal): Promise<OperatorError> {
+    try {
+      const all = await this.#classify(error, signal);
+      const details = all.find(({ classification }) => classification === 'fatal') ?? all[0];
+      if (details === undefined) return error;
+      const isPermanent = details.classification === 'fatal';
+      const isTold = details.message === error.message;
+      const words = [...(isPermanent ? ['fatal'] : []), details.code, ...(isTold ? [] : [details.message])];
+      if (isTold && !isPermanent) return error;
+      return new OperatorError(error.code, `${error.message} (${words.join(': ')})`, {
+        cause: error,
+        isPermanent,
+      });
+    } catch (failure) {
+      signal.throwIfAborted();
+      return new OperatorError(
+        error.code,
+        `${error.message} (an extension could not classify this: ${messageOf(failure)})`,
+        { cause: error },
+      );
+    }
+  }
+
+  /** @throws OperatorError RELEASE_NOT_READY; what an extension for new objects throws */
+  async whenDeployed(objects: readonly ManifestObject[], signal: AbortSignal): Promise<void> {
+    await this.#greetNewObjects(signal);
+    if (!this.#has('postReconcileCheck')) return;
+    const delays: Delay[] = [];
+    for (const object of objects) {
+      if (!this.#extends('postReconcileCheck', object)) continue;
+      const delay = await this.#readinessOf(object, signal);
+      if (delay !== undefined) delays.push(delay);
+    }
+    throwDelay('RELEASE_NOT_READY', 'Objects are applied, but not ready', delays);
+  }
+
+  async #greetNewObjects(signal: AbortSignal): Promise<void> {
+    const { newObjects, setNewObjects } = this.#options;
+    for (const object of newObjects()) {
+      await this.#call(
+        createSuccessHandler,
+        object,
+        object,
+        nextOf(() => undefined),
+        signal,
+      );
+      setNewObjects(newObjects().filter((other) => other !== object));
+    }
+  }
+
+  async #readinessOf(identity: ManifestObject, signal: AbortSignal): Promise<Delay | undefined> {
+    const live = await this.#options.readObject(identity, signal);
+    const result =
+      live === undefined
+        ? notReady('it is not there')
+        : await this.#call(createPostReconcileChecker, live, live, nextOf(byStatus), signal);
+    return result.ready ? undefined : { ...result, reason: `${objectTitle(identity)}: ${result.reason}` };
+  }
+
+  async #classify(error: OperatorError, signal: AbortSignal): Promise<readonly ErrorDetails[]> {
+    const { code, message } = error;
+    const facts = { code, message, ...failureCause(message) };
+    const byDefault = (one: ReleaseCause): ErrorDetails =>
+      classifyByStatus(one, this.#options.isFatalAllowed);
+    const next: Next<ReleaseError, ErrorDetails> = nextOf(byDefault);
+    const named = namedObjects(message, this.#objects);
+    if (named.length === 0) return [byDefault(facts)];
+    const all: ErrorDetails[] = [];
+    for (const object of named)
+      all.push(await this.#call(createErrorClassifier, object, { ...facts, object }, next, signal));
+    return all;
+  }
+
+  #has(method: PointMethod): boolean {
+    return this.#options.hosts?.has(method) === true;
+  }
+
+  #extends(
+    method: PointMethod,
+    { apiVersion = '', kind = '' }: Pick<KubeObject, 'apiVersion' | 'kind'>,
+  ): boolean {
+    const hosts = this.#options.hosts?.find(apiVersion, kind) ?? [];
+    return hosts.some((host) => host[method] !== undefined);
+  }
+
+  #call<Input, Result>(
+    create: (host: PointHost | undefined) => Point<Input, Result>,
+    object: KubeObject,
+    input: Input,
+    next: Next<Input, Result>,
+    signal: AbortSignal,
+  ): Promise<Result> {
+    const { hosts, log } = this.#options;
+    const objectLog = log.child({ object: titleOf(object) });
+    return pointOf(create, hosts, object)(input, next, object.apiVersion ?? '', objectLog, signal);
+  }
+}
+
+function byStatus(object: KubeObject): PostReconcileResult {
+  const why = whyNotReady(object);
+  return why === undefined ? ready() : notReady(why);
+}
+
+function throwDelay(
+  code: 'RELEASE_BLOCKED' | 'RELEASE_NOT_READY',
+  what: string,
+  delays: readonly Delay[],
+): void {
+  if (delays.length === 0) return;
+  const reasons = delays.map(({ reason }) => reason).join('; ');
+  throw new OperatorError(code, `${what}: ${reasons}`, {
+    retryAfterMs: Math.min(...delays.map(({ retryAfterMs }) => retryAfterMs)),
+  });
+}

@@ -1,0 +1,20 @@
+import { type Setting, setting } from './setting.ts';
+import { textType, wordType } from './setting-type.ts';
+
+/** Settings of extension points. */
+export const EXTENSION_SETTINGS = {
+  customizationsDir: setting(
+    'customizations-dir',
+    'ADDON_OPERATOR_CUSTOMIZATIONS_DIR',
+    textType,
+    '',
+    'Directory with extensions for kinds of objects; empty is customizations beside the directory of global hooks.',
+  ),
+  fatalDeployErrors: setting(
+    'fatal-deploy-errors',
+    'ADDON_OPERATOR_FATAL_DEPLOY_ERRORS',
+    wordType(['retry', 'stop']),
+    'retry',
+    'What follows when the API server refuses objects for good: retry, or stop until something changes.',
+  ),
+} satisfies Readonly<Record<string, Setting<unknown>>>;
