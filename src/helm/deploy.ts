@@ -28,6 +28,8 @@ export interface DeployRequest {
   readonly mayShareReads?: boolean;
   /** Whether the release is to be left alone once it says so: see {@link deployRelease}. Default false. */
   readonly isUnmanaged?: boolean;
+  /** Whether helm applies the chart although nothing has changed, so that changes by others go. Default false. */
+  readonly isForced?: boolean;
   /** What is done when others change objects of the release; default: nothing but what the settings say. */
   readonly drift?: DriftPolicy;
   /** What becomes of fields that others have set; default: they are overwritten. */
@@ -227,12 +229,13 @@ async function upgrade(
 
 function desired(
   context: DriverContext,
-  { inputDigest: digest, traits, isOpen }: ChartState,
+  { inputDigest: digest, traits, isOpen, isForced }: ChartState,
 ): DesiredRelease {
   return {
     inputDigest: digest,
     readsOutside: traits.outsideFunctions.length > 0,
     isOpen,
+    isForced,
     nowMs: context.clock.now(),
     helmTimeoutMs: context.timeoutMs,
   };
@@ -247,11 +250,12 @@ interface ChartState {
   readonly traits: ChartTraits;
   readonly inputDigest: string;
   readonly isOpen: boolean;
+  readonly isForced: boolean;
 }
 
 async function readChart(
   context: DriverContext,
-  { module, values, steps }: DeployRequest,
+  { module, values, steps, isForced = false }: DeployRequest,
   signal: AbortSignal,
 ): Promise<ChartState> {
   const kind = chartKind(module.path);
@@ -273,7 +277,7 @@ async function readChart(
     capabilities: traits.usesCapabilities ? await capabilities(context, signal) : [],
     stepsDigest: steps?.digest ?? '',
   });
-  return { kind, traits, inputDigest: digest, isOpen: steps?.isOpen === true };
+  return { kind, traits, inputDigest: digest, isOpen: steps?.isOpen === true, isForced };
 }
 
 async function capabilities({ discovery }: DriverContext, signal: AbortSignal): Promise<readonly string[]> {

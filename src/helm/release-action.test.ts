@@ -35,3 +35,9 @@ test('nextReleaseAction() never trusts the digest of a chart that reads the clus
   const reads = { ...desired, readsOutside: true };
   expect(nextReleaseAction(observed('deployed'), reads).type).toBe('compare');
 });
+
+test('nextReleaseAction() applies an unchanged chart when that is forced, but waits for others all the same', () => {
+  const forced = { ...desired, isForced: true };
+  expect(nextReleaseAction(observed('deployed'), forced)).toMatchObject({ type: 'upgrade', repair: false });
+  expect(nextReleaseAction(observed('pending-install', 'at-work'), forced).type).toBe('locked');
+});

@@ -17,6 +17,8 @@ export interface DesiredRelease {
   readonly readsOutside: boolean;
   /** Whether steps on the way may give something else each time. Default false. */
   readonly isOpen?: boolean;
+  /** Whether helm is to apply the chart although nothing has changed. Default false. */
+  readonly isForced?: boolean;
   readonly nowMs: number;
   readonly helmTimeoutMs: number;
 }
@@ -52,6 +54,7 @@ export function nextReleaseAction(observed: ObservedRelease, desired: DesiredRel
     case 'upgrade':
       return { type: 'upgrade', reason: upgradeReason(state), repair: false };
     case 'use':
+      if (desired.isForced === true) return { type: 'upgrade', reason: 'it is asked for', repair: false };
       if (observed.inputDigest !== desired.inputDigest) return { type: 'compare', reason: 'inputs changed' };
       if (desired.readsOutside) return { type: 'compare', reason: 'chart reads the cluster' };
       if (desired.isOpen === true) return { type: 'compare', reason: 'an extension may decide otherwise' };

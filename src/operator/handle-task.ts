@@ -17,6 +17,7 @@ import { divert, isolate, tellIfRecovered } from './isolation.ts';
 import type { Operator } from './operator.ts';
 import { leaveOutIfPaused } from './pause-tasks.ts';
 import { reconcileModule } from './reconcile-module.ts';
+import { leaveOutIfRefused } from './refused-modules.ts';
 import { rethrowAbort } from './rethrow-abort.ts';
 import { endMessage, flowFields, startMessage } from './task-log.ts';
 import { hookOf, type ModuleRun, moduleOf, type Task } from './tasks.ts';
@@ -48,10 +49,12 @@ async function attempt(
 ): Promise<TaskOutcome<Task>> {
   try {
     const { task } = entry;
-    if (leaveOutIfPaused(operator, task)) return SUCCESS;
+    if (leaveOutIfRefused(operator, task) || leaveOutIfPaused(operator, task)) return SUCCESS;
     tellWait(operator, entry, queue.name);
     tellStart(operator, entry, queue.name);
-    const outcome = await operator.turns.run(task, () => dispatch(operator, entry, queue, signal));
+    const outcome = await operator.turns.run(task, () =>
+      operator.aborts.run(task, signal, (own) => dispatch(operator, entry, queue, own)),
+    );
     operator.deps.log.debug(flowFields(entry, queue.name, 'end'), endMessage(task, outcome.type));
     return outcome;
   } catch (error) {

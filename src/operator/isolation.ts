@@ -129,7 +129,11 @@ function requires({ manifest }: Operator['modules'][number], module: ModuleName)
 
 function isRunPendingIn(queue: TaskQueue<Task>, module: ModuleName): boolean {
   return queue.entries.some(
-    (entry) => entry.task.type === 'ModuleRun' && entry.task.module === module && !isRunning(queue, entry),
+    (entry) =>
+      entry.task.type === 'ModuleRun' &&
+      entry.task.module === module &&
+      entry.task.isRecheck !== true &&
+      !isRunning(queue, entry),
   );
 }
 

@@ -61,8 +61,9 @@ export function enableTasks(runtimes: readonly HookRuntime[]): readonly Task[] {
   ];
 }
 
-/** Ends what was started: monitors of all hooks. The queues have ended before. */
+/** Ends what was started: requeues, and monitors of all hooks. The queues have ended before. */
 export async function shutDown(operator: Operator): Promise<void> {
+  operator.requeues.stop();
   const ofModules = [...operator.moduleStates.values()].flatMap((state) => state.hooks ?? []);
   await Promise.all([...operator.globalHooks, ...ofModules].map((runtime) => runtime.stop()));
 }

@@ -39,7 +39,7 @@ export interface ModuleState {
   /** Why the last attempt failed; empty after a success. */
   lastError: string;
   /** Why it is not tried again until something changes; undefined while it is, or need not be. */
-  givenUp: string | undefined;
+  givenUp: GivenUp | undefined;
   /** When the last reconcile began that had something to do; undefined before. */
   reconcileStartedMs: number | undefined;
   /** The reconcile whose task waits for others meanwhile, or is at work. */
@@ -50,6 +50,13 @@ export interface ModuleState {
   release: ReleaseFacts | undefined;
   /** The last run of each binding of its hooks, the newest first; at most ten. */
   hookRuns: readonly HookRunFacts[];
+}
+
+/** A run that failed for good. */
+export interface GivenUp {
+  readonly error: string;
+  /** It is tried again when a module that it requires has succeeded. */
+  readonly isByRequirement: boolean;
 }
 
 export interface OngoingReconcile {

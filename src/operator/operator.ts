@@ -1,4 +1,6 @@
 import type { FlowPassDeps } from '../extensions/flow/flow-pass.ts';
+import type { ModuleFinalizers } from '../extensions/module-hooks/module-finalizers.ts';
+import type { ModuleHttpHooks } from '../extensions/module-hooks/module-http-hooks.ts';
 import type { ReleaseSteps, UninstallSteps } from '../helm/release-steps.ts';
 import type { RunReason } from '../hooks/binding-context.ts';
 import type { Hook, HookOwner } from '../hooks/hook.ts';
@@ -21,12 +23,14 @@ import type { FailurePolicy } from './failure-policy.ts';
 import type { HookExecution } from './hook-execution.ts';
 import type { HookRuntime } from './hook-runtime.ts';
 import type { ModuleCrds } from './module-crds.ts';
-import { ModuleOperations } from './module-operations.ts';
+import { ModuleOperations, type OperationSource } from './module-operations.ts';
 import { isStarted, type ModuleState, newModuleState } from './module-state.ts';
 import { ModuleTurns } from './module-turns.ts';
 import { PARALLEL_QUEUE_PREFIX } from './parallel-runs.ts';
 import type { Pauses } from './pauses.ts';
 import type { Releases } from './releases.ts';
+import { Requeues } from './requeues.ts';
+import { RunAborts } from './run-aborts.ts';
 import { Synchronization } from './synchronization.ts';
 import {
   type ConvergeEvent,
@@ -82,6 +86,8 @@ export interface OperatorDeps {
   readonly configMapContent: () => ConfigMapContent;
   /** Whether modules with equal order numbers run at the same time. */
   readonly runsModulesInParallel: boolean;
+  /** Undefined where operations are asked for by commands alone. */
+  readonly operationSource: OperationSource | undefined;
   /** Undefined when nobody has registered a flow hook. */
   readonly flow: FlowPassDeps | undefined;
   /** What extensions do while a module is deployed; undefined for nothing. */
@@ -92,15 +98,32 @@ export interface OperatorDeps {
   ) => Promise<ReleaseSteps | undefined>;
   /** What extensions do while a module's release is uninstalled; undefined for nothing. */
   readonly uninstallSteps: (module: Module, signal: AbortSignal) => Promise<UninstallSteps | undefined>;
+  /** The servers that modules name in module.yaml; undefined where nobody asks them. */
+  readonly httpHooks: Pick<ModuleHttpHooks, 'preReconcileWithoutChart'> | undefined;
+  /** Sees to it that these servers are told before a module is deleted; undefined where nobody tells them. */
+  readonly finalizers: Public<ModuleFinalizers> | undefined;
   readonly failurePolicy: FailurePolicy;
   /** Limit in milliseconds for hooks of a deploy that have none of their own; undefined: that of all hooks. */
   readonly deployHookTimeoutMs: number | undefined;
   readonly pauses: Pick<Pauses, 'of' | 'isOfAll'>;
+  /** Undefined when every module may run. */
+  readonly authorization: Authorization | undefined;
   /** Helm releases with this name are never removed. */
   readonly ignoredRelease: string;
   /** Whether releases without a module are removed whoever made them. */
   readonly purgesForeignReleases: boolean;
 }
+
+/** Decides which modules may run. */
+export interface Authorization {
+  /** Its name, for hooks. */
+  readonly policy: string;
+  /** @throws OperatorError MODULE_UNAUTHORIZED when a module may not run any more, or was changed */
+  verify(module: Module, signal: AbortSignal): Promise<void>;
+}
+
+/** Whatever has the same methods. */
+type Public<T> = Pick<T, keyof T>;
 
 export type ConvergeProgress = 'not-started' | 'running' | 'done';
 
@@ -110,7 +133,11 @@ export class Operator {
   readonly moduleStates = new Map<ModuleName, ModuleState>();
   readonly globalSynchronization = new Synchronization();
   readonly turns = new ModuleTurns();
-  readonly operations = new ModuleOperations();
+  readonly operations: ModuleOperations;
+  readonly aborts = new RunAborts();
+  readonly requeues: Requeues;
+  /** Why modules are not authorized, as it was told last. */
+  refusals: ReadonlyMap<ModuleName, string> = new Map();
   /** Paused modules that were to be run meanwhile. */
   readonly owedRuns = new Set<ModuleName>();
   globalHooks: readonly HookRuntime[] = [];
@@ -128,6 +155,8 @@ export class Operator {
 
   constructor(deps: OperatorDeps, modules: readonly Module[]) {
     this.deps = deps;
+    this.operations = new ModuleOperations(deps.operationSource);
+    this.requeues = new Requeues({ clock: deps.clock, onDue: (module) => this.#recheck(module) });
     this.setModules(modules);
   }
 
@@ -207,14 +236,30 @@ export class Operator {
     this.main.append(this.moduleRun(module, trigger));
   }
 
-  /** Whether a ModuleRun waits somewhere that will see everything as it is now. */
+  /** Puts a ModulePurge at the end of `main`, once the first converge is over, unless one waits there. */
+  queuePurge(release: string, trigger: string): void {
+    const isQueued = this.main.entries.some(
+      ({ task }) => task.type === 'ModulePurge' && task.release === release,
+    );
+    if (this.firstConverge !== 'done' || isQueued) return;
+    this.main.append({ type: 'ModulePurge', release, trigger });
+  }
+
+  /** Whether a ModuleRun waits somewhere that will bring everything as it is now into force. */
   isModuleRunPending(module: ModuleName): boolean {
+    return this.isRunPending(module, (task) => task.isRecheck !== true);
+  }
+
+  /** Whether a ModuleRun waits somewhere, of whatever kind; one at work counts not. */
+  isRunPending(module: ModuleName, isWanted: (task: ModuleRun) => boolean = () => true): boolean {
     return this.deps.queues.all.some((queue) =>
       queue.entries.some((entry) => {
         const { task } = entry;
         if (task.type === 'ParallelModuleRun')
           return !task.runs.isSpread && task.runs.pending.includes(module);
-        return task.type === 'ModuleRun' && task.module === module && !queue.isAtWork(entry);
+        return (
+          task.type === 'ModuleRun' && task.module === module && !queue.isAtWork(entry) && isWanted(task)
+        );
       }),
     );
   }
@@ -282,6 +327,17 @@ export class Operator {
   /** `OperatorStartup` until the first converge is over, then empty. */
   get activation(): string {
     return this.firstConverge === 'done' ? '' : 'OperatorStartup';
+  }
+
+  /** Looks at a module again on the wish of a flow hook; one that is to be deleted is. */
+  #recheck(module: ModuleName): void {
+    const trigger = 'Flow-Hook-Requeue';
+    if (this.isWanted(module)) {
+      if (!this.isRunPending(module))
+        this.main.append({ ...this.moduleRun(module, trigger), isRecheck: true });
+    } else if (this.startedModules.has(module)) {
+      this.main.append({ type: 'ModuleDelete', module, trigger });
+    }
   }
 
   #queueHookRun(task: GlobalHookRun | ModuleHookRun, name: string): void {

@@ -1,4 +1,4 @@
-import { factsOf, isPermanent, messageOf } from '../lib/errors.ts';
+import { factsOf, hasCode, isPermanent, messageOf } from '../lib/errors.ts';
 import type { TaskOutcome } from '../queue/task-queue.ts';
 import { noteRun } from './handlers/module-run.ts';
 import type { ModuleState } from './module-state.ts';
@@ -47,6 +47,7 @@ export function failedReconcile(
       giveUp(operator, state, error);
       return { type: 'success' };
     }
+    state.givenUp = undefined;
   }
   log.error(
     { module, phase: state?.phase, error: message, ...factsOf(error) },
@@ -58,7 +59,7 @@ export function failedReconcile(
 /** The module counts as failed, and is left so until something about it changes. */
 export function giveUp({ deps: { log } }: Operator, state: ModuleState, error: unknown): void {
   const message = messageOf(error);
-  state.givenUp = message;
+  state.givenUp = { error: message, isByRequirement: hasCode(error, 'REQUIREMENT_FAILED') };
   state.lastError = message;
   log.error(
     { module: state.module.name, phase: state.phase, error: message, ...factsOf(error) },

@@ -4,6 +4,7 @@ import type { TaskOutcome, TaskQueue } from '../queue/task-queue.ts';
 import type { FlowHookType } from '../sdk/flow-hooks.ts';
 import type { ModuleOperation } from '../status/module-object.ts';
 import { attemptOf } from './deploy-hooks.ts';
+import { checkRequirements, runDependents } from './failed-requirements.ts';
 import { flowSubject } from './flow-subject.ts';
 import { abortModule } from './handlers/module-abort.ts';
 import { removeModule } from './handlers/module-delete.ts';
@@ -113,15 +114,23 @@ async function perform(
   signal: AbortSignal,
 ): Promise<TaskOutcome<Task>> {
   if (step === 'abort') return abortModule(operator, state, task);
-  state.givenUp = undefined;
-  if (task.type === 'ModuleRun')
-    return runModule(operator, { state, task, queue, isForced: step === 'force-reconcile' }, signal);
+  if (task.type === 'ModuleRun') {
+    checkRequirements(operator, state.module);
+    const isForced = step === 'force-reconcile';
+    const outcome = await runModule(operator, { state, task, queue, isForced }, signal);
+    if (outcome.type === 'success') {
+      state.givenUp = undefined;
+      runDependents(operator, state.module);
+    }
+    return outcome;
+  }
   const run = { activation: '', queue: queue.name, task, attempt: attemptOf(queue, task) };
   await removeModule(operator, state, run, signal);
   return DONE;
 }
 
-function end(_operator: Operator, _task: Reconcile['task'], _flow: FlowPass): TaskOutcome<Task> {
+function end(operator: Operator, { module }: Reconcile['task'], flow: FlowPass): TaskOutcome<Task> {
+  operator.requeues.ask(module, flow.requeueAfterMs);
   return DONE;
 }
 

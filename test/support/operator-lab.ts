@@ -238,6 +238,7 @@ export class OperatorLab {
         runsModulesInParallel: this.#options.runsModulesInParallel ?? false,
         failurePolicy: this.#options.failurePolicy ?? 'block',
         deployHookTimeoutMs: undefined,
+        operationSource: undefined,
         flow: this.#options.flow,
         httpHooks: undefined,
         finalizers: undefined,

@@ -4,6 +4,7 @@ import { isUnfinished, type ModuleState } from '../module-state.ts';
 import type { Operator } from '../operator.ts';
 import { DELETE_RETRY_MS, giveUp } from '../reconcile-failure.ts';
 import type { ModuleDelete, ModuleRun, Task } from '../tasks.ts';
+import { noteRun } from './module-run.ts';
 
 /**
  * Ends on request what was going on with a module: it counts as failed until something changes. A deletion is only put
@@ -14,7 +15,7 @@ export function abortModule(
   state: ModuleState,
   task: ModuleRun | ModuleDelete,
 ): TaskOutcome<Task> {
-  const { log } = operator.deps;
+  const { log, clock } = operator.deps;
   const { module } = task;
   const error = new OperatorError('RUN_ABORTED', `The run of module "${module}" was aborted on request`);
   if (task.type === 'ModuleDelete') {
@@ -26,6 +27,18 @@ export function abortModule(
     log.info({ module }, 'There is nothing to abort');
     return { type: 'success' };
   }
+  dropOtherRuns(operator, task);
+  const nowMs = clock.now();
+  noteRun(state, state.reconcileStartedMs ?? nowMs, nowMs, 'failure');
   giveUp(operator, state, error);
   return { type: 'success' };
+}
+
+/** They wait for what is not to be done any more. */
+function dropOtherRuns({ deps: { queues } }: Operator, own: ModuleRun): void {
+  for (const queue of queues.all)
+    for (const task of queue.remove(
+      (other) => other.type === 'ModuleRun' && other.module === own.module && other !== own,
+    ))
+      if (task.type === 'ModuleRun') task.group?.succeeded(task.module);
 }

@@ -28,13 +28,14 @@ async function deleteModule(
   run: LifecycleRun,
   signal: AbortSignal,
 ): Promise<void> {
-  const { releases, values, log } = operator.deps;
+  const { releases, values, log, finalizers } = operator.deps;
   const { module } = state;
   await ensureHooks(operator, state, signal);
   // Should it be enabled again before all this is done, it starts from the beginning.
   Object.assign(state, { ...newModuleState(module), hooks: state.hooks });
   operator.dropTasksOf(state.hooks ?? []);
   await releases.stopMonitor(module.name);
+  await finalizers?.finalize(module, signal);
   if (module.chart !== 'none') {
     if (await releases.exists(module.name, signal)) {
       await runLifecycleHooks(operator, state, 'beforeDeleteHelm', run, signal);
@@ -47,16 +48,18 @@ async function deleteModule(
     }
   }
   await runLifecycleHooks(operator, state, 'afterDeleteHelm', run, signal);
+  await finalizers?.release(module, signal);
   await stopModule(operator, state, signal);
   values.forgetPatches(module.name);
 }
 
 /** Ends a module whose release stays: nothing is deleted, so the hooks around a deletion do not run either. */
 async function leaveModule(operator: Operator, state: ModuleState, signal: AbortSignal): Promise<void> {
-  const { releases, values, log } = operator.deps;
+  const { releases, values, log, finalizers } = operator.deps;
   const { name } = state.module;
   await releases.stopMonitor(name);
   await releases.disown(name, signal);
+  await finalizers?.release(state.module, signal);
   await stopModule(operator, state, signal);
   values.forgetPatches(name);
   log.warn({ module: name }, 'Module is disabled, its deletionPolicy is orphan: release and objects stay');
@@ -70,5 +73,6 @@ export async function stopModule(operator: Operator, state: ModuleState, signal:
     await runtime.stop();
   }
   operator.dropTasksOf(state.hooks ?? []);
+  operator.requeues.cancel(state.module.name);
   operator.moduleStates.delete(state.module.name);
 }

@@ -4,6 +4,7 @@ import { visibleToHelm } from '../../values/visible-values.ts';
 import { attemptOf, beginDeploy } from '../deploy-hooks.ts';
 import { type ModuleState, mustRepeatStartup } from '../module-state.ts';
 import type { Operator } from '../operator.ts';
+import { verificationSteps } from '../refused-modules.ts';
 import { isSynchronization, type ModuleRun, type Task } from '../tasks.ts';
 import { queuedSynchronizations, queueSynchronizations } from './enable-global-hook.ts';
 import { ensureHooks, type LifecycleRun, runLifecycleHooks } from './module-lifecycle.ts';
@@ -130,7 +131,7 @@ function queueLostSynchronizations(
 
 async function runHelmPhase(
   operator: Operator,
-  { state, task, queue }: ModuleRunRequest,
+  { state, task, queue, isForced }: ModuleRunRequest,
   signal: AbortSignal,
 ): Promise<TaskOutcome<Task>> {
   const { values, releases, log, metrics, clock } = operator.deps;
@@ -138,6 +139,7 @@ async function runHelmPhase(
   const run = runIn(task, queue);
   const resumeMonitor = releases.pauseMonitor(module.name);
   try {
+    await operator.deps.finalizers?.hold(module, signal);
     const deploySteps =
       module.chart === 'none' ? undefined : await beginDeploy(operator, module, run, signal);
     if (mustRepeatStartup(state)) await runLifecycleHooks(operator, state, 'onStartup', run, signal);
@@ -148,7 +150,12 @@ async function runHelmPhase(
       const options = {
         mayShareReads: task.isPartOfConverge,
         isUnmanaged: operator.deps.configMapContent().maintenance.has(module.key),
-        steps: combineSteps([await operator.deps.releaseSteps(module, state, signal), deploySteps]),
+        isForced,
+        steps: combineSteps([
+          await operator.deps.releaseSteps(module, state, signal),
+          verificationSteps(operator, module, run),
+          deploySteps,
+        ]),
       };
       state.helmActivation = task.event ?? '';
       state.release = await releases.deploy(module, visibleToHelm(values, module.name), options, signal);
@@ -163,6 +170,7 @@ async function runHelmPhase(
         state.isReleaseKept = true;
       }
     }
+    if (module.chart === 'none') await operator.deps.httpHooks?.preReconcileWithoutChart(module, signal);
     const before = values.checksum(module.name);
     await runLifecycleHooks(operator, state, 'afterHelm', run, signal);
     state.hasSucceeded = true;

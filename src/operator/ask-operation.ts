@@ -1,0 +1,30 @@
+import type { ModuleOperation } from '../status/module-object.ts';
+import type { ModuleName } from '../values/module-key.ts';
+import type { Operator } from './operator.ts';
+import type { Task } from './tasks.ts';
+
+/**
+ * Has an operation done with a module, by the task that is next to come up for it, or by one of its own. An abort ends
+ * what runs at once.
+ */
+export function askOperation(operator: Operator, module: ModuleName, operation: ModuleOperation): void {
+  const { queues, log } = operator.deps;
+  log.info({ module, operation }, 'operation is asked for');
+  operator.operations.ask(module, operation);
+  if (operation === 'abort') operator.aborts.abort(module);
+  const run = { ...operator.moduleRun(module, `Operation-${operation}`), isRecheck: true };
+  let isNext = false;
+  for (const queue of queues.all) {
+    const head = queue.entries[0];
+    if (head === undefined || !isReconcile(head.task, module)) continue;
+    // A run that waits for Synchronizations is passed by what stands in front of it.
+    if (queue.status.type === 'repeating') queue.prepend(run);
+    else queue.cutDelay();
+    isNext ||= queue.status.type !== 'running' || operation === 'abort';
+  }
+  if (!isNext && !operator.isRunPending(module)) operator.main.append(run);
+}
+
+function isReconcile(task: Task, module: ModuleName): boolean {
+  return (task.type === 'ModuleRun' || task.type === 'ModuleDelete') && task.module === module;
+}

@@ -1,0 +1,28 @@
+import { OperatorError } from '../lib/errors.ts';
+import type { Module } from '../modules/module.ts';
+import type { Operator } from './operator.ts';
+
+/**
+ * Makes sure that what a module requires is not given up.
+ *
+ * @throws OperatorError REQUIREMENT_FAILED, for good: when the other module succeeds, this one is run by itself
+ */
+export function checkRequirements({ moduleStates }: Operator, { name, manifest }: Module): void {
+  for (const required of manifest.requires) {
+    const failure = required.isOptional ? undefined : moduleStates.get(required.name)?.givenUp;
+    if (failure === undefined) continue;
+    throw new OperatorError(
+      'REQUIREMENT_FAILED',
+      `Module "${name}" requires "${required.name}", which failed for good: ${failure.error}`,
+      { isPermanent: true },
+    );
+  }
+}
+
+/** Runs the modules that were given up because this one was. */
+export function runDependents(operator: Operator, { name }: Module): void {
+  for (const { module, givenUp } of operator.moduleStates.values())
+    if (givenUp?.isByRequirement === true)
+      if (module.manifest.requires.some((required) => required.name === name))
+        operator.queueModuleRun(module.name, 'Requirement-Succeeded');
+}

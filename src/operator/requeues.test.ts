@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest';
+import { FakeClock } from '../../test/support/fake-clock.ts';
+import type { ModuleName } from '../values/module-key.ts';
+import { Requeues } from './requeues.ts';
+
+const WEB = 'web' as ModuleName;
+
+function lab() {
+  const clock = new FakeClock();
+  const due: number[] = [];
+  const requeues = new Requeues({ clock, onDue: () => due.push(clock.now()) });
+  return { clock, due, requeues };
+}
+
+test('a module is due once after the time it asked for, and asking for nothing changes nothing', async () => {
+  const { clock, due, requeues } = lab();
+  requeues.ask(WEB, 5_000);
+  requeues.ask(WEB, undefined);
+  await clock.advance(60_000);
+  expect(due).toEqual([5_000]);
+});
+
+test('what is asked last counts', async () => {
+  const { clock, due, requeues } = lab();
+  requeues.ask(WEB, 5_000);
+  requeues.ask(WEB, 9_000);
+  await clock.advance(60_000);
+  expect(due).toEqual([9_000]);
+});
+
+test('who always asks at once waits longer each time, and begins anew after a pause', async () => {
+  const { clock, due, requeues } = lab();
+  const ask = async (): Promise<void> => {
+    requeues.ask(WEB, 0);
+    await clock.advance(60_000);
+  };
+  const startsMs: number[] = [];
+  for (let time = 0; time < 9; time += 1) {
+    startsMs.push(clock.now());
+    await ask();
+  }
+  expect(due.map((dueMs, index) => dueMs - (startsMs[index] ?? 0))).toEqual([
+    0, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000,
+  ]);
+  requeues.ask(WEB, undefined);
+  const nowMs = clock.now();
+  await ask();
+  expect(due.at(-1)).toBe(nowMs);
+});
+
+test('a module that is not reconciled any more is not due', async () => {
+  const { clock, due, requeues } = lab();
+  requeues.ask(WEB, 5_000);
+  requeues.cancel(WEB);
+  requeues.ask('db' as ModuleName, 5_000);
+  requeues.stop();
+  await clock.advance(60_000);
+  expect(due).toEqual([]);
+  expect(clock.pendingDelaysMs).toEqual([]);
+});

@@ -1,0 +1,61 @@
+import type { Clock } from '../lib/clock.ts';
+import type { ModuleName } from '../values/module-key.ts';
+
+export interface RequeuesDeps {
+  readonly clock: Clock;
+  /** The time of a module has come. */
+  readonly onDue: (module: ModuleName) => void;
+}
+
+const FIRST_PAUSE_MS = 1_000;
+const MAX_PAUSE_MS = 60_000;
+
+/**
+ * Reconciles that were asked for, each module with at most one. Who asks for one at once again and again gets the first
+ * at once, then after a time that doubles from a second to a minute: a hook must not keep the daemon busy for ever.
+ */
+export class Requeues {
+  readonly #deps: RequeuesDeps;
+  readonly #waiting = new Map<ModuleName, AbortController>();
+  readonly #atOnceInRow = new Map<ModuleName, number>();
+
+  constructor(deps: RequeuesDeps) {
+    this.#deps = deps;
+  }
+
+  /** @param afterMs takes the place of what was asked before; undefined asks for nothing, and leaves that as it is */
+  ask(module: ModuleName, afterMs: number | undefined): void {
+    if (afterMs === undefined) {
+      this.#atOnceInRow.delete(module);
+      return;
+    }
+    const inRow = afterMs === 0 ? (this.#atOnceInRow.get(module) ?? 0) : 0;
+    this.#atOnceInRow.set(module, afterMs === 0 ? inRow + 1 : 0);
+    const pauseMs = inRow === 0 ? 0 : Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (inRow - 1));
+    void this.#wait(module, Math.max(afterMs, pauseMs));
+  }
+
+  /** The module is not reconciled any more. */
+  cancel(module: ModuleName): void {
+    this.#waiting.get(module)?.abort();
+    this.#waiting.delete(module);
+    this.#atOnceInRow.delete(module);
+  }
+
+  stop(): void {
+    for (const module of this.#waiting.keys()) this.cancel(module);
+  }
+
+  async #wait(module: ModuleName, ms: number): Promise<void> {
+    this.#waiting.get(module)?.abort();
+    const own = new AbortController();
+    this.#waiting.set(module, own);
+    try {
+      await this.#deps.clock.sleep(ms, own.signal);
+    } catch {
+      return;
+    }
+    this.#waiting.delete(module);
+    this.#deps.onDue(module);
+  }
+}

@@ -1,0 +1,41 @@
+import { OperatorError } from '../lib/errors.ts';
+import type { TaskOutcome } from '../queue/task-queue.ts';
+import type { ModuleName } from '../values/module-key.ts';
+import type { Task } from './tasks.ts';
+
+/** Ends what runs of a module on somebody's wish: hooks and helm are told to stop, and waited for. */
+export class RunAborts {
+  readonly #running = new Map<ModuleName, Set<AbortController>>();
+
+  /**
+   * Runs an attempt of a task. Ended by {@link abort}, a run of the module comes up again at once, for what was asked,
+   * and a run of one of its hooks is over.
+   */
+  async run(
+    task: Task,
+    signal: AbortSignal,
+    attempt: (signal: AbortSignal) => Promise<TaskOutcome<Task>>,
+  ): Promise<TaskOutcome<Task>> {
+    if (task.type !== 'ModuleRun' && task.type !== 'ModuleDelete' && task.type !== 'ModuleHookRun')
+      return attempt(signal);
+    const { module } = task;
+    const own = new AbortController();
+    const running = this.#running.get(module) ?? new Set();
+    this.#running.set(module, running.add(own));
+    try {
+      return await attempt(AbortSignal.any([signal, own.signal]));
+    } catch (error) {
+      if (!own.signal.aborted || signal.aborted) throw error;
+      return { type: task.type === 'ModuleHookRun' ? 'success' : 'repeat' };
+    } finally {
+      running.delete(own);
+      if (running.size === 0) this.#running.delete(module);
+    }
+  }
+
+  /** Returns at once; what runs ends a little later. */
+  abort(module: ModuleName): void {
+    const reason = new OperatorError('RUN_ABORTED', `The run of module "${module}" was aborted on request`);
+    for (const controller of this.#running.get(module) ?? []) controller.abort(reason);
+  }
+}
