@@ -2,22 +2,14 @@ import { join } from 'node:path';
 import type { Hook } from '../hooks/hook.ts';
 import { HooksAhead } from '../hooks/hooks-ahead.ts';
 import type { HookLoader } from '../hooks/load-hooks.ts';
-import {
-  type Discovery,
-  type DiscoveryInput,
-  discoverModules,
-  type EnabledScript,
-} from '../modules/discovery.ts';
+import { type Discovery, type DiscoveryInput, discoverModules } from '../modules/discovery.ts';
+import { type EnabledScriptOptions, startScriptPass } from '../modules/enabled-script.ts';
 import type { Module } from '../modules/module.ts';
 
 /** Discovery, and the hooks of what it finds. */
 export interface ModuleHooks {
   /** As `discoverModules`; meanwhile hooks of modules that are found enabled, and have none yet, are loaded. */
-  readonly discover: (
-    input: DiscoveryInput,
-    runScript: EnabledScript,
-    signal: AbortSignal,
-  ) => Promise<Discovery>;
+  readonly discover: (input: DiscoveryInput, signal: AbortSignal) => Promise<Discovery>;
   /** @throws OperatorError HOOK_CONFIG_INVALID */
   readonly load: (module: Module, signal: AbortSignal) => Promise<readonly Hook[]>;
   /** To be called when files have changed. */
@@ -27,6 +19,7 @@ export interface ModuleHooks {
 /** @param stop ends loads that nobody waits for yet */
 export function createModuleHooks(
   loader: HookLoader,
+  scripts: EnabledScriptOptions,
   hasHooks: (module: Module) => boolean,
   stop: AbortSignal,
 ): ModuleHooks {
@@ -34,11 +27,12 @@ export function createModuleHooks(
   const load = (module: Module, signal: AbortSignal): Promise<readonly Hook[]> =>
     loader.load(join(module.path, 'hooks'), { type: 'module', module: module.name }, signal);
   return {
-    discover: async (input, runScript, signal) => {
+    discover: async (input, signal) => {
+      using pass = startScriptPass(scripts);
       const onEnabled = (module: Module): void => {
         if (!hasHooks(module)) ahead.start(module.name, () => load(module, stop));
       };
-      const discovery = await discoverModules({ ...input, onEnabled }, runScript, signal);
+      const discovery = await discoverModules({ ...input, onEnabled }, pass.run, signal);
       ahead.retain(new Set(discovery.enabled));
       return discovery;
     },

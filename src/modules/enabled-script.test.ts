@@ -12,7 +12,7 @@ import type { ModuleName } from '../values/module-key.ts';
 import { ValuesStore } from '../values/values-store.ts';
 import { visibleToModule } from '../values/visible-values.ts';
 import { type Discovery, discoverModules, type ScriptVerdict } from './discovery.ts';
-import { createEnabledScript, type EnabledScriptOptions } from './enabled-script.ts';
+import { type EnabledScriptOptions, startScriptPass } from './enabled-script.ts';
 import { EXTENDERS } from './enablement.ts';
 import { findModules } from './find-modules.ts';
 import type { Module } from './module.ts';
@@ -77,11 +77,10 @@ function optionsWith(options: Partial<EnabledScriptOptions> = {}): EnabledScript
   };
 }
 
-async function scriptModule(body: string): Promise<Module> {
-  const enabledScript = join(root, 'enabled');
+async function scriptModule(body: string, name = 'web' as ModuleName): Promise<Module> {
+  const enabledScript = join(root, `enabled-${name}`);
   await writeFile(enabledScript, `#!/bin/sh\n${body}\n`);
   await chmod(enabledScript, 0o755);
-  const name = 'web' as ModuleName;
   const key = 'web' as Module['key'];
   return {
     name,
@@ -98,8 +97,8 @@ async function scriptModule(body: string): Promise<Module> {
 }
 
 async function ask(body: string, options: Partial<EnabledScriptOptions> = {}): Promise<ScriptVerdict> {
-  const script = createEnabledScript(optionsWith(options));
-  return script(await scriptModule(body), ['first' as ModuleName], NEVER);
+  using pass = startScriptPass(optionsWith(options));
+  return await pass.run(await scriptModule(body), ['first' as ModuleName], NEVER);
 }
 
 test.each([
@@ -114,7 +113,7 @@ test.each([
     { isEnabled: true, reason: '' },
   ],
   ['echo false > "$MODULE_ENABLED_RESULT"; rm "$MODULE_ENABLED_REASON"', { isEnabled: false, reason: '' }],
-])('createEnabledScript() reads what %s wrote', async (body, verdict) => {
+])('startScriptPass() reads what %s wrote', async (body, verdict) => {
   expect(await ask(body)).toStrictEqual(verdict);
 });
 
@@ -127,14 +126,14 @@ test.each([
   ['echo true > "$MODULE_ENABLED_RESULT"; exit 3', 'cmd run: exit status 3'],
   ['echo true > "$MODULE_ENABLED_RESULT"; echo broken >&2; exit 1', 'broken'],
   ['kill -9 $$', 'cmd run: signal: SIGKILL'],
-])('createEnabledScript() fails after %s', async (body, message) => {
+])('startScriptPass() fails after %s', async (body, message) => {
   const failure = await ask(body).catch((error: unknown) => error);
   expect(hasCode(failure, 'ENABLED_SCRIPT_FAILED')).toBe(true);
   expect(messageOf(failure)).toContain(message);
   expect(await readdir(tmpDir)).toStrictEqual([]);
 });
 
-test('createEnabledScript() hands over values and configuration in private files, and removes them', async () => {
+test('startScriptPass() hands over values and configuration in private files, and removes them', async () => {
   const seen = join(root, 'seen');
   const body = [
     `cat "$VALUES_PATH" > ${seen}; echo >> ${seen}`,
@@ -154,10 +153,10 @@ test('createEnabledScript() hands over values and configuration in private files
   expect(await readdir(tmpDir)).toStrictEqual([]);
 });
 
-test('createEnabledScript() keeps the files when asked to', async () => {
+test('startScriptPass() keeps the files when asked to', async () => {
   await ask('echo true > "$MODULE_ENABLED_RESULT"', { isKeepingFiles: true });
   const [directory = ''] = await readdir(tmpDir);
-  expect(directory).toMatch(new RegExp(`^run-${process.pid}-web-enabled-`));
+  expect(directory).toMatch(new RegExp(`^run-${process.pid}-enabled-`));
   const files = await readdir(join(tmpDir, directory));
   expect(files.toSorted()).toStrictEqual([
     'web.module-config-values.json',
@@ -169,7 +168,7 @@ test('createEnabledScript() keeps the files when asked to', async () => {
   expect((await stat(join(tmpDir, directory))).mode & 0o777).toBe(0o700);
 });
 
-test('createEnabledScript() logs the output, reports usage and hands on limit and signal', async () => {
+test('startScriptPass() logs the output, reports usage and hands on limit and signal', async () => {
   const lines: string[] = [];
   const used: string[] = [];
   const log: Logger = {
@@ -197,7 +196,7 @@ test('createEnabledScript() logs the output, reports usage and hands on limit an
   expect(limits).toStrictEqual([7, 1_000, NEVER]);
 });
 
-test('createEnabledScript() says that a script took too long', async () => {
+test('startScriptPass() says that a script took too long', async () => {
   const slow: ProcessRunner = {
     run: async () => ({
       outcome: { type: 'timed-out', timeoutMs: 60_000 },
@@ -218,8 +217,8 @@ async function discoverSeed(example: string, data: Readonly<Record<string, strin
   store.setConfig(content);
   const visible: EnabledScriptOptions['visible'] = (name, before) => visibleToModule(store, name, before);
   const flags = { common: found.commonFlags, dynamic: new Map(), configMap: content.flags };
-  const script = createEnabledScript(optionsWith({ visible }));
-  return discoverModules({ modules: found.modules, flags, extenders: EXTENDERS }, script, NEVER);
+  using pass = startScriptPass(optionsWith({ visible }));
+  return await discoverModules({ modules: found.modules, flags, extenders: EXTENDERS }, pass.run, NEVER);
 }
 
 test('seed example: a flag in the values.yaml of the module beats the common one', async () => {

@@ -1,0 +1,145 @@
+import {
+  chmodSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { ModuleName } from '../values/module-key.ts';
+import { readAnswer, ScriptFiles, type ScriptPaths } from './script-files.ts';
+
+const WEB = 'web' as ModuleName;
+const DB = 'db' as ModuleName;
+const LONG = { values: { web: 'a long value' }, configValues: { web: 'longer than the next' } };
+const SHORT = { values: { db: 1 }, configValues: { db: null } };
+
+let tmpDir = '';
+
+beforeEach(() => {
+  tmpDir = mkdtempSync(join(tmpdir(), 'script-files-'));
+});
+
+afterEach(() => rmSync(tmpDir, { recursive: true }));
+
+/** What the script of `db` finds after that of `web` has done something to its files. */
+function handOn(act: (paths: ScriptPaths) => void) {
+  using files = new ScriptFiles(tmpDir, false);
+  const before = files.hand(WEB, LONG);
+  const oldInode = statSync(before.values).ino;
+  act(before);
+  files.takeBack();
+  const paths = files.hand(DB, SHORT);
+  const all = Object.values(paths);
+  const found = {
+    names: all.map((path) => basename(path)),
+    texts: all.map((path) => readFileSync(path, 'utf8')),
+    modes: all.map((path) => statSync(path).mode & 0o777),
+    directory: statSync(dirname(paths.values)).mode & 0o777,
+  };
+  const isSameFile = statSync(paths.values).ino === oldInode;
+  files.takeBack();
+  return { found, isSameFile };
+}
+
+const AS_NEW = {
+  names: [
+    'db.module-values.json',
+    'db.module-config-values.json',
+    'db.module-enabled-result',
+    'db.module-enabled-reason',
+  ],
+  texts: ['{"db":1}', '{"db":null}', '', ''],
+  modes: [0o600, 0o600, 0o600, 0o600],
+  directory: 0o700,
+};
+
+test('hand() gives the next script the same files with its own values, and answers that are empty', () => {
+  const { found, isSameFile } = handOn(({ result, reason }) => {
+    writeFileSync(result, 'false');
+    writeFileSync(reason, 'too small');
+  });
+  expect(found).toEqual(AS_NEW);
+  expect(isSameFile).toBe(true);
+  expect(readdirSync(tmpDir)).toEqual([]);
+});
+
+test.each<readonly [what: string, act: (paths: ScriptPaths) => void]>([
+  ['removed its files', (paths) => Object.values(paths).forEach((path) => rmSync(path))],
+  ['removed its directory', ({ values }) => rmSync(dirname(values), { recursive: true })],
+  ['left a file beside its own', ({ values }) => writeFileSync(join(dirname(values), 'more'), '')],
+  [
+    'left directories in the place of its answers',
+    ({ result, reason }) => {
+      for (const path of [result, reason]) {
+        rmSync(path);
+        mkdirSync(path);
+      }
+    },
+  ],
+  ['made its values readable for all', ({ values }) => chmodSync(values, 0o644)],
+  [
+    'put other files in the place of its own',
+    (paths) => {
+      for (const path of Object.values(paths)) {
+        renameSync(path, join(tmpDir, basename(path)));
+        writeFileSync(path, 'another file', { mode: 0o644 });
+      }
+    },
+  ],
+  [
+    'put a link in the place of its directory',
+    ({ values }) => {
+      renameSync(dirname(values), join(tmpDir, 'moved'));
+      symlinkSync(join(tmpDir, 'moved'), dirname(values));
+    },
+  ],
+])('hand() gives the next script sound files after one that %s', (_what, act) => {
+  expect(handOn(act).found).toEqual(AS_NEW);
+  expect(readdirSync(tmpDir).filter((name) => name.startsWith('run-'))).toEqual([]);
+});
+
+test('hand() does not write into a file that a script has kept for itself', () => {
+  const { found } = handOn(({ values, reason }) => {
+    linkSync(values, join(tmpDir, 'values'));
+    linkSync(reason, join(tmpDir, 'reason'));
+  });
+  expect(found).toEqual(AS_NEW);
+  expect(readFileSync(join(tmpDir, 'values'), 'utf8')).toBe('{"web":"a long value"}');
+});
+
+test('hand() leaves the files of each script when they are to be kept', () => {
+  const files = new ScriptFiles(tmpDir, true);
+  const first = files.hand(WEB, LONG);
+  files.takeBack();
+  const second = files.hand(DB, SHORT);
+  files.takeBack();
+  files[Symbol.dispose]();
+  expect(readFileSync(first.values, 'utf8')).toBe('{"web":"a long value"}');
+  expect(readFileSync(second.values, 'utf8')).toBe('{"db":1}');
+});
+
+test('hand() leaves nothing behind when files cannot be made', () => {
+  const files = new ScriptFiles(tmpDir, false);
+  files.hand(WEB, LONG);
+  files.takeBack();
+  expect(() => files.hand('a'.repeat(300) as ModuleName, SHORT)).toThrow('ENAMETOOLONG');
+  files.takeBack();
+  files[Symbol.dispose]();
+  expect(readdirSync(tmpDir)).toEqual([]);
+});
+
+test('readAnswer() reads what is there, trimmed, and nothing from a file that is gone', () => {
+  const path = join(tmpDir, 'answer');
+  writeFileSync(path, ' true\n');
+  expect(readAnswer(path)).toBe('true');
+  expect(readAnswer(join(tmpDir, 'none'))).toBe('');
+});
