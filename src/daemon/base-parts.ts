@@ -56,6 +56,8 @@ export interface BaseParts {
   readonly jq: JqEngine;
   readonly reflectors: SharedReflectors;
   readonly helm: HelmDriver;
+  /** Throws when nothing may be started any more: the daemon is stopping, or not the leader. */
+  readonly check: () => void;
 }
 
 export interface BaseOptions {
@@ -139,7 +141,7 @@ export async function startBase(options: BaseOptions): Promise<BaseParts> {
   const http = createHttpHooks(options, reflectors, check);
   const helm = await startHelm(options, { tmpDir, runner, cluster, reflectors });
   running.defer(() => helm.monitors.stopAll());
-  return { tmpDir, runner, inProcess, extensions, http, hookEnv, cluster, jq, reflectors, helm };
+  return { tmpDir, runner, inProcess, extensions, http, hookEnv, cluster, jq, reflectors, helm, check };
 }
 
 function createHttpHooks(

@@ -8,7 +8,7 @@ import { OperatorError } from '../lib/errors.ts';
 import type { Redactor } from '../lib/redactor.ts';
 import type { HookMetrics } from '../metrics/hook-metrics.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
-import type { EnabledScriptOptions } from '../modules/enabled-script.ts';
+import { type EnabledScriptOptions, startScriptPass } from '../modules/enabled-script.ts';
 import type { ModuleFlags } from '../modules/enablement.ts';
 import { parseExtenders } from '../modules/enablement.ts';
 import { type FoundModules, findModules } from '../modules/find-modules.ts';
@@ -35,14 +35,12 @@ import { visibleToModule } from '../values/visible-values.ts';
 import { createAuthorization } from './authorization-part.ts';
 import type { BaseParts } from './base-parts.ts';
 import { queueActionMeasure } from './daemon-metrics.ts';
-import { createExtensionPoints } from './extension-points.ts';
+import { createExtensionParts } from './extension-parts.ts';
 import { type FailedTask, failedTask } from './failed-task.ts';
 import { createRuntime, type HookPartsDeps } from './hook-parts.ts';
 import type { DaemonHost } from './host.ts';
 import { createCrds } from './module-crds.ts';
 import { createModuleHooks } from './module-hooks.ts';
-import { createModuleHttpHooks } from './module-http-hooks.ts';
-import { releaseStepsOf } from './release-steps.ts';
 import { releasesOf } from './releases.ts';
 import { createSecrets, withoutSecrets } from './secret-parts.ts';
 import { untilAnswered } from './until-answered.ts';
@@ -89,7 +87,7 @@ export interface BuiltOperator {
  */
 export async function buildOperator(options: BuildOptions): Promise<BuiltOperator> {
   const { settings, host, base, metrics, configMap, loader, stop } = options;
-  const { clock, random, log } = host;
+  const { clock, log } = host;
   const authorization = await createAuthorization(options);
   const find = (): Promise<FoundModules> => findAll(options, authorization?.gate);
   let found = await find();
@@ -114,20 +112,14 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
   await followSecrets();
   takeConfig(configMap, values, isFlaggedOff);
   const execution = createExecution({ ...options, values, dynamicFlags, followSecrets }, () => operator);
+  const scripts = scriptOptions(options, values);
   const hasHooks = ({ name }: Module): boolean => operator.moduleStates.get(name)?.hooks !== undefined;
-  const moduleHooks = createModuleHooks(loader, scriptOptions(options, values), hasHooks, stop);
-  const httpHooks = createModuleHttpHooks(options, () => operator);
-  const points = await createExtensionPoints(options, stop);
+  const moduleHooks = createModuleHooks(loader, hasHooks, stop);
+  const extensions = await createExtensionParts(options, () => operator);
   const hookParts: HookPartsDeps = { host, metrics, stop, ...base };
   const { schedules, scheduleManager } = createSchedules(options, () => operator);
   const webhooks = createWebhooks({ ...options, kube: base.cluster.main }, base.reflectors, () => operator);
-  const queues: QueueSet<Task> = new QueueSet<Task>({
-    clock,
-    random,
-    handle: (entry, queue, signal) => handle(entry, queue, signal),
-    onFailure: (queue, entry, failure) => tellFailure(host, failedTask(queue, entry, failure, operator)),
-    measure: queueActionMeasure(host, metrics),
-  });
+  const queues = createQueues(options, () => ({ operator, handle }));
   const operator: Operator = new Operator(
     {
       clock,
@@ -139,8 +131,10 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
       metrics,
       releases: releasesOf(base.helm),
       crds,
-      discover: (modules, deployed, signal) =>
-        moduleHooks.discover({ modules, deployed, flags: flags(), extenders }, signal),
+      discover: async (modules, deployed, signal) => {
+        using pass = startScriptPass(scripts);
+        return await moduleHooks.discover({ modules, deployed, flags: flags(), extenders }, pass.run, signal);
+      },
       isFlaggedOff,
       loadModuleHooks: moduleHooks.load,
       loadGlobalHooks: (signal) =>
@@ -160,13 +154,7 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
       configMapContent: () => configMap.content,
       followSecrets,
       runsModulesInParallel: settings.runsModulesInParallel,
-      releaseSteps: releaseStepsOf([
-        (module, _state, signal) => points.deploySteps(module, signal),
-        (module) => httpHooks.hooks.stepsOf(module),
-      ]),
-      httpHooks: httpHooks.hooks,
-      finalizers: httpHooks.finalizers,
-      uninstallSteps: (module, signal) => points.uninstallSteps(module, signal),
+      ...extensions,
       failurePolicy: settings.moduleFailurePolicy,
       deployHookTimeoutMs: settings.hookTimeoutMs === 0 ? DEPLOY_HOOK_TIMEOUT_MS : undefined,
       operationSource: undefined,
@@ -181,6 +169,21 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
   await authorization?.gate.settle();
   const handle = createHandler(options, operator);
   return { operator, scheduleManager, pauses };
+}
+
+function createQueues(
+  { host, metrics }: BuildOptions,
+  built: () => { readonly operator: Operator; readonly handle: TaskHandler<Task> },
+): QueueSet<Task> {
+  const { clock, random } = host;
+  return new QueueSet<Task>({
+    clock,
+    random,
+    handle: (entry, queue, signal) => built().handle(entry, queue, signal),
+    onFailure: (queue, entry, failure) =>
+      tellFailure(host, failedTask(queue, entry, failure, built().operator)),
+    measure: queueActionMeasure(host, metrics),
+  });
 }
 
 function createHandler({ redactor, onTask }: BuildOptions, operator: Operator): TaskHandler<Task> {

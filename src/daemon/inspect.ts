@@ -79,10 +79,12 @@ async function inspectAs<T>(
     hookMetrics,
     configMap,
     loader,
+    objects: undefined,
     redactor,
     onTask: () => undefined,
     stop: signal,
     running,
+    isInspection: true,
   });
   const { namespace, crdFilterPrefixes } = settings;
   return await use({ operator, base, namespace, crdFilterPrefixes, redactor });

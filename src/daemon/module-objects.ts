@@ -30,6 +30,7 @@ export function createModuleObjects(options: ModuleObjectsPartOptions): ModuleOb
     log: host.log,
     namespace: settings.namespace,
     configMapName: settings.configMapName,
+    onAbandoned: (module) => operator()?.queuePurge(module, 'Module-Object-Held'),
     facts: () => {
       const known = operator();
       if (known === undefined) return [];

@@ -11,6 +11,7 @@ import { startHttpServer } from '../server/http-server.ts';
 import { ConfigMapEventLog } from '../settings/config-map-events-parameter.ts';
 import type { Settings } from '../settings.ts';
 import { startAdmissionServer } from './admission-server.ts';
+import { policyFiles } from './authorization-part.ts';
 import { type BaseParts, startBase } from './base-parts.ts';
 import { buildOperator } from './build-operator.ts';
 import { createConfigMap } from './config-map-part.ts';
@@ -145,6 +146,7 @@ async function start(settings: Settings, given: DaemonHost, signals: StartSignal
     hookMetrics,
     configMap,
     loader,
+    objects,
     redactor,
     onTask: () => objects?.changed(),
     stop,
@@ -164,7 +166,14 @@ async function start(settings: Settings, given: DaemonHost, signals: StartSignal
   startLoops(host, { ...parts, configMap, metrics, stop, running });
   runModuleObjects(objects, settings, host, running);
   if (settings.watchesFiles)
-    running.defer(watchFiles([settings.globalHooksDir, ...settings.modulesDirs], host, operator, stop));
+    running.defer(
+      watchFiles(
+        [settings.globalHooksDir, ...settings.modulesDirs, ...policyFiles(settings)],
+        host,
+        operator,
+        stop,
+      ),
+    );
   return { operator, httpPort };
 }
 

@@ -42,6 +42,7 @@ class Lab implements AsyncDisposable {
   readonly clock = new FakeClock(0);
   readonly log = new CapturedLog(this.clock);
   readonly requests: string[] = [];
+  readonly abandoned: string[] = [];
   facts: readonly ModuleFacts[] = [factsOf('web')];
   refuse: (request: KubeRequest) => number | undefined = () => undefined;
   readonly #stop = new AbortController();
@@ -71,6 +72,7 @@ class Lab implements AsyncDisposable {
       namespace: 'ns',
       configMapName: 'cm',
       facts: () => this.facts,
+      onAbandoned: (module) => this.abandoned.push(module),
     });
     this.#ended = this.objects.run(this.#ending.signal, this.#stop.signal).catch(() => undefined);
   }

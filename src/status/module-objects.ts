@@ -26,6 +26,8 @@ export interface ModuleObjectsOptions {
   readonly configMapName: string;
   /** All known modules, with texts of Secrets taken out. */
   readonly facts: () => readonly ModuleFacts[];
+  /** Told, every five minutes at most, of an object without a module that waits for an HTTP hook to finalize it. */
+  readonly onAbandoned: (module: string) => void;
 }
 
 const FIELD_MANAGER = 'addon-operator';
@@ -52,6 +54,7 @@ export class ModuleObjects {
   readonly #writtenAtMs = new Map<string, number>();
   readonly #foreign = new Set<string>();
   readonly #heldUids = new Set<string>();
+  readonly #abandonedAtMs = new Map<string, number>();
   readonly #known = Promise.withResolvers<void>();
   #isKept = false;
   #wake = new AbortController();
@@ -240,14 +243,22 @@ export class ModuleObjects {
     await this.#recorder.record(object, { type: 'Warning', reason: 'DeletionHeld', message }, signal);
   }
 
+  #tellAbandoned(module: string): void {
+    const nowMs = this.#options.clock.now();
+    if (nowMs - (this.#abandonedAtMs.get(module) ?? Number.NEGATIVE_INFINITY) < PAUSE_MS) return;
+    this.#abandonedAtMs.set(module, nowMs);
+    this.#options.onAbandoned(module);
+  }
+
   #setKept(isKept: boolean): void {
     this.#isKept = isKept;
     this.#known.resolve();
   }
 
-  async #remove({ name, uid, isDeleting }: ModuleObject, signal: AbortSignal): Promise<void> {
+  async #remove({ name, uid, isDeleting, finalizers }: ModuleObject, signal: AbortSignal): Promise<void> {
     this.#recorder.forget(name);
     this.#writtenAtMs.delete(name);
+    if (finalizers.includes(HOOK_FINALIZER)) this.#tellAbandoned(name);
     if (isDeleting) return;
     try {
       await this.#options.kube.request(

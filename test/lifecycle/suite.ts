@@ -1,4 +1,5 @@
 import type { Backend } from '../support/world.ts';
+import { authorizationTests } from './authorization.ts';
 import { badInputTests } from './bad-input.ts';
 import { bindingContextTests } from './binding-contexts.ts';
 import { commandTests } from './commands.ts';
@@ -24,6 +25,7 @@ import { jqEngineTests } from './jq-engines.ts';
 import { logTests } from './logs.ts';
 import { mainLoopTests } from './main-loop.ts';
 import { metricsFromHooksTests } from './metrics-from-hooks.ts';
+import { moduleHttpHookTests } from './module-http-hooks.ts';
 import { moduleLifecycleTests } from './module-lifecycle.ts';
 import { moduleObjectTests } from './module-object.ts';
 import { oldHookTests } from './old-hooks.ts';
@@ -48,6 +50,7 @@ export function lifecycleTests(backend: () => Backend): void {
   pauseTests(backend);
   moduleLifecycleTests(backend);
   deployHookTests(backend);
+  authorizationTests(backend);
   moduleObjectTests(backend);
   crdTests(backend);
   helmTests(backend);
@@ -65,6 +68,7 @@ export function lifecycleTests(backend: () => Backend): void {
   oldHookTests(backend);
   inProcessHookTests(backend);
   httpHookTests(backend);
+  moduleHttpHookTests(backend);
   valuesTests(backend);
   schemaTests(backend);
   configMapTests(backend);

@@ -302,9 +302,10 @@ export class OperatorLab {
       onGlobalChange: async () => {
         this.globalChanges += 1;
       },
-      deploy: async (module: Module, values: JsonObject, { steps }, signal) => {
+      deploy: async (module: Module, values: JsonObject, { steps, isForced }, signal) => {
         await steps?.beforeApply([], signal);
-        await this.#call(`deploy ${module.name}`, JSON.stringify(values[module.key]));
+        const what = `${isForced === true ? 'force' : 'deploy'} ${module.name}`;
+        await orAborted(this.#call(what, JSON.stringify(values[module.key])), signal);
         const revision = this.releases.has(module.name) ? 2 : 1;
         this.releases.add(module.name);
         await steps?.afterApply({ revision, objects: [], added: [] }, signal);
@@ -382,6 +383,18 @@ export class OperatorLab {
         outcome: { type: 'exited', exitCode: 1 } as const,
       };
     }
+  }
+}
+
+/** As helm does: it is told to end, and that is what the caller hears. */
+async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const aborted = Promise.withResolvers<never>();
+  const onAbort = (): void => aborted.reject(signal.reason);
+  signal.addEventListener('abort', onAbort);
+  try {
+    return await Promise.race([work, aborted.promise]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
   }
 }
 

@@ -28,7 +28,9 @@ function servicePort(spec: unknown, scheme: 'http' | 'https'): number {
       : (ports.find(({ name }) => name === scheme) ?? ports.find(({ port }) => port === usual));
   if (typeof picked?.['port'] === 'number') return picked['port'];
   if (ports.length === 0) return usual;
-  const list = ports.map(({ name, port }) => (typeof name === 'string' ? `${name} ${port}` : String(port)));
+  const list = ports.map(({ name, port }) =>
+    typeof name === 'string' ? `${name} ${String(port)}` : String(port),
+  );
   throw new Error(
     `it has several ports (${list.join(', ')}), none of them is named ${scheme} or is ${usual}: put one into uri, as in ${scheme}://:8080`,
   );

@@ -92,19 +92,19 @@ function statusOf(object: unknown, asked: KubeObject): Readonly<Record<string, u
   if (object === undefined || object === null) return undefined;
   if (!isObject(object)) throw new Error('object in its answer is no object');
   const metadata = isObject(object['metadata']) ? object['metadata'] : {};
-  for (const [what, is, was] of [
-    ['name', metadata['name'], asked.metadata.name],
-    ['kind', object['kind'], asked.kind],
-  ]) {
-    if (is !== undefined && is !== was)
-      throw new Error(
-        `object in its answer has another ${what} than the one that was sent: ${shortened(JSON.stringify(is))}`,
-      );
-  }
+  refuseOther('name', metadata['name'], asked.metadata.name);
+  refuseOther('kind', object['kind'], asked.kind);
   const { status } = object;
   if (status === undefined || status === null) return undefined;
   if (!isObject(status)) throw new Error('object.status in its answer is no object');
   return Object.keys(status).length === 0 ? undefined : status;
+}
+
+function refuseOther(what: string, is: unknown, was: string | undefined): void {
+  if (is === undefined || is === was) return;
+  throw new Error(
+    `object in its answer has another ${what} than the one that was sent: ${shortened(JSON.stringify(is))}`,
+  );
 }
 
 function childrenOf(children: unknown): readonly KubeObject[] | undefined {

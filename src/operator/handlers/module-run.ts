@@ -1,4 +1,5 @@
 import { combineSteps } from '../../helm/combine-steps.ts';
+import { retryAfterOf } from '../../lib/errors.ts';
 import type { TaskOutcome, TaskQueue } from '../../queue/task-queue.ts';
 import { visibleToHelm } from '../../values/visible-values.ts';
 import { attemptOf, beginDeploy } from '../deploy-hooks.ts';
@@ -188,7 +189,8 @@ async function runHelmPhase(
     log.info({ module: module.name }, 'ModuleRun success, module is ready');
     return { type: 'success' };
   } catch (error) {
-    state.hasHelmFailed = true;
+    // What is only not yet time for needs no new start.
+    if (retryAfterOf(error) === undefined) state.hasHelmFailed = true;
     throw error;
   } finally {
     resumeMonitor();

@@ -1,0 +1,136 @@
+import type { KubeObject } from '../../kube/kube-object.ts';
+import { OperatorError } from '../../lib/errors.ts';
+import { canonicalJson, parseJson } from '../../lib/json.ts';
+import type { Logger } from '../../lib/log.ts';
+import type { Module } from '../../modules/module.ts';
+import { type ModuleHook, readModuleHook } from '../../modules/module-hook.ts';
+import type { ModuleHttpHooks } from './module-http-hooks.ts';
+
+/** Modules in the cluster, as something that can be kept from going. */
+export interface HeldModules {
+  /** Without asking the cluster: whether the object of a module is known to be held. */
+  isHeld(module: string): boolean;
+  /** Keeps the object until `release`, and notes this text on it. */
+  hold(module: string, definition: string, signal: AbortSignal): Promise<void>;
+  /** The text that was noted; undefined for an object that is not held. */
+  heldBy(module: string, signal: AbortSignal): Promise<string | undefined>;
+  release(module: string, signal: AbortSignal): Promise<void>;
+}
+
+export interface ModuleFinalizersDeps {
+  readonly hooks: Pick<ModuleHttpHooks, 'finalize'>;
+  readonly objects: HeldModules;
+  /** What a release consists of now; nothing without one. */
+  readonly deployed: (release: string, signal: AbortSignal) => Promise<readonly KubeObject[]>;
+  readonly log: Logger;
+  /** The module is deleted although its server was not told. */
+  readonly onSkip: (module: string, signal: AbortSignal) => Promise<void>;
+}
+
+type NamedModule = Pick<Module, 'name' | 'manifest'>;
+
+/** Sees to it that nothing of a module is deleted before its server was told, and has agreed. */
+export class ModuleFinalizers {
+  readonly #deps: ModuleFinalizersDeps;
+  /** Their servers have agreed, but they are not gone yet. */
+  readonly #finalized = new Set<string>();
+  /** Their servers are not asked any more. */
+  readonly #skipped = new Set<string>();
+
+  constructor(deps: ModuleFinalizersDeps) {
+    this.#deps = deps;
+  }
+
+  /** Before anything of a module is deployed: from now on its server has to be told when it goes. */
+  async hold({ name, manifest: { hook } }: NamedModule, signal: AbortSignal): Promise<void> {
+    this.#finalized.delete(name);
+    this.#skipped.delete(name);
+    const { objects } = this.#deps;
+    if (isFinalizer(hook)) await objects.hold(name, canonicalJson(hook.definition), signal);
+    else if (objects.isHeld(name)) await objects.release(name, signal);
+  }
+
+  /**
+   * Before anything of a module is deleted. Once the server has agreed it is not asked again, unless the operator is started
+   * anew.
+   *
+   * @throws OperatorError HOOK_FAILED, HOOK_TIMEOUT: the module must stay for now
+   */
+  async finalize({ name, manifest }: NamedModule, signal: AbortSignal): Promise<void> {
+    if (isFinalizer(manifest.hook)) await this.#finalizeBy(name, manifest.hook, signal);
+    else if (this.#deps.objects.isHeld(name)) await this.finalizeAbandoned(name, signal);
+  }
+
+  /**
+   * The same for a module that has no directory any more, by what is noted on its object.
+   *
+   * @throws OperatorError HOOK_FAILED, HOOK_TIMEOUT; MODULE_INVALID when the note cannot be read
+   */
+  async finalizeAbandoned(name: string, signal: AbortSignal): Promise<void> {
+    const noted = await this.#deps.objects.heldBy(name, signal);
+    if (noted !== undefined) await this.#finalizeBy(name, () => notedHook(name, noted), signal);
+  }
+
+  /** Nothing is left of a module: its object may go. */
+  async release({ name, manifest }: NamedModule, signal: AbortSignal): Promise<void> {
+    if (isFinalizer(manifest.hook) || this.#deps.objects.isHeld(name))
+      await this.releaseAbandoned(name, signal);
+  }
+
+  /** The same for a module that has no directory any more. */
+  async releaseAbandoned(name: string, signal: AbortSignal): Promise<void> {
+    await this.#deps.objects.release(name, signal);
+    this.#finalized.delete(name);
+    this.#skipped.delete(name);
+  }
+
+  /** Whether the object of a module waits for its server. */
+  async isHeld(name: string, signal: AbortSignal): Promise<boolean> {
+    return (await this.#deps.objects.heldBy(name, signal)) !== undefined;
+  }
+
+  /** The server of a module is gone for good: the module is deleted without it, unless it is run again before. */
+  skip(name: string): void {
+    this.#skipped.add(name);
+  }
+
+  async #finalizeBy(name: string, hook: ModuleHook | (() => ModuleHook), signal: AbortSignal): Promise<void> {
+    if (this.#finalized.has(name)) return;
+    const { hooks, deployed, log, onSkip } = this.#deps;
+    if (this.#skipped.has(name)) {
+      log.warn(
+        { module: name },
+        'Module is deleted without its HTTP hook, as release-finalizer has asked for',
+      );
+      await onSkip(name, signal);
+    } else {
+      const children = await deployed(name, signal);
+      await hooks.finalize(name, typeof hook === 'function' ? hook() : hook, children, signal);
+      log.info({ module: name }, 'HTTP hook has finalized the module');
+    }
+    this.#finalized.add(name);
+  }
+}
+
+function isFinalizer(hook: ModuleHook | undefined): hook is ModuleHook {
+  return hook?.capabilities.includes('finalize') === true;
+}
+
+function notedHook(module: string, noted: string): ModuleHook {
+  const problems: string[] = [];
+  const hook = readModuleHook(parsed(noted), problems);
+  if (hook !== undefined) return hook;
+  throw new OperatorError(
+    'MODULE_INVALID',
+    `Module '${module}' is to be finalized by an HTTP hook, but its Module object does not say which one: let it go with "addon-operator module release-finalizer ${module}"`,
+    { cause: problems.join('; '), isPermanent: true },
+  );
+}
+
+function parsed(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined;
+  }
+}

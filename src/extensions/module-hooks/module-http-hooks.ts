@@ -1,0 +1,174 @@
+import type { ReleaseSteps } from '../../helm/release-steps.ts';
+import { KubeApiError } from '../../kube/kube-client.ts';
+import type { KubeObject } from '../../kube/kube-object.ts';
+import { messageOf, OperatorError } from '../../lib/errors.ts';
+import type { Logger } from '../../lib/log.ts';
+import type { Module } from '../../modules/module.ts';
+import type { HookCapability, ModuleHook } from '../../modules/module-hook.ts';
+import { askServer, type ServerDeps } from './ask-server.ts';
+import { type ModuleHookAnswer, readAnswer } from './hook-answer.ts';
+import { requestBody } from './hook-request.ts';
+
+/** Modules in the cluster, as servers get to see them. */
+export interface SeenModules {
+  /** With its status. */
+  read(module: string, signal: AbortSignal): Promise<KubeObject>;
+  /** Takes the status that a server gave back for what `read` gave. */
+  report(sent: KubeObject, status: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<void>;
+}
+
+export interface ModuleHttpHooksDeps extends ServerDeps {
+  readonly modules: SeenModules;
+  readonly log: Logger;
+}
+
+type Success = Extract<ModuleHookAnswer, { readonly type: 'success' }>;
+
+interface Question {
+  readonly module: string;
+  readonly hook: ModuleHook;
+  readonly phase: HookCapability;
+  readonly children: readonly KubeObject[];
+}
+
+const NOTHING = async (): Promise<void> => undefined;
+
+/** Asks the servers that modules name in `module.yaml`. */
+export class ModuleHttpHooks {
+  readonly #deps: ModuleHttpHooksDeps;
+
+  constructor(deps: ModuleHttpHooksDeps) {
+    this.#deps = deps;
+  }
+
+  /** What the server of a module does in a deployment; undefined when it has none that wants to be asked before. */
+  stepsOf({ name, manifest: { hook } }: Pick<Module, 'name' | 'manifest'>): ReleaseSteps | undefined {
+    if (hook?.capabilities.includes('pre-reconcile') !== true) return undefined;
+    let isChanged = false;
+    return {
+      digest: '',
+      isOpen: true,
+      transform: async (objects, signal) => {
+        const children = await this.#preReconcile(name, hook, objects, signal);
+        isChanged = children !== objects;
+        return children;
+      },
+      beforeApply: NOTHING,
+      afterApply: NOTHING,
+      onFailure: async (error) => {
+        if (!isChanged) return error;
+        const hint = `The objects are as ${titleOf(name, 'pre-reconcile')}, has given them.`;
+        return new OperatorError(error.code, `${error.message}\n${hint}`, { cause: error });
+      },
+    };
+  }
+
+  /**
+   * Asks the server of a module without a chart, which has nothing to be changed.
+   *
+   * @throws OperatorError as {@link stepsOf}, and when the server wants objects to be applied
+   */
+  async preReconcileWithoutChart({ name, manifest: { hook } }: Module, signal: AbortSignal): Promise<void> {
+    if (hook?.capabilities.includes('pre-reconcile') !== true) return;
+    const children = await this.#preReconcile(name, hook, [], signal);
+    if (children.length > 0)
+      throw new OperatorError(
+        'HOOK_OUTPUT_INVALID',
+        `${titleOf(name, 'pre-reconcile')}: its answer has children, but a module without a chart has no release that they could be part of`,
+      );
+  }
+
+  /**
+   * Tells the server of a module that the module is about to be deleted.
+   *
+   * @param children what is deployed
+   * @throws OperatorError HOOK_FAILED, HOOK_TIMEOUT; the module must not be deleted yet
+   */
+  async finalize(
+    module: string,
+    hook: ModuleHook,
+    children: readonly KubeObject[],
+    signal: AbortSignal,
+  ): Promise<void> {
+    await this.#ask({ module, hook, phase: 'finalize', children }, signal);
+  }
+
+  async #preReconcile(
+    module: string,
+    hook: ModuleHook,
+    objects: readonly KubeObject[],
+    signal: AbortSignal,
+  ): Promise<readonly KubeObject[]> {
+    const asked = await this.#ask({ module, hook, phase: 'pre-reconcile', children: objects }, signal);
+    if (asked === undefined) return objects;
+    const { sent, answer, from } = asked;
+    if (answer.status !== undefined) await this.#report(module, sent, answer.status, from, signal);
+    return answer.children ?? objects;
+  }
+
+  /** Undefined when the server failed, but says that this does not matter. */
+  async #ask(
+    { module, hook, phase, children }: Question,
+    signal: AbortSignal,
+  ): Promise<{ readonly sent: KubeObject; readonly answer: Success; readonly from: string } | undefined> {
+    const { log, modules } = this.#deps;
+    const title = titleOf(module, phase);
+    const sent = await modules.read(module, signal);
+    const body = requestBody({ phase, object: withoutManagedFields(sent), children });
+    const { answer: raw, from } = await askServer(this.#deps, hook, { title, body }, signal);
+    log.debug(
+      { module, phase, status: raw.status, answerBytes: raw.body.length },
+      'module HTTP hook answered',
+    );
+    const answer = understood(() => readAnswer(raw, phase, sent), title, from);
+    if (answer.type === 'success') return { sent, answer, from };
+    const { message, isPermanent, isContinued } = answer;
+    if (!isContinued)
+      throw new OperatorError('HOOK_FAILED', `${title} failed: POST ${from}: ${message}`, {
+        isPermanent,
+        facts: { status: raw.status },
+      });
+    log.warn(
+      { module, phase, error: message },
+      'module HTTP hook failed and lets the module go on without it',
+    );
+    return undefined;
+  }
+
+  async #report(
+    module: string,
+    sent: KubeObject,
+    status: Readonly<Record<string, unknown>>,
+    from: string,
+    signal: AbortSignal,
+  ): Promise<void> {
+    try {
+      await this.#deps.modules.report(sent, status, signal);
+    } catch (cause) {
+      if (!(cause instanceof KubeApiError)) throw cause;
+      throw new OperatorError(
+        'HOOK_OUTPUT_INVALID',
+        `${titleOf(module, 'pre-reconcile')}, POST ${from}: the status in its answer cannot be written: ${messageOf(cause)}`,
+        { cause },
+      );
+    }
+  }
+}
+
+function titleOf(module: string, phase: HookCapability): string {
+  return `HTTP hook of module '${module}', ${phase}`;
+}
+
+function understood<T>(read: () => T, title: string, from: string): T {
+  try {
+    return read();
+  } catch (cause) {
+    throw new OperatorError('HOOK_OUTPUT_INVALID', `${title}, POST ${from}: ${messageOf(cause)}`, { cause });
+  }
+}
+
+/** They are the accounts of the API server, and no part of what a module is. */
+function withoutManagedFields({ metadata, ...object }: KubeObject): KubeObject {
+  const { managedFields: _accounts, ...rest } = metadata;
+  return { ...object, metadata: { ...rest, name: metadata.name } };
+}

@@ -1,0 +1,41 @@
+import type { Operator } from './operator.ts';
+
+/**
+ * What became of the wish to delete a module without its HTTP hook. `enabled`: nothing, the module is not being deleted.
+ * `deleting`: its deletion goes on now, without the hook. `released`: there was only the object left, it may go.
+ * `not-held`: there is nothing that a hook keeps.
+ */
+export type ReleaseOutcome = 'enabled' | 'deleting' | 'released' | 'not-held';
+
+/**
+ * Lets a module go whose HTTP hook cannot finalize it.
+ *
+ * @param name of a module; its directory may be gone
+ * @throws whatever the client throws
+ */
+export async function releaseFinalizer(
+  operator: Operator,
+  name: string,
+  signal: AbortSignal,
+): Promise<ReleaseOutcome> {
+  const { finalizers, queues } = operator.deps;
+  const module = operator.modules.find((other) => other.name === name);
+  if (module !== undefined && operator.isEnabled(module.name)) return 'enabled';
+  const queue = queues.all.find(({ entries }) =>
+    entries.some(({ task }) => task.type === 'ModuleDelete' && task.module === name),
+  );
+  if (queue !== undefined) {
+    finalizers?.skip(name);
+    const [head] = queue.entries;
+    if (head?.task.type === 'ModuleDelete' && head.task.module === name) queue.cutDelay();
+    return 'deleting';
+  }
+  if (finalizers === undefined || !(await finalizers.isHeld(name, signal))) return 'not-held';
+  if (module !== undefined) {
+    await finalizers.releaseAbandoned(name, signal);
+    return 'released';
+  }
+  finalizers.skip(name);
+  operator.queuePurge(name, 'Finalizer-Released');
+  return 'deleting';
+}

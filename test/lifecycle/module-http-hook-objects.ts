@@ -1,0 +1,3 @@
+import type { Backend } from '../support/world.ts';
+
+export function moduleHookObjectTests(_backend: () => Backend): void {}
