@@ -1,7 +1,7 @@
 import type { ModuleOperation } from '../status/module-object.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import type { Operator } from './operator.ts';
-import type { Task } from './tasks.ts';
+import { isSynchronization, type Task } from './tasks.ts';
 
 /**
  * Has an operation done with a module, by the task that is next to come up for it, or by one of its own. An abort ends
@@ -11,7 +11,11 @@ export function askOperation(operator: Operator, module: ModuleName, operation: 
   const { queues, log } = operator.deps;
   log.info({ module, operation }, 'operation is asked for');
   operator.operations.ask(module, operation);
-  if (operation === 'abort') operator.aborts.abort(module);
+  if (operation === 'abort') {
+    operator.aborts.abort(module);
+    // The next run makes those anew that are missing.
+    for (const queue of queues.all) queue.remove((task) => isSynchronizationOf(task, module));
+  }
   const run = { ...operator.moduleRun(module, `Operation-${operation}`), isRecheck: true };
   let isNext = false;
   for (const queue of queues.all) {
@@ -23,6 +27,10 @@ export function askOperation(operator: Operator, module: ModuleName, operation: 
     isNext ||= queue.status.type !== 'running' || operation === 'abort';
   }
   if (!isNext && !operator.isRunPending(module)) operator.main.append(run);
+}
+
+function isSynchronizationOf(task: Task, module: ModuleName): boolean {
+  return task.type === 'ModuleHookRun' && task.module === module && isSynchronization(task);
 }
 
 function isReconcile(task: Task, module: ModuleName): boolean {

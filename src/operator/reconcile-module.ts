@@ -42,7 +42,8 @@ export async function reconcileModule(
   const startedMs = operator.deps.clock.now();
   try {
     const state = operator.moduleStates.get(task.module);
-    if (state?.ongoing?.task === identityOf(task))
+    const isAborted = operator.operations.of(task.module) === 'abort';
+    if (state?.ongoing?.task === identityOf(task) && !isAborted)
       return await act(operator, state, state.ongoing, { task, queue }, signal);
     return await pass(operator, { task, queue }, signal);
   } catch (error) {

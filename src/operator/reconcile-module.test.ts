@@ -1,0 +1,287 @@
+import { expect, test } from 'vitest';
+import { silentHookLog } from '../../test/support/flow-hooks.ts';
+import { failing, moduleFor, name, type OperatorLab, operatorLab } from '../../test/support/operator-lab.ts';
+import { OperatorError } from '../lib/errors.ts';
+import {
+  FLOW_HOOK_TYPES,
+  type FlowHookInput,
+  FlowHooks,
+  type FlowHookType,
+  type HookResult,
+} from '../sdk/flow-hooks.ts';
+import { askOperation } from './ask-operation.ts';
+
+type Answers = Partial<Record<FlowHookType, (input: FlowHookInput) => HookResult | undefined>>;
+
+const WEB = name('web');
+const NONE: Answers = {};
+
+/** A lab in whose reconciles a hook writes down where it is called, and answers what a test wants. */
+async function flowLab(
+  modules: readonly string[] = ['web'],
+  hooks: Record<string, object> = {},
+): Promise<{ readonly lab: OperatorLab; readonly said: string[]; answers: Answers } & AsyncDisposable> {
+  const said: string[] = [];
+  const flow = new FlowHooks().registerHook(
+    (input) => {
+      const { type, module, error } = input;
+      said.push(`${type} ${module?.name ?? '-'}${error === undefined ? '' : ` (${error})`}`);
+      return made.answers[type]?.(input);
+    },
+    ...FLOW_HOOK_TYPES,
+  );
+  const options = { flow: { hooks: flow.seal(), target: { namespace: 'ns' }, log: silentHookLog } };
+  const lab = await operatorLab(modules, hooks, options);
+  const made = { lab, said, answers: NONE, [Symbol.asyncDispose]: () => lab[Symbol.asyncDispose]() };
+  return made;
+}
+
+const WAY = ['Start -', 'DuringResponsibilityCheck web', 'AfterResponsibilityCheck web'];
+const TO_STEP = [...WAY, 'ShouldReconcile web', 'BeforeAnyReconcile web'];
+
+/** Lets the module be looked at again although nothing has changed. */
+async function recheck(lab: OperatorLab): Promise<void> {
+  lab.operator.requeues.ask(WEB, 1);
+  await lab.clock.advance(1);
+  await lab.settle();
+}
+
+const changed = async (lab: OperatorLab): Promise<void> => {
+  lab.operator.queueModuleRun(WEB, 'test');
+  await lab.settle();
+};
+
+test('a run passes all places once, also when it waits for Synchronizations on the way', async () => {
+  await using flow = await flowLab(['web'], {
+    'web/a.sh': { kubernetes: [{ kind: 'Pod', name: 'pods' }], beforeHelm: 1 },
+  });
+  await flow.lab.converge();
+  expect(flow.said).toEqual([...TO_STEP, 'BeforeReconcile web', 'End web']);
+  expect(flow.lab.operator.moduleStates.get(WEB)?.phase).toBe('ready');
+});
+
+test.each(
+  FLOW_HOOK_TYPES.filter((type) => type !== 'ShouldReconcile' && type !== 'End').map((type) => [type]),
+)('an abort at %s ends the reconcile there, and what the hook wants for later holds', async (type) => {
+  await using flow = await flowLab();
+  const { lab } = flow;
+  await lab.converge();
+  const places = {
+    BeforeAbort: () => askOperation(lab.operator, WEB, 'abort'),
+    BeforeForceReconcile: () => askOperation(lab.operator, WEB, 'force-reconcile'),
+    BeforeDelete: () => {
+      lab.enabled.delete('web');
+      lab.operator.restartConverge('ReloadAllModules', 'test');
+    },
+  } as const;
+  flow.said.splice(0);
+  lab.takeCalls();
+  flow.answers = { [type]: () => ({ abortReconcile: true, requeueAfterMs: 9_000 }) };
+  if (type in places) places[type as keyof typeof places]();
+  else lab.operator.queueModuleRun(WEB, 'test');
+  await lab.settle();
+  expect(flow.said.at(-1)).toBe(`${type} ${type === 'Start' ? '-' : 'web'}`);
+  expect(lab.takeCalls().filter((call) => /deploy|force|uninstall/.test(call))).toEqual([]);
+  flow.answers = {};
+  flow.said.splice(0);
+  await lab.clock.advance(9_000);
+  await lab.settle();
+  expect(flow.said[0]).toBe('Start -');
+});
+
+test('without a change a hook can enforce a reconcile, and only then it is one', async () => {
+  await using flow = await flowLab();
+  const { lab } = flow;
+  await lab.converge();
+  lab.takeCalls();
+  await recheck(lab);
+  flow.answers = { ShouldReconcile: () => ({ abortReconcile: true }) };
+  await recheck(lab);
+  expect(lab.takeCalls()).toEqual([]);
+  flow.answers = { ShouldReconcile: () => ({ abortReconcile: false }) };
+  await recheck(lab);
+  expect(lab.takeCalls()).toEqual(['deploy web']);
+});
+
+test('what is necessary cannot be stopped by ShouldReconcile', async () => {
+  await using flow = await flowLab();
+  flow.answers = { ShouldReconcile: () => ({ abortReconcile: true }) };
+  await flow.lab.converge();
+  expect(flow.lab.takeCalls()).toContain('deploy web');
+  expect(flow.said.at(-1)).toBe('End web');
+});
+
+test('DuringResponsibilityCheck says who is responsible, whatever was decided', async () => {
+  await using flow = await flowLab();
+  const { lab } = flow;
+  await lab.converge();
+  lab.takeCalls();
+  lab.flaggedOff.add('web');
+  await changed(lab);
+  expect(lab.takeCalls()).toEqual([]);
+  flow.answers = { DuringResponsibilityCheck: () => ({ abortReconcile: false }) };
+  await changed(lab);
+  expect(lab.takeCalls()).toEqual(['deploy web']);
+});
+
+test('a hook that fails ends the reconcile with its error, which is tried again, and nothing is requeued', async () => {
+  await using flow = await flowLab();
+  const { lab } = flow;
+  flow.answers = {
+    Start: () => ({ requeueAfterMs: 1 }),
+    BeforeReconcile: () => {
+      throw new Error('no thanks');
+    },
+  };
+  await lab.converge();
+  expect(lab.main.entries[0]).toMatchObject({
+    failures: 1,
+    lastError: 'A flow hook of type BeforeReconcile failed: no thanks',
+  });
+  expect(lab.calls).not.toContain('deploy web');
+  expect(lab.clock.pendingDelaysMs).toEqual([5_000]);
+});
+
+test('End comes after the step has returned, told why it failed', async () => {
+  await using flow = await flowLab(['web'], { 'web/a.sh': { beforeHelm: 1 } });
+  flow.lab.behaviours.set('web/a.sh', failing);
+  await flow.lab.converge();
+  expect(flow.said.at(-1)).toMatch(/^End web \(run hooks by binding beforeHelm: .*hook is broken/);
+});
+
+test('a requeue at once reconciles again, without a change', async () => {
+  await using flow = await flowLab();
+  const { lab } = flow;
+  let times = 0;
+  flow.answers = { End: () => ({ requeue: (times += 1) === 1 }), ShouldReconcile: () => ({}) };
+  await lab.converge();
+  await lab.clock.advance(0);
+  await lab.settle();
+  expect(lab.calls.filter((call) => call === 'deploy web')).toHaveLength(2);
+});
+
+test('the requeue of a module that is disabled is forgotten', async () => {
+  await using flow = await flowLab();
+  const { lab } = flow;
+  flow.answers = { End: () => ({ requeueAfterMs: 60_000 }) };
+  await lab.converge();
+  flow.answers = {};
+  lab.enabled.delete('web');
+  lab.operator.restartConverge('ReloadAllModules', 'test');
+  await lab.settle();
+  flow.said.splice(0);
+  await lab.clock.advance(60_000);
+  await lab.settle();
+  expect(flow.said).toEqual([]);
+});
+
+test('operations that are asked for are done once, forced ones with force', async () => {
+  await using flow = await flowLab();
+  const { lab } = flow;
+  await lab.converge();
+  lab.takeCalls();
+  flow.said.splice(0);
+  askOperation(lab.operator, WEB, 'reconcile');
+  await lab.settle();
+  expect(lab.takeCalls()).toEqual(['deploy web']);
+  expect(flow.said).toEqual([...TO_STEP, 'BeforeReconcile web', 'End web']);
+  askOperation(lab.operator, WEB, 'force-reconcile');
+  await lab.settle();
+  expect(lab.takeCalls()).toEqual(['force web']);
+  await recheck(lab);
+  expect(lab.takeCalls()).toEqual([]);
+});
+
+test('an abort ends what runs, the module counts as failed, those behind it go on, and the next change runs it', async () => {
+  await using flow = await flowLab(['web', 'z']);
+  const { lab } = flow;
+  lab.obstacles.set('deploy web', () => new Promise(() => undefined));
+  await lab.converge();
+  expect(lab.calls.at(-1)).toBe('deploy web');
+  lab.obstacles.clear();
+  askOperation(lab.operator, WEB, 'abort');
+  await lab.settle();
+  expect(lab.calls.at(-1)).toBe('deploy z');
+  expect(lab.operator.firstConverge).toBe('done');
+  expect(flow.said).toContain('BeforeAbort web');
+  expect(lab.operator.moduleStates.get(WEB)).toMatchObject({
+    givenUp: { error: 'The run of module "web" was aborted on request' },
+    lastRun: { result: 'failure' },
+  });
+  await lab.clock.advance(600_000);
+  lab.takeCalls();
+  await changed(lab);
+  expect(lab.takeCalls()).toEqual(['deploy web']);
+  expect(lab.operator.moduleStates.get(WEB)?.givenUp).toBeUndefined();
+});
+
+test('an abort ends a run that waits for its next attempt, and one that waits for Synchronizations', async () => {
+  await using lab = await operatorLab(['a', 'b'], {
+    'a/hook.sh': { beforeHelm: 1 },
+    'b/hook.sh': { kubernetes: [{ kind: 'Pod', name: 'pods' }] },
+  });
+  lab.behaviours.set('a/hook.sh', failing);
+  lab.behaviours.set('b/hook.sh', failing);
+  await lab.converge();
+  askOperation(lab.operator, name('a'), 'abort');
+  await lab.settle();
+  expect(lab.calls.at(-1)).toBe('b/hook.sh Synchronization:pods');
+  askOperation(lab.operator, name('b'), 'abort');
+  await lab.clock.advance(5_000);
+  await lab.settle();
+  expect(lab.operator.firstConverge).toBe('done');
+  expect(lab.operator.moduleStates.get(name('b'))?.givenUp).toBeDefined();
+});
+
+test('to abort where nothing is going on changes nothing', async () => {
+  await using lab = await operatorLab(['web'], {});
+  await lab.converge();
+  askOperation(lab.operator, WEB, 'abort');
+  await lab.settle();
+  expect(lab.operator.moduleStates.get(WEB)?.givenUp).toBeUndefined();
+  expect(lab.log.records).toContainEqual(expect.objectContaining({ msg: 'There is nothing to abort' }));
+});
+
+const PERMANENT = new OperatorError('HELM_FAILED', 'never', { isPermanent: true });
+
+function refuse(): never {
+  throw PERMANENT;
+}
+
+test('a run that fails for good is not tried again, holds up nobody but what requires it, and is run after a change', async () => {
+  const requires = [{ name: WEB, version: undefined, isOptional: false }];
+  const needy = moduleFor('z-needy', 3);
+  const modules = [
+    moduleFor('web', 1),
+    moduleFor('other', 2),
+    { ...needy, manifest: { ...needy.manifest, requires } },
+  ];
+  await using lab = await operatorLab(modules, {});
+  lab.obstacles.set('deploy web', refuse);
+  await lab.converge();
+  await lab.clock.advance(600_000);
+  await lab.settle();
+  expect(lab.calls.filter((call) => call.startsWith('deploy'))).toEqual(['deploy web', 'deploy other']);
+  expect(lab.operator.firstConverge).toBe('done');
+  expect(lab.operator.moduleStates.get(name('z-needy'))?.lastError).toBe(
+    'Module "z-needy" requires "web", which failed for good: never',
+  );
+  lab.obstacles.clear();
+  lab.takeCalls();
+  await changed(lab);
+  expect(lab.takeCalls()).toEqual(['deploy web', 'config z-needy', 'deploy z-needy']);
+});
+
+test('a deletion that fails for good is tried again every five minutes', async () => {
+  await using lab = await operatorLab(['web'], {});
+  await lab.converge();
+  lab.obstacles.set('uninstall web', refuse);
+  lab.enabled.delete('web');
+  lab.operator.restartConverge('ReloadAllModules', 'test');
+  await lab.settle();
+  expect(lab.clock.pendingDelaysMs).toEqual([300_000]);
+  lab.obstacles.clear();
+  await lab.clock.advance(300_000);
+  await lab.settle();
+  expect(lab.releases.has('web')).toBe(false);
+});
