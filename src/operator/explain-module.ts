@@ -35,7 +35,7 @@ export function explainModule(
   module: Module,
   releases: readonly ReleaseInCluster[],
 ): ModuleExplanation {
-  const { name, order, path, manifest } = module;
+  const { name, order, path, source, manifest } = module;
   const state = operator.moduleStates.get(name);
   const release = releases.find((other) => other.name === name);
   return {
@@ -43,7 +43,7 @@ export function explainModule(
     status: statusOf(operator, name),
     ...decisionOf(operator, name),
     position: { place: operator.modules.indexOf(module) + 1, of: operator.modules.length, order },
-    path,
+    path: source ?? path,
     version: module.version ?? null,
     deletionPolicy: manifest.deletionPolicy,
     requires: manifest.requires.map((required) => ({
@@ -79,7 +79,9 @@ function decisionOf({ discovery }: Operator, name: ModuleName) {
 }
 
 function statusOf(operator: Operator, name: ModuleName): ModuleStatus {
+  const decision = operator.discovery?.decisions.get(name);
   if (operator.discovery === undefined) return 'undecided';
+  if (decision?.source === 'authorization') return 'unauthorized';
   const places = placesOf(operator, name);
   if (!operator.isEnabled(name))
     return places.some(({ entry }) => entry.task.type === 'ModuleDelete') ? 'deleting' : 'disabled';

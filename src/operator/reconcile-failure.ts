@@ -1,4 +1,4 @@
-import { factsOf, hasCode, isPermanent, messageOf } from '../lib/errors.ts';
+import { factsOf, hasCode, isPermanent, messageOf, retryAfterOf } from '../lib/errors.ts';
 import type { TaskOutcome } from '../queue/task-queue.ts';
 import { noteRun } from './handlers/module-run.ts';
 import type { ModuleState } from './module-state.ts';
@@ -39,6 +39,12 @@ export function failedReconcile(
       'ModuleDelete failed. Requeue task to retry after delay.',
     );
     return isPermanent(error) ? { type: 'retry', error, delayMs: DELETE_RETRY_MS } : { type: 'retry', error };
+  }
+  const delayMs = retryAfterOf(error);
+  if (delayMs !== undefined) {
+    if (state !== undefined) noteRun(state, startedMs, clock.now(), 'failure');
+    log.info({ module, reason: message, delayMs }, 'Module has to wait, ModuleRun is tried again later');
+    return { type: 'retry', error, delayMs };
   }
   metrics.moduleRunError(module);
   if (state !== undefined) {

@@ -4,6 +4,7 @@ import type { Discovery } from '../../modules/discovery.ts';
 import type { QueueEntry, TaskOutcome, TaskQueue } from '../../queue/task-queue.ts';
 import { GLOBAL_SECTION } from '../../values/module-key.ts';
 import type { Operator } from '../operator.ts';
+import { tellRefusals } from '../refused-modules.ts';
 import type { ReleaseInCluster } from '../releases.ts';
 import { rethrowAbort } from '../rethrow-abort.ts';
 import { countsForConverge, type GlobalHookRun, type Task } from '../tasks.ts';
@@ -74,6 +75,7 @@ async function discover(
     if (content !== deps.configMapContent() || flags !== deps.dynamicFlags.all) return { type: 'repeat' };
     tellDecisions(operator, discovery);
     operator.discovery = discovery;
+    tellRefusals(operator);
     stopSchedulesOfDisabled(operator);
     operator.convergePhase = 'wait-modules';
     return { type: 'repeat', before: moduleTasks(operator, releases, task) };
@@ -95,8 +97,8 @@ async function letGo(
   signal: AbortSignal,
 ): Promise<void> {
   const kept = new Set<string>(releases.filter(({ isKept }) => isKept === true).map(({ name }) => name));
-  for (const { name, manifest } of modules) {
-    if (manifest.deletionPolicy !== 'delete' || !kept.has(name)) continue;
+  for (const { name, manifest, refusal } of modules) {
+    if (refusal !== undefined || manifest.deletionPolicy !== 'delete' || !kept.has(name)) continue;
     await deps.releases.keep(name, false, signal);
     const state = moduleStates.get(name);
     if (state !== undefined) state.isReleaseKept = false;

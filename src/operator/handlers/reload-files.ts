@@ -4,6 +4,7 @@ import { messageOf } from '../../lib/errors.ts';
 import type { TaskOutcome } from '../../queue/task-queue.ts';
 import type { HookRuntime } from '../hook-runtime.ts';
 import { enableTasks, onStartupRuns } from '../lifecycle.ts';
+import type { ModuleState } from '../module-state.ts';
 import type { Operator } from '../operator.ts';
 import type { Task } from '../tasks.ts';
 import { stopModule } from './module-delete.ts';
@@ -24,6 +25,7 @@ export async function handleReloadFiles(operator: Operator, signal: AbortSignal)
     const { hooks } = state;
     if (hooks === undefined) continue;
     await attempt(operator, `hooks of module ${state.module.name}`, async () => {
+      if (state.module.refusal !== undefined) return stopRefused(operator, state, signal);
       const loaded = await deps.loadModuleHooks(state.module, signal);
       if (
         !isSame(
@@ -38,6 +40,12 @@ export async function handleReloadFiles(operator: Operator, signal: AbortSignal)
   if (operator.discovery !== undefined) operator.restartConverge('ReloadAllModules', 'Files-Changed');
   operator.main.prepend(...onStartupRuns(started), ...enableTasks(started));
   return { type: 'success' };
+}
+
+/** What runs of it ends; its release stays as it is. */
+async function stopRefused(operator: Operator, state: ModuleState, signal: AbortSignal): Promise<void> {
+  await operator.deps.releases.stopMonitor(state.module.name);
+  await stopModule(operator, state, signal);
 }
 
 async function attempt(operator: Operator, what: string, load: () => Promise<void>): Promise<void> {

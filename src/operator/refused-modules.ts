@@ -1,0 +1,68 @@
+import type { ReleaseSteps } from '../helm/release-steps.ts';
+import { hasCode, messageOf } from '../lib/errors.ts';
+import type { Module } from '../modules/module.ts';
+import { deployedModule, queueUnauthorized, tellUnauthorized } from './deploy-hooks.ts';
+import type { LifecycleRun } from './handlers/module-lifecycle.ts';
+import type { Operator } from './operator.ts';
+import { moduleOf, type Task } from './tasks.ts';
+
+/** Leaves out all that a module may not do that is not authorized, also its deletion. Returns whether the task is left out. */
+export function leaveOutIfRefused({ deps, modules }: Operator, task: Task): boolean {
+  if (deps.authorization === undefined) return false;
+  const name = moduleOf(task);
+  const refusal = modules.find((module) => module.name === name)?.refusal;
+  if (refusal === undefined) return false;
+  deps.log.info(
+    { module: name, task: task.type, reason: refusal },
+    'Module is not authorized, its task is left out',
+  );
+  return true;
+}
+
+/** Reports modules that discovery wants to run and that are not authorized, each once for each reason. */
+export function tellRefusals(operator: Operator): void {
+  const { authorization, log } = operator.deps;
+  if (authorization === undefined) return;
+  const before = operator.refusals;
+  const refused = operator.modules.flatMap((module) => {
+    const { refusal } = module;
+    const isHeldBack = operator.discovery?.decisions.get(module.name)?.source === 'authorization';
+    return refusal !== undefined && isHeldBack ? [{ module, refusal }] : [];
+  });
+  operator.refusals = new Map(refused.map(({ module, refusal }) => [module.name, refusal]));
+  for (const { module, refusal: reason } of refused) {
+    if (before.get(module.name) === reason) continue;
+    log.error({ module: module.name, reason }, 'Module is not authorized, nothing of it is run');
+    const { policy } = authorization;
+    queueUnauthorized(operator, deployedModule(module), { place: 'manifest', policy, reason });
+  }
+}
+
+/** Checks a module again when it is about to be deployed; undefined when every module may run. */
+export function verificationSteps(
+  operator: Operator,
+  module: Module,
+  run: LifecycleRun,
+): ReleaseSteps | undefined {
+  const { authorization } = operator.deps;
+  if (authorization === undefined) return undefined;
+  return {
+    digest: '',
+    isOpen: false,
+    ignoresObjects: true,
+    transform: (objects) => Promise.resolve(objects),
+    beforeApply: async (_objects, signal) => {
+      try {
+        await authorization.verify(module, signal);
+      } catch (error) {
+        if (hasCode(error, 'MODULE_UNAUTHORIZED')) {
+          const { policy } = authorization;
+          const failure = { place: 'installation', policy, reason: messageOf(error) } as const;
+          await tellUnauthorized(operator, deployedModule(module), failure, run, signal);
+        }
+        throw error;
+      }
+    },
+    afterApply: () => Promise.resolve(),
+  };
+}
