@@ -8,7 +8,7 @@ import { OperatorError } from '../lib/errors.ts';
 import type { Redactor } from '../lib/redactor.ts';
 import type { HookMetrics } from '../metrics/hook-metrics.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
-import { type EnabledScriptOptions, startScriptPass } from '../modules/enabled-script.ts';
+import type { EnabledScriptOptions } from '../modules/enabled-script.ts';
 import type { ModuleFlags } from '../modules/enablement.ts';
 import { parseExtenders } from '../modules/enablement.ts';
 import { type FoundModules, findModules } from '../modules/find-modules.ts';
@@ -112,9 +112,8 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
   await followSecrets();
   takeConfig(configMap, values, isFlaggedOff);
   const execution = createExecution({ ...options, values, dynamicFlags, followSecrets }, () => operator);
-  const scripts = scriptOptions(options, values);
   const hasHooks = ({ name }: Module): boolean => operator.moduleStates.get(name)?.hooks !== undefined;
-  const moduleHooks = createModuleHooks(loader, hasHooks, stop);
+  const moduleHooks = createModuleHooks(loader, scriptOptions(options, values), hasHooks, stop);
   const extensions = await createExtensionParts(options, () => operator);
   const hookParts: HookPartsDeps = { host, metrics, stop, ...base };
   const { schedules, scheduleManager } = createSchedules(options, () => operator);
@@ -131,10 +130,8 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
       metrics,
       releases: releasesOf(base.helm),
       crds,
-      discover: async (modules, deployed, signal) => {
-        using pass = startScriptPass(scripts);
-        return await moduleHooks.discover({ modules, deployed, flags: flags(), extenders }, pass.run, signal);
-      },
+      discover: (modules, deployed, signal) =>
+        moduleHooks.discover({ modules, deployed, flags: flags(), extenders }, signal),
       isFlaggedOff,
       loadModuleHooks: moduleHooks.load,
       loadGlobalHooks: (signal) =>
@@ -166,7 +163,6 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
     },
     found.modules,
   );
-  await authorization?.gate.settle();
   const handle = createHandler(options, operator);
   return { operator, scheduleManager, pauses };
 }
