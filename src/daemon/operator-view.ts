@@ -28,7 +28,7 @@ import { visibleToHelm } from '../values/visible-values.ts';
 export interface ViewDeps {
   readonly operator: Operator;
   readonly clock: Clock;
-  readonly helm: Pick<HelmDriver, 'render' | 'monitors'>;
+  readonly helm: Pick<HelmDriver, 'render' | 'manifest' | 'monitors'>;
   /** For comparing manifests with the cluster. */
   readonly live: LiveDeps;
   /** What hooks have patched so far needs. */
@@ -139,8 +139,10 @@ function moduleView({ operator, helm, live }: ViewDeps, text: string): ModuleVie
       const request = { module, values: visibleToHelm(operator.deps.values, module.name), steps };
       const manifest = await helm.render(request, signal, { isDebug });
       if (!isDiff) return manifest;
-      const changes = await liveChanges(live, manifest, signal);
-      return changes.length === 0 ? 'No diff found\n' : changeText(changes);
+      const deployed = await helm.manifest(module.name, signal);
+      const { changes, problems } = await liveChanges(live, { manifest, deployed }, signal);
+      if (changes.length === 0 && problems.length === 0) return 'No diff found\n';
+      return `${changeText(changes)}${problems.map((problem) => `# ${problem}\n`).join('')}`;
     },
   };
 }

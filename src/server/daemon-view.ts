@@ -91,7 +91,7 @@ export interface ModuleView extends SectionView {
 export interface RenderOptions {
   /** Also return manifests that are no valid YAML, with the error below them. */
   readonly isDebug: boolean;
-  /** Return what a server-side apply would change, or `No diff found`. */
+  /** Return what an upgrade would change in the cluster, or `No diff found`; what cannot be compared is said. */
   readonly isDiff: boolean;
 }
 

@@ -150,6 +150,24 @@ export function planTests(backend: () => Backend): void {
     expect(stderr).toContain('there is no module or release wbe');
   });
 
+  test('module render --diff shows what the chart dropped, and names what it cannot compare beside the rest', async () => {
+    const template = (text: string) => ({ '001-web/templates/objects.yaml': text });
+    const map = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\ndata: ';
+    const other = '---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: other}\n';
+    await using world = await World.create(backend(), {
+      modules: { ...MODULES, ...template(`${map}{color: red, size: "3"}\n${other}`) },
+    });
+    await world.converge();
+    await world.merge('configmaps', 'web', { data: { own: 'kept' } });
+    const gadget = '---\napiVersion: example.com/v1\nkind: Gadget\nmetadata: {name: web}\n';
+    await world.write('modules', template(`${map}{color: red}\n${gadget}`));
+    const { stdout, exitCode } = await runInWorld(world, 'module', 'render', 'web', '--diff');
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain('   color: red\n   own: kept\n-  size: ');
+    expect(stdout).toContain(`--- cluster/v1/ConfigMap ${world.namespace}/other\n+++ /dev/null\n`);
+    expect(stdout).toContain(`# example.com/v1/Gadget ${world.namespace}/web cannot be compared: `);
+  });
+
   test('module render shows manifests, what they would change in the cluster, and text that is no YAML', async () => {
     await using world = await World.create(backend(), { modules: MODULES, config: {} });
     await world.converge();
