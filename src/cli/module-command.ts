@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { CliHost } from './cli-host.ts';
 import { addDebugCommand, type CommandRunner, formatOf, outputOption } from './debug-command.ts';
+import { addSignCommands } from './module-sign-commands.ts';
 import { addPauseCommands } from './pause-commands.ts';
 
 const VALUES_COMMANDS = [
@@ -8,7 +9,7 @@ const VALUES_COMMANDS = [
   { name: 'config', description: 'Show the values of a module in the ConfigMap' },
 ];
 
-/** Adds `module list`, `pause`, `resume`, `values`, `config`, `patches`, `render`, `resource-monitor` and `snapshots`. */
+/** Adds `module list`, `sign`, `verify`, `digest`, `pause`, `resume`, `values`, `config`, `patches`, `render`, `resource-monitor` and `snapshots`. */
 export function addModuleCommand(program: Command, host: CliHost, runner: CommandRunner): void {
   const module = program.command('module').description('Show modules');
   const common = { host, runner };
@@ -22,6 +23,7 @@ export function addModuleCommand(program: Command, host: CliHost, runner: Comman
   )
     .option('-a, --all', 'all modules, with their states and the reasons')
     .addOption(outputOption('yaml'));
+  addSignCommands(module, common);
   addPauseCommands(module, common, (name) => `/module/${encodeURIComponent(name)}`);
   for (const spec of VALUES_COMMANDS) {
     addDebugCommand(

@@ -19,7 +19,7 @@ import { DynamicFlags } from '../operator/dynamic-flags.ts';
 import { taskHandler } from '../operator/handle-task.ts';
 import { HookExecution, type HookExecutionOptions } from '../operator/hook-execution.ts';
 import { noteHookRun } from '../operator/module-facts.ts';
-import { Operator } from '../operator/operator.ts';
+import { Operator, type OperatorDeps } from '../operator/operator.ts';
 import { Pauses } from '../operator/pauses.ts';
 import { Schedules } from '../operator/schedules.ts';
 import { onSecretsChange } from '../operator/secret-changes.ts';
@@ -150,16 +150,12 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
       setWebhooks: (runtimes, isEnabled, signal) => webhooks.set(runtimes, isEnabled, signal),
       configMapContent: () => configMap.content,
       followSecrets,
-      runsModulesInParallel: settings.runsModulesInParallel,
+      ...operatorSettings(settings),
       ...extensions,
-      failurePolicy: settings.moduleFailurePolicy,
-      deployHookTimeoutMs: settings.hookTimeoutMs === 0 ? DEPLOY_HOOK_TIMEOUT_MS : undefined,
       operationSource: undefined,
       flow: undefined,
       pauses,
       authorization,
-      ignoredRelease: settings.helmIgnoreRelease,
-      purgesForeignReleases: settings.purgesForeignReleases,
     },
     found.modules,
   );
@@ -180,6 +176,16 @@ function createQueues(
       tellFailure(host, failedTask(queue, entry, failure, built().operator)),
     measure: queueActionMeasure(host, metrics),
   });
+}
+
+function operatorSettings(settings: Settings) {
+  return {
+    runsModulesInParallel: settings.runsModulesInParallel,
+    failurePolicy: settings.moduleFailurePolicy,
+    deployHookTimeoutMs: settings.hookTimeoutMs === 0 ? DEPLOY_HOOK_TIMEOUT_MS : undefined,
+    ignoredRelease: settings.helmIgnoreRelease,
+    purgesForeignReleases: settings.purgesForeignReleases,
+  } satisfies Partial<OperatorDeps>;
 }
 
 function createHandler({ redactor, onTask }: BuildOptions, operator: Operator): TaskHandler<Task> {

@@ -1,4 +1,5 @@
 import type { Logger } from '../lib/log.ts';
+import type { Redactor } from '../lib/redactor.ts';
 import { measureEventLoopDelay } from '../metrics/event-loop-delay.ts';
 import { HookMetrics } from '../metrics/hook-metrics.ts';
 import { OperatorMetrics } from '../metrics/operator-metrics.ts';
@@ -16,10 +17,12 @@ const SHOWN_CROWD = 20;
 /** The metrics that hooks write; series that are dropped are counted among those of the daemon. */
 export function createHookMetrics(
   log: Logger,
+  redactor: Redactor,
   metrics: Pick<OperatorMetrics, 'droppedHookSeries'>,
 ): HookMetrics {
   return new HookMetrics({
     log,
+    redact: (text) => redactor.text(text),
     onSeriesDropped: (labels, series) => metrics.droppedHookSeries(labels, series),
   });
 }
@@ -66,12 +69,13 @@ export function createMetrics(settings: Settings, operator: () => Operator | und
       if (built === undefined) return [];
       const isolated = isolatedModules(built);
       const { maintenance } = built.deps.configMapContent();
-      return built.modules.map(({ name, key }) => ({
+      return built.modules.map(({ name, key, refusal }) => ({
         module: name,
         isEnabled: built.isEnabled(name),
         isCritical: true,
         isPaused: built.deps.pauses.of(name) !== undefined,
         isIsolated: isolated.includes(name),
+        isUnauthorized: refusal !== undefined,
         driftedObjects: driftedObjects(built, name),
         ...(maintenance.has(key) && { maintenance: 'NoResourceReconciliation' as const }),
       }));

@@ -26,7 +26,9 @@ export function createCrds({ settings, host, base }: BuildOptions): CrdsOfModule
       const prefixes = settings.crdFilterPrefixes;
       files = new Map(
         await Promise.all(
-          modules.map(async ({ name, path }) => [name, await findCrdFiles(path, prefixes)] as const),
+          modules
+            .filter(({ refusal }) => refusal === undefined)
+            .map(async ({ name, path }) => [name, await findCrdFiles(path, prefixes)] as const),
         ),
       );
     },

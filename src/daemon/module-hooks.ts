@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { Hook } from '../hooks/hook.ts';
 import { HooksAhead } from '../hooks/hooks-ahead.ts';
 import type { HookLoader } from '../hooks/load-hooks.ts';
+import { OperatorError } from '../lib/errors.ts';
 import { type Discovery, type DiscoveryInput, discoverModules } from '../modules/discovery.ts';
 import { type EnabledScriptOptions, startScriptPass } from '../modules/enabled-script.ts';
 import type { Module } from '../modules/module.ts';
@@ -10,7 +11,7 @@ import type { Module } from '../modules/module.ts';
 export interface ModuleHooks {
   /** As `discoverModules`; meanwhile hooks of modules that are found enabled, and have none yet, are loaded. */
   readonly discover: (input: DiscoveryInput, signal: AbortSignal) => Promise<Discovery>;
-  /** @throws OperatorError HOOK_CONFIG_INVALID */
+  /** @throws OperatorError HOOK_CONFIG_INVALID, MODULE_UNAUTHORIZED */
   readonly load: (module: Module, signal: AbortSignal) => Promise<readonly Hook[]>;
   /** To be called when files have changed. */
   readonly forget: () => void;
@@ -24,8 +25,14 @@ export function createModuleHooks(
   stop: AbortSignal,
 ): ModuleHooks {
   const ahead = new HooksAhead();
-  const load = (module: Module, signal: AbortSignal): Promise<readonly Hook[]> =>
-    loader.load(join(module.path, 'hooks'), { type: 'module', module: module.name }, signal);
+  const load = async (module: Module, signal: AbortSignal): Promise<readonly Hook[]> => {
+    const { name, path, refusal } = module;
+    if (refusal !== undefined)
+      throw new OperatorError('MODULE_UNAUTHORIZED', `Module ${name} is not authorized: ${refusal}`, {
+        isPermanent: true,
+      });
+    return loader.load(join(path, 'hooks'), { type: 'module', module: name }, signal);
+  };
   return {
     discover: async (input, signal) => {
       using pass = startScriptPass(scripts);

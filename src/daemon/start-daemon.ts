@@ -103,7 +103,7 @@ async function start(settings: Settings, given: DaemonHost, signals: StartSignal
     view: STARTING_VIEW,
   };
   const metrics = createMetrics(settings, () => built.operator);
-  const hookMetrics = createHookMetrics(host.log, metrics);
+  const hookMetrics = createHookMetrics(host.log, redactor, metrics);
   const httpPort = await startProbes(
     { settings, host, metrics, hookMetrics, view: () => built.view },
     running,

@@ -103,6 +103,11 @@ export const METRICS = {
     '1 while the ConfigMap tells helm to leave the release of a module alone; absent otherwise.',
   ),
   modulePaused: gauge('module_paused', ['module'], '1 while a module is paused; absent otherwise.'),
+  moduleUnauthorized: gauge(
+    'module_unauthorized',
+    ['module'],
+    '1 while the policy of --auth-policy does not let a module run; absent otherwise.',
+  ),
   moduleIsolated: gauge(
     'module_isolated',
     ['module'],

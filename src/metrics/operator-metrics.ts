@@ -52,6 +52,7 @@ export interface ModuleGauge {
   readonly isEnabled: boolean;
   readonly isCritical: boolean;
   readonly isPaused?: boolean;
+  readonly isUnauthorized?: boolean;
   readonly isIsolated?: boolean;
   /** Objects of its release that others have changed; undefined where nobody looks. */
   readonly driftedObjects?: number | undefined;
@@ -124,14 +125,23 @@ export class OperatorMetrics {
   }
 
   #readModules(): void {
-    const { moduleInfo, moduleMaintenance, modulePaused, moduleIsolated, moduleDrift } = this.#metrics;
-    for (const gauge of [moduleInfo, moduleMaintenance, modulePaused, moduleIsolated, moduleDrift])
+    const { moduleInfo, moduleMaintenance, modulePaused, moduleIsolated, moduleUnauthorized, moduleDrift } =
+      this.#metrics;
+    for (const gauge of [
+      moduleInfo,
+      moduleMaintenance,
+      modulePaused,
+      moduleIsolated,
+      moduleUnauthorized,
+      moduleDrift,
+    ])
       gauge.reset();
     for (const {
       module,
       isEnabled,
       isCritical,
       isPaused,
+      isUnauthorized,
       isIsolated,
       driftedObjects,
       maintenance,
@@ -139,6 +149,7 @@ export class OperatorMetrics {
       moduleInfo.set({ module, enabled: String(isEnabled), critical: String(isCritical) }, 1);
       if (maintenance !== undefined) moduleMaintenance.set({ module, state: maintenance }, 1);
       if (isPaused === true) modulePaused.set({ module }, 1);
+      if (isUnauthorized === true) moduleUnauthorized.set({ module }, 1);
       if (isIsolated === true) moduleIsolated.set({ module }, 1);
       if (driftedObjects !== undefined) moduleDrift.set({ module }, driftedObjects);
     }

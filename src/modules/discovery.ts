@@ -63,15 +63,16 @@ export async function discoverModules(
   const decisions = new Map<ModuleName, Decision>();
   const modules = new Map(input.modules.map((module) => [module.name, module]));
   for (const module of input.modules) {
-    const unmet = unmetRequirement(module, { modules, enabled });
+    const unmet = unmetRequirement(withoutRefused(module, modules, input.deployed), { modules, enabled });
     const ask = (): Promise<ScriptVerdict> => askScript(module, [...enabled], runScript, signal);
     // A module that cannot run anyway needs no opinion of its script.
     const wanted = await decide(module, input, unmet === undefined ? ask : undefined);
-    const decision = protect(module, restrict(wanted, unmet), input.deployed);
+    const permitted = protect(module, restrict(wanted, unmet), input.deployed);
+    const decision = refuse(module, permitted, input.deployed);
     decisions.set(module.name, decision);
     if (!decision.isEnabled) continue;
     enabled.add(module.name);
-    input.onEnabled?.(module);
+    if (module.refusal === undefined) input.onEnabled?.(module);
   }
   return { enabled: [...enabled], decisions };
 }
@@ -116,6 +117,39 @@ function protect(
     isEnabled: true,
     source: 'deletion-policy',
     reason: `deletionPolicy of the module is protect, so it is not deleted although ${decision.reason}`,
+  };
+}
+
+/**
+ * A module that is not authorized counts as enabled where it is deployed, or flags enable it: what it has in the cluster
+ * stays. What it says itself is not known.
+ */
+function refuse(
+  { name, refusal }: Module,
+  decision: Decision,
+  deployed: ReadonlySet<ModuleName> = new Set(),
+): Decision {
+  if (refusal === undefined) return decision;
+  if (deployed.has(name))
+    return {
+      isEnabled: true,
+      source: 'authorization',
+      reason: `not authorized, so it stays as it is: ${refusal}`,
+    };
+  if (!decision.isEnabled && decision.source !== 'default') return decision;
+  return { isEnabled: decision.isEnabled, source: 'authorization', reason: `not authorized: ${refusal}` };
+}
+
+/** What counts of what a module requires: it is not deleted because another one is not authorized. */
+function withoutRefused(
+  { name, manifest }: Module,
+  modules: ReadonlyMap<ModuleName, Module>,
+  deployed: ReadonlySet<ModuleName> = new Set(),
+): Pick<Module, 'manifest'> {
+  if (!deployed.has(name)) return { manifest };
+  const isAuthorized = (required: ModuleName): boolean => modules.get(required)?.refusal === undefined;
+  return {
+    manifest: { ...manifest, requires: manifest.requires.filter((other) => isAuthorized(other.name)) },
   };
 }
 

@@ -30,6 +30,7 @@ export type DecisionSource =
   | 'config-map'
   | 'enabled-script'
   | 'requirement'
+  | 'authorization'
   | 'deletion-policy';
 
 export interface Decision {

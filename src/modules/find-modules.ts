@@ -1,5 +1,4 @@
-import type { Dirent } from 'node:fs';
-import { readdir, realpath, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { messageOf, OperatorError } from '../lib/errors.ts';
 import type { JsonObject } from '../lib/json.ts';
@@ -19,7 +18,7 @@ import { isMissingFile } from './missing-file.ts';
 import type { Module } from './module.ts';
 import { loadModule, refusedModule } from './module-files.ts';
 import type { ModuleGate } from './module-gate.ts';
-import { parseDirectoryName } from './module-name.ts';
+import { type ModulePlace, modulePlaces, VALUES_FILE } from './module-places.ts';
 import { inRunOrder } from './run-order.ts';
 import { readSchemas } from './schema-files.ts';
 import { flagOfFile, readValuesFile, sectionOfFile, type ValuesFile } from './values-file.ts';
@@ -71,7 +70,7 @@ export async function findModules(options: FindModulesOptions): Promise<FoundMod
       commonFlags.set(key, flag);
       commonFlagFiles.set(key, common.path);
     }
-    for (const place of await placesIn(dir, options)) {
+    for (const place of await modulePlaces(dir, options)) {
       const first = modules.get(place.name);
       if (first !== undefined) warnAboutDuplicate(place, first, log);
       else modules.set(place.name, await load(place, common, options));
@@ -107,7 +106,6 @@ async function readCommonValues(dir: string, { isStrict, log }: FindModulesOptio
   return readValuesFile(join(dir, VALUES_FILE), isStrict, log);
 }
 
-const VALUES_FILE = 'values.yaml';
 const FLAG_SUFFIX = 'Enabled';
 
 function* flagsOf(common: ValuesFile): Generator<readonly [ModuleKey, boolean]> {
@@ -119,23 +117,8 @@ function* flagsOf(common: ValuesFile): Generator<readonly [ModuleKey, boolean]> 
   }
 }
 
-type Place = Pick<Module, 'name' | 'order' | 'path'>;
-
-async function placesIn(dir: string, { defaultOrder, log }: FindModulesOptions): Promise<readonly Place[]> {
-  const entries = await readdir(dir, { withFileTypes: true });
-  const places: Place[] = [];
-  for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
-    if (entry.name.startsWith('.') || entry.name === VALUES_FILE) continue;
-    const path = await moduleDirectory(dir, entry, log);
-    if (path === undefined) continue;
-    const { name, order = defaultOrder } = parseName(entry.name, dir);
-    places.push({ name, order, path });
-  }
-  return places;
-}
-
 async function load(
-  place: Place,
+  place: ModulePlace,
   common: ValuesFile,
   { gate, isStrict, log }: FindModulesOptions,
 ): Promise<Module> {
@@ -150,38 +133,7 @@ async function load(
   }
 }
 
-/** The real path of a module; undefined, with a warning, for everything that is no directory. */
-async function moduleDirectory(dir: string, entry: Dirent, log: Logger): Promise<string | undefined> {
-  const path = join(dir, entry.name);
-  if (entry.isDirectory()) return path;
-  if (!entry.isSymbolicLink()) {
-    log.warn({ path }, 'not a directory, so not a module: ignored');
-    return undefined;
-  }
-  try {
-    const target = await realpath(path);
-    if ((await stat(target)).isDirectory()) return target;
-    log.warn({ path, target }, 'Symlink target is not a directory. Ignoring module');
-  } catch (error) {
-    if (!isMissingFile(error)) {
-      throw new OperatorError('MODULE_INVALID', `cannot follow symlink '${path}': ${messageOf(error)}`, {
-        cause: error,
-      });
-    }
-    log.warn({ path }, 'Symlink target does not exist. Ignoring module');
-  }
-  return undefined;
-}
-
-function parseName(directoryName: string, dir: string): ReturnType<typeof parseDirectoryName> {
-  try {
-    return parseDirectoryName(directoryName);
-  } catch (cause) {
-    throw new OperatorError('MODULE_INVALID', `${join(dir, directoryName)}: ${messageOf(cause)}`, { cause });
-  }
-}
-
-function warnAboutDuplicate(module: Place, first: Place, log: Logger): void {
+function warnAboutDuplicate(module: ModulePlace, first: ModulePlace, log: Logger): void {
   log.warn(
     { module: module.name, path: module.path, registered: first.path },
     'module is not registered, because it has a duplicate',

@@ -50,6 +50,8 @@ function ready({ explanation, isDeployed }: ModuleFacts): Condition {
       return { type: 'Ready', status: 'Unknown', reason: 'NotDecided', message: explanation.reason };
     case 'disabled':
       return not('Disabled', 'The module is disabled');
+    case 'unauthorized':
+      return not('Unauthorized', explanation.reason);
     case 'deleting':
       return not('Deleting', failure?.error ?? 'The module is disabled and being deleted');
     case 'starting':
@@ -103,6 +105,7 @@ function stalled({ explanation }: ModuleFacts): Condition {
     reason,
     message,
   });
+  if (status === 'unauthorized') return is('Unauthorized', explanation.reason);
   if (status === 'paused') return is('Paused', `Paused: ${pause?.reason ?? ''}`);
   if (status === 'failing' || status === 'isolated' || failure !== null)
     return is(failureReason(explanation), failure?.error ?? 'A module that it requires fails');

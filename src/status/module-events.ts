@@ -7,6 +7,7 @@ export type EventReason =
   | 'Disabled'
   | 'Deployed'
   | 'Failed'
+  | 'Unauthorized'
   | 'HookFailed'
   | 'Drifted'
   | 'DriftEnded'
@@ -26,9 +27,13 @@ export interface ModuleEvent {
  */
 export function eventsBetween(before: unknown, after: ModuleStatusFields): readonly ModuleEvent[] {
   const old = isObject(before) ? before : {};
-  return [...enablement(old, after), ...runs(old, after), ...hooks(old, after), ...drift(old, after)].map(
-    (event) => ({ ...event, message: bounded(event.message) }),
-  );
+  return [
+    ...enablement(old, after),
+    ...refusal(old, after),
+    ...runs(old, after),
+    ...hooks(old, after),
+    ...drift(old, after),
+  ].map((event) => ({ ...event, message: bounded(event.message) }));
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -41,6 +46,14 @@ function enablement(old: Fields, { conditions, enablement: { reason } }: ModuleS
   if (now === 'False' && was === 'True')
     return [{ type: 'Normal', reason: 'Disabled', message: `The module is disabled: ${reason}` }];
   return [];
+}
+
+function refusal(old: Fields, { conditions }: ModuleStatusFields): ModuleEvent[] {
+  const now = conditions.find(({ type }) => type === 'Stalled');
+  if (now?.reason !== 'Unauthorized') return [];
+  const was = conditionOf(old, 'Stalled');
+  if (was?.['reason'] === now.reason && was['message'] === now.message) return [];
+  return [{ type: 'Warning', reason: 'Unauthorized', message: `The module is ${now.message}` }];
 }
 
 function runs(old: Fields, { release, lastError, failedAttempts }: ModuleStatusFields): ModuleEvent[] {

@@ -3,6 +3,8 @@ export type ModuleStatus =
   /** No discovery has decided about it yet. */
   | 'undecided'
   | 'disabled'
+  /** The policy does not let it run; what it has in the cluster stays as it is. */
+  | 'unauthorized'
   /** Disabled, and on its way out. */
   | 'deleting'
   | 'paused'

@@ -83,6 +83,7 @@ function phaseOf({ explanation, isDeployed }: ModuleFacts): ModulePhase | undefi
       return 'Init';
     case 'deleting':
       return 'Deleting';
+    case 'unauthorized':
     case 'failing':
     case 'isolated':
       return 'Failed';

@@ -17,6 +17,8 @@ export interface Backend {
   request(request: ProbeRequest): Promise<ApiAnswer>;
 }
 
+type Variables = Readonly<Record<string, string>>;
+
 export interface WorldOptions {
   /** Files below the modules directory. */
   readonly modules?: FileTree;
@@ -27,7 +29,8 @@ export interface WorldOptions {
   /** Directories that exist already, in place of those made from `modules` and `globalHooks`; MODULES_DIR takes colons. */
   readonly directories?: { readonly modules?: string; readonly globalHooks?: string };
   readonly flags?: Readonly<Record<string, string>>;
-  readonly env?: Readonly<Record<string, string>>;
+  /** Variables of the settings; a function gets the directory of the world. */
+  readonly env?: Variables | ((directory: string) => Variables);
   /** Added to the environment of hooks. */
   readonly hookEnv?: Readonly<Record<string, string>>;
 }
@@ -94,7 +97,7 @@ export class World {
     return {
       MODULES_DIR: directories.modules ?? join(this.directory, 'modules'),
       GLOBAL_HOOKS_DIR: directories.globalHooks ?? join(this.directory, 'global-hooks'),
-      ...env,
+      ...(typeof env === 'function' ? env(this.directory) : env),
     };
   }
 

@@ -25,7 +25,8 @@ export class ModuleAuthorization implements ModuleGate {
   /** By path of the copy. */
   readonly #copies = new Map<string, Candidate>();
   #admitted = new Set<string>();
-  #settled: ReadonlySet<string> = new Set();
+  /** Undefined before the first time. */
+  #settled: ReadonlySet<string> | undefined;
 
   constructor(options: ModuleAuthorizationOptions) {
     this.#options = options;
@@ -37,7 +38,7 @@ export class ModuleAuthorization implements ModuleGate {
 
   /** What was admitted is what runs from now on. Of the copies before, those of the last time stay: they may still be at work. */
   async settle(): Promise<void> {
-    const kept = new Set([...this.#admitted, ...this.#settled]);
+    const kept = new Set([...this.#admitted, ...(this.#settled ?? this.#copies.keys())]);
     this.#settled = this.#admitted;
     for (const path of this.#copies.keys()) {
       if (kept.has(path)) continue;

@@ -1,0 +1,69 @@
+import { realpath } from 'node:fs/promises';
+import { basename, resolve, sep } from 'node:path';
+import { messageOf, OperatorError } from '../lib/errors.ts';
+import { parseDirectoryName } from '../modules/module-name.ts';
+import { modulePlaces } from '../modules/module-places.ts';
+import { readSetting } from '../settings/read-settings.ts';
+import type { CliHost } from './cli-host.ts';
+import { quietHost } from './quiet-host.ts';
+
+/** A module on disk. */
+export interface Target {
+  readonly name: string;
+  readonly directory: string;
+}
+
+/**
+ * The modules that words of a command line mean: a path where there is a slash or a dot, else the name of a module in the
+ * modules directories. Without words all of those, as the daemon would find them.
+ *
+ * @throws OperatorError MODULE_INVALID for a module that does not exist
+ */
+export async function findTargets(
+  words: readonly string[],
+  flags: Readonly<Record<string, string>>,
+  host: CliHost,
+): Promise<readonly Target[]> {
+  const isPath = (word: string): boolean => word.includes(sep) || word === '.' || word === '..';
+  const dirs = readSetting('modulesDirs', { env: host.env, flags });
+  const known = words.every(isPath) && words.length > 0 ? [] : await knownTargets(dirs, host);
+  if (words.length === 0) return known;
+  return Promise.all(
+    words.map(async (word) => {
+      if (isPath(word)) return pathTarget(resolve(host.cwd, word));
+      const target = known.find(({ name }) => name === word);
+      if (target !== undefined) return target;
+      throw new OperatorError(
+        'MODULE_INVALID',
+        `there is no module ${word} in ${dirs.join(':')} (--modules-dir); write ./${word} for a directory`,
+      );
+    }),
+  );
+}
+
+async function knownTargets(dirs: readonly string[], host: CliHost): Promise<readonly Target[]> {
+  const { log } = quietHost(host);
+  const targets = new Map<string, Target>();
+  for (const dir of dirs.map((path) => resolve(host.cwd, path))) {
+    const places = await modulePlaces(dir, { defaultOrder: 0, log }).catch((cause: unknown) => {
+      if (cause instanceof OperatorError) throw cause;
+      throw new OperatorError('MODULE_INVALID', `cannot read modules directory ${dir}: ${messageOf(cause)}`, {
+        cause,
+      });
+    });
+    for (const { name, path: directory } of places)
+      if (!targets.has(name)) targets.set(name, { name, directory });
+  }
+  return [...targets.values()];
+}
+
+async function pathTarget(path: string): Promise<Target> {
+  try {
+    return { name: parseDirectoryName(basename(path)).name, directory: await realpath(path) };
+  } catch (cause) {
+    if (cause instanceof OperatorError) throw cause;
+    throw new OperatorError('MODULE_INVALID', `cannot read the module ${path}: ${messageOf(cause)}`, {
+      cause,
+    });
+  }
+}

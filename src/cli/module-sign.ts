@@ -1,0 +1,63 @@
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { manifestText, serialOf } from '../extensions/authorization/content-manifest.ts';
+import { MANIFEST_FILE, SIGNATURE_FILE } from '../extensions/authorization/module-content.ts';
+import { readCandidate } from '../extensions/authorization/read-candidate.ts';
+import { readSigningKey } from '../extensions/authorization/signing-key.ts';
+import { fingerprint, sshPublicKey } from '../extensions/authorization/ssh-public-key.ts';
+import { NAMESPACE, signMessage } from '../extensions/authorization/ssh-signature.ts';
+import { OperatorError } from '../lib/errors.ts';
+import type { CliHost } from './cli-host.ts';
+import { findTargets, type Target } from './module-sign-targets.ts';
+
+export interface SignOptions {
+  /** Values given on the command line, by flag name. */
+  readonly flags: Readonly<Record<string, string>>;
+  readonly modules: readonly string[];
+  /** Path of a private key; undefined writes manifests only. */
+  readonly key: string | undefined;
+  /** As it was written; undefined counts on. */
+  readonly serial: string | undefined;
+}
+
+/** Writes the manifest of each module and signs it. Returns the exit code; what is wrong is thrown, nothing is signed then. */
+export async function signCommand(options: SignOptions, host: CliHost): Promise<number> {
+  const given = parseSerial(options.serial);
+  const key = options.key === undefined ? undefined : await readSigningKey(resolve(host.cwd, options.key));
+  const targets = await findTargets(options.modules, options.flags, host);
+  const texts = await Promise.all(targets.map((target) => manifestOf(target, given, host)));
+  for (const [index, { name, directory }] of targets.entries()) {
+    const { text = '', serial = 0, count = 0 } = texts[index] ?? {};
+    const path = join(directory, MANIFEST_FILE);
+    await writeFile(path, text);
+    if (key === undefined) {
+      // The one that is there belongs to another text.
+      await rm(join(directory, SIGNATURE_FILE), { force: true });
+      host.stdout.write(
+        `${name}: ${count} files, serial number ${serial}; now sign it: ssh-keygen -Y sign -n ${NAMESPACE} -f KEY ${path}\n`,
+      );
+    } else {
+      await writeFile(join(directory, SIGNATURE_FILE), signMessage(Buffer.from(text), key));
+      const { type, blob } = sshPublicKey(key);
+      host.stdout.write(
+        `${name}: signed ${count} files with ${type} ${fingerprint({ blob })}, serial number ${serial}\n`,
+      );
+    }
+  }
+  return 0;
+}
+
+function parseSerial(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const serial = Number(text);
+  if (/^\d+$/u.test(text) && Number.isSafeInteger(serial)) return serial;
+  throw new OperatorError('CONFIG_INVALID', `--serial ${text}: expected a whole number from 0`);
+}
+
+async function manifestOf({ name, directory }: Target, given: number | undefined, host: CliHost) {
+  const { files } = await readCandidate(name, directory, {}, host.stopSignal());
+  const before = await readFile(join(directory, MANIFEST_FILE), 'utf8').then(serialOf, () => undefined);
+  // Seconds, so that numbers grow although the manifest before is not at hand.
+  const serial = given ?? Math.max(Math.floor(host.clock.now() / 1_000), (before ?? 0) + 1);
+  return { text: manifestText({ name, serial, files }), serial, count: files.length };
+}

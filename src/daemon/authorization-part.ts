@@ -1,0 +1,108 @@
+import { rm } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import type { AuthorizationPolicy } from '../extensions/authorization/authorization-policy.ts';
+import { digestPolicy } from '../extensions/authorization/digest-policy.ts';
+import { keyringPolicy } from '../extensions/authorization/keyring-policy.ts';
+import { ModuleAuthorization } from '../extensions/authorization/module-authorization.ts';
+import { refused } from '../extensions/authorization/module-content.ts';
+import { SeenSerials, type SerialStore } from '../extensions/authorization/seen-serials.ts';
+import { hasStatus } from '../kube/kube-client.ts';
+import { messageOf, OperatorError } from '../lib/errors.ts';
+import type { Module } from '../modules/module.ts';
+import { changeConfigMapData, readConfigMapData } from '../operator/pause-record.ts';
+import type { Settings } from '../settings.ts';
+import type { BuildOptions } from './build-operator.ts';
+import { makeStagingDirectory } from './staging-directory.ts';
+import { untilAnswered } from './until-answered.ts';
+
+/** Decides which modules may run. */
+export interface AuthorizationPart {
+  readonly gate: ModuleAuthorization;
+  /** Its name, as users set it. */
+  readonly policy: string;
+  /** @throws OperatorError MODULE_UNAUTHORIZED when a module may not run any more, or was changed */
+  verify(module: Module, signal: AbortSignal): Promise<void>;
+}
+
+/**
+ * What the settings say about authorization; undefined where all modules may run.
+ *
+ * @throws OperatorError CONFIG_INVALID for settings that do not fit together, or a directory that cannot be used
+ */
+export async function createAuthorization(options: BuildOptions): Promise<AuthorizationPart | undefined> {
+  const { settings, base, stop, running } = options;
+  const policy = policyOf(options);
+  if (policy === undefined) return undefined;
+  const { authStagingDir } = settings;
+  const directory = await makeStagingDirectory(
+    authStagingDir === '' ? join(base.tmpDir, 'modules') : authStagingDir,
+  );
+  running.defer(() => rm(directory, { recursive: true, force: true }));
+  const gate = new ModuleAuthorization({ policy, directory, signal: stop });
+  return {
+    gate,
+    policy: settings.authPolicy,
+    verify: ({ name, path }, signal) => gate.verify(name, path, signal),
+  };
+}
+
+/** The files that decide about modules, to be watched like the modules themselves. */
+export function policyFiles({ authPolicy, authLockFile, authKeyring }: Settings): readonly string[] {
+  switch (authPolicy) {
+    case 'none':
+      return [];
+    case 'digest':
+      return [authLockFile];
+    case 'keyring':
+      return [authKeyring];
+  }
+}
+
+function policyOf(options: BuildOptions): AuthorizationPolicy | undefined {
+  const { settings, host } = options;
+  switch (settings.authPolicy) {
+    case 'none':
+      return undefined;
+    case 'digest':
+      return digestPolicy(
+        required(settings.authLockFile, '--auth-policy digest', '--auth-lock-file (AUTH_LOCK_FILE)'),
+      );
+    case 'keyring':
+      return keyringPolicy({
+        keyring: required(settings.authKeyring, '--auth-policy keyring', '--auth-keyring (AUTH_KEYRING)'),
+        clock: host.clock,
+        serials: new SeenSerials(serialStore(options)),
+      });
+  }
+}
+
+function required(path: string, policy: string, setting: string): string {
+  if (path === '') throw new OperatorError('CONFIG_INVALID', `${policy} needs ${setting}`);
+  return resolve(path);
+}
+
+/** The newest serial number of each module lies in a ConfigMap; who only looks leaves it as it is. */
+function serialStore({ settings, host, base, stop, isInspection }: BuildOptions): SerialStore {
+  const ref = { namespace: settings.namespace, name: `${settings.configMapName}-signatures` };
+  const kube = base.cluster.main;
+  const asked = <T>(ask: () => Promise<T>): Promise<T> =>
+    untilAnswered('serial numbers of signatures', () => refuseForbidden(ask, ref.name), host, stop);
+  return {
+    read: (signal) => asked(() => readConfigMapData(kube, ref, signal)),
+    change: (change, signal) =>
+      isInspection === true ? Promise.resolve() : asked(() => changeConfigMapData(kube, ref, change, signal)),
+  };
+}
+
+/** Waiting would not help, and without the numbers old signatures could not be told from new ones. */
+async function refuseForbidden<T>(ask: () => Promise<T>, configMap: string): Promise<T> {
+  try {
+    return await ask();
+  } catch (cause) {
+    if (!hasStatus(cause, 403)) throw cause;
+    throw refused(
+      `the serial numbers of signatures cannot be kept: ${messageOf(cause)}; allow get, create and update of ConfigMap ${configMap}`,
+      cause,
+    );
+  }
+}

@@ -1,0 +1,307 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { appendFile, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { systemClock } from '../../src/lib/clock.ts';
+import { requestDebug } from '../../src/server/debug-client.ts';
+import { keyringEnv, Signer } from '../support/signed-modules.ts';
+import { type Backend, World, type WorldOptions } from '../support/world.ts';
+import { runInWorld } from '../support/world-command.ts';
+import { announcer, configMapChart, type FileTree, shHook, under } from '../support/world-files.ts';
+
+const READY = 'ModuleRun success, module is ready';
+const REFUSED = 'Module is not authorized, nothing of it is run';
+const ENDED = 'ConvergeModules task done';
+const ON = { webEnabled: 'true', dnsEnabled: 'true' };
+const SAYS = (module: string) => announcer(module, { onStartup: 1, beforeHelm: 1, afterDeleteHelm: 1 });
+
+const WEB: FileTree = {
+  ...under('001-web', configMapChart('web', 'web')),
+  '001-web/values.yaml': 'web: {color: blue}\n',
+  '001-web/hooks/hook.sh': SAYS('web'),
+};
+const DNS: FileTree = { '002-dns/hooks/hook.sh': SAYS('dns') };
+
+/** Tells where a module was refused, for which policy and why. */
+const WATCHER = shHook(
+  'afterAuthFail: 1',
+  `tr -d '\\n' < "$BINDING_CONTEXT_PATH" | sed -E 's/.*"place": *"([a-z]+)".*/refused \\1/'; echo`,
+);
+
+/** Each way by which code or values of a module come in, as a mine. */
+const MINES: FileTree = {
+  ...under('003-mine', configMapChart('mine', 'mine')),
+  '003-mine/values.yaml': '{ no: yaml',
+  '003-mine/module.yaml': '{ no: yaml',
+  '003-mine/openapi/values.yaml': '{ no: yaml',
+  '003-mine/crds/crd.yaml': '{ no: yaml',
+  '003-mine/enabled': `#!/bin/sh\ntouch "$WORLD/mine-enabled"\necho true > "$MODULE_ENABLED_RESULT"\n`,
+  '003-mine/hooks/hook.sh': `#!/bin/sh\ntouch "$WORLD/mine-hook"\necho '{"configVersion":"v1","onStartup":1}'\n`,
+  '003-mine/hooks/hook.mjs': `import { defineHook } from 'addon-operator/sdk';\nimport { writeFileSync } from 'node:fs';\nwriteFileSync(\`\${process.env.WORLD}/mine-script\`, '');\nexport default defineHook({ onStartup: 1 }, () => {});\n`,
+};
+
+async function explain(world: World, module: string): Promise<Record<string, unknown>> {
+  const socketPath = `${world.directory}/debug.socket`;
+  const { body } = await requestDebug({ socketPath, path: `/module/${module}/explain.json` }, systemClock);
+  return JSON.parse(body) as Record<string, unknown>;
+}
+
+async function colorOf(world: World, name = 'web'): Promise<unknown> {
+  const map = (await world.get('configmaps', name)) as { data?: { values: string } } | undefined;
+  return map === undefined ? 'absent' : (JSON.parse(map.data?.values ?? '{}') as { color?: string }).color;
+}
+
+function reasonsOf(world: World): unknown[] {
+  return world.log.records.filter(({ msg }) => msg === REFUSED).map(({ module, reason }) => [module, reason]);
+}
+
+async function createWorld(
+  backend: Backend,
+  options: WorldOptions,
+): Promise<{ readonly world: World; readonly signer: Signer }> {
+  const world = await World.create(backend, { config: ON, env: keyringEnv, ...options });
+  return { world, signer: await Signer.create(world) };
+}
+
+export function authorizationTests(backend: () => Backend): void {
+  describe('authorization', () => {
+    refusalTests(backend);
+    deployedTests(backend);
+    swapTests(backend);
+    replayTests(backend);
+    digestTests(backend);
+  });
+}
+
+function refusalTests(backend: () => Backend): void {
+  test('nothing of a module that is not signed is executed or read, and the others go on', async () => {
+    const { world: made, signer } = await createWorld(backend(), {
+      globalHooks: { 'watcher.sh': WATCHER },
+      modules: { ...WEB, ...DNS, ...MINES },
+      config: { ...ON, mineEnabled: 'true', mine: 'color: red\n' },
+    });
+    await using world = made;
+    await signer.sign('web', 'dns');
+    await world.converge();
+    await world.log.untilPrinted('refused manifest');
+    expect(readdirSync(world.directory).filter((name) => name.startsWith('mine'))).toEqual([]);
+    expect([await colorOf(world), await colorOf(world, 'mine')]).toEqual(['blue', 'absent']);
+    expect(world.log.printed.filter((line) => !line.startsWith('refused'))).toEqual([
+      'web onStartup',
+      'web beforeHelm',
+      'dns onStartup',
+      'dns beforeHelm',
+    ]);
+    const reason = 'it is not signed: there is no module.manifest in its directory';
+    expect(reasonsOf(world)).toEqual([['mine', reason]]);
+    expect(await explain(world, 'mine')).toMatchObject({
+      status: 'unauthorized',
+      source: 'authorization',
+      reason: `not authorized: ${reason}`,
+      path: join(world.directory, 'modules', '003-mine'),
+      failure: null,
+    });
+    const metrics = await fetch(`http://127.0.0.1:${world.daemon.httpPort}/metrics`);
+    expect(await metrics.text()).toContain('addon_operator_module_unauthorized{module="mine"} 1\n');
+    const list = await runInWorld(world, 'module', 'list', '--all', '-o', 'text');
+    expect(list.stdout).toMatch(/mine +unauthorized +yes +not authorized: it is not signed/u);
+    const rendered = await runInWorld(world, 'module', 'render', 'mine');
+    expect(rendered.stdout).toBe('');
+    const plan = await runInWorld(world, 'plan', 'mine');
+    expect(plan).toMatchObject({ exitCode: 0, stdout: expect.stringContaining(`not authorized: ${reason}`) });
+    expect(readdirSync(world.directory).filter((name) => name.startsWith('mine'))).toEqual([]);
+  });
+
+  test('a module with a link that leads out of it is refused, whoever signed it', async () => {
+    const { world: made, signer } = await createWorld(backend(), { modules: { ...WEB, ...DNS } });
+    await using world = made;
+    await signer.sign('web', 'dns');
+    await world.write('modules', { '001-web/templates/out.yaml': { link: '../../002-dns/hooks/hook.sh' } });
+    await world.converge();
+    expect(reasonsOf(world)).toEqual([
+      [
+        'web',
+        'templates/out.yaml is a link that leads out of the module, to ../../002-dns/hooks/hook.sh: copy what it leads to',
+      ],
+    ]);
+    expect(await colorOf(world)).toBe('absent');
+  });
+
+  test('without a policy modules run from where they are', async () => {
+    await using world = await World.create(backend(), { modules: WEB, config: ON });
+    await world.converge();
+    expect(existsSync(join(world.directory, 'tmp', 'modules'))).toBe(false);
+    expect(world.daemon.operator.modules.map(({ path }) => path)).toEqual([
+      join(world.directory, 'modules', '001-web'),
+    ]);
+  });
+}
+
+function deployedTests(backend: () => Backend): void {
+  test('what a module has deployed stays as it is while the module is not authorized', async () => {
+    const { world: made, signer } = await createWorld(backend(), {
+      modules: {
+        ...WEB,
+        '002-dns/module.yaml': 'requires: [{name: web}]\n',
+        ...DNS,
+      },
+    });
+    await using world = made;
+    await signer.sign();
+    await world.converge();
+    await world.stop();
+    await world.write('modules', { '001-web/values.yaml': 'web: {color: green}\n' });
+    const helmCalls = (await world.helmCalls()).length;
+    await world.converge();
+    expect(await explain(world, 'web')).toMatchObject({
+      status: 'unauthorized',
+      isEnabled: true,
+      reason: expect.stringContaining('so it stays as it is: the content is not what was signed'),
+      release: { revision: 1, isOwned: true },
+    });
+    expect(await explain(world, 'dns')).toMatchObject({ status: 'ready' });
+    await world.putConfig({ webEnabled: 'false', dnsEnabled: 'true' });
+    await world.log.untilMessage(ENDED, 3);
+    expect(await colorOf(world)).toBe('blue');
+    const calls = (await world.helmCalls()).slice(helmCalls);
+    expect(calls.filter((call) => /install|upgrade|uninstall|template/u.test(call))).toEqual([]);
+    expect(world.log.printed.filter((line) => line === 'web afterDeleteHelm')).toEqual([]);
+    await world.stop();
+    await world.putConfig(ON);
+    await signer.sign('web');
+    await world.converge();
+    expect(await colorOf(world)).toBe('green');
+    expect(await explain(world, 'web')).toMatchObject({ status: 'ready', release: { revision: 2 } });
+  });
+
+  test('a module whose files change while the daemon watches them stops, and goes on when it is signed again', async () => {
+    const { world: made, signer } = await createWorld(backend(), {
+      modules: {
+        ...WEB,
+        '001-web/hooks/tick.sh': shHook('schedule: [{crontab: "* * * * * *"}]', 'echo tick'),
+      },
+      flags: { 'watch-files': 'true' },
+    });
+    await using world = made;
+    await signer.sign();
+    await world.converge();
+    await world.log.untilMessage('watching files for changes');
+    await appendFile(join(world.directory, 'modules', '001-web', 'Chart.yaml'), '# changed\n');
+    await world.log.untilMessage('files changed, loading hooks and modules again');
+    world.clock.jump(1_000);
+    await world.log.untilMessage(REFUSED);
+    expect(reasonsOf(world)).toEqual([['web', 'the content is not what was signed: Chart.yaml was changed']]);
+    expect(await explain(world, 'web')).toMatchObject({ status: 'unauthorized', phase: 'not started' });
+    await world.log.untilMessage(ENDED, 2);
+    const before = world.log.printed.length;
+    world.clock.jump(60_000);
+    await world.putConfig({ ...ON, global: 'a: 1\n' });
+    await world.log.untilMessage(ENDED, 3);
+    expect(world.log.printed.slice(before)).toEqual([]);
+    await signer.sign();
+    await world.log.untilMessage(READY, 2);
+    expect(await explain(world, 'web')).toMatchObject({ status: 'ready' });
+  });
+}
+
+function swapTests(backend: () => Backend): void {
+  test('a module that is swapped after its check is not what runs', async () => {
+    const swap = shHook(
+      'onStartup: 1',
+      `
+cd "$WORLD/modules/001-web"
+sed -i 's/echo "web/echo "evil/' hooks/hook.sh
+echo 'web: {color: red}' > values.yaml
+sed -i 's/name: web/name: evil/' templates/config-map.yaml
+printf '#!/bin/sh\\ntouch "$WORLD/mine-enabled"' > enabled && chmod +x enabled
+echo swapped`,
+    );
+    const { world: made, signer } = await createWorld(backend(), {
+      globalHooks: { 'swap.sh': swap },
+      modules: WEB,
+    });
+    await using world = made;
+    await signer.sign();
+    await world.converge();
+    expect(world.log.printed).toEqual(['swapped', 'web onStartup', 'web beforeHelm']);
+    expect([await colorOf(world), await colorOf(world, 'evil')]).toEqual(['blue', 'absent']);
+    expect(existsSync(join(world.directory, 'mine-enabled'))).toBe(false);
+  });
+
+  test.each([
+    ['a copy that was changed', 'echo >> "$(dirname "$0")/../added"', 'was changed after it was checked'],
+    ['a key that was removed', ': > "$WORLD/keys"', 'there is no trusted key in'],
+    [
+      'a key that has expired',
+      `sed -i 's/platform /platform valid-before="20200101Z" /' "$WORLD/keys"`,
+      'of platform, which is valid only until 2020-01-01T00:00:00.000Z',
+    ],
+  ])('%s stops a deployment when it is about to be applied', async (_what, body, reason) => {
+    const { world: made, signer } = await createWorld(backend(), {
+      globalHooks: { 'watcher.sh': WATCHER },
+      modules: { ...WEB, ...DNS, '001-web/hooks/spoil.sh': shHook('beforeHelm: 2', body) },
+    });
+    await using world = made;
+    await signer.sign();
+    await world.converge();
+    expect(await colorOf(world)).toBe('absent');
+    expect(world.log.printed).toEqual([
+      'web onStartup',
+      'web beforeHelm',
+      'refused installation',
+      'dns onStartup',
+      'dns beforeHelm',
+    ]);
+    const [failure] = world.log.records.filter(({ msg }) =>
+      String(msg).startsWith('ModuleRun failed for good'),
+    );
+    expect(failure).toMatchObject({ module: 'web', error: expect.stringContaining(reason) });
+  });
+}
+
+function replayTests(backend: () => Backend): void {
+  test('an old signature does not come back, also not after a restart', async () => {
+    const { world: made, signer } = await createWorld(backend(), { modules: WEB });
+    await using world = made;
+    const directory = join(world.directory, 'modules', '001-web');
+    const files = ['values.yaml', 'module.manifest', 'module.manifest.sig'].map((name) =>
+      join(directory, name),
+    );
+    await signer.sign();
+    const old = await Promise.all(files.map(async (path) => [path, await readFile(path)] as const));
+    await world.converge();
+    await world.stop();
+    await writeFile(join(directory, 'values.yaml'), 'web: {color: mended}\n');
+    await signer.sign();
+    await world.converge();
+    expect(await colorOf(world)).toBe('mended');
+    await world.stop();
+    for (const [path, content] of old) await writeFile(path, content);
+    await world.converge();
+    expect(reasonsOf(world)).toEqual([['web', expect.stringMatching(/but number \d+ was run before/u)]]);
+    expect(await colorOf(world)).toBe('mended');
+  });
+}
+
+function digestTests(backend: () => Backend): void {
+  test('modules run that the lock file lists, with the content it lists', async () => {
+    await using world = await World.create(backend(), {
+      globalHooks: { 'watcher.sh': WATCHER },
+      modules: { ...WEB, ...DNS },
+      config: ON,
+      env: (directory) => ({ AUTH_POLICY: 'digest', AUTH_LOCK_FILE: join(directory, 'modules.lock') }),
+    });
+    expect(await runInWorld(world, 'module', 'digest', '--write', 'web')).toMatchObject({ exitCode: 0 });
+    await world.converge();
+    await world.log.untilPrinted('refused manifest');
+    expect(await colorOf(world)).toBe('blue');
+    expect(reasonsOf(world)).toEqual([['dns', expect.stringContaining('does not list it')]]);
+    await world.stop();
+    await rm(join(world.directory, 'modules.lock'));
+    await world.converge();
+    expect(reasonsOf(world).slice(1)).toEqual(
+      ['web', 'dns'].map((name) => [name, expect.stringContaining('the lock file cannot be used: ENOENT')]),
+    );
+    expect(await colorOf(world)).toBe('blue');
+  });
+}
