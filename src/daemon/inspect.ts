@@ -70,7 +70,11 @@ async function inspectAs<T>(
   const configMap = createConfigMap(own, host, base, () => false);
   await configMap.load(signal);
   const loader = createHookLoader({ host, metrics, stop: signal, ...base }, signal);
-  const hookMetrics = new HookMetrics({ log: host.log, onSeriesDropped: () => undefined });
+  const hookMetrics = new HookMetrics({
+    log: host.log,
+    redact: (text) => text,
+    onSeriesDropped: () => undefined,
+  });
   const { operator } = await buildOperator({
     settings: own,
     host,

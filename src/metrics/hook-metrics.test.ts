@@ -6,7 +6,8 @@ import { parseMetricOperations } from './metric-operation.ts';
 const HOOK = { hook: 'a.sh' };
 
 function create(options?: Partial<HookMetricsOptions>): HookMetrics {
-  return new HookMetrics({ log: silentLogger, onSeriesDropped: () => undefined, ...options });
+  const defaults = { log: silentLogger, redact: (text: string) => text, onSeriesDropped: () => undefined };
+  return new HookMetrics({ ...defaults, ...options });
 }
 
 function apply(
@@ -40,6 +41,19 @@ c{hook="hooks/b.sh",module="web"} 2
 # TYPE g gauge
 g{hook="a.sh"} 1.5
 `);
+});
+
+test('values of labels tell no secret, and what is equal then is one series', () => {
+  const metrics = create({ redact: (text) => text.replaceAll(/token-\d/g, '***') });
+  const labels = (url: string) => ({ labels: { url } });
+  apply(metrics, HOOK, { name: 'c', add: 1, ...labels('//token-1@host') });
+  apply(
+    metrics,
+    HOOK,
+    { name: 'c', add: 2, ...labels('//token-1@host') },
+    { name: 'c', add: 3, ...labels('//token-2@host') },
+  );
+  expect(samples(metrics)).toEqual(['c{hook="a.sh",url="//***@host"} 5']);
 });
 
 test('the names of hook and module cannot be forged', () => {

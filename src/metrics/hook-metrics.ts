@@ -11,6 +11,8 @@ export interface HookLabels {
 
 export interface HookMetricsOptions {
   readonly log: Logger;
+  /** Takes out of values of labels what nobody may read; series that are equal then are one. */
+  readonly redact: (text: string) => string;
   /** More series of one hook than this are dropped. Default 10,000. */
   readonly maxSeriesPerHook?: number;
   /** Told how many series of a hook were dropped in one run. */
@@ -82,7 +84,7 @@ export class HookMetrics {
       return true;
     }
     const owner = ownerOf(labels);
-    const seriesLabels = withoutEmpty({ ...operation.labels, ...labels });
+    const seriesLabels = withoutEmpty({ ...this.#redacted(operation.labels), ...labels });
     const key = JSON.stringify(seriesLabels);
     const group = groupOf(labels, operation);
     let series = metric.series.get(key);
@@ -103,6 +105,13 @@ export class HookMetrics {
     }
     record(series, metric, operation);
     return true;
+  }
+
+  #redacted(labels: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+    const entries = Object.entries(labels).map(
+      ([name, value]) => [name, this.#options.redact(value)] as const,
+    );
+    return Object.fromEntries(entries);
   }
 
   /** The metric of that name, made if there is none; `undefined` when the name is taken by another type. */

@@ -80,6 +80,7 @@ echo '{"op":"add","path":"/web/saved","value":1}' > "$CONFIG_VALUES_JSON_PATCH_P
           'beforeHelm: 1',
           `
 cat "$VALUES_PATH"
+echo '{"name":"logins","action":"set","value":1,"labels":{"token":"${TOKEN}"}}' > "$METRICS_PATH"
 echo '{"op":"add","path":"/web/url","value":"https://${TOKEN}@host"}' > "$VALUES_JSON_PATCH_PATH"
 [ ! -e "$WORLD/fail" ] || { echo "cannot log in with ${TOKEN}" >&2; exit 1; }`,
         ),
@@ -107,6 +108,8 @@ echo '{"op":"add","path":"/web/url","value":"https://${TOKEN}@host"}' > "$VALUES
     }
     expect(await ask(world, '/module/web/values.yaml')).toContain('secretKeyRef');
     expect(await ask(world, '/module/web/render')).toContain('***');
+    const metrics = await fetch(`http://127.0.0.1:${world.daemon.httpPort}/metrics/hooks`);
+    expect(await metrics.text()).toContain('logins{hook="hooks/leak.sh",module="web",token="***"} 1\n');
     expect(world.log.dump()).not.toContain(TOKEN);
     expect(world.log.dump()).toContain('***');
   });

@@ -195,7 +195,7 @@ export class OperatorLab {
       metrics,
       values: this.values,
       dynamicFlags: this.dynamicFlags,
-      hookMetrics: new HookMetrics({ log: this.log.logger, onSeriesDropped: () => undefined }),
+      hookMetrics: new HookMetrics({ log: this.log.logger, redact: (text) => text, onSeriesDropped: () => undefined }),
       enabledModules: () => this.operator.enabledModules,
       followSecrets: async () => undefined,
       onEnd: () => undefined,
