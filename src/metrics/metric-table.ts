@@ -165,7 +165,7 @@ export const METRICS = {
   globalHookAllowedErrors: counter(
     'global_hook_allowed_errors_total',
     HOOK,
-    'Global hook tasks that failed with allowFailure.',
+    'Global hook tasks that failed with allowFailure, and hooks of a deploy that failed.',
   ),
   convergenceSeconds: counter('convergence_seconds', ['activation'], 'Seconds spent in finished converges.'),
   convergenceTotal: counter('convergence_total', ['activation'], 'Finished converges.'),

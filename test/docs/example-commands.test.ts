@@ -20,6 +20,9 @@ interface Shown {
 
 const SHOWN: Readonly<Record<string, Shown>> = {
   'config-values-from-a-hook': { logs: ['the cluster gets the id'] },
+  'deploy-notifier': {
+    prints: { 0: 'shop 1.0.0: revision 2 is deployed', 1: 'shop: revision 2 is removed' },
+  },
   'enabled-script': { logs: ['there is no database to back up'] },
   'hook-metrics': { prints: { 0: 'example_config_maps{hook="count.mjs",namespace="default"} 1' } },
   'http-hook': { prints: { 0: 'stored: \'{"bytes":9,"count":1}\'' } },

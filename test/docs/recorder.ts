@@ -37,7 +37,10 @@ export function inWorld(world: World, text: string): string {
   return text.replaceAll(SHOP, world.namespace);
 }
 
-/** What the hook got in its run number `run`, counted from 0, as pages show it; waits for that run. */
+/**
+ * What the hook got in its run number `run`, counted from 0, as pages show it: modules lie in `/modules`. Waits for that
+ * run.
+ */
 export async function kept(
   world: World,
   hook: string,
@@ -48,5 +51,6 @@ export async function kept(
   const value: unknown = JSON.parse(
     await readFile(join(world.directory, 'kept', hook, String(run), input), 'utf8'),
   );
-  return `${formatSample(normalise(value, world.namespace))}\n`;
+  const text = `${formatSample(normalise(value, world.namespace))}\n`;
+  return text.replaceAll(join(world.directory, 'modules'), '/modules');
 }

@@ -16,6 +16,7 @@ export const SAMPLE_PAGES: readonly string[] = [
   'docs/old-hooks.md',
   'docs/admission.md',
   'docs/conversions.md',
+  'docs/deploy-hooks.md',
   'docs/lifecycle.md',
   'docs/values.md',
   ...readdirSync(join(projectRoot, 'docs/hooks')).map((name) => `docs/hooks/${name}`),

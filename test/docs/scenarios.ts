@@ -1,6 +1,7 @@
 import type { Scenario } from './scenario.ts';
 import { configScenario } from './scenarios/configurations.ts';
 import { contextScenarios } from './scenarios/contexts.ts';
+import { deployScenarios } from './scenarios/deploys.ts';
 import { lifecycleScenario } from './scenarios/lifecycle-queues.ts';
 import { logScenario } from './scenarios/log-lines.ts';
 import { metricsScenario } from './scenarios/metrics.ts';
@@ -15,6 +16,7 @@ import { webhookScenarios } from './scenarios/webhooks.ts';
 export const SCENARIOS: readonly Scenario[] = [
   configScenario,
   ...contextScenarios,
+  ...deployScenarios,
   objectsScenario,
   metricsScenario,
   valuesScenario,

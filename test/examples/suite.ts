@@ -1,5 +1,6 @@
 import type { Backend } from '../support/world.ts';
 import { configValuesFromAHookTests } from './config-values-from-a-hook.ts';
+import { deployNotifierTests } from './deploy-notifier.ts';
 import { enabledScriptTests } from './enabled-script.ts';
 import { hookMetricsTests } from './hook-metrics.ts';
 import { httpHookTests } from './http-hook.ts';
@@ -29,5 +30,6 @@ export function exampleTests(backend: () => Backend): void {
   hookMetricsTests(backend);
   inProcessHookTests(backend);
   httpHookTests(backend);
+  deployNotifierTests(backend);
   starterTests(backend);
 }

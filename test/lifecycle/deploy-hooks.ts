@@ -257,6 +257,36 @@ function failureTests(backend: () => Backend): void {
     );
   });
 
+  test('are shown at the module when they fail', async () => {
+    const name = `m${Array.from({ length: 8 }, () => 'abcdefgh'.charAt(Math.random() * 8)).join('')}`;
+    const path = `/apis/addon-operator.io/v1alpha1/modules/${name}`;
+    await using world = await World.create(backend(), {
+      globalHooks: { 'a.sh': shHook('afterLaunch: 1', 'echo no chat >&2; exit 1') },
+      modules: {
+        'values.yaml': `${name}Enabled: true\n`,
+        ...under(`001-${name}`, configMapChart(name, name)),
+      },
+      flags: { 'module-objects': 'true' },
+    });
+    await world.converge();
+    const error = "global hook 'a.sh' failed: no chat";
+    await vi.waitFor(async () => {
+      expect(await world.expect({ path })).toMatchObject({
+        status: { phase: 'Succeeded', hookRuns: [{ hook: 'a.sh', binding: 'afterLaunch', error }] },
+      });
+      const events = await world.expect({ path: '/api/v1/namespaces/default/events' });
+      expect((events as { items: readonly object[] }).items).toContainEqual(
+        expect.objectContaining({
+          involvedObject: expect.objectContaining({ name }),
+          reason: 'HookFailed',
+          message: `afterLaunch: ${error}`,
+        }),
+      );
+    }, WAIT);
+    await world.stop();
+    await world.backend.request({ method: 'DELETE', path });
+  });
+
   test('that hang are ended after five minutes where nothing else limits them', async () => {
     await using world = await World.create(backend(), {
       globalHooks: { 'a.sh': shHook('afterInstall: 1', 'echo hangs; sleep 100000') },
