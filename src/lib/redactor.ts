@@ -1,3 +1,4 @@
+import { hideCutSecrets } from './cut-secrets.ts';
 import { isObject } from './json.ts';
 
 const HIDDEN = '***';
@@ -31,14 +32,20 @@ export class Redactor {
     this.#sorted = [...new Set([...this.#forms.values()].flat())].toSorted((a, b) => b.length - a.length);
   }
 
-  /** The text with `***` in place of each secret. */
+  /** Whether there is nothing to hide. */
+  get isEmpty(): boolean {
+    return this.#sorted.length === 0;
+  }
+
+  /** The text with `***` in place of each secret, and of what a cut has left of one. */
   text(text: string): string {
-    return this.#sorted.reduce((rest, secret) => rest.replaceAll(secret, HIDDEN), text);
+    const whole = this.#sorted.reduce((rest, secret) => rest.replaceAll(secret, HIDDEN), text);
+    return hideCutSecrets(whole, this.#sorted, { hidden: HIDDEN, shortest: SHORTEST });
   }
 
   /** The same for all texts and keys in plain data; the value itself when there is nothing to hide. */
   data(value: unknown): unknown {
-    if (this.#sorted.length === 0) return value;
+    if (this.isEmpty) return value;
     if (typeof value === 'string') return this.text(value);
     if (Array.isArray(value)) return value.map((item: unknown) => this.data(item));
     if (!isPlain(value)) return value;

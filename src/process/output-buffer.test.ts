@@ -16,12 +16,20 @@ test('OutputHead keeps the first bytes and says whether there were more', () => 
   );
 });
 
-test('OutputTail keeps the last bytes', () => {
+test('OutputTail keeps the last lines', () => {
+  const tail = new OutputTail(12);
+  tail.push(Buffer.from('secret-word\nline 1\n2\n'));
+  expect(tail.toString()).toBe('line 1\n2\n');
+});
+
+test('OutputTail keeps the last bytes of a line, and says that it was cut', () => {
   fc.assert(
     fc.property(chunks, fc.integer({ min: 1, max: 30 }), (parts, capacityBytes) => {
       const tail = new OutputTail(capacityBytes);
       for (const part of parts) tail.push(Buffer.from(part));
-      expect(tail.toString()).toBe(parts.join('').slice(-capacityBytes));
+      const whole = parts.join('');
+      const isCut = whole.length > capacityBytes;
+      expect(tail.toString()).toBe(isCut ? `…${whole.slice(-capacityBytes)}` : whole);
     }),
   );
 });
@@ -29,5 +37,5 @@ test('OutputTail keeps the last bytes', () => {
 test('OutputTail starts with a whole character', () => {
   const tail = new OutputTail(6);
   tail.push(Buffer.from('🙂🙂'));
-  expect(tail.toString()).toBe('🙂');
+  expect(tail.toString()).toBe('…🙂');
 });

@@ -46,12 +46,17 @@ export class OutputTail {
     this.#sizeBytes += added.length;
   }
 
-  /** The tail as text, from the first whole character on. */
+  /**
+   * The tail as text. Of a longer stream only whole lines; where there is none, `…` and what is left of the last one, from
+   * the first whole character on.
+   */
   toString(): string {
     let start = Math.max(0, this.#sizeBytes - this.#capacityBytes);
-    if (this.#totalBytes > this.#capacityBytes)
-      while (((this.#bytes[start] ?? 0) & 0xc0) === 0x80) start += 1;
-    return this.#bytes.toString('utf8', start, this.#sizeBytes);
+    if (this.#totalBytes <= this.#capacityBytes) return this.#bytes.toString('utf8', start, this.#sizeBytes);
+    const firstEnd = this.#bytes.subarray(start, this.#sizeBytes - 1).indexOf('\n');
+    if (firstEnd !== -1) return this.#bytes.toString('utf8', start + firstEnd + 1, this.#sizeBytes);
+    while (((this.#bytes[start] ?? 0) & 0xc0) === 0x80) start += 1;
+    return `…${this.#bytes.toString('utf8', start, this.#sizeBytes)}`;
   }
 
   /** Lets the buffer grow to twice the capacity, then moves the tail to its start: each byte is moved once at most. */
