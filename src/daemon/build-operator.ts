@@ -21,6 +21,7 @@ import { HookExecution, type HookExecutionOptions } from '../operator/hook-execu
 import { noteHookRun } from '../operator/module-facts.ts';
 import { Operator, type OperatorDeps } from '../operator/operator.ts';
 import { Pauses } from '../operator/pauses.ts';
+import { checkReconcileSchedules } from '../operator/reconcile-schedule.ts';
 import { Schedules } from '../operator/schedules.ts';
 import { onSecretsChange } from '../operator/secret-changes.ts';
 import type { Task } from '../operator/tasks.ts';
@@ -37,6 +38,7 @@ import type { BaseParts } from './base-parts.ts';
 import { queueActionMeasure } from './daemon-metrics.ts';
 import { createExtensionParts } from './extension-parts.ts';
 import { type FailedTask, failedTask } from './failed-task.ts';
+import { createFlowHooks } from './flow-hooks.ts';
 import { createRuntime, type HookPartsDeps } from './hook-parts.ts';
 import type { DaemonHost } from './host.ts';
 import { createCrds } from './module-crds.ts';
@@ -115,6 +117,7 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
   const hasHooks = ({ name }: Module): boolean => operator.moduleStates.get(name)?.hooks !== undefined;
   const moduleHooks = createModuleHooks(loader, scriptOptions(options, values), hasHooks, stop);
   const extensions = await createExtensionParts(options, () => operator);
+  let flow = await createFlowHooks(options, found.modules, stop);
   const hookParts: HookPartsDeps = { host, metrics, stop, ...base };
   const { schedules, scheduleManager } = createSchedules(options, () => operator);
   const webhooks = createWebhooks({ ...options, kube: base.cluster.main }, base.reflectors, () => operator);
@@ -140,6 +143,7 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
         moduleHooks.forget();
         found = await find();
         await crds.read(found.modules);
+        flow = await createFlowHooks(options, found.modules, stop);
         values.setStatic(found.staticValues);
         await followSecrets();
         operator.setModules(found.modules);
@@ -153,7 +157,7 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
       ...operatorSettings(settings),
       ...extensions,
       operationSource: undefined,
-      flow: undefined,
+      flow: () => flow,
       pauses,
       authorization,
     },
@@ -196,8 +200,11 @@ function createHandler({ redactor, onTask }: BuildOptions, operator: Operator): 
   };
 }
 
-function findAll({ settings, host }: BuildOptions, gate: ModuleGate | undefined): Promise<FoundModules> {
-  return findModules({
+async function findAll(
+  { settings, host }: BuildOptions,
+  gate: ModuleGate | undefined,
+): Promise<FoundModules> {
+  const found = await findModules({
     dirs: settings.modulesDirs,
     defaultOrder: settings.unnumberedModulesOrder,
     isStrict: settings.requiresValuesFiles,
@@ -205,6 +212,8 @@ function findAll({ settings, host }: BuildOptions, gate: ModuleGate | undefined)
     gate,
     log: host.log,
   });
+  checkReconcileSchedules(found.modules);
+  return found;
 }
 
 function createSchedules({ host: { clock, log }, metrics }: BuildOptions, operator: () => Operator) {

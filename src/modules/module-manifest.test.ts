@@ -24,6 +24,13 @@ test('parseManifest() reads requirements, version, deletion policy and what is d
   });
 });
 
+test.each(['10m', '1h30m', '0 3 * * *', '0 0 3 * * *', '@daily', 'TZ=Europe/Rome 0 3 * * *'])(
+  'parseManifest() reads reconcileEvery %s',
+  (reconcileEvery) => {
+    expect(parseManifest({ reconcileEvery }, 'm').reconcileEvery).toBe(reconcileEvery);
+  },
+);
+
 test('parseManifest() takes an empty file for no manifest', () => {
   expect(parseManifest(null, 'module.yaml')).toEqual(NO_MANIFEST);
   expect(parseManifest({}, 'module.yaml')).toEqual(NO_MANIFEST);
@@ -34,6 +41,9 @@ test.each([
   [[], 'm: expected a map, got a list'],
   [{ drift: { mode: 'mend' } }, 'm: drift.mode: expected one of off, warn, heal, got "mend"'],
   [{ conflicts: 'stop' }, 'm: conflicts: expected one of overwrite, fail, got "stop"'],
+  [{ reconcileEvery: '10 minutes' }, 'm: reconcileEvery: expected a duration of at least 1s such as 10m'],
+  [{ reconcileEvery: '10ms' }, 'or a crontab such as "0 3 * * *" or "@daily", got "10ms"'],
+  [{ reconcileEvery: 600 }, 'm: reconcileEvery: expected a duration of at least 1s'],
   [{ hook: { version: 2 } }, 'm: hook.version: expected v1'],
   [{ version: 1.2 }, 'm: version: expected a semantic version in quotes, such as "1.2.3", got a number'],
   [{ version: 'one' }, 'm: version: expected a semantic version in quotes, such as "1.2.3", got "one"'],

@@ -8,6 +8,7 @@ import { isJsonMap } from '../values/merge.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import { type ModuleHook, readModuleHook } from './module-hook.ts';
 import { parseModuleName } from './module-name.ts';
+import { readReconcileEvery } from './reconcile-every.ts';
 
 /** Another module that has to run before this one. */
 export interface Requirement {
@@ -36,6 +37,8 @@ export interface ModuleManifest {
   readonly conflicts: ConflictPolicy;
   /** A server that may change what is applied, and that is told when the module goes; undefined without one. */
   readonly hook: ModuleHook | undefined;
+  /** A Go duration or a crontab: when it is applied again although nothing has changed; undefined: never. */
+  readonly reconcileEvery: string | undefined;
 }
 
 /** A module without `module.yaml`. */
@@ -46,9 +49,10 @@ export const NO_MANIFEST: ModuleManifest = {
   drift: NO_DRIFT_POLICY,
   conflicts: 'overwrite',
   hook: undefined,
+  reconcileEvery: undefined,
 };
 
-const KEYS = ['requires', 'version', 'deletionPolicy', 'drift', 'conflicts', 'hook'];
+const KEYS = ['requires', 'version', 'deletionPolicy', 'drift', 'conflicts', 'hook', 'reconcileEvery'];
 const REQUIREMENT_KEYS = ['name', 'version', 'optional'];
 
 /**
@@ -78,6 +82,7 @@ function readManifest(content: Json, problems: string[]): ModuleManifest {
     drift: readDriftPolicy(drift, problems),
     conflicts: readConflictPolicy(conflicts, problems),
     hook: readModuleHook(content['hook'], problems),
+    reconcileEvery: readReconcileEvery(content['reconcileEvery'], problems),
   };
 }
 

@@ -8,37 +8,34 @@ import type { ModuleDelete, ModuleRun } from './tasks.ts';
 interface FlowMoment {
   readonly task: ModuleRun | ModuleDelete;
   readonly operation: ModuleOperation | undefined;
-  /** Why the step failed. */
-  readonly error?: string;
+  /** How the step ended; absent before. */
+  readonly end?: { readonly error: string | undefined };
 }
 
 /** What flow hooks are told of the module that is reconciled. */
-export function flowSubject(
-  operator: Operator,
-  state: ModuleState,
-  { task, operation, error }: FlowMoment,
-): FlowSubject {
+export function flowSubject(operator: Operator, state: ModuleState, moment: FlowMoment): FlowSubject {
   const { module, release, lastError } = state;
+  const error = moment.end?.error;
   return {
     module: {
       name: module.name,
       path: module.path,
       version: module.version ?? null,
       isEnabled: operator.isEnabled(module.name),
-      phase: phaseOf(state, task),
-      operation: operation ?? null,
+      phase: phaseOf(state, moment),
+      operation: moment.operation ?? null,
       lastReconcileMs: state.reconcileStartedMs ?? null,
       lastError,
-      reconcileEvery: null,
+      reconcileEvery: module.manifest.reconcileEvery ?? null,
       release: release === undefined ? null : { revision: release.revision, digest: release.digest ?? null },
     },
     ...(error !== undefined && { error }),
   };
 }
 
-function phaseOf(state: ModuleState, task: ModuleRun | ModuleDelete): FlowPhase {
+function phaseOf(state: ModuleState, { task, end }: FlowMoment): FlowPhase {
   if (task.type === 'ModuleDelete') return 'Deleting';
-  if (state.ongoing !== undefined) return 'Progressing';
-  if (state.givenUp !== undefined) return 'Failed';
+  if (state.givenUp !== undefined || end?.error !== undefined) return 'Failed';
+  if (end !== undefined) return 'Succeeded';
   return isUnfinished(state) || task.isRecheck !== true ? 'Init' : 'Succeeded';
 }

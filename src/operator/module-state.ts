@@ -40,6 +40,8 @@ export interface ModuleState {
   lastError: string;
   /** Why it is not tried again until something changes; undefined while it is, or need not be. */
   givenUp: GivenUp | undefined;
+  /** Helm is to apply the chart although nothing has changed, by the next run that succeeds. */
+  isForceOwed: boolean;
   /** When the last reconcile began that had something to do; undefined before. */
   reconcileStartedMs: number | undefined;
   /** The reconcile whose task waits for others meanwhile, or is at work. */
@@ -89,6 +91,7 @@ export function newModuleState(module: Module): ModuleState {
     isReleaseKept: false,
     lastError: '',
     givenUp: undefined,
+    isForceOwed: false,
     reconcileStartedMs: undefined,
     ongoing: undefined,
     lastRun: undefined,

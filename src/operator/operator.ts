@@ -88,8 +88,8 @@ export interface OperatorDeps {
   readonly runsModulesInParallel: boolean;
   /** Undefined where operations are asked for by commands alone. */
   readonly operationSource: OperationSource | undefined;
-  /** Undefined when nobody has registered a flow hook. */
-  readonly flow: FlowPassDeps | undefined;
+  /** Flow hooks; undefined when nobody has registered one. */
+  readonly flow: () => FlowPassDeps | undefined;
   /** What extensions do while a module is deployed; undefined for nothing. */
   readonly releaseSteps: (
     module: Module,

@@ -100,7 +100,7 @@ test('without a change a hook can enforce a reconcile, and only then it is one',
   expect(lab.takeCalls()).toEqual([]);
   flow.answers = { ShouldReconcile: () => ({ abortReconcile: false }) };
   await recheck(lab);
-  expect(lab.takeCalls()).toEqual(['deploy web']);
+  expect(lab.takeCalls()).toEqual(['force web']);
 });
 
 test('what is necessary cannot be stopped by ShouldReconcile', async () => {
@@ -157,7 +157,7 @@ test('a requeue at once reconciles again, without a change', async () => {
   await lab.converge();
   await lab.clock.advance(0);
   await lab.settle();
-  expect(lab.calls.filter((call) => call === 'deploy web')).toHaveLength(2);
+  expect(lab.calls.filter((call) => / web/.test(call))).toEqual(['config web', 'deploy web', 'force web']);
 });
 
 test('the requeue of a module that is disabled is forgotten', async () => {
@@ -190,6 +190,19 @@ test('operations that are asked for are done once, forced ones with force', asyn
   expect(lab.takeCalls()).toEqual(['force web']);
   await recheck(lab);
   expect(lab.takeCalls()).toEqual([]);
+});
+
+test('a forced run that fails is forced again', async () => {
+  await using lab = await operatorLab(['web'], { 'web/a.sh': { beforeHelm: 1 } });
+  await lab.converge();
+  lab.behaviours.set('web/a.sh', failing);
+  askOperation(lab.operator, WEB, 'force-reconcile');
+  await lab.settle();
+  lab.behaviours.clear();
+  lab.takeCalls();
+  await lab.clock.advance(5_000);
+  await lab.settle();
+  expect(lab.takeCalls()).toEqual(['web/a.sh beforeHelm', 'force web']);
 });
 
 test('an abort ends what runs, the module counts as failed, those behind it go on, and the next change runs it', async () => {

@@ -56,7 +56,7 @@ async function pass(
   { task, queue }: Reconcile,
   signal: AbortSignal,
 ): Promise<TaskOutcome<Task>> {
-  const flow = new FlowPass(operator.deps.flow);
+  const flow = new FlowPass(operator.deps.flow());
   const ended = (): TaskOutcome<Task> => end(operator, task, flow);
   if (await flow.aborts('Start', undefined, signal)) return ended();
 
@@ -73,6 +73,11 @@ async function pass(
   if (isNecessary) state.reconcileStartedMs = operator.deps.clock.now();
 
   if (!(await flow.shouldReconcile(isNecessary, subject, signal))) return ended();
+  if (!isNecessary) {
+    state.reconcileStartedMs = operator.deps.clock.now();
+    // Otherwise nothing would come of it.
+    state.isForceOwed = true;
+  }
   if (await flow.aborts('BeforeAnyReconcile', subject, signal)) return ended();
 
   const step = stepOf(task, operation);
@@ -90,19 +95,20 @@ async function act(
   signal: AbortSignal,
 ): Promise<TaskOutcome<Task>> {
   const { task } = reconcile;
+  const subject = (error: string | undefined): FlowSubject =>
+    flowSubject(operator, state, { task, operation, end: { error } });
   try {
     const outcome = await perform(operator, state, step, reconcile, signal);
     if (outcome.type === 'repeat') return outcome;
     state.ongoing = undefined;
-    await flow.aborts('End', () => flowSubject(operator, state, { task, operation }), signal);
+    await flow.aborts('End', () => subject(undefined), signal);
     end(operator, task, flow);
     return outcome;
   } catch (error) {
     const isOver = state.ongoing === undefined;
     state.ongoing = undefined;
     // What End hooks say after a failure changes nothing: the result of the reconcile is the failure.
-    const subject = () => flowSubject(operator, state, { task, operation, error: messageOf(error) });
-    if (!isOver) await flow.aborts('End', subject, signal).catch(() => false);
+    if (!isOver) await flow.aborts('End', () => subject(messageOf(error)), signal).catch(() => false);
     throw error;
   }
 }
@@ -117,9 +123,11 @@ async function perform(
   if (step === 'abort') return abortModule(operator, state, task);
   if (task.type === 'ModuleRun') {
     checkRequirements(operator, state.module);
-    const isForced = step === 'force-reconcile';
-    const outcome = await runModule(operator, { state, task, queue, isForced }, signal);
+    state.isForceOwed ||= step === 'force-reconcile';
+    const request = { state, task, queue, isForced: state.isForceOwed };
+    const outcome = await runModule(operator, request, signal);
     if (outcome.type === 'success') {
+      state.isForceOwed = false;
       state.givenUp = undefined;
       runDependents(operator, state.module);
     }

@@ -8,6 +8,7 @@ export type {
   SnapshotOf,
 } from './binding-contexts.ts';
 export { defineExtensions } from './define-extensions.ts';
+export { defineFlowHooks } from './define-flow-hooks.ts';
 export { defineHook, type HookDefinition } from './define-hook.ts';
 export type { AuthorizationFailure, DeployBinding, DeployedModule, DeployFacts } from './deploy-facts.ts';
 export type {
@@ -31,6 +32,17 @@ export {
   proceed,
   ready,
 } from './extension-results.ts';
+export type {
+  FlowHook,
+  FlowHookInput,
+  FlowHookSetup,
+  FlowHooks,
+  FlowHookType,
+  FlowModule,
+  FlowPhase,
+  FlowTarget,
+  HookResult,
+} from './flow-hooks.ts';
 export type {
   AdmissionBinding,
   ConversionBinding,

@@ -10,6 +10,13 @@ export const EXTENSION_SETTINGS = {
     '',
     'Directory with extensions for kinds of objects; empty is customizations beside the directory of global hooks.',
   ),
+  flowHooksDir: setting(
+    'flow-hooks-dir',
+    'ADDON_OPERATOR_FLOW_HOOKS_DIR',
+    textType,
+    '',
+    'Directory with flow hooks; empty is flow-hooks beside the directory of global hooks.',
+  ),
   fatalDeployErrors: setting(
     'fatal-deploy-errors',
     'ADDON_OPERATOR_FATAL_DEPLOY_ERRORS',

@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { createHistogram } from 'node:perf_hooks';
+import type { FlowPassDeps } from '../../src/extensions/flow/flow-pass.ts';
 import type { Hook, HookOwner } from '../../src/hooks/hook.ts';
 import type { KubernetesEvent } from '../../src/hooks/kubernetes-binding.ts';
 import { HookRunner } from '../../src/hooks/run-hook.ts';
@@ -53,10 +54,9 @@ export const failing: HookBehaviour = () => {
 
 export const name = (text: string): ModuleName => text as ModuleName;
 
-type LabOptions = Partial<
-  Pick<OperatorDeps, 'runsModulesInParallel' | 'failurePolicy' | 'flow' | 'authorization'>
-> & {
+type LabOptions = Partial<Pick<OperatorDeps, 'runsModulesInParallel' | 'failurePolicy' | 'authorization'>> & {
   readonly secrets?: ValuesSecrets;
+  readonly flow?: FlowPassDeps;
 };
 
 interface Parts {
@@ -195,7 +195,11 @@ export class OperatorLab {
       metrics,
       values: this.values,
       dynamicFlags: this.dynamicFlags,
-      hookMetrics: new HookMetrics({ log: this.log.logger, redact: (text) => text, onSeriesDropped: () => undefined }),
+      hookMetrics: new HookMetrics({
+        log: this.log.logger,
+        redact: (text) => text,
+        onSeriesDropped: () => undefined,
+      }),
       enabledModules: () => this.operator.enabledModules,
       followSecrets: async () => undefined,
       onEnd: () => undefined,
@@ -239,7 +243,7 @@ export class OperatorLab {
         failurePolicy: this.#options.failurePolicy ?? 'block',
         deployHookTimeoutMs: undefined,
         operationSource: undefined,
-        flow: this.#options.flow,
+        flow: () => this.#options.flow,
         httpHooks: undefined,
         finalizers: undefined,
         releaseSteps: async () => await Promise.resolve(undefined),

@@ -1,0 +1,84 @@
+import { readdir } from 'node:fs/promises';
+import { extname, join } from 'node:path';
+import { messageOf, OperatorError } from '../../lib/errors.ts';
+import { isObject, type Json, type JsonObject } from '../../lib/json.ts';
+import type { Logger } from '../../lib/log.ts';
+import { FLOW_HOOKS } from '../../sdk/define-flow-hooks.ts';
+import { FLOW_HOOK_TYPES, type FlowHookSetup, type FlowHookType } from '../../sdk/flow-hooks.ts';
+import type { Extensions, LoadedExtension } from '../runtime/extension-runtime.ts';
+import { readHookResult } from './read-hook-result.ts';
+
+const SCRIPTS = ['.ts', '.mts', '.js', '.mjs'];
+const NO_HOOKS = /\.(?:test|spec|d)\.[cm]?[jt]s$/;
+
+/**
+ * The hooks that the files directly in a directory register, by file name and then as they were registered; none
+ * without the directory.
+ *
+ * @throws OperatorError EXTENSION_INVALID for a file that cannot be loaded, or that registers no flow hooks
+ */
+export async function loadFlowHooks(
+  directory: string,
+  extensions: Extensions,
+  log: Logger,
+  signal: AbortSignal,
+): Promise<readonly FlowHookSetup[]> {
+  const setups: FlowHookSetup[] = [];
+  for (const path of await scriptsIn(directory)) {
+    const logOfFile = log.child({ extension: path });
+    const loaded = await extensions.load(path, logOfFile, signal);
+    const types = typesOf(loaded);
+    log.info({ extension: path, types: types.flat() }, 'flow hooks are loaded');
+    for (const [index, hookTypes] of types.entries())
+      setups.push({ hook: hookOf(path, String(index), extensions, logOfFile), hookTypes });
+  }
+  return setups;
+}
+
+async function scriptsIn(directory: string): Promise<readonly string[]> {
+  try {
+    const names = await readdir(directory);
+    return names
+      .filter((name) => SCRIPTS.includes(extname(name)) && !NO_HOOKS.test(name) && !name.startsWith('.'))
+      .toSorted()
+      .map((name) => join(directory, name));
+  } catch (cause) {
+    if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return [];
+    throw new OperatorError(
+      'EXTENSION_INVALID',
+      `Cannot read the directory of flow hooks ${directory}: ${messageOf(cause)}`,
+      { cause },
+    );
+  }
+}
+
+function typesOf({ path, type, description }: LoadedExtension): readonly (readonly FlowHookType[])[] {
+  if (type !== FLOW_HOOKS || !isObject(description) || !Array.isArray(description['hooks']))
+    throw new OperatorError(
+      'EXTENSION_INVALID',
+      `${path} lies among the flow hooks but registers none: its default export must be made by defineFlowHooks()`,
+    );
+  const hooks: readonly unknown[] = description['hooks'];
+  return hooks.map((hook) => {
+    const types: readonly unknown[] = isObject(hook) && Array.isArray(hook['types']) ? hook['types'] : [];
+    return FLOW_HOOK_TYPES.filter((known) => types.includes(known));
+  });
+}
+
+function hookOf(path: string, method: string, extensions: Extensions, log: Logger): FlowHookSetup['hook'] {
+  return async ({ type, module, target, error, signal }) => {
+    const given: JsonObject = {
+      type,
+      ...(module !== undefined && { module: asJson(module) }),
+      ...(target !== undefined && { target: asJson(target) }),
+      ...(error !== undefined && { error }),
+    };
+    const request = { path, method, args: [given], returns: 'optional', log } as const;
+    return readHookResult(await extensions.call(request, signal), path);
+  };
+}
+
+/** Texts, numbers and nulls only. */
+function asJson(facts: object): Json {
+  return facts as JsonObject;
+}
