@@ -59,7 +59,8 @@ export function namedObjects(text: string, objects: readonly KubeObject[]): read
   return objects.filter(({ kind = '', metadata: { name } }) => {
     if (kind === '') return false;
     const isNamed = new RegExp(`["/]${escaped(name)}(?!${NAME_PART})`).test(text);
-    return isNamed && new RegExp(`\\b${escaped(kind)}(?:s|es)?\\b`, 'i').test(text);
+    const plural = kind.endsWith('y') ? `${kind.slice(0, -1)}ies` : `${kind}(?:s|es)?`;
+    return isNamed && new RegExp(`\\b(?:${kind}|${plural})\\b`, 'i').test(text);
   });
 }
 

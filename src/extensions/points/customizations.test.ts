@@ -1,0 +1,203 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
+import { startExtensionRuntime } from '../../../test/support/extension-runtime.ts';
+import { type FileTree, writeTree } from '../../../test/support/world-files.ts';
+import type { KubeObject } from '../../kube/kube-object.ts';
+import { hasCode, messageOf } from '../../lib/errors.ts';
+import { silentLogger } from '../../lib/log.ts';
+import { Customizations, type HostSet } from './customizations.ts';
+import { createManifestModifier } from './manifest-modifier.ts';
+import { nextOf } from './point.ts';
+import { pointOf } from './point-of.ts';
+
+const never = new AbortController().signal;
+const DEPLOYMENT: KubeObject = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'web' } };
+const started = startExtensionRuntime({ timeoutMs: 1_000 });
+const { runtime } = started;
+
+let root: string;
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'customizations-'));
+});
+afterEach(() => rm(root, { recursive: true }));
+afterAll(() => started.stop());
+
+/** A host whose `modifyManifest` has this body. */
+function modifier(body: string, name = 'DeploymentExtensions'): string {
+  return `import { defineExtensions, type ManifestModifier, type KubernetesObject, type HookLog } from 'addon-operator/sdk';
+class ${name} implements ManifestModifier {
+  calls = 0;
+  async modifyManifest(object: KubernetesObject, next: (object: KubernetesObject) => Promise<KubernetesObject>, apiVersion: string, log: HookLog) {
+    ${body}
+  }
+}
+export default defineExtensions(new ${name}());
+`;
+}
+
+const marking = (mark: string): string =>
+  modifier(
+    `const object2 = await next(object); return { ...object2, marks: [...(object2.marks as string[] ?? []), '${mark} ' + apiVersion] };`,
+  );
+
+async function hosts(files: FileTree, modulePath = join(root, 'modules/web')): Promise<HostSet | undefined> {
+  await writeTree(root, files);
+  return await new Customizations(join(root, 'customizations'), runtime, silentLogger).of(modulePath, never);
+}
+
+async function failure(files: FileTree): Promise<unknown> {
+  return await hosts(files).then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+}
+
+async function modified(set: HostSet | undefined, object = DEPLOYMENT): Promise<KubeObject> {
+  const point = pointOf(createManifestModifier, set, object);
+  return await point(
+    object,
+    nextOf((one) => one),
+    object.apiVersion ?? '',
+    silentLogger,
+    never,
+  );
+}
+
+test('of() gives nothing where there is no directory, or no host in it', async () => {
+  expect(await hosts({})).toBeUndefined();
+  const set = await hosts({
+    'customizations/shared.ts': 'throw new Error("not a host")',
+    'customizations/apps/README.md': 'text',
+    'customizations/apps/deployment.test.ts': 'throw new Error("not a host")',
+    'customizations/apps/deeper/deployment.ts': 'throw new Error("not a host")',
+  });
+  expect(set).toBeUndefined();
+});
+
+test('of() finds hosts by group and kind, for all versions of a kind', async () => {
+  const set = await hosts({
+    'customizations/apps/deployment.ts': marking('a'),
+    'customizations/core/config-map.mts': marking('b').replaceAll(
+      'DeploymentExtensions',
+      'ConfigMapExtensions',
+    ),
+  });
+  expect(set?.find('apps/v1', 'Deployment').map(({ name }) => name)).toEqual(['DeploymentExtensions']);
+  expect(set?.find('apps/v1beta1', 'Deployment')).toHaveLength(1);
+  expect(set?.find('v1', 'ConfigMap').map(({ name }) => name)).toEqual(['ConfigMapExtensions']);
+  expect(set?.find('v1', 'Deployment')).toEqual([]);
+  expect(set?.find('apps/v1', 'StatefulSet')).toEqual([]);
+});
+
+test('of() tells which points are extended by the methods that hosts have', async () => {
+  const set = await hosts({ 'customizations/apps/deployment.ts': marking('a') });
+  expect(set?.has('modifyManifest')).toBe(true);
+  expect(set?.has('classifyError')).toBe(false);
+});
+
+test('the host of a module goes before the operator-wide one, which is its default behaviour', async () => {
+  const set = await hosts({
+    'customizations/apps/deployment.ts': marking('wide'),
+    'modules/web/customizations/apps/deployment.ts': marking('own'),
+  });
+  expect(await modified(set)).toMatchObject({ marks: ['wide apps/v1', 'own apps/v1'] });
+});
+
+test('a host of another module is not asked', async () => {
+  const set = await hosts({ 'modules/db/customizations/apps/deployment.ts': marking('db') });
+  expect(set).toBeUndefined();
+});
+
+test('two hosts for one kind are refused, whatever their files are called', async () => {
+  const error = await failure({
+    'customizations/apps/deployment.ts': marking('a'),
+    'customizations/apps/Deployment.mjs': marking('b'),
+  });
+  expect(hasCode(error, 'EXTENSION_INVALID')).toBe(true);
+  expect(messageOf(error)).toContain(join(root, 'customizations/apps/Deployment.mjs'));
+  expect(messageOf(error)).toContain(join(root, 'customizations/apps/deployment.ts'));
+});
+
+test.each([
+  ['does not parse', 'export default (', 'SyntaxError'],
+  ['throws at load', 'throw new Error("no luck");', 'no luck'],
+  ['has no default export', 'export const a = 1;', 'default export'],
+  [
+    'exports a hook',
+    "import { defineHook } from 'addon-operator/sdk'; export default defineHook({}, () => {});",
+    'defineExtensions',
+  ],
+  [
+    'exports flow hooks',
+    "import { defineFlowHooks } from 'addon-operator/sdk'; export default defineFlowHooks(() => {});",
+    'has to be made by defineExtensions()',
+  ],
+  [
+    'has none of the methods',
+    "import { defineExtensions } from 'addon-operator/sdk'; export default defineExtensions({});",
+    'has none of the methods classifyError,',
+  ],
+  [
+    'has a class of another kind',
+    marking('a').replaceAll('DeploymentExtensions', 'DiskExtensions'),
+    'its class is DiskExtensions',
+  ],
+])('a host file that %s is refused with its path', async (_case, text, expected) => {
+  const error = await failure({ 'customizations/apps/deployment.ts': text });
+  expect(hasCode(error, 'EXTENSION_INVALID')).toBe(true);
+  expect(messageOf(error)).toContain(join(root, 'customizations/apps/deployment.ts'));
+  expect(messageOf(error)).toContain(expected);
+});
+
+test.each([
+  ['throws', "throw new Error('out of luck');", 'out of luck'],
+  ['returns garbage', 'return { a: () => 1 } as never;', 'a'],
+  ['returns nothing', 'return undefined as never;', 'modifyManifest'],
+  ['hangs', 'for (;;);', 'limit of 1 s'],
+  ['never answers', 'return await new Promise(() => {});', ''],
+  ['keeps state', 'this.calls += 1; return object;', 'read only'],
+  [
+    'registers a method later',
+    'Object.assign(this, { classifyError: () => 1 }); return object;',
+    'not extensible',
+  ],
+])('a method that %s fails with the reason, and the next call works', async (_case, body, expected) => {
+  const set = await hosts({
+    'customizations/apps/deployment.ts': modifier(
+      `if (object.metadata.name === 'bad') { ${body} }\nreturn object;`,
+    ),
+  });
+  const error: unknown = await modified(set, { ...DEPLOYMENT, metadata: { name: 'bad' } }).catch(
+    (thrown: unknown) => thrown,
+  );
+  expect(hasCode(error, 'EXTENSION_FAILED')).toBe(true);
+  expect(messageOf(error)).toContain(expected);
+  expect(await modified(set)).toEqual(DEPLOYMENT);
+});
+
+test('files that changed are loaded again, and the digest changes with any file beside them', async () => {
+  await writeTree(root, { 'customizations/apps/deployment.ts': marking('old') });
+  const customizations = new Customizations(join(root, 'customizations'), runtime, silentLogger);
+  const first = await customizations.of(join(root, 'modules/web'), never);
+  expect(await modified(first)).toMatchObject({ marks: ['old apps/v1'] });
+  await writeTree(root, { 'customizations/apps/deployment.ts': marking('new') });
+  const second = await customizations.of(join(root, 'modules/web'), never);
+  expect(await modified(second)).toMatchObject({ marks: ['new apps/v1'] });
+  await writeTree(root, { 'customizations/shared.ts': 'export const a = 1;' });
+  const third = await customizations.of(join(root, 'modules/web'), never);
+  expect(new Set([first?.digest, second?.digest, third?.digest]).size).toBe(3);
+  expect((await customizations.of(join(root, 'modules/db'), never))?.digest).toBe(third?.digest);
+});
+
+test('hosts that modify nothing are no part of the digest', async () => {
+  const set = await hosts({
+    'customizations/apps/deployment.ts': modifier('return object;')
+      .replaceAll('modifyManifest', 'preReconcileCheck')
+      .replaceAll('ManifestModifier', 'PreReconcileChecker')
+      .replace('implements PreReconcileChecker', ''),
+  });
+  expect(set?.has('preReconcileCheck')).toBe(true);
+  expect(set?.digest).toBe('');
+});
