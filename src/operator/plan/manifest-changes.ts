@@ -35,8 +35,9 @@ export function manifestChanges(
   const wanted = objectsByTitle(after, namespace);
   const old = objectsByTitle(before, namespace);
   if (redactor !== undefined) {
+    const options = { redactor, masksGone: redactor.text(after) !== after };
     for (const [title, object] of old) {
-      const masked = maskReplaced(object, wanted.get(title), redactor);
+      const masked = maskReplaced(object, wanted.get(title), options);
       if (isObject(masked)) old.set(title, masked);
     }
   }

@@ -3,19 +3,33 @@ import type { Redactor } from '../../lib/redactor.ts';
 
 const MASK = '*** (before)';
 
+export interface MaskOptions {
+  /** Knows the secrets of today. */
+  readonly redactor: Pick<Redactor, 'text'>;
+  /** Whether texts that are gone are masked too: they may be a secret of yesterday that stands elsewhere now. */
+  readonly masksGone: boolean;
+}
+
 /**
  * Plain data as it was before a change, with each value masked that differs from one with a secret in the same place:
  * a secret that was replaced is not known any more, and would be shown.
  */
-export function maskReplaced(before: unknown, after: unknown, redactor: Pick<Redactor, 'text'>): unknown {
+export function maskReplaced(before: unknown, after: unknown, options: MaskOptions): unknown {
+  const { redactor, masksGone } = options;
   if (typeof after === 'string')
     return before === undefined || before === after || redactor.text(after) === after ? before : MASK;
-  if (Array.isArray(before) && Array.isArray(after)) {
-    const items: readonly unknown[] = after;
-    return before.map((item: unknown, index) => maskReplaced(item, items[index], redactor));
+  if (after === undefined && typeof before === 'string') return masksGone ? MASK : before;
+  if (Array.isArray(before)) {
+    const items: readonly unknown[] = Array.isArray(after) ? after : [];
+    return before.map((item: unknown, index) => {
+      // Items move when one is put in before them.
+      if (typeof item !== 'string' || !masksGone) return maskReplaced(item, items[index], options);
+      return items.includes(item) ? item : MASK;
+    });
   }
-  if (!isObject(before) || !isObject(after)) return before;
+  if (!isObject(before)) return before;
+  const fields = isObject(after) ? after : {};
   return Object.fromEntries(
-    Object.entries(before).map(([key, item]) => [key, maskReplaced(item, after[key], redactor)]),
+    Object.entries(before).map(([key, item]) => [key, maskReplaced(item, fields[key], options)]),
   );
 }
