@@ -1,12 +1,11 @@
 import { rename, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { type Lock, lockText, readLockFile } from '../extensions/authorization/lock-file.ts';
-import { readCandidate } from '../extensions/authorization/read-candidate.ts';
 import { messageOf, OperatorError } from '../lib/errors.ts';
 import { isMissingFile } from '../modules/missing-file.ts';
 import { readSetting } from '../settings/read-settings.ts';
 import type { CliHost } from './cli-host.ts';
-import { findTargets } from './module-sign-targets.ts';
+import { findTargets, readTarget } from './module-sign-targets.ts';
 
 export interface DigestOptions {
   /** Values given on the command line, by flag name. */
@@ -22,9 +21,9 @@ export async function digestCommand(options: DigestOptions, host: CliHost): Prom
   const { flags, modules, format, isWriting } = options;
   const targets = await findTargets(modules, flags, host);
   const digests = await Promise.all(
-    targets.map(async ({ name, directory }): Promise<readonly [string, string]> => {
-      const { digest } = await readCandidate(name, directory, {}, host.stopSignal());
-      return [name, digest];
+    targets.map(async (target): Promise<readonly [string, string]> => {
+      const { digest } = await readTarget(target, host);
+      return [target.name, digest];
     }),
   );
   if (isWriting) {

@@ -1,6 +1,8 @@
 import { realpath } from 'node:fs/promises';
 import { basename, resolve, sep } from 'node:path';
-import { messageOf, OperatorError } from '../lib/errors.ts';
+import type { Candidate } from '../extensions/authorization/authorization-policy.ts';
+import { readCandidate } from '../extensions/authorization/read-candidate.ts';
+import { hasCode, messageOf, OperatorError } from '../lib/errors.ts';
 import { parseDirectoryName } from '../modules/module-name.ts';
 import { modulePlaces } from '../modules/module-places.ts';
 import { readSetting } from '../settings/read-settings.ts';
@@ -39,6 +41,16 @@ export async function findTargets(
       );
     }),
   );
+}
+
+/** Reads a module as a daemon would. @throws OperatorError MODULE_UNAUTHORIZED naming it, for what no module may have */
+export async function readTarget({ name, directory }: Target, host: CliHost): Promise<Candidate> {
+  try {
+    return await readCandidate(name, directory, {}, host.stopSignal());
+  } catch (cause) {
+    if (!hasCode(cause, 'MODULE_UNAUTHORIZED')) throw cause;
+    throw new OperatorError(cause.code, `module ${name}: ${cause.message}`, { cause });
+  }
 }
 
 async function knownTargets(dirs: readonly string[], host: CliHost): Promise<readonly Target[]> {

@@ -2,13 +2,12 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { manifestText, serialOf } from '../extensions/authorization/content-manifest.ts';
 import { MANIFEST_FILE, SIGNATURE_FILE } from '../extensions/authorization/module-content.ts';
-import { readCandidate } from '../extensions/authorization/read-candidate.ts';
 import { readSigningKey } from '../extensions/authorization/signing-key.ts';
 import { fingerprint, sshPublicKey } from '../extensions/authorization/ssh-public-key.ts';
 import { NAMESPACE, signMessage } from '../extensions/authorization/ssh-signature.ts';
 import { OperatorError } from '../lib/errors.ts';
 import type { CliHost } from './cli-host.ts';
-import { findTargets, type Target } from './module-sign-targets.ts';
+import { findTargets, readTarget, type Target } from './module-sign-targets.ts';
 
 export interface SignOptions {
   /** Values given on the command line, by flag name. */
@@ -54,8 +53,9 @@ function parseSerial(text: string | undefined): number | undefined {
   throw new OperatorError('CONFIG_INVALID', `--serial ${text}: expected a whole number from 0`);
 }
 
-async function manifestOf({ name, directory }: Target, given: number | undefined, host: CliHost) {
-  const { files } = await readCandidate(name, directory, {}, host.stopSignal());
+async function manifestOf(target: Target, given: number | undefined, host: CliHost) {
+  const { name, directory } = target;
+  const { files } = await readTarget(target, host);
   const before = await readFile(join(directory, MANIFEST_FILE), 'utf8').then(serialOf, () => undefined);
   // Seconds, so that numbers grow although the manifest before is not at hand.
   const serial = given ?? Math.max(Math.floor(host.clock.now() / 1_000), (before ?? 0) + 1);

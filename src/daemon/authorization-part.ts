@@ -4,16 +4,13 @@ import type { AuthorizationPolicy } from '../extensions/authorization/authorizat
 import { digestPolicy } from '../extensions/authorization/digest-policy.ts';
 import { keyringPolicy } from '../extensions/authorization/keyring-policy.ts';
 import { ModuleAuthorization } from '../extensions/authorization/module-authorization.ts';
-import { refused } from '../extensions/authorization/module-content.ts';
-import { SeenSerials, type SerialStore } from '../extensions/authorization/seen-serials.ts';
-import { hasStatus } from '../kube/kube-client.ts';
-import { messageOf, OperatorError } from '../lib/errors.ts';
+import { SeenSerials } from '../extensions/authorization/seen-serials.ts';
+import { OperatorError } from '../lib/errors.ts';
 import type { Module } from '../modules/module.ts';
-import { changeConfigMapData, readConfigMapData } from '../operator/pause-record.ts';
 import type { Settings } from '../settings.ts';
 import type { BuildOptions } from './build-operator.ts';
+import { serialStore } from './serial-store.ts';
 import { makeStagingDirectory } from './staging-directory.ts';
-import { untilAnswered } from './until-answered.ts';
 
 /** Decides which modules may run. */
 export interface AuthorizationPart {
@@ -59,7 +56,7 @@ export function policyFiles({ authPolicy, authLockFile, authKeyring }: Settings)
 }
 
 function policyOf(options: BuildOptions): AuthorizationPolicy | undefined {
-  const { settings, host } = options;
+  const { settings, host, base, stop, isInspection } = options;
   switch (settings.authPolicy) {
     case 'none':
       return undefined;
@@ -71,7 +68,15 @@ function policyOf(options: BuildOptions): AuthorizationPolicy | undefined {
       return keyringPolicy({
         keyring: required(settings.authKeyring, '--auth-policy keyring', '--auth-keyring (AUTH_KEYRING)'),
         clock: host.clock,
-        serials: new SeenSerials(serialStore(options)),
+        serials: new SeenSerials(
+          serialStore({
+            kube: base.cluster.main,
+            ref: { namespace: settings.namespace, name: `${settings.configMapName}-signatures` },
+            isReadOnly: isInspection === true,
+            host,
+            stop,
+          }),
+        ),
       });
   }
 }
@@ -79,30 +84,4 @@ function policyOf(options: BuildOptions): AuthorizationPolicy | undefined {
 function required(path: string, policy: string, setting: string): string {
   if (path === '') throw new OperatorError('CONFIG_INVALID', `${policy} needs ${setting}`);
   return resolve(path);
-}
-
-/** The newest serial number of each module lies in a ConfigMap; who only looks leaves it as it is. */
-function serialStore({ settings, host, base, stop, isInspection }: BuildOptions): SerialStore {
-  const ref = { namespace: settings.namespace, name: `${settings.configMapName}-signatures` };
-  const kube = base.cluster.main;
-  const asked = <T>(ask: () => Promise<T>): Promise<T> =>
-    untilAnswered('serial numbers of signatures', () => refuseForbidden(ask, ref.name), host, stop);
-  return {
-    read: (signal) => asked(() => readConfigMapData(kube, ref, signal)),
-    change: (change, signal) =>
-      isInspection === true ? Promise.resolve() : asked(() => changeConfigMapData(kube, ref, change, signal)),
-  };
-}
-
-/** Waiting would not help, and without the numbers old signatures could not be told from new ones. */
-async function refuseForbidden<T>(ask: () => Promise<T>, configMap: string): Promise<T> {
-  try {
-    return await ask();
-  } catch (cause) {
-    if (!hasStatus(cause, 403)) throw cause;
-    throw refused(
-      `the serial numbers of signatures cannot be kept: ${messageOf(cause)}; allow get, create and update of ConfigMap ${configMap}`,
-      cause,
-    );
-  }
 }

@@ -29,7 +29,7 @@ export interface NeededAccess {
  */
 export async function neededAccess(
   inspection: Inspection,
-  modules: readonly Module[],
+  wanted: readonly Module[],
   signal: AbortSignal,
 ): Promise<NeededAccess> {
   const { operator } = inspection;
@@ -39,7 +39,10 @@ export async function neededAccess(
     ...accessOfSecrets(inspection.base.http.secretsOf(hooks.map(({ path }) => path)), inspection.namespace),
     ...(await accessOfHooks(hooks, find)),
   ];
-  const problems: string[] = [];
+  const modules = wanted.filter(({ refusal }) => refusal === undefined);
+  const problems = wanted.flatMap(({ name, refusal }) =>
+    refusal === undefined ? [] : [`module ${name} is not authorized: ${refusal}`],
+  );
   const collect = async (what: string, part: () => Promise<readonly Access[]>): Promise<void> => {
     try {
       access.push(...(await part()));

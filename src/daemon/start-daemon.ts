@@ -6,6 +6,7 @@ import { warnAboutUnknownModules } from '../operator/handlers/apply-config.ts';
 import { shutDown, startUp } from '../operator/lifecycle.ts';
 import type { Operator } from '../operator/operator.ts';
 import type { LiveDeps } from '../operator/plan/live-changes.ts';
+import { releaseFinalizer } from '../operator/release-finalizer.ts';
 import type { DaemonView } from '../server/daemon-view.ts';
 import { startHttpServer } from '../server/http-server.ts';
 import { ConfigMapEventLog } from '../settings/config-map-events-parameter.ts';
@@ -17,7 +18,7 @@ import { buildOperator } from './build-operator.ts';
 import { createConfigMap } from './config-map-part.ts';
 import { loadPatiently, startLoops } from './daemon-loops.ts';
 import { createHookMetrics, createMetrics } from './daemon-metrics.ts';
-import { startDebug } from './debug-endpoint.ts';
+import { type DebugParts, startDebug } from './debug-endpoint.ts';
 import { createHookLoader } from './hook-parts.ts';
 import type { DaemonHost } from './host.ts';
 import { createModuleObjects, runModuleObjects } from './module-objects.ts';
@@ -160,21 +161,24 @@ async function start(settings: Settings, given: DaemonHost, signals: StartSignal
   await operator.deps.setWebhooks(operator.globalHooks, true, stop);
   const view = viewOf(settings, host, base, operator);
   built.view = view;
-  await startDebug(settings, host, { view, redactor, pauses: parts.pauses, configMapEvents }, running);
+  const debug: DebugParts = {
+    view,
+    redactor,
+    pauses: parts.pauses,
+    releaseFinalizer: (module, signal) => releaseFinalizer(operator, module, signal),
+    configMapEvents,
+  };
+  await startDebug(settings, host, debug, running);
   running.defer(() => shutDown(operator));
   startUp(operator, { stop, abort });
   startLoops(host, { ...parts, configMap, metrics, stop, running });
   runModuleObjects(objects, settings, host, running);
-  if (settings.watchesFiles)
-    running.defer(
-      watchFiles(
-        [settings.globalHooksDir, ...settings.modulesDirs, ...policyFiles(settings)],
-        host,
-        operator,
-        stop,
-      ),
-    );
+  if (settings.watchesFiles) running.defer(watchFiles(watchedPaths(settings), host, operator, stop));
   return { operator, httpPort };
+}
+
+function watchedPaths(settings: Settings): readonly string[] {
+  return [settings.globalHooksDir, ...settings.modulesDirs, ...policyFiles(settings)];
 }
 
 function viewOf(

@@ -153,3 +153,52 @@ test('discoverModules() rejects with the reason of the abort', async () => {
     /^stopping$/,
   );
 });
+
+const REFUSAL = 'it is not signed';
+const ON = (...names: string[]): ModuleFlags => ({
+  common: new Map(names.map((name) => [keyOfName(name), true])),
+  dynamic: new Map(),
+  configMap: new Map(),
+});
+
+test.each<{ what: string; flag?: boolean; isDeployed: boolean; isEnabled: boolean; source: string }>([
+  { what: 'nobody enables', isDeployed: F, isEnabled: F, source: 'authorization' },
+  { what: 'a flag enables', flag: T, isDeployed: F, isEnabled: T, source: 'authorization' },
+  { what: 'a flag disables', flag: F, isDeployed: F, isEnabled: F, source: 'config-map' },
+  { what: 'is deployed', isDeployed: T, isEnabled: T, source: 'authorization' },
+  { what: 'is deployed and disabled', flag: F, isDeployed: T, isEnabled: T, source: 'authorization' },
+])(
+  'discoverModules() asks and loads nothing of a module that is not authorized and $what',
+  async ({ flag, isDeployed, isEnabled, source }) => {
+    const module = moduleNamed('web', { refusal: REFUSAL });
+    const input: DiscoveryInput = {
+      modules: [module],
+      flags: { ...ON(), configMap: new Map(flag === undefined ? [] : [[module.key, flag]]) },
+      extenders: EXTENDERS,
+      deployed: new Set(isDeployed ? [module.name] : []),
+      onEnabled: () => {
+        throw new Error('nothing of it may be loaded');
+      },
+    };
+    const { decisions } = await discoverModules(input, noScript, NEVER);
+    expect(decisions.get(module.name)).toMatchObject({ isEnabled, source });
+  },
+);
+
+test('discoverModules() deletes no module because what it requires is not authorized, and starts none', async () => {
+  const requires = [{ name: parseModuleName('web'), version: '>=1', isOptional: false }];
+  const manifest = { ...NO_MANIFEST, requires };
+  const modules = [
+    moduleNamed('web', { refusal: REFUSAL }),
+    moduleNamed('deployed', { manifest }),
+    moduleNamed('new', { manifest }),
+  ];
+  const deployed = new Set([parseModuleName('deployed')]);
+  const { enabled, decisions } = await discoverModules(
+    { modules, flags: ON('deployed', 'new'), extenders: EXTENDERS, deployed },
+    noScript,
+    NEVER,
+  );
+  expect(enabled).toEqual(['deployed']);
+  expect(decisions.get(parseModuleName('new'))).toMatchObject({ source: 'requirement' });
+});

@@ -1,6 +1,6 @@
 import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { LogFields, Logger } from '../lib/log.ts';
 import { silentLogger } from '../lib/log.ts';
@@ -243,4 +243,35 @@ test('findModules() reads schemas of modules and of the global section, and refu
   await expect(find()).rejects.toThrow(
     `load 'values' schema: ${join(root, 'modules/db/openapi/values.yaml')}: schema/type must be`,
   );
+});
+
+test('findModules() reads nothing of a module that the gate refuses, and others where the gate says', async () => {
+  await make({
+    'modules/values.yaml': 'evil: {a: 1}\nevilEnabled: true\n',
+    'modules/010-evil/values.yaml': '{ no yaml',
+    'modules/010-evil/module.yaml': '{ no yaml',
+    'modules/010-evil/openapi/values.yaml': '{ no yaml',
+    'modules/010-evil/Chart.yaml': '',
+    'modules/020-web/values.yaml': 'web: {swapped: true}\n',
+    'copies/020-web/values.yaml': 'web: {checked: true}\n',
+  });
+  const asked: string[] = [];
+  const { modules, staticValues, commonFlags } = await find({
+    gate: {
+      begin: () => asked.push('begin'),
+      admit: async (name, source) => {
+        asked.push(`${name} ${relative(root, source)}`);
+        return name === 'evil'
+          ? { type: 'refused', reason: 'not signed' }
+          : { type: 'admitted', path: join(root, 'copies/020-web') };
+      },
+    },
+  });
+  expect(asked).toEqual(['begin', 'evil modules/010-evil', 'web modules/020-web']);
+  expect(modules).toMatchObject([
+    { name: 'evil', refusal: 'not signed', chart: 'none', staticValues: { a: 1 } },
+    { name: 'web', path: join(root, 'copies/020-web'), source: join(root, 'modules/020-web') },
+  ]);
+  expect(staticValues.modules.get('web' as ModuleName)).toEqual({ checked: true });
+  expect([...commonFlags]).toEqual([['evil', true]]);
 });

@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest';
+import { CapturedLog } from '../../test/support/captured-log.ts';
+import { FakeClock, settle } from '../../test/support/fake-clock.ts';
+import { SeenSerials } from '../extensions/authorization/seen-serials.ts';
+import { KubeApiError, type KubeClient, type KubeRequest } from '../kube/kube-client.ts';
+import { serialStore } from './serial-store.ts';
+
+const never = new AbortController().signal;
+
+/** Answers with the statuses in turn, and with 200 after them. */
+function lab(statuses: readonly number[], isReadOnly = false) {
+  const left = [...statuses];
+  const requests: KubeRequest[] = [];
+  const kube: KubeClient = {
+    request: async (request) => {
+      requests.push(request);
+      const status = left.shift() ?? 200;
+      const reason = status === 404 ? 'NotFound' : 'Other';
+      if (status !== 200) throw new KubeApiError(`answer ${status}`, { status, reason });
+      return { metadata: { resourceVersion: '1' }, data: { web: '5 a' } };
+    },
+    stream: () => Promise.reject(new Error('nobody watches')),
+  };
+  const clock = new FakeClock();
+  const ref = { namespace: 'ns', name: 'operator-signatures' };
+  const host = { clock, log: new CapturedLog(clock).logger, random: () => 0 };
+  return {
+    clock,
+    requests,
+    serials: new SeenSerials(serialStore({ kube, ref, host, isReadOnly, stop: never })),
+  };
+}
+
+test('serialStore() keeps numbers in a ConfigMap, which it makes when it is missing', async () => {
+  const { requests, serials } = lab([404, 404]);
+  await serials.check('web', 7, 'b', never);
+  expect(requests.map(({ method }) => method)).toEqual(['GET', 'GET', 'POST']);
+  expect(requests[2]?.body).toMatchObject({
+    metadata: { namespace: 'ns', name: 'operator-signatures' },
+    data: { web: '7 b' },
+  });
+});
+
+test('serialStore() refuses modules while it may not keep numbers', async () => {
+  const { serials } = lab([404, 404, 403]);
+  await expect(serials.check('web', 7, 'b', never)).rejects.toMatchObject({
+    code: 'MODULE_UNAUTHORIZED',
+    message:
+      'the serial numbers of signatures cannot be kept: answer 403; allow get, create and update of ConfigMap operator-signatures',
+  });
+});
+
+test('serialStore() waits for an API server that is away', async () => {
+  const { clock, requests, serials } = lab([500]);
+  const check = serials.check('web', 5, 'a', never);
+  await settle();
+  await clock.advance(60_000);
+  await check;
+  expect(requests).toHaveLength(2);
+});
+
+test('serialStore() writes nothing for those who only look', async () => {
+  const { requests, serials } = lab([], true);
+  await serials.check('web', 7, 'b', never);
+  expect(requests.map(({ method }) => method)).toEqual(['GET']);
+});

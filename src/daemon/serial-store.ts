@@ -1,0 +1,43 @@
+import { refused } from '../extensions/authorization/module-content.ts';
+import type { SerialStore } from '../extensions/authorization/seen-serials.ts';
+import { hasStatus, type KubeClient } from '../kube/kube-client.ts';
+import { messageOf } from '../lib/errors.ts';
+import { changeConfigMapData, readConfigMapData } from '../operator/pause-record.ts';
+import type { ConfigMapRef } from '../values/config-map-object.ts';
+import type { DaemonHost } from './host.ts';
+import { untilAnswered } from './until-answered.ts';
+
+export interface SerialStoreOptions {
+  readonly kube: KubeClient;
+  readonly ref: ConfigMapRef;
+  readonly host: Pick<DaemonHost, 'clock' | 'log' | 'random'>;
+  /** Whoever only looks leaves the numbers as they are. */
+  readonly isReadOnly: boolean;
+  readonly stop: AbortSignal;
+}
+
+/**
+ * Keeps the newest serial number of each module in a ConfigMap, and waits for an API server that is away. One that does
+ * not allow it is no reason to wait: without the numbers old signatures cannot be told from new ones, so no module may run.
+ */
+export function serialStore({ kube, ref, host, isReadOnly, stop }: SerialStoreOptions): SerialStore {
+  const asked = <T>(ask: () => Promise<T>): Promise<T> =>
+    untilAnswered('serial numbers of signatures', () => refuseForbidden(ask, ref.name), host, stop);
+  return {
+    read: (signal) => asked(() => readConfigMapData(kube, ref, signal)),
+    change: (change, signal) =>
+      isReadOnly ? Promise.resolve() : asked(() => changeConfigMapData(kube, ref, change, signal)),
+  };
+}
+
+async function refuseForbidden<T>(ask: () => Promise<T>, configMap: string): Promise<T> {
+  try {
+    return await ask();
+  } catch (cause) {
+    if (!hasStatus(cause, 403)) throw cause;
+    throw refused(
+      `the serial numbers of signatures cannot be kept: ${messageOf(cause)}; allow get, create and update of ConfigMap ${configMap}`,
+      cause,
+    );
+  }
+}
