@@ -22,6 +22,7 @@ function redactedChild(log: Logger, redactor: Redactor): Logger {
 }
 
 function redactedFields(fields: LogFields, redactor: Redactor): LogFields {
+  if (redactor.isEmpty) return fields;
   const pairs = Object.entries(fields).map(
     ([name, value]) => [name, redactedValue(value, redactor)] as const,
   );

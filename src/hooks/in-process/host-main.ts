@@ -2,9 +2,10 @@ import { Worker } from 'node:worker_threads';
 import { steadyClock, systemClock } from '../../lib/clock.ts';
 import { DeadlineWatch } from '../../process/run-deadline.ts';
 import { failureText } from './failure-text.ts';
-import type { HostReply, HostRequest, WorkerReply } from './host-protocol.ts';
+import type { HostReply, HostRequest, StartRequest, WatchRequest, WorkerReply } from './host-protocol.ts';
 import { MemoryWatch } from './memory-watch.ts';
 import { serveStripper } from './type-stripper.ts';
+import { createLedger, createWatchedFlag, mayStopWatching, WorkLedger } from './work-ledger.ts';
 import { acknowledge, createInFlightCounter } from './worker-output.ts';
 import type { WorkerData } from './worker-thread.ts';
 
@@ -13,22 +14,29 @@ const YOUNG_GENERATION_MIB = 16;
 /** The daemon says how large the heap of a worker may get. */
 const HEAP_LIMIT_BYTES = Number(process.argv[2]);
 
+interface Entry {
+  readonly worker: Worker;
+  readonly ledger: WorkLedger;
+}
+
 /** The process of the workers. Its main thread only passes messages on, so it answers whatever the hooks do. */
 function main(): void {
-  const workers = new Map<number, Worker>();
-  const busy = new Set<number>();
+  const workers = new Map<number, Entry>();
+  const watched = createWatchedFlag();
+  const ledgers = (): WorkLedger[] => [...workers.values()].map(({ ledger }) => ledger);
   const memory = new MemoryWatch({
     heapLimitBytes: HEAP_LIMIT_BYTES,
-    busy,
+    workers: ledgers,
     clock: systemClock,
     usedBytes: () => process.memoryUsage.rss(),
     onOverLimit: (usedBytes) => tell({ type: 'over-limit', usedBytes }, killGroup),
+    mayStop: () => mayStopWatching(watched, ledgers()),
   });
   const deadline = new DeadlineWatch({
     steadyClock,
     onTerm: () => {
       // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
-      for (const worker of workers.values()) worker.postMessage({ type: 'abort' });
+      for (const { worker } of workers.values()) worker.postMessage({ type: 'abort' });
     },
     onKill: killGroup,
   });
@@ -37,33 +45,20 @@ function main(): void {
     const { worker: number } = request;
     switch (request.type) {
       case 'start':
-        busy.add(number);
-        memory.watch();
-        workers.set(number, startWorker(request, onReply));
+        workers.set(number, startWorker(request, watched, { onReply, onWatch: () => memory.watch() }));
         return;
       case 'run':
       case 'call':
-        // One that has ended is told of already; it would count as busy for ever.
-        if (!workers.has(number)) return;
-        busy.add(number);
-        memory.watch();
-        return workers.get(number)?.postMessage(request);
       case 'answer':
       case 'abort':
-        return workers.get(number)?.postMessage(request);
+        // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
+        return workers.get(number)?.worker.postMessage(request);
       case 'end':
-        void workers.get(number)?.terminate();
+        void workers.get(number)?.worker.terminate();
     }
   });
   const onReply = (reply: HostReply, passed?: () => void): void => {
-    if (reply.type === 'exited') {
-      workers.delete(reply.worker);
-      busy.delete(reply.worker);
-      memory.forget(reply.worker);
-    } else if (reply.type === 'worker' && endsWork(reply.reply)) {
-      busy.delete(reply.worker);
-      memory.note(reply.worker, 'memoryBytes' in reply.reply ? reply.reply.memoryBytes : 0);
-    }
+    if (reply.type === 'exited') workers.delete(reply.worker);
     tell(reply, passed);
   };
   // The daemon is gone: nothing may go on, neither a hook in an endless loop nor what hooks have started.
@@ -71,12 +66,29 @@ function main(): void {
 }
 
 function startWorker(
-  { worker: number, program, path }: Extract<HostRequest, { readonly type: 'start' }>,
-  onReply: (reply: HostReply, passed?: () => void) => void,
-): Worker {
+  { worker: number, program, path, line }: StartRequest,
+  watched: SharedArrayBuffer,
+  {
+    onReply,
+    onWatch,
+  }: {
+    readonly onReply: (reply: HostReply, passed?: () => void) => void;
+    readonly onWatch: () => void;
+  },
+): Entry {
   const inFlight = createInFlightCounter();
   const stripper = serveStripper();
-  const workerData: WorkerData = { path, inFlight, stripper };
+  const buffers = createLedger(watched);
+  const ledger = new WorkLedger(buffers);
+  const workerData: WorkerData = {
+    number,
+    path,
+    inFlight,
+    stripper,
+    ledger: buffers,
+    ...(line === undefined ? {} : { line }),
+  };
+  if (ledger.begin()) onWatch();
   const worker = new Worker(new URL(program), {
     workerData,
     transferList: [stripper.port],
@@ -86,7 +98,8 @@ function startWorker(
     },
   });
   let failure: string | undefined;
-  worker.on('message', (reply: WorkerReply) => {
+  worker.on('message', (reply: WorkerReply | WatchRequest) => {
+    if (reply.type === 'watch') return onWatch();
     const passed =
       reply.type === 'output' ? () => acknowledge(inFlight, Buffer.byteLength(reply.text)) : undefined;
     onReply({ type: 'worker', worker: number, reply }, passed);
@@ -99,11 +112,7 @@ function startWorker(
   worker.on('exit', (code) => {
     onReply({ type: 'exited', worker: number, reason: failure ?? `it called process.exit(${code})` });
   });
-  return worker;
-}
-
-function endsWork({ type }: WorkerReply): boolean {
-  return type !== 'output' && type !== 'ask';
+  return { worker, ledger };
 }
 
 function isOutOfMemory(error: unknown): boolean {

@@ -4,7 +4,8 @@ import { fileURLToPath } from 'node:url';
 import type { Logger } from '../../lib/log.ts';
 import { LineSplitter } from '../../process/line-splitter.ts';
 import { OutputTail } from '../../process/output-buffer.ts';
-import type { HostReply, HostRequest, WorkerReply } from './host-protocol.ts';
+import type { HostReply, HostRequest, StartRequest, WorkerReply } from './host-protocol.ts';
+import { WorkerLines } from './worker-lines.ts';
 
 const MAIN_FILE = fileURLToPath(new URL(`./host-main${path.extname(import.meta.url)}`, import.meta.url));
 const NODE_FLAGS = [
@@ -35,6 +36,13 @@ interface WorkerEntry {
   readonly isBusy: () => boolean;
 }
 
+interface HostWorker extends WorkerEntry {
+  /** Whether the present work went over the line of the worker: what belongs to it must not overtake it. */
+  usesLine: boolean;
+  /** Why its thread has ended. */
+  exitReason: string | undefined;
+}
+
 /**
  * One process that runs workers. Not the daemon itself: V8 aborts the whole process when a single allocation of a worker
  * exceeds its heap limit, and a growing Map is enough for that.
@@ -42,7 +50,8 @@ interface WorkerEntry {
 export class HostProcess {
   readonly #child: ChildProcess;
   readonly #heapLimitBytes: number;
-  readonly #workers = new Map<number, WorkerEntry>();
+  readonly #workers = new Map<number, HostWorker>();
+  readonly #lines: WorkerLines;
   readonly #gone = Promise.withResolvers<void>();
   #lastWorker = 0;
   #isGone = false;
@@ -50,6 +59,10 @@ export class HostProcess {
 
   constructor({ env, cwd, heapLimitBytes, log }: HostProcessOptions) {
     this.#heapLimitBytes = heapLimitBytes;
+    this.#lines = new WorkerLines({
+      onReply: (worker, reply) => this.#workers.get(worker)?.onEvent(reply),
+      onClosed: (worker) => this.#onLineClosed(worker),
+    });
     // A group of its own: a Ctrl-C in the terminal reaches the daemon alone, and what hooks start ends with them.
     this.#child = fork(MAIN_FILE, [String(heapLimitBytes)], {
       env,
@@ -85,11 +98,26 @@ export class HostProcess {
   /** Makes room for a worker, and returns its number. */
   add(entry: WorkerEntry): number {
     this.#lastWorker += 1;
-    this.#workers.set(this.#lastWorker, entry);
+    this.#workers.set(this.#lastWorker, { ...entry, usesLine: false, exitReason: undefined });
     return this.#lastWorker;
   }
 
   send(request: HostRequest): void {
+    if (request.type === 'start') return this.#sendToHost(this.#withLine(request));
+    if (request.type === 'deadline' || request.type === 'end') return this.#sendToHost(request);
+    const worker = this.#workers.get(request.worker);
+    if (worker === undefined) return;
+    if (request.type === 'run' || request.type === 'call') worker.usesLine = this.#lines.has(request.worker);
+    if (worker.usesLine) this.#lines.send(request.worker, request);
+    else this.#sendToHost(request);
+  }
+
+  #withLine(request: StartRequest): StartRequest {
+    const { address } = this.#lines;
+    return address === undefined ? request : { ...request, line: address };
+  }
+
+  #sendToHost(request: HostRequest): void {
     // A process that has died is told by its close event.
     if (this.#child.connected) this.#child.send(request, () => undefined);
   }
@@ -117,16 +145,32 @@ export class HostProcess {
         return this.#workers.get(reply.worker)?.onEvent(reply.reply);
       case 'exited': {
         const worker = this.#workers.get(reply.worker);
-        this.#workers.delete(reply.worker);
-        return worker?.onEvent({ type: 'exited', reason: reply.reason });
+        if (worker !== undefined) worker.exitReason = reply.reason;
+        // Its last words may still be on the line.
+        if (!this.#lines.has(reply.worker)) this.#onExited(reply.worker);
+        return;
       }
       case 'over-limit':
         this.#reason ??= `it used more memory than it may (${(2 * this.#heapLimitBytes) / MIB} MiB, buffers included)`;
     }
   }
 
+  #onLineClosed(number: number): void {
+    const worker = this.#workers.get(number);
+    if (worker?.exitReason !== undefined) return this.#onExited(number);
+    // Nobody would ever hear of what it does.
+    if (worker !== undefined) this.#sendToHost({ type: 'end', worker: number });
+  }
+
+  #onExited(number: number): void {
+    const worker = this.#workers.get(number);
+    this.#workers.delete(number);
+    worker?.onEvent({ type: 'exited', reason: worker.exitReason ?? 'its thread has ended' });
+  }
+
   #onGone(reason: string): void {
     this.#isGone = true;
+    this.#lines.close();
     const wasAlone = [...this.#workers.values()].filter((worker) => worker.isBusy()).length <= 1;
     for (const { onEvent } of this.#workers.values()) onEvent({ type: 'host-gone', reason, wasAlone });
     this.#workers.clear();

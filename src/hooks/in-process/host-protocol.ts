@@ -3,14 +3,29 @@ import type { HookOutputTexts, HookRunTexts } from '../../sdk/record-hook-run.ts
 
 /** What the daemon tells the process of the workers; workers have numbers, given by the daemon. */
 export type HostRequest =
-  /** `program`: the URL of the module that the thread runs, which loads the file at `path`. */
-  | { readonly type: 'start'; readonly worker: number; readonly program: string; readonly path: string }
+  | StartRequest
   | ({ readonly worker: number } & WorkRequest)
   | ({ readonly worker: number } & AskAnswer)
   | { readonly type: 'abort'; readonly worker: number }
   | { readonly type: 'end'; readonly worker: number }
   /** Nothing may go on beyond it, whatever becomes of the daemon. */
   | { readonly type: 'deadline'; readonly deadline: RunDeadline };
+
+/** A new thread; `program` is the URL of the module that it runs, which loads the file at `path`. */
+export interface StartRequest {
+  readonly type: 'start';
+  readonly worker: number;
+  readonly program: string;
+  readonly path: string;
+  /** Where the worker reaches the daemon without its main thread. */
+  readonly line?: LineAddress;
+}
+
+/** `path`: of a socket; the token lets the daemon know who connects. */
+export interface LineAddress {
+  readonly path: string;
+  readonly token: string;
+}
 
 /** A piece of work, as a worker gets it. */
 export type WorkRequest = RunRequest | CallRequest;
@@ -73,6 +88,11 @@ export type WorkerReply =
   | { readonly type: 'output'; readonly stream: 'stdout' | 'stderr'; readonly text: string }
   | Ask
   | (WorkEnd & RunFacts);
+
+/** What a worker says to its main thread alone: work begins, and nobody watches the memory. */
+export interface WatchRequest {
+  readonly type: 'watch';
+}
 
 export interface RunFacts {
   readonly droppedBytes: number;

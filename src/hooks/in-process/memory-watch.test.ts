@@ -1,25 +1,30 @@
 import { expect, test } from 'vitest';
 import { FakeClock } from '../../../test/support/fake-clock.ts';
-import { MemoryWatch } from './memory-watch.ts';
+import { MemoryWatch, type WatchedWorker } from './memory-watch.ts';
 
 const MIB = 1024 * 1024;
+const BUSY: WatchedWorker = { isBusy: true, usedBytes: 0 };
+const IDLE: WatchedWorker = { isBusy: false, usedBytes: 90 * MIB };
 
-function lab(busy: Set<number>) {
+function lab(...first: readonly WatchedWorker[]) {
   const clock = new FakeClock();
   const over: number[] = [];
   const used = { mib: 40 };
+  const workers = [...first];
+  const may = { stop: true };
   const watch = new MemoryWatch({
     heapLimitBytes: 100 * MIB,
-    busy,
+    workers: () => workers,
     clock,
     usedBytes: () => used.mib * MIB,
     onOverLimit: (bytes) => over.push(bytes / MIB),
+    mayStop: () => may.stop,
   });
-  return { clock, over, used, watch };
+  return { clock, over, used, watch, workers, may };
 }
 
 test('a worker at work may use a heap and as much again for buffers, beyond the base', async () => {
-  const { clock, over, used, watch } = lab(new Set([1]));
+  const { clock, over, used, watch } = lab(BUSY);
   watch.watch();
   used.mib = 40 + 16 + 200;
   await clock.advance(50);
@@ -30,27 +35,37 @@ test('a worker at work may use a heap and as much again for buffers, beyond the 
 });
 
 test('what workers had after their last run counts against nobody', async () => {
-  const { clock, over, used, watch } = lab(new Set([3]));
-  watch.note(1, 90 * MIB);
-  watch.note(2, 90 * MIB);
+  const { clock, over, used, watch, workers } = lab(BUSY, IDLE, IDLE);
   watch.watch();
   used.mib = 40 + 180 + 3 * 16 + 200;
   await clock.advance(50);
   expect(over).toEqual([]);
-  watch.forget(1);
+  workers.pop();
   await clock.advance(50);
   expect(over).toHaveLength(1);
 });
 
 test('nothing is looked at while nobody is at work', async () => {
-  const busy = new Set([1]);
-  const { clock, over, used, watch } = lab(busy);
+  const { clock, over, used, watch, workers } = lab(BUSY);
   watch.watch();
-  busy.delete(1);
+  workers.splice(0);
   used.mib = 1_000;
   await clock.advance(500);
   expect(over).toEqual([]);
-  busy.add(1);
+  workers.push(BUSY);
   watch.watch();
+  expect(over).toEqual([1_000]);
+});
+
+test('it goes on looking as long as it may not stop', async () => {
+  const { clock, over, used, watch, workers, may } = lab(BUSY);
+  watch.watch();
+  workers.splice(0, 1, { isBusy: false, usedBytes: 0 });
+  may.stop = false;
+  used.mib = 1_000;
+  await clock.advance(50);
+  expect(over).toEqual([1_000]);
+  may.stop = true;
+  await clock.advance(500);
   expect(over).toEqual([1_000]);
 });

@@ -4,16 +4,24 @@ const CHECK_INTERVAL_MS = 50;
 /** What a worker needs before its hook has done anything, with a margin. */
 const WORKER_BASE_BYTES = 16 * 1024 * 1024;
 
+/** What is known of a worker. */
+export interface WatchedWorker {
+  readonly isBusy: boolean;
+  /** What it used, by its own account, after its last piece of work; 0 before its first. */
+  readonly usedBytes: number;
+}
+
 export interface MemoryWatchOptions {
   /** How large the heap of one worker may get. */
   readonly heapLimitBytes: number;
-  /** Workers that are at work. */
-  readonly busy: ReadonlySet<number>;
+  readonly workers: () => Iterable<WatchedWorker>;
   readonly clock: Clock;
   /** What the process uses now. */
   readonly usedBytes: () => number;
   /** Called at each check that finds too much. */
   readonly onOverLimit: (usedBytes: number) => void;
+  /** Asked when nobody is at work. */
+  readonly mayStop: () => boolean;
 }
 
 /**
@@ -24,22 +32,12 @@ export interface MemoryWatchOptions {
 export class MemoryWatch {
   readonly #options: MemoryWatchOptions;
   readonly #baseBytes: number;
-  readonly #knownBytes = new Map<number, number>();
   readonly #never = new AbortController().signal;
   #isWatching = false;
 
   constructor(options: MemoryWatchOptions) {
     this.#options = options;
     this.#baseBytes = options.usedBytes();
-  }
-
-  /** What a worker uses, by its own account after a run. */
-  note(worker: number, memoryBytes: number): void {
-    this.#knownBytes.set(worker, memoryBytes);
-  }
-
-  forget(worker: number): void {
-    this.#knownBytes.delete(worker);
   }
 
   /** Begins to watch, until nobody is at work any more. */
@@ -50,8 +48,8 @@ export class MemoryWatch {
   }
 
   async #loop(): Promise<void> {
-    const { busy, clock, usedBytes, onOverLimit } = this.#options;
-    while (busy.size > 0) {
+    const { clock, usedBytes, workers, onOverLimit, mayStop } = this.#options;
+    while ([...workers()].some(({ isBusy }) => isBusy) || !mayStop()) {
       const used = usedBytes();
       if (used > this.#limitBytes()) onOverLimit(used);
       await clock.sleep(CHECK_INTERVAL_MS, this.#never);
@@ -60,9 +58,10 @@ export class MemoryWatch {
   }
 
   #limitBytes(): number {
-    const { busy, heapLimitBytes } = this.#options;
-    const workers = new Set([...busy, ...this.#knownBytes.keys()]);
-    const known = [...this.#knownBytes.values()].reduce((sum, bytes) => sum + bytes, 0);
-    return this.#baseBytes + known + workers.size * WORKER_BASE_BYTES + (busy.size + 1) * heapLimitBytes;
+    const { workers, heapLimitBytes } = this.#options;
+    const all = [...workers()];
+    const known = all.reduce((sum, { usedBytes }) => sum + usedBytes, 0);
+    const busy = all.filter(({ isBusy }) => isBusy).length;
+    return this.#baseBytes + known + all.length * WORKER_BASE_BYTES + (busy + 1) * heapLimitBytes;
   }
 }

@@ -1,7 +1,7 @@
-import PQueue from 'p-queue';
 import type { Clock } from '../../lib/clock.ts';
 import { OperatorError } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/log.ts';
+import { Semaphore } from '../../lib/semaphore.ts';
 import type { RunDeadline } from '../../process/run-deadline.ts';
 import { HostProcess } from './host-process.ts';
 import type { WorkRequest } from './host-protocol.ts';
@@ -36,7 +36,7 @@ export interface Work extends WorkEvents {
 /** What the daemon knows of one file. */
 interface Pool {
   readonly script: Script;
-  readonly queue: PQueue;
+  readonly turns: Semaphore;
   readonly idle: { readonly worker: ScriptWorker; readonly sinceMs: number }[];
   /** It brought down the process it shares with others: it gets one of its own until it does its work. */
   isIsolated: boolean;
@@ -62,8 +62,8 @@ export class WorkerPools {
    * @throws `signal.reason` on abort
    */
   load(script: Script, work: Work, signal: AbortSignal): Promise<WorkerAnswer> {
-    const queue = new PQueue({ concurrency: MAX_WORKERS_PER_FILE });
-    const pool: Pool = { script, idle: [], queue, isIsolated: false };
+    const turns = new Semaphore(MAX_WORKERS_PER_FILE);
+    const pool: Pool = { script, idle: [], turns, isIsolated: false };
     return this.#withHost(pool, work, async (host) => {
       const worker = new ScriptWorker(host, script);
       let loaded: WorkerAnswer | undefined;
@@ -86,7 +86,7 @@ export class WorkerPools {
   async do(path: string, request: WorkRequest, work: Work, signal: AbortSignal): Promise<WorkerAnswer> {
     const pool = this.#pools.get(path);
     if (pool === undefined) throw new OperatorError('INTERNAL', `${path} is run before it was loaded`);
-    return pool.queue.add(() =>
+    return pool.turns.run(() =>
       this.#withHost(pool, work, (host) => this.#doOn(host, pool, request, work, signal)),
     );
   }

@@ -2,10 +2,12 @@ import { registerHooks } from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { getHeapStatistics } from 'node:v8';
-import { parentPort, workerData } from 'node:worker_threads';
+import { workerData } from 'node:worker_threads';
 import { failureText } from './failure-text.ts';
-import type { AskAnswer, RunFacts, WorkEnd, WorkerReply, WorkRequest } from './host-protocol.ts';
+import type { AskAnswer, LineAddress, RunFacts, WorkEnd, WorkerReply, WorkRequest } from './host-protocol.ts';
 import { type StripperClient, strippingLoad } from './type-stripper.ts';
+import { type LedgerBuffers, WorkLedger } from './work-ledger.ts';
+import { type Incoming, WorkerChannel } from './worker-channel.ts';
 import { WorkerOutput } from './worker-output.ts';
 
 const EXTENSION = path.extname(import.meta.url);
@@ -16,9 +18,12 @@ const SDK: Readonly<Record<string, string>> = {
 
 /** What the thread that starts a worker gives it. */
 export interface WorkerData {
+  readonly number: number;
   readonly path: string;
   readonly inFlight: SharedArrayBuffer;
   readonly stripper: StripperClient;
+  readonly ledger: LedgerBuffers;
+  readonly line?: LineAddress;
 }
 
 /** What a worker does with the file it has loaded. */
@@ -41,15 +46,19 @@ export interface WorkTools {
   readonly signal: AbortSignal;
 }
 
-/** What comes from the daemon, passed on by the main thread. */
-type Incoming = WorkRequest | AskAnswer | { readonly type: 'abort' };
-
 /** The thread of one file: loads it, then does one piece of work after the other. */
 export function runProgram<D>(program: Program<D>): void {
-  const { path: file, inFlight, stripper } = workerData as WorkerData;
-  const output = new WorkerOutput(inFlight, (stream, text) => reply({ type: 'output', stream, text }));
-  catchOutput(process.stdout, (bytes) => output.write('stdout', bytes));
-  catchOutput(process.stderr, (bytes) => output.write('stderr', bytes));
+  const { number, path: file, inFlight, stripper, ledger, line } = workerData as WorkerData;
+  let onMessage = (_message: Incoming): void => undefined;
+  const thread: Thread = {
+    channel: new WorkerChannel(number, line, (message) => onMessage(message)),
+    output: new WorkerOutput(inFlight, (stream, text) =>
+      thread.channel.reply({ type: 'output', stream, text }),
+    ),
+    ledger: new WorkLedger(ledger),
+  };
+  catchOutput(process.stdout, (bytes) => thread.output.write('stdout', bytes));
+  catchOutput(process.stderr, (bytes) => thread.output.write('stderr', bytes));
   // Such files lie anywhere, and none of their directories has our package.
   registerHooks({
     resolve: (specifier, context, next) => {
@@ -58,13 +67,25 @@ export function runProgram<D>(program: Program<D>): void {
     },
     load: strippingLoad(stripper),
   });
-  const load = async (): Promise<void> => {
+  const load = async (): Promise<WorkerReply> => {
     const definition = program.definitionOf(await defaultExportOf(file));
     const description = program.describe(definition);
-    serve(program, definition, output);
-    reply({ type: 'ready', description });
+    onMessage = server(program, definition, thread);
+    thread.channel.ref();
+    return { type: 'ready', description };
   };
-  load().catch((error: unknown) => reply({ type: 'load-failed', reason: failureText(error) }));
+  void load()
+    .catch((error: unknown): WorkerReply => ({ type: 'load-failed', reason: failureText(error) }))
+    .then((reply) => {
+      thread.ledger.end(0);
+      thread.channel.reply(reply);
+    });
+}
+
+interface Thread {
+  readonly channel: WorkerChannel;
+  readonly output: WorkerOutput;
+  readonly ledger: WorkLedger;
 }
 
 async function defaultExportOf(file: string): Promise<unknown> {
@@ -72,41 +93,48 @@ async function defaultExportOf(file: string): Promise<unknown> {
   return typeof module === 'object' && module !== null && 'default' in module ? module.default : undefined;
 }
 
-function serve<D>(program: Program<D>, definition: D, output: WorkerOutput): void {
+/** What is to be done with each message. */
+function server<D>(
+  program: Program<D>,
+  definition: D,
+  { channel, output, ledger }: Thread,
+): (message: Incoming) => void {
   const timersAtStart = setTimers();
   const print = (line: string): void => output.write('stdout', Buffer.from(`${line}\n`));
+  const reply = (message: WorkerReply): void => channel.reply(message);
   let abort = new AbortController();
-  parentPort?.on('message', (request: Incoming) => {
+  const factsSince = (cpu: NodeJS.CpuUsage): RunFacts => {
+    const used = process.threadCpuUsage(cpu);
+    const { total_heap_size: heapBytes, external_memory: externalBytes } = getHeapStatistics();
+    return {
+      droppedBytes: output.droppedBytes,
+      leakedTimers: Math.max(0, setTimers() - timersAtStart),
+      userCpuMs: used.user / 1_000,
+      systemCpuMs: used.system / 1_000,
+      memoryBytes: heapBytes + externalBytes,
+    };
+  };
+  return (request) => {
     if (request.type === 'abort') return abort.abort(new Error('the run is to end'));
     if (request.type === 'answer') return program.onAnswer?.(request);
+    if (ledger.begin()) channel.toMain({ type: 'watch' });
+    channel.begin();
     abort = new AbortController();
     output.begin(request.maxOutputBytes);
     const cpu = process.threadCpuUsage();
-    const facts = (): RunFacts => {
-      const used = process.threadCpuUsage(cpu);
-      const { total_heap_size: heapBytes, external_memory: externalBytes } = getHeapStatistics();
-      return {
-        droppedBytes: output.droppedBytes,
-        leakedTimers: Math.max(0, setTimers() - timersAtStart),
-        userCpuMs: used.user / 1_000,
-        systemCpuMs: used.system / 1_000,
-        memoryBytes: heapBytes + externalBytes,
-      };
-    };
-    program.work(definition, request, { print, reply, signal: abort.signal }).then(
-      (end) => reply({ ...end, ...facts() }),
-      (error: unknown) => reply({ type: 'failed', reason: failureText(error), ...facts() }),
-    );
-  });
+    void program
+      .work(definition, request, { print, reply, signal: abort.signal })
+      .catch((error: unknown): WorkEnd => ({ type: 'failed', reason: failureText(error) }))
+      .then((end) => {
+        const facts = factsSince(cpu);
+        ledger.end(facts.memoryBytes);
+        reply({ ...end, ...facts });
+      });
+  };
 }
 
 function setTimers(): number {
   return process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
-}
-
-function reply(message: WorkerReply): void {
-  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
-  parentPort?.postMessage(message);
 }
 
 /** Output goes the same way as the replies, so that none of it comes after the end of its run. */

@@ -1,0 +1,84 @@
+import { randomUUID } from 'node:crypto';
+import { createServer, type Server, type Socket } from 'node:net';
+import type { HostRequest, LineAddress, WorkerReply } from './host-protocol.ts';
+import { MessageReader, messageLine } from './message-reader.ts';
+
+/** What a worker says first is shorter than this. */
+const MAX_HELLO_CHARACTERS = 1_000;
+
+export interface WorkerLinesOptions {
+  readonly onReply: (worker: number, reply: WorkerReply) => void;
+  /** The line of a worker is closed; what came over it has been told of. */
+  readonly onClosed: (worker: number) => void;
+}
+
+/**
+ * Lines that lead from the daemon straight to the threads of workers. A message through the main thread of their process
+ * takes more than twice the time, which is most of what a short run takes.
+ */
+export class WorkerLines {
+  /** Undefined where there are no sockets without a file. */
+  readonly address: LineAddress | undefined;
+  readonly #options: WorkerLinesOptions;
+  readonly #server: Server;
+  readonly #sockets = new Map<number, Socket>();
+  readonly #unknown = new Set<Socket>();
+
+  constructor(options: WorkerLinesOptions) {
+    this.#options = options;
+    this.#server = createServer((socket) => this.#greet(socket));
+    // Without a server there are no lines, and messages take the longer way.
+    this.#server.on('error', () => undefined);
+    if (process.platform !== 'linux') return;
+    this.address = { path: `\0addon-operator-${randomUUID()}`, token: randomUUID() };
+    this.#server.listen(this.address.path);
+  }
+
+  has(worker: number): boolean {
+    return this.#sockets.has(worker);
+  }
+
+  send(worker: number, request: HostRequest): void {
+    this.#sockets.get(worker)?.write(messageLine(request));
+  }
+
+  close(): void {
+    this.#server.close();
+    for (const socket of [...this.#sockets.values(), ...this.#unknown]) socket.destroy();
+  }
+
+  /** Anybody on the machine can connect: only who knows the token is listened to. */
+  #greet(socket: Socket): void {
+    this.#unknown.add(socket);
+    let worker: number | undefined;
+    const reader = new MessageReader((message) => {
+      if (worker !== undefined) return this.#options.onReply(worker, message as WorkerReply);
+      worker = workerOf(message, this.address?.token);
+      this.#unknown.delete(socket);
+      if (worker === undefined) socket.destroy();
+      else this.#sockets.set(worker, socket);
+    });
+    socket.setEncoding('utf8');
+    socket.on('error', () => undefined);
+    socket.on('data', (text: string) => {
+      try {
+        reader.push(text);
+      } catch {
+        socket.destroy();
+      }
+      if (worker === undefined && reader.restLength > MAX_HELLO_CHARACTERS) socket.destroy();
+    });
+    socket.on('close', () => {
+      this.#unknown.delete(socket);
+      if (worker === undefined) return;
+      this.#sockets.delete(worker);
+      this.#options.onClosed(worker);
+    });
+  }
+}
+
+function workerOf(hello: unknown, token: string | undefined): number | undefined {
+  if (typeof hello !== 'object' || hello === null || !('token' in hello) || !('worker' in hello))
+    return undefined;
+  return hello.token === token && typeof hello.worker === 'number' ? hello.worker : undefined;
+}
