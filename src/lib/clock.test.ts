@@ -1,5 +1,33 @@
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { systemClock } from './clock.ts';
+import { steadyClock, systemClock } from './clock.ts';
+
+/** A process for which the machine was suspended for 1000 s since its boot. */
+const SUSPENDED = [
+  '-T',
+  '--boottime',
+  '1000',
+  process.execPath,
+  '--no-warnings',
+  '--input-type=module',
+  '-e',
+];
+const canSuspend = spawnSync('unshare', ['-T', '--boottime', '1000', 'true']).status === 0;
+
+test('the steady clock never goes back', () => {
+  const times = Array.from({ length: 1_000 }, () => steadyClock.now());
+  expect(times).toEqual(times.toSorted((a, b) => a - b));
+});
+
+test.skipIf(!canSuspend)('the steady clock counts the time for which the machine was suspended', () => {
+  const file = join(import.meta.dirname, 'clock.ts');
+  const script = `import { steadyClock } from ${JSON.stringify(file)}; console.log(steadyClock.now());`;
+  const before = steadyClock.now();
+  const seen = Number(spawnSync('unshare', [...SUSPENDED, script]).stdout.toString());
+  expect(seen - before).toBeGreaterThan(999_000);
+  expect(seen - steadyClock.now()).toBeLessThan(1_000_100);
+});
 
 test('a sleep of less than nothing ends at once and without a warning of Node', async () => {
   const warnings: Error[] = [];

@@ -1,3 +1,4 @@
+import { uptime } from 'node:os';
 import { setTimeout as sleepFor } from 'node:timers/promises';
 
 /** Time as a parameter: everything that reads the time or waits takes a Clock, so tests need no real time. */
@@ -14,12 +15,20 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 export const systemClock: Clock = { now: () => Date.now(), sleep };
 
 const NS_PER_MS = 1_000_000;
+const MS_PER_SECOND = 1_000;
 
 /**
  * Never set and never turned back: `now()` counts milliseconds from a moment that is the same for all processes of a
- * machine. For deadlines that must hold although somebody sets the wall clock.
+ * machine. For deadlines that must hold although somebody sets the wall clock. On Linux it goes on while the machine is
+ * suspended, and is exact to 10 ms after that; a sleep is as much longer then.
  */
-export const steadyClock: Clock = { now: () => Number(process.hrtime.bigint()) / NS_PER_MS, sleep };
+export const steadyClock: Clock = { now: steadyMs, sleep };
+
+function steadyMs(): number {
+  const awakeMs = Number(process.hrtime.bigint()) / NS_PER_MS;
+  // Elsewhere the time since the boot follows the wall clock. Both count from the boot, so the later one is right.
+  return process.platform === 'linux' ? Math.max(awakeMs, uptime() * MS_PER_SECOND) : awakeMs;
+}
 
 async function sleep(ms: number, signal: AbortSignal): Promise<void> {
   // Node prints a warning for a delay below zero.

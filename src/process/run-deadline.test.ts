@@ -57,3 +57,21 @@ test('hasPassed() acts although the timer has not come to it yet', async () => {
   nowMs = 30;
   expect([watch.hasPassed(), done]).toEqual([true, ['term', 'kill']]);
 });
+
+test('a deadline that passes while the machine is suspended is noticed a second after it wakes', async () => {
+  const { clock, done, watch } = lab();
+  let suspendedMs = 0;
+  const steadyClock = {
+    now: () => clock.now() + suspendedMs,
+    sleep: (ms: number, signal: AbortSignal) => clock.sleep(ms, signal),
+  };
+  const suspended = new DeadlineWatch({
+    steadyClock,
+    onTerm: () => done.push('term'),
+    onKill: () => done.push('kill'),
+  });
+  suspended.set({ termAtMs: clock.now() + 10_000, killAtMs: clock.now() + 14_000 });
+  suspendedMs = 3_600_000;
+  await clock.advance(1_000);
+  expect([done, suspended.hasPassed(), watch.hasPassed()]).toEqual([['term', 'kill'], true, false]);
+});

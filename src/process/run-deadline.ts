@@ -6,6 +6,8 @@ export interface RunDeadline {
   readonly killAtMs: number;
 }
 
+const LOOK_MS = 1_000;
+
 export interface DeadlineWatchOptions {
   readonly steadyClock: Clock;
   /** Called once, when the first moment has come. */
@@ -55,7 +57,9 @@ export class DeadlineWatch {
     const { steadyClock } = this.#options;
     const { termAtMs, killAtMs } = this.#deadline;
     const dueMs = this.#state === 'open' ? termAtMs : killAtMs;
-    steadyClock.sleep(Math.max(0, dueMs - steadyClock.now()), this.#timer.signal).then(
+    // Sleeping takes no notice of a machine that is suspended, the clock does.
+    const leftMs = Math.min(LOOK_MS, Math.max(0, dueMs - steadyClock.now()));
+    steadyClock.sleep(leftMs, this.#timer.signal).then(
       () => {
         this.hasPassed();
         this.#arm();
