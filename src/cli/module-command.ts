@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { CliHost } from './cli-host.ts';
 import { addDebugCommand, type CommandRunner, formatOf, outputOption } from './debug-command.ts';
 import { addSignCommands } from './module-sign-commands.ts';
+import { addOperationCommands } from './operation-commands.ts';
 import { addPauseCommands } from './pause-commands.ts';
 
 const VALUES_COMMANDS = [
@@ -9,7 +10,10 @@ const VALUES_COMMANDS = [
   { name: 'config', description: 'Show the values of a module in the ConfigMap' },
 ];
 
-/** Adds `module list`, `sign`, `verify`, `digest`, `pause`, `resume`, `values`, `config`, `patches`, `render`, `resource-monitor` and `snapshots`. */
+/**
+ * Adds `module list`, `sign`, `verify`, `digest`, `pause`, `resume`, `reconcile`, `abort`, `values`, `config`, `patches`, `render`,
+ * `resource-monitor`, `snapshots` and `release-finalizer`.
+ */
 export function addModuleCommand(program: Command, host: CliHost, runner: CommandRunner): void {
   const module = program.command('module').description('Show modules');
   const common = { host, runner };
@@ -25,6 +29,7 @@ export function addModuleCommand(program: Command, host: CliHost, runner: Comman
     .addOption(outputOption('yaml'));
   addSignCommands(module, common);
   addPauseCommands(module, common, (name) => `/module/${encodeURIComponent(name)}`);
+  addOperationCommands(module, common, pathOf);
   for (const spec of VALUES_COMMANDS) {
     addDebugCommand(
       module,
@@ -71,6 +76,15 @@ export function addModuleCommand(program: Command, host: CliHost, runner: Comman
   )
     .argument('<name>', 'name of the module')
     .addOption(outputOption('yaml'));
+  addDebugCommand(
+    module,
+    {
+      name: 'release-finalizer',
+      description: 'Let a module be deleted whose HTTP hook is gone for good',
+    },
+    ([name = '']) => ({ path: `${pathOf(name)}/release-finalizer`, form: {} }),
+    common,
+  ).argument('<name>', 'name of the module; its directory may be gone');
 }
 
 /** Adds `explain module`. */

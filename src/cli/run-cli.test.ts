@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { daemonView, moduleView, NO_PAUSES } from '../../test/support/daemon-view-stub.ts';
+import { daemonView, moduleView, NO_COMMANDS } from '../../test/support/daemon-view-stub.ts';
 import { FakeClock } from '../../test/support/fake-clock.ts';
 import { silentLogger } from '../lib/log.ts';
 import type { DebugEndpoint } from '../server/debug-routes.ts';
@@ -53,7 +53,7 @@ async function startDaemon(endpoint?: Partial<DebugEndpoint>): Promise<void> {
   servers.push(
     await startDebugServer(
       socketPath,
-      { view: daemonView(), parameters, pauses: NO_PAUSES, ...endpoint },
+      { view: daemonView(), parameters, ...NO_COMMANDS, ...endpoint },
       silentLogger,
     ),
   );
@@ -249,6 +249,22 @@ test('pause and resume send their options, for a module and for all', async () =
     ['resume', undefined],
   ]);
   expect(await run('module pause web')).toMatchObject({ exitCode: 1 });
+});
+
+test('module release-finalizer says what became of the module', async () => {
+  const outcomes = { on: 'enabled', going: 'deleting', left: 'released' } as const;
+  const releaseFinalizer: DebugEndpoint['releaseFinalizer'] = async (module) =>
+    Object.entries(outcomes).find(([name]) => name === module)?.[1] ?? 'not-held';
+  await startDaemon({ releaseFinalizer });
+  const released = await Promise.all(
+    ['on', 'going', 'left', 'other'].map((name) => run(`module release-finalizer ${name}`)),
+  );
+  expect(released).toEqual([
+    { exitCode: 1, stdout: '', stderr: 'module on is enabled: disable it first\n' },
+    { exitCode: 0, stdout: 'module going is deleted without its HTTP hook\n', stderr: '' },
+    { exitCode: 0, stdout: 'the Module object of left is released\n', stderr: '' },
+    { exitCode: 1, stdout: '', stderr: 'nothing of other waits for an HTTP hook\n' },
+  ]);
 });
 
 test('explain module and module list --all ask for what they show', async () => {

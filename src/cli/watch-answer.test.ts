@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { daemonView, NO_PAUSES } from '../../test/support/daemon-view-stub.ts';
+import { daemonView, NO_COMMANDS } from '../../test/support/daemon-view-stub.ts';
 import { FakeClock } from '../../test/support/fake-clock.ts';
 import { silentLogger } from '../lib/log.ts';
 import { startDebugServer } from '../server/debug-server.ts';
@@ -23,7 +23,7 @@ test('the answer is shown at each interval until the stop, also when the daemon 
   const parameters = { list: () => [], set: () => undefined };
   const server = await startDebugServer(
     socketPath,
-    { view: daemonView(), parameters, pauses: NO_PAUSES },
+    { view: daemonView(), parameters, ...NO_COMMANDS },
     silentLogger,
   );
   const clock = new FakeClock();

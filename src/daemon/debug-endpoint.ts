@@ -2,17 +2,20 @@ import type { Redactor } from '../lib/redactor.ts';
 import { ALL_MODULES, type Pauses } from '../operator/pauses.ts';
 import type { DaemonView } from '../server/daemon-view.ts';
 import { startDebugServer, startDebugTcpServer } from '../server/debug-server.ts';
-import type { PauseCommands } from '../server/module-answers.ts';
+import type { PauseCommands, ReleaseFinalizer } from '../server/module-answers.ts';
+import type { AskOperation } from '../server/operation-answer.ts';
 import type { ConfigMapEventLog } from '../settings/config-map-events-parameter.ts';
 import { logLevelParameter } from '../settings/log-level-parameter.ts';
 import { RuntimeParameters } from '../settings/runtime-parameters.ts';
 import type { Settings } from '../settings.ts';
 import type { DaemonHost } from './host.ts';
 
-interface DebugParts {
+export interface DebugParts {
   readonly view: DaemonView;
   readonly redactor: Redactor;
   readonly pauses: Pauses;
+  readonly releaseFinalizer: ReleaseFinalizer;
+  readonly askOperation: AskOperation;
   readonly configMapEvents: ConfigMapEventLog;
 }
 
@@ -20,7 +23,7 @@ interface DebugParts {
 export async function startDebug(
   settings: Settings,
   { clock, log }: DaemonHost,
-  { view, redactor, pauses, configMapEvents }: DebugParts,
+  { view, redactor, pauses, releaseFinalizer, askOperation, configMapEvents }: DebugParts,
   running: AsyncDisposableStack,
 ): Promise<void> {
   const parameters = new RuntimeParameters([logLevelParameter(log), configMapEvents.parameter], clock);
@@ -35,7 +38,7 @@ export async function startDebug(
     resume: (module = ALL_MODULES, signal) => pauses.resume(module, signal),
     nowMs: () => clock.now(),
   };
-  const endpoint = { view, parameters, pauses: commands, redactor };
+  const endpoint = { view, parameters, pauses: commands, releaseFinalizer, askOperation, redactor };
   const socket = await startDebugServer(settings.debugUnixSocket, endpoint, log);
   running.defer(() => socket.stop());
   if (settings.debugHttpAddress === '') return;

@@ -2,6 +2,7 @@ import { bindingCount } from '../hooks/hook.ts';
 import type { OperatorError } from '../lib/errors.ts';
 import type { HookMetrics } from '../metrics/hook-metrics.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
+import { askOperation } from '../operator/ask-operation.ts';
 import { warnAboutUnknownModules } from '../operator/handlers/apply-config.ts';
 import { shutDown, startUp } from '../operator/lifecycle.ts';
 import type { Operator } from '../operator/operator.ts';
@@ -166,6 +167,7 @@ async function start(settings: Settings, given: DaemonHost, signals: StartSignal
     redactor,
     pauses: parts.pauses,
     releaseFinalizer: (module, signal) => releaseFinalizer(operator, module, signal),
+    askOperation: (module, operation) => askOperation(operator, module, operation),
     configMapEvents,
   };
   await startDebug(settings, host, debug, running);

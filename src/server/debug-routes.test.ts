@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { daemonView, moduleView, NO_PAUSES } from '../../test/support/daemon-view-stub.ts';
+import { daemonView, moduleView, NO_COMMANDS } from '../../test/support/daemon-view-stub.ts';
 import type { Answer } from './answer.ts';
 import type { DaemonView } from './daemon-view.ts';
 import { type DebugEndpoint, debugHandler } from './debug-routes.ts';
@@ -13,7 +13,7 @@ async function ask(
   post?: { readonly body: string; readonly isReadOnly?: boolean },
 ): Promise<Answer> {
   const handler = debugHandler(
-    { view: daemonView(view), parameters, pauses: NO_PAUSES },
+    { view: daemonView(view), parameters, ...NO_COMMANDS },
     post?.isReadOnly ?? false,
   );
   const [pathname = '', query = ''] = path.split('?');

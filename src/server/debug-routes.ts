@@ -10,9 +10,12 @@ import {
   listAnswer,
   type PauseCommands,
   pauseAnswer,
+  type ReleaseFinalizer,
+  releaseFinalizerAnswer,
   resumeAnswer,
 } from './module-answers.ts';
 import { moduleGraph } from './module-graph.ts';
+import { type AskOperation, operationAnswer } from './operation-answer.ts';
 import { queueData, queueListData, queueListText, queueText } from './queue-dump.ts';
 import { redactedAnswer } from './redacted-answer.ts';
 import type { RequestHandler, ServerRequest } from './serve.ts';
@@ -26,6 +29,8 @@ export interface DebugEndpoint {
     set(name: string, value: string, duration: string): void;
   };
   readonly pauses: PauseCommands;
+  readonly releaseFinalizer: ReleaseFinalizer;
+  readonly askOperation: AskOperation;
   /** Knows what must not be in an answer. */
   readonly redactor?: Pick<Redactor, 'data' | 'text'>;
 }
@@ -61,6 +66,8 @@ export function debugHandler(endpoint: DebugEndpoint, isReadOnly: boolean): Requ
     ...globalRoutes(endpoint),
     ...moduleRoutes(endpoint),
     ...pauseRoutes(endpoint),
+    releaseFinalizerRoute(endpoint),
+    operationRoute(endpoint),
   ];
   routes.push(discoveryRoute(routes));
   const { redactor } = endpoint;
@@ -204,6 +211,23 @@ function pauseRoutes({ view, pauses }: DebugEndpoint): Route[] {
     ),
   ];
   return routes.map((route) => ({ ...route, method: 'POST' }));
+}
+
+function operationRoute({ view, askOperation }: DebugEndpoint): Route {
+  const route = get('/module/{module}/operation', ({ body }, { module }) =>
+    view.module(module) === undefined
+      ? textAnswer(`there is no module ${module}\n`, 404)
+      : operationAnswer(askOperation, module, new URLSearchParams(body)),
+  );
+  return { ...route, method: 'POST' };
+}
+
+/** Also for a module that has no directory any more. */
+function releaseFinalizerRoute({ releaseFinalizer }: DebugEndpoint): Route {
+  const route = get('/module/{module}/release-finalizer', (_request, { module }, signal) =>
+    releaseFinalizerAnswer(releaseFinalizer, module, signal),
+  );
+  return { ...route, method: 'POST' };
 }
 
 /** The routes that `global` and every module have. */

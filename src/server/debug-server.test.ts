@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { daemonView, NO_PAUSES } from '../../test/support/daemon-view-stub.ts';
+import { daemonView, NO_COMMANDS } from '../../test/support/daemon-view-stub.ts';
 import { systemClock } from '../lib/clock.ts';
 import { silentLogger } from '../lib/log.ts';
 import { requestDebug } from './debug-client.ts';
@@ -14,7 +14,7 @@ import type { RunningServer } from './serve.ts';
 const ENDPOINT: DebugEndpoint = {
   view: daemonView(),
   parameters: { list: () => [], set: () => undefined },
-  pauses: NO_PAUSES,
+  ...NO_COMMANDS,
 };
 
 let directory = '';

@@ -13,6 +13,15 @@ export interface PauseCommands {
   nowMs(): number;
 }
 
+/**
+ * What became of the wish to delete a module without its HTTP hook: nothing since it is enabled, its deletion goes on, its
+ * object may go, or there is nothing that a hook keeps.
+ */
+export type ReleaseOutcome = 'enabled' | 'deleting' | 'released' | 'not-held';
+
+/** Lets a module go whose HTTP hook cannot finalize it. @throws whatever the API client throws */
+export type ReleaseFinalizer = (module: string, signal: AbortSignal) => Promise<ReleaseOutcome>;
+
 export interface PauseRequest {
   readonly reason: string;
   /** Milliseconds since the epoch; undefined: until it is resumed. */
@@ -71,6 +80,25 @@ export async function resumeAnswer(
   if (wasPaused) return textAnswer(`${titleOf(module)} resumed\n`);
   const hint = module === undefined ? '' : '; a pause of all modules ends with `addon-operator resume`';
   return textAnswer(`${titleOf(module)} not paused${hint}\n`, 404);
+}
+
+/** Lets a module go whose HTTP hook cannot finalize it. */
+export async function releaseFinalizerAnswer(
+  release: ReleaseFinalizer,
+  module: string,
+  signal: AbortSignal,
+): Promise<Answer> {
+  const outcome = await release(module, signal);
+  switch (outcome) {
+    case 'enabled':
+      return textAnswer(`module ${module} is enabled: disable it first\n`, 409);
+    case 'deleting':
+      return textAnswer(`module ${module} is deleted without its HTTP hook\n`);
+    case 'released':
+      return textAnswer(`the Module object of ${module} is released\n`);
+    case 'not-held':
+      return textAnswer(`nothing of ${module} waits for an HTTP hook\n`, 404);
+  }
 }
 
 function titleOf(module: string | undefined): string {

@@ -9,6 +9,7 @@ import {
 } from '../support/module-hook-server.ts';
 import { type Backend, World } from '../support/world.ts';
 import { configMapChart, type FileTree, shHook, under } from '../support/world-files.ts';
+import { moduleHookAddressTests } from './module-http-hook-addresses.ts';
 import { moduleHookObjectTests } from './module-http-hook-objects.ts';
 
 const PRE_RECONCILE = ['pre-reconcile'];
@@ -361,6 +362,7 @@ export function moduleHttpHookTests(backend: () => Backend): void {
       );
     });
 
+    moduleHookAddressTests(backend);
     moduleHookObjectTests(backend);
   });
 }

@@ -1,4 +1,5 @@
 import type { DaemonView, ModuleView } from '../../src/server/daemon-view.ts';
+import type { DebugEndpoint } from '../../src/server/debug-routes.ts';
 import type { PauseCommands } from '../../src/server/module-answers.ts';
 
 /** Pauses nothing. */
@@ -6,6 +7,12 @@ export const NO_PAUSES: PauseCommands = {
   pause: async () => undefined,
   resume: async () => false,
   nowMs: () => 0,
+};
+
+/** What the debug endpoint can be asked to do. */
+export const NO_COMMANDS: Pick<DebugEndpoint, 'pauses' | 'releaseFinalizer'> = {
+  pauses: NO_PAUSES,
+  releaseFinalizer: async () => 'not-held',
 };
 
 /** A daemon view with one module, `web`, and nothing else; tests replace what they look at. */
