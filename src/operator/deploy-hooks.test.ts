@@ -67,6 +67,21 @@ test('a removal is told when the release is gone, before afterDeleteHelm hooks',
   ]);
 });
 
+test('a removal that failed after the release was gone is told when it is repeated', async () => {
+  await using lab = await operatorLab(['web'], { 'global/a.sh': ALL, 'web/m.sh': { afterDeleteHelm: 1 } });
+  await lab.converge();
+  lab.takeCalls();
+  lab.obstacles.set('uninstall web', () => {
+    lab.releases.delete('web');
+    throw new Error('no answer');
+  });
+  await disable(lab, 'web');
+  expect(deployCalls(lab)).toEqual([]);
+  await lab.clock.advance(5_000);
+  await lab.settle();
+  expect(lab.calls.slice(-2)).toEqual(['global/a.sh beforeUninstall', 'web/m.sh afterDeleteHelm']);
+});
+
 test('a release that stays is no removal', async () => {
   await using lab = await operatorLab(['web'], { 'global/a.sh': { beforeUninstall: 1 } });
   await lab.converge();

@@ -142,8 +142,8 @@ async function runDeployHooks(
     const log = taskLogger(operator, run, queue).child({ module: reason.facts.module.name });
     const { execution, metrics } = operator.deps;
     const labels = hookLabels(run, queue);
+    await run.hook.waitForTurn(signal);
     try {
-      await run.hook.waitForTurn(signal);
       await execution.run({ ...run, repeatedBy: task }, queue, log, signal);
       metrics.hookResult(labels, 'success');
     } catch (error) {

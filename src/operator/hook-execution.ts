@@ -187,10 +187,11 @@ export class HookExecution {
   }
 }
 
-/** The hook with the limit of this run where it has none of its own. */
+/** The hook with the limit of this run where it has none of its own, as HTTP hooks always have. */
 function hookWithLimit({ hook: { hook }, fallbackTimeoutMs }: HookRun): Hook {
-  const { config } = hook;
-  if (fallbackTimeoutMs === undefined || config.settings.timeoutMs !== undefined) return hook;
+  const { config, transport } = hook;
+  const hasLimit = config.settings.timeoutMs !== undefined || transport === 'http';
+  if (fallbackTimeoutMs === undefined || hasLimit) return hook;
   return { ...hook, config: { ...config, settings: { ...config.settings, timeoutMs: fallbackTimeoutMs } } };
 }
 

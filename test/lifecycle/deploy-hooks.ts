@@ -303,6 +303,21 @@ function failureTests(backend: () => Backend): void {
     expect(await world.get('configmaps', 'web')).toBeDefined();
   });
 
+  test('hold up no release whose manifests only helm can read', async () => {
+    const map = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\ndata:\n  a: first\n  a: second\n';
+    await using world = await World.create(backend(), {
+      globalHooks: { 'a.sh': watcher('a') },
+      modules: {
+        'values.yaml': 'webEnabled: true\n',
+        ...CHART,
+        '001-web/templates/config-map.yaml': map,
+      },
+    });
+    await world.converge();
+    expect(await world.get('configmaps', 'web')).toMatchObject({ data: { a: 'second' } });
+    expect(world.log.printed.at(-1)).toBe('a afterLaunch 1');
+  });
+
   test('may change objects and metrics, and no values', async () => {
     const operation = `{operation: CreateOrUpdate, object: {apiVersion: v1, kind: ConfigMap, metadata: {name: note, namespace: $NAMESPACE}}}`;
     const patch = '{"op": "add", "path": "/global/color", "value": "red"}';

@@ -28,7 +28,7 @@ async function deleteModule(
   run: LifecycleRun,
   signal: AbortSignal,
 ): Promise<void> {
-  const { releases, values, log, finalizers } = operator.deps;
+  const { releases, values, finalizers } = operator.deps;
   const { module } = state;
   await ensureHooks(operator, state, signal);
   // Should it be enabled again before all this is done, it starts from the beginning.
@@ -36,21 +36,33 @@ async function deleteModule(
   operator.dropTasksOf(state.hooks ?? []);
   await releases.stopMonitor(module.name);
   await finalizers?.finalize(module, signal);
-  if (module.chart !== 'none') {
-    if (await releases.exists(module.name, signal)) {
-      await runLifecycleHooks(operator, state, 'beforeDeleteHelm', run, signal);
-      const steps = await operator.deps.uninstallSteps(module, signal);
-      const tellRemoved = await beginRemoval(operator, deployedModule(module), run, signal);
-      const result = await releases.uninstall(module.name, { includeForeign: false, steps }, signal);
-      if (result !== 'spared') await tellRemoved();
-    } else {
-      log.warn({ module: module.name }, 'Cannot find helm release for module.');
-    }
-  }
+  if (module.chart !== 'none') await removeRelease(operator, state, run, signal);
   await runLifecycleHooks(operator, state, 'afterDeleteHelm', run, signal);
   await finalizers?.release(module, signal);
   await stopModule(operator, state, signal);
   values.forgetPatches(module.name);
+}
+
+async function removeRelease(
+  operator: Operator,
+  state: ModuleState,
+  run: LifecycleRun,
+  signal: AbortSignal,
+): Promise<void> {
+  const { releases, log, uninstallSteps } = operator.deps;
+  const { module } = state;
+  const tellRemoved = await beginRemoval(operator, deployedModule(module), run, signal);
+  if (await releases.exists(module.name, signal)) {
+    await runLifecycleHooks(operator, state, 'beforeDeleteHelm', run, signal);
+    const steps = await uninstallSteps(module, signal);
+    const result = await releases.uninstall(module.name, { includeForeign: false, steps }, signal);
+    if (result === 'spared') return;
+  } else {
+    log.warn({ module: module.name }, 'Cannot find helm release for module.');
+    // An attempt that removed it may have failed before anybody was told.
+    if (run.attempt === 1) return;
+  }
+  await tellRemoved();
 }
 
 /** Ends a module whose release stays: nothing is deleted, so the hooks around a deletion do not run either. */
