@@ -14,6 +14,7 @@ import { enablementTests } from './enablement.ts';
 import { eventRuleTests } from './event-rules.ts';
 import { exactNumberTests } from './exact-numbers.ts';
 import { executionLimitTests } from './execution-limits.ts';
+import { extensionPointTests } from './extension-points.ts';
 import { failingFilterTests } from './failing-filters.ts';
 import { helmTests } from './helm.ts';
 import { helmConflictTests } from './helm-conflicts.ts';
@@ -68,6 +69,7 @@ export function lifecycleTests(backend: () => Backend): void {
   oldHookTests(backend);
   inProcessHookTests(backend);
   httpHookTests(backend);
+  extensionPointTests(backend);
   moduleHttpHookTests(backend);
   valuesTests(backend);
   schemaTests(backend);
