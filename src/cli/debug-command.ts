@@ -2,13 +2,8 @@ import { type Command, Option } from 'commander';
 import { readSetting } from '../settings/read-settings.ts';
 import { SETTINGS } from '../settings.ts';
 import type { CliHost } from './cli-host.ts';
+import type { DebugCall } from './debug-call.ts';
 import { addSettingOption, givenFlags } from './setting-options.ts';
-
-/** What a debug command asks the daemon; `path` with its query. */
-export interface DebugCall {
-  readonly path: string;
-  readonly form?: Readonly<Record<string, string>>;
-}
 
 /** Runs one command and returns the exit code. */
 export type CommandRunner = (run: () => Promise<number>) => Promise<void>;

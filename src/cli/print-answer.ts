@@ -1,6 +1,6 @@
 import { requestDebug } from '../server/debug-client.ts';
 import type { CliHost } from './cli-host.ts';
-import type { DebugCall } from './debug-command.ts';
+import type { DebugCall } from './debug-call.ts';
 
 const FIRST_ERROR_STATUS = 400;
 

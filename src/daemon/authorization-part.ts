@@ -8,7 +8,7 @@ import { SeenSerials } from '../extensions/authorization/seen-serials.ts';
 import { OperatorError } from '../lib/errors.ts';
 import type { Module } from '../modules/module.ts';
 import type { Settings } from '../settings.ts';
-import type { BuildOptions } from './build-operator.ts';
+import type { BuildOptions } from './build-options.ts';
 import { serialStore } from './serial-store.ts';
 import { makeStagingDirectory } from './staging-directory.ts';
 

@@ -1,13 +1,9 @@
 import { statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { ScheduleManager } from '../events/schedule/schedule-manager.ts';
-import type { HookLoader } from '../hooks/load-hooks.ts';
 import { HookRunner, hookRunsOf } from '../hooks/run-hook.ts';
 import { ObjectPatcher } from '../kube/object-patch/object-patcher.ts';
 import { OperatorError } from '../lib/errors.ts';
-import type { Redactor } from '../lib/redactor.ts';
-import type { HookMetrics } from '../metrics/hook-metrics.ts';
-import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import type { EnabledScriptOptions } from '../modules/enabled-script.ts';
 import type { ModuleFlags } from '../modules/enablement.ts';
 import { parseExtenders } from '../modules/enablement.ts';
@@ -28,13 +24,12 @@ import type { Task } from '../operator/tasks.ts';
 import { QueueSet } from '../queue/queue-set.ts';
 import type { TaskHandler } from '../queue/task-queue.ts';
 import type { Settings } from '../settings.ts';
-import type { ModuleObjects } from '../status/module-objects.ts';
 import type { ConfigMapStore } from '../values/config-map-store.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import { ValuesStore } from '../values/values-store.ts';
 import { visibleToModule } from '../values/visible-values.ts';
 import { createAuthorization } from './authorization-part.ts';
-import type { BaseParts } from './base-parts.ts';
+import type { BuildOptions } from './build-options.ts';
 import { queueActionMeasure } from './daemon-metrics.ts';
 import { createExtensionParts } from './extension-parts.ts';
 import { type FailedTask, failedTask } from './failed-task.ts';
@@ -53,28 +48,6 @@ const HOOK_GRACE_MS = 10_000;
 
 /** Without any limit a hook of a deploy that hangs would hold up every deploy for ever. */
 const DEPLOY_HOOK_TIMEOUT_MS = 300_000;
-
-export interface BuildOptions {
-  readonly settings: Settings;
-  readonly host: DaemonHost;
-  readonly base: BaseParts;
-  readonly metrics: OperatorMetrics;
-  readonly hookMetrics: HookMetrics;
-  readonly configMap: ConfigMapStore;
-  readonly loader: HookLoader;
-  /** The mirror of modules in the cluster; undefined where there is none. */
-  readonly objects: ModuleObjects | undefined;
-  /** Keeps texts of Secrets out of what people get to read. */
-  readonly redactor: Redactor;
-  /** Aborts when the daemon stops. */
-  readonly stop: AbortSignal;
-  /** Called when an attempt of a task begins, and when it ends. */
-  readonly onTask: () => void;
-  /** What is started later is entered here. */
-  readonly running: AsyncDisposableStack;
-  /** Nothing is run, and nothing is written to the cluster. */
-  readonly isInspection?: true;
-}
 
 export interface BuiltOperator {
   readonly operator: Operator;

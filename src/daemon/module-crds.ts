@@ -3,7 +3,7 @@ import { CrdInstaller } from '../modules/crds/crd-installer.ts';
 import type { Module } from '../modules/module.ts';
 import type { ModuleCrds } from '../operator/module-crds.ts';
 import type { ModuleName } from '../values/module-key.ts';
-import type { BuildOptions } from './build-operator.ts';
+import type { BuildOptions } from './build-options.ts';
 
 export interface CrdsOfModules extends ModuleCrds {
   /** Looks for the files of all modules. @throws OperatorError MODULE_INVALID */

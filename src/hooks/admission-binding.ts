@@ -1,3 +1,4 @@
+import type { AdmissionRule } from './admission-rule.ts';
 import { admissionRuleProblems } from './admission-rule-problems.ts';
 import {
   choice,
@@ -19,15 +20,6 @@ import {
 
 /** The bindings of a hook that is asked about requests to the API server. */
 export type AdmissionType = 'kubernetesValidating' | 'kubernetesMutating';
-
-/** Which requests a webhook is asked about, as the API server takes it. */
-export interface AdmissionRule {
-  readonly apiVersions: readonly string[];
-  readonly apiGroups: readonly string[];
-  readonly resources: readonly string[];
-  readonly operations: readonly string[];
-  readonly scope?: string;
-}
 
 export interface MatchCondition {
   readonly name: string;

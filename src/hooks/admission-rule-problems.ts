@@ -1,4 +1,4 @@
-import type { AdmissionRule } from './admission-binding.ts';
+import type { AdmissionRule } from './admission-rule.ts';
 
 /** Why an API server would refuse a rule of a webhook; each problem begins with the path. */
 export function* admissionRuleProblems(rule: AdmissionRule, path: string): Iterable<string> {

@@ -1,19 +1,18 @@
 import type { ModuleName } from '../values/module-key.ts';
-import type { ModuleRun } from './tasks.ts';
 
 /** Queues in which modules run at the same time are named so, with a number. */
 export const PARALLEL_QUEUE_PREFIX = 'parallel_queue_';
 
 /** The runs of several modules at the same time: which of them are not over, and why the last attempts failed. */
-export class ParallelRuns {
-  readonly runs: readonly ModuleRun[];
+export class ParallelRuns<Run extends { readonly module: ModuleName }> {
+  readonly runs: readonly Run[];
   readonly #pending: Set<ModuleName>;
   readonly #errors = new Map<ModuleName, string>();
   readonly #done = Promise.withResolvers<void>();
   /** Whether the runs were put into their queues. */
   isSpread = false;
 
-  constructor(runs: readonly ModuleRun[]) {
+  constructor(runs: readonly Run[]) {
     this.runs = runs;
     this.#pending = new Set(runs.map(({ module }) => module));
   }

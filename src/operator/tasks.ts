@@ -50,7 +50,7 @@ export interface ModuleRun {
   /** Nothing has changed: the module is only looked at again. Default false. */
   readonly isRecheck?: boolean;
   /** The parallel run it is part of. */
-  readonly group?: ParallelRuns;
+  readonly group?: ParallelRuns<ModuleRun>;
   /** The task that this one goes on with in another queue. */
   readonly continues?: ModuleRun;
 }
@@ -86,7 +86,7 @@ export type Task =
       readonly trigger: string;
     }
   | { readonly type: 'ReloadFiles'; readonly trigger: string }
-  | { readonly type: 'ParallelModuleRun'; readonly runs: ParallelRuns; readonly trigger: string }
+  | { readonly type: 'ParallelModuleRun'; readonly runs: ParallelRuns<ModuleRun>; readonly trigger: string }
   | { readonly type: 'ModuleEnsureCRDs'; readonly module: ModuleName; readonly trigger: string }
   | { readonly type: 'DiscoverHelmReleases'; readonly trigger: string }
   | { readonly type: 'ModulePurge'; readonly release: string; readonly trigger: string };

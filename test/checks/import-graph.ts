@@ -39,3 +39,27 @@ export function loadedBy(file: string, imports: readonly Import[]): Set<string> 
   visit(file);
   return loaded;
 }
+
+/** Each file of ours that leads back to itself, type imports included, with the first way found. */
+export function circles(imports: readonly Import[]): readonly (readonly string[])[] {
+  const targets = Map.groupBy(
+    imports.filter(({ isOwn }) => isOwn),
+    ({ from }) => from,
+  );
+  const wayBack = (start: string): readonly string[] | undefined => {
+    const ways = [[start]];
+    const seen = new Set<string>();
+    for (let way = ways.shift(); way !== undefined; way = ways.shift()) {
+      for (const { to } of targets.get(way.at(-1) ?? '') ?? []) {
+        if (to === start) return [...way, to];
+        if (!seen.has(to)) ways.push([...way, to]);
+        seen.add(to);
+      }
+    }
+    return undefined;
+  };
+  return [...targets.keys()].flatMap((file) => {
+    const way = wayBack(file);
+    return way === undefined ? [] : [way];
+  });
+}

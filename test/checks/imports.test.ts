@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { projectRoot } from './checkout.ts';
-import { importsOf, loadedBy } from './import-graph.ts';
+import { circles, importsOf, loadedBy } from './import-graph.ts';
 import { purityViolations, ROOMS, roomOf, roomViolations } from './rooms.ts';
 
 /** Files that decide and do not act. */
@@ -38,6 +38,20 @@ const imports = importsOf(files);
 
 test('imports point down the map of rooms', () => {
   expect(roomViolations(imports)).toEqual([]);
+});
+
+test('no imports go round in a circle, those of types included', () => {
+  expect(circles(imports).map((way) => way.join(' > '))).toEqual([]);
+  const circle = importsOf(
+    new Map([
+      ['a.ts', "import type { B } from './b.ts';"],
+      ['b.ts', "import { A } from './a.ts';"],
+    ]),
+  );
+  expect(circles(circle)).toEqual([
+    ['a.ts', 'b.ts', 'a.ts'],
+    ['b.ts', 'a.ts', 'b.ts'],
+  ]);
 });
 
 test('every room of src/ stands in the map', () => {

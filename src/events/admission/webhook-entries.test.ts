@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import type { AdmissionBinding, AdmissionRule } from '../../hooks/admission-binding.ts';
+import type { AdmissionBinding } from '../../hooks/admission-binding.ts';
+import type { AdmissionRule } from '../../hooks/admission-rule.ts';
 import { stopsEverything, webhookEntry } from './webhook-entries.ts';
 
 const RULE: AdmissionRule = {

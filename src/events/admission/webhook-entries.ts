@@ -1,4 +1,5 @@
-import type { AdmissionBinding, AdmissionRule } from '../../hooks/admission-binding.ts';
+import type { AdmissionBinding } from '../../hooks/admission-binding.ts';
+import type { AdmissionRule } from '../../hooks/admission-rule.ts';
 import { clientConfigOf, type WebhookTarget } from '../webhooks/webhook-target.ts';
 import { webhookId } from './webhook-id.ts';
 

@@ -36,6 +36,6 @@ export function reportToGroup(operator: Operator, task: ModuleRun, error: string
   if (waiting !== undefined) main.noteFailure(waiting, group.errorText);
 }
 
-function isWaitingFor(task: Task, group: ParallelRuns): boolean {
+function isWaitingFor(task: Task, group: ParallelRuns<ModuleRun>): boolean {
   return task.type === 'ParallelModuleRun' && task.runs === group;
 }
