@@ -251,6 +251,31 @@ test('pause and resume send their options, for a module and for all', async () =
   expect(await run('module pause web')).toMatchObject({ exitCode: 1 });
 });
 
+test('module reconcile and abort say what becomes of the module', async () => {
+  const asked: string[] = [];
+  const askOperation: DebugEndpoint['askOperation'] = (module, operation) => {
+    asked.push(`${operation} ${module}`);
+    return module !== 'off';
+  };
+  const view = daemonView({
+    module: (name) => (name === 'nothing' ? undefined : daemonView().module('web')),
+  });
+  await startDaemon({ view, askOperation });
+  expect(await run('module reconcile web')).toEqual({
+    exitCode: 0,
+    stdout: 'module web is run\n',
+    stderr: '',
+  });
+  expect((await run('module reconcile web --force')).stdout).toMatch(/^module web is run, and helm applies/);
+  expect((await run('module abort web')).stdout).toMatch(/^module web is aborted/);
+  expect(await run('module abort off')).toMatchObject({ exitCode: 1, stderr: 'module off is disabled\n' });
+  expect(await run('module abort nothing')).toMatchObject({
+    exitCode: 1,
+    stderr: 'there is no module nothing\n',
+  });
+  expect(asked).toEqual(['reconcile web', 'force-reconcile web', 'abort web', 'abort off']);
+});
+
 test('module release-finalizer says what became of the module', async () => {
   const outcomes = { on: 'enabled', going: 'deleting', left: 'released' } as const;
   const releaseFinalizer: DebugEndpoint['releaseFinalizer'] = async (module) =>

@@ -28,6 +28,7 @@ import type { ConfigMapStore } from '../values/config-map-store.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import { ValuesStore } from '../values/values-store.ts';
 import { visibleToModule } from '../values/visible-values.ts';
+import { createAnnotatedOperations } from './annotated-operations.ts';
 import { createAuthorization } from './authorization-part.ts';
 import type { BuildOptions } from './build-options.ts';
 import { queueActionMeasure } from './daemon-metrics.ts';
@@ -129,7 +130,7 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
       followSecrets,
       ...operatorSettings(settings),
       ...extensions,
-      operationSource: undefined,
+      operationSource: createAnnotatedOperations(options, () => operator),
       flow: () => flow,
       pauses,
       authorization,

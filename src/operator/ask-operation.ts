@@ -4,13 +4,26 @@ import type { Operator } from './operator.ts';
 import { isSynchronization, type Task } from './tasks.ts';
 
 /**
- * Has an operation done with a module, by the task that is next to come up for it, or by one of its own. An abort ends
- * what runs at once.
+ * Has an operation done with a module.
+ *
+ * @returns false for a module that is neither enabled nor on its way out: nothing is done then
  */
-export function askOperation(operator: Operator, module: ModuleName, operation: ModuleOperation): void {
+export function askOperation(operator: Operator, name: string, operation: ModuleOperation): boolean {
+  const module = operator.modules.find((other) => other.name === name)?.name;
+  if (module === undefined) return false;
+  if (!operator.isWanted(module) && !operator.startedModules.has(module)) return false;
+  operator.operations.ask(module, operation);
+  runOperation(operator, module, operation);
+  return true;
+}
+
+/**
+ * Sees to it that what is asked for is done soon: by the task that is next to come up for the module, or by one of its
+ * own. An abort ends what runs at once.
+ */
+export function runOperation(operator: Operator, module: ModuleName, operation: ModuleOperation): void {
   const { queues, log } = operator.deps;
   log.info({ module, operation }, 'operation is asked for');
-  operator.operations.ask(module, operation);
   if (operation === 'abort') {
     operator.aborts.abort(module);
     // The next run makes those anew that are missing.
@@ -26,7 +39,7 @@ export function askOperation(operator: Operator, module: ModuleName, operation: 
     else queue.cutDelay();
     isNext ||= queue.status.type !== 'running' || operation === 'abort';
   }
-  if (!isNext && !operator.isRunPending(module)) operator.main.append(run);
+  if (!isNext && operator.isWanted(module) && !operator.isRunPending(module)) operator.main.append(run);
 }
 
 function isSynchronizationOf(task: Task, module: ModuleName): boolean {

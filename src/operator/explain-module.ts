@@ -87,8 +87,9 @@ function statusOf(operator: Operator, name: ModuleName): ModuleStatus {
     return places.some(({ entry }) => entry.task.type === 'ModuleDelete') ? 'deleting' : 'disabled';
   if (operator.deps.pauses.of(name) !== undefined) return 'paused';
   if (isolatedQueueOf(operator, name) !== undefined) return 'isolated';
-  if (places.some(({ entry }) => entry.failures > 0)) return 'failing';
-  return operator.moduleStates.get(name)?.phase === 'ready' ? 'ready' : 'starting';
+  const state = operator.moduleStates.get(name);
+  if (state?.givenUp !== undefined || places.some(({ entry }) => entry.failures > 0)) return 'failing';
+  return state?.phase === 'ready' ? 'ready' : 'starting';
 }
 
 function isKnown({ modules }: Operator, name: ModuleName): boolean {
@@ -129,6 +130,9 @@ function headText(queue: TaskQueue<Task>, head: QueueEntry<Task>, index: number)
 }
 
 function failureOf(operator: Operator, name: ModuleName): ModuleFailure | null {
+  const state = operator.moduleStates.get(name);
+  if (state?.givenUp !== undefined)
+    return { error: state.givenUp.error, attempts: 1, nextAttemptAt: null, isGivenUp: true };
   const failed = placesOf(operator, name).find(({ entry }) => entry.failures > 0);
   if (failed === undefined) return null;
   const { queue, entry, index } = failed;
@@ -138,6 +142,7 @@ function failureOf(operator: Operator, name: ModuleName): ModuleFailure | null {
     error: entry.lastError,
     attempts: entry.failures,
     nextAttemptAt: isNext ? timeOf(status.sinceMs + status.delayMs) : null,
+    isGivenUp: false,
   };
 }
 

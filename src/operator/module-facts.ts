@@ -1,8 +1,10 @@
+import type { QueueEntry } from '../queue/task-queue.ts';
 import type { HookRunFacts, ModuleFacts } from '../status/module-facts.ts';
+import type { ModuleName } from '../values/module-key.ts';
 import { explainModule } from './explain-module.ts';
 import type { HookRunEnd } from './hook-execution.ts';
 import type { Operator } from './operator.ts';
-import type { HookRun } from './tasks.ts';
+import type { HookRun, Task } from './tasks.ts';
 
 const MAX_HOOK_RUNS = 10;
 
@@ -14,10 +16,21 @@ export function moduleFacts(operator: Operator): readonly ModuleFacts[] {
     return {
       explanation,
       release: state?.release,
-      isDeployed: state?.hasSucceeded === true && state.lastRun?.result === 'success',
+      isDeployed:
+        state?.hasSucceeded === true && state.lastRun?.result === 'success' && state.givenUp === undefined,
+      progress: progressOf(operator, module.name),
+      reconciledAtMs: state?.reconcileStartedMs,
       hookRuns: state?.hookRuns ?? [],
     };
   });
+}
+
+/** A converge runs all modules, and does not make each of them pending for that. */
+function progressOf({ moduleStates, deps }: Operator, module: ModuleName): ModuleFacts['progress'] {
+  if (moduleStates.get(module)?.ongoing !== undefined) return 'running';
+  const isPending = ({ task }: QueueEntry<Task>): boolean =>
+    task.type === 'ModuleRun' && task.module === module && !task.isPartOfConverge && task.isRecheck !== true;
+  return deps.queues.all.some(({ entries }) => entries.some(isPending)) ? 'pending' : 'none';
 }
 
 /** Remembers how a run of a hook for a module ended, in place of the one before for the same binding. */

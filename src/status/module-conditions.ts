@@ -78,6 +78,8 @@ function progressing({ explanation: { status, failure } }: ModuleFacts): Conditi
   if (status === 'starting' || status === 'undecided')
     return says(true, 'Running', 'The module is being run or waits for its turn');
   if (status === 'deleting') return says(true, 'Deleting', 'The module is being deleted');
+  if (failure?.isGivenUp === true)
+    return says(false, 'GivenUp', 'There is no other attempt until something about the module changes');
   if (status === 'failing' && failure !== null)
     return says(true, 'Retrying', `Failed attempts: ${failure.attempts}, the next one follows`);
   return says(false, 'Idle', 'There is nothing to be done');

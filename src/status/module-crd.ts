@@ -21,7 +21,7 @@ export const MODULE_CRD_NAME = `${MODULES.plural}.${MODULE_GROUP}`;
 export const CRD_REVISION_ANNOTATION = `${MODULE_GROUP}/crd-revision`;
 
 /** To be raised with every change of {@link MODULE_CRD}. */
-export const CRD_REVISION = 1;
+export const CRD_REVISION = 2;
 
 const TEXT = { type: 'string' };
 const TIME = { type: 'string', format: 'date-time' };
@@ -57,7 +57,8 @@ const STATUS = {
     phase: {
       ...TEXT,
       enum: ['Init', 'Progressing', 'Succeeded', 'Failed', 'Deleting'],
-      description: 'Absent while the module is disabled.',
+      description:
+        'Init: it waits to be run; Progressing: it is run; Succeeded; Failed: the last run failed, or was aborted; Deleting. Absent while the module is disabled.',
     },
     enablement: {
       type: 'object',
@@ -73,7 +74,7 @@ const STATUS = {
     lastError: TEXT,
     failedAttempts: { ...COUNT, description: 'Attempts that failed in a row.' },
     nextRetry: TIME,
-    lastReconcileTime: { ...TIME, description: 'When the last run of the module began.' },
+    lastReconcileTime: { ...TIME, description: 'When the last reconcile began that had something to do.' },
     lastRun: {
       type: 'object',
       properties: { startedAt: TIME, durationMs: COUNT, result: { ...TEXT, enum: ['success', 'failure'] } },

@@ -9,6 +9,7 @@ export type EventReason =
   | 'Failed'
   | 'Unauthorized'
   | 'HookFailed'
+  | 'UnknownOperation'
   | 'Drifted'
   | 'DriftEnded'
   | 'DeletionHeld'

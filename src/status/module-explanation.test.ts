@@ -18,7 +18,7 @@ const WEB: ModuleExplanation = {
   ],
   phase: 'helm',
   waitsFor: ['the end of its pause'],
-  failure: { error: 'no\ndisk', attempts: 3, nextAttemptAt: '2026-05-31T18:00:00.000Z' },
+  failure: { error: 'no\ndisk', attempts: 3, nextAttemptAt: '2026-05-31T18:00:00.000Z', isGivenUp: false },
   lastRun: { startedAt: '2026-05-31T17:59:00.000Z', durationMs: 120, result: 'failure' },
   release: { revision: 4, isOwned: false },
   pause: { reason: 'disks', since: '2026-05-31T17:00:00.000Z', until: null, isOfAll: true },

@@ -79,6 +79,8 @@ export interface ModuleFailure {
   readonly attempts: number;
   /** When it is tried next; null while it is tried or waits for others. */
   readonly nextAttemptAt: string | null;
+  /** It is not tried again until something about the module changes, or somebody asks for it. */
+  readonly isGivenUp: boolean;
 }
 
 export interface ModulePause {
@@ -151,12 +153,15 @@ function requiredText({ name, range, isOptional, status }: RequiredModule): stri
   return `${name}${version}${isOptional ? ', optional' : ''}: ${status ?? 'does not exist'}`;
 }
 
+const GIVEN_UP =
+  'no other one until its values, its section of the ConfigMap or its files change, or somebody asks for it';
+
 function failureRows(failure: ModuleFailure | null): readonly (readonly [string, string])[] {
   if (failure === null) return [];
   const next = failure.nextAttemptAt === null ? '' : `, next at ${failure.nextAttemptAt}`;
   return [
     ['last error', failure.error],
-    ['attempts', `${failure.attempts} failed${next}`],
+    ['attempts', failure.isGivenUp ? GIVEN_UP : `${failure.attempts} failed${next}`],
   ];
 }
 

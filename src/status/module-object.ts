@@ -13,7 +13,7 @@ export const HOOK_FINALIZER = `${MODULE_GROUP}/finalize-hook`;
 /** What `module.yaml` said about the HTTP hook when the module was run last, for when the module's directory is gone. */
 export const HOOK_ANNOTATION = `${MODULE_GROUP}/hook`;
 
-const OPERATIONS = ['reconcile', 'force-reconcile', 'abort'] as const;
+export const OPERATIONS = ['reconcile', 'force-reconcile', 'abort'] as const;
 export type ModuleOperation = (typeof OPERATIONS)[number];
 
 /** A Module, as others may use it. */

@@ -33,6 +33,8 @@ function factsOf(module: string): ModuleFacts {
     },
     release: undefined,
     isDeployed: true,
+    progress: 'none',
+    reconciledAtMs: undefined,
     hookRuns: [],
   };
 }

@@ -24,7 +24,12 @@ const READY: Explanation = {
   pause: null,
   drift: null,
 };
-const FAILURE = { error: 'no disk', attempts: 2, nextAttemptAt: '2026-01-01T00:00:05.000Z' };
+const FAILURE = {
+  error: 'no disk',
+  attempts: 2,
+  nextAttemptAt: '2026-01-01T00:00:05.000Z',
+  isGivenUp: false,
+};
 const PAUSE = { reason: 'disks', since: '', until: null, isOfAll: false };
 const DRIFT = { resource: 'ns/Deployment/web', fields: ['/a'], changedBy: [], since: '', outlook: '' };
 
@@ -33,6 +38,8 @@ function facts(explanation: Partial<Explanation> = {}, other: Partial<ModuleFact
     explanation: { ...READY, ...explanation },
     release: { revision: 3, digest: 'abc' },
     isDeployed: true,
+    progress: 'none',
+    reconciledAtMs: Date.parse('2026-01-01T00:00:00Z'),
     hookRuns: [],
     ...other,
   };
@@ -57,6 +64,13 @@ test.each<[string, Partial<Explanation>, boolean, string | undefined, Record<str
     false,
     'Failed',
     { Ready: 'False RunFailed', Progressing: 'True Retrying', Stalled: 'True RunFailed' },
+  ],
+  [
+    'given up',
+    { status: 'failing', failure: { ...FAILURE, nextAttemptAt: null, isGivenUp: true } },
+    false,
+    'Failed',
+    { Ready: 'False RunFailed', Progressing: 'False GivenUp', Stalled: 'True RunFailed' },
   ],
   ['isolated', { status: 'isolated' }, false, 'Failed', { Ready: 'False RequirementFailed' }],
   [
@@ -90,6 +104,14 @@ test.each<[string, Partial<Explanation>, boolean, string | undefined, Record<str
   expect(moduleStatus(given, CONTEXT).phase).toBe(phase);
 });
 
+test.each([
+  ['none', 'Succeeded'],
+  ['pending', 'Init'],
+  ['running', 'Progressing'],
+] as const)('the phase of a module that was deployed before, with progress %s, is %s', (progress, phase) => {
+  expect(moduleStatus(facts({}, { progress }), CONTEXT).phase).toBe(phase);
+});
+
 test('moduleStatus() says everything there is, and leaves out the rest', () => {
   const hookRuns = [
     { hook: 'a', binding: 'beforeHelm', startedAtMs: 1_000, durationMs: 2, error: undefined },
@@ -120,7 +142,10 @@ test('moduleStatus() keeps the release it does not know yet, and the times of co
   const before = moduleStatus(facts(), CONTEXT);
   const later = { ...CONTEXT, nowMs: 60_000, before };
   const status = moduleStatus(
-    facts({ status: 'starting', phase: 'helm', lastRun: null }, { release: undefined }),
+    facts(
+      { status: 'starting', phase: 'helm', lastRun: null },
+      { release: undefined, reconciledAtMs: undefined },
+    ),
     later,
   );
   expect(status.release).toEqual(before.release);

@@ -53,12 +53,15 @@ const MAX_HOOK_RUNS = 10;
  * conditions that did not change, stay as they were.
  */
 export function moduleStatus(facts: ModuleFacts, context: StatusContext): ModuleStatusFields {
-  const { explanation, hookRuns } = facts;
+  const { explanation, hookRuns, reconciledAtMs } = facts;
   const { isEnabled, source, reason, version, failure, lastRun } = explanation;
   const before = isObject(context.before) ? context.before : {};
   const phase = phaseOf(facts);
   const release = releaseOf(facts, before['release']);
-  const lastReconcileTime = lastRun?.startedAt ?? textOf(before['lastReconcileTime']);
+  const lastReconcileTime =
+    reconciledAtMs === undefined
+      ? textOf(before['lastReconcileTime'])
+      : new Date(reconciledAtMs).toISOString();
   return {
     observedGeneration: context.generation,
     operator: context.operator,
@@ -75,7 +78,10 @@ export function moduleStatus(facts: ModuleFacts, context: StatusContext): Module
   };
 }
 
-function phaseOf({ explanation, isDeployed }: ModuleFacts): ModulePhase | undefined {
+/** Of a module that has been run to its end before. */
+const PHASES = { pending: 'Init', running: 'Progressing', none: 'Succeeded' } as const;
+
+function phaseOf({ explanation, isDeployed, progress }: ModuleFacts): ModulePhase | undefined {
   switch (explanation.status) {
     case 'disabled':
       return undefined;
@@ -92,7 +98,7 @@ function phaseOf({ explanation, isDeployed }: ModuleFacts): ModulePhase | undefi
     case 'starting':
       return explanation.phase === 'not started' ? 'Init' : 'Progressing';
     case 'ready':
-      return 'Succeeded';
+      return PHASES[progress];
   }
 }
 

@@ -10,9 +10,10 @@ export const NO_PAUSES: PauseCommands = {
 };
 
 /** What the debug endpoint can be asked to do. */
-export const NO_COMMANDS: Pick<DebugEndpoint, 'pauses' | 'releaseFinalizer'> = {
+export const NO_COMMANDS: Pick<DebugEndpoint, 'pauses' | 'releaseFinalizer' | 'askOperation'> = {
   pauses: NO_PAUSES,
   releaseFinalizer: async () => 'not-held',
+  askOperation: () => false,
 };
 
 /** A daemon view with one module, `web`, and nothing else; tests replace what they look at. */

@@ -1,0 +1,26 @@
+import type { Command } from 'commander';
+import type { CliHost } from './cli-host.ts';
+import { addDebugCommand, type CommandRunner } from './debug-command.ts';
+
+/** Adds `reconcile` and `abort` below a command. @param pathOf path of a module */
+export function addOperationCommands(
+  parent: Command,
+  common: { readonly host: CliHost; readonly runner: CommandRunner },
+  pathOf: (module: string) => string,
+): void {
+  const add = (name: string, description: string, operationOf: (isForced: boolean) => string): Command =>
+    addDebugCommand(
+      parent,
+      { name, description },
+      ([module = ''], options) => ({
+        path: `${pathOf(module)}/operation`,
+        form: { operation: operationOf(options['force'] === true) },
+      }),
+      common,
+    ).argument('<name>', 'name of the module');
+  add('reconcile', 'Run a module now', (isForced) => (isForced ? 'force-reconcile' : 'reconcile')).option(
+    '-f, --force',
+    'let helm apply the chart although nothing has changed',
+  );
+  add('abort', 'End what is going on with a module; it is run again when something changes', () => 'abort');
+}

@@ -1,0 +1,47 @@
+import { messageOf } from '../lib/errors.ts';
+import { runOperation } from '../operator/ask-operation.ts';
+import type { OperationSource } from '../operator/module-operations.ts';
+import type { Operator } from '../operator/operator.ts';
+import type { Settings } from '../settings.ts';
+import { AnnotatedOperations } from '../status/annotated-operations.ts';
+import type { ModuleObjects } from '../status/module-objects.ts';
+import type { BaseParts } from './base-parts.ts';
+import type { DaemonHost } from './host.ts';
+
+interface AnnotatedOperationsPartOptions {
+  readonly settings: Settings;
+  readonly host: DaemonHost;
+  readonly base: BaseParts;
+  readonly objects: ModuleObjects | undefined;
+  readonly stop: AbortSignal;
+}
+
+/** What users ask for by annotations of Module objects; undefined where there are none. */
+export function createAnnotatedOperations(
+  { settings, host, base, objects, stop }: AnnotatedOperationsPartOptions,
+  operator: () => Operator,
+): OperationSource | undefined {
+  if (objects === undefined) return undefined;
+  const { clock, log } = host;
+  return new AnnotatedOperations(
+    {
+      objects: objects.objects,
+      kube: base.cluster.monitor,
+      clock,
+      log,
+      operator: `${settings.namespace}/${settings.configMapName}`,
+      onAsked: (name, operation) => {
+        const module = operator().modules.find((other) => other.name === name);
+        if (module !== undefined) runOperation(operator(), module.name, operation);
+      },
+      onUnknown: (module, message) => {
+        objects
+          .record(module, { type: 'Warning', reason: 'UnknownOperation', message }, stop)
+          .catch((error: unknown) => {
+            if (!stop.aborted) log.warn({ module, error: messageOf(error) }, 'an Event is not written');
+          });
+      },
+    },
+    stop,
+  );
+}

@@ -1,0 +1,114 @@
+import { hasStatus, type KubeClient } from '../kube/kube-client.ts';
+import { resourcePath } from '../kube/kube-object.ts';
+import type { Clock } from '../lib/clock.ts';
+import { messageOf } from '../lib/errors.ts';
+import type { Logger } from '../lib/log.ts';
+import { MODULES } from './module-crd.ts';
+import {
+  type ModuleObject,
+  type ModuleOperation,
+  OPERATION_ANNOTATION,
+  OPERATIONS,
+} from './module-object.ts';
+import type { ModuleObjectsView } from './module-object-store.ts';
+
+export interface AnnotatedOperationsOptions {
+  readonly objects: ModuleObjectsView;
+  readonly kube: KubeClient;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** The operator whose objects count, as `<namespace>/<ConfigMap>`. */
+  readonly operator: string;
+  /** Somebody annotated a module. */
+  readonly onAsked: (module: string, operation: ModuleOperation) => void;
+  /** An annotation says what nobody can do; the sentence says what can be done. */
+  readonly onUnknown: (module: string, message: string) => void;
+}
+
+const RETRY_MS = 10_000;
+const POINTER = `/metadata/annotations/${OPERATION_ANNOTATION.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+
+/** Operations that users ask for by annotating Module objects. */
+export class AnnotatedOperations {
+  readonly #options: AnnotatedOperationsOptions;
+  readonly #stop: AbortSignal;
+  /** What is being taken off, by module: the object's uid and the word. */
+  readonly #taken = new Map<string, string>();
+
+  /** @param stop ends what is still to be written; from now on changes of objects are told */
+  constructor(options: AnnotatedOperationsOptions, stop: AbortSignal) {
+    this.#options = options;
+    this.#stop = stop;
+    const end = options.objects.onChange((name, before, after) => this.#onChange(name, before, after));
+    stop.addEventListener('abort', end, { once: true });
+  }
+
+  /** What the annotation of a module asks for, unless that is being done. */
+  of(module: string): ModuleOperation | undefined {
+    const object = this.#own(this.#options.objects.get(module));
+    if (object?.operation === undefined || this.#taken.get(module) === markOf(object)) return undefined;
+    return object.operation;
+  }
+
+  /** Takes the annotation off, provided it still says the same; tries again until that is done. Returns at once. */
+  taken(module: string): void {
+    const object = this.#options.objects.get(module);
+    if (object?.operation === undefined) return;
+    this.#taken.set(module, markOf(object));
+    void this.#remove(object);
+  }
+
+  #onChange(module: string, before: ModuleObject | undefined, changed: ModuleObject | undefined): void {
+    const after = this.#own(changed);
+    const word = after?.annotations[OPERATION_ANNOTATION];
+    if (after === undefined || word === undefined) {
+      this.#taken.delete(module);
+      return;
+    }
+    if (word === before?.annotations[OPERATION_ANNOTATION] && this.#own(before) !== undefined) return;
+    if (after.operation !== undefined) {
+      if (this.#taken.get(module) !== markOf(after)) this.#options.onAsked(module, after.operation);
+      return;
+    }
+    const message = `The annotation ${OPERATION_ANNOTATION} asks for "${word.slice(0, 100)}"; there are ${OPERATIONS.join(', ')}`;
+    this.#options.log.warn({ module }, message);
+    this.#options.onUnknown(module, message);
+  }
+
+  #own(object: ModuleObject | undefined): ModuleObject | undefined {
+    return object?.operator === this.#options.operator ? object : undefined;
+  }
+
+  async #remove({ name, uid, operation }: ModuleObject): Promise<void> {
+    const { kube, clock, log } = this.#options;
+    const request = {
+      method: 'PATCH',
+      path: resourcePath(MODULES, undefined, name),
+      contentType: 'application/json-patch+json',
+      body: [
+        { op: 'test', path: '/metadata/uid', value: uid },
+        { op: 'test', path: POINTER, value: operation },
+        { op: 'remove', path: POINTER },
+      ],
+    } as const;
+    while (!this.#stop.aborted) {
+      try {
+        await kube.request(request, this.#stop);
+        return;
+      } catch (error) {
+        if (this.#stop.aborted) return;
+        // It is gone, or says something else by now.
+        if ([404, 422].some((status) => hasStatus(error, status))) return;
+        log.warn(
+          { module: name, error: messageOf(error), retryAfterMs: RETRY_MS },
+          'the annotation of a handled operation cannot be taken off',
+        );
+      }
+      await clock.sleep(RETRY_MS, this.#stop).catch(() => undefined);
+    }
+  }
+}
+
+function markOf({ uid, operation }: ModuleObject): string {
+  return `${uid} ${operation ?? ''}`;
+}
