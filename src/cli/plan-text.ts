@@ -45,6 +45,10 @@ function moduleLines(module: ModulePlan, paint: Paint): string[] {
       ),
     );
   }
+  if (module.asksHttpHook === true)
+    lines.push(
+      paint('dim', '  what follows is up to the HTTP hook of the module, which is not asked for a plan'),
+    );
   for (const { change, object, lines: diff } of module.changes) {
     lines.push(`  ${paint('bold', object)} is ${CHANGES[change]}`);
     lines.push(...diff.map((line) => diffLine(line, paint)));

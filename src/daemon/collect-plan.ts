@@ -5,7 +5,13 @@ import { messageOf } from '../lib/errors.ts';
 import type { Module } from '../modules/module.ts';
 import type { Operator } from '../operator/operator.ts';
 import { manifestChanges } from '../operator/plan/manifest-changes.ts';
-import { type ModulePlan, type Plan, plannedHook, runsBeforeHelm } from '../operator/plan/plan.ts';
+import {
+  type ModulePlan,
+  type Plan,
+  plannedHook,
+  plannedHttpHook,
+  runsBeforeHelm,
+} from '../operator/plan/plan.ts';
 import { visibleToHelm } from '../values/visible-values.ts';
 import type { Inspection } from './inspect.ts';
 
@@ -91,7 +97,8 @@ async function planOfDisabled(
     ({ config: { lifecycle } }) =>
       lifecycle.beforeDeleteHelm !== undefined || lifecycle.afterDeleteHelm !== undefined,
   );
-  return { ...NOTHING, action: 'delete', hooks: deleting.map(plannedHook), ...errorOf(problems) };
+  const planned = [...plannedHttpHook(module, 'finalize'), ...deleting.map(plannedHook)];
+  return { ...NOTHING, action: 'delete', hooks: planned, ...errorOf(problems) };
 }
 
 async function planOfRun(
@@ -102,8 +109,9 @@ async function planOfRun(
 ): Promise<PlanOfModule> {
   const problems: string[] = [];
   const hooks = await hooksOrNone(() => operator.deps.loadModuleHooks(module, signal), problems, signal);
+  const asked = plannedHttpHook(module, 'pre-reconcile');
   const planned = {
-    hooks: hooks.map(plannedHook),
+    hooks: [...hooks.map(plannedHook), ...asked],
     mayDifferBy: hooks.filter(runsBeforeHelm).map(({ name }) => name),
   };
   if (module.chart === 'none')
@@ -121,7 +129,8 @@ async function planOfRun(
     const changes = manifestChanges(before, after, namespace, redactor);
     const isCurrent = changes.length === 0 && release?.status === 'deployed';
     const action = release === undefined ? 'install' : isCurrent ? 'none' : 'upgrade';
-    return { ...planned, changes, action, ...errorOf(problems) };
+    const open = asked.length > 0 ? { asksHttpHook: true as const } : {};
+    return { ...planned, changes, action, ...open, ...errorOf(problems) };
   } catch (error) {
     signal.throwIfAborted();
     return { ...NOTHING, ...planned, action: 'upgrade', error: messageOf(error) };

@@ -79,6 +79,7 @@ export async function neededAccess(
     await collect(`hooks of module ${module.name}`, async () =>
       ofHooks(await operator.deps.loadModuleHooks(module, signal)),
     );
+    await collect(`HTTP hook of module ${module.name}`, () => accessOfHttpHook(module, find));
     await collect(`chart of module ${module.name}`, async () =>
       accessOfObjects(rendered.get(module) ?? [], find),
     );
@@ -105,6 +106,14 @@ async function accessOfHooks(hooks: readonly Hook[], find: Find): Promise<readon
     }
   }
   return access;
+}
+
+/** The object that says where the server is. */
+async function accessOfHttpHook({ manifest: { hook } }: Module, find: Find): Promise<readonly Access[]> {
+  if (hook?.address.type !== 'ref') return [];
+  const { apiVersion, kind, name } = hook.address.ref;
+  const { group, plural } = await find(apiVersion, kind);
+  return [{ group, resource: plural, verbs: ['get'], names: [name] }];
 }
 
 async function accessOfObjects(objects: readonly RawObject[], find: Find): Promise<readonly Access[]> {

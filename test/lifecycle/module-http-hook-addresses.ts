@@ -1,10 +1,12 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, test, vi } from 'vitest';
+import { parseYaml } from '../../src/values/yaml.ts';
 import { DaemonProcess } from '../support/daemon-process.ts';
 import { gadgetDefinition } from '../support/gadget-definition.ts';
 import { startModuleHookServer } from '../support/module-hook-server.ts';
 import { type Backend, World } from '../support/world.ts';
+import { runInWorld } from '../support/world-command.ts';
 import { configMapChart, under } from '../support/world-files.ts';
 
 const CLUSTER_DNS = pathToFileURL(join(import.meta.dirname, '../support/cluster-dns.ts')).href;
@@ -71,6 +73,18 @@ export function moduleHookAddressTests(backend: () => Backend): void {
     } finally {
       await world.backend.request({ method: 'DELETE', path: `${CRDS}/gadgets.${group}` });
     }
+  });
+
+  test('that is found through an object needs to be allowed to get it, which rbac knows', async () => {
+    await using world = await World.create(backend(), {
+      modules: web('{ref: {apiVersion: v1, kind: Service, name: hook}}'),
+    });
+    const { stdout } = await runInWorld(world, 'rbac');
+    expect(parseYaml(stdout, { source: 'stdout', booleans: 'yaml-1.2' }).value).toMatchObject({
+      rules: expect.arrayContaining([
+        { apiGroups: [''], resources: ['services'], resourceNames: ['hook'], verbs: ['get'] },
+      ]),
+    });
   });
 
   test('that is nowhere fails the run, and the message says what is missing', async () => {

@@ -8,6 +8,7 @@ import {
   startModuleHookServer,
 } from '../support/module-hook-server.ts';
 import { type Backend, World } from '../support/world.ts';
+import { runInWorld } from '../support/world-command.ts';
 import { configMapChart, type FileTree, shHook, under } from '../support/world-files.ts';
 import { moduleHookAddressTests } from './module-http-hook-addresses.ts';
 import { moduleHookObjectTests } from './module-http-hook-objects.ts';
@@ -351,6 +352,26 @@ export function moduleHttpHookTests(backend: () => Backend): void {
         20_000,
       );
       expect(world.log.dump()).not.toContain('correct-horse');
+    });
+
+    test('is not asked for a plan, which says so, and says that it would be asked', async () => {
+      await using server = await startModuleHookServer(NOTHING);
+      await using world = await World.create(backend(), {
+        modules: web(hookSection(`${server.url}/v1?token=x`, ['pre-reconcile', 'finalize'])),
+        config: {},
+      });
+      const first = await runInWorld(world, 'plan');
+      expect(first.stdout).toContain(`hooks: HTTP hook ${server.url}/v1 (pre-reconcile)\n`);
+      expect(first.stdout).toContain('what follows is up to the HTTP hook of the module, which is not asked');
+      expect(first.stdout).toContain('+ web: install');
+      expect(server.bodies).toEqual([]);
+      await world.converge();
+      await world.stop();
+      await world.putConfig({ webEnabled: 'false' });
+      const last = await runInWorld(world, 'plan');
+      expect(last.stdout).toContain('- web: delete');
+      expect(last.stdout).toContain(`hooks: HTTP hook ${server.url}/v1 (finalize)\n`);
+      expect(server.phases()).toEqual(['pre-reconcile']);
     });
 
     test('that is not well described stops the start, and the message says everything that is wrong', async () => {

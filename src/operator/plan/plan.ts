@@ -1,5 +1,7 @@
 import type { Hook } from '../../hooks/hook.ts';
 import { GLOBAL_LIFECYCLE_BINDINGS, MODULE_LIFECYCLE_BINDINGS } from '../../hooks/hook-config.ts';
+import type { Module } from '../../modules/module.ts';
+import { addressTitle, type HookCapability } from '../../modules/module-hook.ts';
 import { DEPLOY_BINDINGS } from '../../sdk/deploy-facts.ts';
 import type { ObjectChange } from './manifest-changes.ts';
 
@@ -35,6 +37,8 @@ export interface ModulePlan {
   readonly changes: readonly ObjectChange[];
   /** Hooks that run before helm and may change values, so that the manifests may turn out differently. */
   readonly mayDifferBy: readonly string[];
+  /** The server of the module decides what is applied; it is asked by a deployment, and not for a plan. */
+  readonly asksHttpHook?: true;
   /** Why it cannot be said what would happen to the module. */
   readonly error?: string;
 }
@@ -75,6 +79,15 @@ export function plannedHook({ name, config, owner }: Hook): PlannedHook {
       ...config.conversion.map((binding) => `conversion ${binding.crdName}`),
     ],
   };
+}
+
+/** When the server that a module names in `module.yaml` would be asked; nothing without one. */
+export function plannedHttpHook(
+  { manifest: { hook } }: Pick<Module, 'manifest'>,
+  capability: HookCapability,
+): readonly PlannedHook[] {
+  if (hook?.capabilities.includes(capability) !== true) return [];
+  return [{ hook: `HTTP hook ${addressTitle(hook.address)}`, when: [capability] }];
 }
 
 /** Whether a hook gets to run before the chart of its module is deployed. */
