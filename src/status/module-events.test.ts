@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { eventsBetween } from './module-events.ts';
 import type { ModuleStatusFields } from './module-status.ts';
 
-const condition = (type: 'Enabled' | 'Drifted', status: 'True' | 'False', message = '') => ({
+const condition = (type: 'Enabled' | 'Drifted' | 'Stalled', status: 'True' | 'False', message = '') => ({
   type,
   status,
   reason: 'So',
@@ -18,6 +18,13 @@ const STATUS: ModuleStatusFields = {
   conditions: [condition('Enabled', 'True'), condition('Drifted', 'False', 'as applied')],
 };
 const ENABLED = condition('Enabled', 'True');
+const refused = (reason: string): ModuleStatusFields => ({
+  ...STATUS,
+  conditions: [
+    ...STATUS.conditions,
+    { ...condition('Stalled', 'True', `not authorized: ${reason}`), reason: 'Unauthorized' },
+  ],
+});
 const FAILED_RUN = {
   hook: 'a',
   binding: 'schedule',
@@ -84,6 +91,19 @@ test.each<[string, unknown, ModuleStatusFields, readonly string[]]>([
     STATUS,
     { ...STATUS, conditions: [ENABLED, condition('Drifted', 'True', 'a: /b')] },
     ['Warning Drifted: Changed by others: a: /b'],
+  ],
+  [
+    'a refusal',
+    STATUS,
+    refused('no signature'),
+    ['Warning Unauthorized: The module is not authorized: no signature'],
+  ],
+  ['the same refusal', refused('no signature'), refused('no signature'), []],
+  [
+    'a refusal for another reason',
+    refused('no signature'),
+    refused('no key'),
+    ['Warning Unauthorized: The module is not authorized: no key'],
   ],
   [
     'the end of drift',

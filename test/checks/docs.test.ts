@@ -24,7 +24,7 @@ const PAGES = [
 
 /** Flags of commands other than `start`, and of kubectl, helm, docker and npm. */
 const OTHER_FLAGS = new Set(
-  'for reason until replicas config state-dir reset sandbox-port help diff debug type all history-max timeout install create-namespace set values no-color color take-ownership'.split(
+  'key serial write for reason until replicas config state-dir reset sandbox-port help diff debug type all history-max timeout install create-namespace set values no-color color take-ownership'.split(
     ' ',
   ),
 );
@@ -37,6 +37,7 @@ const OTHER_VARIABLES = [
   'MODULE_ENABLED_REASON',
   'MODULE_ENABLED_RESULT',
   'NO_COLOR',
+  'PYTHONDONTWRITEBYTECODE',
 ];
 
 /** What refuses the start, listed in the generated page. */

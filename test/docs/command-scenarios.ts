@@ -1,4 +1,5 @@
 import type { CommandScenario } from './command-scenario.ts';
+import { authorizationTour } from './tours/authorization.ts';
 import { clusterTour, planTour } from './tours/cluster.ts';
 import { enabledScriptTour } from './tours/enabled-script.ts';
 import { exampleTour, firstStepsTour, starterTour } from './tours/sandboxes.ts';
@@ -11,4 +12,5 @@ export const COMMAND_SCENARIOS: readonly CommandScenario[] = [
   clusterTour,
   planTour,
   enabledScriptTour,
+  authorizationTour,
 ];

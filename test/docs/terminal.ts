@@ -28,8 +28,8 @@ export interface TerminalOptions {
 }
 
 /**
- * A shell that readers paste commands into, in a directory that looks like a checkout after `npm ci`: its starter modules
- * and global hooks are copies, `HOME` is a directory beside them, and `npm start` is called by what it runs. Commands are
+ * A shell that readers paste commands into, in a directory that looks like a checkout after `npm ci`: its starter modules,
+ * global hooks and examples are copies, `HOME` is a directory beside them, and `npm start` is called by what it runs. Commands are
  * taken from the pages as they are, but for texts in `replaced`.
  */
 export class Terminal {
@@ -59,9 +59,9 @@ export class Terminal {
     await mkdir(join(home, '.cache'), { recursive: true });
     await symlink(cache, join(home, '.cache/addon-operator'));
     if (kubeconfig !== undefined) await cp(kubeconfig, join(home, '.kube/config'));
-    for (const name of ['bin', 'deploy', 'examples', 'frameworks', 'node_modules'])
+    for (const name of ['bin', 'deploy', 'frameworks', 'node_modules'])
       await symlink(join(projectRoot, name), join(directory, name));
-    for (const name of ['modules', 'global-hooks'])
+    for (const name of ['modules', 'global-hooks', 'examples'])
       await cp(join(projectRoot, name), join(directory, name), { recursive: true });
     const path = [...[process.execPath, helm, kubectl].map(dirname), process.env['PATH']];
     const terminal = new Terminal(directory, {

@@ -2,6 +2,7 @@ import type { Backend } from '../support/world.ts';
 import { configValuesFromAHookTests } from './config-values-from-a-hook.ts';
 import { deployNotifierTests } from './deploy-notifier.ts';
 import { enabledScriptTests } from './enabled-script.ts';
+import { errorClassifierTests } from './error-classifier.ts';
 import { hookMetricsTests } from './hook-metrics.ts';
 import { httpHookTests } from './http-hook.ts';
 import { inProcessHookTests } from './in-process-hook.ts';
@@ -10,6 +11,7 @@ import { moduleWithValuesFromAHookTests } from './module-with-values-from-a-hook
 import { namedQueuesTests } from './named-queues.ts';
 import { scheduleHookTests } from './schedule-hook.ts';
 import { secretReferenceTests } from './secret-reference.ts';
+import { signedModuleTests } from './signed-module.ts';
 import { starterTests } from './starter.ts';
 import { startupHookTests } from './startup-hook.ts';
 import { symlinkedModuleTests } from './symlinked-module.ts';
@@ -31,5 +33,7 @@ export function exampleTests(backend: () => Backend): void {
   inProcessHookTests(backend);
   httpHookTests(backend);
   deployNotifierTests(backend);
+  errorClassifierTests(backend);
+  signedModuleTests(backend);
   starterTests(backend);
 }
