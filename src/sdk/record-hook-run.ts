@@ -57,22 +57,48 @@ export function recordHookRun<C extends HookConfig = HookConfig>(
   const metrics: string[] = [];
   const objects: string[] = [];
   const answers = { admission: '', conversion: '' };
+  // Made when the handler asks for it: most use little of it, and to make all of it takes longer than a short run.
   const contexts = lazily(() => parseFrozen(texts.bindingContext) as readonly BindingContext<C>[]);
+  const values = lazily(() => hookValues(texts.values, patches.values));
+  const configValues = lazily(() => hookValues(texts.configValues, patches.config));
+  const kubernetes = lazily(() => kubernetesOperations(objects));
+  const metricsInput = lazily(() => hookMetrics(metrics));
+  const admission = lazily(() =>
+    admissionAnswer((text) => {
+      answers.admission = text;
+    }),
+  );
+  const conversion = lazily(() =>
+    conversionAnswer((text) => {
+      answers.conversion = text;
+    }),
+  );
+  const log = lazily(() => hookLog(print));
   const input: HookInput<C> = {
     get contexts() {
       return contexts();
     },
-    values: hookValues(texts.values, patches.values),
-    configValues: hookValues(texts.configValues, patches.config),
-    kubernetes: kubernetesOperations(objects),
-    metrics: hookMetrics(metrics),
-    admission: admissionAnswer((text) => {
-      answers.admission = text;
-    }),
-    conversion: conversionAnswer((text) => {
-      answers.conversion = text;
-    }),
-    log: hookLog(print),
+    get values() {
+      return values();
+    },
+    get configValues() {
+      return configValues();
+    },
+    get kubernetes() {
+      return kubernetes();
+    },
+    get metrics() {
+      return metricsInput();
+    },
+    get admission() {
+      return admission();
+    },
+    get conversion() {
+      return conversion();
+    },
+    get log() {
+      return log();
+    },
     signal,
   };
   return {
