@@ -89,7 +89,7 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
   takeConfig(configMap, values, isFlaggedOff);
   const execution = createExecution({ ...options, values, dynamicFlags, followSecrets }, () => operator);
   const hasHooks = ({ name }: Module): boolean => operator.moduleStates.get(name)?.hooks !== undefined;
-  const moduleHooks = createModuleHooks(loader, scriptOptions(options, values), hasHooks, stop);
+  const moduleHooks = createModuleHooks({ ...options, scripts: scriptOptions(options, values), hasHooks });
   const extensions = await createExtensionParts(options, () => operator);
   let flow = await createFlowHooks(options, found.modules, stop);
   const hookParts: HookPartsDeps = { host, metrics, stop, ...base };

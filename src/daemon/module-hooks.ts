@@ -17,14 +17,26 @@ export interface ModuleHooks {
   readonly forget: () => void;
 }
 
-/** @param stop ends loads that nobody waits for yet */
-export function createModuleHooks(
-  loader: HookLoader,
-  scripts: EnabledScriptOptions,
-  hasHooks: (module: Module) => boolean,
-  stop: AbortSignal,
-): ModuleHooks {
+export interface ModuleHooksOptions {
+  readonly loader: HookLoader;
+  readonly scripts: EnabledScriptOptions;
+  readonly hasHooks: (module: Module) => boolean;
+  /** Ends loads that nobody waits for yet. */
+  readonly stop: AbortSignal;
+  /** What goes on in the background is entered here. */
+  readonly running: AsyncDisposableStack;
+}
+
+export function createModuleHooks({
+  loader,
+  scripts,
+  hasHooks,
+  stop,
+  running,
+}: ModuleHooksOptions): ModuleHooks {
   const ahead = new HooksAhead();
+  let removal = Promise.resolve();
+  running.defer(() => removal);
   const load = async (module: Module, signal: AbortSignal): Promise<readonly Hook[]> => {
     const { name, path, refusal } = module;
     if (refusal !== undefined)
@@ -35,13 +47,19 @@ export function createModuleHooks(
   };
   return {
     discover: async (input, signal) => {
-      using pass = startScriptPass(scripts);
+      // Of one pass at a time: what slow disks leave to do does not add up.
+      await removal;
+      const pass = startScriptPass(scripts);
       const onEnabled = (module: Module): void => {
         if (!hasHooks(module)) ahead.start(module.name, () => load(module, stop));
       };
-      const discovery = await discoverModules({ ...input, onEnabled }, pass.run, signal);
-      ahead.retain(new Set(discovery.enabled));
-      return discovery;
+      try {
+        const discovery = await discoverModules({ ...input, onEnabled }, pass.run, signal);
+        ahead.retain(new Set(discovery.enabled));
+        return discovery;
+      } finally {
+        removal = pass.end();
+      }
     },
     load: async (module, signal) => (await ahead.take(module.name)) ?? (await load(module, signal)),
     forget: () => ahead.retain(new Set()),

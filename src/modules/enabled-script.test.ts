@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { load } from 'js-yaml';
@@ -97,8 +97,12 @@ async function scriptModule(body: string, name = 'web' as ModuleName): Promise<M
 }
 
 async function ask(body: string, options: Partial<EnabledScriptOptions> = {}): Promise<ScriptVerdict> {
-  using pass = startScriptPass(optionsWith(options));
-  return await pass.run(await scriptModule(body), ['first' as ModuleName], NEVER);
+  const pass = startScriptPass(optionsWith(options));
+  try {
+    return await pass.run(await scriptModule(body), ['first' as ModuleName], NEVER);
+  } finally {
+    await pass.end();
+  }
 }
 
 test.each([
@@ -217,7 +221,7 @@ async function discoverSeed(example: string, data: Readonly<Record<string, strin
   store.setConfig(content);
   const visible: EnabledScriptOptions['visible'] = (name, before) => visibleToModule(store, name, before);
   const flags = { common: found.commonFlags, dynamic: new Map(), configMap: content.flags };
-  using pass = startScriptPass(optionsWith({ visible }));
+  const pass = startScriptPass(optionsWith({ visible }));
   return await discoverModules({ modules: found.modules, flags, extenders: EXTENDERS }, pass.run, NEVER);
 }
 
@@ -247,4 +251,24 @@ test('seed example: a script decides by the merged values and gives its reason',
   });
   expect(enabled).toStrictEqual([]);
   expect([...decisions.values()]).toMatchObject([{ reason: 'Module disabled: param2 == stopMePlease' }]);
+});
+
+test('startScriptPass() warns when files cannot be removed', async () => {
+  const warnings: unknown[] = [];
+  const log: Logger = {
+    ...silentLogger,
+    child: () => log,
+    warn: (_fields, message) => {
+      warnings.push(message);
+    },
+  };
+  const pass = startScriptPass(optionsWith({ log }));
+  await pass.run(await scriptModule('echo true > "$MODULE_ENABLED_RESULT"'), [], NEVER);
+  const [directory = ''] = await readdir(tmpDir);
+  await rename(join(tmpDir, directory), join(root, directory));
+  // A path below a file cannot be removed.
+  await rm(tmpDir, { recursive: true });
+  await writeFile(tmpDir, '');
+  await pass.end();
+  expect(warnings).toStrictEqual(['cannot remove files of enabled scripts']);
 });

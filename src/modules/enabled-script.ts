@@ -27,9 +27,11 @@ export interface EnabledScriptOptions {
   readonly onUsage: (name: ModuleName, usage: ResourceUsage) => void;
 }
 
-/** One pass over the modules, whose enabled scripts run one after another; disposing it removes their files. */
-export interface ScriptPass extends Disposable {
+/** One pass over the modules, whose enabled scripts run one after another. */
+export interface ScriptPass {
   readonly run: EnabledScript;
+  /** Removes the files of all scripts; resolves when that is done, or given up with a warning. */
+  readonly end: () => Promise<void>;
 }
 
 /**
@@ -51,7 +53,12 @@ export function startScriptPass(options: EnabledScriptOptions): ScriptPass {
         files.takeBack();
       }
     },
-    [Symbol.dispose]: () => files[Symbol.dispose](),
+    end: () =>
+      files
+        .remove()
+        .catch((error: unknown) =>
+          options.log.warn({ error, tmpDir: options.tmpDir }, 'cannot remove files of enabled scripts'),
+        ),
   };
 }
 

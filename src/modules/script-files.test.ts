@@ -31,8 +31,8 @@ beforeEach(() => {
 afterEach(() => rmSync(tmpDir, { recursive: true }));
 
 /** What the script of `db` finds after that of `web` has done something to its files. */
-function handOn(act: (paths: ScriptPaths) => void) {
-  using files = new ScriptFiles(tmpDir, false);
+async function handOn(act: (paths: ScriptPaths) => void) {
+  const files = new ScriptFiles(tmpDir, false);
   const before = files.hand(WEB, LONG);
   const oldInode = statSync(before.values).ino;
   act(before);
@@ -47,6 +47,7 @@ function handOn(act: (paths: ScriptPaths) => void) {
   };
   const isSameFile = statSync(paths.values).ino === oldInode;
   files.takeBack();
+  await files.remove();
   return { found, isSameFile };
 }
 
@@ -62,8 +63,8 @@ const AS_NEW = {
   directory: 0o700,
 };
 
-test('hand() gives the next script the same files with its own values, and answers that are empty', () => {
-  const { found, isSameFile } = handOn(({ result, reason }) => {
+test('hand() gives the next script the same files with its own values, and answers that are empty', async () => {
+  const { found, isSameFile } = await handOn(({ result, reason }) => {
     writeFileSync(result, 'false');
     writeFileSync(reason, 'too small');
   });
@@ -102,13 +103,13 @@ test.each<readonly [what: string, act: (paths: ScriptPaths) => void]>([
       symlinkSync(join(tmpDir, 'moved'), dirname(values));
     },
   ],
-])('hand() gives the next script sound files after one that %s', (_what, act) => {
-  expect(handOn(act).found).toEqual(AS_NEW);
+])('hand() gives the next script sound files after one that %s', async (_what, act) => {
+  expect((await handOn(act)).found).toEqual(AS_NEW);
   expect(readdirSync(tmpDir).filter((name) => name.startsWith('run-'))).toEqual([]);
 });
 
-test('hand() does not write into a file that a script has kept for itself', () => {
-  const { found } = handOn(({ values, reason }) => {
+test('hand() does not write into a file that a script has kept for itself', async () => {
+  const { found } = await handOn(({ values, reason }) => {
     linkSync(values, join(tmpDir, 'values'));
     linkSync(reason, join(tmpDir, 'reason'));
   });
@@ -116,28 +117,28 @@ test('hand() does not write into a file that a script has kept for itself', () =
   expect(readFileSync(join(tmpDir, 'values'), 'utf8')).toBe('{"web":"a long value"}');
 });
 
-test('hand() leaves the files of each script when they are to be kept', () => {
+test('hand() leaves the files of each script when they are to be kept', async () => {
   const files = new ScriptFiles(tmpDir, true);
   const first = files.hand(WEB, LONG);
   files.takeBack();
   const second = files.hand(DB, SHORT);
   files.takeBack();
-  files[Symbol.dispose]();
+  await files.remove();
   expect(readFileSync(first.values, 'utf8')).toBe('{"web":"a long value"}');
   expect(readFileSync(second.values, 'utf8')).toBe('{"db":1}');
 });
 
-test('hand() leaves nothing behind when files cannot be made', () => {
+test('hand() leaves nothing behind when files cannot be made', async () => {
   const files = new ScriptFiles(tmpDir, false);
   files.hand(WEB, LONG);
   files.takeBack();
   expect(() => files.hand('a'.repeat(300) as ModuleName, SHORT)).toThrow('ENAMETOOLONG');
   files.takeBack();
-  files[Symbol.dispose]();
+  await files.remove();
   expect(readdirSync(tmpDir)).toEqual([]);
 });
 
-test('readAnswer() reads what is there, trimmed, and nothing from a file that is gone', () => {
+test('readAnswer() reads what is there, trimmed, and nothing from a file that is gone', async () => {
   const path = join(tmpDir, 'answer');
   writeFileSync(path, ' true\n');
   expect(readAnswer(path)).toBe('true');

@@ -9,10 +9,10 @@ import {
   openSync,
   readSync,
   renameSync,
-  rmSync,
   type Stats,
   writeFileSync,
 } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { OperatorError } from '../lib/errors.ts';
 import { canonicalJson } from '../lib/json.ts';
@@ -45,14 +45,16 @@ interface MadeFile {
 /**
  * The files of enabled scripts that run one after another, in one directory. Each script finds them under names of its
  * own, but what it only reads, or did not write, is handed on: a filesystem on a disk takes ten times as long to make and
- * remove a file. A file that was written is not emptied for the next script either, which would wait for the disk.
+ * remove a file. One that was written is not emptied for the next script either: both that and removing it at once may
+ * have to wait for the disk.
  *
- * All is synchronous: for files this small that costs a tenth of the other way.
+ * All but the removal is synchronous: for files this small that costs a tenth of the other way.
  */
-export class ScriptFiles implements Disposable {
+export class ScriptFiles {
   readonly #tmpDir: string;
   readonly #isKeeping: boolean;
   #directory: MadeFile | undefined;
+  readonly #directories: string[] = [];
   /** What the last script was given; after {@link takeBack}, what the next one can have. */
   readonly #files = new Map<Kind, MadeFile>();
 
@@ -67,7 +69,7 @@ export class ScriptFiles implements Disposable {
 
   /** Private files for the script of one module: its values, and two empty ones for its answer. */
   hand(name: ModuleName, { values, configValues }: VisibleValues): ScriptPaths {
-    const { path: directory } = (this.#directory ??= makeDirectory(this.#tmpDir));
+    const directory = this.#inDirectory();
     const file = (kind: Kind, content: string): string => {
       const path = join(directory, `${name}.${SUFFIXES[kind]}`);
       const spare = this.#files.get(kind);
@@ -88,15 +90,29 @@ export class ScriptFiles implements Disposable {
   /** To be called when a script has ended. */
   takeBack(): void {
     if (this.#isKeeping) this.#files.clear();
-    else if (this.#directory !== undefined && statOf(this.#directory) === undefined) this[Symbol.dispose]();
+    else if (this.#directory !== undefined && statOf(this.#directory) === undefined) this.#startAnew();
     for (const [kind, file] of this.#files) if (!isReusable(kind, file)) this.#files.delete(kind);
   }
 
-  [Symbol.dispose](): void {
-    if (this.#directory !== undefined && !this.#isKeeping)
-      rmSync(this.#directory.path, { recursive: true, force: true });
+  /** Removes all files, in the background. @throws what the filesystem says */
+  async remove(): Promise<void> {
+    const directories = this.#directories.splice(0);
+    this.#startAnew();
+    if (this.#isKeeping) return;
+    for (const directory of directories) await rm(directory, { recursive: true, force: true });
+  }
+
+  #startAnew(): void {
     this.#directory = undefined;
     this.#files.clear();
+  }
+
+  #inDirectory(): string {
+    if (this.#directory === undefined) {
+      this.#directory = makeDirectory(this.#tmpDir);
+      this.#directories.push(this.#directory.path);
+    }
+    return this.#directory.path;
   }
 
   #make(kind: Kind, path: string, content: string): string {
