@@ -1,4 +1,5 @@
-import { lstat, readdir, readFile, stat } from 'node:fs/promises';
+import { lstatSync, readdirSync, statSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { basename, join, relative } from 'node:path';
 import type { Logger } from '../lib/log.ts';
 import type { HookOwner, HookTransport } from './hook.ts';
@@ -21,11 +22,13 @@ const EXEC_BITS = 0o111;
  * an in-process hook and `.http.yaml` files. Directories named `lib` (for modules also `venv`), names that begin with a dot and data files are
  * skipped; a file that is neither is skipped with a warning that says how to mend it. A root that does not exist has no
  * hooks.
+ *
+ * Directories are read synchronously: they are many and small, and that costs a tenth of the other way.
  */
 export async function findHooks(root: string, owner: HookOwner, log: Logger): Promise<readonly HookFile[]> {
   const skipped = owner.type === 'module' ? ['lib', 'venv'] : ['lib'];
   const isSkippedDirectory = (name: string): boolean => name.startsWith('.') || skipped.includes(name);
-  if (isSkippedDirectory(basename(root)) || !(await isDirectory(root))) return [];
+  if (isSkippedDirectory(basename(root)) || !isDirectory(root)) return [];
   const found: FoundFile[] = [];
   await walk(root, isSkippedDirectory, found, log);
   return found
@@ -33,11 +36,12 @@ export async function findHooks(root: string, owner: HookOwner, log: Logger): Pr
     .map((file) => ({ name: hookName(file.path, root, owner), ...file }));
 }
 
-async function isDirectory(path: string): Promise<boolean> {
-  return stat(path).then(
-    (stats) => stats.isDirectory(),
-    () => false,
-  );
+function isDirectory(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  } catch {
+    return false;
+  }
 }
 
 async function walk(
@@ -46,15 +50,15 @@ async function walk(
   found: FoundFile[],
   log: Logger,
 ): Promise<void> {
-  for (const name of await readdir(directory)) {
+  for (const name of readdirSync(directory)) {
     const path = join(directory, name);
-    const stats = await lstat(path);
+    const stats = lstatSync(path);
     if (stats.isDirectory()) {
       if (!isSkippedDirectory(name)) await walk(path, isSkippedDirectory, found, log);
-    } else if (!name.startsWith('.') && name.endsWith(HTTP_EXTENSION) && !(await isDirectory(path))) {
+    } else if (!name.startsWith('.') && name.endsWith(HTTP_EXTENSION) && !isDirectory(path)) {
       found.push({ path, transport: 'http' });
     } else if (!name.startsWith('.') && !SKIPPED_EXTENSIONS.some((extension) => name.endsWith(extension))) {
-      if (stats.isSymbolicLink() && (await isDirectory(path))) {
+      if (stats.isSymbolicLink() && isDirectory(path)) {
         log.debug({ path }, 'symlink to a directory among hooks is ignored');
       } else if (isScriptName(name) && isInProcessHook(await textOf(path))) {
         found.push({ path, transport: 'in-process' });
@@ -70,7 +74,7 @@ async function walk(
 /** Empty for a link that leads nowhere, and for what is no file: a FIFO would be waited for without end. */
 async function textOf(path: string): Promise<string> {
   try {
-    return (await stat(path)).isFile() ? await readFile(path, 'utf8') : '';
+    return statSync(path).isFile() ? await readFile(path, 'utf8') : '';
   } catch {
     return '';
   }

@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { getEventListeners } from 'node:events';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { steadyClock, systemClock } from './clock.ts';
@@ -40,4 +41,19 @@ test('a sleep of less than nothing ends at once and without a warning of Node', 
   } finally {
     process.off('warning', keep);
   }
+});
+
+test('a sleep ends with the reason of the signal, at once or while it lasts', async () => {
+  const reason = new Error('enough');
+  await expect(systemClock.sleep(1_000_000, AbortSignal.abort(reason))).rejects.toBe(reason);
+  const controller = new AbortController();
+  const sleeping = systemClock.sleep(1_000_000, controller.signal);
+  controller.abort(reason);
+  await expect(sleeping).rejects.toBe(reason);
+});
+
+test('a sleep leaves nothing at its signal', async () => {
+  const { signal } = new AbortController();
+  await systemClock.sleep(1, signal);
+  expect(getEventListeners(signal, 'abort')).toEqual([]);
 });

@@ -1,5 +1,4 @@
 import { uptime } from 'node:os';
-import { setTimeout as sleepFor } from 'node:timers/promises';
 
 /** Time as a parameter: everything that reads the time or waits takes a Clock, so tests need no real time. */
 export interface Clock {
@@ -35,11 +34,22 @@ async function sleep(ms: number, signal: AbortSignal): Promise<void> {
   let leftMs = Math.max(0, ms);
   do {
     const stepMs = Math.min(leftMs, MAX_TIMER_MS);
-    try {
-      await sleepFor(stepMs, undefined, { signal });
-    } catch (error) {
-      throw signal.aborted ? signal.reason : error;
-    }
+    await timer(stepMs, signal);
     leftMs -= stepMs;
   } while (leftMs > 0);
+}
+
+/** That of Node makes an error with a stack for each abort, which for limits of short processes is most of the work. */
+function timer(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const end = (): void => {
+      clearTimeout(timeout);
+      signal.removeEventListener('abort', end);
+      if (signal.aborted) reject(signal.reason);
+      else resolve();
+    };
+    const timeout = setTimeout(end, ms);
+    if (signal.aborted) end();
+    else signal.addEventListener('abort', end);
+  });
 }

@@ -9,6 +9,8 @@ import type { OutputStream, ProcessOutcome, ProcessResult, ProcessSpec } from '.
 const STDERR_TAIL_BYTES = 64 * 1024;
 /** How long the pipes of a process that has exited may stay open, in milliseconds. */
 const PIPE_GRACE_MS = 1_000;
+/** Why timers end; without a reason of ours an error with a stack would be made for every run. */
+const ENDED = 'the run has ended';
 
 /** How one attempt to run a process ended. */
 export type RunAnswer =
@@ -65,7 +67,7 @@ export class ProcessRun {
       return await this.#answer.promise;
     } finally {
       this.#signal.removeEventListener('abort', onAbort);
-      this.#ended.abort();
+      this.#ended.abort(ENDED);
     }
   }
 

@@ -10,13 +10,15 @@ export interface OffsetSpan {
 
 /** The clocks of one IANA time zone. */
 export class TimeZone {
-  readonly #format: Intl.DateTimeFormat;
+  /** Undefined for UTC, of which there is nothing to find out: making one takes longer than parsing ten crontabs. */
+  readonly #format: Intl.DateTimeFormat | undefined;
 
   /**
    * @param name as in `Europe/Berlin`
    * @throws RangeError for an unknown zone
    */
   constructor(name: string) {
+    if (name === 'UTC') return;
     this.#format = new Intl.DateTimeFormat('en-US', {
       timeZone: name,
       hourCycle: 'h23',
@@ -45,6 +47,7 @@ export class TimeZone {
 
   /** Local time minus UTC, in milliseconds. */
   offsetMs(atMs: number): number {
+    if (this.#format === undefined) return 0;
     const wholeMs = Math.floor(atMs / 1_000) * 1_000;
     const part = new Map(this.#format.formatToParts(wholeMs).map(({ type, value }) => [type, Number(value)]));
     const read = (type: Intl.DateTimeFormatPartTypes): number => part.get(type) ?? 0;
