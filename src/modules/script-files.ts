@@ -14,7 +14,7 @@ import {
 } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { OperatorError } from '../lib/errors.ts';
+import { messageOf, OperatorError } from '../lib/errors.ts';
 import { canonicalJson } from '../lib/json.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import type { VisibleValues } from '../values/visible-values.ts';
@@ -67,8 +67,24 @@ export class ScriptFiles {
     this.#isKeeping = isKeeping;
   }
 
-  /** Private files for the script of one module: its values, and two empty ones for its answer. */
-  hand(name: ModuleName, { values, configValues }: VisibleValues): ScriptPaths {
+  /**
+   * Private files for the script of one module: its values, and two empty ones for its answer.
+   *
+   * @throws OperatorError ENABLED_SCRIPT_FAILED when they cannot be written
+   */
+  hand(name: ModuleName, visible: VisibleValues): ScriptPaths {
+    try {
+      return this.#hand(name, visible);
+    } catch (cause) {
+      throw new OperatorError(
+        'ENABLED_SCRIPT_FAILED',
+        `Cannot write its files in ${this.#tmpDir}: ${messageOf(cause)}; check the space and permissions there or set --tmp-dir`,
+        { cause },
+      );
+    }
+  }
+
+  #hand(name: ModuleName, { values, configValues }: VisibleValues): ScriptPaths {
     const directory = this.#inDirectory();
     const file = (kind: Kind, content: string): string => {
       const path = join(directory, `${name}.${SUFFIXES[kind]}`);

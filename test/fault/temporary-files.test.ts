@@ -121,4 +121,18 @@ describeCluster('a daemon whose temporary files cannot be written', (cluster) =>
       expect((await readdir(disk)).filter((name) => name.startsWith('run-'))).toEqual([]);
     },
   );
+
+  test.skipIf(!canMount)('says so of the files of an enabled script, and goes on by itself', async () => {
+    const enabled = '#!/bin/sh\necho true > "$MODULE_ENABLED_RESULT"\n';
+    const modules = { ...MODULES, '002-web/enabled': enabled };
+    await using world = await World.create(backend, { modules, config: {} });
+    await using daemon = await start(world);
+    await fill(diskOf(daemon, world));
+    await world.putConfig({ global: 'a: 1' });
+    const told = (): string | undefined => errors(daemon).find((error) => error.includes('enabled script'));
+    await daemon.log.until(() => told() !== undefined);
+    expect(told()).toContain(`Cannot write its files in ${join(world.directory, 'tmp')}: ENOSPC`);
+    await rm(join(diskOf(daemon, world), 'ballast'));
+    await daemon.log.untilMessage(READY, 4);
+  });
 });
