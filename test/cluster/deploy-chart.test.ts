@@ -9,6 +9,7 @@ import { ApiProbe } from '../support/control-plane/api-probe.ts';
 import { describeCluster, helmPath, lacksHelm } from '../support/control-plane/cluster-suite.ts';
 import type { Cluster } from '../support/control-plane/global-setup.ts';
 import { HELM_VERSIONS } from '../support/control-plane/programs.ts';
+import { serviceAccountKubeconfig } from '../support/control-plane/service-account.ts';
 import { DaemonProcess } from '../support/daemon-process.ts';
 import { World } from '../support/world.ts';
 import { runInWorld } from '../support/world-command.ts';
@@ -167,20 +168,6 @@ function helmOf(cluster: Cluster, version: (typeof HELM_VERSIONS)[number]) {
     };
     return await execa(helmPath(cluster, version), args, { env, stdin: 'ignore' });
   };
-}
-
-/** A kubeconfig with the token that a pod of this service account would have. */
-async function serviceAccountKubeconfig(cluster: Cluster, namespace: string, name: string): Promise<string> {
-  const answer = (await new ApiProbe(cluster.access).expect({
-    method: 'POST',
-    path: `/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`,
-    body: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} },
-  })) as { status: { token: string } };
-  const config = JSON.parse(await readFile(cluster.kubeconfigPath, 'utf8')) as Record<string, unknown>;
-  const path = join(await mkdtemp(join(tmpdir(), 'service-account-')), 'kubeconfig');
-  const users = [{ name: 'admin', user: { token: answer.status.token } }];
-  await writeFile(path, JSON.stringify({ ...config, users }), { mode: 0o600 });
-  return path;
 }
 
 /** The settings that the Deployment gives by plain variables, as flags. */

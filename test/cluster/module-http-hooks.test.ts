@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { controlPlaneBackend } from '../support/backends.ts';
 import { describeCluster } from '../support/control-plane/cluster-suite.ts';
+import { serviceAccountKubeconfig } from '../support/control-plane/service-account.ts';
+import { DaemonProcess } from '../support/daemon-process.ts';
 import { hookSection, startModuleHookServer } from '../support/module-hook-server.ts';
 import { World } from '../support/world.ts';
 import { configMapChart, under } from '../support/world-files.ts';
@@ -31,4 +33,44 @@ describeCluster('the HTTP hook of a module on a control plane that knows schemas
       path: '/apis/addon-operator.io/v1alpha1/modules/cannot-hold',
     });
   });
+
+  test('that gives a child the operator may not write gets the refusal of the cluster, and so does the finalizer, once', async () => {
+    await using server = await startModuleHookServer(({ phase }) => {
+      const child = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'by-hook' } };
+      return phase === 'finalize' ? {} : { children: { child } };
+    });
+    await using world = await World.create(await controlPlaneBackend(cluster()), {
+      modules: {
+        'values.yaml': 'webEnabled: true\n',
+        ...under('001-web', {
+          ...configMapChart('web', 'web'),
+          'module.yaml': hookSection(server.url, ['pre-reconcile', 'finalize']),
+        }),
+      },
+    });
+    await allow(world, 'limited', [
+      { apiGroups: [''], resources: ['configmaps', 'secrets'], verbs: ['*'] },
+      { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['*'] },
+    ]);
+    const kubeconfig = await serviceAccountKubeconfig(cluster(), world.namespace, 'limited');
+    await using daemon = DaemonProcess.start(world, { 'kube-config': kubeconfig, 'module-objects': 'true' });
+    const failed = await daemon.record('ModuleRun failed. Requeue task to retry after delay.');
+    expect(failed['error']).toMatch(/deployments\.apps .*is forbidden: User .*:limited" cannot/s);
+    const warnings = daemon.log.records.filter(
+      ({ level, msg }) => level === 'warn' && String(msg).startsWith('Module object gets no finalizer'),
+    );
+    expect(warnings).toHaveLength(1);
+  });
 });
+
+/** Makes a service account that may do this in the namespace of a world. */
+async function allow(world: World, name: string, rules: readonly object[]): Promise<void> {
+  const metadata = { name };
+  await world.create('serviceaccounts', { metadata });
+  const rbac = `/apis/rbac.authorization.k8s.io/v1/namespaces/${world.namespace}`;
+  await world.expect({ method: 'POST', path: `${rbac}/roles`, body: { metadata, rules } });
+  const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name };
+  const subjects = [{ kind: 'ServiceAccount', name, namespace: world.namespace }];
+  const body = { metadata, roleRef, subjects };
+  await world.expect({ method: 'POST', path: `${rbac}/rolebindings`, body });
+}
