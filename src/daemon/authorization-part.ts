@@ -5,7 +5,6 @@ import { digestPolicy } from '../extensions/authorization/digest-policy.ts';
 import { keyringPolicy } from '../extensions/authorization/keyring-policy.ts';
 import { ModuleAuthorization } from '../extensions/authorization/module-authorization.ts';
 import { SeenSerials } from '../extensions/authorization/seen-serials.ts';
-import { OperatorError } from '../lib/errors.ts';
 import type { Module } from '../modules/module.ts';
 import type { Settings } from '../settings.ts';
 import type { BuildOptions } from './build-options.ts';
@@ -24,7 +23,7 @@ export interface AuthorizationPart {
 /**
  * What the settings say about authorization; undefined where all modules may run.
  *
- * @throws OperatorError CONFIG_INVALID for settings that do not fit together, or a directory that cannot be used
+ * @throws OperatorError CONFIG_INVALID for a directory that cannot be used
  */
 export async function createAuthorization(options: BuildOptions): Promise<AuthorizationPart | undefined> {
   const { settings, base, stop, running } = options;
@@ -61,12 +60,10 @@ function policyOf(options: BuildOptions): AuthorizationPolicy | undefined {
     case 'none':
       return undefined;
     case 'digest':
-      return digestPolicy(
-        required(settings.authLockFile, '--auth-policy digest', '--auth-lock-file (AUTH_LOCK_FILE)'),
-      );
+      return digestPolicy(resolve(settings.authLockFile));
     case 'keyring':
       return keyringPolicy({
-        keyring: required(settings.authKeyring, '--auth-policy keyring', '--auth-keyring (AUTH_KEYRING)'),
+        keyring: resolve(settings.authKeyring),
         clock: host.clock,
         serials: new SeenSerials(
           serialStore({
@@ -79,9 +76,4 @@ function policyOf(options: BuildOptions): AuthorizationPolicy | undefined {
         ),
       });
   }
-}
-
-function required(path: string, policy: string, setting: string): string {
-  if (path === '') throw new OperatorError('CONFIG_INVALID', `${policy} needs ${setting}`);
-  return resolve(path);
 }

@@ -34,3 +34,21 @@ export const AUTHORIZATION_SETTINGS = {
     'Directory for the copies of modules that were checked and run; empty takes modules below --tmp-dir.',
   ),
 };
+
+/** What a policy lacks, one sentence each. */
+export function authorizationProblems(settings: {
+  readonly authPolicy: (typeof AUTH_POLICIES)[number];
+  readonly authLockFile: string;
+  readonly authKeyring: string;
+}): string[] {
+  switch (settings.authPolicy) {
+    case 'none':
+      return [];
+    case 'digest':
+      return settings.authLockFile === ''
+        ? ['--auth-policy digest needs --auth-lock-file (AUTH_LOCK_FILE)']
+        : [];
+    case 'keyring':
+      return settings.authKeyring === '' ? ['--auth-policy keyring needs --auth-keyring (AUTH_KEYRING)'] : [];
+  }
+}

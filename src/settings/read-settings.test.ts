@@ -188,3 +188,12 @@ test.each([
 test('the failure policy of webhooks is accepted, though hooks decide it', () => {
   expect(read({ VALIDATING_WEBHOOK_FAILURE_POLICY: 'Ignore' }).validatingFailurePolicy).toBe('Ignore');
 });
+
+test('readSettings() wants to know what a policy compares modules with', () => {
+  const read = (env: Readonly<Record<string, string>>) =>
+    readSettings({ env: { ADDON_OPERATOR_NAMESPACE: 'ns', ...env }, flags: {} });
+  expect(() => read({ AUTH_POLICY: 'digest' })).toThrow('--auth-policy digest needs --auth-lock-file');
+  expect(() => read({ AUTH_POLICY: 'keyring' })).toThrow('--auth-policy keyring needs --auth-keyring');
+  expect(read({ AUTH_POLICY: 'keyring', AUTH_KEYRING: 'keys' })).toMatchObject({ authPolicy: 'keyring' });
+  expect(() => read({ AUTH_POLICY: 'gpg' })).toThrow('value "gpg" is invalid');
+});

@@ -1,5 +1,6 @@
 import { messageOf, OperatorError } from '../lib/errors.ts';
 import { REFUSED_VARIABLES, SETTINGS, type SettingName, type Settings } from '../settings.ts';
+import { authorizationProblems } from './authorization-settings.ts';
 import { leaseTimeProblems } from './lease-settings.ts';
 import type { Setting } from './setting.ts';
 
@@ -84,5 +85,6 @@ function problemsBetween(settings: Settings, { env, flags }: SettingSources): st
       );
     problems.push(...leaseTimeProblems(settings));
   }
+  problems.push(...authorizationProblems(settings));
   return problems;
 }

@@ -172,6 +172,12 @@ function deployedTests(backend: () => Backend): void {
     await world.converge();
     expect(await colorOf(world)).toBe('green');
     expect(await explain(world, 'web')).toMatchObject({ status: 'ready', release: { revision: 2 } });
+    await world.stop();
+    const callsBefore = (await world.helmCalls()).length;
+    await world.converge();
+    expect(
+      (await world.helmCalls()).slice(callsBefore).filter((call) => !call.startsWith('version')),
+    ).toEqual([]);
   });
 
   test('a module whose files change while the daemon watches them stops, and goes on when it is signed again', async () => {
