@@ -2,10 +2,12 @@ import { expect, test } from 'vitest';
 import { CapturedLog } from '../../test/support/captured-log.ts';
 import { FakeClock, settle } from '../../test/support/fake-clock.ts';
 import { KubeApiError, type KubeClient, type KubeRequest } from '../kube/kube-client.ts';
+import type { KubeObject } from '../kube/kube-object.ts';
 import type { SharedReflectors } from '../kube/reflector-sink.ts';
 import { isObject } from '../lib/json.ts';
 import { MODULE_CRD } from './module-crd.ts';
 import type { ModuleFacts } from './module-facts.ts';
+import { HOOK_FINALIZER, OPERATOR_ANNOTATION } from './module-object.ts';
 import { ModuleObjects } from './module-objects.ts';
 
 const MODULES = '/apis/addon-operator.io/v1alpha1/modules';
@@ -45,6 +47,8 @@ class Lab implements AsyncDisposable {
   readonly log = new CapturedLog(this.clock);
   readonly requests: string[] = [];
   readonly abandoned: string[] = [];
+  /** What the watch finds; to be set before the first await. */
+  staged: readonly KubeObject[] = [];
   facts: readonly ModuleFacts[] = [factsOf('web')];
   refuse: (request: KubeRequest) => number | undefined = () => undefined;
   readonly #stop = new AbortController();
@@ -61,7 +65,7 @@ class Lab implements AsyncDisposable {
     const reflectors: SharedReflectors = {
       subscribe: async (_selection, sink) => {
         this.#answer({ method: 'GET', path: MODULES });
-        await sink.stage([]);
+        await sink.stage(this.staged);
         sink.commit();
       },
     };
@@ -219,4 +223,39 @@ test('the object of a module that is gone is removed, that very one', async () =
   lab.objects.changed();
   await lab.pass(2_000);
   expect(lab.sent(`DELETE ${MODULES}/web`)).toBe(1);
+});
+
+function heldObject(name: string): KubeObject {
+  const annotations = { [OPERATOR_ANNOTATION]: 'ns/cm' };
+  return {
+    metadata: { name, uid: name, annotations, finalizers: [HOOK_FINALIZER], deletionTimestamp: 'then' },
+  };
+}
+
+test('an object without a module that waits for an HTTP hook is told of every five minutes', async () => {
+  await using lab = new Lab();
+  lab.staged = [heldObject('gone')];
+  await lab.pass(MINUTE_MS);
+  expect(lab.abandoned).toEqual(['gone']);
+  await lab.pass(5 * MINUTE_MS);
+  expect(lab.abandoned).toEqual(['gone', 'gone']);
+  expect(lab.sent('DELETE')).toBe(0);
+});
+
+test('whoever deletes the object of an enabled module learns once why it does not go', async () => {
+  await using lab = new Lab();
+  lab.staged = [heldObject('web')];
+  await lab.pass(MINUTE_MS);
+  expect(lab.sent('/events')).toBe(2);
+  expect(lab.abandoned).toEqual([]);
+});
+
+test('isKept() is known as soon as the cluster has answered, and follows it', async () => {
+  const { signal } = new AbortController();
+  let isAllowed = false;
+  await using lab = new Lab(() => (isAllowed ? undefined : 403));
+  expect(await lab.objects.isKept(signal)).toBe(false);
+  isAllowed = true;
+  await lab.pass(6 * MINUTE_MS);
+  expect(await lab.objects.isKept(signal)).toBe(true);
 });
