@@ -20,6 +20,7 @@ import { createConfigMap } from './config-map-part.ts';
 import { loadPatiently, startLoops } from './daemon-loops.ts';
 import { createHookMetrics, createMetrics } from './daemon-metrics.ts';
 import { type DebugParts, startDebug } from './debug-endpoint.ts';
+import { customizationsDir } from './extension-points.ts';
 import { createHookLoader } from './hook-parts.ts';
 import type { DaemonHost } from './host.ts';
 import { createModuleObjects, runModuleObjects } from './module-objects.ts';
@@ -180,7 +181,12 @@ async function start(settings: Settings, given: DaemonHost, signals: StartSignal
 }
 
 function watchedPaths(settings: Settings): readonly string[] {
-  return [settings.globalHooksDir, ...settings.modulesDirs, ...policyFiles(settings)];
+  return [
+    settings.globalHooksDir,
+    customizationsDir(settings),
+    ...settings.modulesDirs,
+    ...policyFiles(settings),
+  ];
 }
 
 function viewOf(

@@ -24,6 +24,10 @@ const SHOWN: Readonly<Record<string, Shown>> = {
     prints: { 0: 'shop 1.0.0: revision 2 is deployed', 1: 'shop: revision 2 is removed' },
   },
   'enabled-script': { logs: ['there is no database to back up'] },
+  'error-classifier': {
+    ready: 'team-settings failed',
+    prints: { 0: 'settings   1', 1: 'deployer   0' },
+  },
   'hook-metrics': { prints: { 0: 'example_config_maps{hook="count.mjs",namespace="default"} 1' } },
   'http-hook': { prints: { 0: 'stored: \'{"bytes":9,"count":1}\'' } },
   'in-process-hook': { prints: { 0: 'counts: \'{"default":1}\'' } },
@@ -33,6 +37,9 @@ const SHOWN: Readonly<Record<string, Shown>> = {
       'Modified default/colors {"sky":"grey"}',
       'Deleted default/colors {"sky":"grey"}',
     ],
+  },
+  'module-http-hook': {
+    prints: { 0: 'shop.example.com', 1: 'host: shop.example.com', 2: '{"names":[]}' },
   },
   'module-with-values-from-a-hook': {
     logs: ['0 backends', '1 backends'],

@@ -7,6 +7,7 @@ import { hookMetricsTests } from './hook-metrics.ts';
 import { httpHookTests } from './http-hook.ts';
 import { inProcessHookTests } from './in-process-hook.ts';
 import { kubernetesEventHookTests } from './kubernetes-event-hook.ts';
+import { moduleHttpHookTests } from './module-http-hook.ts';
 import { moduleWithValuesFromAHookTests } from './module-with-values-from-a-hook.ts';
 import { namedQueuesTests } from './named-queues.ts';
 import { scheduleHookTests } from './schedule-hook.ts';
@@ -32,6 +33,7 @@ export function exampleTests(backend: () => Backend): void {
   hookMetricsTests(backend);
   inProcessHookTests(backend);
   httpHookTests(backend);
+  moduleHttpHookTests(backend);
   deployNotifierTests(backend);
   errorClassifierTests(backend);
   signedModuleTests(backend);

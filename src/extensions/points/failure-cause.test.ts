@@ -40,8 +40,8 @@ test.each([
   expect(failureCause(text)).toEqual({ reason, status });
 });
 
-function object(kind: string, name: string): KubeObject {
-  return { apiVersion: 'v1', kind, metadata: { name } };
+function object(kind: string, name: string, namespace = 'default'): KubeObject {
+  return { apiVersion: 'v1', kind, metadata: { name, namespace } };
 }
 
 test.each<[string, readonly KubeObject[], readonly string[]]>([
@@ -63,6 +63,11 @@ test.each<[string, readonly KubeObject[], readonly string[]]>([
     ['ConfigMap web-1'],
   ],
   ['configmaps "a.b" not found', [object('ConfigMap', 'a'), object('ConfigMap', 'a.b')], ['ConfigMap a.b']],
+  [
+    'failed to create resource: namespaces "team" not found',
+    [object('ConfigMap', 'a', 'team'), object('ConfigMap', 'b'), object('Namespace', 'other')],
+    ['ConfigMap a'],
+  ],
   ['timed out waiting for the condition', [object('Deployment', 'web')], []],
 ])('namedObjects() finds the objects that %j is about', (text, objects, expected) => {
   expect(namedObjects(text, objects).map(({ kind, metadata }) => `${kind} ${metadata.name}`)).toEqual(

@@ -53,15 +53,19 @@ export function failureCause(text: string): FailureCause {
 
 /**
  * The objects over which a deployment failed, as far as the text names them: kind and name, the kind also as
- * `deployments.apps` or `Kind=Deployment`.
+ * `deployments.apps` or `Kind=Deployment`; or a namespace that is missing, for all objects in it.
  */
 export function namedObjects(text: string, objects: readonly KubeObject[]): readonly KubeObject[] {
-  return objects.filter(({ kind = '', metadata: { name } }) => {
-    if (kind === '') return false;
-    const isNamed = new RegExp(`["/]${escaped(name)}(?!${NAME_PART})`).test(text);
-    const plural = kind.endsWith('y') ? `${kind.slice(0, -1)}ies` : `${kind}(?:s|es)?`;
-    return isNamed && new RegExp(`\\b(?:${kind}|${plural})\\b`, 'i').test(text);
-  });
+  const missing = /namespaces "([^"]+)" not found/.exec(text)?.[1];
+  return objects.filter(
+    (object) => isNamed(text, object) || (missing !== undefined && object.metadata.namespace === missing),
+  );
+}
+
+function isNamed(text: string, { kind = '', metadata: { name } }: KubeObject): boolean {
+  if (kind === '' || !new RegExp(`["/]${escaped(name)}(?!${NAME_PART})`).test(text)) return false;
+  const plural = kind.endsWith('y') ? `${kind.slice(0, -1)}ies` : `${kind}(?:s|es)?`;
+  return new RegExp(`\\b(?:${kind}|${plural})\\b`, 'i').test(text);
 }
 
 function escaped(text: string): string {
