@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { appendFile, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { systemClock } from '../../src/lib/clock.ts';
 import { requestDebug } from '../../src/server/debug-client.ts';
 import { keyringEnv, Signer } from '../support/signed-modules.ts';
@@ -9,6 +9,7 @@ import { type Backend, World, type WorldOptions } from '../support/world.ts';
 import { runInWorld } from '../support/world-command.ts';
 import { announcer, configMapChart, type FileTree, shHook, under } from '../support/world-files.ts';
 
+const WAIT = { timeout: 30_000, interval: 100 };
 const READY = 'ModuleRun success, module is ready';
 const REFUSED = 'Module is not authorized, nothing of it is run';
 const ENDED = 'ConvergeModules task done';
@@ -38,6 +39,7 @@ const MINES: FileTree = {
   '003-mine/enabled': `#!/bin/sh\ntouch "$WORLD/mine-enabled"\necho true > "$MODULE_ENABLED_RESULT"\n`,
   '003-mine/hooks/hook.sh': `#!/bin/sh\ntouch "$WORLD/mine-hook"\necho '{"configVersion":"v1","onStartup":1}'\n`,
   '003-mine/hooks/hook.mjs': `import { defineHook } from 'addon-operator/sdk';\nimport { writeFileSync } from 'node:fs';\nwriteFileSync(\`\${process.env.WORLD}/mine-script\`, '');\nexport default defineHook({ onStartup: 1 }, () => {});\n`,
+  '003-mine/customizations/core/config-map.ts': `import { writeFileSync } from 'node:fs';\nwriteFileSync(\`\${process.env.WORLD}/mine-extension\`, '');\nexport default {};\n`,
 };
 
 async function explain(world: World, module: string): Promise<Record<string, unknown>> {
@@ -127,6 +129,45 @@ function refusalTests(backend: () => Backend): void {
     expect(await colorOf(world)).toBe('absent');
   });
 
+  test('the object of a module that is not authorized says so, and gets one Event', async () => {
+    const name = `m${Array.from({ length: 8 }, () => 'abcdefghijklmnop'.charAt(Math.random() * 16)).join('')}`;
+    const object = `/apis/addon-operator.io/v1alpha1/modules/${name}`;
+    const { world: made } = await createWorld(backend(), {
+      modules: { [`001-${name}/hooks/hook.sh`]: SAYS(name) },
+      config: { [`${name}Enabled`]: 'true' },
+      flags: { 'module-objects': 'true' },
+    });
+    await using world = made;
+    await world.converge();
+    const reason = 'not authorized: it is not signed: there is no module.manifest in its directory';
+    await vi.waitFor(async () => {
+      const { body } = await world.backend.request({ path: object });
+      expect(body).toMatchObject({
+        status: {
+          phase: 'Failed',
+          conditions: [
+            { type: 'Enabled', status: 'True', reason: 'Authorization', message: reason },
+            { type: 'Ready', status: 'False', reason: 'Unauthorized', message: reason },
+            { type: 'Progressing', status: 'False' },
+            { type: 'Drifted' },
+            { type: 'Stalled', status: 'True', reason: 'Unauthorized', message: reason },
+          ],
+        },
+      });
+    }, WAIT);
+    await world.stop();
+    await world.converge();
+    await world.stop();
+    const { body } = await world.backend.request({
+      path: `/api/v1/namespaces/default/events?fieldSelector=involvedObject.name%3D${name}`,
+    });
+    const { items } = body as { items: { reason: string; message: string; count: number }[] };
+    expect(items.filter(({ reason: word }) => word === 'Unauthorized')).toMatchObject([
+      { type: 'Warning', message: `The module is ${reason}`, count: 1 },
+    ]);
+    await world.backend.request({ method: 'DELETE', path: object });
+  });
+
   test('without a policy modules run from where they are', async () => {
     await using world = await World.create(backend(), { modules: WEB, config: ON });
     await world.converge();
@@ -211,6 +252,43 @@ function deployedTests(backend: () => Backend): void {
 }
 
 function swapTests(backend: () => Backend): void {
+  test('hooks, scripts, schemas, links and extensions of a module need nothing but the copy', async () => {
+    const { world: made, signer } = await createWorld(backend(), {
+      globalHooks: { 'remove.sh': shHook('onStartup: 1', 'rm -r "$WORLD/modules/001-web"; echo removed') },
+      modules: {
+        ...WEB,
+        '001-web/enabled':
+          '#!/bin/sh\necho "asked in $(basename "$(dirname "$0")")"\necho true > "$MODULE_ENABLED_RESULT"\n',
+        '001-web/openapi/values.yaml':
+          'type: object\nproperties: {size: {type: string, default: large}, color: {type: string}}\n',
+        '001-web/shared/word.ts': "export const word = 'from the copy';\n",
+        '001-web/hooks/lib': { link: '../shared' },
+        '001-web/hooks/script.ts': `import { defineHook } from 'addon-operator/sdk';
+import { word } from './lib/word.ts';
+export default defineHook({ afterHelm: 1 }, () => console.log(word));
+`,
+        '001-web/customizations/core/config-map.ts': `import { defineExtensions } from 'addon-operator/sdk';
+export default defineExtensions({
+  modifyManifest: async (object, next) => ({ ...(await next(object)), immutable: false }),
+});
+`,
+      },
+    });
+    await using world = made;
+    await signer.sign();
+    await world.converge();
+    expect(world.log.printed).toEqual([
+      'removed',
+      'asked in 001-web',
+      'web onStartup',
+      'web beforeHelm',
+      'from the copy',
+    ]);
+    const map = (await world.get('configmaps', 'web')) as { data?: { values: string }; immutable?: boolean };
+    expect(JSON.parse(map.data?.values ?? '')).toMatchObject({ color: 'blue', size: 'large' });
+    expect(map.immutable).toBe(false);
+  });
+
   test('a module that is swapped after its check is not what runs', async () => {
     const swap = shHook(
       'onStartup: 1',
