@@ -4,6 +4,7 @@ import { shHook } from '../test/support/world-files.ts';
 import { eventLatenciesMs } from './event-latencies.ts';
 import { percentile, report } from './figures.ts';
 import { hookRunsMs } from './hook-runs.ts';
+import { benchRestarts } from './in-process-restarts.ts';
 
 const ROUNDS = 5;
 const SH_RUNS = 100;
@@ -19,6 +20,7 @@ export async function benchInProcess(): Promise<void> {
   const backend = await sandboxBackend();
   try {
     await benchRuns(backend);
+    await benchRestarts(backend);
     await benchEvents(backend);
     await benchMemory(backend);
   } finally {
@@ -41,6 +43,8 @@ async function benchRuns(backend: Backend): Promise<void> {
     flags: { 'log-level': 'error' },
   });
   await world.converge();
+  // What a run logs would be counted with both: its time is that of the reader.
+  world.log.logger.setLevel('error');
   for (const name of ['count', 'nothing']) {
     await runsASecond(world, `${name}.ts`, THREAD_RUNS);
     const rounds: { thread: number; sh: number }[] = [];

@@ -3,6 +3,7 @@ import { note } from './figures.ts';
 const BENCHMARKS: Readonly<Record<string, () => Promise<void>>> = {
   hooks: async () => (await import('./hooks.ts')).benchHooks(),
   'in-process': async () => (await import('./in-process.ts')).benchInProcess(),
+  extensions: async () => (await import('./extensions.ts')).benchExtensions(),
   events: async () => (await import('./events.ts')).benchEvents(),
   start: async () => (await import('./start.ts')).benchStart(),
   synchronisation: async () => (await import('./synchronisation.ts')).benchSynchronisation(),
