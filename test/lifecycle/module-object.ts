@@ -1,76 +1,20 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { type Backend, World, type WorldOptions } from '../support/world.ts';
+import {
+  type EventInCluster,
+  eventsOf,
+  type ModuleInCluster,
+  modulePath,
+  moduleWorld,
+  readModule,
+  uniqueName,
+  untilStatus,
+} from '../support/module-world.ts';
+import type { Backend, World } from '../support/world.ts';
 import { configMapChart, shHook, under } from '../support/world-files.ts';
 
-const MODULES = '/apis/addon-operator.io/v1alpha1/modules';
 const WAIT = { timeout: 30_000, interval: 200 };
-
-interface Condition {
-  readonly type: string;
-  readonly status: string;
-  readonly reason: string;
-  readonly message: string;
-  readonly lastTransitionTime: string;
-  readonly observedGeneration: number;
-}
-
-interface ModuleInCluster {
-  readonly metadata: {
-    readonly uid: string;
-    readonly resourceVersion: string;
-    readonly generation: number;
-    readonly annotations: Readonly<Record<string, string>>;
-  };
-  readonly status?: { readonly conditions?: readonly Condition[]; readonly [field: string]: unknown };
-}
-
-interface EventInCluster {
-  readonly type: string;
-  readonly reason: string;
-  readonly message: string;
-  readonly count: number;
-}
-
-/** Modules have no namespace: each test uses names of its own, which are also good keys of values. */
-function uniqueName(): string {
-  return `m${Array.from({ length: 8 }, () => 'abcdefghijklmnop'.charAt(Math.random() * 16)).join('')}`;
-}
-
-/** A world whose daemon keeps Module objects; they go with it. */
-async function createWorld(
-  backend: Backend,
-  options: WorldOptions,
-  names: readonly string[],
-): Promise<AsyncDisposable & { readonly world: World }> {
-  const world = await World.create(backend, {
-    ...options,
-    flags: { 'module-objects': 'true', ...options.flags },
-  });
-  return {
-    world,
-    [Symbol.asyncDispose]: async () => {
-      await world[Symbol.asyncDispose]();
-      for (const name of names) await backend.request({ method: 'DELETE', path: `${MODULES}/${name}` });
-    },
-  };
-}
-
-async function read(world: World, name: string): Promise<ModuleInCluster | undefined> {
-  const { status, body } = await world.backend.request({ path: `${MODULES}/${name}` });
-  return status === 404 ? undefined : (body as ModuleInCluster);
-}
-
-/** Waits until the status of a module has these fields, and returns the object. */
-async function untilStatus(world: World, name: string, fields: object): Promise<ModuleInCluster> {
-  return await vi.waitFor(async () => {
-    const object = await read(world, name);
-    expect(object).toMatchObject({ status: fields });
-    if (object === undefined) throw new Error(`there is no Module ${name}`);
-    return object;
-  }, WAIT);
-}
 
 function conditions({ status }: ModuleInCluster): Readonly<Record<string, string>> {
   return Object.fromEntries(
@@ -78,16 +22,9 @@ function conditions({ status }: ModuleInCluster): Readonly<Record<string, string
   );
 }
 
-async function events(world: World, name: string): Promise<readonly EventInCluster[]> {
-  const { items } = (await world.expect({ path: '/api/v1/namespaces/default/events' })) as {
-    readonly items: readonly (EventInCluster & { readonly involvedObject: { readonly name: string } })[];
-  };
-  return items.filter(({ involvedObject }) => involvedObject.name === name);
-}
-
 async function untilEvent(world: World, name: string, event: Partial<EventInCluster>): Promise<void> {
   await vi.waitFor(
-    async () => expect(await events(world, name)).toContainEqual(expect.objectContaining(event)),
+    async () => expect(await eventsOf(world, name)).toContainEqual(expect.objectContaining(event)),
     WAIT,
   );
 }
@@ -105,7 +42,7 @@ function chartModule(name: string) {
 export function moduleObjectTests(backend: () => Backend): void {
   test('a module has an object that says how it stands, and nothing is written while nothing changes', async () => {
     const name = uniqueName();
-    await using made = await createWorld(backend(), { modules: chartModule(name), config: {} }, [name]);
+    await using made = await moduleWorld(backend(), { modules: chartModule(name), config: {} }, [name]);
     const { world } = made;
     await world.converge();
     const object = await untilStatus(world, name, {
@@ -133,23 +70,23 @@ export function moduleObjectTests(backend: () => Backend): void {
     });
     await world.clock.passSleep(10_000);
     await world.clock.passSleep(10_000);
-    expect((await read(world, name))?.metadata.resourceVersion).toBe(object.metadata.resourceVersion);
+    expect((await readModule(world, name))?.metadata.resourceVersion).toBe(object.metadata.resourceVersion);
   });
 
   test('a daemon that stops as soon as it has converged has told before how its modules stand', async () => {
     const name = uniqueName();
-    await using made = await createWorld(backend(), { modules: chartModule(name) }, [name]);
+    await using made = await moduleWorld(backend(), { modules: chartModule(name) }, [name]);
     const { world } = made;
     await world.converge();
     await world.stop();
-    expect(await read(world, name)).toMatchObject({
+    expect(await readModule(world, name)).toMatchObject({
       status: { phase: 'Succeeded', release: { revision: 1 }, lastRun: { result: 'success' } },
     });
   });
 
   test('a restart writes no Event again, and keeps the times of conditions', async () => {
     const name = uniqueName();
-    await using made = await createWorld(backend(), { modules: chartModule(name) }, [name]);
+    await using made = await moduleWorld(backend(), { modules: chartModule(name) }, [name]);
     const { world } = made;
     await world.converge();
     const before = await untilStatus(world, name, { phase: 'Succeeded' });
@@ -163,15 +100,15 @@ export function moduleObjectTests(backend: () => Backend): void {
     });
     const since = (object: ModuleInCluster | undefined) =>
       object?.status?.conditions?.find(({ type }) => type === 'Enabled')?.lastTransitionTime;
-    const told = (await events(world, name)).map(({ reason, count }) => `${reason} ${count}`);
+    const told = (await eventsOf(world, name)).map(({ reason, count }) => `${reason} ${count}`);
     expect(told.toSorted()).toEqual(['Deployed 1', 'Enabled 1']);
-    expect(since(await read(world, name))).toBe(since(before));
+    expect(since(await readModule(world, name))).toBe(since(before));
   });
 
   test('a failing module says why and when it is tried again, and its Events are counted', async () => {
     const name = uniqueName();
     const hook = (body: string) => shHook('beforeHelm: 1', body);
-    await using made = await createWorld(
+    await using made = await moduleWorld(
       backend(),
       {
         modules: {
@@ -205,7 +142,7 @@ export function moduleObjectTests(backend: () => Backend): void {
   test('the text of a Secret is neither in a status nor in an Event', async () => {
     const name = uniqueName();
     const token = 'correct-horse-battery';
-    await using made = await createWorld(
+    await using made = await moduleWorld(
       backend(),
       {
         modules: {
@@ -227,12 +164,12 @@ export function moduleObjectTests(backend: () => Backend): void {
       hookRuns: [{ error: expect.stringContaining('***') }],
     });
     await untilEvent(world, name, { reason: 'HookFailed' });
-    expect(JSON.stringify([status, await events(world, name)])).not.toContain(token);
+    expect(JSON.stringify([status, await eventsOf(world, name)])).not.toContain(token);
   });
 
   test('a module that is disabled says so', async () => {
     const name = uniqueName();
-    await using made = await createWorld(backend(), { modules: chartModule(name), config: {} }, [name]);
+    await using made = await moduleWorld(backend(), { modules: chartModule(name), config: {} }, [name]);
     const { world } = made;
     await world.converge();
     await untilStatus(world, name, { phase: 'Succeeded' });
@@ -248,22 +185,22 @@ export function moduleObjectTests(backend: () => Backend): void {
 
   test('an object deleted by hand comes back, and goes when its module is gone', async () => {
     const name = uniqueName();
-    await using made = await createWorld(backend(), { modules: chartModule(name) }, [name]);
+    await using made = await moduleWorld(backend(), { modules: chartModule(name) }, [name]);
     const { world } = made;
     await world.converge();
     const first = await untilStatus(world, name, { phase: 'Succeeded' });
-    await world.expect({ method: 'DELETE', path: `${MODULES}/${name}` });
+    await world.expect({ method: 'DELETE', path: modulePath(name) });
     const second = await untilStatus(world, name, { phase: 'Succeeded' });
     expect(second.metadata.uid).not.toBe(first.metadata.uid);
     await world.stop();
     await rm(join(world.directory, 'modules', `001-${name}`), { recursive: true });
     await world.converge();
-    await vi.waitFor(async () => expect(await read(world, name)).toBeUndefined(), WAIT);
+    await vi.waitFor(async () => expect(await readModule(world, name)).toBeUndefined(), WAIT);
   });
 
   test('an object of another operator is never written, and fields of others in a status stay', async () => {
     const [own, foreign] = [uniqueName(), uniqueName()];
-    await using made = await createWorld(
+    await using made = await moduleWorld(
       backend(),
       { modules: { ...chartModule(own), ...chartModule(foreign), 'values.yaml': enabled(own, foreign) } },
       [own, foreign],
@@ -273,21 +210,23 @@ export function moduleObjectTests(backend: () => Backend): void {
     await untilStatus(world, foreign, { phase: 'Succeeded' });
     await world.expect({
       method: 'PATCH',
-      path: `${MODULES}/${foreign}`,
+      path: modulePath(foreign),
       contentType: 'application/merge-patch+json',
       body: { metadata: { annotations: { 'addon-operator.io/operator': 'other/addon-operator' } } },
     });
-    const taken = await read(world, foreign);
+    const taken = await readModule(world, foreign);
     await world.expect({
       method: 'PATCH',
-      path: `${MODULES}/${own}/status?fieldManager=somebody`,
+      path: `${modulePath(own)}/status?fieldManager=somebody`,
       contentType: 'application/merge-patch+json',
       body: { status: { endpoint: 'https://web', phase: 'Init' } },
     });
     await untilStatus(world, own, { phase: 'Succeeded', endpoint: 'https://web' });
     await world.putConfig({ [`${own}Enabled`]: 'false', [`${foreign}Enabled`]: 'false' });
     await untilStatus(world, own, { enablement: { enabled: false }, endpoint: 'https://web' });
-    expect((await read(world, foreign))?.metadata.resourceVersion).toBe(taken?.metadata.resourceVersion);
+    expect((await readModule(world, foreign))?.metadata.resourceVersion).toBe(
+      taken?.metadata.resourceVersion,
+    );
     const warnings = world.log.records.filter(({ msg }) => String(msg).startsWith('Module object belongs'));
     expect(warnings).toMatchObject([{ module: foreign, operator: 'other/addon-operator' }]);
   });

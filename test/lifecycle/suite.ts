@@ -30,10 +30,12 @@ import { moduleHttpHookTests } from './module-http-hooks.ts';
 import { moduleLifecycleTests } from './module-lifecycle.ts';
 import { moduleObjectTests } from './module-object.ts';
 import { oldHookTests } from './old-hooks.ts';
+import { operationTests } from './operations.ts';
 import { pauseTests } from './pause.ts';
 import { planTests } from './plan.ts';
 import { probeAndMetricTests } from './probes-and-metrics.ts';
 import { queueTests } from './queues.ts';
+import { reconcileFlowTests } from './reconcile-flow.ts';
 import { scheduleTests } from './schedules.ts';
 import { schemaTests } from './schemas.ts';
 import { secretTests } from './secrets.ts';
@@ -53,6 +55,7 @@ export function lifecycleTests(backend: () => Backend): void {
   deployHookTests(backend);
   authorizationTests(backend);
   moduleObjectTests(backend);
+  operationTests(backend);
   crdTests(backend);
   helmTests(backend);
   helmConflictTests(backend);
@@ -71,6 +74,7 @@ export function lifecycleTests(backend: () => Backend): void {
   httpHookTests(backend);
   extensionPointTests(backend);
   moduleHttpHookTests(backend);
+  reconcileFlowTests(backend);
   valuesTests(backend);
   schemaTests(backend);
   configMapTests(backend);

@@ -47,6 +47,8 @@ test.each<[string, FlowHookType, Partial<FlowModule>, number, HookResult | undef
     9_000,
     { abortReconcile: true, requeueAfterMs: 2_000 },
   ],
+  ["is nobody's business when there was a change", 'ShouldReconcile', { phase: 'Init' }, 9_000, undefined],
+  ["is nobody's business when it was asked for", 'ShouldReconcile', { operation: 'abort' }, 9_000, undefined],
   ['is asked for when one has ended', 'End', {}, 5_000, { requeueAfterMs: 10_000 }],
   ['is not asked for without a time', 'End', { reconcileEvery: null }, 5_000, undefined],
   ['is not asked for after a failure for good', 'End', { phase: 'Failed' }, 5_000, undefined],

@@ -22,6 +22,8 @@ export function continuousReconcile({ now, nextAfter }: ContinuousReconcileDeps)
       if (nextMs === undefined) return undefined;
       const leftMs = Math.max(1, nextMs - nowMs);
       if (type === 'End') return { requeueAfterMs: leftMs };
+      // It is reconciled anyway, and its End says when again.
+      if (module.phase === 'Init' || module.operation !== null) return undefined;
       return nextMs <= nowMs ? { abortReconcile: false } : { abortReconcile: true, requeueAfterMs: leftMs };
     },
   };
