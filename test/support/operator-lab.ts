@@ -9,7 +9,6 @@ import { HookRunner } from '../../src/hooks/run-hook.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { HookMetrics } from '../../src/metrics/hook-metrics.ts';
 import { OperatorMetrics } from '../../src/metrics/operator-metrics.ts';
-import { DISABLED_BY_DEFAULT } from '../../src/modules/enablement.ts';
 import type { Module } from '../../src/modules/module.ts';
 import { NO_MANIFEST } from '../../src/modules/module-manifest.ts';
 import { DynamicFlags } from '../../src/operator/dynamic-flags.ts';
@@ -28,6 +27,7 @@ import { CapturedLog } from './captured-log.ts';
 import { FakeClock, settle } from './fake-clock.ts';
 import { FakeMonitor } from './fake-monitor.ts';
 import { v1 } from './hook-configs.ts';
+import { labDiscovery } from './lab-discovery.ts';
 
 interface Context {
   readonly binding: string;
@@ -252,14 +252,7 @@ export class OperatorLab {
         pauses: { of: (module) => this.pauses.get(module), isOfAll: () => false },
         discover: async (known) => {
           await this.#call('discover');
-          return {
-            enabled: known.map((module) => module.name).filter((other) => this.enabled.has(other)),
-            decisions: new Map(
-              known
-                .filter((module) => !this.enabled.has(module.name))
-                .map((module) => [module.name, DISABLED_BY_DEFAULT]),
-            ),
-          };
+          return labDiscovery(known, this.enabled);
         },
         isFlaggedOff: (module) => this.flaggedOff.has(module),
         loadModuleHooks: async (module) => {
@@ -267,7 +260,7 @@ export class OperatorLab {
           return this.#hooks.filter(({ owner }) => owner.type === 'module' && owner.module === module.name);
         },
         loadGlobalHooks: async () => this.#hooks.filter(({ owner }) => owner.type === 'global'),
-        reloadModules: async () => undefined,
+        reloadModules: async () => this.obstacles.get('reload modules')?.(),
         createRuntime: (hook) => this.#createRuntime(hook),
         setSchedules: (runtime, isEnabled) => {
           runtime.areSchedulesEnabled = isEnabled;

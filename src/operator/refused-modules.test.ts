@@ -1,0 +1,84 @@
+import { expect, test } from 'vitest';
+import { failing, moduleFor, operatorLab } from '../../test/support/operator-lab.ts';
+import { OperatorError } from '../lib/errors.ts';
+import type { Authorization } from './operator.ts';
+
+const REFUSED = 'Module is not authorized, nothing of it is run';
+const evil = moduleFor('evil', 1, { refusal: 'it is not signed', chart: 'none' });
+const allow: Authorization = { policy: 'keyring', verify: () => Promise.resolve() };
+const HOOKS = {
+  'global/watch.sh': { afterAuthFail: 1 },
+  'evil/hook.sh': { onStartup: 1 },
+  'web/hook.sh': { beforeHelm: 1, afterHelm: 1 },
+};
+
+test('nothing of a module that is not authorized is run, and it is told once for each reason', async () => {
+  await using lab = await operatorLab([evil, moduleFor('web', 2)], HOOKS, { authorization: allow });
+  lab.withCrds.add('evil');
+  const contexts: unknown[] = [];
+  lab.behaviours.set('global/watch.sh', (hook) => {
+    contexts.push(...hook.contexts);
+  });
+  await lab.converge();
+  expect(lab.calls.filter((call) => call.includes('evil'))).toEqual([]);
+  expect(lab.calls).toContain('deploy web');
+  const facts = { place: 'manifest', policy: 'keyring', reason: 'it is not signed' };
+  const context = {
+    binding: 'afterAuthFail',
+    module: { name: 'evil', path: '/modules/evil' },
+    authorization: facts,
+    snapshots: {},
+  };
+  expect(contexts).toEqual([context]);
+  const reload = async (): Promise<void> => {
+    lab.operator.restartConverge('ReloadAllModules', 'test');
+    await lab.settle();
+  };
+  await reload();
+  expect(contexts).toHaveLength(1);
+  lab.operator.setModules([{ ...evil, refusal: 'no key' }, moduleFor('web', 2)]);
+  await reload();
+  expect(contexts.slice(1)).toEqual([{ ...context, authorization: { ...facts, reason: 'no key' } }]);
+  expect(lab.log.records.filter(({ msg }) => msg === REFUSED)).toHaveLength(2);
+});
+
+test('a module that is not authorized is not deleted, though it is disabled', async () => {
+  await using lab = await operatorLab([evil], {}, { authorization: allow });
+  lab.releases.add('evil');
+  lab.enabled.delete('evil');
+  await lab.converge();
+  expect(lab.calls.filter((call) => call.includes('evil'))).toEqual([]);
+});
+
+test('a module is checked again before it is deployed, and given up when it does not pass', async () => {
+  const verify = (): Promise<void> =>
+    Promise.reject(new OperatorError('MODULE_UNAUTHORIZED', 'it was changed', { isPermanent: true }));
+  await using lab = await operatorLab(['web', 'db'], HOOKS, { authorization: { ...allow, verify } });
+  const contexts: unknown[] = [];
+  lab.behaviours.set('global/watch.sh', (hook) => {
+    contexts.push(...hook.contexts.map((context) => context['authorization']));
+  });
+  await lab.converge();
+  expect(lab.calls.filter((call) => call.startsWith('deploy'))).toEqual([]);
+  expect(lab.calls).toContain('web/hook.sh beforeHelm');
+  expect(lab.calls).not.toContain('web/hook.sh afterHelm');
+  const failure = { place: 'installation', policy: 'keyring', reason: 'it was changed' };
+  expect(contexts).toEqual([failure, failure]);
+  expect(lab.operator.main.entries).toEqual([]);
+});
+
+test('a failing afterAuthFail hook changes nothing about a refusal', async () => {
+  await using lab = await operatorLab([evil, moduleFor('web', 2)], HOOKS, { authorization: allow });
+  lab.behaviours.set('global/watch.sh', failing);
+  await lab.converge();
+  expect(lab.calls.filter((call) => call.includes('evil'))).toEqual([]);
+  expect(lab.calls).toContain('deploy web');
+});
+
+test('a policy that cannot be asked is no refusal', async () => {
+  const verify = (): Promise<void> => Promise.reject(new OperatorError('KUBE_UNREACHABLE', 'no answer'));
+  await using lab = await operatorLab(['web'], HOOKS, { authorization: { ...allow, verify } });
+  await lab.converge();
+  expect(lab.calls.filter((call) => call.startsWith('global/watch.sh'))).toEqual([]);
+  expect(lab.main.entries[0]).toMatchObject({ failures: 1, lastError: 'no answer' });
+});
