@@ -36,6 +36,7 @@ const OTHER_VARIABLES = [
   'CRON_TZ',
   'MODULE_ENABLED_REASON',
   'MODULE_ENABLED_RESULT',
+  'NODE_EXTRA_CA_CERTS',
   'NO_COLOR',
   'PYTHONDONTWRITEBYTECODE',
 ];
@@ -76,7 +77,7 @@ test.each(PAGES)('JSON and YAML samples of %s can be parsed', (page) => {
 
 test('commands in the documentation exist', async () => {
   const named = PAGES.flatMap((page) => [
-    ...textOf(page).matchAll(/bin\/addon-operator ((?:[a-z]+ ?)+)/g),
+    ...textOf(page).matchAll(/bin\/addon-operator ((?:[a-z][a-z-]* ?)+)/g),
     ...textOf(page).matchAll(/`((?:queue|module|global|config) [a-z-]+)[^`]*`/g),
   ]).map(([, words = '']) => words.trim());
   expect(named).toContain('queue list');
