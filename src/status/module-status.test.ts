@@ -80,6 +80,18 @@ test.each<[string, Partial<Explanation>, boolean, string | undefined, Record<str
     'Succeeded',
     { Ready: 'True Paused', Stalled: 'True Paused' },
   ],
+  [
+    'unauthorized',
+    { status: 'unauthorized', source: 'authorization', reason: 'not authorized: no signature' },
+    true,
+    'Failed',
+    {
+      Enabled: 'True Authorization',
+      Ready: 'False Unauthorized',
+      Progressing: 'False Idle',
+      Stalled: 'True Unauthorized',
+    },
+  ],
   ['paused early', { status: 'paused', pause: PAUSE }, false, 'Init', { Ready: 'False Paused' }],
   [
     'deleting',
