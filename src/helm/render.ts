@@ -85,7 +85,7 @@ async function transformed(
   steps: ReleaseSteps | undefined,
   signal: AbortSignal,
 ): Promise<string> {
-  if (steps === undefined || steps.isOpen) return rendered;
+  if (steps === undefined || steps.isOpen || steps.ignoresObjects === true) return rendered;
   return await transformManifest(rendered, readYaml, (objects) => steps.transform(objects, signal));
 }
 

@@ -96,8 +96,14 @@ export interface OperatorDeps {
     state: ModuleState,
     signal: AbortSignal,
   ) => Promise<ReleaseSteps | undefined>;
-  /** What extensions do while a module's release is uninstalled; undefined for nothing. */
-  readonly uninstallSteps: (module: Module, signal: AbortSignal) => Promise<UninstallSteps | undefined>;
+  /**
+   * What extensions do while the release of a module is uninstalled; undefined for nothing. A module that is gone has no
+   * path, and no extensions of its own.
+   */
+  readonly uninstallSteps: (
+    module: { readonly name: string; readonly path?: string },
+    signal: AbortSignal,
+  ) => Promise<UninstallSteps | undefined>;
   /** The servers that modules name in module.yaml; undefined where nobody asks them. */
   readonly httpHooks: Pick<ModuleHttpHooks, 'preReconcileWithoutChart'> | undefined;
   /** Sees to it that these servers are told before a module is deleted; undefined where nobody tells them. */

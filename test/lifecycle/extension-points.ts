@@ -209,17 +209,29 @@ export function extensionPointTests(backend: () => Backend): void {
       expect((await world.helmCalls()).filter((call) => call.startsWith('upgrade'))).toHaveLength(2);
     });
 
-    test('deletes objects itself, or leaves them to helm', async () => {
+    test('deletes objects itself, or leaves them to helm, also when the module is gone', async () => {
       const body =
         "if (input.metadata.name === 'web') await next(input); else log.info('keeping ' + input.metadata.name);";
-      await using world = await worldOf(backend(), { 'core/configmap.ts': host('delete', body) });
+      await using world = await worldOf(
+        backend(),
+        { 'core/configmap.ts': host('delete', body) },
+        {
+          modules: {
+            ...MODULES,
+            ...under('003-gone', configMapChart('gone', 'gone')),
+            'values.yaml': `${MODULES['values.yaml']}goneEnabled: true\n`,
+          },
+        },
+      );
       await world.converge();
       await world.stop();
       await world.write('modules', { 'values.yaml': '' });
+      await rm(join(world.directory, 'modules/003-gone'), { recursive: true });
       await world.converge();
-      expect(await world.get('configmaps', 'web')).toBeUndefined();
-      expect(await world.get('configmaps', 'db')).toBeDefined();
-      expect(messages(world)).toContain('keeping db');
+      await world.log.untilMessage('Release without a module is removed');
+      const left = await Promise.all(['web', 'db', 'gone'].map((name) => world.get('configmaps', name)));
+      expect(left.map((object) => object !== undefined)).toEqual([false, true, true]);
+      expect(messages(world)).toEqual(expect.arrayContaining(['keeping db', 'keeping gone']));
       expect(await shape(world, 'db')).toMatchObject({ records: [] });
     });
 

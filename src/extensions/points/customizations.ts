@@ -57,11 +57,11 @@ export class Customizations {
   /**
    * The hosts for the objects of a module, as their files are now; undefined when there are none.
    *
-   * @param modulePath the directory of the module
+   * @param modulePath the directory of the module; undefined for one that has none any more
    * @throws OperatorError EXTENSION_INVALID
    */
-  async of(modulePath: string, signal: AbortSignal): Promise<HostSet | undefined> {
-    const own = await this.#scope(join(modulePath, DIRECTORY), signal);
+  async of(modulePath: string | undefined, signal: AbortSignal): Promise<HostSet | undefined> {
+    const own = modulePath === undefined ? NO_HOSTS : await this.#scope(join(modulePath, DIRECTORY), signal);
     const scopes = [own, await this.#scope(this.#commonDir, signal)].filter(({ hosts }) => hosts.size > 0);
     if (scopes.length === 0) return undefined;
     const all = scopes.flatMap(({ hosts }) => [...hosts.values()]);

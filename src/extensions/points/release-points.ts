@@ -53,12 +53,13 @@ export class ReleasePoints {
   }
 
   /**
-   * What is done while the release of a module is uninstalled; undefined for nothing.
+   * What is done while the release of a module is uninstalled; undefined for nothing. Without a path there are no
+   * extensions of its own.
    *
    * @throws OperatorError EXTENSION_INVALID when its extensions cannot be loaded
    */
   async uninstallSteps(
-    { name, path }: ModuleOnDisk,
+    { name, path }: { readonly name: string; readonly path?: string },
     signal: AbortSignal,
   ): Promise<UninstallSteps | undefined> {
     const { customizations, log } = this.#options;

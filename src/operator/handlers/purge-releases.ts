@@ -69,7 +69,8 @@ export async function handleModulePurge(
     if (isHeld) await finalizers?.finalizeAbandoned(release, signal);
     const run = { activation: '', queue: MAIN_QUEUE, task: {}, attempt: 1 };
     const tellRemoved = await beginRemoval(operator, { name: release }, run, signal);
-    const result = await releases.uninstall(release, { includeForeign }, signal);
+    const steps = await operator.deps.uninstallSteps({ name: release }, signal);
+    const result = await releases.uninstall(release, { includeForeign, steps }, signal);
     if (result !== 'spared') await tellRemoved();
     if (isHeld) await finalizers?.releaseAbandoned(release, signal);
     // The one that spares it has said so.
