@@ -3,7 +3,7 @@ import type { DaemonHost } from './daemon/host.ts';
 import { type Daemon, startDaemon } from './daemon/start-daemon.ts';
 import { errorText } from './lib/error-text.ts';
 import { hasCode } from './lib/errors.ts';
-import { isolatedModules } from './operator/isolation.ts';
+import { modulesLeftBehind } from './operator/modules-left-behind.ts';
 import type { Settings } from './settings.ts';
 
 /** A task of the start or the first converge that failed this often in a row will not succeed by itself. */
@@ -23,8 +23,8 @@ const NOBODY: DaemonObserver = { onConverged: () => Promise.resolve() };
  *
  * @param stopSignal asks for an orderly stop
  * @returns the exit code: 0 after an orderly stop, also one because another replica leads, 1 after a failed start; with `exitsAfterConverge` also 1 when a task
- * of the start or the first converge failed three times in a row, when failing modules are isolated, or when the daemon
- * was stopped before
+ * of the start or the first converge failed three times in a row, when modules failed for good, are isolated or not
+ * authorized, or when the daemon was stopped before
  */
 export async function runDaemon(
   settings: Settings,
@@ -60,7 +60,7 @@ export async function runDaemon(
     ]);
     if (hasConverged) await observer.onConverged(daemon);
     if (!settings.exitsAfterConverge) await stopped;
-    return exitCodeOf(settings, hasConverged && !tellIsolated(settings, daemon, host));
+    return exitCodeOf(settings, hasConverged && !tellLeftBehind(settings, daemon, host));
   } finally {
     await daemon.stop();
   }
@@ -71,9 +71,14 @@ function exitCodeOf({ exitsAfterConverge }: Settings, hasConverged: boolean): nu
 }
 
 /** Tells of modules that failed while the others converged. Returns whether there are any. */
-function tellIsolated({ exitsAfterConverge }: Settings, { operator }: Daemon, { log }: DaemonHost): boolean {
-  const modules = exitsAfterConverge ? isolatedModules(operator) : [];
-  if (modules.length > 0) log.fatal({ modules }, 'the first converge went on without modules that failed');
+function tellLeftBehind(
+  { exitsAfterConverge }: Settings,
+  { operator }: Daemon,
+  { log }: DaemonHost,
+): boolean {
+  const modules = exitsAfterConverge ? modulesLeftBehind(operator) : [];
+  if (modules.length > 0)
+    log.fatal({ modules }, 'the first converge went on without modules that failed or are not authorized');
   return modules.length > 0;
 }
 

@@ -103,7 +103,20 @@ test('with --exit-after-converge it is 1 when modules are isolated', async () =>
   };
   expect(await run({ modules, flags: { ...EXITING, 'module-failure-policy': 'isolate' } })).toBe(1);
   expect(log.records.find(({ level }) => level === 'fatal')).toMatchObject({
-    msg: 'the first converge went on without modules that failed',
+    msg: 'the first converge went on without modules that failed or are not authorized',
+    modules: ['web'],
+  });
+});
+
+test('with --exit-after-converge it is 1 when modules are not authorized', async () => {
+  const modules = {
+    'values.yaml': 'webEnabled: true\n',
+    '001-web/hooks/good.sh': shHook('beforeHelm: 1', 'exit 0'),
+  };
+  const flags = { ...EXITING, 'auth-policy': 'digest', 'auth-lock-file': 'missing' };
+  expect(await run({ modules, flags })).toBe(1);
+  expect(log.records.find(({ level }) => level === 'fatal')).toMatchObject({
+    msg: 'the first converge went on without modules that failed or are not authorized',
     modules: ['web'],
   });
 });

@@ -1,0 +1,13 @@
+import type { ModuleName } from '../values/module-key.ts';
+import { isolatedModules } from './isolation.ts';
+import type { Operator } from './operator.ts';
+
+/** Modules that a converge which is over went on without: isolated, failed for good, or not authorized. In run order. */
+export function modulesLeftBehind(operator: Operator): readonly ModuleName[] {
+  const isolated = isolatedModules(operator);
+  const isLeftBehind = (name: ModuleName): boolean =>
+    isolated.includes(name) ||
+    operator.refusals.has(name) ||
+    operator.moduleStates.get(name)?.givenUp !== undefined;
+  return operator.modules.map(({ name }) => name).filter(isLeftBehind);
+}
