@@ -1,5 +1,6 @@
 import { messageOf } from '../lib/errors.ts';
 import type { Redactor } from '../lib/redactor.ts';
+import { finishDeletion } from '../operator/finish-deletion.ts';
 import { moduleFacts } from '../operator/module-facts.ts';
 import type { Operator } from '../operator/operator.ts';
 import type { Settings } from '../settings.ts';
@@ -30,7 +31,10 @@ export function createModuleObjects(options: ModuleObjectsPartOptions): ModuleOb
     log: host.log,
     namespace: settings.namespace,
     configMapName: settings.configMapName,
-    onAbandoned: (module) => operator()?.queuePurge(module, 'Module-Object-Held'),
+    finishDeletion: async (module, signal) => {
+      const known = operator();
+      return known === undefined ? 'too early' : await finishDeletion(known, module, signal);
+    },
     facts: () => {
       const known = operator();
       if (known === undefined) return [];

@@ -242,15 +242,6 @@ export class Operator {
     this.main.append(this.moduleRun(module, trigger));
   }
 
-  /** Puts a ModulePurge at the end of `main`, once the first converge is over, unless one waits there. */
-  queuePurge(release: string, trigger: string): void {
-    const isQueued = this.main.entries.some(
-      ({ task }) => task.type === 'ModulePurge' && task.release === release,
-    );
-    if (this.firstConverge !== 'done' || isQueued) return;
-    this.main.append({ type: 'ModulePurge', release, trigger });
-  }
-
   /** Whether a ModuleRun waits somewhere that will bring everything as it is now into force. */
   isModuleRunPending(module: ModuleName): boolean {
     return this.isRunPending(module, (task) => task.isRecheck !== true);

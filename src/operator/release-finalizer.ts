@@ -1,3 +1,4 @@
+import { queuePurge } from './finish-deletion.ts';
 import type { Operator } from './operator.ts';
 
 /**
@@ -36,6 +37,6 @@ export async function releaseFinalizer(
     return 'released';
   }
   finalizers.skip(name);
-  operator.queuePurge(name, 'Finalizer-Released');
+  queuePurge(operator, name, 'Finalizer-Released');
   return 'deleting';
 }

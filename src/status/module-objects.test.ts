@@ -46,7 +46,8 @@ class Lab implements AsyncDisposable {
   readonly clock = new FakeClock(0);
   readonly log = new CapturedLog(this.clock);
   readonly requests: string[] = [];
-  readonly abandoned: string[] = [];
+  readonly unfinished: string[] = [];
+  isTooEarly = false;
   /** What the watch finds; to be set before the first await. */
   staged: readonly KubeObject[] = [];
   facts: readonly ModuleFacts[] = [factsOf('web')];
@@ -78,7 +79,10 @@ class Lab implements AsyncDisposable {
       namespace: 'ns',
       configMapName: 'cm',
       facts: () => this.facts,
-      onAbandoned: (module) => this.abandoned.push(module),
+      finishDeletion: async (module) => {
+        this.unfinished.push(module);
+        return this.isTooEarly ? 'too early' : 'done';
+      },
     });
     this.#ended = this.objects.run(this.#ending.signal, this.#stop.signal).catch(() => undefined);
   }
@@ -90,7 +94,9 @@ class Lab implements AsyncDisposable {
     if (status !== undefined) throw new KubeApiError(`status ${status}`, { status, reason: '' });
     if (method === 'GET') return MODULE_CRD;
     const object = isObject(body) ? body : {};
-    const marks = { annotations: { 'addon-operator.io/operator': 'ns/cm' }, uid: 'u' };
+    const staged = this.staged.find(({ metadata: { name } }) => path.includes(`/${name}/`));
+    const finalizers = staged?.metadata['finalizers'];
+    const marks = { annotations: { 'addon-operator.io/operator': 'ns/cm' }, uid: 'u', finalizers };
     const metadata = isObject(object['metadata']) ? object['metadata'] : {};
     return { ...object, metadata: { ...metadata, ...marks, resourceVersion: String(this.requests.length) } };
   }
@@ -232,22 +238,36 @@ function heldObject(name: string): KubeObject {
   };
 }
 
-test('an object without a module that waits for an HTTP hook is told of every five minutes', async () => {
-  await using lab = new Lab();
-  lab.staged = [heldObject('gone')];
-  await lab.pass(MINUTE_MS);
-  expect(lab.abandoned).toEqual(['gone']);
-  await lab.pass(5 * MINUTE_MS);
-  expect(lab.abandoned).toEqual(['gone', 'gone']);
-  expect(lab.sent('DELETE')).toBe(0);
-});
+test.each([
+  ['without a module', 'gone', false],
+  ['of a disabled module', 'web', false],
+  ['of a module that is deleted', 'web', true],
+])(
+  'an object %s that waits for an HTTP hook is told of every five minutes',
+  async (_case, name, isDeleted) => {
+    await using lab = new Lab();
+    const { explanation } = factsOf('web');
+    const status = isDeleted ? 'deleting' : 'disabled';
+    lab.facts = [{ ...factsOf('web'), explanation: { ...explanation, isEnabled: false, status } }];
+    lab.staged = [heldObject(name)];
+    lab.isTooEarly = !isDeleted;
+    await lab.pass(15_000);
+    lab.isTooEarly = false;
+    await lab.pass(MINUTE_MS);
+    const asked = isDeleted ? 0 : lab.unfinished.length;
+    expect(lab.unfinished).toHaveLength(asked);
+    await lab.pass(5 * MINUTE_MS);
+    expect(lab.unfinished.slice(asked)).toEqual(isDeleted ? [] : [name]);
+    expect(lab.sent('DELETE')).toBe(0);
+  },
+);
 
 test('whoever deletes the object of an enabled module learns once why it does not go', async () => {
   await using lab = new Lab();
   lab.staged = [heldObject('web')];
   await lab.pass(MINUTE_MS);
   expect(lab.sent('/events')).toBe(2);
-  expect(lab.abandoned).toEqual([]);
+  expect(lab.unfinished).toEqual([]);
 });
 
 test('isKept() is known as soon as the cluster has answered, and follows it', async () => {

@@ -26,8 +26,11 @@ export interface ModuleObjectsOptions {
   readonly configMapName: string;
   /** All known modules, with texts of Secrets taken out. */
   readonly facts: () => readonly ModuleFacts[];
-  /** Told, every five minutes at most, of an object without a module that waits for an HTTP hook to finalize it. */
-  readonly onAbandoned: (module: string) => void;
+  /**
+   * Told, every five minutes at most unless it was too early, of an object that waits for an HTTP hook to finalize a
+   * module, while nobody is at work on that.
+   */
+  readonly finishDeletion: (module: string, signal: AbortSignal) => Promise<'done' | 'too early'>;
 }
 
 const FIELD_MANAGER = 'addon-operator';
@@ -54,7 +57,7 @@ export class ModuleObjects {
   readonly #writtenAtMs = new Map<string, number>();
   readonly #foreign = new Set<string>();
   readonly #heldUids = new Set<string>();
-  readonly #abandonedAtMs = new Map<string, number>();
+  readonly #finishedAtMs = new Map<string, number>();
   readonly #known = Promise.withResolvers<void>();
   #isKept = false;
   #wake = new AbortController();
@@ -161,7 +164,7 @@ export class ModuleObjects {
     try {
       const object = await this.#ownObject(module, signal);
       if (object === undefined) return;
-      if (facts.explanation.isEnabled) await this.#tellIfHeld(object, signal);
+      if (object.finalizers.includes(HOOK_FINALIZER)) await this.#lookAfterHeld(object, facts, signal);
       const nowMs = clock.now();
       const { generation, status: before } = object;
       // Until the first discovery of a new daemon the old word stands: nothing has become different.
@@ -233,21 +236,24 @@ export class ModuleObjects {
     return undefined;
   }
 
-  /** Whoever deletes the object of an enabled module should learn why it does not go. */
-  async #tellIfHeld(object: ModuleObject, signal: AbortSignal): Promise<void> {
-    if (!object.isDeleting || !object.finalizers.includes(HOOK_FINALIZER)) return;
-    if (this.#heldUids.has(object.uid)) return;
+  async #lookAfterHeld(
+    object: ModuleObject,
+    { explanation: { isEnabled, status } }: ModuleFacts,
+    signal: AbortSignal,
+  ): Promise<void> {
+    if (status === 'disabled') await this.#finishDeletion(object.name, signal);
+    // Whoever deletes the object of an enabled module should learn why it does not go.
+    if (!isEnabled || !object.isDeleting || this.#heldUids.has(object.uid)) return;
     this.#heldUids.add(object.uid);
     const message =
       'The object goes when the module is disabled and its HTTP hook has finalized it; the module stays enabled until then';
     await this.#recorder.record(object, { type: 'Warning', reason: 'DeletionHeld', message }, signal);
   }
 
-  #tellAbandoned(module: string): void {
-    const nowMs = this.#options.clock.now();
-    if (nowMs - (this.#abandonedAtMs.get(module) ?? Number.NEGATIVE_INFINITY) < PAUSE_MS) return;
-    this.#abandonedAtMs.set(module, nowMs);
-    this.#options.onAbandoned(module);
+  async #finishDeletion(module: string, signal: AbortSignal): Promise<void> {
+    const { clock, finishDeletion } = this.#options;
+    if (clock.now() - (this.#finishedAtMs.get(module) ?? Number.NEGATIVE_INFINITY) < PAUSE_MS) return;
+    if ((await finishDeletion(module, signal)) === 'done') this.#finishedAtMs.set(module, clock.now());
   }
 
   #setKept(isKept: boolean): void {
@@ -258,7 +264,7 @@ export class ModuleObjects {
   async #remove({ name, uid, isDeleting, finalizers }: ModuleObject, signal: AbortSignal): Promise<void> {
     this.#recorder.forget(name);
     this.#writtenAtMs.delete(name);
-    if (finalizers.includes(HOOK_FINALIZER)) this.#tellAbandoned(name);
+    if (finalizers.includes(HOOK_FINALIZER)) await this.#finishDeletion(name, signal);
     if (isDeleting) return;
     try {
       await this.#options.kube.request(

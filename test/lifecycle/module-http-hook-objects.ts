@@ -119,8 +119,8 @@ export function moduleHookObjectTests(backend: () => Backend): void {
       status: { phase: 'Succeeded', endpoint: 'https://web', release: { revision: 1 } },
     });
     expect(reported.metadata.labels).not.toHaveProperty('by');
-    const types = (object: ModuleInCluster) =>
-      (object.status?.['conditions'] as readonly { readonly type: string }[]).map(({ type }) => type);
+    const types = ({ status = {} }: ModuleInCluster) =>
+      (status['conditions'] as readonly { readonly type: string }[]).map(({ type }) => type);
     expect(types(reported)).toEqual(expect.arrayContaining(['Ready', 'DnsReady']));
     expect(server.bodies[0]?.object).toMatchObject({
       apiVersion: 'addon-operator.io/v1alpha1',
@@ -339,6 +339,28 @@ export function moduleHookObjectTests(backend: () => Backend): void {
     expect(await runInWorld(world, 'module', 'release-finalizer', name)).toMatchObject({ exitCode: 0 });
     await vi.waitFor(async () => expect(await read(world, name)).toBeUndefined(), WAIT);
     expect(await isThere(world, name)).toBe(false);
+  });
+
+  test('is told to finalize after a restart, though nothing but the Module is left to be deleted', async () => {
+    const name = uniqueName();
+    await using server = await startModuleHookServer(refuse({ message: 'not yet' }));
+    await using made = await createWorld(backend(), name, {
+      modules: {
+        'values.yaml': `${name}Enabled: true\n`,
+        [`001-${name}/module.yaml`]: hookSection(server.url, ['finalize']),
+      },
+    });
+    const { world } = made;
+    await world.converge();
+    await world.putConfig({ [`${name}Enabled`]: 'false' });
+    await world.untilDelayed();
+    await world.stop();
+    server.answerWith(NOTHING);
+    await world.converge();
+    await vi.waitFor(async () => {
+      expect((await read(world, name))?.metadata.finalizers).toBeUndefined();
+    }, WAIT);
+    expect(server.phases()).toEqual(['finalize', 'finalize']);
   });
 
   test('is told to finalize also where Modules are not kept, and one warning says that nothing is held', async () => {

@@ -1,0 +1,38 @@
+import type { Operator } from './operator.ts';
+
+/** What made a task, for the log. */
+const TRIGGER = 'Module-Object-Held';
+
+/**
+ * Sees to it that a module which is not enabled, or has no directory any more, is deleted to the end: its Module still waits
+ * for its HTTP hook, but no task does, such as after a restart.
+ *
+ * @returns whether it is too early to say, so that it has to be asked again
+ * @throws whatever the client throws
+ */
+export async function finishDeletion(
+  operator: Operator,
+  name: string,
+  signal: AbortSignal,
+): Promise<'done' | 'too early'> {
+  if (operator.firstConverge !== 'done') return 'too early';
+  // What the watch knows may be from before the object was released.
+  if ((await operator.deps.finalizers?.isHeld(name, signal)) !== true) return 'done';
+  const module = operator.modules.find((other) => other.name === name);
+  if (module === undefined) {
+    queuePurge(operator, name, TRIGGER);
+    return 'done';
+  }
+  const isQueued = operator.deps.queues.all.some(({ entries }) =>
+    entries.some(({ task }) => 'module' in task && task.module === module.name),
+  );
+  if (isQueued || operator.isEnabled(module.name)) return 'done';
+  operator.main.append({ type: 'ModuleDelete', module: module.name, trigger: TRIGGER });
+  return 'done';
+}
+
+/** Puts a ModulePurge at the end of `main`, unless one waits there. */
+export function queuePurge({ main }: Operator, release: string, trigger: string): void {
+  const isQueued = main.entries.some(({ task }) => task.type === 'ModulePurge' && task.release === release);
+  if (!isQueued) main.append({ type: 'ModulePurge', release, trigger });
+}
