@@ -137,8 +137,7 @@ class Upgrade {
     const objects = isRead ? manifestObjects(manifest.releaseText, this.#context.readYaml) : [];
     this.#inspection = { manifest, checksum, isUnchanged, objects };
     if (!isUnchanged) {
-      await this.#refuseForeign(manifest);
-      await this.#checkConflicts(manifest);
+      await this.#check(manifest);
       await steps?.beforeApply(objects, this.#signal);
     }
     this.#endPhase('check-upgrade');
@@ -169,6 +168,17 @@ class Upgrade {
     return (
       (await firstAbsent(objects, extraLabels, lookupOptions(this.#context), this.#signal)) === undefined
     );
+  }
+
+  /** What these checks find is a failure of the release as what helm finds. */
+  async #check(manifest: LabelledManifest): Promise<void> {
+    try {
+      await this.#refuseForeign(manifest);
+      await this.#checkConflicts(manifest);
+    } catch (error) {
+      if (this.#signal.aborted || !(error instanceof OperatorError)) throw error;
+      throw (await this.#request.steps?.onFailure?.(error, this.#signal)) ?? error;
+    }
   }
 
   /** helm's `--take-ownership` would take objects of other releases too. */

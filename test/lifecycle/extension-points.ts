@@ -22,7 +22,7 @@ metadata: {name: "Not A Name"}
 /** A host with this method, for ConfigMaps. */
 function host(method: string, body: string): string {
   return `import { existsSync } from 'node:fs';
-import { block, defineExtensions, notReady, proceed, ready } from 'addon-operator/sdk';
+import { block, defineExtensions, errorDetails, notReady, proceed, ready } from 'addon-operator/sdk';
 const isThere = (name) => existsSync(process.env.WORLD + '/' + name);
 class ConfigMapExtensions {
   async ${method}(input, next, apiVersion, log) {
@@ -273,6 +273,30 @@ export function extensionPointTests(backend: () => Backend): void {
       await world.putConfig({ web: 'a: 1\n' });
       await world.log.untilMessage(NEXT_RUN, 2);
       expect(await world.get('configmaps', 'web')).toBeDefined();
+    });
+
+    test('classifies also what is found before helm applies, such as fields that others have set', async () => {
+      const body =
+        "return input.reason === 'Conflict' ? errorDetails('fatal', 'Edited', 'ask who did it') : next(input);";
+      await using world = await worldOf(
+        backend(),
+        { 'core/configmap.ts': host('classifyError', body) },
+        { modules: { ...MODULES, '001-web/module.yaml': 'conflicts: fail\n' }, config: {} },
+      );
+      await world.converge();
+      await world.expect({
+        method: 'PATCH',
+        path: `${world.path('configmaps', 'web')}?fieldManager=somebody`,
+        body: { data: { values: 'mine' } },
+        contentType: 'application/merge-patch+json',
+      });
+      await world.putConfig({ web: 'a: 1\n' });
+      await world.log.until((records) =>
+        records.some(({ msg }) => String(msg).startsWith('ModuleRun failed')),
+      );
+      expect(await explain(world, 'web')).toMatchObject({
+        failure: { isGivenUp: true, error: expect.stringMatching(/\(fatal: Edited: ask who did it\)$/) },
+      });
     });
 
     test('makes an error retryable for its kind that fatal-deploy-errors stop makes fatal', async () => {

@@ -152,7 +152,7 @@ export class DeploySteps implements ReleaseSteps {
 
   async #classify(error: OperatorError, signal: AbortSignal): Promise<readonly ErrorDetails[]> {
     const { code, message } = error;
-    const facts = { code, message, ...failureCause(message) };
+    const facts = { code, message, ...failureCause(error) };
     const byDefault = (one: ReleaseCause): ErrorDetails =>
       classifyByStatus(one, this.#options.isFatalAllowed);
     const next: Next<ReleaseError, ErrorDetails> = nextOf(byDefault);

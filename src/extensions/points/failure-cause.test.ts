@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
+import { KubeApiError } from '../../kube/kube-client.ts';
 import type { KubeObject } from '../../kube/kube-object.ts';
-import { failureCause, namedObjects } from './failure-cause.ts';
+import { OperatorError } from '../../lib/errors.ts';
+import { causeInText, failureCause, namedObjects } from './failure-cause.ts';
 
 /** As helm 3 and helm 4 wrote them. */
 const INVALID =
@@ -36,8 +38,25 @@ test.each([
   ],
   ['client rate limiter Wait returned an error: context deadline exceeded', 'Unreachable', null],
   ['execution error at (web/templates/a.yaml:1:3): no value', 'Unknown', null],
-])('failureCause() of %j is %s', (text, reason, status) => {
-  expect(failureCause(text)).toEqual({ reason, status });
+  [
+    'Cannot deploy release "web": others have set fields that its chart sets too (/Deployment/web: .spec.replicas (kubectl))',
+    'Conflict',
+    409,
+  ],
+])('causeInText() of %j is %s', (text, reason, status) => {
+  expect(causeInText(text)).toEqual({ reason, status });
+});
+
+test('failureCause() takes the word of the API server where there is one', () => {
+  const answer = new KubeApiError('no', { status: 403, reason: 'Forbidden' });
+  expect(failureCause(answer)).toEqual({ reason: 'Forbidden', status: 403 });
+  expect(failureCause(new KubeApiError('no', { status: 502, reason: '' }))).toEqual({
+    reason: 'Unknown',
+    status: 502,
+  });
+  expect(failureCause(new OperatorError('HELM_FAILED', 'x "a" is invalid: b'))).toMatchObject({
+    reason: 'Invalid',
+  });
 });
 
 function object(kind: string, name: string, namespace = 'default'): KubeObject {

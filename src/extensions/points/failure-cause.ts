@@ -1,4 +1,6 @@
+import { KubeApiError } from '../../kube/kube-client.ts';
 import type { KubeObject } from '../../kube/kube-object.ts';
+import type { OperatorError } from '../../lib/errors.ts';
 
 /** What the API server meant by an error of which only the text is left. */
 export interface FailureCause {
@@ -15,6 +17,11 @@ const UNKNOWN: FailureCause = { reason: 'Unknown', status: null };
  * (https://github.com/kubernetes/apimachinery/blob/master/pkg/api/errors/errors.go).
  */
 const CAUSES: readonly (readonly [RegExp, string, number | null])[] = [
+  [
+    /objects of its chart belong to another release|others have set fields that its chart sets/,
+    'Conflict',
+    409,
+  ],
   [/Apply failed with \d+ conflicts?:|conflict occurred while applying/, 'Conflict', 409],
   [/Operation cannot be fulfilled on |the object has been modified/, 'Conflict', 409],
   [/failed calling webhook |Internal error occurred: |an error on the server \(/i, 'InternalError', 500],
@@ -45,8 +52,15 @@ const CAUSES: readonly (readonly [RegExp, string, number | null])[] = [
   [/ not found\b/, 'NotFound', 404],
 ];
 
-/** Reads a text of helm. */
-export function failureCause(text: string): FailureCause {
+/** What stands behind a failed deployment: the answer of the API server, else what helm's text tells. */
+export function failureCause(error: OperatorError): FailureCause {
+  if (error instanceof KubeApiError)
+    return { reason: error.reason === '' ? UNKNOWN.reason : error.reason, status: error.status };
+  return causeInText(error.message);
+}
+
+/** Reads a text of helm, or of a check that goes before it. */
+export function causeInText(text: string): FailureCause {
   const found = CAUSES.find(([pattern]) => pattern.test(text));
   return found === undefined ? UNKNOWN : { reason: found[1], status: found[2] };
 }
