@@ -332,7 +332,7 @@ export function moduleHookObjectTests(backend: () => Backend): void {
       return undefined;
     });
     await world.converge();
-    await world.log.untilMessage('Module purge failed, no retry.');
+    await world.log.untilMessage('Module purge failed, its HTTP hook is asked again in five minutes.');
     expect(await isThere(world, name)).toBe(true);
     await untilModule(world, name, { metadata: { deletionTimestamp: expect.any(String) } });
     server.answerWith(NOTHING);

@@ -60,8 +60,9 @@ export async function handleModulePurge(
 ): Promise<TaskOutcome<Task>> {
   const { releases, finalizers, purgesForeignReleases: includeForeign } = operator.deps;
   if (operator.modules.some(({ name }) => name === release)) return { type: 'success' };
+  let isHeld = false;
   try {
-    const isHeld = (await finalizers?.isHeld(release, signal)) === true;
+    isHeld = (await finalizers?.isHeld(release, signal)) === true;
     if (isHeld && (await isKept(operator, release, signal))) {
       await finalizers?.releaseAbandoned(release, signal);
       return { type: 'success' };
@@ -77,7 +78,8 @@ export async function handleModulePurge(
     if (result === 'uninstalled') operator.deps.log.info({ release }, 'Release without a module is removed');
   } catch (error) {
     rethrowAbort(error, signal);
-    operator.deps.log.warn({ release, error: messageOf(error) }, 'Module purge failed, no retry.');
+    const outlook = isHeld ? 'its HTTP hook is asked again in five minutes.' : 'no retry.';
+    operator.deps.log.warn({ release, error: messageOf(error) }, `Module purge failed, ${outlook}`);
   }
   return { type: 'success' };
 }
