@@ -7,9 +7,10 @@ import type { BindingType } from '../hooks/hook-config.ts';
 import { type ParsedOutputs, parseOutputs } from '../hooks/parse-outputs.ts';
 import type { HookRuns } from '../hooks/run-hook.ts';
 import type { PatchOperation as ObjectOperation } from '../kube/object-patch/patch-operation.ts';
+import { CanonicalTexts } from '../lib/canonical-texts.ts';
 import type { Clock } from '../lib/clock.ts';
 import { messageOf, OperatorError } from '../lib/errors.ts';
-import { canonicalJson, type JsonObject } from '../lib/json.ts';
+import type { JsonObject } from '../lib/json.ts';
 import type { Logger } from '../lib/log.ts';
 import type { HookLabels, HookMetrics } from '../metrics/hook-metrics.ts';
 import type { HookRunLabels, OperatorMetrics } from '../metrics/operator-metrics.ts';
@@ -61,6 +62,9 @@ export interface HookEffects {
 
 const BESIDE_QUEUES: ReadonlySet<RunReason['type']> = new Set(['admission', 'conversion', 'deploy']);
 
+/** Sections, and what stands directly in them: for each run they are put together anew. */
+const VALUES_LEVELS = 2;
+
 const NO_EFFECTS: HookEffects = {
   areValuesChanged: false,
   areFlagsChanged: false,
@@ -72,6 +76,7 @@ const NO_EFFECTS: HookEffects = {
 export class HookExecution {
   readonly #options: HookExecutionOptions;
   readonly #idempotencyKeys = new IdempotencyKeys();
+  readonly #texts = new CanonicalTexts();
 
   constructor(options: HookExecutionOptions) {
     this.#options = options;
@@ -100,8 +105,8 @@ export class HookExecution {
         hook,
         {
           bindingContext: JSON.stringify(contexts),
-          values: canonicalJson(visible.values),
-          configValues: canonicalJson(visible.configValues),
+          values: this.#texts.of(visible.values, VALUES_LEVELS),
+          configValues: this.#texts.of(visible.configValues, VALUES_LEVELS),
           idempotencyKey: this.#idempotencyKeys.of(task, work),
         },
         log,

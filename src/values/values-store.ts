@@ -48,8 +48,8 @@ export interface HookPatches {
 
 /**
  * The values of everybody: static values, on top of them what the ConfigMap says, on top of that what hooks patched in
- * memory; defaults of schemas stand where none of them says anything. Only what differs is kept; merged values are computed when asked for. Values handed out are never changed
- * later and must not be changed by the reader.
+ * memory; defaults of schemas stand where none of them says anything. What is handed out is never changed later, must not be changed by the reader,
+ * and is the same object again as long as nothing has changed, unless Secrets are in it.
  *
  * Methods take effect at once and whole or not at all, so two hooks in two queues patch one after the other.
  */
@@ -58,6 +58,7 @@ export class ValuesStore {
   #config: ConfigMapContent = EMPTY_CONTENT;
   readonly #patches = new Map<ValuesOwner, PatchList>();
   readonly #secrets: ValuesSecrets | undefined;
+  readonly #merged = new Map<ValuesOwner, MergedValues>();
 
   constructor(staticValues: StaticValues, secrets?: ValuesSecrets) {
     this.#static = staticValues;
@@ -96,7 +97,15 @@ export class ValuesStore {
 
   /** As {@link values}, but references without a text are left out. */
   knownValues(owner: ValuesOwner): JsonObject {
-    return this.#merge(owner, this.#config, this.#patches.get(owner) ?? []);
+    const patches = this.#patches.get(owner) ?? NO_PATCHES;
+    const [config, files] = [this.#config, this.#static];
+    // What a Secret says may have changed since.
+    if (this.#secrets?.isResolvedFor(owner) === true) return this.#merge(owner, config, patches);
+    const known = this.#merged.get(owner);
+    if (known?.config === config && known.files === files && known.patches === patches) return known.values;
+    const values = this.#merge(owner, config, patches);
+    this.#merged.set(owner, { values, config, files, patches });
+    return values;
   }
 
   /** As {@link values}, but with references as they are written: for showing. */
@@ -197,6 +206,7 @@ export class ValuesStore {
    *   does not match its schema
    */
   checkPatches(owner: ValuesOwner, patches: HookPatches): void {
+    if (patches.config.length + patches.values.length === 0) return;
     const section = this.patchedConfig(owner, patches.config);
     this.#patchMerged(owner, withSection(this.#config, sectionOf(owner), section), patches.values);
   }
@@ -328,6 +338,15 @@ export class ValuesStore {
   }
 }
 
+/** Merged values, and what they were made from. */
+interface MergedValues {
+  readonly values: JsonObject;
+  readonly config: ConfigMapContent;
+  readonly files: StaticValues;
+  readonly patches: PatchList;
+}
+
+const NO_PATCHES: PatchList = [];
 const NO_SCHEMAS: SectionSchemas = {};
 
 function withDefaults(schema: ValuesSchema | undefined, values: JsonObject): JsonObject {
