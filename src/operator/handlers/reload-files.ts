@@ -12,15 +12,17 @@ import { stopModule } from './module-delete.ts';
 /**
  * Development only: takes over what changed on disk. New and changed global hooks are started as at the start of the
  * daemon, removed ones stopped; modules with other hooks start anew; then all modules are brought to the new state.
- * What cannot be loaded is reported, and stays as it was.
+ * What cannot be loaded is reported, and stays as it was; where all of it does, nothing is brought anywhere.
  */
 export async function handleReloadFiles(operator: Operator, signal: AbortSignal): Promise<TaskOutcome<Task>> {
   const { deps } = operator;
-  await attempt(operator, 'modules', () => deps.reloadModules());
+  const hasModules = await attempt(operator, 'modules', () => deps.reloadModules());
+  const before = operator.globalHooks;
   const started: HookRuntime[] = [];
   await attempt(operator, 'global hooks', async () => {
     started.push(...(await replaceGlobalHooks(operator, await deps.loadGlobalHooks(signal), signal)));
   });
+  let stopped = 0;
   for (const state of operator.moduleStates.values()) {
     const { hooks } = state;
     if (hooks === undefined) continue;
@@ -32,12 +34,17 @@ export async function handleReloadFiles(operator: Operator, signal: AbortSignal)
           hooks.map((runtime) => runtime.hook),
           loaded,
         )
-      )
+      ) {
+        stopped += 1;
         await stopModule(operator, state, signal);
+      }
     });
   }
+  const isDifferent =
+    hasModules || stopped > 0 || started.length > 0 || operator.globalHooks.length !== before.length;
   // The converge of the start comes anyway, when the global hooks are ready for it.
-  if (operator.discovery !== undefined) operator.restartConverge('ReloadAllModules', 'Files-Changed');
+  if (operator.discovery !== undefined && isDifferent)
+    operator.restartConverge('ReloadAllModules', 'Files-Changed');
   operator.main.prepend(...onStartupRuns(started), ...enableTasks(started));
   return { type: 'success' };
 }
@@ -48,14 +55,17 @@ async function stopRefused(operator: Operator, state: ModuleState, signal: Abort
   await stopModule(operator, state, signal);
 }
 
-async function attempt(operator: Operator, what: string, load: () => Promise<void>): Promise<void> {
+/** Returns whether it could be loaded. */
+async function attempt(operator: Operator, what: string, load: () => Promise<void>): Promise<boolean> {
   try {
     await load();
+    return true;
   } catch (error) {
     operator.deps.log.error(
       { error: messageOf(error) },
       `changed files cannot be loaded, the ${what} stay as they were`,
     );
+    return false;
   }
 }
 
