@@ -6,6 +6,7 @@ import type { HttpKubeClient } from '../kube/http-kube-client.ts';
 import { createSharedReflectors } from '../kube/reflector-shared.ts';
 import type { Json } from '../lib/json.ts';
 import { type LogFields, type Logger, silentLogger } from '../lib/log.ts';
+import type { ConfigMapContent } from './config-map-content.ts';
 import { type ConfigChange, ConfigMapStore } from './config-map-store.ts';
 import type { ModuleName } from './module-key.ts';
 import type { PatchOperation } from './values-patch.ts';
@@ -123,6 +124,25 @@ test('watch() reports what differs in meaning', async () => {
   server.edit({ global: 'a: 2', webEnabled: 'true' });
   expect(await fence(changes)).toStrictEqual(['global', 'web webEnabled', 'fenceEnabled']);
   expect(store.content.global).toStrictEqual({ a: 2 });
+});
+
+test('watch() keeps the content as an object for as long as it means the same', async () => {
+  server.edit({ global: 'a: 1', web: 'b: 1' });
+  const store = newStore();
+  const content = await store.load(NEVER);
+  const seen: ConfigMapContent[] = [];
+  const note = (change: ConfigChange): void => {
+    seen.push(store.content);
+    if (change.type === 'changed') seen.push(change.content);
+  };
+  store.watch(note, stop.signal).catch(() => undefined);
+  await until(() => server.openWatches === 1);
+  expect(store.content).toBe(content);
+  server.edit({ global: '# only a comment\na: 1', web: 'b: [' });
+  await until(() => seen.length === 1);
+  server.edit({ global: '# only a comment\na: 1', web: 'b:   1' });
+  await until(() => seen.length === 2);
+  for (const each of seen) expect(each).toBe(content);
 });
 
 test('watch() reports what changed since the first reading', async () => {

@@ -81,7 +81,7 @@ export class ConfigMapStore {
     this.#deps = deps;
   }
 
-  /** The last valid content. */
+  /** The last valid content; the same object as long as it means the same. */
   get content(): ConfigMapContent {
     return this.#content;
   }
@@ -253,9 +253,12 @@ export class ConfigMapStore {
     }
     this.#state = { type: 'valid' };
     const difference = configDifference(this.#content, content);
+    if (isEmptyDifference(difference)) {
+      if (previous.type === 'invalid') this.#onChange({ type: 'valid' });
+      return;
+    }
     this.#content = content;
-    if (!isEmptyDifference(difference)) this.#onChange({ type: 'changed', content, difference });
-    else if (previous.type === 'invalid') this.#onChange({ type: 'valid' });
+    this.#onChange({ type: 'changed', content, difference });
   }
 
   #warnAboutData(object: ConfigMapObject | undefined): void {

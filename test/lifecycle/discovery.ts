@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type Backend, World } from '../support/world.ts';
 import { announcer, configMapChart, type FileTree, shHook, under } from '../support/world-files.ts';
@@ -36,6 +38,26 @@ export function discoveryTests(backend: () => Backend): void {
   test('modules are disabled by default', async () => {
     const { enabled } = await enabledModules(backend(), { '001-web/hooks/hook.sh': SAYS('web') });
     expect(enabled).toEqual([]);
+  });
+
+  test('every enabled script is asked once when the daemon starts', async () => {
+    const names = Array.from({ length: 10 }, (_, index) => `mod${index}`);
+    await using world = await World.create(backend(), {
+      modules: {
+        'values.yaml': names.map((name) => `${name}Enabled: true\n`).join(''),
+        ...Object.assign(
+          {},
+          ...names.map((name) =>
+            under(`001-${name}`, {
+              enabled: enabledScript(`echo ${name} >> "$WORLD/asked"; echo true > "$MODULE_ENABLED_RESULT"`),
+            }),
+          ),
+        ),
+      },
+      config: { mod0: 'a: 1' },
+    });
+    await world.converge();
+    expect((await readFile(join(world.directory, 'asked'), 'utf8')).trim().split('\n')).toEqual(names);
   });
 
   test('worked example 1: the flag in the module file beats the one in the common file', async () => {
