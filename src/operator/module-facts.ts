@@ -27,7 +27,9 @@ export function moduleFacts(operator: Operator): readonly ModuleFacts[] {
 
 /** A converge runs all modules, and does not make each of them pending for that. */
 function progressOf({ moduleStates, deps }: Operator, module: ModuleName): ModuleFacts['progress'] {
-  if (moduleStates.get(module)?.ongoing !== undefined) return 'running';
+  const state = moduleStates.get(module);
+  if (state?.ongoing !== undefined) return 'running';
+  if (state?.isRunOwed === true) return 'pending';
   const isPending = ({ task }: QueueEntry<Task>): boolean =>
     task.type === 'ModuleRun' && task.module === module && !task.isPartOfConverge && task.isRecheck !== true;
   return deps.queues.all.some(({ entries }) => entries.some(isPending)) ? 'pending' : 'none';

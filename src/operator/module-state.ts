@@ -40,6 +40,8 @@ export interface ModuleState {
   lastError: string;
   /** Why it is not tried again until something changes; undefined while it is, or need not be. */
   givenUp: GivenUp | undefined;
+  /** Something has changed, or was asked for, that no run has brought to its end. */
+  isRunOwed: boolean;
   /** Helm is to apply the chart although nothing has changed, by the next run that succeeds. */
   isForceOwed: boolean;
   /** When the last reconcile began that had something to do; undefined before. */
@@ -91,6 +93,7 @@ export function newModuleState(module: Module): ModuleState {
     isReleaseKept: false,
     lastError: '',
     givenUp: undefined,
+    isRunOwed: false,
     isForceOwed: false,
     reconcileStartedMs: undefined,
     ongoing: undefined,
@@ -101,8 +104,8 @@ export function newModuleState(module: Module): ModuleState {
 }
 
 /** Whether a run has not come to its end, or has failed, and it is not settled that this stays so. */
-export function isUnfinished({ phase, lastRun, givenUp }: ModuleState): boolean {
-  return givenUp === undefined && (phase !== 'ready' || lastRun?.result === 'failure');
+export function isUnfinished({ phase, lastRun, givenUp, isRunOwed }: ModuleState): boolean {
+  return givenUp === undefined && (isRunOwed || phase !== 'ready' || lastRun?.result === 'failure');
 }
 
 /** Whether anything of the module was started that has to be ended before it is disabled. */

@@ -67,6 +67,7 @@ export function giveUp({ deps: { log } }: Operator, state: ModuleState, error: u
   const message = messageOf(error);
   state.givenUp = { error: message, isByRequirement: hasCode(error, 'REQUIREMENT_FAILED') };
   state.lastError = message;
+  state.isRunOwed = false;
   log.error(
     { module: state.module.name, phase: state.phase, error: message, ...factsOf(error) },
     'ModuleRun failed for good. It is not tried again until values, ConfigMap or files change, or somebody asks for it.',

@@ -111,6 +111,22 @@ test('what is necessary cannot be stopped by ShouldReconcile', async () => {
   expect(flow.said.at(-1)).toBe('End web');
 });
 
+test('a change that a hook has put off is applied by the look that it asked for', async () => {
+  await using flow = await flowLab();
+  const { lab } = flow;
+  await lab.converge();
+  lab.takeCalls();
+  flow.answers = { BeforeReconcile: () => ({ abortReconcile: true, requeueAfterMs: 9_000 }) };
+  await changed(lab);
+  expect(lab.takeCalls()).toEqual([]);
+  flow.answers = {};
+  await lab.clock.advance(9_000);
+  await lab.settle();
+  expect(lab.takeCalls()).toEqual(['deploy web']);
+  await recheck(lab);
+  expect(lab.takeCalls()).toEqual([]);
+});
+
 test('DuringResponsibilityCheck says who is responsible, whatever was decided', async () => {
   await using flow = await flowLab();
   const { lab } = flow;

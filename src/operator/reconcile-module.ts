@@ -71,6 +71,7 @@ async function pass(
   operation = operator.operations.take(task.module);
   const isNecessary = operation !== undefined || isChanged(state, task);
   if (isNecessary) state.reconcileStartedMs = operator.deps.clock.now();
+  if (isNecessary && operation !== 'abort') state.isRunOwed = true;
 
   if (!(await flow.shouldReconcile(isNecessary, subject, signal))) return ended();
   if (!isNecessary) {
@@ -127,6 +128,7 @@ async function perform(
     const request = { state, task, queue, isForced: state.isForceOwed };
     const outcome = await runModule(operator, request, signal);
     if (outcome.type === 'success') {
+      state.isRunOwed = false;
       state.isForceOwed = false;
       state.givenUp = undefined;
       runDependents(operator, state.module);

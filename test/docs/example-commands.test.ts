@@ -20,6 +20,10 @@ interface Shown {
 
 const SHOWN: Readonly<Record<string, Shown>> = {
   'config-values-from-a-hook': { logs: ['the cluster gets the id'] },
+  'continuous-reconcile': {
+    logs: ['logging: Succeeded'],
+    prints: { 0: '2', 1: 'module logging is run' },
+  },
   'deploy-notifier': {
     prints: { 0: 'shop 1.0.0: revision 2 is deployed', 1: 'shop: revision 2 is removed' },
   },

@@ -1,5 +1,6 @@
 import type { Backend } from '../support/world.ts';
 import { configValuesFromAHookTests } from './config-values-from-a-hook.ts';
+import { continuousReconcileTests } from './continuous-reconcile.ts';
 import { deployNotifierTests } from './deploy-notifier.ts';
 import { enabledScriptTests } from './enabled-script.ts';
 import { errorClassifierTests } from './error-classifier.ts';
@@ -36,6 +37,7 @@ export function exampleTests(backend: () => Backend): void {
   moduleHttpHookTests(backend);
   deployNotifierTests(backend);
   errorClassifierTests(backend);
+  continuousReconcileTests(backend);
   signedModuleTests(backend);
   starterTests(backend);
 }

@@ -7,61 +7,44 @@ const ENFORCING: readonly FlowHookType[] = ['DuringResponsibilityCheck', 'Should
 const ABORT = { abortReconcile: true };
 const GO_ON = { abortReconcile: false };
 
-interface Case {
-  readonly name: string;
-  readonly types: readonly FlowHookType[];
-  readonly results: readonly (HookResult | undefined)[];
-  readonly expected: HookResult | undefined;
-}
-
 const OTHERS = FLOW_HOOK_TYPES.filter((type) => !ENFORCING.includes(type));
 const NO_REQUEUE = { requeue: false, requeueAfterMs: 0 };
 
-test.each<Case>([
-  { name: 'no hook says nothing', types: FLOW_HOOK_TYPES, results: [], expected: undefined },
-  {
-    name: 'hooks that all say nothing say nothing',
-    types: FLOW_HOOK_TYPES,
-    results: [undefined, undefined],
-    expected: undefined,
-  },
-  {
-    name: 'the only result comes back as it is',
-    types: FLOW_HOOK_TYPES,
-    results: [undefined, { requeue: true, requeueAfterMs: 5 }, undefined],
-    expected: { requeue: true, requeueAfterMs: 5 },
-  },
-  {
-    name: 'one abort suffices',
-    types: OTHERS,
-    results: [GO_ON, ABORT],
-    expected: { ...ABORT, ...NO_REQUEUE },
-  },
-  {
-    name: 'one that goes on suffices where that enforces something',
-    types: ENFORCING,
-    results: [ABORT, GO_ON],
-    expected: { ...GO_ON, ...NO_REQUEUE },
-  },
-  {
-    name: 'all have to abort where going on enforces something',
-    types: ENFORCING,
-    results: [ABORT, undefined, ABORT],
-    expected: { ...ABORT, ...NO_REQUEUE },
-  },
-  {
-    name: 'the shortest time above zero counts',
-    types: FLOW_HOOK_TYPES,
-    results: [{ requeueAfterMs: 0 }, { requeueAfterMs: 9 }, { requeueAfterMs: 7 }],
-    expected: { abortReconcile: false, requeue: false, requeueAfterMs: 7 },
-  },
-  {
-    name: 'a requeue at once makes the time zero',
-    types: FLOW_HOOK_TYPES,
-    results: [{ requeue: true }, { requeueAfterMs: 7 }],
-    expected: { abortReconcile: false, requeue: true, requeueAfterMs: 0 },
-  },
-])('$name', ({ types, results, expected }) => {
+test.each<[string, readonly FlowHookType[], readonly (HookResult | undefined)[], HookResult | undefined]>([
+  ['no hook says nothing', FLOW_HOOK_TYPES, [], undefined],
+  ['hooks that all say nothing say nothing', FLOW_HOOK_TYPES, [undefined, undefined], undefined],
+  [
+    'the only result comes back as it is',
+    FLOW_HOOK_TYPES,
+    [undefined, { requeue: true, requeueAfterMs: 5 }, undefined],
+    { requeue: true, requeueAfterMs: 5 },
+  ],
+  ['one abort suffices', OTHERS, [GO_ON, ABORT], { ...ABORT, ...NO_REQUEUE }],
+  [
+    'one that goes on suffices where that enforces something',
+    ENFORCING,
+    [ABORT, GO_ON],
+    { ...GO_ON, ...NO_REQUEUE },
+  ],
+  [
+    'all have to abort where going on enforces something',
+    ENFORCING,
+    [ABORT, undefined, ABORT],
+    { ...ABORT, ...NO_REQUEUE },
+  ],
+  [
+    'the shortest time above zero counts',
+    FLOW_HOOK_TYPES,
+    [{ requeueAfterMs: 0 }, { requeueAfterMs: 9 }, { requeueAfterMs: 7 }],
+    { abortReconcile: false, requeue: false, requeueAfterMs: 7 },
+  ],
+  [
+    'a requeue at once makes the time zero',
+    FLOW_HOOK_TYPES,
+    [{ requeue: true }, { requeueAfterMs: 7 }],
+    { abortReconcile: false, requeue: true, requeueAfterMs: 0 },
+  ],
+])('%s', (_name, types, results, expected) => {
   for (const type of types) expect(aggregateResults(type, results)).toEqual(expected);
 });
 
