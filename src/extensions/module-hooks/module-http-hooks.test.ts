@@ -1,0 +1,155 @@
+import { afterEach, expect, test } from 'vitest';
+import { CapturedLog } from '../../../test/support/captured-log.ts';
+import { FakeClock } from '../../../test/support/fake-clock.ts';
+import {
+  answerJson,
+  type LoopbackServer,
+  type Respond,
+  startLoopbackServer,
+} from '../../../test/support/loopback-server.ts';
+import { createAuthority, issueCertificate } from '../../events/webhooks/x509-certificate.ts';
+import type { KubeObject } from '../../kube/kube-object.ts';
+import { systemClock } from '../../lib/clock.ts';
+import { OperatorError } from '../../lib/errors.ts';
+import { readModuleHook } from '../../modules/module-hook.ts';
+import { NO_MANIFEST } from '../../modules/module-manifest.ts';
+import type { ModuleName } from '../../values/module-key.ts';
+import { ModuleHttpHooks } from './module-http-hooks.ts';
+
+const never = new AbortController().signal;
+const CHILD: KubeObject = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'web' } };
+const servers: LoopbackServer[] = [];
+
+afterEach(async () => {
+  for (const server of servers.splice(0)) await server.stop();
+});
+
+async function serve(...[respond, tls]: Parameters<typeof startLoopbackServer>): Promise<LoopbackServer> {
+  const server = await startLoopbackServer(respond, tls);
+  servers.push(server);
+  return server;
+}
+
+/** The hook of a module `web`, and what became of its status. */
+class Lab {
+  readonly reported: unknown[] = [];
+  readonly log = new CapturedLog(new FakeClock());
+  check: () => void = () => undefined;
+  readonly hooks = new ModuleHttpHooks({
+    kube: { request: () => Promise.reject(new Error('there is no cluster')) },
+    find: () => Promise.reject(new Error('there is no cluster')),
+    namespace: 'ns',
+    clock: systemClock,
+    version: '1.2.3',
+    check: () => this.check(),
+    log: this.log.logger,
+    modules: {
+      read: async (name) => ({
+        kind: 'Module',
+        metadata: { name, uid: 'u', managedFields: [{ manager: 'm' }] },
+        status: { phase: 'Init' },
+      }),
+      report: async (_sent, status) => {
+        this.reported.push(status);
+      },
+    },
+  });
+
+  /** What would be applied in place of one ConfigMap. */
+  async preReconcile(uri: string, signal = never): Promise<readonly KubeObject[]> {
+    const hook = readModuleHook({ version: 'v1', address: { uri }, capabilities: ['pre-reconcile'] }, []);
+    const steps = this.hooks.stepsOf({ name: 'web' as ModuleName, manifest: { ...NO_MANIFEST, hook } });
+    if (steps === undefined) throw new Error('there are no steps');
+    return await steps.transform([CHILD], signal);
+  }
+}
+
+const answering =
+  (body: unknown, status = 200): Respond =>
+  (_request, response) =>
+    answerJson(response, status, body);
+
+test('stepsOf() is nothing for modules whose server is not asked before', () => {
+  const { hooks } = new Lab();
+  const hook = readModuleHook(
+    { version: 'v1', address: { uri: 'http://web' }, capabilities: ['finalize'] },
+    [],
+  );
+  const name = 'web' as ModuleName;
+  expect(hooks.stepsOf({ name, manifest: NO_MANIFEST })).toBeUndefined();
+  expect(hooks.stepsOf({ name, manifest: { ...NO_MANIFEST, hook } })).toBeUndefined();
+});
+
+test('the server is sent what it has to know, and what it answers is taken', async () => {
+  const child = { ...CHILD, data: { by: 'server' } };
+  const server = await serve(answering({ object: { status: { host: 'a' } }, children: { child } }));
+  const lab = new Lab();
+  expect(await lab.preReconcile(`${server.url}/v1?a=b`)).toEqual([child]);
+  expect(lab.reported).toEqual([{ host: 'a' }]);
+  expect(server.requests).toMatchObject([
+    { method: 'POST', path: '/v1', query: { a: 'b' }, headers: { 'user-agent': 'addon-operator/1.2.3' } },
+  ]);
+  expect(JSON.parse(server.requests[0]?.body ?? '')).toEqual({
+    formFactor: 'deployment',
+    phase: 'pre-reconcile',
+    object: { kind: 'Module', metadata: { name: 'web', uid: 'u' }, status: { phase: 'Init' } },
+    children: { 'ConfigMap/web': CHILD },
+  });
+});
+
+test('an answer that cannot be used in one part has no effect in any', async () => {
+  const server = await serve(answering({ object: { status: { host: 'a' } }, children: { child: 1 } }));
+  const lab = new Lab();
+  await expect(lab.preReconcile(server.url)).rejects.toMatchObject({
+    code: 'HOOK_OUTPUT_INVALID',
+    isPermanent: false,
+    message: `HTTP hook of module 'web', pre-reconcile, POST ${server.url}/: children in its answer cannot be applied: "child" is no object`,
+  });
+  expect(lab.reported).toEqual([]);
+});
+
+test.each([
+  [{}, false],
+  [{ permanent: true }, true],
+])('a refusal with %j ends the run, and says whether another try makes sense', async (more, isPermanent) => {
+  const server = await serve(answering({ message: 'no', ...more }, 422));
+  await expect(new Lab().preReconcile(`${server.url}?token=x`)).rejects.toMatchObject({
+    code: 'HOOK_FAILED',
+    isPermanent,
+    facts: { status: 422 },
+    message: `HTTP hook of module 'web', pre-reconcile failed: POST ${server.url}/: it answered with status 422: no`,
+  });
+});
+
+test('a refusal that lets the module continue leaves the objects as they are, and is logged', async () => {
+  const server = await serve(answering({ message: 'no', continue: true, permanent: true }, 500));
+  const lab = new Lab();
+  expect(await lab.preReconcile(server.url)).toEqual([CHILD]);
+  expect(lab.log.records).toContainEqual(expect.objectContaining({ level: 'warn', module: 'web' }));
+});
+
+test('a server that nobody we trust vouches for is not told anything', async () => {
+  const nowMs = systemClock.now();
+  const period = { notBeforeMs: nowMs - 3_600_000, notAfterMs: nowMs + 3_600_000 };
+  const authority = createAuthority({ commonName: 'tests', ...period });
+  const serving = issueCertificate(authority, { commonName: 'server', ...period }, ['127.0.0.1']);
+  const server = await serve(answering({}), serving);
+  await expect(new Lab().preReconcile(server.url)).rejects.toThrow(/certificate.*NODE_EXTRA_CA_CERTS/s);
+  expect(server.requests).toEqual([]);
+});
+
+test('nothing is sent when the operator must not act any more', async () => {
+  const server = await serve(answering({}));
+  const lab = new Lab();
+  lab.check = () => {
+    throw new OperatorError('LEASE_LOST', 'not the leader');
+  };
+  await expect(lab.preReconcile(server.url)).rejects.toMatchObject({ code: 'LEASE_LOST' });
+  expect(server.requests).toEqual([]);
+});
+
+test('an abort ends the wait for an answer with its reason', async () => {
+  const stop = new AbortController();
+  const server = await serve(() => stop.abort(new Error('enough')));
+  await expect(new Lab().preReconcile(server.url, stop.signal)).rejects.toThrow('enough');
+});
