@@ -339,5 +339,36 @@ export function extensionPointTests(backend: () => Backend): void {
         failure: { error: expect.stringContaining('no luck') },
       });
     });
+
+    test('that hangs fails its module with the reason, and no other one', async () => {
+      await using world = await World.create(backend(), {
+        modules: {
+          ...MODULES,
+          '001-web/customizations/core/config-map.ts': host('modifyManifest', 'for (;;);'),
+        },
+        flags: { 'module-failure-policy': 'isolate', 'extension-timeout': '1s' },
+      });
+      await world.converge();
+      expect(await world.get('configmaps', 'db')).toBeDefined();
+      expect(await world.get('configmaps', 'web')).toBeUndefined();
+      expect(await explain(world, 'web')).toMatchObject({
+        failure: { error: expect.stringContaining('it ran longer than its limit of 1 s') },
+      });
+    });
+
+    test('is loaded again when its file is saved, where files are watched', async () => {
+      const marking = (mark: string): string =>
+        host('modifyManifest', `return { ...input, data: { mark: '${mark}' } };`);
+      await using world = await worldOf(
+        backend(),
+        { 'core/config-map.ts': marking('old') },
+        { flags: { 'watch-files': 'true' } },
+      );
+      await world.converge();
+      await world.log.untilMessage('watching files for changes');
+      await extend(world, { 'core/config-map.ts': marking('new') });
+      await world.log.untilMessage(NEXT_RUN, 3);
+      expect(await world.get('configmaps', 'web')).toMatchObject({ data: { mark: 'new' } });
+    });
   });
 }
