@@ -255,7 +255,7 @@ test('module reconcile and abort say what becomes of the module', async () => {
   const asked: string[] = [];
   const askOperation: DebugEndpoint['askOperation'] = (module, operation) => {
     asked.push(`${operation} ${module}`);
-    return module !== 'off';
+    return module === 'off' ? 'disabled' : module === 'held' ? 'paused' : 'asked';
   };
   const view = daemonView({
     module: (name) => (name === 'nothing' ? undefined : daemonView().module('web')),
@@ -269,11 +269,15 @@ test('module reconcile and abort say what becomes of the module', async () => {
   expect((await run('module reconcile web --force')).stdout).toMatch(/^module web is run, and helm applies/);
   expect((await run('module abort web')).stdout).toMatch(/^module web is aborted/);
   expect(await run('module abort off')).toMatchObject({ exitCode: 1, stderr: 'module off is disabled\n' });
+  expect(await run('module reconcile held')).toMatchObject({
+    exitCode: 1,
+    stderr: 'module held is paused: resume it first\n',
+  });
   expect(await run('module abort nothing')).toMatchObject({
     exitCode: 1,
     stderr: 'there is no module nothing\n',
   });
-  expect(asked).toEqual(['reconcile web', 'force-reconcile web', 'abort web', 'abort off']);
+  expect(asked).toEqual(['reconcile web', 'force-reconcile web', 'abort web', 'abort off', 'reconcile held']);
 });
 
 test('module release-finalizer says what became of the module', async () => {

@@ -91,7 +91,7 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
   const hasHooks = ({ name }: Module): boolean => operator.moduleStates.get(name)?.hooks !== undefined;
   const moduleHooks = createModuleHooks({ ...options, scripts: scriptOptions(options, values), hasHooks });
   const extensions = await createExtensionParts(options, () => operator);
-  let flow = await createFlowHooks(options, found.modules, stop);
+  let flow = options.isInspection ? undefined : await createFlowHooks(options, found.modules, stop);
   const hookParts: HookPartsDeps = { host, metrics, stop, ...base };
   const { schedules, scheduleManager } = createSchedules(options, () => operator);
   const webhooks = createWebhooks({ ...options, kube: base.cluster.main }, base.reflectors, () => operator);

@@ -93,7 +93,10 @@ function convergeStatus(operator: Operator): ConvergeStatus {
 }
 
 function isolatedFact(operator: Operator): { readonly isolated?: readonly string[] } {
-  const isolated = isolatedModules(operator);
+  const alone = isolatedModules(operator);
+  const isolated = operator.modules
+    .map(({ name }) => name)
+    .filter((name) => alone.includes(name) || operator.moduleStates.get(name)?.givenUp !== undefined);
   return isolated.length === 0 ? {} : { isolated };
 }
 

@@ -4,17 +4,22 @@ import type { Operator } from './operator.ts';
 import { isSynchronization, type Task } from './tasks.ts';
 
 /**
- * Has an operation done with a module.
- *
- * @returns false for a module that is neither enabled nor on its way out: nothing is done then
+ * Has an operation done with a module, if that is possible. It is not with one that is neither enabled nor on its way
+ * out, and not before its pause ends.
  */
-export function askOperation(operator: Operator, name: string, operation: ModuleOperation): boolean {
+export function askOperation(
+  operator: Operator,
+  name: string,
+  operation: ModuleOperation,
+): 'asked' | 'disabled' | 'paused' {
   const module = operator.modules.find((other) => other.name === name)?.name;
-  if (module === undefined) return false;
-  if (!operator.isWanted(module) && !operator.startedModules.has(module)) return false;
+  if (module === undefined) return 'disabled';
+  const isWanted = operator.isWanted(module);
+  if (!isWanted && !operator.startedModules.has(module)) return 'disabled';
+  if (isWanted && operation !== 'abort' && operator.deps.pauses.of(module) !== undefined) return 'paused';
   operator.operations.ask(module, operation);
   runOperation(operator, module, operation);
-  return true;
+  return 'asked';
 }
 
 /**
@@ -28,6 +33,11 @@ export function runOperation(operator: Operator, module: ModuleName, operation: 
     operator.aborts.abort(module);
     // The next run makes those anew that are missing.
     for (const queue of queues.all) queue.remove((task) => isSynchronizationOf(task, module));
+    if (operator.deps.pauses.of(module) !== undefined) {
+      // Nothing more is going on with it, and the run that follows the pause is not meant.
+      operator.operations.take(module);
+      return;
+    }
   }
   const run = { ...operator.moduleRun(module, `Operation-${operation}`), isRecheck: true };
   let isNext = false;

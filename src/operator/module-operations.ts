@@ -25,6 +25,11 @@ export class ModuleOperations {
     return this.#asked.get(module) ?? this.#source?.of(module);
   }
 
+  /** What a command asked for is not to be done: nobody is responsible for the module. */
+  forget(module: ModuleName): void {
+    this.#asked.delete(module);
+  }
+
   /** Returns what is asked; from now on it is not asked any more. */
   take(module: ModuleName): ModuleOperation | undefined {
     const operation = this.of(module);

@@ -10,6 +10,7 @@ import {
   type HookResult,
 } from '../sdk/flow-hooks.ts';
 import { askOperation } from './ask-operation.ts';
+import { onPausesChange } from './pause-tasks.ts';
 
 type Answers = Partial<Record<FlowHookType, (input: FlowHookInput) => HookResult | undefined>>;
 
@@ -260,6 +261,36 @@ test('an abort ends a run that waits for its next attempt, and one that waits fo
   await lab.settle();
   expect(lab.operator.firstConverge).toBe('done');
   expect(lab.operator.moduleStates.get(name('b'))?.givenUp).toBeDefined();
+});
+
+test('an abort of a paused module ends what runs, and not the run that follows the pause', async () => {
+  await using lab = await operatorLab(['web'], {});
+  lab.obstacles.set('deploy web', () => new Promise(() => undefined));
+  await lab.converge();
+  lab.obstacles.clear();
+  lab.pauses.set('web', { reason: 'disks', sinceMs: 0, untilMs: undefined });
+  expect(askOperation(lab.operator, WEB, 'reconcile')).toBe('paused');
+  expect(askOperation(lab.operator, WEB, 'abort')).toBe('asked');
+  await lab.settle();
+  expect(lab.operator.firstConverge).toBe('done');
+  lab.takeCalls();
+  lab.pauses.clear();
+  onPausesChange(lab.operator);
+  await lab.settle();
+  expect(lab.takeCalls()).toEqual(['deploy web']);
+  expect(lab.operator.moduleStates.get(WEB)?.phase).toBe('ready');
+});
+
+test('what is asked of a disabled module is refused, and forgotten if it is disabled meanwhile', async () => {
+  await using lab = await operatorLab(['web'], {});
+  await lab.converge();
+  lab.enabled.delete('web');
+  lab.flaggedOff.add('web');
+  askOperation(lab.operator, WEB, 'force-reconcile');
+  lab.operator.restartConverge('ReloadAllModules', 'test');
+  await lab.settle();
+  expect(askOperation(lab.operator, WEB, 'reconcile')).toBe('disabled');
+  expect(lab.operator.operations.of(WEB)).toBeUndefined();
 });
 
 test('to abort where nothing is going on changes nothing', async () => {

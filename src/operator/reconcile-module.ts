@@ -65,7 +65,10 @@ async function pass(
   let operation = operator.operations.of(task.module);
   const subject = (): FlowSubject => flowSubject(operator, state, { task, operation });
 
-  if (!(await flow.isResponsible(isResponsible(operator, task), subject, signal))) return ended();
+  if (!(await flow.isResponsible(isResponsible(operator, task), subject, signal))) {
+    operator.operations.forget(task.module);
+    return ended();
+  }
   if (await flow.aborts('AfterResponsibilityCheck', subject, signal)) return ended();
 
   operation = operator.operations.take(task.module);

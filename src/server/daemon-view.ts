@@ -39,7 +39,7 @@ export type LeaderState = 'ready' | 'not-elected' | 'no-request' | 'unreachable'
 
 /**
  * Progress of the first converge and of later ones; `tasks` counts what is still to do in the queue `main`, `isolated`
- * names the modules that fail while the others go on.
+ * names the modules that fail, or failed for good, while the others go on.
  */
 export type ConvergeStatus =
   | { readonly type: 'not-started' }

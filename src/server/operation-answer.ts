@@ -3,8 +3,11 @@ import { type Answer, textAnswer } from './answer.ts';
 export const OPERATIONS = ['reconcile', 'force-reconcile', 'abort'] as const;
 export type Operation = (typeof OPERATIONS)[number];
 
-/** Has something done with a module. Returns whether that is possible: the module is enabled, or on its way out. */
-export type AskOperation = (module: string, operation: Operation) => boolean;
+/** `disabled`: the module is neither enabled nor on its way out. `paused`: it is not run before the pause ends. */
+export type OperationOutcome = 'asked' | 'disabled' | 'paused';
+
+/** Has something done with a module, if that is possible. */
+export type AskOperation = (module: string, operation: Operation) => OperationOutcome;
 
 const ANSWERS: Readonly<Record<Operation, string>> = {
   reconcile: 'is run',
@@ -18,6 +21,12 @@ export function operationAnswer(ask: AskOperation, module: string, form: URLSear
   const operation = OPERATIONS.find((known) => known === word);
   if (operation === undefined)
     return textAnswer(`there is no operation "${word}", there are ${OPERATIONS.join(', ')}\n`, 400);
-  if (!ask(module, operation)) return textAnswer(`module ${module} is disabled\n`, 409);
-  return textAnswer(`module ${module} ${ANSWERS[operation]}\n`);
+  switch (ask(module, operation)) {
+    case 'asked':
+      return textAnswer(`module ${module} ${ANSWERS[operation]}\n`);
+    case 'disabled':
+      return textAnswer(`module ${module} is disabled\n`, 409);
+    case 'paused':
+      return textAnswer(`module ${module} is paused: resume it first\n`, 409);
+  }
 }

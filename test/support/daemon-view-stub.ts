@@ -13,7 +13,7 @@ export const NO_PAUSES: PauseCommands = {
 export const NO_COMMANDS: Pick<DebugEndpoint, 'pauses' | 'releaseFinalizer' | 'askOperation'> = {
   pauses: NO_PAUSES,
   releaseFinalizer: async () => 'not-held',
-  askOperation: () => false,
+  askOperation: () => 'disabled',
 };
 
 /** A daemon view with one module, `web`, and nothing else; tests replace what they look at. */
