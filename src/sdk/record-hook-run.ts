@@ -47,11 +47,13 @@ export interface RecordedHookRun<C extends HookConfig> {
  *
  * @param print gets the lines of the hook's log
  * @param signal becomes the signal of the input
+ * @param parse parses and freezes values; default: anew each time
  */
 export function recordHookRun<C extends HookConfig = HookConfig>(
   texts: HookRunTexts,
   print: (line: string) => void,
   signal: AbortSignal,
+  parse: (text: string) => unknown = parseFrozen,
 ): RecordedHookRun<C> {
   const patches = { values: [] as string[], config: [] as string[] };
   const metrics: string[] = [];
@@ -59,8 +61,8 @@ export function recordHookRun<C extends HookConfig = HookConfig>(
   const answers = { admission: '', conversion: '' };
   // Made when the handler asks for it: most use little of it, and to make all of it takes longer than a short run.
   const contexts = lazily(() => parseFrozen(texts.bindingContext) as readonly BindingContext<C>[]);
-  const values = lazily(() => hookValues(texts.values, patches.values));
-  const configValues = lazily(() => hookValues(texts.configValues, patches.config));
+  const values = lazily(() => hookValues(() => parse(texts.values), patches.values));
+  const configValues = lazily(() => hookValues(() => parse(texts.configValues), patches.config));
   const kubernetes = lazily(() => kubernetesOperations(objects));
   const metricsInput = lazily(() => hookMetrics(metrics));
   const admission = lazily(() =>
@@ -133,8 +135,8 @@ function written(what: string, value: unknown): string {
   return text;
 }
 
-function hookValues(text: string, patch: string[]): HookValues {
-  const data = lazily(() => (parseFrozen(text) ?? {}) as JsonObject);
+function hookValues(document: () => unknown, patch: string[]): HookValues {
+  const data = lazily(() => (document() ?? {}) as JsonObject);
   const record = (operation: ValuesPatchOperation): void => {
     if (operation.op !== 'remove') written(`the value for ${operation.path}`, operation.value);
     patch.push(written('an operation of a patch', operation));

@@ -1,4 +1,4 @@
-import type { Ask, CallRequest, WorkEnd, WorkRequest } from '../../hooks/in-process/host-protocol.ts';
+import type { Ask, CallRequest, SentRequest, WorkEnd } from '../../hooks/in-process/host-protocol.ts';
 import { runProgram, type WorkTools } from '../../hooks/in-process/worker-thread.ts';
 import { callExtension } from '../../sdk/call-extension.ts';
 import { type ExtensionDefinition, isExtensionDefinition } from '../../sdk/extension-definition.ts';
@@ -24,7 +24,7 @@ function main(): void {
   });
 }
 
-function callOf(request: WorkRequest): CallRequest {
+function callOf(request: SentRequest): CallRequest {
   if (request.type === 'call') return request;
   throw new Error('an extension is called, not run');
 }

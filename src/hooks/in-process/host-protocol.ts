@@ -1,10 +1,11 @@
 import type { RunDeadline } from '../../process/run-deadline.ts';
 import type { HookOutputTexts, HookRunTexts } from '../../sdk/record-hook-run.ts';
+import type { SentTexts } from './repeated-texts.ts';
 
 /** What the daemon tells the process of the workers; workers have numbers, given by the daemon. */
 export type HostRequest =
   | StartRequest
-  | ({ readonly worker: number } & WorkRequest)
+  | ({ readonly worker: number } & SentRequest)
   | ({ readonly worker: number } & AskAnswer)
   | { readonly type: 'abort'; readonly worker: number }
   | { readonly type: 'end'; readonly worker: number }
@@ -27,8 +28,11 @@ export interface LineAddress {
   readonly token: string;
 }
 
-/** A piece of work, as a worker gets it. */
+/** A piece of work. */
 export type WorkRequest = RunRequest | CallRequest;
+
+/** A piece of work, as it goes to a worker. */
+export type SentRequest = (Omit<RunRequest, 'texts'> & { readonly texts: SentTexts }) | CallRequest;
 
 /** One run of a hook. */
 export interface RunRequest {

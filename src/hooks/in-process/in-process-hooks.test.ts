@@ -150,6 +150,20 @@ test('run() keeps the module loaded, gives it the environment of hooks, and logs
   expect(captured.records).toContainEqual(expect.objectContaining({ level: 'warn', hook_count: 1 }));
 });
 
+test('run() sees values that have changed since the last run, and those that have not', async () => {
+  const hook = await hookWith('console.log(JSON.stringify([input.values.data, input.configValues.data]));');
+  for (const values of ['{"n":1}', '{"n":1}', '{"n":2}', '{"n":1}'])
+    await hooks.run(hook, { ...EMPTY, values }, captured.logger, never);
+  await hooks.run(hook, { ...EMPTY, values: '{"n":1}', configValues: '{"c":1}' }, captured.logger, never);
+  expect(captured.printed).toEqual([
+    '[{"n":1},{}]',
+    '[{"n":1},{}]',
+    '[{"n":2},{}]',
+    '[{"n":1},{}]',
+    '[{"n":1},{"c":1}]',
+  ]);
+});
+
 test('run() that is aborted before its turn comes costs no worker', async () => {
   const hook = await hookWith('console.log(`run ${runs}`);');
   await run(hook);

@@ -1,6 +1,7 @@
 import type { Clock } from '../../lib/clock.ts';
 import type { HostProcess, WorkerEvent } from './host-process.ts';
 import type { Ask, AskAnswer, HostRequest, WorkRequest } from './host-protocol.ts';
+import { TextsToSend } from './repeated-texts.ts';
 import type { Script } from './script.ts';
 import { TimeLimit } from './time-limit.ts';
 
@@ -38,6 +39,7 @@ export class ScriptWorker {
   readonly #host: HostProcess;
   readonly #number: number;
   readonly #script: Script;
+  readonly #texts = new TextsToSend();
   #work: OpenWork | undefined;
   #isGone = false;
 
@@ -57,7 +59,8 @@ export class ScriptWorker {
   /** Starts the thread and loads the file: ends with `ready`, or in some other way. */
   load(limits: WorkLimits, events: WorkEvents, signal: AbortSignal): Promise<WorkerAnswer> {
     const { program, path } = this.#script;
-    return this.#do({ type: 'start', worker: this.#number, program, path }, limits, events, signal);
+    const request = { type: 'start', worker: this.#number, program, path } as const;
+    return this.#do(() => request, limits, events, signal);
   }
 
   /** One piece of work: ends with `done`, `returned` or `failed`, or in some other way. */
@@ -67,7 +70,10 @@ export class ScriptWorker {
     events: WorkEvents,
     signal: AbortSignal,
   ): Promise<WorkerAnswer> {
-    return this.#do({ ...request, worker: this.#number }, limits, events, signal);
+    const worker = this.#number;
+    if (request.type === 'call') return this.#do(() => ({ ...request, worker }), limits, events, signal);
+    const { texts } = request;
+    return this.#do(() => ({ ...request, worker, texts: this.#texts.next(texts) }), limits, events, signal);
   }
 
   end(): void {
@@ -81,7 +87,7 @@ export class ScriptWorker {
    * @throws `signal.reason` on abort, when the script has come to its end
    */
   async #do(
-    request: HostRequest,
+    request: () => HostRequest,
     limits: WorkLimits,
     events: WorkEvents,
     signal: AbortSignal,
@@ -111,7 +117,7 @@ export class ScriptWorker {
     const limit = timeoutMs === undefined ? undefined : new TimeLimit(timeoutMs, clock, onOver);
     this.#work = { settle: answer.resolve, events, limit };
     try {
-      this.#host.send(request);
+      this.#host.send(request());
       const result = await answer.promise;
       signal.throwIfAborted();
       return isTimedOut ? { type: 'timed-out' } : result;

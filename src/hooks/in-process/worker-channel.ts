@@ -1,10 +1,10 @@
 import { connect, type Socket } from 'node:net';
 import { parentPort } from 'node:worker_threads';
-import type { AskAnswer, LineAddress, WatchRequest, WorkerReply, WorkRequest } from './host-protocol.ts';
+import type { AskAnswer, LineAddress, SentRequest, WatchRequest, WorkerReply } from './host-protocol.ts';
 import { MessageReader, messageLine } from './message-reader.ts';
 
 /** What comes from the daemon. */
-export type Incoming = WorkRequest | AskAnswer | { readonly type: 'abort' };
+export type Incoming = SentRequest | AskAnswer | { readonly type: 'abort' };
 
 /**
  * The two ways between a worker and the daemon: over its own line, or through the main thread of its process, which is

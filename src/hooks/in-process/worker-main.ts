@@ -1,8 +1,10 @@
 import { callHandler } from '../../sdk/call-handler.ts';
 import { isHookDefinition } from '../../sdk/define-hook.ts';
+import { FrozenDocuments } from '../../sdk/frozen-documents.ts';
 import { type HookOutputTexts, recordHookRun } from '../../sdk/record-hook-run.ts';
-import type { RunRequest, WorkRequest } from './host-protocol.ts';
-import { runProgram, type WorkTools } from './worker-thread.ts';
+import type { WorkEnd } from './host-protocol.ts';
+import { ReceivedTexts } from './repeated-texts.ts';
+import { runProgram } from './worker-thread.ts';
 
 /** One output of a hook may be as large as that of an executable. */
 const MAX_OUTPUT_CHARACTERS = 10 * 1024 * 1024;
@@ -12,29 +14,36 @@ interface Definition {
   readonly handler: (input: unknown) => unknown;
 }
 
-/** The program of the threads of hooks. */
-runProgram<Definition>({
-  definitionOf: (exported) => {
-    if (isHookDefinition(exported)) return exported as unknown as Definition;
-    const found = exported === undefined ? 'it has none' : `this one is a ${typeof exported}`;
-    throw new Error(`the default export must be what defineHook(...) returns, ${found}`);
-  },
-  describe: ({ config }) =>
-    JSON.stringify(
-      typeof config === 'object' && !Array.isArray(config) ? { configVersion: 'v1', ...config } : config,
-    ),
-  work: async (hook, request, tools) => ({ type: 'done', outputs: await run(hook, runOf(request), tools) }),
-});
+main();
 
-function runOf(request: WorkRequest): RunRequest {
-  if (request.type === 'run') return request;
-  throw new Error(`a hook has no method ${request.method}`);
+/** The program of the threads of hooks. */
+function main(): void {
+  const received = new ReceivedTexts();
+  const documents = new FrozenDocuments();
+  runProgram<Definition>({
+    definitionOf,
+    describe: ({ config }) => JSON.stringify(withVersion(config)),
+    work: async ({ handler }, request, { print, signal }): Promise<WorkEnd> => {
+      if (request.type !== 'run') throw new Error(`a hook has no method ${request.method}`);
+      const texts = received.next(request.texts);
+      const recorded = recordHookRun(texts, print, signal, (text) => documents.of(text));
+      await callHandler(handler, recorded.input);
+      return { type: 'done', outputs: checked(recorded.outputs()) };
+    },
+  });
 }
 
-async function run(hook: Definition, { texts }: RunRequest, tools: WorkTools): Promise<HookOutputTexts> {
-  const recorded = recordHookRun(texts, tools.print, tools.signal);
-  await callHandler(hook.handler, recorded.input);
-  const outputs = recorded.outputs();
+function definitionOf(exported: unknown): Definition {
+  if (isHookDefinition(exported)) return exported as unknown as Definition;
+  const found = exported === undefined ? 'it has none' : `this one is a ${typeof exported}`;
+  throw new Error(`the default export must be what defineHook(...) returns, ${found}`);
+}
+
+function withVersion(config: unknown): unknown {
+  return typeof config === 'object' && !Array.isArray(config) ? { configVersion: 'v1', ...config } : config;
+}
+
+function checked(outputs: HookOutputTexts): HookOutputTexts {
   for (const [name, text] of Object.entries(outputs)) {
     if (text.length > MAX_OUTPUT_CHARACTERS)
       throw new RangeError(

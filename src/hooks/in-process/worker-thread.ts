@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 import { getHeapStatistics } from 'node:v8';
 import { workerData } from 'node:worker_threads';
 import { failureText } from './failure-text.ts';
-import type { AskAnswer, LineAddress, RunFacts, WorkEnd, WorkerReply, WorkRequest } from './host-protocol.ts';
+import type { AskAnswer, LineAddress, RunFacts, SentRequest, WorkEnd, WorkerReply } from './host-protocol.ts';
 import { type StripperClient, strippingLoad } from './type-stripper.ts';
 import { type LedgerBuffers, WorkLedger } from './work-ledger.ts';
 import { type Incoming, WorkerChannel } from './worker-channel.ts';
@@ -33,7 +33,7 @@ export interface Program<D> {
   /** What the daemon is to know of it, as JSON. */
   readonly describe: (definition: D) => string;
   /** Does one piece of work; it fails with what this throws. */
-  readonly work: (definition: D, request: WorkRequest, tools: WorkTools) => Promise<WorkEnd>;
+  readonly work: (definition: D, request: SentRequest, tools: WorkTools) => Promise<WorkEnd>;
   /** Takes what the daemon answers to an ask. */
   readonly onAnswer?: (answer: AskAnswer) => void;
 }
