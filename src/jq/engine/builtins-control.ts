@@ -3,9 +3,10 @@ import { add, subtract } from './arithmetic.ts';
 import { Cell, each, NO_OUTPUTS, NOWHERE, type Outputs, type Run } from './cell.ts';
 import { everything, pathsOf, rooted } from './compile-access.ts';
 import type { Builtin } from './compile-call.ts';
+import { deletePaths } from './delete-paths.ts';
 import { firstOf, flatMap, lastOf, take, unfold } from './flow.ts';
 import { JqError } from './jq-error.ts';
-import { asPath, deletePaths, getPath } from './paths.ts';
+import { asPath, getPath } from './paths.ts';
 import { getOwn, isNumber, isObject, isTruthy, setOwn, sortedKeys, toDouble, type Value } from './value.ts';
 import type { BuiltinTable } from './value-builtin.ts';
 

@@ -1,10 +1,11 @@
 import { indexesOf, itemsOf, positionsOf, valueAt } from './access.ts';
 import { add, negate, splitText } from './arithmetic.ts';
 import { compare, contains, groupsByKey, isEqual, type Keyed, sortedByKey } from './compare.ts';
+import { deletePaths } from './delete-paths.ts';
 import { codePoints, fromCodePoints, toText } from './formats.ts';
 import { described, failure, JqError, pairFailure } from './jq-error.ts';
 import { numberOf, parseValue, toJson } from './json-text.ts';
-import { asPath, deletePaths, setPath } from './paths.ts';
+import { asPath, setPath } from './paths.ts';
 import {
   getOwn,
   isArray,

@@ -1,8 +1,10 @@
 import { applyOperator, type Operator } from './arithmetic.ts';
 import { Cell, type Run } from './cell.ts';
 import { pathsOf, rooted } from './compile-access.ts';
+import { deletePaths } from './delete-paths.ts';
+import { Draft } from './draft.ts';
 import { firstOf, flatMap } from './flow.ts';
-import { deletePaths, getPath, type Path, setPath } from './paths.ts';
+import type { Path } from './paths.ts';
 import type { Assignment } from './syntax.ts';
 import { isTruthy, type Value } from './value.ts';
 
@@ -13,11 +15,9 @@ export function compileAssign(operator: Assignment, left: Run, right: Run): Run 
   const combine = combinations[operator];
   return (env, cell) =>
     flatMap(right(env, cell.plain), ({ value }) => {
-      let result = cell.value;
-      for (const path of pathsOf(left(env, rooted(cell)))) {
-        result = setPath(result, path, combine(getPath(result, path), value));
-      }
-      return cell.made(result);
+      const draft = new Draft(cell.value);
+      for (const path of pathsOf(left(env, rooted(cell)))) draft.set(path, combine(draft.take(path), value));
+      return cell.made(draft.value);
     });
 }
 
@@ -40,11 +40,11 @@ const combinations: Readonly<Record<Exclude<Assignment, '|='>, Combine>> = {
 /** The value with the first output of `update` at each place; places without output are deleted. */
 function updated(cell: Cell, places: ReturnType<Run>, update: (old: Cell) => ReturnType<Run>): Value {
   const gone: Path[] = [];
-  let result = cell.value;
+  const draft = new Draft(cell.value);
   for (const path of pathsOf(places)) {
-    const output = firstOf(update(new Cell(getPath(result, path), undefined)));
+    const output = firstOf(update(new Cell(draft.take(path), undefined)));
     if (output === undefined) gone.push(path);
-    else result = setPath(result, path, output.value);
+    else draft.set(path, output.value);
   }
-  return gone.length === 0 ? result : deletePaths(result, gone);
+  return gone.length === 0 ? draft.value : deletePaths(draft.value, gone);
 }

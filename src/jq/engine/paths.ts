@@ -1,8 +1,7 @@
-import { type Bounds, boundsOf, cannotIndex, valueAt } from './access.ts';
-import { compare, isEqual } from './compare.ts';
+import { boundsOf, cannotIndex, valueAt } from './access.ts';
 import { JqError } from './jq-error.ts';
 import { withProperty } from './json-text.ts';
-import { isArray, isNumber, isObject, toDouble, typeName, type Value, type ValueObject } from './value.ts';
+import { isArray, isNumber, isObject, toDouble, type Value, type ValueObject } from './value.ts';
 
 /** Steps from a value to one inside it: keys, indexes, slices. */
 export type Path = readonly Value[];
@@ -35,7 +34,8 @@ export function setPath(value: Value, path: Path, replacement: Value, depth = 0)
   return withValueAt(value, key, child);
 }
 
-function withValueAt(target: Value, key: Value, child: Value): Value {
+/** A copy with another value at one step. */
+export function withValueAt(target: Value, key: Value, child: Value): Value {
   if (typeof key === 'string' && (target === null || isObject(target)))
     return withProperty(target ?? {}, key, child);
   if (isNumber(key) && (target === null || isArray(target)))
@@ -63,60 +63,4 @@ function withSlice(target: readonly Value[], slice: ValueObject, items: Value): 
   if (!isArray(items)) throw new JqError('A slice of an array can only be assigned another array');
   const { start, end } = boundsOf(target.length, slice);
   return target.toSpliced(start, end - start, ...items);
-}
-
-/** A copy without what stands at the paths. All of them mean places in the value as it is before. */
-export function deletePaths(value: Value, paths: Value): Value {
-  if (!isArray(paths)) throw new JqError('Paths must be specified as an array');
-  const sorted = paths.map((path) => {
-    if (!isArray(path)) throw new JqError(`Path must be specified as array, not ${typeName(path)}`);
-    return asPath(path);
-  });
-  sorted.sort(compare);
-  if (sorted.length === 0) return value;
-  return sorted[0]?.length === 0 ? null : deleteSorted(value, sorted, 0);
-}
-
-/** @param depth steps of the paths that led to `value` */
-function deleteSorted(value: Value, paths: readonly Path[], depth: number): Value {
-  const endingKeys: Value[] = [];
-  let current = value;
-  for (let end = paths.length; end > 0; ) {
-    const key = paths[end - 1]?.[depth] ?? null;
-    let start = end - 1;
-    while (start > 0 && isEqual(paths[start - 1]?.[depth] ?? null, key)) start -= 1;
-    if (paths[start]?.length === depth + 1) {
-      endingKeys.push(key);
-    } else {
-      const child = valueAt(current, key);
-      const rest = paths.slice(start, end);
-      if (child !== null) current = withValueAt(current, key, deleteSorted(child, rest, depth + 1));
-    }
-    end = start;
-  }
-  return endingKeys.length === 0 ? current : withoutKeys(current, endingKeys);
-}
-
-function withoutKeys(target: Value, keys: readonly Value[]): Value {
-  if (target === null) return null;
-  if (isObject(target)) return withoutProperties(target, keys);
-  if (!isArray(target)) throw new JqError(`Cannot delete fields from ${typeName(target)}`);
-  const gone = keys.map((key): Bounds => {
-    if (isObject(key)) return boundsOf(target.length, key);
-    if (!isNumber(key)) throw new JqError(`Cannot delete ${typeName(key)} element of array`);
-    const index = Math.trunc(toDouble(key));
-    const start = index < 0 ? index + target.length : index;
-    return { start, end: start + 1 };
-  });
-  return target.filter((_, at) => !gone.some(({ start, end }) => start <= at && at < end));
-}
-
-function withoutProperties(target: ValueObject, keys: readonly Value[]): Value {
-  const names = new Set(
-    keys.map((key) => {
-      if (typeof key !== 'string') throw new JqError(`Cannot delete ${typeName(key)} field of object`);
-      return key;
-    }),
-  );
-  return Object.fromEntries(Object.entries(target).filter(([key]) => !names.has(key)));
 }

@@ -95,10 +95,17 @@ function characterLength(text: string, at: number): number {
   return (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1;
 }
 
-/** Tells the position in characters of a position in code units. */
+/** Tells the position in characters of a position in code units; cheap for one that is near the last one asked for. */
 function characterCounter(text: string): (at: number) => number {
   if (!/[\ud800-\udbff]/.test(text)) return (at) => at;
-  return (at) => Array.from(text.slice(0, at)).length;
+  let lastAt = 0;
+  let lastPosition = 0;
+  const between = (start: number, end: number): number => Array.from(text.slice(start, end)).length;
+  return (at) => {
+    lastPosition += at < lastAt ? -between(at, lastAt) : between(lastAt, at);
+    lastAt = at;
+    return lastPosition;
+  };
 }
 
 function toMatch(
