@@ -48,7 +48,12 @@ export function createModuleHttpHooks(options: ModuleHttpHooksPartOptions, opera
     log,
     version,
     check: base.check,
-    modules,
+    modules: {
+      read: (name, signal) => modules.read(name, signal),
+      report: (sent, status, signal) => modules.report(sent, status, signal),
+      warn: async (name, message, signal) =>
+        await objects?.record(name, { type: 'Warning', reason: 'HookFailed', message }, signal),
+    },
   });
   const finalizers = new ModuleFinalizers({
     hooks,

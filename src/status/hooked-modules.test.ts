@@ -62,9 +62,12 @@ class Lab {
 
 test('read() makes the object that is missing, and takes the one that somebody made meanwhile', async () => {
   const lab = new Lab();
-  expect(await lab.modules.read('web', never)).toMatchObject({ metadata: { annotations: OWN } });
+  expect(await lab.modules.read('web', never)).toMatchObject({
+    metadata: { annotations: OWN },
+    status: { phase: 'Progressing' },
+  });
   const slow = new Lab();
-  const meanwhile = { metadata: { name: 'web', annotations: OWN, uid: 'theirs' } };
+  const meanwhile = { metadata: { name: 'web', annotations: OWN, uid: 'theirs' }, status: {} };
   slow.refusals.push({ method: 'POST', status: 409, meanwhile });
   expect(await slow.modules.read('web', never)).toEqual(meanwhile);
 });

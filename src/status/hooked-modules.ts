@@ -39,8 +39,10 @@ export class HookedModules {
   /** The object of a module, made when it is missing. @throws whatever the client throws */
   async read(module: string, signal: AbortSignal): Promise<KubeObject> {
     const object = await this.#own(module, signal);
-    if (object !== undefined) return object;
+    if (object?.['status'] !== undefined) return object;
     const status = this.#options.statusOf(module);
+    // One that was made a moment ago has none yet.
+    if (object !== undefined) return { ...object, status };
     return { apiVersion: MODULE_API_VERSION, kind: MODULES.kind, metadata: { name: module }, status };
   }
 

@@ -233,6 +233,10 @@ export function moduleHookObjectTests(backend: () => Backend): void {
     server.answerWith(refuse({ message: 'leave it', continue: true }));
     await world.passDelay();
     await world.log.untilMessage('ModuleDelete success, module is deleted');
+    await untilEvent(world, name, {
+      reason: 'HookFailed',
+      message: 'finalize: it answered with status 500: leave it',
+    });
     expect(await isThere(world, name)).toBe(false);
   });
 

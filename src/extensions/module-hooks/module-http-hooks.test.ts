@@ -33,6 +33,7 @@ async function serve(...[respond, tls]: Parameters<typeof startLoopbackServer>):
 /** The hook of a module `web`, and what became of its status. */
 class Lab {
   readonly reported: unknown[] = [];
+  readonly warned: string[] = [];
   readonly log = new CapturedLog(new FakeClock());
   check: () => void = () => undefined;
   readonly hooks = new ModuleHttpHooks({
@@ -51,6 +52,9 @@ class Lab {
       }),
       report: async (_sent, status) => {
         this.reported.push(status);
+      },
+      warn: async (module, message) => {
+        this.warned.push(`${module}: ${message}`);
       },
     },
   });
@@ -126,6 +130,7 @@ test('a refusal that lets the module continue leaves the objects as they are, an
   const lab = new Lab();
   expect(await lab.preReconcile(server.url)).toEqual([CHILD]);
   expect(lab.log.records).toContainEqual(expect.objectContaining({ level: 'warn', module: 'web' }));
+  expect(lab.warned).toEqual(['web: pre-reconcile: it answered with status 500: no']);
 });
 
 test('a server that nobody we trust vouches for is not told anything', async () => {

@@ -15,6 +15,8 @@ export interface SeenModules {
   read(module: string, signal: AbortSignal): Promise<KubeObject>;
   /** Takes the status that a server gave back for what `read` gave. */
   report(sent: KubeObject, status: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<void>;
+  /** Lets users know that a server failed, and that its module went on without it. */
+  warn(module: string, message: string, signal: AbortSignal): Promise<void>;
 }
 
 export interface ModuleHttpHooksDeps extends ServerDeps {
@@ -132,6 +134,7 @@ export class ModuleHttpHooks {
       { module, phase, error: message },
       'module HTTP hook failed and lets the module go on without it',
     );
+    await modules.warn(module, `${phase}: ${message}`, signal);
     return undefined;
   }
 
