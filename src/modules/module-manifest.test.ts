@@ -17,6 +17,7 @@ test('parseManifest() reads requirements, version, deletion policy and what is d
     deletionPolicy: 'orphan',
     drift: { mode: 'warn', ignore: [] },
     conflicts: 'fail',
+    waitsUntilReady: false,
     requires: [
       { name: 'cert-manager', version: '>=1.2 <3', isOptional: false },
       { name: 'dns', version: undefined, isOptional: true },
@@ -31,6 +32,11 @@ test.each(['10m', '1h30m', '0 3 * * *', '0 0 3 * * *', '@daily', 'TZ=Europe/Rome
   },
 );
 
+test('parseManifest() reads whether a module waits until its objects are ready', () => {
+  expect(parseManifest({ waitUntilReady: true }, 'm').waitsUntilReady).toBe(true);
+  expect(parseManifest({ waitUntilReady: false }, 'm').waitsUntilReady).toBe(false);
+});
+
 test('parseManifest() takes an empty file for no manifest', () => {
   expect(parseManifest(null, 'module.yaml')).toEqual(NO_MANIFEST);
   expect(parseManifest({}, 'module.yaml')).toEqual(NO_MANIFEST);
@@ -40,6 +46,7 @@ test.each([
   [{ require: [] }, 'm: require: unknown key, there are requires, version, deletionPolicy'],
   [[], 'm: expected a map, got a list'],
   [{ drift: { mode: 'mend' } }, 'm: drift.mode: expected one of off, warn, heal, got "mend"'],
+  [{ waitUntilReady: 'yes' }, 'm: waitUntilReady: expected true or false, got a string'],
   [{ conflicts: 'stop' }, 'm: conflicts: expected one of overwrite, fail, got "stop"'],
   [{ reconcileEvery: '10 minutes' }, 'm: reconcileEvery: expected a duration of at least 1s such as 10m'],
   [{ reconcileEvery: '10ms' }, 'or a crontab such as "0 3 * * *" or "@daily", got "10ms"'],

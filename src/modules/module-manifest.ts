@@ -39,6 +39,8 @@ export interface ModuleManifest {
   readonly hook: ModuleHook | undefined;
   /** A Go duration or a crontab: when it is applied again although nothing has changed; undefined: never. */
   readonly reconcileEvery: string | undefined;
+  /** Whether it is ready only when all its objects are, by their status. */
+  readonly waitsUntilReady: boolean;
 }
 
 /** A module without `module.yaml`. */
@@ -50,9 +52,19 @@ export const NO_MANIFEST: ModuleManifest = {
   conflicts: 'overwrite',
   hook: undefined,
   reconcileEvery: undefined,
+  waitsUntilReady: false,
 };
 
-const KEYS = ['requires', 'version', 'deletionPolicy', 'drift', 'conflicts', 'hook', 'reconcileEvery'];
+const KEYS = [
+  'requires',
+  'version',
+  'deletionPolicy',
+  'drift',
+  'conflicts',
+  'hook',
+  'reconcileEvery',
+  'waitUntilReady',
+];
 const REQUIREMENT_KEYS = ['name', 'version', 'optional'];
 
 /**
@@ -83,6 +95,7 @@ function readManifest(content: Json, problems: string[]): ModuleManifest {
     conflicts: readConflictPolicy(conflicts, problems),
     hook: readModuleHook(content['hook'], problems),
     reconcileEvery: readReconcileEvery(content['reconcileEvery'], problems),
+    waitsUntilReady: readFlag('waitUntilReady', content['waitUntilReady'], problems),
   };
 }
 
@@ -93,6 +106,12 @@ function readVersion(value: Json, problems: string[]): string | undefined {
     `version: expected a semantic version in quotes, such as "1.2.3", got ${typeof value === 'string' ? `"${value}"` : typeName(value)}`,
   );
   return undefined;
+}
+
+function readFlag(key: string, value: Json | undefined, problems: string[]): boolean {
+  if (typeof value !== 'boolean' && value !== undefined && value !== null)
+    problems.push(`${key}: expected true or false, got ${typeName(value)}`);
+  return value === true;
 }
 
 function readPolicy(value: Json, problems: string[]): DeletionPolicy {

@@ -1,70 +1,19 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { systemClock } from '../../src/lib/clock.ts';
-import { requestDebug } from '../../src/server/debug-client.ts';
-import { rejection } from '../support/rejection.ts';
+import { explain, extend, host, MODULES, ONLY_NEXT, worldOf } from '../support/extension-world.ts';
+import { gadgetDefinition } from '../support/gadget-definition.ts';
 import { type Backend, World } from '../support/world.ts';
-import { announcer, configMapChart, type FileTree, under, writeTree } from '../support/world-files.ts';
+import { configMapChart, under } from '../support/world-files.ts';
 
-const MODULES = {
-  'values.yaml': 'webEnabled: true\ndbEnabled: true\n',
-  ...under('001-web', configMapChart('web', 'web')),
-  '001-web/hooks/say.sh': announcer('web', { onStartup: 1, beforeHelm: 1, afterHelm: 1 }),
-  ...under('002-db', configMapChart('db', 'db')),
-};
 /** The server refuses it: capital letters and spaces are no name. */
 const REFUSED = `apiVersion: v1
 kind: ConfigMap
 metadata: {name: "Not A Name"}
 `;
 
-/** A host with this method, for ConfigMaps. */
-function host(method: string, body: string): string {
-  return `import { existsSync } from 'node:fs';
-import { block, defineExtensions, errorDetails, notReady, proceed, ready } from 'addon-operator/sdk';
-const isThere = (name) => existsSync(process.env.WORLD + '/' + name);
-class ConfigMapExtensions {
-  async ${method}(input, next, apiVersion, log) {
-    ${body}
-  }
-}
-export default defineExtensions(new ConfigMapExtensions());
-`;
-}
-
-/** Extends every point, and has each do what it would do anyway. */
-const ONLY_NEXT = `import { defineExtensions } from 'addon-operator/sdk';
-const next = (input, next) => next(input);
-export default defineExtensions({
-  classifyError: next, modifyManifest: next, preReconcileCheck: next,
-  postReconcileCheck: next, delete: next, onSuccess: next,
-});
-`;
-
-/** A world with operator-wide extensions. */
-async function worldOf(
-  backend: Backend,
-  customizations: FileTree,
-  options: Partial<Parameters<typeof World.create>[1]> = {},
-): Promise<World> {
-  const world = await World.create(backend, { modules: MODULES, ...options });
-  await extend(world, customizations);
-  return world;
-}
-
-async function extend(world: World, customizations: FileTree): Promise<void> {
-  await writeTree(join(world.directory, 'customizations'), customizations);
-}
-
 async function say(world: World, name: string): Promise<void> {
   await mkdir(join(world.directory, name));
-}
-
-async function explain(world: World, module: string): Promise<Record<string, unknown>> {
-  const socketPath = join(world.directory, 'debug.socket');
-  const { body } = await requestDebug({ socketPath, path: `/module/${module}/explain.json` }, systemClock);
-  return JSON.parse(body) as Record<string, unknown>;
 }
 
 /** What people would see of a release: its revisions and the data and labels of its ConfigMap. */
@@ -209,6 +158,48 @@ export function extensionPointTests(backend: () => Backend): void {
       expect((await world.helmCalls()).filter((call) => call.startsWith('upgrade'))).toHaveLength(2);
     });
 
+    test('is not needed for a module that waits until all its objects are ready by their status', async () => {
+      const group = `g${Math.random().toString(36).slice(2, 10)}.example.com`;
+      const gadget = `apiVersion: ${group}/v1
+kind: Gadget
+metadata: {name: web}
+status: {conditions: [{type: Ready, status: "False", reason: Winding}]}
+`;
+      await using world = await World.create(backend(), {
+        modules: {
+          ...MODULES,
+          // JSON is YAML.
+          '001-web/crds/gadget.yaml': JSON.stringify(gadgetDefinition(group)),
+          '001-web/templates/gadget.yaml': gadget,
+          '001-web/module.yaml': 'waitUntilReady: true\n',
+        },
+      });
+      const path = `/apis/${group}/v1/namespaces/${world.namespace}/gadgets/web`;
+      await world.start();
+      expect(await world.untilDelayed()).toBe(10_000);
+      expect(await explain(world, 'web')).toMatchObject({
+        failure: {
+          error: 'Objects are applied, but not ready: /Gadget/web: its condition Ready is False: Winding',
+        },
+      });
+      await world.expect({
+        method: 'PATCH',
+        path,
+        body: { status: { conditions: [{ type: 'Ready', status: 'True' }] } },
+        contentType: 'application/merge-patch+json',
+      });
+      await world.passDelay();
+      await world.daemon.firstConverge;
+      expect(world.log.printed).toEqual([
+        'web onStartup',
+        'web beforeHelm',
+        'web beforeHelm',
+        'web afterHelm',
+      ]);
+      const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+      await world.expect({ method: 'DELETE', path: `${definitions}/gadgets.${group}` });
+    });
+
     test('deletes objects itself, or leaves them to helm, also when the module is gone', async () => {
       const body =
         "if (input.metadata.name === 'web') await next(input); else log.info('keeping ' + input.metadata.name);";
@@ -314,61 +305,6 @@ export function extensionPointTests(backend: () => Backend): void {
       expect(await explain(world, 'web')).toMatchObject({
         failure: { error: expect.not.stringMatching(/fatal/) },
       });
-    });
-
-    test('that cannot be used stops the start when it is operator-wide', async () => {
-      const two = { 'core/configmap.ts': ONLY_NEXT, 'core/config-map.mjs': ONLY_NEXT };
-      await using world = await worldOf(backend(), two);
-      const reason = await rejection(world.start());
-      expect(reason).toContain('Several files extend the same kind');
-      for (const name of Object.keys(two))
-        expect(reason).toContain(join(world.directory, 'customizations', name));
-      await rm(join(world.directory, 'customizations'), { recursive: true });
-      await extend(world, { 'core/configmap.ts': 'throw new Error("no luck");' });
-      expect(await rejection(world.start())).toContain('Error: no luck (at ');
-    });
-
-    test('that cannot be used fails its module alone when it is of a module', async () => {
-      await using world = await World.create(backend(), {
-        modules: { ...MODULES, '001-web/customizations/core/configmap.ts': 'throw new Error("no luck");' },
-        flags: { 'module-failure-policy': 'isolate' },
-      });
-      await world.converge();
-      expect(await world.get('configmaps', 'db')).toBeDefined();
-      expect(await explain(world, 'web')).toMatchObject({
-        failure: { error: expect.stringContaining('no luck') },
-      });
-    });
-
-    test('that hangs fails its module with the reason, and no other one', async () => {
-      await using world = await World.create(backend(), {
-        modules: {
-          ...MODULES,
-          '001-web/customizations/core/config-map.ts': host('modifyManifest', 'for (;;);'),
-        },
-        flags: { 'module-failure-policy': 'isolate', 'extension-timeout': '1s' },
-      });
-      await world.converge();
-      expect(await world.get('configmaps', 'db')).toBeDefined();
-      expect(await world.get('configmaps', 'web')).toBeUndefined();
-      expect(await explain(world, 'web')).toMatchObject({
-        failure: { error: expect.stringContaining('it ran longer than its limit of 1 s') },
-      });
-    });
-
-    test('is loaded again when its file is saved, where files are watched', async () => {
-      const marking = (mark: string): string =>
-        host('modifyManifest', `return { ...input, data: { mark: '${mark}' } };`);
-      await using world = await worldOf(
-        backend(),
-        { 'core/config-map.ts': marking('old') },
-        { flags: { 'watch-files': 'true' } },
-      );
-      await world.converge();
-      await world.log.untilMessage('watching files for changes');
-      await extend(world, { 'core/config-map.ts': marking('new') });
-      await world.log.untilMessage(NEXT_RUN, 3);
-      expect(await world.get('configmaps', 'web')).toMatchObject({ data: { mark: 'new' } });
     });
   });
 }

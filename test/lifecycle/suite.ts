@@ -1,5 +1,6 @@
 import type { Backend } from '../support/world.ts';
 import { authorizationTests } from './authorization.ts';
+import { badExtensionTests } from './bad-extensions.ts';
 import { badInputTests } from './bad-input.ts';
 import { bindingContextTests } from './binding-contexts.ts';
 import { commandTests } from './commands.ts';
@@ -73,6 +74,7 @@ export function lifecycleTests(backend: () => Backend): void {
   inProcessHookTests(backend);
   httpHookTests(backend);
   extensionPointTests(backend);
+  badExtensionTests(backend);
   moduleHttpHookTests(backend);
   reconcileFlowTests(backend);
   valuesTests(backend);

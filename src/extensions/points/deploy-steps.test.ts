@@ -39,6 +39,7 @@ function steps(hosts: HostSet | undefined, options: Partial<DeployStepsOptions> 
     hosts,
     log: silentLogger,
     isFatalAllowed: false,
+    waitsUntilReady: false,
     readObject: ({ kind, name }) => Promise.resolve(live.get(`${kind} ${name}`)),
     newObjects: () => fresh,
     setNewObjects: (objects) => {
@@ -168,6 +169,17 @@ test('whenDeployed() asks about objects as they are in the cluster, with kstatus
   });
   expect(retryAfterOf(error)).toBe(10_000);
   live.set('Disk a', DISK);
+  await own.whenDeployed(identities, signal);
+});
+
+test('whenDeployed() asks about all objects where the module waits until it is ready', async () => {
+  live.set('Disk a', DISK);
+  const own = steps(undefined, { waitsUntilReady: true });
+  const identities = [identityOf(DISK), identityOf(OTHER)];
+  expect(messageOf(await rejection(own.whenDeployed(identities, signal)))).toBe(
+    'Objects are applied, but not ready: /ConfigMap/a: it is not there',
+  );
+  live.set('ConfigMap a', OTHER);
   await own.whenDeployed(identities, signal);
 });
 

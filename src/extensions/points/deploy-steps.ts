@@ -32,6 +32,8 @@ export interface DeployStepsOptions {
   readonly hosts: HostSet | undefined;
   readonly log: Logger;
   readonly isFatalAllowed: boolean;
+  /** Whether all objects are asked whether they are ready, not only those of extended kinds. */
+  readonly waitsUntilReady: boolean;
   readonly readObject: (object: ManifestObject, signal: AbortSignal) => Promise<KubeObject | undefined>;
   /** Those applied for the first time whose extension has not succeeded since; kept over deployments. */
   readonly newObjects: () => readonly KubeObject[];
@@ -117,10 +119,11 @@ export class DeploySteps implements ReleaseSteps {
   /** @throws OperatorError RELEASE_NOT_READY; what an extension for new objects throws */
   async whenDeployed(objects: readonly ManifestObject[], signal: AbortSignal): Promise<void> {
     await this.#greetNewObjects(signal);
-    if (!this.#has('postReconcileCheck')) return;
+    const { waitsUntilReady } = this.#options;
+    if (!waitsUntilReady && !this.#has('postReconcileCheck')) return;
     const delays: Delay[] = [];
     for (const object of objects) {
-      if (!this.#extends('postReconcileCheck', object)) continue;
+      if (!waitsUntilReady && !this.#extends('postReconcileCheck', object)) continue;
       const delay = await this.#readinessOf(object, signal);
       if (delay !== undefined) delays.push(delay);
     }

@@ -2,14 +2,15 @@ import type { ManifestObject } from '../../helm/manifest-object.ts';
 import type { ReleaseSteps, UninstallSteps } from '../../helm/release-steps.ts';
 import type { KubeObject } from '../../kube/kube-object.ts';
 import type { Logger } from '../../lib/log.ts';
+import type { Module } from '../../modules/module.ts';
+import type { ModuleManifest } from '../../modules/module-manifest.ts';
 import type { Customizations } from './customizations.ts';
 import { deleteSteps } from './delete-steps.ts';
 import { DeploySteps } from './deploy-steps.ts';
 
-interface ModuleOnDisk {
-  readonly name: string;
-  readonly path: string;
-}
+type DeployedModule = Pick<Module, 'name' | 'path'> & {
+  readonly manifest: Pick<ModuleManifest, 'waitsUntilReady'>;
+};
 
 export interface ReleasePointsOptions {
   readonly customizations: Pick<Customizations, 'of'>;
@@ -35,14 +36,19 @@ export class ReleasePoints {
    *
    * @throws OperatorError EXTENSION_INVALID when its extensions cannot be loaded
    */
-  async deploySteps({ name, path }: ModuleOnDisk, signal: AbortSignal): Promise<ReleaseSteps | undefined> {
+  async deploySteps(
+    { name, path, manifest }: DeployedModule,
+    signal: AbortSignal,
+  ): Promise<ReleaseSteps | undefined> {
     const { customizations, log, isFatalAllowed, readObject } = this.#options;
     const hosts = await customizations.of(path, signal);
-    if (hosts === undefined && !isFatalAllowed) return undefined;
+    const { waitsUntilReady } = manifest;
+    if (hosts === undefined && !isFatalAllowed && !waitsUntilReady) return undefined;
     return new DeploySteps({
       hosts,
       log: log.child({ module: name }),
       isFatalAllowed,
+      waitsUntilReady,
       readObject,
       newObjects: () => this.#newObjects.get(name) ?? [],
       setNewObjects: (objects) => {
