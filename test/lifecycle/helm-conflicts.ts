@@ -31,12 +31,13 @@ function web(manifest: string): FileTree {
   };
 }
 
+async function helmOf(major: 3 | 4): Promise<string> {
+  const cacheDir = cacheDirectory(process.env, homedir());
+  return await pinnedHelm(major, { cacheDir }, new AbortController().signal);
+}
+
 async function start(backend: Backend, manifest: string, major: 3 | 4): Promise<World> {
-  const helm = await pinnedHelm(
-    major,
-    { cacheDir: cacheDirectory(process.env, homedir()) },
-    new AbortController().signal,
-  );
+  const helm = await helmOf(major);
   const world = await World.create(backend, { modules: web(manifest), flags: { 'helm-bin-path': helm } });
   await world.converge();
   return world;
@@ -61,6 +62,16 @@ async function replicas(world: World): Promise<number> {
 }
 
 export function helmConflictTests(backend: () => Backend): void {
+  test('what helm 3 has set is no conflict for helm 4', async () => {
+    await using world = await World.create(backend(), { modules: web('conflicts: fail\n'), config: {} });
+    await world.converge();
+    await world.stop();
+    await world.write('modules', { '../helm': `#!/bin/sh\nexec '${await helmOf(4)}' "$@"\n` });
+    await world.putConfig({ web: 'replicas: 3' });
+    await world.converge();
+    expect(await replicas(world)).toBe(3);
+  });
+
   test('an upgrade with helm 4 names the fields that it takes from others, once', async () => {
     await using world = await start(backend(), '', 4);
     await scale(world, 5);
