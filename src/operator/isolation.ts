@@ -1,4 +1,4 @@
-import { messageOf } from '../lib/errors.ts';
+import { messageOf, retryAfterOf } from '../lib/errors.ts';
 import type { QueueEntry, TaskQueue } from '../queue/task-queue.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import { MAIN_QUEUE, type Operator } from './operator.ts';
@@ -100,6 +100,13 @@ function isolateRun(operator: Operator, module: ModuleName, error: unknown): voi
 }
 
 function tell({ deps }: Operator, module: ModuleName, queue: string, error: unknown): void {
+  if (retryAfterOf(error) !== undefined) {
+    deps.log.info(
+      { module, queue, reason: messageOf(error) },
+      'Module has to wait and is isolated: the others go on without it and without what requires it',
+    );
+    return;
+  }
   deps.log.error(
     { module, queue, error: messageOf(error) },
     'Module failed and is isolated: the others go on without it and without what requires it',

@@ -132,6 +132,7 @@ export function extensionPointTests(backend: () => Backend): void {
       await world.converge();
       expect(await world.get('configmaps', 'db')).toBeDefined();
       expect(await world.get('configmaps', 'web')).toBeUndefined();
+      expect(world.log.records.filter(({ level }) => level === 'error')).toEqual([]);
       await say(world, 'go');
       expect(await world.passDelay('isolated_web')).toBe(45_000);
       await world.log.untilMessage(NEXT_RUN, 2);
