@@ -54,7 +54,9 @@ export const failing: HookBehaviour = () => {
 
 export const name = (text: string): ModuleName => text as ModuleName;
 
-type LabOptions = Partial<Pick<OperatorDeps, 'runsModulesInParallel' | 'failurePolicy' | 'authorization'>> & {
+type LabOptions = Partial<
+  Pick<OperatorDeps, 'runsModulesInParallel' | 'failurePolicy' | 'authorization' | 'finalizers'>
+> & {
   readonly secrets?: ValuesSecrets;
   readonly flow?: FlowPassDeps;
 };
@@ -245,7 +247,7 @@ export class OperatorLab {
         operationSource: undefined,
         flow: () => this.#options.flow,
         httpHooks: undefined,
-        finalizers: undefined,
+        finalizers: this.#options.finalizers,
         releaseSteps: async () => await Promise.resolve(undefined),
         uninstallSteps: async () => await Promise.resolve(undefined),
         authorization: this.#options.authorization,
