@@ -147,3 +147,42 @@ test('values that were handed out never change', () => {
 test('an unknown module has no values', () => {
   expect(() => storeWith().moduleValues('ghost' as ModuleName)).toThrow("there is no module 'ghost'");
 });
+
+test('values that nothing has changed are the same object again', () => {
+  const store = storeWith({ web: 'size: l' });
+  const changes: (() => unknown)[] = [
+    () => store.applyPatch(web, [add('/web/token', 'x')]),
+    () => store.setConfigSection(web, { size: 'm' }),
+    () => store.setConfig(parseConfigMapData({ web: 'size: xl' })),
+    () => store.forgetPatches(web),
+    () => store.setStatic({ global: {}, modules: new Map([[web, { size: 's', isNew: true }]]) }),
+  ];
+  const seen = [store.moduleValues(web)];
+  for (const change of changes) {
+    change();
+    seen.push(store.moduleValues(web));
+    expect(store.moduleValues(web)).toBe(seen.at(-1));
+  }
+  expect(seen).toStrictEqual([
+    { size: 'l', ports: [80, 443] },
+    { size: 'l', ports: [80, 443], token: 'x' },
+    { size: 'm', ports: [80, 443], token: 'x' },
+    { size: 'xl', ports: [80, 443], token: 'x' },
+    { size: 'xl', ports: [80, 443] },
+    { size: 'xl', isNew: true },
+  ]);
+});
+
+test('values with texts of Secrets follow those', () => {
+  let text = 'old';
+  const secrets = {
+    namespace: 'ours',
+    lookup: () => ({ type: 'known', text }) as const,
+    isResolvedFor: () => true,
+  };
+  const password = { valueFrom: { secretKeyRef: { name: 'db', key: 'password' } } };
+  const store = new ValuesStore({ global: {}, modules: new Map([[db, { password }]]) }, secrets);
+  expect(store.moduleValues(db)).toStrictEqual({ password: 'old' });
+  text = 'new';
+  expect(store.moduleValues(db)).toStrictEqual({ password: 'new' });
+});
