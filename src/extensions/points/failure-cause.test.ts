@@ -87,6 +87,36 @@ test.each<[string, readonly KubeObject[], readonly string[]]>([
     [object('ConfigMap', 'a', 'team'), object('ConfigMap', 'b'), object('Namespace', 'other')],
     ['ConfigMap a'],
   ],
+  [
+    'Cannot deploy release "web": cannot patch "db" with kind ConfigMap: ConfigMap "db" is invalid',
+    [object('ConfigMap', 'web'), object('ConfigMap', 'db')],
+    ['ConfigMap db'],
+  ],
+  [
+    'Deployment.apps "web" is invalid: a && services "db" already exists',
+    [
+      object('Deployment', 'web'),
+      object('Deployment', 'db'),
+      object('Service', 'web'),
+      object('Service', 'db'),
+    ],
+    ['Deployment web', 'Service db'],
+  ],
+  [
+    'resource mapping not found for name: "web" namespace: "" from "": no matches for kind "Gadget" in version "a/v1"',
+    [object('Gadget', 'web'), object('ConfigMap', 'web')],
+    ['Gadget web'],
+  ],
+  [
+    'the Deployment, which is named "web", is not to our taste',
+    [object('Deployment', 'web')],
+    ['Deployment web'],
+  ],
+  [
+    'others have set fields that its chart sets too (/Deployment/web: .spec.replicas (kubectl))',
+    [object('Deployment', 'web'), object('Deployment', 'we')],
+    ['Deployment web'],
+  ],
   ['timed out waiting for the condition', [object('Deployment', 'web')], []],
 ])('namedObjects() finds the objects that %j is about', (text, objects, expected) => {
   expect(namedObjects(text, objects).map(({ kind, metadata }) => `${kind} ${metadata.name}`)).toEqual(

@@ -66,25 +66,45 @@ export function causeInText(text: string): FailureCause {
 }
 
 /**
- * The objects over which a deployment failed, as far as the text names them: kind and name, the kind also as
- * `deployments.apps` or `Kind=Deployment`; or a namespace that is missing, for all objects in it.
+ * The objects over which a deployment failed, as far as the text names them: by kind and name together in one of the
+ * ways that helm and the API server have, else by both somewhere; or all objects of a namespace that is missing.
  */
 export function namedObjects(text: string, objects: readonly KubeObject[]): readonly KubeObject[] {
-  const missing = /namespaces "([^"]+)" not found/.exec(text)?.[1];
-  return objects.filter(
-    (object) => isNamed(text, object) || (missing !== undefined && object.metadata.namespace === missing),
-  );
+  const told = text.replace(RELEASE, '');
+  const missing = /namespaces "([^"]+)" not found/.exec(told)?.[1];
+  const inMissing = objects.filter(({ metadata }) => missing !== undefined && metadata.namespace === missing);
+  const together = objects.filter((object) => isNamedAs(PHRASES, told, object));
+  if (inMissing.length + together.length > 0)
+    return objects.filter((object) => inMissing.includes(object) || together.includes(object));
+  return objects.filter((object) => isNamedAs(MENTIONS, told, object));
 }
 
-function isNamed(text: string, { kind = '', metadata: { name } }: KubeObject): boolean {
-  if (kind === '' || !new RegExp(`["/]${escaped(name)}(?!${NAME_PART})`).test(text)) return false;
+/** Patterns that have to be found, made from those of a kind and of a name. */
+type Patterns = (kind: string, name: string) => readonly string[];
+
+/** Any of these will do. */
+const PHRASES: Patterns = (kind, name) => [
+  [
+    `\\b${kind}(?:\\.[\\w.-]+)? "${name}"`,
+    `"${name}" with kind ${kind}\\b`,
+    `/${name} [\\w./-]+, Kind=${kind}\\b`,
+    `name: "${name}" namespace: "[^"]*" from "[^"]*": no matches for kind "${kind}"`,
+    `/${kind}/${name}(?![\\w-]|\\.\\w)`,
+  ].join('|'),
+];
+const MENTIONS: Patterns = (kind, name) => [`\\b${kind}\\b`, `["/]${name}(?![\\w-]|\\.\\w)`];
+
+function isNamedAs(patterns: Patterns, text: string, { kind = '', metadata: { name } }: KubeObject): boolean {
+  if (kind === '') return false;
   const plural = kind.endsWith('y') ? `${kind.slice(0, -1)}ies` : `${kind}(?:s|es)?`;
-  return new RegExp(`\\b(?:${kind}|${plural})\\b`, 'i').test(text);
+  return patterns(`(?:${kind}|${plural})`, escaped(name)).every((pattern) =>
+    new RegExp(pattern, 'i').test(text),
+  );
 }
 
 function escaped(text: string): string {
   return text.replace(/[^A-Za-z0-9]/g, '\\$&');
 }
 
-/** What may follow in a longer name; a dot at the end of a sentence does not. */
-const NAME_PART = '[\\w-]|\\.\\w';
+/** How our own messages begin; the release is often called as one of its objects. */
+const RELEASE = /^Cannot deploy release "[^"]*": /;
