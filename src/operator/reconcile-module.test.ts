@@ -209,6 +209,33 @@ test('operations that are asked for are done once, forced ones with force', asyn
   expect(lab.takeCalls()).toEqual([]);
 });
 
+test('a forced run that a hook puts off is forced when it comes', async () => {
+  await using flow = await flowLab();
+  const { lab } = flow;
+  await lab.converge();
+  lab.takeCalls();
+  flow.answers = { BeforeForceReconcile: () => ({ abortReconcile: true, requeueAfterMs: 9_000 }) };
+  askOperation(lab.operator, WEB, 'force-reconcile');
+  await lab.settle();
+  flow.answers = {};
+  await lab.clock.advance(9_000);
+  await lab.settle();
+  expect(lab.takeCalls()).toEqual(['force web']);
+});
+
+test('End tells of a deletion that failed, too', async () => {
+  await using flow = await flowLab();
+  const { lab } = flow;
+  await lab.converge();
+  lab.obstacles.set('uninstall web', () => {
+    throw new Error('no way');
+  });
+  lab.enabled.delete('web');
+  lab.operator.restartConverge('ReloadAllModules', 'test');
+  await lab.settle();
+  expect(flow.said.at(-1)).toBe('End web (no way)');
+});
+
 test('a forced run that fails is forced again', async () => {
   await using lab = await operatorLab(['web'], { 'web/a.sh': { beforeHelm: 1 } });
   await lab.converge();

@@ -75,6 +75,7 @@ async function pass(
   const isNecessary = operation !== undefined || isChanged(state, task);
   if (isNecessary) state.reconcileStartedMs = operator.deps.clock.now();
   if (isNecessary && operation !== 'abort') state.isRunOwed = true;
+  if (operation === 'force-reconcile') state.isForceOwed = true;
 
   if (!(await flow.shouldReconcile(isNecessary, subject, signal))) return ended();
   if (!isNecessary) {
@@ -101,15 +102,16 @@ async function act(
   const { task } = reconcile;
   const subject = (error: string | undefined): FlowSubject =>
     flowSubject(operator, state, { task, operation, end: { error } });
+  let isOver = false;
   try {
     const outcome = await perform(operator, state, step, reconcile, signal);
     if (outcome.type === 'repeat') return outcome;
+    isOver = true;
     state.ongoing = undefined;
     await flow.aborts('End', () => subject(undefined), signal);
     end(operator, task, flow);
     return outcome;
   } catch (error) {
-    const isOver = state.ongoing === undefined;
     state.ongoing = undefined;
     // What End hooks say after a failure changes nothing: the result of the reconcile is the failure.
     if (!isOver) await flow.aborts('End', () => subject(messageOf(error)), signal).catch(() => false);
@@ -127,7 +129,6 @@ async function perform(
   if (step === 'abort') return abortModule(operator, state, task);
   if (task.type === 'ModuleRun') {
     checkRequirements(operator, state.module);
-    state.isForceOwed ||= step === 'force-reconcile';
     const request = { state, task, queue, isForced: state.isForceOwed };
     const outcome = await runModule(operator, request, signal);
     if (outcome.type === 'success') {
