@@ -1,6 +1,17 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import { appendFile, chmod, mkdir, mkdtemp, rm, unlink, writeFile } from 'node:fs/promises';
+import {
+  appendFile,
+  chmod,
+  mkdir,
+  mkdtemp,
+  readdir,
+  rename,
+  rm,
+  truncate,
+  unlink,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -83,7 +94,7 @@ async function reasonOf(policy: AuthorizationPolicy): Promise<string> {
 test('a module that the lock file lists is admitted as a copy, any other is not', async () => {
   await lock('web');
   const path = await pathOf(authorize(byDigest()));
-  expect(path).toMatch(/\/staged\/sha256-[0-9a-f]{64}\/010-web$/u);
+  expect(path).toMatch(/\/staged\/copy-\w{6}\/010-web$/u);
   expect(readFileSync(join(path, 'hooks', 'a.sh'), 'utf8')).toBe('#!/bin/sh\necho one\n');
   await appendFile(join(web, 'hooks', 'a.sh'), 'echo two\n');
   expect(await reasonOf(byDigest())).toContain(`the lock file ${join(root, 'lock.json')} says sha256:`);
@@ -121,6 +132,11 @@ test.each([
     'has a truncated signature',
     () => writeFile(join(web, SIGNATURE_FILE), signMessage(Buffer.from(''), key).slice(0, 150)),
     'module.manifest.sig cannot be used: it does not end with',
+  ],
+  [
+    'has a signature without end',
+    () => truncate(join(web, SIGNATURE_FILE), 1e12),
+    'module.manifest.sig has more than 65536 bytes',
   ],
   ['has an empty signature', () => writeFile(join(web, SIGNATURE_FILE), ''), 'cannot be used'],
   ['has the signature of another module', () => sign(web, 'db', 1), 'signed for the module "db"'],
@@ -213,8 +229,33 @@ test('a copy that was changed is made anew, an unchanged one keeps its path', as
   const path = await pathOf(authorization);
   expect(await pathOf(authorization)).toBe(path);
   await writeFile(join(path, 'new'), '');
-  expect(await pathOf(authorization)).toBe(path);
-  expect(existsSync(join(path, 'new'))).toBe(false);
+  const second = await pathOf(authorization);
+  expect(second).not.toBe(path);
+  expect(existsSync(join(second, 'new'))).toBe(false);
+  expect(await readdir(join(root, 'staged'))).toHaveLength(2);
+});
+
+test('a module whose directory gets another number keeps a copy to run from', async () => {
+  const authorization = authorize(allow);
+  const first = await pathOf(authorization);
+  await rename(web, join(root, 'modules', '020-web'));
+  web = join(root, 'modules', '020-web');
+  for (const _reload of ['first', 'second', 'third']) {
+    authorization.begin();
+    const path = await pathOf(authorization);
+    await authorization.settle();
+    await authorization.verify('web', path, never);
+  }
+  expect(existsSync(first)).toBe(false);
+});
+
+test('a reason is one line of limited length, whatever files are called', async () => {
+  await sign(web, 'web', 1);
+  await writeFile(join(web, 'a\ndb: authorized\u001b[2J'), '');
+  for (let count = 0; count < 9; count += 1) await writeFile(join(web, `b${count}${'x'.repeat(240)}`), '');
+  const reason = await reasonOf(byKey());
+  expect(reason).toContain('a\\u000adb: authorized\\u001b[2J was added');
+  expect(reason.length).toBeLessThan(1_100);
 });
 
 test('settle() removes copies that neither this nor the last run of the daemon’s modules needs', async () => {

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { hasCode, messageOf, OperatorError } from '../../lib/errors.ts';
 import type { ModuleGate } from '../../modules/module-gate.ts';
@@ -13,8 +13,6 @@ export interface ModuleAuthorizationOptions {
   readonly directory: string;
   readonly signal: AbortSignal;
 }
-
-const INCOMING = 'incoming-';
 
 /**
  * Lets modules run that a policy authorizes, and only as the copies that were checked. Equal contents have equal copies:
@@ -48,19 +46,16 @@ export class ModuleAuthorization implements ModuleGate {
   }
 
   async admit(name: string, source: string): ReturnType<ModuleGate['admit']> {
-    const { directory, policy, signal } = this.#options;
-    const incoming = await this.#makeDirectory();
+    const { policy, signal } = this.#options;
+    const place = await this.#makeDirectory();
+    // Links can lead to the root, which has no name.
+    const copy = join(place, basename(source) || name);
+    let path: string | undefined;
     try {
-      const copyTo = join(incoming, basename(source));
-      await mkdir(copyTo, { mode: 0o700 });
-      const candidate = await readCandidate(name, source, { copyTo }, signal);
+      await mkdir(copy, { mode: 0o700 });
+      const candidate = await readCandidate(name, source, { copyTo: copy }, signal);
       await policy.check(candidate, signal);
-      const place = join(directory, candidate.digest.replace(':', '-'));
-      const path = join(place, basename(source));
-      if (!(await isAsIn(path, candidate, signal))) {
-        await rm(place, { recursive: true, force: true });
-        await rename(incoming, place);
-      }
+      path = (await this.#sameAs(candidate, basename(copy))) ?? copy;
       this.#copies.set(path, candidate);
       this.#admitted.add(path);
       return { type: 'admitted', path };
@@ -69,7 +64,7 @@ export class ModuleAuthorization implements ModuleGate {
       if (!hasCode(error, 'MODULE_UNAUTHORIZED')) throw this.#cannotStage(error);
       return { type: 'refused', reason: error.message };
     } finally {
-      await rm(incoming, { recursive: true, force: true });
+      if (path !== copy) await rm(place, { recursive: true, force: true });
     }
   }
 
@@ -93,9 +88,18 @@ export class ModuleAuthorization implements ModuleGate {
     }
   }
 
+  /** The copy that is like this one already. */
+  async #sameAs(candidate: Candidate, directoryName: string): Promise<string | undefined> {
+    for (const [path, { digest }] of this.#copies) {
+      if (digest !== candidate.digest || basename(path) !== directoryName) continue;
+      if (await isAsIn(path, candidate, this.#options.signal)) return path;
+    }
+    return undefined;
+  }
+
   async #makeDirectory(): Promise<string> {
     try {
-      return await mkdtemp(join(this.#options.directory, INCOMING));
+      return await mkdtemp(join(this.#options.directory, 'copy-'));
     } catch (cause) {
       throw this.#cannotStage(cause);
     }

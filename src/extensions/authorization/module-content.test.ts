@@ -112,7 +112,10 @@ test('readContent() refuses names that are no UTF-8', async () => {
 });
 
 test('readContent() refuses more files or bytes than the limits allow, however large they are', async () => {
-  expect(await reasonOf({ entries: 1, bytes: 1_000 })).toContain('more than 1 files');
+  expect(await reasonOf({ entries: 2, bytes: 1_000 })).toContain('more than 2 files and directories');
+  mkdirSync(join(module, 'empty', 'empty'), { recursive: true });
+  expect(await reasonOf({ entries: 4, bytes: 1_000 })).toContain('more than 4 files and directories');
+  expect(await readContent(module, { limits: { entries: 5, bytes: 1_000 } }, never)).toHaveLength(2);
   writeFileSync(join(module, 'huge'), '');
   truncateSync(join(module, 'huge'), 1e12);
   expect(await reasonOf()).toContain('more than 268435456 bytes');

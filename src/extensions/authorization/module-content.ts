@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
-import { type FileHandle, lstat, mkdir, open, readdir, readlink, realpath, symlink } from 'node:fs/promises';
+import { type FileHandle, lstat, mkdir, open, opendir, readlink, realpath, symlink } from 'node:fs/promises';
 import { dirname, join, normalize, sep } from 'node:path';
 import { OperatorError } from '../../lib/errors.ts';
+import { escapeControls } from '../../lib/escape-controls.ts';
 import { isMissingFile } from '../../modules/missing-file.ts';
 
 /** A file or link of a module, with its path below the module's directory. */
@@ -18,6 +19,7 @@ export type ContentEntry =
 
 /** What a module may consist of at most. */
 export interface ContentLimits {
+  /** Files, links and directories. */
   readonly entries: number;
   readonly bytes: number;
 }
@@ -50,6 +52,7 @@ export async function readContent(
     directory,
     copyTo: options.copyTo,
     limits: options.limits ?? CONTENT_LIMITS,
+    paths: new Set(),
     entries: [],
     bytes: 0,
     signal,
@@ -65,15 +68,22 @@ export async function readContent(
   return walk.entries.toSorted((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-/** @param reason why the module is not authorized */
+/** Reasons name files and quote signatures, which whoever is refused may have made as long as they like. */
+const MAX_REASON_CHARACTERS = 1_000;
+
+/** @param reason why the module is not authorized; it becomes one line of a length that can be shown */
 export function refused(reason: string, cause?: unknown): OperatorError {
-  return new OperatorError('MODULE_UNAUTHORIZED', reason, { cause, isPermanent: true });
+  const line = escapeControls(reason);
+  const shown = line.length > MAX_REASON_CHARACTERS ? `${line.slice(0, MAX_REASON_CHARACTERS)}…` : line;
+  return new OperatorError('MODULE_UNAUTHORIZED', shown, { cause, isPermanent: true });
 }
 
 interface Walk {
   readonly directory: string;
   readonly copyTo: string | undefined;
   readonly limits: ContentLimits;
+  /** All that was found so far. */
+  readonly paths: Set<string>;
   readonly entries: ContentEntry[];
   bytes: number;
   readonly signal: AbortSignal;
@@ -84,21 +94,32 @@ function isFileError(error: unknown): error is Error {
 }
 
 async function readDirectory(walk: Walk, below: string): Promise<void> {
-  for (const name of await readdir(join(walk.directory, below))) {
+  for (const path of await listDirectory(walk, below)) {
     walk.signal.throwIfAborted();
+    const stats = await lstat(join(walk.directory, path));
+    if (stats.isDirectory()) await readDirectory(walk, path);
+    else if (stats.isSymbolicLink()) walk.entries.push(await readLink(walk, path));
+    else walk.entries.push(await readFile(walk, path));
+  }
+}
+
+/** Paths of what is in a directory. Of one that is too large no more than the limit is read. */
+async function listDirectory(walk: Walk, below: string): Promise<readonly string[]> {
+  const { directory, limits, paths, signal } = walk;
+  const found: string[] = [];
+  for await (const { name } of await opendir(join(directory, below))) {
+    signal.throwIfAborted();
     if (below === '' && NO_CONTENT.includes(name)) continue;
     const path = below === '' ? name : `${below}/${name}`;
     if (name.includes('\uFFFD')) throw refused(`the name of ${path} is no UTF-8: rename the file`);
-    const stats = await lstat(join(walk.directory, path));
-    if (stats.isDirectory()) {
-      await readDirectory(walk, path);
-      continue;
-    }
-    if (walk.entries.length === walk.limits.entries)
-      throw refused(`there are more than ${walk.limits.entries} files in ${walk.directory}`);
-    if (stats.isSymbolicLink()) walk.entries.push(await readLink(walk, path));
-    else walk.entries.push(await readFile(walk, path));
+    // First a link, then a directory of the same name: what is in it would be copied to where the link leads.
+    if (paths.has(path)) throw refused(`${path} was replaced while it was read`);
+    if (paths.size === limits.entries)
+      throw refused(`there are more than ${limits.entries} files and directories in ${directory}`);
+    paths.add(path);
+    found.push(path);
   }
+  return found;
 }
 
 async function readLink({ directory, copyTo }: Walk, path: string): Promise<ContentEntry> {

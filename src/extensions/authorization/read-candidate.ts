@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { isMissingFile } from '../../modules/missing-file.ts';
 import type { Candidate } from './authorization-policy.ts';
 import { contentDigest } from './content-manifest.ts';
@@ -36,10 +37,10 @@ export async function readCandidate(
 async function readBeside(path: string, maxBytes: number): Promise<Buffer | undefined> {
   try {
     await using file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-    const stats = await file.stat();
-    if (!stats.isFile()) throw refused(`${path} is no file`);
-    if (stats.size > maxBytes) throw refused(`${path} has ${stats.size} bytes, at most ${maxBytes} are read`);
-    return await file.readFile();
+    if (!(await file.stat()).isFile()) throw refused(`${path} is no file`);
+    const bytes = await buffer(file.createReadStream({ end: maxBytes, autoClose: false }));
+    if (bytes.length > maxBytes) throw refused(`${path} has more than ${maxBytes} bytes`);
+    return bytes;
   } catch (cause) {
     if (isMissingFile(cause)) return undefined;
     if (!(cause instanceof Error) || !('syscall' in cause)) throw cause;
