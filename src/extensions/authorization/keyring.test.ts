@@ -47,12 +47,22 @@ test.each([
   ['a key for another namespace', `me namespaces="git" ${KEY}`],
   ['an authority of certificates', `me cert-authority ${KEY}`],
   ['a hardware key', 'me sk-ssh-ed25519@openssh.com AAAA'],
+  ['a certificate', 'me ssh-ed25519-cert-v01@openssh.com AAAA'],
+  ['a key on another curve', 'me ecdsa-sha2-nistp384 AAAA'],
 ])('parseKeyFile() leaves out %s', (_what, line) => {
   expect(parseKeyFile(line, 'keys')).toEqual([]);
 });
 
 test.each([
   ['no key', 'hello', 'keys line 1: expected a public key'],
+  ['a span without its value', `me valid-before ${KEY}`, 'keys line 1: the option valid-before has no value'],
+  ['namespaces without a value', `me namespaces ${KEY}`, 'keys line 1: the option namespaces has no value'],
+  [
+    'an option twice',
+    `me valid-before="20300101Z",valid-before="20200101Z" ${KEY}`,
+    'keys line 1: the option valid-before is there twice',
+  ],
+  ['an option in place of a name', `cert-authority ${KEY}`, 'keys line 1: options come behind a name'],
   ['an option it does not know', `me expiry="2026" ${KEY}`, 'keys line 1: unknown option expiry'],
   ['a time that is none', `me valid-before="tomorrow" ${KEY}`, 'keys line 1: tomorrow is no time'],
   ['a day that does not exist', `me valid-before="20261399" ${KEY}`, 'keys line 1: 20261399 is no time'],

@@ -67,25 +67,34 @@ function parseLine(line: string): readonly TrustedKey[] {
   if (groups === undefined) throw new Error('expected a public key as in allowed_signers or a .pub file');
   const { owner, comment = '', options = '', type = '', blob = '' } = groups;
   const found = [...options.matchAll(OPTION)].map((match) => match.groups ?? {});
-  const valueOf = (name: string): string | undefined =>
-    found.find((option) => option['name'] === name)?.['value'];
-  for (const { name = '' } of found)
+  const values = new Map<string, string | undefined>();
+  if (OPTIONS.includes(owner ?? ''))
+    throw new Error(`options come behind a name, but ${owner} is the first word`);
+  for (const { name = '', value } of found) {
     if (!OPTIONS.includes(name))
       throw new Error(`unknown option ${name}, there are ${OPTIONS.join(', ')} (options come behind a name)`);
-  const namespaces = valueOf('namespaces')?.split(',') ?? [NAMESPACE];
-  const isForUs = namespaces.includes(NAMESPACE) && !found.some(({ name }) => name === 'cert-authority');
-  if (!isForUs || type.startsWith('sk-')) return [];
+    if (values.has(name)) throw new Error(`the option ${name} is there twice`);
+    // Without its value it would restrict nothing.
+    if (value === undefined && name !== CERT_AUTHORITY) throw new Error(`the option ${name} has no value`);
+    values.set(name, value);
+  }
+  const namespaces = values.get('namespaces')?.split(',') ?? [NAMESPACE];
+  const isForUs = namespaces.includes(NAMESPACE) && !values.has(CERT_AUTHORITY);
+  if (!isForUs || OTHER_TYPES.test(type)) return [];
   return [
     {
       publicKey: parsePublicKey(Buffer.from(blob, 'base64')),
       owner: owner?.replaceAll('"', '') ?? comment,
-      validAfterMs: timeOf(valueOf('valid-after')),
-      validBeforeMs: timeOf(valueOf('valid-before')),
+      validAfterMs: timeOf(values.get('valid-after')),
+      validBeforeMs: timeOf(values.get('valid-before')),
     },
   ];
 }
 
-const OPTIONS = ['namespaces', 'valid-after', 'valid-before', 'cert-authority'];
+const CERT_AUTHORITY = 'cert-authority';
+const OPTIONS = ['namespaces', 'valid-after', 'valid-before', CERT_AUTHORITY];
+/** What OpenSSH knows and modules cannot be signed with. */
+const OTHER_TYPES = /^sk-|-cert-v\d\d@openssh\.com$|^ssh-dss$|-nistp(?:384|521)$/u;
 const TIME =
   /^(?<year>\d{4})(?<month>\d\d)(?<day>\d\d)(?:(?<hour>\d\d)(?<minute>\d\d)(?<second>\d\d)?)?(?<utc>Z)?$/u;
 
