@@ -47,6 +47,16 @@ test('SeenSerials heeds what another daemon has seen meanwhile', async () => {
   expect(kept.data).toEqual({ db: '1 a', web: '9 x' });
 });
 
+test('SeenSerials remembers what was in a record that was deleted meanwhile', async () => {
+  const { kept, serials } = store({ web: '9 x' });
+  const ours = serials();
+  await ours.check('web', 9, 'x', never);
+  kept.data = {};
+  await ours.check('db', 1, 'a', never);
+  expect(kept.data).toEqual({ db: '1 a' });
+  await expect(ours.check('web', 8, 'w', never)).rejects.toThrow('number 9 was run before');
+});
+
 test('SeenSerials lets nothing in where its record cannot be understood', async () => {
   const { serials } = store({ web: 'nonsense' });
   await expect(serials().check('web', 5, 'a', never)).rejects.toThrow('number Infinity was run before');

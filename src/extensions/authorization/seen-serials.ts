@@ -31,10 +31,12 @@ export class SeenSerials implements SerialCheck {
       if (!isNewer(this.#seen, module, serial, digest)) return;
       await this.#store.change((data) => {
         // Somebody else may have seen a newer one meanwhile.
-        this.#seen = isNewer(data, module, serial, digest)
+        const next = isNewer(data, module, serial, digest)
           ? { ...data, [module]: `${serial} ${digest}` }
           : data;
-        return this.#seen;
+        // Of a record that was deleted meanwhile at least we remember what was in it.
+        this.#seen = { ...this.#seen, ...next };
+        return next;
       }, signal);
     });
   }
