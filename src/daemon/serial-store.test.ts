@@ -50,6 +50,23 @@ test('serialStore() refuses modules while it may not keep numbers', async () => 
   });
 });
 
+test('serialStore() does not wait for what will never be accepted', async () => {
+  const { serials } = lab([200, 200, 422]);
+  await expect(serials.check('a:b', 7, 'b', never)).rejects.toMatchObject({
+    code: 'MODULE_UNAUTHORIZED',
+    message: 'the serial numbers of signatures cannot be kept: answer 422',
+  });
+});
+
+test('serialStore() ends its waiting with the task that asks', async () => {
+  const { serials } = lab([500]);
+  const abort = new AbortController();
+  const check = serials.check('web', 7, 'b', abort.signal);
+  await settle();
+  abort.abort(new Error('enough'));
+  await expect(check).rejects.toThrow('enough');
+});
+
 test('serialStore() waits for an API server that is away', async () => {
   const { clock, requests, serials } = lab([500]);
   const check = serials.check('web', 5, 'a', never);

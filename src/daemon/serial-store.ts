@@ -18,26 +18,32 @@ export interface SerialStoreOptions {
 
 /**
  * Keeps the newest serial number of each module in a ConfigMap, and waits for an API server that is away. One that does
- * not allow it is no reason to wait: without the numbers old signatures cannot be told from new ones, so no module may run.
+ * not accept them is no reason to wait: without the numbers old signatures cannot be told from new ones, so no module may run.
  */
 export function serialStore({ kube, ref, host, isReadOnly, stop }: SerialStoreOptions): SerialStore {
-  const asked = <T>(ask: () => Promise<T>): Promise<T> =>
-    untilAnswered('serial numbers of signatures', () => refuseForbidden(ask, ref.name), host, stop);
+  const asked = <T>(ask: () => Promise<T>, signal: AbortSignal): Promise<T> =>
+    untilAnswered(
+      'serial numbers of signatures',
+      () => refuseDenied(ask, ref.name),
+      host,
+      AbortSignal.any([stop, signal]),
+    );
   return {
-    read: (signal) => asked(() => readConfigMapData(kube, ref, signal)),
+    read: (signal) => asked(() => readConfigMapData(kube, ref, signal), signal),
     change: (change, signal) =>
-      isReadOnly ? Promise.resolve() : asked(() => changeConfigMapData(kube, ref, change, signal)),
+      isReadOnly ? Promise.resolve() : asked(() => changeConfigMapData(kube, ref, change, signal), signal),
   };
 }
 
-async function refuseForbidden<T>(ask: () => Promise<T>, configMap: string): Promise<T> {
+async function refuseDenied<T>(ask: () => Promise<T>, configMap: string): Promise<T> {
   try {
     return await ask();
   } catch (cause) {
-    if (!hasStatus(cause, 403)) throw cause;
-    throw refused(
-      `the serial numbers of signatures cannot be kept: ${messageOf(cause)}; allow get, create and update of ConfigMap ${configMap}`,
-      cause,
-    );
+    const problem = `the serial numbers of signatures cannot be kept: ${messageOf(cause)}`;
+    if (hasStatus(cause, 403))
+      throw refused(`${problem}; allow get, create and update of ConfigMap ${configMap}`, cause);
+    // Such as a name of a module that cannot be a key: the next try would end the same way.
+    if (hasStatus(cause, 422)) throw refused(problem, cause);
+    throw cause;
   }
 }
