@@ -1,4 +1,4 @@
-import { chmod, mkdir, mkdtemp, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, mkdtemp, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -49,3 +49,14 @@ test('makeStagingDirectory() refuses what others could change', async () => {
   await symlink(path, join(root, 'link'));
   await expect(makeStagingDirectory(join(root, 'link'))).rejects.toThrow('it is no directory');
 });
+
+test.skipIf(process.getuid?.() !== 0)(
+  'makeStagingDirectory() refuses a place below the directory of another user',
+  async () => {
+    await mkdir(join(root, 'theirs', 'tmp'), { recursive: true });
+    await chown(join(root, 'theirs'), 12_345, 12_345);
+    await expect(makeStagingDirectory(join(root, 'theirs', 'tmp', 'modules'))).rejects.toThrow(
+      `${join(root, 'theirs')} belongs to another user, who could replace it`,
+    );
+  },
+);

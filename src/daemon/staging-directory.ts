@@ -1,4 +1,4 @@
-import { lstat, mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { lstat, mkdir, mkdtemp, readdir, realpath, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { isProcessAlive } from '../helm/process-alive.ts';
 import { messageOf, OperatorError } from '../lib/errors.ts';
@@ -39,9 +39,21 @@ export async function makeStagingDirectory(path: string): Promise<string> {
 async function refuseUnsafe(directory: string): Promise<void> {
   const stats = await lstat(directory);
   if (!stats.isDirectory()) throw new Error('it is no directory');
-  if (stats.uid !== process.getuid?.()) throw new Error('it belongs to another user');
+  const ourUid = process.getuid?.();
+  if (stats.uid !== ourUid) throw new Error('it belongs to another user');
   if ((stats.mode & OTHERS_MAY_WRITE) !== 0) throw new Error('others may write to it');
   const above = await stat(dirname(directory));
   if ((above.mode & OTHERS_MAY_WRITE) !== 0 && (above.mode & STICKY) === 0)
     throw new Error(`others may write to ${dirname(directory)}, so they could replace it`);
+  for (const ancestor of ancestors(await realpath(directory))) {
+    const { uid } = await stat(ancestor);
+    if (uid !== 0 && uid !== ourUid)
+      throw new Error(`${ancestor} belongs to another user, who could replace it`);
+  }
+}
+
+/** The directories above, up to the root. */
+function ancestors(path: string): readonly string[] {
+  const above = dirname(path);
+  return above === path ? [] : [above, ...ancestors(above)];
 }
