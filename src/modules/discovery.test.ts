@@ -202,3 +202,29 @@ test('discoverModules() deletes no module because what it requires is not author
   expect(enabled).toEqual(['deployed']);
   expect(decisions.get(parseModuleName('new'))).toMatchObject({ source: 'requirement' });
 });
+
+test.each([
+  [
+    false,
+    { isEnabled: false, source: 'requirement', reason: 'requires module web, which is not authorized' },
+  ],
+  [true, { isEnabled: true, source: 'common-values' }],
+])(
+  'discoverModules() starts a module only if what it requires is deployed (%s) or authorized',
+  async (isDeployed, decision) => {
+    const web = moduleNamed('web', { refusal: REFUSAL });
+    const requires = [{ name: web.name, version: undefined, isOptional: false }];
+    const dns = moduleNamed('dns', { manifest: { ...NO_MANIFEST, requires } });
+    const { decisions } = await discoverModules(
+      {
+        modules: [web, dns],
+        flags: ON('web', 'dns'),
+        extenders: EXTENDERS,
+        deployed: new Set(isDeployed ? [web.name] : []),
+      },
+      noScript,
+      NEVER,
+    );
+    expect(decisions.get(dns.name)).toMatchObject(decision);
+  },
+);

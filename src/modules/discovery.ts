@@ -63,7 +63,8 @@ export async function discoverModules(
   const decisions = new Map<ModuleName, Decision>();
   const modules = new Map(input.modules.map((module) => [module.name, module]));
   for (const module of input.modules) {
-    const unmet = unmetRequirement(withoutRefused(module, modules, input.deployed), { modules, enabled });
+    const facts = { modules, enabled, deployed: input.deployed };
+    const unmet = unmetRequirement(withoutRefused(module, modules, input.deployed), facts);
     const ask = (): Promise<ScriptVerdict> => askScript(module, [...enabled], runScript, signal);
     // A module that cannot run anyway needs no opinion of its script.
     const wanted = await decide(module, input, unmet === undefined ? ask : undefined);

@@ -5,8 +5,10 @@ import type { Requirement } from './module-manifest.ts';
 
 /** What is known about the other modules when a module is decided about. */
 export interface RequirementFacts {
-  readonly modules: ReadonlyMap<ModuleName, Pick<Module, 'version'>>;
+  readonly modules: ReadonlyMap<ModuleName, Pick<Module, 'version' | 'refusal'>>;
   readonly enabled: ReadonlySet<ModuleName>;
+  /** Modules that run or have a release. Default: none. */
+  readonly deployed?: ReadonlySet<ModuleName> | undefined;
 }
 
 /**
@@ -26,11 +28,13 @@ export function unmetRequirement(
 
 function problemWith(
   { name, version: range, isOptional }: Requirement,
-  { modules, enabled }: RequirementFacts,
+  { modules, enabled, deployed }: RequirementFacts,
 ): string | undefined {
   const other = modules.get(name);
   if (other === undefined) return isOptional ? undefined : `requires module ${name}, which does not exist`;
   if (!enabled.has(name)) return isOptional ? undefined : `requires module ${name}, which is disabled`;
+  if (other.refusal !== undefined && deployed?.has(name) !== true)
+    return isOptional ? undefined : `requires module ${name}, which is not authorized`;
   if (range === undefined) return undefined;
   if (other.version === undefined)
     return `requires module ${name} in version ${range}, but its version is unknown: set it in module.yaml or Chart.yaml`;
