@@ -116,6 +116,15 @@ test('module digest prints digests, and writes the lock file that module verify 
   );
 });
 
+test('module sign does not count beyond the highest serial number', async () => {
+  const highest = String(Number.MAX_SAFE_INTEGER);
+  await run('sign', 'web', '--key', 'key', '--serial', highest);
+  expect(await verify('web')).toMatchObject({ exitCode: 0 });
+  const { exitCode, stderr } = await run('sign', 'web', '--key', 'key');
+  expect(exitCode).toBe(1);
+  expect(stderr).toContain('has the highest serial number there is: give a lower one with --serial');
+});
+
 test.each([
   [['sign', 'nosuch', '--key', 'key'], 'there is no module nosuch in modules (--modules-dir)'],
   [['sign', './nosuch', '--key', 'key'], 'cannot read the module'],

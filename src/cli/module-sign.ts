@@ -59,5 +59,10 @@ async function manifestOf(target: Target, given: number | undefined, host: CliHo
   const before = await readFile(join(directory, MANIFEST_FILE), 'utf8').then(serialOf, () => undefined);
   // Seconds, so that numbers grow although the manifest before is not at hand.
   const serial = given ?? Math.max(Math.floor(host.clock.now() / 1_000), (before ?? 0) + 1);
+  if (!Number.isSafeInteger(serial))
+    throw new OperatorError(
+      'CONFIG_INVALID',
+      `${join(directory, MANIFEST_FILE)} has the highest serial number there is: give a lower one with --serial, and take the key ${name} out of the ConfigMap in which the operator keeps the numbers`,
+    );
   return { text: manifestText({ name, serial, files }), serial, count: files.length };
 }
