@@ -288,16 +288,18 @@ function createExecution(
     hookRunner: hookRunsOf({
       'in-process': base.inProcess,
       http: base.http,
-      executable: new HookRunner({
-        runner: base.runner,
-        tmpDir: base.tmpDir,
-        env: base.hookEnv,
-        cwd: host.cwd,
-        timeoutMs: settings.hookTimeoutMs === 0 ? undefined : settings.hookTimeoutMs,
-        graceMs: HOOK_GRACE_MS,
-        maxOutputBytes: maxOutputBytesOf(settings),
-        keepFiles: settings.keepsTmpFiles,
-      }),
+      executable: options.running.use(
+        new HookRunner({
+          runner: base.runner,
+          tmpDir: base.tmpDir,
+          env: base.hookEnv,
+          cwd: host.cwd,
+          timeoutMs: settings.hookTimeoutMs === 0 ? undefined : settings.hookTimeoutMs,
+          graceMs: HOOK_GRACE_MS,
+          maxOutputBytes: maxOutputBytesOf(settings),
+          keepFiles: settings.keepsTmpFiles,
+        }),
+      ),
     }),
     objectPatcher: new ObjectPatcher({
       kube: base.cluster.patcher,

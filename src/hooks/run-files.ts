@@ -4,17 +4,18 @@ import {
   closeSync,
   constants,
   fstatSync,
+  lstatSync,
   mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
-  rmdirSync,
   rmSync,
   unlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf, OperatorError } from '../lib/errors.ts';
+import { type MadeDirectory, SPARE_PREFIX, type SpareDirectories } from './spare-directories.ts';
 
 /** Texts a hook may have written, one for each output file; empty where it wrote nothing. */
 export interface RawOutputs {
@@ -45,9 +46,13 @@ export interface RunFiles {
    */
   readOutputs(onInvalidText: (variable: string) => void): RawOutputs;
   remove(): void;
+  /** As `remove`, for a run that went well: files that the hook left empty may serve the next run. */
+  recycle(): void;
 }
 
 const DIRECTORY_PREFIX = 'run-';
+/** What a daemon has left, by the number of its process. */
+const SWEPT = new RegExp(`^(?:${DIRECTORY_PREFIX}|${SPARE_PREFIX})(\\d+)-`);
 const MAX_OUTPUT_BYTES = 10 * 1024 * 1024;
 const INPUTS = {
   bindingContext: ['BINDING_CONTEXT_PATH', 'binding-context.json'],
@@ -70,20 +75,24 @@ const ADMISSION_RESPONSE = 'ADMISSION_RESPONSE_PATH';
  * The calls are synchronous on purpose: for files this small they cost a tenth of their asynchronous forms.
  *
  * @param label part of the directory name, to tell runs apart when files are kept for debugging
+ * @param spares where the directory may come from, and may go to when it is recycled; default: none
  */
-export function createRunFiles(tmpDir: string, label: string, inputs: HookInputs): RunFiles {
+export function createRunFiles(
+  tmpDir: string,
+  label: string,
+  inputs: HookInputs,
+  spares?: SpareDirectories,
+): RunFiles {
   const directory = join(tmpDir, `${DIRECTORY_PREFIX}${process.pid}-${sanitize(label)}-${randomUUID()}`);
   const env: Record<string, string> = {};
+  let made: MadeDirectory;
   try {
-    mkdirSync(directory, { mode: 0o700 });
+    made = spares?.take(directory) ?? makeDirectory(directory);
     for (const [key, [variable, name]] of entries(INPUTS)) {
       env[variable] = join(directory, name);
       writeFileSync(env[variable], inputs[key], { mode: 0o600, flag: 'wx' });
     }
-    for (const [, [variable, name]] of entries(OUTPUTS)) {
-      env[variable] = join(directory, name);
-      closeSync(openSync(env[variable], 'wx', 0o600));
-    }
+    for (const [, [variable, name]] of entries(OUTPUTS)) env[variable] = join(directory, name);
     env[ADMISSION_RESPONSE] = env[OUTPUTS.admissionResponse[0]] ?? '';
   } catch (error) {
     rmSync(directory, { recursive: true, force: true });
@@ -103,18 +112,33 @@ export function createRunFiles(tmpDir: string, label: string, inputs: HookInputs
       admissionResponse: readOutput(directory, OUTPUTS.admissionResponse, onInvalidText),
       conversionResponse: readOutput(directory, OUTPUTS.conversionResponse, onInvalidText),
     }),
-    remove: () => removeRun(directory, env),
+    remove: () => rmSync(directory, { recursive: true, force: true }),
+    recycle: () => {
+      if (!isSpare(directory, made, spares)) rmSync(directory, { recursive: true, force: true });
+    },
   };
 }
 
-function removeRun(directory: string, env: Readonly<Record<string, string>>): void {
-  try {
-    for (const path of new Set(Object.values(env))) unlinkSync(path);
-    rmdirSync(directory);
-  } catch {
-    // The hook removed a file or left others behind: the thorough way costs more.
-    rmSync(directory, { recursive: true, force: true });
+/** The directory with the output files in it, all empty. */
+function makeDirectory(directory: string): MadeDirectory {
+  mkdirSync(directory, { mode: 0o700 });
+  const files = new Map<string, number>();
+  for (const [, [, name]] of entries(OUTPUTS)) {
+    const descriptor = openSync(join(directory, name), 'wx', 0o600);
+    files.set(name, fstatSync(descriptor).ino);
+    closeSync(descriptor);
   }
+  return { inode: lstatSync(directory).ino, files };
+}
+
+/** Removes what the hook was given to read, and gives the rest to the spare directories if it can be used again. */
+function isSpare(directory: string, made: MadeDirectory, spares: SpareDirectories | undefined): boolean {
+  try {
+    for (const [, [, name]] of entries(INPUTS)) unlinkSync(join(directory, name));
+  } catch {
+    return false;
+  }
+  return spares?.give(directory, made) ?? false;
 }
 
 function entries<T extends object>(table: T): readonly [keyof T, T[keyof T]][] {
@@ -162,7 +186,7 @@ function readOutput(
 export function sweepRunFiles(tmpDir: string): number {
   let removed = 0;
   for (const entry of readdirSync(tmpDir, { withFileTypes: true })) {
-    const pid = new RegExp(`^${DIRECTORY_PREFIX}(\\d+)-`).exec(entry.name)?.[1];
+    const pid = SWEPT.exec(entry.name)?.[1];
     if (pid === undefined || !entry.isDirectory()) continue;
     // Our own number on a directory that exists already: in a container every daemon has the same one.
     if (Number(pid) !== process.pid && isAlive(Number(pid))) continue;

@@ -1,4 +1,13 @@
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
@@ -90,6 +99,16 @@ test('run() hands over the inputs and returns what the hook wrote', async () => 
     admissionResponse: '',
     conversionResponse: '',
   });
+  expect(readdirSync(tmp)).toEqual([]);
+});
+
+test('run() leaves only empty files behind, and none once the runner is disposed of', async () => {
+  const runs = runner();
+  for (let count = 0; count < 3; count += 1) await runs.run(hook(':'), INPUTS, silentLogger, never);
+  const [spare = '', ...others] = readdirSync(tmp);
+  expect(others).toEqual([]);
+  for (const name of readdirSync(join(tmp, spare))) expect(statSync(join(tmp, spare, name)).size).toBe(0);
+  runs[Symbol.dispose]();
   expect(readdirSync(tmp)).toEqual([]);
 });
 

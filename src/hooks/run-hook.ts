@@ -4,6 +4,7 @@ import type { ProcessOutcome, ProcessRunner, ResourceUsage } from '../process/pr
 import { type Hook, type HookTransport, title, valuesOwnerOf } from './hook.ts';
 import { createHookOutputLog } from './hook-output-log.ts';
 import { createRunFiles, type HookInputs, type RawOutputs, type RunFiles } from './run-files.ts';
+import { SpareDirectories } from './spare-directories.ts';
 
 export interface HookRunnerOptions {
   readonly runner: ProcessRunner;
@@ -45,15 +46,22 @@ export function hookRunsOf(transports: Readonly<Record<HookTransport, HookRuns>>
 }
 
 /** Runs executable hooks: writes what they read, starts them, reads what they wrote. Applies nothing. */
-export class HookRunner implements HookRuns {
+export class HookRunner implements HookRuns, Disposable {
   readonly #options: HookRunnerOptions;
+  readonly #spares: SpareDirectories;
 
   constructor(options: HookRunnerOptions) {
     this.#options = options;
+    this.#spares = new SpareDirectories(options.tmpDir);
+  }
+
+  /** Removes the empty files that were kept for the next run. */
+  [Symbol.dispose](): void {
+    this.#spares[Symbol.dispose]();
   }
 
   /**
-   * Runs a hook once. Its files are gone afterwards, whatever happened.
+   * Runs a hook once. Its files are gone afterwards, whatever happened, but for empty ones that the next run may have.
    *
    * @param log gets every line the hook prints
    * @throws OperatorError HOOK_FAILED, HOOK_TIMEOUT or HOOK_EXEC; nothing the hook wrote counts then
@@ -62,7 +70,8 @@ export class HookRunner implements HookRuns {
   async run(hook: Hook, inputs: HookInputs, log: Logger, signal: AbortSignal): Promise<HookRunResult> {
     const { runner, tmpDir, env, cwd, graceMs, maxOutputBytes, keepFiles } = this.#options;
     const timeoutMs = hook.config.settings.timeoutMs ?? this.#options.timeoutMs;
-    const files = createRunFiles(tmpDir, `${valuesOwnerOf(hook)}-${hook.name}`, inputs);
+    const label = `${valuesOwnerOf(hook)}-${hook.name}`;
+    const files = createRunFiles(tmpDir, label, inputs, keepFiles ? undefined : this.#spares);
     const output = createHookOutputLog(log);
     try {
       const result = await runner.run(
@@ -84,10 +93,14 @@ export class HookRunner implements HookRuns {
           'hook output is truncated',
         );
       assertSucceeded(hook, result.outcome, result.stderr);
-      return { outputs: outputsOf(hook, files, log), usage: result.usage };
+      const outputs = outputsOf(hook, files, log);
+      if (!keepFiles) files.recycle();
+      return { outputs, usage: result.usage };
+    } catch (error) {
+      if (!keepFiles) files.remove();
+      throw error;
     } finally {
       output.end();
-      if (!keepFiles) files.remove();
     }
   }
 }

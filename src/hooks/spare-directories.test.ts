@@ -1,0 +1,133 @@
+import {
+  chmodSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createRunFiles, type RunFiles, sweepRunFiles } from './run-files.ts';
+import { SpareDirectories } from './spare-directories.ts';
+
+const FIRST = { bindingContext: '[{"binding":"first"}]', values: '{"a":1}', configValues: '{"a":2}' };
+const SECOND = { bindingContext: '[]', values: '{}', configValues: '{}' };
+
+let tmp = '';
+let spares: SpareDirectories;
+
+beforeEach(() => {
+  tmp = mkdtempSync(join(tmpdir(), 'spare-directories-'));
+  spares = new SpareDirectories(tmp);
+});
+
+afterEach(() => {
+  rmSync(tmp, { recursive: true });
+});
+
+const outputOf = (files: RunFiles): string => files.env['METRICS_PATH'] ?? '';
+const directoryOf = (files: RunFiles): string => dirname(outputOf(files));
+
+/** A run whose hook does something to its files, and the one behind it. */
+function twoRuns(act: (files: RunFiles) => void): { isSpared: boolean; second: RunFiles } {
+  const first = createRunFiles(tmp, 'first', FIRST, spares);
+  act(first);
+  first.recycle();
+  expect(readdirSync(tmp).filter((name) => name.startsWith('run-'))).toEqual([]);
+  const isSpared = readdirSync(tmp).some((name) => name.startsWith('spare-'));
+  return { isSpared, second: createRunFiles(tmp, 'second', SECOND, spares) };
+}
+
+/** What a hook finds in a directory that was never used. */
+function expectAsNew(files: RunFiles): void {
+  const fresh = createRunFiles(tmp, 'fresh', SECOND);
+  const facts = ({ env }: RunFiles) =>
+    Object.entries(env)
+      .map(
+        ([variable, path]) =>
+          `${variable} ${(statSync(path).mode & 0o777).toString(8)} ${readFileSync(path, 'utf8')}`,
+      )
+      .toSorted();
+  expect(facts(files)).toEqual(facts(fresh));
+  expect(readdirSync(directoryOf(files)).toSorted()).toEqual(readdirSync(directoryOf(fresh)).toSorted());
+  expect(statSync(directoryOf(files)).mode & 0o777).toBe(0o700);
+  fresh.remove();
+}
+
+test('a run gets the empty files of one that wrote nothing, under a name of its own', () => {
+  const { isSpared, second } = twoRuns(() => undefined);
+  expect(isSpared).toBe(true);
+  expect(directoryOf(second)).toContain('-second-');
+  expectAsNew(second);
+});
+
+test('nothing of what a hook was given to read is left while no hook runs', () => {
+  createRunFiles(tmp, 'first', FIRST, spares).recycle();
+  const [spare = ''] = readdirSync(tmp);
+  expect(spare).toMatch(/^spare-/);
+  for (const name of readdirSync(join(tmp, spare))) expect(statSync(join(tmp, spare, name)).size).toBe(0);
+});
+
+test.each<readonly [what: string, act: (files: RunFiles) => void]>([
+  ['wrote something', (files) => writeFileSync(outputOf(files), '{}')],
+  ['removed an output', (files) => rmSync(outputOf(files))],
+  ['removed what it was given', (files) => rmSync(files.env['VALUES_PATH'] ?? '')],
+  ['removed its directory', (files) => rmSync(directoryOf(files), { recursive: true })],
+  ['left a file of its own', (files) => writeFileSync(join(directoryOf(files), 'more'), '')],
+  ['made an output readable for all', (files) => chmodSync(outputOf(files), 0o644)],
+  ['made its directory readable for all', (files) => chmodSync(directoryOf(files), 0o755)],
+  ['gave an output a second name', (files) => linkSync(outputOf(files), join(tmp, 'kept'))],
+  [
+    'put a link in the place of an output',
+    (files) => {
+      renameSync(outputOf(files), join(tmp, 'kept'));
+      symlinkSync(join(tmp, 'kept'), outputOf(files));
+    },
+  ],
+  [
+    'put a directory in the place of an output',
+    (files) => {
+      rmSync(outputOf(files));
+      mkdirSync(outputOf(files), { mode: 0o600 });
+    },
+  ],
+  [
+    'put a link in the place of its directory',
+    (files) => {
+      renameSync(directoryOf(files), join(tmp, 'kept'));
+      symlinkSync(join(tmp, 'kept'), directoryOf(files));
+    },
+  ],
+])('a run gets a new directory after one whose hook %s', (_what, act) => {
+  const { isSpared, second } = twoRuns(act);
+  expectAsNew(second);
+  expect(isSpared).toBe(false);
+});
+
+test('a spare directory that somebody has removed is not missed', () => {
+  createRunFiles(tmp, 'first', FIRST, spares).recycle();
+  for (const name of readdirSync(tmp)) rmSync(join(tmp, name), { recursive: true });
+  expect(readdirSync(tmp)).toEqual([]);
+  expectAsNew(createRunFiles(tmp, 'second', SECOND, spares));
+});
+
+test('no more than eight directories are kept, and none after the end', () => {
+  const runs = Array.from({ length: 12 }, (_, index) => createRunFiles(tmp, `run ${index}`, FIRST, spares));
+  for (const run of runs) run.recycle();
+  expect(readdirSync(tmp)).toHaveLength(8);
+  spares[Symbol.dispose]();
+  expect(readdirSync(tmp)).toEqual([]);
+});
+
+test('a start removes the spare directories of a daemon that was killed', () => {
+  mkdirSync(join(tmp, `spare-${2 ** 22 + 1}-x`));
+  expect(sweepRunFiles(tmp)).toBe(1);
+  expect(readdirSync(tmp)).toEqual([]);
+});
