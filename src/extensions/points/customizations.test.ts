@@ -14,7 +14,7 @@ import { pointOf } from './point-of.ts';
 
 const never = new AbortController().signal;
 const DEPLOYMENT: KubeObject = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'web' } };
-const started = startExtensionRuntime({ timeoutMs: 1_000 });
+const started = startExtensionRuntime({ timeoutMs: 2_000, heapLimitBytes: 64 * 1024 * 1024 });
 const { runtime } = started;
 
 let root: string;
@@ -155,7 +155,8 @@ test.each([
   ['throws', "throw new Error('out of luck');", 'out of luck'],
   ['returns garbage', 'return { a: () => 1 } as never;', 'a'],
   ['returns nothing', 'return undefined as never;', 'modifyManifest'],
-  ['hangs', 'for (;;);', 'limit of 1 s'],
+  ['hangs', 'for (;;);', 'limit of 2 s'],
+  ['leaks', 'const all = []; for (;;) all.push(Array(1e4).fill(0));', 'memory'],
   ['never answers', 'return await new Promise(() => {});', ''],
   ['keeps state', 'this.calls += 1; return object;', 'read only'],
   [
