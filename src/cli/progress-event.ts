@@ -94,7 +94,7 @@ function text(fields: LogFields, name: string): string {
   return typeof value === 'string' ? value : '';
 }
 
-const TOLD = ['module', 'hook', 'path', 'error', 'reason', 'fix', 'keys'];
+const TOLD = ['module', 'hook', 'path', 'error', 'reason', 'fix', 'keys', 'unloaded'];
 
 function noticeText(message: string, fields: LogFields): string {
   const details = TOLD.flatMap((name) => {

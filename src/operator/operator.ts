@@ -157,6 +157,8 @@ export class Operator {
   convergeStartedMs: number | undefined;
   /** The ConfigMap can be read, but what it says does not match the schemas; older values stay in force. */
   isConfigRefused = false;
+  /** Development only: what of the files that changed last could not be loaded, in words. */
+  unloaded: string[] = [];
   #modules: readonly Module[] = [];
 
   constructor(deps: OperatorDeps, modules: readonly Module[]) {

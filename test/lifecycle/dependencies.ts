@@ -85,6 +85,7 @@ export function dependencyTests(backend: () => Backend): void {
       records.some(({ error }) => String(error).includes('circle: web -> db -> web')),
     );
     await world.log.untilPrinted('db beforeHelm', 2);
+    await world.log.until((records) => records.some(({ unloaded }) => String(unloaded) === 'modules'));
     expect(world.daemon.operator.enabledModules).toEqual(['web', 'db']);
     await world.write('modules', { '002-db/module.yaml': 'version: "1.0.0"\n' });
     world.daemon.operator.main.append({ type: 'ReloadFiles', trigger: 'test' });

@@ -161,6 +161,11 @@ function afterAllRuns(operator: Operator, task: ConvergeTask): readonly Task[] {
 function end(operator: Operator, entry: QueueEntry<Task>, task: ConvergeTask, queue: TaskQueue<Task>): void {
   const { clock, log, metrics } = operator.deps;
   log.info({ trigger: task.trigger }, 'ConvergeModules task done');
+  if (operator.unloaded.length > 0)
+    log.warn(
+      { unloaded: operator.unloaded },
+      'converged, but not to the files on disk: those that changed cannot be loaded, see the error before',
+    );
   if (queue.entries.some((other) => other.id !== entry.id && countsForConverge(other.task))) return;
   const startedMs = operator.convergeStartedMs ?? clock.now();
   operator.convergeStartedMs = undefined;

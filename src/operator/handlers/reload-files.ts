@@ -12,17 +12,16 @@ import { stopModule } from './module-delete.ts';
 /**
  * Development only: takes over what changed on disk. New and changed global hooks are started as at the start of the
  * daemon, removed ones stopped; modules with other hooks start anew; then all modules are brought to the new state.
- * What cannot be loaded is reported, and stays as it was; where all of it does, nothing is brought anywhere.
+ * What cannot be loaded is reported, now and after each converge until it can be, and stays as it was.
  */
 export async function handleReloadFiles(operator: Operator, signal: AbortSignal): Promise<TaskOutcome<Task>> {
   const { deps } = operator;
-  const hasModules = await attempt(operator, 'modules', () => deps.reloadModules());
-  const before = operator.globalHooks;
+  operator.unloaded = [];
+  await attempt(operator, 'modules', () => deps.reloadModules());
   const started: HookRuntime[] = [];
   await attempt(operator, 'global hooks', async () => {
     started.push(...(await replaceGlobalHooks(operator, await deps.loadGlobalHooks(signal), signal)));
   });
-  let stopped = 0;
   for (const state of operator.moduleStates.values()) {
     const { hooks } = state;
     if (hooks === undefined) continue;
@@ -34,17 +33,12 @@ export async function handleReloadFiles(operator: Operator, signal: AbortSignal)
           hooks.map((runtime) => runtime.hook),
           loaded,
         )
-      ) {
-        stopped += 1;
+      )
         await stopModule(operator, state, signal);
-      }
     });
   }
-  const isDifferent =
-    hasModules || stopped > 0 || started.length > 0 || operator.globalHooks.length !== before.length;
   // The converge of the start comes anyway, when the global hooks are ready for it.
-  if (operator.discovery !== undefined && isDifferent)
-    operator.restartConverge('ReloadAllModules', 'Files-Changed');
+  if (operator.discovery !== undefined) operator.restartConverge('ReloadAllModules', 'Files-Changed');
   operator.main.prepend(...onStartupRuns(started), ...enableTasks(started));
   return { type: 'success' };
 }
@@ -55,17 +49,15 @@ async function stopRefused(operator: Operator, state: ModuleState, signal: Abort
   await stopModule(operator, state, signal);
 }
 
-/** Returns whether it could be loaded. */
-async function attempt(operator: Operator, what: string, load: () => Promise<void>): Promise<boolean> {
+async function attempt(operator: Operator, what: string, load: () => Promise<void>): Promise<void> {
   try {
     await load();
-    return true;
   } catch (error) {
+    operator.unloaded.push(what);
     operator.deps.log.error(
       { error: messageOf(error) },
       `changed files cannot be loaded, the ${what} stay as they were`,
     );
-    return false;
   }
 }
 
