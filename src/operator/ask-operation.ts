@@ -5,17 +5,20 @@ import { isSynchronization, type Task } from './tasks.ts';
 
 /**
  * Has an operation done with a module, if that is possible. It is not with one that is neither enabled nor on its way
- * out, and not before its pause ends.
+ * out, or is not authorized, and not before its pause ends.
  */
 export function askOperation(
   operator: Operator,
   name: string,
   operation: ModuleOperation,
-): 'asked' | 'disabled' | 'paused' {
-  const module = operator.modules.find((other) => other.name === name)?.name;
-  if (module === undefined) return 'disabled';
+): 'asked' | 'disabled' | 'paused' | 'unauthorized' {
+  const found = operator.modules.find((other) => other.name === name);
+  if (found === undefined) return 'disabled';
+  const { name: module, refusal } = found;
   const isWanted = operator.isWanted(module);
   if (!isWanted && !operator.startedModules.has(module)) return 'disabled';
+  // It would be kept until the module is signed again, when it is not meant any more.
+  if (refusal !== undefined) return 'unauthorized';
   if (isWanted && operation !== 'abort' && operator.deps.pauses.of(module) !== undefined) return 'paused';
   operator.operations.ask(module, operation);
   runOperation(operator, module, operation);

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { failing, moduleFor, operatorLab } from '../../test/support/operator-lab.ts';
 import { OperatorError } from '../lib/errors.ts';
+import { askOperation } from './ask-operation.ts';
 import type { Authorization } from './operator.ts';
 
 const REFUSED = 'Module is not authorized, nothing of it is run';
@@ -40,6 +41,13 @@ test('nothing of a module that is not authorized is run, and it is told once for
   await reload();
   expect(contexts.slice(1)).toEqual([{ ...context, authorization: { ...facts, reason: 'no key' } }]);
   expect(lab.log.records.filter(({ msg }) => msg === REFUSED)).toHaveLength(2);
+});
+
+test('no operation is noted for a module that is not authorized', async () => {
+  await using lab = await operatorLab([evil], {}, { authorization: allow });
+  await lab.converge();
+  expect(askOperation(lab.operator, 'evil', 'abort')).toBe('unauthorized');
+  expect(lab.operator.operations.of(evil.name)).toBeUndefined();
 });
 
 test('a module that is not authorized is not deleted, though it is disabled', async () => {

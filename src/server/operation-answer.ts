@@ -3,8 +3,11 @@ import { type Answer, textAnswer } from './answer.ts';
 export const OPERATIONS = ['reconcile', 'force-reconcile', 'abort'] as const;
 export type Operation = (typeof OPERATIONS)[number];
 
-/** `disabled`: the module is neither enabled nor on its way out. `paused`: it is not run before the pause ends. */
-export type OperationOutcome = 'asked' | 'disabled' | 'paused';
+/**
+ * `disabled`: the module is neither enabled nor on its way out. `paused`: it is not run before the pause ends. `unauthorized`:
+ * the policy does not let it run.
+ */
+export type OperationOutcome = 'asked' | 'disabled' | 'paused' | 'unauthorized';
 
 /** Has something done with a module, if that is possible. */
 export type AskOperation = (module: string, operation: Operation) => OperationOutcome;
@@ -28,5 +31,7 @@ export function operationAnswer(ask: AskOperation, module: string, form: URLSear
       return textAnswer(`module ${module} is disabled\n`, 409);
     case 'paused':
       return textAnswer(`module ${module} is paused: resume it first\n`, 409);
+    case 'unauthorized':
+      return textAnswer(`module ${module} is not authorized, explain module ${module} says why\n`, 409);
   }
 }
