@@ -17,7 +17,7 @@ export interface Target {
 
 /**
  * The modules that words of a command line mean: a path where there is a slash or a dot, else the name of a module in the
- * modules directories. Without words all of those, as the daemon would find them.
+ * modules directories, or that of its directory. Without words all of those, as the daemon would find them.
  *
  * @throws OperatorError MODULE_INVALID for a module that does not exist
  */
@@ -33,7 +33,9 @@ export async function findTargets(
   return Promise.all(
     words.map(async (word) => {
       if (isPath(word)) return pathTarget(resolve(host.cwd, word));
-      const target = known.find(({ name }) => name === word);
+      const target =
+        known.find(({ name }) => name === word) ??
+        known.find(({ directory }) => basename(directory) === word);
       if (target !== undefined) return target;
       throw new OperatorError(
         'MODULE_INVALID',

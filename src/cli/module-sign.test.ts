@@ -116,6 +116,18 @@ test('module digest prints digests, and writes the lock file that module verify 
   );
 });
 
+test('module sign takes names of directories, and signs none for two modules', async () => {
+  expect(await run('sign', '010-web', '--key', 'key')).toMatchObject({ exitCode: 0 });
+  expect(await verify('web')).toMatchObject({ exitCode: 0 });
+  await symlink('010-web', join(root, 'modules', '030-alias'));
+  const { exitCode, stderr } = await run('sign', '--key', 'key');
+  expect([exitCode, stderr]).toEqual([
+    1,
+    expect.stringContaining('modules web and alias are the same directory'),
+  ]);
+  expect(await verify('web')).toMatchObject({ exitCode: 0 });
+});
+
 test('module sign does not count beyond the highest serial number', async () => {
   const highest = String(Number.MAX_SAFE_INTEGER);
   await run('sign', 'web', '--key', 'key', '--serial', highest);
@@ -129,6 +141,7 @@ test.each([
   [['sign', 'nosuch', '--key', 'key'], 'there is no module nosuch in modules (--modules-dir)'],
   [['sign', './nosuch', '--key', 'key'], 'cannot read the module'],
   [['sign', 'web', '--key', 'nosuch'], 'cannot sign with the key'],
+  [['sign', 'web', '--key', 'keys'], 'it is no private key. Without --key'],
   [['sign', 'web', '--key', 'key', '--serial', '-1'], '--serial -1: expected a whole number'],
   [['sign', '--modules-dir', 'nosuch'], 'cannot read modules directory'],
   [['verify'], 'every module may run: give --auth-policy digest or keyring'],

@@ -24,6 +24,7 @@ export async function signCommand(options: SignOptions, host: CliHost): Promise<
   const given = parseSerial(options.serial);
   const key = options.key === undefined ? undefined : await readSigningKey(resolve(host.cwd, options.key));
   const targets = await findTargets(options.modules, options.flags, host);
+  refuseSharedDirectories(targets);
   const texts = await Promise.all(targets.map((target) => manifestOf(target, given, host)));
   for (const [index, { name, directory }] of targets.entries()) {
     const { text = '', serial = 0, count = 0 } = texts[index] ?? {};
@@ -44,6 +45,18 @@ export async function signCommand(options: SignOptions, host: CliHost): Promise<
     }
   }
   return 0;
+}
+
+/** A directory holds one manifest, and a manifest one name. */
+function refuseSharedDirectories(targets: readonly Target[]): void {
+  for (const { name, directory } of targets) {
+    const other = targets.find((target) => target.directory === directory && target.name !== name);
+    if (other !== undefined)
+      throw new OperatorError(
+        'MODULE_INVALID',
+        `modules ${name} and ${other.name} are the same directory ${directory}, which can be signed for one of them only: make a copy of it`,
+      );
+  }
 }
 
 function parseSerial(text: string | undefined): number | undefined {

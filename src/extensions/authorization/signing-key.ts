@@ -1,7 +1,7 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { messageOf, OperatorError } from '../../lib/errors.ts';
-import { sshPublicKey } from './ssh-public-key.ts';
+import { KEY_TYPES, sshPublicKey } from './ssh-public-key.ts';
 import { WireReader } from './ssh-wire.ts';
 
 const BEGIN = '-----BEGIN OPENSSH PRIVATE KEY-----';
@@ -16,13 +16,14 @@ const MAGIC = 'openssh-key-v1\0';
 export async function readSigningKey(path: string): Promise<KeyObject> {
   try {
     const text = await readFile(path, 'utf8');
+    if (!text.includes('PRIVATE KEY-----')) throw new Error('it is no private key');
     const key = text.trimStart().startsWith(BEGIN) ? openSshKey(text.trim()) : createPrivateKey(text);
     sshPublicKey(key);
     return key;
   } catch (cause) {
     throw new OperatorError(
       'SIGNING_KEY_INVALID',
-      `cannot sign with the key ${path}: ${messageOf(cause)}. Leave out --key, and sign the manifest with ssh-keygen -Y sign, which knows passphrases, agents and hardware keys`,
+      `cannot sign with the key ${path}: ${messageOf(cause)}. Without --key the manifest is only written, and ssh-keygen -Y sign signs it, also with passphrases and agents`,
       { cause },
     );
   }
@@ -43,7 +44,9 @@ function openSshKey(text: string): KeyObject {
   const type = secret.text();
   if (type !== 'ssh-ed25519')
     throw new Error(
-      `of OpenSSH's own format only ssh-ed25519 is read, this is ${type}: ssh-keygen -p -m PKCS8 converts it`,
+      KEY_TYPES.some((known) => known === type)
+        ? `of OpenSSH's own format only ssh-ed25519 is read, this is ${type}: ssh-keygen -p -m PKCS8 converts it`
+        : `keys of type ${type} cannot be used, only ${KEY_TYPES.join(', ')}`,
     );
   const x = secret.string();
   const d = secret.string().subarray(0, x.length);

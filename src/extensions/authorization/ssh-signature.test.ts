@@ -137,7 +137,7 @@ test.skipIf(sshKeygen === undefined)('readSigningKey() reads keys that ssh-keyge
   expect(isSignatureOf(parseSignature(signMessage(MESSAGE, plain)), MESSAGE)).toBe(true);
   await expect(readSigningKey(make('locked', '-t', 'ed25519', '-N', 'secret'))).rejects.toMatchObject({
     code: 'SIGNING_KEY_INVALID',
-    message: expect.stringContaining('it has a passphrase. Leave out --key'),
+    message: expect.stringContaining('it has a passphrase. Without --key'),
   });
   await expect(readSigningKey(make('ecdsa', '-t', 'ecdsa', '-N', ''))).rejects.toMatchObject({
     message: expect.stringContaining('ssh-keygen -p -m PKCS8 converts it'),
