@@ -1,7 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
-import type { Backend } from '../test/support/world.ts';
 import { World } from '../test/support/world.ts';
 import { shHook } from '../test/support/world-files.ts';
 import { note, report, sum } from './figures.ts';
@@ -17,15 +16,8 @@ const WRITES_AT_ONCE = 16;
  * binding. The reference is the cost of the same script alone, run once for every 100 events.
  */
 export async function benchBurst(): Promise<void> {
-  const api = await startSandboxProcess();
-  try {
-    await benchOn(api.backend);
-  } finally {
-    await api.stop();
-  }
-}
-
-async function benchOn(backend: Backend): Promise<void> {
+  await using api = await startSandboxProcess();
+  const { backend } = api;
   await using world = await World.create(backend, {
     flags: { 'log-level': 'error', 'kube-client-qps': '1000', 'kube-client-burst': '1000' },
   });

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { sandboxBackend } from '../test/support/backends.ts';
-import { type Backend, World } from '../test/support/world.ts';
+import { World } from '../test/support/world.ts';
 import { shHook } from '../test/support/world-files.ts';
 import { eventLatenciesMs } from './event-latencies.ts';
 import { percentile, report } from './figures.ts';
@@ -14,15 +14,7 @@ const EVENTS = 200;
  * arrives in the daemon's log, so the figure holds the way back too.
  */
 export async function benchEvents(): Promise<void> {
-  const backend = await sandboxBackend();
-  try {
-    await benchOn(backend);
-  } finally {
-    await backend.sandbox.stop();
-  }
-}
-
-async function benchOn(backend: Backend): Promise<void> {
+  await using backend = await sandboxBackend();
   await using world = await World.create(backend, { flags: { 'log-level': 'error' } });
   await world.create('configmaps', { metadata: { name: 'counter' } });
   await world.write('global-hooks', {

@@ -25,7 +25,7 @@ export default defineExtensions(new StatefulSetExtensions());
 export async function benchExtensions(): Promise<void> {
   const backend = await sandboxBackend();
   await using worlds = new AsyncDisposableStack();
-  worlds.defer(() => backend.sandbox.stop());
+  worlds.defer(() => backend[Symbol.asyncDispose]());
   const runs = new Map<string, () => Promise<number>>();
   for (const [name, files] of Object.entries(INSTALLED)) {
     const world = worlds.use(await worldWith(backend, files));

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { sandboxBackend } from '../test/support/backends.ts';
-import { type Backend, World } from '../test/support/world.ts';
+import { World } from '../test/support/world.ts';
 import { shHook } from '../test/support/world-files.ts';
 import { report, sum } from './figures.ts';
 import { hookRunsMs } from './hook-runs.ts';
@@ -12,15 +12,7 @@ const BALLAST_MB = 500;
 
 /** Sequential runs of a trivial hook through a queue, with all that belongs to a run, against a bare spawn loop. */
 export async function benchHooks(): Promise<void> {
-  const backend = await sandboxBackend();
-  try {
-    await benchOn(backend);
-  } finally {
-    await backend.sandbox.stop();
-  }
-}
-
-async function benchOn(backend: Backend): Promise<void> {
+  await using backend = await sandboxBackend();
   await using world = await World.create(backend, {
     globalHooks: { 'trivial.sh': shHook('onStartup: 1', ':') },
     flags: { 'log-level': 'error' },

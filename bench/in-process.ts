@@ -17,16 +17,12 @@ echo "{\\"name\\":\\"runs\\",\\"action\\":\\"add\\",\\"value\\":$count}" > "$MET
 
 /** The same hook as a script in a thread and as an executable, each run with all that belongs to it. */
 export async function benchInProcess(): Promise<void> {
-  const backend = await sandboxBackend();
-  try {
-    await benchRuns(backend);
-    await benchLargeValues(backend);
-    await benchRestarts(backend);
-    await benchEvents(backend);
-    await benchMemory(backend);
-  } finally {
-    await backend.sandbox.stop();
-  }
+  await using backend = await sandboxBackend();
+  await benchRuns(backend);
+  await benchLargeValues(backend);
+  await benchRestarts(backend);
+  await benchEvents(backend);
+  await benchMemory(backend);
 }
 
 function script(config: string, body: string): string {

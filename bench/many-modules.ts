@@ -7,13 +7,9 @@ import { type SandboxProcess, startSandboxProcess } from './sandbox-process.ts';
 
 /** What daemons with many modules cost once everything is deployed. The API server is a process of its own. */
 export async function benchManyModules(): Promise<void> {
-  const sandbox = await startSandboxProcess();
-  try {
-    await benchFew(sandbox);
-    await benchHundred(sandbox);
-  } finally {
-    await sandbox.stop();
-  }
+  await using sandbox = await startSandboxProcess();
+  await benchFew(sandbox);
+  await benchHundred(sandbox);
 }
 
 async function benchFew({ backend, url }: SandboxProcess): Promise<void> {

@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { sandboxBackend } from '../test/support/backends.ts';
-import { type Backend, World } from '../test/support/world.ts';
+import { World } from '../test/support/world.ts';
 import { configMapChart, type FileTree, under } from '../test/support/world-files.ts';
 import { note, report } from './figures.ts';
 import { installWithHelm } from './reference/helm-install.ts';
@@ -9,15 +9,7 @@ const MODULES = 20;
 
 /** 20 modules with small charts: how much of the first converge is helm itself, and what a restart costs. */
 export async function benchModules(): Promise<void> {
-  const backend = await sandboxBackend();
-  try {
-    await benchOn(backend);
-  } finally {
-    await backend.sandbox.stop();
-  }
-}
-
-async function benchOn(backend: Backend): Promise<void> {
+  await using backend = await sandboxBackend();
   const names = Array.from({ length: MODULES }, (_, index) => `mod${index}`);
   const modules: FileTree = Object.assign(
     { 'values.yaml': names.map((name) => `${name}Enabled: true\n`).join('') },

@@ -1,6 +1,7 @@
 import { sandboxBackend } from '../test/support/backends.ts';
 import type { SandboxReady } from './sandbox-process.ts';
 
-const { sandbox, kubeconfigPath, helmPath } = await sandboxBackend();
-process.once('disconnect', () => void sandbox.stop());
+const backend = await sandboxBackend();
+const { sandbox, kubeconfigPath, helmPath } = backend;
+process.once('disconnect', () => void backend[Symbol.asyncDispose]());
 process.send?.({ url: sandbox.url, kubeconfigPath, helmPath } satisfies SandboxReady);

@@ -4,10 +4,9 @@ import { join } from 'node:path';
 import type { Backend } from '../test/support/world.ts';
 
 /** A sandbox in a process of its own, so that its memory and its work are not taken for the daemon's. */
-export interface SandboxProcess {
+export interface SandboxProcess extends AsyncDisposable {
   readonly url: string;
   readonly backend: Backend;
-  stop(): Promise<void>;
 }
 
 /** What the process says once it serves. */
@@ -34,7 +33,7 @@ export async function startSandboxProcess(): Promise<SandboxProcess> {
   return {
     url,
     backend: { name: 'sandbox', kubeconfigPath, helmPath, request },
-    async stop() {
+    async [Symbol.asyncDispose]() {
       const exited = once(child, 'exit');
       child.disconnect();
       await exited;

@@ -94,7 +94,7 @@ async function emptyConverge() {
   const children = await childrenOf(child.pid ?? 0);
   child.kill();
   await new Promise((resolve) => child.on('exit', resolve));
-  await backend.sandbox.stop();
+  await backend[Symbol.asyncDispose]();
   await rm(directory, { recursive: true, force: true });
   return { daemonMb, children };
 }

@@ -11,7 +11,7 @@ import { shHook } from '../test/support/world-files.ts';
 import { note, report } from './figures.ts';
 import { keptListBytes } from './reference/kept-list.ts';
 import { listPaged } from './reference/paged-list.ts';
-import { type SandboxProcess, startSandboxProcess } from './sandbox-process.ts';
+import { startSandboxProcess } from './sandbox-process.ts';
 
 const OBJECTS = 10_000;
 const OBJECT_BYTES = 4_096;
@@ -23,15 +23,7 @@ const never = new AbortController().signal;
 
 /** 10,000 watched objects of 4 KB with a jqFilter: time and memory of the first snapshot, and how busy it keeps us. */
 export async function benchSynchronisation(): Promise<void> {
-  const api = await startSandboxProcess();
-  try {
-    await benchOn(api);
-  } finally {
-    await api.stop();
-  }
-}
-
-async function benchOn(api: SandboxProcess): Promise<void> {
+  await using api = await startSandboxProcess();
   await using world = await World.create(api.backend, {
     flags: { 'log-level': 'error', 'kube-client-qps': '1000', 'kube-client-burst': '1000' },
   });

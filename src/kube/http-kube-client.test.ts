@@ -1,6 +1,6 @@
 import { type AddressInfo, createServer } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { afterEach, expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { FakeClock, settle } from '../../test/support/fake-clock.ts';
 import {
   answerJson,
@@ -15,15 +15,10 @@ import { hasStatus, KubeApiError } from './kube-client.ts';
 import { TokenBucket } from './token-bucket.ts';
 
 const never = new AbortController().signal;
-const cleanUps: (() => Promise<void> | void)[] = [];
-
-afterEach(async () => {
-  for (const cleanUp of cleanUps.splice(0).toReversed()) await cleanUp();
-});
 
 async function setUp(respond: Respond, overrides: Partial<HttpKubeClientOptions> = {}) {
   const server = await startLoopbackServer(respond);
-  cleanUps.push(() => server.stop());
+  onTestFinished(() => server.stop());
   return { server, ...clientOf(server, overrides) };
 }
 
@@ -45,7 +40,7 @@ function clientOf(server: Pick<LoopbackServer, 'url'>, overrides: Partial<HttpKu
     onRequest: (observation) => observations.push(observation),
     ...overrides,
   });
-  cleanUps.push(() => client.close());
+  onTestFinished(() => client.close());
   return { client, clock, observations };
 }
 
@@ -191,7 +186,7 @@ test('request() gives up connecting after 10 s', async () => {
   await new Promise<void>((resolve) => {
     silent.listen(0, '127.0.0.1', resolve);
   });
-  cleanUps.push(() => {
+  onTestFinished(() => {
     silent.close();
   });
   const { client, clock } = clientOf({ url: `https://127.0.0.1:${(silent.address() as AddressInfo).port}` });

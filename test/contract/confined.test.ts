@@ -22,7 +22,7 @@ let backend: SandboxBackend;
 beforeAll(async () => {
   backend = await sandboxBackend();
 });
-afterAll(() => backend.sandbox.stop());
+afterAll(() => backend[Symbol.asyncDispose]());
 
 test.skipIf(!canConfine)(
   'a daemon that is not root deploys a module from a read-only file system',

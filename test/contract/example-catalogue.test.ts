@@ -7,7 +7,7 @@ describe('example catalogue on the sandbox', () => {
   beforeAll(async () => {
     backend = await sandboxBackend();
   });
-  afterAll(() => backend.sandbox.stop());
+  afterAll(() => backend[Symbol.asyncDispose]());
 
   catalogueTests(() => backend);
 });

@@ -7,7 +7,7 @@ describe('examples on the sandbox', () => {
   beforeAll(async () => {
     backend = await sandboxBackend();
   });
-  afterAll(() => backend.sandbox.stop());
+  afterAll(() => backend[Symbol.asyncDispose]());
 
   exampleTests(() => backend);
 });

@@ -19,7 +19,7 @@ let log = new CapturedLog(clock);
 beforeAll(async () => {
   backend = await sandboxBackend();
 });
-afterAll(() => backend.sandbox.stop());
+afterAll(() => backend[Symbol.asyncDispose]());
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'run-daemon-'));
   stop = new AbortController();

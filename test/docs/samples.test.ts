@@ -11,7 +11,7 @@ describe('samples of the pages', () => {
   beforeAll(async () => {
     backend = await sandboxBackend();
   });
-  afterAll(() => backend.sandbox.stop());
+  afterAll(() => backend[Symbol.asyncDispose]());
 
   test.each(SCENARIOS)('$title', async (scenario) => {
     const produced = await scenario.run(backend, sampleNamed);

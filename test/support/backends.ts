@@ -1,4 +1,4 @@
-import { mkdtemp, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../../src/lib/clock.ts';
@@ -23,14 +23,16 @@ export async function controlPlaneBackend(cluster: Cluster): Promise<Backend> {
   };
 }
 
-export interface SandboxBackend extends Backend {
+/** Disposing it ends the sandbox and removes its kubeconfig. */
+export interface SandboxBackend extends Backend, AsyncDisposable {
   readonly sandbox: Sandbox;
 }
 
 /** A sandbox of its own, in memory. */
 export async function sandboxBackend(): Promise<SandboxBackend> {
   const sandbox = await startSandbox({ clock: systemClock, log: silentLogger }, never);
-  const kubeconfigPath = join(await mkdtemp(join(tmpdir(), 'sandbox-')), 'kubeconfig');
+  const directory = await mkdtemp(join(tmpdir(), 'sandbox-'));
+  const kubeconfigPath = join(directory, 'kubeconfig');
   await writeFile(kubeconfigPath, sandbox.kubeconfig);
   return {
     name: 'sandbox',
@@ -38,6 +40,10 @@ export async function sandboxBackend(): Promise<SandboxBackend> {
     kubeconfigPath,
     helmPath: await helmForTests(),
     request: (request) => plainRequest(sandbox.url, request),
+    async [Symbol.asyncDispose]() {
+      await sandbox.stop();
+      await rm(directory, { recursive: true, force: true });
+    },
   };
 }
 

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { onTestFinished } from 'vitest';
 import type { ApiResource } from '../../src/kube/kube-object.ts';
 import { ObjectPatcher } from '../../src/kube/object-patch/object-patcher.ts';
 import { parsePatchOperations } from '../../src/kube/object-patch/parse-operations.ts';
@@ -26,8 +27,8 @@ const configMaps: ApiResource = {
   verbs: ['get'],
 };
 
-/** An API server that knows ConfigMaps, a patcher on it, and what both saw. */
-export async function startPatchLab(intercept: Intercept = () => false) {
+/** An API server that knows ConfigMaps, a patcher on it, and what both saw; all ends with the test. */
+export async function patchLab(intercept: Intercept = () => false) {
   const objects = new Map<string, Stored>();
   let version = 0;
   const store = (path: string, object: Stored): Stored => {
@@ -98,11 +99,11 @@ export async function startPatchLab(intercept: Intercept = () => false) {
   const calls = (): string[] => server.requests.map(({ method, path }) => `${method} ${path}`);
   const seed = (name: string, more: object = {}): Stored =>
     store(`${collection}/${name}`, configMap(name, more) as Stored);
-  const stop = async (): Promise<void> => {
+  onTestFinished(async () => {
     client.close();
     await server.stop();
-  };
-  return { apply, calls, clock, objects, seed, server, stop, warnings };
+  });
+  return { apply, calls, clock, objects, seed, server, warnings };
 }
 
 /** Stands in for jq: each word is a result with that text as data. */

@@ -1,30 +1,17 @@
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { answerStatus } from '../../../test/support/loopback-server.ts';
 import {
   collection,
   configMap,
   file,
-  type Intercept,
   loseFirstAnswer,
-  startPatchLab,
+  patchLab,
   target,
   timeOutFirst,
 } from '../../../test/support/patch-lab.ts';
 
-const cleanUps: (() => Promise<void>)[] = [];
-
-afterEach(async () => {
-  for (const cleanUp of cleanUps.splice(0).toReversed()) await cleanUp();
-});
-
-async function setUp(intercept?: Intercept) {
-  const lab = await startPatchLab(intercept);
-  cleanUps.push(lab.stop);
-  return lab;
-}
-
 test('Create posts the object, kind and version filled in, and fails on one that exists', async () => {
-  const { apply, calls, objects } = await setUp();
+  const { apply, calls, objects } = await patchLab();
   const operation = {
     operation: 'Create',
     object: { kind: 'cm', metadata: { name: 'a', namespace: 'web' } },
@@ -38,7 +25,7 @@ test('Create posts the object, kind and version filled in, and fails on one that
 });
 
 test('CreateIfNotExists leaves an object that exists as it is', async () => {
-  const { apply, calls, objects, seed } = await setUp();
+  const { apply, calls, objects, seed } = await patchLab();
   seed('a', { data: { old: '1' } });
   expect(await apply(file({ operation: 'CreateIfNotExists', object: configMap('a') }))).toBe('applied');
   expect(objects.get(`${collection}/a`)?.['data']).toEqual({ old: '1' });
@@ -46,7 +33,7 @@ test('CreateIfNotExists leaves an object that exists as it is', async () => {
 });
 
 test('CreateOrUpdate creates, or replaces the whole object', async () => {
-  const { apply, calls, objects, seed } = await setUp();
+  const { apply, calls, objects, seed } = await patchLab();
   expect(await apply(file({ operation: 'CreateOrUpdate', object: configMap('new') }))).toBe('applied');
   seed('a', { data: { old: '1' } });
   expect(
@@ -63,7 +50,7 @@ test('CreateOrUpdate creates, or replaces the whole object', async () => {
 
 test('CreateOrUpdate starts anew when the object is changed or deleted meanwhile', async () => {
   let puts = 0;
-  const { apply, objects, seed } = await setUp((request) => {
+  const { apply, objects, seed } = await patchLab((request) => {
     if (request.method !== 'PUT') return false;
     puts += 1;
     if (puts === 1) seed('a', { data: { other: 'x' } });
@@ -79,7 +66,7 @@ test('CreateOrUpdate starts anew when the object is changed or deleted meanwhile
 });
 
 test('CreateOrUpdate gives up in a storm of conflicts', async () => {
-  const { apply, calls, seed } = await setUp((request, response) => {
+  const { apply, calls, seed } = await patchLab((request, response) => {
     if (request.method === 'PUT') answerStatus(response, 409, 'Conflict');
     return request.method === 'PUT';
   });
@@ -93,7 +80,7 @@ test('CreateOrUpdate gives up in a storm of conflicts', async () => {
 test.each(['Create', 'CreateIfNotExists', 'CreateOrUpdate'])(
   '%s has one effect when its answer is lost',
   async (operation) => {
-    const { apply, objects } = await setUp(loseFirstAnswer('POST'));
+    const { apply, objects } = await patchLab(loseFirstAnswer('POST'));
     expect(await apply(file({ operation, object: configMap('a', { data: { n: '1' } }) }))).toBe('applied');
     expect(objects.size).toBe(1);
   },
@@ -102,7 +89,7 @@ test.each(['Create', 'CreateIfNotExists', 'CreateOrUpdate'])(
 test.each(['Create', 'CreateIfNotExists', 'CreateOrUpdate'])(
   '%s is repeated after a time-out without effect',
   async (operation) => {
-    const { apply, calls, objects } = await setUp(timeOutFirst('POST'));
+    const { apply, calls, objects } = await patchLab(timeOutFirst('POST'));
     expect(await apply(file({ operation, object: configMap('a') }))).toBe('applied');
     expect(objects.size).toBe(1);
     expect(calls().filter((call) => call.startsWith('POST'))).toHaveLength(2);
@@ -110,7 +97,7 @@ test.each(['Create', 'CreateIfNotExists', 'CreateOrUpdate'])(
 );
 
 test("Create does not take somebody else's object for its own after a time-out", async () => {
-  const { apply, seed } = await setUp(timeOutFirst('POST'));
+  const { apply, seed } = await patchLab(timeOutFirst('POST'));
   seed('a', { data: { n: 'theirs' } });
   expect(
     await apply(file({ operation: 'Create', object: configMap('a', { data: { n: 'ours' } }) })),
@@ -118,12 +105,12 @@ test("Create does not take somebody else's object for its own after a time-out",
 });
 
 test('JQPatch and CreateOrUpdate read again before they repeat a PUT', async () => {
-  const first = await setUp(loseFirstAnswer('PUT'));
+  const first = await patchLab(loseFirstAnswer('PUT'));
   first.seed('a');
   expect(await first.apply(file({ operation: 'JQPatch', ...target, jqFilter: 'x' }))).toBe('applied');
   expect(first.calls().map((call) => call.split(' ')[0])).toEqual(['GET', 'PUT', 'GET']);
 
-  const second = await setUp(timeOutFirst('PUT'));
+  const second = await patchLab(timeOutFirst('PUT'));
   second.seed('a');
   expect(await second.apply(file({ operation: 'CreateOrUpdate', object: configMap('a') }))).toBe('applied');
   expect(second.calls().map((call) => call.split(' ')[0])).toEqual([

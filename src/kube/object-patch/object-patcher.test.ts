@@ -1,31 +1,19 @@
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { answerJson, answerStatus } from '../../../test/support/loopback-server.ts';
 import {
   collection,
   configMap,
   file,
   type Intercept,
-  startPatchLab,
+  patchLab,
   target,
 } from '../../../test/support/patch-lab.ts';
-
-const cleanUps: (() => Promise<void>)[] = [];
-
-afterEach(async () => {
-  for (const cleanUp of cleanUps.splice(0).toReversed()) await cleanUp();
-});
-
-async function setUp(intercept?: Intercept) {
-  const lab = await startPatchLab(intercept);
-  cleanUps.push(lab.stop);
-  return lab;
-}
 
 test.each([
   ['DeleteInBackground', 'Background'],
   ['DeleteNonCascading', 'Orphan'],
 ])('%s asks for propagation %s and does not wait', async (operation, propagationPolicy) => {
-  const { apply, calls, objects, seed, server } = await setUp();
+  const { apply, calls, objects, seed, server } = await patchLab();
   seed('a');
   expect(await apply(file({ operation, ...target }))).toBe('applied');
   expect(objects.size).toBe(0);
@@ -45,7 +33,7 @@ const hold: Intercept = (request, response) => {
 
 test('Delete waits until the object is gone', async () => {
   let gets = 0;
-  const { apply, clock, objects, seed, server } = await setUp((request, response) => {
+  const { apply, clock, objects, seed, server } = await patchLab((request, response) => {
     if (request.method === 'GET') gets += 1;
     if (gets === 3) objects.clear();
     return hold(request, response);
@@ -57,7 +45,7 @@ test('Delete waits until the object is gone', async () => {
 });
 
 test('Delete fails after 20 s and names the finalizers', async () => {
-  const { apply, calls, clock, seed } = await setUp(hold);
+  const { apply, calls, clock, seed } = await patchLab(hold);
   seed('a', { metadata: { name: 'a', finalizers: ['acme.io/hold'] } });
   expect(await apply(file({ operation: 'Delete', ...target }))).toContain(
     'operation 1: Delete object cm/web/a: The object still exists 20 s after its deletion; it waits for its finalizers: acme.io/hold',
@@ -67,7 +55,7 @@ test('Delete fails after 20 s and names the finalizers', async () => {
 });
 
 test('Delete takes a new object of the same name for none of its business', async () => {
-  const { apply, clock, objects, seed } = await setUp((request, response) => {
+  const { apply, clock, objects, seed } = await patchLab((request, response) => {
     if (request.method !== 'GET') return hold(request, response);
     objects.clear();
     seed('a');
@@ -81,14 +69,14 @@ test('Delete takes a new object of the same name for none of its business', asyn
 test.each(['Delete', 'DeleteInBackground', 'DeleteNonCascading'])(
   '%s of a missing object is no failure',
   async (operation) => {
-    const { apply, warnings } = await setUp();
+    const { apply, warnings } = await patchLab();
     expect(await apply(file({ operation, ...target }))).toBe('applied');
     expect(warnings).toEqual([]);
   },
 );
 
 test('MergePatch and JSONPatch send their patch to the object or its subresource', async () => {
-  const { apply, seed, server } = await setUp();
+  const { apply, seed, server } = await patchLab();
   seed('a');
   const jsonPatch = [{ op: 'remove', path: '/data' }];
   expect(
@@ -107,7 +95,7 @@ test('MergePatch and JSONPatch send their patch to the object or its subresource
 
 test('MergePatch is repeated on a conflict', async () => {
   let patches = 0;
-  const { apply, seed } = await setUp((request, response) => {
+  const { apply, seed } = await patchLab((request, response) => {
     patches += request.method === 'PATCH' ? 1 : 0;
     if (patches === 1) answerStatus(response, 409, 'Conflict');
     return patches === 1;
@@ -119,7 +107,7 @@ test('MergePatch is repeated on a conflict', async () => {
 
 test('JQPatch writes the result, from a fresh read after a conflict', async () => {
   let puts = 0;
-  const { apply, calls, objects, seed } = await setUp((request) => {
+  const { apply, calls, objects, seed } = await patchLab((request) => {
     puts += request.method === 'PUT' ? 1 : 0;
     if (request.method === 'PUT' && puts === 1) seed('a', { label: 'theirs' });
     return false;
@@ -131,7 +119,7 @@ test('JQPatch writes the result, from a fresh read after a conflict', async () =
 });
 
 test('JQPatch reads the object and writes the subresource', async () => {
-  const { apply, calls, seed } = await setUp();
+  const { apply, calls, seed } = await patchLab();
   seed('a');
   expect(await apply(file({ operation: 'JQPatch', ...target, subresource: 'status', jqFilter: 'x' }))).toBe(
     'applied',
@@ -140,7 +128,7 @@ test('JQPatch reads the object and writes the subresource', async () => {
 });
 
 test('JQPatch writes nothing when nothing changes', async () => {
-  const { apply, calls, seed } = await setUp();
+  const { apply, calls, seed } = await patchLab();
   seed('a');
   expect(await apply(file({ operation: 'JQPatch', ...target, jqFilter: '.' }))).toBe('applied');
   expect(calls()).toEqual([`GET ${collection}/a`]);
@@ -150,7 +138,7 @@ test.each([
   ['one two', 'it gave 2 results'],
   ['null', 'it gave something else'],
 ])('JQPatch refuses the results of %j', async (jqFilter, problem) => {
-  const { apply, seed } = await setUp();
+  const { apply, seed } = await patchLab();
   seed('a');
   const message = await apply(file({ operation: 'JQPatch', ...target, jqFilter }));
   expect(message).toContain('Filter object cm/web/a: failed to convert filterResult');
@@ -162,13 +150,13 @@ test.each([
   { operation: 'MergePatch', mergePatch: { x: 1 } },
   { operation: 'JSONPatch', jsonPatch: [{ op: 'remove', path: '/a' }] },
 ])('$operation fails on a missing object unless told to ignore it', async (patch) => {
-  const { apply } = await setUp();
+  const { apply } = await patchLab();
   expect(await apply(file({ ...patch, ...target }))).toContain('404 NotFound');
   expect(await apply(file({ ...patch, ...target, ignoreMissingObject: true }))).toBe('applied');
 });
 
 test('apply() runs later operations after a failed one and reports every failure', async () => {
-  const { apply, objects } = await setUp();
+  const { apply, objects } = await patchLab();
   const message = await apply(
     file(
       { operation: 'MergePatch', ...target, mergePatch: { x: 1 } },
@@ -182,7 +170,7 @@ test('apply() runs later operations after a failed one and reports every failure
 });
 
 test('apply() keeps exact numbers', async () => {
-  const { apply, server } = await setUp();
+  const { apply, server } = await patchLab();
   const text =
     '{"operation":"Create","object":{"kind":"cm","metadata":{"name":"a","namespace":"web"},"n":9007199254740993}}';
   expect(await apply(text)).toBe('applied');
@@ -190,7 +178,7 @@ test('apply() keeps exact numbers', async () => {
 });
 
 test('apply() warns when a namespace is missing for a namespaced kind', async () => {
-  const { apply, calls, warnings } = await setUp();
+  const { apply, calls, warnings } = await patchLab();
   expect(await apply(file({ operation: 'DeleteInBackground', kind: 'cm', name: 'a' }))).toBe('applied');
   const object = { kind: 'cm', metadata: { name: 'a' } };
   expect(await apply(file({ operation: 'Create', namespace: 'web', object }))).toContain('405');
@@ -202,7 +190,7 @@ test('apply() warns when a namespace is missing for a namespaced kind', async ()
 
 test('apply() stops at once on abort, with its reason', async () => {
   const controller = new AbortController();
-  const { apply, calls } = await setUp(() => {
+  const { apply, calls } = await patchLab(() => {
     controller.abort(new Error('stop'));
     return true;
   });

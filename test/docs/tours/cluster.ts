@@ -14,7 +14,7 @@ async function onCluster(
   use: (terminal: Terminal, backend: SandboxBackend) => Promise<void>,
 ): Promise<readonly string[]> {
   const backend = await sandboxBackend();
-  onTestFinished(() => backend.sandbox.stop());
+  onTestFinished(() => backend[Symbol.asyncDispose]());
   const terminal = await Terminal.open(programs, {
     kubeconfig: backend.kubeconfigPath,
     env: { ADDON_OPERATOR_LISTEN_PORT: '0' },
