@@ -155,11 +155,9 @@ export class HostProcess {
     }
   }
 
+  /** A thread whose line is closed ends, if it has not yet. */
   #onLineClosed(number: number): void {
-    const worker = this.#workers.get(number);
-    if (worker?.exitReason !== undefined) return this.#onExited(number);
-    // Nobody would ever hear of what it does.
-    if (worker !== undefined) this.#sendToHost({ type: 'end', worker: number });
+    if (this.#workers.get(number)?.exitReason !== undefined) this.#onExited(number);
   }
 
   #onExited(number: number): void {

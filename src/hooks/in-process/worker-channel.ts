@@ -55,7 +55,10 @@ export class WorkerChannel {
     socket.on('data', (text: string) => reader.push(text));
     socket.on('error', () => undefined);
     socket.on('close', () => {
+      if (this.#line === undefined) return;
       this.#line = undefined;
+      // What the daemon has said or been told meanwhile may be lost: only an end of the thread is certain to reach it.
+      throw new Error('the line to the operator was closed');
     });
   }
 }
