@@ -6,7 +6,7 @@ import type { Daemon } from '../daemon/start-daemon.ts';
 import { isObject } from '../lib/json.ts';
 import type { Module } from '../modules/module.ts';
 import type { Settings } from '../settings.ts';
-import { sectionOf } from '../values/module-key.ts';
+import { type ModuleName, sectionOf } from '../values/module-key.ts';
 import { suggestEdit } from './edit-suggestion.ts';
 import type { EndFacts } from './end-screen.ts';
 import type { Progress } from './progress-state.ts';
@@ -30,7 +30,9 @@ export async function endFacts(input: EndFactsInput, signal: AbortSignal): Promi
   const revisions = new Map<string, number>(
     (await releases.list(signal)).map(({ name, revision }) => [name, revision]),
   );
-  const enabled = operator.modules.filter(({ name }) => operator.isEnabled(name));
+  const isEnabled = ({ name }: Module): boolean => operator.isEnabled(name);
+  const reasonOf = (name: ModuleName): string => operator.discovery?.decisions.get(name)?.reason ?? '';
+  const enabled = operator.modules.filter((module) => isEnabled(module) && module.refusal === undefined);
   return {
     modules: enabled.map((module) => ({
       name: module.name,
@@ -39,8 +41,11 @@ export async function endFacts(input: EndFactsInput, signal: AbortSignal): Promi
       hooks: (operator.moduleStates.get(module.name)?.hooks ?? []).map(({ hook }) => hook.name),
     })),
     disabled: operator.modules
-      .filter(({ name }) => !operator.isEnabled(name))
-      .map(({ name }) => ({ name, reason: operator.discovery?.decisions.get(name)?.reason ?? '' })),
+      .filter((module) => !isEnabled(module))
+      .map(({ name }) => ({ name, reason: reasonOf(name) })),
+    refused: operator.modules
+      .filter((module) => isEnabled(module) && module.refusal !== undefined)
+      .map(({ name }) => ({ name, reason: reasonOf(name) })),
     globalHooks: operator.globalHooks.map(({ hook }) => hook.name),
     globalHooksDir: globalHooksRoot(settings.globalHooksDir),
     elapsedMs: input.elapsedMs,

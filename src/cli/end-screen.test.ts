@@ -13,6 +13,7 @@ const FACTS: EndFacts = {
     { name: 'reloader', chartVersion: '', revision: undefined, hooks: ['hooks/a.mjs', 'hooks/b.sh'] },
   ],
   disabled: [{ name: 'late', reason: 'no CRD' }],
+  refused: [{ name: 'evil', reason: 'not authorized: it is not signed' }],
   globalHooks: ['facts.mjs'],
   globalHooksDir: '/checkout/global-hooks',
   elapsedMs: 2_340,
@@ -38,6 +39,7 @@ Converged in 2.3 s: 2 modules, 1 global hooks
   web       0.1.0  2         -
   reloader  -      -         hooks/a.mjs, hooks/b.sh
   late is not enabled: no CRD
+  evil is not authorized: it is not signed
   global hooks: facts.mjs
 
   jq engine    built-in

@@ -15,6 +15,8 @@ export interface EndFacts {
     readonly hooks: readonly string[];
   }[];
   readonly disabled: readonly { readonly name: string; readonly reason: string }[];
+  /** Enabled, and not authorized to run. */
+  readonly refused: readonly { readonly name: string; readonly reason: string }[];
   readonly globalHooks: readonly string[];
   readonly globalHooksDir: string;
   readonly elapsedMs: number;
@@ -36,7 +38,7 @@ export interface EndFacts {
 
 /** What was brought to run: modules, hooks, and where to look at them. */
 export function summaryScreen(facts: EndFacts, paint: Paint): string {
-  const { modules, disabled, globalHooks, elapsedMs } = facts;
+  const { modules, disabled, refused, globalHooks, elapsedMs } = facts;
   const seconds = (elapsedMs / 1_000).toFixed(1);
   const rows = [
     ['module', 'chart', 'revision', 'hooks'],
@@ -59,6 +61,7 @@ export function summaryScreen(facts: EndFacts, paint: Paint): string {
     ...disabled.map(({ name, reason }) =>
       paint('dim', escapeControls(`  ${name} is not enabled${reason === '' ? '' : `: ${reason}`}`)),
     ),
+    ...refused.map(({ name, reason }) => paint('red', escapeControls(`  ${name} is ${reason}`))),
     `  global hooks: ${escapeControls(globalHooks.join(', ') || 'none')}`,
     '',
     `  jq engine    ${facts.jqEngine}`,

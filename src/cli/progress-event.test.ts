@@ -12,6 +12,12 @@ test.each<[LogRecord['level'], string, LogFields, ProgressEvent | undefined]>([
   ['info', 'Enabled modules', { modules: ['a', 'b'] }, { type: 'modules-enabled', modules: ['a', 'b'] }],
   ['debug', 'hook started', RUN, { type: 'hook-started', run: RUN }],
   ['info', 'hook finished', { ...RUN, durationMs: 7 }, { type: 'hook-finished', run: RUN, durationMs: 7 }],
+  [
+    'debug',
+    'hook started',
+    { ...RUN, 'hook.type': 'global' },
+    { type: 'hook-started', run: { ...RUN, module: '' } },
+  ],
   ['info', 'hi', { ...RUN, output: 'stdout' }, { type: 'hook-printed', run: RUN, line: 'hi' }],
   ['info', 'helm', { ...RUN, output: 'stdout' }, { type: 'hook-printed', run: RUN, line: 'helm' }],
   ['info', 'Running helm upgrade for release', { release: 'web' }, { type: 'helm-running', module: 'web' }],

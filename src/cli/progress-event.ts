@@ -86,7 +86,13 @@ const KNOWN: Readonly<Record<string, (fields: LogFields) => ProgressEvent>> = {
 };
 
 function runOf(fields: LogFields): HookRunRef {
-  return { module: text(fields, 'module'), hook: text(fields, 'hook'), binding: text(fields, 'binding') };
+  // Hooks of deploys are told with the module that is deployed.
+  const isGlobal = text(fields, 'hook.type') === 'global';
+  return {
+    module: isGlobal ? '' : text(fields, 'module'),
+    hook: text(fields, 'hook'),
+    binding: text(fields, 'binding'),
+  };
 }
 
 function text(fields: LogFields, name: string): string {
