@@ -1,5 +1,5 @@
 import { createHash, createPublicKey, type KeyObject } from 'node:crypto';
-import { WireReader, wireNumber, wireString } from './ssh-wire.ts';
+import { WireReader, wireNumber, wireString, withoutZeros } from './ssh-wire.ts';
 
 /** The kinds of keys that can sign modules. */
 export const KEY_TYPES = ['ssh-ed25519', 'ecdsa-sha2-nistp256', 'ssh-rsa'] as const;
@@ -54,10 +54,6 @@ function readJwk(type: KeyType, reader: WireReader): Readonly<Record<string, str
       return { kty: 'RSA', e: exponent, n: withoutZeros(reader.string()).toString('base64url') };
     }
   }
-}
-
-function withoutZeros(bytes: Buffer): Buffer {
-  return bytes[0] === 0 ? bytes.subarray(1) : bytes;
 }
 
 /**

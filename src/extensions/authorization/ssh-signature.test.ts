@@ -3,6 +3,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import * as fc from 'fast-check';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { findExecutable } from '../../process/executable-file.ts';
 import { readSigningKey } from './signing-key.ts';
@@ -109,6 +110,31 @@ test.each(KEY_KINDS)(
     expect(isSignatureOf(signature, Buffer.from('other'))).toBe(false);
   },
 );
+
+test.each(KEY_KINDS)('no change of a signature made with an %s key goes through', (_kind, generate) => {
+  const text = signMessage(MESSAGE, generate());
+  const [begin = '', ...lines] = text.trim().split('\n');
+  const end = lines.pop() ?? '';
+  const bytes = Buffer.from(lines.join(''), 'base64');
+  const { blob } = parseSignature(text).publicKey;
+  const isTrusted = (changed: Buffer): boolean => {
+    const signature = parseSignature([begin, changed.toString('base64'), end].join('\n'));
+    return signature.publicKey.blob.equals(blob) && isSignatureOf(signature, MESSAGE);
+  };
+  expect(isTrusted(bytes)).toBe(true);
+  fc.assert(
+    fc.property(fc.nat(bytes.length - 1), fc.integer({ min: 1, max: 255 }), (index, bits) => {
+      const changed = Buffer.from(bytes);
+      changed[index] = (changed[index] ?? 0) ^ bits;
+      try {
+        return !isTrusted(changed);
+      } catch (error) {
+        return error instanceof Error;
+      }
+    }),
+    { numRuns: 500 },
+  );
+});
 
 const sshKeygen = findExecutable('ssh-keygen', process.env['PATH'] ?? '');
 

@@ -1,6 +1,6 @@
 import { createHash, type KeyObject, sign, verify } from 'node:crypto';
 import { type KeyType, parsePublicKey, type SshPublicKey, sshPublicKey } from './ssh-public-key.ts';
-import { WireReader, wireNumber, wireString, wireUint32 } from './ssh-wire.ts';
+import { WireReader, wireNumber, wireString, wireUint32, withoutZeros } from './ssh-wire.ts';
 
 /** Keeps signatures of other things, made with the same key, from counting as signatures of modules. */
 export const NAMESPACE = 'addon-operator-module';
@@ -121,13 +121,18 @@ function signedData(hash: SshSignature['hash'], message: Buffer): Buffer {
   ]);
 }
 
-/** The two numbers of an ECDSA signature, 32 bytes each. */
+const P256_NUMBER_BYTES = 32;
+
+/** The two numbers of an ECDSA signature, 32 bytes each. @throws Error when they are something else */
 function pairOf(signature: Buffer): Buffer {
   const reader = new WireReader(signature);
   const [r, s] = [reader.string(), reader.string()];
-  const padded = (bytes: Buffer): Buffer => {
-    const digits = bytes.subarray(Math.max(0, bytes.length - 32));
-    return Buffer.concat([Buffer.alloc(32 - digits.length), digits]);
-  };
+  if (!reader.isAtEnd) throw new Error('there is more behind the numbers');
   return Buffer.concat([padded(r), padded(s)]);
+}
+
+function padded(bytes: Buffer): Buffer {
+  const digits = withoutZeros(bytes);
+  if (digits.length > P256_NUMBER_BYTES) throw new Error('the number is too large');
+  return Buffer.concat([Buffer.alloc(P256_NUMBER_BYTES - digits.length), digits]);
 }

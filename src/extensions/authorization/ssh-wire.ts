@@ -47,8 +47,13 @@ export function wireUint32(value: number): Buffer {
 
 /** A positive number: a zero byte goes before a highest bit that is set, no other zeros do. */
 export function wireNumber(bytes: Buffer): Buffer {
-  const start = bytes.findIndex((byte) => byte !== 0);
-  const trimmed = start < 0 ? Buffer.alloc(0) : bytes.subarray(start);
+  const trimmed = withoutZeros(bytes);
   const isHigh = (trimmed[0] ?? 0) >= 0x80;
   return wireString(isHigh ? Buffer.concat([Buffer.alloc(1), trimmed]) : trimmed);
+}
+
+/** A number without the zero bytes in front of it. */
+export function withoutZeros(bytes: Buffer): Buffer {
+  const start = bytes.findIndex((byte) => byte !== 0);
+  return start < 0 ? Buffer.alloc(0) : bytes.subarray(start);
 }
