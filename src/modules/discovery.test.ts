@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { moduleNamed } from '../../test/support/module-fixture.ts';
 import { hasCode, messageOf, OperatorError } from '../lib/errors.ts';
 import { keyOfName, type ModuleKey, type ModuleName } from '../values/module-key.ts';
 import { type DiscoveryInput, discoverModules, type EnabledScript } from './discovery.ts';
@@ -8,23 +9,6 @@ import { NO_MANIFEST } from './module-manifest.ts';
 import { parseModuleName } from './module-name.ts';
 
 const NEVER = new AbortController().signal;
-
-function moduleNamed(text: string, facts: Partial<Module> = {}): Module {
-  const name = parseModuleName(text);
-  return {
-    name,
-    key: keyOfName(name),
-    order: 1,
-    path: `/modules/${name}`,
-    chart: 'none',
-    enabledScript: undefined,
-    ownFlag: undefined,
-    staticValues: {},
-    manifest: NO_MANIFEST,
-    version: undefined,
-    ...facts,
-  };
-}
 
 const withScript = (text: string): Module =>
   moduleNamed(text, { enabledScript: `/modules/${text}/enabled`, ownFlag: true });

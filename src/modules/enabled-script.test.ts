@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { load } from 'js-yaml';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { moduleNamed } from '../../test/support/module-fixture.ts';
 import { hasCode, messageOf } from '../lib/errors.ts';
 import { type Logger, silentLogger } from '../lib/log.ts';
 import type { ProcessRunner } from '../process/process-runner.ts';
@@ -16,7 +17,6 @@ import { type EnabledScriptOptions, startScriptPass } from './enabled-script.ts'
 import { EXTENDERS } from './enablement.ts';
 import { findModules } from './find-modules.ts';
 import type { Module } from './module.ts';
-import { NO_MANIFEST } from './module-manifest.ts';
 
 const NEVER = new AbortController().signal;
 const SEED = join(import.meta.dirname, '../../test/fixtures/seed-003');
@@ -77,23 +77,11 @@ function optionsWith(options: Partial<EnabledScriptOptions> = {}): EnabledScript
   };
 }
 
-async function scriptModule(body: string, name = 'web' as ModuleName): Promise<Module> {
-  const enabledScript = join(root, `enabled-${name}`);
+async function scriptModule(body: string): Promise<Module> {
+  const enabledScript = join(root, 'enabled');
   await writeFile(enabledScript, `#!/bin/sh\n${body}\n`);
   await chmod(enabledScript, 0o755);
-  const key = 'web' as Module['key'];
-  return {
-    name,
-    key,
-    order: 1,
-    path: root,
-    chart: 'none',
-    enabledScript,
-    ownFlag: true,
-    staticValues: {},
-    manifest: NO_MANIFEST,
-    version: undefined,
-  };
+  return moduleNamed('web', { path: root, enabledScript, ownFlag: true });
 }
 
 async function ask(body: string, options: Partial<EnabledScriptOptions> = {}): Promise<ScriptVerdict> {

@@ -1,28 +1,14 @@
 import { expect, test } from 'vitest';
-import { keyOfName, type ModuleKey, type ModuleName } from '../values/module-key.ts';
+import { moduleNamed } from '../../test/support/module-fixture.ts';
+import { keyOfName, type ModuleKey } from '../values/module-key.ts';
 import { type Decision, type Extender, type ModuleFlags, opinionOf, parseExtenders } from './enablement.ts';
 import type { Module } from './module.ts';
-import { NO_MANIFEST } from './module-manifest.ts';
 
 const key = keyOfName('my-web');
 const enabled: Decision = { isEnabled: true, source: 'config-map', reason: '' };
 const disabled: Decision = { ...enabled, isEnabled: false };
 
-function moduleWith(facts: Partial<Module>): Module {
-  return {
-    name: 'my-web' as ModuleName,
-    key,
-    order: 1,
-    path: '/modules/my-web',
-    chart: 'none',
-    enabledScript: undefined,
-    ownFlag: undefined,
-    staticValues: {},
-    manifest: NO_MANIFEST,
-    version: undefined,
-    ...facts,
-  };
-}
+const moduleWith = (facts: Partial<Module>): Module => moduleNamed('my-web', facts);
 
 function flagsWith(flags: Partial<Record<keyof ModuleFlags, boolean>>): ModuleFlags {
   const mapOf = (flag: boolean | undefined): ReadonlyMap<ModuleKey, boolean> =>

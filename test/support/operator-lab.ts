@@ -10,7 +10,6 @@ import type { JsonObject } from '../../src/lib/json.ts';
 import { HookMetrics } from '../../src/metrics/hook-metrics.ts';
 import { OperatorMetrics } from '../../src/metrics/operator-metrics.ts';
 import type { Module } from '../../src/modules/module.ts';
-import { NO_MANIFEST } from '../../src/modules/module-manifest.ts';
 import { DynamicFlags } from '../../src/operator/dynamic-flags.ts';
 import { taskHandler } from '../../src/operator/handle-task.ts';
 import { HookExecution } from '../../src/operator/hook-execution.ts';
@@ -21,13 +20,14 @@ import { describeTask, type Task } from '../../src/operator/tasks.ts';
 import type { ProcessRunner, ProcessSpec } from '../../src/process/process-runner.ts';
 import { QueueSet } from '../../src/queue/queue-set.ts';
 import { EMPTY_CONTENT } from '../../src/values/config-map-content.ts';
-import { keyOfName, type ModuleName, type ValuesOwner } from '../../src/values/module-key.ts';
+import type { ModuleName, ValuesOwner } from '../../src/values/module-key.ts';
 import { type ValuesSecrets, ValuesStore } from '../../src/values/values-store.ts';
 import { CapturedLog } from './captured-log.ts';
 import { FakeClock, settle } from './fake-clock.ts';
 import { FakeMonitor } from './fake-monitor.ts';
 import { v1 } from './hook-configs.ts';
 import { labDiscovery } from './lab-discovery.ts';
+import { moduleNamed } from './module-fixture.ts';
 
 interface Context {
   readonly binding: string;
@@ -421,19 +421,7 @@ export async function hookFor(path: string, config: object): Promise<Hook> {
 }
 
 export function moduleFor(text: string, order = 1, fields: Partial<Module> = {}): Module {
-  return {
-    name: name(text),
-    key: keyOfName(text),
-    order,
-    path: `/modules/${text}`,
-    chart: 'chart-yaml',
-    enabledScript: undefined,
-    ownFlag: undefined,
-    staticValues: {},
-    manifest: NO_MANIFEST,
-    version: undefined,
-    ...fields,
-  };
+  return moduleNamed(text, { order, chart: 'chart-yaml', ...fields });
 }
 
 /**
