@@ -63,6 +63,7 @@ export function explainModule(
             durationMs: state.lastRun.durationMs,
             result: state.lastRun.result,
           },
+    nextReconcileAt: timeOrNull(operator.requeues.dueMs(name)),
     release: release === undefined ? null : { revision: release.revision, isOwned: release.isOwned },
     pause: pauseOf(operator, name),
     drift: driftOf(operator, name),
@@ -177,6 +178,10 @@ function outlookOf(remedy: DriftedObject['remedy']): string {
     case 'delayed':
       return `others change it again and again, it is changed back at ${timeOf(remedy.untilMs)}`;
   }
+}
+
+function timeOrNull(epochMs: number | undefined): string | null {
+  return epochMs === undefined ? null : timeOf(epochMs);
 }
 
 function timeOf(epochMs: number): string {

@@ -16,8 +16,10 @@ test('a module is due once after the time it asked for, and asking for nothing c
   const { clock, due, requeues } = lab();
   requeues.ask(WEB, 5_000);
   requeues.ask(WEB, undefined);
+  expect(requeues.dueMs(WEB)).toBe(5_000);
   await clock.advance(60_000);
   expect(due).toEqual([5_000]);
+  expect(requeues.dueMs(WEB)).toBeUndefined();
 });
 
 test('what is asked last counts', async () => {

@@ -16,7 +16,7 @@ const MAX_PAUSE_MS = 60_000;
  */
 export class Requeues {
   readonly #deps: RequeuesDeps;
-  readonly #waiting = new Map<ModuleName, AbortController>();
+  readonly #waiting = new Map<ModuleName, { readonly cancel: AbortController; readonly dueMs: number }>();
   readonly #atOnceInRow = new Map<ModuleName, number>();
 
   constructor(deps: RequeuesDeps) {
@@ -35,9 +35,14 @@ export class Requeues {
     void this.#wait(module, Math.max(afterMs, pauseMs));
   }
 
+  /** When a module is due, in milliseconds since the epoch; undefined when nobody has asked for it. */
+  dueMs(module: ModuleName): number | undefined {
+    return this.#waiting.get(module)?.dueMs;
+  }
+
   /** The module is not reconciled any more. */
   cancel(module: ModuleName): void {
-    this.#waiting.get(module)?.abort();
+    this.#waiting.get(module)?.cancel.abort();
     this.#waiting.delete(module);
     this.#atOnceInRow.delete(module);
   }
@@ -47,11 +52,12 @@ export class Requeues {
   }
 
   async #wait(module: ModuleName, ms: number): Promise<void> {
-    this.#waiting.get(module)?.abort();
-    const own = new AbortController();
-    this.#waiting.set(module, own);
+    const { clock } = this.#deps;
+    this.#waiting.get(module)?.cancel.abort();
+    const cancel = new AbortController();
+    this.#waiting.set(module, { cancel, dueMs: clock.now() + ms });
     try {
-      await this.#deps.clock.sleep(ms, own.signal);
+      await clock.sleep(ms, cancel.signal);
     } catch {
       return;
     }

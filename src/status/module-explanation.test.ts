@@ -20,6 +20,7 @@ const WEB: ModuleExplanation = {
   waitsFor: ['the end of its pause'],
   failure: { error: 'no\ndisk', attempts: 3, nextAttemptAt: '2026-05-31T18:00:00.000Z', isGivenUp: false },
   lastRun: { startedAt: '2026-05-31T17:59:00.000Z', durationMs: 120, result: 'failure' },
+  nextReconcileAt: '2026-05-31T18:10:00.000Z',
   release: { revision: 4, isOwned: false },
   pause: { reason: 'disks', since: '2026-05-31T17:00:00.000Z', until: null, isOfAll: true },
 };
@@ -39,6 +40,7 @@ waits for    the end of its pause
 last error   no disk
 attempts     3 failed, next at 2026-05-31T18:00:00.000Z
 last run     failure, 2026-05-31T17:59:00.000Z, took 120 ms
+next look    2026-05-31T18:10:00.000Z
 release      revision 4, made by others
 paused       with all modules since 2026-05-31T17:00:00.000Z, until it is resumed: disks
 `);
@@ -52,6 +54,7 @@ test('explanationText() leaves out what there is not', () => {
     waitsFor: [],
     failure: null,
     lastRun: null,
+    nextReconcileAt: null,
     release: null,
     pause: null,
   });

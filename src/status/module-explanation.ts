@@ -50,6 +50,8 @@ export interface ModuleExplanation {
     readonly durationMs: number;
     readonly result: string;
   } | null;
+  /** When it is looked at again although nothing has changed; null when nobody has asked for that. */
+  readonly nextReconcileAt: string | null;
   readonly release: { readonly revision: number; readonly isOwned: boolean } | null;
   readonly pause: ModulePause | null;
   /** Null while nobody looks after the objects of its release. */
@@ -114,6 +116,7 @@ export function explanationText(explanation: ModuleExplanation): string {
     ...explanation.waitsFor.map((text): readonly [string, string] => ['waits for', text]),
     ...failureRows(explanation.failure),
     ['last run', lastRunText(explanation.lastRun)],
+    ...(explanation.nextReconcileAt === null ? [] : [['next look', explanation.nextReconcileAt] as const]),
     ['release', releaseText(explanation.release)],
     ...(explanation.pause === null ? [] : [['paused', pauseText(explanation.pause)] as const]),
     ...driftRows(explanation.drift),

@@ -30,6 +30,7 @@ function factsOf(module: string): ModuleFacts {
       waitsFor: [],
       failure: null,
       lastRun: null,
+      nextReconcileAt: null,
       pause: null,
       drift: null,
     },

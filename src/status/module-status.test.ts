@@ -21,6 +21,7 @@ const READY: Explanation = {
   waitsFor: [],
   failure: null,
   lastRun: { startedAt: '2026-01-01T00:00:00.000Z', durationMs: 5, result: 'success' },
+  nextReconcileAt: null,
   pause: null,
   drift: null,
 };
