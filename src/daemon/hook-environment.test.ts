@@ -6,13 +6,22 @@ const ALLOWED = ['PATH', 'LC_*'];
 
 test('hooks get every variable that is set', () => {
   const { UNSET: _unset, ...set } = ENV;
-  expect(hookEnvironment(ENV, { hookEnv: 'all', hookEnvAllowed: ALLOWED })).toEqual(set);
+  expect(hookEnvironment(ENV, { hookEnv: 'all', hookEnvAllowed: ALLOWED, authPolicy: 'none' })).toEqual(set);
 });
 
 test('hooks get only what is on the list, where a star stands for any rest', () => {
-  expect(hookEnvironment(ENV, { hookEnv: 'allow-list', hookEnvAllowed: ALLOWED })).toEqual({
+  expect(
+    hookEnvironment(ENV, { hookEnv: 'allow-list', hookEnvAllowed: ALLOWED, authPolicy: 'none' }),
+  ).toEqual({
     PATH: '/bin',
     LC_ALL: 'C',
     LC_: 'x',
   });
+});
+
+test('with a policy Python leaves the copies of modules as they are, unless the operator was told otherwise', () => {
+  const settings = { hookEnv: 'allow-list', hookEnvAllowed: ['P*'], authPolicy: 'digest' } as const;
+  expect(hookEnvironment(ENV, settings)).toEqual({ PATH: '/bin', PYTHONDONTWRITEBYTECODE: '1' });
+  const told = { PYTHONDONTWRITEBYTECODE: '' };
+  expect(hookEnvironment(told, settings)).toEqual(told);
 });
