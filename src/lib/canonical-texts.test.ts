@@ -3,13 +3,14 @@ import { expect, test } from 'vitest';
 import { CanonicalTexts } from './canonical-texts.ts';
 import { canonicalJson, parseJson } from './json.ts';
 
-test('the text is that of canonicalJson, the first time and each further time', () => {
+test('the text is that of canonicalJson, for each version of a document', () => {
   assert(
-    property(json(), nat(3), (text, levels) => {
-      const document = parseJson(text);
+    property(json(), json(), nat(3), (one, other, levels) => {
       const texts = new CanonicalTexts();
-      for (let time = 0; time < 2; time += 1)
-        expect(texts.of(document, levels)).toBe(canonicalJson(document));
+      for (const text of [one, one, other, one]) {
+        const document = parseJson(text);
+        expect(texts.of('it', document, levels)).toBe(canonicalJson(document));
+      }
     }),
   );
 });
@@ -19,7 +20,11 @@ test.each([
   [parseJson('{"n":12345678901234567890}'), '{"n":12345678901234567890}'],
   [parseJson('{"__proto__":{"b":1,"a":2}}'), '{"__proto__":{"a":2,"b":1}}'],
 ])('%j has the text %s', (document, text) => {
-  expect([0, 1, 2].map((levels) => new CanonicalTexts().of(document, levels))).toEqual([text, text, text]);
+  expect([0, 1, 2].map((levels) => new CanonicalTexts().of('it', document, levels))).toEqual([
+    text,
+    text,
+    text,
+  ]);
 });
 
 test('a part that comes again in another document is not looked at again', () => {
@@ -31,9 +36,28 @@ test('a part that comes again in another document is not looked at again', () =>
     },
   };
   const texts = new CanonicalTexts();
-  expect([texts.of({ part, x: 1 }, 1), texts.of({ part, x: 2 }, 1)]).toEqual([
+  expect([texts.of('it', { part, x: 1 }, 1), texts.of('it', { part, x: 2 }, 1)]).toEqual([
     '{"part":{"a":1},"x":1}',
     '{"part":{"a":1},"x":2}',
   ]);
   expect(reads).toBe(1);
+});
+
+test('of many documents the last ones are kept, and each has its text all the same', () => {
+  const texts = new CanonicalTexts();
+  const names = Array.from({ length: 40 }, (_, index) => `document ${index}`);
+  for (const name of [...names, ...names])
+    expect(texts.of(name, { name, a: { b: [] } }, 2)).toBe(`{"a":{"b":[]},"name":"${name}"}`);
+});
+
+test.each([
+  ['a key more', { a: 1, b: 1 }],
+  ['a key less', {}],
+  ['another key', { b: 1 }],
+  ['another type', []],
+  ['a value that is undefined', { a: undefined }],
+])('a version with %s has its own text', (_case, document) => {
+  const texts = new CanonicalTexts();
+  texts.of('it', { a: 1 }, 1);
+  expect(texts.of('it', document, 1)).toBe(canonicalJson(document));
 });

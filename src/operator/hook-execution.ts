@@ -101,12 +101,13 @@ export class HookExecution {
     try {
       const contexts = this.#bindingContexts(run, log);
       const visible = this.#visibleValues(run);
+      const owner = valuesOwnerOf(hook);
       const { outputs, usage } = await this.#options.hookRunner.run(
         hook,
         {
           bindingContext: JSON.stringify(contexts),
-          values: this.#texts.of(visible.values, VALUES_LEVELS),
-          configValues: this.#texts.of(visible.configValues, VALUES_LEVELS),
+          values: this.#texts.of(`values ${owner}`, visible.values, VALUES_LEVELS),
+          configValues: this.#texts.of(`config values ${owner}`, visible.configValues, VALUES_LEVELS),
           idempotencyKey: this.#idempotencyKeys.of(task, work),
         },
         log,
