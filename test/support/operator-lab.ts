@@ -6,7 +6,6 @@ import type { FlowPassDeps } from '../../src/extensions/flow/flow-pass.ts';
 import type { Hook, HookOwner } from '../../src/hooks/hook.ts';
 import type { KubernetesEvent } from '../../src/hooks/kubernetes-binding.ts';
 import { HookRunner } from '../../src/hooks/run-hook.ts';
-import type { JsonObject } from '../../src/lib/json.ts';
 import { HookMetrics } from '../../src/metrics/hook-metrics.ts';
 import { OperatorMetrics } from '../../src/metrics/operator-metrics.ts';
 import type { Module } from '../../src/modules/module.ts';
@@ -27,6 +26,7 @@ import { FakeClock, settle } from './fake-clock.ts';
 import { FakeMonitor } from './fake-monitor.ts';
 import { v1 } from './hook-configs.ts';
 import { labDiscovery } from './lab-discovery.ts';
+import { labReleases } from './lab-releases.ts';
 import { moduleNamed } from './module-fixture.ts';
 
 interface Context {
@@ -236,7 +236,7 @@ export class OperatorLab {
         log: this.log.logger,
         values: this.values,
         dynamicFlags: this.dynamicFlags,
-        releases: this.#releases(),
+        releases: labReleases(this, (what, detail) => this.#call(what, detail)),
         crds: {
           has: (module) => this.withCrds.has(module),
           ensure: (module) => this.#call(`crds ${module}`),
@@ -295,65 +295,6 @@ export class OperatorLab {
     });
   }
 
-  #releases(): Operator['deps']['releases'] {
-    return {
-      forgetReads: () => undefined,
-      onGlobalChange: async () => {
-        this.globalChanges += 1;
-      },
-      deploy: async (module: Module, values: JsonObject, { steps, isForced }, signal) => {
-        await steps?.beforeApply([], signal);
-        const what = `${isForced === true ? 'force' : 'deploy'} ${module.name}`;
-        await orAborted(this.#call(what, JSON.stringify(values[module.key])), signal);
-        const revision = this.releases.has(module.name) ? 2 : 1;
-        this.releases.add(module.name);
-        await steps?.afterApply({ revision, objects: [], added: [] }, signal);
-        return { revision, digest: undefined };
-      },
-      revision: async (release: string) => {
-        await this.obstacles.get(`revision ${release}`)?.();
-        return this.releases.has(release) ? 1 : 0;
-      },
-      exists: async (release: string) => {
-        await this.obstacles.get(`exists ${release}`)?.();
-        return this.releases.has(release);
-      },
-      uninstall: async (release: string, { includeForeign }: { readonly includeForeign: boolean }) => {
-        await this.#call(`uninstall ${release}`);
-        if (this.foreignReleases.has(release) && !includeForeign) return 'spared' as const;
-        return this.releases.delete(release) ? ('uninstalled' as const) : ('absent' as const);
-      },
-      keep: async (release: string, isKept: boolean) => {
-        await this.#call(`${isKept ? 'keep' : 'let go'} ${release}`);
-        if (isKept) this.keptReleases.add(release);
-        else this.keptReleases.delete(release);
-      },
-      disown: async (release: string) => {
-        await this.#call(`disown ${release}`);
-        this.releases.delete(release);
-        this.foreignReleases.add(release);
-      },
-      list: async () => {
-        const owned = [...this.releases].map((release) => ({
-          name: release,
-          revision: 1,
-          isOwned: true,
-          ...(this.keptReleases.has(release) && { isKept: true }),
-        }));
-        const foreign = [...this.foreignReleases].map((other) => ({
-          name: other,
-          revision: 1,
-          isOwned: false,
-        }));
-        return [...owned, ...foreign];
-      },
-      pauseMonitor: () => () => undefined,
-      drift: () => undefined,
-      recheckDrift: () => undefined,
-      stopMonitor: async () => undefined,
-    };
-  }
-
   async #call(what: string, detail = ''): Promise<void> {
     this.calls.push(detail === '' || detail === '{}' ? what : `${what} ${detail}`);
     await this.obstacles.get(what)?.();
@@ -382,18 +323,6 @@ export class OperatorLab {
         outcome: { type: 'exited', exitCode: 1 } as const,
       };
     }
-  }
-}
-
-/** As helm does: it is told to end, and that is what the caller hears. */
-async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  const aborted = Promise.withResolvers<never>();
-  const onAbort = (): void => aborted.reject(signal.reason);
-  signal.addEventListener('abort', onAbort);
-  try {
-    return await Promise.race([work, aborted.promise]);
-  } finally {
-    signal.removeEventListener('abort', onAbort);
   }
 }
 

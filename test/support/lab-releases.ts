@@ -1,0 +1,91 @@
+import type { JsonObject } from '../../src/lib/json.ts';
+import type { Module } from '../../src/modules/module.ts';
+import type { OperatorDeps } from '../../src/operator/operator.ts';
+
+/** What is known of the releases in a lab, and what stands in their way. */
+interface ReleasesInLab {
+  readonly releases: Set<string>;
+  readonly foreignReleases: Set<string>;
+  readonly keptReleases: Set<string>;
+  readonly obstacles: ReadonlyMap<string, () => void | Promise<void>>;
+  globalChanges: number;
+}
+
+/**
+ * Releases that are names in a set.
+ *
+ * @param call notes what was asked for, and does what stands in its way
+ */
+export function labReleases(
+  lab: ReleasesInLab,
+  call: (what: string, detail?: string) => Promise<void>,
+): OperatorDeps['releases'] {
+  return {
+    forgetReads: () => undefined,
+    onGlobalChange: async () => {
+      lab.globalChanges += 1;
+    },
+    deploy: async (module: Module, values: JsonObject, { steps, isForced }, signal) => {
+      await steps?.beforeApply([], signal);
+      const what = `${isForced === true ? 'force' : 'deploy'} ${module.name}`;
+      await orAborted(call(what, JSON.stringify(values[module.key])), signal);
+      const revision = lab.releases.has(module.name) ? 2 : 1;
+      lab.releases.add(module.name);
+      await steps?.afterApply({ revision, objects: [], added: [] }, signal);
+      return { revision, digest: undefined };
+    },
+    revision: async (release: string) => {
+      await lab.obstacles.get(`revision ${release}`)?.();
+      return lab.releases.has(release) ? 1 : 0;
+    },
+    exists: async (release: string) => {
+      await lab.obstacles.get(`exists ${release}`)?.();
+      return lab.releases.has(release);
+    },
+    uninstall: async (release: string, { includeForeign }: { readonly includeForeign: boolean }) => {
+      await call(`uninstall ${release}`);
+      if (lab.foreignReleases.has(release) && !includeForeign) return 'spared' as const;
+      return lab.releases.delete(release) ? ('uninstalled' as const) : ('absent' as const);
+    },
+    keep: async (release: string, isKept: boolean) => {
+      await call(`${isKept ? 'keep' : 'let go'} ${release}`);
+      if (isKept) lab.keptReleases.add(release);
+      else lab.keptReleases.delete(release);
+    },
+    disown: async (release: string) => {
+      await call(`disown ${release}`);
+      lab.releases.delete(release);
+      lab.foreignReleases.add(release);
+    },
+    list: async () => {
+      const owned = [...lab.releases].map((release) => ({
+        name: release,
+        revision: 1,
+        isOwned: true,
+        ...(lab.keptReleases.has(release) && { isKept: true }),
+      }));
+      const foreign = [...lab.foreignReleases].map((other) => ({
+        name: other,
+        revision: 1,
+        isOwned: false,
+      }));
+      return [...owned, ...foreign];
+    },
+    pauseMonitor: () => () => undefined,
+    drift: () => undefined,
+    recheckDrift: () => undefined,
+    stopMonitor: async () => undefined,
+  };
+}
+
+/** As helm does: it is told to end, and that is what the caller hears. */
+async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const aborted = Promise.withResolvers<never>();
+  const onAbort = (): void => aborted.reject(signal.reason);
+  signal.addEventListener('abort', onAbort);
+  try {
+    return await Promise.race([work, aborted.promise]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}
