@@ -1,6 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import { basename, resolve, sep } from 'node:path';
-import type { Candidate } from '../extensions/authorization/authorization-policy.ts';
+import type { CandidateContent } from '../extensions/authorization/authorization-policy.ts';
 import { readCandidate } from '../extensions/authorization/read-candidate.ts';
 import { hasCode, messageOf, OperatorError } from '../lib/errors.ts';
 import { parseDirectoryName } from '../modules/module-name.ts';
@@ -46,9 +46,10 @@ export async function findTargets(
 }
 
 /** Reads a module as a daemon would. @throws OperatorError MODULE_UNAUTHORIZED naming it, for what no module may have */
-export async function readTarget({ name, directory }: Target, host: CliHost): Promise<Candidate> {
+export async function readTarget({ name, directory }: Target, host: CliHost): Promise<CandidateContent> {
   try {
-    return await readCandidate(name, directory, {}, host.stopSignal());
+    const candidate = await readCandidate(name, directory, {}, host.stopSignal());
+    return await candidate.content();
   } catch (cause) {
     if (!hasCode(cause, 'MODULE_UNAUTHORIZED')) throw cause;
     throw new OperatorError(cause.code, `module ${name}: ${cause.message}`, { cause });

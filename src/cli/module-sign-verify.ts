@@ -49,7 +49,8 @@ async function verdictOn(
   try {
     const candidate = await readCandidate(name, directory, {}, signal);
     await policy.check(candidate, signal);
-    return { module: name, authorized: true, digest: candidate.digest };
+    const { digest } = await candidate.content();
+    return { module: name, authorized: true, digest };
   } catch (error) {
     if (!hasCode(error, 'MODULE_UNAUTHORIZED')) throw error;
     return { module: name, authorized: false, reason: error.message };

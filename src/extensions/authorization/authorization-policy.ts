@@ -1,14 +1,25 @@
 import type { ContentEntry } from './module-content.ts';
 
-/** A module as it was read, once. */
-export interface Candidate {
-  readonly name: string;
+/** What a module consists of. */
+export interface CandidateContent {
   readonly files: readonly ContentEntry[];
   /** Of name and files. */
   readonly digest: string;
+}
+
+/** A module that is to be run. */
+export interface Candidate {
+  readonly name: string;
   /** Bytes of what lies beside the content; undefined where there is nothing. */
   readonly manifest: Buffer | undefined;
   readonly signature: Buffer | undefined;
+  /**
+   * Is read when it is asked for first, and is the same from then on. To be asked for last: until then nobody is known
+   * to stand up for it.
+   *
+   * @throws OperatorError MODULE_UNAUTHORIZED for what has no place in a module, see `readContent`
+   */
+  content(): Promise<CandidateContent>;
 }
 
 /** Decides whether a module may be run. */

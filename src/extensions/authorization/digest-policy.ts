@@ -6,9 +6,10 @@ import { refused } from './module-content.ts';
 /** Modules are authorized that a lock file lists with the digest they have. */
 export function digestPolicy(lockFile: string): AuthorizationPolicy {
   return {
-    check: async ({ name, digest }) => {
-      const listed = (await read(lockFile)).get(name);
+    check: async (candidate) => {
+      const listed = (await read(lockFile)).get(candidate.name);
       if (listed === undefined) throw refused(`the lock file ${lockFile} does not list it`);
+      const { digest } = await candidate.content();
       if (listed !== digest)
         throw refused(`its digest is ${digest}, the lock file ${lockFile} says ${listed}`);
     },

@@ -25,7 +25,7 @@ export interface KeyringPolicyOptions {
 export function keyringPolicy({ keyring, clock, serials }: KeyringPolicyOptions): AuthorizationPolicy {
   return {
     check: async (candidate, signal) => {
-      const { name, manifest, digest } = candidate;
+      const { name, manifest } = candidate;
       if (manifest === undefined)
         throw refused(`it is not signed: there is no ${MANIFEST_FILE} in its directory`);
       const signature = signatureOf(candidate.signature);
@@ -40,7 +40,8 @@ export function keyringPolicy({ keyring, clock, serials }: KeyringPolicyOptions)
         throw refused(`${SIGNATURE_FILE} was made for "${signature.namespace}", not for "${NAMESPACE}"`);
       if (!isSignatureOf(signature, manifest))
         throw refused(`${SIGNATURE_FILE} is no signature of its ${MANIFEST_FILE}: sign the module again`);
-      const serial = checkManifest(manifest.toString('utf8'), candidate);
+      const { files, digest } = await candidate.content();
+      const serial = checkManifest(manifest.toString('utf8'), { name, files });
       await serials?.check(name, serial, digest, signal);
     },
   };

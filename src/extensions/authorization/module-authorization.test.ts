@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import {
@@ -189,7 +190,8 @@ test('an older signature is refused once a newer one was seen', async () => {
 test('what is swapped while a module is being checked is not what runs', async () => {
   const reached = Promise.withResolvers<void>();
   const goOn = Promise.withResolvers<void>();
-  const check = async (): Promise<void> => {
+  const check: AuthorizationPolicy['check'] = async (candidate) => {
+    await candidate.content();
     reached.resolve();
     await goOn.promise;
   };
@@ -247,6 +249,14 @@ test('a module whose directory gets another number keeps a copy to run from', as
     await authorization.verify('web', path, never);
   }
   expect(existsSync(first)).toBe(false);
+});
+
+test('the content of a module that nobody stands up for is not even read', async () => {
+  execFileSync('mkfifo', [join(web, 'pipe')]);
+  expect(await reasonOf(byKey())).toContain('it is not signed');
+  await writeFile(join(root, 'lock.json'), lockText(new Map()));
+  expect(await reasonOf(byDigest())).toContain('does not list it');
+  expect(await readdir(join(root, 'staged'))).toEqual([]);
 });
 
 test('a reason is one line of limited length, whatever files are called', async () => {

@@ -14,14 +14,20 @@ export interface ModuleAuthorizationOptions {
   readonly signal: AbortSignal;
 }
 
+/** A copy that was checked. */
+interface Copy {
+  readonly candidate: Candidate;
+  readonly digest: string;
+}
+
 /**
  * Lets modules run that a policy authorizes, and only as the copies that were checked. Equal contents have equal copies:
  * where nothing has changed, a module keeps its path.
  */
 export class ModuleAuthorization implements ModuleGate {
   readonly #options: ModuleAuthorizationOptions;
-  /** By path of the copy. */
-  readonly #copies = new Map<string, Candidate>();
+  /** By path. */
+  readonly #copies = new Map<string, Copy>();
   #admitted = new Set<string>();
   /** Undefined before the first time. */
   #settled: ReadonlySet<string> | undefined;
@@ -55,8 +61,9 @@ export class ModuleAuthorization implements ModuleGate {
       await mkdir(copy, { mode: 0o700 });
       const candidate = await readCandidate(name, source, { copyTo: copy }, signal);
       await policy.check(candidate, signal);
-      path = (await this.#sameAs(candidate, basename(copy))) ?? copy;
-      this.#copies.set(path, candidate);
+      const { digest } = await candidate.content();
+      path = (await this.#sameAs({ candidate, digest }, basename(copy))) ?? copy;
+      this.#copies.set(path, { candidate, digest });
       this.#admitted.add(path);
       return { type: 'admitted', path };
     } catch (error) {
@@ -76,11 +83,11 @@ export class ModuleAuthorization implements ModuleGate {
    */
   async verify(module: string, path: string, signal: AbortSignal): Promise<void> {
     try {
-      const candidate = this.#copies.get(path);
-      if (candidate === undefined) throw refused(`${path} is no copy that was checked`);
-      if (!(await isAsIn(path, candidate, signal)))
+      const copy = this.#copies.get(path);
+      if (copy === undefined) throw refused(`${path} is no copy that was checked`);
+      if (!(await isAsIn(path, copy, signal)))
         throw refused(`its copy ${path} was changed after it was checked`);
-      await this.#options.policy.check(candidate, signal);
+      await this.#options.policy.check(copy.candidate, signal);
     } catch (cause) {
       signal.throwIfAborted();
       if (!hasCode(cause, 'MODULE_UNAUTHORIZED')) throw cause;
@@ -89,10 +96,10 @@ export class ModuleAuthorization implements ModuleGate {
   }
 
   /** The copy that is like this one already. */
-  async #sameAs(candidate: Candidate, directoryName: string): Promise<string | undefined> {
+  async #sameAs(copy: Copy, directoryName: string): Promise<string | undefined> {
     for (const [path, { digest }] of this.#copies) {
-      if (digest !== candidate.digest || basename(path) !== directoryName) continue;
-      if (await isAsIn(path, candidate, this.#options.signal)) return path;
+      if (digest !== copy.digest || basename(path) !== directoryName) continue;
+      if (await isAsIn(path, copy, this.#options.signal)) return path;
     }
     return undefined;
   }
@@ -116,7 +123,8 @@ export class ModuleAuthorization implements ModuleGate {
 }
 
 /** Whether what stands at a path is this content. */
-async function isAsIn(path: string, { name, digest }: Candidate, signal: AbortSignal): Promise<boolean> {
+async function isAsIn(path: string, { candidate, digest }: Copy, signal: AbortSignal): Promise<boolean> {
+  const { name } = candidate;
   try {
     return contentDigest({ name, files: await readContent(path, {}, signal) }) === digest;
   } catch (error) {

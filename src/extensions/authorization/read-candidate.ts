@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { isMissingFile } from '../../modules/missing-file.ts';
-import type { Candidate } from './authorization-policy.ts';
+import type { Candidate, CandidateContent } from './authorization-policy.ts';
 import { contentDigest } from './content-manifest.ts';
 import {
   MANIFEST_FILE,
@@ -17,9 +17,10 @@ const MAX_MANIFEST_BYTES = 16 * 1024 * 1024;
 const MAX_SIGNATURE_BYTES = 64 * 1024;
 
 /**
- * Reads a module with its signature, and copies its content if asked to.
+ * A module with its signature; its content is copied when it is read, if asked to.
  *
- * @throws OperatorError MODULE_UNAUTHORIZED for what has no place in a module, see `readContent`; `signal.reason`
+ * @param signal also ends the reading of the content
+ * @throws OperatorError MODULE_UNAUTHORIZED for a signature that cannot be read
  */
 export async function readCandidate(
   name: string,
@@ -29,8 +30,12 @@ export async function readCandidate(
 ): Promise<Candidate> {
   const manifest = await readBeside(join(directory, MANIFEST_FILE), MAX_MANIFEST_BYTES);
   const signature = await readBeside(join(directory, SIGNATURE_FILE), MAX_SIGNATURE_BYTES);
-  const files = await readContent(directory, options, signal);
-  return { name, files, digest: contentDigest({ name, files }), manifest, signature };
+  const read = async (): Promise<CandidateContent> => {
+    const files = await readContent(directory, options, signal);
+    return { files, digest: contentDigest({ name, files }) };
+  };
+  let content: Promise<CandidateContent> | undefined;
+  return { name, manifest, signature, content: () => (content ??= read()) };
 }
 
 /** Without waiting for the writer of a pipe, without following a link, and without more memory than the limit. */
