@@ -46,7 +46,11 @@ export function sendRequest(
     outgoing.destroy(asError(signal.reason));
   };
   signal.addEventListener('abort', onAbort, { once: true });
-  outgoing.once('close', () => signal.removeEventListener('abort', onAbort));
+  outgoing.once('close', () => {
+    signal.removeEventListener('abort', onAbort);
+    // An answer that switches protocols closes the connection with neither a response nor an error.
+    reject(signal.aborted ? signal.reason : new Error('the connection was closed without an answer to read'));
+  });
   outgoing.once('socket', (socket) => limitConnecting(socket, limit, (error) => outgoing.destroy(error)));
   outgoing.once('response', resolve);
   // Stays for good: an error may follow the response, when the body reports it as well.

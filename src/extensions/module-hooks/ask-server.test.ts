@@ -1,0 +1,131 @@
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { afterEach, expect, test } from 'vitest';
+import { FakeClock } from '../../../test/support/fake-clock.ts';
+import { rejection } from '../../../test/support/rejection.ts';
+import { type Clock, systemClock } from '../../lib/clock.ts';
+import { readModuleHook } from '../../modules/module-hook.ts';
+import { askServer, type ServerAnswer } from './ask-server.ts';
+
+const never = new AbortController().signal;
+const servers: Server[] = [];
+const sockets = new Set<Socket>();
+
+afterEach(() => {
+  for (const socket of sockets) socket.destroy();
+  sockets.clear();
+  for (const server of servers.splice(0)) server.close();
+});
+
+/** A server that does this as soon as something has arrived on a connection. Gives its URL. */
+async function listen(answer: (socket: Socket) => void, host = '127.0.0.1'): Promise<string> {
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined);
+    socket.once('data', () => answer(socket));
+  });
+  servers.push(server);
+  await new Promise<void>((resolve) => {
+    server.listen(0, host, resolve);
+  });
+  // A listening TCP server has an AddressInfo.
+  const { port } = server.address() as AddressInfo;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+async function ask(uri: string, clock: Clock = systemClock, signal = never): Promise<ServerAnswer> {
+  const hook = readModuleHook(
+    { version: 'v1', address: { uri }, timeout: 'PT5S', capabilities: ['finalize'] },
+    [],
+  );
+  if (hook === undefined) throw new Error('the hook is invalid');
+  const deps = {
+    kube: { request: () => Promise.reject(new Error('there is no cluster')) },
+    find: () => Promise.reject(new Error('there is no cluster')),
+    namespace: 'ns',
+    clock,
+    version: '1',
+    check: () => undefined,
+  };
+  return await askServer(deps, hook, { title: 'Test', body: '{}' }, signal);
+}
+
+const HEAD = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n';
+
+test.each([
+  ['nothing', ''],
+  ['half of its headers', HEAD],
+  ['a part of its body', `${HEAD}\r\n{"object":`],
+  ['a part of the body of a failure', 'HTTP/1.1 500 No\r\nContent-Length: 9999\r\n\r\n{"message":'],
+  ['that it is at work', 'HTTP/1.1 102 Processing\r\n\r\n'],
+])('askServer() gives up a server that sends %s and then one byte now and then', async (_what, beginning) => {
+  const clock = new FakeClock();
+  const arrived = Promise.withResolvers<Socket>();
+  const uri = await listen((socket) => {
+    socket.write(beginning);
+    arrived.resolve(socket);
+  });
+  const told = rejection(ask(uri, clock));
+  const socket = await arrived.promise;
+  const closed = new Promise((resolve) => {
+    socket.once('close', resolve);
+  });
+  for (let seconds = 0; seconds < 5; seconds += 1) {
+    if (beginning.includes('{')) socket.write(' ');
+    await clock.advance(1_000);
+  }
+  expect(await told).toBe(`Test got no answer within its limit of 5 s: POST ${uri}/`);
+  await closed;
+});
+
+test.each([
+  ['nothing', ''],
+  ['a part of its body', `${HEAD}\r\n{"object":`],
+])('askServer() closes the connection on abort when a server has sent %s', async (_what, beginning) => {
+  const stop = new AbortController();
+  const closed = Promise.withResolvers<void>();
+  const uri = await listen((socket) => {
+    socket.once('close', () => closed.resolve());
+    socket.write(beginning, () => stop.abort(new Error('stopping')));
+  });
+  await expect(ask(uri, new FakeClock(), stop.signal)).rejects.toThrow('stopping');
+  await closed.promise;
+});
+
+test.each([
+  [
+    'switches protocols',
+    'HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n',
+    'the connection was closed without an answer to read',
+  ],
+  ['has huge headers', `HTTP/1.1 200 OK\r\nX-Long: ${'x'.repeat(100_000)}\r\n\r\n`, 'Header overflow'],
+  ['speaks another protocol', 'SSH-2.0-OpenSSH_9.9\r\n', 'Parse Error'],
+  ['breaks off in its answer', `${HEAD}\r\n{`, 'aborted'],
+  [
+    'answers compressed',
+    'HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 1\r\n\r\n.',
+    'the answer is encoded (gzip), which was not asked for',
+  ],
+])('askServer() fails on a server that %s', async (_what, answer, message) => {
+  const uri = await listen((socket) => socket.end(answer));
+  await expect(ask(uri)).rejects.toMatchObject({
+    code: 'HOOK_FAILED',
+    message: expect.stringContaining(message),
+  });
+});
+
+test('askServer() gives redirects as they are, and sends the body nowhere else', async () => {
+  let elsewhere = 0;
+  const other = await listen(() => {
+    elsewhere += 1;
+  });
+  const uri = await listen((socket) =>
+    socket.end(`HTTP/1.1 308 Moved\r\nLocation: ${other}/\r\nContent-Length: 0\r\n\r\n`),
+  );
+  expect(await ask(uri)).toMatchObject({ answer: { status: 308, location: `${other}/` } });
+  expect(elsewhere).toBe(0);
+});
+
+test('askServer() asks servers that have an address of IPv6', async () => {
+  const uri = await listen((socket) => socket.end('HTTP/1.1 204 No Content\r\n\r\n'), '::1');
+  expect(await ask(`${uri}/v1`)).toMatchObject({ answer: { status: 204 }, from: `${uri}/v1` });
+});
