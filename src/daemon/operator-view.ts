@@ -35,6 +35,9 @@ export interface ViewDeps {
   readonly patcherAccess: () => readonly ResourceAccess[];
 }
 
+/** Above what is rendered while something with effects, which is not called here, may still change it. */
+const OPEN_NOTE = '# The HTTP hook of the module would be asked about these objects, and may change them\n';
+
 /** What there is to see before the operator is there: nothing has begun. */
 export const STARTING_VIEW: Pick<DaemonView, 'readiness' | 'convergeStatus'> = {
   readiness: () => ({ type: 'converging' }),
@@ -141,11 +144,12 @@ function moduleView({ operator, helm, live }: ViewDeps, text: string): ModuleVie
       const steps = state && (await operator.deps.releaseSteps(module, state, signal));
       const request = { module, values: visibleToHelm(operator.deps.values, module.name), steps };
       const manifest = await helm.render(request, signal, { isDebug });
-      if (!isDiff) return manifest;
+      const note = steps?.isOpen === true ? OPEN_NOTE : '';
+      if (!isDiff) return `${note}${manifest}`;
       const deployed = await helm.manifest(module.name, signal);
       const { changes, problems } = await liveChanges(live, { manifest, deployed }, signal);
-      if (changes.length === 0 && problems.length === 0) return 'No diff found\n';
-      return `${changeText(changes)}${problems.map((problem) => `# ${problem}\n`).join('')}`;
+      if (changes.length === 0 && problems.length === 0) return `${note}No diff found\n`;
+      return `${note}${changeText(changes)}${problems.map((problem) => `# ${problem}\n`).join('')}`;
     },
   };
 }

@@ -55,6 +55,16 @@ test('combineSteps() is open if one of them is', () => {
   expect(combineSteps([steps('a', []), steps('b', [])])?.isOpen).toBe(false);
 });
 
+test('combineSteps() previews what comes before the first step that is open', async () => {
+  const calls: string[] = [];
+  const open = { isOpen: true };
+  const inner = combineSteps([steps('a', calls), steps('asked', calls, open), steps('after', calls)]);
+  const all = combineSteps([steps('first', calls), inner, steps('last', calls)]);
+  const result = await all?.preview?.([], signal);
+  expect(result?.map(({ metadata }) => metadata.name)).toEqual(['first', 'a']);
+  expect(calls).toEqual(['first transform', 'a transform']);
+});
+
 test('combineSteps() ignores objects if all of them do, and is tried once if one of them is', () => {
   const observer = { ignoresObjects: true, isTriedOnce: true };
   const of = (...parts: readonly Partial<ReleaseSteps>[]): ReleaseSteps | undefined =>

@@ -21,6 +21,14 @@ function chained(list: readonly ReleaseSteps[]): ReleaseSteps {
       for (const steps of list) result = await steps.transform(result, signal);
       return result;
     },
+    preview: async (objects, signal) => {
+      let result = objects;
+      for (const steps of list) {
+        if (steps.isOpen) return (await steps.preview?.(result, signal)) ?? result;
+        result = await steps.transform(result, signal);
+      }
+      return result;
+    },
     beforeApply: async (objects, signal) => {
       for (const steps of list) await steps.beforeApply(objects, signal);
     },

@@ -26,6 +26,8 @@ export interface ReleaseSteps {
   readonly isTriedOnce?: boolean;
   /** Takes what was rendered, helm's own hooks left out, and gives what is to be applied. Labels of ours are set after. */
   transform(objects: readonly KubeObject[], signal: AbortSignal): Promise<readonly KubeObject[]>;
+  /** Of steps that are open: as much of what `transform` would give as is known without having an effect; by default nothing. */
+  preview?(objects: readonly KubeObject[], signal: AbortSignal): Promise<readonly KubeObject[]>;
   /** Something will be applied as soon as this resolves. Not called when nothing has changed. */
   beforeApply(objects: readonly KubeObject[], signal: AbortSignal): Promise<void>;
   afterApply(release: AppliedRelease, signal: AbortSignal): Promise<void>;

@@ -85,8 +85,11 @@ async function transformed(
   steps: ReleaseSteps | undefined,
   signal: AbortSignal,
 ): Promise<string> {
-  if (steps === undefined || steps.isOpen || steps.ignoresObjects === true) return rendered;
-  return await transformManifest(rendered, readYaml, (objects) => steps.transform(objects, signal));
+  if (steps === undefined || steps.ignoresObjects === true) return rendered;
+  return await transformManifest(rendered, readYaml, async (objects) => {
+    if (!steps.isOpen) return await steps.transform(objects, signal);
+    return (await steps.preview?.(objects, signal)) ?? objects;
+  });
 }
 
 function withError(manifest: string, error: string): string {

@@ -60,3 +60,20 @@ test('hookStatus() copes with an object without a status', () => {
   const sent: KubeObject = { kind: 'Module', metadata: { name: 'web' } };
   expect(hookStatus(sent, { endpoint: 'a' })).toEqual({ endpoint: 'a' });
 });
+
+test('hookStatus() takes keys of prototypes for data, and leaves out every field of the operator', () => {
+  const returned: unknown = JSON.parse(
+    '{"__proto__": {"phase": "Failed"}, "toString": 1, "operator": "x/y"}',
+  );
+  const sent = moduleWith({ phase: 'Init' });
+  expect(JSON.stringify(hookStatus(sent, returned as Readonly<Record<string, unknown>>))).toBe(
+    '{"__proto__":{"phase":"Failed"},"toString":1}',
+  );
+});
+
+test.each<unknown>([null, 'Ready', [null, 7, 'Ready'], { type: 'Ready' }])(
+  'hookStatus() takes conditions %j for none',
+  (conditions) => {
+    expect(hookStatus(moduleWith({ conditions: [READY] }), { conditions })).toBeUndefined();
+  },
+);

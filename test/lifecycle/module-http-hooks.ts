@@ -1,4 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
+import { extend, host } from '../support/extension-world.ts';
 import { sendGigabyte } from '../support/hook-server.ts';
 import {
   answerText,
@@ -11,6 +12,7 @@ import { type Backend, World } from '../support/world.ts';
 import { runInWorld } from '../support/world-command.ts';
 import { configMapChart, type FileTree, shHook, under } from '../support/world-files.ts';
 import { moduleHookAddressTests } from './module-http-hook-addresses.ts';
+import { moduleHookDeletionTests } from './module-http-hook-deletions.ts';
 import { moduleHookObjectTests } from './module-http-hook-objects.ts';
 
 const PRE_RECONCILE = ['pre-reconcile'];
@@ -360,12 +362,19 @@ export function moduleHttpHookTests(backend: () => Backend): void {
         modules: web(hookSection(`${server.url}/v1?token=x`, ['pre-reconcile', 'finalize'])),
         config: {},
       });
+      const byExtension =
+        'const object = await next(input); return { ...object, data: { by: "extension" } };';
+      await extend(world, { 'core/config-map.ts': host('modifyManifest', byExtension) });
       const first = await runInWorld(world, 'plan');
       expect(first.stdout).toContain(`hooks: HTTP hook ${server.url}/v1 (pre-reconcile)\n`);
       expect(first.stdout).toContain('what follows is up to the HTTP hook of the module, which is not asked');
       expect(first.stdout).toContain('+ web: install');
+      expect(first.stdout).toContain('by: extension');
       expect(server.bodies).toEqual([]);
       await world.converge();
+      const { stdout: rendered } = await runInWorld(world, 'module', 'render', 'web');
+      expect(rendered).toMatch(/^# The HTTP hook of the module would be asked .*\n---\n.*"by": "extension"/);
+      expect(server.phases()).toEqual(['pre-reconcile']);
       await world.stop();
       await world.putConfig({ webEnabled: 'false' });
       const last = await runInWorld(world, 'plan');
@@ -385,5 +394,6 @@ export function moduleHttpHookTests(backend: () => Backend): void {
 
     moduleHookAddressTests(backend);
     moduleHookObjectTests(backend);
+    moduleHookDeletionTests(backend);
   });
 }

@@ -7,6 +7,15 @@ const SERVICE = { namespace: 'infra', name: 'web' };
 
 test.each<[string, readonly unknown[] | undefined, Partial<UriParts>, string]>([
   ['its only port', [{ port: 8080 }], {}, 'http://web.infra.svc:8080/'],
+  [
+    'no port of another protocol',
+    [
+      { protocol: 'UDP', port: 53 },
+      { protocol: 'TCP', port: 8080 },
+    ],
+    {},
+    'http://web.infra.svc:8080/',
+  ],
   ['the port of the uri', [{ port: 8080 }], { port: 9090 }, 'http://web.infra.svc:9090/'],
   [
     'the port that is named like the scheme',

@@ -19,7 +19,8 @@ export function serviceUrl(
 }
 
 function servicePort(spec: unknown, scheme: 'http' | 'https'): number {
-  const ports = isObject(spec) && Array.isArray(spec['ports']) ? spec['ports'].filter(isObject) : [];
+  const listed: readonly unknown[] = isObject(spec) && Array.isArray(spec['ports']) ? spec['ports'] : [];
+  const ports = listed.filter(isObject).filter(({ protocol = 'TCP' }) => protocol === 'TCP');
   const [only] = ports;
   const usual = DEFAULT_PORTS[scheme];
   const picked =

@@ -64,11 +64,17 @@ test.each<[string, unknown, string]>([
   ],
   ['the object of another kind', { object: { ...MODULE, kind: 'Pod' } }, 'has another kind'],
   ['a status that is none', { object: { status: 'ready' } }, 'object.status in its answer is no object'],
+  ['a status that is a list', { object: { status: [{ a: 1 }] } }, 'object.status in its answer is no object'],
   ['a list of children', { children: [MAP] }, 'children in its answer is no object'],
   [
     'children that are no objects',
     { children: { a: 1, b: { kind: 'ConfigMap', metadata: {} }, c: MAP } },
     'children in its answer cannot be applied: "a" is no object, "b" has no apiVersion, "b" has no metadata.name',
+  ],
+  [
+    'children without a name, or with one that is no text',
+    { children: { a: { ...MAP, metadata: null }, b: { ...MAP, metadata: { name: 7 } }, c: [MAP] } },
+    'cannot be applied: "a" has no metadata.name, "b" has no metadata.name, "c" is no object',
   ],
   [
     'many of them',
@@ -82,6 +88,33 @@ test.each<[string, unknown, string]>([
   ],
 ])('readAnswer() refuses %s', (_name, body, message) => {
   expect(() => read(body)).toThrow(message);
+});
+
+test('readAnswer() refuses what is nested without end', () => {
+  for (const levels of [600, 1_000_000]) {
+    const text = `{"children":{"a":${'['.repeat(levels)}${']'.repeat(levels)}}}`;
+    expect(() => readAnswer(answerOf(text), 'pre-reconcile', MODULE)).toThrow(
+      /^its answer (?:has more than 500 levels|is broken JSON)$/,
+    );
+  }
+});
+
+test('readAnswer() takes keys of prototypes for data, and of a key that is there twice the last', () => {
+  const status = '{"__proto__": {"phase": "Ready"}, "constructor": 1}';
+  const children = '{"__proto__": {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}}}';
+  const text = `{"object": {"status": {"a": 1}, "status": ${status}}, "children": ${children}}`;
+  const answer = readAnswer(answerOf(text), 'pre-reconcile', MODULE);
+  expect(answer).toMatchObject({ children: [{ kind: 'Pod' }] });
+  expect(JSON.stringify(answer)).toContain(`"status":${status.replaceAll(' ', '')}`);
+});
+
+test('readAnswer() tells objects apart that have the same name in other namespaces or groups', () => {
+  const children = {
+    a: MAP,
+    b: { ...MAP, metadata: { name: 'a', namespace: 'other' } },
+    c: { ...MAP, apiVersion: 'example.com/v1' },
+  };
+  expect(read({ children })).toMatchObject({ children: Object.values(children) });
 });
 
 test('readAnswer() shows what HTML says, and nothing of broken JSON', () => {

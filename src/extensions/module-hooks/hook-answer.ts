@@ -28,6 +28,8 @@ export type ModuleHookAnswer =
 const UNCHANGED = { type: 'success', status: undefined, children: undefined } as const;
 const MAX_SHOWN_CHARACTERS = 1_000;
 const MAX_SHOWN_PROBLEMS = 5;
+/** Far beyond what any object needs; what reads objects level by level would run out of stack at some thousands. */
+const MAX_LEVELS = 500;
 
 /**
  * Understands an answer. What comes back in the phase `finalize` is of no use, so it is not looked at.
@@ -42,6 +44,7 @@ export function readAnswer(answer: HttpAnswer, phase: HookCapability, asked: Kub
   const content = parse(answer);
   if (content === null) return UNCHANGED;
   if (!isObject(content)) throw new Error('its answer is no JSON object');
+  if (isDeeper(content, MAX_LEVELS)) throw new Error(`its answer has more than ${MAX_LEVELS} levels`);
   return {
     type: 'success',
     status: statusOf(content['object'], asked),
@@ -78,6 +81,11 @@ function parse({ body, contentType }: HttpAnswer): unknown {
     const type = contentType === undefined ? 'no content type' : escapeControls(contentType);
     throw new Error(`its answer is no JSON (${type})${saidText(body)}`);
   }
+}
+
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((item) => isDeeper(item, levels - 1));
 }
 
 function parseOrNone(body: Buffer): unknown {

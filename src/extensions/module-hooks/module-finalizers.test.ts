@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
+import { rejection } from '../../../test/support/rejection.ts';
 import { silentLogger } from '../../lib/log.ts';
+import { resultOrAbort } from '../../lib/result-or-abort.ts';
 import { readModuleHook } from '../../modules/module-hook.ts';
 import { NO_MANIFEST } from '../../modules/module-manifest.ts';
 import type { ModuleName } from '../../values/module-key.ts';
@@ -18,10 +20,15 @@ class Lab {
   readonly calls: string[] = [];
   noted: string | undefined;
   isRefusing = false;
+  /** Resolves when a server is asked that never answers. */
+  readonly isAsked = Promise.withResolvers<void>();
+  isHanging = false;
   readonly finalizers = new ModuleFinalizers({
     hooks: {
-      finalize: async (module, { address }, children) => {
+      finalize: async (module, { address }, children, signal) => {
         this.calls.push(`finalize ${module} at ${address.type} with ${children.length}`);
+        this.isAsked.resolve();
+        if (this.isHanging) await resultOrAbort(new Promise(() => undefined), signal);
         if (this.isRefusing) throw new Error('not now');
       },
     },
@@ -95,6 +102,27 @@ test('a server that is to be left out is not asked, unless the module runs again
   await lab.finalizers.hold(moduleWith(), never);
   await lab.finalizers.finalize(moduleWith(), never);
   expect(lab.calls.at(-1)).toBe('finalize web at url with 1');
+});
+
+test('a server that is being asked is not waited for when it is to be left out', async () => {
+  const lab = new Lab();
+  lab.isHanging = true;
+  const finalized = lab.finalizers.finalize(moduleWith(), never);
+  await lab.isAsked.promise;
+  lab.finalizers.skip('web');
+  await finalized;
+  expect(lab.calls).toEqual(['finalize web at url with 1', 'skip web']);
+});
+
+test('an abort ends the wait for a server, and its module stays', async () => {
+  const lab = new Lab();
+  const stop = new AbortController();
+  lab.isHanging = true;
+  const told = rejection(lab.finalizers.finalize(moduleWith(), stop.signal));
+  await lab.isAsked.promise;
+  stop.abort(new Error('stopping'));
+  expect(await told).toBe('stopping');
+  expect(lab.calls).toEqual(['finalize web at url with 1']);
 });
 
 test.each(['', '{', '{"version":"v2"}'])(

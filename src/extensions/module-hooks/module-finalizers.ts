@@ -36,6 +36,8 @@ export class ModuleFinalizers {
   readonly #finalized = new Set<string>();
   /** Their servers are not asked any more. */
   readonly #skipped = new Set<string>();
+  /** Their servers are being asked; an abort ends that. */
+  readonly #asking = new Map<string, AbortController>();
 
   constructor(deps: ModuleFinalizersDeps) {
     this.#deps = deps;
@@ -89,26 +91,51 @@ export class ModuleFinalizers {
     return (await this.#deps.objects.heldBy(name, signal)) !== undefined;
   }
 
-  /** The server of a module is gone for good: the module is deleted without it, unless it is run again before. */
+  /**
+   * The server of a module is gone for good: the module is deleted without it, unless it is run again before. An answer
+   * that is being waited for is not needed any more.
+   */
   skip(name: string): void {
     this.#skipped.add(name);
+    this.#asking.get(name)?.abort(new Error('The HTTP hook is left out'));
   }
 
   async #finalizeBy(name: string, hook: ModuleHook | (() => ModuleHook), signal: AbortSignal): Promise<void> {
     if (this.#finalized.has(name)) return;
-    const { hooks, deployed, log, onSkip } = this.#deps;
-    if (this.#skipped.has(name)) {
+    const { log, onSkip } = this.#deps;
+    if (await this.#hasAgreed(name, hook, signal)) {
+      log.info({ module: name }, 'HTTP hook has finalized the module');
+    } else {
       log.warn(
         { module: name },
         'Module is deleted without its HTTP hook, as release-finalizer has asked for',
       );
       await onSkip(name, signal);
-    } else {
-      const children = await deployed(name, signal);
-      await hooks.finalize(name, typeof hook === 'function' ? hook() : hook, children, signal);
-      log.info({ module: name }, 'HTTP hook has finalized the module');
     }
     this.#finalized.add(name);
+  }
+
+  /** False when the server is not to be asked any more. */
+  async #hasAgreed(
+    name: string,
+    hook: ModuleHook | (() => ModuleHook),
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    if (this.#skipped.has(name)) return false;
+    const { hooks, deployed } = this.#deps;
+    const asking = new AbortController();
+    this.#asking.set(name, asking);
+    const either = AbortSignal.any([signal, asking.signal]);
+    try {
+      const children = await deployed(name, either);
+      await hooks.finalize(name, typeof hook === 'function' ? hook() : hook, children, either);
+      return true;
+    } catch (error) {
+      if (signal.aborted || !asking.signal.aborted) throw error;
+      return false;
+    } finally {
+      this.#asking.delete(name);
+    }
   }
 }
 
