@@ -29,15 +29,14 @@ export class SeenSerials implements SerialCheck {
     await this.#exclusive.run(async () => {
       this.#seen ??= await this.#store.read(signal);
       if (!isNewer(this.#seen, module, serial, digest)) return;
+      let written: Data = {};
       await this.#store.change((data) => {
         // Somebody else may have seen a newer one meanwhile.
-        const next = isNewer(data, module, serial, digest)
-          ? { ...data, [module]: `${serial} ${digest}` }
-          : data;
-        // Of a record that was deleted meanwhile at least we remember what was in it.
-        this.#seen = { ...this.#seen, ...next };
-        return next;
+        written = isNewer(data, module, serial, digest) ? { ...data, [module]: `${serial} ${digest}` } : data;
+        return written;
       }, signal);
+      // Of a record that was deleted meanwhile at least we remember what was in it.
+      this.#seen = { ...this.#seen, ...written };
     });
   }
 }
