@@ -4,6 +4,7 @@ import { expect, test, vi } from 'vitest';
 import {
   BOTH,
   createHookedWorld,
+  FINALIZER,
   hooked,
   isThere,
   NOTHING,
@@ -15,6 +16,7 @@ import {
 } from '../support/hooked-module-world.ts';
 import { answerJson } from '../support/loopback-server.ts';
 import { hookSection, refuse, startModuleHookServer } from '../support/module-hook-server.ts';
+import { keyringEnv, Signer } from '../support/signed-modules.ts';
 import type { Backend } from '../support/world.ts';
 import { runInWorld } from '../support/world-command.ts';
 import { shHook, writeTree } from '../support/world-files.ts';
@@ -109,6 +111,35 @@ export function moduleHookDeletionTests(backend: () => Backend): void {
     expect(await runInWorld(world, 'module', 'release-finalizer', name)).toMatchObject({ exitCode: 0 });
     await world.log.untilMessage('ModuleDelete success, module is deleted');
     expect(await isThere(world, name)).toBe(false);
+  });
+
+  test('of a module that is not authorized any more is not asked, and what it held stays', async () => {
+    const name = uniqueName();
+    await using server = await startModuleHookServer(NOTHING);
+    await using other = await startModuleHookServer(NOTHING);
+    await using made = await createHookedWorld(backend(), name, {
+      modules: hooked(name, hookSection(server.url, BOTH)),
+      env: keyringEnv,
+    });
+    const { world } = made;
+    const signer = await Signer.create(world);
+    await signer.sign();
+    await world.converge();
+    await untilModule(world, name, { metadata: { finalizers: [FINALIZER] }, status: { phase: 'Succeeded' } });
+    await world.stop();
+    await world.write('modules', { [`001-${name}/module.yaml`]: hookSection(other.url, BOTH) });
+    await world.converge();
+    await world.putConfig({ [`${name}Enabled`]: 'false' });
+    await world.log.untilMessage('ConvergeModules task done', 3);
+    await world.stop();
+    expect(server.phases()).toEqual(['pre-reconcile']);
+    expect(other.bodies).toEqual([]);
+    expect(await isThere(world, name)).toBe(true);
+    expect(await readModule(world, name)).toMatchObject({ metadata: { finalizers: [FINALIZER] } });
+    await signer.sign();
+    await world.converge();
+    await vi.waitFor(async () => expect(await isThere(world, name)).toBe(false), WAIT);
+    expect(other.phases()).toEqual(['finalize']);
   });
 
   test('finalizes a module whose directory is gone, by what its Module says', async () => {

@@ -16,6 +16,8 @@ import { moduleHookDeletionTests } from './module-http-hook-deletions.ts';
 import { moduleHookObjectTests } from './module-http-hook-objects.ts';
 
 const PRE_RECONCILE = ['pre-reconcile'];
+/** Data of a ConfigMap that YAML would take for something else, or not at all. */
+const ODD = { number: '12345678901234567890', text: 'a\u007F\u0085b\u009F \u2028\uFEFF\u0001\n😀' };
 const NOTHING: ModuleHookBehaviour = () => ({});
 
 /** A module `web` with one ConfigMap, and this `module.yaml`. */
@@ -85,7 +87,7 @@ export function moduleHttpHookTests(backend: () => Backend): void {
               .filter(([key]) => !key.endsWith('/dropped'))
               .map(([key, child]) => [key, { ...child, data: { by: 'hook' } }]),
           ),
-          added: map('added', { number: '12345678901234567890' }),
+          added: map('added', ODD),
         },
       }));
       const dropped = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: dropped}\n';
@@ -97,9 +99,7 @@ export function moduleHttpHookTests(backend: () => Backend): void {
         expect.arrayContaining(['ConfigMap/dropped', `ConfigMap/${world.namespace}/web`]),
       );
       expect(await world.get('configmaps', 'web')).toMatchObject({ data: { by: 'hook' } });
-      expect(await world.get('configmaps', 'added')).toMatchObject({
-        data: { number: '12345678901234567890' },
-      });
+      expect(await world.get('configmaps', 'added')).toMatchObject({ data: ODD });
       expect(await world.get('configmaps', 'dropped')).toBeUndefined();
       server.answerWith(NOTHING);
       await world.putConfig({ web: 'a: 1\n' });
