@@ -155,7 +155,7 @@ export function reconcileFlowTests(backend: () => Backend): void {
       await world.untilDelayed();
       const { lastError } = world.daemon.operator.main.entries[0] ?? {};
       expect(lastError).toMatch(/not for web/);
-      expect(lastError).toContain('guard.ts');
+      expect(lastError).toMatch(/the flow hook at BeforeAnyReconcile in '.*guard\.ts' failed/);
       await writeTree(world.directory, { open: '' });
       await world.passDelay();
       await world.daemon.firstConverge;

@@ -73,7 +73,8 @@ function hookOf(path: string, method: string, extensions: Extensions, log: Logge
       ...(target !== undefined && { target: asJson(target) }),
       ...(error !== undefined && { error }),
     };
-    const request = { path, method, args: [given], returns: 'optional', log } as const;
+    const title = `the flow hook at ${type} in '${path}'`;
+    const request = { path, method, title, args: [given], returns: 'optional', log } as const;
     return readHookResult(await extensions.call(request, signal), path);
   };
 }

@@ -28,6 +28,8 @@ export interface ExtensionCallRequest {
   /** Of a file that was loaded. */
   readonly path: string;
   readonly method: string;
+  /** What failures call it; default: the method and its file. */
+  readonly title?: string;
   readonly args: readonly Json[];
   /**
    * What the extension gets done by its `next`, with the arguments it gave. The signal aborts when the call ends. Left
@@ -127,15 +129,13 @@ export class ExtensionRuntime implements Extensions {
 }
 
 function resultOf(
-  { path: file, method, returns }: ExtensionCallRequest,
+  { path: file, method, title = `${method} of the extension '${file}'`, returns }: ExtensionCallRequest,
   answer: WorkerAnswer,
   nexts: Nexts,
   timeoutMs: number,
 ): Json | undefined {
   const failed = (reason: string, cause?: unknown): OperatorError =>
-    new OperatorError('EXTENSION_FAILED', `${method} of the extension '${file}' failed: ${reason}`, {
-      cause,
-    });
+    new OperatorError('EXTENSION_FAILED', `${title} failed: ${reason}`, { cause });
   if (answer.type === 'returned') {
     if (answer.value !== undefined) return parseJson(answer.value) as Json;
     if (returns === 'optional') return undefined;

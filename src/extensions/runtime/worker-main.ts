@@ -12,7 +12,7 @@ function main(): void {
   runProgram<ExtensionDefinition>({
     definitionOf: (exported) => {
       if (isExtensionDefinition(exported)) return exported;
-      const found = exported === undefined ? 'it has none' : `this one is a ${typeof exported}`;
+      const found = exported === undefined ? 'it has none' : `this one is of type ${typeof exported}`;
       throw new Error(
         `the default export must be what a function such as defineExtensions(...) or defineFlowHooks(...) returns, ${found}`,
       );

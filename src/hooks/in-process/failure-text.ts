@@ -24,8 +24,10 @@ function tryText(thrown: unknown): string {
   }
 }
 
-/** The first line of a stack that is in a file of the author's. */
+/** The first line of a stack that is in a file of the author's; of a file that is no code, the line it fails at. */
 function placeOf(stack: unknown): string {
+  const unparsed = /^(?:file:\/\/)?(\/\S.*:\d+)\n/.exec(String(stack))?.[1];
+  if (unparsed !== undefined) return ` (at ${unparsed})`;
   const line = String(stack)
     .split('\n')
     .find((each) => /^\s+at .*\//.test(each) && !each.includes('node:') && !each.includes(OWN_DIRECTORY));

@@ -90,7 +90,7 @@ test.each([
   ['needs more than the removal of types', `${IMPORT}enum E { A }`, /TypeScript enum is not supported/],
   ['imports what is not there', `${IMPORT}import './gone.ts';`, /Cannot find module '.*gone\.ts'/],
   ['has no default export', IMPORT, /default export must be what defineHook\(\.\.\.\) returns, it has none$/],
-  ['exports something else', `${IMPORT}export default 7;`, /this one is a number$/],
+  ['exports something else', `${IMPORT}export default 7;`, /this one is of type number$/],
   ['has no handler', `${IMPORT}export default defineHook({});`, /second argument must be the function/],
   ['has no configuration', `${IMPORT}export default defineHook(null, () => {});`, /the first argument must/],
   ['ends its thread', `${IMPORT}process.exit(0);`, /it called process\.exit\(0\)$/],

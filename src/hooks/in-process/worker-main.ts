@@ -35,7 +35,7 @@ function main(): void {
 
 function definitionOf(exported: unknown): Definition {
   if (isHookDefinition(exported)) return exported as unknown as Definition;
-  const found = exported === undefined ? 'it has none' : `this one is a ${typeof exported}`;
+  const found = exported === undefined ? 'it has none' : `this one is of type ${typeof exported}`;
   throw new Error(`the default export must be what defineHook(...) returns, ${found}`);
 }
 
