@@ -63,6 +63,14 @@ test('findHooks() warns of a file without exec permission and says how to mend i
   expect(warnings()).toMatchObject([{ path: join(root, 'a.sh'), fix: `chmod +x ${join(root, 'a.sh')}` }]);
 });
 
+test('findHooks() warns of a script that is neither an in-process hook nor executable, and says what makes it one', async () => {
+  await file('a.ts', 0o644);
+  expect(await namesIn('.')).toEqual([]);
+  expect(warnings()).toMatchObject([
+    { path: join(root, 'a.ts'), msg: expect.stringContaining('defineHook') },
+  ]);
+});
+
 test('findHooks() sorts by path as byte strings', async () => {
   for (const name of ['001-a.sh', '001-a/x.sh', '001-a-b/x.sh', 'Z', 'a', 'é']) await file(name);
   expect(await namesIn('.')).toEqual(['001-a-b/x.sh', '001-a.sh', '001-a/x.sh', 'Z', 'a', 'é']);

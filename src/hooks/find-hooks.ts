@@ -81,14 +81,15 @@ async function textOf(path: string): Promise<string> {
 }
 
 function warnOfNoHook(path: string, log: Logger): void {
-  log.warn(
-    { path, fix: `chmod +x ${path}` },
-    'file in the hooks directory is not executable and is not used as a hook; chmod +x makes it one',
-  );
   if (isScriptName(path))
-    log.info(
+    log.warn(
       { path },
-      'a script is an in-process hook when it imports defineHook from addon-operator/sdk and exports its result as the default; what hooks share belongs into a directory named lib',
+      'script in the hooks directory is not used as a hook: it neither imports defineHook from addon-operator/sdk and exports its result as the default, nor is it executable; what hooks share belongs into a directory named lib',
+    );
+  else
+    log.warn(
+      { path, fix: `chmod +x ${path}` },
+      'file in the hooks directory is not executable and is not used as a hook; chmod +x makes it one',
     );
 }
 
