@@ -5,6 +5,7 @@ import { readManifestObject } from '../helm/object-lookup.ts';
 import type { Settings } from '../settings.ts';
 import type { BaseParts } from './base-parts.ts';
 import type { DaemonHost } from './host.ts';
+import { warnOfMissingDirectory } from './warn-of-missing-directory.ts';
 
 interface ExtensionPointsOptions {
   readonly settings: Settings;
@@ -22,6 +23,7 @@ export async function createExtensionPoints(
   signal: AbortSignal,
 ): Promise<ReleasePoints> {
   const { extensions, cluster } = base;
+  warnOfMissingDirectory(settings.customizationsDir, '--customizations-dir', log);
   const customizations = new Customizations(customizationsDir(settings), extensions, log);
   await customizations.loadCommon(signal);
   const lookup = {

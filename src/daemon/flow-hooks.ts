@@ -10,6 +10,7 @@ import type { HookLog } from '../sdk/hook-input.ts';
 import type { Settings } from '../settings.ts';
 import type { BaseParts } from './base-parts.ts';
 import type { DaemonHost } from './host.ts';
+import { warnOfMissingDirectory } from './warn-of-missing-directory.ts';
 
 interface FlowHooksOptions {
   readonly settings: Settings;
@@ -28,6 +29,7 @@ export async function createFlowHooks(
   modules: readonly Module[],
   signal: AbortSignal,
 ): Promise<FlowPassDeps | undefined> {
+  warnOfMissingDirectory(settings.flowHooksDir, '--flow-hooks-dir', log);
   const hooks = new FlowHooks();
   if (modules.some(({ manifest }) => manifest.reconcileEvery !== undefined))
     hooks.registerHookSetup(continuousReconcile({ now: () => clock.now(), nextAfter: nextReconcile }));

@@ -15,6 +15,8 @@ export interface HostFile {
 
 export interface CustomizationFiles {
   readonly hosts: readonly HostFile[];
+  /** Files that export extensions and are no hosts where they lie: at another depth. */
+  readonly misplaced: readonly string[];
   /** Of every file of the directory, since hosts may import others. */
   readonly digest: string;
 }
@@ -22,31 +24,46 @@ export interface CustomizationFiles {
 /** The directory of the core group, which has no name. */
 const CORE = 'core';
 const SCRIPTS = ['.ts', '.mts', '.js', '.mjs'];
+const EXPORTS_EXTENSIONS = /^\s*export\s+default\s+defineExtensions\s*\(/m;
 const NO_HOST = /\.(?:test|spec|d)\.[cm]?[jt]s$/;
 
 /**
  * What lies in a `customizations` directory: a host for each script `<group>/<kind>`; undefined without a directory, or
- * without any host in it.
+ * without anything in it that is one or looks like one.
  *
  * @throws OperatorError EXTENSION_INVALID for two hosts of one kind, or what cannot be read
  */
 export async function findCustomizations(directory: string): Promise<CustomizationFiles | undefined> {
   const paths = await filesBelow(directory);
   const hosts = paths.flatMap((path) => hostFile(path, relative(directory, path).split('/')));
-  if (hosts.length === 0) return undefined;
+  const misplaced = await exportingExtensions(
+    paths.filter((path) => !hosts.some((host) => host.path === path)),
+  );
+  if (hosts.length === 0 && misplaced.length === 0) return undefined;
   refuseDoubles(hosts);
   const hash = createHash('sha256');
   for (const path of paths) {
     const content = await read(path);
     hash.update(`${relative(directory, path)}\n${content.length}\n`).update(content);
   }
-  return { hosts, digest: hash.digest('hex') };
+  return { hosts, misplaced, digest: hash.digest('hex') };
+}
+
+async function exportingExtensions(paths: readonly string[]): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (const path of paths.filter(isScript))
+    if (EXPORTS_EXTENSIONS.test((await read(path)).toString())) found.push(path);
+  return found;
+}
+
+function isScript(path: string): boolean {
+  return SCRIPTS.includes(extname(path)) && !NO_HOST.test(path);
 }
 
 function hostFile(path: string, parts: readonly string[]): readonly HostFile[] {
   const [group, file, ...deeper] = parts;
   if (group === undefined || file === undefined || deeper.length > 0) return [];
-  if (!SCRIPTS.includes(extname(file)) || NO_HOST.test(file)) return [];
+  if (!isScript(file)) return [];
   const kind = basename(file, extname(file)).replaceAll('-', '').toLowerCase();
   return [{ path, group: group === CORE ? '' : group, kind }];
 }

@@ -2,9 +2,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
+import { CapturedLog } from '../../../test/support/captured-log.ts';
 import { startExtensionRuntime } from '../../../test/support/extension-runtime.ts';
 import { type FileTree, writeTree } from '../../../test/support/world-files.ts';
 import type { KubeObject } from '../../kube/kube-object.ts';
+import { systemClock } from '../../lib/clock.ts';
 import { hasCode, messageOf } from '../../lib/errors.ts';
 import { silentLogger } from '../../lib/log.ts';
 import { Customizations, type HostSet } from './customizations.ts';
@@ -74,6 +76,16 @@ test('of() gives nothing where there is no directory, or no host in it', async (
     'customizations/apps/deeper/deployment.ts': 'throw new Error("not a host")',
   });
   expect(set).toBeUndefined();
+});
+
+test('a file that exports extensions where it cannot be a host is told of once', async () => {
+  const text = `import { defineExtensions } from 'addon-operator/sdk';\nexport default defineExtensions({});\n`;
+  await writeTree(root, { 'customizations/deployment.ts': text, 'customizations/a.test.ts': text });
+  const { logger, records } = new CapturedLog(systemClock);
+  const customizations = new Customizations(join(root, 'customizations'), runtime, logger);
+  await customizations.loadCommon(never);
+  expect(await customizations.of(undefined, never)).toBeUndefined();
+  expect(records).toMatchObject([{ level: 'warn', path: join(root, 'customizations/deployment.ts') }]);
 });
 
 test('of() finds hosts by group and kind, for all versions of a kind', async () => {

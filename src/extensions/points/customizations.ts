@@ -91,13 +91,19 @@ export class Customizations {
     return scope;
   }
 
-  async #load({ hosts: files, digest }: CustomizationFiles, signal: AbortSignal): Promise<Scope> {
+  async #load({ hosts: files, misplaced, digest }: CustomizationFiles, signal: AbortSignal): Promise<Scope> {
+    for (const path of misplaced)
+      this.#log.warn(
+        { path },
+        'the file exports extensions, but of no kind, and is not used: it belongs to customizations/<group>/<kind>.ts',
+      );
     const hosts = new Map<string, PointHost>();
     for (const file of files) {
       const log = this.#log.child({ extension: file.path });
       const loaded = await this.#extensions.load(file.path, log, signal);
       hosts.set(keyOf(file.group, file.kind), hostOf(file, loaded, this.#extensions));
-      log.info({ methods: loaded.methods }, 'extension is loaded');
+      const { group, kind } = file;
+      log.info({ group, kind, methods: loaded.methods }, 'extension is loaded');
     }
     return { digest, hosts };
   }
