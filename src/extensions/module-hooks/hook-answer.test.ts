@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest';
 import type { HttpAnswer } from '../../hooks/http/http-answer.ts';
 import type { KubeObject } from '../../kube/kube-object.ts';
-import { type ModuleHookAnswer, readAnswer } from './hook-answer.ts';
+import { type AskedQuestion, type ModuleHookAnswer, readAnswer } from './hook-answer.ts';
 
 const MODULE: KubeObject = { kind: 'Module', metadata: { name: 'web' }, status: { phase: 'Init' } };
+const PRE_RECONCILE: AskedQuestion = { phase: 'pre-reconcile', object: MODULE, namespace: 'ns' };
+const FINALIZE: AskedQuestion = { ...PRE_RECONCILE, phase: 'finalize' };
 const MAP = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } };
 const UNCHANGED: ModuleHookAnswer = { type: 'success', status: undefined, children: undefined };
 
@@ -12,13 +14,13 @@ function answerOf(body: string, status = 200, contentType = 'application/json'):
 }
 
 function read(body: unknown): ModuleHookAnswer {
-  return readAnswer(answerOf(JSON.stringify(body)), 'pre-reconcile', MODULE);
+  return readAnswer(answerOf(JSON.stringify(body)), PRE_RECONCILE);
 }
 
 test.each(['', ' \n', 'null', '{}', '{"object":null,"children":null}', '{"object":{},"children":{}}'])(
   'readAnswer() takes %j for no changes',
   (text) => {
-    expect(readAnswer(answerOf(text), 'pre-reconcile', MODULE)).toEqual(UNCHANGED);
+    expect(readAnswer(answerOf(text), PRE_RECONCILE)).toEqual(UNCHANGED);
   },
 );
 
@@ -33,11 +35,7 @@ test('readAnswer() takes of the object its status only, and of the children all'
 });
 
 test('readAnswer() does not insist on a content type', () => {
-  const answer = readAnswer(
-    answerOf('{"object":{"status":{"a":1}}}', 200, 'text/plain'),
-    'pre-reconcile',
-    MODULE,
-  );
+  const answer = readAnswer(answerOf('{"object":{"status":{"a":1}}}', 200, 'text/plain'), PRE_RECONCILE);
   expect(answer).toMatchObject({ status: { a: 1 } });
 });
 
@@ -46,12 +44,12 @@ test('readAnswer() keeps integers exact', () => {
     '"name":"a"',
     '"name":"a","n":12345678901234567890',
   );
-  const answer = readAnswer(answerOf(text), 'pre-reconcile', MODULE);
+  const answer = readAnswer(answerOf(text), PRE_RECONCILE);
   expect(JSON.stringify(answer)).toContain('12345678901234567890');
 });
 
 test('readAnswer() does not look at what comes back from finalize', () => {
-  expect(readAnswer(answerOf('<html>', 200, 'text/html'), 'finalize', MODULE)).toEqual(UNCHANGED);
+  expect(readAnswer(answerOf('<html>', 200, 'text/html'), FINALIZE)).toEqual(UNCHANGED);
 });
 
 test.each<[string, unknown, string]>([
@@ -86,6 +84,11 @@ test.each<[string, unknown, string]>([
     { children: { a: MAP, b: MAP } },
     'children in its answer cannot be applied: "b" is the same object as "a"',
   ],
+  [
+    'the same object with its namespace and without',
+    { children: { a: MAP, b: { ...MAP, metadata: { name: 'a', namespace: 'ns' } } } },
+    '"b" is the same object as "a"',
+  ],
 ])('readAnswer() refuses %s', (_name, body, message) => {
   expect(() => read(body)).toThrow(message);
 });
@@ -93,7 +96,7 @@ test.each<[string, unknown, string]>([
 test('readAnswer() refuses what is nested without end', () => {
   for (const levels of [600, 1_000_000]) {
     const text = `{"children":{"a":${'['.repeat(levels)}${']'.repeat(levels)}}}`;
-    expect(() => readAnswer(answerOf(text), 'pre-reconcile', MODULE)).toThrow(
+    expect(() => readAnswer(answerOf(text), PRE_RECONCILE)).toThrow(
       /^its answer (?:has more than 500 levels|is broken JSON)$/,
     );
   }
@@ -103,7 +106,7 @@ test('readAnswer() takes keys of prototypes for data, and of a key that is there
   const status = '{"__proto__": {"phase": "Ready"}, "constructor": 1}';
   const children = '{"__proto__": {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}}}';
   const text = `{"object": {"status": {"a": 1}, "status": ${status}}, "children": ${children}}`;
-  const answer = readAnswer(answerOf(text), 'pre-reconcile', MODULE);
+  const answer = readAnswer(answerOf(text), PRE_RECONCILE);
   expect(answer).toMatchObject({ children: [{ kind: 'Pod' }] });
   expect(JSON.stringify(answer)).toContain(`"status":${status.replaceAll(' ', '')}`);
 });
@@ -119,11 +122,11 @@ test('readAnswer() tells objects apart that have the same name in other namespac
 
 test('readAnswer() shows what HTML says, and nothing of broken JSON', () => {
   const html = answerOf('<html>\n<b>Welcome</b>', 200, 'text/html');
-  expect(() => readAnswer(html, 'pre-reconcile', MODULE)).toThrow(
+  expect(() => readAnswer(html, PRE_RECONCILE)).toThrow(
     'its answer is no JSON (text/html): <html> <b>Welcome</b>',
   );
   const broken = answerOf('{"children": {"password": "swordfish"');
-  expect(() => readAnswer(broken, 'pre-reconcile', MODULE)).toThrow(/^its answer is broken JSON$/);
+  expect(() => readAnswer(broken, PRE_RECONCILE)).toThrow(/^its answer is broken JSON$/);
 });
 
 test.each<[string, string, Partial<ModuleHookAnswer>]>([
@@ -142,16 +145,16 @@ test.each<[string, string, Partial<ModuleHookAnswer>]>([
   ],
   ['nothing', '', { message: 'it answered with status 500' }],
 ])('readAnswer() understands a refusal with %s', (_name, body, expected) => {
-  expect(readAnswer(answerOf(body, 500), 'pre-reconcile', MODULE)).toMatchObject({
+  expect(readAnswer(answerOf(body, 500), PRE_RECONCILE)).toMatchObject({
     type: 'refusal',
     ...expected,
   });
-  expect(readAnswer(answerOf(body, 500), 'finalize', MODULE)).toMatchObject({ type: 'refusal', ...expected });
+  expect(readAnswer(answerOf(body, 500), FINALIZE)).toMatchObject({ type: 'refusal', ...expected });
 });
 
 test('readAnswer() follows no redirect', () => {
   const answer = { ...answerOf('', 302), location: 'http://other/?token=x' };
-  expect(readAnswer(answer, 'finalize', MODULE)).toMatchObject({
+  expect(readAnswer(answer, FINALIZE)).toMatchObject({
     type: 'refusal',
     message: expect.stringMatching(/redirect to http:\/\/other\/ \(status 302\), which is not followed/),
   });

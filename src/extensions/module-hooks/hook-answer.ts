@@ -25,6 +25,15 @@ export type ModuleHookAnswer =
       readonly isContinued: boolean;
     };
 
+/** What an answer is about. */
+export interface AskedQuestion {
+  readonly phase: HookCapability;
+  /** The Module object that was sent. */
+  readonly object: KubeObject;
+  /** Of objects that name none. */
+  readonly namespace: string;
+}
+
 const UNCHANGED = { type: 'success', status: undefined, children: undefined } as const;
 const MAX_SHOWN_CHARACTERS = 1_000;
 const MAX_SHOWN_PROBLEMS = 5;
@@ -34,10 +43,12 @@ const MAX_LEVELS = 500;
 /**
  * Understands an answer. What comes back in the phase `finalize` is of no use, so it is not looked at.
  *
- * @param asked the Module object that was sent
  * @throws Error saying why a success cannot be used; nothing of it counts then. Never with texts of objects
  */
-export function readAnswer(answer: HttpAnswer, phase: HookCapability, asked: KubeObject): ModuleHookAnswer {
+export function readAnswer(
+  answer: HttpAnswer,
+  { phase, object, namespace }: AskedQuestion,
+): ModuleHookAnswer {
   const refusal = refusalOf(answer);
   if (refusal !== undefined) return readRefusal(answer.body, answer.status, refusal);
   if (phase === 'finalize' || answer.body.length === 0) return UNCHANGED;
@@ -47,8 +58,8 @@ export function readAnswer(answer: HttpAnswer, phase: HookCapability, asked: Kub
   if (isDeeper(content, MAX_LEVELS)) throw new Error(`its answer has more than ${MAX_LEVELS} levels`);
   return {
     type: 'success',
-    status: statusOf(content['object'], asked),
-    children: childrenOf(content['children']),
+    status: statusOf(content['object'], object),
+    children: childrenOf(content['children'], namespace),
   };
 }
 
@@ -115,7 +126,7 @@ function refuseOther(what: string, is: unknown, was: string | undefined): void {
   );
 }
 
-function childrenOf(children: unknown): readonly KubeObject[] | undefined {
+function childrenOf(children: unknown, namespace: string): readonly KubeObject[] | undefined {
   if (children === undefined || children === null) return undefined;
   if (!isObject(children)) throw new Error('children in its answer is no object');
   const entries = Object.entries(children);
@@ -123,7 +134,7 @@ function childrenOf(children: unknown): readonly KubeObject[] | undefined {
   const problems = entries.flatMap(([key, child]) => childProblems(child).map((why) => `"${key}" ${why}`));
   // Each has just been found to be one.
   const objects = entries.map(([key, child]) => [key, child as KubeObject] as const);
-  if (problems.length === 0) problems.push(...doubles(objects));
+  if (problems.length === 0) problems.push(...doubles(objects, namespace));
   if (problems.length > 0) {
     const list = problems.slice(0, MAX_SHOWN_PROBLEMS).map(shortened).join(', ');
     const more =
@@ -142,11 +153,16 @@ function childProblems(child: unknown): readonly string[] {
   );
 }
 
-function doubles(entries: readonly (readonly [string, KubeObject])[]): readonly string[] {
+function doubles(entries: readonly (readonly [string, KubeObject])[], namespace: string): readonly string[] {
   const first = new Map<string, string>();
   return entries.flatMap(([key, child]) => {
-    const same = first.get(childKey(child));
-    if (same === undefined) first.set(childKey(child), key);
+    const { metadata } = child;
+    const place = childKey({
+      ...child,
+      metadata: { ...metadata, namespace: metadata.namespace || namespace },
+    });
+    const same = first.get(place);
+    if (same === undefined) first.set(place, key);
     return same === undefined ? [] : [`"${key}" is the same object as "${same}"`];
   });
 }

@@ -113,7 +113,7 @@ export class ModuleHttpHooks {
     { module, hook, phase, children }: Question,
     signal: AbortSignal,
   ): Promise<{ readonly sent: KubeObject; readonly answer: Success; readonly from: string } | undefined> {
-    const { log, modules } = this.#deps;
+    const { log, modules, namespace } = this.#deps;
     const title = titleOf(module, phase);
     const sent = await modules.read(module, signal);
     const body = requestBody({ phase, object: withoutManagedFields(sent), children });
@@ -122,7 +122,7 @@ export class ModuleHttpHooks {
       { module, phase, status: raw.status, answerBytes: raw.body.length },
       'module HTTP hook answered',
     );
-    const answer = understood(() => readAnswer(raw, phase, sent), title, from);
+    const answer = understood(() => readAnswer(raw, { phase, object: sent, namespace }), title, from);
     if (answer.type === 'success') return { sent, answer, from };
     const { message, isPermanent, isContinued } = answer;
     if (!isContinued)
