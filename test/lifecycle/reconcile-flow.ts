@@ -129,6 +129,12 @@ export function reconcileFlowTests(backend: () => Backend): void {
       await untilSaid(world, 'BeforeDelete web NS');
       await vi.waitFor(async () => expect((await said(world)).at(-1)).toBe('End web NS'), WAIT);
       expect(await world.get('configmaps', 'web')).toBeUndefined();
+      expect((await said(world)).filter((line) => line.startsWith('Before'))).toEqual(
+        ['Reconcile', 'ForceReconcile', 'Abort', 'Delete'].flatMap((step) => [
+          'BeforeAnyReconcile web NS',
+          `Before${step} web NS`,
+        ]),
+      );
     });
 
     test('can put a run off, and the run it asked for instead comes in time', async () => {
