@@ -37,6 +37,15 @@ const FAILED_RUN = {
 test.each<[string, unknown, ModuleStatusFields, readonly string[]]>([
   ['nothing changed', STATUS, STATUS, []],
   [
+    'a new object of a module that is refused',
+    undefined,
+    refused('no signature'),
+    [
+      'Warning Unauthorized: The module is not authorized: no signature',
+      'Normal Deployed: Revision 3 of release web is deployed',
+    ],
+  ],
+  [
     'a new object',
     undefined,
     STATUS,

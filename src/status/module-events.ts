@@ -40,6 +40,8 @@ export function eventsBetween(before: unknown, after: ModuleStatusFields): reado
 type Fields = Readonly<Record<string, unknown>>;
 
 function enablement(old: Fields, { conditions, enablement: { reason } }: ModuleStatusFields): ModuleEvent[] {
+  // Why it counts as enabled is not known then: flags in its own values are not read.
+  if (isRefused(conditions)) return [];
   const now = conditions.find(({ type }) => type === 'Enabled')?.status;
   const was = conditionOf(old, 'Enabled')?.['status'];
   if (now === 'True' && was !== 'True')
@@ -51,10 +53,14 @@ function enablement(old: Fields, { conditions, enablement: { reason } }: ModuleS
 
 function refusal(old: Fields, { conditions }: ModuleStatusFields): ModuleEvent[] {
   const now = conditions.find(({ type }) => type === 'Stalled');
-  if (now?.reason !== 'Unauthorized') return [];
+  if (now === undefined || !isRefused(conditions)) return [];
   const was = conditionOf(old, 'Stalled');
   if (was?.['reason'] === now.reason && was['message'] === now.message) return [];
   return [{ type: 'Warning', reason: 'Unauthorized', message: `The module is ${now.message}` }];
+}
+
+function isRefused(conditions: ModuleStatusFields['conditions']): boolean {
+  return conditions.some(({ type, reason }) => type === 'Stalled' && reason === 'Unauthorized');
 }
 
 function runs(old: Fields, { release, lastError, failedAttempts }: ModuleStatusFields): ModuleEvent[] {
