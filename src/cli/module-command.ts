@@ -15,7 +15,7 @@ const VALUES_COMMANDS = [
  * `resource-monitor`, `snapshots` and `release-finalizer`.
  */
 export function addModuleCommand(program: Command, host: CliHost, runner: CommandRunner): void {
-  const module = program.command('module').description('Show modules');
+  const module = program.command('module').description('Show, run, stop, pause and sign modules');
   const common = { host, runner };
   addDebugCommand(
     module,

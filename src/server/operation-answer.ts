@@ -15,7 +15,8 @@ export type AskOperation = (module: string, operation: Operation) => OperationOu
 const ANSWERS: Readonly<Record<Operation, string>> = {
   reconcile: 'is run',
   'force-reconcile': 'is run, and helm applies its chart although nothing may have changed',
-  abort: 'is aborted: what is going on with it ends, and it counts as failed until something changes',
+  abort:
+    'is aborted: its hooks and helm end. If a run was going on it counts as failed until something changes',
 };
 
 /** Has an operation done with a module, as a form says it: `operation`. */
