@@ -62,6 +62,11 @@ test.each<[Partial<UriParts>, string]>([
   expect(addressableUrl(status, { ...NOTHING, ...uri }).href).toBe(expected);
 });
 
+test('addressableUrl() keeps addresses of IPv6, and no user', () => {
+  const status = { address: { url: 'https://me:secret@[2001:db8::1]:8443/base' } };
+  expect(addressableUrl(status, { ...NOTHING, port: 9443 }).href).toBe('https://[2001:db8::1]:9443/base');
+});
+
 test.each<[unknown, string]>([
   [undefined, 'it has no status.address.url'],
   [{ address: 'http://host' }, 'it has no status.address.url'],
