@@ -94,7 +94,7 @@ test.each<[string, unknown, string]>([
 });
 
 test('readAnswer() refuses what is nested without end', () => {
-  for (const levels of [600, 1_000_000]) {
+  for (const levels of [600, 100_000]) {
     const text = `{"children":{"a":${'['.repeat(levels)}${']'.repeat(levels)}}}`;
     expect(() => readAnswer(answerOf(text), PRE_RECONCILE)).toThrow(
       /^its answer (?:has more than 500 levels|is broken JSON)$/,
