@@ -34,7 +34,7 @@ export function taskHandler(operator: Operator): TaskHandler<Task> {
     const isMoved =
       outcome.type === 'retry' &&
       operator.deps.failurePolicy === 'isolate' &&
-      isolate(operator, entry, queue, outcome.error);
+      isolate(operator, entry, queue, outcome);
     if (entry.task.type === 'ModuleRun') tellGroup(operator, entry.task, isMoved ? SUCCESS : outcome);
     if (outcome.type === 'success' && outcome.after === undefined) tellIfRecovered(operator, entry, queue);
     return isMoved ? SUCCESS : outcome;

@@ -1,5 +1,5 @@
 import { messageOf, retryAfterOf } from '../lib/errors.ts';
-import type { QueueEntry, TaskQueue } from '../queue/task-queue.ts';
+import type { QueueEntry, TaskOutcome, TaskQueue } from '../queue/task-queue.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import { MAIN_QUEUE, type Operator } from './operator.ts';
 import { PARALLEL_QUEUE_PREFIX } from './parallel-runs.ts';
@@ -60,8 +60,9 @@ export function isolate(
   operator: Operator,
   { id }: Pick<QueueEntry<Task>, 'id'>,
   queue: TaskQueue<Task>,
-  error: unknown,
+  failure: Extract<TaskOutcome<Task>, { type: 'retry' }>,
 ): boolean {
+  const { error } = failure;
   const task = queue.entries.find((entry) => entry.id === id)?.task;
   if (task === undefined || !isModuleTask(task) || isIsolated(queue)) return false;
   if (!isOrdered(queue)) {
@@ -70,7 +71,7 @@ export function isolate(
     return false;
   }
   const own = operator.deps.queues.get(`${ISOLATED_QUEUE_PREFIX}${task.module}`);
-  own.appendFailed(withoutGroup(task), error);
+  own.appendFailed(withoutGroup(task), failure);
   tell(operator, task.module, own.name, error);
   return true;
 }

@@ -282,7 +282,7 @@ test('entriesFromRunning shows the running task before those put at the head mea
 test('appendFailed() lets the delay of the earlier failure pass before the task runs', async () => {
   const { clock, queue, ran } = harness(() => success);
   queue.append('first');
-  queue.appendFailed('moved', new Error('boom'));
+  queue.appendFailed('moved', { type: 'retry', error: new Error('boom') });
   queue.append('behind');
   await settle();
   expect(ran).toEqual(['first']);
@@ -290,6 +290,9 @@ test('appendFailed() lets the delay of the earlier failure pass before the task 
   expect(clock.pendingDelaysMs).toEqual([5_000]);
   await clock.advance(5_000);
   expect(ran).toEqual(['first', 'moved', 'behind']);
+  queue.appendFailed('put off', { type: 'retry', error: new Error('later'), delayMs: 60_000 });
+  await settle();
+  expect(clock.pendingDelaysMs).toEqual([60_000]);
 });
 
 test('noteFailure() counts on a task that waits, which goes on waiting', async () => {

@@ -1,6 +1,6 @@
 import { retryDelayMs } from '../lib/backoff.ts';
 import type { Clock } from '../lib/clock.ts';
-import { messageOf, retryAfterOf } from '../lib/errors.ts';
+import { messageOf } from '../lib/errors.ts';
 
 /** A task in a queue, with what happened to it so far. */
 export interface QueueEntry<T> {
@@ -142,9 +142,7 @@ export class TaskQueue<T> {
   }
 
   /** Puts a task at the end that failed once elsewhere: when it comes up, the delay of that failure passes first. */
-  appendFailed(task: T, error: unknown): void {
-    const delayMs = retryAfterOf(error);
-    const earlierFailure = { type: 'retry', error, ...(delayMs !== undefined && { delayMs }) } as const;
+  appendFailed(task: T, earlierFailure: Extract<TaskOutcome<T>, { type: 'retry' }>): void {
     const entry: MutableEntry<T> = { ...this.#entryFor(task), earlierFailure };
     this.#measure('AddLast', () => this.#entries.push(entry));
     this.#wakeUp();
