@@ -51,10 +51,9 @@ async function hasOtherModulesEnabled(operator: Operator, signal: AbortSignal): 
 }
 
 function runsOfChangedModules(operator: Operator, { changedKeys }: ApplyTask): readonly Task[] {
-  const isPending = (name: string): boolean =>
-    operator.main.entries.some(({ task }) => task.type === 'ModuleRun' && task.module === name);
   return operator.modules
-    .filter(({ key, name }) => changedKeys.includes(key) && operator.isEnabled(name) && !isPending(name))
+    .filter(({ key, name }) => changedKeys.includes(key) && operator.isEnabled(name))
+    .filter(({ name }) => !operator.isModuleRunPending(name))
     .map(({ name }) => operator.moduleRun(name, 'KubeConfig-Changed-Modules'));
 }
 

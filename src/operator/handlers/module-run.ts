@@ -37,6 +37,8 @@ export async function runModule(
   const startedMs = clock.now();
   try {
     for (;;) {
+      // Changed files have stopped it meanwhile: it starts anew, or is not authorized any more.
+      if (operator.moduleStates.get(task.module) !== state) return { type: 'repeat' };
       const step = await runPhase(operator, { state, task, queue, isForced }, signal);
       if (step.type === 'next') continue;
       if (step.outcome.type === 'success') noteRun(state, startedMs, clock.now(), 'success');
@@ -69,8 +71,11 @@ async function runPhase(operator: Operator, request: ModuleRunRequest, signal: A
   const { state, task, queue } = request;
   switch (state.phase) {
     case 'startup':
-      await ensureHooks(operator, state, signal);
-      await operator.deps.setWebhooks(state.hooks ?? [], true, signal);
+      if (state.hooks === undefined) {
+        await ensureHooks(operator, state, signal);
+        return NEXT;
+      }
+      await operator.deps.setWebhooks(state.hooks, true, signal);
       await runLifecycleHooks(operator, state, 'onStartup', runIn(task, queue), signal);
       state.phase = 'synchronization';
       return NEXT;
@@ -181,6 +186,7 @@ async function runHelmPhase(
       const again: ModuleRun = {
         ...task,
         doModuleStartup: false,
+        isRecheck: false,
         trigger: 'AfterHelm-Hooks-Change-Values',
       };
       return { type: 'success', after: [again] };
