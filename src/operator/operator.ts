@@ -274,11 +274,14 @@ export class Operator {
 
   /**
    * Starts the converge over: what is left of one in progress is dropped, up to its ConvergeModules task, and the new
-   * one takes its place at the head. Without one in progress the new one goes to the end of `main`.
+   * one takes its place at the head. Without one in progress the new one goes to the end of `main`. Deletions that it
+   * finds by itself are dropped in any case: one that fails would keep it from enabling the module again.
    */
   restartConverge(event: ConvergeEvent, trigger: string): void {
     const converge: Task = { type: 'ConvergeModules', event, trigger };
     const isInterrupted = this.#dropConverge();
+    const started = this.startedModules;
+    this.main.remove((task) => task.type === 'ModuleDelete' && started.has(task.module));
     this.convergePhase = 'standby';
     if (isInterrupted) this.main.prepend(converge);
     else this.main.append(converge);
@@ -334,9 +337,15 @@ export class Operator {
     if (this.isWanted(module)) {
       if (!this.isRunPending(module))
         this.main.append({ ...this.moduleRun(module, trigger), isRecheck: true });
-    } else if (this.startedModules.has(module)) {
+    } else if (this.startedModules.has(module) && !this.#isDeletionQueued(module)) {
       this.main.append({ type: 'ModuleDelete', module, trigger });
     }
+  }
+
+  #isDeletionQueued(module: ModuleName): boolean {
+    return this.deps.queues.all.some(({ entries }) =>
+      entries.some(({ task }) => task.type === 'ModuleDelete' && task.module === module),
+    );
   }
 
   #queueHookRun(task: GlobalHookRun | ModuleHookRun, name: string): void {

@@ -53,7 +53,6 @@ export function failedReconcile(
       giveUp(operator, state, error);
       return { type: 'success' };
     }
-    state.givenUp = undefined;
   }
   log.error(
     { module, phase: state?.phase, error: message, ...factsOf(error) },

@@ -1,56 +1,15 @@
 import { expect, test } from 'vitest';
-import { silentHookLog } from '../../test/support/flow-hooks.ts';
-import { failing, moduleFor, name, type OperatorLab, operatorLab } from '../../test/support/operator-lab.ts';
+import { changed, disable, flowLab, recheck } from '../../test/support/flow-lab.ts';
+import { failing, moduleFor, name, operatorLab } from '../../test/support/operator-lab.ts';
 import { OperatorError } from '../lib/errors.ts';
-import {
-  FLOW_HOOK_TYPES,
-  type FlowHookInput,
-  FlowHooks,
-  type FlowHookType,
-  type HookResult,
-} from '../sdk/flow-hooks.ts';
+import { FLOW_HOOK_TYPES } from '../sdk/flow-hooks.ts';
 import { askOperation } from './ask-operation.ts';
 import { onPausesChange } from './pause-tasks.ts';
 
-type Answers = Partial<Record<FlowHookType, (input: FlowHookInput) => HookResult | undefined>>;
-
 const WEB = name('web');
-const NONE: Answers = {};
-
-/** A lab in whose reconciles a hook writes down where it is called, and answers what a test wants. */
-async function flowLab(
-  modules: readonly string[] = ['web'],
-  hooks: Record<string, object> = {},
-): Promise<{ readonly lab: OperatorLab; readonly said: string[]; answers: Answers } & AsyncDisposable> {
-  const said: string[] = [];
-  const flow = new FlowHooks().registerHook(
-    (input) => {
-      const { type, module, error } = input;
-      said.push(`${type} ${module?.name ?? '-'}${error === undefined ? '' : ` (${error})`}`);
-      return made.answers[type]?.(input);
-    },
-    ...FLOW_HOOK_TYPES,
-  );
-  const options = { flow: { hooks: flow.seal(), target: { namespace: 'ns' }, log: silentHookLog } };
-  const lab = await operatorLab(modules, hooks, options);
-  const made = { lab, said, answers: NONE, [Symbol.asyncDispose]: () => lab[Symbol.asyncDispose]() };
-  return made;
-}
 
 const WAY = ['Start -', 'DuringResponsibilityCheck web', 'AfterResponsibilityCheck web'];
 const TO_STEP = [...WAY, 'ShouldReconcile web', 'BeforeAnyReconcile web'];
-
-/** Lets the module be looked at again although nothing has changed. */
-async function recheck(lab: OperatorLab): Promise<void> {
-  lab.operator.requeues.ask(WEB, 1);
-  await lab.clock.advance(1);
-  await lab.settle();
-}
-
-const changed = async (lab: OperatorLab): Promise<void> => {
-  lab.operator.queueModuleRun(WEB, 'test');
-  await lab.settle();
-};
 
 test('a run passes all places once, also when it waits for Synchronizations on the way', async () => {
   await using flow = await flowLab(['web'], {
@@ -183,9 +142,7 @@ test('the requeue of a module that is disabled is forgotten', async () => {
   flow.answers = { End: () => ({ requeueAfterMs: 60_000 }) };
   await lab.converge();
   flow.answers = {};
-  lab.enabled.delete('web');
-  lab.operator.restartConverge('ReloadAllModules', 'test');
-  await lab.settle();
+  await disable(lab, 'web');
   flow.said.splice(0);
   await lab.clock.advance(60_000);
   await lab.settle();
@@ -230,9 +187,7 @@ test('End tells of a deletion that failed, too', async () => {
   lab.obstacles.set('uninstall web', () => {
     throw new Error('no way');
   });
-  lab.enabled.delete('web');
-  lab.operator.restartConverge('ReloadAllModules', 'test');
-  await lab.settle();
+  await disable(lab, 'web');
   expect(flow.said.at(-1)).toBe('End web (no way)');
 });
 
@@ -363,9 +318,7 @@ test('a deletion that fails for good is tried again every five minutes', async (
   await using lab = await operatorLab(['web'], {});
   await lab.converge();
   lab.obstacles.set('uninstall web', refuse);
-  lab.enabled.delete('web');
-  lab.operator.restartConverge('ReloadAllModules', 'test');
-  await lab.settle();
+  await disable(lab, 'web');
   expect(lab.clock.pendingDelaysMs).toEqual([300_000]);
   lab.obstacles.clear();
   await lab.clock.advance(300_000);

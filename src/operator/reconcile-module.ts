@@ -40,13 +40,16 @@ export async function reconcileModule(
   signal: AbortSignal,
 ): Promise<TaskOutcome<Task>> {
   const startedMs = operator.deps.clock.now();
+  const isAborted = operator.operations.of(task.module) === 'abort';
   try {
     const state = operator.moduleStates.get(task.module);
-    const isAborted = operator.operations.of(task.module) === 'abort';
     if (state?.ongoing?.task === identityOf(task) && !isAborted)
       return await act(operator, state, state.ongoing, { task, queue }, signal);
     return await pass(operator, { task, queue }, signal);
   } catch (error) {
+    // Without it the next attempt would be a run.
+    if (isAborted && operator.operations.of(task.module) === undefined)
+      operator.operations.ask(task.module, 'abort');
     return failedReconcile(operator, task, { error, startedMs }, signal);
   }
 }
@@ -87,6 +90,7 @@ async function pass(
 
   const step = stepOf(task, operation);
   if (await flow.aborts(PLACES[step], subject, signal)) return ended();
+  if (step !== 'abort') state.givenUp = undefined;
   state.ongoing = { task: identityOf(task), step, flow, operation };
   return await act(operator, state, state.ongoing, { task, queue }, signal);
 }
@@ -134,7 +138,6 @@ async function perform(
     if (outcome.type === 'success') {
       state.isRunOwed = false;
       state.isForceOwed = false;
-      state.givenUp = undefined;
       runDependents(operator, state.module);
     }
     return outcome;

@@ -19,7 +19,10 @@ export async function removeModule(
     return;
   }
   await deleteModule(operator, state, run, signal);
-  operator.deps.log.info({ module: state.module.name }, 'ModuleDelete success, module is deleted');
+  const { name } = state.module;
+  // It was meant for what is gone now.
+  if (operator.operations.of(name) === 'abort') operator.operations.take(name);
+  operator.deps.log.info({ module: name }, 'ModuleDelete success, module is deleted');
 }
 
 async function deleteModule(

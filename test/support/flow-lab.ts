@@ -1,0 +1,58 @@
+import {
+  FLOW_HOOK_TYPES,
+  type FlowHookInput,
+  FlowHooks,
+  type FlowHookType,
+  type HookResult,
+} from '../../src/sdk/flow-hooks.ts';
+import { silentHookLog } from './flow-hooks.ts';
+import { name, type OperatorLab, operatorLab } from './operator-lab.ts';
+
+type Answers = Partial<Record<FlowHookType, (input: FlowHookInput) => HookResult | undefined>>;
+type LabOptions = NonNullable<Parameters<typeof operatorLab>[2]>;
+
+const NONE: Answers = {};
+
+/** A lab in whose reconciles a hook writes down where it is called, and answers what a test wants. */
+export async function flowLab(
+  modules: readonly string[] = ['web'],
+  hooks: Record<string, object> = {},
+  labOptions: LabOptions = {},
+): Promise<{ readonly lab: OperatorLab; readonly said: string[]; answers: Answers } & AsyncDisposable> {
+  const said: string[] = [];
+  const flow = new FlowHooks().registerHook(
+    (input) => {
+      const { type, module, error } = input;
+      said.push(`${type} ${module?.name ?? '-'}${error === undefined ? '' : ` (${error})`}`);
+      return made.answers[type]?.(input);
+    },
+    ...FLOW_HOOK_TYPES,
+  );
+  const options = {
+    ...labOptions,
+    flow: { hooks: flow.seal(), target: { namespace: 'ns' }, log: silentHookLog },
+  };
+  const lab = await operatorLab(modules, hooks, options);
+  const made = { lab, said, answers: NONE, [Symbol.asyncDispose]: () => lab[Symbol.asyncDispose]() };
+  return made;
+}
+
+/** Lets the module "web" be looked at again although nothing has changed. */
+export async function recheck(lab: OperatorLab): Promise<void> {
+  lab.operator.requeues.ask(name('web'), 1);
+  await lab.clock.advance(1);
+  await lab.settle();
+}
+
+/** Has the module "web" brought to what has changed about it. */
+export async function changed(lab: OperatorLab): Promise<void> {
+  lab.operator.queueModuleRun(name('web'), 'test');
+  await lab.settle();
+}
+
+/** Has the module disabled, as the next discovery finds it. */
+export async function disable(lab: OperatorLab, module: string): Promise<void> {
+  lab.enabled.delete(module);
+  lab.operator.restartConverge('ReloadAllModules', 'test');
+  await lab.settle();
+}
