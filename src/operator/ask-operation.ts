@@ -33,9 +33,7 @@ export function runOperation(operator: Operator, module: ModuleName, operation: 
   const { queues, log } = operator.deps;
   log.info({ module, operation }, 'operation is asked for');
   if (operation === 'abort') {
-    operator.aborts.abort(module);
-    // The next run makes those anew that are missing.
-    for (const queue of queues.all) queue.remove((task) => isSynchronizationOf(task, module));
+    endHookRuns(operator, module);
     if (operator.deps.pauses.of(module) !== undefined) {
       // Nothing more is going on with it, and the run that follows the pause is not meant.
       operator.operations.take(module);
@@ -55,8 +53,24 @@ export function runOperation(operator: Operator, module: ModuleName, operation: 
   if (!isNext && operator.isWanted(module) && !operator.isRunPending(module)) operator.main.append(run);
 }
 
-function isSynchronizationOf(task: Task, module: ModuleName): boolean {
-  return task.type === 'ModuleHookRun' && task.module === module && isSynchronization(task);
+/** Ends what runs, and drops hooks that wait for another try: the abort would wait behind them. */
+function endHookRuns({ aborts, deps: { queues, log } }: Operator, module: ModuleName): void {
+  const ended = new Set(aborts.abort(module));
+  for (const queue of queues.all) {
+    const { entries } = queue;
+    const dropped = queue.remove((task, index) => {
+      if (task.type !== 'ModuleHookRun' || task.module !== module) return false;
+      // The next run makes those anew that are missing.
+      return isSynchronization(task) || (entries[index]?.failures ?? 0) > 0;
+    });
+    for (const task of dropped) ended.add(task);
+  }
+  for (const task of ended)
+    if (task.type === 'ModuleHookRun' && !isSynchronization(task))
+      log.warn(
+        { module, hook: task.hook.hook.name, binding: task.binding },
+        'run of a hook is ended on request and not repeated',
+      );
 }
 
 function isReconcile(task: Task, module: ModuleName): boolean {

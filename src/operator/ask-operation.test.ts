@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest';
+import { failing, name, type OperatorLab, operatorLab } from '../../test/support/operator-lab.ts';
+import { askOperation } from './ask-operation.ts';
+
+function tick(lab: OperatorLab): void {
+  const runtime = lab.runtimeOf('web/a.sh');
+  for (const binding of runtime.hook.config.schedule) lab.operator.onScheduleTick(runtime, binding);
+}
+
+test('an abort drops a hook for events that waits for another try, and what stands behind it goes on', async () => {
+  await using lab = await operatorLab(['web'], { 'web/a.sh': { schedule: [{ crontab: '* * * * *' }] } });
+  await lab.converge();
+  lab.behaviours.set('web/a.sh', failing);
+  tick(lab);
+  await lab.settle();
+  tick(lab);
+  expect(askOperation(lab.operator, name('web'), 'abort')).toBe('asked');
+  lab.behaviours.clear();
+  lab.takeCalls();
+  await lab.settle();
+  expect(lab.takeCalls()).toEqual(['web/a.sh Schedule:schedule']);
+  expect(lab.log.records).toContainEqual(
+    expect.objectContaining({ level: 'warn', module: 'web', hook: 'a.sh', binding: 'schedule' }),
+  );
+  expect(lab.operator.main.entries).toEqual([]);
+  expect(lab.operator.moduleStates.get(name('web'))?.givenUp).toBeUndefined();
+});
+
+test('the log names a hook for events that an abort ends', async () => {
+  await using lab = await operatorLab(['web'], { 'web/a.sh': { schedule: [{ crontab: '* * * * *' }] } });
+  await lab.converge();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  lab.behaviours.set('web/a.sh', () => promise);
+  tick(lab);
+  await lab.settle();
+  expect(askOperation(lab.operator, name('web'), 'abort')).toBe('asked');
+  expect(lab.log.records).toContainEqual(
+    expect.objectContaining({ level: 'warn', module: 'web', hook: 'a.sh', binding: 'schedule' }),
+  );
+  resolve();
+});
