@@ -84,6 +84,19 @@ test('stepsOf() is nothing for modules whose server is not asked before', () => 
   expect(hooks.stepsOf({ name, manifest: { ...NO_MANIFEST, hook } })).toBeUndefined();
 });
 
+test('who reads that finalizing has failed learns how to do without the server', async () => {
+  const server = await serve(answering({ message: 'busy', permanent: true }, 500));
+  const hook = readModuleHook(
+    { version: 'v1', address: { uri: server.url }, capabilities: ['finalize'] },
+    [],
+  );
+  if (hook === undefined) throw new Error('there is no hook');
+  await expect(new Lab().hooks.finalize('web', hook, [], never)).rejects.toMatchObject({
+    isPermanent: true,
+    message: expect.stringMatching(/busy\n.*addon-operator module release-finalizer web$/),
+  });
+});
+
 test('the server is sent what it has to know, and what it answers is taken', async () => {
   const child = { ...CHILD, data: { by: 'server' } };
   const server = await serve(answering({ object: { status: { host: 'a' } }, children: { child } }));

@@ -92,7 +92,13 @@ export class ModuleHttpHooks {
     children: readonly KubeObject[],
     signal: AbortSignal,
   ): Promise<void> {
-    await this.#ask({ module, hook, phase: 'finalize', children }, signal);
+    try {
+      await this.#ask({ module, hook, phase: 'finalize', children }, signal);
+    } catch (error) {
+      if (signal.aborted || !(error instanceof OperatorError)) throw error;
+      const hint = `Nothing is deleted before that. If the server is gone for good: addon-operator module release-finalizer ${module}`;
+      throw new OperatorError(error.code, `${error.message}\n${hint}`, { cause: error });
+    }
   }
 
   async #preReconcile(
