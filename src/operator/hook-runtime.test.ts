@@ -65,6 +65,18 @@ test('stop() ends the monitors, and no event gets through afterwards', async () 
   expect(runtime.isMonitored(0)).toBe(false);
 });
 
+test('startMonitors() of a hook that is stopped meanwhile leaves no monitor behind', async () => {
+  const { lab, runtime } = await harness();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  lab.obstacles.set('monitor global/a.sh/one', () => promise);
+  const started = runtime.startMonitors(never);
+  await runtime.stop();
+  resolve();
+  await started;
+  expect(lab.calls).toEqual(['monitor global/a.sh/one']);
+  expect(lab.monitors.get('global/a.sh/one')?.isStopped).toBe(true);
+});
+
 test('a hook waits for its turn only if it has a rate limit', async () => {
   const { lab, runtime } = await harness();
   const plain = lab.operator.deps.createRuntime(await hookFor('global/b.sh', { onStartup: 1 }));

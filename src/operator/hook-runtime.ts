@@ -56,11 +56,12 @@ export class HookRuntime {
   }
 
   /**
-   * Starts the monitors that do not run yet, in configuration order. What fails is thrown; monitors started before it
-   * stay, so a retry goes on behind them.
+   * Starts the monitors that do not run yet, in configuration order; none of a stopped hook. What fails is thrown; monitors
+   * started before it stay, so a retry goes on behind them.
    */
   async startMonitors(signal: AbortSignal): Promise<void> {
     for (const binding of this.hook.config.kubernetes) {
+      if (this.isStopped) return;
       if (this.#monitors.has(binding.index)) continue;
       const monitor = this.#options.createMonitor(this.hook, binding, (event) => {
         if (!this.isStopped) this.#options.onEvent(this, binding, event);
@@ -71,7 +72,8 @@ export class HookRuntime {
         await monitor.stop();
         throw error;
       }
-      this.#monitors.set(binding.index, monitor);
+      if (this.isStopped) await monitor.stop();
+      else this.#monitors.set(binding.index, monitor);
     }
   }
 

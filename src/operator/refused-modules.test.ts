@@ -43,6 +43,37 @@ test('nothing of a module that is not authorized is run, and it is told once for
   expect(lab.log.records.filter(({ msg }) => msg === REFUSED)).toHaveLength(2);
 });
 
+test.each(['config a', 'monitor a/hook.sh/pods', 'a/hook.sh onStartup'])(
+  'a run in which a module is refused goes no further than what is at work: %s',
+  async (step) => {
+    const [a, b] = [moduleFor('a', 1), moduleFor('b', 1)];
+    const hooks = {
+      'a/hook.sh': { onStartup: 1, kubernetes: [{ kind: 'Pod', name: 'pods' }], beforeHelm: 1 },
+    };
+    await using lab = await operatorLab([a, b], hooks, {
+      authorization: allow,
+      runsModulesInParallel: true,
+    });
+    const { promise, resolve } = Promise.withResolvers<void>();
+    lab.obstacles.set(step, () => promise);
+    lab.behaviours.set('a/hook.sh', () => (step.endsWith('onStartup') ? promise : undefined));
+    const converged = lab.converge();
+    await lab.settle();
+    lab.takeCalls();
+    lab.obstacles.set('reload modules', () =>
+      lab.operator.setModules([{ ...a, refusal: 'it was changed', chart: 'none' }, b]),
+    );
+    lab.main.prepend({ type: 'ReloadFiles', trigger: 'test' });
+    await lab.settle();
+    resolve();
+    await converged;
+    await lab.settle();
+    expect(lab.calls.filter((call) => call.includes('a/') || call.endsWith(' a'))).toEqual([]);
+    expect([...lab.monitors.values()].every((monitor) => monitor.isStopped)).toBe(true);
+    expect(lab.operator.moduleStates.get(a.name)?.hooks).toBeUndefined();
+  },
+);
+
 test('no operation is noted for a module that is not authorized', async () => {
   await using lab = await operatorLab([evil], {}, { authorization: allow });
   await lab.converge();

@@ -22,12 +22,14 @@ export async function handleReloadFiles(operator: Operator, signal: AbortSignal)
   await attempt(operator, 'global hooks', async () => {
     started.push(...(await replaceGlobalHooks(operator, await deps.loadGlobalHooks(signal), signal)));
   });
-  for (const state of operator.moduleStates.values()) {
-    const { hooks } = state;
-    if (hooks === undefined) continue;
-    await attempt(operator, `hooks of module ${state.module.name}`, async () => {
-      if (state.module.refusal !== undefined) return stopRefused(operator, state, signal);
-      const loaded = await deps.loadModuleHooks(state.module, signal);
+  // Those that are stopped may be made anew meanwhile.
+  const states = [...operator.moduleStates.values()];
+  for (const state of states) {
+    const { hooks, module } = state;
+    await attempt(operator, `hooks of module ${module.name}`, async () => {
+      if (module.refusal !== undefined) return stopRefused(operator, state, signal);
+      if (hooks === undefined) return;
+      const loaded = await deps.loadModuleHooks(module, signal);
       if (
         !isSame(
           hooks.map((runtime) => runtime.hook),
