@@ -33,7 +33,7 @@ const FACTS: EndFacts = {
 
 test('summaryScreen() shows what runs', () => {
   expect(summaryScreen(FACTS, paint)).toBe(`
-Converged in 2.3 s: 2 modules, 1 global hooks
+Converged in 2.3 s: 2 modules, 1 global hook
 
   module    chart  revision  hooks
   web       0.1.0  2         -

@@ -54,7 +54,7 @@ export function summaryScreen(facts: EndFacts, paint: Paint): string {
     '',
     paint(
       'green',
-      `Converged in ${seconds} s: ${modules.length} modules, ${globalHooks.length} global hooks`,
+      `Converged in ${seconds} s: ${counted(modules, 'module')}, ${counted(globalHooks, 'global hook')}`,
     ),
     '',
     ...table.map((row, index) => `  ${index === 0 ? paint('dim', row) : row}`),
@@ -148,4 +148,8 @@ function alignedColumns(rows: readonly (readonly string[])[]): readonly string[]
 
 function lines(all: readonly string[]): string {
   return all.map((line) => `${line}\n`).join('');
+}
+
+function counted(things: readonly unknown[], name: string): string {
+  return `${things.length} ${name}${things.length === 1 ? '' : 's'}`;
 }

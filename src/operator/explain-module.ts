@@ -126,7 +126,8 @@ function waitsFor(operator: Operator, name: ModuleName): readonly string[] {
 
 function headText(queue: TaskQueue<Task>, head: QueueEntry<Task>, index: number): string {
   const others = index > 1 ? ` and ${index - 1} more` : '';
-  const failed = head.failures > 0 ? `, which failed ${head.failures} times: ${head.lastError}` : '';
+  const times = head.failures === 1 ? 'once' : `${head.failures} times`;
+  const failed = head.failures > 0 ? `, which failed ${times}: ${head.lastError}` : '';
   return `${describeTask(head.task, queue.name)} in front of it in queue ${queue.name}${others}${failed}`;
 }
 

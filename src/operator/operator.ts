@@ -331,9 +331,9 @@ export class Operator {
     return this.firstConverge === 'done' ? '' : 'OperatorStartup';
   }
 
-  /** Looks at a module again on the wish of a flow hook; one that is to be deleted is. */
+  /** Looks at a module again on the wish of a flow hook or of `reconcileEvery`; one that is to be deleted is. */
   #recheck(module: ModuleName): void {
-    const trigger = 'Flow-Hook-Requeue';
+    const trigger = 'Reconcile-Requeue';
     if (this.isWanted(module)) {
       if (!this.isRunPending(module))
         this.main.append({ ...this.moduleRun(module, trigger), isRecheck: true });

@@ -166,7 +166,7 @@ echo '{"op":"add","path":"/web/seen","value":true}' > "$VALUES_JSON_PATCH_PATH"`
       source: 'config-map',
       reason: 'dnsEnabled in the ConfigMap is true',
       waitsFor: [
-        expect.stringMatching(/ModuleRun:main:web.* in front of it in queue main, which failed 1 times/),
+        expect.stringMatching(/ModuleRun:main:web.* in front of it in queue main, which failed once/),
       ],
     });
     expect(await explain(world, 'off')).toMatchObject({
