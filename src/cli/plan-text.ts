@@ -13,6 +13,7 @@ const ACTIONS: Readonly<
   purge: { sign: '-', word: 'purge', style: 'red' },
   'stay-off': { sign: ' ', word: 'stays off', style: 'dim' },
   wait: { sign: ' ', word: 'waits until it is resumed', style: 'yellow' },
+  refuse: { sign: ' ', word: 'is not run', style: 'red' },
 };
 
 const CHANGES = { create: 'created', change: 'changed', delete: 'deleted' } as const;
@@ -83,7 +84,7 @@ function summary({ modules }: Plan): string {
     `${count('install')} to install`,
     `${count('upgrade')} to upgrade`,
     `${count('delete', 'purge')} to delete`,
-    `${count('none', 'stay-off', 'wait')} without a change`,
+    `${count('none', 'stay-off', 'wait', 'refuse')} without a change`,
   ];
   if (count('orphan') > 0) parts.push(`${count('orphan')} to leave to themselves`);
   if (failed > 0) parts.push(`${failed} that cannot be told`);

@@ -49,7 +49,7 @@ export async function collectPlan(
     };
     const pause = operator.deps.pauses.of(module.name);
     if (facts.isEnabled && module.refusal !== undefined) {
-      running.push({ ...NOTHING, ...facts, action: 'wait' });
+      running.push({ ...NOTHING, ...facts, action: 'refuse' });
     } else if (facts.isEnabled && pause !== undefined) {
       running.push({ ...NOTHING, ...facts, action: 'wait', reason: `paused: ${pause.reason}` });
     } else if (facts.isEnabled) {

@@ -110,7 +110,10 @@ function refusalTests(backend: () => Backend): void {
     const rendered = await runInWorld(world, 'module', 'render', 'mine');
     expect(rendered.stdout).toBe('');
     const plan = await runInWorld(world, 'plan', 'mine');
-    expect(plan).toMatchObject({ exitCode: 0, stdout: expect.stringContaining(`not authorized: ${reason}`) });
+    expect(plan).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringContaining(`  mine: is not run  (not authorized: ${reason}`),
+    });
     expect(readdirSync(world.directory).filter((name) => name.startsWith('mine'))).toEqual([]);
   });
 

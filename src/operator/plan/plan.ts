@@ -8,7 +8,7 @@ import type { ObjectChange } from './manifest-changes.ts';
 /**
  * What a daemon would do with a module: `install`, `upgrade`, `none` where its release is up to date or it has no
  * chart; `delete` the release of a module that is disabled; `orphan` it where its deletion policy says so; `purge` a release
- * of ours without a module; `stay-off`; `wait` for the end of a pause.
+ * of ours without a module; `stay-off`; `wait` for the end of a pause; `refuse` to run what is not authorized.
  */
 export type ModuleAction =
   | 'install'
@@ -18,7 +18,8 @@ export type ModuleAction =
   | 'orphan'
   | 'purge'
   | 'stay-off'
-  | 'wait';
+  | 'wait'
+  | 'refuse';
 
 /** A hook that would run, and at which points. */
 export interface PlannedHook {
@@ -59,7 +60,7 @@ export function outcomeOf({ modules, problems }: Plan): PlanOutcome {
   return modules.some(({ action }) => !WITHOUT_CHANGE.has(action)) ? 'changes' : 'nothing';
 }
 
-const WITHOUT_CHANGE: ReadonlySet<ModuleAction> = new Set(['none', 'stay-off', 'wait']);
+const WITHOUT_CHANGE: ReadonlySet<ModuleAction> = new Set(['none', 'stay-off', 'wait', 'refuse']);
 
 /** When a hook would run, in the order of a start. */
 export function plannedHook({ name, config, owner }: Hook): PlannedHook {
