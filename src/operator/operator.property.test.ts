@@ -3,6 +3,7 @@ import {
   array,
   assert,
   asyncProperty,
+  boolean,
   constant,
   constantFrom,
   nat,
@@ -11,13 +12,16 @@ import {
   tuple,
 } from 'fast-check';
 import { expect, test } from 'vitest';
-import { failing, name, type OperatorLab, operatorLab } from '../../test/support/operator-lab.ts';
+import { failing, moduleFor, name, type OperatorLab, operatorLab } from '../../test/support/operator-lab.ts';
+import { OperatorError } from '../lib/errors.ts';
+import { OPERATIONS } from '../status/module-object.ts';
 import { keyOfName } from '../values/module-key.ts';
+import { askOperation } from './ask-operation.ts';
 import { startUp } from './lifecycle.ts';
 import { isStarted } from './module-state.ts';
+import { onPausesChange } from './pause-tasks.ts';
 
 const MODULES = ['a', 'b'] as const;
-const QUEUES = ['main', 'own'];
 
 const HOOKS = Object.fromEntries([
   [
@@ -64,7 +68,19 @@ const step = oneof(
       'monitor a/watch.sh/own',
     ),
   }),
-  record({ do: constant('change' as const), module: constantFrom(...MODULES) }),
+  record({
+    do: constantFrom('refuse' as const, 'hold' as const),
+    part: constantFrom('deploy a', 'deploy b', 'uninstall a', 'uninstall b'),
+  }),
+  record({
+    do: constantFrom('change' as const, 'look' as const, 'pause' as const, 'delete' as const),
+    module: constantFrom(...MODULES),
+  }),
+  record({
+    do: constant('ask' as const),
+    module: constantFrom(...MODULES),
+    operation: constantFrom(...OPERATIONS),
+  }),
   record({
     do: constant('event' as const),
     binding: constantFrom('a/watch.sh/own', 'b/watch.sh/main'),
@@ -79,6 +95,21 @@ const step = oneof(
     ),
   }),
 );
+const anySteps = array(tuple(step, nat({ max: 4 })), { minLength: 1, maxLength: 25 });
+
+const anyOptions = record({
+  failurePolicy: constantFrom('block' as const, 'isolate' as const),
+  runsModulesInParallel: boolean(),
+});
+
+const AT_WORK = {
+  phase: 'ready',
+  isAtRest: true,
+  asked: undefined,
+  hearsCrontabs: true,
+  seesEvents: true,
+};
+
 type Step = typeof step extends Arbitrary<infer T> ? T : never;
 
 /** As the daemon does it: before the first discovery is over, the converge to come is enough. */
@@ -108,6 +139,31 @@ async function act(lab: OperatorLab, what: Step): Promise<void> {
     case 'change':
       lab.operator.queueModuleRun(name(what.module), 'change');
       return;
+    case 'refuse':
+      lab.obstacles.set(what.part, () => {
+        throw new OperatorError('HELM_FAILED', 'never', { isPermanent: true });
+      });
+      return;
+    case 'hold':
+      lab.obstacles.set(what.part, () => {
+        throw new OperatorError('RELEASE_NOT_READY', 'not yet', { retryAfterMs: 2_000 });
+      });
+      return;
+    case 'look':
+      lab.operator.requeues.ask(name(what.module), 2_000);
+      return;
+    case 'delete':
+      if (lab.operator.firstConverge === 'done' && !lab.operator.isEnabled(name(what.module)))
+        lab.main.append({ type: 'ModuleDelete', module: name(what.module), trigger: 'delete' });
+      return;
+    case 'pause':
+      if (!lab.pauses.delete(what.module))
+        lab.pauses.set(what.module, { reason: 'test', sinceMs: 0, untilMs: undefined });
+      onPausesChange(lab.operator);
+      return;
+    case 'ask':
+      askOperation(lab.operator, what.module, what.operation);
+      return;
     case 'event':
       lab.emit(what.binding);
       return;
@@ -134,8 +190,13 @@ async function act(lab: OperatorLab, what: Step): Promise<void> {
 async function comeToRest(lab: OperatorLab): Promise<void> {
   lab.behaviours.clear();
   lab.obstacles.clear();
+  lab.pauses.clear();
+  onPausesChange(lab.operator);
+  await lab.settle();
+  // What was given up waits for a change.
+  startOver(lab);
   for (let round = 0; round < 4; round += 1) {
-    await lab.clock.advance(30_000);
+    await lab.clock.advance(300_000);
     await lab.settle();
   }
 }
@@ -147,6 +208,8 @@ function stateOf(lab: OperatorLab, module: string) {
   const watching = hooks.filter(({ hook }) => hook.config.kubernetes.length > 0);
   return {
     phase: state.phase,
+    isAtRest: state.ongoing === undefined && state.givenUp === undefined && !state.isRunOwed,
+    asked: lab.operator.operations.of(name(module)),
     hearsCrontabs: watching.every((runtime) => runtime.areSchedulesEnabled),
     seesEvents: ['main', 'own'].every((binding) => {
       const monitor = lab.monitors.get(`${module}/watch.sh/${binding}`);
@@ -157,8 +220,9 @@ function stateOf(lab: OperatorLab, module: string) {
 
 test('whatever happens, the daemon comes to rest with exactly the enabled modules at work', async () => {
   await assert(
-    asyncProperty(array(tuple(step, nat({ max: 4 })), { minLength: 1, maxLength: 25 }), async (steps) => {
-      await using lab = await operatorLab(MODULES, HOOKS);
+    asyncProperty(anyOptions, anySteps, async (options, steps) => {
+      const modules = MODULES.map((module) => moduleFor(module, 1));
+      await using lab = await operatorLab(modules, HOOKS, options);
       startUp(lab.operator, { stop: lab.stop.signal, abort: lab.abort.signal });
       for (const [what, turns] of steps) {
         await act(lab, what);
@@ -166,16 +230,11 @@ test('whatever happens, the daemon comes to rest with exactly the enabled module
         for (let turn = 0; turn < turns; turn += 1) await new Promise((resolve) => setImmediate(resolve));
       }
       await comeToRest(lab);
-      expect(QUEUES.map((queue) => lab.tasks(queue))).toEqual([[], []]);
+      expect(lab.operator.deps.queues.all.flatMap((queue) => lab.tasks(queue.name))).toEqual([]);
       expect(lab.operator.firstConverge).toBe('done');
       expect([...lab.releases].toSorted()).toEqual([...lab.enabled].toSorted());
       expect(Object.fromEntries(MODULES.map((module) => [module, stateOf(lab, module)]))).toEqual(
-        Object.fromEntries(
-          MODULES.map((module) => [
-            module,
-            lab.enabled.has(module) ? { phase: 'ready', hearsCrontabs: true, seesEvents: true } : 'gone',
-          ]),
-        ),
+        Object.fromEntries(MODULES.map((module) => [module, lab.enabled.has(module) ? AT_WORK : 'gone'])),
       );
     }),
     { numRuns: 60, interruptAfterTimeLimit: 20_000 },

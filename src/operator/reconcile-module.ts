@@ -43,7 +43,9 @@ export async function reconcileModule(
   const isAborted = operator.operations.of(task.module) === 'abort';
   try {
     const state = operator.moduleStates.get(task.module);
-    if (state?.ongoing?.task === identityOf(task) && !isAborted)
+    // Synchronizations of a module that was disabled meanwhile never come: it would ask for them for ever.
+    const goesOn = !isAborted && isResponsible(operator, task);
+    if (goesOn && state?.ongoing?.task === identityOf(task))
       return await act(operator, state, state.ongoing, { task, queue }, signal);
     return await pass(operator, { task, queue }, signal);
   } catch (error) {

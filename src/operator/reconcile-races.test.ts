@@ -157,3 +157,16 @@ test('a deletion that is aborted is put off for as long where it is isolated', a
   expect(lab.tasks('isolated_web')).toHaveLength(1);
   expect(lab.clock.pendingDelaysMs).toEqual([300_000]);
 });
+
+test('a run that waits for Synchronizations in isolation ends when its module is disabled', async () => {
+  const hooks = { 'web/a.sh': { kubernetes: [{ kind: 'Pod', name: 'pods' }] } };
+  await using lab = await operatorLab(['web'], hooks, { failurePolicy: 'isolate' });
+  lab.behaviours.set('web/a.sh', failing);
+  await lab.converge();
+  expect(lab.tasks('isolated_web')).toHaveLength(2);
+  await disable(lab, 'web');
+  await lab.clock.advance(5_000);
+  await lab.settle();
+  expect(lab.tasks('isolated_web')).toEqual([]);
+  expect(lab.operator.startedModules.has(WEB)).toBe(false);
+});

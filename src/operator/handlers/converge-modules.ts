@@ -158,6 +158,11 @@ function afterAllRuns(operator: Operator, task: ConvergeTask): readonly Task[] {
   return runs.map((run, index) => (index === runs.length - 1 ? { ...run, valuesBeforeAfterAll } : run));
 }
 
+/** A deletion behind the end of a converge was asked for by somebody else, and no converge comes after it. */
+function belongsToAnother(task: Task): boolean {
+  return countsForConverge(task) && task.type !== 'ModuleDelete';
+}
+
 function end(operator: Operator, entry: QueueEntry<Task>, task: ConvergeTask, queue: TaskQueue<Task>): void {
   const { clock, log, metrics } = operator.deps;
   log.info({ trigger: task.trigger }, 'ConvergeModules task done');
@@ -166,7 +171,7 @@ function end(operator: Operator, entry: QueueEntry<Task>, task: ConvergeTask, qu
       { unloaded: operator.unloaded },
       'converged, but not to the files on disk: those that changed cannot be loaded, see the error before',
     );
-  if (queue.entries.some((other) => other.id !== entry.id && countsForConverge(other.task))) return;
+  if (queue.entries.some((other) => other.id !== entry.id && belongsToAnother(other.task))) return;
   const startedMs = operator.convergeStartedMs ?? clock.now();
   operator.convergeStartedMs = undefined;
   metrics.convergence(task.event, (clock.now() - startedMs) / 1_000);
