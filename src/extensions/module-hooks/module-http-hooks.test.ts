@@ -93,7 +93,7 @@ test('who reads that finalizing has failed learns how to do without the server',
   if (hook === undefined) throw new Error('there is no hook');
   await expect(new Lab().hooks.finalize('web', hook, [], never)).rejects.toMatchObject({
     isPermanent: true,
-    message: expect.stringMatching(/busy\n.*addon-operator module release-finalizer web$/),
+    message: expect.stringMatching(/busy\n.*addon-operator module release-finalizer web\)$/),
   });
 });
 

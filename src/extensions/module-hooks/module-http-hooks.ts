@@ -96,7 +96,7 @@ export class ModuleHttpHooks {
       await this.#ask({ module, hook, phase: 'finalize', children }, signal);
     } catch (error) {
       if (signal.aborted || !(error instanceof OperatorError)) throw error;
-      const hint = `Nothing is deleted before that. If the server is gone for good: addon-operator module release-finalizer ${module}`;
+      const hint = `(nothing is deleted before that; if the server is gone for good: addon-operator module release-finalizer ${module})`;
       throw new OperatorError(error.code, `${error.message}\n${hint}`, { cause: error });
     }
   }
