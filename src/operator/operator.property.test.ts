@@ -193,6 +193,10 @@ async function comeToRest(lab: OperatorLab): Promise<void> {
   lab.pauses.clear();
   onPausesChange(lab.operator);
   await lab.settle();
+  for (let round = 0; round < 2; round += 1) {
+    await lab.clock.advance(300_000);
+    await lab.settle();
+  }
   // What was given up waits for a change.
   startOver(lab);
   for (let round = 0; round < 4; round += 1) {

@@ -40,17 +40,17 @@ export async function reconcileModule(
   signal: AbortSignal,
 ): Promise<TaskOutcome<Task>> {
   const startedMs = operator.deps.clock.now();
-  const isAborted = operator.operations.of(task.module) === 'abort';
+  const asked = operator.operations.of(task.module);
   try {
     const state = operator.moduleStates.get(task.module);
     // Synchronizations of a module that was disabled meanwhile never come: it would ask for them for ever.
-    const goesOn = !isAborted && isResponsible(operator, task);
+    const goesOn = asked === undefined && isResponsible(operator, task);
     if (goesOn && state?.ongoing?.task === identityOf(task))
       return await act(operator, state, state.ongoing, { task, queue }, signal);
     return await pass(operator, { task, queue }, signal);
   } catch (error) {
     // Without it the next attempt would be a run.
-    if (isAborted && operator.operations.of(task.module) === undefined)
+    if (asked === 'abort' && operator.operations.of(task.module) === undefined)
       operator.operations.ask(task.module, 'abort');
     return failedReconcile(operator, task, { error, startedMs }, signal);
   }

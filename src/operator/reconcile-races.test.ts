@@ -170,3 +170,16 @@ test('a run that waits for Synchronizations in isolation ends when its module is
   expect(lab.tasks('isolated_web')).toEqual([]);
   expect(lab.operator.startedModules.has(WEB)).toBe(false);
 });
+
+test('what is asked of a run that waits for Synchronizations is done by it', async () => {
+  const hooks = { 'web/a.sh': { kubernetes: [{ kind: 'Pod', name: 'pods' }] } };
+  await using lab = await operatorLab(['web'], hooks);
+  lab.behaviours.set('web/a.sh', failing);
+  await lab.converge();
+  askOperation(lab.operator, WEB, 'force-reconcile');
+  lab.behaviours.clear();
+  await lab.clock.advance(5_000);
+  await lab.settle();
+  expect(deploysOf(lab)).toEqual(['force web']);
+  expect(lab.operator.operations.of(WEB)).toBeUndefined();
+});
