@@ -48,7 +48,8 @@ export function runOperation(operator: Operator, module: ModuleName, operation: 
     // A run that waits for Synchronizations is passed by what stands in front of it.
     if (queue.status.type === 'repeating') queue.prepend(run);
     else queue.cutDelay();
-    isNext ||= queue.status.type !== 'running' || operation === 'abort';
+    // One that is told to end comes up again, unless it was at its end already.
+    isNext ||= queue.status.type !== 'running';
   }
   if (!isNext && operator.isWanted(module) && !operator.isRunPending(module)) operator.main.append(run);
 }
