@@ -1,4 +1,5 @@
 import type { Operator } from './operator.ts';
+import { identityOf } from './reconcile-module.ts';
 import type { Task } from './tasks.ts';
 
 /** Leaves out what a paused module may not do, and keeps in mind that it is owed. Returns whether the task is left out. */
@@ -7,6 +8,9 @@ export function leaveOutIfPaused(operator: Operator, task: Task): boolean {
   const pause = operator.deps.pauses.of(task.module);
   if (pause === undefined || !operator.isWanted(task.module)) return false;
   operator.owedRuns.add(task.module);
+  const state = operator.moduleStates.get(task.module);
+  // It waited for something else when the pause began, and begins anew after it.
+  if (task.type === 'ModuleRun' && state?.ongoing?.task === identityOf(task)) state.ongoing = undefined;
   operator.deps.log.info(
     { module: task.module, task: task.type, reason: pause.reason },
     'Module is paused, its run waits until it is resumed',

@@ -169,6 +169,6 @@ function stepOf({ type }: Reconcile['task'], operation: ModuleOperation | undefi
 }
 
 /** The same for a task that was put into another queue meanwhile. */
-function identityOf(task: Reconcile['task']): object {
+export function identityOf(task: Reconcile['task']): object {
   return task.type === 'ModuleRun' ? (task.continues ?? task) : task;
 }

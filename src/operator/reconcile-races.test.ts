@@ -3,6 +3,8 @@ import { changed, disable, flowLab, recheck } from '../../test/support/flow-lab.
 import { failing, name, type OperatorLab, operatorLab } from '../../test/support/operator-lab.ts';
 import { OperatorError } from '../lib/errors.ts';
 import { askOperation } from './ask-operation.ts';
+import { moduleFacts } from './module-facts.ts';
+import { onPausesChange } from './pause-tasks.ts';
 
 const WEB = name('web');
 
@@ -182,4 +184,20 @@ test('what is asked of a run that waits for Synchronizations is done by it', asy
   await lab.settle();
   expect(deploysOf(lab)).toEqual(['force web']);
   expect(lab.operator.operations.of(WEB)).toBeUndefined();
+});
+
+test('a module whose run waited for Synchronizations when it was paused waits for its end', async () => {
+  const hooks = { 'web/a.sh': { kubernetes: [{ kind: 'Pod', name: 'pods' }] } };
+  await using lab = await operatorLab(['web'], hooks);
+  lab.behaviours.set('web/a.sh', failing);
+  await lab.converge();
+  lab.pauses.set('web', { reason: 'disks', sinceMs: 0, untilMs: undefined });
+  lab.behaviours.clear();
+  await lab.clock.advance(5_000);
+  await lab.settle();
+  expect(moduleFacts(lab.operator)).toMatchObject([{ progress: 'pending' }]);
+  lab.pauses.clear();
+  onPausesChange(lab.operator);
+  await lab.settle();
+  expect(deploysOf(lab)).toEqual(['deploy web']);
 });
