@@ -115,9 +115,11 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
         loader.load(globalHooksRoot(settings.globalHooksDir), { type: 'global' }, signal),
       reloadModules: async () => {
         moduleHooks.forget();
-        found = await find();
-        await crds.read(found.modules);
-        flow = await createFlowHooks(options, found.modules, stop);
+        const next = await find();
+        await crds.read(next.modules);
+        flow = await createFlowHooks(options, next.modules, stop);
+        // Only now: what cannot be loaded leaves everything as it was.
+        found = next;
         values.setStatic(found.staticValues);
         await followSecrets();
         operator.setModules(found.modules);
