@@ -92,12 +92,14 @@ test('transformManifest() treats a renamed object as another one', async () => {
   expect(names(text)).toEqual(['x-a', 'x-b', 'x-c']);
 });
 
-test('transformManifest() names the object whose manifest cannot be read exactly', async () => {
+test('transformManifest() says which object cannot be read exactly, and why', async () => {
   const manifest = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: big}\nnumber: 12345678901234567890\n';
   const error: unknown = await transformManifest(manifest, readYaml, (all) => Promise.resolve(all)).catch(
     (thrown: unknown) => thrown,
   );
-  expect(hasCode(error, 'HELM_FAILED') && error.message).toContain('ConfigMap "big"');
+  const message = hasCode(error, 'HELM_FAILED') && error.message;
+  expect(message).toContain('ConfigMap "big"');
+  expect(message).toContain('at number: integers beyond 2^53');
 });
 
 test('withoutObjects() takes out the given objects and nothing else', async () => {

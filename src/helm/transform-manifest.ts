@@ -1,5 +1,5 @@
 import type { KubeObject } from '../kube/kube-object.ts';
-import { OperatorError } from '../lib/errors.ts';
+import { messageOf, OperatorError } from '../lib/errors.ts';
 import { canonicalJson, isObject } from '../lib/json.ts';
 import { type ManifestDocument, parseManifest } from './manifest-document.ts';
 import { isHook, isList } from './manifest-object.ts';
@@ -71,7 +71,7 @@ function readDocument({ object, text }: ManifestDocument, readYaml: (text: strin
   } catch (cause) {
     throw new OperatorError(
       'HELM_FAILED',
-      `Cannot hand rendered objects to an extension (${String(object['kind'])} ${nameOf(object)}): the manifest cannot be read exactly`,
+      `Cannot hand rendered objects to an extension (${String(object['kind'])} ${nameOf(object)}): ${messageOf(cause)}`,
       { cause },
     );
   }
