@@ -63,6 +63,16 @@ test('explanationText() leaves out what there is not', () => {
   );
 });
 
+test('explanationText() does not call a module enabled that no policy authorizes', () => {
+  const text = explanationText({
+    ...WEB,
+    status: 'unauthorized',
+    source: 'authorization',
+    reason: 'not authorized: module.sig is missing',
+  });
+  expect(text).toContain('enabled      not run: not authorized: module.sig is missing (authorization)\n');
+});
+
 test('summaryText() is a table', () => {
   expect(summaryText([WEB, { ...WEB, module: 'dns-long', isEnabled: false, reason: 'off' }])).toBe(
     `MODULE    STATUS    ENABLED  REASON

@@ -97,13 +97,19 @@ export interface ModulePause {
 /** One line of the list of all modules. */
 export type ModuleSummary = Pick<ModuleExplanation, 'module' | 'status' | 'isEnabled' | 'source' | 'reason'>;
 
+/** Flags may enable a module that no policy authorizes: it counts as enabled, so that nothing of it is deleted. */
+function enabledWord(status: ModuleStatus, isEnabled: boolean): string {
+  if (status === 'unauthorized') return 'not run';
+  return isEnabled ? 'yes' : 'no';
+}
+
 /** The explanation for people. */
 export function explanationText(explanation: ModuleExplanation): string {
   const { module, status, isEnabled, reason, source, position, phase } = explanation;
   const rows: (readonly [string, string])[] = [
     ['module', module],
     ['status', status],
-    ['enabled', `${isEnabled ? 'yes' : 'no'}: ${reason}${source === null ? '' : ` (${source})`}`],
+    ['enabled', `${enabledWord(status, isEnabled)}: ${reason}${source === null ? '' : ` (${source})`}`],
     ['run order', `${position.place} of ${position.of} (number ${position.order})`],
     ['directory', explanation.path],
     ['version', explanation.version ?? 'unknown'],
