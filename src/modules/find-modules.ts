@@ -81,9 +81,9 @@ export async function findModules(options: FindModulesOptions): Promise<FoundMod
   const check = new SchemaCheck();
   const schemas = new Map<ValuesOwner, SectionSchemas>();
   for (const { name, path, refusal } of sorted)
-    if (refusal === undefined) schemas.set(name, await readSchemas(path, check, log));
+    if (refusal === undefined) schemas.set(name, await readSchemas(path, check));
   if (options.globalHooksDir !== undefined)
-    schemas.set(GLOBAL_SECTION, await readSchemas(resolve(options.globalHooksDir), check, log));
+    schemas.set(GLOBAL_SECTION, await readSchemas(resolve(options.globalHooksDir), check));
   return {
     modules: sorted,
     commonFlags,

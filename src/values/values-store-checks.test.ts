@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { parseConfigMapData } from './config-map-content.ts';
 import type { ModuleName, ValuesOwner } from './module-key.ts';
+import { parseCelRules } from './schemas/cel-rules.ts';
 import { SchemaCheck } from './schemas/schema-check.ts';
 import { parseSectionSchemas } from './schemas/section-schemas.ts';
 import { ValuesStore } from './values-store.ts';
@@ -10,9 +11,12 @@ const config = 'type: object\nproperties: {n: {type: integer, default: 1}, pw: {
 const values = 'x-extend: {}\ntype: object\nx-required-for-helm: own\nproperties: {own: {type: string}}';
 
 /** A store with a module `web`, its schemas, and Secrets that hold these texts by key; references count for all. */
-function storeWith(texts: Readonly<Record<string, string>>): ValuesStore {
+function storeWith(texts: Readonly<Record<string, string>>, rules = ''): ValuesStore {
   const file = (text: string) => ({ path: 'openapi', text });
-  const schemas = parseSectionSchemas(file(config), file(values), new SchemaCheck());
+  const schemas = parseSectionSchemas(file(`${config}\n${rules}`), file(values), {
+    check: new SchemaCheck(),
+    parseRules: parseCelRules,
+  });
   return new ValuesStore(
     {
       global: {},
@@ -85,4 +89,19 @@ test('secretReferences() tells who refers to what, in force or in a content to c
   const reference = { namespace: 'ours', name: 's', key: 'k', isOptional: false };
   expect(store.secretReferences().get(web)).toEqual([]);
   expect(store.secretReferences(contentOf(PASSWORD)).get(web)).toEqual([reference]);
+});
+
+test('a rule compares a section with the one in force, with texts of Secrets in place of references', () => {
+  const rules = `x-deckhouse-validations:
+- {expression: 'self.n >= oldSelf.n', message: n must not shrink}
+- {expression: '!has(self.pw) || self.pw != "guess"', message: pw is too easy}`;
+  const store = storeWith({ k: 'guess' }, rules);
+  store.setConfig(contentOf('n: 3'));
+  expect(() => store.setConfig(contentOf('n: 2'))).toThrow('n must not shrink');
+  expect(() => store.patchedConfig(web, [{ op: 'add', path: '/web/n', value: 0 }])).toThrow(
+    'n must not shrink',
+  );
+  store.setConfig(contentOf('n: 4'));
+  expect(() => store.setConfig(contentOf(`n: 4\n${PASSWORD}`))).toThrow('pw is too easy');
+  expect(() => storeWith({}, rules).setConfig(contentOf(PASSWORD))).not.toThrow();
 });

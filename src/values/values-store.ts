@@ -262,7 +262,7 @@ export class ValuesStore {
     if (canonicalJson(after) === canonicalJson(before)) return undefined;
     const patches = foldPatch(stored, operations);
     const values = this.#merge(owner, config, patches);
-    const problems = problemsOf(this.#schemas(owner).values, owner, values);
+    const problems = problemsOf(this.#schemas(owner).values, owner, values, before);
     if (problems.length > 0) {
       const whose = owner === GLOBAL_SECTION ? 'global values' : 'module values';
       const what = `cannot apply values patch for ${whose}`;
@@ -274,16 +274,22 @@ export class ValuesStore {
   #configProblem(owner: ValuesOwner, section: JsonObject): string | undefined {
     const { config } = this.#schemas(owner);
     if (config === undefined) return undefined;
-    const filled = config.withDefaults(section);
-    const { values, unresolved } =
-      this.#secrets?.isResolvedFor(owner) === true
-        ? resolveSecrets(filled, this.#secrets, 'null')
-        : { values: filled, unresolved: [] };
-    const unknown = unresolved.map(({ pointer }) => pointer);
-    const problems = config.problems(sectionOf(owner), values, unknown);
+    const { values, unresolved } = this.#filled(owner, config, section);
+    const inForce = this.configValues(owner);
+    const problems = config.problems(sectionOf(owner), values, {
+      previous: inForce && this.#filled(owner, config, inForce).values,
+      unknown: unresolved.map(({ pointer }) => pointer),
+    });
     if (problems.length === 0) return undefined;
     const whose = owner === GLOBAL_SECTION ? 'global values' : `values of module '${owner}'`;
     return `${whose} in the ConfigMap do not match openapi/config-values.yaml: ${problemList(problems)}`;
+  }
+
+  /** A section with defaults and texts of Secrets, null for those that are not known. */
+  #filled(owner: ValuesOwner, config: ValuesSchema, section: JsonObject) {
+    const filled = config.withDefaults(section);
+    if (this.#secrets?.isResolvedFor(owner) !== true) return { values: filled, unresolved: [] };
+    return resolveSecrets(filled, this.#secrets, 'null');
   }
 
   #merge(
@@ -365,6 +371,7 @@ function problemsOf(
   schema: ValuesSchema | undefined,
   owner: ValuesOwner,
   values: JsonObject,
+  previous?: JsonObject,
 ): readonly string[] {
-  return schema === undefined ? [] : schema.problems(sectionOf(owner), values);
+  return schema === undefined ? [] : schema.problems(sectionOf(owner), values, { previous, unknown: [] });
 }

@@ -204,6 +204,45 @@ echo '{"op":"add","path":"/web/token","value":"x"}' > "$VALUES_JSON_PATCH_PATH"`
     expect(await configErrors(world)).toBe(after);
   });
 
+  test('rules in CEL hold for values, also against what they were before, and tell their own message', async () => {
+    await using world = await World.create(backend(), {
+      modules: {
+        ...WEB,
+        '001-web/openapi/config-values.yaml': `type: object
+x-deckhouse-validations:
+- {expression: 'self.min <= self.max', message: min is more than max}
+- {expression: 'self.max >= oldSelf.max', message: max must not become less}
+properties: {min: {type: integer}, max: {type: integer}}
+`,
+      },
+      config: { web: 'min: 1\nmax: 3\n' },
+    });
+    await world.converge();
+    await world.putConfig({ web: 'min: 1\nmax: 2\n' });
+    await world.untilDelayed();
+    expect(lastError(world)).toContain('max must not become less');
+    expect(await deployedValues(world)).toEqual({ min: 1, max: 3 });
+    await world.putConfig({ web: 'min: 5\nmax: 4\n' });
+    await world.passDelay();
+    await world.log.until(() => lastError(world).includes('min is more than max'));
+    await world.putConfig({ web: 'min: 4\nmax: 4\n' });
+    await world.log.untilMessage('ModuleRun success, module is ready', 2);
+    expect(await deployedValues(world)).toEqual({ min: 4, max: 4 });
+  });
+
+  test('a rule that is no CEL stops the start and is named', async () => {
+    await using world = await World.create(backend(), {
+      modules: {
+        ...WEB,
+        '001-web/openapi/values.yaml':
+          "type: object\nx-deckhouse-validations: [{expression: 'self.a >', message: m}]",
+      },
+    });
+    const message = await refusal(world);
+    expect(message).toContain('001-web/openapi/values.yaml');
+    expect(message).toContain("compile the 'self.a >' rule");
+  });
+
   test('a file that is no schema stops the start and is named', async () => {
     await using world = await World.create(backend(), {
       modules: { ...WEB, '001-web/openapi/values.yaml': 'type: objekt\n' },

@@ -1,12 +1,16 @@
 import { expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../lib/json.ts';
+import { parseCelRules } from './cel-rules.ts';
 import { SchemaCheck } from './schema-check.ts';
 import { parseSectionSchemas, type SectionSchemas } from './section-schemas.ts';
 
 const check = new SchemaCheck();
 const file = (text: string) => ({ path: 'openapi/values.yaml', text });
 const schemasOf = (values: string, config?: string): SectionSchemas =>
-  parseSectionSchemas(config === undefined ? undefined : file(config), file(values), check);
+  parseSectionSchemas(config === undefined ? undefined : file(config), file(values), {
+    check,
+    parseRules: parseCelRules,
+  });
 
 function problems(schema: string, value: JsonObject): readonly string[] {
   return schemasOf(`type: object\n${schema}`).values?.problems('web', value) ?? ['no schema'];
@@ -135,8 +139,8 @@ properties:
 
 test('nothing is said about values that are not known yet', () => {
   const { values } = schemasOf('type: object\nproperties: {a: {type: string}, b: {anyOf: [{type: string}]}}');
-  expect(values?.problems('web', { a: null, b: null }, ['/a', '/b'])).toEqual([]);
-  expect(values?.problems('web', { a: null, b: 'x' }, ['/b'])).toHaveLength(1);
+  expect(values?.problems('web', { a: null, b: null }, { unknown: ['/a', '/b'] })).toEqual([]);
+  expect(values?.problems('web', { a: null, b: 'x' }, { unknown: ['/b'] })).toHaveLength(1);
 });
 
 test.each([
@@ -167,10 +171,18 @@ test('references that multiply are refused', () => {
 });
 
 test('an empty file is as good as none', () => {
-  expect(parseSectionSchemas(file('# later\n'), undefined, check)).toEqual({});
+  expect(parseSectionSchemas(file('# later\n'), undefined, { check })).toEqual({});
 });
 
 test('bounds beyond what values can hold are taken as they are', () => {
   const schema = '{type: integer, minimum: -9223372036854775808, maximum: 9223372036854775807}';
   expect(problemsOfA(schema, Number.MAX_SAFE_INTEGER)).toEqual([]);
+});
+
+test('where rules do not hold nothing else is said, and rules of the config schema are inherited', () => {
+  const rules = "x-deckhouse-validations: [{expression: 'self.a < self.b', message: a must be less}]";
+  const { values } = schemasOf('x-extend: {}\nproperties: {c: {}}', `${rules}\nproperties: {a: {}, b: {}}`);
+  expect(values?.problems('web', { a: 2, b: 1, d: 1 })).toEqual(['a must be less']);
+  expect(values?.problems('web', { a: 1, b: 2, d: 1 })).toEqual(['web.d in body is a forbidden property']);
+  expect(() => schemasOf(rules.replace('<', '<<'))).toThrow(/load 'values' schema: .*compile the/);
 });

@@ -8,6 +8,7 @@ import { expandReferences } from './expand-references.ts';
 import { extendSchema } from './extend-schema.ts';
 import { requiredForHelm } from './required-for-helm.ts';
 import type { SchemaCheck } from './schema-check.ts';
+import type { RuleParser } from './schema-rules.ts';
 import { mapSubSchemas } from './sub-schemas.ts';
 import { ValuesSchema } from './values-schema.ts';
 
@@ -27,6 +28,13 @@ export interface SchemaText {
   readonly text: string;
 }
 
+/** What schemas are read with. */
+export interface SchemaTools {
+  readonly check: SchemaCheck;
+  /** Left out where no schema has rules. */
+  readonly parseRules?: RuleParser | undefined;
+}
+
 /**
  * Reads the schemas of a section. A text without content is as good as none.
  *
@@ -35,16 +43,16 @@ export interface SchemaText {
 export function parseSectionSchemas(
   config: SchemaText | undefined,
   values: SchemaText | undefined,
-  check: SchemaCheck,
+  tools: SchemaTools,
 ): SectionSchemas {
   const rawConfig = load('config', config);
   const rawValues = load('values', values);
   const schemas: { config?: ValuesSchema; values?: ValuesSchema; helm?: ValuesSchema } = {};
-  if (rawConfig !== undefined) schemas.config = build('config', config, closeObjects(rawConfig), check);
+  if (rawConfig !== undefined) schemas.config = build('config', config, closeObjects(rawConfig), tools);
   if (rawValues !== undefined) {
     const closed = closeObjects(extendSchema(rawValues, rawConfig));
-    schemas.values = build('values', values, closed, check);
-    schemas.helm = build('values', values, requiredForHelm(closed), check);
+    schemas.values = build('values', values, closed, tools);
+    schemas.helm = build('values', values, requiredForHelm(closed), tools);
   }
   return schemas;
 }
@@ -77,9 +85,9 @@ function build(
   type: SchemaType,
   file: SchemaText | undefined,
   schema: JsonObject,
-  check: SchemaCheck,
+  { check, parseRules }: SchemaTools,
 ): ValuesSchema {
-  return inFile(type, file, () => ValuesSchema.parse(schema, check));
+  return inFile(type, file, () => ValuesSchema.parse(schema, check, parseRules));
 }
 
 function inFile<T>(type: SchemaType, file: SchemaText | undefined, act: () => T): T {

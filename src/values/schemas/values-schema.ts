@@ -5,24 +5,30 @@ import { toJsonSchema } from './json-schema.ts';
 import type { SchemaCheck } from './schema-check.ts';
 import { SCHEMA_FORMATS } from './schema-formats.ts';
 import { schemaPattern } from './schema-pattern.ts';
+import type { RuleContext, RuleParser, SchemaRules } from './schema-rules.ts';
 import { valueProblem } from './value-problem.ts';
 
 /** One schema, ready to check values and to give defaults. */
 export class ValuesSchema {
   readonly #schema: JsonObject;
   readonly #draft: JsonObject;
+  readonly #rules: SchemaRules | undefined;
   #validate: ValidateFunction | undefined;
 
-  private constructor(schema: JsonObject, draft: JsonObject) {
+  private constructor(schema: JsonObject, draft: JsonObject, rules: SchemaRules | undefined) {
     this.#schema = schema;
     this.#draft = draft;
+    this.#rules = rules;
   }
 
-  /** @throws OperatorError VALUES_INVALID listing everything by which it is no schema */
-  static parse(schema: JsonObject, check: SchemaCheck): ValuesSchema {
+  /**
+   * @param parseRules left out: rules in the schema count for nothing
+   * @throws OperatorError VALUES_INVALID listing everything by which it is no schema
+   */
+  static parse(schema: JsonObject, check: SchemaCheck, parseRules?: RuleParser): ValuesSchema {
     const draft = toJsonSchema(schema);
     check.assertSchema(draft);
-    return new ValuesSchema(schema, draft);
+    return new ValuesSchema(schema, draft, parseRules?.(schema));
   }
 
   withDefaults(value: JsonObject): JsonObject {
@@ -30,16 +36,18 @@ export class ValuesSchema {
   }
 
   /**
-   * All the ways in which a section breaks the schema; empty when it is valid.
+   * All the ways in which a section breaks the schema; empty when it is valid. The schema is looked at when its rules hold.
    *
    * @param key what paths begin with: the key of the section
-   * @param unknown pointers to values that are not known yet, for which null stands: nothing is said about them
+   * @param context for values that are not known yet null stands: nothing is said about them
    */
-  problems(key: string, value: JsonObject, unknown: readonly string[] = []): readonly string[] {
+  problems(key: string, value: JsonObject, context: RuleContext = { unknown: [] }): readonly string[] {
+    const broken = this.#rules?.problems(value, context) ?? [];
+    if (broken.length > 0) return broken;
     // Made when first needed: most modules are never asked.
     this.#validate ??= createAjv().compile(this.#draft);
     if (this.#validate(value)) return [];
-    const errors = (this.#validate.errors ?? []).filter((error) => !isAboutUnknown(error, unknown));
+    const errors = (this.#validate.errors ?? []).filter((error) => !isAboutUnknown(error, context.unknown));
     return [...new Set(errors.map((error) => valueProblem(error, key, value)))];
   }
 }

@@ -1,0 +1,159 @@
+import { TypeError as CelTypeError, Environment, EvaluationError, ParseError } from '@marcbachmann/cel-js';
+import { messageOf, OperatorError } from '../../lib/errors.ts';
+import type { Json, JsonObject } from '../../lib/json.ts';
+import { isJsonMap } from '../merge.ts';
+import { RULES_KEY, type RuleContext, type SchemaRules } from './schema-rules.ts';
+import { mapIn } from './sub-schemas.ts';
+
+interface Rule {
+  readonly expression: string;
+  readonly message: string;
+  readonly comparesWithPrevious: boolean;
+  readonly evaluate: (variables: Readonly<Record<string, unknown>>) => unknown;
+}
+
+/** The rules of one schema and of those inside it. */
+interface Level {
+  readonly rules: readonly Rule[];
+  readonly properties: ReadonlyMap<string, Level>;
+  /** Of each item of a list. */
+  readonly items: Level | undefined;
+  /** Of each property that is not listed. */
+  readonly others: Level | undefined;
+}
+
+/** A value, what it was before, and its pointer. */
+interface Place {
+  readonly value: Json | undefined;
+  readonly previous: Json | undefined;
+  readonly pointer: string;
+}
+
+/**
+ * Finds the CEL rules in a schema: of the section itself, of its properties and of the items of its lists. Numbers of
+ * values are doubles in them, as JSON has no others.
+ *
+ * @returns undefined when there are none
+ * @throws OperatorError VALUES_INVALID for a rule without expression or message, or one that is no CEL
+ */
+export function parseCelRules(schema: JsonObject): SchemaRules | undefined {
+  const environment = new Environment().registerVariable('self', 'map').registerVariable('oldSelf', 'map');
+  const root = readLevel(schema, environment);
+  if (root === undefined) return undefined;
+  return {
+    problems: (value, context) => [
+      ...new Set(problemsIn(root, { value, previous: context.previous, pointer: '' }, context)),
+    ],
+  };
+}
+
+function readLevel(schema: Json | undefined, environment: Environment): Level | undefined {
+  if (!isJsonMap(schema)) return undefined;
+  const properties = new Map<string, Level>();
+  for (const [name, child] of Object.entries(mapIn(schema, 'properties'))) {
+    const level = readLevel(child, environment);
+    if (level !== undefined) properties.set(name, level);
+  }
+  const rules = readRules(schema, environment);
+  const items = readLevel(ownValue(schema, 'items'), environment);
+  const others = readLevel(ownValue(schema, 'additionalProperties'), environment);
+  const isEmpty = rules.length === 0 && properties.size === 0 && items === undefined && others === undefined;
+  return isEmpty ? undefined : { rules, properties, items, others };
+}
+
+function readRules(schema: JsonObject, environment: Environment): readonly Rule[] {
+  const rules = ownValue(schema, RULES_KEY);
+  if (rules === undefined) return [];
+  if (!Array.isArray(rules)) throw invalid('a list of rules is expected');
+  return rules.map((rule: Json) => {
+    if (!isJsonMap(rule)) throw invalid('each rule is a map with expression and message');
+    const expression = textIn(rule, 'expression');
+    const message = textIn(rule, 'message');
+    return { ...compile(expression, environment), expression, message };
+  });
+}
+
+function textIn(rule: JsonObject, key: string): string {
+  const text = ownValue(rule, key);
+  if (typeof text === 'string' && text !== '') return text;
+  throw invalid(`missing ${key}`);
+}
+
+function invalid(why: string): OperatorError {
+  return new OperatorError('VALUES_INVALID', `${RULES_KEY} invalid: ${why}`);
+}
+
+function compile(
+  expression: string,
+  environment: Environment,
+): Pick<Rule, 'comparesWithPrevious' | 'evaluate'> {
+  try {
+    const { valid, error, type } = environment.check(expression);
+    if (!valid) throw error ?? new Error('its types do not fit');
+    if (type !== 'bool' && type !== 'dyn') throw new Error(`a rule has to be a bool, this is a ${type}`);
+    return {
+      evaluate: environment.parse(expression),
+      comparesWithPrevious: /\boldSelf\b/.test(expression),
+    };
+  } catch (cause) {
+    const message = `compile the '${expression}' rule: ${summaryOf(cause)}`;
+    throw new OperatorError('VALUES_INVALID', message, { cause });
+  }
+}
+
+function problemsIn(level: Level, place: Place, context: RuleContext): readonly string[] {
+  const { value, previous, pointer } = place;
+  if (Array.isArray(value)) {
+    const { items } = level;
+    if (items === undefined) return [];
+    // Items of lists have no names by which the former ones could be found.
+    return value.flatMap((item: Json, index) =>
+      problemsIn(items, { value: item, previous: undefined, pointer: `${pointer}/${index}` }, context),
+    );
+  }
+  if (!isJsonMap(value)) return [];
+  return [
+    ...level.rules.flatMap((rule) => problemOf(rule, value, place, context) ?? []),
+    ...Object.keys(value).flatMap((name) => {
+      const child = level.properties.get(name) ?? level.others;
+      if (child === undefined) return [];
+      const former = isJsonMap(previous) ? ownValue(previous, name) : undefined;
+      const inside = { value: value[name], previous: former, pointer: `${pointer}/${escaped(name)}` };
+      return problemsIn(child, inside, context);
+    }),
+  ];
+}
+
+function problemOf(
+  { expression, message, comparesWithPrevious, evaluate }: Rule,
+  value: JsonObject,
+  { previous, pointer }: Place,
+  { unknown }: RuleContext,
+): string | undefined {
+  if (comparesWithPrevious && !isJsonMap(previous)) return undefined;
+  if (unknown.some((other) => other.startsWith(`${pointer}/`))) return undefined;
+  try {
+    const result = evaluate({ self: value, oldSelf: previous ?? {} });
+    if (typeof result !== 'boolean') return `evaluate the '${expression}' rule: it should return a bool`;
+    return result ? undefined : message;
+  } catch (error) {
+    // A rule about a value that is not there holds.
+    if (error instanceof EvaluationError && error.code === 'no_such_key') return undefined;
+    return `evaluate the '${expression}' rule: ${summaryOf(error)}`;
+  }
+}
+
+/** Without the picture of the expression that the library adds. */
+function summaryOf(error: unknown): string {
+  const isOfLibrary =
+    error instanceof EvaluationError || error instanceof ParseError || error instanceof CelTypeError;
+  return isOfLibrary ? error.summary : messageOf(error);
+}
+
+function escaped(name: string): string {
+  return name.replaceAll('~', '~0').replaceAll('/', '~1');
+}
+
+function ownValue(map: JsonObject, key: string): Json | undefined {
+  return Object.hasOwn(map, key) ? map[key] : undefined;
+}
