@@ -113,12 +113,15 @@ export class ConversionLab {
     return crd.spec.conversion;
   }
 
+  /** Makes a box; while the API server takes up a changed definition it answers 503 to who is in between. */
   async createBox(name: string): Promise<void> {
-    await this.world.expect({
-      method: 'POST',
-      path: this.#path('v1'),
-      body: { apiVersion: `${this.group}/v1`, kind: 'Box', metadata: { name }, spec: { path: ['v1'] } },
-    });
+    const body = { apiVersion: `${this.group}/v1`, kind: 'Box', metadata: { name }, spec: { path: ['v1'] } };
+    const answer = await vi.waitFor(async () => {
+      const { status } = await this.#backend.request({ method: 'POST', path: this.#path('v1'), body });
+      if (status === 503) throw new Error('the definition is being taken up');
+      return status;
+    }, WAIT_MS);
+    if (answer !== 201) throw new Error(`box ${name} was not made: ${answer}`);
   }
 
   box(version: string, name: string): Promise<ApiAnswer> {
