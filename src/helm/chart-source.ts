@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { type Dirent, existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { OperatorError } from '../lib/errors.ts';
@@ -65,20 +65,26 @@ export async function stageChart(
 }
 
 function* walk(root: string, below: string, kind: ChartKind, parents: readonly string[]): Generator<string> {
-  const directory = realpathSync(join(root, below));
+  const directory = realpathSync.native(join(root, below));
   if (parents.includes(directory)) {
     throw new OperatorError(
       'MODULE_INVALID',
       `Cannot read the chart in "${root}": "${below}" links to a directory above it`,
     );
   }
-  for (const name of readdirSync(directory)) {
+  for (const found of readdirSync(directory, { withFileTypes: true })) {
+    const { name } = found;
     const path = below === '' ? name : `${below}/${name}`;
-    const entry = statSync(join(root, path));
+    const entry = followed(found, join(root, path));
     if (entry.isFile()) yield path;
     else if (entry.isDirectory() && !isLeftOut(name, kind))
       yield* walk(root, path, kind, [...parents, directory]);
   }
+}
+
+/** What an entry is, or leads to. Some file systems do not say what their entries are. */
+function followed(entry: Dirent, path: string): Pick<Dirent, 'isFile' | 'isDirectory'> {
+  return entry.isFile() || entry.isDirectory() ? entry : statSync(path);
 }
 
 function isLeftOut(name: string, kind: ChartKind): boolean {

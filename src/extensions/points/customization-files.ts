@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Dirent } from 'node:fs';
+import { type Dirent, existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, extname, join, relative } from 'node:path';
 import { messageOf, OperatorError } from '../../lib/errors.ts';
@@ -34,6 +34,8 @@ const NO_HOST = /\.(?:test|spec|d)\.[cm]?[jt]s$/;
  * @throws OperatorError EXTENSION_INVALID for two hosts of one kind, or what cannot be read
  */
 export async function findCustomizations(directory: string): Promise<CustomizationFiles | undefined> {
+  // Most modules have none, and every run of a module asks.
+  if (!existsSync(directory)) return undefined;
   const paths = await filesBelow(directory);
   const hosts = paths.flatMap((path) => hostFile(path, relative(directory, path).split('/')));
   const misplaced = await exportingExtensions(
