@@ -244,9 +244,7 @@ function scriptOptions(
     tmpDir: base.tmpDir,
     env: base.hookEnv,
     cwd: host.cwd,
-    timeoutMs: settings.hookTimeoutMs === 0 ? undefined : settings.hookTimeoutMs,
-    graceMs: HOOK_GRACE_MS,
-    maxOutputBytes: maxOutputBytesOf(settings),
+    ...runLimits(settings),
     isKeepingFiles: settings.keepsTmpFiles,
     log: host.log,
     onUsage: (module, usage) =>
@@ -257,8 +255,16 @@ function scriptOptions(
   };
 }
 
-function maxOutputBytesOf({ hookOutputLimitBytes }: Settings): number | undefined {
-  return hookOutputLimitBytes === 0 ? undefined : hookOutputLimitBytes;
+/** What bounds a run of a hook or of an enabled script. */
+function runLimits({
+  hookTimeoutMs,
+  hookOutputLimitBytes,
+}: Settings): Pick<EnabledScriptOptions, 'timeoutMs' | 'graceMs' | 'maxOutputBytes'> {
+  return {
+    timeoutMs: hookTimeoutMs === 0 ? undefined : hookTimeoutMs,
+    graceMs: HOOK_GRACE_MS,
+    maxOutputBytes: hookOutputLimitBytes === 0 ? undefined : hookOutputLimitBytes,
+  };
 }
 
 function tellFailure({ log, onTaskFailure }: DaemonHost, failed: FailedTask): void {
@@ -296,9 +302,7 @@ function createExecution(
           tmpDir: base.tmpDir,
           env: base.hookEnv,
           cwd: host.cwd,
-          timeoutMs: settings.hookTimeoutMs === 0 ? undefined : settings.hookTimeoutMs,
-          graceMs: HOOK_GRACE_MS,
-          maxOutputBytes: maxOutputBytesOf(settings),
+          ...runLimits(settings),
           keepFiles: settings.keepsTmpFiles,
         }),
       ),

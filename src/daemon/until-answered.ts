@@ -1,4 +1,4 @@
-import { reconnectDelayMs } from '../kube/reflector-backoff.ts';
+import { untilDone } from '../kube/until-done.ts';
 import { hasCode } from '../lib/errors.ts';
 import type { DaemonHost } from './host.ts';
 
@@ -9,21 +9,15 @@ import type { DaemonHost } from './host.ts';
  * @param what is asked for, for the log
  * @throws what `ask` throws and is not about the API server; `signal.reason` when the signal aborts
  */
-export async function untilAnswered<T>(
+export function untilAnswered<T>(
   what: string,
   ask: () => Promise<T>,
   { clock, log, random }: Pick<DaemonHost, 'clock' | 'log' | 'random'>,
   signal: AbortSignal,
 ): Promise<T> {
-  for (let failures = 1; ; failures += 1) {
-    try {
-      return await ask();
-    } catch (error) {
-      signal.throwIfAborted();
-      if (!hasCode(error, 'KUBE_UNREACHABLE') && !hasCode(error, 'KUBE_API')) throw error;
-      const delayMs = reconnectDelayMs(failures, undefined, random);
-      log.warn({ error, delayMs, wanted: what }, 'the API server cannot be asked yet, waiting for it');
-      await clock.sleep(delayMs, signal);
-    }
-  }
+  const onFailure = (error: unknown, delayMs: number): void => {
+    if (!hasCode(error, 'KUBE_UNREACHABLE') && !hasCode(error, 'KUBE_API')) throw error;
+    log.warn({ error, delayMs, wanted: what }, 'the API server cannot be asked yet, waiting for it');
+  };
+  return untilDone(ask, onFailure, { clock, random }, signal);
 }

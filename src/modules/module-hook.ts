@@ -1,6 +1,7 @@
 import { parseIsoDuration } from '../lib/iso-duration.ts';
 import { isObject, type JsonObject } from '../lib/json.ts';
 import { didYouMean } from '../lib/similar-word.ts';
+import { refuseUnknown } from '../lib/unknown-keys.ts';
 
 export const HOOK_CAPABILITIES = ['pre-reconcile', 'finalize'] as const;
 
@@ -182,14 +183,4 @@ function readCapabilities(value: unknown, problems: string[]): readonly HookCapa
 
 function shown(value: unknown): string {
   return value === undefined ? 'nothing' : JSON.stringify(value);
-}
-
-function refuseUnknown(
-  map: Readonly<Record<string, unknown>>,
-  known: readonly string[],
-  at: string,
-  problems: string[],
-): void {
-  for (const key of Object.keys(map))
-    if (!known.includes(key)) problems.push(`${at}.${key}: unknown key, there are ${known.join(', ')}`);
 }

@@ -3,7 +3,8 @@ import validRange from 'semver/ranges/valid.js';
 import { type ConflictPolicy, readConflictPolicy } from '../helm/conflict-policy.ts';
 import { type DriftPolicy, NO_DRIFT_POLICY, readDriftPolicy } from '../helm/drift/drift-policy.ts';
 import { OperatorError } from '../lib/errors.ts';
-import type { Json, JsonObject } from '../lib/json.ts';
+import type { Json } from '../lib/json.ts';
+import { refuseUnknown } from '../lib/unknown-keys.ts';
 import { isJsonMap } from '../values/merge.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import { type ModuleHook, readModuleHook } from './module-hook.ts';
@@ -142,7 +143,7 @@ function readRequirement(item: Json, at: string, problems: string[]): readonly R
     problems.push(`${at}: expected a map with the key name, got ${typeName(item)}`);
     return [];
   }
-  refuseUnknown(item, REQUIREMENT_KEYS, `${at}.`, problems);
+  refuseUnknown(item, REQUIREMENT_KEYS, at, problems);
   const { name = null, version = null, optional = false } = item;
   if (version !== null && (typeof version !== 'string' || validRange(version) === null))
     problems.push(
@@ -172,11 +173,6 @@ function readName(name: Json, at: string, problems: string[]): ModuleName | unde
     problems.push(`${at}.name: ${error.message}`);
     return undefined;
   }
-}
-
-function refuseUnknown(map: JsonObject, known: readonly string[], at: string, problems: string[]): void {
-  for (const key of Object.keys(map))
-    if (!known.includes(key)) problems.push(`${at}${key}: unknown key, there are ${known.join(', ')}`);
 }
 
 function typeName(value: Json): string {

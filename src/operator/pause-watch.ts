@@ -1,6 +1,6 @@
 import { hasStatus } from '../kube/kube-client.ts';
-import { reconnectDelayMs } from '../kube/reflector-backoff.ts';
 import type { SharedReflectors } from '../kube/reflector-sink.ts';
+import { untilDone } from '../kube/until-done.ts';
 import type { Clock } from '../lib/clock.ts';
 import { messageOf } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
@@ -29,7 +29,12 @@ export async function watchPauses(
   signal: AbortSignal,
 ): Promise<void> {
   const { reflectors, ref, log } = deps;
-  const seen = (): Promise<void> => untilDone(deps, () => reload(signal), signal);
+  const retried = (attempt: () => Promise<void>): Promise<void> => {
+    const onFailure = (error: unknown): void =>
+      log.warn({ error, configMap: ref.name }, 'cannot read the ConfigMap of pauses, will retry');
+    return untilDone(attempt, onFailure, deps, signal);
+  };
+  const seen = (): Promise<void> => retried(() => reload(signal));
   const selection = {
     resource: CONFIG_MAPS,
     namespace: ref.namespace,
@@ -47,24 +52,7 @@ export async function watchPauses(
       );
     }
   };
-  await untilDone(deps, subscribe, signal);
+  await retried(subscribe);
   // Between the first read and the beginning of the watch it may have changed.
   await seen();
-}
-
-async function untilDone(
-  { clock, random, log, ref }: PauseWatchDeps,
-  attempt: () => Promise<void>,
-  signal: AbortSignal,
-): Promise<void> {
-  for (let failures = 1; ; failures += 1) {
-    try {
-      await attempt();
-      return;
-    } catch (error) {
-      signal.throwIfAborted();
-      log.warn({ error, configMap: ref.name }, 'cannot read the ConfigMap of pauses, will retry');
-      await clock.sleep(reconnectDelayMs(failures, undefined, random), signal);
-    }
-  }
 }

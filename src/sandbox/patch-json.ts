@@ -1,4 +1,5 @@
 import { isObject } from '../lib/json.ts';
+import { unescapeSegment } from '../lib/json-pointer.ts';
 import { equalJson } from './json-access.ts';
 import { badRequest, StatusError } from './status-error.ts';
 
@@ -49,10 +50,7 @@ function parseStep(step: unknown): PatchStep {
 
 function parsePointer(pointer: unknown): readonly string[] {
   if (typeof pointer !== 'string' || (pointer !== '' && !pointer.startsWith('/'))) throw rejected();
-  return pointer
-    .split('/')
-    .slice(1)
-    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
+  return pointer.split('/').slice(1).map(unescapeSegment);
 }
 
 function applyStep(document: unknown, step: PatchStep): unknown {

@@ -1,3 +1,5 @@
+import { escapeSegment, unescapeSegment } from '../lib/json-pointer.ts';
+
 /**
  * The JSON pointer for a place in the values: keys joined by dots, or a pointer already.
  *
@@ -9,14 +11,13 @@ export function pointerOf(path: string): string {
   if (path.startsWith('/')) return path;
   const keys = path.split('.');
   if (keys.includes('')) throw new TypeError(`the path '${path}' has an empty key`);
-  return `/${keys.map((key) => key.replaceAll('~', '~0').replaceAll('/', '~1')).join('/')}`;
+  return `/${keys.map(escapeSegment).join('/')}`;
 }
 
 /** What stands at a place of a document; undefined if nothing does. */
 export function valueAt(document: unknown, pointer: string): unknown {
   let value = document;
-  for (const part of pointer.split('/').slice(1)) {
-    const key = part.replaceAll('~1', '/').replaceAll('~0', '~');
+  for (const key of pointer.split('/').slice(1).map(unescapeSegment)) {
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
     if (Array.isArray(value) && key === 'length') return undefined;
     value = (value as Readonly<Record<string, unknown>>)[key];

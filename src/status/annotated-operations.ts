@@ -2,6 +2,7 @@ import { hasStatus, type KubeClient } from '../kube/kube-client.ts';
 import { resourcePath } from '../kube/kube-object.ts';
 import type { Clock } from '../lib/clock.ts';
 import { messageOf } from '../lib/errors.ts';
+import { escapeSegment } from '../lib/json-pointer.ts';
 import type { Logger } from '../lib/log.ts';
 import { MODULES } from './module-crd.ts';
 import {
@@ -26,7 +27,7 @@ export interface AnnotatedOperationsOptions {
 }
 
 const RETRY_MS = 10_000;
-const POINTER = `/metadata/annotations/${OPERATION_ANNOTATION.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+const POINTER = `/metadata/annotations/${escapeSegment(OPERATION_ANNOTATION)}`;
 
 /** Operations that users ask for by annotating Module objects. */
 export class AnnotatedOperations {

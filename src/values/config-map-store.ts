@@ -1,7 +1,7 @@
 import type { KubeClient } from '../kube/kube-client.ts';
 import type { KubeObject } from '../kube/kube-object.ts';
-import { reconnectDelayMs } from '../kube/reflector-backoff.ts';
 import type { ReflectorEvent, SharedReflectors } from '../kube/reflector-sink.ts';
+import { untilDone } from '../kube/until-done.ts';
 import type { Clock } from '../lib/clock.ts';
 import { hasCode, type OperatorError } from '../lib/errors.ts';
 import { Exclusive } from '../lib/exclusive.ts';
@@ -273,19 +273,12 @@ export class ConfigMapStore {
     );
   }
 
-  /** Tries until it succeeds, waiting longer after each failure; rejects only when the signal aborts. */
-  async #retry(what: string, attempt: () => Promise<void>, signal: AbortSignal): Promise<void> {
-    const { clock, random, log } = this.#deps;
-    for (let failures = 1; ; failures += 1) {
-      try {
-        await attempt();
-        return;
-      } catch (error) {
-        signal.throwIfAborted();
-        log.warn({ error, configMap: this.#deps.ref.name }, `${what}, will retry`);
-        await clock.sleep(reconnectDelayMs(failures, undefined, random), signal);
-      }
-    }
+  /** Rejects only when the signal aborts. */
+  #retry(what: string, attempt: () => Promise<void>, signal: AbortSignal): Promise<void> {
+    const { log, ref } = this.#deps;
+    const onFailure = (error: unknown): void =>
+      log.warn({ error, configMap: ref.name }, `${what}, will retry`);
+    return untilDone(attempt, onFailure, this.#deps, signal);
   }
 }
 

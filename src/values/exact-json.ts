@@ -1,4 +1,5 @@
 import { isObject, type Json } from '../lib/json.ts';
+import { escapeSegment } from '../lib/json-pointer.ts';
 import { whyNotExact } from './yaml-scalars.ts';
 
 const MAX_DEPTH = 100;
@@ -24,8 +25,7 @@ export function exactJsonProblem(value: unknown, pointer = '', depth = 0): strin
   }
   if (depth >= MAX_DEPTH) return behind(pointer, `it is nested deeper than ${MAX_DEPTH} levels`);
   for (const [key, part] of Object.entries(value)) {
-    const escaped = key.replaceAll('~', '~0').replaceAll('/', '~1');
-    const problem = exactJsonProblem(part, `${pointer}/${escaped}`, depth + 1);
+    const problem = exactJsonProblem(part, `${pointer}/${escapeSegment(key)}`, depth + 1);
     if (problem !== undefined) return problem;
   }
   return undefined;

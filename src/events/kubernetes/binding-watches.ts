@@ -1,7 +1,7 @@
 import type { KubernetesBindingSpec, KubernetesEvent } from '../../hooks/kubernetes-binding.ts';
 import type { ApiResource } from '../../kube/kube-object.ts';
-import { reconnectDelayMs } from '../../kube/reflector-backoff.ts';
 import type { Selection, SharedReflectors } from '../../kube/reflector-sink.ts';
+import { untilDone } from '../../kube/until-done.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';
 import { NamespaceSink } from './namespace-sink.ts';
@@ -113,18 +113,12 @@ export class BindingWatches {
     for (const { item } of gone) emit({ watchEvent: 'Deleted', item });
   }
 
-  async #subscribeUntilDone(selection: Selection, signal: AbortSignal): Promise<void> {
-    const { reflectors, clock, random, log } = this.#options;
-    for (let failures = 1; ; failures += 1) {
-      try {
-        await reflectors.subscribe(selection, this.#sink(signal, true), signal);
-        return;
-      } catch (error) {
-        signal.throwIfAborted();
-        log.warn({ namespace: selection.namespace, error }, 'cannot watch namespace, will retry');
-      }
-      await clock.sleep(reconnectDelayMs(failures, undefined, random), signal);
-    }
+  #subscribeUntilDone(selection: Selection, signal: AbortSignal): Promise<void> {
+    const { reflectors, log } = this.#options;
+    const subscribe = (): Promise<void> => reflectors.subscribe(selection, this.#sink(signal, true), signal);
+    const onFailure = (error: unknown): void =>
+      log.warn({ namespace: selection.namespace, error }, 'cannot watch namespace, will retry');
+    return untilDone(subscribe, onFailure, this.#options, signal);
   }
 
   async #watchObjects(namespace: string | undefined, signal: AbortSignal): Promise<void> {

@@ -1,4 +1,6 @@
 import { isObject } from '../../lib/json.ts';
+import { escapeSegment, unescapeSegment } from '../../lib/json-pointer.ts';
+import { refuseUnknown } from '../../lib/unknown-keys.ts';
 
 export const DRIFT_MODES = ['off', 'warn', 'heal'] as const;
 
@@ -39,15 +41,12 @@ export function readDriftPolicy(value: unknown, problems: string[]): DriftPolicy
 /** The parts of a JSON pointer (RFC 6901); undefined when the text is none, or points at the whole object. */
 export function parsePointer(pointer: string): readonly string[] | undefined {
   if (!/^(?:\/(?:[^~/]|~[01])*)+$/.test(pointer)) return undefined;
-  return pointer
-    .slice(1)
-    .split('/')
-    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
+  return pointer.slice(1).split('/').map(unescapeSegment);
 }
 
 /** The reverse of {@link parsePointer}. */
 export function formatPointer(path: readonly string[]): string {
-  return path.map((part) => `/${part.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+  return path.map((part) => `/${escapeSegment(part)}`).join('');
 }
 
 function readMode(value: unknown, problems: string[]): DriftMode | undefined {
@@ -88,14 +87,4 @@ function readRule(item: unknown, at: string, problems: string[]): readonly Ignor
       path,
     },
   ];
-}
-
-function refuseUnknown(
-  map: Readonly<Record<string, unknown>>,
-  known: readonly string[],
-  at: string,
-  problems: string[],
-): void {
-  for (const key of Object.keys(map))
-    if (!known.includes(key)) problems.push(`${at}.${key}: unknown key, there are ${known.join(', ')}`);
 }

@@ -1,6 +1,7 @@
 import { TypeError as CelTypeError, Environment, EvaluationError, ParseError } from '@marcbachmann/cel-js';
 import { messageOf, OperatorError } from '../../lib/errors.ts';
 import type { Json, JsonObject } from '../../lib/json.ts';
+import { escapeSegment } from '../../lib/json-pointer.ts';
 import { isJsonMap } from '../merge.ts';
 import { RULES_KEY, type RuleContext, type SchemaRules } from './schema-rules.ts';
 import { mapIn } from './sub-schemas.ts';
@@ -118,7 +119,7 @@ function problemsIn(level: Level, place: Place, context: RuleContext): readonly 
       const child = level.properties.get(name) ?? level.others;
       if (child === undefined) return [];
       const former = isJsonMap(previous) ? ownValue(previous, name) : undefined;
-      const inside = { value: value[name], previous: former, pointer: `${pointer}/${escaped(name)}` };
+      const inside = { value: value[name], previous: former, pointer: `${pointer}/${escapeSegment(name)}` };
       return problemsIn(child, inside, context);
     }),
   ];
@@ -148,10 +149,6 @@ function summaryOf(error: unknown): string {
   const isOfLibrary =
     error instanceof EvaluationError || error instanceof ParseError || error instanceof CelTypeError;
   return isOfLibrary ? error.summary : messageOf(error);
-}
-
-function escaped(name: string): string {
-  return name.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
 function ownValue(map: JsonObject, key: string): Json | undefined {

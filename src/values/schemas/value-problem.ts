@@ -1,5 +1,6 @@
 import type { ErrorObject } from 'ajv';
 import { isObject, type Json } from '../../lib/json.ts';
+import { unescapeSegment } from '../../lib/json-pointer.ts';
 import { didYouMean } from '../../lib/similar-word.ts';
 
 /**
@@ -73,8 +74,7 @@ export function problemList(problems: readonly string[]): string {
 function pathOf(pointer: string, root: unknown): string[] {
   const path: string[] = [];
   let value = root;
-  for (const raw of pointer.split('/').slice(1)) {
-    const segment = raw.replaceAll('~1', '/').replaceAll('~0', '~');
+  for (const segment of pointer.split('/').slice(1).map(unescapeSegment)) {
     if (Array.isArray(value)) {
       value = value[Number(segment)];
     } else {

@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '../../lib/json.ts';
+import { escapeSegment } from '../../lib/json-pointer.ts';
 import { isJsonMap } from '../merge.ts';
 import { parseReference, referenceTitle, type SecretReference } from './secret-reference.ts';
 
@@ -67,7 +68,7 @@ export function resolveSecrets(
   const resolveMap = (map: JsonObject, pointer: string): JsonObject => {
     const pairs: (readonly [string, Json])[] = [];
     for (const [key, child] of Object.entries(map)) {
-      const resolved = resolve(child, `${pointer}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`);
+      const resolved = resolve(child, `${pointer}/${escapeSegment(key)}`);
       if (resolved !== undefined) pairs.push([key, resolved]);
     }
     // Defines own properties, so a key such as `__proto__` stays plain data.

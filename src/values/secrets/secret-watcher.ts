@@ -1,6 +1,6 @@
 import type { ApiResource, KubeObject } from '../../kube/kube-object.ts';
-import { reconnectDelayMs } from '../../kube/reflector-backoff.ts';
 import type { SharedReflectors } from '../../kube/reflector-sink.ts';
+import { untilDone } from '../../kube/until-done.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { isObject } from '../../lib/json.ts';
@@ -99,37 +99,25 @@ export class SecretWatcher {
     return textIn(state, reference.key);
   }
 
-  async #start(followed: Followed, reference: SecretReference): Promise<void> {
+  /** Resolves when the Secret was read or could not be; in the latter case it is tried again until it is. */
+  #start(followed: Followed, reference: SecretReference): Promise<void> {
     const { log, stop } = this.#deps;
+    const secret = titleOf(reference);
     const signal = AbortSignal.any([stop, followed.end.signal]);
-    try {
-      await this.#subscribe(followed, reference, signal);
-    } catch (error) {
-      if (signal.aborted) return;
+    const tried = Promise.withResolvers<void>();
+    let isTold = false;
+    const onFailure = (error: unknown): void => {
       this.#set(followed, { type: 'unreadable', why: messageOf(error) });
-      log.warn(
-        { secret: titleOf(reference), error },
-        'a Secret that is referred to cannot be read, will retry',
-      );
-      this.#retry(followed, reference, signal).catch((failure: unknown) => {
-        if (!signal.aborted)
-          log.error({ secret: titleOf(reference), error: failure }, 'a Secret is not followed');
-      });
-    }
-  }
-
-  async #retry(followed: Followed, reference: SecretReference, signal: AbortSignal): Promise<void> {
-    const { clock, random } = this.#deps;
-    for (let failures = 1; ; failures += 1) {
-      await clock.sleep(reconnectDelayMs(failures, undefined, random), signal);
-      try {
-        await this.#subscribe(followed, reference, signal);
-        return;
-      } catch (error) {
-        signal.throwIfAborted();
-        this.#set(followed, { type: 'unreadable', why: messageOf(error) });
-      }
-    }
+      if (!isTold) log.warn({ secret, error }, 'a Secret that is referred to cannot be read, will retry');
+      isTold = true;
+      tried.resolve();
+    };
+    const subscribe = (): Promise<void> => this.#subscribe(followed, reference, signal);
+    untilDone(subscribe, onFailure, this.#deps, signal).then(tried.resolve, (error: unknown) => {
+      if (!signal.aborted) log.error({ secret, error }, 'a Secret is not followed');
+      tried.resolve();
+    });
+    return tried.promise;
   }
 
   async #subscribe(
