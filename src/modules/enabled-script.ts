@@ -50,7 +50,7 @@ export function startScriptPass(options: EnabledScriptOptions): ScriptPass {
         const paths = files.hand(module.name, options.visible(module.name, enabledBefore));
         return await runScript(options, { name: module.name, file: module.enabledScript, paths }, signal);
       } finally {
-        files.takeBack();
+        void files.takeBack();
       }
     },
     end: () =>

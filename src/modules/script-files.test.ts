@@ -36,7 +36,7 @@ async function handOn(act: (paths: ScriptPaths) => void) {
   const before = files.hand(WEB, LONG);
   const oldInode = statSync(before.values).ino;
   act(before);
-  files.takeBack();
+  await files.takeBack();
   const paths = files.hand(DB, SHORT);
   const all = Object.values(paths);
   const found = {
@@ -46,7 +46,7 @@ async function handOn(act: (paths: ScriptPaths) => void) {
     directory: statSync(dirname(paths.values)).mode & 0o777,
   };
   const isSameFile = statSync(paths.values).ino === oldInode;
-  files.takeBack();
+  await files.takeBack();
   await files.remove();
   return { found, isSameFile };
 }
@@ -117,12 +117,54 @@ test('hand() does not write into a file that a script has kept for itself', asyn
   expect(readFileSync(join(tmpDir, 'values'), 'utf8')).toBe('{"web":"a long value"}');
 });
 
+test('hand() gives the next script an answer that was written, empty, under its own name', async () => {
+  const files = new ScriptFiles(tmpDir, false);
+  const inodes: number[] = [];
+  for (let index = 0; index < 40; index += 1) {
+    const { result, reason } = files.hand(`m${index}` as ModuleName, SHORT);
+    expect([basename(result), readFileSync(result, 'utf8'), readFileSync(reason, 'utf8')]).toEqual([
+      `m${index}.module-enabled-result`,
+      '',
+      '',
+    ]);
+    inodes.push(statSync(result).ino);
+    writeFileSync(result, 'false');
+    writeFileSync(reason, `reason ${index}`);
+    await files.takeBack();
+  }
+  expect(new Set(inodes).size).toBe(1);
+  await files.remove();
+  expect(readdirSync(tmpDir)).toEqual([]);
+});
+
+test('hand() makes an answer anew while the one that was written is still being emptied', async () => {
+  const files = new ScriptFiles(tmpDir, false);
+  const first = files.hand(WEB, LONG);
+  writeFileSync(first.result, 'true');
+  const emptied = files.takeBack();
+  const second = files.hand(DB, SHORT);
+  expect(readFileSync(second.result, 'utf8')).toBe('');
+  writeFileSync(second.result, 'false');
+  await emptied;
+  expect(readFileSync(second.result, 'utf8')).toBe('false');
+  await files.remove();
+});
+
+test('hand() makes an answer anew where somebody has written into the one that was emptied', async () => {
+  const files = new ScriptFiles(tmpDir, false);
+  const first = files.hand(WEB, LONG);
+  writeFileSync(first.result, 'true');
+  await files.takeBack();
+  writeFileSync(first.result, 'late');
+  expect(readFileSync(files.hand(DB, SHORT).result, 'utf8')).toBe('');
+});
+
 test('hand() leaves the files of each script when they are to be kept', async () => {
   const files = new ScriptFiles(tmpDir, true);
   const first = files.hand(WEB, LONG);
-  files.takeBack();
+  await files.takeBack();
   const second = files.hand(DB, SHORT);
-  files.takeBack();
+  await files.takeBack();
   await files.remove();
   expect(readFileSync(first.values, 'utf8')).toBe('{"web":"a long value"}');
   expect(readFileSync(second.values, 'utf8')).toBe('{"db":1}');
@@ -131,9 +173,9 @@ test('hand() leaves the files of each script when they are to be kept', async ()
 test('hand() leaves nothing behind when files cannot be made', async () => {
   const files = new ScriptFiles(tmpDir, false);
   files.hand(WEB, LONG);
-  files.takeBack();
+  await files.takeBack();
   expect(() => files.hand('a'.repeat(300) as ModuleName, SHORT)).toThrow('ENAMETOOLONG');
-  files.takeBack();
+  await files.takeBack();
   await files.remove();
   expect(readdirSync(tmpDir)).toEqual([]);
 });

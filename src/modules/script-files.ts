@@ -12,7 +12,7 @@ import {
   type Stats,
   writeFileSync,
 } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { rm, truncate } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { messageOf, OperatorError } from '../lib/errors.ts';
 import { canonicalJson } from '../lib/json.ts';
@@ -23,7 +23,9 @@ import { isMissingFile } from './missing-file.ts';
 /** Paths of what one enabled script reads and writes. */
 export type ScriptPaths = Readonly<Record<Kind, string>>;
 
-type Kind = 'values' | 'configValues' | 'result' | 'reason';
+/** Written by scripts; the other files are written anew for each. */
+type AnswerKind = 'result' | 'reason';
+type Kind = 'values' | 'configValues' | AnswerKind;
 
 /** Names behind that of the module. */
 const SUFFIXES: Readonly<Record<Kind, string>> = {
@@ -44,19 +46,20 @@ interface MadeFile {
 
 /**
  * The files of enabled scripts that run one after another, in one directory. Each script finds them under names of its
- * own, but what it only reads, or did not write, is handed on: a filesystem on a disk takes ten times as long to make and
- * remove a file. One that was written is not emptied for the next script either: both that and removing it at once may
- * have to wait for the disk.
+ * own, but they are handed on: on a disk it takes many times as long to make and remove a file as to rename it.
  *
- * All but the removal is synchronous: for files this small that costs a tenth of the other way.
+ * What the next script waits for is synchronous: for files this small that costs a tenth of the other way. Removing and
+ * emptying them is not: while the disk is busy with what was written, whoever does that waits.
  */
 export class ScriptFiles {
   readonly #tmpDir: string;
   readonly #isKeeping: boolean;
   #directory: MadeFile | undefined;
   readonly #directories: string[] = [];
-  /** What the last script was given; after {@link takeBack}, what the next one can have. */
+  /** What the last script was given; after {@link takeBack}, what the next one can have as it is. */
   readonly #files = new Map<Kind, MadeFile>();
+  /** Answers that were written and are empty again, by kind. */
+  #emptied: Readonly<Record<AnswerKind, MadeFile[]>> = { result: [], reason: [] };
 
   /**
    * @param tmpDir where the files are made; it exists
@@ -88,7 +91,7 @@ export class ScriptFiles {
     const directory = this.#inDirectory();
     const file = (kind: Kind, content: string): string => {
       const path = join(directory, `${name}.${SUFFIXES[kind]}`);
-      const spare = this.#files.get(kind);
+      const spare = this.#files.get(kind) ?? (isAnswer(kind) ? this.#takeEmptied(kind) : undefined);
       if (spare === undefined) return this.#make(kind, path, content);
       renameSync(spare.path, path);
       this.#files.set(kind, { ...spare, path });
@@ -103,11 +106,20 @@ export class ScriptFiles {
     };
   }
 
-  /** To be called when a script has ended. */
-  takeBack(): void {
+  /**
+   * To be called when a script has ended. Resolves when what it wrote is empty again; there is no need to wait for that.
+   */
+  async takeBack(): Promise<void> {
     if (this.#isKeeping) this.#files.clear();
     else if (this.#directory !== undefined && statOf(this.#directory) === undefined) this.#startAnew();
-    for (const [kind, file] of this.#files) if (!isReusable(kind, file)) this.#files.delete(kind);
+    const written: Promise<void>[] = [];
+    for (const [kind, file] of this.#files) {
+      const sizeBytes = ownSizeBytes(file);
+      if (sizeBytes === 0 || (sizeBytes !== undefined && !isAnswer(kind))) continue;
+      this.#files.delete(kind);
+      if (sizeBytes !== undefined && isAnswer(kind)) written.push(empty(file, this.#emptied[kind]));
+    }
+    await Promise.all(written);
   }
 
   /** Removes all files, in the background. @throws what the filesystem says */
@@ -121,6 +133,12 @@ export class ScriptFiles {
   #startAnew(): void {
     this.#directory = undefined;
     this.#files.clear();
+    this.#emptied = { result: [], reason: [] };
+  }
+
+  #takeEmptied(kind: AnswerKind): MadeFile | undefined {
+    const file = this.#emptied[kind].shift();
+    return file !== undefined && ownSizeBytes(file) === 0 ? file : undefined;
   }
 
   #inDirectory(): string {
@@ -184,11 +202,23 @@ function statOf({ path, inode, mode }: MadeFile): Stats | undefined {
   return stats?.ino === inode && stats.mode === mode ? stats : undefined;
 }
 
-/** Whether a script left a file as it was given it, apart from text in the ones that are written anew. */
-function isReusable(kind: Kind, file: MadeFile): boolean {
+function isAnswer(kind: Kind): kind is AnswerKind {
+  return kind === 'result' || kind === 'reason';
+}
+
+/** Undefined when it is not the file any more that was made, or has other names too. */
+function ownSizeBytes(file: MadeFile): number | undefined {
   const stats = statOf(file);
-  if (stats?.nlink !== 1) return false;
-  return kind === 'values' || kind === 'configValues' || stats.size === 0;
+  return stats?.nlink === 1 ? stats.size : undefined;
+}
+
+async function empty(file: MadeFile, emptied: MadeFile[]): Promise<void> {
+  try {
+    await truncate(file.path);
+    emptied.push(file);
+  } catch {
+    // Somebody has removed it; the next script gets a new one.
+  }
 }
 
 /** Not truncated before: that would have the disk wait for the new content. */
