@@ -85,8 +85,18 @@ export async function startBase(options: BaseOptions): Promise<BaseParts> {
   const { settings, host, metrics, cluster, lead, stop, running } = options;
   const { clock, random, log } = host;
   const tmpDir = prepareTemporaryDirectory(settings.tmpDir, log);
-  const launcher = await startLauncher({ log, clock, onDeadlinePassed: lead.onDeadlinePassed, tmpDir });
-  running.defer(() => launcher.stop());
+  const launching = startLauncher({ log, clock, onDeadlinePassed: lead.onDeadlinePassed, tmpDir });
+  running.defer(async () => {
+    const started = await launching.catch(() => undefined);
+    await started?.stop();
+  });
+  // Found while the launcher, a process of its own, comes up.
+  const [launcher, jq] = await Promise.all([
+    launching,
+    selectJqEngine({ jqPath: settings.jq, pathVariable: host.env['PATH'] ?? '', clock, log }, stop),
+  ]);
+  running.defer(() => jq.stop());
+  log.info({ engine: jq.name }, 'jq engine');
   const runner = guardedRunner(launcher, stop, lead.check);
   const hookEnv = hookEnvironment(host.env, settings);
   const check = (): void => {
@@ -120,12 +130,6 @@ export async function startBase(options: BaseOptions): Promise<BaseParts> {
       pools.setDeadline(deadline);
     },
   });
-  const jq = await selectJqEngine(
-    { jqPath: settings.jq, pathVariable: host.env['PATH'] ?? '', clock, log },
-    stop,
-  );
-  running.defer(() => jq.stop());
-  log.info({ engine: jq.name }, 'jq engine');
   const reflectors = createSharedReflectors({
     kube: cluster.main,
     clock,

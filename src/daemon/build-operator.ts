@@ -1,8 +1,10 @@
 import { statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { processTimeZone } from '../events/schedule/crontab.ts';
 import { ScheduleManager } from '../events/schedule/schedule-manager.ts';
 import { HookRunner, hookRunsOf } from '../hooks/run-hook.ts';
 import { ObjectPatcher } from '../kube/object-patch/object-patcher.ts';
+import { monotonicMs } from '../lib/clock.ts';
 import { OperatorError } from '../lib/errors.ts';
 import type { EnabledScriptOptions } from '../modules/enabled-script.ts';
 import type { ModuleFlags } from '../modules/enablement.ts';
@@ -154,7 +156,7 @@ function createQueues(
     handle: (entry, queue, signal) => built().handle(entry, queue, signal),
     onFailure: (queue, entry, failure) =>
       tellFailure(host, failedTask(queue, entry, failure, built().operator)),
-    measure: queueActionMeasure(host, metrics),
+    measure: queueActionMeasure(monotonicMs, metrics),
   });
 }
 
@@ -203,6 +205,8 @@ function createSchedules({ host: { clock, log }, metrics }: BuildOptions, operat
     log,
     onFire: (_crontab, ids) => schedules.fire(ids),
     onMissed: (crontab, ticks) => metrics.missedTicks(crontab, ticks),
+    // Found out now, for that takes its time: else the first converge would have to wait for it.
+    timeZone: processTimeZone(),
   });
   return { schedules, scheduleManager };
 }

@@ -9,7 +9,6 @@ import type { Operator } from '../operator/operator.ts';
 import { hookOf, moduleOf, type Task } from '../operator/tasks.ts';
 import type { QueueSetOptions } from '../queue/queue-set.ts';
 import type { Settings } from '../settings.ts';
-import type { DaemonHost } from './host.ts';
 
 /** Hooks with more tasks than this in a queue are shown. */
 const SHOWN_CROWD = 20;
@@ -27,15 +26,19 @@ export function createHookMetrics(
   });
 }
 
-/** Counts how long what is done to the queues takes. */
+/**
+ * Counts how long what is done to the queues takes.
+ *
+ * @param nowMs a clock for durations; what it measures takes microseconds, so it must not take longer itself
+ */
 export function queueActionMeasure(
-  { steadyClock }: Pick<DaemonHost, 'steadyClock'>,
+  nowMs: () => number,
   metrics: Pick<OperatorMetrics, 'queueAction'>,
 ): NonNullable<QueueSetOptions<Task>['measure']> {
   return (queue, action, act) => {
-    const startedMs = steadyClock.now();
+    const startedMs = nowMs();
     const result = act();
-    metrics.queueAction(queue, action, (steadyClock.now() - startedMs) / 1_000);
+    metrics.queueAction(queue, action, (nowMs() - startedMs) / 1_000);
     return result;
   };
 }

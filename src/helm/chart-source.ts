@@ -1,4 +1,4 @@
-import { type Dirent, existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { OperatorError } from '../lib/errors.ts';
@@ -64,27 +64,31 @@ export async function stageChart(
   return targetDir;
 }
 
+/** @param parents the directories above, as paths below the root */
 function* walk(root: string, below: string, kind: ChartKind, parents: readonly string[]): Generator<string> {
-  const directory = realpathSync.native(join(root, below));
-  if (parents.includes(directory)) {
-    throw new OperatorError(
-      'MODULE_INVALID',
-      `Cannot read the chart in "${root}": "${below}" links to a directory above it`,
-    );
-  }
-  for (const found of readdirSync(directory, { withFileTypes: true })) {
+  for (const found of readdirSync(join(root, below), { withFileTypes: true })) {
     const { name } = found;
     const path = below === '' ? name : `${below}/${name}`;
-    const entry = followed(found, join(root, path));
+    const isLink = !found.isFile() && !found.isDirectory();
+    // Some file systems do not say what their entries are.
+    const entry = isLink ? statSync(join(root, path)) : found;
     if (entry.isFile()) yield path;
-    else if (entry.isDirectory() && !isLeftOut(name, kind))
-      yield* walk(root, path, kind, [...parents, directory]);
+    else if (entry.isDirectory() && !isLeftOut(name, kind)) {
+      const above = [...parents, below];
+      if (isLink) refuseCircle(root, path, above);
+      yield* walk(root, path, kind, above);
+    }
   }
 }
 
-/** What an entry is, or leads to. Some file systems do not say what their entries are. */
-function followed(entry: Dirent, path: string): Pick<Dirent, 'isFile' | 'isDirectory'> {
-  return entry.isFile() || entry.isDirectory() ? entry : statSync(path);
+/** Only links lead back: whether a directory is one of those above it is asked of nothing else. */
+function refuseCircle(root: string, path: string, above: readonly string[]): void {
+  const directory = realpathSync.native(join(root, path));
+  if (!above.some((parent) => realpathSync.native(join(root, parent)) === directory)) return;
+  throw new OperatorError(
+    'MODULE_INVALID',
+    `Cannot read the chart in "${root}": "${path}" links to a directory above it`,
+  );
 }
 
 function isLeftOut(name: string, kind: ChartKind): boolean {

@@ -1,12 +1,14 @@
-import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import type { ErrorObject, ValidateFunction } from 'ajv';
 import { DEPLOY_BINDINGS } from '../sdk/deploy-facts.ts';
 import type { BindingChecks } from './binding-checks.ts';
+import type { Schema } from './config-schema-parts.ts';
 import {
   type ConfigVersion,
   GLOBAL_LIFECYCLE_BINDINGS,
   type HookConfig,
   type HookScope,
 } from './hook-config.ts';
+import { hookConfigAjv } from './hook-config-ajv.ts';
 import { configVersionOf, invalidConfig, parseConfigDocument } from './hook-config-document.ts';
 import { hookConfigSchema } from './hook-config-schema.ts';
 import { hookConfigSchemaV0 } from './hook-config-schema-v0.ts';
@@ -17,24 +19,26 @@ import { SoundParts } from './sound-parts.ts';
 
 const OF_GLOBAL_HOOKS: ReadonlySet<string> = new Set([...GLOBAL_LIFECYCLE_BINDINGS, ...DEPLOY_BINDINGS]);
 
-/** Turns `--config` output into a {@link HookConfig}. One parser serves all hooks: schemas are compiled once. */
+const SCHEMAS: Readonly<Record<ConfigVersion, (scope: HookScope) => Schema>> = {
+  v0: hookConfigSchemaV0,
+  v1: hookConfigSchema,
+};
+
+/**
+ * Turns `--config` output into a {@link HookConfig}. One parser serves all hooks: a schema is compiled once, which takes
+ * some 10 ms. That of most hooks is compiled at once, the others when a hook needs them.
+ */
 export class HookConfigParser {
-  readonly #validators: Readonly<Record<ConfigVersion, Record<HookScope, ValidateFunction>>>;
+  readonly #ajv = hookConfigAjv();
+  readonly #validators: Readonly<Record<ConfigVersion, Partial<Record<HookScope, ValidateFunction>>>> = {
+    v0: {},
+    v1: {},
+  };
   readonly #checks: BindingChecks;
 
   constructor(checks: BindingChecks) {
-    const ajv = new Ajv({ allErrors: true, strict: false, verbose: true });
-    this.#validators = {
-      v0: {
-        global: ajv.compile(hookConfigSchemaV0('global')),
-        module: ajv.compile(hookConfigSchemaV0('module')),
-      },
-      v1: {
-        global: ajv.compile(hookConfigSchema('global')),
-        module: ajv.compile(hookConfigSchema('module')),
-      },
-    };
     this.#checks = checks;
+    this.#validator('v1', 'module');
   }
 
   /**
@@ -45,7 +49,7 @@ export class HookConfigParser {
   async parse(text: string, scope: HookScope): Promise<HookConfig> {
     const document = parseConfigDocument(text);
     const version = configVersionOf(document);
-    const validate = this.#validators[version][scope];
+    const validate = this.#validator(version, scope);
     const errors = validate(document) ? [] : (validate.errors ?? []);
     const problems = [
       ...errors.map((error) => `${schemaProblem(error)}${hint(error, version, scope)}`),
@@ -55,6 +59,10 @@ export class HookConfigParser {
     ];
     if (problems.length > 0) throw invalidConfig(problems);
     return version === 'v0' ? configFromV0(document) : configFromV1(document);
+  }
+
+  #validator(version: ConfigVersion, scope: HookScope): ValidateFunction {
+    return (this.#validators[version][scope] ??= this.#ajv.compile(SCHEMAS[version](scope)));
   }
 }
 

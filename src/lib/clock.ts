@@ -13,6 +13,14 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export const systemClock: Clock = { now: () => Date.now(), sleep };
 
+/**
+ * Milliseconds since some moment of this process, never set or turned back: for durations of what it does itself. Unlike
+ * {@link steadyClock} it may stand still while the machine is suspended, and takes no system call.
+ */
+export function monotonicMs(): number {
+  return performance.now();
+}
+
 const NS_PER_MS = 1_000_000;
 const MS_PER_SECOND = 1_000;
 

@@ -39,6 +39,7 @@ export class Redactor {
 
   /** The text with `***` in place of each secret, and of what a cut has left of one. */
   text(text: string): string {
+    if (this.isEmpty) return text;
     const whole = this.#sorted.reduce((rest, secret) => rest.replaceAll(secret, HIDDEN), text);
     return hideCutSecrets(whole, this.#sorted, { hidden: HIDDEN, shortest: SHORTEST });
   }

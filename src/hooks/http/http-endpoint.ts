@@ -1,8 +1,9 @@
 import { dirname, resolve } from 'node:path';
-import { Ajv } from 'ajv';
+import type { ValidateFunction } from 'ajv';
 import { messageOf } from '../../lib/errors.ts';
 import type { SecretReference } from '../../values/secrets/secret-reference.ts';
 import { durationMs } from '../binding-checks.ts';
+import { hookConfigAjv } from '../hook-config-ajv.ts';
 import { configVersionOf, invalidConfig, parseConfigDocument } from '../hook-config-document.ts';
 import { schemaProblem } from '../schema-problem.ts';
 import { ENDPOINT_PROPERTIES, ENDPOINT_SCHEMA } from './http-hook-schema.ts';
@@ -48,9 +49,9 @@ interface RawReference {
   readonly namespace?: string;
 }
 
-/** Understands `.http.yaml` files. One parser serves all hooks: the schema is compiled once. */
+/** Understands `.http.yaml` files. One parser serves all hooks: the schema is compiled once, for the first of them. */
 export class HttpHookParser {
-  readonly #validate = new Ajv({ allErrors: true, strict: false, verbose: true }).compile(ENDPOINT_SCHEMA);
+  #compiled: ValidateFunction | undefined;
   readonly #namespace: string;
 
   /** @param namespace of Secrets for which the file names none */
@@ -71,7 +72,9 @@ export class HttpHookParser {
     const entries = Object.entries(document);
     const raw: unknown = Object.fromEntries(entries.filter(([key]) => isEndpoint(key)));
     const config = Object.fromEntries(entries.filter(([key]) => !isEndpoint(key)));
-    if (!this.#validate(raw)) throw invalidConfig((this.#validate.errors ?? []).map(schemaProblem));
+    this.#compiled ??= hookConfigAjv().compile(ENDPOINT_SCHEMA);
+    const validate = this.#compiled;
+    if (!validate(raw)) throw invalidConfig((validate.errors ?? []).map(schemaProblem));
     // The schema has just been found to hold.
     const endpoint = raw as RawEndpoint;
     const problems = endpointProblems(endpoint, config['settings']);
