@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
+import { DaemonProcess } from '../test/support/daemon-process.ts';
 import type { World } from '../test/support/world.ts';
 import { note, report, sum } from './figures.ts';
 import { CHART_COLLECTIONS, type ModuleSet } from './module-set.ts';
@@ -14,6 +15,8 @@ interface Round {
   /** From the first converge task to the end of the converge. */
   readonly oursMs: number;
   readonly bareMs: number;
+  /** The same of a daemon that was just started: its code is not compiled yet. */
+  readonly newProcessMs: number;
 }
 
 /**
@@ -29,11 +32,19 @@ export async function benchRestart(world: World, set: ModuleSet, url: string): P
     using sent = new SentRequests();
     const oursMs = await restartMs(world);
     requests = sent.all.length;
-    rounds.push({ oursMs, bareMs: await bareMs(world, set, url, round) });
+    rounds.push({
+      oursMs,
+      bareMs: await bareMs(world, set, url, round),
+      newProcessMs: await newProcessMs(world),
+    });
   }
   const helmRuns = (await world.helmCalls()).slice(helmBefore).filter((call) => !call.startsWith('version'));
   const sorted = rounds.toSorted((a, b) => a.oursMs / a.bareMs - b.oursMs / b.bareMs);
   const median = sorted[Math.floor(ROUNDS / 2)] ?? { oursMs: Number.NaN, bareMs: Number.NaN };
+  const cold = rounds
+    .map((round) => round.newProcessMs / round.bareMs)
+    .toSorted((a, b) => a - b)
+    .map((ratio) => ratio.toFixed(2));
   const count = set.names.length;
   report(
     `restart of ${count} modules, nothing changed`,
@@ -45,6 +56,7 @@ export async function benchRestart(world: World, set: ModuleSet, url: string): P
   note(
     `  ratios of all rounds: ${sorted.map(({ oursMs, bareMs: bare }) => (oursMs / bare).toFixed(2)).join(' ')}`,
   );
+  note(`  the same in a new process: ${cold.join(' ')}`);
   note(
     `  requests from start to converged: ${requests}, aim <= 30; helm processes: ${helmRuns.length}, aim 0`,
   );
@@ -57,6 +69,17 @@ async function restartMs(world: World): Promise<number> {
   const tookMs = performance.now() - startMs;
   await world.daemon.operator.main.untilEmpty();
   await world.stop();
+  return tookMs;
+}
+
+async function newProcessMs(world: World): Promise<number> {
+  await using daemon = DaemonProcess.start(world, { 'log-level': 'info' });
+  await daemon.record('ConvergeModules task, trigger is Operator-Startup');
+  const startMs = performance.now();
+  await daemon.untilConverged();
+  const tookMs = performance.now() - startMs;
+  daemon.signal('SIGTERM');
+  await daemon.exited;
   return tookMs;
 }
 
