@@ -1,6 +1,6 @@
 import { AUTHORIZATION_SETTINGS } from './settings/authorization-settings.ts';
 import { EXTENSION_SETTINGS } from './settings/extension-settings.ts';
-import { HELM_SETTINGS } from './settings/helm-settings.ts';
+import { HELM_SETTINGS, helmDriverType } from './settings/helm-settings.ts';
 import { LEASE_SETTINGS } from './settings/lease-settings.ts';
 import { hidden, ownAnd, type Setting, setting, variable } from './settings/setting.ts';
 import {
@@ -106,7 +106,7 @@ export const SETTINGS = {
     'ADDON_OPERATOR_SHELL_CHROOT_DIR',
     textType,
     '',
-    'Root directory for module scripts.',
+    'Root directory for module scripts. Not carried out: the start is refused when it is set.',
   ),
   appliedModuleExtenders: setting(
     'applied-module-extenders',
@@ -181,7 +181,7 @@ export const SETTINGS = {
     'KUBE_CONFIG',
     textType,
     '',
-    'Path of a kubeconfig; empty takes KUBECONFIG, then the cluster we run in, then ~/.kube/config.',
+    'Path of a kubeconfig; empty takes the cluster we run in, then KUBECONFIG, then ~/.kube/config.',
   ),
   kubeServer: setting(
     'kube-server',
@@ -346,7 +346,7 @@ export const SETTINGS = {
     'Log API requests at debug level.',
   ),
   ...LEASE_SETTINGS,
-  helmDriver: variable('HELM_DRIVER', textType, 'secret', 'Where helm stores releases.'),
+  helmDriver: variable('HELM_DRIVER', helmDriverType, 'secret', 'Where helm stores releases.'),
   hasQueueActionMetrics: variable(
     'QUEUE_ACTIONS_METRICS',
     exceptWordType('no'),

@@ -17,7 +17,7 @@ import { createHolder } from './release-holder.ts';
 import { isKept, isOwned, LABELS_WHEN_DISOWNED, labelsWhenKept, saysUnmanaged } from './release-labels.ts';
 import { ReleaseNotices } from './release-notices.ts';
 import type { ReleaseStatus } from './release-record.ts';
-import { ReleaseStore } from './release-store.ts';
+import { ReleaseStore, type StorageDriver } from './release-store.ts';
 import { type RenderOptions, renderModule } from './render.ts';
 import { RenderGateScript } from './render-gate.ts';
 import type { ReleaseFinding } from './resource-monitor.ts';
@@ -44,8 +44,7 @@ export interface HelmDriverOptions {
   readonly namespace: string;
   /** A directory for the driver alone; made when missing, with mode 0700. Caches in it may outlive the daemon. */
   readonly workDir: string;
-  /** `HELM_DRIVER`: `secret` (also empty) or `configmap`. */
-  readonly storageDriver: string;
+  readonly storageDriver: StorageDriver;
   /** Revisions helm keeps of a release; 0 keeps all. */
   readonly historyMax: number;
   /** Limit for each helm hook, in milliseconds. */
@@ -99,7 +98,7 @@ export interface HelmDriver {
   readonly monitors: Pick<MonitorSet, 'pause' | 'resources' | 'drift' | 'recheckDrift' | 'stop' | 'stopAll'>;
 }
 
-/** Builds the driver and prepares its directory. @throws OperatorError CONFIG_INVALID for an unknown HELM_DRIVER */
+/** Builds the driver and prepares its directory. */
 export async function createHelmDriver(options: HelmDriverOptions): Promise<HelmDriver> {
   const context = await createContext(options);
   const locks = new KeyedLock();

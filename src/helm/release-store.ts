@@ -1,7 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { hasStatus, type KubeClient, type KubeRequest } from '../kube/kube-client.ts';
 import { requestIfPresent } from '../kube/request-if-present.ts';
-import { OperatorError } from '../lib/errors.ts';
 import { isObject } from '../lib/json.ts';
 import type { ManifestObject } from './manifest-object.ts';
 import { listMetadata, metadataOf } from './metadata-list.ts';
@@ -36,9 +35,11 @@ export interface ReleaseRevision {
 export interface ReleaseStoreOptions {
   readonly kube: KubeClient;
   readonly namespace: string;
-  /** `HELM_DRIVER`: `secret` (also empty) or `configmap`. */
-  readonly storageDriver: string;
+  readonly storageDriver: StorageDriver;
 }
+
+/** `HELM_DRIVER`: where helm keeps its records; it knows the plurals too. */
+export type StorageDriver = 'secret' | 'secrets' | 'configmap' | 'configmaps';
 
 /** Names the release on a record that was set aside. */
 const CORRUPT_LABEL = 'addon-operator/corrupt-release';
@@ -60,7 +61,6 @@ export class ReleaseStore {
   readonly #known = new Map<string, number>();
   readonly #payloads = new Map<string, ReleasePayload>();
 
-  /** @throws OperatorError CONFIG_INVALID for a storage driver whose records cannot be read through the API */
   constructor({ kube, namespace, storageDriver }: ReleaseStoreOptions) {
     const storage = storageOf(storageDriver);
     this.#kube = kube;
@@ -266,9 +266,8 @@ function recordName(release: string, revision: number): string {
   return `sh.helm.release.v1.${release}.v${revision}`;
 }
 
-function storageOf(driver: string): (typeof STORAGES)[keyof typeof STORAGES] {
-  switch (driver.toLowerCase()) {
-    case '':
+function storageOf(driver: StorageDriver): (typeof STORAGES)[keyof typeof STORAGES] {
+  switch (driver) {
     case 'secret':
     case 'secrets':
       return STORAGES.secret;
@@ -276,10 +275,6 @@ function storageOf(driver: string): (typeof STORAGES)[keyof typeof STORAGES] {
     case 'configmaps':
       return STORAGES.configmap;
   }
-  throw new OperatorError(
-    'CONFIG_INVALID',
-    `HELM_DRIVER is "${driver}", but releases can only be kept in the cluster: set it to "secret" or "configmap"`,
-  );
 }
 
 function readRevision(metadata: Readonly<Record<string, unknown>>): ReleaseRevision | undefined {

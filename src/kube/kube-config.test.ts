@@ -153,11 +153,16 @@ test.each<[string, Omit<KubeConfigOptions, 'readFile'>, string]>([
     { kubeConfigPath: '/explicit', env: { KUBECONFIG: '/listed', ...pod } },
     'https://explicit',
   ],
-  ['then KUBECONFIG', { env: { KUBECONFIG: '/none:/listed', HOME: '/home/joe', ...pod } }, 'https://listed'],
   [
-    'then the service account',
-    { kubeConfigPath: '', env: { KUBECONFIG: '', HOME: '/home/joe', ...pod } },
+    'then the service account of the pod',
+    { kubeConfigPath: '', env: { KUBECONFIG: '/none:/listed', HOME: '/home/joe', ...pod } },
     'https://10.0.0.1:6443',
+  ],
+  ['then KUBECONFIG', { env: { KUBECONFIG: '/none:/listed', HOME: '/home/joe' } }, 'https://listed'],
+  [
+    'KUBECONFIG in a pod when a context is asked for',
+    { kubeContext: 'other', env: { KUBECONFIG: '/listed', HOME: '/home/joe', ...pod } },
+    'https://listed',
   ],
   ['then the home directory', { env: { HOME: '/home/joe' } }, 'https://home'],
   [
@@ -202,6 +207,18 @@ test('loadKubeConfig() merges the files of KUBECONFIG, the first entry of a name
     source: '/a/one, /b/two',
     tls: { ca: { type: 'file', path: '/a/ca' } },
   });
+});
+
+test('loadKubeConfig() takes KUBECONFIG in a pod that has no token, and not ~/.kube/config', async () => {
+  const readFile = files({
+    '/listed': everywhere['/listed'],
+    '/home/joe/.kube/config': everywhere['/explicit'],
+  });
+  const { server } = await loadKubeConfig({ env: { KUBECONFIG: '/listed', ...pod }, readFile });
+  expect(server).toBe('https://listed');
+  await expect(loadKubeConfig({ env: { HOME: '/home/joe', ...pod }, readFile })).rejects.toThrow(
+    'automountServiceAccountToken',
+  );
 });
 
 test.each<[string, Omit<KubeConfigOptions, 'readFile'>, string]>([

@@ -17,11 +17,13 @@ export interface KubeConfigOptions {
 }
 
 const SERVICE_ACCOUNT_DIR = '/var/run/secrets/kubernetes.io/serviceaccount';
+const TOKEN_PATH = `${SERVICE_ACCOUNT_DIR}/token`;
 const UNSAFE_VARIABLE = 'ADDON_OPERATOR_KUBE_ALLOW_UNSAFE';
 
 /**
- * Finds out how to reach the API server: the given kubeconfig, else those of KUBECONFIG, else the service account of
- * the pod (unless a context or a server was asked for), else `~/.kube/config`, else `--kube-server` alone.
+ * Finds out how to reach the API server: the given kubeconfig, else the service account of the pod (unless a context or
+ * a server was asked for), else the kubeconfigs of KUBECONFIG, which a pod may have for its hooks alone, else
+ * `~/.kube/config`, else `--kube-server` alone.
  *
  * Inside a cluster (KUBERNETES_SERVICE_HOST is set) a kubeconfig that runs programs or skips TLS verification is
  * refused unless ADDON_OPERATOR_KUBE_ALLOW_UNSAFE is `true`.
@@ -42,6 +44,11 @@ export async function loadKubeConfig(options: KubeConfigOptions): Promise<Cluste
     return useFiles([await requiredFile(explicitPath, '--kube-config', readFile)]);
   }
 
+  const isInPod = presence(env['KUBERNETES_SERVICE_HOST']) !== undefined;
+  const canBeInCluster = isInPod && choice.context === undefined && choice.server === undefined;
+  if (canBeInCluster && (await existingFiles([TOKEN_PATH], readFile)).length > 0)
+    return inClusterAccess(options);
+
   const listed = (env['KUBECONFIG'] ?? '').split(':').filter((path) => path !== '');
   if (listed.length > 0) {
     const files = await existingFiles(listed, readFile);
@@ -49,8 +56,8 @@ export async function loadKubeConfig(options: KubeConfigOptions): Promise<Cluste
     throw invalid(`KUBECONFIG: ${listed.join(', ')} does not exist`);
   }
 
-  const isChosen = choice.context !== undefined || choice.server !== undefined;
-  if (presence(env['KUBERNETES_SERVICE_HOST']) !== undefined && !isChosen) return inClusterAccess(options);
+  // Tells what is missing in the pod.
+  if (canBeInCluster) return inClusterAccess(options);
 
   const home = presence(env['HOME']);
   if (home !== undefined) {
@@ -77,9 +84,8 @@ async function inClusterAccess(options: KubeConfigOptions): Promise<ClusterAcces
   const { env, readFile } = options;
   const host = env['KUBERNETES_SERVICE_HOST'] ?? '';
   const port = presence(env['KUBERNETES_SERVICE_PORT']) ?? '443';
-  const tokenPath = `${SERVICE_ACCOUNT_DIR}/token`;
   const caPath = `${SERVICE_ACCOUNT_DIR}/ca.crt`;
-  await requiredFile(tokenPath, 'service account token (is automountServiceAccountToken off?)', readFile);
+  await requiredFile(TOKEN_PATH, 'service account token (is automountServiceAccountToken off?)', readFile);
   await requiredFile(caPath, 'service account CA', readFile);
   const [namespace] = await existingFiles([`${SERVICE_ACCOUNT_DIR}/namespace`], readFile);
   return {
@@ -87,7 +93,7 @@ async function inClusterAccess(options: KubeConfigOptions): Promise<ClusterAcces
     currentNamespace: presence(namespace?.text.trim()) ?? 'default',
     source: 'in-cluster',
     tls: { isVerified: true, ca: { type: 'file', path: caPath } },
-    identity: { type: 'token', token: { type: 'file', path: tokenPath } },
+    identity: { type: 'token', token: { type: 'file', path: TOKEN_PATH } },
   };
 }
 

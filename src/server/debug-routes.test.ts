@@ -44,7 +44,7 @@ test('the graph of the modules comes in the DOT language, and a picture of it no
     body: expect.stringMatching(/^digraph modules \{[^]*"web"/) as string,
   });
   expect(await ask('/graph')).toMatchObject({
-    status: 404,
+    status: 501,
     body: expect.stringContaining('dot -Tpng') as string,
   });
 });

@@ -37,7 +37,7 @@ export interface DebugEndpoint {
 
 const NO_GRAPH_PICTURE = textAnswer(
   'there is no renderer for pictures here; ask for /graph?format=text and give it to "dot -Tpng"\n',
-  404,
+  501,
 );
 
 type Handler = (request: ServerRequest, groups: Groups, signal: AbortSignal) => Answer | Promise<Answer>;

@@ -1,5 +1,21 @@
 import { type Setting, setting } from './setting.ts';
-import { booleanType, countType, durationType, rateType, textType, wordType } from './setting-type.ts';
+import {
+  booleanType,
+  countType,
+  durationType,
+  rateType,
+  type SettingType,
+  textType,
+  wordType,
+} from './setting-type.ts';
+
+const HELM_DRIVERS = ['secret', 'secrets', 'configmap', 'configmaps'] as const;
+
+/** helm has drivers `memory` and `sql` too. */
+export const helmDriverType: SettingType<(typeof HELM_DRIVERS)[number]> = {
+  ...wordType(HELM_DRIVERS),
+  accepted: `${HELM_DRIVERS.join(', ')}; not memory or sql, for releases are read from the cluster`,
+};
 
 /** Settings of helm and of what it has deployed. */
 export const HELM_SETTINGS = {

@@ -101,10 +101,19 @@ test.each<[Env, string]>([
   [{ ADDON_OPERATOR_LISTEN_PORT: '70000' }, 'accepted: a whole number from 0 to 65535'],
   [{ KUBE_CLIENT_QPS: '0' }, 'accepted: a number above 0'],
   [{ LOG_TYPE: 'xml' }, 'accepted: json, text, color'],
+  [
+    { HELM_DRIVER: 'memory' },
+    'variable HELM_DRIVER: value "memory" is invalid; accepted: secret, secrets, configmap, configmaps; not memory or sql',
+  ],
+  [{ HELM_DRIVER: 'sql' }, 'for releases are read from the cluster'],
   [{ ADDON_OPERATOR_CRD_EXTRA_LABELS: 'a=b,c' }, 'accepted: key=value pairs separated by commas'],
   [{ ADDON_OPERATOR_PROMETHEUS_METRICS_PREFIX: 'my-' }, 'value "my-" is invalid'],
 ])('%j is refused', (env, message) => {
   expect(problemsOf({ ADDON_OPERATOR_NAMESPACE: 'ns', ...env })).toContain(message);
+});
+
+test.each(['secret', 'secrets', 'configmap', 'configmaps'])('helm may keep its releases in %s', (driver) => {
+  expect(read({ HELM_DRIVER: driver }).helmDriver).toBe(driver);
 });
 
 test('a wrong flag is named with its variable', () => {
