@@ -11,8 +11,9 @@ import { type DriverContext, type HelmOperation, lookupOptions } from './driver-
 import type { HelmBinary } from './helm-binary.ts';
 import { helmEnvironment } from './helm-environment.ts';
 import { KeyedLock } from './keyed-lock.ts';
+import { MonitorReads } from './monitor-reads.ts';
+import { randomShiftMs } from './monitor-rhythm.ts';
 import { MonitorSet } from './monitor-set.ts';
-import { firstAbsent } from './object-presence.ts';
 import { createHolder } from './release-holder.ts';
 import { isKept, isOwned, LABELS_WHEN_DISOWNED, labelsWhenKept, saysUnmanaged } from './release-labels.ts';
 import { ReleaseNotices } from './release-notices.ts';
@@ -205,17 +206,17 @@ async function createContext(options: HelmDriverOptions): Promise<DriverContext>
 function createMonitors(context: DriverContext, options: HelmDriverOptions): MonitorSet {
   const { monitorKube: kube, namespace, storageDriver, clock } = options;
   const store = new ReleaseStore({ kube, namespace, storageDriver });
-  const lookup = { ...lookupOptions(context), kube, lists: new SharedReads(clock) };
+  const lookup = { ...lookupOptions(context), kube };
+  const reads = new MonitorReads({ clock, store, lookup, labels: context.extraLabels });
   const startDrift = driftStarter({ context, settings: options.drift, store, kube });
   return new MonitorSet({
     driftMode: options.drift.mode,
     startDrift,
-    clock: options.clock,
+    clock,
     log: options.log,
-    random: options.random,
+    shiftMs: randomShiftMs(options.random),
+    reads,
     onFinding: options.onFinding,
-    status: async (module, signal) => (await store.latest(module, signal))?.status,
-    firstAbsent: (objects, signal) => firstAbsent(objects, context.extraLabels, lookup, signal),
   });
 }
 

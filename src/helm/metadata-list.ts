@@ -1,4 +1,4 @@
-import type { KubeClient } from '../kube/kube-client.ts';
+import { hasStatus, type KubeClient } from '../kube/kube-client.ts';
 import { isObject } from '../lib/json.ts';
 
 const ACCEPT = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json';
@@ -29,6 +29,16 @@ export async function listMetadata(
     token = typeof next === 'string' && next !== '' ? next : undefined;
   } while (token !== undefined);
   return found;
+}
+
+/** What a list has; undefined when our role may not list there, though it may read single objects. */
+export async function ifAllowed<List>(list: Promise<List>): Promise<List | undefined> {
+  try {
+    return await list;
+  } catch (error) {
+    if (hasStatus(error, 403)) return undefined;
+    throw error;
+  }
 }
 
 /** `metadata` of an object; empty when it has none. */

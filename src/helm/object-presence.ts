@@ -1,8 +1,7 @@
 import PQueue from 'p-queue';
-import { hasStatus } from '../kube/kube-client.ts';
 import { isObject } from '../lib/json.ts';
 import type { ManifestObject } from './manifest-object.ts';
-import { listMetadata } from './metadata-list.ts';
+import { ifAllowed, listMetadata } from './metadata-list.ts';
 import { collectionPath, type LookupOptions, MAX_READS_AT_ONCE, readMetadata } from './object-lookup.ts';
 
 type Labels = Readonly<Record<string, string>>;
@@ -45,16 +44,6 @@ export async function firstAbsent(
   };
   await Promise.all([...groups.values()].map((group) => reads.add(() => readGroup(group))));
   return objects.find((object) => !present.has(object));
-}
-
-/** Undefined when our role may read the objects, but not list them. */
-async function ifAllowed(names: Promise<ReadonlySet<string>>): Promise<ReadonlySet<string> | undefined> {
-  try {
-    return await names;
-  } catch (error) {
-    if (hasStatus(error, 403)) return undefined;
-    throw error;
-  }
 }
 
 /** Names of the labelled objects in a collection. */

@@ -1,6 +1,8 @@
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import { type ManifestObject, objectTitle } from './manifest-object.ts';
+import type { MonitorLook, MonitorReads } from './monitor-reads.ts';
+import { monitorDelayMs } from './monitor-rhythm.ts';
 import type { ReleaseStatus } from './release-record.ts';
 
 /** What a monitor saw at a tick. */
@@ -11,19 +13,11 @@ export type ReleaseFinding =
 export interface ResourceMonitorOptions {
   readonly clock: Clock;
   readonly log: Logger;
-  /** A number in [0, 1): spreads the ticks of modules that were deployed together. */
-  readonly random: () => number;
-  /** Status of the latest revision of a release; undefined when there is none. */
-  readonly status: (module: string, signal: AbortSignal) => Promise<ReleaseStatus | undefined>;
-  readonly firstAbsent: (
-    objects: readonly ManifestObject[],
-    signal: AbortSignal,
-  ) => Promise<ManifestObject | undefined>;
+  /** See {@link monitorDelayMs}. */
+  readonly shiftMs: number;
+  readonly reads: Pick<MonitorReads, 'together' | 'alone'>;
   readonly onFinding: (module: string, finding: ReleaseFinding) => void;
 }
-
-const TICK_MS = 270_000;
-const SPREAD_SECONDS = 60;
 
 /** Looks from time to time whether the release of a module is deployed and its objects exist; content is not compared. */
 export class ResourceMonitor {
@@ -77,12 +71,11 @@ export class ResourceMonitor {
 
   async #watch(): Promise<void> {
     const { signal } = this.#stopping;
-    const { random } = this.#options;
-    const periodMs = TICK_MS + Math.floor(random() * SPREAD_SECONDS) * 1_000;
+    const { reads } = this.#options;
     while (!signal.aborted) {
       try {
-        await this.#wait(periodMs, signal);
-        await this.#tick(signal);
+        const isHurried = await this.#wait(signal);
+        await this.#tick(isHurried ? reads.alone() : reads.together(), signal);
       } catch (error) {
         if (!signal.aborted)
           this.#options.log.warn({ module: this.#module, error }, 'cannot check the objects of a release');
@@ -90,28 +83,31 @@ export class ResourceMonitor {
     }
   }
 
-  async #wait(periodMs: number, signal: AbortSignal): Promise<void> {
+  /** Waits for the next tick, and tells whether it comes out of turn. */
+  async #wait(signal: AbortSignal): Promise<boolean> {
+    const { clock, shiftMs } = this.#options;
     const hurry = this.#hurry.signal;
     try {
-      await this.#options.clock.sleep(periodMs, AbortSignal.any([signal, hurry]));
+      await clock.sleep(monitorDelayMs(clock.now(), shiftMs), AbortSignal.any([signal, hurry]));
     } catch (error) {
       if (signal.aborted || !hurry.aborted) throw error;
     } finally {
       if (hurry.aborted) this.#hurry = new AbortController();
     }
+    return hurry.aborted;
   }
 
-  async #tick(signal: AbortSignal): Promise<void> {
+  async #tick(look: MonitorLook, signal: AbortSignal): Promise<void> {
     if (this.#isPaused()) return;
-    const finding = await this.#look(signal);
+    const finding = await this.#find(look, signal);
     if (finding === undefined || this.#isPaused() || signal.aborted) return;
     this.#options.onFinding(this.#module, finding);
   }
 
-  async #look(signal: AbortSignal): Promise<ReleaseFinding | undefined> {
-    const status = await this.#options.status(this.#module, signal);
+  async #find(look: MonitorLook, signal: AbortSignal): Promise<ReleaseFinding | undefined> {
+    const status = await look.status(this.#module, signal);
     if (status !== 'deployed') return { type: 'unexpected-status', status: status ?? 'not found' };
-    const absent = await this.#options.firstAbsent(this.#objects, signal);
+    const absent = await look.firstAbsent(this.#objects, signal);
     return absent === undefined ? undefined : { type: 'absent', resource: objectTitle(absent) };
   }
 }

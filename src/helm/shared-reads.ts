@@ -1,18 +1,14 @@
 import type { Clock } from '../lib/clock.ts';
 import type { ReleaseRevision } from './release-store.ts';
+import { isFresh, SharedAnswers } from './shared-answers.ts';
 
 /** How old an answer of the API server may be when it is used for another module too. */
 const MAX_AGE_MS = 5_000;
 
-interface Answer<Value> {
-  readonly value: Value;
+interface Releases {
+  readonly value: Map<string, ReleaseRevision>;
   readonly readAtMs: number;
 }
-
-type Names = Answer<Promise<ReadonlySet<string>>> & {
-  /** Of the reader that asks for all. */
-  readonly signal: AbortSignal;
-};
 
 /**
  * What was read of the cluster for many modules at once: while modules that have not changed are looked through one
@@ -20,14 +16,15 @@ type Names = Answer<Promise<ReadonlySet<string>>> & {
  */
 export class SharedReads {
   readonly #clock: Clock;
-  #releases: Answer<Map<string, ReleaseRevision>> | undefined;
-  readonly #names = new Map<string, Names>();
+  #releases: Releases | undefined;
+  readonly #names: SharedAnswers<ReadonlySet<string>>;
   /** For each read of all releases that is under way, those that were changed since it began. */
   readonly #changedWhileReading = new Set<Set<string>>();
   #forgottenAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(clock: Clock) {
     this.#clock = clock;
+    this.#names = new SharedAnswers(clock, MAX_AGE_MS);
   }
 
   /** Reads the newest revision of every release, which is known from then on. Those we change meanwhile are not. */
@@ -48,7 +45,9 @@ export class SharedReads {
   /** The newest revision of a release; undefined when it is not known well enough. */
   release(name: string): ReleaseRevision | undefined {
     const releases = this.#releases;
-    return releases !== undefined && this.#isFresh(releases) ? releases.value.get(name) : undefined;
+    return releases !== undefined && isFresh(releases.readAtMs, MAX_AGE_MS, this.#clock)
+      ? releases.value.get(name)
+      : undefined;
   }
 
   /** To be called before and after we change a release ourselves. */
@@ -68,30 +67,13 @@ export class SharedReads {
     read: () => Promise<ReadonlySet<string>>,
     signal: AbortSignal,
   ): Promise<ReadonlySet<string>> | undefined {
-    const known = this.#names.get(list);
-    if (known !== undefined && this.#isFresh(known)) {
-      return known.value.catch((error: unknown) => {
-        if (!known.signal.aborted || signal.aborted) throw error;
-        return this.names(list, read, signal) ?? read();
-      });
-    }
-    if (this.#clock.now() - this.#forgottenAtMs < MAX_AGE_MS) return undefined;
-    const value = read();
-    const answer = { value, readAtMs: this.#clock.now(), signal };
-    this.#names.set(list, answer);
-    value.catch(() => {
-      if (this.#names.get(list) === answer) this.#names.delete(list);
-    });
-    return value;
+    const isWorthless = isFresh(this.#forgottenAtMs, MAX_AGE_MS, this.#clock);
+    return isWorthless && !this.#names.has(list) ? undefined : this.#names.get(list, read, signal);
   }
 
   /** A hook has run: it may have deleted anything. */
   forget(): void {
     this.#names.clear();
     this.#forgottenAtMs = this.#clock.now();
-  }
-
-  #isFresh({ readAtMs }: Answer<unknown>): boolean {
-    return this.#clock.now() - readAtMs < MAX_AGE_MS;
   }
 }

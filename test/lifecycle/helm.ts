@@ -5,7 +5,7 @@ import { expect, test, vi } from 'vitest';
 import { type Backend, World } from '../support/world.ts';
 import { configMapChart, type FileTree, shHook, under } from '../support/world-files.ts';
 
-const MONITOR_TICK_MS = 270_000;
+const MONITOR_TICK_MS = 330_000;
 /** What a helm process may take when each helm hook may take a second. */
 const HELM_LIMIT_MS = 303_000;
 const WAIT = { timeout: 30_000, interval: 50 };

@@ -37,6 +37,7 @@ import { planTests } from './plan.ts';
 import { probeAndMetricTests } from './probes-and-metrics.ts';
 import { queueTests } from './queues.ts';
 import { reconcileFlowTests } from './reconcile-flow.ts';
+import { resourceMonitorTests } from './resource-monitor.ts';
 import { scheduleTests } from './schedules.ts';
 import { schemaTests } from './schemas.ts';
 import { secretTests } from './secrets.ts';
@@ -60,6 +61,7 @@ export function lifecycleTests(backend: () => Backend): void {
   crdTests(backend);
   helmTests(backend);
   helmConflictTests(backend);
+  resourceMonitorTests(backend);
   driftTests(backend);
   mainLoopTests(backend);
   queueTests(backend);

@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest';
+import { FakeClock } from '../../test/support/fake-clock.ts';
+import { SharedAnswers } from './shared-answers.ts';
+
+const never = new AbortController().signal;
+
+test('get() asks once while the answer is awaited, however long that takes, and for as long as it is fresh', async () => {
+  const clock = new FakeClock();
+  const answers = new SharedAnswers<string>(clock, 5_000);
+  const answer = Promise.withResolvers<string>();
+  let asked = 0;
+  const read = async (): Promise<string> => {
+    asked += 1;
+    return await answer.promise;
+  };
+  const both = [1, 2].map(async () => await answers.get('q', read, never));
+  answer.resolve('a');
+  expect(await Promise.all(both)).toEqual(['a', 'a']);
+  expect(answers.has('q')).toBe(true);
+  await clock.advance(5_000);
+  expect(answers.has('q')).toBe(false);
+  await answers.get('q', read, never);
+  expect(asked).toBe(2);
+});
+
+test('get() ends at once for a reader whose signal aborts, although another one goes on asking', async () => {
+  const answers = new SharedAnswers<string>(new FakeClock(), 5_000);
+  const answer = Promise.withResolvers<string>();
+  const first = answers.get('q', () => answer.promise, never);
+  const stop = new AbortController();
+  const second = answers.get('q', () => answer.promise, stop.signal);
+  stop.abort(new Error('stopped'));
+  await expect(second).rejects.toThrow('stopped');
+  answer.resolve('a');
+  expect(await first).toBe('a');
+});
+
+test('an answer is not fresh for ever when somebody sets the clock back', async () => {
+  const clock = { nowMs: 1_000_000, now: () => clock.nowMs, sleep: () => Promise.resolve() };
+  const answers = new SharedAnswers<string>(clock, 5_000);
+  await answers.get('q', async () => 'a', never);
+  clock.nowMs = 0;
+  expect(answers.has('q')).toBe(false);
+});

@@ -1,0 +1,69 @@
+import type { Clock } from '../lib/clock.ts';
+import { resultOrAbort } from '../lib/result-or-abort.ts';
+
+interface Answer<Value> {
+  readonly value: Promise<Value>;
+  readonly askedAtMs: number;
+  /** Of the reader that asks for all. */
+  readonly signal: AbortSignal;
+}
+
+/** Answers of the API server that several readers use: while one is fresh, or awaited, nobody asks again. */
+export class SharedAnswers<Value> {
+  readonly #clock: Clock;
+  readonly #maxAgeMs: number;
+  readonly #answers = new Map<string, Answer<Value>>();
+
+  /** @param maxAgeMs how long an answer is fresh, from the question on */
+  constructor(clock: Clock, maxAgeMs: number) {
+    this.#clock = clock;
+    this.#maxAgeMs = maxAgeMs;
+  }
+
+  /** Whether a question is answered, or about to be. */
+  has(question: string): boolean {
+    return this.#fresh(question) !== undefined;
+  }
+
+  /**
+   * The answer to a question. A failure is that of all who wait for it; whoever comes later asks anew.
+   *
+   * @param signal the one that `read` ends with; a reader whose signal aborts takes only itself down
+   */
+  async get(question: string, read: () => Promise<Value>, signal: AbortSignal): Promise<Value> {
+    const known = this.#fresh(question);
+    if (known === undefined) return await this.#ask(question, read, signal);
+    try {
+      return await resultOrAbort(known.value, signal);
+    } catch (error) {
+      if (!known.signal.aborted || signal.aborted) throw error;
+      return await this.get(question, read, signal);
+    }
+  }
+
+  clear(): void {
+    this.#answers.clear();
+  }
+
+  #ask(question: string, read: () => Promise<Value>, signal: AbortSignal): Promise<Value> {
+    const value = read();
+    const answer = { value, askedAtMs: this.#clock.now(), signal };
+    this.#answers.set(question, answer);
+    value.catch(() => {
+      if (this.#answers.get(question) === answer) this.#answers.delete(question);
+    });
+    return value;
+  }
+
+  #fresh(question: string): Answer<Value> | undefined {
+    const answer = this.#answers.get(question);
+    return answer !== undefined && isFresh(answer.askedAtMs, this.#maxAgeMs, this.#clock)
+      ? answer
+      : undefined;
+  }
+}
+
+/** Whether less time than `maxAgeMs` has passed; no longer once somebody has set the clock back by that much. */
+export function isFresh(sinceMs: number, maxAgeMs: number, clock: Clock): boolean {
+  return Math.abs(clock.now() - sinceMs) < maxAgeMs;
+}
