@@ -22,6 +22,7 @@ import { cacheDirectory } from '../tools/cache-directory.ts';
 import { pinnedHelm } from '../tools/pinned-tools.ts';
 import { SecretWatcher } from '../values/secrets/secret-watcher.ts';
 import { parseYaml } from '../values/yaml.ts';
+import { componentLog } from './component-log.ts';
 import type { Cluster } from './connect-cluster.ts';
 import { guardedRunner } from './guarded-runner.ts';
 import { helmKubeconfig } from './helm-kubeconfig.ts';
@@ -84,8 +85,14 @@ export interface BaseOptions {
 export async function startBase(options: BaseOptions): Promise<BaseParts> {
   const { settings, host, metrics, cluster, lead, stop, running } = options;
   const { clock, random, log } = host;
+  const jqLog = componentLog(host, 'jq');
   const tmpDir = prepareTemporaryDirectory(settings.tmpDir, log);
-  const launching = startLauncher({ log, clock, onDeadlinePassed: lead.onDeadlinePassed, tmpDir });
+  const launching = startLauncher({
+    log: componentLog(host, 'process'),
+    clock,
+    onDeadlinePassed: lead.onDeadlinePassed,
+    tmpDir,
+  });
   running.defer(async () => {
     const started = await launching.catch(() => undefined);
     await started?.stop();
@@ -93,10 +100,10 @@ export async function startBase(options: BaseOptions): Promise<BaseParts> {
   // Found while the launcher, a process of its own, comes up.
   const [launcher, jq] = await Promise.all([
     launching,
-    selectJqEngine({ jqPath: settings.jq, pathVariable: host.env['PATH'] ?? '', clock, log }, stop),
+    selectJqEngine({ jqPath: settings.jq, pathVariable: host.env['PATH'] ?? '', clock, log: jqLog }, stop),
   ]);
   running.defer(() => jq.stop());
-  log.info({ engine: jq.name }, 'jq engine');
+  jqLog.info({ engine: jq.name }, 'jq engine');
   const runner = guardedRunner(launcher, stop, lead.check);
   const hookEnv = hookEnvironment(host.env, settings);
   const check = (): void => {
@@ -105,7 +112,7 @@ export async function startBase(options: BaseOptions): Promise<BaseParts> {
   };
   const pools = new WorkerPools({
     clock,
-    log,
+    log: componentLog(host, 'hooks'),
     env: hookEnv,
     cwd: host.cwd,
     heapLimitBytes: settings.hookMemoryLimitMib * 1024 * 1024,
@@ -134,7 +141,7 @@ export async function startBase(options: BaseOptions): Promise<BaseParts> {
     kube: cluster.main,
     clock,
     random,
-    log,
+    log: componentLog(host, 'kube'),
     metrics: {
       watchEnded: (_kind, reason) => {
         const type = WATCH_ERRORS[reason];
@@ -153,7 +160,7 @@ function createHttpHooks(
   reflectors: SharedReflectors,
   check: () => void,
 ): HttpHooks {
-  const { clock, random, log, version } = host;
+  const { clock, random, version } = host;
   const end = new AbortController();
   running.defer(() => end.abort());
   return new HttpHooks({
@@ -166,7 +173,7 @@ function createHttpHooks(
       reflectors,
       clock,
       random,
-      log,
+      log: componentLog(host, 'hooks'),
       onText: (text) => redactor.add(text),
       // What a hook needs is looked up anew for each run.
       onChange: () => undefined,
@@ -179,7 +186,8 @@ async function startHelm(
   { settings, host, metrics, stop, operator }: BaseOptions,
   { tmpDir, runner, cluster, reflectors }: Pick<BaseParts, 'tmpDir' | 'runner' | 'cluster' | 'reflectors'>,
 ): Promise<HelmDriver> {
-  const { clock, random, log, env } = host;
+  const { clock, random, env } = host;
+  const log = componentLog(host, 'helm');
   const binary = await findHelm(
     {
       runner,

@@ -14,7 +14,7 @@ import { flagDecision } from '../modules/flag-decision.ts';
 import type { Module } from '../modules/module.ts';
 import type { ModuleGate } from '../modules/module-gate.ts';
 import { DynamicFlags } from '../operator/dynamic-flags.ts';
-import { taskHandler } from '../operator/handle-task.ts';
+import { taskHandler, tellAdded } from '../operator/handle-task.ts';
 import { HookExecution, type HookExecutionOptions } from '../operator/hook-execution.ts';
 import { noteHookRun } from '../operator/module-facts.ts';
 import { Operator, type OperatorDeps } from '../operator/operator.ts';
@@ -22,6 +22,7 @@ import { Pauses } from '../operator/pauses.ts';
 import { checkReconcileSchedules } from '../operator/reconcile-schedule.ts';
 import { Schedules } from '../operator/schedules.ts';
 import { onSecretsChange } from '../operator/secret-changes.ts';
+import { eventIds, withOrigin } from '../operator/task-origin.ts';
 import type { Task } from '../operator/tasks.ts';
 import { QueueSet } from '../queue/queue-set.ts';
 import type { TaskHandler } from '../queue/task-queue.ts';
@@ -33,6 +34,7 @@ import { visibleToModule } from '../values/visible-values.ts';
 import { createAnnotatedOperations } from './annotated-operations.ts';
 import { createAuthorization } from './authorization-part.ts';
 import type { BuildOptions } from './build-options.ts';
+import { componentLog } from './component-log.ts';
 import { queueActionMeasure } from './daemon-metrics.ts';
 import { createExtensionParts } from './extension-parts.ts';
 import { type FailedTask, failedTask } from './failed-task.ts';
@@ -65,7 +67,7 @@ export interface BuiltOperator {
  */
 export async function buildOperator(options: BuildOptions): Promise<BuiltOperator> {
   const { settings, host, base, metrics, configMap, loader, stop } = options;
-  const { clock, log } = host;
+  const { clock } = host;
   const authorization = await createAuthorization(options);
   const find = (): Promise<FoundModules> => findAll(options, authorization?.gate);
   let found = await find();
@@ -101,7 +103,7 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
   const operator: Operator = new Operator(
     {
       clock,
-      log,
+      log: componentLog(host, 'operator'),
       queues,
       values,
       dynamicFlags,
@@ -132,7 +134,7 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
       setWebhooks: (runtimes, isEnabled, signal) => webhooks.set(runtimes, isEnabled, signal),
       configMapContent: () => configMap.content,
       followSecrets,
-      ...operatorSettings(settings),
+      ...operatorSettings(options),
       ...extensions,
       operationSource: createAnnotatedOperations(options, () => operator),
       flow: () => flow,
@@ -157,11 +159,14 @@ function createQueues(
     onFailure: (queue, entry, failure) =>
       tellFailure(host, failedTask(queue, entry, failure, built().operator)),
     measure: queueActionMeasure(monotonicMs, metrics),
+    admit: (tasks, follows) => withOrigin(tasks, follows, built().operator.deps.newEventId),
+    onAdd: (...added) => tellAdded(built().operator, ...added),
   });
 }
 
-function operatorSettings(settings: Settings) {
+function operatorSettings({ settings, host }: BuildOptions) {
   return {
+    newEventId: eventIds(host.random),
     runsModulesInParallel: settings.runsModulesInParallel,
     failurePolicy: settings.moduleFailurePolicy,
     deployHookTimeoutMs: settings.hookTimeoutMs === 0 ? DEPLOY_HOOK_TIMEOUT_MS : undefined,
@@ -188,21 +193,21 @@ async function findAll(
     isStrict: settings.requiresValuesFiles,
     globalHooksDir: settings.globalHooksDir,
     gate,
-    log: host.log,
+    log: componentLog(host, 'modules'),
   });
   checkReconcileSchedules(found.modules);
   return found;
 }
 
-function createSchedules({ host: { clock, log }, metrics }: BuildOptions, operator: () => Operator) {
+function createSchedules({ host, metrics }: BuildOptions, operator: () => Operator) {
   const schedules = new Schedules({
     add: (crontab, id) => scheduleManager.add(crontab, id),
     remove: (crontab, id) => scheduleManager.remove(crontab, id),
     onTick: (runtime, binding) => operator().onScheduleTick(runtime, binding),
   });
   const scheduleManager = new ScheduleManager({
-    clock,
-    log,
+    clock: host.clock,
+    log: componentLog(host, 'schedule'),
     onFire: (_crontab, ids) => schedules.fire(ids),
     onMissed: (crontab, ticks) => metrics.missedTicks(crontab, ticks),
     // Found out now, for that takes its time: else the first converge would have to wait for it.
@@ -213,7 +218,8 @@ function createSchedules({ host: { clock, log }, metrics }: BuildOptions, operat
 
 async function loadPauses({ settings, host, base, stop }: BuildOptions): Promise<Pauses> {
   const ref = { namespace: settings.namespace, name: `${settings.configMapName}-pauses` };
-  const { clock, log, random } = host;
+  const { clock, random } = host;
+  const log = componentLog(host, 'operator');
   const { reflectors, cluster } = base;
   const pauses = new Pauses({ kube: cluster.main, reflectors, ref, clock, random, log });
   await untilAnswered('pauses', () => pauses.load(stop), host, stop);
@@ -250,7 +256,7 @@ function scriptOptions(
     cwd: host.cwd,
     ...runLimits(settings),
     isKeepingFiles: settings.keepsTmpFiles,
-    log: host.log,
+    log: componentLog(host, 'modules'),
     onUsage: (module, usage) =>
       metrics.hookUsage(
         { module, hook: 'enabled', binding: 'enabled', queue: 'main', activation: '' },
@@ -271,10 +277,10 @@ function runLimits({
   };
 }
 
-function tellFailure({ log, onTaskFailure }: DaemonHost, failed: FailedTask): void {
+function tellFailure(host: DaemonHost, failed: FailedTask): void {
   const { facts, ...fields } = failed;
-  log.debug({ ...fields, ...facts }, 'attempt will be repeated');
-  onTaskFailure?.(failed);
+  componentLog(host, 'operator').debug({ ...fields, ...facts }, 'attempt will be repeated');
+  host.onTaskFailure?.(failed);
 }
 
 function createExecution(
@@ -283,7 +289,7 @@ function createExecution(
 ): HookExecution {
   const { settings, host, base, metrics, hookMetrics, configMap } = options;
   const { values, dynamicFlags, followSecrets } = options;
-  const { clock, log, random } = host;
+  const { clock, random } = host;
   return new HookExecution({
     clock,
     values,
@@ -317,7 +323,7 @@ function createExecution(
       jq: base.jq,
       clock,
       random,
-      log,
+      log: componentLog(host, 'kube'),
     }),
   });
 }

@@ -1,6 +1,7 @@
 import type { Settings } from '../settings.ts';
 import { ConfigMapStore } from '../values/config-map-store.ts';
 import type { BaseParts } from './base-parts.ts';
+import { componentLog } from './component-log.ts';
 import type { DaemonHost } from './host.ts';
 
 /**
@@ -10,10 +11,12 @@ import type { DaemonHost } from './host.ts';
  */
 export function createConfigMap(
   { namespace, configMapName: name }: Settings,
-  { clock, random, log }: DaemonHost,
+  host: DaemonHost,
   { cluster, reflectors }: BaseParts,
   logsEvents: () => boolean,
 ): ConfigMapStore {
+  const { clock, random } = host;
   const ref = { namespace, name };
+  const log = componentLog(host, 'values');
   return new ConfigMapStore({ kube: cluster.main, reflectors, ref, clock, random, log, logsEvents });
 }

@@ -11,6 +11,7 @@ import type { BindingLabels, OperatorMetrics } from '../metrics/operator-metrics
 import { HookRuntime } from '../operator/hook-runtime.ts';
 import type { Operator } from '../operator/operator.ts';
 import type { ProcessRunner } from '../process/process-runner.ts';
+import { componentLog } from './component-log.ts';
 import type { Cluster } from './connect-cluster.ts';
 import type { DaemonHost } from './host.ts';
 
@@ -48,7 +49,7 @@ export function createHookLoader(
         await jq.compile(program, signal);
       },
     }),
-    log: host.log,
+    log: componentLog(host, 'hooks'),
     env: hookEnv,
     cwd: host.cwd,
     timeoutMs: CONFIG_TIMEOUT_MS,
@@ -75,7 +76,11 @@ export function createRuntime(deps: HookPartsDeps, hook: Hook, operator: () => O
         jq,
         clock: host.clock,
         random: host.random,
-        log: host.log.child({ module: labels.module, hook: owner.name, 'binding.name': binding.name }),
+        log: componentLog(host, 'kube').child({
+          module: labels.module,
+          hook: owner.name,
+          'binding.name': binding.name,
+        }),
         reflectors,
         onEvent,
         metrics: {

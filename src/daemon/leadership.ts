@@ -8,6 +8,7 @@ import { messageOf, OperatorError } from '../lib/errors.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import type { RunDeadline } from '../process/run-deadline.ts';
 import type { Settings } from '../settings.ts';
+import { componentLog } from './component-log.ts';
 import type { DaemonHost } from './host.ts';
 
 const LEASE_NAME = 'addon-operator-leader-election';
@@ -51,7 +52,7 @@ export class Leadership {
       },
       steadyClock: host.steadyClock,
       wallClock: host.clock,
-      log: host.log,
+      log: componentLog(host, 'leader'),
       onTerm: (term) => this.#onTerm(term),
       onFailure: () => metrics.leaseError(),
     });

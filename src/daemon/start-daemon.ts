@@ -16,6 +16,7 @@ import { startAdmissionServer } from './admission-server.ts';
 import { policyFiles } from './authorization-part.ts';
 import { type BaseParts, startBase } from './base-parts.ts';
 import { buildOperator } from './build-operator.ts';
+import { componentLog } from './component-log.ts';
 import { createConfigMap } from './config-map-part.ts';
 import { loadPatiently, startLoops } from './daemon-loops.ts';
 import { createHookMetrics, createMetrics } from './daemon-metrics.ts';
@@ -219,6 +220,7 @@ interface ProbesOptions {
 async function startProbes(options: ProbesOptions, running: AsyncDisposableStack): Promise<number> {
   const { settings, host, metrics, hookMetrics, view } = options;
   const { listenAddress: address, listenPort: port } = settings;
+  const log = componentLog(host, 'server');
   const http = await startHttpServer({
     address,
     port,
@@ -228,9 +230,9 @@ async function startProbes(options: ProbesOptions, running: AsyncDisposableStack
     },
     operatorMetrics: () => metrics.scrape(),
     hookMetrics: () => hookMetrics.scrape(),
-    log: host.log,
+    log,
   });
   running.defer(() => http.stop());
-  host.log.info({ address, port: http.port }, 'HTTP server listens');
+  log.info({ address, port: http.port }, 'HTTP server listens');
   return http.port;
 }

@@ -4,7 +4,10 @@ import { anything, assert, dictionary, property, string } from 'fast-check';
 import { expect, test } from 'vitest';
 import { FakeClock } from '../../test/support/fake-clock.ts';
 import { OperatorError } from './errors.ts';
+import { observeLog } from './observe-log.ts';
 import { createLogger, type LoggerOptions, type RootLogger } from './pino-logger.ts';
+import { redactedLog } from './redacted-log.ts';
+import { Redactor } from './redactor.ts';
 
 function capture(options?: Partial<LoggerOptions>): { log: RootLogger; lines: string[] } {
   const lines: string[] = [];
@@ -55,6 +58,27 @@ test('a field of the record beats one of the child, and each name is written onc
   const { log, lines } = capture({ hasTime: false });
   log.child({ a: 1 }).child({ a: 2 }).info({ a: 3 }, 'm');
   expect(lines).toEqual(['{"level":"info","a":3,"msg":"m"}\n']);
+});
+
+test('at level debug a record tells the file and line that made it, also through other loggers', () => {
+  const { log, lines } = capture({ level: 'debug' });
+  const redactor = new Redactor();
+  redactor.add('secret');
+  for (const logger of [
+    log,
+    log.child({ a: 1 }),
+    observeLog(redactedLog(log, redactor), () => undefined).child({}),
+  ])
+    logger.info({}, 'm');
+  log.info({ source: 'own' }, 'm');
+  log.setLevel('info');
+  log.info({}, 'm');
+  const sources = lines.map((line) => (JSON.parse(line) as { readonly source?: string }).source);
+  expect(sources).toEqual([
+    ...Array.from({ length: 3 }, () => expect.stringMatching(/^lib\/pino-logger\.test\.ts:\d+$/)),
+    'own',
+    undefined,
+  ]);
 });
 
 test('fields cannot take the place of the level, the message or the time', () => {

@@ -32,7 +32,8 @@ export interface RootLogger extends Logger {
 type PinoLogger = ReturnType<typeof createPino>;
 
 /**
- * A logger that writes one line a record, whatever the fields hold. A value that is an Error is written as its message
+ * A logger that writes one line a record, whatever the fields hold; at level debug or below with `source`, the file and
+ * line that made it, unless a field has that name. A value that is an Error is written as its message
  * and those of its causes; under `error`, one that is not an OperatorError also gives its `stacktrace`.
  */
 export function createLogger(options: LoggerOptions): RootLogger {
@@ -78,7 +79,10 @@ function createPino({ level, type, hasTime, clock, output }: LoggerOptions) {
 function childOf(target: PinoLogger, bound: LogFields): Logger {
   return loggerOf(
     (level, fields, message) => {
-      if (target.isLevelEnabled(level)) target[level](recordOf({ ...bound, ...fields }), message);
+      if (!target.isLevelEnabled(level)) return;
+      const record = recordOf({ ...bound, ...fields });
+      if (target.isLevelEnabled('debug')) record['source'] ??= callerOf(new Error().stack ?? '');
+      target[level](record, message);
     },
     (fields) => childOf(target, { ...bound, ...fields }),
   );
@@ -94,6 +98,16 @@ function recordOf(fields: LogFields): Record<string, unknown> {
   const { error } = fields;
   if (error instanceof Error && !(error instanceof OperatorError)) record['stacktrace'] = framesOf(error);
   return record;
+}
+
+/** The files that a record passes on its way from who makes it. */
+const LOG_FILE = /(?:^|\/)(?:log|pino-logger|redacted-log|observe-log)\.[jt]s:/;
+
+/** Where a record was made: folder, file and line of the first frame outside of these files; empty where there is none. */
+function callerOf(stack: string): string {
+  const frames = stack.split('\n').slice(1);
+  const frame = frames.find((line) => !LOG_FILE.test(line)) ?? '';
+  return /([^/\s(]+\/)?[^/\s(]+:\d+(?=:\d+\)?$)/.exec(frame)?.[0] ?? '';
 }
 
 function framesOf(error: Error): string[] {

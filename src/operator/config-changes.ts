@@ -33,12 +33,14 @@ function applyChange(operator: Operator, change: Extract<ConfigChange, { type: '
     .flatMap((task) => (task.type === 'ApplyKubeConfigValues' ? task.changedKeys : []));
   const changed = new Set([...earlier, ...difference.sections, ...difference.maintenance]);
   const changedKeys = isSeenByConverge ? [] : [...changed];
+  const eventId = operator.deps.newEventId();
   if (isReload && operator.discovery !== undefined)
-    operator.restartConverge('ReloadAllModules', 'ReloadAll-After-KubeConfigChange');
+    operator.restartConverge('ReloadAllModules', 'ReloadAll-After-KubeConfigChange', { eventId });
   operator.main.prepend({
     type: 'ApplyKubeConfigValues',
     changedKeys,
     trigger: 'Apply-Kube-Config-Values-Changes',
+    eventId,
   });
   // What waits after a failure may have waited for just this change.
   operator.main.cutDelay();

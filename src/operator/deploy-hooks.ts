@@ -16,6 +16,7 @@ import { hookLabels } from './hook-execution.ts';
 import type { HookRuntime } from './hook-runtime.ts';
 import type { Operator } from './operator.ts';
 import { rethrowAbort } from './rethrow-abort.ts';
+import { originOf } from './task-origin.ts';
 import type { GlobalHookRun, Task } from './tasks.ts';
 
 /** Where hooks are told of modules that were refused before anything of them was run. */
@@ -138,7 +139,8 @@ async function runDeployHooks(
   { activation, queue, task }: LifecycleRun,
   signal: AbortSignal,
 ): Promise<void> {
-  for (const run of runsOf(operator, reason, activation)) {
+  for (const hookRun of runsOf(operator, reason, activation)) {
+    const run = { ...hookRun, ...originOf(task) };
     const log = taskLogger(operator, run, queue).child({ module: reason.facts.module.name });
     const { execution, metrics } = operator.deps;
     const labels = hookLabels(run, queue);

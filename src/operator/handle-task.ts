@@ -1,5 +1,5 @@
 import { factsOf, messageOf } from '../lib/errors.ts';
-import type { QueueEntry, TaskHandler, TaskOutcome } from '../queue/task-queue.ts';
+import type { QueueEntry, QueuePlace, TaskHandler, TaskOutcome } from '../queue/task-queue.ts';
 import { handleApplyConfig } from './handlers/apply-config.ts';
 import { handleConvergeModules } from './handlers/converge-modules.ts';
 import {
@@ -14,12 +14,13 @@ import { handleParallelModuleRun, reportToGroup } from './handlers/parallel-modu
 import { handleDiscoverReleases, handleModulePurge } from './handlers/purge-releases.ts';
 import { handleReloadFiles } from './handlers/reload-files.ts';
 import { divert, isolate, tellIfRecovered } from './isolation.ts';
+import type { ModulePhase } from './module-state.ts';
 import type { Operator } from './operator.ts';
 import { leaveOutIfPaused } from './pause-tasks.ts';
 import { reconcileModule } from './reconcile-module.ts';
 import { leaveOutIfRefused } from './refused-modules.ts';
 import { rethrowAbort } from './rethrow-abort.ts';
-import { endMessage, flowFields, startMessage } from './task-log.ts';
+import { addMessage, endMessage, eventFields, flowFields, startMessage } from './task-log.ts';
 import { hookOf, type ModuleRun, moduleOf, type Task } from './tasks.ts';
 
 /** One attempt of any task. A task that throws is tried again; what it threw is logged here, once. */
@@ -66,8 +67,23 @@ async function attempt(
 
 function tellStart(operator: Operator, entry: QueueEntry<Task>, queue: string): void {
   const { task } = entry;
-  const phase = (task.type === 'ModuleRun' && operator.stateOf(task.module)?.phase) || 'startup';
-  operator.deps.log.info(flowFields(entry, queue, 'start'), startMessage(task, phase));
+  operator.deps.log.info(flowFields(entry, queue, 'start'), startMessage(task, phaseOf(operator, task)));
+}
+
+/** Says which tasks were put into a queue, and where. */
+export function tellAdded(
+  operator: Operator,
+  queue: string,
+  place: QueuePlace,
+  entries: readonly QueueEntry<Task>[],
+): void {
+  const { log } = operator.deps;
+  for (const entry of entries)
+    log.info(flowFields(entry, queue, 'add'), addMessage(place, entry.task, phaseOf(operator, entry.task)));
+}
+
+function phaseOf(operator: Operator, task: Task): ModulePhase {
+  return (task.type === 'ModuleRun' && operator.stateOf(task.module)?.phase) || 'startup';
 }
 
 /** Runs of hooks count their waiting themselves: they may wait for their turn first. */
@@ -97,7 +113,7 @@ async function dispatch(
     case 'GlobalHookEnableScheduleBindings':
       return handleEnableSchedules(operator, task.hook);
     case 'GlobalHookEnableKubernetesBindings':
-      return handleEnableKubernetes(operator, task.hook, signal);
+      return handleEnableKubernetes(operator, task, signal);
     case 'GlobalHookWaitKubernetesSynchronization':
       return handleWaitSynchronization(operator);
     case 'ConvergeModules':
@@ -127,6 +143,7 @@ function logFailure(operator: Operator, task: Task, queue: string, error: unknow
     module: moduleOf(task),
     hook: hookOf(task),
     error: messageOf(error),
+    ...eventFields(task),
     ...factsOf(error),
   };
   const { log } = operator.deps;

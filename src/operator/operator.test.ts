@@ -39,6 +39,7 @@ test('queueModuleRun() puts one run at the end of main, for enabled modules only
   expect(lab.tasks()).toEqual(['ModuleRun:web:test', 'ModuleRun:db:test']);
   expect(lab.log.records.at(-1)).toMatchObject({
     level: 'info',
+    'task.flow': 'noop',
     module: 'web',
     msg: 'module values are changed, ModuleRun task already queued',
   });
@@ -125,6 +126,23 @@ test('activation names the start until the first converge is over', async () => 
   expect(lab.operator.activation).toBe('OperatorStartup');
   await lab.converge();
   expect(lab.operator.activation).toBe('');
+});
+
+test('ticks of crontabs are ignored until the first converge is over', async () => {
+  await using lab = await operatorLab(['one', 'two'], {
+    'one/a.sh': { schedule: [{ crontab: '* * * * *', queue: 'own' }] },
+  });
+  const held = Promise.withResolvers<void>();
+  lab.obstacles.set('deploy two', () => held.promise);
+  await lab.converge();
+  expect(lab.runtimeOf('one/a.sh').areSchedulesEnabled).toBe(true);
+  lab.tick('one/a.sh');
+  expect(lab.tasks('own')).toEqual([]);
+  held.resolve();
+  await lab.settle();
+  expect(lab.operator.firstConverge).toBe('done');
+  lab.tick('one/a.sh');
+  expect(lab.tasks('own')).toHaveLength(1);
 });
 
 test('a crontab of a module that is disabled or gone is ignored', async () => {

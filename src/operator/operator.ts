@@ -32,6 +32,7 @@ import type { Releases } from './releases.ts';
 import { Requeues } from './requeues.ts';
 import { RunAborts } from './run-aborts.ts';
 import { Synchronization } from './synchronization.ts';
+import { originFields } from './task-origin.ts';
 import {
   type ConvergeEvent,
   type GlobalHookRun,
@@ -39,6 +40,7 @@ import {
   type ModuleHookRun,
   type ModuleRun,
   type Task,
+  type TaskOrigin,
 } from './tasks.ts';
 
 export const MAIN_QUEUE = 'main';
@@ -47,6 +49,8 @@ export const MAIN_QUEUE = 'main';
 export interface OperatorDeps {
   readonly clock: Clock;
   readonly log: Logger;
+  /** A text for a new event, which nothing else has. */
+  readonly newEventId: () => string;
   readonly queues: QueueSet<Task>;
   readonly values: ValuesStore;
   readonly dynamicFlags: DynamicFlags;
@@ -235,13 +239,14 @@ export class Operator {
   }
 
   /** Puts a ModuleRun at the end of `main`, unless one for this module waits there already (it may be running: that one counts not). */
-  queueModuleRun(module: ModuleName, trigger: string, log: Logger = this.deps.log): void {
+  queueModuleRun(module: ModuleName, trigger: string, origin: TaskOrigin = {}): void {
     if (!this.isEnabled(module)) return;
     if (this.isModuleRunPending(module)) {
-      log.info({ module, trigger }, 'module values are changed, ModuleRun task already queued');
+      const fields = { 'task.flow': 'noop', module, trigger, ...originFields(origin) };
+      this.deps.log.info(fields, 'module values are changed, ModuleRun task already queued');
       return;
     }
-    this.main.append(this.moduleRun(module, trigger));
+    this.main.append({ ...this.moduleRun(module, trigger), ...origin });
   }
 
   /** Whether a ModuleRun waits somewhere that will bring everything as it is now into force. */
@@ -268,8 +273,8 @@ export class Operator {
     return { type: 'ModuleRun', module, doModuleStartup, isPartOfConverge: false, trigger, activation: '' };
   }
 
-  queueConverge(event: ConvergeEvent, trigger: string): void {
-    this.main.append({ type: 'ConvergeModules', event, trigger });
+  queueConverge(event: ConvergeEvent, trigger: string, origin: TaskOrigin = {}): void {
+    this.main.append({ type: 'ConvergeModules', event, trigger, ...origin });
   }
 
   /**
@@ -277,8 +282,8 @@ export class Operator {
    * one takes its place at the head. Without one in progress the new one goes to the end of `main`. Deletions that it
    * finds by itself are dropped in any case: one that fails would keep it from enabling the module again.
    */
-  restartConverge(event: ConvergeEvent, trigger: string): void {
-    const converge: Task = { type: 'ConvergeModules', event, trigger };
+  restartConverge(event: ConvergeEvent, trigger: string, origin: TaskOrigin = {}): void {
+    const converge: Task = { type: 'ConvergeModules', event, trigger, ...origin };
     const isInterrupted = this.#dropConverge();
     const started = this.startedModules;
     this.main.remove((task) => task.type === 'ModuleDelete' && started.has(task.module));
@@ -298,10 +303,6 @@ export class Operator {
   onKubernetesEvent(runtime: HookRuntime, binding: KubernetesBinding, event: KubernetesEvent): void {
     const reason: RunReason = { type: 'event', binding, event };
     this.#queueHookRun(this.#hookRun(runtime, binding, reason, 'Kubernetes'), binding.queue);
-    this.deps.log.debug(
-      { hook: runtime.hook.name, 'binding.name': binding.name, watchEvent: event.watchEvent },
-      'event is queued',
-    );
   }
 
   /** Turns a tick of a crontab into a task in the binding's queue; before the first converge is over it is ignored. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { hookFor, name, operatorLab } from '../../test/support/operator-lab.ts';
-import { endMessage, flowFields, startMessage } from './task-log.ts';
+import { addMessage, endMessage, flowFields, startMessage } from './task-log.ts';
 import type { Task } from './tasks.ts';
 
 const OPERATOR_STARTUP = { trigger: 'Operator-Startup', activation: 'OperatorStartup' };
@@ -74,6 +74,8 @@ test('flowFields() name the task, its queue, and what it belongs to', async () =
   expect(flowFields({ ...entry, task: beforeAll }, 'main', 'start')).toEqual({
     ...common,
     binding: 'beforeAll',
+    'binding.name': 'beforeAll',
+    'hook.type': 'global',
     hook: 'a.sh',
   });
   expect(flowFields({ ...entry, task: MODULE_RUN }, 'main', 'start')).toEqual({
@@ -81,4 +83,49 @@ test('flowFields() name the task, its queue, and what it belongs to', async () =
     binding: 'ModuleRun',
     module: 'web',
   });
+});
+
+test('flowFields() of a run for an event name binding and event, and what asked for the task', async () => {
+  const [, synchronization = MODULE_RUN, event = MODULE_RUN] = await hookRuns();
+  const entry = { id: 1, queuedAtMs: 0, failures: 0, lastError: '' };
+  expect(flowFields({ ...entry, task: synchronization }, 'main', 'start')).toMatchObject({
+    binding: 'kubernetesSynchronization',
+    'binding.name': 'pods',
+  });
+  expect(flowFields({ ...entry, task: event }, 'main', 'start')).toMatchObject({
+    binding: 'kubernetes',
+    'binding.name': 'pods',
+    watchEvent: 'Added',
+  });
+  const triggeredBy = { hook: 'b.sh', binding: 'kubernetes', bindingName: 'pods', watchEvent: 'Added' };
+  const task: Task = {
+    type: 'ConvergeModules',
+    event: 'GlobalValuesChanged',
+    trigger: 't',
+    eventId: 'e-1',
+    triggeredBy,
+  };
+  expect(flowFields({ ...entry, task }, 'main', 'add')).toEqual({
+    'task.id': 1,
+    'task.flow': 'add',
+    queue: 'main',
+    binding: 'ConvergeModules',
+    'event.type': 'GlobalValuesChanged',
+    'event.id': 'e-1',
+    'event.triggered-by.hook': 'b.sh',
+    'event.triggered-by.binding': 'kubernetes',
+    'event.triggered-by.binding.name': 'pods',
+    'event.triggered-by.watchEvent': 'Added',
+  });
+});
+
+test('addMessage() says where a task was put', () => {
+  expect(
+    (['head', 'append', 'after'] as const).map((place) => addMessage(place, MODULE_RUN, 'helm')),
+  ).toEqual(
+    ['head', 'append', 'after'].map(
+      (place) =>
+        `${place} task ModuleRun for module 'web', phase 'CanRunHelm' with doModuleStartup, trigger is Operator-Startup`,
+    ),
+  );
 });

@@ -1,7 +1,18 @@
+import { bindingNameOf } from '../hooks/binding-context.ts';
+import { moduleNameOf } from '../hooks/hook.ts';
 import type { LogFields } from '../lib/log.ts';
-import type { QueueEntry, TaskOutcome } from '../queue/task-queue.ts';
+import type { QueueEntry, QueuePlace, TaskOutcome } from '../queue/task-queue.ts';
 import type { ModulePhase } from './module-state.ts';
-import { hookOf, moduleOf, type Task } from './tasks.ts';
+import { originFields } from './task-origin.ts';
+import {
+  type GlobalHookRun,
+  type HookRun,
+  hookOf,
+  isSynchronization,
+  type ModuleHookRun,
+  moduleOf,
+  type Task,
+} from './tasks.ts';
 
 /** The phases of a module run in the words of the contract. */
 const PHASES: Readonly<Record<ModulePhase, string>> = {
@@ -28,28 +39,70 @@ export function startMessage(task: Task, phase: ModulePhase): string {
   return `${task.type} task${subjectOf(task, phase)}, trigger is ${task.trigger}`;
 }
 
+/**
+ * The log message about a task that is put into a queue.
+ *
+ * @param phase of the module, for a module run
+ */
+export function addMessage(place: QueuePlace, task: Task, phase: ModulePhase): string {
+  return `${place} task ${task.type}${subjectOf(task, phase)}, trigger is ${task.trigger}`;
+}
+
 /** The log message about a task whose attempt is over. */
 export function endMessage(task: Task, outcome: TaskOutcome<Task>['type']): string {
   return `${task.type} task done, result is '${RESULTS[outcome]}'`;
 }
 
 /** What all records about the flow of a task carry; `task.id` is unique in its queue. */
-export function flowFields({ id, task }: QueueEntry<Task>, queue: string, flow: 'start' | 'end'): LogFields {
+export function flowFields(
+  { id, task }: QueueEntry<Task>,
+  queue: string,
+  flow: 'start' | 'end' | 'add',
+): LogFields {
+  const flowOf = { 'task.id': id, 'task.flow': flow, queue };
+  if ('reasons' in task) return { ...flowOf, ...hookFields(task), ...eventFields(task) };
   const [module, hook] = [moduleOf(task), hookOf(task)];
   return {
-    'task.id': id,
-    'task.flow': flow,
-    queue,
-    binding: 'binding' in task ? task.binding : task.type,
+    ...flowOf,
+    binding: task.type,
     ...(module !== '' && { module }),
     ...(hook !== '' && { hook }),
-    ...eventField(task),
+    ...eventFields(task),
   };
 }
 
-/** What started it, where that is the start of the operator. */
-export function eventField(task: Task): LogFields {
-  return 'activation' in task && task.activation !== '' ? { 'event.type': task.activation } : {};
+/** What all records about the run of a hook carry. */
+export function hookFields(task: GlobalHookRun | ModuleHookRun): LogFields {
+  const { hook } = task.hook;
+  const module = moduleNameOf(hook);
+  return {
+    'hook.type': hook.owner.type,
+    ...(module !== '' && { module }),
+    hook: hook.name,
+    binding: isSynchronization(task) ? 'kubernetesSynchronization' : task.binding,
+    'binding.name': bindingName(task),
+    ...watchEventField(task),
+  };
+}
+
+/** The name of the binding a hook runs for; of several the first. */
+export function bindingName({ binding, reasons: [reason] }: HookRun): string {
+  return reason === undefined ? binding : bindingNameOf(reason);
+}
+
+/** What started a task. */
+export function eventFields(task: Task): LogFields {
+  return { ...eventType(task), ...originFields(task) };
+}
+
+function eventType(task: Task): LogFields {
+  if ('activation' in task && task.activation !== '') return { 'event.type': task.activation };
+  return 'event' in task && task.event !== undefined ? { 'event.type': task.event } : {};
+}
+
+/** Of several events in one run the first. */
+function watchEventField({ reasons: [reason] }: HookRun): LogFields {
+  return reason?.type === 'event' ? { watchEvent: reason.event.watchEvent } : {};
 }
 
 function subjectOf(task: Task, phase: ModulePhase): string {

@@ -7,8 +7,25 @@ import type { ParallelRuns } from './parallel-runs.ts';
 /** What the event type label of metrics and logs says about who asked for a converge. */
 export type ConvergeEvent = 'OperatorStartup' | 'GlobalValuesChanged' | 'ReloadAllModules';
 
+/** What a task goes back to. */
+export interface TaskOrigin {
+  /** The same for all tasks that one event led to; every task in a queue has one. */
+  readonly eventId?: string;
+  /** The run of a hook whose changes asked for the task, and for those behind it. */
+  readonly triggeredBy?: TriggeringRun;
+}
+
+/** A run of a hook, as log records name it. */
+export interface TriggeringRun {
+  readonly hook: string;
+  readonly binding: string;
+  readonly bindingName: string;
+  /** Of an event in the cluster. */
+  readonly watchEvent?: string;
+}
+
 /** One run of one hook, as it waits in a queue. */
-export interface HookRun {
+export interface HookRun extends TaskOrigin {
   readonly hook: HookRuntime;
   readonly binding: BindingType;
   /** At least one; more after runs were combined. */
@@ -37,7 +54,7 @@ export interface ModuleHookRun extends HookRun {
   readonly module: ModuleName;
 }
 
-export interface ModuleRun {
+export interface ModuleRun extends TaskOrigin {
   readonly type: 'ModuleRun';
   readonly module: ModuleName;
   /** For people who read the queue: whether the module was not started yet when the task was made. */
@@ -55,14 +72,16 @@ export interface ModuleRun {
   readonly continues?: ModuleRun;
 }
 
-export interface ModuleDelete {
+export interface ModuleDelete extends TaskOrigin {
   readonly type: 'ModuleDelete';
   readonly module: ModuleName;
   readonly trigger: string;
 }
 
 /** Everything that can wait in a queue. */
-export type Task =
+export type Task = TaskOrigin & WaitingTask;
+
+type WaitingTask =
   | GlobalHookRun
   | ModuleHookRun
   | ModuleRun

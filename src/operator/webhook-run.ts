@@ -4,6 +4,7 @@ import { type HookEffects, hookLabels } from './hook-execution.ts';
 import type { HookRuntime } from './hook-runtime.ts';
 import type { Operator } from './operator.ts';
 import { rethrowAbort } from './rethrow-abort.ts';
+import { causedBy } from './task-origin.ts';
 import type { GlobalHookRun, ModuleHookRun } from './tasks.ts';
 
 /** Requests are answered at once: they never wait in a queue. */
@@ -22,7 +23,7 @@ export async function runForWebhook(
   signal: AbortSignal,
 ): Promise<HookEffects> {
   const { execution, metrics } = operator.deps;
-  const run = webhookRun(runtime, reason);
+  const run = { ...webhookRun(runtime, reason), eventId: operator.deps.newEventId() };
   await runtime.waitForTurn(signal);
   const labels = hookLabels(run, NO_QUEUE);
   try {
@@ -57,10 +58,11 @@ function webhookRun(
 
 function followUp(operator: Operator, run: GlobalHookRun | ModuleHookRun, effects: HookEffects): void {
   if (run.type === 'ModuleHookRun') {
-    if (effects.areValuesChanged) operator.queueModuleRun(run.module, 'Webhook-Change-ModuleValues');
+    if (effects.areValuesChanged)
+      operator.queueModuleRun(run.module, 'Webhook-Change-ModuleValues', causedBy(run));
   } else if (effects.areFlagsChanged && operator.discovery !== undefined) {
-    operator.restartConverge('ReloadAllModules', 'ReloadAll-After-GlobalHookDynamicUpdate');
+    operator.restartConverge('ReloadAllModules', 'ReloadAll-After-GlobalHookDynamicUpdate', causedBy(run));
   } else if (effects.areValuesChanged) {
-    operator.queueConverge('GlobalValuesChanged', 'Webhook-Change-GlobalValues');
+    operator.queueConverge('GlobalValuesChanged', 'Webhook-Change-GlobalValues', causedBy(run));
   }
 }

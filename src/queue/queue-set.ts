@@ -2,10 +2,12 @@ import type { Clock } from '../lib/clock.ts';
 import {
   type QueueAction,
   type QueueEntry,
+  type QueuePlace,
   type QueueSignals,
   type TaskFailure,
   type TaskHandler,
   TaskQueue,
+  type TaskQueueOptions,
 } from './task-queue.ts';
 
 export interface QueueSetOptions<T> {
@@ -16,6 +18,8 @@ export interface QueueSetOptions<T> {
   readonly onFailure?: (queue: string, entry: QueueEntry<T>, failure: TaskFailure) => void;
   /** Measures what is done to the queues; without it nothing is measured. */
   readonly measure?: <R>(queue: string, action: QueueAction, act: () => R) => R;
+  readonly admit?: NonNullable<TaskQueueOptions<T>['admit']>;
+  readonly onAdd?: (queue: string, place: QueuePlace, entries: readonly QueueEntry<T>[]) => void;
 }
 
 /** The named queues, each with its own worker; a queue comes into being when it is first asked for and stays. */
@@ -39,13 +43,15 @@ export class QueueSet<T> {
   get(name: string): TaskQueue<T> {
     const known = this.#queues.get(name);
     if (known !== undefined) return known;
-    const { clock, random, onFailure, measure } = this.#options;
+    const { clock, random, onFailure, measure, admit, onAdd } = this.#options;
     const queue = new TaskQueue<T>({
       name,
       clock,
       random,
       onFailure: (entry, failure) => onFailure?.(name, entry, failure),
       ...(measure && { measure: (action, act) => measure(name, action, act) }),
+      ...(admit && { admit }),
+      ...(onAdd && { onAdd: (place, entries) => onAdd(name, place, entries) }),
     });
     this.#queues.set(name, queue);
     if (this.#signals !== undefined) this.#work(queue, this.#signals);

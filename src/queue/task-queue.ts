@@ -51,6 +51,9 @@ export type QueueAction =
   | 'DeleteFunc'
   | 'IterateSnapshot';
 
+/** Where tasks are put: first of all, last, or directly behind the one that is over. */
+export type QueuePlace = 'head' | 'append' | 'after';
+
 /** Does something and passes on what it gives, having measured how long it took. */
 export type MeasureAction = <R>(action: QueueAction, act: () => R) => R;
 
@@ -69,6 +72,10 @@ export interface TaskQueueOptions<T> {
   readonly onFailure?: (entry: QueueEntry<T>, failure: TaskFailure) => void;
   /** Without it nothing is measured. */
   readonly measure?: MeasureAction;
+  /** Tasks that come together, as they shall be queued; `follows` is the task whose outcome names them. */
+  readonly admit?: (tasks: readonly T[], follows: T | undefined) => readonly T[];
+  /** Told about tasks as soon as they are queued. */
+  readonly onAdd?: (place: QueuePlace, entries: readonly QueueEntry<T>[]) => void;
 }
 
 interface MutableEntry<T> {
@@ -92,6 +99,8 @@ export class TaskQueue<T> {
   readonly #random: () => number;
   readonly #onFailure: TaskQueueOptions<T>['onFailure'];
   readonly #measure: MeasureAction;
+  readonly #admit: NonNullable<TaskQueueOptions<T>['admit']>;
+  readonly #onAdd: NonNullable<TaskQueueOptions<T>['onAdd']>;
   #entries: MutableEntry<T>[] = [];
   #status: QueueStatus = { type: 'idle' };
   #running: MutableEntry<T> | undefined;
@@ -106,6 +115,8 @@ export class TaskQueue<T> {
     this.#random = options.random;
     this.#onFailure = options.onFailure;
     this.#measure = options.measure ?? ((_action, act) => act());
+    this.#admit = options.admit ?? ((tasks) => tasks);
+    this.#onAdd = options.onAdd ?? (() => undefined);
   }
 
   get entries(): readonly QueueEntry<T>[] {
@@ -136,23 +147,17 @@ export class TaskQueue<T> {
 
   /** Puts tasks at the end, in the given order. */
   append(...tasks: readonly T[]): void {
-    if (tasks.length === 0) return;
-    this.#measure('AddLast', () => this.#entries.push(...tasks.map((task) => this.#entryFor(task))));
-    this.#wakeUp();
+    this.#addLast(tasks, undefined);
   }
 
   /** Puts a task at the end that failed once elsewhere: when it comes up, the delay of that failure passes first. */
   appendFailed(task: T, earlierFailure: Extract<TaskOutcome<T>, { type: 'retry' }>): void {
-    const entry: MutableEntry<T> = { ...this.#entryFor(task), earlierFailure };
-    this.#measure('AddLast', () => this.#entries.push(entry));
-    this.#wakeUp();
+    this.#addLast([task], undefined, { earlierFailure });
   }
 
   /** Puts tasks at the head, in the given order. A task that is running now goes on; the new head comes next. */
   prepend(...tasks: readonly T[]): void {
-    if (tasks.length === 0) return;
-    this.#measure('AddFirst', () => this.#entries.unshift(...tasks.map((task) => this.#entryFor(task))));
-    this.#wakeUp();
+    this.#addFirst(tasks, undefined);
   }
 
   /**
@@ -250,12 +255,12 @@ export class TaskQueue<T> {
     switch (outcome.type) {
       case 'success': {
         this.#replace(entry, outcome.after ?? []);
-        this.append(...(outcome.tail ?? []));
+        this.#addLast(outcome.tail ?? [], entry.task);
         this.#tellIfEmpty();
         return;
       }
       case 'repeat':
-        this.prepend(...(outcome.before ?? []));
+        this.#addFirst(outcome.before ?? [], entry.task);
         if (outcome.when !== undefined) await this.#waitToRepeat(entry, outcome.when, signal);
         return;
       case 'retry': {
@@ -272,8 +277,9 @@ export class TaskQueue<T> {
   #replace(entry: MutableEntry<T>, followers: readonly T[]): void {
     const position = this.#entries.indexOf(entry);
     if (followers.length > 0) {
-      const entries = followers.map((task) => this.#entryFor(task));
+      const entries = this.#entriesFor(followers, entry.task);
       this.#measure('AddAfter', () => this.#entries.splice(position + 1, 0, ...entries));
+      this.#onAdd('after', entries);
     }
     this.#measure('RemoveFirst', () => this.#entries.splice(position, 1));
   }
@@ -318,8 +324,31 @@ export class TaskQueue<T> {
     return promise;
   }
 
-  #entryFor(task: T): MutableEntry<T> {
-    this.#lastId += 1;
-    return { id: this.#lastId, task, queuedAtMs: this.#clock.now(), failures: 0, lastError: '' };
+  #addFirst(tasks: readonly T[], follows: T | undefined): void {
+    if (tasks.length === 0) return;
+    const entries = this.#entriesFor(tasks, follows);
+    this.#measure('AddFirst', () => this.#entries.unshift(...entries));
+    this.#onAdd('head', entries);
+    this.#wakeUp();
+  }
+
+  #addLast(
+    tasks: readonly T[],
+    follows: T | undefined,
+    past: Pick<MutableEntry<T>, 'earlierFailure'> = {},
+  ): void {
+    if (tasks.length === 0) return;
+    const entries = this.#entriesFor(tasks, follows).map((entry) => ({ ...entry, ...past }));
+    this.#measure('AddLast', () => this.#entries.push(...entries));
+    this.#onAdd('append', entries);
+    this.#wakeUp();
+  }
+
+  #entriesFor(tasks: readonly T[], follows: T | undefined): MutableEntry<T>[] {
+    const queuedAtMs = this.#clock.now();
+    return this.#admit(tasks, follows).map((task) => {
+      this.#lastId += 1;
+      return { id: this.#lastId, task, queuedAtMs, failures: 0, lastError: '' };
+    });
   }
 }

@@ -15,6 +15,7 @@ import { HookExecution } from '../../src/operator/hook-execution.ts';
 import { HookRuntime } from '../../src/operator/hook-runtime.ts';
 import { Operator, type OperatorDeps } from '../../src/operator/operator.ts';
 import type { Pause } from '../../src/operator/pause-entry.ts';
+import { eventIds } from '../../src/operator/task-origin.ts';
 import { describeTask, type Task } from '../../src/operator/tasks.ts';
 import type { ProcessRunner, ProcessSpec } from '../../src/process/process-runner.ts';
 import { QueueSet } from '../../src/queue/queue-set.ts';
@@ -234,6 +235,7 @@ export class OperatorLab {
         execution,
         queues,
         log: this.log.logger,
+        newEventId: eventIds(() => 0),
         values: this.values,
         dynamicFlags: this.dynamicFlags,
         releases: labReleases(this, (what, detail) => this.#call(what, detail)),

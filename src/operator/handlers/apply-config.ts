@@ -4,6 +4,7 @@ import type { TaskOutcome } from '../../queue/task-queue.ts';
 import { unknownModuleKeys } from '../../values/config-map-content.ts';
 import type { Operator } from '../operator.ts';
 import { rethrowAbort } from '../rethrow-abort.ts';
+import { originOf } from '../task-origin.ts';
 import type { Task } from '../tasks.ts';
 import { DISCOVERY_RETRY_MS } from './converge-modules.ts';
 
@@ -26,7 +27,7 @@ export async function handleApplyConfig(
     warnAboutUnknownModules(operator);
     if (task.changedKeys.length === 0) return { type: 'success' };
     if (await hasOtherModulesEnabled(operator, signal)) {
-      operator.restartConverge('ReloadAllModules', 'ReloadAll-After-KubeConfigChange');
+      operator.restartConverge('ReloadAllModules', 'ReloadAll-After-KubeConfigChange', originOf(task));
       return { type: 'success' };
     }
     return { type: 'success', after: runsOfChangedModules(operator, task) };

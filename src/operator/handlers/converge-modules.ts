@@ -7,6 +7,7 @@ import type { Operator } from '../operator.ts';
 import { tellRefusals } from '../refused-modules.ts';
 import type { ReleaseInCluster } from '../releases.ts';
 import { rethrowAbort } from '../rethrow-abort.ts';
+import { originFields, originOf } from '../task-origin.ts';
 import { countsForConverge, type GlobalHookRun, type Task } from '../tasks.ts';
 import { moduleTasks } from './module-tasks.ts';
 
@@ -165,7 +166,7 @@ function belongsToAnother(task: Task): boolean {
 
 function end(operator: Operator, entry: QueueEntry<Task>, task: ConvergeTask, queue: TaskQueue<Task>): void {
   const { clock, log, metrics } = operator.deps;
-  log.info({ trigger: task.trigger }, 'ConvergeModules task done');
+  log.info({ trigger: task.trigger, ...originFields(task) }, 'ConvergeModules task done');
   if (operator.unloaded.length > 0)
     log.warn(
       { unloaded: operator.unloaded },
@@ -178,5 +179,9 @@ function end(operator: Operator, entry: QueueEntry<Task>, task: ConvergeTask, qu
   if (operator.firstConverge === 'done') return;
   log.info({}, 'first converge is finished. Operator is ready now.');
   operator.finishFirstConverge();
-  queue.append({ type: 'DiscoverHelmReleases', trigger: 'Operator-PostConvergeCleanup' });
+  queue.append({
+    type: 'DiscoverHelmReleases',
+    trigger: 'Operator-PostConvergeCleanup',
+    ...originOf(task),
+  });
 }

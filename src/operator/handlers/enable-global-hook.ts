@@ -2,6 +2,7 @@ import type { KubernetesBinding } from '../../hooks/hook-config.ts';
 import type { TaskOutcome } from '../../queue/task-queue.ts';
 import type { HookRuntime } from '../hook-runtime.ts';
 import { MAIN_QUEUE, type Operator } from '../operator.ts';
+import { originOf } from '../task-origin.ts';
 import type { Task } from '../tasks.ts';
 import { isWaitedFor } from './hook-run.ts';
 
@@ -13,12 +14,13 @@ export function handleEnableSchedules(operator: Operator, runtime: HookRuntime):
 /** Starts the monitors of a global hook; its Synchronization runs for `main` come next, others go to their queues. */
 export async function handleEnableKubernetes(
   operator: Operator,
-  runtime: HookRuntime,
+  task: Extract<Task, { type: 'GlobalHookEnableKubernetesBindings' }>,
   signal: AbortSignal,
 ): Promise<TaskOutcome<Task>> {
+  const runtime = task.hook;
   if (runtime.isStopped) return { type: 'success' };
   await runtime.startMonitors(signal);
-  const after = queueSynchronizations(operator, [runtime]);
+  const after = queueSynchronizations(operator, [runtime], task);
   return { type: 'success', after };
 }
 
@@ -42,17 +44,20 @@ export function queuedSynchronizations(operator: Operator): ReadonlySet<Kubernet
  * Makes one Synchronization run per kubernetes binding. Those of other queues are appended there; those of `main` are
  * returned, for the caller to put where they come next.
  *
+ * @param asking the task that asks for them
  * @param belongs leaves bindings out
  */
 export function queueSynchronizations(
   operator: Operator,
   runtimes: readonly HookRuntime[],
+  asking: Task,
   belongs: (binding: KubernetesBinding) => boolean = () => true,
 ): readonly Task[] {
   const forMain: Task[] = [];
   for (const runtime of runtimes) {
     for (const binding of runtime.hook.config.kubernetes.filter(belongs)) {
-      const task = operator.synchronizationRun(runtime, binding, operator.activation);
+      const run = operator.synchronizationRun(runtime, binding, operator.activation);
+      const task = { ...run, ...originOf(asking) };
       operator.synchronizationOf(runtime.hook.owner)?.expect(binding, isWaitedFor(binding));
       if (binding.queue === MAIN_QUEUE) forMain.push(task);
       else operator.deps.queues.get(binding.queue).append(task);

@@ -1,6 +1,7 @@
 import type { QueueEntry, TaskOutcome, TaskQueue } from '../../queue/task-queue.ts';
 import { GLOBAL_SECTION } from '../../values/module-key.ts';
 import type { Operator } from '../operator.ts';
+import { causedBy } from '../task-origin.ts';
 import { type GlobalHookRun, isOnlySynchronization, type Task } from '../tasks.ts';
 import { type HookTaskOutcome, runHookTask } from './hook-run.ts';
 
@@ -16,11 +17,15 @@ export async function handleGlobalHookRun(
   if (outcome.type !== 'ran') return { type: 'success' };
   // Before the first discovery there is nothing to start over: the coming one sees the flags.
   if (outcome.effects.areFlagsChanged && operator.discovery !== undefined)
-    operator.restartConverge('ReloadAllModules', 'ReloadAll-After-GlobalHookDynamicUpdate');
+    operator.restartConverge(
+      'ReloadAllModules',
+      'ReloadAll-After-GlobalHookDynamicUpdate',
+      causedBy(outcome.task),
+    );
   else {
     const trigger = changeTrigger(operator, task, outcome);
     if (trigger !== undefined) {
-      operator.queueConverge('GlobalValuesChanged', trigger);
+      operator.queueConverge('GlobalValuesChanged', trigger, causedBy(outcome.task));
       await operator.deps.releases.onGlobalChange();
     }
   }

@@ -1,4 +1,4 @@
-import { bindingNameOf, mayShareRun, synchronizedBindings } from '../../hooks/binding-context.ts';
+import { mayShareRun, synchronizedBindings } from '../../hooks/binding-context.ts';
 import { moduleNameOf } from '../../hooks/hook.ts';
 import type { KubernetesBinding } from '../../hooks/hook-config.ts';
 import { factsOf, messageOf } from '../../lib/errors.ts';
@@ -7,8 +7,8 @@ import type { QueueEntry, TaskQueue } from '../../queue/task-queue.ts';
 import { type HookEffects, hookLabels } from '../hook-execution.ts';
 import { MAIN_QUEUE, type Operator } from '../operator.ts';
 import { rethrowAbort } from '../rethrow-abort.ts';
-import { eventField } from '../task-log.ts';
-import { type GlobalHookRun, isSynchronization, type ModuleHookRun, type Task } from '../tasks.ts';
+import { bindingName, eventFields, hookFields } from '../task-log.ts';
+import { type GlobalHookRun, type ModuleHookRun, type Task } from '../tasks.ts';
 
 type HookTask = GlobalHookRun | ModuleHookRun;
 
@@ -70,28 +70,12 @@ export async function runHookTask(
 
 /** The logger that goes with one hook run: all its lines carry the labels of the task. */
 export function taskLogger(operator: Operator, task: HookTask, queue: string): Logger {
-  const { hook } = task.hook;
-  const module = moduleNameOf(hook);
   return operator.deps.log.child({
-    'hook.type': hook.owner.type,
-    ...(module === '' ? {} : { module }),
-    hook: hook.name,
-    binding: isSynchronization(task) ? 'kubernetesSynchronization' : task.binding,
-    'binding.name': bindingName(task),
-    ...watchEventField(task),
+    logger: 'addon-operator.hooks',
+    ...hookFields(task),
     queue,
-    ...eventField(task),
+    ...eventFields(task),
   });
-}
-
-/** Of several events in one run the first. */
-function watchEventField({ reasons: [reason] }: HookTask): { readonly watchEvent?: string } {
-  return reason?.type === 'event' ? { watchEvent: reason.event.watchEvent } : {};
-}
-
-function bindingName(task: HookTask): string {
-  const reason = task.reasons[0];
-  return reason === undefined ? task.binding : bindingNameOf(reason);
 }
 
 function combine(entry: QueueEntry<Task>, first: HookTask, queue: TaskQueue<Task>): HookTask {

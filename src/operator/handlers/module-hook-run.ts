@@ -1,5 +1,6 @@
 import type { QueueEntry, TaskOutcome, TaskQueue } from '../../queue/task-queue.ts';
 import { MAIN_QUEUE, type Operator } from '../operator.ts';
+import { causedBy } from '../task-origin.ts';
 import { isOnlySynchronization, type ModuleHookRun, type Task } from '../tasks.ts';
 import { runHookTask } from './hook-run.ts';
 
@@ -22,7 +23,7 @@ export async function handleModuleHookRun(
         outcome.task.binding === 'schedule'
           ? 'Schedule-Change-ModuleValues'
           : 'Kubernetes-Change-ModuleValues';
-      operator.queueModuleRun(task.module, trigger);
+      operator.queueModuleRun(task.module, trigger, causedBy(outcome.task));
     }
     return { type: 'success' };
   } finally {

@@ -3,7 +3,8 @@ import type { LifecycleBinding } from '../../hooks/hook-config.ts';
 import { messageOf, OperatorError } from '../../lib/errors.ts';
 import type { ModuleState } from '../module-state.ts';
 import type { Operator } from '../operator.ts';
-import type { ModuleHookRun } from '../tasks.ts';
+import { originOf } from '../task-origin.ts';
+import type { ModuleHookRun, TaskOrigin } from '../tasks.ts';
 import { taskLogger } from './hook-run.ts';
 
 /** Asks the hooks of a module for their configuration, unless that was done since the module was enabled. */
@@ -25,7 +26,7 @@ export interface LifecycleRun {
   /** Name of the queue whose task runs them. */
   readonly queue: string;
   /** That task. */
-  readonly task: object;
+  readonly task: TaskOrigin;
   /** Number of this attempt at it, from 1. */
   readonly attempt: number;
 }
@@ -57,6 +58,7 @@ export async function runLifecycleHooks(
       trigger: binding,
       activation,
       repeatedBy: task,
+      ...originOf(task),
     };
     await runtime.waitForTurn(signal);
     try {

@@ -82,15 +82,15 @@ async function runPhase(operator: Operator, request: ModuleRunRequest, signal: A
     case 'synchronization':
       for (const runtime of state.hooks ?? []) await runtime.startMonitors(signal);
       state.phase = 'wait-for-synchronization';
-      return repeatAfter(queueSynchronizations(operator, state.hooks ?? []));
+      return repeatAfter(queueSynchronizations(operator, state.hooks ?? [], task));
     case 'wait-for-synchronization':
-      return waitForSynchronization(operator, state, queue);
+      return waitForSynchronization(operator, state, task, queue);
     case 'schedules':
       state.phase = 'helm';
       return NEXT;
     case 'helm':
     case 'ready': {
-      const lost = queueLostSynchronizations(operator, state);
+      const lost = queueLostSynchronizations(operator, state, task);
       if (lost.length > 0) return repeatAfter(lost);
       // Also of a module that was disabled for a moment: discovery had ended them.
       for (const runtime of state.hooks ?? []) operator.deps.setSchedules(runtime, true);
@@ -103,18 +103,23 @@ function repeatAfter(before: readonly Task[]): Step {
   return before.length === 0 ? NEXT : { type: 'stop', outcome: { type: 'repeat', before } };
 }
 
-function waitForSynchronization(operator: Operator, state: ModuleState, queue: TaskQueue<Task>): Step {
+function waitForSynchronization(
+  operator: Operator,
+  state: ModuleState,
+  task: ModuleRun,
+  queue: TaskQueue<Task>,
+): Step {
   const { synchronization, module } = state;
   if (synchronization.isDone) {
     state.phase = 'schedules';
     return NEXT;
   }
   // A converge that was started over may have left them behind this task, where they would wait for ever.
-  const isOwn = (task: Task): boolean =>
-    task.type === 'ModuleHookRun' && task.module === module.name && isSynchronization(task);
+  const isOwn = (other: Task): boolean =>
+    other.type === 'ModuleHookRun' && other.module === module.name && isSynchronization(other);
   const stranded = queue.remove(isOwn);
   if (stranded.length > 0) return repeatAfter(stranded);
-  const lost = queueLostSynchronizations(operator, state);
+  const lost = queueLostSynchronizations(operator, state, task);
   if (lost.length > 0) return repeatAfter(lost);
   return { type: 'stop', outcome: { type: 'repeat', when: synchronization.whenDone() } };
 }
@@ -126,11 +131,13 @@ function waitForSynchronization(operator: Operator, state: ModuleState, queue: T
 function queueLostSynchronizations(
   operator: Operator,
   { hooks, synchronization }: ModuleState,
+  task: ModuleRun,
 ): readonly Task[] {
   const queued = queuedSynchronizations(operator);
   return queueSynchronizations(
     operator,
     hooks ?? [],
+    task,
     (binding) => synchronization.isPending(binding) && !queued.has(binding),
   );
 }

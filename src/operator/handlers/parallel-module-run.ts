@@ -1,6 +1,7 @@
 import type { TaskOutcome } from '../../queue/task-queue.ts';
 import { MAIN_QUEUE, type Operator } from '../operator.ts';
 import { PARALLEL_QUEUE_PREFIX, type ParallelRuns } from '../parallel-runs.ts';
+import { originOf } from '../task-origin.ts';
 import type { ModuleRun, Task } from '../tasks.ts';
 
 /** Queues that exist for parallel runs; the last one is never used, as in the contract. */
@@ -10,13 +11,14 @@ const USED_QUEUES = PARALLEL_QUEUES - 1;
 type ParallelTask = Extract<Task, { type: 'ParallelModuleRun' }>;
 
 /** Puts the runs into the parallel queues, once, and waits until all of them have succeeded. */
-export function handleParallelModuleRun(operator: Operator, { runs }: ParallelTask): TaskOutcome<Task> {
+export function handleParallelModuleRun(operator: Operator, task: ParallelTask): TaskOutcome<Task> {
+  const { runs } = task;
   if (!runs.isSpread) {
     runs.isSpread = true;
     for (const [index, run] of runs.runs.entries())
       operator.deps.queues
         .get(`${PARALLEL_QUEUE_PREFIX}${index % USED_QUEUES}`)
-        .append({ ...run, group: runs });
+        .append({ ...originOf(task), ...run, group: runs });
   }
   if (runs.isDone) return { type: 'success' };
   return { type: 'repeat', when: runs.whenDone() };

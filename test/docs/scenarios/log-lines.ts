@@ -25,8 +25,8 @@ export const logScenario: Scenario = {
   },
 };
 
-/** Without what is different each time. */
+/** Without what is different each time, or there only at level debug. */
 function withoutIds(record: unknown): unknown {
   const entries = Object.entries(record ?? {});
-  return Object.fromEntries(entries.filter(([key]) => !['task', 'task.id', 'time'].includes(key)));
+  return Object.fromEntries(entries.filter(([key]) => !['task', 'task.id', 'time', 'source'].includes(key)));
 }

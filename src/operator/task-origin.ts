@@ -1,0 +1,67 @@
+import { bindingNameOf } from '../hooks/binding-context.ts';
+import type { LogFields } from '../lib/log.ts';
+import type { HookRun, Task, TaskOrigin } from './tasks.ts';
+
+/** Texts that no other source has given, made of eight random hex digits and a number; `random` is in [0, 1). */
+export function eventIds(random: () => number): () => string {
+  const start = Math.floor(random() * 2 ** 32)
+    .toString(16)
+    .padStart(8, '0');
+  let last = 0;
+  return () => {
+    last += 1;
+    return `${start}-${last}`;
+  };
+}
+
+/**
+ * Tasks that come into a queue together, with where they come from: what they say themselves, else that of the task they
+ * follow, else one event of their own.
+ */
+export function withOrigin(
+  tasks: readonly Task[],
+  follows: Task | undefined,
+  newEventId: () => string,
+): readonly Task[] {
+  let own: string | undefined;
+  return tasks.map((task) => {
+    if (task.eventId !== undefined) return task;
+    own ??= follows?.eventId ?? newEventId();
+    return { ...originOf(follows), ...task, eventId: own };
+  });
+}
+
+/** Where a task comes from, for one that it asks for. */
+export function originOf(task: TaskOrigin | undefined): TaskOrigin {
+  const { eventId, triggeredBy } = task ?? {};
+  return { ...(eventId !== undefined && { eventId }), ...(triggeredBy !== undefined && { triggeredBy }) };
+}
+
+/** The origin of what the changes of a hook run ask for. */
+export function causedBy(run: HookRun): TaskOrigin {
+  const [reason] = run.reasons;
+  return {
+    ...originOf(run),
+    triggeredBy: {
+      hook: run.hook.hook.name,
+      binding: run.binding,
+      bindingName: reason === undefined ? run.binding : bindingNameOf(reason),
+      ...(reason?.type === 'event' && { watchEvent: reason.event.watchEvent }),
+    },
+  };
+}
+
+/** The origin of a task as log records show it. */
+export function originFields({ eventId, triggeredBy }: TaskOrigin): LogFields {
+  return {
+    ...(eventId !== undefined && { 'event.id': eventId }),
+    ...(triggeredBy !== undefined && {
+      'event.triggered-by.hook': triggeredBy.hook,
+      'event.triggered-by.binding': triggeredBy.binding,
+      'event.triggered-by.binding.name': triggeredBy.bindingName,
+      ...(triggeredBy.watchEvent !== undefined && {
+        'event.triggered-by.watchEvent': triggeredBy.watchEvent,
+      }),
+    }),
+  };
+}
