@@ -8,6 +8,7 @@ const ACTIONS: Readonly<
   install: { sign: '+', word: 'install', style: 'green' },
   upgrade: { sign: '~', word: 'upgrade', style: 'yellow' },
   none: { sign: '=', word: 'no change', style: 'dim' },
+  'apply-crds': { sign: '~', word: 'only its CRDs change', style: 'yellow' },
   delete: { sign: '-', word: 'delete', style: 'red' },
   orphan: { sign: '-', word: 'leave to itself', style: 'yellow' },
   purge: { sign: '-', word: 'purge', style: 'red' },
@@ -16,6 +17,7 @@ const ACTIONS: Readonly<
   refuse: { sign: ' ', word: 'is not run', style: 'red' },
 };
 
+const CRD_CHANGES = { create: 'created', change: 'updated', delete: 'deleted' } as const;
 const CHANGES = { create: 'created', change: 'changed', delete: 'deleted' } as const;
 
 /** The plan for people: one block per module with what differs, and a summary at the end. */
@@ -38,6 +40,11 @@ function moduleLines(module: ModulePlan, paint: Paint): string[] {
   ];
   if (module.error !== undefined)
     lines.push(...module.error.split('\n').map((line) => paint('red', `  ! ${line}`)));
+  if (module.causes.length > 0) lines.push(paint('yellow', `  because ${module.causes.join(', and ')}`));
+  for (const { change, object, lines: diff } of module.crds) {
+    lines.push(`  CRD ${paint('bold', object)} would be ${CRD_CHANGES[change]}`);
+    lines.push(...diff.map((line) => diffLine(line, paint)));
+  }
   if (module.mayDifferBy.length > 0) {
     lines.push(
       paint(
@@ -86,6 +93,7 @@ function summary({ modules }: Plan): string {
     `${count('delete', 'purge')} to delete`,
     `${count('none', 'stay-off', 'wait', 'refuse')} without a change`,
   ];
+  if (count('apply-crds') > 0) parts.push(`${count('apply-crds')} with changed CRDs only`);
   if (count('orphan') > 0) parts.push(`${count('orphan')} to leave to themselves`);
   if (failed > 0) parts.push(`${failed} that cannot be told`);
   return `Modules: ${parts.join(', ')}.`;

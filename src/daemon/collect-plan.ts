@@ -1,19 +1,9 @@
 import type { ReleaseSummary } from '../helm/helm-driver.ts';
-import type { ReleaseSteps } from '../helm/release-steps.ts';
-import type { Hook } from '../hooks/hook.ts';
-import { messageOf } from '../lib/errors.ts';
 import type { Module } from '../modules/module.ts';
-import type { Operator } from '../operator/operator.ts';
-import { manifestChanges } from '../operator/plan/manifest-changes.ts';
-import {
-  type ModulePlan,
-  type Plan,
-  plannedHook,
-  plannedHttpHook,
-  runsBeforeHelm,
-} from '../operator/plan/plan.ts';
-import { visibleToHelm } from '../values/visible-values.ts';
+import { type ModulePlan, type Plan, plannedHook, plannedHttpHook } from '../operator/plan/plan.ts';
 import type { Inspection } from './inspect.ts';
+import { planModuleRun } from './plan-module-run.ts';
+import { errorOf, hooksOrNone, NOTHING, type PlanOfModule } from './plan-parts.ts';
 
 /**
  * What a daemon that starts now would do, without doing it. Hooks are asked for their configuration and enabled scripts
@@ -53,35 +43,38 @@ export async function collectPlan(
     } else if (facts.isEnabled && pause !== undefined) {
       running.push({ ...NOTHING, ...facts, action: 'wait', reason: `paused: ${pause.reason}` });
     } else if (facts.isEnabled) {
-      running.push({ ...facts, ...(await planOfRun(inspection, module, releaseOf(module.name), signal)) });
+      running.push({
+        ...facts,
+        ...(await planModuleRun(inspection, module, releaseOf(module.name), signal)),
+      });
     } else {
       going.push({ ...facts, ...(await planOfDisabled(inspection, module, releaseOf(module.name), signal)) });
     }
   }
-  const known = new Set<string>(operator.modules.map(({ name }) => name));
-  const unknown = releases.filter(({ name }) => !known.has(name) && name !== operator.deps.ignoredRelease);
-  const purged = unknown
-    .filter((release) => release.isOwned && release.isKept !== true && isWanted(release))
-    .map(
-      ({ name }): ModulePlan => ({
-        ...NOTHING,
-        module: name,
-        action: 'purge',
-        isEnabled: false,
-        reason: 'a release of ours without a module in the modules directories',
-      }),
-    );
   return {
     globalHooks: globalHooks.map(plannedHook),
-    modules: [...going.toReversed(), ...running, ...purged],
+    modules: [...going.toReversed(), ...running, ...purges(operator, releases.filter(isWanted))],
     problems,
   };
 }
 
-type Facts = 'module' | 'isEnabled' | 'reason';
-type PlanOfModule = Omit<ModulePlan, Facts> & { readonly reason?: string };
-
-const NOTHING = { hooks: [], changes: [], mayDifferBy: [] } as const;
+/** What would become of releases without a module. */
+function purges(
+  { modules, deps }: Inspection['operator'],
+  releases: readonly ReleaseSummary[],
+): readonly ModulePlan[] {
+  const known = new Set<string>(modules.map(({ name }) => name));
+  return releases
+    .filter(({ name }) => !known.has(name) && name !== deps.ignoredRelease)
+    .filter(({ isKept, status }) => isKept !== true && status !== 'uninstalled')
+    .filter(({ isOwned }) => isOwned || deps.purgesForeignReleases)
+    .map(({ name, isOwned }): ModulePlan => {
+      const reason = isOwned
+        ? 'a release of ours without a module in the modules directories'
+        : 'a release of others without a module, and --purge-foreign-releases is set';
+      return { ...NOTHING, module: name, action: 'purge', isEnabled: false, reason };
+    });
+}
 
 async function planOfDisabled(
   { operator }: Inspection,
@@ -99,69 +92,4 @@ async function planOfDisabled(
   );
   const planned = [...plannedHttpHook(module, 'finalize'), ...deleting.map(plannedHook)];
   return { ...NOTHING, action: 'delete', hooks: planned, ...errorOf(problems) };
-}
-
-async function planOfRun(
-  { operator, base, namespace, redactor }: Inspection,
-  module: Module,
-  release: ReleaseSummary | undefined,
-  signal: AbortSignal,
-): Promise<PlanOfModule> {
-  const problems: string[] = [];
-  const hooks = await hooksOrNone(() => operator.deps.loadModuleHooks(module, signal), problems, signal);
-  const asked = plannedHttpHook(module, 'pre-reconcile');
-  const planned = {
-    hooks: [...hooks.map(plannedHook), ...asked],
-    mayDifferBy: hooks.filter(runsBeforeHelm).map(({ name }) => name),
-  };
-  if (module.chart === 'none')
-    return { ...NOTHING, ...planned, mayDifferBy: [], action: 'none', ...errorOf(problems) };
-  const isUnmanaged = operator.deps.configMapContent().maintenance.has(module.key);
-  if (isUnmanaged && release?.isUnmanaged === true) {
-    const reason = `${module.key}Maintenance is set: the release is left as it is`;
-    return { ...NOTHING, ...planned, mayDifferBy: [], action: 'none', reason, ...errorOf(problems) };
-  }
-  try {
-    const values = visibleToHelm(operator.deps.values, module.name);
-    const steps = await stepsOf(operator, module, signal);
-    const after = await base.helm.render({ module, values, isUnmanaged, steps }, signal);
-    const before = release === undefined ? '' : await base.helm.manifest(module.name, signal);
-    const changes = manifestChanges(before, after, namespace, redactor);
-    const isCurrent = changes.length === 0 && release?.status === 'deployed';
-    const action = release === undefined ? 'install' : isCurrent ? 'none' : 'upgrade';
-    const open = asked.length > 0 ? { asksHttpHook: true as const } : {};
-    return { ...planned, changes, action, ...open, ...errorOf(problems) };
-  } catch (error) {
-    signal.throwIfAborted();
-    return { ...NOTHING, ...planned, action: 'upgrade', error: messageOf(error) };
-  }
-}
-
-/** What extensions would do to the rendering. */
-async function stepsOf(
-  operator: Operator,
-  module: Module,
-  signal: AbortSignal,
-): Promise<ReleaseSteps | undefined> {
-  const state = operator.stateOf(module.name);
-  return state && (await operator.deps.releaseSteps(module, state, signal));
-}
-
-function errorOf(problems: readonly string[]): { readonly error?: string } {
-  return problems.length === 0 ? {} : { error: problems.join('; ') };
-}
-
-/** A hook that does not answer is told of, and the rest is looked at. */
-async function hooksOrNone(
-  load: () => Promise<readonly Hook[]>,
-  problems: string[],
-  signal: AbortSignal,
-): Promise<readonly Hook[]> {
-  try {
-    return await load();
-  } catch (error) {
-    signal.throwIfAborted();
-    problems.push(messageOf(error));
-    return [];
-  }
 }

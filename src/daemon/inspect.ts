@@ -22,6 +22,8 @@ export interface Inspection {
   readonly namespace: string;
   /** CRD files whose names begin so are left out. */
   readonly crdFilterPrefixes: readonly string[];
+  /** Set on every CRD of a module. */
+  readonly crdExtraLabels: Readonly<Record<string, string>>;
   /** Takes the texts of Secrets that values refer to out of what is shown. */
   readonly redactor: Redactor;
 }
@@ -90,6 +92,6 @@ async function inspectAs<T>(
     running,
     isInspection: true,
   });
-  const { namespace, crdFilterPrefixes } = settings;
-  return await use({ operator, base, namespace, crdFilterPrefixes, redactor });
+  const { namespace, crdFilterPrefixes, crdExtraLabels } = settings;
+  return await use({ operator, base, namespace, crdFilterPrefixes, crdExtraLabels, redactor });
 }

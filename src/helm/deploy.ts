@@ -1,16 +1,13 @@
 import { OperatorError } from '../lib/errors.ts';
-import type { ChartTraits } from './chart-functions.ts';
-import { type ChartKind, chartKind, readChartFiles } from './chart-source.ts';
+import { type ChartState, desiredRelease, readChartState } from './chart-state.ts';
 import type { ConflictPolicy } from './conflict-policy.ts';
 import type { DriftPolicy } from './drift/drift-policy.ts';
 import { type ChartModule, type DriverContext, lookupOptions } from './driver-context.ts';
-import { inputDigest, readableValues, traitsOf } from './input-digest.ts';
-import { parseManifest } from './manifest-document.ts';
-import { type ManifestObject, objectTitle, releaseObjects } from './manifest-object.ts';
+import { type ManifestObject, objectTitle } from './manifest-object.ts';
 import { firstAbsent } from './object-presence.ts';
-import { ownRecord } from './own-record.ts';
-import { lockedError, recordObserver, releaseState, setAside } from './recover.ts';
-import { type DesiredRelease, nextReleaseAction, type ObservedRelease } from './release-action.ts';
+import { observeRelease, storedObjects } from './observed-release.ts';
+import { lockedError, releaseState, setAside } from './recover.ts';
+import { nextReleaseAction } from './release-action.ts';
 import { DIGEST_LABEL, isOwned, ownFacts, saysUnmanaged, UNMANAGED_LABEL } from './release-labels.ts';
 import { metadataWhenDeployed } from './release-objects.ts';
 import type { ReleaseSteps } from './release-steps.ts';
@@ -72,7 +69,7 @@ export async function deployRelease(
   const context = request.isUnmanaged === true ? unmanaged(general) : general;
   const left = request.isUnmanaged === true ? await leaveAlone(context, release, signal) : undefined;
   if (left !== undefined) return left;
-  const chart = await readChart(context, request, signal);
+  const chart = await readChartState(context, request, signal);
   context.notices.onChart(release, chart.traits);
   if (request.mayShareReads === true) {
     const kept = await keepUnchanged(context, request, chart, signal);
@@ -86,7 +83,7 @@ export async function deployRelease(
   context.discovery.invalidate();
   if (request.steps?.isTriedOnce === true) throw failure;
   context.log.warn({ release, error: first.error }, 'helm failed, trying once more');
-  const second = await attempt(context, request, await readChart(context, request, signal), signal);
+  const second = await attempt(context, request, await readChartState(context, request, signal), signal);
   if (second.type === 'done') return second.result;
   throw await failureOf(request, second.error, signal);
 }
@@ -127,7 +124,8 @@ async function keepUnchanged(
   const startedAtMs = context.clock.now();
   const latest = context.sharedReads.release(module.name);
   if (latest?.objects === undefined) return undefined;
-  if (nextReleaseAction(observe(context, latest), desired(context, chart)).type !== 'keep') return undefined;
+  if (nextReleaseAction(observeRelease(context, latest), desiredRelease(context, chart)).type !== 'keep')
+    return undefined;
   const lookup = { ...lookupOptions(context), lists: context.sharedReads };
   const absent = await firstAbsent(latest.objects, context.extraLabels, lookup, signal);
   if (absent !== undefined) return undefined;
@@ -145,7 +143,10 @@ async function attempt(
   const { module } = request;
   const latest = await context.store.latest(module.name, signal);
   const state = await releaseState(context.store, latest, signal);
-  const action = nextReleaseAction({ ...observe(context, latest), state }, desired(context, chart));
+  const action = nextReleaseAction(
+    { ...observeRelease(context, latest), state },
+    desiredRelease(context, chart),
+  );
   switch (action.type) {
     case 'install':
       return await upgrade(context, request, { chart, latest, reason: 'there is no release' }, signal);
@@ -227,92 +228,8 @@ async function upgrade(
   }
 }
 
-function desired(
-  context: DriverContext,
-  { inputDigest: digest, traits, isOpen, isForced }: ChartState,
-): DesiredRelease {
-  return {
-    inputDigest: digest,
-    readsOutside: traits.outsideFunctions.length > 0,
-    isOpen,
-    isForced,
-    nowMs: context.clock.now(),
-    helmTimeoutMs: context.timeoutMs,
-  };
-}
-
 function endCheck({ clock, onOperation }: DriverContext, module: string, startedAtMs: number): void {
   onOperation({ module, operation: 'check-upgrade', durationMs: clock.now() - startedAtMs });
-}
-
-interface ChartState {
-  readonly kind: ChartKind;
-  readonly traits: ChartTraits;
-  readonly inputDigest: string;
-  readonly isOpen: boolean;
-  readonly isForced: boolean;
-}
-
-async function readChart(
-  context: DriverContext,
-  { module, values, steps, isForced = false }: DeployRequest,
-  signal: AbortSignal,
-): Promise<ChartState> {
-  const kind = chartKind(module.path);
-  if (kind === undefined) {
-    throw new OperatorError(
-      'MODULE_INVALID',
-      `Module "${module.name}" is no chart: it has neither Chart.yaml nor templates/`,
-    );
-  }
-  const files = readChartFiles(module.path, kind);
-  const traits = traitsOf(files, values);
-  const digest = inputDigest({
-    release: module.name,
-    namespace: context.namespace,
-    helmVersion: context.helm.version,
-    files,
-    values: readableValues(files, values),
-    extraLabels: context.extraLabels,
-    capabilities: traits.usesCapabilities ? await capabilities(context, signal) : [],
-    stepsDigest: steps?.digest ?? '',
-  });
-  return { kind, traits, inputDigest: digest, isOpen: steps?.isOpen === true, isForced };
-}
-
-async function capabilities({ discovery }: DriverContext, signal: AbortSignal): Promise<readonly string[]> {
-  const { gitVersion } = await discovery.serverVersion(signal);
-  return [gitVersion, ...(await discovery.apiVersions(signal))];
-}
-
-function observe(context: DriverContext, latest: ReleaseRevision | undefined): ObservedRelease {
-  if (latest === undefined) return { state: 'none', own: 'none', inputDigest: undefined, writtenAtMs: 0 };
-  return {
-    state: latest.status,
-    own: ownRecord(latest, recordObserver(context)),
-    inputDigest: ownFacts(latest.labels, latest.revision).inputDigest,
-    writtenAtMs: latest.writtenAtMs,
-  };
-}
-
-/** What a revision consists of, by the note on its record, else by the record itself. */
-async function storedObjects(
-  context: DriverContext,
-  latest: ReleaseRevision | undefined,
-  signal: AbortSignal,
-): Promise<readonly ManifestObject[]> {
-  if (latest === undefined) return [];
-  if (latest.objects !== undefined) return latest.objects;
-  const { manifest } = await context.store.payload(latest, signal);
-  try {
-    return releaseObjects(parseManifest(manifest));
-  } catch (error) {
-    context.log.warn(
-      { release: latest.release, revision: latest.revision, error },
-      'stored manifest is unreadable',
-    );
-    return [];
-  }
 }
 
 /** What the last revision that was deployed consists of, whatever became of later ones. */

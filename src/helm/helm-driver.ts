@@ -8,6 +8,7 @@ import type { ProcessRunner } from '../process/process-runner.ts';
 import { type DeployRequest, type DeployResult, deployRelease, unmanaged } from './deploy.ts';
 import { type DriftSettings, driftStarter } from './drift/start-drift.ts';
 import { type DriverContext, type HelmOperation, lookupOptions } from './driver-context.ts';
+import { foreseeRelease, type ReleaseForesight } from './foresee-release.ts';
 import type { HelmBinary } from './helm-binary.ts';
 import { helmEnvironment } from './helm-environment.ts';
 import { KeyedLock } from './keyed-lock.ts';
@@ -96,6 +97,8 @@ export interface HelmDriver {
   onGlobalChange(): Promise<void>;
   /** The manifests of a module, see {@link renderModule}. */
   render(request: DeployRequest, signal: AbortSignal, options?: RenderOptions): Promise<string>;
+  /** What {@link deploy} would do to the release of a module that is managed, or not yet left alone. Changes nothing. */
+  foresee(request: DeployRequest, signal: AbortSignal): Promise<ReleaseForesight>;
   readonly monitors: Pick<MonitorSet, 'pause' | 'resources' | 'drift' | 'recheckDrift' | 'stop' | 'stopAll'>;
 }
 
@@ -104,6 +107,8 @@ export async function createHelmDriver(options: HelmDriverOptions): Promise<Helm
   const context = await createContext(options);
   const locks = new KeyedLock();
   const monitors = createMonitors(context, options);
+  const contextOf = ({ isUnmanaged }: DeployRequest): DriverContext =>
+    isUnmanaged === true ? unmanaged(context) : context;
   return {
     monitors,
     deploy: (request, signal) =>
@@ -162,12 +167,8 @@ export async function createHelmDriver(options: HelmDriverOptions): Promise<Helm
       return latest === undefined ? '' : (await context.store.payload(latest, signal)).manifest;
     },
     render: (request, signal, renderOptions) =>
-      renderModule(
-        request.isUnmanaged === true ? unmanaged(context) : context,
-        request,
-        signal,
-        renderOptions,
-      ),
+      renderModule(contextOf(request), request, signal, renderOptions),
+    foresee: (request, signal) => foreseeRelease(contextOf(request), request, signal),
   };
 }
 

@@ -87,6 +87,17 @@ export class ReleaseStore {
     return revisions.reduce<ReleaseRevision | undefined>(newer, undefined);
   }
 
+  /** The newest revision of a release that is older than this one; undefined when there is none. */
+  async before(
+    { release, revision }: Pick<ReleaseRevision, 'release' | 'revision'>,
+    signal: AbortSignal,
+  ): Promise<ReleaseRevision | undefined> {
+    const revisions = await this.#list(`owner=helm,name=${release}`, signal);
+    return revisions
+      .filter((other) => other.revision < revision)
+      .reduce<ReleaseRevision | undefined>(newer, undefined);
+  }
+
   /** The newest revision of every release, by release name. */
   async latestOfAll(signal: AbortSignal): Promise<readonly ReleaseRevision[]> {
     const latest = new Map<string, ReleaseRevision>();

@@ -34,6 +34,7 @@ import { oldHookTests } from './old-hooks.ts';
 import { operationTests } from './operations.ts';
 import { pauseTests } from './pause.ts';
 import { planTests } from './plan.ts';
+import { planCauseTests } from './plan-causes.ts';
 import { probeAndMetricTests } from './probes-and-metrics.ts';
 import { queueTests } from './queues.ts';
 import { reconcileFlowTests } from './reconcile-flow.ts';
@@ -66,6 +67,7 @@ export function lifecycleTests(backend: () => Backend): void {
   mainLoopTests(backend);
   queueTests(backend);
   planTests(backend);
+  planCauseTests(backend);
   commandTests(backend);
   probeAndMetricTests(backend);
   logTests(backend);

@@ -9,7 +9,10 @@ export interface CommandResult {
 }
 
 /** Runs a command of the command line on the directories and the cluster of a world. */
-export async function runInWorld(world: World, ...args: readonly string[]): Promise<CommandResult> {
+export async function runInWorld(
+  world: Pick<World, 'flags' | 'settingsEnv' | 'hostEnv' | 'directory'>,
+  ...args: readonly string[]
+): Promise<CommandResult> {
   const said = { stdout: '', stderr: '' };
   const { 'debug-unix-socket': socket, ...settings } = world.flags;
   const flags = Object.entries(settings).map(([name, value]) => `--${name}=${value}`);

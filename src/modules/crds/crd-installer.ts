@@ -1,13 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import type { Discovery } from '../../kube/discovery.ts';
-import { hasStatus, type KubeClient } from '../../kube/kube-client.ts';
+import { hasStatus, type KubeClient, type KubeRequest } from '../../kube/kube-client.ts';
 import { requestIfPresent } from '../../kube/request-if-present.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { hasCode, messageOf, OperatorError } from '../../lib/errors.ts';
 import { isObject, parseJson } from '../../lib/json.ts';
 import type { Logger } from '../../lib/log.ts';
 import { type Crd, parseCrdFile } from './crd.ts';
-import { changeOfCrd, newCrd } from './merge-crd.ts';
+import { nextCrdStep } from './crd-step.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -20,7 +20,8 @@ export interface CrdInstallerOptions {
   readonly extraLabels: Readonly<Record<string, string>>;
 }
 
-const COLLECTION = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+/** Path of all CRDs of the cluster. */
+export const CRD_COLLECTION = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 const MAX_CONFLICTS = 10;
 const ESTABLISH_SECONDS = 30;
 const DISCOVERY_TRIES = 100;
@@ -93,28 +94,33 @@ export class CrdInstaller {
     signal: AbortSignal,
   ): Promise<{ readonly type: 'created' | 'updated' | 'kept'; readonly object: Fields }> {
     const { kube, extraLabels } = this.#options;
-    const path = `${COLLECTION}/${encodeURIComponent(crd.name)}`;
+    const path = `${CRD_COLLECTION}/${encodeURIComponent(crd.name)}`;
+    const write = async (request: KubeRequest): Promise<Fields> =>
+      fieldsOf(await kube.request(request, signal));
     let current = await this.#read(path, signal);
-    if (current === undefined) {
-      const body = newCrd(crd, extraLabels);
-      const object = fieldsOf(await kube.request({ method: 'POST', path: COLLECTION, body }, signal));
-      return { type: 'created', object };
+    for (;;) {
+      const step = nextCrdStep(current, crd, extraLabels);
+      switch (step.type) {
+        case 'keep':
+          return { type: 'kept', object: current ?? {} };
+        case 'refuse':
+          throw new OperatorError('CRD_FAILED', step.reason);
+        case 'create':
+          return {
+            type: 'created',
+            object: await write({ method: 'POST', path: CRD_COLLECTION, body: step.body }),
+          };
+        case 'drop-stored-versions':
+          current = {
+            ...(await write({ method: 'PUT', path: `${path}/status`, body: step.body })),
+            // Whatever is answered, it is asked for once.
+            status: step.body['status'],
+          };
+          break;
+        case 'replace':
+          return { type: 'updated', object: await write({ method: 'PUT', path, body: step.body }) };
+      }
     }
-    if (fieldsOf(current['metadata'])['deletionTimestamp'] !== undefined)
-      throw new OperatorError('CRD_FAILED', 'it is being deleted; it is created anew once it is gone');
-    const { storedVersions, droppedStorage } = changeOfCrd(current, crd, extraLabels);
-    if (droppedStorage !== undefined)
-      throw new OperatorError(
-        'CRD_FAILED',
-        `version ${droppedStorage} is gone from the file, but the cluster stores objects in it: keep it there with served: false and storage: false, beside the version with storage: true; once the objects are written anew in that one, it can go`,
-      );
-    if (storedVersions !== undefined) {
-      const body = { ...current, status: { ...fieldsOf(current['status']), storedVersions } };
-      current = fieldsOf(await kube.request({ method: 'PUT', path: `${path}/status`, body }, signal));
-    }
-    const { object: body } = changeOfCrd(current, crd, extraLabels);
-    if (body === undefined) return { type: 'kept', object: current };
-    return { type: 'updated', object: fieldsOf(await kube.request({ method: 'PUT', path, body }, signal)) };
   }
 
   async #read(path: string, signal: AbortSignal): Promise<Fields | undefined> {
@@ -131,7 +137,7 @@ export class CrdInstaller {
     };
     let reason = 'it gives no reason';
     for await (const line of await this.#options.kube.stream(
-      { method: 'GET', path: COLLECTION, query },
+      { method: 'GET', path: CRD_COLLECTION, query },
       signal,
     )) {
       const object = fieldsOf(fieldsOf(parseJson(line))['object']);

@@ -36,14 +36,21 @@ export function changeOfCrd(current: Fields, crd: Crd, extraLabels: Labels): Crd
   const currentSpec = fieldsOf(current['spec']);
   const { conversion } = currentSpec;
   const spec = { ...crd.spec, ...(conversion === undefined ? {} : { conversion }) };
-  const isSame =
-    isEqual(labels, fieldsOf(metadata['labels'])) &&
-    isEqual(annotations, fieldsOf(metadata['annotations'])) &&
-    isEqual(withDefaults(spec), withDefaults(currentSpec));
+  const object = { ...current, metadata: { ...metadata, labels, annotations }, spec };
+  const isSame = canonicalJson(comparableCrd(object)) === canonicalJson(comparableCrd(current));
   return {
     storedVersions: remainingVersions(current, crd),
-    object: isSame ? undefined : { ...current, metadata: { ...metadata, labels, annotations }, spec },
+    object: isSame ? undefined : object,
     droppedStorage: droppedStorage(currentSpec, crd),
+  };
+}
+
+/** What of a CRD decides whether it is written: its spec, labels and annotations, with what the API server fills in. */
+export function comparableCrd(crd: Fields): Fields {
+  const { labels, annotations } = fieldsOf(crd['metadata']);
+  return {
+    metadata: { labels: fieldsOf(labels), annotations: fieldsOf(annotations) },
+    spec: withDefaults(fieldsOf(crd['spec'])),
   };
 }
 
@@ -70,10 +77,6 @@ function withDefaults(spec: Fields): Fields {
     ...spec,
     names: { singular: kind.toLowerCase(), listKind: `${kind}List`, ...names },
   };
-}
-
-function isEqual(a: unknown, b: unknown): boolean {
-  return canonicalJson(a) === canonicalJson(b);
 }
 
 function versionsOf(spec: Fields): readonly Fields[] {

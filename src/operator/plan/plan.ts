@@ -7,13 +7,14 @@ import type { ObjectChange } from './manifest-changes.ts';
 
 /**
  * What a daemon would do with a module: `install`, `upgrade`, `none` where its release is up to date or it has no
- * chart; `delete` the release of a module that is disabled; `orphan` it where its deletion policy says so; `purge` a release
- * of ours without a module; `stay-off`; `wait` for the end of a pause; `refuse` to run what is not authorized.
+ * chart, `apply-crds` where only CRDs are written then; `delete` the release of a module that is disabled; `orphan` it where its deletion policy says so; `purge` a release
+ * without a module; `stay-off`; `wait` for the end of a pause; `refuse` to run what is not authorized.
  */
 export type ModuleAction =
   | 'install'
   | 'upgrade'
   | 'none'
+  | 'apply-crds'
   | 'delete'
   | 'orphan'
   | 'purge'
@@ -35,6 +36,10 @@ export interface ModulePlan {
   /** Who enabled or disabled it. */
   readonly reason: string;
   readonly hooks: readonly PlannedHook[];
+  /** CRDs of the module that would be written, by name; those that are created have no lines. */
+  readonly crds: readonly ObjectChange[];
+  /** Phrases that say why helm would upgrade whatever the chart renders to; empty when only `changes` are the cause. */
+  readonly causes: readonly string[];
   readonly changes: readonly ObjectChange[];
   /** Hooks that run before helm and may change values, so that the manifests may turn out differently. */
   readonly mayDifferBy: readonly string[];

@@ -1,0 +1,86 @@
+import { type ChartInputs, desiredRelease, readChartState } from './chart-state.ts';
+import { type DriverContext, lookupOptions } from './driver-context.ts';
+import type { ManifestObject } from './manifest-object.ts';
+import { readMetadata } from './object-lookup.ts';
+import { firstAbsent } from './object-presence.ts';
+import { observeRelease, storedObjects } from './observed-release.ts';
+import { lockedError, releaseState } from './recover.ts';
+import { nextReleaseAction } from './release-action.ts';
+import { ownFacts } from './release-labels.ts';
+import type { ReleaseRevision } from './release-store.ts';
+
+/**
+ * What a deployment would do to a release. `compare`: helm renders, and goes on only if that differs from `manifest`.
+ * `manifest` is what the newest revision that can be read consists of, as YAML; `causes` are phrases for people.
+ */
+export type ReleaseForesight =
+  | { readonly type: 'keep' }
+  | { readonly type: 'install' }
+  | { readonly type: 'compare'; readonly manifest: string }
+  | { readonly type: 'upgrade'; readonly manifest: string; readonly causes: readonly string[] };
+
+/**
+ * Decides about a release as a deployment does, and changes nothing. Where a deployment first waits for the helm of
+ * somebody else, this is what it does afterwards.
+ *
+ * @throws OperatorError HELM_LOCKED while another daemon works on the release, MODULE_INVALID when the module is no chart
+ */
+export async function foreseeRelease(
+  context: DriverContext,
+  inputs: ChartInputs,
+  signal: AbortSignal,
+): Promise<ReleaseForesight> {
+  const desired = desiredRelease(context, await readChartState(context, inputs, signal));
+  const release = inputs.module.name;
+  let latest = await context.store.latest(release, signal);
+  const unreadable: string[] = [];
+  for (;;) {
+    const state = await releaseState(context.store, latest, signal);
+    const observed = { ...observeRelease(context, latest), state };
+    const action = nextReleaseAction(observed, { ...desired, nowMs: Number.POSITIVE_INFINITY });
+    if (action.type === 'install' || latest === undefined) return { type: 'install' };
+    if (action.type === 'locked') throw lockedError(release, state);
+    if (action.type === 'set-aside') {
+      unreadable.push(`the record of revision ${latest.revision} cannot be read`);
+      latest = await context.store.before(latest, signal);
+      continue;
+    }
+    const cause =
+      action.type === 'upgrade'
+        ? upgradeCause(latest, action.repair)
+        : await restoreCause(context, latest, action.type, signal);
+    const causes = cause === undefined ? unreadable : [...unreadable, cause];
+    if (causes.length === 0 && action.type === 'keep') return { type: 'keep' };
+    const { manifest } = await context.store.payload(latest, signal);
+    return causes.length === 0 ? { type: 'compare', manifest } : { type: 'upgrade', manifest, causes };
+  }
+}
+
+function upgradeCause({ revision, status }: ReleaseRevision, isLeft: boolean): string {
+  if (isLeft) return `revision ${revision} was left ${status}`;
+  return status === 'deployed'
+    ? `revision ${revision} was not made by this operator`
+    : `revision ${revision} is ${status}`;
+}
+
+/** Why a release of ours whose rendering may be the same would be upgraded all the same. */
+async function restoreCause(
+  context: DriverContext,
+  latest: ReleaseRevision,
+  action: 'keep' | 'compare',
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const { checksum } = ownFacts(latest.labels, latest.revision);
+  if (action === 'compare' && checksum === undefined)
+    return `it is not noted what revision ${latest.revision} was rendered to`;
+  const objects = await storedObjects(context, latest, signal);
+  const lookup = lookupOptions(context);
+  const absent = await firstAbsent(objects, context.extraLabels, lookup, signal);
+  if (absent === undefined) return undefined;
+  const isThere = (await readMetadata(absent, lookup, signal)) !== undefined;
+  return `the ${titleOf(absent)} ${isThere ? 'lacks labels of its release' : 'is missing'}`;
+}
+
+function titleOf({ kind, namespace, name }: ManifestObject): string {
+  return `${kind} ${namespace === '' ? '' : `${namespace}/`}${name}`;
+}

@@ -1,0 +1,81 @@
+import { readFile } from 'node:fs/promises';
+import type { KubeClient } from '../../kube/kube-client.ts';
+import { requestIfPresent } from '../../kube/request-if-present.ts';
+import { messageOf } from '../../lib/errors.ts';
+import { isObject } from '../../lib/json.ts';
+import { type Crd, parseCrdFile } from './crd.ts';
+import { CRD_COLLECTION } from './crd-installer.ts';
+import { nextCrdStep } from './crd-step.ts';
+import { comparableCrd } from './merge-crd.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** A CRD that would be written. */
+export interface CrdPreview {
+  readonly crd: string;
+  /** What decides whether it is written, as the cluster has it; undefined when it would be created. */
+  readonly before: Fields | undefined;
+  /** The same as it would be. */
+  readonly after: Fields;
+}
+
+export interface CrdPreviews {
+  /** Those that would be created or updated. */
+  readonly crds: readonly CrdPreview[];
+  /** One sentence for each document and CRD that cannot be applied, or not be looked at. */
+  readonly problems: readonly string[];
+}
+
+/**
+ * Compares the CRDs in these files with the cluster, as it is done before they are applied. Writes nothing.
+ *
+ * @param extraLabels set on every CRD
+ */
+export async function previewCrds(
+  {
+    kube,
+    extraLabels,
+  }: {
+    readonly kube: Pick<KubeClient, 'request'>;
+    readonly extraLabels: Readonly<Record<string, string>>;
+  },
+  files: readonly string[],
+  signal: AbortSignal,
+): Promise<CrdPreviews> {
+  const crds: CrdPreview[] = [];
+  const problems: string[] = [];
+  const attempt = async (what: string, part: () => Promise<void>): Promise<void> => {
+    try {
+      await part();
+    } catch (error) {
+      signal.throwIfAborted();
+      problems.push(`${what}: ${messageOf(error)}`);
+    }
+  };
+  const look = async (crd: Crd): Promise<void> => {
+    const path = `${CRD_COLLECTION}/${encodeURIComponent(crd.name)}`;
+    const answer = await requestIfPresent(kube, { method: 'GET', path }, signal);
+    const current = isObject(answer) ? answer : undefined;
+    const step = nextCrdStep(current, crd, extraLabels);
+    if (step.type === 'keep') return;
+    if (step.type === 'refuse') {
+      problems.push(`CRD ${crd.name}: ${step.reason}`);
+      return;
+    }
+    const next = step.type === 'drop-stored-versions' ? nextCrdStep(step.body, crd, extraLabels) : step;
+    const after = 'body' in next ? next.body : step.body;
+    crds.push({
+      crd: crd.name,
+      before: current && comparableCrd(current),
+      after: comparableCrd(after),
+    });
+  };
+  for (const path of files) {
+    await attempt(path, async () => {
+      const file = parseCrdFile(await readFile(path, 'utf8'), path);
+      problems.push(...file.problems);
+      for (const crd of file.crds) await attempt(`CRD ${crd.name}`, () => look(crd));
+    });
+  }
+  return { crds, problems };
+}
