@@ -1,26 +1,27 @@
-import { dump } from 'js-yaml';
 import { inspect } from '../daemon/inspect.ts';
 import { neededAccess } from '../daemon/needed-access.ts';
 import type { Clock } from '../lib/clock.ts';
 import { hasCode } from '../lib/errors.ts';
 import { isObject, parseJson } from '../lib/json.ts';
-import { type Access, accessOfRules, policyRules } from '../modules/access/policy-rules.ts';
+import { grantsFor } from '../modules/access/grants.ts';
+import type { Access, ResourceAccess } from '../modules/access/policy-rules.ts';
 import { requestDebug } from '../server/debug-client.ts';
 import { readSettings } from '../settings/read-settings.ts';
 import type { Settings } from '../settings.ts';
 import { type CliHost, fail } from './cli-host.ts';
 import { quietHost } from './quiet-host.ts';
+import { type RbacFormat, ROLE_NAME, rbacText } from './rbac-text.ts';
 
 export interface RbacOptions {
   /** Values given on the command line, by flag name. */
   readonly flags: Readonly<Record<string, string>>;
   /** Names of modules; none for all. */
   readonly modules: readonly string[];
-  readonly format: 'yaml' | 'json' | 'values';
+  readonly format: RbacFormat;
 }
 
 /**
- * Prints the ClusterRole that modules and hooks need, and returns the exit code: 1 when something could not be looked at,
+ * Prints the roles that modules and hooks need, and returns the exit code: 1 when something could not be looked at,
  * so that rules may be missing.
  */
 export async function rbacCommand(options: RbacOptions, host: CliHost): Promise<number> {
@@ -36,8 +37,9 @@ export async function rbacCommand(options: RbacOptions, host: CliHost): Promise<
       const wanted = modules.filter(
         ({ name }) => options.modules.length === 0 || options.modules.includes(name),
       );
-      const { access, problems } = await neededAccess(inspection, wanted, signal);
-      return { access, problems: problems.map((problem) => inspection.redactor.text(problem)) };
+      const needed = await neededAccess(inspection, wanted, signal);
+      const problems = needed.problems.map((problem) => inspection.redactor.text(problem));
+      return { ...needed, problems, namespace: inspection.namespace };
     },
     signal,
   );
@@ -45,47 +47,65 @@ export async function rbacCommand(options: RbacOptions, host: CliHost): Promise<
     const directories = settings.modulesDirs.join(':');
     return fail(host, `there is no module ${found.unknown.join(', ')} in ${directories} (--modules-dir)`);
   }
-  const rules = policyRules([...found.access, ...(await accessSeenByDaemon(settings, host))]);
-  host.stdout.write(textOf(rules, options.format));
+  const { createdNamespaces, namespace } = found;
+  const access = [...found.access, ...(await accessSeenByDaemon(settings, host))];
+  const grants = grantsFor(access, createdNamespaces);
+  host.stdout.write(rbacText(grants, options.format, namespace));
+  const note = (text: string): unknown => host.stderr.write(`Note: ${text}\n`);
+  const lifted = [...createdNamespaces].filter((name) => access.some((one) => isIn(one, name)));
+  if (lifted.length > 0)
+    note(
+      `what is needed in ${lifted.join(', ')} is granted everywhere: a chart makes the namespace, so no Role can be there before`,
+    );
+  if (options.format !== 'values') note(bindingHint([...grants.namespaces.keys()], namespace));
   for (const problem of found.problems) host.stderr.write(`Warning: rules may be missing. ${problem}\n`);
   return found.problems.length === 0 ? 0 : 1;
 }
 
-function textOf(rules: readonly object[], format: RbacOptions['format']): string {
-  if (format === 'values') return dump({ rbac: { rules } }, { noRefs: true });
-  const role = {
-    apiVersion: 'rbac.authorization.k8s.io/v1',
-    kind: 'ClusterRole',
-    metadata: { name: 'addon-operator-modules' },
-    rules,
-  };
-  return format === 'json' ? `${JSON.stringify(role, null, 2)}\n` : dump(role, { noRefs: true });
+function isIn(access: Access, namespace: string): boolean {
+  return 'resource' in access && access.namespace === namespace;
+}
+
+/** The roles do nothing until they are bound. */
+function bindingHint(namespaces: readonly string[], ownNamespace: string): string {
+  const account = `--serviceaccount=${ownNamespace}:ACCOUNT`;
+  const everywhere = `kubectl create clusterrolebinding ${ROLE_NAME} --clusterrole=${ROLE_NAME} ${account}`;
+  const local = namespaces.map(
+    (name) => `kubectl -n ${name} create rolebinding ${ROLE_NAME} --role=${ROLE_NAME} ${account}`,
+  );
+  return ['bind the roles to the account of the operator:', everywhere, ...local].join('\n  ');
 }
 
 /** What hooks asked for in KUBERNETES_PATCH_PATH is known to the daemon that ran them only. */
-async function accessSeenByDaemon({ debugUnixSocket }: Settings, host: CliHost): Promise<readonly Access[]> {
-  const rules = await patchRules(debugUnixSocket, host.clock);
-  if (rules === undefined) {
+async function accessSeenByDaemon(
+  { debugUnixSocket }: Settings,
+  host: CliHost,
+): Promise<readonly ResourceAccess[]> {
+  const seen = await patchAccess(debugUnixSocket, host.clock);
+  if (seen === undefined) {
     host.stderr.write(
       `Note: what hooks patch is not among the rules: no daemon answers on the debug socket ${debugUnixSocket} (--debug-unix-socket)\n`,
     );
     return [];
   }
-  return accessOfRules(
-    rules.filter(isObject).map(({ apiGroups, resources, verbs }) => ({
-      apiGroups: texts(apiGroups),
-      resources: texts(resources),
-      verbs: texts(verbs),
-    })),
+  host.stderr.write(
+    'Note: of what hooks patch, only what they have patched since the daemon started is among the rules\n',
   );
+  return seen
+    .filter(isObject)
+    .flatMap(({ group, resource, verbs, namespace }) =>
+      typeof group === 'string' && typeof resource === 'string'
+        ? [{ group, resource, verbs: texts(verbs), ...(typeof namespace === 'string' && { namespace }) }]
+        : [],
+    );
 }
 
 /** Undefined without a daemon to ask; a socket may be left behind by one that is gone. */
-async function patchRules(socketPath: string, clock: Clock): Promise<readonly unknown[] | undefined> {
+async function patchAccess(socketPath: string, clock: Clock): Promise<readonly unknown[] | undefined> {
   try {
     const { status, body } = await requestDebug({ socketPath, path: '/access/patches.json' }, clock);
-    const rules = status === 200 ? parseJson(body) : undefined;
-    return Array.isArray(rules) ? rules : undefined;
+    const seen = status === 200 ? parseJson(body) : undefined;
+    return Array.isArray(seen) ? seen : undefined;
   } catch (error) {
     if (hasCode(error, 'DEBUG_SOCKET')) return undefined;
     throw error;

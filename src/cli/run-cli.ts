@@ -129,10 +129,12 @@ function addPlanCommand(program: Command, host: CliHost, runner: CommandRunner):
 function addRbacCommand(program: Command, host: CliHost, runner: CommandRunner): void {
   const rbac = program
     .command('rbac')
-    .description('Print the least ClusterRole that modules and global hooks need')
+    .description(
+      'Print the least permissions that modules and global hooks need: a ClusterRole, and Roles where one namespace is enough',
+    )
     .argument('[module...]', 'only these modules; without names all in the modules directories')
     .addOption(
-      new Option('-o, --output <format>', 'a ClusterRole, or values for the chart in deploy/')
+      new Option('-o, --output <format>', 'the roles, or values for the chart in deploy/')
         .choices(['yaml', 'json', 'values'])
         .default('yaml'),
     );

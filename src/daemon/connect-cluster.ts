@@ -9,6 +9,8 @@ import { loadPluginCredentials } from '../kube/plugin-credentials.ts';
 import { accessOfRequest, type RequestAccess } from '../kube/request-access.ts';
 import { TokenBucket } from '../kube/token-bucket.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
+import type { ResourceAccess } from '../modules/access/policy-rules.ts';
+import { SeenAccess } from '../modules/access/seen-access.ts';
 import type { Settings } from '../settings.ts';
 import type { DaemonHost } from './host.ts';
 
@@ -25,8 +27,8 @@ export interface Cluster {
   /** For looking after the objects of releases from time to time. */
   readonly monitor: KubeClient;
   readonly discovery: Discovery;
-  /** What `patcher` has asked for so far, each once. */
-  readonly patcherAccess: () => readonly RequestAccess[];
+  /** What `patcher` has asked for so far. */
+  readonly patcherAccess: () => readonly ResourceAccess[];
   close(): void;
 }
 
@@ -56,7 +58,7 @@ export async function connectCluster(
     loadPlugin: (user) => loadPluginCredentials(user, clock),
   });
   const apiHost = new URL(access.server).host;
-  const asked = new Map<string, RequestAccess>();
+  const asked = new SeenAccess();
   const client = (
     qps: number,
     burst: number,
@@ -72,10 +74,10 @@ export async function connectCluster(
       beforeWrite,
       ...(qps > 0 ? { limiter: new TokenBucket({ qps, burst, clock }) } : {}),
       ...(requestTimeoutMs === undefined ? {} : { requestTimeoutMs }),
-      onRequest: ({ verb, status, durationMs, pathTemplate }) => {
+      onRequest: ({ verb, status, durationMs, path, pathTemplate }) => {
         metrics.kubeRequestResult({ code: status ?? 0, method: verb, host: apiHost });
         metrics.kubeRequest({ verb, url: pathTemplate }, durationMs / 1_000);
-        const access = accessOfRequest(verb, pathTemplate);
+        const access = onAccess && accessOfRequest(verb, path);
         if (access !== undefined) onAccess?.(access);
         if (settings.logsKubeApi)
           host.log.debug({ verb, status, durationMs, url: pathTemplate }, 'API request');
@@ -86,7 +88,7 @@ export async function connectCluster(
     settings.objectPatcherQps,
     settings.objectPatcherBurst,
     settings.objectPatcherTimeoutMs,
-    (access) => asked.set(JSON.stringify(access), access),
+    (access) => asked.note(access),
   );
   const monitor = client(settings.helmMonitorQps, settings.helmMonitorBurst);
   const helm = client(0, 0);
@@ -99,7 +101,7 @@ export async function connectCluster(
     lease,
     monitor,
     discovery: new Discovery({ kube: main, clock, log: host.log }),
-    patcherAccess: () => [...asked.values()],
+    patcherAccess: () => asked.all,
     close: () => {
       for (const each of [main, patcher, helm, lease, monitor]) each.close();
     },

@@ -4,7 +4,13 @@ import type { Hook } from '../hooks/hook.ts';
 import { messageOf } from '../lib/errors.ts';
 import { CRD_ACCESS } from '../modules/access/crd-access.ts';
 import { accessOfBinding, accessOfWebhooks } from '../modules/access/hook-access.ts';
-import { accessOfObject, definedResource, groupKindOf } from '../modules/access/object-access.ts';
+import {
+  accessOfObject,
+  createdNamespace,
+  definedResource,
+  groupKindOf,
+  type ScopedResource,
+} from '../modules/access/object-access.ts';
 import type { Access } from '../modules/access/policy-rules.ts';
 import { accessOfSecrets } from '../modules/access/secret-access.ts';
 import { CRD_KIND, type Crd, parseCrdFile } from '../modules/crds/crd.ts';
@@ -15,10 +21,11 @@ import { visibleToHelm } from '../values/visible-values.ts';
 import type { Inspection } from './inspect.ts';
 
 type RawObject = Readonly<Record<string, unknown>>;
-type Resource = { readonly group: string; readonly plural: string };
 
 export interface NeededAccess {
   readonly access: readonly Access[];
+  /** Namespaces that charts make. */
+  readonly createdNamespaces: ReadonlySet<string>;
   /** What could not be looked at, each with its reason; the access lacks what it needs. */
   readonly problems: readonly string[];
 }
@@ -32,11 +39,11 @@ export async function neededAccess(
   wanted: readonly Module[],
   signal: AbortSignal,
 ): Promise<NeededAccess> {
-  const { operator } = inspection;
+  const { operator, namespace } = inspection;
   const references = [...operator.deps.values.secretReferences().values()].flat();
-  const access: Access[] = accessOfSecrets(references, inspection.namespace);
+  const access: Access[] = accessOfSecrets(references, namespace);
   const ofHooks = async (hooks: readonly Hook[]): Promise<readonly Access[]> => [
-    ...accessOfSecrets(inspection.base.http.secretsOf(hooks.map(({ path }) => path)), inspection.namespace),
+    ...accessOfSecrets(inspection.base.http.secretsOf(hooks.map(({ path }) => path)), namespace),
     ...(await accessOfHooks(hooks, find)),
   ];
   const modules = wanted.filter(({ refusal }) => refusal === undefined);
@@ -58,12 +65,13 @@ export async function neededAccess(
       return [];
     });
   }
-  const defined = new Map<string, Resource>();
+  const defined = new Map<string, ScopedResource>();
   const define = (object: RawObject): void => {
     const resource = definedResource(object);
     if (resource !== undefined) defined.set(resource.key, resource);
   };
-  for (const object of [...rendered.values()].flat()) define(object);
+  const objects = [...rendered.values()].flat();
+  for (const object of objects) define(object);
   for (const module of modules) {
     await collect(`CRDs of module ${module.name}`, async () => {
       const crds = await crdsOf(module, inspection.crdFilterPrefixes);
@@ -71,7 +79,7 @@ export async function neededAccess(
       return crds.length === 0 ? [] : CRD_ACCESS;
     });
   }
-  const find = async (apiVersion: string | undefined, kind: string): Promise<Resource> =>
+  const find = async (apiVersion: string | undefined, kind: string): Promise<ScopedResource> =>
     defined.get(groupKindOf({ apiVersion, kind })) ??
     (await inspection.base.cluster.discovery.find(apiVersion, kind, signal));
   await collect('global hooks', async () => ofHooks(await operator.deps.loadGlobalHooks(signal)));
@@ -79,12 +87,14 @@ export async function neededAccess(
     await collect(`hooks of module ${module.name}`, async () =>
       ofHooks(await operator.deps.loadModuleHooks(module, signal)),
     );
-    await collect(`HTTP hook of module ${module.name}`, () => accessOfHttpHook(module, find));
+    await collect(`HTTP hook of module ${module.name}`, () => accessOfHttpHook(module, find, namespace));
     await collect(`chart of module ${module.name}`, async () =>
-      accessOfObjects(rendered.get(module) ?? [], find),
+      accessOfObjects(rendered.get(module) ?? [], find, namespace),
     );
   }
-  return { access, problems };
+  const createdNamespaces = new Set(objects.flatMap((object) => createdNamespace(object) ?? []));
+  createdNamespaces.delete(namespace);
+  return { access, problems, createdNamespaces };
 }
 
 async function crdsOf(module: Module, ignoredPrefixes: readonly string[]): Promise<readonly Crd[]> {
@@ -94,7 +104,7 @@ async function crdsOf(module: Module, ignoredPrefixes: readonly string[]): Promi
   return crds;
 }
 
-type Find = (apiVersion: string | undefined, kind: string) => Promise<Resource>;
+type Find = (apiVersion: string | undefined, kind: string) => Promise<ScopedResource>;
 
 async function accessOfHooks(hooks: readonly Hook[], find: Find): Promise<readonly Access[]> {
   const access: Access[] = [];
@@ -109,19 +119,27 @@ async function accessOfHooks(hooks: readonly Hook[], find: Find): Promise<readon
 }
 
 /** The object that says where the server is. */
-async function accessOfHttpHook({ manifest: { hook } }: Module, find: Find): Promise<readonly Access[]> {
+async function accessOfHttpHook(
+  { manifest: { hook } }: Module,
+  find: Find,
+  ownNamespace: string,
+): Promise<readonly Access[]> {
   if (hook?.address.type !== 'ref') return [];
-  const { apiVersion, kind, name } = hook.address.ref;
-  const { group, plural } = await find(apiVersion, kind);
-  return [{ group, resource: plural, verbs: ['get'], names: [name] }];
+  const { apiVersion, kind, name, namespace = ownNamespace } = hook.address.ref;
+  const { group, plural, isNamespaced } = await find(apiVersion, kind);
+  return [{ group, resource: plural, verbs: ['get'], names: [name], ...(isNamespaced && { namespace }) }];
 }
 
-async function accessOfObjects(objects: readonly RawObject[], find: Find): Promise<readonly Access[]> {
+async function accessOfObjects(
+  objects: readonly RawObject[],
+  find: Find,
+  ownNamespace: string,
+): Promise<readonly Access[]> {
   const access: Access[] = [];
   for (const object of objects) {
     const { apiVersion, kind } = object;
     if (typeof apiVersion !== 'string' || typeof kind !== 'string') continue;
-    access.push(...accessOfObject(object, await find(apiVersion, kind)));
+    access.push(...accessOfObject(object, await find(apiVersion, kind), ownNamespace));
   }
   return access;
 }

@@ -3,7 +3,7 @@ import type { Hook } from '../hooks/hook.ts';
 import type { Clock } from '../lib/clock.ts';
 import { formatGoDuration } from '../lib/go-duration.ts';
 import type { JsonObject } from '../lib/json.ts';
-import { policyRules, type ResourceAccess } from '../modules/access/policy-rules.ts';
+import type { ResourceAccess } from '../modules/access/policy-rules.ts';
 import { explainModule, summarizeModules } from '../operator/explain-module.ts';
 import type { HookRuntime } from '../operator/hook-runtime.ts';
 import { isolatedModules } from '../operator/isolation.ts';
@@ -62,7 +62,7 @@ export function createView(deps: ViewDeps): DaemonView {
     globalHooks: () => operator.globalHooks.map(({ hook }) => hook.name),
     global: sectionView(operator, GLOBAL_SECTION, () => operator.globalHooks),
     module: (name) => moduleView(deps, name),
-    patchRules: () => policyRules(deps.patcherAccess()).map((rule) => ({ ...rule })),
+    patchAccess: () => deps.patcherAccess().map((access) => ({ ...access })),
     monitoredResources: () =>
       Object.fromEntries(operator.enabledModules.map((name) => [name, helm.monitors.resources(name)])),
   };

@@ -84,7 +84,13 @@ test('request() sends query, body, type and agent, and parses the answer exactly
     },
   });
   expect(observations).toEqual([
-    { verb: 'PATCH', status: 200, durationMs: 0, pathTemplate: '/api/v1/namespaces/{namespace}/pods/{name}' },
+    {
+      verb: 'PATCH',
+      status: 200,
+      durationMs: 0,
+      path: '/api/v1/namespaces/a/pods/b',
+      pathTemplate: '/api/v1/namespaces/{namespace}/pods/{name}',
+    },
   ]);
 });
 

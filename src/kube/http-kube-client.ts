@@ -22,6 +22,8 @@ export interface RequestObservation {
   readonly status: number | undefined;
   /** Up to the end of the body; of a stream, up to its headers. */
   readonly durationMs: number;
+  /** Without query. */
+  readonly path: string;
   /** The path without names, see {@link pathTemplate}. */
   readonly pathTemplate: string;
 }
@@ -259,6 +261,7 @@ export class HttpKubeClient implements KubeClient {
         verb,
         status,
         durationMs: clock.now() - startMs,
+        path: request.path,
         pathTemplate: pathTemplate(request.path),
       });
     }

@@ -1,9 +1,13 @@
+import { pathTemplate } from './path-template.ts';
+
 /** What a request must be allowed to do: one verb on a resource, `deployments` or `deployments/status`. */
 export interface RequestAccess {
   /** Empty for the core group. */
   readonly group: string;
   readonly resource: string;
   readonly verbs: readonly string[];
+  /** Where it must be allowed; absent for all namespaces, and for what is in none. */
+  readonly namespace?: string;
 }
 
 const RESOURCE =
@@ -16,21 +20,27 @@ const VERBS_OF_METHODS: Readonly<Record<string, string>> = {
   DELETE: 'delete',
 };
 
+/** The namespace of a path whose template has one. */
+const NAMESPACE = /\/namespaces\/([^/]+)\//;
+
 /**
  * The access that a request needs.
  *
  * @param method HTTP method
- * @param template path without names, as `pathTemplate` makes it; undefined is returned outside the resource API
+ * @param path without query; undefined is returned outside the resource API
  */
-export function accessOfRequest(method: string, template: string): RequestAccess | undefined {
+export function accessOfRequest(method: string, path: string): RequestAccess | undefined {
+  const template = pathTemplate(path);
   const found = RESOURCE.exec(template)?.groups;
   const plural = found?.['plural'];
   if (plural === undefined) return undefined;
   const subresource = found?.['subresource'];
   const reading = found?.['name'] === undefined ? 'list' : 'get';
+  const namespace = template.includes('/{namespace}/') ? NAMESPACE.exec(path)?.[1] : undefined;
   return {
     group: found?.['group'] ?? '',
     resource: subresource === undefined ? plural : `${plural}/${subresource}`,
     verbs: [VERBS_OF_METHODS[method] ?? reading],
+    ...(namespace !== undefined && { namespace: decodeURIComponent(namespace) }),
   };
 }

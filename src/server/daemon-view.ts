@@ -22,8 +22,8 @@ export interface DaemonView {
   readonly global: SectionView;
   /** A module that was found, enabled or not; `undefined` for an unknown name. */
   module(name: string): ModuleView | undefined;
-  /** Rules of a ClusterRole that allow what hooks have patched in the cluster so far. */
-  patchRules(): readonly JsonObject[];
+  /** What one must be allowed for the patches of hooks so far: group, resource, verbs, and the namespace if in one. */
+  patchAccess(): readonly JsonObject[];
   /** What the resource monitors watch, by enabled module. */
   monitoredResources(signal: AbortSignal): MonitoredResources | Promise<MonitoredResources>;
 }

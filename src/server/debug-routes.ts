@@ -112,7 +112,7 @@ function daemonRoutes({ view, parameters }: DebugEndpoint): Route[] {
       query.get('format') === 'text' ? textAnswer(moduleGraph(view.moduleGraph())) : NO_GRAPH_PICTURE,
     ),
     get('/access/patches.{format}', (_request, { format }) =>
-      dataAnswer(dataFormat(format), view.patchRules()),
+      dataAnswer(dataFormat(format), view.patchAccess()),
     ),
     get('/config/list.{format}', (_request, { format }) => {
       const list = parameters.list();

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { execa } from 'execa';
 import { load } from 'js-yaml';
 import { expect, test, vi } from 'vitest';
+import { CHECKER, create, createWorld, eventually, isDenied, webhook } from '../support/admission-lab.ts';
 import { controlPlaneBackend } from '../support/backends.ts';
 import { ApiProbe } from '../support/control-plane/api-probe.ts';
 import { describeCluster, helmPath, lacksHelm } from '../support/control-plane/cluster-suite.ts';
@@ -11,8 +12,10 @@ import type { Cluster } from '../support/control-plane/global-setup.ts';
 import { HELM_VERSIONS } from '../support/control-plane/programs.ts';
 import { serviceAccountKubeconfig } from '../support/control-plane/service-account.ts';
 import { DaemonProcess } from '../support/daemon-process.ts';
+import { leaseOf, untilLeading } from '../support/replicas.ts';
 import { World } from '../support/world.ts';
 import { runInWorld } from '../support/world-command.ts';
+import { shHook } from '../support/world-files.ts';
 
 const CHART = join(import.meta.dirname, '../../deploy/addon-operator');
 const IMAGE = ['--set', 'image.repository=registry.example.com/operator'];
@@ -26,10 +29,11 @@ const EVERYTHING = [
   '--set=configMap.switches.webEnabled=true',
 ];
 
-/** Watches Pods and creates an object by a patch: what the operator must be allowed to do shows in both. */
+/** Watches, and creates an object by a patch: what the operator must be allowed to do shows in both. */
 const HOOK = `#!/bin/sh
 if [ "$1" = --config ]; then
-  echo '{"configVersion": "v1", "kubernetes": [{"kind": "Pod"}]}'
+  echo '{"configVersion": "v1", "kubernetes": [{"kind": "Pod"}, {"kind": "Endpoints", "nameSelector": {"matchNames": ["web"]},' \\
+    '"namespace": {"nameSelector": {"matchNames": ["'"$NAMESPACE-other"'"]}}}]}'
 else
   echo '{"operation": "CreateOrUpdate", "object": {"apiVersion": "v1", "kind": "ConfigMap", "metadata":' \\
     '{"name": "by-hook", "namespace": "'"$NAMESPACE"'"}}}' > "$KUBERNETES_PATCH_PATH"
@@ -53,6 +57,14 @@ kind: RoleBinding
 metadata: {name: web}
 roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: view}
 subjects: [{kind: ServiceAccount, name: web}]
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: web}
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: web, namespace: {{ .Release.Namespace }}-other}
 ---
 apiVersion: chart-test.example.com/v1
 kind: Gizmo
@@ -103,9 +115,11 @@ describeCluster('the chart of the operator', (cluster) => {
     expect(chart.appVersion).toBe((JSON.parse(text) as { version: string }).version);
   });
 
-  test('with the rules that rbac prints the operator does its work, and without them it says what it may not do', async () => {
+  test('with the rules that rbac prints the operator does its work and may do no more, and without them it says what it may not do', async () => {
     const backend = await controlPlaneBackend(cluster());
     await using world = await World.create(backend, { modules: MODULE });
+    await using other = await namespaceOf(world, 'other');
+    await using foreign = await namespaceOf(world, 'foreign');
     const values = join(world.directory, 'rules.yaml');
     const printed = await runInWorld(world, 'rbac', '-o', 'values');
     expect(printed).toMatchObject({ exitCode: 0 });
@@ -118,11 +132,16 @@ describeCluster('the chart of the operator', (cluster) => {
     const kubeconfig = await serviceAccountKubeconfig(cluster(), world.namespace, 'op');
     const env = await settingsOfDeployment(cluster(), world.namespace, 'op');
     const start = (): DaemonProcess =>
-      DaemonProcess.start(world, { 'kube-config': kubeconfig, 'module-objects': 'true', ...env });
+      DaemonProcess.start(world, {
+        'kube-config': kubeconfig,
+        'module-objects': 'true',
+        'drift-mode': 'heal',
+        ...env,
+      });
     {
       await using daemon = start();
       const { error } = await daemon.record('ModuleRun failed. Requeue task to retry after delay.');
-      expect(String(error)).toContain('pods is forbidden');
+      expect(String(error)).toMatch(/pods is forbidden.*`addon-operator rbac`/s);
     }
     await helm(...install, '--values', values);
     {
@@ -141,21 +160,139 @@ describeCluster('the chart of the operator', (cluster) => {
       expect((await backend.request({ path: `${path}/configmaps/by-hook` })).status).toBe(200);
       expect((await backend.request({ path: `${path}/secrets/sh.helm.release.v1.web.v1` })).status).toBe(200);
       expect((await backend.request({ path: `${path}/secrets/sh.helm.release.v1.op.v2` })).status).toBe(200);
-      const seen = await runInWorld(world, 'rbac', '-o', 'json');
-      const role = JSON.parse(seen.stdout) as { rules: unknown[] };
-      expect(role.rules).toContainEqual({ apiGroups: [''], resources: ['configmaps'], verbs: ['create'] });
-      expect(role.rules).toContainEqual({ apiGroups: ['batch'], resources: ['jobs'], verbs: ['get'] });
-      expect(role.rules).toContainEqual({ apiGroups: [''], resources: ['pods'], verbs: ['list', 'watch'] });
-      expect(role.rules).toContainEqual({
-        apiGroups: ['apiextensions.k8s.io'],
-        resources: ['customresourcedefinitions'],
-        verbs: ['get', 'list', 'watch', 'create', 'update'],
-      });
+      const secret = `/api/v1/namespaces/${other.name}/secrets/web`;
+      expect((await backend.request({ path: secret })).status).toBe(200);
       const gizmos = `/apis/chart-test.example.com/v1/namespaces/${world.namespace}/gizmos/web`;
       expect((await backend.request({ path: gizmos })).status).toBe(200);
+      await backend.request({ method: 'DELETE', path: secret });
+      await vi.waitFor(
+        async () => expect((await backend.request({ path: secret })).status).toBe(200),
+        30_000,
+      );
+      expect(refusals(daemon)).toEqual([]);
+      const seen = await runInWorld(world, 'rbac', '-o', 'json');
+      expect(seen.stderr).toContain('only what they have patched since the daemon started');
+      const { items } = JSON.parse(seen.stdout) as { items: { rules: unknown[] }[] };
+      const [everywhere = [], own = []] = items.map(({ rules }) => rules);
+      expect(own).toContainEqual({ apiGroups: [''], resources: ['configmaps'], verbs: ['create'] });
+      expect(own).toContainEqual({ apiGroups: ['batch'], resources: ['jobs'], verbs: ['get'] });
+      expect(everywhere).toEqual([
+        { apiGroups: [''], resources: ['pods'], verbs: ['list', 'watch'] },
+        {
+          apiGroups: ['apiextensions.k8s.io'],
+          resources: ['customresourcedefinitions'],
+          verbs: ['get', 'list', 'watch', 'create', 'update'],
+        },
+        {
+          apiGroups: ['apiextensions.k8s.io'],
+          resources: ['customresourcedefinitions/status'],
+          verbs: ['update'],
+        },
+      ]);
     }
+    const may = (verb: string, resource: string, namespace: string, name = ''): Promise<boolean> =>
+      isAllowed(world, 'op', { verb, resource, namespace, name });
+    const allowed = {
+      ownSecrets: await may('get', 'secrets', world.namespace),
+      secretsOfTheChart: await may('create', 'secrets', other.name),
+      whatTheHookNames: await may('list', 'endpoints', other.name, 'web'),
+      podsEverywhere: await may('list', 'pods', ''),
+    };
+    const forbidden = {
+      foreignSecret: await may('get', 'secrets', foreign.name),
+      foreignSecrets: await may('list', 'secrets', foreign.name),
+      allSecrets: await may('list', 'secrets', ''),
+      foreignConfigMap: await may('create', 'configmaps', foreign.name),
+      otherConfigMap: await may('create', 'configmaps', other.name),
+      whatTheHookDoesNotName: await may('list', 'endpoints', other.name, 'db'),
+      podOfItsOwn: await may('create', 'pods', world.namespace),
+    };
+    expect(Object.entries(allowed).filter(([, is]) => !is)).toEqual([]);
+    expect(Object.entries(forbidden).filter(([, is]) => is)).toEqual([]);
+  });
+
+  test('with high availability and webhooks on, a replica leads, serves webhooks and removes a release with no more than its role', async () => {
+    const backend = await controlPlaneBackend(cluster());
+    await using lab = await createWorld(backend);
+    const { world } = lab;
+    await world.write('modules', {
+      'values.yaml': 'webEnabled: true\n',
+      // No ConfigMap: the right to delete one must come from the chart of the operator.
+      '001-web/Chart.yaml': 'apiVersion: v2\nname: web\nversion: 1.0.0\n',
+      '001-web/templates/account.yaml': 'apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: web}\n',
+      '001-web/hooks/check.sh': shHook(webhook(world, 'kubernetesValidating'), CHECKER),
+    });
+    const values = join(world.directory, 'rules.yaml');
+    await writeFile(values, (await runInWorld(world, 'rbac', '-o', 'values')).stdout);
+    const helm = helmOf(cluster(), HELM_VERSIONS[0]);
+    const on = ['--set=highAvailability.enabled=true', '--set=webhooks.enabled=true', '--values', values];
+    await helm('install', 'op', CHART, '--namespace', world.namespace, ...IMAGE, ...on);
+    const budget = { path: `/apis/policy/v1/namespaces/${world.namespace}/poddisruptionbudgets/op` };
+    expect(await world.expect(budget)).toMatchObject({ spec: { maxUnavailable: 1 } });
+    const deployment = { path: `/apis/apps/v1/namespaces/${world.namespace}/deployments/op` };
+    expect(await world.expect(deployment)).toMatchObject({ spec: { replicas: 2 } });
+
+    const kubeconfig = await serviceAccountKubeconfig(cluster(), world.namespace, 'op');
+    const settings = await settingsOfDeployment(cluster(), world.namespace, 'op');
+    await using daemon = DaemonProcess.start(
+      world,
+      { 'kube-config': kubeconfig, ...settings },
+      { ADDON_OPERATOR_HA: 'true', ADDON_OPERATOR_POD: 'pod-1', HELM_DRIVER: 'configmap' },
+    );
+    await untilLeading(daemon);
+    await daemon.untilConverged();
+    expect(String((await leaseOf(world))['holderIdentity'])).toMatch(/^pod-1\./);
+    expect(refusals(daemon)).toEqual([]);
+    const denied = await eventually(() => create(world, 'bad'), isDenied);
+    expect(JSON.stringify(denied.body)).toContain('this name is bad');
+    const record = 'sh.helm.release.v1.web.v1';
+    expect(await world.get('configmaps', record)).toBeDefined();
+    await world.merge('configmaps', 'addon-operator', { data: { webEnabled: 'false' } });
+    await vi.waitFor(async () => expect(await world.get('configmaps', record)).toBeUndefined(), 20_000);
+    daemon.signal('SIGTERM');
+    expect(await daemon.exited).toMatchObject({ code: 0 });
+    expect((await leaseOf(world))['holderIdentity'] ?? '').toBe('');
   });
 });
+
+/** Records of what the API server did not allow. */
+function refusals({ log }: DaemonProcess): readonly unknown[] {
+  return log.records.filter((record) => /forbidden|\b403\b/.test(JSON.stringify(record)));
+}
+
+interface Asked {
+  readonly verb: string;
+  readonly resource: string;
+  /** Empty for all. */
+  readonly namespace: string;
+  /** Empty for all. */
+  readonly name: string;
+}
+
+/** Whether an account in the namespace of the world may do something, as the API server decides it. */
+async function isAllowed(world: World, account: string, resourceAttributes: Asked): Promise<boolean> {
+  const body = {
+    apiVersion: 'authorization.k8s.io/v1',
+    kind: 'SubjectAccessReview',
+    spec: { user: `system:serviceaccount:${world.namespace}:${account}`, resourceAttributes },
+  };
+  const path = '/apis/authorization.k8s.io/v1/subjectaccessreviews';
+  const { status } = (await world.expect({ method: 'POST', path, body })) as { status: { allowed: boolean } };
+  return status.allowed;
+}
+
+/** A namespace beside that of the world, until the test ends. */
+async function namespaceOf(world: World, suffix: string) {
+  const name = `${world.namespace}-${suffix}`;
+  const body = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
+  await world.expect({ method: 'POST', path: '/api/v1/namespaces', body });
+  return {
+    name,
+    [Symbol.asyncDispose]: async (): Promise<void> => {
+      await world.backend.request({ method: 'DELETE', path: `/api/v1/namespaces/${name}` });
+    },
+  };
+}
 
 function helmOf(cluster: Cluster, version: (typeof HELM_VERSIONS)[number]) {
   return async (...args: readonly string[]) => {

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, test, vi } from 'vitest';
-import { parseYaml } from '../../src/values/yaml.ts';
 import { DaemonProcess } from '../support/daemon-process.ts';
 import { gadgetDefinition } from '../support/gadget-definition.ts';
 import { startModuleHookServer } from '../support/module-hook-server.ts';
@@ -79,11 +78,18 @@ export function moduleHookAddressTests(backend: () => Backend): void {
     await using world = await World.create(backend(), {
       modules: web('{ref: {apiVersion: v1, kind: Service, name: hook}}'),
     });
-    const { stdout } = await runInWorld(world, 'rbac');
-    expect(parseYaml(stdout, { source: 'stdout', booleans: 'yaml-1.2' }).value).toMatchObject({
-      rules: expect.arrayContaining([
-        { apiGroups: [''], resources: ['services'], resourceNames: ['hook'], verbs: ['get'] },
-      ]),
+    const { stdout } = await runInWorld(world, 'rbac', '-o', 'json');
+    expect(JSON.parse(stdout)).toMatchObject({
+      items: [
+        { kind: 'ClusterRole' },
+        {
+          kind: 'Role',
+          metadata: { namespace: world.namespace },
+          rules: expect.arrayContaining([
+            { apiGroups: [''], resources: ['services'], resourceNames: ['hook'], verbs: ['get'] },
+          ]),
+        },
+      ],
     });
   });
 

@@ -33,6 +33,7 @@ import { moduleObjectTests } from './module-object.ts';
 import { oldHookTests } from './old-hooks.ts';
 import { operationTests } from './operations.ts';
 import { pauseTests } from './pause.ts';
+import { permissionTests } from './permissions.ts';
 import { planTests } from './plan.ts';
 import { planCauseTests } from './plan-causes.ts';
 import { probeAndMetricTests } from './probes-and-metrics.ts';
@@ -69,6 +70,7 @@ export function lifecycleTests(backend: () => Backend): void {
   planTests(backend);
   planCauseTests(backend);
   commandTests(backend);
+  permissionTests(backend);
   probeAndMetricTests(backend);
   logTests(backend);
   badInputTests(backend);

@@ -34,7 +34,7 @@ export function daemonView(overrides?: Partial<DaemonView>): DaemonView {
       snapshots: () => ({}),
     },
     module: (name) => (name === 'web' ? moduleView() : undefined),
-    patchRules: () => [],
+    patchAccess: () => [],
     monitoredResources: () => ({}),
     ...overrides,
   };

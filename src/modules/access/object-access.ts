@@ -1,23 +1,24 @@
 import type { ApiResource } from '../../kube/kube-object.ts';
 import { isObject } from '../../lib/json.ts';
-import { type Access, accessOfRules, type PolicyRule } from './policy-rules.ts';
+import { type Access, accessOfRules, type PolicyRule, type ResourceAccess } from './policy-rules.ts';
 
 type RawObject = Readonly<Record<string, unknown>>;
+
+/** What one has to know of a resource to grant access to it. */
+export type ScopedResource = Pick<ApiResource, 'group' | 'plural' | 'isNamespaced'>;
 
 /** What deploying an object needs: helm creates and patches it, the operator looks whether it is still there. */
 const DEPLOYING = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'];
 const RBAC_GROUP = 'rbac.authorization.k8s.io';
 
 /** The resource a CustomResourceDefinition makes, by `group/Kind`; a cluster that lacks it does not know it yet. */
-export function definedResource(
-  object: RawObject,
-): { readonly key: string; readonly group: string; readonly plural: string } | undefined {
+export function definedResource(object: RawObject): (ScopedResource & { readonly key: string }) | undefined {
   if (object['kind'] !== 'CustomResourceDefinition' || !isObject(object['spec'])) return undefined;
-  const { group, names } = object['spec'];
+  const { group, names, scope } = object['spec'];
   if (typeof group !== 'string' || !isObject(names)) return undefined;
   const { kind, plural } = names;
   return typeof kind === 'string' && typeof plural === 'string'
-    ? { key: `${group}/${kind}`, group, plural }
+    ? { key: `${group}/${kind}`, group, plural, isNamespaced: scope === 'Namespaced' }
     : undefined;
 }
 
@@ -28,23 +29,37 @@ export function groupKindOf(object: RawObject): string {
   return `${version.includes('/') ? (version.split('/')[0] ?? '') : ''}/${typeof kind === 'string' ? kind : ''}`;
 }
 
+/** The namespace that a rendered Namespace makes. */
+export function createdNamespace(object: RawObject): string | undefined {
+  return groupKindOf(object) === '/Namespace' ? metadataText(object, 'name') : undefined;
+}
+
 /**
- * What the operator needs to deploy one rendered object. Nobody may grant what he has not got himself: the rules of a
- * Role are needed too, and for a binding the right to bind the role it names.
+ * What the operator needs to deploy one rendered object, in the namespace of the object. Nobody may grant what he has
+ * not got himself: the rules of a Role are needed too, and for a binding the right to bind the role it names.
+ *
+ * @param ownNamespace of objects that name none
  */
-export function accessOfObject(object: RawObject, resource: Pick<ApiResource, 'group' | 'plural'>): Access[] {
-  const deploying = { group: resource.group, resource: resource.plural, verbs: DEPLOYING };
-  if (resource.group !== RBAC_GROUP) return [deploying];
-  switch (resource.plural) {
+export function accessOfObject(object: RawObject, resource: ScopedResource, ownNamespace: string): Access[] {
+  const { group, plural, isNamespaced } = resource;
+  const place = isNamespaced ? { namespace: metadataText(object, 'namespace') ?? ownNamespace } : {};
+  const deploying = { group, resource: plural, verbs: DEPLOYING, ...place };
+  if (group !== RBAC_GROUP) return [deploying];
+  switch (plural) {
     case 'roles':
     case 'clusterroles':
-      return [deploying, ...accessOfRules(rulesOf(object))];
+      return [deploying, ...accessOfRules(rulesOf(object)).map((access) => ({ ...access, ...place }))];
     case 'rolebindings':
     case 'clusterrolebindings':
-      return [deploying, ...bindingOf(object)];
+      return [deploying, ...bindingOf(object).map((access) => ({ ...access, ...place }))];
     default:
       return [deploying];
   }
+}
+
+function metadataText({ metadata }: RawObject, key: 'name' | 'namespace'): string | undefined {
+  const text = isObject(metadata) ? metadata[key] : undefined;
+  return typeof text === 'string' && text !== '' ? text : undefined;
 }
 
 function rulesOf({ rules }: RawObject): PolicyRule[] {
@@ -58,7 +73,7 @@ function rulesOf({ rules }: RawObject): PolicyRule[] {
   }));
 }
 
-function bindingOf({ roleRef }: RawObject): Access[] {
+function bindingOf({ roleRef }: RawObject): ResourceAccess[] {
   if (!isObject(roleRef)) return [];
   const { kind, name } = roleRef;
   if (typeof name !== 'string') return [];

@@ -15,6 +15,8 @@ export interface ResourceAccess {
   readonly verbs: readonly string[];
   /** Only these objects; absent for all. */
   readonly names?: readonly string[];
+  /** Only in this namespace; absent for all, and for what is in none. */
+  readonly namespace?: string;
 }
 
 /** A rule of a Role or ClusterRole, as the API has it. */
@@ -30,7 +32,7 @@ export interface PolicyRule {
 const VERBS = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection'];
 
 /**
- * The fewest rules that give exactly this access: everything about one resource in one place, resources of a group with
+ * The fewest rules that give exactly this access, each where it is needed: everything about one resource in one place, resources of a group with
  * equal verbs in one rule. Sorted, so that equal needs print equally.
  */
 export function policyRules(needed: readonly Access[]): PolicyRule[] {
@@ -82,7 +84,7 @@ function resourceRules(needed: readonly ResourceAccess[]): PolicyRule[] {
   }));
 }
 
-/** The access that rules of a Role give. */
+/** The access that rules of a ClusterRole give. */
 export function accessOfRules(rules: readonly PolicyRule[]): Access[] {
   return rules.flatMap((rule): Access[] => {
     const { nonResourceURLs: urls = [], verbs } = rule;

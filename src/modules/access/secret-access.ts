@@ -6,7 +6,13 @@ import type { Access } from './policy-rules.ts';
  * releases lie there.
  */
 export function accessOfSecrets(references: readonly SecretReference[], ownNamespace: string): Access[] {
-  const elsewhere = references.filter(({ namespace }) => namespace !== ownNamespace);
-  const names = [...new Set(elsewhere.map(({ name }) => name))];
-  return names.map((name) => ({ group: '', resource: 'secrets', verbs: ['list', 'watch'], names: [name] }));
+  return references
+    .filter(({ namespace }) => namespace !== ownNamespace)
+    .map(({ namespace, name }) => ({
+      group: '',
+      resource: 'secrets',
+      verbs: ['list', 'watch'],
+      names: [name],
+      namespace,
+    }));
 }
