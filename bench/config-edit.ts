@@ -12,9 +12,9 @@ const EDITS = 15;
 
 /**
  * Time from the API server's acknowledgement of a changed value in the ConfigMap to the start of the helm process for
- * it, against a bare `helm version`. Starts and stops the daemon of the world.
+ * it, against a bare `helm version`; of modules without enabled script. Starts and stops the daemon of the world.
  */
-export async function benchConfigEdit(world: World, { names }: ModuleSet): Promise<void> {
+export async function benchConfigEdit(world: World, { names, unscripted }: ModuleSet): Promise<void> {
   await writeTree(world.directory, { helm: notingHelm(world.directory, world.backend.helmPath) });
   await world.putConfig({});
   await world.converge();
@@ -23,7 +23,7 @@ export async function benchConfigEdit(world: World, { names }: ModuleSet): Promi
   const latenciesMs: number[] = [];
   const deployedMs: number[] = [];
   for (let edit = 0; edit < EDITS; edit += 1) {
-    const name = names[edit % names.length] ?? '';
+    const name = unscripted[edit % unscripted.length] ?? '';
     const startsBefore = (await helmStarts(world)).length;
     const logged = world.log.records.length;
     await world.merge('configmaps', 'addon-operator', { data: { [name]: `replicas: ${edit + 2}` } });
@@ -52,7 +52,7 @@ export async function benchConfigEdit(world: World, { names }: ModuleSet): Promi
   tell('values edited to start of helm, p50', percentile(latenciesMs, 0.5), '<= 100 ms');
   tell('values edited to start of helm, max', percentile(latenciesMs, 1), '-');
   tell('values edited to module ready, p50', percentile(deployedMs, 0.5), '<= 310 ms');
-  tell('unused global values edited to all ready', globalEdit.tookMs, '<= 210 ms');
+  tell('unused global values edited to all ready', globalEdit.tookMs, names.length > 20 ? '-' : '<= 210 ms');
   note(
     `  the latter with ${globalEdit.helmRuns} helm processes, and ${globalEdit.requests} requests besides theirs`,
   );

@@ -23,6 +23,7 @@ async function benchHundred({ backend, url }: SandboxProcess): Promise<void> {
   const set = moduleSet(100, 'half');
   await using world = await deployed(backend, set);
   await benchRestart(world, set, url);
+  await benchConfigEdit(world, set);
   await benchIdle(world, set.names.length, url);
 }
 

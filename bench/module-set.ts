@@ -5,6 +5,8 @@ import { under } from '../test/support/world-files.ts';
 /** Modules for a benchmark: a chart of three objects and a hook in each. */
 export interface ModuleSet {
   readonly names: readonly string[];
+  /** Those without enabled script. */
+  readonly unscripted: readonly string[];
   /** Below the modules directory. */
   readonly files: FileTree;
   /** Below the modules directory, one for each module. */
@@ -34,9 +36,11 @@ echo true > "$MODULE_ENABLED_RESULT"
 export function moduleSet(count: number, scripted: 'half' | 'none'): ModuleSet {
   const names = Array.from({ length: count }, (_, index) => `mod${index}`);
   const directories = names.map((name, index) => `${String(index).padStart(3, '0')}-${name}`);
-  const withScript = directories.filter((_, index) => scripted === 'half' && index % 2 === 1);
+  const isScripted = (_: string, index: number): boolean => scripted === 'half' && index % 2 === 1;
+  const withScript = directories.filter(isScripted);
   return {
     names,
+    unscripted: names.filter((name, index) => !isScripted(name, index)),
     hooks: directories.map((directory) => join(directory, 'hooks', 'yearly.sh')),
     enabledScripts: withScript.map((directory) => join(directory, 'enabled')),
     files: Object.assign(

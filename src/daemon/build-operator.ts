@@ -7,7 +7,7 @@ import { ObjectPatcher } from '../kube/object-patch/object-patcher.ts';
 import { monotonicMs } from '../lib/clock.ts';
 import { OperatorError } from '../lib/errors.ts';
 import type { EnabledScriptOptions } from '../modules/enabled-script.ts';
-import type { ModuleFlags } from '../modules/enablement.ts';
+import type { Extender, ModuleFlags } from '../modules/enablement.ts';
 import { parseExtenders } from '../modules/enablement.ts';
 import { type FoundModules, findModules } from '../modules/find-modules.ts';
 import { flagDecision } from '../modules/flag-decision.ts';
@@ -30,7 +30,7 @@ import type { Settings } from '../settings.ts';
 import type { ConfigMapStore } from '../values/config-map-store.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import { ValuesStore } from '../values/values-store.ts';
-import { visibleToModule } from '../values/visible-values.ts';
+import { type SecretsUse, sectionsVisibleToModule, visibleToModule } from '../values/visible-values.ts';
 import { createAnnotatedOperations } from './annotated-operations.ts';
 import { createAuthorization } from './authorization-part.ts';
 import type { BuildOptions } from './build-options.ts';
@@ -42,7 +42,7 @@ import { createFlowHooks } from './flow-hooks.ts';
 import { createRuntime, type HookPartsDeps } from './hook-parts.ts';
 import type { DaemonHost } from './host.ts';
 import { createCrds } from './module-crds.ts';
-import { createModuleHooks } from './module-hooks.ts';
+import { createModuleHooks, type ModuleHooks, type ModuleHooksOptions } from './module-hooks.ts';
 import { releasesOf } from './releases.ts';
 import { createSecrets, withoutSecrets } from './secret-parts.ts';
 import { untilAnswered } from './until-answered.ts';
@@ -53,6 +53,8 @@ const HOOK_GRACE_MS = 10_000;
 
 /** Without any limit a hook of a deploy that hangs would hold up every deploy for ever. */
 const DEPLOY_HOOK_TIMEOUT_MS = 300_000;
+/** A script that cannot know a text yet still has to decide. */
+const SECRETS_OF_SCRIPTS: SecretsUse = 'optional';
 
 export interface BuiltOperator {
   readonly operator: Operator;
@@ -93,7 +95,7 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
   takeConfig(configMap, values, isFlaggedOff);
   const execution = createExecution({ ...options, values, dynamicFlags, followSecrets }, () => operator);
   const hasHooks = ({ name }: Module): boolean => operator.moduleStates.get(name)?.hooks !== undefined;
-  const moduleHooks = createModuleHooks({ ...options, scripts: scriptOptions(options, values), hasHooks });
+  const moduleHooks = createModuleHooks({ ...options, ...scriptParts(options, values), hasHooks });
   const extensions = await createExtensionParts(options, () => operator);
   let flow = options.isInspection ? undefined : await createFlowHooks(options, found.modules, stop);
   const hookParts: HookPartsDeps = { host, metrics, stop, ...base };
@@ -111,8 +113,7 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
       metrics,
       releases: releasesOf(base.helm),
       crds,
-      discover: (modules, deployed, signal) =>
-        moduleHooks.discover({ modules, deployed, flags: flags(), extenders }, signal),
+      ...discoveries(moduleHooks, flags, extenders),
       isFlaggedOff,
       loadModuleHooks: moduleHooks.load,
       loadGlobalHooks: (signal) =>
@@ -244,13 +245,25 @@ function takeConfig(
   }
 }
 
-function scriptOptions(
+function discoveries(
+  { discover, rediscover }: ModuleHooks,
+  flags: () => ModuleFlags,
+  extenders: readonly Extender[],
+): Pick<OperatorDeps, 'discover' | 'rediscover'> {
+  const withFlags =
+    (pass: ModuleHooks['discover']): OperatorDeps['discover'] =>
+    (modules, deployed, signal) =>
+      pass({ modules, deployed, flags: flags(), extenders }, signal);
+  return { discover: withFlags(discover), rediscover: withFlags(rediscover) };
+}
+
+function scriptParts(
   { settings, host, base, metrics }: BuildOptions,
   values: ValuesStore,
-): EnabledScriptOptions {
-  return {
+): Pick<ModuleHooksOptions, 'scripts' | 'sections'> {
+  const scripts: EnabledScriptOptions = {
     processes: base.runner,
-    visible: (name, enabledBefore) => visibleToModule(values, name, enabledBefore, 'optional'),
+    visible: (name, enabledBefore) => visibleToModule(values, name, enabledBefore, SECRETS_OF_SCRIPTS),
     tmpDir: base.tmpDir,
     env: base.hookEnv,
     cwd: host.cwd,
@@ -263,6 +276,7 @@ function scriptOptions(
         usage,
       ),
   };
+  return { scripts, sections: (name) => sectionsVisibleToModule(values, name, SECRETS_OF_SCRIPTS) };
 }
 
 /** What bounds a run of a hook or of an enabled script. */

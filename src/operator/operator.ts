@@ -64,6 +64,11 @@ export interface OperatorDeps {
     deployed: ReadonlySet<ModuleName>,
     signal: AbortSignal,
   ) => Promise<Discovery>;
+  /**
+   * As `discover`, but an enabled script that would be given just what it was given when it was asked last is not asked
+   * again: what it said stands.
+   */
+  readonly rediscover: OperatorDeps['discover'];
   /** Whether the flags, as they stand now, disable a module. */
   readonly isFlaggedOff: (module: ModuleName) => boolean;
   /** Asks all hooks of a module for their configuration. */

@@ -21,6 +21,30 @@ export function visibleToGlobalHook(store: ValuesStore): VisibleValues {
 /** How references to Secrets without a text are taken: `required` refuses them, `optional` leaves them out. */
 export type SecretsUse = 'required' | 'optional';
 
+/** What a hook or the enabled script of a module sees, but for the list of enabled modules; null: not in the ConfigMap. */
+export interface VisibleSections {
+  readonly global: JsonObject;
+  readonly own: JsonObject;
+  readonly globalConfig: JsonObject | null;
+  readonly ownConfig: JsonObject | null;
+}
+
+/** @throws OperatorError SECRET_MISSING for a required reference without a text */
+export function sectionsVisibleToModule(
+  store: ValuesStore,
+  name: ModuleName,
+  secrets: SecretsUse,
+): VisibleSections {
+  const valuesOf = (owner: ValuesOwner): JsonObject =>
+    secrets === 'required' ? store.values(owner) : store.knownValues(owner);
+  return {
+    global: valuesOf(GLOBAL_SECTION),
+    own: valuesOf(name),
+    globalConfig: store.globalConfigValues() ?? null,
+    ownConfig: store.moduleConfigValues(name) ?? null,
+  };
+}
+
 /**
  * What a hook or the enabled script of a module sees.
  *
@@ -34,16 +58,10 @@ export function visibleToModule(
   enabledModules: readonly ModuleName[],
   secrets: SecretsUse = 'required',
 ): VisibleValues {
-  const valuesOf = (owner: ValuesOwner): JsonObject =>
-    secrets === 'required' ? store.values(owner) : store.knownValues(owner);
-  const global: JsonObject = { ...valuesOf(GLOBAL_SECTION), enabledModules: [...enabledModules] };
+  const { global, own, globalConfig, ownConfig } = sectionsVisibleToModule(store, name, secrets);
   return {
-    values: withGlobal(global, name, valuesOf(name)),
-    configValues: withGlobal(
-      store.globalConfigValues() ?? null,
-      name,
-      store.moduleConfigValues(name) ?? null,
-    ),
+    values: withGlobal({ ...global, enabledModules: [...enabledModules] }, name, own),
+    configValues: withGlobal(globalConfig, name, ownConfig),
   };
 }
 

@@ -167,6 +167,45 @@ then echo true; else echo false; fi > "$MODULE_ENABLED_RESULT"`,
     await world.log.untilPrinted('simple beforeHelm', 3);
   });
 
+  test('a changed section asks those scripts alone that can see the change, and runs its module', async () => {
+    const asking = enabledScript(`
+name=$(basename "$(dirname "$0")"); echo "asked $name"
+if grep -q '"off":true' "$VALUES_PATH"; then echo false; else echo true; fi > "$MODULE_ENABLED_RESULT"`);
+    await using world = await World.create(backend(), {
+      modules: {
+        'values.yaml': 'oneEnabled: true\nwebEnabled: true\nthreeEnabled: true\n',
+        '001-one/enabled': asking,
+        '002-web/hooks/hook.sh': announcer('web', { beforeHelm: 1 }),
+        '003-three/enabled': asking,
+      },
+      config: {},
+    });
+    await world.converge();
+    let seen = world.log.printed.length;
+    const printedUntil = async (line: string, count: number) => {
+      await world.log.untilPrinted(line, count);
+      await world.daemon.operator.main.untilEmpty();
+      const printed = world.log.printed.slice(seen);
+      seen = world.log.printed.length;
+      return printed;
+    };
+    await world.putConfig({ web: 'x: 1\n' });
+    expect(await printedUntil('web beforeHelm', 2)).toEqual(['web beforeHelm']);
+    await world.putConfig({ web: 'x: 2\n', three: 'x: 1\n' });
+    expect(await printedUntil('web beforeHelm', 3)).toEqual(['asked 003-three', 'web beforeHelm']);
+    const inConverge = ['asked 001-one', 'asked 003-three', 'web beforeHelm'];
+    await world.putConfig({ global: 'x: 1\n', web: 'x: 2\n', three: 'x: 1\n' });
+    expect(await printedUntil('web beforeHelm', 4)).toEqual(inConverge);
+    await world.putConfig({ global: 'x: 1\n', web: 'x: 2\n', three: 'x: 1\n', one: 'off: true\n' });
+    // The list of enabled modules is another one now for the script behind it.
+    expect(await printedUntil('web beforeHelm', 5)).toEqual([
+      'asked 001-one',
+      'asked 003-three',
+      ...inConverge,
+    ]);
+    expect(world.daemon.operator.enabledModules).toEqual(['web', 'three']);
+  });
+
   test('a failed discovery is repeated every 5 s, and holds up events in the main queue only', async () => {
     await using world = await World.create(backend(), {
       modules: {

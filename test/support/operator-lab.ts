@@ -258,6 +258,10 @@ export class OperatorLab {
           await this.#call('discover');
           return labDiscovery(known, this.enabled);
         },
+        rediscover: async (known) => {
+          await this.#call('rediscover');
+          return labDiscovery(known, this.enabled);
+        },
         isFlaggedOff: (module) => this.flaggedOff.has(module),
         loadModuleHooks: async (module) => {
           await this.#call(`config ${module.name}`);

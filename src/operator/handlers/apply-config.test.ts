@@ -30,36 +30,36 @@ async function change(lab: OperatorLab, data: Readonly<Record<string, string>>):
 test('enabled scripts are asked about new values, and the changed module runs if they agree', async () => {
   await using lab = await started();
   await change(lab, { web: 'x: 1' });
-  expect(lab.calls).toEqual(['discover', 'deploy web {"x":1}']);
+  expect(lab.calls).toEqual(['rediscover', 'deploy web {"x":1}']);
 });
 
 test('a script that decides otherwise on the new values causes a converge', async () => {
   await using lab = await started();
   lab.enabled.delete('scripted');
   await change(lab, { scripted: 'off: true' });
-  expect(lab.calls).toEqual(['discover', 'discover', 'uninstall scripted', 'deploy web']);
+  expect(lab.calls).toEqual(['rediscover', 'discover', 'uninstall scripted', 'deploy web']);
 });
 
 test('while a script fails, values are taken over and modules stay as they are', async () => {
   await using lab = await started();
-  lab.obstacles.set('discover', failing as () => void);
+  lab.obstacles.set('rediscover', failing as () => void);
   await change(lab, { web: 'x: 1' });
-  expect(lab.calls).toEqual(['discover']);
+  expect(lab.calls).toEqual(['rediscover']);
   expect(lab.values.moduleValues(name('web'))).toEqual({ x: 1 });
   expect(lab.clock.pendingDelaysMs).toEqual([5_000]);
   lab.obstacles.clear();
   await lab.clock.advance(5_000);
   await lab.settle();
-  expect(lab.calls).toEqual(['discover', 'discover', 'deploy web {"x":1}']);
+  expect(lab.calls).toEqual(['rediscover', 'rediscover', 'deploy web {"x":1}']);
 });
 
 test('changes that come while the first waits for its retry are taken over together with it', async () => {
   await using lab = await started();
-  lab.obstacles.set('discover', failing as () => void);
+  lab.obstacles.set('rediscover', failing as () => void);
   await change(lab, { web: 'x: 1' });
   lab.obstacles.clear();
   lab.takeCalls();
   await change(lab, { web: 'x: 1', scripted: 'y: 2' });
-  expect(lab.calls).toEqual(['discover', 'deploy web {"x":1}', 'deploy scripted {"y":2}']);
+  expect(lab.calls).toEqual(['rediscover', 'deploy web {"x":1}', 'deploy scripted {"y":2}']);
   expect(lab.main.length).toBe(0);
 });

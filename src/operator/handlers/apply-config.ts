@@ -47,7 +47,7 @@ export async function handleApplyConfig(
 async function hasOtherModulesEnabled(operator: Operator, signal: AbortSignal): Promise<boolean> {
   const { modules, deps, discovery } = operator;
   if (discovery === undefined || modules.every((module) => module.enabledScript === undefined)) return false;
-  const { enabled } = await deps.discover(modules, operator.deployed, signal);
+  const { enabled } = await deps.rediscover(modules, operator.deployed, signal);
   return !isDeepStrictEqual(enabled, discovery.enabled);
 }
 

@@ -1,0 +1,78 @@
+import { statSync } from 'node:fs';
+import type { JsonObject } from '../lib/json.ts';
+import { valuesChecksum } from '../values/checksum.ts';
+import type { ModuleName } from '../values/module-key.ts';
+import type { VisibleSections } from '../values/visible-values.ts';
+import type { EnabledScript, ScriptVerdict } from './discovery.ts';
+import type { Module } from './module.ts';
+
+interface KnownVerdict {
+  readonly basis: string;
+  readonly verdict: ScriptVerdict;
+}
+
+/**
+ * What enabled scripts said when they were asked last. That holds while a script is the same file and would be given the
+ * same values and the same enabled modules before its own. What else a script looks at, files or the cluster, nobody
+ * knows here: who wants it looked at has to ask.
+ */
+export class ScriptVerdicts {
+  readonly #sections: (name: ModuleName) => VisibleSections;
+  readonly #known = new Map<ModuleName, KnownVerdict>();
+  /** Sections are the same objects until they change, and all scripts are given the global ones. */
+  readonly #checksums = new WeakMap<JsonObject, string>();
+
+  /** @param sections what the script of a module would be given now */
+  constructor(sections: (name: ModuleName) => VisibleSections) {
+    this.#sections = sections;
+  }
+
+  /** Asks every script. One that fails has no last word, whatever it said before. */
+  askingAll(ask: EnabledScript): EnabledScript {
+    return async (module, enabledBefore, signal) => {
+      this.#known.delete(module.name);
+      // Values may change while the script runs.
+      const basis = this.#basisOf(module, enabledBefore);
+      const verdict = await ask(module, enabledBefore, signal);
+      if (basis !== undefined) this.#known.set(module.name, { basis, verdict });
+      return verdict;
+    };
+  }
+
+  /** Answers for scripts whose last word still holds, and asks the others. */
+  askingConcerned(ask: EnabledScript): EnabledScript {
+    const askAnew = this.askingAll(ask);
+    return async (module, enabledBefore, signal) => {
+      const known = this.#known.get(module.name);
+      if (known !== undefined && known.basis === this.#basisOf(module, enabledBefore)) return known.verdict;
+      return await askAnew(module, enabledBefore, signal);
+    };
+  }
+
+  forget(): void {
+    this.#known.clear();
+  }
+
+  /** Equal for a script that is the same file and is given the same; undefined where there is no such file. */
+  #basisOf({ name, enabledScript }: Module, enabledBefore: readonly ModuleName[]): string | undefined {
+    const file = enabledScript === undefined ? undefined : fileIdentity(enabledScript);
+    if (file === undefined) return undefined;
+    const { global, own, globalConfig, ownConfig } = this.#sections(name);
+    const given = [global, own, globalConfig, ownConfig].map((section) => this.#checksumOf(section));
+    return [file, ...given, ...enabledBefore].join(' ');
+  }
+
+  #checksumOf(section: JsonObject | null): string {
+    if (section === null) return 'null';
+    const known = this.#checksums.get(section);
+    if (known !== undefined) return known;
+    const checksum = valuesChecksum(section);
+    this.#checksums.set(section, checksum);
+    return checksum;
+  }
+}
+
+function fileIdentity(path: string): string | undefined {
+  const file = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return file && `${path} ${file.dev} ${file.ino} ${file.ctimeNs}`;
+}
