@@ -34,9 +34,10 @@ import { prepareTemporaryDirectory } from './temporary-directory.ts';
 /** The helm taken where the machine has none. */
 const PINNED_HELM_MAJOR = 3;
 
-/** How the ends of watches are counted; one that the server closes in order is no error. */
+/** How the ends of watches are counted; one that ends in its time is no error. */
 const WATCH_ERRORS = {
   closed: undefined,
+  early: 'eof',
   expired: 'expired',
   gone: 'fail',
   idle: 'nil',

@@ -1,4 +1,5 @@
 import type { Clock } from '../lib/clock.ts';
+import { messageOf } from '../lib/errors.ts';
 import { isObject, parseJson } from '../lib/json.ts';
 import { hasStatus, type KubeClient } from './kube-client.ts';
 import { type KubeObject, resourcePath } from './kube-object.ts';
@@ -13,6 +14,8 @@ const MIN_WATCH_SECONDS = 300;
 const WATCH_SPREAD_SECONDS = 300;
 /** The server ends a watch by itself; a client limit only has to be later. */
 const STREAM_GRACE_SECONDS = 30;
+/** A watch that ends this little before its time did not end early. */
+const CLOCK_TOLERANCE_MS = 1_000;
 
 export type WatchNotice =
   | {
@@ -26,10 +29,11 @@ export type WatchNotice =
   | { readonly type: 'end'; readonly reason: WatchEnd; readonly detail: string };
 
 /**
- * Why a watch ended: the server closed it in good order; its resource version is no longer (or not yet) served; the kind
- * is gone; nothing was heard for 70 s; what was heard made no sense.
+ * Why a watch ended: the server closed it in good order, after the time we asked for, or `early`; its resource version is
+ * no longer (or not yet) served; the kind is gone; nothing was heard for 70 s; the connection broke, or what was heard
+ * made no sense.
  */
-export type WatchEnd = 'closed' | 'expired' | 'gone' | 'idle' | 'broken';
+export type WatchEnd = 'closed' | 'early' | 'expired' | 'gone' | 'idle' | 'broken';
 
 export interface WatchRequest {
   readonly selection: Selection;
@@ -48,7 +52,7 @@ export interface WatchDeps {
  * delivered: the watch ends there.
  *
  * @throws KubeApiError when the server refuses, other than with 404 and 410
- * @throws OperatorError KUBE_UNREACHABLE when the connection cannot be made or breaks
+ * @throws OperatorError KUBE_UNREACHABLE when the connection cannot be made
  * @throws `signal.reason` when the signal aborts
  */
 export async function* watch(
@@ -62,15 +66,20 @@ export async function* watch(
   const silence = new Silence(deps.clock);
   const streamSignal = AbortSignal.any([signal, idle.signal, done.signal]);
   silence.guard(() => idle.abort(), streamSignal);
+  const timeoutSeconds = MIN_WATCH_SECONDS + Math.floor(deps.random() * WATCH_SPREAD_SECONDS);
+  const fullTimeMs = deps.clock.now() + timeoutSeconds * 1_000 - CLOCK_TOLERANCE_MS;
+  let isOpen = false;
   try {
-    for await (const line of await openStream(deps, request, streamSignal)) {
+    const lines = await openStream(deps.kube, request, timeoutSeconds, streamSignal);
+    isOpen = true;
+    for await (const line of lines) {
       silence.end();
       const notice = readLine(line, selection);
       yield notice;
       if (notice.type === 'end') return;
       silence.begin();
     }
-    yield { type: 'end', reason: 'closed', detail: '' };
+    yield { type: 'end', reason: deps.clock.now() < fullTimeMs ? 'early' : 'closed', detail: '' };
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     if (idle.signal.aborted) {
@@ -79,6 +88,8 @@ export async function* watch(
       yield { type: 'end', reason: 'expired', detail: error.message };
     } else if (hasStatus(error, 404)) {
       yield { type: 'end', reason: 'gone', detail: error.message };
+    } else if (isOpen) {
+      yield broken(messageOf(error));
     } else {
       throw error;
     }
@@ -88,11 +99,11 @@ export async function* watch(
 }
 
 function openStream(
-  { kube, random }: WatchDeps,
+  kube: KubeClient,
   { selection, resourceVersion }: WatchRequest,
+  timeoutSeconds: number,
   signal: AbortSignal,
 ): Promise<AsyncIterable<string>> {
-  const timeoutSeconds = MIN_WATCH_SECONDS + Math.floor(random() * WATCH_SPREAD_SECONDS);
   return kube.stream(
     {
       method: 'GET',

@@ -48,6 +48,26 @@ test('a watch that was closed after a long time is opened again at once, from th
   expectTruth(sink);
 });
 
+test('a watch that the server closes before the time asked for has ended early', async () => {
+  const { api, clock, ended } = lab;
+  await lab.follow();
+  await settle();
+  const passed = async (seconds: number): Promise<void> => {
+    for (let left = seconds; left > 0; left -= 10) {
+      await clock.advance(10_000);
+      api.bookmark();
+    }
+  };
+  expect(api.requests.at(-1)?.query?.['timeoutSeconds']).toBe('300');
+  await passed(290);
+  api.closeWatches();
+  await settle();
+  await passed(300);
+  api.closeWatches();
+  await settle();
+  expect(ended).toEqual(['ConfigMap early', 'ConfigMap closed']);
+});
+
 test('a server that closes every watch at once is asked with growing pauses', async () => {
   const { api, clock } = lab;
   await lab.follow();
@@ -84,7 +104,7 @@ test('FAULT-A5: an expired watch leads to a list, and the differences are told',
     'Added a/new@109',
   ]);
   expectTruth(sink);
-  expect(ended).toEqual(['ConfigMap failed', 'ConfigMap expired']);
+  expect(ended).toEqual(['ConfigMap broken', 'ConfigMap expired']);
   expect(api.requests.findLast((request) => request.query?.['watch'] === undefined)?.query).toMatchObject({
     resourceVersion: '104',
     resourceVersionMatch: 'NotOlderThan',

@@ -248,8 +248,8 @@ export class Reflector {
   #end(notice: Extract<WatchNotice, { type: 'end' }>): void {
     const { log, metrics } = this.#deps;
     metrics?.watchEnded(this.#selection.resource.kind, notice.reason);
-    if (notice.reason === 'closed') return;
-    // A broken line says nothing about the position: what came before it was whole.
+    if (notice.reason === 'closed' || notice.reason === 'early') return;
+    // A broken watch says nothing about the position: what came before it was whole.
     if (notice.reason !== 'broken') this.#position = undefined;
     log.warn({ ...this.#describe(), reason: notice.reason, detail: notice.detail }, 'watch ended');
   }

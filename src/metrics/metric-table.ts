@@ -207,7 +207,11 @@ export const METRICS = {
     BINDING,
     'Duration of handling one watch event.',
   ),
-  watchErrors: counter('kubernetes_client_watch_errors_total', ['error_type'], 'Errors of watches.'),
+  watchErrors: counter(
+    'kubernetes_client_watch_errors_total',
+    ['error_type'],
+    'Watches that ended before their time: version expired, closed early (eof), broken (unexpected-eof), refused (fail), silent (nil).',
+  ),
   missingMonitors: counter(
     'binding_monitor_missing_total',
     ['binding'],

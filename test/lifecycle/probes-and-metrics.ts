@@ -164,4 +164,29 @@ export function probeAndMetricTests(backend: () => Backend): void {
     expect(await series(world, 'addon_operator_mm_module_maintenance')).toEqual([state]);
     expect(await series(world, 'addon_operator_tasks_queue_action_duration_seconds')).toEqual([]);
   });
+
+  test('deletions of modules that fail are counted, and snapshots whose monitors do not run', async () => {
+    const binding = `kubernetes: [{name: maps, apiVersion: v1, kind: ConfigMap}]\nafterDeleteHelm: 1`;
+    await using world = await World.create(backend(), {
+      modules: { ...under('001-web', configMapChart('web', 'web')) },
+      config: { webEnabled: 'true' },
+    });
+    await world.converge();
+    await world.stop();
+    await world.write('modules', { '001-web/hooks/last.sh': shHook(binding, '[ -e "$WORLD/mended" ]') });
+    await world.putConfig({ webEnabled: 'false' });
+    await world.start();
+    await world.untilDelayed();
+    const errors = 'addon_operator_module_delete_errors_total';
+    const missing = 'addon_operator_binding_monitor_missing_total';
+    // Nothing is watched for a module that is only there to be deleted.
+    expect(await series(world, errors)).toEqual([`${errors}{module="web"} 1`]);
+    expect(await series(world, missing)).toEqual([`${missing}{binding="maps"} 1`]);
+    await world.write('modules', { '../mended': '' });
+    await world.passDelay();
+    await world.daemon.operator.main.untilEmpty();
+    expect(await series(world, errors)).toEqual([`${errors}{module="web"} 1`]);
+    expect(await series(world, missing)).toEqual([`${missing}{binding="maps"} 2`]);
+    expect(await world.get('configmaps', 'web')).toBeUndefined();
+  });
 }

@@ -174,6 +174,10 @@ export class FaultProxy {
         return await this.#forward(incoming, outgoing, call);
       case 'status':
         return sendStatus(outgoing, call, fault.status, fault.retryAfterSeconds);
+      case 'end':
+        call.status = 200;
+        outgoing.writeHead(200, { 'content-type': 'application/json' }).end();
+        return undefined;
       case 'rst':
         incoming.socket.resetAndDestroy();
         return undefined;
