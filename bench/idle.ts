@@ -6,12 +6,25 @@ import { FaultProxy } from '../test/support/fault-proxy.ts';
 import type { World } from '../test/support/world.ts';
 import { note, report, sum } from './figures.ts';
 import { childrenOf, cpuMs } from './process-time.ts';
+import { SentRequests } from './sent-requests.ts';
 
 const SETTLE_MS = 5_000;
 const MEASURE_MS = 60_000;
+/** In this time each module has been looked at once. */
+const LOOK_MS = 330_000;
+/** A look is over when nothing was asked for so long. */
+const QUIET_MS = 2_000;
 
-/** A minute of a daemon with nothing to do, as a process of its own: CPU with its helpers, and requests. */
+/**
+ * A daemon with nothing to do, and what it asks the API server for. The daemon of the world is down, before and after.
+ */
 export async function benchIdle(world: World, modules: number, url: string): Promise<void> {
+  await benchMinute(world, modules, url);
+  await benchLook(world, modules);
+}
+
+/** A minute of a process of its own: CPU with its helpers, and requests. */
+async function benchMinute(world: World, modules: number, url: string): Promise<void> {
   await using proxy = await FaultProxy.start({ serverUrl: url });
   const kubeconfig = join(world.directory, 'proxied-kubeconfig');
   await writeFile(kubeconfig, proxy.kubeconfig);
@@ -34,4 +47,23 @@ export async function benchIdle(world: World, modules: number, url: string): Pro
   const polls = requests.filter(({ verb, path }) => verb !== 'watch' && !path.includes('/leases'));
   note(`  requests: ${requests.length}, of them neither watch nor lease: ${polls.length}, aim 0`);
   for (const { verb, path } of polls) note(`    ${verb} ${path}`);
+}
+
+/** One look of the monitors of all modules, which comes every five minutes; time is moved there. */
+async function benchLook(world: World, modules: number): Promise<void> {
+  await world.converge();
+  await world.daemon.operator.main.untilEmpty();
+  await sleep(QUIET_MS);
+  using sent = new SentRequests();
+  world.clock.jump(LOOK_MS);
+  let before = -1;
+  while (sent.all.length > before) {
+    before = sent.all.length;
+    await sleep(QUIET_MS);
+  }
+  // Watches that have heard nothing for so long are replaced: their lists name the version they know.
+  const polls = sent.all.filter(({ path }) => !/watch=true|resourceVersion=|\/leases/.test(path));
+  note(`  requests of a look at the releases of ${modules} modules: ${polls.length}, aim <= 30`);
+  for (const { method, path } of polls) note(`    ${method} ${path}`);
+  await world.stop();
 }
