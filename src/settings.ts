@@ -9,7 +9,7 @@ import {
   durationType,
   exceptWordType,
   integerType,
-  labelsType,
+  labelsWith,
   listType,
   metricPrefixType,
   portType,
@@ -139,9 +139,9 @@ export const SETTINGS = {
   crdExtraLabels: setting(
     'crd-extra-labels',
     'ADDON_OPERATOR_CRD_EXTRA_LABELS',
-    labelsType,
+    labelsWith({ heritage: 'addon-operator' }),
     'heritage=addon-operator',
-    'Labels added to the CRDs of modules.',
+    'Labels of all objects and CRDs of modules; heritage=addon-operator is added when no heritage is given.',
   ),
   crdFilterPrefixes: setting(
     'crd-filters',

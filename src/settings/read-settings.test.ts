@@ -158,9 +158,18 @@ test('only the word true enables HA, which needs pod and address', () => {
   expect(problemsOf(ha)).toContain('ADDON_OPERATOR_NAMESPACE env not set or empty');
 });
 
+test.each([
+  ['team=a', { heritage: 'addon-operator', team: 'a' }],
+  ['heritage=mine,team=a', { heritage: 'mine', team: 'a' }],
+  ['heritage=', { heritage: '' }],
+])('extra labels %j have a heritage', (text, labels) => {
+  expect(read({ ADDON_OPERATOR_CRD_EXTRA_LABELS: text }).crdExtraLabels).toEqual(labels);
+});
+
 test('labels with odd names stay plain data', () => {
   const labels = read({ ADDON_OPERATOR_CRD_EXTRA_LABELS: '__proto__=x, a=b=c ,d=' }).crdExtraLabels;
   expect(Object.entries(labels)).toEqual([
+    ['heritage', 'addon-operator'],
     ['__proto__', 'x'],
     ['a', 'b=c'],
     ['d', ''],

@@ -86,7 +86,7 @@ export function listType(separator: string, placeholder: string): SettingType<re
 }
 
 /** `key=value` pairs separated by commas. */
-export const labelsType: SettingType<Readonly<Record<string, string>>> = {
+const labelsType: SettingType<Readonly<Record<string, string>>> = {
   placeholder: 'labels',
   accepted: 'key=value pairs separated by commas',
   parse: (text) => {
@@ -100,6 +100,21 @@ export const labelsType: SettingType<Readonly<Record<string, string>>> = {
     return labels;
   },
 };
+
+/** `key=value` pairs separated by commas, and besides those of `always` whose keys are not among them. */
+export function labelsWith(
+  always: Readonly<Record<string, string>>,
+): SettingType<Readonly<Record<string, string>>> {
+  return {
+    ...labelsType,
+    parse: (text) => {
+      const given = labelsType.parse(text);
+      // Without a prototype, as the given ones: a label may be named `__proto__`.
+      const labels: Record<string, string> = Object.create(null);
+      return given && Object.assign(labels, always, given);
+    },
+  };
+}
 
 /** One of a few words, in any case. An unknown word becomes `fallback` where one is given. */
 export function wordType<const W extends string>(words: readonly W[], fallback?: W): SettingType<W> {

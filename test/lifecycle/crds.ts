@@ -58,6 +58,20 @@ function messages(world: World): unknown[] {
 }
 
 export function crdTests(backend: () => Backend): void {
+  test('objects and CRDs of modules carry the extra labels, and heritage where none of them is one', async () => {
+    await using world = await World.create(backend(), {
+      modules: under('001-web', configMapChart('web', 'web')),
+      config: { webEnabled: 'true' },
+      env: () => ({ ADDON_OPERATOR_CRD_EXTRA_LABELS: 'team=a' }),
+    });
+    await world.write('modules', { '001-web/crds/gadgets.yaml': crdYaml(world, 'gadgets') });
+    await world.converge();
+    const labels = { team: 'a', heritage: 'addon-operator' };
+    expect(await crd(world, 'gadgets')).toMatchObject({ metadata: { labels } });
+    expect(await world.get('configmaps', 'web')).toMatchObject({ metadata: { labels } });
+    await removeCrds(world, 'gadgets');
+  });
+
   test('CRDs of a module are there before helm applies the first object of their kind', async () => {
     await using world = await webWorld(backend());
     await world.write('modules', {
