@@ -25,7 +25,7 @@ export function addModuleCommand(program: Command, host: CliHost, runner: Comman
     }),
     common,
   )
-    .option('-a, --all', 'all modules, with their states and the reasons')
+    .option('-a, --all', 'all modules, with their states, the reasons, failures and pauses')
     .addOption(outputOption('yaml'));
   addSignCommands(module, common);
   addPauseCommands(module, common, (name) => `/module/${encodeURIComponent(name)}`);

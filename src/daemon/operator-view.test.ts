@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { failing, name, type OperatorLab, operatorLab } from '../../test/support/operator-lab.ts';
+import { failing, moduleFor, name, type OperatorLab, operatorLab } from '../../test/support/operator-lab.ts';
 import type { DaemonView } from '../server/daemon-view.ts';
 import { createView } from './operator-view.ts';
 
@@ -8,7 +8,7 @@ type Helm = Parameters<typeof createView>[0]['helm'];
 function viewOf(lab: OperatorLab): DaemonView {
   const helm: Pick<Helm, 'render'> & { readonly monitors: Pick<Helm['monitors'], 'resources'> } = {
     render: async ({ module, values }) => `# ${module.name} ${JSON.stringify(values)}`,
-    monitors: { resources: (module) => (module === 'web' ? ['n/Pod/p'] : undefined) },
+    monitors: { resources: (module) => (module === 'web' ? ['/ClusterRole/r', 'other/Pod/p'] : undefined) },
   };
   return createView({
     operator: lab.operator,
@@ -22,6 +22,8 @@ function viewOf(lab: OperatorLab): DaemonView {
     patcherAccess: () => [],
   });
 }
+
+const EQUALS = [moduleFor('web', 1), moduleFor('db', 1)];
 
 const never = new AbortController().signal;
 
@@ -93,5 +95,81 @@ test('modules show what helm would render and what is monitored', async () => {
   const options = { isDebug: false, isDiff: false };
   expect(await view.module('web')?.render(options, never)).toBe('# web {"global":{},"web":{}}');
   expect(view.enabledModules()).toEqual(['web', 'db']);
-  expect(await view.monitoredResources(never)).toEqual({ web: ['n/Pod/p'], db: undefined });
+});
+
+test('watched objects stand in the namespace of the release where their manifests name none', async () => {
+  await using lab = await operatorLab(['web', 'db']);
+  const view = viewOf(lab);
+  await lab.converge();
+  expect(await view.monitoredResources(never)).toEqual({
+    web: ['n/ClusterRole/r', 'other/Pod/p'],
+    db: undefined,
+  });
+});
+
+test('a queue without tasks says for how long it has been waiting', async () => {
+  await using lab = await operatorLab(['web']);
+  const view = viewOf(lab);
+  const statuses = () => view.queues().map(({ name: queue, status }) => [queue, status]);
+  await lab.converge();
+  await lab.clock.advance(12_500);
+  expect(statuses()).toEqual([['main', 'waiting for task 12s']]);
+});
+
+test('the tasks of a converge are counted in main alone, not in the queues of a parallel run', async () => {
+  const gate = Promise.withResolvers<void>();
+  await using lab = await operatorLab(EQUALS, {}, { runsModulesInParallel: true });
+  const view = viewOf(lab);
+  for (const module of ['web', 'db']) lab.obstacles.set(`deploy ${module}`, () => gate.promise);
+  await lab.converge();
+  expect(lab.tasks('parallel_queue_0')).toHaveLength(1);
+  expect(lab.tasks()).toHaveLength(2);
+  expect(view.convergeStatus()).toEqual({ type: 'first', tasks: 2 });
+  gate.resolve();
+  await lab.settle();
+});
+
+test('the list of modules says what fails, when it is tried next and what waits for it', async () => {
+  await using lab = await operatorLab(['web', 'db'], { 'web/a.sh': { beforeHelm: 1 } });
+  const view = viewOf(lab);
+  lab.behaviours.set('web/a.sh', failing);
+  await lab.converge();
+  lab.pauses.set('db', { reason: 'disks', sinceMs: 0, untilMs: 60_000 });
+  const error = "run hooks by binding beforeHelm: module hook 'a.sh' failed: hook is broken";
+  expect(view.modules()).toMatchObject([
+    {
+      module: 'web',
+      status: 'failing',
+      waitsFor: [],
+      lastError: error,
+      nextTryAt: '1970-01-01T00:00:05.000Z',
+      paused: null,
+    },
+    {
+      module: 'db',
+      status: 'paused',
+      waitsFor: ['the end of its pause', expect.stringContaining('ModuleRun:main:web')],
+      lastError: null,
+      nextTryAt: null,
+      paused: { reason: 'disks', until: '1970-01-01T00:01:00.000Z' },
+    },
+  ]);
+});
+
+test('of a parallel run only the module counts as failing that fails', async () => {
+  const gate = Promise.withResolvers<void>();
+  await using lab = await operatorLab(
+    EQUALS,
+    { 'web/a.sh': { beforeHelm: 1 } },
+    { runsModulesInParallel: true },
+  );
+  const view = viewOf(lab);
+  lab.behaviours.set('web/a.sh', failing);
+  lab.obstacles.set('deploy db', () => gate.promise);
+  await lab.converge();
+  expect(view.modules()).toMatchObject([
+    { module: 'db', status: 'starting', lastError: null },
+    { module: 'web', status: 'failing', nextTryAt: '1970-01-01T00:00:05.000Z' },
+  ]);
+  gate.resolve();
 });

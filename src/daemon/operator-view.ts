@@ -7,8 +7,7 @@ import type { ResourceAccess } from '../modules/access/policy-rules.ts';
 import { explainModule, summarizeModules } from '../operator/explain-module.ts';
 import type { HookRuntime } from '../operator/hook-runtime.ts';
 import { isolatedModules } from '../operator/isolation.ts';
-import { MAIN_QUEUE, type Operator } from '../operator/operator.ts';
-import { PARALLEL_QUEUE_PREFIX } from '../operator/parallel-runs.ts';
+import type { Operator } from '../operator/operator.ts';
 import { changeText } from '../operator/plan/change-text.ts';
 import { type LiveDeps, liveChanges } from '../operator/plan/live-changes.ts';
 import { countsForConverge, describeTask, type Task } from '../operator/tasks.ts';
@@ -64,8 +63,18 @@ export function createView(deps: ViewDeps): DaemonView {
     module: (name) => moduleView(deps, name),
     patchAccess: () => deps.patcherAccess().map((access) => ({ ...access })),
     monitoredResources: () =>
-      Object.fromEntries(operator.enabledModules.map((name) => [name, helm.monitors.resources(name)])),
+      Object.fromEntries(
+        operator.enabledModules.map((name) => [
+          name,
+          helm.monitors.resources(name)?.map((title) => inNamespace(title, deps.live.namespace)),
+        ]),
+      ),
   };
+}
+
+/** The title of an object; where its manifest names no namespace, be it of a cluster-scoped kind, with that of the release. */
+function inNamespace(title: string, namespace: string): string {
+  return title.startsWith('/') ? `${namespace}${title}` : title;
 }
 
 function moduleGraph(operator: Operator): readonly GraphModule[] {
@@ -81,10 +90,7 @@ function moduleGraph(operator: Operator): readonly GraphModule[] {
 }
 
 function convergeStatus(operator: Operator): ConvergeStatus {
-  const queues = operator.deps.queues.all.filter(
-    ({ name }) => name === MAIN_QUEUE || name.startsWith(PARALLEL_QUEUE_PREFIX),
-  );
-  const tasks = queues.flatMap(({ entries }) => entries).filter(({ task }) => countsForConverge(task)).length;
+  const tasks = operator.main.entries.filter(({ task }) => countsForConverge(task)).length;
   switch (operator.firstConverge) {
     case 'not-started':
       return { type: 'not-started' };
@@ -118,6 +124,8 @@ function statusText({ status }: TaskQueue<Task>, nowMs: number): string {
   switch (status.type) {
     case 'idle':
       return '';
+    case 'waiting':
+      return `waiting for task ${Math.floor((nowMs - status.sinceMs) / 1_000)}s`;
     case 'running':
       return 'run first task';
     case 'repeating':

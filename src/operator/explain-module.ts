@@ -23,9 +23,18 @@ interface Place {
 
 /** What is known of all modules, in run order. */
 export function summarizeModules(operator: Operator): readonly ModuleSummary[] {
-  return operator.modules.map((module) => {
-    const { isEnabled, source, reason } = decisionOf(operator, module.name);
-    return { module: module.name, status: statusOf(operator, module.name), isEnabled, source, reason };
+  return operator.modules.map(({ name }) => {
+    const failure = failureOf(operator, name);
+    const pause = pauseOf(operator, name);
+    return {
+      module: name,
+      status: statusOf(operator, name),
+      ...decisionOf(operator, name),
+      waitsFor: waitsFor(operator, name),
+      lastError: failure?.error ?? null,
+      nextTryAt: failure?.nextAttemptAt ?? null,
+      paused: pause && { reason: pause.reason, until: pause.until },
+    };
   });
 }
 
@@ -89,7 +98,7 @@ function statusOf(operator: Operator, name: ModuleName): ModuleStatus {
   if (operator.deps.pauses.of(name) !== undefined) return 'paused';
   if (isolatedQueueOf(operator, name) !== undefined) return 'isolated';
   const state = operator.moduleStates.get(name);
-  if (state?.givenUp !== undefined || places.some(({ entry }) => entry.failures > 0)) return 'failing';
+  if (state?.givenUp !== undefined || failedPlaceOf(places) !== undefined) return 'failing';
   return state?.phase === 'ready' ? 'ready' : 'starting';
 }
 
@@ -104,6 +113,11 @@ function placesOf({ deps }: Operator, name: ModuleName): readonly Place[] {
       belongsTo(entry.task, name) ? [{ queue, entry, index }] : [],
     ),
   );
+}
+
+/** A parallel run shows what failed of all its modules; what failed of one shows on its own task. */
+function failedPlaceOf(places: readonly Place[]): Place | undefined {
+  return places.find(({ entry }) => entry.failures > 0 && entry.task.type !== 'ParallelModuleRun');
 }
 
 function belongsTo(task: Task, name: ModuleName): boolean {
@@ -135,7 +149,7 @@ function failureOf(operator: Operator, name: ModuleName): ModuleFailure | null {
   const state = operator.moduleStates.get(name);
   if (state?.givenUp !== undefined)
     return { error: state.givenUp.error, attempts: 1, nextAttemptAt: null, isGivenUp: true };
-  const failed = placesOf(operator, name).find(({ entry }) => entry.failures > 0);
+  const failed = failedPlaceOf(placesOf(operator, name));
   if (failed === undefined) return null;
   const { queue, entry, index } = failed;
   const { status } = queue;

@@ -30,6 +30,15 @@ test('run() handles tasks in the order they arrived, one at a time', async () =>
   expect(queue.length).toBe(0);
 });
 
+test('the worker waits since the last task, and a task that comes ends that', async () => {
+  const { clock, queue } = harness(() => success);
+  expect(queue.status).toEqual({ type: 'waiting', sinceMs: 0 });
+  await clock.advance(3_000);
+  queue.append('a');
+  await settle();
+  expect(queue.status).toEqual({ type: 'waiting', sinceMs: 3_000 });
+});
+
 test('run() retries the head task before taking the next, with delays from 5 s to 30 s', async () => {
   const { clock, queue, ran } = harness((task, attempt) =>
     task === 'bad' && attempt < 8 ? { type: 'retry', error: new Error('boom') } : success,

@@ -30,7 +30,10 @@ export type TaskHandler<T> = (
 ) => Promise<TaskOutcome<T>>;
 
 export type QueueStatus =
+  /** Between two tasks, or before there is a worker. */
   | { readonly type: 'idle' }
+  /** The worker sleeps until a task arrives. */
+  | { readonly type: 'waiting'; readonly sinceMs: number }
   | { readonly type: 'running'; readonly sinceMs: number }
   | { readonly type: 'repeating' }
   | { readonly type: 'delayed'; readonly sinceMs: number; readonly delayMs: number }
@@ -225,11 +228,16 @@ export class TaskQueue<T> {
     stop.addEventListener('abort', onStop);
     while (!stop.aborted) {
       const head = this.#entries[0];
-      if (head === undefined) await this.#untilWoken(stop);
+      if (head === undefined) await this.#waitForTask(stop);
       else await this.#attempt(head, handle, { stop, abort });
     }
     stop.removeEventListener('abort', onStop);
     this.#status = { type: 'stopped' };
+  }
+
+  async #waitForTask(stop: AbortSignal): Promise<void> {
+    if (this.#status.type !== 'waiting') this.#status = { type: 'waiting', sinceMs: this.#clock.now() };
+    await this.#untilWoken(stop);
   }
 
   async #attempt(

@@ -140,6 +140,7 @@ test('runtime parameters come as a table or as data', async () => {
   const list = () => [
     { name: 'log.level', description: 'Level', default: 'info', value: 'debug', expiresAtMs: 0 },
     { name: 'x', description: 'Other', default: 'a', value: 'a' },
+    { name: 'y', description: 'Broken', default: 'a', value: 'a', lastError: 'no\ndisk' },
   ];
   const parameters = { ...PARAMETERS, list };
   const table = (await ask('/config/list.text', {}, parameters)).body.split('\n');
@@ -148,8 +149,12 @@ test('runtime parameters come as a table or as data', async () => {
   );
   expect(table[2]).toBe('x                              a                                         Other');
   const data = JSON.parse((await ask('/config/list.json', {}, parameters)).body);
-  expect(data).toMatchObject([{ name: 'log.level', expireAt: expect.any(String) }, { name: 'x' }]);
-  expect(data[1]).not.toHaveProperty('expireAt');
+  expect(data).toMatchObject([{ name: 'log.level', expireAt: expect.any(String) }, { name: 'x' }, {}]);
+  expect(data[1]).toEqual({ name: 'x', description: 'Other', default: 'a', value: 'a' });
+  expect(table[3]).toBe(
+    'y                              a                                         Error: no disk',
+  );
+  expect(data[2]).toMatchObject({ description: 'Broken', lastError: 'no\ndisk' });
 });
 
 test('a runtime parameter is set by a form', async () => {

@@ -1,5 +1,6 @@
 import { errorText } from '../lib/error-text.ts';
 import { canonicalJson, parseJson } from '../lib/json.ts';
+import { oneLine } from '../lib/one-line.ts';
 import type { Redactor } from '../lib/redactor.ts';
 import { rfc3339 } from '../lib/rfc3339.ts';
 import type { RuntimeParameterView } from '../settings/runtime-parameters.ts';
@@ -293,16 +294,29 @@ function parameterData({
   default: initial,
   value,
   expiresAtMs,
+  lastError,
 }: RuntimeParameterView): object {
   const expireAt = expiresAtMs === undefined ? undefined : rfc3339(expiresAtMs);
-  return { name, description, default: initial, value, ...(expireAt !== undefined && { expireAt }) };
+  return {
+    name,
+    description,
+    default: initial,
+    value,
+    ...(expireAt !== undefined && { expireAt }),
+    ...(lastError !== undefined && { lastError }),
+  };
 }
 
 function parameterTable(list: readonly RuntimeParameterView[]): string {
   const row = (name: string, value: string, expireAt: string, description: string): string =>
     `${name.padEnd(30)} ${value.padEnd(20)} ${expireAt.padEnd(20)} ${description.padEnd(40)}`.trimEnd();
-  const rows = list.map(({ name, value, expiresAtMs, description }) =>
-    row(name, value, expiresAtMs === undefined ? '' : rfc3339(expiresAtMs), description),
+  const rows = list.map(({ name, value, expiresAtMs, description, lastError }) =>
+    row(
+      name,
+      value,
+      expiresAtMs === undefined ? '' : rfc3339(expiresAtMs),
+      lastError === undefined ? description : `Error: ${oneLine(lastError)}`,
+    ),
   );
   return `${[row('NAME', 'VALUE', 'EXPIRE AT', 'DESCRIPTION'), ...rows].join('\n')}\n`;
 }

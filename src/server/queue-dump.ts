@@ -1,4 +1,4 @@
-import { escapeControls } from '../lib/escape-controls.ts';
+import { oneLine } from '../lib/one-line.ts';
 import type { QueueView } from './daemon-view.ts';
 
 const MAIN = 'main';
@@ -75,8 +75,4 @@ function taskSum(queues: readonly QueueView[]): number {
 
 function taskCount(tasks: number): string {
   return tasks === 1 ? '1 task' : `${tasks} tasks`;
-}
-
-function oneLine(text: string): string {
-  return escapeControls(text.trim().replaceAll(/\s*\n\s*/g, ' '));
 }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { FakeClock } from '../../test/support/fake-clock.ts';
 import { createLogger, type RootLogger } from '../lib/pino-logger.ts';
 import { logLevelParameter } from './log-level-parameter.ts';
-import { RuntimeParameters } from './runtime-parameters.ts';
+import { type RuntimeParameter, RuntimeParameters } from './runtime-parameters.ts';
 
 function create(): { clock: FakeClock; log: RootLogger; parameters: RuntimeParameters } {
   const clock = new FakeClock();
@@ -56,4 +56,39 @@ test.each([
   const { log, parameters } = create();
   expect(() => parameters.set(name, value, duration)).toThrow(message);
   expect(log.level).toBe('info');
+});
+
+test('a value that cannot be put into force is refused and its error kept, until one can', async () => {
+  const clock = new FakeClock();
+  let problem: string | undefined = 'no disk';
+  const inForce: string[] = [];
+  const sink: RuntimeParameter = {
+    name: 'sink',
+    description: 'Where it goes',
+    default: 'a',
+    validate: () => undefined,
+    apply: (value) => {
+      if (problem !== undefined) throw new Error(problem);
+      inForce.push(value);
+    },
+  };
+  const parameters = new RuntimeParameters([sink], clock);
+  const stop = new AbortController();
+  const running = parameters.run(stop.signal);
+  expect(() => parameters.set('sink', 'b', '')).toThrow('no disk');
+  expect(parameters.list()).toMatchObject([{ value: 'a', lastError: 'no disk' }]);
+  problem = undefined;
+  parameters.set('sink', 'b', '1m');
+  expect(parameters.list()[0]).not.toHaveProperty('lastError');
+  problem = 'still no disk';
+  await clock.advance(60_000);
+  expect(parameters.list()).toMatchObject([{ value: 'b', lastError: 'still no disk' }]);
+  problem = undefined;
+  await clock.advance(15_000);
+  expect(parameters.list()).toEqual([
+    { name: 'sink', description: 'Where it goes', default: 'a', value: 'a' },
+  ]);
+  expect(inForce).toEqual(['b', 'a']);
+  stop.abort();
+  await running;
 });

@@ -9,6 +9,7 @@ export interface RuntimeParameter {
   readonly default: string;
   /** Throws with what is accepted when the value is wrong. */
   readonly validate: (value: string) => void;
+  /** Throws when the value cannot be put into force; what was in force before stays. */
   readonly apply: (value: string) => void;
   /** How long a value holds when no duration is given, in milliseconds; without it, or `undefined`: for ever. */
   readonly holdsMs?: (value: string) => number | undefined;
@@ -22,6 +23,8 @@ export interface RuntimeParameterView {
   readonly value: string;
   /** When the previous value returns, in milliseconds since the epoch. */
   readonly expiresAtMs?: number;
+  /** Why another value could not be put into force; absent once one was. */
+  readonly lastError?: string;
 }
 
 interface Temporary {
@@ -32,6 +35,7 @@ interface Temporary {
 interface State {
   permanent: string;
   temporary?: Temporary | undefined;
+  lastError?: string | undefined;
 }
 
 const EXPIRY_CHECK_MS = 15_000;
@@ -61,6 +65,7 @@ export class RuntimeParameters {
         default: initial,
         value,
         ...(temporary && { expiresAtMs: temporary.expiresAtMs }),
+        ...(state?.lastError !== undefined && { lastError: state.lastError }),
       };
     });
   }
@@ -68,7 +73,8 @@ export class RuntimeParameters {
   /**
    * Changes a parameter, for ever or for a Go duration; an empty duration is none.
    *
-   * @throws Error saying which of name, value and duration is wrong; nothing has changed then
+   * @throws Error saying which of name, value and duration is wrong, or why the value cannot be put into force; nothing
+   * has changed then
    */
   set(name: string, value: string, duration: string): void {
     const parameter = this.#parameters.get(name);
@@ -83,7 +89,7 @@ export class RuntimeParameters {
     const holdsMs = duration === '' ? parameter.holdsMs?.(value) : parseGoDuration(duration);
     if (duration !== '' && (holdsMs === undefined || holdsMs <= 0))
       throw new Error(`parse duration "${duration}" failed: use a positive duration such as 30m`);
-    parameter.apply(value);
+    putInForce(parameter, state, value);
     state.temporary = holdsMs === undefined ? undefined : { value, expiresAtMs: this.#clock.now() + holdsMs };
     if (holdsMs === undefined) state.permanent = value;
   }
@@ -98,9 +104,25 @@ export class RuntimeParameters {
 
   #expire(): void {
     for (const [name, state] of this.#states) {
-      if (state.temporary === undefined || state.temporary.expiresAtMs > this.#clock.now()) continue;
-      state.temporary = undefined;
-      this.#parameters.get(name)?.apply(state.permanent);
+      const parameter = this.#parameters.get(name);
+      if (parameter === undefined || state.temporary === undefined) continue;
+      if (state.temporary.expiresAtMs > this.#clock.now()) continue;
+      try {
+        putInForce(parameter, state, state.permanent);
+        state.temporary = undefined;
+      } catch {
+        // The list says why; the next check tries again.
+      }
     }
+  }
+}
+
+function putInForce({ apply }: RuntimeParameter, state: State, value: string): void {
+  try {
+    apply(value);
+    state.lastError = undefined;
+  } catch (error) {
+    state.lastError = messageOf(error);
+    throw error;
   }
 }

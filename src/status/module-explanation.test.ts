@@ -1,5 +1,10 @@
 import { expect, test } from 'vitest';
-import { explanationText, type ModuleExplanation, summaryText } from './module-explanation.ts';
+import {
+  explanationText,
+  type ModuleExplanation,
+  type ModuleSummary,
+  summaryText,
+} from './module-explanation.ts';
 
 const WEB: ModuleExplanation = {
   module: 'web',
@@ -73,11 +78,51 @@ test('explanationText() does not call a module enabled that no policy authorizes
   expect(text).toContain('enabled      not run: not authorized: module.sig is missing (authorization)\n');
 });
 
+const READY: ModuleSummary = {
+  module: 'web',
+  status: 'ready',
+  isEnabled: true,
+  source: 'config-map',
+  reason: 'webEnabled in the ConfigMap is true',
+  waitsFor: [],
+  lastError: null,
+  nextTryAt: null,
+  paused: null,
+};
+
 test('summaryText() is a table', () => {
-  expect(summaryText([WEB, { ...WEB, module: 'dns-long', isEnabled: false, reason: 'off' }])).toBe(
-    `MODULE    STATUS    ENABLED  REASON
-web       isolated  yes      webEnabled in the ConfigMap is true
-dns-long  isolated  no       off
+  expect(summaryText([READY, { ...READY, module: 'dns-long', isEnabled: false, reason: 'off' }])).toBe(
+    `MODULE    STATUS  ENABLED  REASON
+web       ready   yes      webEnabled in the ConfigMap is true
+dns-long  ready   no       off
 `,
+  );
+});
+
+test('summaryText() shows what fails, waits and is paused, each in a column that is there when it is needed', () => {
+  const failing: ModuleSummary = {
+    ...READY,
+    reason: 'on',
+    lastError: `no\n\u001b[31mdisk ${'x'.repeat(100)}`,
+    nextTryAt: '2026-05-31T18:00:00.000Z',
+  };
+  const waiting: ModuleSummary = {
+    ...failing,
+    lastError: null,
+    nextTryAt: null,
+    waitsFor: ['web in front of it', 'the end of its pause'],
+    paused: { reason: 'disks', until: null },
+  };
+  const cut = `no \\u001b[31mdisk ${'x'.repeat(61)}…`;
+  const { length } = cut;
+  expect(length).toBe(80);
+  expect(summaryText([failing, { ...waiting, module: 'dns' }])).toBe(
+    `MODULE  STATUS  ENABLED  REASON  WAITS FOR                        ${'LAST ERROR'.padEnd(length)}  NEXT TRY                  PAUSED
+web     ready   yes      on                                       ${cut}  2026-05-31T18:00:00.000Z
+dns     ready   yes      on      web in front of it (and 1 more)  ${' '.repeat(length)}                            until it is resumed: disks
+`,
+  );
+  expect(summaryText([{ ...READY, paused: { reason: 'r', until: '2026-05-31T18:00:00.000Z' } }])).toContain(
+    'REASON                               PAUSED\n',
   );
 });

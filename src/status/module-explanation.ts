@@ -1,3 +1,5 @@
+import { oneLine } from '../lib/one-line.ts';
+
 /** In one word how a module stands. */
 export type ModuleStatus =
   /** No discovery has decided about it yet. */
@@ -94,8 +96,14 @@ export interface ModulePause {
   readonly isOfAll: boolean;
 }
 
-/** One line of the list of all modules. */
-export type ModuleSummary = Pick<ModuleExplanation, 'module' | 'status' | 'isEnabled' | 'source' | 'reason'>;
+/** One line of the list of all modules: of the explanation, what tells who decided, and why a module is not ready. */
+export interface ModuleSummary
+  extends Pick<ModuleExplanation, 'module' | 'status' | 'isEnabled' | 'source' | 'reason' | 'waitsFor'> {
+  readonly lastError: string | null;
+  /** Null while it is tried, waits for others, or is given up. */
+  readonly nextTryAt: string | null;
+  readonly paused: Pick<ModulePause, 'reason' | 'until'> | null;
+}
 
 /** Flags may enable a module that no policy authorizes: it counts as enabled, so that nothing of it is deleted. */
 function enabledWord(status: ModuleStatus, isEnabled: boolean): string {
@@ -130,28 +138,57 @@ export function explanationText(explanation: ModuleExplanation): string {
   return table(rows);
 }
 
-/** All modules in run order, for people. */
-export function summaryText(modules: readonly ModuleSummary[]): string {
-  const rows = [
-    ['MODULE', 'STATUS', 'ENABLED', 'REASON'],
-    ...modules.map(({ module, status, isEnabled, reason }) => [
-      module,
-      status,
-      isEnabled ? 'yes' : 'no',
-      reason,
-    ]),
-  ];
-  return table(rows);
+interface Column {
+  readonly title: string;
+  readonly cell: (module: ModuleSummary) => string;
 }
 
-function table(rows: readonly (readonly string[])[]): string {
+const COLUMNS: readonly Column[] = [
+  { title: 'MODULE', cell: ({ module }) => module },
+  { title: 'STATUS', cell: ({ status }) => status },
+  { title: 'ENABLED', cell: ({ isEnabled }) => (isEnabled ? 'yes' : 'no') },
+  { title: 'REASON', cell: ({ reason }) => reason },
+];
+
+/** Left out of the list where no module has anything to say. */
+const TROUBLE_COLUMNS: readonly Column[] = [
+  { title: 'WAITS FOR', cell: waitsText },
+  { title: 'LAST ERROR', cell: ({ lastError }) => shortened(lastError ?? '') },
+  { title: 'NEXT TRY', cell: ({ nextTryAt }) => nextTryAt ?? '' },
+  { title: 'PAUSED', cell: ({ paused }) => (paused === null ? '' : shortened(endAndReason(paused))) },
+];
+
+/** All modules in run order, for people; what fails and waits is cut where it is long. */
+export function summaryText(modules: readonly ModuleSummary[]): string {
+  const needed = TROUBLE_COLUMNS.filter(({ cell }) => modules.some((module) => cell(module) !== ''));
+  const columns = [...COLUMNS, ...needed];
+  return table([
+    columns.map(({ title }) => title),
+    ...modules.map((module) => columns.map(({ cell }) => cell(module))),
+  ]);
+}
+
+function waitsText({ waitsFor: [nearest, ...others] }: ModuleSummary): string {
+  if (nearest === undefined) return '';
+  return `${shortened(nearest)}${others.length === 0 ? '' : ` (and ${others.length} more)`}`;
+}
+
+const CELL_LENGTH = 80;
+
+function shortened(text: string): string {
+  const line = oneLine(text);
+  return line.length > CELL_LENGTH ? `${line.slice(0, CELL_LENGTH - 1)}…` : line;
+}
+
+function table(texts: readonly (readonly string[])[]): string {
+  const rows = texts.map((row) => row.map(oneLine));
   const widths = rows.reduce<readonly number[]>(
     (known, row) => row.map((cell, index) => Math.max(cell.length, known[index] ?? 0)),
     [],
   );
   const line = (row: readonly string[]): string =>
     row
-      .map((cell, index) => cell.replaceAll('\n', ' ').padEnd(widths[index] ?? 0))
+      .map((cell, index) => cell.padEnd(widths[index] ?? 0))
       .join('  ')
       .trimEnd();
   return `${rows.map(line).join('\n')}\n`;
@@ -192,7 +229,10 @@ function driftRows(drift: ModuleDrift | null): readonly (readonly [string, strin
   ]);
 }
 
-function pauseText({ reason, since, until, isOfAll }: ModulePause): string {
-  const end = until === null ? 'until it is resumed' : `until ${until}`;
-  return `${isOfAll ? 'with all modules ' : ''}since ${since}, ${end}: ${reason}`;
+function pauseText(pause: ModulePause): string {
+  return `${pause.isOfAll ? 'with all modules ' : ''}since ${pause.since}, ${endAndReason(pause)}`;
+}
+
+function endAndReason({ reason, until }: Pick<ModulePause, 'reason' | 'until'>): string {
+  return `${until === null ? 'until it is resumed' : `until ${until}`}: ${reason}`;
 }

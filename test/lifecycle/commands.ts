@@ -61,6 +61,40 @@ export function commandTests(backend: () => Backend): void {
     );
   });
 
+  test('module resource-monitor lists objects in the namespace of the release where manifests name none', async () => {
+    await using world = await World.create(backend(), { modules: { 'values.yaml': 'webEnabled: true\n' } });
+    const role = `${world.namespace}-reader`;
+    await world.write('modules', {
+      '001-web/Chart.yaml': 'apiVersion: v2\nname: web\nversion: 0.1.0\n',
+      '001-web/templates/all.yaml': `apiVersion: v1
+kind: ConfigMap
+metadata: {name: bare}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: ${role}}
+rules: []
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: ${role}, namespace: default}
+`,
+    });
+    await world.converge();
+    expect(load(await said(world, 'module', 'resource-monitor'))).toEqual({
+      web: [
+        `${world.namespace}/ConfigMap/bare`,
+        `${world.namespace}/ClusterRole/${role}`,
+        `default/ConfigMap/${role}`,
+      ].toSorted(),
+    });
+    for (const path of [
+      `/apis/rbac.authorization.k8s.io/v1/clusterroles/${role}`,
+      `/api/v1/namespaces/default/configmaps/${role}`,
+    ])
+      await world.expect({ method: 'DELETE', path });
+  });
+
   test('module snapshots shows objects and counts operations', async () => {
     await using world = await World.create(backend(), { modules: { 'values.yaml': 'webEnabled: true\n' } });
     const config = `kubernetes:
@@ -108,6 +142,16 @@ export function commandTests(backend: () => Backend): void {
       active: [expect.objectContaining({ name: 'main', tasksCount: 3 })],
       summary: { mainQueueTasks: 3, otherQueues: expect.anything(), totalTasks: 3 },
     });
+  });
+
+  test('queue main tells for how long it has been waiting for a task', async () => {
+    await using world = await World.create(backend(), {});
+    await world.converge();
+    await expect.poll(() => world.daemon.operator.main.status.type).toBe('waiting');
+    world.clock.jump(90_000);
+    expect(await said(world, 'queue', 'main')).toMatch(
+      /^Queue 'main': length 0, status: 'waiting for task 9\ds'\n$/,
+    );
   });
 
   test('config set changes the log level at once, for as long as it is told', async () => {

@@ -163,6 +163,8 @@ echo "${own} is alone"`,
     const [waiting] = world.daemon.operator.main.entries;
     expect(waiting).toMatchObject({ failures: 1, task: { type: 'ParallelModuleRun' } });
     expect(waiting?.lastError).toMatch(/^\n\tErrors:\n\t- a: run hooks by binding beforeHelm: /);
+    // The parallel run, the module behind it and the converge; what waits in a parallel queue is part of the first.
+    expect(await page(world, '/status/converge')).toBe('STARTUP_CONVERGE_IN_PROGRESS: 3 tasks\n');
     await world.expel('a-broken');
     await world.passDelay('parallel_queue_0');
     await world.daemon.firstConverge;

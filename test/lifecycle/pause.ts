@@ -24,6 +24,12 @@ async function explain(world: World, module: string): Promise<Record<string, unk
   return JSON.parse(body) as Record<string, unknown>;
 }
 
+/** The list of all modules, in run order. */
+async function list(world: World): Promise<unknown> {
+  const { body } = await ask(world, '/module/list.json?all=true');
+  return (JSON.parse(body) as { readonly modules: unknown }).modules;
+}
+
 export function pauseTests(backend: () => Backend): void {
   test('a paused module is left alone, also after a restart, until it is resumed', async () => {
     await using world = await World.create(backend(), { modules: MODULES, config: {} });
@@ -38,6 +44,13 @@ export function pauseTests(backend: () => Backend): void {
       waitsFor: ['the end of its pause'],
       pause: { reason: 'moving disks', until: null, isOfAll: false },
     });
+    expect(await list(world)).toMatchObject([
+      { module: 'web', waitsFor: ['the end of its pause'], paused: { reason: 'moving disks', until: null } },
+      { module: 'dns', paused: null },
+    ]);
+    expect((await ask(world, '/module/list.text?all=true')).body).toMatch(
+      /^web +paused .* +the end of its pause +until it is resumed: moving disks$/m,
+    );
     const metrics = await fetch(`http://127.0.0.1:${world.daemon.httpPort}/metrics`);
     expect(await metrics.text()).toContain('addon_operator_module_paused{module="web"} 1\n');
     await world.stop();
@@ -86,6 +99,10 @@ export function pauseTests(backend: () => Backend): void {
     await world.log.untilPrinted('dns afterDeleteHelm');
     await world.log.untilMessage('Module is paused, its run waits until it is resumed');
     expect(await explain(world, 'web')).toMatchObject({ pause: { reason: 'night', isOfAll: true } });
+    expect(await list(world)).toMatchObject([
+      { module: 'web', paused: { reason: 'night', until: expect.stringMatching(/^\d{4}-.*Z$/) } },
+      {},
+    ]);
     world.clock.jump(HOUR_MS);
     await world.log.untilPrinted('web beforeHelm', 2);
     expect(await explain(world, 'web')).toMatchObject({ pause: null });
@@ -176,9 +193,19 @@ echo '{"op":"add","path":"/web/seen","value":true}' > "$VALUES_JSON_PATCH_PATH"`
       requires: [{ name: 'dns', status: 'starting' }],
     });
     const { body } = await ask(world, '/module/list.text?all=true');
-    expect(body).toMatch(
-      /^MODULE +STATUS +ENABLED +REASON\nweb +failing +yes +webEnabled in .*\ndns +starting .*\noff +disabled +no /,
-    );
+    expect(body).toMatch(/^MODULE +STATUS +ENABLED +REASON +WAITS FOR +LAST ERROR +NEXT TRY\n/);
+    expect(body).toMatch(/^web +failing +yes +webEnabled in .* no disk +\d{4}-\S+Z$/m);
+    expect(body).toMatch(/^dns +starting +yes +dnsEnabled in the ConfigMap is true +ModuleRun:main:web.*…$/m);
+    expect(body).toMatch(/^off +disabled +no /m);
+    expect(await list(world)).toMatchObject([
+      {
+        module: 'web',
+        lastError: expect.stringContaining('no disk'),
+        nextTryAt: expect.stringMatching(/Z$/),
+      },
+      { module: 'dns', waitsFor: [expect.stringContaining('ModuleRun:main:web')], lastError: null },
+      { module: 'off', waitsFor: [], lastError: null, nextTryAt: null, paused: null },
+    ]);
     expect((await ask(world, '/module/list.text')).body).toBe('dns\nweb\n');
     expect((await ask(world, '/module/web/explain.text')).body).toMatch(
       /^last error +.*no disk\nattempts +1 failed, next at /m,
