@@ -12,7 +12,7 @@ import { DIGEST_LABEL, isOwned, ownFacts, saysUnmanaged, UNMANAGED_LABEL } from 
 import { metadataWhenDeployed } from './release-objects.ts';
 import type { ReleaseSteps } from './release-steps.ts';
 import type { ReleaseRevision } from './release-store.ts';
-import { upgradeRelease } from './upgrade.ts';
+import { type DeployedRendering, type FailedUpgrade, upgradeRelease } from './upgrade.ts';
 
 export interface DeployRequest {
   readonly module: ChartModule;
@@ -46,14 +46,12 @@ export interface DeployResult {
   readonly objects: readonly ManifestObject[];
 }
 
-type Attempt =
-  | { readonly type: 'done'; readonly result: DeployResult }
-  | { readonly type: 'failed'; readonly error: string };
+type Attempt = { readonly type: 'done'; readonly result: DeployResult } | FailedUpgrade;
 
 /**
  * Brings the release of a chart module to what chart and values say, by one helm process at most; without any when
  * nothing can have changed. A failing helm is given one more try at once, with the API discovery read anew, unless the
- * steps say otherwise.
+ * steps say otherwise or it took all its time.
  *
  * One that is unmanaged is deployed once more, so that its record and its objects say so, and from then on not touched.
  *
@@ -81,7 +79,7 @@ export async function deployRelease(
   const failure = await failureOf(request, first.error, signal);
   if (failure.isPermanent) throw failure;
   context.discovery.invalidate();
-  if (request.steps?.isTriedOnce === true) throw failure;
+  if (request.steps?.isTriedOnce === true || first.isTimedOut) throw failure;
   context.log.warn({ release, error: first.error }, 'helm failed, trying once more');
   const second = await attempt(context, request, await readChartState(context, request, signal), signal);
   if (second.type === 'done') return second.result;
@@ -159,13 +157,8 @@ async function attempt(
       if (action.repair && latest !== undefined) await repair(context, latest, signal);
       return await upgrade(context, request, { chart, latest, reason: action.reason }, signal);
     case 'compare': {
-      const skipIfChecksum = latest && ownFacts(latest.labels, latest.revision).checksum;
-      return await upgrade(
-        context,
-        request,
-        { chart, latest, reason: action.reason, skipIfChecksum },
-        signal,
-      );
+      const skipIf = latest && deployedRendering(context, latest, chart);
+      return await upgrade(context, request, { chart, latest, reason: action.reason, skipIf }, signal);
     }
     case 'keep': {
       const objects = await storedObjects(context, latest, signal);
@@ -182,13 +175,24 @@ interface UpgradePlan {
   readonly chart: ChartState;
   readonly latest: ReleaseRevision | undefined;
   readonly reason: string;
-  readonly skipIfChecksum?: string | undefined;
+  readonly skipIf?: DeployedRendering | undefined;
+}
+
+function deployedRendering(
+  { store }: DriverContext,
+  latest: ReleaseRevision,
+  { inputDigest: digest }: ChartState,
+): DeployedRendering {
+  const { checksum, inputDigest } = ownFacts(latest.labels, latest.revision);
+  const readManifest = async (signal: AbortSignal): Promise<string> =>
+    (await store.payload(latest, signal)).manifest;
+  return { checksum, readManifest: inputDigest === digest ? readManifest : undefined };
 }
 
 async function upgrade(
   context: DriverContext,
   { module, values, conflicts = 'overwrite', steps }: DeployRequest,
-  { chart, latest, reason, skipIfChecksum }: UpgradePlan,
+  { chart, latest, reason, skipIf }: UpgradePlan,
   signal: AbortSignal,
 ): Promise<Attempt> {
   if (latest !== undefined && !isOwned(latest.labels)) context.notices.onAdoption(module.name);
@@ -204,7 +208,7 @@ async function upgrade(
       inputDigest: digest,
       lastRevision,
       ownObjects,
-      skipIfChecksum,
+      skipIf,
       conflicts,
       steps,
       deployedObjects: steps === undefined ? [] : await deployedObjects(context, latest, signal),

@@ -56,8 +56,10 @@ export function lookupOptions(context: DriverContext): LookupOptions {
 }
 
 /**
- * Limit for one helm process, in milliseconds. helm's own time-out is for each helm hook; several in a row are allowed
- * for, a helm that hangs on a dead connection is not.
+ * Limit for one helm process, in milliseconds. helm's own time-out is not for the process but for each single wait: for
+ * every helm hook, one after the other before and after the objects are applied, and for the end of what an earlier
+ * hook has left. So a sound deployment may take several of them; a helm that hangs on a dead connection is not waited
+ * for longer.
  */
 export function processLimitMs(helmTimeoutMs: number): number {
   return 3 * helmTimeoutMs + 300_000;

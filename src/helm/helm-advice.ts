@@ -1,3 +1,5 @@
+import { permissionAdvice } from '../kube/permission-advice.ts';
+
 /** What can be done about errors that people meet and that the API server or helm does not explain. */
 const ADVICE: readonly { readonly sign: RegExp; readonly advice: string }[] = [
   {
@@ -13,9 +15,16 @@ const ADVICE: readonly { readonly sign: RegExp; readonly advice: string }[] = [
       'The namespace is being deleted. The module goes on by itself once it is gone and there again; if it never goes, see its status for the finalizer that holds it.',
   },
   {
-    sign: /is forbidden: User "/,
+    sign: /no matches for kind "/,
     advice:
-      "The operator's account lacks this permission: add it to its role; `addon-operator rbac` prints what modules need.",
+      'The cluster does not serve this kind. If the chart brings its definition (CRD) in `templates/`, move that into the directory `crds/` of the module: ' +
+      'it is applied before the chart. If another module brings it, that one has to run before (`requires` in module.yaml).',
+  },
+  {
+    sign: /helm did not end within /,
+    advice:
+      "It was stopped, and is tried again after a while. Check that the API server answers, and what the chart's helm hooks wait for: each of them may take as long as " +
+      '--helm-timeout says (a Job that never completes takes all of it), the whole helm three times that and 5 minutes.',
   },
   {
     sign: /No space left on device|no space left on device/,
@@ -26,5 +35,6 @@ const ADVICE: readonly { readonly sign: RegExp; readonly advice: string }[] = [
 /** The error, and what can be done about it where we know more than it says. */
 export function withAdvice(error: string): string {
   const found = ADVICE.filter(({ sign }) => sign.test(error)).map(({ advice }) => advice);
-  return [error, ...found].join('\n');
+  const permission = permissionAdvice(error);
+  return [error, ...found, ...(permission === undefined ? [] : [permission])].join('\n');
 }

@@ -68,9 +68,11 @@ export interface TemplateArguments extends ReleaseTarget {
   readonly hasHooks?: boolean;
   /** Whether manifests that are no valid YAML are printed too; default false. */
   readonly isDebug?: boolean;
+  /** Whether templates may read objects of the cluster (`lookup`); default false. */
+  readonly readsCluster?: boolean;
 }
 
-/** `helm template`, as an upgrade and without the cluster: no lookup, no CRDs. */
+/** `helm template`, as an upgrade and the first revision: no CRDs, and no lookup unless it is asked for. */
 export function templateArguments(options: TemplateArguments): string[] {
   return [
     'template',
@@ -80,6 +82,7 @@ export function templateArguments(options: TemplateArguments): string[] {
     '--is-upgrade',
     ...(options.hasHooks === true ? [] : ['--no-hooks']),
     ...(options.isDebug === true ? ['--debug'] : []),
+    ...(options.readsCluster === true ? ['--dry-run=server'] : []),
     '--skip-crds',
     ...(options.kubeVersion === undefined ? [] : ['--kube-version', options.kubeVersion]),
     ...(options.apiVersions.length === 0 ? [] : ['--api-versions', options.apiVersions.join(',')]),

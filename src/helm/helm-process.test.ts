@@ -47,9 +47,9 @@ test.each<[string, ProcessOutcome, string, object]>([
   ],
   [
     'a time-out',
-    { type: 'timed-out', timeoutMs: 1_000 },
+    { type: 'timed-out', timeoutMs: 3_900_000 },
     'Error: cancelled',
-    { type: 'failed', error: 'helm did not end within 1000 ms: cancelled', stdout: 'out' },
+    { type: 'failed', error: 'helm did not end within 1h5m0s: cancelled', stdout: 'out', isTimedOut: true },
   ],
 ])('runHelm() reports %s', async (_case, outcome, stderr, expected) => {
   expect(await run(outcome, stderr)).toEqual(expected);

@@ -1,3 +1,4 @@
+import { formatGoDuration } from '../lib/go-duration.ts';
 import type { Logger } from '../lib/log.ts';
 import type { ProcessRunner } from '../process/process-runner.ts';
 import type { HelmBinary } from './helm-binary.ts';
@@ -26,7 +27,13 @@ export interface HelmRun {
 
 export type HelmOutcome =
   | { readonly type: 'succeeded'; readonly stdout: string; readonly isStdoutTruncated: boolean }
-  | { readonly type: 'failed'; readonly error: string; readonly stdout: string };
+  | {
+      readonly type: 'failed';
+      readonly error: string;
+      readonly stdout: string;
+      /** Set when helm was stopped at its time limit. */
+      readonly isTimedOut?: true;
+    };
 
 /** Runs helm once. A failing helm is an outcome; PROCESS_SPAWN is thrown when there is no helm to run. */
 export async function runHelm(
@@ -64,8 +71,9 @@ export async function runHelm(
     case 'timed-out':
       return {
         type: 'failed',
-        error: withDetail(`helm did not end within ${outcome.timeoutMs} ms`, said),
+        error: withDetail(`helm did not end within ${formatGoDuration(outcome.timeoutMs)}`, said),
         stdout,
+        isTimedOut: true,
       };
   }
 }

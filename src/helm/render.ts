@@ -1,18 +1,13 @@
-import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { OperatorError } from '../lib/errors.ts';
-import { canonicalJson } from '../lib/json.ts';
 import { chartKind, stageChart } from './chart-source.ts';
 import type { DeployRequest } from './deploy.ts';
-import { type DriverContext, processLimitMs } from './driver-context.ts';
+import type { DriverContext } from './driver-context.ts';
 import { addLabels } from './extra-labels.ts';
-import { templateArguments } from './helm-arguments.ts';
-import { runHelm } from './helm-process.ts';
+import { MAX_RENDERED_BYTES, runTemplate } from './helm-template.ts';
 import type { ReleaseSteps } from './release-steps.ts';
 import { withRunDirectory } from './run-directory.ts';
 import { transformManifest } from './transform-manifest.ts';
-
-const MAX_RENDERED_BYTES = 64 * 1024 * 1024;
 
 export interface RenderOptions {
   /** Whether manifests of helm hooks are among the result; default false. */
@@ -40,30 +35,11 @@ export async function renderModule(
       `Cannot render module "${module.name}": it has neither Chart.yaml nor templates/`,
     );
   }
-  const { discovery, namespace, kubeContext, workDir, timeoutMs, extraLabels } = context;
-  const { gitVersion } = await discovery.serverVersion(signal);
-  const apiVersions = await discovery.apiVersions(signal);
+  const { workDir, extraLabels } = context;
   return await withRunDirectory(workDir, async (directory) => {
     const chartDir = await stageChart(module, kind, join(directory, 'chart'));
-    const valuesFile = join(directory, 'values.yaml');
-    await writeFile(valuesFile, canonicalJson(values), { mode: 0o600 });
-    const target = { release: module.name, namespace, kubeContext };
-    const args = templateArguments({
-      ...target,
-      chartDir,
-      valuesFile,
-      kubeVersion: gitVersion,
-      apiVersions,
-      hasHooks,
-      isDebug,
-    });
-    const run = {
-      args,
-      timeoutMs: processLimitMs(timeoutMs),
-      captureStdoutBytes: MAX_RENDERED_BYTES,
-      values,
-    };
-    const outcome = await runHelm(context, run, signal);
+    const chart = { release: module.name, chartDir, values, directory };
+    const outcome = await runTemplate(context, chart, { hasHooks, isDebug }, signal);
     if (outcome.type === 'failed') {
       if (isDebug && outcome.stdout !== '') return withError(outcome.stdout, outcome.error);
       throw new OperatorError('HELM_FAILED', `Cannot render module "${module.name}": ${outcome.error}`);

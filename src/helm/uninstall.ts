@@ -1,5 +1,6 @@
 import { OperatorError } from '../lib/errors.ts';
 import { type DriverContext, processLimitMs } from './driver-context.ts';
+import { withAdvice } from './helm-advice.ts';
 import { uninstallArguments } from './helm-arguments.ts';
 import { runHelm } from './helm-process.ts';
 import { isOutwaited, ownRecord } from './own-record.ts';
@@ -97,6 +98,7 @@ async function runUninstall(
   const outcome = await runHelm(context, { args, timeoutMs: processLimitMs(timeoutMs) }, signal);
   const left = await store.latest(release, signal);
   if (left === undefined || left.status === 'uninstalled') return;
-  const reason = outcome.type === 'failed' ? outcome.error : `helm left record "${left.recordName}" behind`;
+  const reason =
+    outcome.type === 'failed' ? withAdvice(outcome.error) : `helm left record "${left.recordName}" behind`;
   throw new OperatorError('HELM_FAILED', `Cannot uninstall release "${release}": ${reason}`);
 }

@@ -11,6 +11,7 @@ import { addLabels, type LabelledManifest } from './extra-labels.ts';
 import { withAdvice } from './helm-advice.ts';
 import { upgradeArguments } from './helm-arguments.ts';
 import { runHelm } from './helm-process.ts';
+import { agreesWithBoth } from './manifest-agreement.ts';
 import { identityOf, type ManifestObject, objectKey, objectTitle } from './manifest-object.ts';
 import { foreignObjects } from './object-ownership.ts';
 import { firstAbsent } from './object-presence.ts';
@@ -19,6 +20,7 @@ import { metadataWhenDeployed } from './release-objects.ts';
 import type { AppliedRelease, ReleaseSteps } from './release-steps.ts';
 import { type GateVerdict, RenderGate } from './render-gate.ts';
 import { withRunDirectory } from './run-directory.ts';
+import { renderAgain } from './second-rendering.ts';
 import { manifestObjects, transformManifest } from './transform-manifest.ts';
 
 export interface UpgradeRequest {
@@ -30,18 +32,35 @@ export interface UpgradeRequest {
   readonly lastRevision: number;
   /** Objects that are known to be this release's. */
   readonly ownObjects: readonly ManifestObject[];
-  /** With it helm goes on only if the rendering has another checksum, or an object is missing. */
-  readonly skipIfChecksum?: string | undefined;
+  /** With it helm goes on only if the rendering is another one, or an object is missing. */
+  readonly skipIf?: DeployedRendering | undefined;
   readonly conflicts: ConflictPolicy;
   readonly steps?: ReleaseSteps | undefined;
   /** What was deployed last, for `steps`. */
   readonly deployedObjects: readonly ManifestObject[];
 }
 
+/** What is deployed, for telling whether a rendering is the same. */
+export interface DeployedRendering {
+  readonly checksum: string | undefined;
+  /**
+   * Of the same inputs: reads the manifest, which then only has to say what two renderings agree on. Undefined when
+   * the inputs have changed.
+   */
+  readonly readManifest: ((signal: AbortSignal) => Promise<string>) | undefined;
+}
+
 export type UpgradeOutcome =
   | { readonly type: 'applied'; readonly revision: number; readonly objects: readonly ManifestObject[] }
   | { readonly type: 'unchanged'; readonly objects: readonly ManifestObject[] }
-  | { readonly type: 'failed'; readonly error: string };
+  | FailedUpgrade;
+
+export interface FailedUpgrade {
+  readonly type: 'failed';
+  readonly error: string;
+  /** helm was stopped at its time limit: an attempt right after it would most likely take as long. */
+  readonly isTimedOut: boolean;
+}
 
 /** One `helm upgrade --install`, looked at in the middle (see {@link RenderGate}). */
 export async function upgradeRelease(
@@ -58,7 +77,8 @@ export async function upgradeRelease(
 interface Inspection {
   readonly manifest: LabelledManifest;
   readonly checksum: string;
-  readonly isUnchanged: boolean;
+  /** The objects that are deployed, when they are those that were rendered. */
+  readonly unchanged: readonly ManifestObject[] | undefined;
   /** As they are applied; read for `steps` only. */
   readonly objects: readonly KubeObject[];
 }
@@ -85,9 +105,11 @@ class Upgrade {
       async (rendered) => await this.#inspect(rendered),
     );
     const inspection = this.#inspection;
-    if (inspection?.isUnchanged === true) return { type: 'unchanged', objects: inspection.manifest.objects };
-    if (outcome.type === 'failed')
-      return { type: 'failed', error: this.#withPrefix(withAdvice(outcome.error)) };
+    if (inspection?.unchanged !== undefined) return { type: 'unchanged', objects: inspection.unchanged };
+    if (outcome.type === 'failed') {
+      const error = this.#withPrefix(withAdvice(outcome.error));
+      return { type: 'failed', error, isTimedOut: outcome.isTimedOut === true };
+    }
     this.#endPhase('upgrade');
     if (inspection === undefined) {
       throw new OperatorError(
@@ -131,11 +153,12 @@ class Upgrade {
     this.#endPhase('template');
     const manifest = addLabels(await this.#transformed(rendered), this.#context.extraLabels);
     const checksum = renderedChecksum(manifest.releaseText);
-    const isUnchanged = checksum === this.#request.skipIfChecksum && (await this.#isComplete(manifest));
+    const unchanged = await this.#unchangedObjects(manifest, checksum);
+    const isUnchanged = unchanged !== undefined;
     const { steps } = this.#request;
     const isRead = !isUnchanged && steps !== undefined && steps.ignoresObjects !== true;
     const objects = isRead ? manifestObjects(manifest.releaseText, this.#context.readYaml) : [];
-    this.#inspection = { manifest, checksum, isUnchanged, objects };
+    this.#inspection = { manifest, checksum, unchanged, objects };
     if (!isUnchanged) {
       await this.#check(manifest);
       await steps?.beforeApply(objects, this.#signal);
@@ -163,11 +186,37 @@ class Upgrade {
     return { revision: lastRevision + 1, objects, added };
   }
 
-  async #isComplete({ objects }: LabelledManifest): Promise<boolean> {
+  async #unchangedObjects(
+    { releaseText, objects: rendered }: LabelledManifest,
+    checksum: string,
+  ): Promise<readonly ManifestObject[] | undefined> {
+    const { skipIf, ownObjects } = this.#request;
+    if (skipIf === undefined) return undefined;
+    const isSame = checksum === skipIf.checksum;
+    if (!isSame && !(await this.#differsByItselfOnly(releaseText, skipIf))) return undefined;
+    // Their names may be among what differs each time.
+    const objects = isSame ? rendered : ownObjects;
     const { extraLabels } = this.#context;
-    return (
-      (await firstAbsent(objects, extraLabels, lookupOptions(this.#context), this.#signal)) === undefined
-    );
+    const absent = await firstAbsent(objects, extraLabels, lookupOptions(this.#context), this.#signal);
+    return absent === undefined ? objects : undefined;
+  }
+
+  /** Whether what is deployed and what was rendered differ only in what differs each time. */
+  async #differsByItselfOnly(releaseText: string, { readManifest }: DeployedRendering): Promise<boolean> {
+    if (readManifest === undefined) return false;
+    try {
+      const again = await renderAgain(this.#context, this.#request, this.#signal);
+      const { releaseText: second } = addLabels(await this.#transformed(again), this.#context.extraLabels);
+      return agreesWithBoth(await readManifest(this.#signal), releaseText, second);
+    } catch (error) {
+      this.#signal.throwIfAborted();
+      const { name: release } = this.#request.module;
+      this.#context.log.warn(
+        { release, error },
+        'cannot tell whether chart still renders to what is deployed',
+      );
+      return false;
+    }
   }
 
   /** What these checks find is a failure of the release as what helm finds. */

@@ -1,5 +1,6 @@
 import { isObject, parseJson } from '../lib/json.ts';
 import { type ApiCause, KubeApiError } from './kube-client.ts';
+import { PERMISSION_ADVICE, permissionAdvice } from './permission-advice.ts';
 
 /** What an API server answered outside 2xx. */
 export interface RefusedAnswer {
@@ -9,6 +10,7 @@ export interface RefusedAnswer {
   readonly retryAfter: string | undefined;
 }
 
+const FORBIDDEN = 403;
 /** Longest piece of an answer that goes into a message. */
 const MAX_MESSAGE_LENGTH = 1_000;
 
@@ -18,12 +20,19 @@ export function refusal(title: string, answer: RefusedAnswer): KubeApiError {
   const retryAfterSeconds = secondsOf(answer.retryAfter);
   const kind = reason === '' ? String(answer.status) : `${answer.status} ${reason}`;
   const text = message === '' ? '' : `: ${message.slice(0, MAX_MESSAGE_LENGTH)}`;
-  return new KubeApiError(`The API server refused ${title}: ${kind}${text}`, {
+  const told = `The API server refused ${title}: ${kind}${text}`;
+  const advice = answer.status === FORBIDDEN ? adviceFor(message) : undefined;
+  return new KubeApiError(advice === undefined ? told : `${told} (${advice})`, {
     status: answer.status,
     reason,
     causes,
     ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
   });
+}
+
+/** Who refuses without a word is no quota and no policy. */
+function adviceFor(message: string): string | undefined {
+  return message === '' ? PERMISSION_ADVICE : permissionAdvice(message);
 }
 
 interface StatusFacts {

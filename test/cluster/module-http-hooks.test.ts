@@ -55,7 +55,9 @@ describeCluster('the HTTP hook of a module on a control plane that knows schemas
     const kubeconfig = await serviceAccountKubeconfig(cluster(), world.namespace, 'limited');
     await using daemon = DaemonProcess.start(world, { 'kube-config': kubeconfig, 'module-objects': 'true' });
     const failed = await daemon.record('ModuleRun failed. Requeue task to retry after delay.');
-    expect(failed['error']).toMatch(/deployments\.apps .*is forbidden: User .*:limited" cannot/s);
+    expect(failed['error']).toMatch(
+      /deployments\.apps .*is forbidden: User .*:limited" cannot.*`addon-operator rbac`/s,
+    );
     const warnings = daemon.log.records.filter(
       ({ level, msg }) => level === 'warn' && String(msg).startsWith('Module object gets no finalizer'),
     );

@@ -18,7 +18,9 @@ import { executionLimitTests } from './execution-limits.ts';
 import { extensionPointTests } from './extension-points.ts';
 import { failingFilterTests } from './failing-filters.ts';
 import { helmTests } from './helm.ts';
+import { helmAdviceTests } from './helm-advice.ts';
 import { helmConflictTests } from './helm-conflicts.ts';
+import { helmLookupTests } from './helm-lookup.ts';
 import { hookProcessTests } from './hook-processes.ts';
 import { httpHookTests } from './http-hooks.ts';
 import { inProcessHookTests } from './in-process-hooks.ts';
@@ -63,6 +65,8 @@ export function lifecycleTests(backend: () => Backend): void {
   crdTests(backend);
   helmTests(backend);
   helmConflictTests(backend);
+  helmLookupTests(backend);
+  helmAdviceTests(backend);
   resourceMonitorTests(backend);
   driftTests(backend);
   mainLoopTests(backend);
