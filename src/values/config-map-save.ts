@@ -91,7 +91,8 @@ function checkSize(
   if (bytes <= MAX_CONFIG_MAP_BYTES) return;
   throw new OperatorError(
     'CONFIG_MAP_INVALID',
-    `cannot save into ConfigMap '${name}': it would hold ${bytes} bytes, more than the ${MAX_CONFIG_MAP_BYTES} a ConfigMap can hold`,
+    `cannot save into ConfigMap '${name}': it would hold ${bytes} bytes, more than the ${MAX_CONFIG_MAP_BYTES} a ConfigMap can hold. ` +
+      'Remove keys that nothing needs, or let hooks set what is large in memory only (VALUES_JSON_PATCH_PATH in place of CONFIG_VALUES_JSON_PATCH_PATH)',
   );
 }
 
@@ -103,7 +104,8 @@ function isOutcomeUnknown(error: unknown): boolean {
 function conflict(ref: ConfigMapRef, key: SectionKey, cause: unknown): OperatorError {
   return new OperatorError(
     'CONFIG_MAP_CONFLICT',
-    `cannot save '${key}' into ConfigMap '${ref.name}': others changed it during each of ${MAX_ATTEMPTS} attempts`,
+    `cannot save '${key}' into ConfigMap '${ref.name}': others changed it during each of ${MAX_ATTEMPTS} attempts. ` +
+      `The run is repeated; if this goes on, something writes it all the time: "kubectl get configmap ${ref.name} -n ${ref.namespace} -o yaml --show-managed-fields" names who does.`,
     { cause },
   );
 }

@@ -105,6 +105,7 @@ test('save() gives up when others are faster six times in a row', async () => {
   }
   await expect(lab.newStore().save(web, [add('/web/b', 1)], accept, NEVER)).rejects.toMatchObject({
     code: 'CONFIG_MAP_CONFLICT',
+    message: expect.stringContaining('--show-managed-fields'),
   });
   expect(lab.server.count('PUT')).toBe(6);
 });
@@ -154,7 +155,7 @@ test.each<{
     data: { db: 'x'.repeat(600_000) },
     operation: add('/web/b', 'x'.repeat(500_000)),
     code: 'CONFIG_MAP_INVALID',
-    message: 'it would hold 1100004 bytes, more than the 1048576',
+    message: 'it would hold 1100004 bytes, more than the 1048576 a ConfigMap can hold. Remove keys',
   },
 ])('save() refuses $name before it writes', async ({ data, operation, code, message }) => {
   lab.server.edit(data);

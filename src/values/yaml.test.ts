@@ -188,6 +188,6 @@ test('what dumpYaml() writes means the same to every reader', () => {
 
 test('parseYaml() refuses a text of more than 10 million characters before it reads it', () => {
   expect(() => parseYaml('a'.repeat(10_000_001), { source: 'values.yaml', booleans: 'yaml-1.1' })).toThrow(
-    'values.yaml:1: too large: 10000001 characters, at most 10000000 are read',
+    'values.yaml:1: too large: 10000001 characters, at most 10000000 are read; keep large data in files of the chart',
   );
 });

@@ -37,7 +37,10 @@ export function parseYaml(text: string, options: YamlOptions): YamlText {
     if (text.startsWith('\u{FEFF}'))
       throw new YamlProblem('starts with a byte order mark: save it without', 0);
     if (text.length > MAX_CHARACTERS)
-      throw new YamlProblem(`too large: ${text.length} characters, at most ${MAX_CHARACTERS} are read`, 0);
+      throw new YamlProblem(
+        `too large: ${text.length} characters, at most ${MAX_CHARACTERS} are read; keep large data in files of the chart, which templates read with .Files.Get`,
+        0,
+      );
     return buildDocument(text, readEvents(text), { ...options, maxDepth: MAX_DEPTH });
   } catch (error) {
     if (!(error instanceof YamlProblem)) throw error;
