@@ -49,6 +49,24 @@ test('setConfig() takes nothing over when a section does not match, unless its m
   expect(store.moduleValues(web)).toStrictEqual({ n: 1 });
 });
 
+test('setConfig() checks the section of the ConfigMap without what the files give', () => {
+  const file = (text: string) => ({ path: 'openapi', text });
+  const schema =
+    'type: object\nrequired: [size]\nproperties: {size: {type: integer}, other: {type: integer}}';
+  const schemas = parseSectionSchemas(file(schema), undefined, {
+    check: new SchemaCheck(),
+    parseRules: parseCelRules,
+  });
+  const store = new ValuesStore({
+    global: {},
+    modules: new Map([[web, { size: 1 }]]),
+    schemas: new Map<ValuesOwner, typeof schemas>([[web, schemas]]),
+  });
+  expect(() => store.setConfig(contentOf('other: 2'))).toThrow('web.size in body is required');
+  store.setConfig(contentOf('size: 2'));
+  expect(store.moduleValues(web)).toStrictEqual({ size: 2 });
+});
+
 test('checkForHelm() asks for what helm requires, and checks the section of a module that hooks enabled', () => {
   const store = storeWith({});
   expect(() => store.checkForHelm(web)).toThrow('run helm install: check helm values: 1 error occurred:');

@@ -50,20 +50,9 @@ test('every behaviour in seed-003.md has a test', async () => {
   expect(gaps(list, tests)).toEqual([]);
 });
 
-test('every row in contract-modules.md has tests', async () => {
-  const list = await readFile(join(testDirectory, 'contract-modules.md'), 'utf8');
-  const tests = await textsBelow(testDirectory);
-  const found: string[] = [];
-  for (const entry of list.split(/^- /m).slice(1)) {
-    const names = [...entry.matchAll(/^ {2}Test: (.+)$/gm)].map(([, name = '']) => name);
-    if (names.length === 0) found.push(`no test is named for: ${entry.split('\n', 1)[0]}`);
-    found.push(...names.filter((name) => !isNamedIn(tests, name)));
-  }
-  expect(found).toEqual([]);
-});
-
 test.each([
   'contract-hooks.md',
+  'contract-modules.md',
   'contract-operations.md',
   'seed-000.md',
   'seed-001.md',
@@ -77,12 +66,26 @@ test.each([
 test.each([
   ['contract-hooks.md', '11.', 81],
   ['contract-hooks.md', '10.', 22],
+  ['contract-modules.md', '9.', 19],
+  ['contract-modules.md', '10.', 79],
   ['contract-operations.md', '7.', 32],
 ])('%s has an entry for each row of section %s', async (name, section, rows) => {
   const list = await readFile(join(testDirectory, name), 'utf8');
   const parts = list.split(/^## /m).filter((part) => part.split('\n', 1)[0]?.includes(`(${section}`));
   const numbers = [...parts.join('\n').matchAll(/^- (\d+)\. /gm)].map(([, number]) => Number(number));
   expect(numbers).toEqual(Array.from({ length: rows }, (_, index) => index + 1));
+});
+
+test('contract-modules.md has entries for each part of the sections 1 to 8', async () => {
+  const list = await readFile(join(testDirectory, 'contract-modules.md'), 'utf8');
+  const found = new Set([...list.matchAll(/^- .*\((\d+\.\d+)[;)]/gm)].map(([, part]) => part));
+  const sizes = [10, 5, 6, 8, 7, 9, 11, 3];
+  const parts = sizes.flatMap((size, section) =>
+    Array.from({ length: size }, (_, part) => `${section + 1}.${part + 1}`),
+  );
+  // ConversionWebhook objects before their release.
+  const leftOut = ['7.10'];
+  expect(parts.filter((part) => !found.has(part))).toEqual(leftOut);
 });
 
 test('an entry without a test is found', async () => {

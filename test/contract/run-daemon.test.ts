@@ -150,6 +150,7 @@ test('a namespace that does not exist ends the start at once, and the message sa
   expect(log.records.at(-1)).toEqual({
     level: 'fatal',
     msg: 'the daemon cannot start',
+    source: expect.any(String),
     error: expect.stringMatching(
       /^flag --namespace \(variable ADDON_OPERATOR_NAMESPACE\): namespace "nowhere" does not exist; create it with "kubectl create namespace nowhere"/,
     ),
@@ -164,6 +165,7 @@ test('what keeps the daemon from starting is one clear record, and the exit code
     {
       level: 'fatal',
       msg: 'the daemon cannot start',
+      source: expect.any(String),
       error: expect.stringContaining(`--kube-config: ${directory}/none does not exist`),
     },
   ]);

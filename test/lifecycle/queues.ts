@@ -157,6 +157,8 @@ kubernetes:
     await world.untilDelayed();
     const page = await (await fetch(`http://127.0.0.1:${world.daemon.httpPort}/metrics`)).text();
     expect(page).toContain('addon_operator_tasks_queue_length{queue="main"} 3');
+    for (let number = 0; number < 20; number += 1)
+      expect(page).toContain(`addon_operator_tasks_queue_length{queue="parallel_queue_${number}"} 0`);
     expect(page).toContain(
       'addon_operator_tasks_queue_head_info{queue="main",module="",task_type="GlobalHookRun",hook="fail.sh"} 1',
     );
