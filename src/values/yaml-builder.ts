@@ -30,7 +30,8 @@ interface Built {
 
 interface MapEntry {
   readonly built: Built;
-  readonly isMerged: boolean;
+  /** The key where it stands itself; undefined for one that was merged in. */
+  readonly key: Event | undefined;
 }
 
 export interface BuildOptions {
@@ -135,18 +136,20 @@ class DocumentBuilder {
     const tag = this.#tag(event);
     if (tag !== '' && tag !== '!!map') throw this.#badTag(tag, event);
     const entries = new Map<string, MapEntry>();
-    let hasMerge = false;
+    let mergeKey: Event | undefined;
     for (let keyEvent = this.#take(); keyEvent.type !== EVENT_ID.POP; keyEvent = this.#take()) {
       const { key, isMergeKey } = this.#key(keyEvent);
       this.#path.push(`.${key}`);
-      if (isMergeKey ? hasMerge : entries.get(key)?.isMerged === false) {
-        throw this.#problem('the key is given twice', keyEvent);
+      const first = isMergeKey ? mergeKey : entries.get(key)?.key;
+      if (first !== undefined) {
+        const why = `the key is given twice, first in line ${this.#lineOf(first)}: remove one of the two`;
+        throw this.#problem(why, keyEvent);
       }
       if (isMergeKey) {
-        hasMerge = true;
+        mergeKey = keyEvent;
         this.#merge(entries, this.#take());
       } else {
-        entries.set(key, { built: this.#node(this.#take()), isMerged: false });
+        entries.set(key, { built: this.#node(this.#take()), key: keyEvent });
       }
       this.#path.pop();
     }
@@ -182,7 +185,7 @@ class DocumentBuilder {
     }
     for (const [key, merged] of pairs) {
       const built: Built = { value: merged, size: size / pairs.length, depth };
-      if (!entries.has(key)) entries.set(key, { built, isMerged: true });
+      if (!entries.has(key)) entries.set(key, { built, key: undefined });
     }
   }
 
@@ -217,6 +220,10 @@ class DocumentBuilder {
 
   #badTag(tag: string, event: Event): YamlProblem {
     return this.#problem(`the tag ${tag} is not supported here`, event);
+  }
+
+  #lineOf(event: Event): number {
+    return this.#text.slice(0, offsetOf(event)).split('\n').length;
   }
 
   #problem(why: string, event: Event): YamlProblem {

@@ -48,8 +48,11 @@ test('parseYaml() takes the first document and says that there are more', () => 
 const deep = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
 
 test.each<[string, string]>([
-  ['a: 1\nb: 2\na: 3', 'values.yaml:3: at a: the key is given twice'],
-  ['w:\n  p: {x: 1, x: 2}', 'values.yaml:2: at w.p.x: the key is given twice'],
+  ['a: 1\nb: 2\na: 3', 'values.yaml:3: at a: the key is given twice, first in line 1: remove one of the two'],
+  [
+    'w:\n  p: {x: 1, x: 2}',
+    'values.yaml:2: at w.p.x: the key is given twice, first in line 2: remove one of the two',
+  ],
   ['w:\n  n: [1, 9007199254740993]', 'values.yaml:2: at w.n[1]: integers beyond 2^53'],
   ['w: -9007199254740993', 'at w: integers beyond 2^53'],
   ['w: 1e300', 'at w: integers beyond 2^53'],
@@ -70,7 +73,10 @@ test.each<[string, string]>([
   ['a: *x', 'there is no complete anchor "x" above'],
   ['a: &x [*x]', 'there is no complete anchor "x" above'],
   ['<<: 1', 'only maps can be merged'],
-  ['a: &a {x: 1}\nb:\n  <<: *a\n  <<: *a', 'values.yaml:4: at b.<<: the key is given twice'],
+  [
+    'a: &a {x: 1}\nb:\n  <<: *a\n  <<: *a',
+    'values.yaml:4: at b.<<: the key is given twice, first in line 3: remove one of the two',
+  ],
   [deep(101), 'nesting exceeded maxDepth'],
   [deep(20_000), 'nesting exceeded maxDepth'],
   [`a: &x ${deep(60)}\nb: ${'['.repeat(60)}*x${']'.repeat(60)}`, 'nested deeper than 100 levels'],

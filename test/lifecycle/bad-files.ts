@@ -153,6 +153,12 @@ export function badFilesTests(backend: () => Backend): void {
     ['the values.yaml of a module', '001-web/values.yaml', 'web: 1\n\tb: 2\n', /001-web\/values\.yaml:2: /],
     ['a section that is no map', '001-web/values.yaml', 'web: 1\n', /web\/values\.yaml: .*section 'web'/],
     ['a duplicate key', 'values.yaml', 'global:\n  a: 1\n  a: 2\n', /\/modules\/values\.yaml:3: .*a/],
+    [
+      'a duplicate key of a module',
+      '001-web/values.yaml',
+      'web:\n  a: 1\n  a: 2\n',
+      /web\/values\.yaml:3: at web\.a: the key is given twice, first in line 2: remove one of the two/,
+    ],
     ['a flag that is none', 'values.yaml', 'webEnabled: perhaps\n', /values\.yaml: .*webEnabled/],
   ])('bad YAML stops the start with file and line: %s', async (_case, file, text, message) => {
     const modules = { '001-web/hooks/hook.sh': announcer('web', { onStartup: 1 }), [file]: text };
