@@ -56,7 +56,8 @@ async function attempt(
     const outcome = await operator.turns.run(task, () =>
       operator.aborts.run(task, signal, (own) => dispatch(operator, entry, queue, own)),
     );
-    operator.deps.log.debug(flowFields(entry, queue.name, 'end'), endMessage(task, outcome.type));
+    const level = task.type === 'ConvergeModules' ? 'info' : 'debug';
+    operator.deps.log[level](flowFields(entry, queue.name, 'end'), endMessage(task, outcome.type));
     return outcome;
   } catch (error) {
     rethrowAbort(error, signal);

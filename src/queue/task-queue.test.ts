@@ -348,3 +348,42 @@ test('what is done to a queue is measured by name', async () => {
   stop.abort();
   await ended;
 });
+
+test('tasks are queued as they are admitted, and told with their place and what they follow', async () => {
+  const added: string[] = [];
+  const queue = new TaskQueue<string>({
+    name: 'main',
+    clock: new FakeClock(),
+    random: () => 0,
+    admit: (tasks, follows) => tasks.map((task) => `${task}<${follows ?? ''}`),
+    onAdd: (place, entries) =>
+      added.push(`${place} ${entries.map(({ id, task }) => `${id}:${task}`).join(' ')}`),
+  });
+  queue.append('a', 'b');
+  queue.prepend('first');
+  queue.append();
+  const outcomes: Readonly<Record<string, TaskOutcome<string>>> = {
+    'a<': { type: 'success', after: ['c'], tail: ['d'] },
+    'b<': { type: 'repeat', before: ['e'] },
+  };
+  const stop = new AbortController();
+  const seen = new Set<string>();
+  const ended = queue.run(
+    async ({ task }) => {
+      const outcome = seen.has(task) ? success : (outcomes[task] ?? success);
+      seen.add(task);
+      return outcome;
+    },
+    { stop: stop.signal, abort: stop.signal },
+  );
+  await settle();
+  stop.abort();
+  await ended;
+  expect(added).toEqual([
+    'append 1:a< 2:b<',
+    'head 3:first<',
+    'after 4:c<a<',
+    'append 5:d<a<',
+    'head 6:e<b<',
+  ]);
+});

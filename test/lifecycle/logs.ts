@@ -68,6 +68,13 @@ export function logTests(backend: () => Backend): void {
       ['info', 'append task DiscoverHelmReleases, trigger is Operator-PostConvergeCleanup'],
     ]);
     const ofFlow = world.log.records.filter((record) => record['task.flow'] !== undefined);
+    const ended = ofFlow.filter(({ msg }) => String(msg).endsWith("task done, result is 'Success'"));
+    expect(ended.map(({ level, binding }) => [level, binding])).toEqual([
+      ['debug', 'GlobalHookWaitKubernetesSynchronization'],
+      ['debug', 'ModuleRun'],
+      ['info', 'ConvergeModules'],
+      ['debug', 'DiscoverHelmReleases'],
+    ]);
     expect(new Set(ofFlow.map((record) => record['event.id'])).size).toBe(1);
     expect(ofFlow.filter(({ msg }) => msg === run.replace('ModuleRun', 'ModuleRun task'))).toMatchObject([
       { queue: 'main', binding: 'ModuleRun', module: 'web', 'event.type': 'OperatorStartup' },
