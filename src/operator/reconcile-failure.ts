@@ -12,6 +12,8 @@ export const DELETE_RETRY_MS = 5 * 60_000;
 interface Failure {
   readonly error: unknown;
   readonly startedMs: number;
+  /** Attempts at the task so far. */
+  readonly count: number;
 }
 
 /**
@@ -23,7 +25,7 @@ interface Failure {
 export function failedReconcile(
   operator: Operator,
   task: ModuleRun | ModuleDelete,
-  { error, startedMs }: Failure,
+  { error, startedMs, count }: Failure,
   signal: AbortSignal,
 ): TaskOutcome<Task> {
   rethrowAbort(error, signal);
@@ -35,7 +37,7 @@ export function failedReconcile(
   if (task.type === 'ModuleDelete') {
     metrics.moduleDeleteError(module);
     log.error(
-      { module, error: message, ...factsOf(error) },
+      { module, count, error: message, ...factsOf(error) },
       'ModuleDelete failed. Requeue task to retry after delay.',
     );
     return isPermanent(error) ? { type: 'retry', error, delayMs: DELETE_RETRY_MS } : { type: 'retry', error };
@@ -55,7 +57,7 @@ export function failedReconcile(
     }
   }
   log.error(
-    { module, phase: state?.phase, error: message, ...factsOf(error) },
+    { module, phase: state?.phase, count, error: message, ...factsOf(error) },
     'ModuleRun failed. Requeue task to retry after delay.',
   );
   return { type: 'retry', error };

@@ -52,7 +52,7 @@ export async function reconcileModule(
     // Without it the next attempt would be a run.
     if (asked === 'abort' && operator.operations.of(task.module) === undefined)
       operator.operations.ask(task.module, 'abort');
-    return failedReconcile(operator, task, { error, startedMs }, signal);
+    return failedReconcile(operator, task, { error, startedMs, count: attemptOf(queue, task) }, signal);
   }
 }
 

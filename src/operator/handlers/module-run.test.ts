@@ -46,6 +46,10 @@ test('modules run one after another, and a failing one holds up those behind it'
   await lab.converge();
   expect(lab.calls).toEqual(['discover', 'config a', 'deploy a', 'config b', 'b/hook.sh beforeHelm']);
   expect(lab.operator.firstConverge).toBe('running');
+  const failures = lab.log.records.filter(({ level }) => level === 'error');
+  expect(failures).toMatchObject([
+    { msg: 'ModuleRun failed. Requeue task to retry after delay.', phase: 'helm', count: 1 },
+  ]);
   lab.behaviours.delete('b/hook.sh');
   await lab.clock.advance(5_000);
   await lab.settle();
@@ -241,6 +245,13 @@ test('a module without a chart runs its hooks and no helm', async () => {
   });
   await lab.converge();
   expect(lab.calls).toEqual(['discover', 'config web', 'web/a.sh beforeHelm', 'web/a.sh afterHelm']);
+  expect(lab.log.records).toContainEqual(
+    expect.objectContaining({
+      level: 'info',
+      msg: 'neither Chart.yaml nor templates/: hooks only, no release',
+      module: 'web',
+    }),
+  );
 });
 
 test('a run of a module that is no longer wanted ends without doing anything', async () => {

@@ -182,6 +182,8 @@ async function runHelmPhase(
         await releases.keep(module.name, true, signal);
         state.isReleaseKept = true;
       }
+    } else {
+      log.info({ module: module.name }, 'neither Chart.yaml nor templates/: hooks only, no release');
     }
     if (module.chart === 'none') await operator.deps.httpHooks?.preReconcileWithoutChart(module, signal);
     const before = values.checksum(module.name);
