@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { chartTraits } from './chart-functions.ts';
+import { chartTraits, mayDifferByItself } from './chart-functions.ts';
 
-const none = { usesCapabilities: false, outsideFunctions: [], changingFunctions: [] };
+const none = { usesCapabilities: false, usesRevision: false, outsideFunctions: [], changingFunctions: [] };
 
 test.each([
   ['a plain chart', '{{ .Values.web.image | quote }}', none],
@@ -12,6 +12,9 @@ test.each([
     { ...none, changingFunctions: ['now', 'randAlphaNum'] },
   ],
   ['capabilities', '{{ if .Capabilities.APIVersions.Has "x/v1" }}', { ...none, usesCapabilities: true }],
+  ['the number of the release', '{{ .Release.Revision }}', { ...none, usesRevision: true }],
+  ['all of the release', '{{ toYaml $.Release }}', { ...none, usesRevision: true }],
+  ['names of the release', '{{ .Release.Name }}-{{ $.Release.Namespace }}-{{ .Release.Service }}', none],
   [
     'fields and variables of such names',
     '{{ .Values.now }} {{ $lookup := 1 }}{{ $lookup }} {{ .lookup }}',
@@ -23,4 +26,13 @@ test.each([
   ['an action over several lines', '{{ if\n  lookup\n  "v1" }}', { ...none, outsideFunctions: ['lookup'] }],
 ])('chartTraits() of %s', (_case, text, expected) => {
   expect(chartTraits([text])).toEqual(expected);
+});
+
+test.each([
+  ['{{ .Values.a }}-{{ .Release.Name }}', false],
+  ['{{ .Release.IsInstall }}', true],
+  ['{{ lookup "v1" "Secret" "a" "b" }}', true],
+  ['{{ uuidv4 }}', true],
+])('mayDifferByItself() of %s', (text, expected) => {
+  expect(mayDifferByItself(chartTraits([text]))).toBe(expected);
 });

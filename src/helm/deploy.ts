@@ -1,4 +1,5 @@
 import { OperatorError } from '../lib/errors.ts';
+import { mayDifferByItself } from './chart-functions.ts';
 import { type ChartState, desiredRelease, readChartState } from './chart-state.ts';
 import type { ConflictPolicy } from './conflict-policy.ts';
 import type { DriftPolicy } from './drift/drift-policy.ts';
@@ -181,12 +182,13 @@ interface UpgradePlan {
 function deployedRendering(
   { store }: DriverContext,
   latest: ReleaseRevision,
-  { inputDigest: digest }: ChartState,
+  { inputDigest: digest, traits }: ChartState,
 ): DeployedRendering {
   const { checksum, inputDigest } = ownFacts(latest.labels, latest.revision);
   const readManifest = async (signal: AbortSignal): Promise<string> =>
     (await store.payload(latest, signal)).manifest;
-  return { checksum, readManifest: inputDigest === digest ? readManifest : undefined };
+  const maySuffice = inputDigest === digest && mayDifferByItself(traits);
+  return { checksum, readManifest: maySuffice ? readManifest : undefined };
 }
 
 async function upgrade(

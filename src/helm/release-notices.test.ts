@@ -8,7 +8,12 @@ test('ReleaseNotices says each thing once for each release', () => {
     ...silentLogger,
     warn: (fields) => said.push(`${String(fields['release'])} ${JSON.stringify(fields['functions'])}`),
   });
-  const random = { usesCapabilities: false, outsideFunctions: [], changingFunctions: ['uuidv4'] };
+  const random = {
+    usesCapabilities: false,
+    usesRevision: false,
+    outsideFunctions: [],
+    changingFunctions: ['uuidv4'],
+  };
   notices.onChart('web', random);
   notices.onChart('web', random);
   notices.onChart('api', { ...random, outsideFunctions: ['lookup'] });

@@ -45,7 +45,7 @@ export interface DeployedRendering {
   readonly checksum: string | undefined;
   /**
    * Of the same inputs: reads the manifest, which then only has to say what two renderings agree on. Undefined when
-   * the inputs have changed.
+   * the inputs have changed, or the chart renders to the same each time.
    */
   readonly readManifest: ((signal: AbortSignal) => Promise<string>) | undefined;
 }

@@ -1,6 +1,11 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { execa } from 'execa';
 import { expect, test } from 'vitest';
+import type { ReleaseSteps } from '../../src/helm/release-steps.ts';
 import { describeHelm } from './helm-suite.ts';
 
+const signal = new AbortController().signal;
 const SEEN = '(lookup "v1" "ConfigMap" .Release.Namespace "source").data.a';
 
 /** What differs each time: values, a line, the name of an object, the spelling of another date. */
@@ -40,6 +45,52 @@ describeHelm('a chart that reads the cluster and differs each time', (lab) => {
     for (let run = 0; run < 3; run += 1) expect(await lab.deploy()).toMatchObject({ action: 'skipped' });
     const objects = (await lab.deploy()).objects.map(({ name }) => name);
     expect(objects).toEqual(['web', expect.stringMatching(/^job-2-/)]);
+  });
+
+  test('is not upgraded for the time in a packed subchart, or in values that become a template', async () => {
+    const time = '{{ now | unixEpoch | quote }}';
+    const sub = join(lab.world.modulePath, 'charts', 'sub');
+    const map = (name: string, data: string): string =>
+      `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${name}}\ndata: {${data}}\n`;
+    await lab.world.put({
+      'templates/map.yaml': map('web', `seen: {{ ${SEEN} | quote }}, at: {{ tpl .Values.web.at . }}`),
+      'charts/sub/Chart.yaml': 'apiVersion: v2\nname: sub\nversion: 1.0.0\n',
+      'charts/sub/templates/map.yaml': map('sub', `at: ${time}`),
+    });
+    await execa('tar', ['-czf', `${sub}-1.0.0.tgz`, '-C', join(sub, '..'), 'sub']);
+    await rm(sub, { recursive: true });
+    await see('1', 'POST');
+    expect(await lab.deploy({ at: time })).toMatchObject({ action: 'installed' });
+    for (let run = 0; run < 3; run += 1)
+      expect(await lab.deploy({ at: time })).toMatchObject({ action: 'skipped', revision: 1 });
+    expect(await lab.world.object('configmaps/sub')).toBeDefined();
+  });
+
+  test('is not upgraded for ever either when it is rendered for an extension that may decide otherwise', async () => {
+    await lab.world.put({
+      'templates/map.yaml': `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\ndata: {a: {{ randAlpha 9 }}}\n`,
+    });
+    let color = 'red';
+    const nothing = async (): Promise<void> => await Promise.resolve();
+    const steps: ReleaseSteps = {
+      digest: '',
+      isOpen: true,
+      transform: (objects) =>
+        Promise.resolve(
+          objects.map((object) => ({ ...object, data: { ...(object['data'] as object), color } })),
+        ),
+      beforeApply: nothing,
+      afterApply: nothing,
+    };
+    const module = { name: 'web', path: lab.world.modulePath };
+    const deploy = async (): Promise<unknown> =>
+      await lab.driver.deploy({ module, values: { web: {} }, steps }, signal);
+    expect(await deploy()).toMatchObject({ action: 'installed' });
+    expect(await deploy()).toMatchObject({ action: 'skipped', revision: 1 });
+    color = 'blue';
+    expect(await deploy()).toMatchObject({ action: 'upgraded', revision: 2 });
+    expect(await lab.greeting()).toMatchObject({ color: 'blue' });
+    expect(await deploy()).toMatchObject({ action: 'skipped', revision: 2 });
   });
 
   test('is upgraded when an object of it is missing', async () => {
