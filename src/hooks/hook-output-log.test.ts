@@ -33,6 +33,7 @@ test('a JSON object keeps its level and message, other keys become fields of the
   expect(record).toEqual({
     level: 'error',
     msg: 'm',
+    source: expect.any(String),
     hook: 'a.sh',
     output: 'stdout',
     proxyJsonLog: true,
