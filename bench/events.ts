@@ -15,7 +15,7 @@ const EVENTS = 200;
  */
 export async function benchEvents(): Promise<void> {
   await using backend = await sandboxBackend();
-  await using world = await World.create(backend, { flags: { 'log-level': 'error' } });
+  await using world = await World.create(backend, { flags: { 'log-level': 'info' } });
   await world.create('configmaps', { metadata: { name: 'counter' } });
   await world.write('global-hooks', {
     'event.sh': shHook(

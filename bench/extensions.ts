@@ -54,7 +54,7 @@ export async function benchExtensions(): Promise<void> {
 async function worldWith(backend: Backend, files: FileTree | undefined): Promise<World> {
   const world = await World.create(backend, {
     modules: { 'values.yaml': 'webEnabled: true\n', ...under('001-web', configMapChart('web', 'web')) },
-    flags: { 'log-level': 'error' },
+    flags: { 'log-level': 'info' },
   });
   if (files === undefined) return world;
   for (const directory of ['customizations', 'flow-hooks'])

@@ -15,7 +15,7 @@ export async function benchHooks(): Promise<void> {
   await using backend = await sandboxBackend();
   await using world = await World.create(backend, {
     globalHooks: { 'trivial.sh': shHook('onStartup: 1', ':') },
-    flags: { 'log-level': 'error' },
+    flags: { 'log-level': 'info' },
   });
   await world.converge();
   const path = join(world.directory, 'global-hooks', 'trivial.sh');

@@ -20,7 +20,7 @@ export async function benchRestarts(backend: Backend): Promise<void> {
       'dies.ts': hook('process.exit(1);'),
       'lives.ts': hook("input.metrics.add('runs', input.contexts.length);"),
     },
-    flags: { 'log-level': 'error' },
+    flags: { 'log-level': 'info' },
   });
   await world.converge();
   world.log.logger.setLevel('fatal');

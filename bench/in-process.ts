@@ -37,7 +37,7 @@ async function benchRuns(backend: Backend): Promise<void> {
       'nothing.sh': shHook('onStartup: 1', ':'),
       'nothing.ts': script('{ onStartup: 1 }', ''),
     },
-    flags: { 'log-level': 'error' },
+    flags: { 'log-level': 'info' },
   });
   await world.converge();
   await compareRuns(world, 'count', 'counts its contexts, adds a metric', '>= 20');
@@ -59,7 +59,7 @@ async function benchLargeValues(backend: Backend): Promise<void> {
         "if (input.values.get('global.large.key7') === undefined) throw new Error('lost');",
       ),
     },
-    flags: { 'log-level': 'error' },
+    flags: { 'log-level': 'info' },
   });
   await world.converge();
   await compareRuns(world, 'read', 'reads one of 2,000 values', '-');
@@ -93,7 +93,7 @@ async function runsASecond(world: World, name: string, count: number): Promise<n
 
 /** From the API server's acknowledgement of a change to the handler's first line in the log of the daemon. */
 async function benchEvents(backend: Backend): Promise<void> {
-  await using world = await World.create(backend, { flags: { 'log-level': 'error' } });
+  await using world = await World.create(backend, { flags: { 'log-level': 'info' } });
   await world.create('configmaps', { metadata: { name: 'counter' } });
   const namespace = `{ nameSelector: { matchNames: ['${world.namespace}'] } }`;
   const binding = (name: string): string =>
@@ -127,7 +127,7 @@ async function benchMemory(backend: Backend): Promise<void> {
   for (const some of [hooks.slice(0, 1), hooks]) {
     await using world = await World.create(backend, {
       globalHooks: Object.fromEntries(some) as Record<string, string>,
-      flags: { 'log-level': 'error' },
+      flags: { 'log-level': 'info' },
     });
     await world.converge();
     rssMib.push(Number(world.log.printed.at(-1)) / 2 ** 20);

@@ -32,7 +32,7 @@ async function deployed(
   backend: SandboxProcess['backend'],
   { files }: ReturnType<typeof moduleSet>,
 ): Promise<World> {
-  const world = await World.create(backend, { modules: files, flags: { 'log-level': 'error' } });
+  const world = await World.create(backend, { modules: files, flags: { 'log-level': 'info' } });
   await world.converge();
   await world.daemon.operator.main.untilEmpty();
   await world.stop();

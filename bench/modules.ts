@@ -19,7 +19,7 @@ export async function benchModules(): Promise<void> {
   );
   await using world = await World.create(backend, {
     modules,
-    flags: { 'log-level': 'error' },
+    flags: { 'log-level': 'info' },
   });
   const firstMs = await convergeMs(world);
   const calls = (await world.helmCalls()).length;

@@ -115,6 +115,8 @@ export class World {
   /** Starts the daemon; resolves when its queues run. */
   async start(): Promise<void> {
     const settings = readSettings({ flags: this.flags, env: this.settingsEnv });
+    // Without the flag everything is logged: tests look at it.
+    if (this.#options.flags?.['log-level'] !== undefined) this.log.logger.setLevel(settings.logLevel);
     this.#daemon = await startDaemon(
       settings,
       {
