@@ -1,6 +1,5 @@
 import { statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { processTimeZone } from '../events/schedule/crontab.ts';
 import { ScheduleManager } from '../events/schedule/schedule-manager.ts';
 import { HookRunner, hookRunsOf } from '../hooks/run-hook.ts';
 import { ObjectPatcher } from '../kube/object-patch/object-patcher.ts';
@@ -211,8 +210,6 @@ function createSchedules({ host, metrics }: BuildOptions, operator: () => Operat
     log: componentLog(host, 'schedule'),
     onFire: (_crontab, ids) => schedules.fire(ids),
     onMissed: (crontab, ticks) => metrics.missedTicks(crontab, ticks),
-    // Found out now, for that takes its time: else the first converge would have to wait for it.
-    timeZone: processTimeZone(),
   });
   return { schedules, scheduleManager };
 }

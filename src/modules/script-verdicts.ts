@@ -1,13 +1,19 @@
 import { statSync } from 'node:fs';
-import type { JsonObject } from '../lib/json.ts';
-import { valuesChecksum } from '../values/checksum.ts';
+import { isDeepStrictEqual } from 'node:util';
 import type { ModuleName } from '../values/module-key.ts';
 import type { VisibleSections } from '../values/visible-values.ts';
 import type { EnabledScript, ScriptVerdict } from './discovery.ts';
 import type { Module } from './module.ts';
 
+/** What a script is given, and which file it is. */
+interface Basis {
+  readonly file: string;
+  readonly sections: VisibleSections;
+  readonly enabledBefore: readonly ModuleName[];
+}
+
 interface KnownVerdict {
-  readonly basis: string;
+  readonly basis: Basis;
   readonly verdict: ScriptVerdict;
 }
 
@@ -19,8 +25,6 @@ interface KnownVerdict {
 export class ScriptVerdicts {
   readonly #sections: (name: ModuleName) => VisibleSections;
   readonly #known = new Map<ModuleName, KnownVerdict>();
-  /** Sections are the same objects until they change, and all scripts are given the global ones. */
-  readonly #checksums = new WeakMap<JsonObject, string>();
 
   /** @param sections what the script of a module would be given now */
   constructor(sections: (name: ModuleName) => VisibleSections) {
@@ -44,7 +48,9 @@ export class ScriptVerdicts {
     const askAnew = this.askingAll(ask);
     return async (module, enabledBefore, signal) => {
       const known = this.#known.get(module.name);
-      if (known !== undefined && known.basis === this.#basisOf(module, enabledBefore)) return known.verdict;
+      // Sections are the same objects until they change, so most of this is over at once.
+      if (known !== undefined && isDeepStrictEqual(known.basis, this.#basisOf(module, enabledBefore)))
+        return known.verdict;
       return await askAnew(module, enabledBefore, signal);
     };
   }
@@ -53,22 +59,10 @@ export class ScriptVerdicts {
     this.#known.clear();
   }
 
-  /** Equal for a script that is the same file and is given the same; undefined where there is no such file. */
-  #basisOf({ name, enabledScript }: Module, enabledBefore: readonly ModuleName[]): string | undefined {
+  /** Undefined where there is no such file. */
+  #basisOf({ name, enabledScript }: Module, enabledBefore: readonly ModuleName[]): Basis | undefined {
     const file = enabledScript === undefined ? undefined : fileIdentity(enabledScript);
-    if (file === undefined) return undefined;
-    const { global, own, globalConfig, ownConfig } = this.#sections(name);
-    const given = [global, own, globalConfig, ownConfig].map((section) => this.#checksumOf(section));
-    return [file, ...given, ...enabledBefore].join(' ');
-  }
-
-  #checksumOf(section: JsonObject | null): string {
-    if (section === null) return 'null';
-    const known = this.#checksums.get(section);
-    if (known !== undefined) return known;
-    const checksum = valuesChecksum(section);
-    this.#checksums.set(section, checksum);
-    return checksum;
+    return file === undefined ? undefined : { file, sections: this.#sections(name), enabledBefore };
   }
 }
 

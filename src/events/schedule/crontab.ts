@@ -52,8 +52,7 @@ export function parseCrontab(crontab: string, localTimeZone: string = processTim
   }
 }
 
-/** IANA name of the zone of the process. */
-export function processTimeZone(): string {
+function processTimeZone(): string {
   return new Intl.DateTimeFormat().resolvedOptions().timeZone;
 }
 
