@@ -50,6 +50,11 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !exactJson.isRawJSON(value);
 }
 
+/** The value where it is an object, else one without fields: for reading what others wrote. */
+export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+  return isObject(value) ? value : {};
+}
+
 /** Compact JSON with object keys sorted in code-unit order: equal values have equal texts. */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(sortKeys(value)) ?? 'null';

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { widgetDefinition } from '../support/widget-definition.ts';
 import { type Backend, World } from '../support/world.ts';
 
 export function helmAdviceTests(backend: () => Backend): void {
@@ -10,15 +11,7 @@ export function helmAdviceTests(backend: () => Backend): void {
       },
     });
     const group = `${world.namespace}.example.com`;
-    const definition = `apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: widgets.${group}}
-spec:
-  group: ${group}
-  scope: Namespaced
-  names: {plural: widgets, kind: Widget}
-  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]
-`;
+    const definition = widgetDefinition(group);
     await world.write('modules', {
       '001-web/templates/crd.yaml': definition,
       '001-web/templates/first.yaml': `apiVersion: ${group}/v1\nkind: Widget\nmetadata: {name: first}\n`,

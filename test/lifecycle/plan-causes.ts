@@ -4,6 +4,7 @@ import { execa } from 'execa';
 import { load } from 'js-yaml';
 import { expect, test } from 'vitest';
 import { FaultProxy, type Upstream } from '../support/fault-proxy.ts';
+import { widgetDefinition } from '../support/widget-definition.ts';
 import { type Backend, World } from '../support/world.ts';
 import { runInWorld } from '../support/world-command.ts';
 import { configMapChart, under, writeTree } from '../support/world-files.ts';
@@ -90,19 +91,8 @@ async function restart(world: World): Promise<void> {
 }
 
 function crdYaml(group: string, field: string): string {
-  return `apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: widgets.${group}}
-spec:
-  group: ${group}
-  scope: Namespaced
-  names: {plural: widgets, kind: Widget}
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {${field}: {type: integer}}}}}}
-`;
+  const spec = `{type: object, properties: {${field}: {type: integer}}}`;
+  return widgetDefinition(group, `{type: object, properties: {spec: ${spec}}}`);
 }
 
 export function planCauseTests(backend: () => Backend): void {

@@ -1,5 +1,5 @@
 import type { KubeObject } from '../../kube/kube-object.ts';
-import { isObject } from '../../lib/json.ts';
+import { fieldsOf, isObject } from '../../lib/json.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -139,8 +139,4 @@ function wordOf(value: unknown): string {
 
 function numberOf(value: unknown, otherwise: number): number {
   return typeof value === 'number' ? value : otherwise;
-}
-
-function fieldsOf(value: unknown): Fields {
-  return isObject(value) ? value : {};
 }

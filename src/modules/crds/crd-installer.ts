@@ -4,7 +4,7 @@ import { hasStatus, type KubeClient, type KubeRequest } from '../../kube/kube-cl
 import { requestIfPresent } from '../../kube/request-if-present.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { hasCode, messageOf, OperatorError } from '../../lib/errors.ts';
-import { isObject, parseJson } from '../../lib/json.ts';
+import { fieldsOf, parseJson } from '../../lib/json.ts';
 import type { Logger } from '../../lib/log.ts';
 import { type Crd, parseCrdFile } from './crd.ts';
 import { nextCrdStep } from './crd-step.ts';
@@ -188,8 +188,4 @@ function refusalOf(crd: Fields): string | undefined {
 function conditionsOf(crd: Fields): readonly Fields[] {
   const conditions = fieldsOf(crd['status'])['conditions'];
   return Array.isArray(conditions) ? conditions.map(fieldsOf) : [];
-}
-
-function fieldsOf(value: unknown): Fields {
-  return isObject(value) ? value : {};
 }

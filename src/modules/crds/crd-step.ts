@@ -1,4 +1,4 @@
-import { isObject } from '../../lib/json.ts';
+import { fieldsOf } from '../../lib/json.ts';
 import type { Crd } from './crd.ts';
 import { changeOfCrd, newCrd } from './merge-crd.ts';
 
@@ -35,8 +35,4 @@ export function nextCrdStep(
     return { type: 'drop-stored-versions', body };
   }
   return object === undefined ? { type: 'keep' } : { type: 'replace', body: object };
-}
-
-function fieldsOf(value: unknown): Fields {
-  return isObject(value) ? value : {};
 }

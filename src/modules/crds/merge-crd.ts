@@ -1,4 +1,4 @@
-import { canonicalJson, isObject } from '../../lib/json.ts';
+import { canonicalJson, fieldsOf } from '../../lib/json.ts';
 import type { Crd } from './crd.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -81,8 +81,4 @@ function withDefaults(spec: Fields): Fields {
 
 function versionsOf(spec: Fields): readonly Fields[] {
   return Array.isArray(spec['versions']) ? spec['versions'].map(fieldsOf) : [];
-}
-
-function fieldsOf(value: unknown): Fields {
-  return isObject(value) ? value : {};
 }
