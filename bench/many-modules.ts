@@ -10,21 +10,29 @@ export async function benchManyModules(): Promise<void> {
   await using sandbox = await startSandboxProcess();
   await benchFew(sandbox);
   await benchHundred(sandbox);
+  await benchLeast(sandbox);
 }
 
 async function benchFew({ backend, url }: SandboxProcess): Promise<void> {
-  const set = moduleSet(20, 'none');
+  const set = moduleSet(20, 'none', 'usual');
   await using world = await deployed(backend, set);
-  await benchRestart(world, set, url);
+  await benchRestart('restart of 20 modules', world, set, url);
   await benchConfigEdit(world, set);
 }
 
 async function benchHundred({ backend, url }: SandboxProcess): Promise<void> {
-  const set = moduleSet(100, 'half');
+  const set = moduleSet(100, 'half', 'usual');
   await using world = await deployed(backend, set);
-  await benchRestart(world, set, url);
+  await benchRestart('restart of 100 modules', world, set, url);
   await benchConfigEdit(world, set);
   await benchIdle(world, set.names.length, url);
+}
+
+/** The less hooks and scripts do themselves, the more of a restart is the daemon's. */
+async function benchLeast({ backend, url }: SandboxProcess): Promise<void> {
+  const set = moduleSet(100, 'half', 'least');
+  await using world = await deployed(backend, set);
+  await benchRestart('the same, hooks and scripts run builtins only', world, set, url);
 }
 
 /** A world in which a daemon has deployed all modules; it is down. */

@@ -1,9 +1,11 @@
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { processTimeZone } from '../events/schedule/crontab.ts';
 import { ExtensionRuntime, type Extensions } from '../extensions/runtime/extension-runtime.ts';
 import { findHelm } from '../helm/find-helm.ts';
 import { createHelmDriver, type HelmDriver } from '../helm/helm-driver.ts';
+import { HookConfigSchemas } from '../hooks/hook-config-schemas.ts';
 import { HttpHooks } from '../hooks/http/http-hooks.ts';
 import { InProcessHooks } from '../hooks/in-process/in-process-hooks.ts';
 import { WorkerPools } from '../hooks/in-process/worker-pools.ts';
@@ -56,6 +58,9 @@ export interface BaseParts {
   readonly hookEnv: Readonly<Record<string, string>>;
   readonly cluster: Cluster;
   readonly jq: JqEngine;
+  readonly hookSchemas: HookConfigSchemas;
+  /** IANA name of the zone of crontabs that name none. */
+  readonly timeZone: string;
   readonly reflectors: SharedReflectors;
   readonly helm: HelmDriver;
   /** Throws when nothing may be started any more: the daemon is stopping, or not the leader. */
@@ -84,8 +89,8 @@ export interface BaseOptions {
  * @throws OperatorError when a part cannot be started
  */
 export async function startBase(options: BaseOptions): Promise<BaseParts> {
-  const { settings, host, metrics, cluster, lead, stop, running } = options;
-  const { clock, random, log } = host;
+  const { settings, host, cluster, lead, stop, running } = options;
+  const { clock, log } = host;
   const jqLog = componentLog(host, 'jq');
   const tmpDir = prepareTemporaryDirectory(settings.tmpDir, log);
   const launching = startLauncher({
@@ -98,13 +103,16 @@ export async function startBase(options: BaseOptions): Promise<BaseParts> {
     const started = await launching.catch(() => undefined);
     await started?.stop();
   });
-  // Found while the launcher, a process of its own, comes up.
-  const [launcher, jq] = await Promise.all([
-    launching,
-    selectJqEngine({ jqPath: settings.jq, pathVariable: host.env['PATH'] ?? '', clock, log: jqLog }, stop),
-  ]);
+  const jq = await selectJqEngine(
+    { jqPath: settings.jq, pathVariable: host.env['PATH'] ?? '', clock, log: jqLog },
+    stop,
+  );
   running.defer(() => jq.stop());
   jqLog.info({ engine: jq.name }, 'jq engine');
+  // What takes the processor for long is done while the launcher, a process of its own, comes up.
+  const hookSchemas = new HookConfigSchemas();
+  const timeZone = processTimeZone();
+  const launcher = await launching;
   const runner = guardedRunner(launcher, stop, lead.check);
   const hookEnv = hookEnvironment(host.env, settings);
   const check = (): void => {
@@ -138,10 +146,32 @@ export async function startBase(options: BaseOptions): Promise<BaseParts> {
       pools.setDeadline(deadline);
     },
   });
-  const reflectors = createSharedReflectors({
+  const reflectors = createReflectors(options);
+  const http = createHttpHooks(options, reflectors, check);
+  const helm = await startHelm(options, { tmpDir, runner, cluster, reflectors });
+  running.defer(() => helm.monitors.stopAll());
+  return {
+    tmpDir,
+    runner,
+    inProcess,
+    extensions,
+    http,
+    hookEnv,
+    cluster,
+    jq,
+    hookSchemas,
+    timeZone,
+    reflectors,
+    helm,
+    check,
+  };
+}
+
+function createReflectors({ host, metrics, cluster }: BaseOptions): SharedReflectors {
+  return createSharedReflectors({
     kube: cluster.main,
-    clock,
-    random,
+    clock: host.clock,
+    random: host.random,
     log: componentLog(host, 'kube'),
     metrics: {
       watchEnded: (_kind, reason) => {
@@ -150,10 +180,6 @@ export async function startBase(options: BaseOptions): Promise<BaseParts> {
       },
     },
   });
-  const http = createHttpHooks(options, reflectors, check);
-  const helm = await startHelm(options, { tmpDir, runner, cluster, reflectors });
-  running.defer(() => helm.monitors.stopAll());
-  return { tmpDir, runner, inProcess, extensions, http, hookEnv, cluster, jq, reflectors, helm, check };
 }
 
 function createHttpHooks(

@@ -199,7 +199,7 @@ async function findAll(
   return found;
 }
 
-function createSchedules({ host, metrics }: BuildOptions, operator: () => Operator) {
+function createSchedules({ host, base, metrics }: BuildOptions, operator: () => Operator) {
   const schedules = new Schedules({
     add: (crontab, id) => scheduleManager.add(crontab, id),
     remove: (crontab, id) => scheduleManager.remove(crontab, id),
@@ -210,6 +210,7 @@ function createSchedules({ host, metrics }: BuildOptions, operator: () => Operat
     log: componentLog(host, 'schedule'),
     onFire: (_crontab, ids) => schedules.fire(ids),
     onMissed: (crontab, ticks) => metrics.missedTicks(crontab, ticks),
+    timeZone: base.timeZone,
   });
   return { schedules, scheduleManager };
 }

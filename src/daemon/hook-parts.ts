@@ -1,6 +1,7 @@
 import { createMonitor } from '../events/kubernetes/monitor.ts';
 import { parseCrontab } from '../events/schedule/crontab.ts';
 import { type Hook, moduleNameOf } from '../hooks/hook.ts';
+import type { HookConfigSchemas } from '../hooks/hook-config-schemas.ts';
 import type { HttpHooks } from '../hooks/http/http-hooks.ts';
 import type { InProcessHooks } from '../hooks/in-process/in-process-hooks.ts';
 import { HookLoader } from '../hooks/load-hooks.ts';
@@ -25,6 +26,7 @@ export interface HookPartsDeps {
   readonly http: HttpHooks;
   readonly hookEnv: Readonly<Record<string, string>>;
   readonly jq: JqEngine;
+  readonly hookSchemas: HookConfigSchemas;
   readonly cluster: Cluster;
   readonly reflectors: SharedReflectors;
   readonly metrics: OperatorMetrics;
@@ -33,22 +35,25 @@ export interface HookPartsDeps {
 }
 
 export function createHookLoader(
-  { host, runner, inProcess, http, hookEnv, jq }: HookPartsDeps,
+  { host, runner, inProcess, http, hookEnv, jq, hookSchemas }: HookPartsDeps,
   signal: AbortSignal,
 ): HookLoader {
   return new HookLoader({
     runner,
     inProcess,
     http,
-    parser: new HookConfigParser({
-      crontab: (expression) => {
-        // Whether it is valid does not depend on the zone, and finding out that of the process takes its time.
-        parseCrontab(expression, 'UTC');
+    parser: new HookConfigParser(
+      {
+        crontab: (expression) => {
+          // Whether it is valid does not depend on the zone.
+          parseCrontab(expression, 'UTC');
+        },
+        jqFilter: async (program) => {
+          await jq.compile(program, signal);
+        },
       },
-      jqFilter: async (program) => {
-        await jq.compile(program, signal);
-      },
-    }),
+      hookSchemas,
+    ),
     log: componentLog(host, 'hooks'),
     env: hookEnv,
     cwd: host.cwd,

@@ -1,5 +1,5 @@
-import PQueue from 'p-queue';
 import { KubeApiError } from '../kube/kube-client.ts';
+import { mapParallel } from '../lib/map-parallel.ts';
 import type { DesiredObject } from './drift/desired-objects.ts';
 import { HELM_MANAGER } from './drift/field-ownership.ts';
 import { type ManifestObject, objectTitle } from './manifest-object.ts';
@@ -33,12 +33,10 @@ export async function fieldConflicts(
   options: LookupOptions,
   signal: AbortSignal,
 ): Promise<readonly ConflictingObject[]> {
-  const trials = new PQueue({ concurrency: MAX_READS_AT_ONCE });
-  const found = await Promise.all(
-    objects.map((object) =>
-      trials.add(async () => ({ object, conflicts: await conflictsOf(object, options, signal) })),
-    ),
-  );
+  const found = await mapParallel(objects, MAX_READS_AT_ONCE, async (object) => ({
+    object,
+    conflicts: await conflictsOf(object, options, signal),
+  }));
   return found.filter(({ conflicts }) => conflicts.length > 0);
 }
 

@@ -1,5 +1,5 @@
-import PQueue from 'p-queue';
 import { isObject } from '../lib/json.ts';
+import { mapParallel } from '../lib/map-parallel.ts';
 import type { ManifestObject } from './manifest-object.ts';
 import { type LookupOptions, MAX_READS_AT_ONCE, readMetadata } from './object-lookup.ts';
 
@@ -22,15 +22,14 @@ export async function foreignObjects(
   options: LookupOptions,
   signal: AbortSignal,
 ): Promise<readonly ForeignObject[]> {
-  const reads = new PQueue({ concurrency: MAX_READS_AT_ONCE });
-  const found = await Promise.all(
-    objects.map((object) =>
-      reads.add(async (): Promise<ForeignObject | undefined> => {
-        const metadata = await readMetadata(object, options, signal);
-        const owner = otherOwner(metadata ?? {}, release, options.namespace);
-        return owner === undefined ? undefined : { object, owner };
-      }),
-    ),
+  const found = await mapParallel(
+    objects,
+    MAX_READS_AT_ONCE,
+    async (object): Promise<ForeignObject | undefined> => {
+      const metadata = await readMetadata(object, options, signal);
+      const owner = otherOwner(metadata ?? {}, release, options.namespace);
+      return owner === undefined ? undefined : { object, owner };
+    },
   );
   return found.filter((foreign) => foreign !== undefined);
 }

@@ -1,17 +1,14 @@
-import type { ErrorObject, ValidateFunction } from 'ajv';
+import type { ErrorObject } from 'ajv';
 import { DEPLOY_BINDINGS } from '../sdk/deploy-facts.ts';
 import type { BindingChecks } from './binding-checks.ts';
-import type { Schema } from './config-schema-parts.ts';
 import {
   type ConfigVersion,
   GLOBAL_LIFECYCLE_BINDINGS,
   type HookConfig,
   type HookScope,
 } from './hook-config.ts';
-import { hookConfigAjv } from './hook-config-ajv.ts';
 import { configVersionOf, invalidConfig, parseConfigDocument } from './hook-config-document.ts';
-import { hookConfigSchema } from './hook-config-schema.ts';
-import { hookConfigSchemaV0 } from './hook-config-schema-v0.ts';
+import { HookConfigSchemas } from './hook-config-schemas.ts';
 import { configFromV0, v0Problems } from './parse-hook-config-v0.ts';
 import { configFromV1, v1Problems } from './parse-hook-config-v1.ts';
 import { schemaProblem } from './schema-problem.ts';
@@ -19,26 +16,14 @@ import { SoundParts } from './sound-parts.ts';
 
 const OF_GLOBAL_HOOKS: ReadonlySet<string> = new Set([...GLOBAL_LIFECYCLE_BINDINGS, ...DEPLOY_BINDINGS]);
 
-const SCHEMAS: Readonly<Record<ConfigVersion, (scope: HookScope) => Schema>> = {
-  v0: hookConfigSchemaV0,
-  v1: hookConfigSchema,
-};
-
-/**
- * Turns `--config` output into a {@link HookConfig}. One parser serves all hooks: a schema is compiled once, which takes
- * some 10 ms. That of most hooks is compiled at once, the others when a hook needs them.
- */
+/** Turns `--config` output into a {@link HookConfig}. One parser serves all hooks. */
 export class HookConfigParser {
-  readonly #ajv = hookConfigAjv();
-  readonly #validators: Readonly<Record<ConfigVersion, Partial<Record<HookScope, ValidateFunction>>>> = {
-    v0: {},
-    v1: {},
-  };
   readonly #checks: BindingChecks;
+  readonly #schemas: HookConfigSchemas;
 
-  constructor(checks: BindingChecks) {
+  constructor(checks: BindingChecks, schemas = new HookConfigSchemas()) {
     this.#checks = checks;
-    this.#validator('v1', 'module');
+    this.#schemas = schemas;
   }
 
   /**
@@ -49,7 +34,7 @@ export class HookConfigParser {
   async parse(text: string, scope: HookScope): Promise<HookConfig> {
     const document = parseConfigDocument(text);
     const version = configVersionOf(document);
-    const validate = this.#validator(version, scope);
+    const validate = this.#schemas.validator(version, scope);
     const errors = validate(document) ? [] : (validate.errors ?? []);
     const problems = [
       ...errors.map((error) => `${schemaProblem(error)}${hint(error, version, scope)}`),
@@ -59,10 +44,6 @@ export class HookConfigParser {
     ];
     if (problems.length > 0) throw invalidConfig(problems);
     return version === 'v0' ? configFromV0(document) : configFromV1(document);
-  }
-
-  #validator(version: ConfigVersion, scope: HookScope): ValidateFunction {
-    return (this.#validators[version][scope] ??= this.#ajv.compile(SCHEMAS[version](scope)));
   }
 }
 

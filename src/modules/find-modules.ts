@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import { messageOf, OperatorError } from '../lib/errors.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { Logger } from '../lib/log.ts';
+import { mapParallel } from '../lib/map-parallel.ts';
 import { mergeValues } from '../values/merge.ts';
 import {
   asModuleKey,
@@ -22,6 +23,9 @@ import { type ModulePlace, modulePlaces, VALUES_FILE } from './module-places.ts'
 import { inRunOrder } from './run-order.ts';
 import { readSchemas } from './schema-files.ts';
 import { flagOfFile, readValuesFile, sectionOfFile, type ValuesFile } from './values-file.ts';
+
+/** Reading files is mostly waiting. */
+const READS_AT_ONCE = 8;
 
 export interface FindModulesOptions {
   /** Modules directories, relative ones from the working directory. On equal module names the first one wins. */
@@ -59,7 +63,8 @@ export async function findModules(options: FindModulesOptions): Promise<FoundMod
   const { log } = options;
   if (options.dirs.length === 0) log.warn({}, 'no modules directory is set: there are no modules');
   options.gate?.begin();
-  const modules = new Map<ModuleName, Module>();
+  const modules: Module[] = [];
+  const places = new Map<ModuleName, ModulePlace>();
   const commonFlags = new Map<ModuleKey, boolean>();
   const commonFlagFiles = new Map<ModuleKey, string>();
   let global: JsonObject = {};
@@ -70,18 +75,31 @@ export async function findModules(options: FindModulesOptions): Promise<FoundMod
       commonFlags.set(key, flag);
       commonFlagFiles.set(key, common.path);
     }
+    const fresh: ModulePlace[] = [];
     for (const place of await modulePlaces(dir, options)) {
-      const first = modules.get(place.name);
-      if (first !== undefined) warnAboutDuplicate(place, first, log);
-      else modules.set(place.name, await load(place, common, options));
+      const first = places.get(place.name);
+      if (first !== undefined) {
+        warnAboutDuplicate(place, first, log);
+        continue;
+      }
+      places.set(place.name, place);
+      fresh.push(place);
     }
+    // A gate copies whole directories: one after another.
+    const atOnce = options.gate === undefined ? READS_AT_ONCE : 1;
+    modules.push(...(await mapParallel(fresh, atOnce, (place) => load(place, common, options))));
   }
-  const sorted = inRunOrder([...modules.values()]);
+  const sorted = inRunOrder(modules);
   const sections = new Map(sorted.map(({ name, staticValues }) => [name, staticValues]));
   const check = new SchemaCheck();
-  const schemas = new Map<ValuesOwner, SectionSchemas>();
-  for (const { name, path, refusal } of sorted)
-    if (refusal === undefined) schemas.set(name, await readSchemas(path, check));
+  const authorized = sorted.filter(({ refusal }) => refusal === undefined);
+  const schemas = new Map<ValuesOwner, SectionSchemas>(
+    await mapParallel(
+      authorized,
+      READS_AT_ONCE,
+      async ({ name, path }) => [name, await readSchemas(path, check)] as const,
+    ),
+  );
   if (options.globalHooksDir !== undefined)
     schemas.set(GLOBAL_SECTION, await readSchemas(resolve(options.globalHooksDir), check));
   return {

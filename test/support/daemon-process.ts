@@ -5,7 +5,8 @@ import { createInterface } from 'node:readline';
 import { LogRecords } from './captured-log.ts';
 import type { World } from './world.ts';
 
-const MAIN = join(import.meta.dirname, '../../src/main.ts');
+/** The sources, which need not be compiled. */
+const SOURCES = [process.execPath, '--no-warnings', join(import.meta.dirname, '../../src/main.ts')];
 
 export interface DaemonExit {
   readonly code: number | null;
@@ -28,16 +29,18 @@ export class DaemonProcess {
    * @param flags in place of those of the world
    * @param env besides that of the world
    * @param within a program, and its first arguments, that ends by becoming the program its further arguments name
+   * @param operator the program and what stands before its first argument; default: the sources
    */
   static start(
     world: World,
     flags: Readonly<Record<string, string>> = {},
     env: Readonly<Record<string, string>> = {},
     within: readonly string[] = [],
+    operator: readonly string[] = SOURCES,
   ): DaemonProcess {
     const all = { ...world.flags, 'log-type': 'json', 'log-level': 'debug', ...flags };
     const args = Object.entries(all).map(([name, value]) => `--${name}=${value}`);
-    const [program = '', ...command] = [...within, process.execPath, '--no-warnings', MAIN, 'start', ...args];
+    const [program = '', ...command] = [...within, ...operator, 'start', ...args];
     const child = spawn(program, command, {
       cwd: world.directory,
       env: { ...world.hostEnv, ...world.settingsEnv, ...env },

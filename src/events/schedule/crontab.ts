@@ -52,7 +52,8 @@ export function parseCrontab(crontab: string, localTimeZone: string = processTim
   }
 }
 
-function processTimeZone(): string {
+/** IANA name of the zone of the process. The first time it takes more than 10 ms to find out. */
+export function processTimeZone(): string {
   return new Intl.DateTimeFormat().resolvedOptions().timeZone;
 }
 
