@@ -93,14 +93,17 @@ export async function startBase(options: BaseOptions): Promise<BaseParts> {
   const { clock, log } = host;
   const jqLog = componentLog(host, 'jq');
   const tmpDir = prepareTemporaryDirectory(settings.tmpDir, log);
+  const spawned = Promise.withResolvers<void>();
   const launching = startLauncher({
     log: componentLog(host, 'process'),
     clock,
     onDeadlinePassed: lead.onDeadlinePassed,
+    onSpawned: () => spawned.resolve(),
     tmpDir,
   });
+  const launched = launching.catch(() => undefined);
   running.defer(async () => {
-    const started = await launching.catch(() => undefined);
+    const started = await launched;
     await started?.stop();
   });
   const jq = await selectJqEngine(
@@ -109,6 +112,7 @@ export async function startBase(options: BaseOptions): Promise<BaseParts> {
   );
   running.defer(() => jq.stop());
   jqLog.info({ engine: jq.name }, 'jq engine');
+  await Promise.race([spawned.promise, launching]);
   // What takes the processor for long is done while the launcher, a process of its own, comes up.
   const hookSchemas = new HookConfigSchemas();
   const timeZone = processTimeZone();

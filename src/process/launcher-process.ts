@@ -32,6 +32,8 @@ export interface LauncherProcess {
 }
 
 export interface LauncherEvents {
+  /** The process exists; until it takes requests it takes another 50 ms. */
+  readonly onSpawned: () => void;
   /** A frame about a run; the payload is valid only during the call. */
   readonly onFrame: (kind: number, run: number, payload: Buffer) => void;
   /** The launcher has ended, whatever the reason; all its frames have been handed over. */
@@ -63,6 +65,7 @@ export async function startLauncherProcess(
     detached: true,
     stdio: ['pipe', channel.childEnd, 'pipe'],
   });
+  events.onSpawned();
   channel.childEnd.destroy();
   const { stdin, stderr } = child;
   if (stdin === null || stderr === null) throw new OperatorError('INTERNAL', 'The launcher has no pipes');

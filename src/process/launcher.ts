@@ -16,6 +16,8 @@ export interface LauncherOptions {
   readonly clock: Clock;
   /** Called when the deadline of all runs has passed (see {@link Launcher.setDeadline}): their groups are being ended. */
   readonly onDeadlinePassed?: () => void;
+  /** Called when the launcher program is being started; until it takes requests it takes another 50 ms. */
+  readonly onSpawned?: () => void;
   /** A directory that can be written; by default that of the system for temporary files. */
   readonly tmpDir?: string;
 }
@@ -41,12 +43,15 @@ export class Launcher implements ProcessRunner {
   #isStopped = false;
   #deadline: RunDeadline | undefined;
   readonly #onDeadlinePassed: () => void;
+  readonly #onSpawned: () => void;
   readonly #tmpDir: string | undefined;
 
-  constructor({ log, clock, onDeadlinePassed = () => undefined, tmpDir }: LauncherOptions) {
+  constructor(options: LauncherOptions) {
+    const { log, clock, onDeadlinePassed = () => undefined, onSpawned = () => undefined, tmpDir } = options;
     this.#log = log;
     this.#clock = clock;
     this.#onDeadlinePassed = onDeadlinePassed;
+    this.#onSpawned = onSpawned;
     this.#tmpDir = tmpDir;
   }
 
@@ -122,6 +127,7 @@ export class Launcher implements ProcessRunner {
 
   async #startProcess(): Promise<LauncherProcess> {
     const events = {
+      onSpawned: () => this.#onSpawned(),
       onFrame: (kind: number, run: number, payload: Buffer) => this.#onFrame(kind, run, payload),
       onClose: (reason: string) => this.#onClose(reason),
     };
