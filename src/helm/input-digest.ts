@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { gunzipSync } from 'node:zlib';
 import { canonicalJson, isObject } from '../lib/json.ts';
 import { type ChartTraits, chartTraits } from './chart-functions.ts';
 import type { ChartFile } from './chart-source.ts';
 import { mayUseGlobals } from './global-use.ts';
+import { unpackChart } from './packed-chart.ts';
 
 /** Everything that determines what a chart renders to. */
 export interface RenderInputs {
@@ -25,7 +25,6 @@ export interface RenderInputs {
 const DIGEST_VERSION = '1';
 /** 160 bits in hex: a label value holds 63 characters. */
 const DIGEST_LENGTH = 40;
-const MAX_ARCHIVE_BYTES = 32 * 1024 * 1024;
 
 /** A digest fit for a label value; equal inputs have equal digests. */
 export function inputDigest(inputs: RenderInputs): string {
@@ -58,7 +57,7 @@ export function readableValues(files: readonly ChartFile[], values: unknown): un
 function textOf({ path, content }: ChartFile): string {
   if (!path.endsWith('.tgz')) return content.toString('latin1');
   try {
-    return gunzipSync(content, { maxOutputLength: MAX_ARCHIVE_BYTES }).toString('latin1');
+    return unpackChart(content).toString('latin1');
   } catch {
     // helm will say what is wrong with the archive; until then nothing is known of the chart.
     return '{{ lookup }}';
