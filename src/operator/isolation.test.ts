@@ -138,3 +138,83 @@ test('a converge whose modules run in parallel goes on without one that is isola
   expect(lab.calls.filter((call) => call.startsWith('deploy'))).toEqual(['deploy dns', 'deploy web']);
   expect(lab.tasks('main')).toEqual([]);
 });
+
+test('a module that fails after the one it required is over holds up neither others nor that one', async () => {
+  const modules = ['db', requiring('web', 2, 'db'), requiring('dns', 3, 'db')];
+  await using lab = await operatorLab(modules, HOOKS, ISOLATE);
+  lab.behaviours.set('db/a.sh', failing);
+  await lab.converge();
+  lab.behaviours.delete('db/a.sh');
+  lab.behaviours.set('web/a.sh', failing);
+  await lab.clock.advance(5_000);
+  await lab.settle();
+  expect(lab.calls.filter((call) => call.startsWith('deploy'))).toEqual(['deploy db', 'deploy dns']);
+  expect(isolatedModules(lab.operator)).toEqual(['web']);
+  lab.behaviours.set('db/a.sh', failing);
+  lab.operator.queueModuleRun(name('db'), 'test');
+  await lab.settle();
+  expect(isolatedModules(lab.operator)).toEqual(['db', 'web']);
+  lab.behaviours.delete('db/a.sh');
+  lab.takeCalls();
+  await lab.clock.advance(30_000);
+  await lab.settle();
+  expect(lab.calls).toContain('deploy db');
+  expect(isolatedModules(lab.operator)).toEqual(['web']);
+});
+
+test('an isolated module whose required one fails too waits for it, and its Synchronization in a queue of its own holds up nobody', async () => {
+  const hooks = {
+    'db/a.sh': { beforeHelm: 1 },
+    'web/s.sh': { kubernetes: [{ kind: 'Pod', name: 'pods', queue: 'side' }] },
+  };
+  const modules = ['db', requiring('web', 2, 'db'), requiring('dns', 3, 'db')];
+  await using lab = await operatorLab(modules, hooks, ISOLATE);
+  lab.behaviours.set('db/a.sh', failing);
+  lab.behaviours.set('web/s.sh', failing);
+  await lab.converge();
+  lab.behaviours.delete('db/a.sh');
+  await lab.clock.advance(5_000);
+  await lab.settle();
+  expect(lab.calls).toContain('deploy dns');
+  expect(isolatedModules(lab.operator)).toEqual(['web']);
+  lab.behaviours.delete('web/s.sh');
+  await lab.clock.advance(10_000);
+  await lab.settle();
+  expect(lab.calls.at(-1)).toBe('deploy web');
+  expect(isolatedModules(lab.operator)).toEqual([]);
+});
+
+test('converges while a module is isolated add no second deletion and no second look at its CRDs', async () => {
+  await using lab = await operatorLab(['db'], { 'db/h.sh': { onStartup: 1, afterDeleteHelm: 1 } }, ISOLATE);
+  lab.withCrds.add('db');
+  lab.behaviours.set('db/h.sh', failing);
+  await lab.converge();
+  for (let times = 0; times < 3; times += 1) {
+    lab.operator.restartConverge('ReloadAllModules', 'test');
+    await lab.settle();
+  }
+  expect(lab.tasks('isolated_db')).toEqual(['ModuleRun:db:doStartup:start', 'ModuleEnsureCRDs:db:test']);
+  lab.enabled.clear();
+  for (let times = 0; times < 3; times += 1) {
+    lab.operator.restartConverge('ReloadAllModules', 'test');
+    await lab.settle();
+  }
+  expect(lab.tasks('isolated_db')).toEqual(['ModuleDelete:db:test']);
+  lab.behaviours.delete('db/h.sh');
+  lab.takeCalls();
+  await lab.clock.advance(30_000);
+  await lab.settle();
+  expect(lab.calls.filter((call) => call.endsWith('afterDeleteHelm'))).toHaveLength(1);
+});
+
+test('events that come while a module is isolated do not let its queue grow without end', async () => {
+  const binding = { kind: 'Pod', name: 'pods', executeHookOnSynchronization: false };
+  await using lab = await operatorLab(['db'], { 'db/h.sh': { kubernetes: [binding] } }, ISOLATE);
+  await lab.converge();
+  lab.behaviours.set('db/h.sh', failing);
+  for (let times = 0; times < 250; times += 1) {
+    lab.emit('db/h.sh/pods');
+    await lab.settle();
+  }
+  expect(lab.operator.deps.queues.get('isolated_db').length).toBeLessThan(100);
+});

@@ -12,18 +12,24 @@ type ModuleTask = Extract<
   { type: 'ModuleRun' | 'ModuleDelete' | 'ModuleEnsureCRDs' | 'ModuleHookRun' }
 >;
 
-/** The queue in which a module's tasks wait because one of them failed, or failed in a module it requires. */
+/**
+ * The queue in which a module's tasks wait because one of them failed, or failed in a module it requires. Its own one
+ * comes first: in that of another it only waits.
+ */
 export function isolatedQueueOf({ deps }: Operator, module: string): TaskQueue<Task> | undefined {
-  return deps.queues.all.find(
-    ({ name, entries }) =>
-      name.startsWith(ISOLATED_QUEUE_PREFIX) && entries.some(({ task }) => moduleOf(task) === module),
+  const queues = deps.queues.all.filter(
+    (queue) => isIsolated(queue) && queue.entries.some(({ task }) => moduleOf(task) === module),
   );
+  return queues.find((queue) => isOwn(queue, module)) ?? queues[0];
 }
 
 /** Modules that fail by themselves and are isolated for it, in run order. */
 export function isolatedModules(operator: Operator): readonly ModuleName[] {
   const names = operator.modules.map(({ name }) => name);
-  return names.filter((name) => isolatedQueueOf(operator, name)?.name === `${ISOLATED_QUEUE_PREFIX}${name}`);
+  return names.filter((name) => {
+    const queue = isolatedQueueOf(operator, name);
+    return queue !== undefined && isOwn(queue, name);
+  });
 }
 
 /**
@@ -35,27 +41,42 @@ export function isolatedModules(operator: Operator): readonly ModuleName[] {
 export function divert(operator: Operator, task: Task, queue: TaskQueue<Task>): boolean {
   if (!isModuleTask(task) || !isOrdered(queue)) return false;
   if (task.type === 'ModuleDelete') forgetRuns(operator, task.module);
-  const own = isIsolated(queue) ? undefined : isolatedQueueOf(operator, task.module);
-  const target = own ?? queueOfNeighbour(operator, task);
+  const target = queueOfModule(operator, task.module, queue) ?? queueOfNeighbour(operator, task);
   if (target === undefined || target === queue) return false;
-  if (task.type === 'ModuleRun' && isRunPendingIn(target, task.module)) {
-    retryNow(target, task.module);
-    return true;
-  }
-  target.append(withoutGroup(task));
+  if (!isPendingIn(target, task)) appendTo(operator, target, withoutGroup(task));
   if (task.type === 'ModuleRun' || task.type === 'ModuleDelete') retryNow(target, task.module);
   return true;
 }
 
+/** Where tasks of the module wait that come before one of them that has come up in this queue. */
+function queueOfModule(
+  operator: Operator,
+  module: ModuleName,
+  queue: TaskQueue<Task>,
+): TaskQueue<Task> | undefined {
+  const waiting = isolatedQueueOf(operator, module);
+  if (waiting === undefined || waiting === queue) return undefined;
+  // In the queue of another module they only wait for that one.
+  return isIsolated(queue) && !isOwn(waiting, module) ? undefined : waiting;
+}
+
+/** Events keep coming while a module fails, so its queue is kept short as those are that bindings name. */
+function appendTo(operator: Operator, queue: TaskQueue<Task>, task: Task): void {
+  if (task.type === 'ModuleHookRun') operator.queueHookRun(task, queue.name);
+  else queue.append(task);
+}
+
 /** Of a module to be deleted: what only waits for others must not hold the deletion up. */
 function forgetRuns({ deps }: Operator, module: ModuleName): void {
-  const own = `${ISOLATED_QUEUE_PREFIX}${module}`;
   for (const queue of deps.queues.all)
-    if (isIsolated(queue) && queue.name !== own)
+    if (isIsolated(queue) && !isOwn(queue, module))
       queue.remove((task) => task.type === 'ModuleRun' && task.module === module);
 }
 
-/** Takes a task that failed out of the common queues, so that all others go on. Returns whether that was done. */
+/**
+ * Takes a task that failed out of the common queues, or out of the one of a module it requires, so that all others go on.
+ * Returns whether that was done.
+ */
 export function isolate(
   operator: Operator,
   { id }: Pick<QueueEntry<Task>, 'id'>,
@@ -64,13 +85,13 @@ export function isolate(
 ): boolean {
   const { error } = failure;
   const task = queue.entries.find((entry) => entry.id === id)?.task;
-  if (task === undefined || !isModuleTask(task) || isIsolated(queue)) return false;
+  if (task === undefined || !isModuleTask(task) || isOwn(queue, task.module)) return false;
   if (!isOrdered(queue)) {
     // A queue of its own holds up nobody, but the run that waits for a Synchronization in it does.
     if (task.type === 'ModuleHookRun' && isSynchronization(task)) isolateRun(operator, task.module, error);
     return false;
   }
-  const own = operator.deps.queues.get(`${ISOLATED_QUEUE_PREFIX}${task.module}`);
+  const own = operator.deps.queues.get(ownQueueName(task.module));
   own.appendFailed(withoutGroup(task), failure);
   tell(operator, task.module, own.name, error);
   return true;
@@ -84,16 +105,20 @@ export function tellIfRecovered(
 ): void {
   const module = moduleOf(task);
   if (!isIsolated(queue)) return;
-  if (queue.entries.some((entry) => entry.id !== id && moduleOf(entry.task) === module)) return;
-  operator.deps.log.info({ module, queue: queue.name }, 'Module is not isolated any more');
+  const waits = operator.deps.queues.all.some(
+    (other) =>
+      isIsolated(other) &&
+      other.entries.some((entry) => (other !== queue || entry.id !== id) && moduleOf(entry.task) === module),
+  );
+  if (!waits) operator.deps.log.info({ module, queue: queue.name }, 'Module is not isolated any more');
 }
 
 function isolateRun(operator: Operator, module: ModuleName, error: unknown): void {
   const { queues } = operator.deps;
-  for (const queue of queues.all.filter((other) => isOrdered(other) && !isIsolated(other))) {
+  for (const queue of queues.all.filter((other) => isOrdered(other) && !isOwn(other, module))) {
     const runs = queue.remove((task) => task.type === 'ModuleRun' && task.module === module);
     if (runs.length === 0) continue;
-    const own = queues.get(`${ISOLATED_QUEUE_PREFIX}${module}`);
+    const own = queues.get(ownQueueName(module));
     own.append(...runs.map(withoutGroup));
     for (const run of runs) if (run.type === 'ModuleRun') run.group?.succeeded(module);
     tell(operator, module, own.name, error);
@@ -135,14 +160,14 @@ function requires({ manifest }: Operator['modules'][number], module: ModuleName)
   return manifest.requires.some(({ name, isOptional }) => name === module && !isOptional);
 }
 
-function isRunPendingIn(queue: TaskQueue<Task>, module: ModuleName): boolean {
-  return queue.entries.some(
-    (entry) =>
-      entry.task.type === 'ModuleRun' &&
-      entry.task.module === module &&
-      entry.task.isRecheck !== true &&
-      !isRunning(queue, entry),
-  );
+/** Whether what the task is for is done by one that waits there already. */
+function isPendingIn(queue: TaskQueue<Task>, task: ModuleTask): boolean {
+  if (task.type === 'ModuleHookRun') return false;
+  return queue.entries.some((entry) => {
+    const other = entry.task;
+    if (other.type !== task.type || other.module !== task.module || isRunning(queue, entry)) return false;
+    return other.type !== 'ModuleRun' || other.isRecheck !== true;
+  });
 }
 
 function isRunning(queue: TaskQueue<Task>, entry: QueueEntry<Task>): boolean {
@@ -173,6 +198,14 @@ function isModuleTask(task: Task): task is ModuleTask {
 /** Whether tasks in the queue are done in the order of modules; queues that bindings name are not. */
 function isOrdered(queue: TaskQueue<Task>): boolean {
   return queue.name === MAIN_QUEUE || queue.name.startsWith(PARALLEL_QUEUE_PREFIX) || isIsolated(queue);
+}
+
+function ownQueueName(module: string): string {
+  return `${ISOLATED_QUEUE_PREFIX}${module}`;
+}
+
+function isOwn({ name }: TaskQueue<Task>, module: string): boolean {
+  return name === ownQueueName(module);
 }
 
 function isIsolated({ name }: TaskQueue<Task>): boolean {

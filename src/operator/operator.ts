@@ -163,7 +163,8 @@ export class Operator {
   convergePhase: ConvergePhase = 'standby';
   firstConverge: ConvergeProgress = 'not-started';
   readonly #firstConvergeDone = Promise.withResolvers<void>();
-  convergeStartedMs: number | undefined;
+  /** When the converge in progress began, and for what; one that is started over is the same one. */
+  convergeStart: { readonly atMs: number; readonly event: ConvergeEvent } | undefined;
   /** The ConfigMap can be read, but what it says does not match the schemas; older values stay in force. */
   isConfigRefused = false;
   /** Development only: what of the files that changed last could not be loaded, in words. */
@@ -307,7 +308,7 @@ export class Operator {
   /** Turns a watch event into a task in the binding's queue. */
   onKubernetesEvent(runtime: HookRuntime, binding: KubernetesBinding, event: KubernetesEvent): void {
     const reason: RunReason = { type: 'event', binding, event };
-    this.#queueHookRun(this.#hookRun(runtime, binding, reason, 'Kubernetes'), binding.queue);
+    this.queueHookRun(this.#hookRun(runtime, binding, reason, 'Kubernetes'), binding.queue);
   }
 
   /** Turns a tick of a crontab into a task in the binding's queue; before the first converge is over it is ignored. */
@@ -316,13 +317,26 @@ export class Operator {
     if (this.firstConverge !== 'done' || runtime.isStopped || !runtime.areSchedulesEnabled) return;
     if (owner.type === 'module' && !this.isEnabled(owner.module)) return;
     const reason: RunReason = { type: 'schedule', binding };
-    this.#queueHookRun(this.#hookRun(runtime, binding, reason, 'Schedule'), binding.queue);
+    this.queueHookRun(this.#hookRun(runtime, binding, reason, 'Schedule'), binding.queue);
   }
 
   /** The task that gives a hook the initial state of a binding. */
   synchronizationRun(runtime: HookRuntime, binding: KubernetesBinding, activation: string): Task {
     const reason: RunReason = { type: 'synchronization', binding };
     return { ...this.#hookRun(runtime, binding, reason, 'Synchronization'), activation };
+  }
+
+  /** Puts the run of a hook at the end of a queue; in a long one runs of the hook that wait become one. */
+  queueHookRun(task: GlobalHookRun | ModuleHookRun, name: string): void {
+    const queue = this.deps.queues.get(name);
+    queue.append(task);
+    const { hook } = task.hook;
+    if (!compactOverflow(queue, task.hook)) return;
+    this.deps.metrics.queueCompaction(name, hook.name);
+    this.deps.log.warn(
+      { queue: name, hook: hook.name, tasks: queue.length },
+      'the queue is long: all waiting runs of the hook became one',
+    );
   }
 
   /** Who waits for the Synchronization runs of a hook's owner. */
@@ -351,18 +365,6 @@ export class Operator {
   #isDeletionQueued(module: ModuleName): boolean {
     return this.deps.queues.all.some(({ entries }) =>
       entries.some(({ task }) => task.type === 'ModuleDelete' && task.module === module),
-    );
-  }
-
-  #queueHookRun(task: GlobalHookRun | ModuleHookRun, name: string): void {
-    const queue = this.deps.queues.get(name);
-    queue.append(task);
-    const { hook } = task.hook;
-    if (!compactOverflow(queue, task.hook)) return;
-    this.deps.metrics.queueCompaction(name, hook.name);
-    this.deps.log.warn(
-      { queue: name, hook: hook.name, tasks: queue.length },
-      'the queue is long: all waiting runs of the hook became one',
     );
   }
 
