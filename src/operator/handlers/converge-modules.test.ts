@@ -121,6 +121,17 @@ test('afterAll hooks that leave other global values behind cause exactly one mor
   expect(lab.calls.filter((call) => call === 'discover')).toHaveLength(2);
 });
 
+test('a converge that goes on for what its own hooks changed is one converge, caused by what began it', async () => {
+  await using lab = await operatorLab([], { 'global/a.sh': { afterAll: 1 } });
+  lab.behaviours.set('global/a.sh', ({ write }) => write('VALUES_JSON_PATCH_PATH', change('/global/x', 1)));
+  await lab.converge();
+  expect(lab.calls.filter((call) => call === 'discover')).toHaveLength(2);
+  const page = await lab.operator.deps.metrics.scrape();
+  expect(page.match(/addon_operator_convergence_total\{.*/g)).toEqual([
+    'addon_operator_convergence_total{activation="OperatorStartup"} 1',
+  ]);
+});
+
 test('afterAll hooks that restore the global values cause no converge', async () => {
   await using lab = await operatorLab([], { 'global/a.sh': { afterAll: 1 }, 'global/b.sh': { afterAll: 2 } });
   lab.behaviours.set('global/a.sh', ({ write }) => write('VALUES_JSON_PATCH_PATH', change('/global/x', 1)));

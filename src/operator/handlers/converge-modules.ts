@@ -29,7 +29,7 @@ export async function handleConvergeModules(
 ): Promise<TaskOutcome<Task>> {
   switch (operator.convergePhase) {
     case 'standby':
-      begin(operator, entry, queue);
+      begin(operator, entry, task, queue);
       operator.convergePhase = 'wait-before-all';
       return { type: 'repeat', before: lifecycleRuns(operator, 'beforeAll', task) };
     case 'wait-before-all':
@@ -44,10 +44,15 @@ export async function handleConvergeModules(
   }
 }
 
-function begin(operator: Operator, entry: QueueEntry<Task>, queue: TaskQueue<Task>): void {
+function begin(
+  operator: Operator,
+  entry: QueueEntry<Task>,
+  task: ConvergeTask,
+  queue: TaskQueue<Task>,
+): void {
   // Two converges in a row bring nothing that one does not.
   queue.takeFollowing(entry, (other) => other.type === 'ConvergeModules');
-  operator.convergeStartedMs ??= operator.deps.clock.now();
+  operator.convergeStart ??= { atMs: operator.deps.clock.now(), event: task.event };
   if (operator.firstConverge === 'not-started') operator.firstConverge = 'running';
 }
 
@@ -173,9 +178,9 @@ function end(operator: Operator, entry: QueueEntry<Task>, task: ConvergeTask, qu
       'converged, but not to the files on disk: those that changed cannot be loaded, see the error before',
     );
   if (queue.entries.some((other) => other.id !== entry.id && belongsToAnother(other.task))) return;
-  const startedMs = operator.convergeStartedMs ?? clock.now();
-  operator.convergeStartedMs = undefined;
-  metrics.convergence(task.event, (clock.now() - startedMs) / 1_000);
+  const { atMs, event } = operator.convergeStart ?? { atMs: clock.now(), event: task.event };
+  operator.convergeStart = undefined;
+  metrics.convergence(event, (clock.now() - atMs) / 1_000);
   if (operator.firstConverge === 'done') return;
   log.info({}, 'first converge is finished. Operator is ready now.');
   operator.finishFirstConverge();
