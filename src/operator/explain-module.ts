@@ -125,7 +125,8 @@ function belongsTo(task: Task, name: ModuleName): boolean {
 }
 
 function waitsFor(operator: Operator, name: ModuleName): readonly string[] {
-  if (operator.discovery === undefined) return ['the first discovery of modules'];
+  const heldUp = convergeObstacle(operator);
+  if (operator.discovery === undefined) return [...heldUp, 'the first discovery of modules'];
   const waits: string[] = [];
   if (operator.deps.pauses.of(name) !== undefined) waits.push('the end of its pause');
   for (const { queue, index } of placesOf(operator, name)) {
@@ -135,14 +136,42 @@ function waitsFor(operator: Operator, name: ModuleName): readonly string[] {
   const state = operator.moduleStates.get(name);
   if (state?.phase === 'wait-for-synchronization' && !state.synchronization.isDone)
     waits.push('the first runs of its hooks with kubernetes bindings');
-  return waits;
+  return [...waits, ...heldUp];
+}
+
+/**
+ * What fails before it is decided about all modules: until that is over, what was changed for any of them is not in force.
+ * At most one sentence.
+ */
+function convergeObstacle({ main }: Operator): readonly string[] {
+  const [head] = main.entries;
+  if (head === undefined || head.failures === 0 || moduleOf(head.task) !== '') return [];
+  if ('binding' in head.task && head.task.binding === 'afterAll') return [];
+  if (!main.entries.some(({ task }) => decidesAboutModules(task))) return [];
+  const nextMs = nextAttemptMs(main);
+  const next = nextMs === undefined ? '' : ` (next attempt at ${timeOf(nextMs)})`;
+  return [
+    `${describeTask(head.task, main.name)} at the head of queue ${main.name}${next}${failedText(head)}`,
+  ];
+}
+
+function decidesAboutModules({ type }: Task): boolean {
+  return type === 'ConvergeModules' || type === 'ApplyKubeConfigValues' || type === 'ReloadFiles';
 }
 
 function headText(queue: TaskQueue<Task>, head: QueueEntry<Task>, index: number): string {
   const others = index > 1 ? ` and ${index - 1} more` : '';
-  const times = head.failures === 1 ? 'once' : `${head.failures} times`;
-  const failed = head.failures > 0 ? `, which failed ${times}: ${head.lastError}` : '';
-  return `${describeTask(head.task, queue.name)} in front of it in queue ${queue.name}${others}${failed}`;
+  return `${describeTask(head.task, queue.name)} in front of it in queue ${queue.name}${others}${failedText(head)}`;
+}
+
+function failedText({ failures, lastError }: QueueEntry<Task>): string {
+  if (failures === 0) return '';
+  return `, which failed ${failures === 1 ? 'once' : `${failures} times`}: ${lastError}`;
+}
+
+/** When the head of a queue is tried again, in milliseconds since the epoch; undefined while it does not sleep. */
+function nextAttemptMs({ status }: TaskQueue<Task>): number | undefined {
+  return status.type === 'delayed' ? status.sinceMs + status.delayMs : undefined;
 }
 
 function failureOf(operator: Operator, name: ModuleName): ModuleFailure | null {
@@ -152,12 +181,10 @@ function failureOf(operator: Operator, name: ModuleName): ModuleFailure | null {
   const failed = failedPlaceOf(placesOf(operator, name));
   if (failed === undefined) return null;
   const { queue, entry, index } = failed;
-  const { status } = queue;
-  const isNext = index === 0 && status.type === 'delayed';
   return {
     error: entry.lastError,
     attempts: entry.failures,
-    nextAttemptAt: isNext ? timeOf(status.sinceMs + status.delayMs) : null,
+    nextAttemptAt: index === 0 ? timeOrNull(nextAttemptMs(queue)) : null,
     isGivenUp: false,
   };
 }

@@ -212,4 +212,40 @@ echo '{"op":"add","path":"/web/seen","value":true}' > "$VALUES_JSON_PATCH_PATH"`
     );
     expect(await ask(world, '/module/nothing/explain.text')).toMatchObject({ status: 404 });
   });
+
+  test('explain and the list of all modules name what holds up the decision about all of them', async () => {
+    await using world = await World.create(backend(), {
+      modules: {
+        'values.yaml': 'webEnabled: true\n',
+        '001-web/enabled':
+          '#!/bin/sh\n[ -e "$WORLD/broken" ] && echo "no licence" >&2 && exit 1\necho true > "$MODULE_ENABLED_RESULT"\n',
+        '001-web/hooks/hook.sh': SAYS('web'),
+        '../broken': '',
+      },
+      config: {},
+    });
+    const obstacle = expect.stringMatching(
+      /^ConvergeModules:main:.* at the head of queue main \(next attempt at \d{4}-.*Z\), which failed once: .*no licence/s,
+    );
+    await world.start();
+    await world.untilDelayed();
+    expect(await explain(world, 'web')).toMatchObject({
+      status: 'undecided',
+      waitsFor: [obstacle, expect.any(String)],
+    });
+    expect((await ask(world, '/module/list.text?all=true')).body).toMatch(
+      /^web +undecided +no .*ConvergeModules:main/m,
+    );
+    await world.expel('broken');
+    await world.passDelay();
+    await world.daemon.firstConverge;
+    await world.write('modules', { '../broken': '' });
+    await world.putConfig({ global: 'a: 1\n' });
+    await world.untilDelayed();
+    expect(await explain(world, 'web')).toMatchObject({ status: 'ready', waitsFor: [obstacle] });
+    await world.expel('broken');
+    await world.passDelay();
+    await world.log.untilPrinted('web beforeHelm', 2);
+    expect(await explain(world, 'web')).toMatchObject({ status: 'ready', waitsFor: [] });
+  });
 }
