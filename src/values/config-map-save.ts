@@ -56,7 +56,7 @@ export async function saveSection(
       return { section: changed, resourceVersion: written.resourceVersion };
     } catch (error) {
       const isUnknown = isOutcomeUnknown(error);
-      if (!isUnknown && !hasStatus(error, 409)) throw error;
+      if (!isUnknown && !isOutrun(error, current)) throw error;
       if (attempt === MAX_ATTEMPTS) throw isUnknown ? error : conflict(ref, key, error);
       unconfirmed = isUnknown ? changedText : undefined;
     }
@@ -94,6 +94,11 @@ function checkSize(
     `cannot save into ConfigMap '${name}': it would hold ${bytes} bytes, more than the ${MAX_CONFIG_MAP_BYTES} a ConfigMap can hold. ` +
       'Remove keys that nothing needs, or let hooks set what is large in memory only (VALUES_JSON_PATCH_PATH in place of CONFIG_VALUES_JSON_PATCH_PATH)',
   );
+}
+
+/** Whether somebody changed the ConfigMap, or deleted it, after it was read. */
+function isOutrun(error: unknown, read: ConfigMapObject | undefined): boolean {
+  return hasStatus(error, 409) || (read !== undefined && hasStatus(error, 404));
 }
 
 /** Whether the server may have done what it was asked although it did not say so. */

@@ -95,6 +95,17 @@ test('save() loses none of a hundred patches made at once', async () => {
   expect(await lab.fence(changes)).toStrictEqual(['fenceEnabled']);
 });
 
+test('save() makes a new ConfigMap when the one it read is deleted before it writes', async () => {
+  lab.server.edit({ web: 'a: 1', db: 'a: 1' });
+  lab.server.intercept('PUT', () => {
+    lab.server.delete();
+    return undefined;
+  });
+  const saved = await lab.newStore().save(web, [add('/web/hook', 1)], accept, NEVER);
+  expect(saved).toStrictEqual({ hook: 1 });
+  expect(lab.server.object?.data).toStrictEqual({ web: 'hook: 1\n' });
+});
+
 test('save() gives up when others are faster six times in a row', async () => {
   lab.server.edit({ web: 'a: 1' });
   for (let round = 0; round < 6; round += 1) {

@@ -63,3 +63,17 @@ test('changes that come while the first waits for its retry are taken over toget
   expect(lab.calls).toEqual(['rediscover', 'deploy web {"x":1}', 'deploy scripted {"y":2}']);
   expect(lab.main.length).toBe(0);
 });
+
+test('a run that waits after a failure beside main is tried again at once, and no other one is made', async () => {
+  const hooks = { 'web/h.sh': { beforeHelm: 1 } };
+  await using lab = await operatorLab([moduleFor('web', 1), moduleFor('dns', 1)], hooks, {
+    runsModulesInParallel: true,
+  });
+  lab.behaviours.set('web/h.sh', failing);
+  await lab.converge();
+  lab.behaviours.delete('web/h.sh');
+  lab.takeCalls();
+  await change(lab, { web: 'x: 1' });
+  expect(lab.calls).toEqual(['web/h.sh beforeHelm', 'deploy web {"x":1}']);
+  expect(lab.operator.firstConverge).toBe('done');
+});

@@ -2,10 +2,11 @@ import { isDeepStrictEqual } from 'node:util';
 import { hasCode, messageOf } from '../../lib/errors.ts';
 import type { TaskOutcome } from '../../queue/task-queue.ts';
 import { unknownModuleKeys } from '../../values/config-map-content.ts';
+import type { ModuleName } from '../../values/module-key.ts';
 import type { Operator } from '../operator.ts';
 import { rethrowAbort } from '../rethrow-abort.ts';
 import { originOf } from '../task-origin.ts';
-import type { Task } from '../tasks.ts';
+import { moduleOf, type Task } from '../tasks.ts';
 import { DISCOVERY_RETRY_MS } from './converge-modules.ts';
 
 type ApplyTask = Extract<Task, { type: 'ApplyKubeConfigValues' }>;
@@ -54,8 +55,20 @@ async function hasOtherModulesEnabled(operator: Operator, signal: AbortSignal): 
 function runsOfChangedModules(operator: Operator, { changedKeys }: ApplyTask): readonly Task[] {
   return operator.modules
     .filter(({ key, name }) => changedKeys.includes(key) && operator.isEnabled(name))
-    .filter(({ name }) => !operator.isModuleRunPending(name))
+    .filter(({ name }) => !retriesNow(operator, name) && !operator.isModuleRunPending(name))
     .map(({ name }) => operator.moduleRun(name, 'KubeConfig-Changed-Modules'));
+}
+
+/** What of the module waits after a failure beside `main` may have waited for just this. Returns whether a run did. */
+function retriesNow({ deps }: Operator, module: ModuleName): boolean {
+  let isRun = false;
+  for (const queue of deps.queues.all) {
+    const task = queue.entries[0]?.task;
+    if (task === undefined || queue.status.type !== 'delayed' || moduleOf(task) !== module) continue;
+    isRun ||= task.type === 'ModuleRun' && task.isRecheck !== true;
+    queue.cutDelay();
+  }
+  return isRun;
 }
 
 /** Sections and flags of modules that do not exist are mostly typing errors; they have no effect. */
