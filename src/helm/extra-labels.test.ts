@@ -12,7 +12,7 @@ import {
   record,
   string,
 } from 'fast-check';
-import { dump, load, loadAll } from 'js-yaml';
+import { dump, load, loadAll, YAML11_SCHEMA } from 'js-yaml';
 import { expect, test } from 'vitest';
 import { addLabels } from './extra-labels.ts';
 
@@ -49,6 +49,19 @@ test('addLabels() keeps scalars as they are written', () => {
   const body =
     'mode: 0644\non: yes\nday: 2020-01-01\nquoted: "yes"\ntext: |+\n  a\n   b\n\nlong: 1e3\nversion: 1.10\n';
   expect(labelled(`metadata: {name: a}\n${body}`)).toContain(body);
+});
+
+test.each([
+  ['brackets and braces at any column', '{\n"a": [\n  80\n]\n}'],
+  ['text between quotes at any column', '"one\ntwo"'],
+  ['binary data', '!!binary aGVsbG8='],
+])('addLabels() reads what helm reads: %s', (_case, value) => {
+  const text = labelled(`kind: X\nmetadata:\n  name: a\nspec:\n  a: ${value}\n`);
+  expect(text).toContain('heritage: "addon-operator"');
+  const schema = YAML11_SCHEMA;
+  expect(load(text, { schema })).toMatchObject({
+    spec: load(`a: ${value.replaceAll('\n', '\n   ')}\n`, { schema }),
+  });
 });
 
 test('addLabels() keeps the comments above an object', () => {

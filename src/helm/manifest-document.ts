@@ -2,6 +2,7 @@ import {
   CORE_SCHEMA,
   constructFromEvents,
   type Document,
+  defineScalarTag,
   type Event,
   eventsToAst,
   mergeTag,
@@ -10,15 +11,21 @@ import {
 } from 'js-yaml';
 import { messageOf, OperatorError } from '../lib/errors.ts';
 import { isObject } from '../lib/json.ts';
+import { readFlowAtAnyColumn } from '../lib/yaml-flow-columns.ts';
 
 /** Depth no Kubernetes object comes near (the API server takes 100 in JSON). */
 const MAX_DEPTH = 250;
-const SCHEMA = CORE_SCHEMA.withTags(mergeTag);
+/** Nothing here looks into it. */
+const binaryTag = defineScalarTag('tag:yaml.org,2002:binary', {
+  resolve: (source) => source,
+  identify: () => false,
+});
+const SCHEMA = CORE_SCHEMA.withTags(mergeTag, binaryTag);
 const DOCUMENT_MARK = /^---(?=\s|$)/m;
 
 /** One YAML document of rendered text. */
 export interface ManifestDocument {
-  /** The text between the document marks. */
+  /** The text between the document marks; lines that helm reads at any column may be indented. */
   readonly text: string;
   /** The object in it; undefined when the document holds none (blank, or comments only). */
   readonly object: Readonly<Record<string, unknown>> | undefined;
@@ -38,9 +45,11 @@ export function parseManifest(manifest: string): ManifestDocument[] {
 
 function parseDocument(text: string): ManifestDocument {
   try {
-    const events = parseEvents(text, { maxDepth: MAX_DEPTH });
-    const [value] = constructFromEvents(events, { source: text, schema: SCHEMA, json: true });
-    return { text, events, object: isObject(value) ? value : undefined };
+    return readFlowAtAnyColumn(text, (parsed) => {
+      const events = parseEvents(parsed, { maxDepth: MAX_DEPTH });
+      const [value] = constructFromEvents(events, { source: parsed, schema: SCHEMA, json: true });
+      return { text: parsed, events, object: isObject(value) ? value : undefined };
+    });
   } catch (cause) {
     throw new OperatorError(
       'HELM_FAILED',

@@ -1,6 +1,7 @@
 import { loadAll } from 'js-yaml';
 import { messageOf, OperatorError } from '../lib/errors.ts';
 import { isObject } from '../lib/json.ts';
+import { readFlowAtAnyColumn } from '../lib/yaml-flow-columns.ts';
 import type { ConfigVersion } from './hook-config.ts';
 
 /** What a hook printed, not yet checked against a schema. */
@@ -20,7 +21,7 @@ export function parseConfigDocument(text: string): ConfigDocument {
 function load(text: string): unknown {
   try {
     // A hook's answer is trusted with duplicate keys, as in its JSON form.
-    return loadAll(firstDocument(text), { json: true })[0] ?? {};
+    return readFlowAtAnyColumn(firstDocument(text), (parsed) => loadAll(parsed, { json: true })[0] ?? {});
   } catch (error) {
     throw unreadable(messageOf(error), error);
   }

@@ -98,6 +98,11 @@ test('parse() understands every field of a kubernetes binding', async () => {
   ]);
 });
 
+test('parse() reads brackets and braces at any column', async () => {
+  const text = 'configVersion: v1\nkubernetes: [\n{\n  kind: Pod\n}\n]\n';
+  expect((await parse(text)).kubernetes).toMatchObject([{ watch: { kind: 'Pod' } }]);
+});
+
 test('parse() reads YAML as well as JSON', async () => {
   const config = await parse('configVersion: v1\nafterHelm: 3\nschedule:\n- {name: n, crontab: "@daily"}\n');
   expect(config.lifecycle).toEqual({ afterHelm: 3 });

@@ -23,6 +23,14 @@ test.each<[string, Json]>([
   expect(parse(text)).toStrictEqual(value);
 });
 
+test('parseYaml() reads brackets and braces at any column, and tells mistakes behind them by their line', () => {
+  const text = 'ports: [\n  80\n]\nlabels: {\n"a": "b"\n}\n';
+  const options = { source: 'values.yaml', booleans: 'yaml-1.1' } as const;
+  expect(parseYaml(text, options).value).toEqual({ ports: [80], labels: { a: 'b' } });
+  for (const mistake of ['size: 9007199254740993\n', 'size: 1\n more: 2\n'])
+    expect(() => parseYaml(text + mistake, options)).toThrow(/^values\.yaml:[78]: /);
+});
+
 test('parseYaml() keeps keys as they are written', () => {
   const text = 'n: 1\nyes: 2\n80: 3\n0777: 4\n1.0: 5\n~: 6\ntrue: 7\n2024-01-02: 8';
   expect(Object.keys(parse(text) as object).toSorted()).toStrictEqual(

@@ -1,6 +1,7 @@
 import { type Event, parseEvents, YAMLException } from 'js-yaml';
 import { messageOf, OperatorError } from '../lib/errors.ts';
 import type { Json } from '../lib/json.ts';
+import { readFlowAtAnyColumn } from '../lib/yaml-flow-columns.ts';
 import { buildDocument } from './yaml-builder.ts';
 import { YamlProblem } from './yaml-problem.ts';
 import type { YamlBooleans } from './yaml-scalars.ts';
@@ -33,6 +34,7 @@ const MAX_CHARACTERS = 10_000_000;
  * @throws OperatorError VALUES_INVALID naming source and line
  */
 export function parseYaml(text: string, options: YamlOptions): YamlText {
+  let parsed = text;
   try {
     if (text.startsWith('\u{FEFF}'))
       throw new YamlProblem('starts with a byte order mark: save it without', 0);
@@ -41,21 +43,32 @@ export function parseYaml(text: string, options: YamlOptions): YamlText {
         `too large: ${text.length} characters, at most ${MAX_CHARACTERS} are read; keep large data in files of the chart, which templates read with .Files.Get`,
         0,
       );
-    return buildDocument(text, readEvents(text), { ...options, maxDepth: MAX_DEPTH });
+    const read = readEvents(text);
+    parsed = read.parsed;
+    return buildDocument(parsed, read.events, { ...options, maxDepth: MAX_DEPTH });
   } catch (error) {
     if (!(error instanceof YamlProblem)) throw error;
-    const line = text.slice(0, error.offset).split('\n').length;
+    const line = parsed.slice(0, error.offset).split('\n').length;
     throw new OperatorError('VALUES_INVALID', `${options.source}:${line}: ${error.message}`, {
       cause: error.cause,
     });
   }
 }
 
-function readEvents(text: string): readonly Event[] {
+/** The events, and the text they were read from: lines may be indented otherwise. */
+function readEvents(text: string): { readonly parsed: string; readonly events: readonly Event[] } {
   try {
-    return parseEvents(text, { maxDepth: MAX_DEPTH });
+    return readFlowAtAnyColumn(text, (parsed) => ({
+      parsed,
+      events: parseEvents(parsed, { maxDepth: MAX_DEPTH }),
+    }));
   } catch (error) {
     const isYaml = error instanceof YAMLException;
-    throw new YamlProblem(isYaml ? error.reason : messageOf(error), (isYaml && error.mark?.position) || 0);
+    const offset = isYaml && error.mark !== undefined ? startOfLine(text, error.mark.line) : 0;
+    throw new YamlProblem(isYaml ? error.reason : messageOf(error), offset);
   }
+}
+
+function startOfLine(text: string, line: number): number {
+  return text.split('\n', line).reduce((offset, { length }) => offset + length + 1, 0);
 }

@@ -22,6 +22,12 @@ const configMap = {
 };
 const create = { operation: 'Create', object: configMap };
 
+test('parsePatchOperations() reads brackets and braces at any column', () => {
+  const { data, ...object } = configMap;
+  const yaml = `operation: Create\nobject: {\n"data": ${JSON.stringify(data)},\n${JSON.stringify(object).slice(1)}\n`;
+  expect(parsePatchOperations(yaml)).toEqual([expect.objectContaining(create)]);
+});
+
 test('parsePatchOperations() reads YAML documents', () => {
   const text = `
 operation: CreateOrUpdate

@@ -1,6 +1,7 @@
 import { CORE_SCHEMA, defineScalarTag, loadAll, mergeTag, NOT_RESOLVED, YAMLException } from 'js-yaml';
 import { messageOf } from '../../lib/errors.ts';
 import { parseJson } from '../../lib/json.ts';
+import { readFlowAtAnyColumn } from '../../lib/yaml-flow-columns.ts';
 
 /** What is wrong with a YAML text; the message quotes nothing of the text. */
 export class YamlTextError extends Error {}
@@ -40,7 +41,8 @@ function exactInteger(source: string): unknown {
 export function readYamlDocuments(text: string): readonly unknown[] {
   let documents: readonly unknown[];
   try {
-    documents = loadAll(text, { schema: SCHEMA, maxDepth: MAX_DEPTH, maxAliases: MAX_ALIASES });
+    const options = { schema: SCHEMA, maxDepth: MAX_DEPTH, maxAliases: MAX_ALIASES };
+    documents = readFlowAtAnyColumn(text, (parsed) => loadAll(parsed, options));
   } catch (error) {
     throw new YamlTextError(problemOf(error));
   }
