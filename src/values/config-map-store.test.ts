@@ -90,7 +90,14 @@ test('watch() keeps the last valid content while the ConfigMap cannot be underst
   expect(store.state).toStrictEqual({ type: 'valid' });
   lab.server.edit({ web: 'a: [' });
   lab.server.edit({ web: 'a: 2' });
-  expect(await lab.fence(changes)).toStrictEqual(['invalid', 'valid', 'invalid', 'web', 'fenceEnabled']);
+  expect(await lab.fence(changes)).toStrictEqual([
+    'invalid',
+    'valid',
+    'invalid',
+    'valid',
+    'web',
+    'fenceEnabled',
+  ]);
 });
 
 test('watch() falls back to nothing when the ConfigMap is deleted, and notices the next one', async () => {

@@ -36,7 +36,8 @@ const WARN_FROM_SHARE = 0.8;
  * What the watched ConfigMap came to say.
  *
  * `changed`: valid content that means something else than the last valid one. `invalid`: it cannot be understood; the
- * last valid content stays in force. `valid`: understood again, and it means what the last valid content meant.
+ * last valid content stays in force. `valid`: understood again; `changed` follows unless it means what the last valid
+ * content meant.
  */
 export type ConfigChange =
   | { readonly type: 'changed'; readonly content: ConfigMapContent; readonly difference: ConfigDifference }
@@ -252,11 +253,9 @@ export class ConfigMapStore {
       return;
     }
     this.#state = { type: 'valid' };
+    if (previous.type === 'invalid') this.#onChange({ type: 'valid' });
     const difference = configDifference(this.#content, content);
-    if (isEmptyDifference(difference)) {
-      if (previous.type === 'invalid') this.#onChange({ type: 'valid' });
-      return;
-    }
+    if (isEmptyDifference(difference)) return;
     this.#content = content;
     this.#onChange({ type: 'changed', content, difference });
   }

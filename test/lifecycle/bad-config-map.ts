@@ -84,6 +84,7 @@ export function badConfigMapTests(backend: () => Backend): void {
       records.some(({ msg }) => String(msg).startsWith('KubeConfig become invalid')),
     );
     await world.putConfig({ web: 'a: 2\n' });
+    await world.log.untilMessage('KubeConfig become valid');
     await world.log.untilMessage('ModuleRun success, module is ready', 2);
     expect(await deployedValues(world)).toEqual({ a: 2 });
   });
