@@ -3,8 +3,10 @@ import { stopSignals } from './cli/stop-signals.ts';
 import { systemClock } from './lib/clock.ts';
 
 // A reader that went away wants no more: end as if asked to, and in order where that matters.
-process.stdout.once('error', () => {
+process.stdout.once('error', (error) => {
   process.stdout.on('error', () => undefined);
+  if (!('code' in error && error.code === 'EPIPE'))
+    process.stderr.write(`Error: cannot write to stdout: ${error.message}\n`);
   process.kill(process.pid, 'SIGTERM');
 });
 
