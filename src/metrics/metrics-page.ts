@@ -31,6 +31,7 @@ ${markdownTable(['Name', 'Type', 'Labels', 'Meaning'], definitions.map(row))}
   its name.
 - \`activation\` is \`OperatorStartup\` for everything that the start caused. Helm and converge metrics name other events
   too, such as \`GlobalValuesChanged\`; hook and module runs leave it empty then.
+${bucketLines(definitions)}
 
 ## From hooks: \`/metrics/hooks\`
 
@@ -44,6 +45,20 @@ ${markdownTable(['Field', 'Meaning'], HOOK_FIELDS)}
   as is a metric whose name another type has already.
 - A hook may have 10,000 series. More are dropped and counted in \`hook_metrics_dropped_series_total\`.
 `;
+}
+
+/** Those of most histograms last. */
+function bucketLines(definitions: readonly MetricDefinition<string>[]): string {
+  const histograms = definitions.filter(({ type }) => type === 'histogram');
+  const groups = Map.groupBy(histograms, ({ buckets }) => buckets.join(', '));
+  return [...groups]
+    .toSorted(([, one], [, other]) => one.length - other.length)
+    .map(([buckets, members], index) => {
+      const names = members.map(({ name }) => `\`${name}\``).join(', ');
+      const who = index === groups.size - 1 ? 'all other histograms' : names;
+      return `- Buckets of ${who}: ${buckets}.`;
+    })
+    .join('\n');
 }
 
 function row({ name, type, labels, help }: MetricDefinition<string>): string[] {
