@@ -77,7 +77,7 @@ test('enabled modules are sorted', async () => {
   const enabledModules = () => ['b', 'a'];
   expect((await ask('/module/list.json', { enabledModules })).body).toBe('{"enabledModules":["a","b"]}\n');
   expect((await ask('/module/list.yaml', { enabledModules })).body).toBe('enabledModules:\n  - a\n  - b\n');
-  expect((await ask('/module/list.text', { enabledModules })).body).toBe('a\nb\n');
+  expect((await ask('/module/list.text', { enabledModules })).body).toBe('{"enabledModules":["a","b"]}\n');
 });
 
 test('values of a module come alone, or beside the global ones', async () => {

@@ -169,8 +169,7 @@ function moduleRoutes({ view }: DebugEndpoint): Route[] {
     get('/module/list.{format}', ({ query }, { format }) => {
       if (isYes(query.get('all'))) return listAnswer(view, format);
       const enabledModules = view.enabledModules().toSorted();
-      if (format === 'text') return textAnswer(enabledModules.map((name) => `${name}\n`).join(''));
-      return dataAnswer(format, { enabledModules });
+      return dataAnswer(dataFormat(format), { enabledModules });
     }),
     get('/module/resource-monitor.{format}', async (_request, { format }, signal) => {
       const resources = Object.entries(await view.monitoredResources(signal)).map(([name, objects]) => [

@@ -206,7 +206,7 @@ echo '{"op":"add","path":"/web/seen","value":true}' > "$VALUES_JSON_PATCH_PATH"`
       { module: 'dns', waitsFor: [expect.stringContaining('ModuleRun:main:web')], lastError: null },
       { module: 'off', waitsFor: [], lastError: null, nextTryAt: null, paused: null },
     ]);
-    expect((await ask(world, '/module/list.text')).body).toBe('dns\nweb\n');
+    expect((await ask(world, '/module/list.text')).body).toBe('{"enabledModules":["dns","web"]}\n');
     expect((await ask(world, '/module/web/explain.text')).body).toMatch(
       /^last error +.*no disk\nattempts +1 failed, next at /m,
     );
