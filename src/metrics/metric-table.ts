@@ -52,7 +52,11 @@ export const EVENT_LOOP_DELAY = histogram(
 
 /** Every other metric the daemon exports about itself; the docs page is made from it. */
 export const METRICS = {
-  liveTicks: counter('live_ticks', [], 'Grows by one every 10 seconds while the daemon lives.'),
+  liveTicks: counter(
+    'live_ticks',
+    [],
+    'Grows by one every 10 seconds while the daemon works, so not on a standby.',
+  ),
   bindingCount: gauge('binding_count', ['module', 'hook'], 'Number of bindings of a hook.'),
   configValuesErrors: counter(
     'config_values_errors_total',

@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { execa } from 'execa';
 import { load } from 'js-yaml';
 import { expect, test, vi } from 'vitest';
+import { METRICS } from '../../src/metrics/metric-table.ts';
+import { readSetting } from '../../src/settings/read-settings.ts';
 import { CHECKER, create, createWorld, eventually, isDenied, webhook } from '../support/admission-lab.ts';
 import { controlPlaneBackend } from '../support/backends.ts';
 import { ApiProbe } from '../support/control-plane/api-probe.ts';
@@ -82,6 +84,19 @@ spec:
   '001-web/hooks/pods': HOOK,
 };
 
+interface DeploymentObject {
+  readonly spec: {
+    readonly template: {
+      readonly spec: { readonly containers: readonly { readonly env: readonly Variable[] }[] };
+    };
+  };
+}
+
+interface Variable {
+  readonly name: string;
+  readonly value?: string;
+}
+
 describeCluster('the chart of the operator', (cluster) => {
   test.for(HELM_VERSIONS)(
     'helm %s renders everything it can hold, and finds nothing to complain about',
@@ -98,16 +113,65 @@ describeCluster('the chart of the operator', (cluster) => {
     },
   );
 
+  test('what is granted in other namespaces is told to be granted', async () => {
+    const helm = helmOf(cluster(), HELM_VERSIONS[0]);
+    const install = ['install', 'op', CHART, ...IMAGE, '--dry-run=client'];
+    const rule = '[{"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}]';
+    const warning = 'It may not touch anything outside of its own ConfigMap';
+    expect((await helm(...install)).stdout).toContain(warning);
+    const granted = await helm(...install, '--set-json', `rbac.rulesByNamespace.other=${rule}`);
+    expect(granted.stdout).not.toContain(warning);
+  });
+
   test.for([
     [['--set', 'nope=1'], 'nope'],
     [[], 'image.repository'],
     [[...IMAGE, '--set', 'settings.LOG_LEVEL=debug'], 'settings.LOG_LEVEL'],
     [[...IMAGE, '--set', 'configMap.switches.web=true'], 'webEnabled'],
     [[...IMAGE, '--set', 'log.level=loud'], 'log'],
+    [[...IMAGE, '--set', 'configMap.sections.webEnabled=true'], 'configMap.sections.webEnabled'],
   ] as const)('wrong values are refused with their name: %j', async ([flags, name]) => {
     const helm = helmOf(cluster(), HELM_VERSIONS[0]);
     await expect(helm('template', 'op', CHART, ...flags)).rejects.toThrow(name);
   });
+
+  test.for(HELM_VERSIONS)(
+    'helm %s renders numbers of settings as the operator reads them',
+    async (version) => {
+      if (lacksHelm(version)) return;
+      const settings = JSON.stringify({ ADDON_OPERATOR_HOOK_OUTPUT_LIMIT: 16_777_216, KUBE_CLIENT_QPS: 2.5 });
+      const flags = ['--set-json', `settings=${settings}`, '--show-only', 'templates/deployment.yaml'];
+      const { stdout } = await helmOf(cluster(), version)('template', 'op', CHART, ...IMAGE, ...flags);
+      const { spec } = load(stdout) as DeploymentObject;
+      const variables = spec.template.spec.containers[0]?.env ?? [];
+      const sources = {
+        env: Object.fromEntries(variables.map(({ name, value }) => [name, value])),
+        flags: {},
+      };
+      expect(readSetting('hookOutputLimitBytes', sources)).toBe(16_777_216);
+      expect(readSetting('kubeClientQps', sources)).toBe(2.5);
+    },
+  );
+
+  test.for(HELM_VERSIONS)(
+    'helm %s renders alerts about metrics that exist, and none about a standby, whose loop does not run',
+    async (version) => {
+      if (lacksHelm(version)) return;
+      const flags = ['--set=metrics.alerts.enabled=true', '--show-only', 'templates/monitoring.yaml'];
+      const { stdout } = await helmOf(cluster(), version)('template', 'op', CHART, ...IMAGE, ...flags);
+      const { spec } = load(stdout) as {
+        spec: { groups: { rules: { alert: string; expr: string }[] }[] };
+      };
+      const rules = spec.groups.flatMap((group) => group.rules);
+      const named = rules.flatMap(({ expr }) =>
+        [...expr.matchAll(/addon_operator_(\w+)/g)].map(([, name]) => name),
+      );
+      const known = new Set(Object.values(METRICS).map(({ name }): string => name));
+      expect(named.filter((name) => !known.has(name ?? ''))).toEqual([]);
+      const hangs = rules.find(({ alert }) => alert === 'AddonOperatorHangs');
+      expect(hangs?.expr).toMatch(/live_ticks.* and addon_operator_is_leader == 1$/);
+    },
+  );
 
   test('the version of the application is that of the package', async () => {
     const chart = load(await readFile(join(CHART, 'Chart.yaml'), 'utf8')) as { appVersion: string };
@@ -311,7 +375,7 @@ function helmOf(cluster: Cluster, version: (typeof HELM_VERSIONS)[number]) {
 async function settingsOfDeployment(cluster: Cluster, namespace: string, name: string) {
   const { spec } = (await new ApiProbe(cluster.access).expect({
     path: `/apis/apps/v1/namespaces/${namespace}/deployments/${name}`,
-  })) as { spec: { template: { spec: { containers: { env: { name: string; value?: string }[] }[] } } } };
+  })) as DeploymentObject;
   const env = spec.template.spec.containers[0]?.env ?? [];
   const valueOf = (variable: string): string => env.find((entry) => entry.name === variable)?.value ?? '';
   return {
