@@ -7,7 +7,7 @@ import { type ChartModule, type DriverContext, lookupOptions } from './driver-co
 import { type ManifestObject, objectTitle } from './manifest-object.ts';
 import { firstAbsent } from './object-presence.ts';
 import { observeRelease, storedObjects } from './observed-release.ts';
-import { lockedError, releaseState, setAside } from './recover.ts';
+import { lockedError, releaseState, setAside, setAsideUnseen } from './recover.ts';
 import { nextReleaseAction } from './release-action.ts';
 import { DIGEST_LABEL, isOwned, ownFacts, saysUnmanaged, UNMANAGED_LABEL } from './release-labels.ts';
 import { metadataWhenDeployed } from './release-objects.ts';
@@ -80,6 +80,7 @@ export async function deployRelease(
   const failure = await failureOf(request, first.error, signal);
   if (failure.isPermanent) throw failure;
   context.discovery.invalidate();
+  await setAsideUnseen(context, release, signal);
   if (request.steps?.isTriedOnce === true || first.isTimedOut) throw failure;
   context.log.warn({ release, error: first.error }, 'helm failed, trying once more');
   const second = await attempt(context, request, await readChartState(context, request, signal), signal);
@@ -148,7 +149,12 @@ async function attempt(
   );
   switch (action.type) {
     case 'install':
-      return await upgrade(context, request, { chart, latest, reason: 'there is no release' }, signal);
+      return await upgrade(
+        context,
+        request,
+        { chart, latest, reason: 'there is no release', isInstalled: true },
+        signal,
+      );
     case 'locked':
       throw lockedError(module.name, state);
     case 'set-aside':
@@ -176,6 +182,8 @@ interface UpgradePlan {
   readonly chart: ChartState;
   readonly latest: ReleaseRevision | undefined;
   readonly reason: string;
+  /** Default false. */
+  readonly isInstalled?: boolean;
   readonly skipIf?: DeployedRendering | undefined;
 }
 
@@ -194,7 +202,7 @@ function deployedRendering(
 async function upgrade(
   context: DriverContext,
   { module, values, conflicts = 'overwrite', steps }: DeployRequest,
-  { chart, latest, reason, skipIf }: UpgradePlan,
+  { chart, latest, reason, isInstalled = false, skipIf }: UpgradePlan,
   signal: AbortSignal,
 ): Promise<Attempt> {
   if (latest !== undefined && !isOwned(latest.labels)) context.notices.onAdoption(module.name);
@@ -209,6 +217,7 @@ async function upgrade(
       values,
       inputDigest: digest,
       lastRevision,
+      isInstalled,
       ownObjects,
       skipIf,
       conflicts,
@@ -222,7 +231,7 @@ async function upgrade(
       return outcome;
     case 'applied': {
       const { revision, objects } = outcome;
-      const action = latest === undefined ? 'installed' : 'upgraded';
+      const action = isInstalled ? 'installed' : 'upgraded';
       return { type: 'done', result: { action, reason, revision, digest, objects } };
     }
     case 'unchanged':

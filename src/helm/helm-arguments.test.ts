@@ -48,6 +48,13 @@ test('upgradeArguments() leaves fields to others where it may not force', () => 
   expect(upgradeArguments(helm(4, 1), { ...options, isForced: false })).not.toContain('--force-conflicts');
 });
 
+test('upgradeArguments() installs over the history that an uninstall has left', () => {
+  const args = upgradeArguments(helm(4, 1), { ...options, isUninstalled: true });
+  expect(args.slice(0, 2)).toEqual(['install', '--replace']);
+  // helm install knows no such flag.
+  expect(args).not.toContain('--history-max');
+});
+
 test('upgradeArguments() waits for nothing, and rolls nothing back', () => {
   const args = upgradeArguments(helm(3, 19), options).join(' ');
   expect(args).not.toMatch(/--wait|--atomic|--force\b|--create-namespace|--rollback/);

@@ -7,7 +7,13 @@ import type { ReleaseStatus } from './release-record.ts';
 const MINUTE_MS = 60_000;
 const self = createHolder('hosta', 100, 'n1');
 const other = createHolder('hosta', 90, 'n0');
-const started = labelsAtStart({ revision: 1, inputDigest: 'd', holder: other.token, isUnmanaged: false });
+const started = labelsAtStart({
+  revision: 1,
+  inputDigest: 'd',
+  holder: other.token,
+  isUnmanaged: false,
+  isInstalled: true,
+});
 const deployed = { ...started, ...labelsWhenDeployed({ revision: 1, inputDigest: 'd', checksum: 'c' }) };
 
 function recordOf(

@@ -47,3 +47,17 @@ export async function setAside(
     'release record cannot be read: it was moved, and the release goes on from what is left',
   );
 }
+
+/**
+ * Moves away what stands in the place of the next revision without helm's labels: helm does not see such a record, and
+ * fails for ever to write its own.
+ */
+export async function setAsideUnseen(
+  context: Pick<DriverContext, 'store' | 'log'>,
+  release: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const latest = await context.store.latest(release, signal);
+  const unseen = await context.store.unseen(release, (latest?.revision ?? 0) + 1, signal);
+  if (unseen !== undefined) await setAside(context, unseen, signal);
+}

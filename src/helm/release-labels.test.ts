@@ -31,16 +31,18 @@ test('ownFacts() ignores labels that helm carried over from our revision into th
 });
 
 test('labelsAtStart() takes the old checksum away, where there can be one', () => {
-  const facts = { inputDigest: 'd', holder: 'h', isUnmanaged: false };
-  expect(labelsAtStart({ ...facts, revision: 1 })).not.toHaveProperty(CHECKSUM_LABEL);
-  expect(labelsAtStart({ ...facts, revision: 2 })).toHaveProperty(CHECKSUM_LABEL, 'null');
+  const facts = { revision: 2, inputDigest: 'd', holder: 'h', isUnmanaged: false };
+  expect(labelsAtStart({ ...facts, isInstalled: true })).not.toHaveProperty(CHECKSUM_LABEL);
+  expect(labelsAtStart({ ...facts, isInstalled: false })).toHaveProperty(CHECKSUM_LABEL, 'null');
 });
 
 test('isOwned() knows our releases and those of the original operator', () => {
   expect(isOwned(deployed)).toBe(true);
-  expect(isOwned(labelsAtStart({ revision: 1, inputDigest: 'd', holder: 'h', isUnmanaged: false }))).toBe(
-    true,
-  );
+  expect(
+    isOwned(
+      labelsAtStart({ revision: 1, inputDigest: 'd', holder: 'h', isUnmanaged: false, isInstalled: true }),
+    ),
+  ).toBe(true);
   expect(isOwned({ moduleChecksum: 'abc' })).toBe(true);
   expect(isOwned({ owner: 'helm', name: 'web' })).toBe(false);
 });
@@ -49,7 +51,7 @@ test('labels fit into what Kubernetes takes as a label', () => {
   const holder = '0123456789ab.4194304.0123456789ab';
   const digest = 'f'.repeat(40);
   const labels = {
-    ...labelsAtStart({ revision: 2, inputDigest: digest, holder, isUnmanaged: false }),
+    ...labelsAtStart({ revision: 2, inputDigest: digest, holder, isUnmanaged: false, isInstalled: false }),
     ...labelsWhenDeployed({ revision: 2, inputDigest: digest, checksum: renderedChecksum('x') }),
   };
   for (const [key, value] of Object.entries(labels)) {

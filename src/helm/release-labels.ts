@@ -55,13 +55,14 @@ export function isOwned(labels: Labels): boolean {
 
 /**
  * Labels a revision gets before helm starts on it. The checksum is known only after rendering, so an old one is
- * taken away (`null` unsets a label in helm); on a first install there is none to take away.
+ * taken away (`null` unsets a label in helm); when helm installs there is none to take away.
  */
 export function labelsAtStart(facts: {
   readonly revision: number;
   readonly inputDigest: string;
   readonly holder: string;
   readonly isUnmanaged: boolean;
+  readonly isInstalled: boolean;
 }): Labels {
   const labels = {
     [OWNER_LABEL]: OWNER,
@@ -70,7 +71,7 @@ export function labelsAtStart(facts: {
     [REVISION_LABEL]: String(facts.revision),
     [UNMANAGED_LABEL]: String(facts.isUnmanaged),
   };
-  return facts.revision === 1 ? labels : { ...labels, [CHECKSUM_LABEL]: 'null', [UNINSTALLER_LABEL]: 'null' };
+  return facts.isInstalled ? labels : { ...labels, [CHECKSUM_LABEL]: 'null', [UNINSTALLER_LABEL]: 'null' };
 }
 
 /** Labels of a revision before helm removes it. */

@@ -16,7 +16,7 @@ test('a release survives encoding and decoding', async () => {
 });
 
 test('decodeRelease() keeps integers that a double cannot hold', async () => {
-  const json = '{"name":"web","config":{"id":12345678901234567890}}';
+  const json = '{"name":"web","info":{},"config":{"id":12345678901234567890}}';
   const decoded = await decodeRelease(Buffer.from(json).toString('base64'), 'x');
   expect(JSON.stringify(decoded)).toBe(json);
 });
@@ -25,6 +25,7 @@ test.each([
   ['no base64 of anything', 'not a release'],
   ['an empty record', ''],
   ['gzip that is cut off', 'H4sIAAAAAAAA/6pWykvMTVWyUkpMUqoFAAAA'],
+  ['a release that helm breaks down on', Buffer.from('{"name":"web"}').toString('base64')],
   ['JSON that is no release', Buffer.from('[1]').toString('base64')],
 ])('decodeRelease() names the record of %s', async (_case, encoded) => {
   await expect(decodeRelease(encoded, 'sh.helm.release.v1.web.v3')).rejects.toMatchObject({

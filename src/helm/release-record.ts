@@ -50,7 +50,8 @@ export async function decodeRelease(encoded: string, recordName: string): Promis
     const isGzip = packed[0] === 0x1f && packed[1] === 0x8b;
     const json = isGzip ? await inflate(packed, { maxOutputLength: MAX_RECORD_BYTES }) : packed;
     const release = parseJson(json.toString('utf8'));
-    if (isObject(release) && typeof release['name'] === 'string') return release;
+    // helm itself breaks down on one without `info`.
+    if (isObject(release) && typeof release['name'] === 'string' && isObject(release['info'])) return release;
     throw new SyntaxError('no release inside');
   } catch (cause) {
     throw new OperatorError(

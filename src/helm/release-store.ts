@@ -98,6 +98,17 @@ export class ReleaseStore {
       .reduce<ReleaseRevision | undefined>(newer, undefined);
   }
 
+  /** The record in the place of a revision when it lacks the labels by which helm finds it; else undefined. */
+  async unseen(release: string, revision: number, signal: AbortSignal): Promise<ReleaseRevision | undefined> {
+    const path = this.#recordPath(recordName(release, revision));
+    const record = await requestIfPresent(this.#kube, { method: 'GET', path, accept: METADATA }, signal);
+    if (record === undefined) return undefined;
+    const metadata = metadataOf(record);
+    const labels = isObject(metadata['labels']) ? metadata['labels'] : {};
+    if (labels['owner'] === 'helm' && labels['name'] === release) return undefined;
+    return readRevision({ ...metadata, labels: { ...labels, name: release, version: String(revision) } });
+  }
+
   /** The newest revision of every release, by release name. */
   async latestOfAll(signal: AbortSignal): Promise<readonly ReleaseRevision[]> {
     const latest = new Map<string, ReleaseRevision>();

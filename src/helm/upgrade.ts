@@ -30,6 +30,8 @@ export interface UpgradeRequest {
   readonly inputDigest: string;
   /** Latest revision before this run; 0 without a release. */
   readonly lastRevision: number;
+  /** Whether there is no release, be it that its history is left; else helm upgrades. */
+  readonly isInstalled: boolean;
   /** Objects that are known to be this release's. */
   readonly ownObjects: readonly ManifestObject[];
   /** With it helm goes on only if the rendering is another one, or an object is missing. */
@@ -123,7 +125,7 @@ class Upgrade {
   }
 
   async #runHelm(gate: RenderGate): Promise<Awaited<ReturnType<typeof runHelm>>> {
-    const { module, chartKind, values, inputDigest, lastRevision } = this.#request;
+    const { module, chartKind, values, inputDigest, lastRevision, isInstalled } = this.#request;
     const { helm, namespace, kubeContext, historyMax, timeoutMs, gateScript, holder } = this.#context;
     const chartDir = await stageChart(module, chartKind, join(gate.directory, 'chart'));
     const valuesFile = join(gate.directory, 'values.yaml');
@@ -141,9 +143,11 @@ class Upgrade {
         inputDigest,
         holder: holder.token,
         isUnmanaged: UNMANAGED_LABEL in this.#context.extraLabels,
+        isInstalled,
       }),
       postRenderer: gateScript.arguments(helm, gate.directory),
       isForced: this.#request.conflicts === 'overwrite',
+      isUninstalled: isInstalled && lastRevision > 0,
     });
     const run = { args, timeoutMs: processLimitMs(timeoutMs), values };
     return await runHelm(this.#context, run, this.#signal);
@@ -269,7 +273,7 @@ class Upgrade {
 
   #withPrefix(error: string): string {
     if (this.#inspection === undefined) return `run helm install: ${error}`;
-    return this.#request.lastRevision === 0 ? error : `helm upgrade failed: ${error}`;
+    return this.#request.isInstalled ? error : `helm upgrade failed: ${error}`;
   }
 
   #endPhase(operation: 'template' | 'check-upgrade' | 'upgrade'): void {

@@ -109,7 +109,8 @@ describeCluster('recovery of releases', (cluster) => {
       expect(uid === undefined || (await mapUid()) === uid).toBe(true);
       const kept = before.slice(0, recovery === 'set-aside' ? -1 : undefined).map(({ revision }) => revision);
       expect(after.map(({ revision }) => revision)).toEqual(expect.arrayContaining(kept));
-      expect(world.helmRuns).toEqual(recovery === 'wait' ? [] : ['upgrade']);
+      const helm = state === 'uninstalled' ? 'install' : 'upgrade';
+      expect(world.helmRuns).toEqual(recovery === 'wait' ? [] : [helm]);
       expect(after.at(-1)).toEqual(recovery === 'wait' ? before.at(-1) : isDeployed);
       // helm itself calls a failed revision superseded, where it takes it for the one to upgrade from.
       const unfinished = after.slice(0, -1).filter(({ status }) => /pending|ing$|unknown/.test(status ?? ''));
@@ -146,7 +147,12 @@ describeCluster('recovery of releases', (cluster) => {
     test('a corrupt record is kept under another name, and the only one of a release is installed over', async () => {
       await driver.deploy(request(), signal);
       const uid = await mapUid();
-      await corrupt('sh.helm.release.v1.web.v1');
+      // It can be read, but lacks what helm looks at first, and so helm breaks down on it.
+      const chart = { metadata: { name: 'web', version: '1.0.0' } };
+      await corrupt(
+        'sh.helm.release.v1.web.v1',
+        await encodeRelease({ name: 'web', version: 1, manifest: '', chart }),
+      );
       const restarted = await world.driver({ log: log.logger });
       // While nothing has to be done, nobody needs the record.
       expect(await restarted.deploy({ ...request('good day') }, signal)).toMatchObject({ revision: 1 });
@@ -158,6 +164,34 @@ describeCluster('recovery of releases', (cluster) => {
         expect.stringMatching(/^sh\.helm\.release\.v1\.web\.v1\.corrupt-[0-9a-f]{8}$/),
       ]);
     });
+
+    test('a release with ten revisions that was uninstalled and kept its history is installed again', async () => {
+      await install();
+      for (let revision = 2; revision <= 10; revision += 1) await upgrade();
+      await world.person('uninstall', 'web', '--keep-history');
+      expect(await attempt()).toBe('deployed');
+      expect((await world.statuses()).slice(-2)).toEqual(['10 superseded', '11 deployed']);
+      expect(await driver.deploy(request('good day'), signal)).toMatchObject({ revision: 12 });
+    });
+
+    test.each([{ owner: null }, { name: 'other' }])(
+      'a record that helm does not see for its labels (%j) is moved out of the way',
+      async (labels) => {
+        await driver.deploy(request(), signal);
+        await driver.deploy(request('good day'), signal);
+        const uid = await mapUid();
+        await patchRecord('sh.helm.release.v1.web.v2', { metadata: { labels } });
+        const restarted = await world.driver({ log: log.logger });
+        expect(await restarted.deploy(request(), signal)).toMatchObject({ revision: 2 });
+        expect(await restarted.deploy(request('good day'), signal)).toMatchObject({ revision: 3 });
+        await restarted.monitors.stopAll();
+        expect(await mapUid()).toBe(uid);
+        expect(await world.statuses()).toEqual(['1 superseded', '2 superseded', '3 deployed']);
+        expect(messages()).toContain(
+          'release record cannot be read: it was moved, and the release goes on from what is left',
+        );
+      },
+    );
 
     test('uninstall() of a release with a corrupt record goes by what is left, and says what may remain', async () => {
       await driver.deploy(request(), signal);
@@ -268,8 +302,8 @@ describeCluster('recovery of releases', (cluster) => {
       await world.put({ 'templates/hook.yaml': undefined });
     }
 
-    async function corrupt(record: string): Promise<void> {
-      await patchRecord(record, { data: { release: Buffer.from('garbage').toString('base64') } });
+    async function corrupt(record: string, release = 'garbage'): Promise<void> {
+      await patchRecord(record, { data: { release: Buffer.from(release).toString('base64') } });
     }
 
     /** helm never leaves this state; an unknown later version might. */
@@ -292,8 +326,7 @@ describeCluster('recovery of releases', (cluster) => {
         isUnmanaged: false,
       };
       const labels = {
-        ...labelsAtStart({ ...facts, revision: 1 }),
-        'addon-operator/revision': String(facts.revision),
+        ...labelsAtStart({ ...facts, isInstalled: true }),
         ...(own === 'complete' ? labelsWhenDeployed({ ...facts, checksum: 'c' }) : {}),
         ...(state === 'uninstalling' && own !== 'earlier' ? labelsAtUninstall(holder) : {}),
       };
