@@ -169,6 +169,7 @@ export function logTests(backend: () => Backend): void {
       'binding.name': 'settings',
       'event.id': expect.any(String),
       source: expect.any(String),
+      path: join(world.directory, 'modules/001-web/hooks/a.sh'),
       ...hook,
     };
     const said = (msg: string) => world.log.records.filter((record) => record['msg'] === msg);

@@ -73,6 +73,7 @@ export function taskLogger(operator: Operator, task: HookTask, queue: string): L
   return operator.deps.log.child({
     logger: 'addon-operator.hooks',
     ...hookFields(task),
+    path: task.hook.hook.path,
     queue,
     ...eventFields(task),
   });

@@ -28,5 +28,7 @@ export const logScenario: Scenario = {
 /** Without what is different each time, or there only at level debug. */
 function withoutIds(record: unknown): unknown {
   const entries = Object.entries(record ?? {});
-  return Object.fromEntries(entries.filter(([key]) => !['task', 'task.id', 'time', 'source'].includes(key)));
+  return Object.fromEntries(
+    entries.filter(([key]) => !['task', 'task.id', 'time', 'source', 'path'].includes(key)),
+  );
 }
