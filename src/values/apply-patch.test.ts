@@ -223,3 +223,30 @@ test('applyPatch() does what a step by step change of a copy does', () => {
     { numRuns: 500 },
   );
 });
+
+test('applyPatch() changes neither the document nor the values of operations', () => {
+  const before: JsonObject = { a: { b: [{}] } };
+  const value: JsonObject = { x: { y: [] } };
+  const operations = [add('/a/b/0/c', 1), add('/a/v', value), add('/a/w', value), add('/a/v/x/y/-', 2)];
+  expect(applyPatch(before, operations, 'strict')).toStrictEqual({
+    a: { b: [{ c: 1 }], v: { x: { y: [2] } }, w: { x: { y: [] } } },
+  });
+  expect(before).toStrictEqual({ a: { b: [{}] } });
+  expect(value).toStrictEqual({ x: { y: [] } });
+});
+
+test('applyPatch() treats a key named __proto__ as any other', () => {
+  const patched = applyPatch({ a: {} }, [add('/a/__proto__', {}), add('/a/__proto__/x', 1)], 'strict');
+  expect(JSON.stringify(patched)).toBe('{"a":{"__proto__":{"x":1}}}');
+  expect(JSON.stringify(applyPatch(patched, [remove('/a/__proto__')], 'strict'))).toBe('{"a":{}}');
+  expect({}).not.toHaveProperty('x');
+});
+
+test('applyPatch() takes an operation for each of many keys without copying the map each time', () => {
+  const operations = Array.from({ length: 20_000 }, (_, index) => add(`/web/node-${index}`, { index }));
+  const startedMs = performance.now();
+  const { web } = applyPatch({ web: {} }, operations, 'strict');
+  // With a copy for each operation it is minutes.
+  expect(performance.now() - startedMs).toBeLessThan(5_000);
+  expect(Object.keys(web as JsonObject)).toHaveLength(20_000);
+});

@@ -18,101 +18,126 @@ export function applyPatch(
   operations: readonly PatchOperation[],
   mode: PatchMode,
 ): JsonObject {
-  return operations.reduce((patched, operation) => applyOperation(patched, operation, mode), document);
+  const draft = new Draft(document);
+  for (const operation of operations) applyOperation(draft, operation, mode);
+  return draft.document;
 }
 
-function applyOperation(document: JsonObject, operation: PatchOperation, mode: PatchMode): JsonObject {
+type Container = JsonObject | readonly Json[];
+type OwnMap = { [key: string]: Json };
+type OwnContainer = OwnMap | Json[];
+
+/** A document of which every map and list that is changed is copied once, however many operations change it. */
+class Draft {
+  #document: JsonObject;
+  readonly #copies = new Set<Container>();
+
+  constructor(document: JsonObject) {
+    this.#document = document;
+  }
+
+  get document(): JsonObject {
+    return this.#document;
+  }
+
+  /** The container that existing segments lead to, as a copy that may be changed. */
+  own(segments: readonly string[]): OwnContainer {
+    const root = this.#copyOnce(this.#document);
+    if (!Array.isArray(root)) this.#document = root;
+    let container = root;
+    for (const segment of segments) {
+      const child = childOf(container, segment);
+      // Only paths that were found come here.
+      if (!isContainer(child)) return container;
+      const copy = this.#copyOnce(child);
+      if (Array.isArray(container)) container[Number(segment)] = copy;
+      else setKey(container, segment, copy);
+      container = copy;
+    }
+    return container;
+  }
+
+  #copyOnce(container: Container): OwnContainer {
+    if (this.#copies.has(container)) return container as OwnContainer;
+    const copy: OwnContainer = isJsonMap(container) ? { ...container } : [...container];
+    this.#copies.add(copy);
+    return copy;
+  }
+}
+
+function applyOperation(draft: Draft, operation: PatchOperation, mode: PatchMode): void {
   const segments = parsePointer(operation.path);
   if (segments === undefined) {
     throw refused(operation, `"${operation.path}" is not a JSON pointer`);
   }
-  const edit: Edit = { operation, mode };
-  return editMap(document, segments[0], segments.slice(1), edit);
-}
-
-interface Edit {
-  readonly operation: PatchOperation;
-  readonly mode: PatchMode;
-}
-
-function editMap(map: JsonObject, key: string, rest: readonly string[], edit: Edit): JsonObject {
-  const present = Object.hasOwn(map, key) ? map[key] : undefined;
-  const [next, ...others] = rest;
-  if (next !== undefined) {
-    if (present === undefined) return missing(map, edit);
-    const edited = editWithin(present, next, others, edit);
-    return edited === present ? map : { ...map, [key]: edited };
+  const parents = segments.slice(0, -1);
+  const last = segments.at(-1) ?? '';
+  const container = parents.reduce<Json | undefined>(childOf, draft.document);
+  if (!isContainer(container)) {
+    refuseMissing(operation, mode);
+    return;
   }
-  switch (edit.operation.op) {
-    case 'add':
-      return { ...map, [key]: edit.operation.value };
-    case 'remove':
-      return present === undefined ? missing(map, edit) : omit(map, key);
-    case 'test':
-      checkEqual(present, edit.operation);
-      return map;
-  }
-}
-
-function editList(
-  list: readonly Json[],
-  segment: string,
-  rest: readonly string[],
-  edit: Edit,
-): readonly Json[] {
-  const index = listIndex(segment, list, edit);
-  const present = index === undefined ? undefined : list[index];
-  const [next, ...others] = rest;
-  if (next !== undefined) {
-    if (index === undefined || present === undefined) return missing(list, edit);
-    const edited = editWithin(present, next, others, edit);
-    return edited === present ? list : list.with(index, edited);
-  }
-  switch (edit.operation.op) {
-    case 'add':
-      return index === undefined ? missing(list, edit) : list.toSpliced(index, 0, edit.operation.value);
-    case 'remove':
-      return index === undefined || present === undefined ? missing(list, edit) : list.toSpliced(index, 1);
-    case 'test':
-      checkEqual(present, edit.operation);
-      return list;
-  }
-}
-
-function editWithin(container: Json, segment: string, rest: readonly string[], edit: Edit): Json {
-  if (isJsonMap(container)) return editMap(container, segment, rest, edit);
-  if (Array.isArray(container)) return editList(container, segment, rest, edit);
-  return missing(container, edit);
-}
-
-/** The index a segment names in a list, the end of the list included; undefined for anything else. */
-function listIndex(segment: string, list: readonly Json[], { operation }: Edit): number | undefined {
-  if (segment === '-') return operation.op === 'add' ? list.length : undefined;
-  if (!/^(?:0|[1-9][0-9]*)$/.test(segment)) return undefined;
-  const index = Number(segment);
-  return index <= list.length ? index : undefined;
-}
-
-function missing<T>(container: T, { operation, mode }: Edit): T {
   switch (operation.op) {
-    case 'remove':
-      if (mode === 'tolerant') return container;
-      throw refused(operation, `doc is missing path: "${operation.path}": missing value`);
-    case 'add':
-      throw refused(operation, `doc is missing path: "${operation.path}": missing value`);
+    case 'add': {
+      const index = Array.isArray(container) ? insertionIndex(container, last) : undefined;
+      if (Array.isArray(container) && index === undefined) throw missing(operation);
+      const own = draft.own(parents);
+      if (Array.isArray(own)) own.splice(index ?? 0, 0, operation.value);
+      else setKey(own, last, operation.value);
+      return;
+    }
+    case 'remove': {
+      if (childOf(container, last) === undefined) {
+        refuseMissing(operation, mode);
+        return;
+      }
+      const own = draft.own(parents);
+      if (Array.isArray(own)) own.splice(Number(last), 1);
+      else delete own[last];
+      return;
+    }
     case 'test':
-      throw testFailed(operation);
+      checkEqual(childOf(container, last), operation);
   }
+}
+
+function isContainer(value: Json | undefined): value is Container {
+  return Array.isArray(value) || isJsonMap(value);
+}
+
+/** What a segment names in a map or a list; undefined if there is nothing. */
+function childOf(value: Json | undefined, segment: string): Json | undefined {
+  if (isJsonMap(value)) return Object.hasOwn(value, segment) ? value[segment] : undefined;
+  return Array.isArray(value) && LIST_INDEX.test(segment) ? value[Number(segment)] : undefined;
+}
+
+const LIST_INDEX = /^(?:0|[1-9][0-9]*)$/;
+
+/** Where in a list a segment inserts, the end of the list included; undefined for anything else. */
+function insertionIndex(list: readonly Json[], segment: string): number | undefined {
+  if (segment === '-') return list.length;
+  return LIST_INDEX.test(segment) && Number(segment) <= list.length ? Number(segment) : undefined;
+}
+
+function setKey(map: OwnMap, key: string, value: Json): void {
+  // Assigning to `__proto__` would change what the map is.
+  if (key !== '__proto__') map[key] = value;
+  else Object.defineProperty(map, key, { value, configurable: true, enumerable: true, writable: true });
+}
+
+function refuseMissing(operation: PatchOperation, mode: PatchMode): void {
+  if (operation.op === 'test') throw testFailed(operation);
+  if (operation.op === 'add' || mode === 'strict') throw missing(operation);
+}
+
+function missing(operation: PatchOperation): OperatorError {
+  return refused(operation, `doc is missing path: "${operation.path}": missing value`);
 }
 
 function checkEqual(present: Json | undefined, operation: PatchOperation & { readonly op: 'test' }): void {
   if (present === undefined || canonicalJson(present) !== canonicalJson(operation.value)) {
     throw testFailed(operation);
   }
-}
-
-function omit(map: JsonObject, key: string): JsonObject {
-  return Object.fromEntries(Object.entries(map).filter(([other]) => other !== key));
 }
 
 function refused(operation: PatchOperation, why: string): OperatorError {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isBelow, parsePointer } from './json-pointer.ts';
+import { parsePointer } from './json-pointer.ts';
 
 test.each([
   ['/a', ['a']],
@@ -13,10 +13,4 @@ test.each([
 
 test.each(['', 'a/b', '/a~2', '/a~'])('parsePointer() refuses %j', (pointer) => {
   expect(parsePointer(pointer)).toBeUndefined();
-});
-
-test('isBelow() knows what is inside from what only starts alike', () => {
-  expect(isBelow('/web/a/b', '/web/a')).toBe(true);
-  expect(isBelow('/web/ab', '/web/a')).toBe(false);
-  expect(isBelow('/web/a', '/web/a')).toBe(false);
 });

@@ -9,8 +9,3 @@ export function parsePointer(pointer: string): readonly [string, ...string[]] | 
   const [first = '', ...rest] = pointer.slice(1).split('/').map(unescapeSegment);
   return [first, ...rest];
 }
-
-/** Whether `path` points to something inside what `ancestor` points to. */
-export function isBelow(path: string, ancestor: string): boolean {
-  return path.startsWith(`${ancestor}/`);
-}

@@ -60,6 +60,14 @@ test('foldPatch() keeps the list as long as the number of paths, however often t
   expect(list).toHaveLength(10);
 });
 
+test('foldPatch() looks at each operation once, however many there are', () => {
+  const operations = Array.from({ length: 50_000 }, (_, index) => add(`/w/node-${index}`, index));
+  const startedMs = performance.now();
+  expect(foldPatch(foldPatch([], operations), operations)).toHaveLength(50_000);
+  // With a look at all stored ones for each of them it is minutes.
+  expect(performance.now() - startedMs).toBeLessThan(5_000);
+});
+
 const path = fc
   .array(fc.constantFrom('a', 'b'), { minLength: 1, maxLength: 3 })
   .map((keys) => `/w/${keys.join('/')}`);

@@ -1,4 +1,3 @@
-import { isBelow } from './json-pointer.ts';
 import type { PatchOperation } from './values-patch.ts';
 
 /** Stored operations: one for a path, sorted by path, so parents stand before what is in them. */
@@ -9,13 +8,16 @@ export type PatchList = readonly Exclude<PatchOperation, { readonly op: 'test' }
  * so the list grows with the number of paths and not with the number of patches. Tests are not stored.
  */
 export function foldPatch(stored: PatchList, operations: readonly PatchOperation[]): PatchList {
-  const byPath = new Map(stored.map((operation) => [operation.path, operation]));
-  for (const operation of operations) {
-    if (operation.op === 'test') continue;
-    for (const path of byPath.keys()) {
-      if (isBelow(path, operation.path)) byPath.delete(path);
-    }
-    byPath.set(operation.path, operation);
+  const kept = new Map<string, PatchList[number]>();
+  // From the newest on, so whether something newer covers an operation is known by looking up its path and those above.
+  for (const operation of [...stored, ...operations].toReversed()) {
+    if (operation.op !== 'test' && !isCovered(operation.path, kept)) kept.set(operation.path, operation);
   }
-  return [...byPath.values()].toSorted((a, b) => (a.path < b.path ? -1 : 1));
+  return [...kept.values()].toSorted((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+function isCovered(path: string, kept: ReadonlyMap<string, unknown>): boolean {
+  for (let end = path.length; end > 0; end = path.lastIndexOf('/', end - 1))
+    if (kept.has(path.slice(0, end))) return true;
+  return false;
 }

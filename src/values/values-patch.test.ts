@@ -56,6 +56,10 @@ test.each([
     `{"op":"add","path":"/myWeb/a","value":${'['.repeat(101)}${']'.repeat(101)}}`,
     'is nested deeper than 100 levels',
   ],
+  [
+    `{"op":"add","path":"/myWeb${'/a'.repeat(60)}","value":${'['.repeat(50)}${']'.repeat(50)}}`,
+    'is nested deeper than 100 levels',
+  ],
 ])('parseValuesPatch() refuses %s', (text, message) => {
   expect(() => parseValuesPatch(text, 'values', web)).toThrow(message);
 });

@@ -63,8 +63,10 @@ function parseOperation(item: unknown, file: PatchFile, owner: ValuesOwner): Pat
   checkRoot(op, path, owner, file);
   if (op === 'remove') return { op, path };
   if (value === undefined) throw badData(file, `'${shown(op, path)}' has no value`);
-  if (!isExactJson(value)) {
-    throw badData(file, `'${shown(op, path)}' has a value that is refused: ${exactJsonProblem(value, path)}`);
+  const depth = (parsePointer(path)?.length ?? 1) - 1;
+  const problem = exactJsonProblem(value, path, depth);
+  if (problem !== undefined || !isExactJson(value)) {
+    throw badData(file, `'${shown(op, path)}' has a value that is refused: ${problem}`);
   }
   return { op, path, value };
 }
