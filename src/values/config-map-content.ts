@@ -46,9 +46,13 @@ export function unknownModuleKeys(content: ConfigMapContent, known: ReadonlySet<
 /**
  * Understands the `data` of the ConfigMap, all of it or nothing.
  *
+ * @param onMoreDocuments told each section with YAML documents behind the first one, which do not count
  * @throws OperatorError CONFIG_MAP_INVALID listing every problem
  */
-export function parseConfigMapData(data: Readonly<Record<string, string>>): ConfigMapContent {
+export function parseConfigMapData(
+  data: Readonly<Record<string, string>>,
+  onMoreDocuments: (key: SectionKey) => void = () => undefined,
+): ConfigMapContent {
   let global: JsonObject | undefined;
   const sections = new Map<ModuleKey, JsonObject>();
   const flags = new Map<ModuleKey, boolean>();
@@ -59,8 +63,8 @@ export function parseConfigMapData(data: Readonly<Record<string, string>>): Conf
       const entry = parseKey(dataKey);
       switch (entry.type) {
         case 'section':
-          if (entry.key === GLOBAL_SECTION) global = parseSection(entry.key, text);
-          else sections.set(entry.key, parseSection(entry.key, text));
+          if (entry.key === GLOBAL_SECTION) global = parseSection(entry.key, text, onMoreDocuments);
+          else sections.set(entry.key, parseSection(entry.key, text, onMoreDocuments));
           break;
         case 'flag':
           flags.set(entry.key, parseFlag(dataKey, text));
@@ -80,13 +84,22 @@ export function parseConfigMapData(data: Readonly<Record<string, string>>): Conf
 /**
  * Understands the text of one section. In `global` an empty text is an empty map.
  *
+ * @param onMoreDocuments told the section when documents follow the first one
  * @throws OperatorError CONFIG_MAP_INVALID when it is anything but a map
  */
-export function parseSection(key: SectionKey, text: string): JsonObject {
+export function parseSection(
+  key: SectionKey,
+  text: string,
+  onMoreDocuments: (key: SectionKey) => void = () => undefined,
+): JsonObject {
   const isGlobal = key === GLOBAL_SECTION;
   try {
     const source = `ConfigMap key '${key}'`;
-    const { value } = parseYaml(text, { source, booleans: isGlobal ? 'yaml-1.1' : 'yaml-1.2' });
+    const { value, hasMoreDocuments } = parseYaml(text, {
+      source,
+      booleans: isGlobal ? 'yaml-1.1' : 'yaml-1.2',
+    });
+    if (hasMoreDocuments) onMoreDocuments(key);
     if (isGlobal && value === null) return {};
     if (isJsonMap(value)) return value;
     const found = Array.isArray(value) ? 'a list' : value === null ? 'nothing' : `a ${typeof value}`;

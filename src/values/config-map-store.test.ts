@@ -170,6 +170,17 @@ test('watch() rejects with the reason of the abort, whenever it comes', async ()
   await expect(running).rejects.toThrow('late');
 });
 
+test('documents behind the first one of a section are warned of', async () => {
+  lab.server.edit({ web: 'a: 1\n---\nb: 2\n', global: 'a: 1\n---\nb: 2\n', db: '---\na: 1\n' });
+  expect((await lab.newStore().load(NEVER)).global).toStrictEqual({ a: 1 });
+  expect(lab.warnings).toMatchObject([
+    {
+      message: 'only the first YAML document of a section of the ConfigMap counts',
+      fields: { keys: ['web', 'global'] },
+    },
+  ]);
+});
+
 test('binaryData is ignored with a warning', async () => {
   lab.server.edit({ web: 'a: 1' }, { binaryData: { db: 'e30=' } });
   expect([...(await lab.newStore().load(NEVER)).sections.keys()]).toStrictEqual(['web']);

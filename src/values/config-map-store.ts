@@ -107,7 +107,7 @@ export class ConfigMapStore {
     const { kube, ref } = this.#deps;
     const object = await readConfigMap(kube, ref, signal);
     this.#warnAboutData(object);
-    this.#content = parseConfigMapData(object?.data ?? {});
+    this.#content = this.#parse(object);
     return this.#content;
   }
 
@@ -244,7 +244,7 @@ export class ConfigMapStore {
     const previous = this.#state;
     let content: ConfigMapContent;
     try {
-      content = parseConfigMapData(object?.data ?? {});
+      content = this.#parse(object);
     } catch (error) {
       if (!hasCode(error, 'CONFIG_MAP_INVALID')) throw error;
       if (previous.type === 'invalid' && previous.error.message === error.message) return;
@@ -258,6 +258,14 @@ export class ConfigMapStore {
     if (isEmptyDifference(difference)) return;
     this.#content = content;
     this.#onChange({ type: 'changed', content, difference });
+  }
+
+  #parse(object: ConfigMapObject | undefined): ConfigMapContent {
+    const keys: string[] = [];
+    const content = parseConfigMapData(object?.data ?? {}, (key) => keys.push(key));
+    if (keys.length > 0)
+      this.#deps.log.warn({ keys }, 'only the first YAML document of a section of the ConfigMap counts');
+    return content;
   }
 
   #warnAboutData(object: ConfigMapObject | undefined): void {
