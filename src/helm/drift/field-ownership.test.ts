@@ -14,6 +14,8 @@ test.each([
   ['unclear', { data: { a: '1' } }, { 'f:data': {} }],
   ['all', { data: {} }, {}],
   ['some', { metadata: { labels: { a: 'b' } } }, { 'f:metadata': { 'f:labels': { '.': {} } } }],
+  ['some', { metadata: { finalizers: ['a'] } }, { 'f:metadata': { 'f:finalizers': { '.': {} } } }],
+  ['all', { metadata: { finalizers: ['a'] } }, { 'f:metadata': { 'f:finalizers': { 'v:"a"': {} } } }],
   ['all', { apiVersion: 'v1', kind: 'A', metadata: { name: 'a' }, status: { b: 1 } }, {}],
 ])('helmsShare() is %s', (share, desired, fields) => {
   expect(helmsShare(desired, managed(entry('helm', fields)))).toBe(share);

@@ -24,8 +24,9 @@ export type HelmsShare = 'all' | 'unclear' | 'some';
 export function helmsShare(desired: Fields, metadata: Fields): HelmsShare {
   const sets = helmsSets(metadata);
   const { apiVersion: _version, kind: _kind, metadata: ownMetadata, status: _status, ...rest } = desired;
-  const { labels = {}, annotations = {} } = isObject(ownMetadata) ? ownMetadata : {};
-  const content = { ...rest, metadata: { labels, annotations } };
+  const { labels = {}, annotations = {}, ...others } = isObject(ownMetadata) ? ownMetadata : {};
+  const { finalizers = [], ownerReferences = [] } = others;
+  const content = { ...rest, metadata: { labels, annotations, finalizers, ownerReferences } };
   if (covers(sets, content, 'strict')) return 'all';
   return covers(sets, content, 'loose') ? 'unclear' : 'some';
 }
@@ -33,6 +34,11 @@ export function helmsShare(desired: Fields, metadata: Fields): HelmsShare {
 /** Equal texts for the same fields owned by helm. */
 export function helmsFields(metadata: Fields): string {
   return canonicalJson(helmsSets(metadata));
+}
+
+/** Changes with every write that reaches fields outside of the status; equal texts where nobody has written. */
+export function writesText(metadata: Fields): string {
+  return canonicalJson(managedEntries(metadata));
 }
 
 function helmsSets(metadata: Fields): readonly Fields[] {

@@ -40,3 +40,15 @@ test('withIgnoredFields() follows rules for this object only', () => {
   expect(ignoring(fields, live, '/a', { kind: 'Service' })).toEqual({ a: 1 });
   expect(ignoring(fields, live, '/a', { name: 'db' })).toEqual({ a: 1 });
 });
+
+test('withIgnoredFields() finds what the chart wrote as stringData where the server keeps it', () => {
+  const secret = {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    name: 'web',
+    namespace: '',
+    fields: { data: { a: 'MQ==' } },
+  };
+  const rule = { kind: undefined, name: undefined, path: ['stringData', 'a'] };
+  expect(withIgnoredFields(secret, { data: { a: 'Mg==' } }, [rule])).toEqual({ data: { a: 'Mg==' } });
+});

@@ -20,8 +20,13 @@ export function withIgnoredFields(
     (kind === undefined || kind === object.kind) && (name === undefined || name === object.name);
   const body = rules
     .filter(concerns)
-    .reduce<unknown>((fields, rule) => replaced(fields, live, rule.path), object.fields);
+    .reduce<unknown>((fields, rule) => replaced(fields, live, pathIn(object, rule)), object.fields);
   return isObject(body) ? body : object.fields;
+}
+
+/** A rule may name a field of a Secret as the chart does: the server turns `stringData` into `data`. */
+function pathIn({ kind }: ManifestObject, { path }: IgnoreRule): readonly string[] {
+  return kind === 'Secret' && path[0] === 'stringData' ? ['data', ...path.slice(1)] : path;
 }
 
 /** `desired` with the value that `live` has at `path`; places that `desired` does not have stay away. */

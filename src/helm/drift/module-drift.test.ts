@@ -176,6 +176,17 @@ test('a held module is told of, and changed back when that is over', async () =>
   expect(lab.events).toEqual(['drifted', 'healed']);
 });
 
+test('an object that others put right while it waits after a fight does not count as changed any more', async () => {
+  const drift = await lab.start('heal');
+  for (let time = 0; time < 4; time += 1) await lab.change({ x: '2' });
+  expect(drift.drifted).toMatchObject([{ remedy: { type: 'delayed' } }]);
+  await lab.change({ x: '3' });
+  await lab.change({ x: '1' });
+  await lab.clock.advance(10_000);
+  expect(drift.drifted).toEqual([]);
+  expect(lab.live).toEqual({ x: '1' });
+});
+
 test('an object that was changed again since it was compared is compared anew', async () => {
   await lab.start('heal');
   lab.refusal = refuse(409, isWrite);

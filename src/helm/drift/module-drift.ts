@@ -205,7 +205,7 @@ export class ModuleDrift {
   async #examine(watched: WatchedObject, signal: AbortSignal): Promise<void> {
     const { lookup, clock, log } = this.#deps;
     const { module, policy, mode } = this.#options;
-    const noteSame = watched.beginComparison();
+    const noteSame = watched.beginComparison(clock.now());
     let comparison: ObjectComparison;
     try {
       comparison = await compareObject(watched.desired, policy.ignore, lookup, signal);

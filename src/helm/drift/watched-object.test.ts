@@ -42,7 +42,7 @@ test('a status that changes says nothing where the server counts generations', (
 test('a map that may have lost everything is compared once, and then only when helm owns something else', () => {
   const object = watched();
   expect(object.observe(meta(EMPTIED), 0)).toBe('changed');
-  object.beginComparison()(0);
+  object.beginComparison(0)(0);
   expect(object.dueMs).toBeUndefined();
   expect(object.observe(meta(EMPTIED), 1)).toBe('untouched');
   expect(object.observe(meta(LOST), 2)).toBe('changed');
@@ -51,18 +51,36 @@ test('a map that may have lost everything is compared once, and then only when h
 test('writes that leave helm the same fields are compared every ten seconds, any other one soon', () => {
   const object = watched();
   object.observe(meta(LOST), 0);
-  object.beginComparison()(1_000);
+  object.beginComparison(1_000)(1_000);
   object.observe(meta(LOST), 2_000);
   expect(object.dueMs).toBe(11_000);
   object.observe(meta(EMPTIED), 3_000);
   expect(object.dueMs).toBe(3_500);
 });
 
-test('a change that waits for its time to be undone goes on waiting', () => {
+test('a write that leaves the generation as it was is seen', () => {
+  const object = watched();
+  const [held, by] = [
+    { generation: 1, finalizers: ['a'] },
+    { manager: 'they', time: '2026-01-01T00:00:00Z' },
+  ];
+  const others = { ...by, fieldsV1: { 'f:description': {} } };
+  object.observe(meta(LOST, held), 0);
+  expect(object.observe(meta(LOST, { generation: 1 }), 1)).toBe('changed');
+  expect(object.observe(meta([...LOST, others], { generation: 1 }), 2)).toBe('changed');
+  const later = { ...others, time: '2026-01-01T00:00:01Z' };
+  expect(object.observe(meta([...LOST, later], { generation: 1 }), 3)).toBe('changed');
+  const status = { ...by, subresource: 'status', fieldsV1: { 'f:status': {} } };
+  expect(object.observe(meta([...LOST, later, status], { generation: 1 }), 4)).toBe('none');
+});
+
+test('a change that waits for its time to be undone is compared every ten seconds, and then', () => {
   const object = watched();
   const remedy = { type: 'delayed', untilMs: 60_000 } as const;
   object.drifted = { resource: object.title, fields: [], changedBy: [], sinceMs: 0, remedy };
-  object.dueMs = 60_000;
-  object.observe(meta(LOST), 1_000);
+  object.beginComparison(1_000);
+  object.observe(meta(LOST), 2_000);
+  expect(object.dueMs).toBe(11_000);
+  object.observe(meta(LOST), 59_900);
   expect(object.dueMs).toBe(60_000);
 });

@@ -3,12 +3,12 @@ import { canonicalJson } from '../../lib/json.ts';
 import { objectTitle } from '../manifest-object.ts';
 import type { DesiredObject } from './desired-objects.ts';
 import type { DriftedObject } from './drift-report.ts';
-import { helmsFields, helmsShare } from './field-ownership.ts';
+import { helmsFields, helmsShare, writesText } from './field-ownership.ts';
 
 /** Somebody who edits by hand, or a controller, may not be done with the first write. */
 export const SETTLE_MS = 500;
-/** An object that others keep writing to, but not to what helm applied, is compared this often at most. */
-const HARMLESS_INTERVAL_MS = 10_000;
+/** An object that others keep writing to, harmlessly or in a fight, is compared this often at most. */
+const REPEATED_INTERVAL_MS = 10_000;
 
 /** What a change of an object's metadata may mean. */
 type Suspicion = 'none' | 'untouched' | 'changed';
@@ -27,6 +27,7 @@ export class WatchedObject {
   #owned = '';
   #ownedWhenSame: string | undefined;
   #sameAtMs = 0;
+  #comparedAtMs = 0;
 
   constructor(desired: DesiredObject) {
     this.desired = desired;
@@ -43,25 +44,32 @@ export class WatchedObject {
       this.dueMs = undefined;
       return 'untouched';
     }
-    if (this.drifted?.remedy.type !== 'delayed') this.dueMs = this.#nextDueMs(nowMs);
+    this.dueMs = this.#nextDueMs(nowMs);
     return 'changed';
   }
 
   /** To be called when a comparison begins; what it returns, when that has found the object as applied. */
-  beginComparison(): (nowMs: number) => void {
+  beginComparison(nowMs: number): (nowMs: number) => void {
     this.dueMs = undefined;
+    this.#comparedAtMs = nowMs;
     const owned = this.#owned;
-    return (nowMs) => {
+    return (sameAtMs) => {
       this.#ownedWhenSame = owned;
-      this.#sameAtMs = nowMs;
+      this.#sameAtMs = sameAtMs;
     };
   }
 
   #nextDueMs(nowMs: number): number {
     const soonMs = nowMs + SETTLE_MS;
+    // It may have become right; whether it is changed back is another question.
+    if (this.drifted?.remedy.type === 'delayed')
+      return Math.min(
+        this.drifted.remedy.untilMs,
+        Math.max(soonMs, this.#comparedAtMs + REPEATED_INTERVAL_MS),
+      );
     // Nobody took a field from helm since it was found harmless; a value that others own may have changed all the same.
     const isLikelyHarmless = this.#owned === this.#ownedWhenSame;
-    return isLikelyHarmless ? Math.max(soonMs, this.#sameAtMs + HARMLESS_INTERVAL_MS) : soonMs;
+    return isLikelyHarmless ? Math.max(soonMs, this.#sameAtMs + REPEATED_INTERVAL_MS) : soonMs;
   }
 
   /** Whether the list of owners alone proves that the object is as helm applied it. */
@@ -77,8 +85,12 @@ export class WatchedObject {
   }
 }
 
-/** Changes whenever somebody may have changed what helm applied; status alone does not. */
+/**
+ * Changes whenever somebody may have changed what helm applied; status alone does not. A generation is not enough: there
+ * are kinds of which it stays the same, such as PriorityClass, and finalizers do not count in it.
+ */
 function signatureOf(metadata: ObjectMeta): string {
-  const { labels, annotations, generation, resourceVersion, uid } = metadata;
-  return canonicalJson([uid, labels, annotations, generation ?? resourceVersion]);
+  const { labels, annotations, finalizers, ownerReferences, generation, resourceVersion, uid } = metadata;
+  const content = [uid, labels, annotations, finalizers, ownerReferences, generation ?? resourceVersion];
+  return canonicalJson([...content, writesText(metadata)]);
 }
