@@ -128,7 +128,9 @@ function waitsFor(operator: Operator, name: ModuleName): readonly string[] {
   const heldUp = convergeObstacle(operator);
   if (operator.discovery === undefined) return [...heldUp, 'the first discovery of modules'];
   const waits: string[] = [];
-  if (operator.deps.pauses.of(name) !== undefined) waits.push('the end of its pause');
+  // A pause holds up no deletion.
+  if (operator.isEnabled(name) && operator.deps.pauses.of(name) !== undefined)
+    waits.push('the end of its pause');
   for (const { queue, index } of placesOf(operator, name)) {
     const head = queue.entriesFromRunning[0];
     if (index > 0 && head !== undefined) waits.push(headText(queue, head, index));

@@ -157,6 +157,19 @@ test('follow() takes over what others write, and tells what changed', async () =
   stop.abort();
 });
 
+test('an entry whose time is over is not told as a pause, and one that is set back to the past is over', async () => {
+  server.edit({ web: '{"reason":"disks","until":"2026-05-31T16:00:00Z"}', dns: '{"reason":"night"}' });
+  const pauses = await loaded();
+  server.edit({ dns: '{"reason":"night","until":"2026-05-31T16:59:59Z"}' });
+  await pauses.load(signal);
+  await pauses.load(signal);
+  expect(pauses.of('dns')).toBeUndefined();
+  expect(told.map(([message, { target }]) => [message, target])).toEqual([
+    ['paused', 'dns'],
+    ['resumed', 'dns'],
+  ]);
+});
+
 test('follow() does not take an older state for news while the operator writes', async () => {
   const pauses = await loaded();
   const stop = new AbortController();

@@ -74,15 +74,18 @@ export class Pauses {
     if (!isEqual(this.#pauses, pauses)) this.#set(pauses);
   }
 
+  /** An entry whose time is over pauses nothing, as if there were none. */
   #tellDifference(next: ReadonlyMap<string, Pause>): void {
     const { log } = this.#deps;
-    for (const [target, pause] of next) {
-      const before = this.#pauses.get(target);
-      if (before === undefined || formatPause(before) !== formatPause(pause))
+    const stillOf = (pauses: ReadonlyMap<string, Pause>): ReadonlyMap<string, Pause> =>
+      new Map([...pauses].filter(([, pause]) => !this.#isOver(pause)));
+    const [before, after] = [stillOf(this.#pauses), stillOf(next)];
+    for (const [target, pause] of after) {
+      const known = before.get(target);
+      if (known === undefined || formatPause(known) !== formatPause(pause))
         log.warn({ target, reason: pause.reason }, 'paused');
     }
-    for (const [target, before] of this.#pauses)
-      if (!next.has(target) && !this.#isOver(before)) log.info({ target }, 'resumed');
+    for (const target of before.keys()) if (!after.has(target)) log.info({ target }, 'resumed');
   }
 
   /** With a role that was made for another operator nobody can have paused anything, and modules must run. */

@@ -202,12 +202,12 @@ function pauseRoutes({ view, pauses }: DebugEndpoint): Route[] {
     get('/pause', ({ body }, _groups, signal) =>
       pauseAnswer(pauses, undefined, new URLSearchParams(body), signal),
     ),
-    get('/resume', (_request, _groups, signal) => resumeAnswer(pauses, undefined, signal)),
+    get('/resume', (_request, _groups, signal) => resumeAnswer({ view, pauses }, undefined, signal)),
     get('/module/{module}/pause', ({ body }, { module }, signal) =>
       known(module, () => pauseAnswer(pauses, module, new URLSearchParams(body), signal)),
     ),
     get('/module/{module}/resume', (_request, { module }, signal) =>
-      known(module, () => resumeAnswer(pauses, module, signal)),
+      resumeAnswer({ view, pauses }, module, signal),
     ),
   ];
   return routes.map((route) => ({ ...route, method: 'POST' }));

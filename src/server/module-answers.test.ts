@@ -29,7 +29,7 @@ test('pauseAnswer() pauses for a time, until a time, or until somebody resumes',
     [undefined, { reason: 'disks', untilMs }],
   ]);
   expect(await pause({ reason: 'disks', for: '', until: '' })).toMatchObject({
-    body: 'all modules are paused until it is resumed\n',
+    body: 'all modules are paused until they are resumed\n',
   });
 });
 
@@ -53,12 +53,15 @@ test('pauseAnswer() does not blame the form when the cluster cannot be asked', a
 });
 
 test('resumeAnswer() says when there was nothing to resume', async () => {
-  expect(await resumeAnswer(NO_PAUSES, 'web', signal)).toMatchObject({
+  const view = daemonView();
+  expect(await resumeAnswer({ view, pauses: NO_PAUSES }, 'web', signal)).toMatchObject({
     status: 404,
     body: 'module web is not paused; a pause of all modules ends with `addon-operator resume`\n',
   });
-  const paused = { ...NO_PAUSES, resume: async () => true };
-  expect(await resumeAnswer(paused, undefined, signal)).toMatchObject({ body: 'all modules are resumed\n' });
+  const pauses = { ...NO_PAUSES, resume: async () => true };
+  expect(await resumeAnswer({ view, pauses }, undefined, signal)).toMatchObject({
+    body: 'all modules are resumed\n',
+  });
 });
 
 test('explainAnswer() and listAnswer() know text and data', async () => {

@@ -66,18 +66,22 @@ export async function pauseAnswer(
     return textAnswer(`${errorText(error)}\n`, 400);
   }
   await commands.pause(module, { reason, untilMs }, signal);
-  const end = untilMs === undefined ? 'until it is resumed' : `until ${new Date(untilMs).toISOString()}`;
+  const [it, are] = module === undefined ? ['they', 'are'] : ['it', 'is'];
+  const end =
+    untilMs === undefined ? `until ${it} ${are} resumed` : `until ${new Date(untilMs).toISOString()}`;
   return textAnswer(`${titleOf(module)} paused ${end}\n`);
 }
 
-/** Ends a pause. */
+/** Ends a pause, also that of a module without a directory: it would count again with the next module of that name. */
 export async function resumeAnswer(
-  commands: PauseCommands,
+  { view, pauses }: { readonly view: DaemonView; readonly pauses: PauseCommands },
   module: string | undefined,
   signal: AbortSignal,
 ): Promise<Answer> {
-  const wasPaused = await commands.resume(module, signal);
+  const wasPaused = await pauses.resume(module, signal);
   if (wasPaused) return textAnswer(`${titleOf(module)} resumed\n`);
+  if (module !== undefined && view.module(module) === undefined)
+    return textAnswer(`there is no module ${module}\n`, 404);
   const hint = module === undefined ? '' : '; a pause of all modules ends with `addon-operator resume`';
   return textAnswer(`${titleOf(module)} not paused${hint}\n`, 404);
 }

@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { systemClock } from '../../src/lib/clock.ts';
 import { requestDebug } from '../../src/server/debug-client.ts';
@@ -99,6 +100,7 @@ export function pauseTests(backend: () => Backend): void {
     await world.log.untilPrinted('dns afterDeleteHelm');
     await world.log.untilMessage('Module is paused, its run waits until it is resumed');
     expect(await explain(world, 'web')).toMatchObject({ pause: { reason: 'night', isOfAll: true } });
+    expect(await explain(world, 'dns')).toMatchObject({ status: 'disabled', waitsFor: [] });
     expect(await list(world)).toMatchObject([
       { module: 'web', paused: { reason: 'night', until: expect.stringMatching(/^\d{4}-.*Z$/) } },
       {},
@@ -118,6 +120,21 @@ export function pauseTests(backend: () => Backend): void {
     await world.daemon.firstConverge;
     expect(world.log.printed).toEqual(['dns onStartup', 'dns beforeHelm']);
     expect(await explain(world, 'web')).toMatchObject({ status: 'paused', failure: null });
+  });
+
+  test('the pause of a module whose directory is gone can be ended', async () => {
+    await using world = await World.create(backend(), { modules: MODULES, config: {} });
+    await world.converge();
+    await ask(world, '/module/web/pause', { reason: 'moving disks' });
+    await world.stop();
+    await rm(`${world.directory}/modules/001-web`, { recursive: true });
+    await world.converge();
+    expect(await ask(world, '/module/web/resume', {})).toMatchObject({ body: 'module web is resumed\n' });
+    expect(await world.get('configmaps', 'addon-operator-pauses')).not.toHaveProperty('data.web');
+    expect(await ask(world, '/module/web/resume', {})).toEqual({
+      status: 404,
+      body: 'there is no module web\n',
+    });
   });
 
   test('a pause without a reason, of an unknown module or into the past is refused', async () => {
