@@ -40,9 +40,22 @@ export function toJsonSchema(schema: JsonObject): JsonObject {
   const draft = new Map<string, Json>(kept);
   turnExclusive(draft, 'minimum', 'exclusiveMinimum');
   turnExclusive(draft, 'maximum', 'exclusiveMaximum');
+  const hasType = draft.has('type');
+  const takesNull = !hasType || draft.get('nullable') === true;
   // Without a type null is allowed anyway.
-  if (draft.get('nullable') !== true || !draft.has('type')) draft.delete('nullable');
-  return mapSubSchemas(Object.fromEntries(draft), toJsonSchema);
+  if (!takesNull || !hasType) draft.delete('nullable');
+  const mapped = mapSubSchemas(Object.fromEntries(draft), toJsonSchema);
+  return takesNull ? sparingNull(mapped) : mapped;
+}
+
+const COMBINATIONS: ReadonlySet<string> = new Set(['allOf', 'anyOf', 'not', 'oneOf']);
+
+/** Null is judged by type and enum alone in OpenAPI's validator: `nullable` beside `anyOf` allows it. */
+function sparingNull(schema: JsonObject): JsonObject {
+  const combinations = Object.entries(schema).filter(([key]) => COMBINATIONS.has(key));
+  if (combinations.length === 0) return schema;
+  const others = Object.entries(schema).filter(([key]) => !COMBINATIONS.has(key));
+  return { ...Object.fromEntries(others), if: { type: 'null' }, else: Object.fromEntries(combinations) };
 }
 
 function turnExclusive(draft: Map<string, Json>, limit: string, exclusive: string): void {

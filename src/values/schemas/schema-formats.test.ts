@@ -14,12 +14,15 @@ test.each([
   ['date-time', '2024-01-02T03:04:05Z', '2024-01-02'],
   ['duration', '1h30m', 'soon'],
   ['email', 'a@b.example', 'a'],
+  ['email', 'Ada <a@b.example>', 'Ada <a>'],
   ['hexcolor', '#a0b1c2', '#xyz'],
   ['hostname', 'web.example.com', '-web'],
   ['ipv4', '10.0.0.1', '10.0.0.256'],
   ['ipv6', 'fd00::1', '10.0.0.1'],
   ['mac', '01:02:03:04:05:06', '01:02:03'],
+  ['mac', '0102.0304.0506', '0102.0304'],
   ['uri', 'https://example.com/x', 'example'],
+  ['uri', '/x?y', ''],
   ['uuid4', '9c0f1f6c-3b9e-4d55-8ad4-7f4b5a6a2a52', '9c0f1f6c-3b9e-1d55-8ad4-7f4b5a6a2a52'],
 ])('format %s takes %s and refuses %s', (format, good, bad) => {
   expect(isValid(format, good)).toBe(true);

@@ -17,14 +17,15 @@ export const SCHEMA_FORMATS: Readonly<Record<string, RegExp | ((text: string) =>
   datetime: (text) => DATE_TIME.test(text) && isDate(text.slice(0, 10)),
   // No text may match in more than one way: one that does not match would be tried in all of them.
   duration: /^-?(?:\d+(?:\.\d+)?\s*(?:µs|[a-z]+)\s*)+$/i,
-  email: /^[^\s@<>]+@[^\s@<>]+$/,
+  email: /^(?:[^\s@<>]+@[^\s@<>]+|[^<>]*<[^\s@<>]+@[^\s@<>]+>)$/,
   hexcolor: /^#?(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6})$/,
   hostname: HOST_NAME,
   ipv4: isIPv4,
   ipv6: isIPv6,
-  mac: /^(?:[0-9a-fA-F]{2}[:-]){5}[0-9a-fA-F]{2}$/,
+  mac: /^(?:(?:[0-9a-fA-F]{2}[:-]){5}[0-9a-fA-F]{2}|(?:[0-9a-fA-F]{4}\.){2}[0-9a-fA-F]{4})$/,
   rgbcolor: /^rgb\(\s*(?:\d{1,3}\s*,\s*){2}\d{1,3}\s*\)$/,
-  uri: (text) => URL.canParse(text),
+  // A path alone is one too, as in a request.
+  uri: (text) => text.startsWith('/') || URL.canParse(text),
   uuid: uuid('[0-9a-fA-F]'),
   uuid3: uuid('3'),
   uuid4: uuid('4'),

@@ -88,6 +88,32 @@ test('nullable allows null, an unknown format and extensions allow everything', 
   expect(problemsOfA('{type: string, format: whatever, x-doc: [1], id: b}', 'x')).toEqual([]);
 });
 
+test('null is judged by type alone where schemas are combined, and other values as ever', () => {
+  const union = 'anyOf: [{type: integer}, {type: string, minLength: 2}]';
+  expect(problemsOfA(`{nullable: true, ${union}}`, null)).toEqual([]);
+  expect(problemsOfA(`{${union}}`, null)).toEqual([]);
+  expect(problemsOfA('{type: string, nullable: true, oneOf: [{pattern: a, type: string}]}', null)).toEqual(
+    [],
+  );
+  expect(problemsOfA('{type: string, allOf: [{minLength: 2}]}', null)).toEqual([
+    'web.a in body must be of type string: "null"',
+  ]);
+  expect(problemsOfA(`{nullable: true, ${union}}`, true)).toEqual([
+    'web.a in body must be of type integer: "boolean"',
+    'web.a in body must be of type string: "boolean"',
+    '"web.a" must validate at least one schema (anyOf)',
+  ]);
+  expect(problemsOfA(`{nullable: true, ${union}}`, 'x')).toContain(
+    'web.a in body should be at least 2 chars long',
+  );
+});
+
+test('multiples of fractions are found although doubles cannot hold them', () => {
+  expect(problemsOfA('{multipleOf: 0.01}', 0.07)).toEqual([]);
+  expect(problemsOfA('{multipleOf: 0.1}', 0.3)).toEqual([]);
+  expect(problemsOfA('{multipleOf: 0.01}', 0.075)).toEqual(['web.a in body should be a multiple of 0.01']);
+});
+
 test('objects are closed unless they say otherwise, and what is below a property that says so is left open', () => {
   expect(problemsOfA('{type: object}', { b: 1 })).toEqual(['web.a.b in body is a forbidden property']);
   expect(problemsOfA('{type: object, additionalProperties: true}', { b: 1 })).toEqual([]);
@@ -145,8 +171,16 @@ test('nothing is said about values that are not known yet', () => {
 
 test.each([
   ['no map', '- 1', 'a map is expected at the top level'],
-  ['broken YAML', 'a: [1', 'openapi/values.yaml:1'],
-  ['a type that does not exist', 'type: objekt', 'schema/type must be equal to one of the allowed values'],
+  [
+    'a type that does not exist',
+    'properties: {a: {type: int}}',
+    /: schema\/properties\/a\/type must be one of array, boolean, integer, null, number, object, string$/,
+  ],
+  [
+    'items that are no schema',
+    'properties: {a: {items: x}}',
+    /: schema\/properties\/a\/items must be object,boolean$/,
+  ],
   ['a reference to nothing', "$ref: '#/definitions/x'", '$ref "#/definitions/x" leads to no schema'],
   ['a reference to another file', "$ref: 'other.yaml'", 'leads out of the file'],
   [
@@ -158,6 +192,10 @@ test.each([
 ])('a file that is no schema is refused by name: %s', (_case, text, reason) => {
   expect(() => schemasOf(text)).toThrow("load 'values' schema: openapi/values.yaml: ");
   expect(() => schemasOf(text)).toThrow(reason);
+});
+
+test('broken YAML is told with its file and line, once', () => {
+  expect(() => schemasOf('a: [1')).toThrow(/^load 'values' schema: openapi\/values\.yaml:1: (?!.*openapi)/);
 });
 
 test('references that multiply are refused', () => {

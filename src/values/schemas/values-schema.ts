@@ -47,7 +47,10 @@ export class ValuesSchema {
     // Made when first needed: most modules are never asked.
     this.#validate ??= createAjv().compile(this.#draft);
     if (this.#validate(value)) return [];
-    const errors = (this.#validate.errors ?? []).filter((error) => !isAboutUnknown(error, context.unknown));
+    const errors = (this.#validate.errors ?? []).filter(
+      // What fails inside `if` is told by itself.
+      (error) => error.keyword !== 'if' && !isAboutUnknown(error, context.unknown),
+    );
     return [...new Set(errors.map((error) => valueProblem(error, key, value)))];
   }
 }
@@ -66,6 +69,8 @@ function createAjv(): Ajv {
     logger: false,
     ownProperties: true,
     formats: SCHEMA_FORMATS,
+    // Without it 0.07 would be no multiple of 0.01.
+    multipleOfPrecision: 9,
     // Optimizing a schema takes three times as long as compiling it, and it is run a few times only.
     code: { regExp, optimize: false },
   });
