@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { failing, hookFor, type OperatorLab, operatorLab } from '../../test/support/operator-lab.ts';
+import { OperatorError } from '../lib/errors.ts';
 import type { HookRuntime } from './hook-runtime.ts';
 
 const never = new AbortController().signal;
@@ -36,6 +37,17 @@ test('startMonitors() goes on behind the monitors that started before a failure'
   lab.takeCalls();
   await runtime.startMonitors(never);
   expect(lab.calls).toEqual(['monitor global/a.sh/two']);
+});
+
+test('a monitor that cannot start is told with its hook and binding', async () => {
+  const { lab, runtime } = await harness();
+  lab.obstacles.set('monitor global/a.sh/two', () => {
+    throw new OperatorError('KUBE_KIND_UNKNOWN', 'no such kind');
+  });
+  await expect(runtime.startMonitors(never)).rejects.toMatchObject({
+    code: 'KUBE_KIND_UNKNOWN',
+    message: "global hook 'a.sh', kubernetes binding 'two': no such kind",
+  });
 });
 
 test('a snapshot is empty until its monitor runs, for runs and for onlookers', async () => {

@@ -1,10 +1,11 @@
 import type { Monitor } from '../events/kubernetes/monitor.ts';
 import { OperationCounter, type SnapshotOperations } from '../events/kubernetes/snapshot-operations.ts';
-import type { Hook } from '../hooks/hook.ts';
+import { type Hook, title } from '../hooks/hook.ts';
 import type { KubernetesBinding } from '../hooks/hook-config.ts';
 import type { KubernetesEvent, SnapshotItem } from '../hooks/kubernetes-binding.ts';
 import { RateLimiter } from '../hooks/rate-limiter.ts';
 import type { Clock } from '../lib/clock.ts';
+import { OperatorError } from '../lib/errors.ts';
 
 export interface HookRuntimeOptions {
   readonly clock: Clock;
@@ -56,8 +57,8 @@ export class HookRuntime {
   }
 
   /**
-   * Starts the monitors that do not run yet, in configuration order; none of a stopped hook. What fails is thrown; monitors
-   * started before it stay, so a retry goes on behind them.
+   * Starts the monitors that do not run yet, in configuration order; none of a stopped hook. What fails is thrown, with hook
+   * and binding in its message; monitors started before it stay, so a retry goes on behind them.
    */
   async startMonitors(signal: AbortSignal): Promise<void> {
     for (const binding of this.hook.config.kubernetes) {
@@ -70,7 +71,7 @@ export class HookRuntime {
         await monitor.start(signal);
       } catch (error) {
         await monitor.stop();
-        throw error;
+        throw withPlace(error, this.hook, binding);
       }
       if (this.isStopped) await monitor.stop();
       else this.#monitors.set(binding.index, monitor);
@@ -107,4 +108,11 @@ export class HookRuntime {
     await Promise.all([...this.#monitors.values()].map((monitor) => monitor.stop()));
     this.#monitors.clear();
   }
+}
+
+/** A module may have many hooks, and several of them may watch the same kind. */
+function withPlace(error: unknown, hook: Hook, { watch }: KubernetesBinding): unknown {
+  if (!(error instanceof OperatorError)) return error;
+  const message = `${title(hook)}, kubernetes binding '${watch.name}': ${error.message}`;
+  return new OperatorError(error.code, message, { cause: error });
 }

@@ -184,7 +184,7 @@ export class ValuesStore {
     if (problems.length > 0)
       throw new OperatorError(
         'VALUES_INVALID',
-        `run helm install: check helm values: ${problemList(problems)}`,
+        `run helm install: check helm values: ${problemList(problems)}\nopenapi/values.yaml says so; what is required there hooks, the ConfigMap or values files have to set before helm runs`,
       );
   }
 
@@ -266,7 +266,9 @@ export class ValuesStore {
     if (problems.length > 0) {
       const whose = owner === GLOBAL_SECTION ? 'global values' : 'module values';
       const what = `cannot apply values patch for ${whose}`;
-      throw new OperatorError('VALUES_INVALID', `${what}: ${problemList(problems)}`);
+      const why =
+        'openapi/values.yaml says so about all values together: those of files and the ConfigMap count like what the patch sets';
+      throw new OperatorError('VALUES_INVALID', `${what}: ${problemList(problems)}\n${why}`);
     }
     return patches;
   }

@@ -51,7 +51,9 @@ function crdOf(value: Json): Crd {
   const object: Fields = isObject(value) ? value : {};
   const { apiVersion, kind } = object;
   if (apiVersion !== CRD_API_VERSION || kind !== CRD_KIND) {
-    throw new TypeError(`invalid CRD document apiversion/kind: '${textOf(apiVersion)}/${textOf(kind)}'`);
+    throw new TypeError(
+      `invalid CRD document apiversion/kind: '${textOf(apiVersion)}/${textOf(kind)}' (crds/ holds '${CRD_API_VERSION}/${CRD_KIND}' only, other objects belong into templates/)`,
+    );
   }
   const metadata = isObject(object['metadata']) ? object['metadata'] : {};
   const name = textOf(metadata['name']);

@@ -1,4 +1,4 @@
-import { Ajv } from 'ajv';
+import { Ajv, type ErrorObject } from 'ajv';
 import { OperatorError } from '../../lib/errors.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { schemaPattern } from './schema-pattern.ts';
@@ -11,11 +11,23 @@ export class SchemaCheck {
   assertSchema(schema: JsonObject): void {
     this.#ajv ??= new Ajv({ allErrors: true, strict: false, logger: false });
     if (this.#ajv.validateSchema(schema) !== true) {
-      const reason = this.#ajv.errorsText(this.#ajv.errors, { dataVar: 'schema', separator: '\n' });
-      throw new OperatorError('VALUES_INVALID', reason);
+      throw new OperatorError('VALUES_INVALID', reasonsOf(this.#ajv.errors ?? []).join('\n'));
     }
     checkPatterns(schema);
   }
+}
+
+/** One reason for each place: of a word that is no type ajv says as well that it is no list, and neither of the two. */
+function reasonsOf(errors: readonly ErrorObject[]): readonly string[] {
+  const reasons = new Map<string, string>();
+  for (const { instancePath, keyword, message, params } of errors) {
+    const place = `schema${instancePath}`;
+    if (keyword === 'anyOf' || reasons.has(place)) continue;
+    const { allowedValues } = params;
+    const problem = Array.isArray(allowedValues) ? `must be one of ${allowedValues.join(', ')}` : message;
+    reasons.set(place, `${place} ${problem}`);
+  }
+  return [...reasons.values()];
 }
 
 function checkPatterns(schema: unknown): void {

@@ -94,8 +94,10 @@ function inFile<T>(type: SchemaType, file: SchemaText | undefined, act: () => T)
   try {
     return act();
   } catch (cause) {
-    const message = `load '${type}' schema: ${file?.path ?? ''}: ${messageOf(cause)}`;
-    throw new OperatorError('VALUES_INVALID', message, { cause });
+    const problem = messageOf(cause);
+    const path = file?.path ?? '';
+    const where = problem.startsWith(`${path}:`) ? '' : `${path}: `;
+    throw new OperatorError('VALUES_INVALID', `load '${type}' schema: ${where}${problem}`, { cause });
   }
 }
 
