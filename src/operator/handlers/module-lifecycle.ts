@@ -7,17 +7,23 @@ import { originOf } from '../task-origin.ts';
 import type { ModuleHookRun, TaskOrigin } from '../tasks.ts';
 import { taskLogger } from './hook-run.ts';
 
-/** Asks the hooks of a module for their configuration, unless that was done since the module was enabled. */
+/**
+ * Asks the hooks of a module for their configuration, unless that was done since the module was enabled, and makes the
+ * queues that their bindings name.
+ */
 export async function ensureHooks(
   operator: Operator,
   state: ModuleState,
   signal: AbortSignal,
 ): Promise<void> {
   if (state.hooks !== undefined) return;
-  const { loadModuleHooks, createRuntime, metrics } = operator.deps;
+  const { loadModuleHooks, createRuntime, metrics, queues } = operator.deps;
   const hooks = await loadModuleHooks(state.module, signal);
   state.hooks = hooks.map(createRuntime);
-  for (const hook of hooks) metrics.setBindingCount(state.module.name, hook.name, bindingCount(hook));
+  for (const hook of hooks) {
+    metrics.setBindingCount(state.module.name, hook.name, bindingCount(hook));
+    for (const { queue } of [...hook.config.schedule, ...hook.config.kubernetes]) queues.get(queue);
+  }
 }
 
 /** What lifecycle hooks run for. */

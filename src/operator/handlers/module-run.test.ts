@@ -26,6 +26,18 @@ test('a new module goes through all phases, in order', async () => {
   expect(lab.monitors.get('web/b.sh/pods')?.isUnlocked).toBe(true);
 });
 
+test('queues that bindings of a module name are there before its first hook runs', async () => {
+  const schedule = [{ crontab: '* * * * *', queue: 'ticks' }];
+  const kubernetes = [{ kind: 'Pod', name: 'pods', queue: 'pods', executeHookOnSynchronization: false }];
+  await using lab = await operatorLab(['web'], { 'web/a.sh': { onStartup: 1, schedule, kubernetes } });
+  const names: string[] = [];
+  lab.behaviours.set('web/a.sh', () => {
+    names.push(...lab.operator.deps.queues.all.map((queue) => queue.name));
+  });
+  await lab.converge();
+  expect(names).toEqual(expect.arrayContaining(['pods', 'ticks']));
+});
+
 test('a later run begins at beforeHelm', async () => {
   await using lab = await operatorLab(['web'], ALL_PHASES);
   await lab.converge();
