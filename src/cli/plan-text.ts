@@ -13,7 +13,7 @@ const ACTIONS: Readonly<
   orphan: { sign: '-', word: 'leave to itself', style: 'yellow' },
   purge: { sign: '-', word: 'purge', style: 'red' },
   'stay-off': { sign: ' ', word: 'stays off', style: 'dim' },
-  wait: { sign: ' ', word: 'waits until it is resumed', style: 'yellow' },
+  wait: { sign: ' ', word: 'waits for the end of its pause', style: 'yellow' },
   refuse: { sign: ' ', word: 'is not run', style: 'red' },
 };
 

@@ -1,6 +1,13 @@
 import type { ReleaseSummary } from '../helm/helm-driver.ts';
 import type { Module } from '../modules/module.ts';
-import { type ModulePlan, type Plan, plannedHook, plannedHttpHook } from '../operator/plan/plan.ts';
+import type { Pause } from '../operator/pause-entry.ts';
+import {
+  type ModulePlan,
+  type Plan,
+  plannedHooks,
+  plannedHttpHook,
+  runsBeforeHelm,
+} from '../operator/plan/plan.ts';
 import type { Inspection } from './inspect.ts';
 import { planModuleRun } from './plan-module-run.ts';
 import { errorOf, hooksOrNone, NOTHING, type PlanOfModule } from './plan-parts.ts';
@@ -41,21 +48,29 @@ export async function collectPlan(
     if (facts.isEnabled && module.refusal !== undefined) {
       running.push({ ...NOTHING, ...facts, action: 'refuse' });
     } else if (facts.isEnabled && pause !== undefined) {
-      running.push({ ...NOTHING, ...facts, action: 'wait', reason: `paused: ${pause.reason}` });
+      running.push({ ...NOTHING, ...facts, action: 'wait', reason: pauseText(pause) });
     } else if (facts.isEnabled) {
       running.push({
         ...facts,
-        ...(await planModuleRun(inspection, module, releaseOf(module.name), signal)),
+        ...(await planModuleRun(
+          inspection,
+          { module, release: releaseOf(module.name), areGlobalsOpen: globalHooks.some(runsBeforeHelm) },
+          signal,
+        )),
       });
     } else {
       going.push({ ...facts, ...(await planOfDisabled(inspection, module, releaseOf(module.name), signal)) });
     }
   }
   return {
-    globalHooks: globalHooks.map(plannedHook),
+    globalHooks: plannedHooks(globalHooks, 'run'),
     modules: [...going.toReversed(), ...running, ...purges(operator, releases.filter(isWanted))],
     problems,
   };
+}
+
+function pauseText({ reason, untilMs }: Pause): string {
+  return `paused${untilMs === undefined ? '' : ` until ${new Date(untilMs).toISOString()}`}: ${reason}`;
 }
 
 /** What would become of releases without a module. */
@@ -86,10 +101,6 @@ async function planOfDisabled(
   if (module.manifest.deletionPolicy === 'orphan') return { ...NOTHING, action: 'orphan' };
   const problems: string[] = [];
   const hooks = await hooksOrNone(() => operator.deps.loadModuleHooks(module, signal), problems, signal);
-  const deleting = hooks.filter(
-    ({ config: { lifecycle } }) =>
-      lifecycle.beforeDeleteHelm !== undefined || lifecycle.afterDeleteHelm !== undefined,
-  );
-  const planned = [...plannedHttpHook(module, 'finalize'), ...deleting.map(plannedHook)];
+  const planned = [...plannedHttpHook(module, 'finalize'), ...plannedHooks(hooks, 'deletion')];
   return { ...NOTHING, action: 'delete', hooks: planned, ...errorOf(problems) };
 }

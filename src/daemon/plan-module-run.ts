@@ -6,16 +6,23 @@ import { previewCrds } from '../modules/crds/preview-crds.ts';
 import type { Module } from '../modules/module.ts';
 import type { Operator } from '../operator/operator.ts';
 import { manifestChanges, type ObjectChange, objectChange } from '../operator/plan/manifest-changes.ts';
-import { type ModulePlan, plannedHook, plannedHttpHook, runsBeforeHelm } from '../operator/plan/plan.ts';
+import { type ModulePlan, plannedHooks, plannedHttpHook, runsBeforeHelm } from '../operator/plan/plan.ts';
+import { GLOBAL_SECTION, type ValuesOwner } from '../values/module-key.ts';
 import { visibleToHelm } from '../values/visible-values.ts';
 import type { Inspection } from './inspect.ts';
 import { errorOf, hooksOrNone, NOTHING, type PlanOfModule } from './plan-parts.ts';
 
+export interface ModuleToPlan {
+  readonly module: Module;
+  readonly release: ReleaseSummary | undefined;
+  /** Whether global hooks may change the global values before the module runs. */
+  readonly areGlobalsOpen: boolean;
+}
+
 /** What a daemon would do with a module that is enabled. What cannot be looked at is the `error` of the plan. */
 export async function planModuleRun(
   inspection: Inspection,
-  module: Module,
-  release: ReleaseSummary | undefined,
+  { module, release, areGlobalsOpen }: ModuleToPlan,
   signal: AbortSignal,
 ): Promise<PlanOfModule> {
   const { operator } = inspection;
@@ -23,7 +30,7 @@ export async function planModuleRun(
   const hooks = await hooksOrNone(() => operator.deps.loadModuleHooks(module, signal), problems, signal);
   const asked = plannedHttpHook(module, 'pre-reconcile');
   const crds = await crdChanges(inspection, module, problems, signal);
-  const planned = { ...NOTHING, hooks: [...hooks.map(plannedHook), ...asked], crds };
+  const planned = { ...NOTHING, hooks: [...plannedHooks(hooks, 'run'), ...asked], crds };
   const withoutRelease = crds.length === 0 ? 'none' : 'apply-crds';
   if (module.chart === 'none') return { ...planned, action: withoutRelease, ...errorOf(problems) };
   const isUnmanaged = operator.deps.configMapContent().maintenance.has(module.key);
@@ -33,6 +40,11 @@ export async function planModuleRun(
   }
   const mayDifferBy = hooks.filter(runsBeforeHelm).map(({ name }) => name);
   try {
+    // What hooks may set before helm runs may be missing yet.
+    const settled: ValuesOwner[] = [];
+    if (!areGlobalsOpen) settled.push(GLOBAL_SECTION);
+    if (mayDifferBy.length === 0) settled.push(module.name);
+    operator.deps.values.checkForHelm(module.name, settled);
     const found = await planOfRelease(inspection, module, isUnmanaged, signal);
     const action = found.action === 'none' ? withoutRelease : found.action;
     const open = asked.length > 0 ? { asksHttpHook: true as const } : {};

@@ -171,10 +171,10 @@ export class ValuesStore {
   /**
    * Checks global values and those of a module as helm is to get them.
    *
+   * @param owners whose values are looked at; default: both
    * @throws OperatorError VALUES_INVALID when they do not match what their schemas require for helm
    */
-  checkForHelm(name: ModuleName): void {
-    const owners: readonly ValuesOwner[] = [GLOBAL_SECTION, name];
+  checkForHelm(name: ModuleName, owners: readonly ValuesOwner[] = [GLOBAL_SECTION, name]): void {
     const problems = owners.flatMap((owner) =>
       problemsOf(this.#schemas(owner).helm, owner, this.values(owner)),
     );

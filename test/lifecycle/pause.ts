@@ -86,9 +86,13 @@ export function pauseTests(backend: () => Backend): void {
     await using world = await World.create(backend(), { modules: MODULES, config: {} });
     await world.converge();
     await ask(world, '/module/web/pause', { reason: 'moving disks' });
+    await ask(world, '/module/dns/pause', { reason: 'night', for: '1h' });
     await world.stop();
     const { stdout, exitCode } = await runInWorld(world, 'plan');
-    expect(stdout).toContain('  web: waits until it is resumed  (paused: moving disks)\n');
+    expect(stdout).toContain('  web: waits for the end of its pause  (paused: moving disks)\n');
+    expect(stdout).toMatch(
+      /^ {2}dns: waits for the end of its pause {2}\(paused until \d{4}-\S+Z: night\)$/m,
+    );
     expect(exitCode).toBe(0);
   });
 

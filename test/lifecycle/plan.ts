@@ -24,7 +24,7 @@ const MODULES = {
   '001-web/hooks/before.sh': announcer('before', { beforeHelm: 7 }),
   ...under('002-db', CHART),
   '002-db/values.yaml': 'dbEnabled: true\n',
-  '002-db/hooks/bye.sh': announcer('bye', { afterDeleteHelm: 3 }),
+  '002-db/hooks/bye.sh': announcer('bye', { beforeHelm: 2, afterDeleteHelm: 3 }),
   '003-off/hooks/a.sh': announcer('a', { onStartup: 1 }),
 };
 
@@ -54,7 +54,8 @@ export function planTests(backend: () => Backend): void {
     expect(exitCode).toBe(2);
     expect(stdout).toContain('Global hooks: nodes.sh (kubernetes nodes (Node))');
     expect(stdout).toContain('+ web: install  (webEnabled in the values.yaml of the module is true)');
-    expect(stdout).toContain('  hooks: hooks/before.sh (beforeHelm 7)');
+    expect(stdout).toContain('  hooks: hooks/before.sh (beforeHelm 7)\n');
+    expect(stdout).toContain('  hooks: hooks/bye.sh (beforeHelm 2)\n');
     expect(stdout).toContain('what follows may differ: hooks/before.sh may change values before helm runs');
     expect(stdout).toContain(`v1/ConfigMap ${world.namespace}/chart-web is created`);
     expect(stdout).toContain('    +   color: red');
@@ -141,6 +142,28 @@ export function planTests(backend: () => Backend): void {
     expect(stdout).toMatch(/templates\/bad\.yaml:2/);
     expect(stdout).toContain('give it a size');
     expect(stdout).toContain('+ db: install');
+  });
+
+  test('values that helm would not get are told with the schema, but not what hooks may still set', async () => {
+    const schema = `
+type: object
+required: [size]
+properties: {size: {type: integer}, color: {type: string, enum: [red, blue]}}
+`;
+    await using world = await World.create(backend(), {
+      modules: {
+        ...MODULES,
+        '001-web/openapi/values.yaml': schema,
+        '002-db/openapi/values.yaml': schema,
+        '002-db/values.yaml': 'dbEnabled: true\ndb: {size: 1, color: green}\n',
+        '002-db/hooks/bye.sh': announcer('bye', { afterDeleteHelm: 3 }),
+      },
+    });
+    const { exitCode, stdout } = await runInWorld(world, 'plan');
+    expect(exitCode).toBe(1);
+    expect(stdout).toContain('+ web: install');
+    expect(stdout).toContain('db: cannot be told');
+    expect(stdout).toContain('db.color in body should be one of [red blue]');
   });
 
   test('a module that does not exist is an error', async () => {

@@ -67,14 +67,26 @@ export function outcomeOf({ modules, problems }: Plan): PlanOutcome {
 
 const WITHOUT_CHANGE: ReadonlySet<ModuleAction> = new Set(['none', 'stay-off', 'wait', 'refuse']);
 
-/** When a hook would run, in the order of a start. */
-export function plannedHook({ name, config, owner }: Hook): PlannedHook {
+/** What becomes of a module, as far as its hooks are concerned. */
+export type HookOccasion = 'run' | 'deletion';
+
+const DELETION_BINDINGS: readonly string[] = ['beforeDeleteHelm', 'afterDeleteHelm'];
+
+/** When hooks would run, in the order of a start; those that would not are left out. */
+export function plannedHooks(hooks: readonly Hook[], occasion: HookOccasion): readonly PlannedHook[] {
+  return hooks.map((hook) => plannedHook(hook, occasion)).filter(({ when }) => when.length > 0);
+}
+
+function plannedHook({ name, config, owner }: Hook, occasion: HookOccasion): PlannedHook {
   const bindings =
     owner.type === 'global' ? [...GLOBAL_LIFECYCLE_BINDINGS, ...DEPLOY_BINDINGS] : MODULE_LIFECYCLE_BINDINGS;
-  const lifecycle = bindings.flatMap((binding) => {
-    const order = config.lifecycle[binding];
-    return order === undefined ? [] : [`${binding} ${order}`];
-  });
+  const lifecycle = bindings
+    .filter((binding) => DELETION_BINDINGS.includes(binding) === (occasion === 'deletion'))
+    .flatMap((binding) => {
+      const order = config.lifecycle[binding];
+      return order === undefined ? [] : [`${binding} ${order}`];
+    });
+  if (occasion === 'deletion') return { hook: name, when: lifecycle };
   return {
     hook: name,
     when: [
@@ -96,10 +108,11 @@ export function plannedHttpHook(
   return [{ hook: `HTTP hook ${addressTitle(hook.address)}`, when: [capability] }];
 }
 
-/** Whether a hook gets to run before the chart of its module is deployed. */
+/** Whether a hook gets to run before the chart of its module, or of any where it is global, is deployed. */
 export function runsBeforeHelm({ config }: Hook): boolean {
   return (
     config.lifecycle.onStartup !== undefined ||
+    config.lifecycle.beforeAll !== undefined ||
     config.lifecycle.beforeHelm !== undefined ||
     config.kubernetes.some(({ executeOnSynchronization }) => executeOnSynchronization)
   );
