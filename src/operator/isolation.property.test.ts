@@ -1,0 +1,139 @@
+import { array, assert, asyncProperty, boolean, constantFrom, nat, oneof, record, tuple } from 'fast-check';
+import { expect, test } from 'vitest';
+import { failing, moduleFor, name, type OperatorLab, operatorLab } from '../../test/support/operator-lab.ts';
+import { NO_MANIFEST } from '../modules/module-manifest.ts';
+
+const REQUIRED = { a: [], b: ['a'], c: ['b'], d: ['a'] } as const;
+const MODULES = ['a', 'b', 'c', 'd'] as const;
+type Name = (typeof MODULES)[number];
+
+const HOOKS = Object.fromEntries(
+  MODULES.flatMap((module) => [
+    [`${module}/life.sh`, { onStartup: 1, beforeHelm: 1, afterDeleteHelm: 1 }],
+    [
+      `${module}/watch.sh`,
+      {
+        kubernetes: [
+          { kind: 'Pod', name: 'main' },
+          { kind: 'Pod', name: 'own', queue: 'own' },
+        ],
+      },
+    ],
+  ]),
+);
+
+const anyModule = constantFrom(...MODULES);
+const step = oneof(
+  record({
+    do: constantFrom('break' as const, 'mend' as const),
+    hook: tuple(anyModule, constantFrom('life.sh', 'watch.sh')).map((parts) => parts.join('/')),
+  }),
+  record({ do: constantFrom('switch' as const, 'change' as const, 'event' as const), module: anyModule }),
+  record({ do: constantFrom('restart' as const, 'converge' as const, 'wait' as const) }),
+);
+const anySteps = array(tuple(step, nat({ max: 4 })), { minLength: 1, maxLength: 25 });
+
+/** Modules that a failure of this one concerns: those that require it. */
+function dependents(module: Name): readonly Name[] {
+  const required = (other: Name): readonly Name[] => REQUIRED[other];
+  return MODULES.filter(
+    (other) =>
+      required(other).includes(module) || required(other).some((next) => required(next).includes(module)),
+  );
+}
+
+/** As discovery does it: a module is enabled with all it requires. */
+function enable(lab: OperatorLab, wanted: ReadonlySet<Name>): void {
+  lab.enabled.clear();
+  lab.flaggedOff.clear();
+  for (const module of MODULES) {
+    if (!wanted.has(module)) lab.flaggedOff.add(module);
+    else if (REQUIRED[module].every((other) => lab.enabled.has(other))) lab.enabled.add(module);
+  }
+  lab.content = { ...lab.content };
+}
+
+function startOver(lab: OperatorLab): void {
+  if (lab.operator.discovery !== undefined) lab.operator.restartConverge('ReloadAllModules', 'restart');
+}
+
+async function pass(lab: OperatorLab, times: number): Promise<void> {
+  await lab.settle();
+  for (let round = 0; round < times; round += 1) {
+    await lab.clock.advance(40_000);
+    await lab.settle();
+  }
+}
+
+/** What is left of a module in queues, and whether it is where it should be. */
+function outcomeOf(lab: OperatorLab, module: Name) {
+  const phase = lab.operator.moduleStates.get(name(module))?.phase ?? 'gone';
+  const tasks = lab.operator.deps.queues.all.flatMap((queue) =>
+    lab.tasks(queue.name).filter((task) => task.split(':')[1] === module),
+  );
+  return { phase, tasks };
+}
+
+test('with isolate one failing module holds up those that require it, and no other, whatever failed before', async () => {
+  await assert(
+    asyncProperty(anyModule, boolean(), boolean(), anySteps, async (broken, hasCrds, isParallel, steps) => {
+      const modules = MODULES.map((module) => {
+        const requires = REQUIRED[module].map((other) => ({
+          name: name(other),
+          version: undefined,
+          isOptional: false,
+        }));
+        return moduleFor(module, module === 'a' ? 1 : 2, { manifest: { ...NO_MANIFEST, requires } });
+      });
+      const options = { failurePolicy: 'isolate', runsModulesInParallel: isParallel } as const;
+      await using lab = await operatorLab(modules, HOOKS, options);
+      if (hasCrds) for (const module of MODULES) lab.withCrds.add(module);
+      const wanted = new Set<Name>(MODULES);
+      lab.start();
+      lab.operator.queueConverge('OperatorStartup', 'start');
+      for (const [what, turns] of steps) {
+        switch (what.do) {
+          case 'break':
+            lab.behaviours.set(what.hook, failing);
+            break;
+          case 'mend':
+            lab.behaviours.delete(what.hook);
+            break;
+          case 'switch':
+            if (!wanted.delete(what.module)) wanted.add(what.module);
+            enable(lab, wanted);
+            startOver(lab);
+            break;
+          case 'change':
+            lab.operator.queueModuleRun(name(what.module), 'change');
+            break;
+          case 'event':
+            lab.emit(`${what.module}/watch.sh/main`);
+            break;
+          case 'restart':
+            startOver(lab);
+            break;
+          case 'converge':
+            lab.operator.queueConverge('GlobalValuesChanged', 'converge');
+            break;
+          case 'wait':
+            await lab.clock.advance(5_000);
+        }
+        for (let turn = 0; turn < turns; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+      }
+      for (const module of MODULES) wanted.add(module);
+      enable(lab, wanted);
+      lab.behaviours.clear();
+      lab.behaviours.set(`${broken}/life.sh`, failing);
+      startOver(lab);
+      await pass(lab, 5);
+      expect(lab.operator.firstConverge).toBe('done');
+      const others = MODULES.filter((module) => module !== broken && !dependents(broken).includes(module));
+      for (const module of others) expect(outcomeOf(lab, module)).toEqual({ phase: 'ready', tasks: [] });
+      lab.behaviours.clear();
+      await pass(lab, 3);
+      for (const module of MODULES) expect(outcomeOf(lab, module)).toEqual({ phase: 'ready', tasks: [] });
+    }),
+    { numRuns: 25, interruptAfterTimeLimit: 20_000 },
+  );
+}, 60_000);
