@@ -97,6 +97,15 @@ test('every command stands on the page for those who run it', async () => {
   expect(missing).toEqual([]);
 });
 
+test('commands in a pod name the Deployment that the page before them installs', () => {
+  const page = textOf('docs/running.md');
+  const installed = [...page.matchAll(/helm upgrade --install (\S+) deploy\/addon-operator/g)];
+  const called = [...page.matchAll(/exec deploy\/([\w-]+) --/g)];
+  expect(called.length).toBeGreaterThan(0);
+  // The chart names it after the release.
+  expect(new Set(called.map(([, name]) => name))).toEqual(new Set(installed.map(([, release]) => release)));
+});
+
 test('the README mentions every example', () => {
   const readme = textOf('README.md');
   const examples = readdirSync(join(projectRoot, 'examples'), { withFileTypes: true }).filter((entry) =>
