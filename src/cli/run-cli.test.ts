@@ -149,7 +149,7 @@ test('without a daemon the message names the socket', async () => {
     exitCode: 1,
     stdout: '',
     stderr: expect.stringMatching(
-      `^Error: debug socket '${socketPath}' is not exists: is the daemon running\\?.*--debug-unix-socket`,
+      `^Error: debug socket '${socketPath}' is not exists: is the daemon running\\? A standby has none.*--debug-unix-socket`,
     ) as string,
   });
 });

@@ -77,7 +77,7 @@ function silence(socketPath: string): string {
 function whyNot(socketPath: string, error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'ENOENT')
-    return `debug socket '${socketPath}' is not exists: is the daemon running? Name its socket with --debug-unix-socket (DEBUG_UNIX_SOCKET); npm start keeps it in .sandbox/debug.socket`;
+    return `debug socket '${socketPath}' is not exists: is the daemon running? A standby has none, one that waits for the API server not yet. Name its socket with --debug-unix-socket (DEBUG_UNIX_SOCKET); npm start keeps it in .sandbox/debug.socket`;
   if (code === 'ECONNREFUSED')
     return `nobody answers on the debug socket '${socketPath}': is the daemon running?`;
   return `cannot use the debug socket '${socketPath}': ${messageOf(error)}`;

@@ -80,6 +80,10 @@ test('a socket that a running process answers on is not taken', async () => {
   expect(await requestDebug({ socketPath: path, path: '/' }, systemClock)).toMatchObject({ status: 200 });
 });
 
+test('of a path that is too long the message says so', async () => {
+  await expect(start(join(directory, 'x'.repeat(110)))).rejects.toThrow('its path is longer than');
+});
+
 test('a file that is no socket is not removed', async () => {
   const path = join(directory, 'file');
   writeFileSync(path, 'precious');

@@ -31,7 +31,7 @@ export async function startDebugServer(
   } catch (error) {
     throw new OperatorError(
       'DEBUG_SOCKET',
-      `Cannot open the debug socket ${socketPath} (--debug-unix-socket): ${messageOf(error)}`,
+      `Cannot open the debug socket ${socketPath} (--debug-unix-socket): ${reasonOf(error)}`,
       { cause: error },
     );
   }
@@ -71,6 +71,14 @@ async function servePrivately(path: string, handler: RequestHandler, log: Logger
     process.umask(previous);
   }
   return await starting;
+}
+
+/** Of a path that is too long the system only says that an argument is invalid. */
+function reasonOf(error: unknown): string {
+  const isTooLong = error instanceof Error && 'code' in error && error.code === 'EINVAL';
+  return isTooLong
+    ? 'its path is longer than that of a socket may be (107 bytes, on macOS 103)'
+    : messageOf(error);
 }
 
 async function removeStaleSocket(path: string): Promise<void> {
