@@ -7,7 +7,7 @@ import { type ChartModule, type DriverContext, lookupOptions } from './driver-co
 import { type ManifestObject, objectTitle } from './manifest-object.ts';
 import { firstAbsent } from './object-presence.ts';
 import { observeRelease, storedObjects } from './observed-release.ts';
-import { lockedError, releaseState, setAside, setAsideUnseen } from './recover.ts';
+import { clearTheWay, lockedError, releaseState, setAside } from './recover.ts';
 import { nextReleaseAction } from './release-action.ts';
 import { DIGEST_LABEL, isOwned, ownFacts, saysUnmanaged, UNMANAGED_LABEL } from './release-labels.ts';
 import { metadataWhenDeployed } from './release-objects.ts';
@@ -80,7 +80,7 @@ export async function deployRelease(
   const failure = await failureOf(request, first.error, signal);
   if (failure.isPermanent) throw failure;
   context.discovery.invalidate();
-  await setAsideUnseen(context, release, signal);
+  await clearTheWay(context, release, signal);
   if (request.steps?.isTriedOnce === true || first.isTimedOut) throw failure;
   context.log.warn({ release, error: first.error }, 'helm failed, trying once more');
   const second = await attempt(context, request, await readChartState(context, request, signal), signal);

@@ -68,6 +68,7 @@ test('uninstallArguments() names the context when there is one', () => {
     'ops',
     '--timeout',
     '1m30s',
+    '--debug',
     '--',
     'web',
   ]);

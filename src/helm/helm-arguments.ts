@@ -56,10 +56,10 @@ export function upgradeArguments(helm: HelmBinary, options: UpgradeArguments): s
   ];
 }
 
-/** `helm uninstall`, history included. */
+/** `helm uninstall`, history included. It says only with `--debug` why it cannot delete something. */
 export function uninstallArguments(options: ReleaseTarget & { readonly timeoutMs: number }): string[] {
   const timeout = formatGoDuration(options.timeoutMs);
-  return ['uninstall', ...target(options), '--timeout', timeout, '--', options.release];
+  return ['uninstall', ...target(options), '--timeout', timeout, '--debug', '--', options.release];
 }
 
 export interface TemplateArguments extends ReleaseTarget {

@@ -23,6 +23,8 @@ export interface HelmRun {
   readonly captureStdoutBytes?: number;
   /** Secret texts in them are taken out of error messages. */
   readonly values?: unknown;
+  /** Finds the error in what helm wrote to stderr; default {@link helmError}. */
+  readonly readError?: (stderr: string) => string;
 }
 
 export type HelmOutcome =
@@ -58,7 +60,7 @@ export async function runHelm(
   if (outcome.type === 'exited' && outcome.exitCode === 0)
     return { type: 'succeeded', stdout, isStdoutTruncated };
   // Before it is cut: half a secret would not be found any more.
-  const said = helmError(redact(stderr, run.values));
+  const said = (run.readError ?? helmError)(redact(stderr, run.values));
   switch (outcome.type) {
     case 'exited':
       return {

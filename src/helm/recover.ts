@@ -4,6 +4,7 @@ import type { RecordObserver } from './own-record.ts';
 import { isProcessAlive } from './process-alive.ts';
 import type { ReleaseState } from './recovery-table.ts';
 import type { ReleaseRevision, ReleaseStore } from './release-store.ts';
+import { replaceUnservedKinds } from './unserved-kinds.ts';
 
 /** The state of a release by its latest record. That is read too: helm stumbles over one that it cannot read. */
 export async function releaseState(
@@ -49,15 +50,39 @@ export async function setAside(
 }
 
 /**
- * Moves away what stands in the place of the next revision without helm's labels: helm does not see such a record, and
- * fails for ever to write its own.
+ * Removes what makes helm fail for ever in the records of a release, and says so: a record in the place of the next
+ * revision that helm does not see for want of its labels, and kinds that the cluster does not serve any more. For
+ * calling after a helm that failed.
  */
-export async function setAsideUnseen(
-  context: Pick<DriverContext, 'store' | 'log'>,
+export async function clearTheWay(
+  context: DriverContext,
   release: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const latest = await context.store.latest(release, signal);
-  const unseen = await context.store.unseen(release, (latest?.revision ?? 0) + 1, signal);
+  const { store } = context;
+  const latest = await store.latest(release, signal);
+  const unseen = await store.unseen(release, (latest?.revision ?? 0) + 1, signal);
   if (unseen !== undefined) await setAside(context, unseen, signal);
+  if (latest === undefined) return;
+  await mendKinds(context, latest, signal);
+  const deployed = latest.status === 'deployed' ? undefined : await store.lastDeployed(release, signal);
+  if (deployed !== undefined) await mendKinds(context, deployed, signal);
+}
+
+/** {@link replaceUnservedKinds}, as far as that can be done: helm may get on all the same. */
+export async function mendKinds(
+  context: DriverContext,
+  revision: ReleaseRevision,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    await replaceUnservedKinds(context, revision, signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    const { release, recordName } = revision;
+    context.log.warn(
+      { release, record: recordName, error },
+      'cannot look for unserved kinds in release record',
+    );
+  }
 }

@@ -4,12 +4,13 @@ import { withAdvice } from './helm-advice.ts';
 import { uninstallArguments } from './helm-arguments.ts';
 import { runHelm } from './helm-process.ts';
 import { isOutwaited, ownRecord } from './own-record.ts';
-import { lockedError, recordObserver, releaseState, setAside } from './recover.ts';
+import { lockedError, mendKinds, recordObserver, releaseState, setAside } from './recover.ts';
 import { uninstallRecovery } from './recovery-table.ts';
 import { labelsAtUninstall } from './release-labels.ts';
 import type { UninstallSteps } from './release-steps.ts';
 import type { ReleaseRevision } from './release-store.ts';
 import { manifestObjects, withoutObjects } from './transform-manifest.ts';
+import { uninstallError } from './uninstall-error.ts';
 
 /** `spared`: the release was not made by an addon-operator, and stays. */
 export type UninstallResult = 'uninstalled' | 'absent' | 'spared';
@@ -89,13 +90,17 @@ async function around(
 
 async function runUninstall(
   context: DriverContext,
-  { release, revision }: ReleaseRevision,
+  latest: ReleaseRevision,
   signal: AbortSignal,
 ): Promise<void> {
   const { store, namespace, kubeContext, timeoutMs } = context;
+  const { release, revision } = latest;
+  context.discovery.invalidate();
+  await mendKinds(context, latest, signal);
   await store.setMetadata(release, revision, { labels: labelsAtUninstall(context.holder.token) }, signal);
   const args = uninstallArguments({ release, namespace, kubeContext, timeoutMs });
-  const outcome = await runHelm(context, { args, timeoutMs: processLimitMs(timeoutMs) }, signal);
+  const run = { args, timeoutMs: processLimitMs(timeoutMs), readError: uninstallError };
+  const outcome = await runHelm(context, run, signal);
   const left = await store.latest(release, signal);
   if (left === undefined || left.status === 'uninstalled') return;
   const reason =

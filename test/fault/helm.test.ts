@@ -60,6 +60,11 @@ describeCluster('helm that the API server does not serve well', (cluster) => {
       }
     }
 
+    async function uninstall(): Promise<unknown> {
+      const driver = await world.driver({ log: log.logger, kubeConfigPath: join(directory, 'kubeconfig') });
+      return await driver.uninstall('web', signal);
+    }
+
     test('one failure of the API server costs one more helm, at once', async () => {
       proxy.add({ ...write, times: 1 }, { type: 'status', status: 500 });
       expect(await deploy()).toMatchObject({ action: 'upgraded', revision: 2 });
@@ -76,6 +81,19 @@ describeCluster('helm that the API server does not serve well', (cluster) => {
       });
       proxy.remove(forbidden);
       expect(await deploy()).toMatchObject({ action: 'upgraded', revision: 3 });
+    });
+
+    test('a release that cannot be deleted says why, and is gone when it can', async () => {
+      await deploy();
+      const forbidden = proxy.add(
+        { verb: 'delete', path: /\/services\/web$/ },
+        { type: 'status', status: 403 },
+      );
+      await expect(uninstall()).rejects.toThrow(
+        /^Cannot uninstall release "web": failed to delete release: web: the fault proxy answers 403$/,
+      );
+      proxy.remove(forbidden);
+      expect(await uninstall()).toBe('uninstalled');
     });
 
     test('a write that happened although it was answered with an error is not done twice', async () => {
