@@ -51,14 +51,7 @@ async function stored(manifest: string, statusOfGroup: number): Promise<string |
     },
     kube: {
       request: async () =>
-        await Promise.reject(
-          new KubeApiError('no', {
-            status: statusOfGroup,
-            reason: '',
-            retryAfterSeconds: undefined,
-            causes: [],
-          }),
-        ),
+        await Promise.reject(new KubeApiError('no', { status: statusOfGroup, reason: '' })),
     },
   };
   const revision = {
