@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { escapeControls } from './escape-controls.ts';
+import { oneLine } from './one-line.ts';
 import { Redactor } from './redactor.ts';
 
 function redactorOf(...secrets: readonly string[]): Redactor {
@@ -24,6 +26,19 @@ test('of two secrets the longer one is hidden as a whole', () => {
 test('a secret of several lines is hidden line by line', () => {
   const redactor = redactorOf('-----BEGIN-----\nabcdefghij\n--\n');
   expect(redactor.text('line abcdefghij\n--')).toBe('line ***\n--');
+});
+
+test('a secret with control characters is hidden where these are escaped, each of its lines too', () => {
+  const secret = 'correct "horse"\twith\nbattery-staple';
+  const redactor = new Redactor();
+  redactor.add(secret);
+  for (const shown of [
+    escapeControls(secret),
+    oneLine(secret),
+    escapeControls('correct "horse"\twith'),
+    JSON.stringify('correct "horse"\twith').slice(1, -1),
+  ])
+    expect(redactor.text(`<${shown}>`)).toBe('<***>');
 });
 
 test('texts that are too short to be told from others are left alone', () => {

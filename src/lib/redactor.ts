@@ -1,5 +1,7 @@
 import { hideCutSecrets } from './cut-secrets.ts';
+import { escapeControls } from './escape-controls.ts';
 import { isObject } from './json.ts';
+import { oneLine } from './one-line.ts';
 
 const HIDDEN = '***';
 /** Shorter texts stand in too many places that have nothing to do with the secret. */
@@ -14,7 +16,7 @@ export class Redactor {
   #sorted: readonly string[] = [];
 
   /**
-   * From now on this text is hidden, as it is, in JSON, in base64, in URLs, and line by line. Beyond 1000 texts the one that was
+   * From now on this text is hidden, as it is, in JSON, in base64, in URLs, in one line, and line by line. Beyond 1000 texts the one that was
    * added, or added again, longest ago is forgotten.
    */
   add(secret: string): void {
@@ -56,16 +58,17 @@ export class Redactor {
 
 function formsOf(secret: string): readonly string[] {
   const lines = secret.split('\n').map((line) => line.trim());
-  const json = JSON.stringify(secret).slice(1, -1);
+  const texts = [secret, secret.trim(), ...lines.filter((line) => line.length >= SHORTEST_LINE)];
   const base64 = Buffer.from(secret).toString('base64');
   const inUrl = encodeURIComponent(secret.toWellFormed());
   return [
-    secret,
-    secret.trim(),
-    json,
+    ...texts,
+    ...texts.map((text) => JSON.stringify(text).slice(1, -1)),
+    // As queues and tables show what failed.
+    ...texts.map(escapeControls),
+    oneLine(secret),
     base64,
     inUrl,
-    ...lines.filter((line) => line.length >= SHORTEST_LINE),
   ];
 }
 
