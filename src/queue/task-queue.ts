@@ -6,6 +6,7 @@ import { messageOf } from '../lib/errors.ts';
 export interface QueueEntry<T> {
   readonly id: number;
   readonly task: T;
+  /** Since when it waits: since it came, or since its last attempt. */
   readonly queuedAtMs: number;
   /** Failed attempts of this task. */
   readonly failures: number;
@@ -84,7 +85,7 @@ export interface TaskQueueOptions<T> {
 interface MutableEntry<T> {
   readonly id: number;
   task: T;
-  readonly queuedAtMs: number;
+  queuedAtMs: number;
   failures: number;
   lastError: string;
   /** A failure from before the task came into this queue, which is still to be waited for. */
@@ -255,6 +256,7 @@ export class TaskQueue<T> {
         (error: unknown): TaskOutcome<T> => ({ type: 'retry', error }),
       ));
     this.#status = { type: 'idle' };
+    entry.queuedAtMs = this.#clock.now();
     if (!stop.aborted && this.#entries.includes(entry)) await this.#settle(entry, outcome, stop);
     this.#running = undefined;
   }

@@ -69,6 +69,18 @@ test('modules run one after another, and a failing one holds up those behind it'
   expect(lab.operator.firstConverge).toBe('done');
 });
 
+test('each second that a failing run waits in its queue is counted once', async () => {
+  await using lab = await operatorLab(['web'], { 'web/hook.sh': { beforeHelm: 1 } });
+  lab.behaviours.set('web/hook.sh', failing);
+  await lab.converge();
+  for (const delayMs of [5_000, 6_000, 7_000]) {
+    await lab.clock.advance(delayMs);
+    await lab.settle();
+  }
+  const page = await lab.operator.deps.metrics.scrape();
+  expect(/task_wait_in_queue_seconds_total\{module="web",.*"ModuleRun".*\} (.*)/.exec(page)?.[1]).toBe('18');
+});
+
 test.each([
   [
     'beforeHelm',
