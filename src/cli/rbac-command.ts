@@ -8,6 +8,7 @@ import type { Access, ResourceAccess } from '../modules/access/policy-rules.ts';
 import { requestDebug } from '../server/debug-client.ts';
 import { readSettings } from '../settings/read-settings.ts';
 import type { Settings } from '../settings.ts';
+import { adoptPatches } from './adopt-patches.ts';
 import { type CliHost, fail } from './cli-host.ts';
 import { quietHost } from './quiet-host.ts';
 import { type RbacFormat, ROLE_NAME, rbacText } from './rbac-text.ts';
@@ -37,8 +38,11 @@ export async function rbacCommand(options: RbacOptions, host: CliHost): Promise<
       const wanted = modules.filter(
         ({ name }) => options.modules.length === 0 || options.modules.includes(name),
       );
+      const daemon = { socketPath: settings.debugUnixSocket, clock: host.clock };
+      const names = wanted.map(({ name }) => name);
+      const lacking = await adoptPatches(inspection, names, daemon, signal);
       const needed = await neededAccess(inspection, wanted, signal);
-      const problems = needed.problems.map((problem) => inspection.redactor.text(problem));
+      const problems = [...lacking, ...needed.problems].map((problem) => inspection.redactor.text(problem));
       return { ...needed, problems, namespace: inspection.namespace };
     },
     signal,
@@ -84,7 +88,7 @@ async function accessSeenByDaemon(
   const seen = await patchAccess(debugUnixSocket, host.clock);
   if (seen === undefined) {
     host.stderr.write(
-      `Note: what hooks patch is not among the rules: no daemon answers on the debug socket ${debugUnixSocket} (--debug-unix-socket)\n`,
+      `Note: what hooks patch is not among the rules, and charts are rendered without the values that hooks set: no daemon answers on the debug socket ${debugUnixSocket} (--debug-unix-socket)\n`,
     );
     return [];
   }

@@ -107,4 +107,28 @@ export function permissionTests(backend: () => Backend): void {
     expect(grantsOf(items)).toEqual([`${world.namespace} /configmaps create`]);
     expect(stderr).toContain('only what they have patched since the daemon started');
   });
+
+  test('rbac renders charts with the values that hooks of the daemon have set', async () => {
+    const set = (path: string, value: string): string =>
+      `echo '{"op": "add", "path": "${path}", "value": "${value}"}' > "$VALUES_JSON_PATCH_PATH"`;
+    await using world = await World.create(backend(), {
+      globalHooks: { 'zone.sh': shHook('onStartup: 1', set('/global/zone', 'default')) },
+      modules: {
+        '001-web/values.yaml': 'webEnabled: true\n',
+        '001-web/Chart.yaml': 'apiVersion: v2\nname: web\nversion: 1.0.0\n',
+        '001-web/templates/object.yaml': `apiVersion: v1
+kind: {{ required "no kind" .Values.web.kind }}
+metadata: {name: permissions-by-hook, namespace: {{ .Values.global.zone }}}
+`,
+        '001-web/hooks/kind.sh': shHook('beforeHelm: 1', set('/web/kind', 'ServiceAccount')),
+      },
+    });
+    const before = await runInWorld(world, 'rbac', '-o', 'json');
+    expect(before).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('no kind') });
+    expect(before.stderr).toContain('charts are rendered without the values that hooks set');
+    await world.converge();
+    const { exitCode, stdout } = await runInWorld(world, 'rbac', '-o', 'json');
+    const { items } = JSON.parse(stdout) as { readonly items: readonly Role[] };
+    expect([exitCode, grantsOf(items)]).toEqual([0, [`default /serviceaccounts ${DEPLOYING.join()}`]]);
+  });
 }

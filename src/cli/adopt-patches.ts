@@ -1,0 +1,53 @@
+import type { Inspection } from '../daemon/inspect.ts';
+import type { Clock } from '../lib/clock.ts';
+import { hasCode, messageOf } from '../lib/errors.ts';
+import { canonicalJson, isObject, parseJson } from '../lib/json.ts';
+import { requestDebug } from '../server/debug-client.ts';
+import { GLOBAL_SECTION, type ModuleName, type ValuesOwner } from '../values/module-key.ts';
+import { type PatchOperation, parseValuesPatch } from '../values/values-patch.ts';
+
+/** Where the daemon at work is asked. */
+export interface DaemonAddress {
+  readonly socketPath: string;
+  readonly clock: Clock;
+}
+
+/**
+ * Changes the values of an inspection as hooks have changed those of the daemon at work, so that charts render as they
+ * do there; nothing where no daemon answers. Returns what could not be taken over, in words.
+ */
+export async function adoptPatches(
+  { operator }: Inspection,
+  modules: readonly ModuleName[],
+  daemon: DaemonAddress,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const problems: string[] = [];
+  for (const owner of [GLOBAL_SECTION, ...modules] as const) {
+    try {
+      operator.deps.values.applyPatch(owner, await patchesOf(owner, daemon, signal));
+    } catch (error) {
+      if (hasCode(error, 'DEBUG_SOCKET')) return problems;
+      signal.throwIfAborted();
+      problems.push(`what hooks changed in the values of ${owner} is left out: ${messageOf(error)}`);
+    }
+  }
+  return problems;
+}
+
+/** None of a module that the daemon does not have. */
+async function patchesOf(
+  owner: ValuesOwner,
+  { socketPath, clock }: DaemonAddress,
+  signal: AbortSignal,
+): Promise<readonly PatchOperation[]> {
+  const path = `${owner === GLOBAL_SECTION ? '/global' : `/module/${owner}`}/patches.json`;
+  const { status, body } = await requestDebug({ socketPath, path }, clock, signal);
+  const patches: unknown = status === 200 ? parseJson(body) : [];
+  const operations = Array.isArray(patches) ? patches.filter(isObject).flatMap(operationsOf) : [];
+  return parseValuesPatch(canonicalJson(operations), 'values', owner);
+}
+
+function operationsOf({ Operations: operations }: Readonly<Record<string, unknown>>): readonly unknown[] {
+  return Array.isArray(operations) ? operations : [];
+}
