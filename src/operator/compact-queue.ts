@@ -1,10 +1,36 @@
 import { groupOf, type RunReason } from '../hooks/binding-context.ts';
+import type { Logger } from '../lib/log.ts';
+import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
+import type { QueueSet } from '../queue/queue-set.ts';
 import type { TaskQueue } from '../queue/task-queue.ts';
 import type { HookRuntime } from './hook-runtime.ts';
 import type { GlobalHookRun, ModuleHookRun, Task } from './tasks.ts';
 
 /** A queue is looked at each time its length passes a multiple of this. */
 const STEP = 100;
+
+interface AppendDeps {
+  readonly queues: Pick<QueueSet<Task>, 'get'>;
+  readonly metrics: Pick<OperatorMetrics, 'queueCompaction'>;
+  readonly log: Logger;
+}
+
+/** Puts the run of a hook at the end of a queue; in a long one runs of the hook that wait become one. */
+export function appendHookRun(
+  { queues, metrics, log }: AppendDeps,
+  task: GlobalHookRun | ModuleHookRun,
+  name: string,
+): void {
+  const queue = queues.get(name);
+  queue.append(task);
+  const { hook } = task.hook;
+  if (!compactOverflow(queue, task.hook)) return;
+  metrics.queueCompaction(name, hook.name);
+  log.warn(
+    { queue: name, hook: hook.name, tasks: queue.length },
+    'the queue is long: all waiting runs of the hook became one',
+  );
+}
 
 /**
  * Keeps a queue from growing without end while its head fails: when a hook that was just queued owns at least 100 tasks of

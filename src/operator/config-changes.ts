@@ -1,3 +1,4 @@
+import { messageOf } from '../lib/errors.ts';
 import type { ConfigChange } from '../values/config-map-store.ts';
 import type { Operator } from './operator.ts';
 
@@ -7,6 +8,7 @@ import type { Operator } from './operator.ts';
  */
 export function onConfigChange(operator: Operator, change: ConfigChange): void {
   const { log } = operator.deps;
+  operator.configProblem = change.type === 'invalid' ? messageOf(change.error) : undefined;
   switch (change.type) {
     case 'invalid':
       log.error(

@@ -125,7 +125,7 @@ function belongsTo(task: Task, name: ModuleName): boolean {
 }
 
 function waitsFor(operator: Operator, name: ModuleName): readonly string[] {
-  const heldUp = convergeObstacle(operator);
+  const heldUp = [...convergeObstacle(operator), ...configObstacle(operator)];
   if (operator.discovery === undefined) return [...heldUp, 'the first discovery of modules'];
   const waits: string[] = [];
   // A pause holds up no deletion.
@@ -155,6 +155,11 @@ function convergeObstacle({ main }: Operator): readonly string[] {
   return [
     `${describeTask(head.task, main.name)} at the head of queue ${main.name}${next}${failedText(head)}`,
   ];
+}
+
+function configObstacle({ configProblem }: Operator): readonly string[] {
+  if (configProblem === undefined) return [];
+  return [`a ConfigMap that can be read, until then its last valid content stays in force: ${configProblem}`];
 }
 
 function decidesAboutModules({ type }: Task): boolean {

@@ -1,6 +1,7 @@
 import { messageOf, retryAfterOf } from '../lib/errors.ts';
 import type { QueueEntry, TaskOutcome, TaskQueue } from '../queue/task-queue.ts';
 import type { ModuleName } from '../values/module-key.ts';
+import { appendHookRun } from './compact-queue.ts';
 import { MAIN_QUEUE, type Operator } from './operator.ts';
 import { PARALLEL_QUEUE_PREFIX } from './parallel-runs.ts';
 import { isSynchronization, moduleOf, type Task } from './tasks.ts';
@@ -62,7 +63,7 @@ function queueOfModule(
 
 /** Events keep coming while a module fails, so its queue is kept short as those are that bindings name. */
 function appendTo(operator: Operator, queue: TaskQueue<Task>, task: Task): void {
-  if (task.type === 'ModuleHookRun') operator.queueHookRun(task, queue.name);
+  if (task.type === 'ModuleHookRun') appendHookRun(operator.deps, task, queue.name);
   else queue.append(task);
 }
 

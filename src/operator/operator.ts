@@ -16,7 +16,7 @@ import type { QueueSet } from '../queue/queue-set.ts';
 import type { ConfigMapContent } from '../values/config-map-content.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import type { ValuesStore } from '../values/values-store.ts';
-import { compactOverflow } from './compact-queue.ts';
+import { appendHookRun } from './compact-queue.ts';
 import type { ConvergePhase } from './converge.ts';
 import type { DynamicFlags } from './dynamic-flags.ts';
 import type { FailurePolicy } from './failure-policy.ts';
@@ -33,15 +33,7 @@ import { Requeues } from './requeues.ts';
 import { RunAborts } from './run-aborts.ts';
 import { Synchronization } from './synchronization.ts';
 import { originFields } from './task-origin.ts';
-import {
-  type ConvergeEvent,
-  type GlobalHookRun,
-  isConvergeTask,
-  type ModuleHookRun,
-  type ModuleRun,
-  type Task,
-  type TaskOrigin,
-} from './tasks.ts';
+import { type ConvergeEvent, isConvergeTask, type ModuleRun, type Task, type TaskOrigin } from './tasks.ts';
 
 export const MAIN_QUEUE = 'main';
 
@@ -167,6 +159,8 @@ export class Operator {
   convergeStart: { readonly atMs: number; readonly event: ConvergeEvent } | undefined;
   /** The ConfigMap can be read, but what it says does not match the schemas; older values stay in force. */
   isConfigRefused = false;
+  /** Why the ConfigMap cannot be read at all; undefined while it can. */
+  configProblem: string | undefined;
   /** Development only: what of the files that changed last could not be loaded, in words. */
   unloaded: string[] = [];
   #modules: readonly Module[] = [];
@@ -308,7 +302,7 @@ export class Operator {
   /** Turns a watch event into a task in the binding's queue. */
   onKubernetesEvent(runtime: HookRuntime, binding: KubernetesBinding, event: KubernetesEvent): void {
     const reason: RunReason = { type: 'event', binding, event };
-    this.queueHookRun(this.#hookRun(runtime, binding, reason, 'Kubernetes'), binding.queue);
+    appendHookRun(this.deps, this.#hookRun(runtime, binding, reason, 'Kubernetes'), binding.queue);
   }
 
   /** Turns a tick of a crontab into a task in the binding's queue; before the first converge is over it is ignored. */
@@ -317,26 +311,13 @@ export class Operator {
     if (this.firstConverge !== 'done' || runtime.isStopped || !runtime.areSchedulesEnabled) return;
     if (owner.type === 'module' && !this.isEnabled(owner.module)) return;
     const reason: RunReason = { type: 'schedule', binding };
-    this.queueHookRun(this.#hookRun(runtime, binding, reason, 'Schedule'), binding.queue);
+    appendHookRun(this.deps, this.#hookRun(runtime, binding, reason, 'Schedule'), binding.queue);
   }
 
   /** The task that gives a hook the initial state of a binding. */
   synchronizationRun(runtime: HookRuntime, binding: KubernetesBinding, activation: string): Task {
     const reason: RunReason = { type: 'synchronization', binding };
     return { ...this.#hookRun(runtime, binding, reason, 'Synchronization'), activation };
-  }
-
-  /** Puts the run of a hook at the end of a queue; in a long one runs of the hook that wait become one. */
-  queueHookRun(task: GlobalHookRun | ModuleHookRun, name: string): void {
-    const queue = this.deps.queues.get(name);
-    queue.append(task);
-    const { hook } = task.hook;
-    if (!compactOverflow(queue, task.hook)) return;
-    this.deps.metrics.queueCompaction(name, hook.name);
-    this.deps.log.warn(
-      { queue: name, hook: hook.name, tasks: queue.length },
-      'the queue is long: all waiting runs of the hook became one',
-    );
   }
 
   /** Who waits for the Synchronization runs of a hook's owner. */

@@ -268,5 +268,17 @@ echo '{"op":"add","path":"/web/seen","value":true}' > "$VALUES_JSON_PATCH_PATH"`
     await world.passDelay();
     await world.log.untilPrinted('web beforeHelm', 2);
     expect(await explain(world, 'web')).toMatchObject({ status: 'ready', waitsFor: [] });
+    await world.putConfig({ webEnabled: 'False' });
+    await world.log.until((records) =>
+      records.some(({ msg }) => String(msg).startsWith('KubeConfig become invalid')),
+    );
+    expect(await explain(world, 'web')).toMatchObject({
+      waitsFor: [
+        expect.stringMatching(/^a ConfigMap that can be read, .*: module enabled key 'webEnabled' /),
+      ],
+    });
+    await world.putConfig({ global: 'a: 1\n' });
+    await world.log.untilMessage('KubeConfig become valid');
+    expect(await explain(world, 'web')).toMatchObject({ waitsFor: [] });
   });
 }
