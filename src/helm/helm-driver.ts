@@ -15,7 +15,8 @@ import { KeyedLock } from './keyed-lock.ts';
 import { MonitorReads } from './monitor-reads.ts';
 import { randomShiftMs } from './monitor-rhythm.ts';
 import { MonitorSet } from './monitor-set.ts';
-import { createHolder } from './release-holder.ts';
+import { processStart } from './process-alive.ts';
+import { createHolder, type Holder } from './release-holder.ts';
 import { isKept, isOwned, LABELS_WHEN_DISOWNED, labelsWhenKept, saysUnmanaged } from './release-labels.ts';
 import { ReleaseNotices } from './release-notices.ts';
 import type { ReleaseStatus } from './release-record.ts';
@@ -197,7 +198,7 @@ async function createContext(options: HelmDriverOptions): Promise<DriverContext>
     store,
     sharedReads: new SharedReads(clock),
     gateScript,
-    holder: createHolder(shortHash(hostname()), process.pid, randomBytes(6).toString('hex')),
+    holder: ownHolder(),
     notices: new ReleaseNotices(log),
     readYaml: options.drift.readYaml,
     onOperation: options.onOperation,
@@ -219,6 +220,11 @@ function createMonitors(context: DriverContext, options: HelmDriverOptions): Mon
     reads,
     onFinding: options.onFinding,
   });
+}
+
+function ownHolder(): Holder {
+  const { pid } = process;
+  return createHolder(shortHash(hostname()), pid, randomBytes(6).toString('hex'), processStart(pid));
 }
 
 /** Host names may be longer than a label allows. */

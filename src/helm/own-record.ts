@@ -17,7 +17,7 @@ interface Revision {
 /** What has to be known to tell whether somebody may be at work on a record. */
 export interface RecordObserver {
   readonly self: Holder;
-  readonly isProcessAlive: (pid: number) => boolean;
+  readonly isProcessAlive: (pid: number, start: string | undefined) => boolean;
   readonly nowMs: number;
   readonly helmTimeoutMs: number;
 }

@@ -12,3 +12,16 @@ test.each([
 ])('isHolderAlive() judges %s', (_case, token, livePids, expected) => {
   expect(isHolderAlive(token, self, (pid) => livePids.includes(pid))).toBe(expected);
 });
+
+test('isHolderAlive() asks for the process that began when the holder did', () => {
+  const asked: unknown[] = [];
+  const isAlive = (pid: number, start: string | undefined): boolean => asked.push([pid, start]) > 0;
+  const { token } = createHolder('hosta', 90, 'n0', '4711');
+  expect(token).toBe('hosta.90.n0-4711');
+  isHolderAlive(token, self, isAlive);
+  isHolderAlive('hosta.90.n0', self, isAlive);
+  expect(asked).toEqual([
+    [90, '4711'],
+    [90, undefined],
+  ]);
+});
