@@ -75,7 +75,7 @@ export async function connectCluster(
       ...(qps > 0 ? { limiter: new TokenBucket({ qps, burst, clock }) } : {}),
       ...(requestTimeoutMs === undefined ? {} : { requestTimeoutMs }),
       onRequest: ({ verb, status, durationMs, path, pathTemplate }) => {
-        metrics.kubeRequestResult({ code: status ?? 0, method: verb, host: apiHost });
+        metrics.kubeRequestResult({ status, verb, host: apiHost });
         metrics.kubeRequest({ verb, url: pathTemplate }, durationMs / 1_000);
         const access = onAccess && accessOfRequest(verb, path);
         if (access !== undefined) onAccess?.(access);

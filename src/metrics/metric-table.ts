@@ -224,12 +224,12 @@ export const METRICS = {
   kubeRequests: counter(
     'kubernetes_client_request_result_total',
     ['component', 'code', 'method', 'host'],
-    'Answered API requests.',
+    'API requests by the status of the answer, `<error>` for none.',
   ),
   kubeRequestSeconds: histogram(
     'kubernetes_client_rate_limiter_latency_seconds',
     ['verb', 'url'],
-    'Duration of API requests; the URL has {namespace} and {name} in place of names.',
+    'Duration of API requests, of a watch until it is answered; the URL has {namespace} and {name} in place of names.',
   ),
   queueCompactions: counter(
     'd8_telemetry_{prefix}tasks_queue_compaction_operations_total',

@@ -181,8 +181,10 @@ test('counters of failures and of the cluster count under their labels', async (
   metrics.kubeEvent(binding, 0.001);
   metrics.watchError('expired');
   metrics.missingMonitor('pods');
-  metrics.kubeRequestResult({ code: 200, method: 'GET', host: 'api' });
-  metrics.kubeRequest({ verb: 'GET', url: '/api/v1/namespaces/{namespace}/pods' }, 0.02);
+  metrics.kubeRequestResult({ status: 200, verb: 'GET', host: 'api' });
+  metrics.kubeRequestResult({ status: 200, verb: 'WATCH', host: 'api' });
+  metrics.kubeRequestResult({ status: undefined, verb: 'PUT', host: 'api' });
+  metrics.kubeRequest({ verb: 'WATCH', url: '/api/v1/namespaces/{namespace}/pods' }, 0.02);
   metrics.droppedHookSeries({ module: 'web', hook: 'hooks/a.sh' }, 5);
   metrics.setWebhookCertificate('validating', 1_800_000_000_000);
   const text = await metrics.scrape();
@@ -202,7 +204,8 @@ test('counters of failures and of the cluster count under their labels', async (
     `ao_kube_event_duration_seconds_count${pod} 1`,
     'ao_kubernetes_client_watch_errors_total{error_type="expired"} 1',
     'ao_binding_monitor_missing_total{binding="pods"} 1',
-    'ao_kubernetes_client_request_result_total{component="main",code="200",method="GET",host="api"} 1',
+    'ao_kubernetes_client_request_result_total{component="main",code="200",method="GET",host="api"} 2',
+    'ao_kubernetes_client_request_result_total{component="main",code="<error>",method="PUT",host="api"} 1',
     'ao_kubernetes_client_rate_limiter_latency_seconds_count{verb="GET",url="/api/v1/namespaces/{namespace}/pods"} 1',
     'ao_hook_metrics_dropped_series_total{module="web",hook="hooks/a.sh"} 5',
     'ao_webhook_certificate_expiry_timestamp_seconds{server="validating"} 1800000000',

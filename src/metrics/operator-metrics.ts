@@ -304,13 +304,19 @@ export class OperatorMetrics {
     this.#metrics.missingMonitors.inc({ binding });
   }
 
-  kubeRequestResult(labels: { readonly code: number; readonly method: string; readonly host: string }): void {
-    this.#metrics.kubeRequests.inc({ component: 'main', ...labels });
+  /** @param request `status` is undefined where no answer came */
+  kubeRequestResult(request: {
+    readonly status: number | undefined;
+    readonly verb: string;
+    readonly host: string;
+  }): void {
+    const { status = '<error>', verb, host } = request;
+    this.#metrics.kubeRequests.inc({ component: 'main', code: status, method: httpMethodOf(verb), host });
   }
 
-  /** @param labels `url` with `{namespace}` and `{name}` in place of names */
-  kubeRequest(labels: { readonly verb: string; readonly url: string }, seconds: number): void {
-    this.#metrics.kubeRequestSeconds.observe(labels, seconds);
+  /** @param request `url` with `{namespace}` and `{name}` in place of names */
+  kubeRequest({ verb, url }: { readonly verb: string; readonly url: string }, seconds: number): void {
+    this.#metrics.kubeRequestSeconds.observe({ verb: httpMethodOf(verb), url }, seconds);
   }
 
   queueCompaction(queue: string, hook: string): void {
@@ -339,6 +345,11 @@ export class OperatorMetrics {
   setWebhookCertificate(server: 'validating' | 'conversion', expiresMs: number): void {
     this.#metrics.webhookCertificateExpiry.set({ server }, expiresMs / MS_PER_SECOND);
   }
+}
+
+/** A watch is a GET that goes on. */
+function httpMethodOf(verb: string): string {
+  return verb === 'WATCH' ? 'GET' : verb;
 }
 
 function isModuleHook(labels: HookRunLabels): labels is HookRunLabels & { readonly module: string } {
