@@ -64,3 +64,17 @@ test('desiredObjects() tells what cannot be read and goes on', () => {
   expect(objects).toHaveLength(1);
   expect(problems).toEqual(['line 1: a key stands twice']);
 });
+
+test('desiredObjects() leaves the rules of an aggregated ClusterRole to the controller that fills them', () => {
+  const role = {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'ClusterRole',
+    metadata: { name: 'a' },
+    rules: [],
+  };
+  const aggregationRule = { clusterRoleSelectors: [] };
+  const [plain, aggregated] = desired(role, { ...role, aggregationRule }).objects;
+  expect(plain?.fields).toHaveProperty('rules');
+  expect(aggregated?.fields).toMatchObject({ aggregationRule });
+  expect(aggregated?.fields).not.toHaveProperty('rules');
+});

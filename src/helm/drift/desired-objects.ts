@@ -60,7 +60,7 @@ function desiredObject(object: Fields, identity: ReleaseIdentity): readonly Desi
   const { name, namespace } = metadata;
   if (typeof apiVersion !== 'string' || typeof kind !== 'string') return [];
   if (typeof name !== 'string' || name === '') return [];
-  const plain = withoutNulls(apiVersion === 'v1' && kind === 'Secret' ? withEncodedData(object) : object);
+  const plain = withoutNulls(asKept(object));
   return [
     {
       apiVersion,
@@ -85,6 +85,16 @@ function withHelmMarks(metadata: Fields, { release, namespace }: ReleaseIdentity
       'meta.helm.sh/release-namespace': namespace,
     },
   };
+}
+
+/** What becomes of an object as it was applied in a cluster where nobody changes it. */
+function asKept(object: Fields): Fields {
+  const { apiVersion, kind } = object;
+  if (apiVersion === 'v1' && kind === 'Secret') return withEncodedData(object);
+  if (kind !== 'ClusterRole' || !isObject(object['aggregationRule'])) return object;
+  // A controller of Kubernetes fills them from other roles, whatever the chart says.
+  const { rules: _filled, ...rest } = object;
+  return rest;
 }
 
 /** The server turns `stringData` into `data`, and only that can be read back. */

@@ -9,6 +9,7 @@ function ignoring(fields: object, live: object, pointer: string, of: { kind?: st
   return withIgnoredFields({ ...WEB, fields: { ...fields } }, { ...live }, [rule]);
 }
 
+const mount = (mountPath: string, subPath: string) => ({ name: 'files', mountPath, subPath });
 const containers = (...list: readonly object[]) => ({ spec: { containers: list } });
 
 test.each([
@@ -28,6 +29,27 @@ test.each([
     containers({ name: 'proxy', image: 'p' }, { name: 'web', image: 'web:2' }),
     '/spec/containers/*/image',
     containers({ name: 'web', image: 'web:2' }),
+  ],
+  [
+    'items of the same name, each at its place',
+    { mounts: [mount('a', 'x'), mount('b', 'y')] },
+    { mounts: [mount('a', 'x'), mount('b', 'z')] },
+    '/mounts/*/subPath',
+    { mounts: [mount('a', 'x'), mount('b', 'z')] },
+  ],
+  [
+    'no item that is missing, of which a field may differ',
+    containers({ name: 'web', image: 'web:1' }, { name: 'proxy', image: 'p' }),
+    containers({ name: 'web', image: 'web:2' }),
+    '/spec/containers/*/image',
+    containers({ name: 'web', image: 'web:2' }, { name: 'proxy', image: 'p' }),
+  ],
+  [
+    'items that may be missing',
+    containers({ name: 'web' }, { name: 'proxy' }),
+    containers({ name: 'web' }),
+    '/spec/containers/*',
+    containers({ name: 'web' }),
   ],
   ['an item without a name', { args: ['a', 'b'] }, { args: ['a', 'c'] }, '/args/1', { args: ['a', 'c'] }],
 ])('withIgnoredFields() takes the live state of %s', (_what, fields, live, pointer, expected) => {

@@ -36,7 +36,10 @@ function replaced(desired: unknown, live: unknown, path: readonly string[]): unk
   if (Array.isArray(desired)) {
     return desired.flatMap((item: unknown, index) => {
       if (head !== '*' && head !== String(index)) return [item];
-      const value = replaced(item, counterpart(item, index, live), rest);
+      const there = counterpart(item, index, live);
+      // The item itself may not be missing, and comes back as helm applied it.
+      if (there === ABSENT && rest.length > 0) return [item];
+      const value = replaced(item, there, rest);
       return value === ABSENT ? [] : [value];
     });
   }
@@ -53,10 +56,14 @@ function replaced(desired: unknown, live: unknown, path: readonly string[]): unk
 /** The item of a live list that belongs to one of the desired list: of the same name, else at the same place. */
 export function counterpart(item: unknown, index: number, live: unknown): unknown {
   if (!Array.isArray(live)) return ABSENT;
-  const name = isObject(item) ? item['name'] : undefined;
-  const found: unknown =
-    name === undefined
-      ? live[index]
-      : live.find((other: unknown) => isObject(other) && other['name'] === name);
+  const name = nameOf(item);
+  const hasName = (other: unknown): boolean => nameOf(other) === name;
+  const atPlace: unknown = live[index];
+  // Names need not be unique: of two mounts of a volume the one at the same place is meant.
+  const found: unknown = name === undefined || hasName(atPlace) ? atPlace : live.find(hasName);
   return found === undefined ? ABSENT : found;
+}
+
+function nameOf(item: unknown): unknown {
+  return isObject(item) ? item['name'] : undefined;
 }

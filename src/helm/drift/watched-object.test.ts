@@ -32,6 +32,12 @@ test('an object of which helm lost a field, or that is gone, is compared soon', 
   }
 });
 
+test('an object that is written again and again is compared half a second after the first write', () => {
+  const object = watched();
+  for (const nowMs of [0, 100, 200, 450]) object.observe(meta(LOST), nowMs);
+  expect(object.dueMs).toBe(500);
+});
+
 test('a status that changes says nothing where the server counts generations', () => {
   const object = watched();
   object.observe(meta(LOST, { generation: 1 }), 0);
@@ -81,6 +87,7 @@ test('a change that waits for its time to be undone is compared every ten second
   object.beginComparison(1_000);
   object.observe(meta(LOST), 2_000);
   expect(object.dueMs).toBe(11_000);
+  object.beginComparison(11_000);
   object.observe(meta(LOST), 59_900);
   expect(object.dueMs).toBe(60_000);
 });

@@ -44,7 +44,8 @@ export class WatchedObject {
       this.dueMs = undefined;
       return 'untouched';
     }
-    this.dueMs = this.#nextDueMs(nowMs);
+    // Writes that follow do not put it off: a controller may never be done.
+    this.dueMs = Math.min(this.dueMs ?? Number.POSITIVE_INFINITY, this.#nextDueMs(nowMs));
     return 'changed';
   }
 
