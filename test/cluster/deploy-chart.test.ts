@@ -113,6 +113,26 @@ describeCluster('the chart of the operator', (cluster) => {
     },
   );
 
+  test.for(HELM_VERSIONS)(
+    'helm %s upgrades the chart and leaves what hooks and people keep in the ConfigMap',
+    async (version) => {
+      if (lacksHelm(version)) return;
+      await using world = await World.create(await controlPlaneBackend(cluster()), {});
+      const helm = helmOf(cluster(), version);
+      const upgrade = async (...flags: readonly string[]): Promise<unknown> => {
+        await helm('upgrade', '--install', 'op', CHART, '--namespace', world.namespace, ...IMAGE, ...flags);
+        return await world.get('configmaps', 'addon-operator');
+      };
+      await upgrade();
+      await world.merge('configmaps', 'addon-operator', { data: { kept: 'by: hook\n' } });
+      expect(await upgrade('--set=podLabels.a=b')).toMatchObject({ data: { kept: 'by: hook\n' } });
+      const both = await upgrade('--set=configMap.sections.web.replicas=2');
+      expect(both).toMatchObject({ data: { kept: 'by: hook\n', web: 'replicas: 2\n' } });
+      const { data } = (await upgrade()) as { data: unknown };
+      expect(data).toEqual({ kept: 'by: hook\n' });
+    },
+  );
+
   test('what is granted in other namespaces is told to be granted', async () => {
     const helm = helmOf(cluster(), HELM_VERSIONS[0]);
     const install = ['install', 'op', CHART, ...IMAGE, '--dry-run=client'];
