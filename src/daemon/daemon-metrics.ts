@@ -6,7 +6,7 @@ import { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import { crowdsIn } from '../operator/compact-queue.ts';
 import { isolatedModules } from '../operator/isolation.ts';
 import type { Operator } from '../operator/operator.ts';
-import { hookOf, moduleOf, type Task } from '../operator/tasks.ts';
+import { hookOf, moduleLabelOf, type Task } from '../operator/tasks.ts';
 import type { QueueSetOptions } from '../queue/queue-set.ts';
 import type { Settings } from '../settings.ts';
 
@@ -64,7 +64,7 @@ export function createMetrics(settings: Settings, operator: () => Operator | und
           crowds: crowdsIn(queue, SHOWN_CROWD),
           ...(task === undefined
             ? {}
-            : { head: { module: moduleOf(task), taskType: task.type, hook: hookOf(task) } }),
+            : { head: { module: moduleLabelOf(task), taskType: task.type, hook: hookOf(task) } }),
         };
       }),
     modules: () => {

@@ -21,7 +21,7 @@ import { reconcileModule } from './reconcile-module.ts';
 import { leaveOutIfRefused } from './refused-modules.ts';
 import { rethrowAbort } from './rethrow-abort.ts';
 import { addMessage, endMessage, eventFields, flowFields, startMessage } from './task-log.ts';
-import { hookOf, type ModuleRun, moduleOf, type Task } from './tasks.ts';
+import { hookOf, type ModuleRun, moduleLabelOf, moduleOf, type Task } from './tasks.ts';
 
 /** One attempt of any task. A task that throws is tried again; what it threw is logged here, once. */
 export function taskHandler(operator: Operator): TaskHandler<Task> {
@@ -91,7 +91,7 @@ function phaseOf(operator: Operator, task: Task): ModulePhase {
 function tellWait({ deps: { clock, metrics } }: Operator, entry: QueueEntry<Task>, queue: string): void {
   const { task, queuedAtMs } = entry;
   if (task.type === 'GlobalHookRun' || task.type === 'ModuleHookRun') return;
-  const labels = { module: moduleOf(task), hook: hookOf(task), binding: task.type, queue };
+  const labels = { module: moduleLabelOf(task), hook: hookOf(task), binding: task.type, queue };
   metrics.taskWait(labels, (clock.now() - queuedAtMs) / 1_000);
 }
 

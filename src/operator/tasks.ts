@@ -116,6 +116,11 @@ export function moduleOf(task: Task): string {
   return 'module' in task ? task.module : '';
 }
 
+/** The same for metrics, whose label `module` holds the name of one module or nothing. */
+export function moduleLabelOf(task: Task): string {
+  return task.type === 'ParallelModuleRun' ? '' : moduleOf(task);
+}
+
 /** The hook a task runs; empty for tasks that run none. */
 export function hookOf(task: Task): string {
   return 'hook' in task ? task.hook.hook.name : '';

@@ -165,6 +165,10 @@ echo "${own} is alone"`,
     expect(waiting?.lastError).toMatch(/^\n\tErrors:\n\t- a: run hooks by binding beforeHelm: /);
     // The parallel run, the module behind it and the converge; what waits in a parallel queue is part of the first.
     expect(await page(world, '/status/converge')).toBe('STARTUP_CONVERGE_IN_PROGRESS: 3 tasks\n');
+    const metrics = await page(world, '/metrics');
+    expect(metrics).toContain('{queue="main",module="",task_type="ParallelModuleRun",hook=""} 1\n');
+    expect(metrics).toContain('{queue="parallel_queue_0",module="a",task_type="ModuleRun",hook=""} 1\n');
+    expect(metrics).not.toContain('module="Parallel run');
     await world.expel('a-broken');
     await world.passDelay('parallel_queue_0');
     await world.daemon.firstConverge;
