@@ -131,6 +131,24 @@ export function crdTests(backend: () => Backend): void {
     await removeCrds(world, 'gadgets');
   });
 
+  test('a CRD that somebody deletes is back with the second try of a run that fails without it', async () => {
+    await using world = await webWorld(backend());
+    await world.write('modules', {
+      '001-web/crds/gadgets.yaml': crdYaml(world, 'gadgets'),
+      '001-web/templates/gadget.yaml': objectYaml(world),
+    });
+    await world.converge();
+    await removeCrds(world, 'gadgets');
+    await expect.poll(() => crd(world, 'gadgets'), { timeout: 30_000 }).toBeUndefined();
+    await world.putConfig({ webEnabled: 'true', web: 'changed: true' });
+    await world.untilDelayed();
+    await world.passDelay();
+    await world.log.untilMessage('ModuleRun success, module is ready', 2);
+    const path = `/apis/${groupOf(world)}/v1/namespaces/${world.namespace}/gadgets/first`;
+    expect(await world.expect({ path })).toMatchObject({ spec: { size: 1 } });
+    await removeCrds(world, 'gadgets');
+  });
+
   test('a document in crds/ that is no CRD is named and tried again, and the others are applied', async () => {
     await using world = await webWorld(backend());
     await world.write('modules', {

@@ -147,7 +147,7 @@ async function runHelmPhase(
   { state, task, queue, isForced }: ModuleRunRequest,
   signal: AbortSignal,
 ): Promise<TaskOutcome<Task>> {
-  const { values, releases, log, metrics, clock } = operator.deps;
+  const { values, releases, crds, log, metrics, clock } = operator.deps;
   const { module } = state;
   const run = runIn(task, queue);
   const resumeMonitor = releases.pauseMonitor(module.name);
@@ -159,6 +159,8 @@ async function runHelmPhase(
     await runLifecycleHooks(operator, state, 'beforeHelm', run, signal);
     if (module.chart !== 'none') {
       const helmStartedMs = clock.now();
+      // Somebody may have deleted them since the module started.
+      if (state.hasHelmFailed && crds.has(module.name)) await crds.ensure(module.name, signal);
       values.checkForHelm(module.name);
       const options = {
         mayShareReads: task.isPartOfConverge,
