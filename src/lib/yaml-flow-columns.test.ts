@@ -16,6 +16,11 @@ test.each<[string, string, unknown]>([
   ['text between quotes', 'a: "one\ntwo\n\nthree"\nb: \'x\ny\'\n', { a: 'one two\nthree', b: 'x y' }],
   ['plain text of several lines', 'a: [one\ntwo, three]\n', { a: ['one two', 'three'] }],
   ['tabs', 'x:\n  a: {\n\t"b": 1\n\t}\n', { x: { a: { b: 1 } } }],
+  [
+    'tabs between words, while those between quotes stay',
+    'a: {"k\tl":\t"v\tw",\t m: [\t1,\t\t2\t]}\nb:\t[c]\nd:\n- {e: f,\tg: h}\t# i\n',
+    { a: { 'k\tl': 'v\tw', m: [1, 2] }, b: ['c'], d: [{ e: 'f', g: 'h' }] },
+  ],
   ['comments and blank lines between', 'a: [ # first\n\n# second\n1\n# third\n]\n', { a: [1] }],
   ['carriage returns', 'a: {\r\n  b: c\r\n}\r\n', { a: { b: 'c' } }],
   ['a block text behind', 'a: {\n}\nb: |\n  {\n  x: [\n  ]\n', { a: {}, b: '{\nx: [\n]\n' }],

@@ -7,13 +7,14 @@ const DOCUMENT_MARK = /^(?:---|\.\.\.)(?:\s|$)/;
 
 /**
  * Reads a YAML text as the parsers of Go do, and with them helm and kubectl: between brackets and between quotes lines
- * begin at any column. YAML has them indented more than what they belong to, and so has `js-yaml`:
+ * begin at any column, and tabs stand between words. YAML has such lines indented more than what they belong to, and so has
+ * `js-yaml`, which takes no tab in a line that begins further left either:
  *
  *     ports: [
  *       80
  *     ]
  *
- * @param read parses what it is given with `js-yaml`: `text`, or the same with such lines indented
+ * @param read parses what it is given with `js-yaml`: `text`, or the same with such lines indented and such tabs as spaces
  * @throws what `read` throws
  */
 export function readFlowAtAnyColumn<Result>(text: string, read: (text: string) => Result): Result {
@@ -24,22 +25,35 @@ export function readFlowAtAnyColumn<Result>(text: string, read: (text: string) =
     try {
       return read(current);
     } catch (error) {
-      const lineStart = startOfDeficientLine(current, error);
+      const mended = mendLine(current, error, text);
       reparsed += current.length;
-      if (lineStart === undefined || reparsed > MAX_REPARSED)
+      if (mended === undefined || reparsed > MAX_REPARSED)
         // With a bracket or quote that nobody closes it is the first line that leads to the place.
         throw first !== undefined && isUnclosed(error) ? first : error;
       first ??= error;
-      current = current.slice(0, lineStart) + enoughSpaces(text) + current.slice(lineStart);
+      current = mended;
     }
   }
 }
 
-function startOfDeficientLine(text: string, error: unknown): number | undefined {
+/** The text without what was complained of; undefined if it was something else. */
+function mendLine(text: string, error: unknown, original: string): string | undefined {
   if (!(error instanceof YAMLException) || error.reason !== DEFICIENT || error.mark === undefined)
     return undefined;
-  const start = text.lastIndexOf('\n', error.mark.position - 1) + 1;
-  return DOCUMENT_MARK.test(text.slice(start, start + 4)) ? undefined : start;
+  const { position } = error.mark;
+  const start = text.lastIndexOf('\n', position - 1) + 1;
+  if (DOCUMENT_MARK.test(text.slice(start, start + 4))) return undefined;
+  if (text.slice(start, position).trim() !== '') return withoutTabs(text, position);
+  return text.slice(0, start) + enoughSpaces(original) + text.slice(start);
+}
+
+/** With spaces for the tabs between the last word before a position and the position; undefined if there are none. */
+function withoutTabs(text: string, position: number): string | undefined {
+  let start = position;
+  while (start > 0 && ' \t[{'.includes(text.charAt(start - 1))) start -= 1;
+  const between = text.slice(start, position);
+  if (!between.includes('\t')) return undefined;
+  return text.slice(0, start) + between.replaceAll('\t', ' ') + text.slice(position);
 }
 
 function isUnclosed(error: unknown): boolean {
