@@ -22,6 +22,17 @@ test.each([
   ],
   ['such words outside of actions', 'now lookup uuidv4', none],
   ['comments', '{{- /* lookup now .Capabilities */ -}}', none],
+  [
+    'words in a message',
+    '{{ fail "lookup failed, set \\"x\\" now" }}{{ required `not ago` .Values.a }}',
+    none,
+  ],
+  [
+    'a string that becomes a template',
+    '{{ tpl "{{ now }}" . }}{{ tpl (printf "{{ lookup %q }}" "v1") . }}',
+    { ...none, outsideFunctions: ['lookup'], changingFunctions: ['now'] },
+  ],
+  ['a field named in a string', '{{ index . "Capabilities" }}', { ...none, usesCapabilities: true }],
   ['longer words', '{{ include "x.knows" . }} {{ nowhere }}', none],
   ['an action over several lines', '{{ if\n  lookup\n  "v1" }}', { ...none, outsideFunctions: ['lookup'] }],
 ])('chartTraits() of %s', (_case, text, expected) => {

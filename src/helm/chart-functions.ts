@@ -38,12 +38,14 @@ const ACTION = /\{\{[\s\S]*?\}\}/g;
 /** `.Release` as a whole counts too. */
 const REVISION = /\bRelease\b(?!\.(?:Name|Namespace|Service)\b)/;
 const COMMENT = /^\{\{-?\s*\/\*/;
+/** A string without an action in it, which `tpl` would run. */
+const LITERAL = /"(?:\\.|(?!\{\{)[^"\\\n])*"|`(?:(?!\{\{)[^`])*`/g;
 /** A word that is neither a field (`.Values.now`) nor a variable (`$now`) nor part of a longer one. */
 const WORD = /(?<![\w.$-])[A-Za-z]\w*/g;
 
 /**
- * Finds them by reading the template actions of all texts; a name inside a string counts too, which costs a needless
- * look at worst.
+ * Finds them by reading the template actions of all texts. `Capabilities` and `Release` count inside a string too, for
+ * `index` takes them so; that costs a needless look at worst.
  *
  * @param texts everything that may hold template actions: templates, and values when the chart uses `tpl`
  */
@@ -56,7 +58,7 @@ export function chartTraits(texts: Iterable<string>): ChartTraits {
       if (COMMENT.test(action)) continue;
       usesCapabilities ||= action.includes('Capabilities');
       usesRevision ||= REVISION.test(action);
-      for (const [word] of action.matchAll(WORD)) words.add(word);
+      for (const [word] of action.replace(LITERAL, '""').matchAll(WORD)) words.add(word);
     }
   }
   return {
