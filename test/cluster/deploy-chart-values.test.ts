@@ -1,0 +1,161 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { load } from 'js-yaml';
+import { expect, test } from 'vitest';
+import { METRICS } from '../../src/metrics/metric-table.ts';
+import { readSetting } from '../../src/settings/read-settings.ts';
+import { controlPlaneBackend } from '../support/backends.ts';
+import { describeCluster, lacksHelm } from '../support/control-plane/cluster-suite.ts';
+import { CHART, type DeploymentObject, helmOf, IMAGE } from '../support/control-plane/operator-chart.ts';
+import { HELM_VERSIONS } from '../support/control-plane/programs.ts';
+import { World } from '../support/world.ts';
+
+const EVERYTHING = [
+  ...IMAGE,
+  '--set=highAvailability.enabled=true',
+  '--set=webhooks.enabled=true',
+  '--set=metrics.serviceMonitor.enabled=true',
+  '--set=metrics.alerts.enabled=true',
+  '--set=configMap.sections.web.replicas=2',
+  '--set=configMap.switches.webEnabled=true',
+];
+
+interface ClusterRoleBindings {
+  readonly items: readonly {
+    readonly roleRef: { readonly name: string };
+    readonly subjects?: readonly { readonly namespace?: string }[];
+  }[];
+}
+
+describeCluster('the values of the chart of the operator', (cluster) => {
+  test.for(HELM_VERSIONS)(
+    'helm %s renders everything it can hold, and finds nothing to complain about',
+    async (version) => {
+      if (lacksHelm(version)) return;
+      const helm = helmOf(cluster(), version);
+      await helm('lint', '--strict', CHART, ...EVERYTHING);
+      const { stdout } = await helm('template', 'op', CHART, '--namespace', 'addons', ...EVERYTHING);
+      const kinds = stdout.split(/^---$/m).flatMap((text) => /^kind: (.+)$/m.exec(text)?.[1] ?? []);
+      const expected =
+        'ClusterRole ClusterRoleBinding ConfigMap Deployment PodDisruptionBudget PrometheusRule Role RoleBinding';
+      const rest = 'Service Service Service ServiceAccount ServiceMonitor';
+      expect(kinds.toSorted().join(' ')).toBe(`${expected} ${rest}`);
+    },
+  );
+
+  test.for(HELM_VERSIONS)(
+    'helm %s upgrades the chart and leaves what hooks and people keep in the ConfigMap',
+    async (version) => {
+      if (lacksHelm(version)) return;
+      await using world = await World.create(await controlPlaneBackend(cluster()), {});
+      const helm = helmOf(cluster(), version);
+      const upgrade = async (...flags: readonly string[]): Promise<unknown> => {
+        await helm('upgrade', '--install', 'op', CHART, '--namespace', world.namespace, ...IMAGE, ...flags);
+        return await world.get('configmaps', 'addon-operator');
+      };
+      await upgrade();
+      await world.merge('configmaps', 'addon-operator', { data: { kept: 'by: hook\n' } });
+      expect(await upgrade('--set=podLabels.a=b')).toMatchObject({ data: { kept: 'by: hook\n' } });
+      const both = await upgrade('--set=configMap.sections.web.replicas=2');
+      expect(both).toMatchObject({ data: { kept: 'by: hook\n', web: 'replicas: 2\n' } });
+      const { data } = (await upgrade()) as { data: unknown };
+      expect(data).toEqual({ kept: 'by: hook\n' });
+    },
+  );
+
+  test.for(HELM_VERSIONS)(
+    'helm %s switches high availability, wide permissions and webhooks on and off',
+    async (version) => {
+      if (lacksHelm(version)) return;
+      await using world = await World.create(await controlPlaneBackend(cluster()), {});
+      const helm = helmOf(cluster(), version);
+      const upgrade = async (...flags: readonly string[]): Promise<void> => {
+        await helm('upgrade', '--install', 'op', CHART, '--namespace', world.namespace, ...IMAGE, ...flags);
+      };
+      const deployment = { path: `/apis/apps/v1/namespaces/${world.namespace}/deployments/op` };
+      const bindings = { path: '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings' };
+      const rolesOfAccount = async (): Promise<unknown> => {
+        const { items } = (await world.expect(bindings)) as ClusterRoleBindings;
+        const own = items.filter(({ subjects }) =>
+          subjects?.some(({ namespace }) => namespace === world.namespace),
+        );
+        return own.map(({ roleRef }) => roleRef.name);
+      };
+      await upgrade('--set=rbac.clusterAdmin=true');
+      expect(await rolesOfAccount()).toEqual(['cluster-admin']);
+      await upgrade('--set=highAvailability.enabled=true', '--set=webhooks.enabled=true');
+      expect(await rolesOfAccount()).toEqual([`${world.namespace}-op`]);
+      expect(await world.expect(deployment)).toMatchObject({ spec: { strategy: { type: 'RollingUpdate' } } });
+      await upgrade('--set=rbac.clusterAdmin=true');
+      expect(await world.expect(deployment)).toMatchObject({
+        spec: { replicas: 1, strategy: { type: 'Recreate' } },
+      });
+    },
+  );
+
+  test('what is granted in other namespaces is told to be granted', async () => {
+    const helm = helmOf(cluster(), HELM_VERSIONS[0]);
+    const install = ['install', 'op', CHART, ...IMAGE, '--dry-run=client'];
+    const rule = '[{"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}]';
+    const warning = 'It may not touch anything outside of its own ConfigMap';
+    expect((await helm(...install)).stdout).toContain(warning);
+    const granted = await helm(...install, '--set-json', `rbac.rulesByNamespace.other=${rule}`);
+    expect(granted.stdout).not.toContain(warning);
+  });
+
+  test.for([
+    [['--set', 'nope=1'], 'nope'],
+    [[], 'image.repository'],
+    [[...IMAGE, '--set', 'settings.LOG_LEVEL=debug'], 'settings.LOG_LEVEL'],
+    [[...IMAGE, '--set', 'configMap.switches.web=true'], 'webEnabled'],
+    [[...IMAGE, '--set', 'log.level=loud'], 'log'],
+    [[...IMAGE, '--set', 'configMap.sections.webEnabled=true'], 'configMap.sections.webEnabled'],
+  ] as const)('wrong values are refused with their name: %j', async ([flags, name]) => {
+    const helm = helmOf(cluster(), HELM_VERSIONS[0]);
+    await expect(helm('template', 'op', CHART, ...flags)).rejects.toThrow(name);
+  });
+
+  test.for(HELM_VERSIONS)(
+    'helm %s renders numbers of settings as the operator reads them',
+    async (version) => {
+      if (lacksHelm(version)) return;
+      const settings = JSON.stringify({ ADDON_OPERATOR_HOOK_OUTPUT_LIMIT: 16_777_216, KUBE_CLIENT_QPS: 2.5 });
+      const flags = ['--set-json', `settings=${settings}`, '--show-only', 'templates/deployment.yaml'];
+      const { stdout } = await helmOf(cluster(), version)('template', 'op', CHART, ...IMAGE, ...flags);
+      const { spec } = load(stdout) as DeploymentObject;
+      const variables = spec.template.spec.containers[0]?.env ?? [];
+      const sources = {
+        env: Object.fromEntries(variables.map(({ name, value }) => [name, value])),
+        flags: {},
+      };
+      expect(readSetting('hookOutputLimitBytes', sources)).toBe(16_777_216);
+      expect(readSetting('kubeClientQps', sources)).toBe(2.5);
+    },
+  );
+
+  test.for(HELM_VERSIONS)(
+    'helm %s renders alerts about metrics that exist, and none about a standby, whose loop does not run',
+    async (version) => {
+      if (lacksHelm(version)) return;
+      const flags = ['--set=metrics.alerts.enabled=true', '--show-only', 'templates/monitoring.yaml'];
+      const { stdout } = await helmOf(cluster(), version)('template', 'op', CHART, ...IMAGE, ...flags);
+      const { spec } = load(stdout) as {
+        spec: { groups: { rules: { alert: string; expr: string }[] }[] };
+      };
+      const rules = spec.groups.flatMap((group) => group.rules);
+      const named = rules.flatMap(({ expr }) =>
+        [...expr.matchAll(/addon_operator_(\w+)/g)].map(([, name]) => name),
+      );
+      const known = new Set(Object.values(METRICS).map(({ name }): string => name));
+      expect(named.filter((name) => !known.has(name ?? ''))).toEqual([]);
+      const hangs = rules.find(({ alert }) => alert === 'AddonOperatorHangs');
+      expect(hangs?.expr).toMatch(/live_ticks.* and addon_operator_is_leader == 1$/);
+    },
+  );
+
+  test('the version of the application is that of the package', async () => {
+    const chart = load(await readFile(join(CHART, 'Chart.yaml'), 'utf8')) as { appVersion: string };
+    const text = await readFile(join(import.meta.dirname, '../../package.json'), 'utf8');
+    expect(chart.appVersion).toBe((JSON.parse(text) as { version: string }).version);
+  });
+});
