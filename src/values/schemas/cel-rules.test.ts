@@ -86,6 +86,16 @@ test.each([
   expect(problems(rulesOf(rule(expression)), { a: 1, b: 'text' })).toEqual([problem]);
 });
 
+test.each([
+  ['bool(self.b)', 'bool conversion error'],
+  ['duration(self.b) > duration("1s")', 'invalid duration'],
+  ['"text".matches(self.b)', 'invalid regular expression'],
+])('a rule that cannot be judged does not tell the value: %s', (expression, why) => {
+  expect(problems(rulesOf(rule(expression)), { b: '(hunter2' })).toEqual([
+    `evaluate the '${expression}' rule: ${why}`,
+  ]);
+});
+
 test.each<readonly [string, JsonObject, string]>([
   [
     'no list',

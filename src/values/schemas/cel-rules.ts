@@ -140,8 +140,14 @@ function problemOf(
   } catch (error) {
     // A rule about a value that is not there holds.
     if (error instanceof EvaluationError && error.code === 'no_such_key') return undefined;
-    return `evaluate the '${expression}' rule: ${summaryOf(error)}`;
+    return `evaluate the '${expression}' rule: ${failureOf(error)}`;
   }
+}
+
+/** Why a rule cannot be judged. What the library says may quote values, unless it is about their types. */
+function failureOf(error: unknown): string {
+  if (!(error instanceof EvaluationError)) return 'it cannot be evaluated';
+  return error.code.endsWith('_overload') ? error.summary : error.code.replaceAll('_', ' ');
 }
 
 /** Without the picture of the expression that the library adds. */
