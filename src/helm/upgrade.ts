@@ -6,7 +6,13 @@ import { canonicalJson } from '../lib/json.ts';
 import { type ChartKind, stageChart } from './chart-source.ts';
 import { checkConflicts } from './conflict-check.ts';
 import type { ConflictPolicy } from './conflict-policy.ts';
-import { type ChartModule, type DriverContext, lookupOptions, processLimitMs } from './driver-context.ts';
+import {
+  type ChartModule,
+  type DriverContext,
+  type HelmOperation,
+  lookupOptions,
+  processLimitMs,
+} from './driver-context.ts';
 import { addLabels, type LabelledManifest } from './extra-labels.ts';
 import { withAdvice } from './helm-advice.ts';
 import { upgradeArguments } from './helm-arguments.ts';
@@ -89,6 +95,8 @@ class Upgrade {
   readonly #context: DriverContext;
   readonly #request: UpgradeRequest;
   readonly #signal: AbortSignal;
+  /** Undefined when all is over. */
+  #phase: HelmOperation['operation'] | undefined = 'template';
   #phaseStartedAtMs: number;
   #inspection: Inspection | undefined;
 
@@ -102,17 +110,17 @@ class Upgrade {
   async run(directory: string): Promise<UpgradeOutcome> {
     const { runner, env } = this.#context;
     const gate = await RenderGate.open(directory, { runner, path: env['PATH'] ?? '' }, this.#signal);
-    const outcome = await gate.pass(
+    const passed = gate.pass(
       async () => await this.#runHelm(gate),
       async (rendered) => await this.#inspect(rendered),
     );
+    const outcome = await passed.finally(() => this.#endPhase(undefined));
     const inspection = this.#inspection;
     if (inspection?.unchanged !== undefined) return { type: 'unchanged', objects: inspection.unchanged };
     if (outcome.type === 'failed') {
       const error = this.#withPrefix(withAdvice(outcome.error));
       return { type: 'failed', error, isTimedOut: outcome.isTimedOut === true };
     }
-    this.#endPhase('upgrade');
     if (inspection === undefined) {
       throw new OperatorError(
         'HELM_FAILED',
@@ -154,7 +162,7 @@ class Upgrade {
   }
 
   async #inspect(rendered: string): Promise<GateVerdict> {
-    this.#endPhase('template');
+    this.#endPhase('check-upgrade');
     const manifest = addLabels(await this.#transformed(rendered), this.#context.extraLabels);
     const checksum = renderedChecksum(manifest.releaseText);
     const unchanged = await this.#unchangedObjects(manifest, checksum);
@@ -167,7 +175,7 @@ class Upgrade {
       await this.#check(manifest);
       await steps?.beforeApply(objects, this.#signal);
     }
-    this.#endPhase('check-upgrade');
+    this.#endPhase(isUnchanged ? undefined : 'upgrade');
     if (isUnchanged) return { type: 'cancel' };
     const { log, namespace } = this.#context;
     const { module } = this.#request;
@@ -276,13 +284,14 @@ class Upgrade {
     return this.#request.isInstalled ? error : `helm upgrade failed: ${error}`;
   }
 
-  #endPhase(operation: 'template' | 'check-upgrade' | 'upgrade'): void {
+  /** Measures the phase that is over, whether it failed or not. */
+  #endPhase(next: HelmOperation['operation'] | undefined): void {
     const nowMs = this.#context.clock.now();
-    this.#context.onOperation({
-      module: this.#request.module.name,
-      operation,
-      durationMs: nowMs - this.#phaseStartedAtMs,
-    });
+    const { name: module } = this.#request.module;
+    const operation = this.#phase;
+    if (operation !== undefined)
+      this.#context.onOperation({ module, operation, durationMs: nowMs - this.#phaseStartedAtMs });
+    this.#phase = next;
     this.#phaseStartedAtMs = nowMs;
   }
 }

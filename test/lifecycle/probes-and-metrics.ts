@@ -153,6 +153,30 @@ export function probeAndMetricTests(backend: () => Backend): void {
     );
   });
 
+  test.each([
+    ['does not render', '{{ fail "no" }}', ['template']],
+    [
+      'is refused',
+      'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: NO}',
+      ['template', 'check-upgrade', 'upgrade'],
+    ],
+  ])('a chart that %s is measured up to where it failed', async (_what, template, operations) => {
+    await using world = await World.create(backend(), {
+      modules: {
+        'values.yaml': 'webEnabled: true\n',
+        ...under('001-web', { 'Chart.yaml': 'name: web\nversion: 1.0.0\n', 'templates/a.yaml': template }),
+      },
+    });
+    await world.start();
+    await world.untilDelayed();
+    const labels = 'module="web",activation="OperatorStartup"';
+    expect(await series(world, 'addon_operator_module_helm_seconds_count')).toEqual([
+      `addon_operator_module_helm_seconds_count{${labels}} 1`,
+    ]);
+    const measured = await series(world, 'addon_operator_helm_operation_seconds_count');
+    expect(measured.map((line) => /operation="([^"]+)"\} [1-9]/.exec(line)?.[1])).toEqual(operations);
+  });
+
   test('a module in maintenance is on the metrics page, and queue operations are not when they are switched off', async () => {
     await using world = await World.create(backend(), {
       modules: { 'values.yaml': 'webEnabled: true\n', ...under('001-web', configMapChart('web', 'web')) },

@@ -173,11 +173,14 @@ async function runHelmPhase(
         ]),
       };
       state.helmActivation = task.event ?? '';
-      state.release = await releases.deploy(module, visibleToHelm(values, module.name), options, signal);
-      metrics.moduleHelm(
-        { module: module.name, activation: state.helmActivation },
-        (clock.now() - helmStartedMs) / 1_000,
-      );
+      try {
+        state.release = await releases.deploy(module, visibleToHelm(values, module.name), options, signal);
+      } finally {
+        metrics.moduleHelm(
+          { module: module.name, activation: state.helmActivation },
+          (clock.now() - helmStartedMs) / 1_000,
+        );
+      }
       // Somebody may have uninstalled the one that was noted on.
       const isNoted = state.isReleaseKept && state.release.revision > 1;
       if (module.manifest.deletionPolicy !== 'delete' && !isNoted) {
