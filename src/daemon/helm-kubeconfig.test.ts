@@ -1,6 +1,6 @@
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { ClusterAccess } from '../kube/cluster-access.ts';
 import { helmKubeconfig } from './helm-kubeconfig.ts';
@@ -45,8 +45,18 @@ test('helm gets the kubeconfig that the user named, with its context', () => {
 test('without one a kubeconfig is written for the user of the daemon alone', () => {
   const directory = join(root, 'helm');
   const { path, context } = helmKubeconfig({ access: ACCESS, givenPath: undefined, context: '', directory });
-  expect([path, context]).toEqual([join(directory, 'kubeconfig'), '']);
+  expect([dirname(path), context]).toEqual([directory, '']);
   expect([statSync(directory).mode & 0o777, statSync(path).mode & 0o777]).toEqual([0o700, 0o600]);
+});
+
+test('daemons for two clusters that share a directory do not write over each other', () => {
+  const pathFor = (server: string): string =>
+    helmKubeconfig({ access: { ...ACCESS, server }, givenPath: undefined, context: '', directory: root })
+      .path;
+  const ours = pathFor('https://ours:6443');
+  pathFor('https://theirs:6443');
+  expect(readFileSync(ours, 'utf8')).toContain('https://ours:6443');
+  expect(pathFor('https://ours:6443')).toBe(ours);
 });
 
 test('it names server, namespace and how the server is verified', () => {

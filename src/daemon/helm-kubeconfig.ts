@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ClusterAccess, Material } from '../kube/cluster-access.ts';
@@ -27,9 +28,11 @@ export interface HelmKubeconfigOptions {
 export function helmKubeconfig(options: HelmKubeconfigOptions): HelmKubeconfig {
   const { access, givenPath, context, directory } = options;
   if (givenPath !== undefined) return { path: givenPath, context };
-  const path = join(directory, 'kubeconfig');
+  const text = JSON.stringify(document(access));
+  // Daemons for other clusters may share the directory, and their helm must not follow ours.
+  const path = join(directory, `kubeconfig-${createHash('sha256').update(text).digest('hex').slice(0, 16)}`);
   mkdirSync(directory, { recursive: true, mode: 0o700 });
-  writeFileSync(path, JSON.stringify(document(access)), { mode: 0o600 });
+  writeFileSync(path, text, { mode: 0o600 });
   chmodSync(path, 0o600);
   return { path, context: '' };
 }
