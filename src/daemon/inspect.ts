@@ -5,13 +5,14 @@ import type { Redactor } from '../lib/redactor.ts';
 import { HookMetrics } from '../metrics/hook-metrics.ts';
 import type { Operator } from '../operator/operator.ts';
 import type { Settings } from '../settings.ts';
+import { GLOBAL_SECTION } from '../values/module-key.ts';
 import { type BaseParts, startBase } from './base-parts.ts';
 import { buildOperator } from './build-operator.ts';
 import { createConfigMap } from './config-map-part.ts';
 import { createMetrics } from './daemon-metrics.ts';
 import { createHookLoader } from './hook-parts.ts';
 import type { DaemonHost } from './host.ts';
-import { redactedError, withRedactedLog } from './secret-parts.ts';
+import { isResolvedFor, redactedError, withRedactedLog } from './secret-parts.ts';
 import { connectAlone } from './take-lead.ts';
 
 /** The parts of a daemon on the directories and the cluster of the settings, put together but not at work. */
@@ -26,6 +27,8 @@ export interface Inspection {
   readonly crdExtraLabels: Readonly<Record<string, string>>;
   /** Takes the texts of Secrets that values refer to out of what is shown. */
   readonly redactor: Redactor;
+  /** Whether values of a module, or global ones, may refer to Secrets. */
+  readonly hasSecretReferences: (module: string) => boolean;
 }
 
 /**
@@ -93,5 +96,15 @@ async function inspectAs<T>(
     isInspection: true,
   });
   const { namespace, crdFilterPrefixes, crdExtraLabels } = settings;
-  return await use({ operator, base, namespace, crdFilterPrefixes, crdExtraLabels, redactor });
+  const hasSecretReferences = (module: string): boolean =>
+    [module, GLOBAL_SECTION].some((owner) => isResolvedFor(settings, owner));
+  return await use({
+    operator,
+    base,
+    namespace,
+    crdFilterPrefixes,
+    crdExtraLabels,
+    redactor,
+    hasSecretReferences,
+  });
 }

@@ -56,7 +56,7 @@ export async function planModuleRun(
 }
 
 async function planOfRelease(
-  { operator, base, namespace, redactor }: Inspection,
+  { operator, base, namespace, redactor, hasSecretReferences }: Inspection,
   module: Module,
   isUnmanaged: boolean,
   signal: AbortSignal,
@@ -66,7 +66,9 @@ async function planOfRelease(
   const foreseen = await base.helm.foresee(request, signal);
   if (foreseen.type === 'keep') return { action: 'none', causes: [], changes: [] };
   const before = foreseen.type === 'install' ? '' : foreseen.manifest;
-  const changes = manifestChanges(before, await base.helm.render(request, signal), namespace, redactor);
+  // A reference that is taken out leaves nothing that tells which text of the release it was.
+  const masking = { redactor, masksChanged: hasSecretReferences(module.name) };
+  const changes = manifestChanges(before, await base.helm.render(request, signal), namespace, masking);
   if (foreseen.type === 'compare')
     return { action: changes.length === 0 ? 'none' : 'upgrade', causes: [], changes };
   return { action: foreseen.type, causes: foreseen.type === 'upgrade' ? foreseen.causes : [], changes };

@@ -39,11 +39,16 @@ export interface SecretPartsOptions {
   readonly running: AsyncDisposableStack;
 }
 
+/** Whether references count in the values of `global`, or of a module. */
+export function isResolvedFor({ secretReferences }: Settings, owner: string): boolean {
+  return secretReferences.includes(EVERYBODY) || secretReferences.includes(owner);
+}
+
 export function createSecrets(
   { settings, host, base, redactor, stop, running }: SecretPartsOptions,
   onChange: (references: readonly SecretReference[]) => void,
 ): SecretParts {
-  const { namespace, secretReferences } = settings;
+  const { namespace } = settings;
   const end = new AbortController();
   running.defer(() => end.abort());
   const watcher = new SecretWatcher({
@@ -59,7 +64,7 @@ export function createSecrets(
     values: {
       namespace,
       lookup: (reference) => watcher.lookup(reference),
-      isResolvedFor: (owner) => secretReferences.includes(EVERYBODY) || secretReferences.includes(owner),
+      isResolvedFor: (owner) => isResolvedFor(settings, owner),
     },
     follow: async (store, content) => {
       const now = [...store.secretReferences().values()].flat();

@@ -205,6 +205,21 @@ echo '{"op":"add","path":"/web/url","value":"https://${TOKEN}@host"}' > "$VALUES
     expect(stdout).not.toContain(TOKEN);
   });
 
+  test('a plan does not show the text of a Secret that values refer to no more', async () => {
+    await using world = await secretWorld(backend(), {
+      modules: WEB,
+      config: { web: `token: ${REFERENCE}\n` },
+    });
+    await putSecret(world, TOKEN);
+    await world.converge();
+    await world.stop();
+    await world.putConfig({ web: 'color: blue\n' });
+    const { exitCode, stdout } = await runInWorld(world, 'plan');
+    expect(exitCode).toBe(2);
+    expect(stdout).toContain('*** (before)');
+    expect(stdout).not.toContain(TOKEN);
+  });
+
   test('a plan or a role that cannot be told names the reason without the text of a Secret', async () => {
     await using world = await secretWorld(backend(), {
       modules: { ...WEB, '001-web/templates/bad.yaml': '{{ fail .Values.web.motd }}\n' },

@@ -18,24 +18,32 @@ export interface ObjectChange {
   readonly lines: readonly DiffLine[];
 }
 
+export interface Masking {
+  /** Knows the secrets of today. */
+  readonly redactor: Pick<Redactor, 'text'>;
+  /** Whether each text that is replaced or gone may have been a secret, though today nothing tells. Default false. */
+  readonly masksChanged?: boolean;
+}
+
 /**
  * What changes between two manifests of a release, object by object, by title. Hooks of helm are left out. Data of
  * Secrets shows as asterisks; that a value differs shows.
  *
  * @param namespace of objects that name none
- * @param redactor knows the secrets of today: what stood in the place of one is masked, for it may be a secret of yesterday
+ * @param masking of what stood in the place of a secret, for it may be a secret of yesterday
  * @throws OperatorError HELM_FAILED when a manifest is no YAML
  */
 export function manifestChanges(
   before: string,
   after: string,
   namespace: string,
-  redactor?: Pick<Redactor, 'text'>,
+  masking?: Masking,
 ): ObjectChange[] {
   const wanted = objectsByTitle(after, namespace);
   const old = objectsByTitle(before, namespace);
-  if (redactor !== undefined) {
-    const options = { redactor, masksGone: redactor.text(after) !== after };
+  if (masking !== undefined) {
+    const { redactor, masksChanged = false } = masking;
+    const options = { redactor, masksChanged, masksGone: masksChanged || redactor.text(after) !== after };
     for (const [title, object] of old) {
       const masked = maskReplaced(object, wanted.get(title), options);
       if (isObject(masked)) old.set(title, masked);

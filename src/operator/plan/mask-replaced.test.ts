@@ -38,7 +38,7 @@ test('manifestChanges() shows no old secret in a field from which the secret has
     `---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\ndata: ${data}\n`;
   const other = '---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: d}\ndata: {dsn: new-password}\n';
   const shown = (after: string): string =>
-    JSON.stringify(manifestChanges(map('{url: old-password, color: red}'), after, 'ns', redactor));
+    JSON.stringify(manifestChanges(map('{url: old-password, color: red}'), after, 'ns', { redactor }));
   expect(shown(map('{color: blue}') + other)).not.toContain('old-password');
   expect(shown(map('{color: blue}') + other)).toContain('color: red');
   expect(shown(map('{color: blue}'))).toContain('old-password');
@@ -47,9 +47,22 @@ test('manifestChanges() shows no old secret in a field from which the secret has
 test('manifestChanges() shows no secret that was replaced in a ConfigMap', () => {
   const manifest = (password: string): string =>
     `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\ndata: {password: ${password}, color: red}\n`;
-  const changes = manifestChanges(manifest('old-password'), manifest('new-password'), 'ns', redactor);
+  const changes = manifestChanges(manifest('old-password'), manifest('new-password'), 'ns', { redactor });
   const texts = changes.flatMap(({ lines }) => lines).map((line) => JSON.stringify(line));
   expect(texts.join('\n')).not.toContain('old-password');
   expect(texts.join('\n')).toContain('*** (before)');
-  expect(manifestChanges(manifest('new-password'), manifest('new-password'), 'ns', redactor)).toEqual([]);
+  expect(manifestChanges(manifest('new-password'), manifest('new-password'), 'ns', { redactor })).toEqual([]);
+});
+
+test('manifestChanges() shows no text that was replaced or is gone where each may have been a secret', () => {
+  const manifest = (data: string): string =>
+    `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\ndata: ${data}\n`;
+  const before = manifest('{dsn: "user:old-password@db", gone: old-password, kept: k}');
+  const changes = manifestChanges(before, manifest('{dsn: "user:none@db", kept: k}'), 'ns', {
+    redactor,
+    masksChanged: true,
+  });
+  const shown = JSON.stringify(changes);
+  expect(shown).not.toContain('old-password');
+  expect(shown).toContain('kept: k');
 });

@@ -8,6 +8,8 @@ export interface MaskOptions {
   readonly redactor: Pick<Redactor, 'text'>;
   /** Whether texts that are gone are masked too: they may be a secret of yesterday that stands elsewhere now. */
   readonly masksGone: boolean;
+  /** Whether texts that others replaced are masked too: values that are no secret today may have been one. Default false. */
+  readonly masksChanged?: boolean;
 }
 
 /**
@@ -15,10 +17,12 @@ export interface MaskOptions {
  * a secret that was replaced is not known any more, and would be shown.
  */
 export function maskReplaced(before: unknown, after: unknown, options: MaskOptions): unknown {
-  const { redactor, masksGone } = options;
-  if (typeof after === 'string')
-    return before === undefined || before === after || redactor.text(after) === after ? before : MASK;
-  if (after === undefined && typeof before === 'string') return masksGone ? MASK : before;
+  const { redactor, masksChanged = false, masksGone } = options;
+  if (typeof after === 'string') {
+    if (before === undefined || before === after) return before;
+    return masksChanged || redactor.text(after) !== after ? MASK : before;
+  }
+  if (typeof before === 'string') return masksGone ? MASK : before;
   if (Array.isArray(before)) {
     const items: readonly unknown[] = Array.isArray(after) ? after : [];
     return before.map((item: unknown, index) => {
