@@ -78,7 +78,7 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
   const secrets = createSecrets(options, (references) => onSecretsChange(operator, references));
   const values = new ValuesStore(found.staticValues, secrets.values);
   const followSecrets = (): Promise<void> => secrets.follow(values, configMap.content);
-  const dynamicFlags = new DynamicFlags();
+  const dynamicFlags: DynamicFlags = new DynamicFlags(() => enabledByFlags());
   const extenders = parseExtenders(settings.appliedModuleExtenders.join(','));
   const flags = (): ModuleFlags => ({
     common: found.commonFlags,
@@ -86,10 +86,8 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
     configMap: configMap.content.flags,
     places: { common: found.commonFlagFiles, dynamic: dynamicFlags.hooks },
   });
-  const isFlaggedOff = (name: ModuleName): boolean =>
-    !found.modules.some(
-      (module) => module.name === name && flagDecision(module, flags(), extenders).isEnabled,
-    );
+  const enabledByFlags = (): readonly ModuleName[] => enabledBy(flags(), found.modules, extenders);
+  const isFlaggedOff = (name: ModuleName): boolean => !enabledByFlags().includes(name);
   await followSecrets();
   takeConfig(configMap, values, isFlaggedOff);
   const execution = createExecution({ ...options, values, dynamicFlags, followSecrets }, () => operator);
@@ -241,6 +239,14 @@ function takeConfig(
       { cause },
     );
   }
+}
+
+function enabledBy(
+  flags: ModuleFlags,
+  modules: readonly Module[],
+  extenders: readonly Extender[],
+): readonly ModuleName[] {
+  return modules.filter((module) => flagDecision(module, flags, extenders).isEnabled).map(({ name }) => name);
 }
 
 function discoveries(

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { applyFlagPatches, type FlagPatch } from '../values/enabled-patches.ts';
 import type { ModuleKey } from '../values/module-key.ts';
 
@@ -5,6 +6,12 @@ import type { ModuleKey } from '../values/module-key.ts';
 export class DynamicFlags {
   #flags: ReadonlyMap<ModuleKey, boolean> = new Map();
   readonly #hooks = new Map<ModuleKey, string>();
+  readonly #enabledByFlags: () => readonly string[];
+
+  /** @param enabledByFlags the modules that flags of all sources, as they stand, enable */
+  constructor(enabledByFlags: () => readonly string[]) {
+    this.#enabledByFlags = enabledByFlags;
+  }
 
   get all(): ReadonlyMap<ModuleKey, boolean> {
     return this.#flags;
@@ -15,11 +22,15 @@ export class DynamicFlags {
     return this.#hooks;
   }
 
-  /** Returns whether any flag is different now. */
+  /**
+   * Returns whether flags enable other modules now. What another source overrides, or what is said about modules that do
+   * not exist, must not start a converge over: two hooks that disagree about it would do so for ever.
+   */
   apply(patches: readonly FlagPatch[], hook: string): boolean {
     const before = this.#flags;
+    const enabledBefore = this.#enabledByFlags();
     for (const { key } of patches) this.#hooks.set(key, hook);
     this.#flags = applyFlagPatches(before, patches);
-    return this.#flags !== before;
+    return this.#flags !== before && !isDeepStrictEqual(enabledBefore, this.#enabledByFlags());
   }
 }

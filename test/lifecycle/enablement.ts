@@ -232,6 +232,23 @@ export function enablementTests(backend: () => Backend): void {
     );
   });
 
+  test('flags of global hooks that change nothing start no converge over, so hooks may disagree about them', async () => {
+    const set = (binding: string, isEnabled: boolean): string =>
+      shHook(
+        `${binding}: 1`,
+        `echo '${add('web', isEnabled)}${add('nobody', isEnabled)}' > "$VALUES_JSON_PATCH_PATH"`,
+      );
+    await using world = await World.create(backend(), {
+      modules: { 'web/hooks/hook.sh': SAYS('web') },
+      globalHooks: { 'on.sh': set('beforeAll', true), 'off.sh': set('afterAll', false) },
+      config: { webEnabled: 'true' },
+    });
+    await world.converge();
+    await world.daemon.operator.main.untilEmpty();
+    expect(world.log.printed).toEqual(['web onStartup']);
+    expect(world.log.records.filter(({ msg }) => msg === 'ConvergeModules task done')).toHaveLength(1);
+  });
+
   test('a module whose directory is removed under the running daemon is still deleted, and a new one is not noticed', async () => {
     await using world = await World.create(backend(), {
       modules: {

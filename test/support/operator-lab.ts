@@ -77,7 +77,9 @@ export class OperatorLab {
   readonly calls: string[] = [];
   readonly operator: Operator;
   readonly values: ValuesStore;
-  readonly dynamicFlags = new DynamicFlags();
+  readonly dynamicFlags: DynamicFlags = new DynamicFlags(() =>
+    [...this.dynamicFlags.all].map(([key, isEnabled]) => `${key} ${isEnabled}`),
+  );
   readonly behaviours = new Map<string, HookBehaviour>();
   readonly releases = new Set<string>();
   /** Modules that are left alone. */
