@@ -312,7 +312,8 @@ export class ValuesStore {
     } catch (cause) {
       throw new OperatorError(
         'VALUES_INVALID',
-        `cannot apply the stored patches of hooks to the values of '${owner}': ${messageOf(cause)}`,
+        `cannot apply the stored patches of hooks to the values of '${owner}': ${messageOf(cause)}. ` +
+          'Put back what they need, let hooks set whole lists and maps, or restart the operator: it forgets what hooks patched',
         { cause },
       );
     }
