@@ -8,7 +8,9 @@ import { ResourceMonitor, type ResourceMonitorOptions } from './resource-monitor
 export interface MonitorSetOptions extends ResourceMonitorOptions {
   /** For modules that wish nothing about drift. */
   readonly driftMode: DriftMode;
-  readonly startDrift: (options: DriftOptions) => Pick<ModuleDrift, 'drifted' | 'recheck' | 'stop'>;
+  readonly startDrift: (
+    options: DriftOptions,
+  ) => Pick<ModuleDrift, 'drifted' | 'uncompared' | 'recheck' | 'stop'>;
 }
 
 interface Monitored {
@@ -62,7 +64,10 @@ export class MonitorSet {
   /** How the objects of a module stand; undefined without a monitor. */
   drift(module: string): DriftReport | undefined {
     const known = this.#modules.get(module);
-    return known === undefined ? undefined : { mode: known.mode, objects: known.drift?.drifted ?? [] };
+    if (known === undefined) return undefined;
+    const { mode, drift } = known;
+    const uncompared = drift?.uncompared ?? [];
+    return { mode, objects: drift?.drifted ?? [], ...(uncompared.length > 0 && { uncompared }) };
   }
 
   /** To be called when modules may be changed back that were to be left alone before. */

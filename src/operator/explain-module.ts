@@ -213,7 +213,8 @@ function driftOf({ deps: { releases } }: Operator, name: ModuleName): ModuleDrif
   const objects = report.objects.map(({ resource, fields, changedBy, sinceMs, remedy }) => {
     return { resource, fields, changedBy, since: timeOf(sinceMs), outlook: outlookOf(remedy) };
   });
-  return { mode: report.mode, objects };
+  const { mode, uncompared } = report;
+  return { mode, objects, ...(uncompared !== undefined && { uncompared }) };
 }
 
 function outlookOf(remedy: DriftedObject['remedy']): string {

@@ -88,14 +88,19 @@ function progressing({ explanation: { status, failure } }: ModuleFacts): Conditi
 function drifted({ explanation: { drift } }: ModuleFacts): Condition {
   if (drift === null || drift.mode === 'off')
     return { type: 'Drifted', status: 'Unknown', reason: 'NotWatched', message: 'Nobody looks for drift' };
-  if (drift.objects.length === 0)
+  const { objects: changed, uncompared = [] } = drift;
+  if (changed.length === 0 && uncompared.length > 0) {
+    const unknown = uncompared.map(({ resource, error }) => `${resource}: ${error}`);
+    return { type: 'Drifted', status: 'Unknown', reason: 'CannotCompare', message: unknown.join('; ') };
+  }
+  if (changed.length === 0)
     return {
       type: 'Drifted',
       status: 'False',
       reason: 'InSync',
       message: 'Objects are as helm applied them',
     };
-  const objects = drift.objects.map(({ resource, fields }) => `${resource}: ${fields.join(', ')}`);
+  const objects = changed.map(({ resource, fields }) => `${resource}: ${fields.join(', ')}`);
   return { type: 'Drifted', status: 'True', reason: 'ChangedByOthers', message: objects.join('; ') };
 }
 

@@ -51,6 +51,13 @@ paused       with all modules since 2026-05-31T17:00:00.000Z, until it is resume
 `);
 });
 
+test('explanationText() does not say that nothing was changed where that cannot be told', () => {
+  const uncompared = [{ resource: '/Secret/web', error: 'forbidden' }];
+  const text = explanationText({ ...WEB, drift: { mode: 'heal', objects: [], uncompared } });
+  expect(text).toMatch(/^drift +\/Secret\/web cannot be compared: forbidden$/m);
+  expect(text).not.toContain('none (heal)');
+});
+
 test('explanationText() leaves out what there is not', () => {
   const text = explanationText({
     ...WEB,

@@ -75,6 +75,8 @@ export interface ModuleDrift {
     /** What becomes of it, in words. */
     readonly outlook: string;
   }[];
+  /** Objects of which it cannot be told, and why; absent without any. */
+  readonly uncompared?: readonly { readonly resource: string; readonly error: string }[];
 }
 
 export interface ModuleFailure {
@@ -222,11 +224,17 @@ function releaseText(release: ModuleExplanation['release']): string {
 
 function driftRows(drift: ModuleDrift | null): readonly (readonly [string, string])[] {
   if (drift === null || drift.mode === 'off') return [];
-  if (drift.objects.length === 0) return [['drift', `none (${drift.mode})`]];
-  return drift.objects.map(({ resource, fields, changedBy, since, outlook }) => [
-    'drift',
-    `${resource} since ${since}: ${fields.join(', ')}${changedBy.length === 0 ? '' : ` by ${changedBy.join(', ')}`}; ${outlook}`,
-  ]);
+  const { mode, objects, uncompared = [] } = drift;
+  if (objects.length === 0 && uncompared.length === 0) return [['drift', `none (${mode})`]];
+  return [
+    ...objects.map(({ resource, fields, changedBy, since, outlook }) => {
+      const by = changedBy.length === 0 ? '' : ` by ${changedBy.join(', ')}`;
+      return ['drift', `${resource} since ${since}: ${fields.join(', ')}${by}; ${outlook}`] as const;
+    }),
+    ...uncompared.map(
+      ({ resource, error }) => ['drift', `${resource} cannot be compared: ${error}`] as const,
+    ),
+  ];
 }
 
 function pauseText(pause: ModulePause): string {

@@ -104,6 +104,13 @@ test.each<[string, Partial<Explanation>, boolean, string | undefined, Record<str
   ['disabled', { status: 'disabled', isEnabled: false }, false, undefined, { Ready: 'False Disabled' }],
   ['in sync', { drift: { mode: 'warn', objects: [] } }, true, 'Succeeded', { Drifted: 'False InSync' }],
   [
+    'not comparable',
+    { drift: { mode: 'warn', objects: [], uncompared: [{ resource: '/Secret/web', error: 'forbidden' }] } },
+    true,
+    'Succeeded',
+    { Drifted: 'Unknown CannotCompare' },
+  ],
+  [
     'drifted',
     { drift: { mode: 'warn', objects: [DRIFT] } },
     true,

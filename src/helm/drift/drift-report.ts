@@ -25,6 +25,15 @@ export interface DriftReport {
   readonly mode: DriftMode;
   /** By resource. */
   readonly objects: readonly DriftedObject[];
+  /** Objects of which it cannot be told, by resource; absent without any. */
+  readonly uncompared?: readonly UncomparedObject[];
+}
+
+/** An object that could not be compared with what helm applied, and will not be before it changes again. */
+export interface UncomparedObject {
+  /** `<namespace>/<Kind>/<name>`. */
+  readonly resource: string;
+  readonly error: string;
 }
 
 /** What is worth counting. */

@@ -217,6 +217,10 @@ test('an object that cannot be compared is named, and looked at again after its 
   expect(lab.warnings).toEqual(['cannot compare an object with what helm applied']);
   expect(lab.clock.pendingDelaysMs).toEqual([]);
   expect(drift.drifted).toEqual([]);
+  expect(drift.uncompared).toEqual([{ resource: '/ConfigMap/a', error: 'no' }]);
+  lab.refusal = undefined;
+  await lab.change({ x: '1' });
+  expect(drift.uncompared).toEqual([]);
 });
 
 test('what a server quotes of a Secret is not told', async () => {

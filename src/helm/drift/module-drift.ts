@@ -10,7 +10,7 @@ import { redact } from '../redact.ts';
 import type { AppliedWatch } from './applied-watch.ts';
 import type { DesiredObject, DesiredState } from './desired-objects.ts';
 import type { DriftPolicy } from './drift-policy.ts';
-import type { DriftEvent, DriftedObject } from './drift-report.ts';
+import type { DriftEvent, DriftedObject, UncomparedObject } from './drift-report.ts';
 import { type HealStreak, nextHealAtMs, withHeal } from './heal-pace.ts';
 import { compareObject, healObject, type ObjectComparison } from './object-comparison.ts';
 import { SETTLE_MS, WatchedObject } from './watched-object.ts';
@@ -73,6 +73,13 @@ export class ModuleDrift {
   get drifted(): readonly DriftedObject[] {
     return [...this.#watched.values()]
       .flatMap(({ drifted }) => drifted ?? [])
+      .toSorted((a, b) => (a.resource < b.resource ? -1 : 1));
+  }
+
+  /** By resource. */
+  get uncompared(): readonly UncomparedObject[] {
+    return [...this.#watched.values()]
+      .flatMap(({ title, failure }) => (failure === undefined ? [] : [{ resource: title, error: failure }]))
       .toSorted((a, b) => (a.resource < b.resource ? -1 : 1));
   }
 
@@ -212,8 +219,9 @@ export class ModuleDrift {
     } catch (error) {
       signal.throwIfAborted();
       if (isPassing(error)) watched.dueMs = clock.now() + RETRY_MS;
+      watched.failure = harmlessText(error, watched.desired);
       log.warn(
-        { module, resource: watched.title, error: harmlessText(error, watched.desired) },
+        { module, resource: watched.title, error: watched.failure },
         'cannot compare an object with what helm applied',
       );
       return;

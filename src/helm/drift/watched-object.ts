@@ -21,6 +21,8 @@ export class WatchedObject {
   /** When to compare it, in ms since the epoch; undefined when there is no reason to. */
   dueMs: number | undefined;
   drifted: DriftedObject | undefined;
+  /** Why the last comparison failed. */
+  failure: string | undefined;
   /** Of what the server said last. */
   #signature: string | undefined;
   /** What helm owned then, and when the object was last found to be as applied. */
@@ -42,6 +44,7 @@ export class WatchedObject {
     this.#owned = metadata === undefined ? '' : helmsFields(metadata);
     if (metadata !== undefined && this.#isUntouched(metadata)) {
       this.dueMs = undefined;
+      this.failure = undefined;
       return 'untouched';
     }
     // Writes that follow do not put it off: a controller may never be done.
@@ -52,6 +55,7 @@ export class WatchedObject {
   /** To be called when a comparison begins; what it returns, when that has found the object as applied. */
   beginComparison(nowMs: number): (nowMs: number) => void {
     this.dueMs = undefined;
+    this.failure = undefined;
     this.#comparedAtMs = nowMs;
     const owned = this.#owned;
     return (sameAtMs) => {
