@@ -43,7 +43,8 @@ export async function saveSection(
   let unconfirmed: string | undefined;
   for (let attempt = 1; ; attempt += 1) {
     const current = await readConfigMap(kube, ref, signal);
-    const text = current?.data[key];
+    // A module may be called as what every object inherits.
+    const text = current !== undefined && Object.hasOwn(current.data, key) ? current.data[key] : undefined;
     const section = text === undefined ? {} : parseSection(key, text);
     if (current !== undefined && text !== undefined && text === unconfirmed) {
       return { section, resourceVersion: current.resourceVersion };

@@ -27,6 +27,14 @@ test('save() creates an absent ConfigMap with that key only', async () => {
   expect(await lab.fence(changes)).toStrictEqual(['fenceEnabled']);
 });
 
+test('save() adds the section of a module that is called as what every object inherits', async () => {
+  lab.server.edit({ web: 'a: 1' });
+  const store = lab.newStore();
+  const patch = [add('/constructor/a', 1)];
+  expect(await store.save('constructor' as ModuleName, patch, accept, NEVER)).toStrictEqual({ a: 1 });
+  expect(lab.server.object?.data).toStrictEqual({ web: 'a: 1', constructor: 'a: 1\n' });
+});
+
 test('save() leaves everything else in the ConfigMap as it is', async () => {
   lab.server.edit(
     { global: 'a: 1 # mine', db: 'x: [', web: 'a: 1' },
