@@ -33,9 +33,11 @@ export function parsePause(text: string): PauseEntry {
   const { reason, since, until } = value;
   if (typeof reason !== 'string' || reason === '')
     return { type: 'invalid', problem: 'it has no "reason"', pause: unread };
-  const untilMs = until === undefined ? undefined : timeOf(until);
+  // `explain module -o json` says null where a pause has no end.
+  const isOpen = until === undefined || until === null;
+  const untilMs = isOpen ? undefined : timeOf(until);
   const pause = { reason, sinceMs: timeOf(since) ?? 0, untilMs };
-  if (until === undefined || untilMs !== undefined) return { type: 'pause', pause };
+  if (isOpen || untilMs !== undefined) return { type: 'pause', pause };
   const problem = '"until" is no time like 2030-05-31T18:00:00Z';
   return { type: 'invalid', problem, pause };
 }

@@ -89,6 +89,12 @@ test('an entry that cannot be read is a pause all the same', async () => {
   expect((await loaded()).of('web')).toEqual({ reason: 'do not touch', sinceMs: 0, untilMs: undefined });
 });
 
+test('an end that is null is none', async () => {
+  server.edit({ web: '{"reason":"disks","until":null}' });
+  expect((await loaded()).of('web')).toEqual({ reason: 'disks', sinceMs: 0, untilMs: undefined });
+  expect(told.map(([message]) => message)).toEqual(['paused']);
+});
+
 test('watch() tells of changes and of the end of a pause, until the signal aborts', async () => {
   const pauses = await loaded();
   const stop = new AbortController();
