@@ -17,7 +17,7 @@ import { OperatorError } from '../lib/errors.ts';
 import type { Redactor } from '../lib/redactor.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import type { Operator } from '../operator/operator.ts';
-import { startLauncher } from '../process/launcher.ts';
+import { type Launcher, startLauncher } from '../process/launcher.ts';
 import type { ProcessRunner } from '../process/process-runner.ts';
 import type { Settings } from '../settings.ts';
 import { cacheDirectory } from '../tools/cache-directory.ts';
@@ -91,32 +91,8 @@ export interface BaseOptions {
 export async function startBase(options: BaseOptions): Promise<BaseParts> {
   const { settings, host, cluster, lead, stop, running } = options;
   const { clock, log } = host;
-  const jqLog = componentLog(host, 'jq');
   const tmpDir = prepareTemporaryDirectory(settings.tmpDir, log);
-  const spawned = Promise.withResolvers<void>();
-  const launching = startLauncher({
-    log: componentLog(host, 'process'),
-    clock,
-    onDeadlinePassed: lead.onDeadlinePassed,
-    onSpawned: () => spawned.resolve(),
-    tmpDir,
-  });
-  const launched = launching.catch(() => undefined);
-  running.defer(async () => {
-    const started = await launched;
-    await started?.stop();
-  });
-  const jq = await selectJqEngine(
-    { jqPath: settings.jq, pathVariable: host.env['PATH'] ?? '', clock, log: jqLog },
-    stop,
-  );
-  running.defer(() => jq.stop());
-  jqLog.info({ engine: jq.name }, 'jq engine');
-  await Promise.race([spawned.promise, launching]);
-  // What takes the processor for long is done while the launcher, a process of its own, comes up.
-  const hookSchemas = new HookConfigSchemas();
-  const timeZone = processTimeZone();
-  const launcher = await launching;
+  const { launcher, ...tools } = await startTools(options, tmpDir);
   const runner = guardedRunner(launcher, stop, lead.check);
   const hookEnv = hookEnvironment(host.env, settings);
   const check = (): void => {
@@ -162,13 +138,41 @@ export async function startBase(options: BaseOptions): Promise<BaseParts> {
     http,
     hookEnv,
     cluster,
-    jq,
-    hookSchemas,
-    timeZone,
+    ...tools,
     reflectors,
     helm,
     check,
   };
+}
+
+/** The launcher and jq, and meanwhile what takes the processor for long. */
+async function startTools(
+  { settings, host, lead, stop, running }: BaseOptions,
+  tmpDir: string,
+): Promise<Pick<BaseParts, 'jq' | 'hookSchemas' | 'timeZone'> & { readonly launcher: Launcher }> {
+  const { clock, env } = host;
+  const log = componentLog(host, 'jq');
+  const spawned = Promise.withResolvers<void>();
+  const launching = startLauncher({
+    log: componentLog(host, 'process'),
+    clock,
+    onDeadlinePassed: lead.onDeadlinePassed,
+    onSpawned: () => spawned.resolve(),
+    tmpDir,
+  });
+  const launched = launching.catch(() => undefined);
+  running.defer(async () => {
+    const started = await launched;
+    await started?.stop();
+  });
+  const jq = await selectJqEngine({ jqPath: settings.jq, pathVariable: env['PATH'] ?? '', clock, log }, stop);
+  running.defer(() => jq.stop());
+  log.info({ engine: jq.name }, 'jq engine');
+  await Promise.race([spawned.promise, launching]);
+  // What takes the processor for long is done while the launcher, a process of its own, comes up.
+  const hookSchemas = new HookConfigSchemas();
+  const timeZone = processTimeZone();
+  return { launcher: await launching, jq, hookSchemas, timeZone };
 }
 
 function createReflectors({ host, metrics, cluster }: BaseOptions): SharedReflectors {
