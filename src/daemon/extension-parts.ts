@@ -1,4 +1,5 @@
-import type { Operator, OperatorDeps } from '../operator/operator.ts';
+import type { Operator } from '../operator/operator.ts';
+import type { OperatorDeps } from '../operator/operator-deps.ts';
 import type { Settings } from '../settings.ts';
 import type { ModuleObjects } from '../status/module-objects.ts';
 import type { BaseParts } from './base-parts.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { type OperatorLab, operatorLab } from '../../test/support/operator-lab.ts';
 import { finishDeletion } from './finish-deletion.ts';
-import type { OperatorDeps } from './operator.ts';
+import type { OperatorDeps } from './operator-deps.ts';
 import { releaseFinalizer } from './release-finalizer.ts';
 
 const never = new AbortController().signal;

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../src/lib/json.ts';
 import type { Module } from '../../src/modules/module.ts';
-import type { OperatorDeps } from '../../src/operator/operator.ts';
+import type { OperatorDeps } from '../../src/operator/operator-deps.ts';
 
 /** What is known of the releases in a lab, and what stands in their way. */
 interface ReleasesInLab {
