@@ -88,17 +88,30 @@ export class Terminal {
    */
   async paste(name: string, shows = /[^]*/, exitCode = 0): Promise<void> {
     const [first = '', ...others] = this.take(name).split(PAUSE);
-    const expected = outputNamed(name);
-    const check = (output: string): void => {
-      expect(output).toMatch(shows);
-      if (expected !== undefined)
-        expect(comparable(output, this.directory)).toBe(comparable(expected, this.directory));
-    };
     const last = others.pop();
     const output = await this.run(first, last === undefined ? exitCode : 0);
-    if (last === undefined) return check(output);
+    if (last === undefined) return checkOutput(name, output, shows, this.directory);
     for (const commands of others) await this.run(commands);
-    await vi.waitFor(async () => check(await this.run(last, exitCode)), SOON);
+    await this.#repeat(name, last, { shows, exitCode });
+  }
+
+  /**
+   * Runs the commands of a page that only look, until they print what the page shows: a change of files is told in several
+   * pieces, and each of them may bring a converge in which nothing changes.
+   */
+  async look(name: string): Promise<void> {
+    await this.#repeat(name, this.take(name), { shows: /[^]*/, exitCode: 0 });
+  }
+
+  async #repeat(
+    name: string,
+    commands: string,
+    { shows, exitCode }: { readonly shows: RegExp; readonly exitCode: number },
+  ): Promise<void> {
+    await vi.waitFor(
+      async () => checkOutput(name, await this.run(commands, exitCode), shows, this.directory),
+      SOON,
+    );
   }
 
   /** Runs commands, and returns what they print; variables they export stay for the next. */
@@ -151,4 +164,11 @@ export class Terminal {
     await this.interrupt();
     await rm(this.directory, { recursive: true, force: true });
   }
+}
+
+/** @param directory what the page calls the directory of the project */
+function checkOutput(name: string, output: string, shows: RegExp, directory: string): void {
+  expect(output).toMatch(shows);
+  const expected = outputNamed(name);
+  if (expected !== undefined) expect(comparable(output, directory)).toBe(comparable(expected, directory));
 }

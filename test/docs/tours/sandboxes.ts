@@ -35,14 +35,14 @@ export const starterTour: CommandScenario = {
     await terminal.paste('tour-failing');
     await terminal.paste('tour-mended');
     await daemon.until(/hook greeting\.sh ran .*: hello from a mended hook/);
-    await terminal.paste('tour-explain');
-    await terminal.paste('tour-metrics');
+    await terminal.look('tour-explain');
+    await terminal.look('tour-metrics');
     await terminal.paste('tour-tidy');
 
     await terminal.run('export DEBUG_UNIX_SOCKET=.sandbox/debug.socket');
     await terminal.paste('pause', /^module web is paused until .*\nmodule web is resumed\n/);
-    await terminal.paste('explain-all');
-    await terminal.paste('explain');
+    await terminal.look('explain-all');
+    await terminal.look('explain');
     await terminal.paste('starter-disable');
     await vi.waitFor(
       async () =>
