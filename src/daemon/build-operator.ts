@@ -87,8 +87,10 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
     configMap: configMap.content.flags,
     places: { common: found.commonFlagFiles, dynamic: dynamicFlags.hooks },
   });
-  const enabledByFlags = (): readonly ModuleName[] => enabledBy(flags(), found.modules, extenders);
-  const isFlaggedOff = (name: ModuleName): boolean => !enabledByFlags().includes(name);
+  const enabledByFlags = (modules = found.modules): readonly ModuleName[] =>
+    enabledBy(flags(), modules, extenders);
+  const isFlaggedOff = (name: ModuleName): boolean =>
+    enabledByFlags(found.modules.filter((module) => module.name === name)).length === 0;
   await followSecrets();
   takeConfig(configMap, values, isFlaggedOff);
   const execution = createExecution({ ...options, values, dynamicFlags, followSecrets }, () => operator);

@@ -27,10 +27,12 @@ export class DynamicFlags {
    * not exist, must not start a converge over: two hooks that disagree about it would do so for ever.
    */
   apply(patches: readonly FlagPatch[], hook: string): boolean {
-    const before = this.#flags;
-    const enabledBefore = this.#enabledByFlags();
     for (const { key } of patches) this.#hooks.set(key, hook);
-    this.#flags = applyFlagPatches(before, patches);
-    return this.#flags !== before && !isDeepStrictEqual(enabledBefore, this.#enabledByFlags());
+    const flags = applyFlagPatches(this.#flags, patches);
+    // Most runs of hooks say nothing of flags.
+    if (flags === this.#flags) return false;
+    const enabledBefore = this.#enabledByFlags();
+    this.#flags = flags;
+    return !isDeepStrictEqual(enabledBefore, this.#enabledByFlags());
   }
 }
