@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { hasStatus, type KubeClient, type KubeRequest } from '../kube/kube-client.ts';
 import { requestIfPresent } from '../kube/request-if-present.ts';
-import { isObject } from '../lib/json.ts';
+import { fieldsOf, isObject } from '../lib/json.ts';
 import type { ManifestObject } from './manifest-object.ts';
 import { listMetadata, metadataOf } from './metadata-list.ts';
 import { OBJECTS_ANNOTATION, parseObjects } from './release-objects.ts';
@@ -104,7 +104,7 @@ export class ReleaseStore {
     const record = await requestIfPresent(this.#kube, { method: 'GET', path, accept: METADATA }, signal);
     if (record === undefined) return undefined;
     const metadata = metadataOf(record);
-    const labels = isObject(metadata['labels']) ? metadata['labels'] : {};
+    const labels = fieldsOf(metadata['labels']);
     if (labels['owner'] === 'helm' && labels['name'] === release) return undefined;
     return readRevision({ ...metadata, labels: { ...labels, name: release, version: String(revision) } });
   }
@@ -246,7 +246,7 @@ export class ReleaseStore {
     const release = await decodeRelease(this.#encoded(record), recordName);
     const packed = await encodeRelease(change(release));
     const metadata = metadataOf(record);
-    const labels = isObject(metadata['labels']) ? metadata['labels'] : {};
+    const labels = fieldsOf(metadata['labels']);
     const data = this.#isDoubleEncoded ? Buffer.from(packed).toString('base64') : packed;
     await this.#kube.request(
       {
@@ -269,7 +269,7 @@ export class ReleaseStore {
 
   async #get(recordName: string, signal: AbortSignal): Promise<Record<string, unknown>> {
     const record = await this.#kube.request({ method: 'GET', path: this.#recordPath(recordName) }, signal);
-    return isObject(record) ? record : {};
+    return fieldsOf(record);
   }
 
   #recordPath(recordName: string): string {
@@ -301,7 +301,7 @@ function storageOf(driver: StorageDriver): (typeof STORAGES)[keyof typeof STORAG
 
 function readRevision(metadata: Readonly<Record<string, unknown>>): ReleaseRevision | undefined {
   const labels = isObject(metadata['labels']) ? stringsOf(metadata['labels']) : {};
-  const annotations = isObject(metadata['annotations']) ? metadata['annotations'] : {};
+  const annotations = fieldsOf(metadata['annotations']);
   const release = labels['name'];
   const revision = Number(labels['version']);
   if (release === undefined || !Number.isSafeInteger(revision)) return undefined;

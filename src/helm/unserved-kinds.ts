@@ -1,6 +1,7 @@
 import { SCALAR_STYLE, type ScalarNode } from 'js-yaml';
 import { readResourceList } from '../kube/discovery-documents.ts';
 import type { KubeClient } from '../kube/kube-client.ts';
+import { groupVersionPath } from '../kube/kube-object.ts';
 import { requestIfPresent } from '../kube/request-if-present.ts';
 import { hasCode } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
@@ -76,7 +77,7 @@ async function isServed(
   try {
     // Behind an aggregated API there may be a server that is down: that is not 404.
     const [group = '', version = ''] = apiVersion.includes('/') ? apiVersion.split('/') : ['', apiVersion];
-    const path = group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
+    const path = groupVersionPath({ group, version });
     const list = await requestIfPresent(kube, { method: 'GET', path }, signal);
     return readResourceList(group, version, list).some((resource) => resource.kind === kind);
   } catch {

@@ -52,6 +52,11 @@ export function title(hook: Hook): string {
   return `${hook.owner.type} hook '${hook.name}'`;
 }
 
+/** The queues that the bindings of a hook name. */
+export function queuesOf({ config }: Hook): readonly string[] {
+  return [...config.schedule, ...config.kubernetes].map(({ queue }) => queue);
+}
+
 /** How many lifecycle, schedule and kubernetes bindings a hook has. */
 export function bindingCount({ config }: Hook): number {
   return Object.keys(config.lifecycle).length + config.schedule.length + config.kubernetes.length;

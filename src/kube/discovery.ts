@@ -11,7 +11,7 @@ import {
   readResourceList,
 } from './discovery-documents.ts';
 import { KubeApiError, type KubeClient } from './kube-client.ts';
-import type { ApiResource } from './kube-object.ts';
+import { type ApiResource, groupVersionPath } from './kube-object.ts';
 
 export interface ServerVersion {
   readonly major: string;
@@ -151,7 +151,7 @@ export class Discovery {
     version: string,
     signal: AbortSignal,
   ): Promise<readonly ApiResource[] | undefined> {
-    const path = group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
+    const path = groupVersionPath({ group, version });
     try {
       return readResourceList(group, version, await this.#deps.kube.request({ method: 'GET', path }, signal));
     } catch (error) {

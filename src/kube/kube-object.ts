@@ -35,6 +35,11 @@ export function apiVersionOf(resource: Pick<ApiResource, 'group' | 'version'>): 
   return resource.group === '' ? resource.version : `${resource.group}/${resource.version}`;
 }
 
+/** URL path under which the resources of a group and version lie. */
+export function groupVersionPath({ group, version }: Pick<ApiResource, 'group' | 'version'>): string {
+  return group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
+}
+
 /** URL path of a collection, or of one object in it when `name` is given. */
 export function resourcePath(
   resource: Pick<ApiResource, 'group' | 'version' | 'plural'>,
@@ -42,8 +47,7 @@ export function resourcePath(
   name?: string,
   subresource?: string,
 ): string {
-  const root = resource.group === '' ? '/api' : `/apis/${resource.group}`;
-  const parts = [root, resource.version];
+  const parts = [groupVersionPath(resource)];
   if (namespace !== undefined && namespace !== '') parts.push('namespaces', encodeURIComponent(namespace));
   parts.push(resource.plural);
   if (name !== undefined) parts.push(encodeURIComponent(name));

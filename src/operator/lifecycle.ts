@@ -1,4 +1,4 @@
-import { hooksInOrder } from '../hooks/hook.ts';
+import { hooksInOrder, queuesOf } from '../hooks/hook.ts';
 import type { QueueSignals } from '../queue/task-queue.ts';
 import { PARALLEL_QUEUES } from './handlers/parallel-module-run.ts';
 import type { HookRuntime } from './hook-runtime.ts';
@@ -15,8 +15,7 @@ const START = 'Operator-Startup';
 export function startUp(operator: Operator, signals: QueueSignals): void {
   operator.main.append(...startTasks(operator.globalHooks));
   for (const { hook } of operator.globalHooks)
-    for (const { queue } of [...hook.config.schedule, ...hook.config.kubernetes])
-      operator.deps.queues.get(queue);
+    for (const queue of queuesOf(hook)) operator.deps.queues.get(queue);
   for (let number = 0; number < PARALLEL_QUEUES; number += 1)
     operator.deps.queues.get(`${PARALLEL_QUEUE_PREFIX}${number}`);
   operator.deps.queues.start(signals);

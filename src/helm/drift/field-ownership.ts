@@ -1,4 +1,4 @@
-import { canonicalJson, isObject } from '../../lib/json.ts';
+import { canonicalJson, fieldsOf, isObject } from '../../lib/json.ts';
 import { parsePointer } from './drift-policy.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -24,7 +24,7 @@ export type HelmsShare = 'all' | 'unclear' | 'some';
 export function helmsShare(desired: Fields, metadata: Fields): HelmsShare {
   const sets = helmsSets(metadata);
   const { apiVersion: _version, kind: _kind, metadata: ownMetadata, status: _status, ...rest } = desired;
-  const { labels = {}, annotations = {}, ...others } = isObject(ownMetadata) ? ownMetadata : {};
+  const { labels = {}, annotations = {}, ...others } = fieldsOf(ownMetadata);
   const { finalizers = [], ownerReferences = [] } = others;
   const content = { ...rest, metadata: { labels, annotations, finalizers, ownerReferences } };
   if (covers(sets, content, 'strict')) return 'all';
@@ -52,7 +52,7 @@ function helmsSets(metadata: Fields): readonly Fields[] {
  * object last, because nobody owns a field that was removed.
  */
 export function writersOf(live: Fields, pointers: readonly string[]): readonly string[] {
-  const metadata = isObject(live['metadata']) ? live['metadata'] : {};
+  const metadata = fieldsOf(live['metadata']);
   const others = managedEntries(metadata)
     .filter(({ manager }) => manager !== HELM_MANAGER)
     .toSorted((a, b) => (a.time < b.time ? 1 : -1));

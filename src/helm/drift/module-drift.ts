@@ -71,16 +71,14 @@ export class ModuleDrift {
 
   /** By resource. */
   get drifted(): readonly DriftedObject[] {
-    return [...this.#watched.values()]
-      .flatMap(({ drifted }) => drifted ?? [])
-      .toSorted((a, b) => (a.resource < b.resource ? -1 : 1));
+    return [...this.#watched.values()].flatMap(({ drifted }) => drifted ?? []).toSorted(byResource);
   }
 
   /** By resource. */
   get uncompared(): readonly UncomparedObject[] {
     return [...this.#watched.values()]
       .flatMap(({ title, failure }) => (failure === undefined ? [] : [{ resource: title, error: failure }]))
-      .toSorted((a, b) => (a.resource < b.resource ? -1 : 1));
+      .toSorted(byResource);
   }
 
   /** To be called when a pause is over: what is drifted is compared again. */
@@ -362,4 +360,8 @@ function harmlessText(error: unknown, { kind, fields }: DesiredObject): string {
 /** Whether the next attempt may succeed though nobody changes anything. */
 function isPassing(error: unknown): boolean {
   return !(error instanceof KubeApiError) || error.status >= 500 || error.status === 429;
+}
+
+function byResource(a: { readonly resource: string }, b: { readonly resource: string }): number {
+  return a.resource < b.resource ? -1 : 1;
 }

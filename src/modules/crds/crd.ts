@@ -1,5 +1,5 @@
 import { messageOf } from '../../lib/errors.ts';
-import { isObject, type Json } from '../../lib/json.ts';
+import { fieldsOf, isObject, type Json } from '../../lib/json.ts';
 import { parseYaml } from '../../values/yaml.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -48,14 +48,14 @@ export function parseCrdFile(text: string, path: string): CrdFile {
 }
 
 function crdOf(value: Json): Crd {
-  const object: Fields = isObject(value) ? value : {};
+  const object = fieldsOf(value);
   const { apiVersion, kind } = object;
   if (apiVersion !== CRD_API_VERSION || kind !== CRD_KIND) {
     throw new TypeError(
       `invalid CRD document apiversion/kind: '${textOf(apiVersion)}/${textOf(kind)}' (crds/ holds '${CRD_API_VERSION}/${CRD_KIND}' only, other objects belong into templates/)`,
     );
   }
-  const metadata = isObject(object['metadata']) ? object['metadata'] : {};
+  const metadata = fieldsOf(object['metadata']);
   const name = textOf(metadata['name']);
   if (name === '' || !isObject(object['spec']))
     throw new TypeError('a CRD needs metadata.name and a spec that is a mapping');

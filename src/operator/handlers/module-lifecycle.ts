@@ -1,4 +1,4 @@
-import { bindingCount, hooksInOrder } from '../../hooks/hook.ts';
+import { bindingCount, hooksInOrder, queuesOf } from '../../hooks/hook.ts';
 import type { LifecycleBinding } from '../../hooks/hook-config.ts';
 import { messageOf, OperatorError } from '../../lib/errors.ts';
 import type { ModuleState } from '../module-state.ts';
@@ -22,7 +22,7 @@ export async function ensureHooks(
   state.hooks = hooks.map(createRuntime);
   for (const hook of hooks) {
     metrics.setBindingCount(state.module.name, hook.name, bindingCount(hook));
-    for (const { queue } of [...hook.config.schedule, ...hook.config.kubernetes]) queues.get(queue);
+    for (const queue of queuesOf(hook)) queues.get(queue);
   }
 }
 
