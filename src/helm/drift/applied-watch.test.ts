@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { settle } from '../../../test/support/fake-clock.ts';
 import { CONFIG_MAPS, refusal } from '../../../test/support/fake-kube-api.ts';
 import { ReflectorLab } from '../../../test/support/reflector-lab.ts';
+import { messageOf } from '../../lib/errors.ts';
 import { silentLogger } from '../../lib/log.ts';
 import { AppliedWatch } from './applied-watch.ts';
 
@@ -19,13 +20,16 @@ afterEach(() => stop.abort());
 
 const LABELS = { labels: { of: 'us' } };
 
-/** What is told about objects: those that exist, and those that do not with a minus. */
+/** What is told about objects: those that exist, those that do not with a minus, and why nothing can be told. */
 function follow(names: readonly string[], signal = stop.signal): string[] {
   const told: string[] = [];
   const onChange = (name: string, metadata: unknown): void => {
     told.push(metadata === undefined ? `-${name}` : name);
   };
-  watch.follow(CONFIG_MAPS, 'ns', { names: new Set(names), onChange }, signal);
+  const onUnwatched = (error: unknown): void => {
+    told.push(messageOf(error));
+  };
+  watch.follow(CONFIG_MAPS, 'ns', { names: new Set(names), onChange, onUnwatched }, signal);
   return told;
 }
 
@@ -59,13 +63,16 @@ test('all who follow in one place share one list and one watch of metadata, and 
   expect(lab.api.openWatches).toBe(0);
 });
 
-test('a watch that cannot be begun is tried again, later and later', async () => {
+test('a watch that cannot be begun is told to all who follow, and tried again later', async () => {
   lab.api.put('ns/a', LABELS);
   lab.api.refuseNext('list', refusal(403, 'Forbidden'));
   const told = follow(['a']);
   await settle();
-  expect(told).toEqual([]);
+  const late = follow(['a']);
+  expect(told).toEqual([expect.stringContaining('Forbidden')]);
+  expect(late).toEqual(told);
   expect(lab.clock.pendingDelaysMs).toEqual([5_000]);
   await lab.clock.advance(5_000);
-  expect(told).toEqual(['a']);
+  expect(told.slice(1)).toEqual(['a']);
+  expect(late.slice(1)).toEqual(['a']);
 });

@@ -8,6 +8,8 @@ export interface Follower {
   readonly names: ReadonlySet<string>;
   /** Called with the state when it is known, and after each change; without metadata the object is gone, or lost our labels. */
   readonly onChange: (name: string, metadata: ObjectMeta | undefined) => void;
+  /** The watch could not be begun, and is tried again; changes are not told until then. */
+  readonly onUnwatched: (error: unknown) => void;
 }
 
 export interface AppliedWatchDeps {
@@ -23,6 +25,8 @@ interface Collection {
   readonly stop: AbortController;
   state: Map<string, ObjectMeta>;
   isKnown: boolean;
+  /** Why the watch could not be begun; undefined while that is not so. */
+  failure: unknown;
 }
 
 const FIRST_RETRY_MS = 5_000;
@@ -63,7 +67,7 @@ export class AppliedWatch {
       });
     } else if (collection.isKnown) {
       for (const name of follower.names) follower.onChange(name, collection.state.get(name));
-    }
+    } else if (collection.failure !== undefined) follower.onUnwatched(collection.failure);
   }
 
   #leave(key: string, collection: Collection, follower: Follower): void {
@@ -84,6 +88,8 @@ export class AppliedWatch {
         if (signal.aborted) return;
         const { resource, namespace } = selection;
         log.warn({ kind: resource.kind, namespace, delayMs, error }, 'cannot watch for drift, will retry');
+        collection.failure = error;
+        for (const { onUnwatched } of collection.followers) onUnwatched(error);
       }
       try {
         await clock.sleep(delayMs, signal);
@@ -96,7 +102,13 @@ export class AppliedWatch {
 }
 
 function newCollection(): Collection {
-  return { followers: new Set(), stop: new AbortController(), state: new Map(), isKnown: false };
+  return {
+    followers: new Set(),
+    stop: new AbortController(),
+    state: new Map(),
+    isKnown: false,
+    failure: undefined,
+  };
 }
 
 function sinkOf(collection: Collection) {
@@ -115,6 +127,7 @@ function sinkOf(collection: Collection) {
       collection.state = staged;
       staged = new Map();
       collection.isKnown = true;
+      collection.failure = undefined;
       for (const name of new Set([...collection.followers].flatMap(({ names }) => [...names]))) tell(name);
     },
     apply: async (event: ReflectorEvent) => {

@@ -29,7 +29,7 @@ export interface DriftReport {
   readonly uncompared?: readonly UncomparedObject[];
 }
 
-/** An object that could not be compared with what helm applied, and will not be before it changes again. */
+/** An object that could not be compared with what helm applied, and will not be before it changes again or can be watched. */
 export interface UncomparedObject {
   /** `<namespace>/<Kind>/<name>`. */
   readonly resource: string;

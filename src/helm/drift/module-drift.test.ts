@@ -87,6 +87,10 @@ class Lab {
     await this.clock.advance(500);
   }
 
+  failToWatch(error: Error): void {
+    this.#follower?.onUnwatched(error);
+  }
+
   async stop(): Promise<void> {
     await this.#drift?.stop();
   }
@@ -219,6 +223,19 @@ test('an object that cannot be compared is named, and looked at again after its 
   expect(drift.drifted).toEqual([]);
   expect(drift.uncompared).toEqual([{ resource: '/ConfigMap/a', error: 'no' }]);
   lab.refusal = undefined;
+  await lab.change({ x: '1' });
+  expect(drift.uncompared).toEqual([]);
+});
+
+test('an object that cannot be watched is named until it can', async () => {
+  const drift = await lab.start('warn');
+  lab.failToWatch(new Error('forbidden'));
+  expect(drift.uncompared).toEqual([
+    {
+      resource: '/ConfigMap/a',
+      error: 'nobody tells of its changes until the watch succeeds: forbidden',
+    },
+  ]);
   await lab.change({ x: '1' });
   expect(drift.uncompared).toEqual([]);
 });

@@ -77,7 +77,10 @@ export class ModuleDrift {
   /** By resource. */
   get uncompared(): readonly UncomparedObject[] {
     return [...this.#watched.values()]
-      .flatMap(({ title, failure }) => (failure === undefined ? [] : [{ resource: title, error: failure }]))
+      .flatMap(({ title, failure, unwatched }) => {
+        const error = failure ?? unwatched;
+        return error === undefined ? [] : [{ resource: title, error }];
+      })
       .toSorted(byResource);
   }
 
@@ -139,6 +142,10 @@ export class ModuleDrift {
         onChange: (name: string, metadata: ObjectMeta | undefined) => {
           const watched = byName.get(name);
           if (watched !== undefined) this.#onChange(watched, metadata);
+        },
+        onUnwatched: (error: unknown) => {
+          const text = `nobody tells of its changes until the watch succeeds: ${messageOf(error)}`;
+          for (const watched of byName.values()) watched.unwatched = text;
         },
       };
       watch.follow(resource, resource.isNamespaced ? place : undefined, follower, signal);

@@ -23,6 +23,8 @@ export class WatchedObject {
   drifted: DriftedObject | undefined;
   /** Why the last comparison failed. */
   failure: string | undefined;
+  /** Why nobody tells of its changes. */
+  unwatched: string | undefined;
   /** Of what the server said last. */
   #signature: string | undefined;
   /** What helm owned then, and when the object was last found to be as applied. */
@@ -38,6 +40,7 @@ export class WatchedObject {
 
   /** Takes in what a watch told; without metadata the object is gone. Decides when to compare it. */
   observe(metadata: ObjectMeta | undefined, nowMs: number): Suspicion {
+    this.unwatched = undefined;
     const signature = metadata === undefined ? '' : signatureOf(metadata);
     if (metadata !== undefined && signature === this.#signature) return 'none';
     this.#signature = signature;
