@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { load } from 'js-yaml';
-import { globalHooksRoot } from '../daemon/build-operator.ts';
+import { globalHooksRoot } from '../daemon/global-hooks-root.ts';
 import type { Daemon } from '../daemon/start-daemon.ts';
 import { isObject } from '../lib/json.ts';
 import type { Module } from '../modules/module.ts';

@@ -1,11 +1,6 @@
-import { statSync } from 'node:fs';
-import { join, resolve } from 'node:path';
 import { ScheduleManager } from '../events/schedule/schedule-manager.ts';
-import { HookRunner, hookRunsOf } from '../hooks/run-hook.ts';
-import { ObjectPatcher } from '../kube/object-patch/object-patcher.ts';
 import { monotonicMs } from '../lib/clock.ts';
 import { OperatorError } from '../lib/errors.ts';
-import type { EnabledScriptOptions } from '../modules/enabled-script.ts';
 import type { Extender, ModuleFlags } from '../modules/enablement.ts';
 import { parseExtenders } from '../modules/enablement.ts';
 import { type FoundModules, findModules } from '../modules/find-modules.ts';
@@ -14,8 +9,6 @@ import type { Module } from '../modules/module.ts';
 import type { ModuleGate } from '../modules/module-gate.ts';
 import { DynamicFlags } from '../operator/dynamic-flags.ts';
 import { taskHandler, tellAdded } from '../operator/handle-task.ts';
-import { HookExecution, type HookExecutionOptions } from '../operator/hook-execution.ts';
-import { noteHookRun } from '../operator/module-facts.ts';
 import { Operator } from '../operator/operator.ts';
 import type { OperatorDeps } from '../operator/operator-deps.ts';
 import { Pauses } from '../operator/pauses.ts';
@@ -26,35 +19,30 @@ import { eventIds, withOrigin } from '../operator/task-origin.ts';
 import type { Task } from '../operator/tasks.ts';
 import { QueueSet } from '../queue/queue-set.ts';
 import type { TaskHandler } from '../queue/task-queue.ts';
-import type { Settings } from '../settings.ts';
 import type { ConfigMapStore } from '../values/config-map-store.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import { ValuesStore } from '../values/values-store.ts';
-import { type SecretsUse, sectionsVisibleToModule, visibleToModule } from '../values/visible-values.ts';
 import { createAnnotatedOperations } from './annotated-operations.ts';
 import { createAuthorization } from './authorization-part.ts';
 import type { BuildOptions } from './build-options.ts';
 import { componentLog } from './component-log.ts';
 import { queueActionMeasure } from './daemon-metrics.ts';
+import { createExecution, scriptParts } from './execution-parts.ts';
 import { createExtensionParts } from './extension-parts.ts';
 import { type FailedTask, failedTask } from './failed-task.ts';
 import { createFlowHooks } from './flow-hooks.ts';
+import { globalHooksRoot } from './global-hooks-root.ts';
 import { createRuntime, type HookPartsDeps } from './hook-parts.ts';
 import type { DaemonHost } from './host.ts';
 import { createCrds } from './module-crds.ts';
-import { createModuleHooks, type ModuleHooks, type ModuleHooksOptions } from './module-hooks.ts';
+import { createModuleHooks, type ModuleHooks } from './module-hooks.ts';
 import { releasesOf } from './releases.ts';
 import { createSecrets, withoutSecrets } from './secret-parts.ts';
 import { untilAnswered } from './until-answered.ts';
 import { createWebhooks } from './webhooks.ts';
 
-/** Between TERM and KILL of a hook that is to end. */
-const HOOK_GRACE_MS = 10_000;
-
 /** Without any limit a hook of a deploy that hangs would hold up every deploy for ever. */
 const DEPLOY_HOOK_TIMEOUT_MS = 300_000;
-/** A script that cannot know a text yet still has to decide. */
-const SECRETS_OF_SCRIPTS: SecretsUse = 'optional';
 
 export interface BuiltOperator {
   readonly operator: Operator;
@@ -73,7 +61,7 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
   const authorization = await createAuthorization(options);
   const find = (): Promise<FoundModules> => findAll(options, authorization?.gate);
   let found = await find();
-  const pauses = await loadPauses(options);
+  const pauses = await loadPauses(options, (module) => found.modules.some(({ name }) => name === module));
   const crds = createCrds(options);
   await crds.read(found.modules);
   const secrets = createSecrets(options, (references) => onSecretsChange(operator, references));
@@ -216,12 +204,16 @@ function createSchedules({ host, base, metrics }: BuildOptions, operator: () => 
   return { schedules, scheduleManager };
 }
 
-async function loadPauses({ settings, host, base, stop }: BuildOptions): Promise<Pauses> {
+async function loadPauses(
+  { settings, host, base, stop }: BuildOptions,
+  hasModule: (name: string) => boolean,
+): Promise<Pauses> {
   const ref = { namespace: settings.namespace, name: `${settings.configMapName}-pauses` };
   const { clock, random } = host;
   const log = componentLog(host, 'operator');
   const { reflectors, cluster } = base;
-  const pauses = new Pauses({ kube: cluster.main, reflectors, ref, clock, random, log });
+  const kube = cluster.main;
+  const pauses = new Pauses({ kube, reflectors, ref, clock, random, log, hasModule });
   await untilAnswered('pauses', () => pauses.load(stop), host, stop);
   return pauses;
 }
@@ -264,108 +256,8 @@ function discoveries(
   return { discover: withFlags(discover), rediscover: withFlags(rediscover) };
 }
 
-function scriptParts(
-  { settings, host, base, metrics }: BuildOptions,
-  values: ValuesStore,
-): Pick<ModuleHooksOptions, 'scripts' | 'sections'> {
-  const scripts: EnabledScriptOptions = {
-    processes: base.runner,
-    visible: (name, enabledBefore) => visibleToModule(values, name, enabledBefore, SECRETS_OF_SCRIPTS),
-    tmpDir: base.tmpDir,
-    env: base.hookEnv,
-    cwd: host.cwd,
-    ...runLimits(settings),
-    isKeepingFiles: settings.keepsTmpFiles,
-    log: componentLog(host, 'modules'),
-    onUsage: (module, usage) =>
-      metrics.hookUsage(
-        { module, hook: 'enabled', binding: 'enabled', queue: 'main', activation: '' },
-        usage,
-      ),
-  };
-  return { scripts, sections: (name) => sectionsVisibleToModule(values, name, SECRETS_OF_SCRIPTS) };
-}
-
-/** What bounds a run of a hook or of an enabled script. */
-function runLimits({
-  hookTimeoutMs,
-  hookOutputLimitBytes,
-}: Settings): Pick<EnabledScriptOptions, 'timeoutMs' | 'graceMs' | 'maxOutputBytes'> {
-  return {
-    timeoutMs: hookTimeoutMs === 0 ? undefined : hookTimeoutMs,
-    graceMs: HOOK_GRACE_MS,
-    maxOutputBytes: hookOutputLimitBytes === 0 ? undefined : hookOutputLimitBytes,
-  };
-}
-
 function tellFailure(host: DaemonHost, failed: FailedTask): void {
   const { facts, ...fields } = failed;
   componentLog(host, 'operator').debug({ ...fields, ...facts }, 'attempt will be repeated');
   host.onTaskFailure?.(failed);
-}
-
-function createExecution(
-  options: BuildOptions & Pick<HookExecutionOptions, 'dynamicFlags' | 'followSecrets' | 'values'>,
-  operator: () => Operator,
-): HookExecution {
-  const { settings, host, base, metrics, hookMetrics, configMap } = options;
-  const { values, dynamicFlags, followSecrets } = options;
-  const { clock, random } = host;
-  return new HookExecution({
-    clock,
-    values,
-    configMap,
-    dynamicFlags,
-    followSecrets,
-    hookMetrics,
-    metrics,
-    enabledModules: () => operator().enabledModules,
-    onEnd: (end) => {
-      base.helm.forgetReads();
-      noteHookRun(operator(), end);
-    },
-    hookRunner: hookRunsOf({
-      'in-process': base.inProcess,
-      http: base.http,
-      executable: options.running.use(
-        new HookRunner({
-          runner: base.runner,
-          tmpDir: base.tmpDir,
-          env: base.hookEnv,
-          cwd: host.cwd,
-          ...runLimits(settings),
-          keepFiles: settings.keepsTmpFiles,
-        }),
-      ),
-    }),
-    objectPatcher: new ObjectPatcher({
-      kube: base.cluster.patcher,
-      find: (apiVersion, kind, signal) => base.cluster.discovery.find(apiVersion, kind, signal),
-      jq: base.jq,
-      clock,
-      random,
-      log: componentLog(host, 'kube'),
-    }),
-  });
-}
-
-/**
- * Where global hooks lie: in `hooks/` below the given directory if there is one, else in the directory itself.
- *
- * @throws OperatorError CONFIG_INVALID when the directory does not exist
- */
-export function globalHooksRoot(directory: string): string {
-  const root = resolve(directory);
-  if (!isDirectory(root)) {
-    throw new OperatorError(
-      'CONFIG_INVALID',
-      `The directory for global hooks ${root} does not exist or is no directory: create it, or set --global-hooks-dir (GLOBAL_HOOKS_DIR)`,
-    );
-  }
-  const nested = join(root, 'hooks');
-  return isDirectory(nested) ? nested : root;
-}
-
-function isDirectory(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }

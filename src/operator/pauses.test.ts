@@ -33,7 +33,9 @@ afterEach(async () => {
 
 async function loaded(): Promise<Pauses> {
   const reflectors = createSharedReflectors({ kube: client, clock, random: () => 0, log: silentLogger });
-  const pauses = new Pauses({ kube: client, reflectors, ref: server.ref, clock, random: () => 0, log });
+  const hasModule = (name: string): boolean => ['web', 'dns'].includes(name);
+  const deps = { kube: client, reflectors, ref: server.ref, clock, random: () => 0, log, hasModule };
+  const pauses = new Pauses(deps);
   await pauses.load(signal);
   return pauses;
 }
@@ -174,6 +176,13 @@ test('an entry whose time is over is not told as a pause, and one that is set ba
     ['paused', 'dns'],
     ['resumed', 'dns'],
   ]);
+});
+
+test('a pause of a module that does not exist is told as one that does not count yet', async () => {
+  server.edit({ webb: 'disks', web: 'disks', ALL: 'night' });
+  await loaded();
+  const unknown = told.filter(([message]) => message.startsWith('no module has the name of this pause'));
+  expect(unknown.map(([, { target }]) => target)).toEqual(['webb']);
 });
 
 test('follow() does not take an older state for news while the operator writes', async () => {

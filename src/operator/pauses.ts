@@ -13,6 +13,7 @@ export const ALL_MODULES = 'ALL';
 
 export interface PausesDeps extends PauseWatchDeps {
   readonly kube: KubeClient;
+  readonly hasModule: (name: string) => boolean;
 }
 
 /** Which modules are paused. Kept in a ConfigMap of their own, so that they outlive the daemon. */
@@ -76,14 +77,19 @@ export class Pauses {
 
   /** An entry whose time is over pauses nothing, as if there were none. */
   #tellDifference(next: ReadonlyMap<string, Pause>): void {
-    const { log } = this.#deps;
+    const { log, ref, hasModule } = this.#deps;
     const stillOf = (pauses: ReadonlyMap<string, Pause>): ReadonlyMap<string, Pause> =>
       new Map([...pauses].filter(([, pause]) => !this.#isOver(pause)));
     const [before, after] = [stillOf(this.#pauses), stillOf(next)];
     for (const [target, pause] of after) {
       const known = before.get(target);
-      if (known === undefined || formatPause(known) !== formatPause(pause))
-        log.warn({ target, reason: pause.reason }, 'paused');
+      if (known !== undefined && formatPause(known) === formatPause(pause)) continue;
+      log.warn({ target, reason: pause.reason }, 'paused');
+      if (target === ALL_MODULES || hasModule(target)) continue;
+      log.warn(
+        { configMap: ref.name, target },
+        'no module has the name of this pause, which counts once one has: mend the name, or resume it',
+      );
     }
     for (const target of before.keys()) if (!after.has(target)) log.info({ target }, 'resumed');
   }
