@@ -36,11 +36,10 @@ function targetOf(reference: string, root: JsonObject): JsonObject {
       'VALUES_INVALID',
       `$ref "${reference}" leads out of the file: use #/definitions/…`,
     );
-  let target: Json | undefined = root;
-  for (const segment of parsePointer(reference.slice(1)) ?? []) {
-    const parent: Json | undefined = target;
-    target = isJsonMap(parent) && Object.hasOwn(parent, segment) ? parent[segment] : undefined;
-  }
+  const segments = reference === '#' ? [] : parsePointer(reference.slice(1));
+  const childOf = (parent: Json | undefined, segment: string): Json | undefined =>
+    isJsonMap(parent) && Object.hasOwn(parent, segment) ? parent[segment] : undefined;
+  const target = segments?.reduce<Json | undefined>(childOf, root);
   if (isJsonMap(target)) return target;
   throw new OperatorError('VALUES_INVALID', `$ref "${reference}" leads to no schema`);
 }

@@ -182,6 +182,8 @@ test.each([
     /: schema\/properties\/a\/items must be object,boolean$/,
   ],
   ['a reference to nothing', "$ref: '#/definitions/x'", '$ref "#/definitions/x" leads to no schema'],
+  ['a reference without its slash', "$ref: '#definitions/x'", '$ref "#definitions/x" leads to no schema'],
+  ['a reference with a bad escape', "$ref: '#/definitions/x~'", '$ref "#/definitions/x~" leads to no schema'],
   ['a reference to another file', "$ref: 'other.yaml'", 'leads out of the file'],
   [
     'a default that would lose digits',
