@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { errorText } from '../lib/error-text.ts';
 import { parseAdmissionResponse } from './admission-response.ts';
 
 const base64 = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64');
@@ -27,10 +28,10 @@ test('flag, reason, warnings and patch are taken over; data behind the object ar
 });
 
 test.each([
-  ['allowed: true', 'Unexpected token'],
+  ['allowed: true', 'it is broken JSON'],
   ['[]', 'a JSON object is expected'],
   ['{"allowed":"true"}', "'allowed' must be true or false"],
-  ['{"allowed":true', 'JSON'],
+  ['{"allowed":true', 'it is broken JSON'],
   ['{"message":1}', "'message' must be a string"],
   ['{"warnings":"w"}', "'warnings' must be a list of strings"],
   ['{"allowed":true,"patch":[{"op":"remove","path":"/a"}]}', 'encoded in base64, not the list itself'],
@@ -43,4 +44,18 @@ test.each([
   [`{"allowed":true,"patch":"${base64([{ op: 'move', path: '/a' }])}"}`, "no valid 'from'"],
 ])('%s is refused: %s', (text, problem) => {
   expect(() => parseAdmissionResponse(text)).toThrow(problem);
+});
+
+test.each([
+  ['the file', '{"allowed": true, "message": hunter2}'],
+  ['the patch', `{"allowed":true,"patch":"${Buffer.from('[{"value": hunter2}]').toString('base64')}"}`],
+])('a message about broken JSON in %s quotes nothing of it', (_place, text) => {
+  let thrown: unknown;
+  try {
+    parseAdmissionResponse(text);
+  } catch (error) {
+    thrown = error;
+  }
+  expect(thrown).toBeInstanceOf(Error);
+  expect(errorText(thrown)).not.toContain('hunter2');
 });

@@ -1,4 +1,3 @@
-import { messageOf } from '../lib/errors.ts';
 import { isObject, parseJson } from '../lib/json.ts';
 import { splitJsonStream } from '../lib/json-stream.ts';
 
@@ -24,7 +23,7 @@ const OPERATIONS: ReadonlySet<unknown> = new Set(['add', 'remove', 'replace', 'm
 export function parseAdmissionResponse(text: string): AdmissionResponse | undefined {
   const first = splitJsonStream(text)[0];
   if (first === undefined) return undefined;
-  const response = parseJson(first.text) ?? {};
+  const response = parsed(first.text, 'it is broken JSON') ?? {};
   if (!isObject(response)) throw new Error('a JSON object is expected');
   const { allowed = false, message = '', warnings = [], patch = '' } = withoutNulls(response);
   if (typeof allowed !== 'boolean') throw new Error("'allowed' must be true or false");
@@ -45,16 +44,20 @@ function withoutNulls(response: Readonly<Record<string, unknown>>): Readonly<Rec
 function checkPatch(patch: string): void {
   if (patch === '') return;
   if (!BASE64.test(patch)) throw new Error("'patch' is not base64");
-  let operations: unknown;
-  try {
-    operations = parseJson(Buffer.from(patch, 'base64').toString('utf8'));
-  } catch (cause) {
-    throw new Error(`'patch' holds no JSON: ${messageOf(cause)}`, { cause });
-  }
+  const operations = parsed(Buffer.from(patch, 'base64').toString('utf8'), "'patch' holds no JSON");
   if (!Array.isArray(operations)) throw new Error("'patch' holds no list of operations");
   for (const [index, operation] of operations.entries()) {
     const problem = operationProblem(operation);
     if (problem !== undefined) throw new Error(`operation ${index} of 'patch' ${problem}`);
+  }
+}
+
+function parsed(text: string, problem: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    // The message of the parser quotes the text, which may hold secrets.
+    throw new Error(problem);
   }
 }
 

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { errorText } from '../lib/error-text.ts';
 import { parseConversionResponse } from './conversion-response.ts';
 
 test('an empty file is no answer', () => {
@@ -30,3 +31,14 @@ test.each(['x', '[]', 'null', '{}', '{"convertedObjects":{}}', '{"failedMessage"
     expect(() => parseConversionResponse(text)).toThrow(/expected|must be|JSON/);
   },
 );
+
+test('a message about broken JSON quotes nothing of it', () => {
+  let thrown: unknown;
+  try {
+    parseConversionResponse('{"convertedObjects": [{"spec": hunter2}]}');
+  } catch (error) {
+    thrown = error;
+  }
+  expect(thrown).toBeInstanceOf(Error);
+  expect(errorText(thrown)).not.toContain('hunter2');
+});

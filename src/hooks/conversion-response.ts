@@ -12,7 +12,7 @@ export type ConversionResponse =
  */
 export function parseConversionResponse(text: string): ConversionResponse | undefined {
   if (text.trim() === '') return undefined;
-  const answer = parseJson(text);
+  const answer = parsed(text);
   if (!isObject(answer)) throw new Error('a JSON object is expected');
   const { failedMessage, convertedObjects } = answer;
   if (failedMessage !== undefined && failedMessage !== '') {
@@ -22,4 +22,13 @@ export function parseConversionResponse(text: string): ConversionResponse | unde
   if (!Array.isArray(convertedObjects))
     throw new Error('convertedObjects (a list of objects) or failedMessage (a text) is expected');
   return { type: 'converted', objects: convertedObjects };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    // The message of the parser quotes the text, which may hold secrets.
+    throw new Error('it is broken JSON, or more than one value');
+  }
 }
