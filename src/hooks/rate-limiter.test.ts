@@ -70,3 +70,13 @@ test('take() ends with the reason of the signal', async () => {
   await expect(waiting).rejects.toThrow('stop');
   expect(clock.pendingDelaysMs).toEqual([]);
 });
+
+test('take() does not wait for the time to come again when the clock is set back', async () => {
+  const clock = new FakeClock(7_200_000);
+  const limiter = new RateLimiter({ minIntervalMs: 1_000, burst: 1 }, clock);
+  await limiter.take(never);
+  await clock.advance(-3_600_000);
+  void limiter.take(never);
+  await settle();
+  expect(clock.pendingDelaysMs).toEqual([1_000]);
+});
