@@ -102,3 +102,12 @@ test('CredentialStore asks a plug-in, and tells it when its answer was refused',
   expect(await store.refresh(signal)).toEqual({ authorization: 'Bearer 2' });
   expect(forced).toEqual([false, true]);
 });
+
+test('CredentialStore reads files anew when the clock was set back', async () => {
+  const texts = new Map([['/token', 'one']]);
+  const { clock, store } = storeOf(accessOf(tokenFile), texts);
+  await store.current(signal);
+  texts.set('/token', 'two');
+  await clock.advance(-3_600_000);
+  expect(await store.current(signal)).toEqual({ authorization: 'Bearer two' });
+});

@@ -43,7 +43,9 @@ export class CredentialStore {
    */
   async current(signal: AbortSignal): Promise<Credentials> {
     const held = this.#held;
-    if (held !== undefined && this.#deps.clock.now() - held.readAtMs < MAX_AGE_MS) return held.credentials;
+    const ageMs = held === undefined ? 0 : this.#deps.clock.now() - held.readAtMs;
+    // Of a clock that was set back nobody knows how old they are.
+    if (held !== undefined && ageMs >= 0 && ageMs < MAX_AGE_MS) return held.credentials;
     try {
       return await this.#read(false, signal);
     } catch (error) {
