@@ -125,6 +125,16 @@ test.each([
   expect(await readdir(tmpDir)).toStrictEqual([]);
 });
 
+test('startScriptPass() survives a script in whose wake its files cannot be looked at', async () => {
+  const body = [
+    'echo true > "$MODULE_ENABLED_RESULT"',
+    'tmp=$(dirname "$(dirname "$MODULE_ENABLED_RESULT")")',
+    'rm -r "$tmp"; ln -s "$tmp" "$tmp"',
+  ];
+  const failure = await ask(body.join('\n')).catch((error: unknown) => error);
+  expect(messageOf(failure)).toContain('ELOOP');
+});
+
 test('startScriptPass() hands over values and configuration in private files, and removes them', async () => {
   const seen = join(root, 'seen');
   const body = [

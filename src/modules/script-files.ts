@@ -196,10 +196,14 @@ function madeFile(path: string, { ino: inode, mode }: Stats): MadeFile {
   return { path, inode, mode };
 }
 
-/** Undefined when something else stands in its place, or other people may read it. */
+/** Undefined when something else stands in its place, other people may read it, or it cannot be looked at. */
 function statOf({ path, inode, mode }: MadeFile): Stats | undefined {
-  const stats = lstatSync(path, { throwIfNoEntry: false });
-  return stats?.ino === inode && stats.mode === mode ? stats : undefined;
+  try {
+    const stats = lstatSync(path);
+    return stats.ino === inode && stats.mode === mode ? stats : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function isAnswer(kind: Kind): kind is AnswerKind {
