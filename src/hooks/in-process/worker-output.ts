@@ -1,3 +1,5 @@
+import { StringDecoder } from 'node:string_decoder';
+
 /** Bytes that may be on their way to the daemon; a hook that prints more has to wait. */
 const MAX_IN_FLIGHT_BYTES = 1024 * 1024;
 
@@ -17,6 +19,8 @@ export function acknowledge(counter: SharedArrayBuffer, countBytes: number): voi
 export class WorkerOutput {
   readonly #view: Int32Array<SharedArrayBuffer>;
   readonly #send: (stream: 'stdout' | 'stderr', text: string) => void;
+  /** The pieces in which output comes, and goes out, may end within a character. */
+  #decoders = newDecoders();
   #leftBytes = Number.POSITIVE_INFINITY;
   #droppedBytes = 0;
 
@@ -26,6 +30,7 @@ export class WorkerOutput {
   }
 
   begin(maxBytes: number | undefined): void {
+    this.#decoders = newDecoders();
     this.#leftBytes = maxBytes ?? Number.POSITIVE_INFINITY;
     this.#droppedBytes = 0;
   }
@@ -40,7 +45,8 @@ export class WorkerOutput {
     this.#leftBytes -= kept.length;
     // In pieces, so that a hook which prints very much at once is held back like one that does so bit by bit.
     for (let at = 0; at < kept.length; at += MAX_IN_FLIGHT_BYTES) {
-      const text = kept.toString('utf8', at, at + MAX_IN_FLIGHT_BYTES);
+      const text = this.#decoders[stream].write(kept.subarray(at, at + MAX_IN_FLIGHT_BYTES));
+      if (text === '') continue;
       this.#waitForRoom();
       Atomics.add(this.#view, 0, Buffer.byteLength(text));
       this.#send(stream, text);
@@ -54,4 +60,8 @@ export class WorkerOutput {
       Atomics.wait(this.#view, 0, inFlight);
     }
   }
+}
+
+function newDecoders(): Readonly<Record<'stdout' | 'stderr', StringDecoder>> {
+  return { stdout: new StringDecoder('utf8'), stderr: new StringDecoder('utf8') };
 }
