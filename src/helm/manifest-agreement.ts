@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '../lib/json.ts';
 import { parseManifest } from './manifest-document.ts';
-import { identityOf, isHook, isList } from './manifest-object.ts';
+import { identityOf, isHook, unfolded } from './manifest-object.ts';
 
 /** Stands for any number of lines. */
 const GAP = Symbol('gap');
@@ -26,14 +26,8 @@ export function agreesWithBoth(manifest: string, first: string, second: string):
 
 function objectsOf(manifest: string): readonly JsonLike[] {
   return parseManifest(manifest).flatMap(({ object }) =>
-    object === undefined || isHook(object) ? [] : unfold(object),
+    object === undefined || isHook(object) ? [] : unfolded(object),
   );
-}
-
-function unfold(object: JsonLike): readonly JsonLike[] {
-  if (isList(object) && Array.isArray(object['items']))
-    return object['items'].filter(isObject).flatMap(unfold);
-  return [object];
 }
 
 function keyOf(object: JsonLike): string {

@@ -26,15 +26,22 @@ export function isList(object: Readonly<Record<string, unknown>>): boolean {
 
 /** The objects of a release: lists unfolded, hooks and documents without an object left out. */
 export function releaseObjects(documents: readonly ManifestDocument[]): ManifestObject[] {
-  return documents.flatMap(({ object }) => (object === undefined || isHook(object) ? [] : unfold(object)));
+  return (
+    documents
+      .flatMap(({ object }) => (object === undefined || isHook(object) ? [] : unfolded(object)))
+      .map(identityOf)
+      // What has no name of its own cannot be looked for.
+      .filter(({ kind, name }) => kind !== '' && name !== '')
+  );
 }
 
-function unfold(object: Readonly<Record<string, unknown>>): ManifestObject[] {
-  if (isList(object) && Array.isArray(object['items']))
-    return object['items'].filter(isObject).flatMap(unfold);
-  const identity = identityOf(object);
-  // What has no name of its own cannot be looked for.
-  return identity.name === '' || identity.kind === '' ? [] : [identity];
+/** The objects in a list, lists in it unfolded too; of anything else just that. */
+export function unfolded(
+  object: Readonly<Record<string, unknown>>,
+): readonly Readonly<Record<string, unknown>>[] {
+  if (!isList(object)) return [object];
+  const { items } = object;
+  return Array.isArray(items) ? items.filter(isObject).flatMap(unfolded) : [];
 }
 
 /** Which object it is; parts that are not there are empty. */

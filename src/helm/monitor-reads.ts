@@ -3,7 +3,7 @@ import type { ManifestObject } from './manifest-object.ts';
 import { ifAllowed } from './metadata-list.ts';
 import type { LookupOptions } from './object-lookup.ts';
 import { firstAbsent } from './object-presence.ts';
-import type { ReleaseStatus } from './release-record.ts';
+import type { ReleaseStatus } from './recovery-table.ts';
 import type { ReleaseRevision, ReleaseStore } from './release-store.ts';
 import { isFresh, SharedAnswers } from './shared-answers.ts';
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { isOutwaited, ownRecord } from './own-record.ts';
+import type { ReleaseStatus } from './recovery-table.ts';
 import { createHolder } from './release-holder.ts';
 import { labelsAtStart, labelsAtUninstall, labelsWhenDeployed } from './release-labels.ts';
-import type { ReleaseStatus } from './release-record.ts';
 
 const MINUTE_MS = 60_000;
 const self = createHolder('hosta', 100, 'n1');

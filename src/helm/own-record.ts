@@ -1,8 +1,7 @@
 import { processLimitMs } from './driver-context.ts';
-import type { OwnRecord } from './recovery-table.ts';
+import type { OwnRecord, ReleaseStatus } from './recovery-table.ts';
 import { type Holder, isHolderAlive } from './release-holder.ts';
 import { isOurRevision, isOwned, ownFacts } from './release-labels.ts';
-import type { ReleaseStatus } from './release-record.ts';
 
 /** A person's clock and the API server's may differ, and helm needs a moment to write its result. */
 const MARGIN_MS = 60_000;

@@ -1,6 +1,5 @@
-/** How the newest record of a release stands: helm's status, or that there is no record, or none that can be read. */
-export const RELEASE_STATES = [
-  'none',
+/** States helm gives to a revision of a release. */
+export const RELEASE_STATUSES = [
   'deployed',
   'failed',
   'pending-install',
@@ -10,8 +9,12 @@ export const RELEASE_STATES = [
   'uninstalling',
   'uninstalled',
   'unknown',
-  'corrupt',
 ] as const;
+
+export type ReleaseStatus = (typeof RELEASE_STATUSES)[number];
+
+/** How the newest record of a release stands: helm's status, or that there is no record, or none that can be read. */
+export const RELEASE_STATES = ['none', ...RELEASE_STATUSES, 'corrupt'] as const;
 
 export type ReleaseState = (typeof RELEASE_STATES)[number];
 

@@ -3,21 +3,7 @@ import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 import { OperatorError } from '../lib/errors.ts';
 import { isObject, parseJson } from '../lib/json.ts';
-
-/** States helm gives to a revision of a release. */
-const RELEASE_STATUSES = [
-  'deployed',
-  'failed',
-  'pending-install',
-  'pending-upgrade',
-  'pending-rollback',
-  'superseded',
-  'uninstalling',
-  'uninstalled',
-  'unknown',
-] as const;
-
-export type ReleaseStatus = (typeof RELEASE_STATUSES)[number];
+import { RELEASE_STATUSES, type ReleaseStatus } from './recovery-table.ts';
 
 /** What helm keeps about one revision inside its record, as far as we read it. */
 export interface ReleasePayload {

@@ -4,12 +4,12 @@ import { requestIfPresent } from '../kube/request-if-present.ts';
 import { fieldsOf, isObject } from '../lib/json.ts';
 import type { ManifestObject } from './manifest-object.ts';
 import { listMetadata, metadataOf } from './metadata-list.ts';
+import type { ReleaseStatus } from './recovery-table.ts';
 import { OBJECTS_ANNOTATION, parseObjects } from './release-objects.ts';
 import {
   decodeRelease,
   encodeRelease,
   type ReleasePayload,
-  type ReleaseStatus,
   releasePayload,
   releaseStatus,
   withStatus,

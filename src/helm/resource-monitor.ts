@@ -3,7 +3,7 @@ import type { Logger } from '../lib/log.ts';
 import { type ManifestObject, objectTitle } from './manifest-object.ts';
 import type { MonitorLook, MonitorReads } from './monitor-reads.ts';
 import { monitorDelayMs } from './monitor-rhythm.ts';
-import type { ReleaseStatus } from './release-record.ts';
+import type { ReleaseStatus } from './recovery-table.ts';
 
 /** What a monitor saw at a tick. */
 export type ReleaseFinding =

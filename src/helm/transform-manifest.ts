@@ -2,7 +2,7 @@ import type { KubeObject } from '../kube/kube-object.ts';
 import { messageOf, OperatorError } from '../lib/errors.ts';
 import { canonicalJson, isObject } from '../lib/json.ts';
 import { type ManifestDocument, parseManifest } from './manifest-document.ts';
-import { isHook, isList } from './manifest-object.ts';
+import { isHook, unfolded } from './manifest-object.ts';
 
 interface ReadDocument {
   readonly text: string;
@@ -67,7 +67,7 @@ function readDocument({ object, text }: ManifestDocument, readYaml: (text: strin
   if (object === undefined || isHook(object)) return { text, objects: [] };
   try {
     const value = readYaml(text);
-    return { text, objects: isObject(value) ? unfold(value) : [] };
+    return { text, objects: isObject(value) ? unfolded(value).filter(hasMetadata) : [] };
   } catch (cause) {
     throw new OperatorError(
       'HELM_FAILED',
@@ -77,11 +77,9 @@ function readDocument({ object, text }: ManifestDocument, readYaml: (text: strin
   }
 }
 
-function unfold(object: Readonly<Record<string, unknown>>): readonly KubeObject[] {
-  if (isList(object) && Array.isArray(object['items']))
-    return object['items'].filter(isObject).flatMap(unfold);
-  // Whatever else it lacks, helm says so.
-  return isObject(object['metadata']) ? [object as KubeObject] : [];
+/** Whatever else it lacks, helm says so. */
+function hasMetadata(object: Readonly<Record<string, unknown>>): object is KubeObject {
+  return isObject(object['metadata']);
 }
 
 function nameOf({ metadata }: Readonly<Record<string, unknown>>): string {

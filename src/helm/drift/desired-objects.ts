@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { messageOf } from '../../lib/errors.ts';
 import { isObject } from '../../lib/json.ts';
-import { isHook, isList, type ManifestObject } from '../manifest-object.ts';
+import { isHook, type ManifestObject, unfolded } from '../manifest-object.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -40,18 +40,12 @@ export function desiredObjects(
     try {
       const object = read(text);
       if (!isObject(object) || isHook(object)) continue;
-      for (const each of unfold(object)) objects.push(...desiredObject(each, identity));
+      for (const each of unfolded(object)) objects.push(...desiredObject(each, identity));
     } catch (error) {
       problems.push(messageOf(error));
     }
   }
   return { objects, problems };
-}
-
-function unfold(object: Fields): readonly Fields[] {
-  if (isList(object) && Array.isArray(object['items']))
-    return object['items'].filter(isObject).flatMap(unfold);
-  return [object];
 }
 
 function desiredObject(object: Fields, identity: ReleaseIdentity): readonly DesiredObject[] {
