@@ -103,7 +103,8 @@ export function moduleHttpHookTests(backend: () => Backend): void {
       expect(await world.get('configmaps', 'dropped')).toBeUndefined();
       server.answerWith(NOTHING);
       await world.putConfig({ web: 'a: 1\n' });
-      await vi.waitFor(async () => expect(await world.get('configmaps', 'dropped')).toBeDefined(), 20_000);
+      await world.log.untilMessage('ModuleRun success, module is ready', 2);
+      expect(await world.get('configmaps', 'dropped')).toBeDefined();
       expect(await world.get('configmaps', 'added')).toBeUndefined();
     });
 
@@ -333,8 +334,9 @@ export function moduleHttpHookTests(backend: () => Backend): void {
 
     test('whose server is gone is asked again until it is back, and no text of a Secret is logged', async () => {
       const gone = await startModuleHookServer(NOTHING);
-      await gone.stop();
+      // Begun before the other one ends, so that it cannot get its port.
       await using server = await startModuleHookServer(() => ({ children: [] }));
+      await gone.stop();
       const secret =
         'apiVersion: v1\nkind: Secret\nmetadata: {name: web}\nstringData: {token: correct-horse}\n';
       await using world = await World.create(backend(), {
