@@ -28,18 +28,29 @@ const MODULES = {
   '003-off/hooks/a.sh': announcer('a', { onStartup: 1 }),
 };
 
-/** Written by the controller manager, whenever it gets to a new namespace. */
-const ROOT_CERTIFICATES = 'kube-root-ca.crt';
+interface Listed {
+  readonly metadata: {
+    readonly name: string;
+    readonly resourceVersion: string;
+    readonly labels?: Readonly<Record<string, string>>;
+  };
+}
+
+/**
+ * Comes into any namespace at any time: the controller manager writes root certificates into new ones, and the example
+ * that copies Secrets into all of them may run in the same cluster.
+ */
+function isOfOthers({ metadata: { name, labels } }: Listed): boolean {
+  return name === 'kube-root-ca.crt' || labels?.['secret-copier'] !== undefined;
+}
 
 /** Everything in the namespace that a plan could have touched, with its version. */
 async function versions(world: World): Promise<string[]> {
   const kinds = await Promise.all(
     ['configmaps', 'secrets'].map(async (plural) => {
-      const list = (await world.expect({ path: world.path(plural) })) as {
-        items: { metadata: { name: string; resourceVersion: string } }[];
-      };
+      const list = (await world.expect({ path: world.path(plural) })) as { items: readonly Listed[] };
       return list.items
-        .filter(({ metadata }) => metadata.name !== ROOT_CERTIFICATES)
+        .filter((object) => !isOfOthers(object))
         .map(({ metadata }) => `${plural}/${metadata.name} ${metadata.resourceVersion}`);
     }),
   );
