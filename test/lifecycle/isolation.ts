@@ -121,25 +121,28 @@ export function isolationTests(backend: () => Backend): void {
   });
 
   test('modules with equal numbers run one after another, with parallel-modules at the same time', async () => {
-    const meeting = (own: string, other: string) =>
+    const meeting = (own: string, other: string, patienceSeconds: number) =>
       shHook(
         'beforeHelm: 1',
         `touch "$WORLD/${own}-here"
-for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+for _ in $(seq ${patienceSeconds}0); do
 if [ -e "$WORLD/${other}-here" ]; then echo "${own} met ${other}"; exit 0; fi; sleep 0.1
 done
 echo "${own} is alone"`,
       );
-    const modules = {
+    const modules = (patienceSeconds: number) => ({
       'values.yaml': 'aEnabled: true\nbEnabled: true\ncEnabled: true\n',
-      '001-a/hooks/hook.sh': meeting('a', 'b'),
-      '001-b/hooks/hook.sh': meeting('b', 'a'),
+      '001-a/hooks/hook.sh': meeting('a', 'b', patienceSeconds),
+      '001-b/hooks/hook.sh': meeting('b', 'a', patienceSeconds),
       '002-c/hooks/hook.sh': SAYS('c'),
-    };
-    await using world = await World.create(backend(), { modules });
+    });
+    await using world = await World.create(backend(), { modules: modules(1) });
     await world.converge();
     expect(world.log.printed).toEqual(['a is alone', 'b met a', 'c beforeHelm']);
-    await using parallel = await World.create(backend(), { modules, flags: { 'parallel-modules': 'true' } });
+    await using parallel = await World.create(backend(), {
+      modules: modules(30),
+      flags: { 'parallel-modules': 'true' },
+    });
     await parallel.converge();
     expect(parallel.log.printed.slice(0, 2).toSorted()).toEqual(['a met b', 'b met a']);
     expect(parallel.log.printed[2]).toBe('c beforeHelm');

@@ -2,6 +2,7 @@ import { expect, test, vi } from 'vitest';
 import { type Backend, World } from '../support/world.ts';
 import { configMapChart, type FileTree, shHook, under } from '../support/world-files.ts';
 
+const WAIT = { timeout: 30_000, interval: 50 };
 const ENABLED = { 'values.yaml': 'webEnabled: true\n' };
 const WEB: FileTree = { ...ENABLED, ...under('001-web', configMapChart('web', 'web')) };
 
@@ -193,7 +194,7 @@ echo '{"op":"add","path":"/web/token","value":"x"}' > "$VALUES_JSON_PATCH_PATH"`
     expect(lastError(world)).toContain("values of module 'web' in the ConfigMap do not match");
     const before = await configErrors(world);
     await world.clock.passSleep(5_000);
-    await vi.waitFor(async () => expect(await configErrors(world)).toBeGreaterThan(before));
+    await vi.waitFor(async () => expect(await configErrors(world)).toBeGreaterThan(before), WAIT);
     expect(await deployedValues(world)).toEqual({ replicas: 1 });
     await world.putConfig({ web: 'replicas: 3\n' });
     await world.log.untilMessage('ModuleRun success, module is ready', 2);
