@@ -24,6 +24,8 @@ export function kubernetesEventHookTests(backend: () => Backend): void {
         .toMatchObject({ data: { configMaps: colors, secrets: key } });
       await remove(world, world.path('configmaps', 'colors'));
       await world.log.untilPrinted(`Deleted ${colors} {"sky":"grey"}`);
+      // The other hook has snapshots of its own.
+      await world.log.untilPrinted(`Group: configMaps [], secrets [${key}]`);
       world.clock.jump(3_600_000);
       await world.log.untilPrinted(`Schedule: configMaps [], secrets [${key}]`);
       const changes = world.log.printed.filter((line) => line.includes('{'));
