@@ -165,7 +165,7 @@ function operatorSettings({ settings, host }: BuildOptions) {
 }
 
 function createHandler({ redactor, onTask }: BuildOptions, operator: Operator): TaskHandler<Task> {
-  const handle = withoutSecrets(taskHandler(operator), redactor);
+  const handle = taskHandler(operator, (attempt) => withoutSecrets(attempt, redactor));
   return (...attempt) => {
     onTask();
     return handle(...attempt).finally(() => onTask());

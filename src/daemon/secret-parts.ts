@@ -1,5 +1,5 @@
 import type { SharedReflectors } from '../kube/reflector-sink.ts';
-import { factsOf, messageOf, OperatorError } from '../lib/errors.ts';
+import { factsOf, isPermanent, messageOf, OperatorError, retryAfterOf } from '../lib/errors.ts';
 import { redactedLog } from '../lib/redacted-log.ts';
 import { Redactor } from '../lib/redactor.ts';
 import type { TaskHandler } from '../queue/task-queue.ts';
@@ -83,12 +83,14 @@ export function withoutSecrets<T>(handle: TaskHandler<T>, redactor: Redactor): T
   };
 }
 
-/** The error itself, unless its message tells a secret: then one of the same code that does not. */
+/** The error itself, unless its message tells a secret: then one that says and means the same without it. */
 export function redactedError(error: unknown, redactor: Pick<Redactor, 'text'>): unknown {
   const message = messageOf(error);
   const redacted = redactor.text(message);
   if (redacted === message) return error;
   return new OperatorError(error instanceof OperatorError ? error.code : 'INTERNAL', redacted, {
     facts: factsOf(error),
+    isPermanent: isPermanent(error),
+    retryAfterMs: retryAfterOf(error),
   });
 }

@@ -23,15 +23,23 @@ import { rethrowAbort } from './rethrow-abort.ts';
 import { addMessage, endMessage, eventFields, flowFields, startMessage } from './task-log.ts';
 import { hookOf, type ModuleRun, moduleLabelOf, moduleOf, type Task } from './tasks.ts';
 
-/** One attempt of any task. A task that throws is tried again; what it threw is logged here, once. */
-export function taskHandler(operator: Operator): TaskHandler<Task> {
+/**
+ * One attempt of any task. A task that throws is tried again; what it threw is logged here, once.
+ *
+ * @param guard what is put around each attempt, before anybody else learns of its outcome; by default nothing
+ */
+export function taskHandler(
+  operator: Operator,
+  guard: (attempt: TaskHandler<Task>) => TaskHandler<Task> = (attempt) => attempt,
+): TaskHandler<Task> {
+  const guarded = guard((...given) => attempt(operator, ...given));
   return async (entry, queue, signal) => {
     if (divert(operator, entry.task, queue)) {
       // Those that run at the same time do not wait for one that is isolated.
       if (entry.task.type === 'ModuleRun') tellGroup(operator, entry.task, SUCCESS);
       return SUCCESS;
     }
-    const outcome = await attempt(operator, entry, queue, signal);
+    const outcome = await guarded(entry, queue, signal);
     const isMoved =
       outcome.type === 'retry' &&
       operator.deps.failurePolicy === 'isolate' &&
