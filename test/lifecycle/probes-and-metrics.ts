@@ -136,7 +136,7 @@ export function probeAndMetricTests(backend: () => Backend): void {
     ])
       expect(text).toContain(`\naddon_operator_${line}\n`);
     for (const start of [
-      'convergence_seconds{activation="OperatorStartup"} 0.',
+      'convergence_seconds{activation="OperatorStartup"} ',
       'module_run_seconds_count{module="web",activation="OperatorStartup"} ',
       'task_wait_in_queue_seconds_total{module="web",hook="",binding="ModuleRun",queue="main"} ',
       'tasks_queue_action_duration_seconds_count{queue_name="main",queue_action="AddLast"} ',
