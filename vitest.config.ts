@@ -11,6 +11,9 @@ export default defineConfig({
           ...shared,
           name: 'unit',
           include: ['src/**/*.test.ts', 'test/checks/**/*.test.ts', 'test/support/**/*.test.ts'],
+          // Some start processes and threads, on a machine that is busy with other tests.
+          testTimeout: 30_000,
+          hookTimeout: 60_000,
         },
       },
       {

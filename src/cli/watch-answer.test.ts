@@ -8,6 +8,7 @@ import { silentLogger } from '../lib/log.ts';
 import { startDebugServer } from '../server/debug-server.ts';
 import { watchAnswer } from './watch-answer.ts';
 
+const PATIENCE = { timeout: 20_000 };
 let directory = '';
 
 beforeEach(() => {
@@ -32,10 +33,10 @@ test('the answer is shown at each interval until the stop, also when the daemon 
   const output = { write: (text: string) => void written.push(text) };
   const host = { env: {}, cwd: '/', clock, stdout: output, stderr: output, stopSignal: () => stop.signal };
   const watching = watchAnswer(socketPath, '/queue/main.text', '5s', host);
-  await vi.waitFor(() => expect(clock.pendingDelaysMs).toEqual([5_000]));
+  await vi.waitFor(() => expect(clock.pendingDelaysMs).toEqual([5_000]), PATIENCE);
   await server.stop();
   await clock.advance(5_000);
-  await vi.waitFor(() => expect(written).toHaveLength(3));
+  await vi.waitFor(() => expect(written).toHaveLength(3), PATIENCE);
   stop.abort();
   expect(await watching).toBe(0);
   expect(written).toEqual([
@@ -52,7 +53,7 @@ test('a wrong interval means a second', async () => {
   const output = { write: () => undefined };
   const host = { env: {}, cwd: '/', clock, stdout: output, stderr: output, stopSignal: () => stop.signal };
   const watching = watchAnswer(join(directory, 'none'), '/', 'soon', host);
-  await vi.waitFor(() => expect(clock.pendingDelaysMs).toEqual([1_000]));
+  await vi.waitFor(() => expect(clock.pendingDelaysMs).toEqual([1_000]), PATIENCE);
   stop.abort();
   await watching;
 });

@@ -65,13 +65,13 @@ test('setDeadline() ends all groups when it passes, and nothing is started any m
   );
   const stubborn = await running(launcher, 'trap "" TERM; echo ready; while :; do sleep 0.05; done');
   const now = steadyClock.now();
-  launcher.setDeadline({ termAtMs: now + 100, killAtMs: now + 400 });
+  launcher.setDeadline({ termAtMs: now + 100, killAtMs: now + 2_000 });
   await passed.promise;
   expect(steadyClock.now()).toBeGreaterThanOrEqual(now + 100);
   expect(await polite.ended).toMatchObject({ outcome: { type: 'exited', exitCode: 3 } });
   expect(prints).toEqual(['ready', 'told']);
   expect(await stubborn.ended).toMatchObject({ outcome: { type: 'signalled', signal: 'SIGKILL' } });
-  expect(steadyClock.now()).toBeGreaterThanOrEqual(now + 400);
+  expect(steadyClock.now()).toBeGreaterThanOrEqual(now + 2_000);
   launcher.setDeadline({ termAtMs: now + 60_000, killAtMs: now + 60_000 });
   await expect(launcher.run(shell('echo late'), never)).rejects.toThrow('the deadline that the daemon set');
 });
@@ -80,7 +80,7 @@ test('setDeadline() with a later moment, in time, lets processes live on', async
   const launcher = await start();
   for (let round = 0; round < 3; round += 1) {
     const now = steadyClock.now();
-    launcher.setDeadline({ termAtMs: now + 2_000, killAtMs: now + 2_000 });
+    launcher.setDeadline({ termAtMs: now + 10_000, killAtMs: now + 10_000 });
     expect(await launcher.run(shell('sleep 0.1'), never)).toMatchObject({ outcome: { exitCode: 0 } });
   }
 });
@@ -120,8 +120,8 @@ echo ready; exec yes`;
   launcher.setDeadline({ termAtMs: now + 300, killAtMs: now + 600 });
   // What a daemon is like whose event loop is blocked, but for the time to send the deadline.
   await systemClock.sleep(50, never);
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_500);
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 3_500);
   const all = readFileSync(beats, 'utf8').trim().split('\n').map(Number);
-  expect(Math.max(...all) - wallOffsetMs - now).toBeLessThan(900);
+  expect(Math.max(...all) - wallOffsetMs - now).toBeLessThan(3_000);
   expect(await ended).toMatchObject({ outcome: { type: 'signalled', signal: 'SIGKILL' } });
 });

@@ -145,9 +145,18 @@ test('run() keeps the last 64 KiB of stderr', async () => {
 
 test('run() drops lines beyond the limit of both streams together, and counts their bytes', async () => {
   const lines: string[] = [];
-  const onLine = (_stream: unknown, line: string): void => void lines.push(line);
-  const script = 'echo 12345; echo 1234567890; sleep 0.1; echo late >&2';
-  const result = await launcher.run(shell(script, { onLine, maxLineBytes: 9 }), never);
+  const told = Promise.withResolvers<void>();
+  const onLine = (_stream: unknown, line: string): void => {
+    lines.push(line);
+    told.resolve();
+  };
+  const go = fifo('drops-go');
+  // Both lines in one write: who has told of the first one has read the second.
+  const script = `printf '12345\\n1234567890\\n'; read x < ${go}; echo late >&2`;
+  const running = launcher.run(shell(script, { onLine, maxLineBytes: 9 }), never);
+  await told.promise;
+  await writeFile(go, 'go\n');
+  const result = await running;
   expect(lines).toEqual(['12345', '123']);
   expect(result).toMatchObject({ droppedBytes: 13, stderr: 'late\n' });
   const whole = await launcher.run(shell('echo 1234', { onLine, maxLineBytes: 5 }), never);

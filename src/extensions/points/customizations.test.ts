@@ -16,7 +16,8 @@ import { pointOf } from './point-of.ts';
 
 const never = new AbortController().signal;
 const DEPLOYMENT: KubeObject = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'web' } };
-const started = startExtensionRuntime({ timeoutMs: 2_000, heapLimitBytes: 64 * 1024 * 1024 });
+const started = startExtensionRuntime({ heapLimitBytes: 64 * 1024 * 1024 });
+const impatient = startExtensionRuntime({ timeoutMs: 2_000 });
 const { runtime } = started;
 
 let root: string;
@@ -24,7 +25,10 @@ beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), 'customizations-'));
 });
 afterEach(() => rm(root, { recursive: true }));
-afterAll(() => started.stop());
+afterAll(async () => {
+  await started.stop();
+  await impatient.stop();
+});
 
 /** A host whose `modifyManifest` has this body. */
 function modifier(body: string, name = 'DeploymentExtensions'): string {
@@ -44,9 +48,10 @@ const marking = (mark: string): string =>
     `const object2 = await next(object); return { ...object2, marks: [...(object2.marks as string[] ?? []), '${mark} ' + apiVersion] };`,
   );
 
-async function hosts(files: FileTree, modulePath = join(root, 'modules/web')): Promise<HostSet | undefined> {
+async function hosts(files: FileTree, on = runtime): Promise<HostSet | undefined> {
   await writeTree(root, files);
-  return await new Customizations(join(root, 'customizations'), runtime, silentLogger).of(modulePath, never);
+  const customizations = new Customizations(join(root, 'customizations'), on, silentLogger);
+  return await customizations.of(join(root, 'modules/web'), never);
 }
 
 async function failure(files: FileTree): Promise<unknown> {
@@ -163,25 +168,22 @@ test.each([
   expect(messageOf(error)).toContain(expected);
 });
 
-test.each([
+test.each<[string, string, string, typeof runtime?]>([
   ['throws', "throw new Error('out of luck');", 'out of luck'],
   ['returns garbage', 'return { a: () => 1 } as never;', 'a'],
   ['returns nothing', 'return undefined as never;', 'modifyManifest'],
-  ['hangs', 'for (;;);', 'limit of 2 s'],
+  ['hangs', 'for (;;);', 'limit of 2 s', impatient.runtime],
   ['leaks', 'const all = []; for (;;) all.push(Array(1e4).fill(0));', 'memory'],
-  ['never answers', 'return await new Promise(() => {});', ''],
+  ['never answers', 'return await new Promise(() => {});', '', impatient.runtime],
   ['keeps state', 'this.calls += 1; return object;', 'read only'],
   [
     'registers a method later',
     'Object.assign(this, { classifyError: () => 1 }); return object;',
     'not extensible',
   ],
-])('a method that %s fails with the reason, and the next call works', async (_case, body, expected) => {
-  const set = await hosts({
-    'customizations/apps/deployment.ts': modifier(
-      `if (object.metadata.name === 'bad') { ${body} }\nreturn object;`,
-    ),
-  });
+])('a method that %s fails with the reason, and the next call works', async (_case, body, expected, on) => {
+  const host = modifier(`if (object.metadata.name === 'bad') { ${body} }\nreturn object;`);
+  const set = await hosts({ 'customizations/apps/deployment.ts': host }, on);
   const error: unknown = await modified(set, { ...DEPLOYMENT, metadata: { name: 'bad' } }).catch(
     (thrown: unknown) => thrown,
   );

@@ -7,6 +7,8 @@ import { expect, test, vi } from 'vitest';
 import { GuardedProcess } from './guarded-process.ts';
 import { ProcessGuard } from './process-guard.ts';
 
+const WAIT_MS = 20_000;
+
 test('close() kills what still runs and removes the directory', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'process-guard-'));
   const guard = ProcessGuard.start(directory);
@@ -20,7 +22,7 @@ test('close() kills what still runs and removes the directory', async () => {
     guard,
   };
   const sleeper = await GuardedProcess.start(spec);
-  await vi.waitFor(() => expect(sleeper.logTail).toBe('up'));
+  await vi.waitFor(() => expect(sleeper.logTail).toBe('up'), WAIT_MS);
   await guard.close();
   await sleeper.exited;
   expect([sleeper.isRunning, existsSync(directory)]).toEqual([false, false]);
@@ -47,7 +49,7 @@ test('the guard works when the process that started it is killed', async () => {
   await vi.waitFor(async () => {
     expect(existsSync(directory)).toBe(false);
     expect(await stateOf(pid)).toMatch(/^(Z|$)/);
-  });
+  }, WAIT_MS);
 });
 
 /** State of a process as ps has it, Z for one that is dead and not yet collected, empty when there is none. */
