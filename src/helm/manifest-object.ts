@@ -1,4 +1,4 @@
-import { isObject } from '../lib/json.ts';
+import { fieldsOf, isObject } from '../lib/json.ts';
 import type { ManifestDocument } from './manifest-document.ts';
 
 /** Identity of an object in a rendered manifest. */
@@ -14,7 +14,7 @@ const HOOK_ANNOTATION = 'helm.sh/hook';
 
 /** Whether helm runs the object as a hook, outside of the release. */
 export function isHook(object: Readonly<Record<string, unknown>>): boolean {
-  const metadata = isObject(object['metadata']) ? object['metadata'] : {};
+  const metadata = fieldsOf(object['metadata']);
   return isObject(metadata['annotations']) && HOOK_ANNOTATION in metadata['annotations'];
 }
 
@@ -46,12 +46,12 @@ export function unfolded(
 
 /** Which object it is; parts that are not there are empty. */
 export function identityOf(object: Readonly<Record<string, unknown>>): ManifestObject {
-  const metadata = isObject(object['metadata']) ? object['metadata'] : {};
+  const metadata = fieldsOf(object['metadata']);
   return {
-    apiVersion: textOf(object['apiVersion']),
-    kind: textOf(object['kind']),
-    name: textOf(metadata['name']),
-    namespace: textOf(metadata['namespace']),
+    apiVersion: scalarText(object['apiVersion']),
+    kind: scalarText(object['kind']),
+    name: scalarText(metadata['name']),
+    namespace: scalarText(metadata['namespace']),
   };
 }
 
@@ -65,6 +65,6 @@ export function objectKey(object: ManifestObject): string {
   return `${object.apiVersion}/${objectTitle(object)}`;
 }
 
-function textOf(value: unknown): string {
+function scalarText(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 }

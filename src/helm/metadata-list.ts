@@ -1,5 +1,5 @@
 import { hasStatus, type KubeClient } from '../kube/kube-client.ts';
-import { isObject } from '../lib/json.ts';
+import { fieldsOf, isObject } from '../lib/json.ts';
 
 const ACCEPT = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json';
 const PAGE_SIZE = '500';
@@ -42,6 +42,6 @@ export async function ifAllowed<List>(list: Promise<List>): Promise<List | undef
 }
 
 /** `metadata` of an object; empty when it has none. */
-export function metadataOf(object: unknown): Record<string, unknown> {
-  return isObject(object) && isObject(object['metadata']) ? object['metadata'] : {};
+export function metadataOf(object: unknown): Readonly<Record<string, unknown>> {
+  return fieldsOf(fieldsOf(object)['metadata']);
 }

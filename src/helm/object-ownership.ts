@@ -1,4 +1,4 @@
-import { isObject } from '../lib/json.ts';
+import { fieldsOf } from '../lib/json.ts';
 import { mapParallel } from '../lib/map-parallel.ts';
 import type { ManifestObject } from './manifest-object.ts';
 import { type LookupOptions, MAX_READS_AT_ONCE, readMetadata } from './object-lookup.ts';
@@ -39,7 +39,7 @@ function otherOwner(
   release: string,
   namespace: string,
 ): string | undefined {
-  const annotations = isObject(metadata['annotations']) ? metadata['annotations'] : {};
+  const annotations = fieldsOf(metadata['annotations']);
   const name = annotations[NAME_ANNOTATION];
   if (typeof name !== 'string' || name === '') return undefined;
   const written = annotations[NAMESPACE_ANNOTATION];

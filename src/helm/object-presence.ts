@@ -1,5 +1,5 @@
 import PQueue from 'p-queue';
-import { isObject } from '../lib/json.ts';
+import { fieldsOf } from '../lib/json.ts';
 import type { ManifestObject } from './manifest-object.ts';
 import { ifAllowed, listMetadata } from './metadata-list.ts';
 import { collectionPath, type LookupOptions, MAX_READS_AT_ONCE, readMetadata } from './object-lookup.ts';
@@ -61,6 +61,6 @@ async function namesIn(
 }
 
 function hasLabels(metadata: Readonly<Record<string, unknown>>, labels: Labels): boolean {
-  const found = isObject(metadata['labels']) ? metadata['labels'] : {};
+  const found = fieldsOf(metadata['labels']);
   return Object.entries(labels).every(([key, value]) => found[key] === value);
 }

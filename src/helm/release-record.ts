@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 import { OperatorError } from '../lib/errors.ts';
-import { isObject, parseJson } from '../lib/json.ts';
+import { fieldsOf, isObject, parseJson, textOf } from '../lib/json.ts';
 import { RELEASE_STATUSES, type ReleaseStatus } from './recovery-table.ts';
 
 /** What helm keeps about one revision inside its record, as far as we read it. */
@@ -56,12 +56,11 @@ export async function encodeRelease(release: Readonly<Record<string, unknown>>):
 
 /** What we use of a decoded release; absent parts are empty. */
 export function releasePayload(release: Readonly<Record<string, unknown>>): ReleasePayload {
-  const chart = isObject(release['chart']) ? release['chart'] : {};
-  const metadata = isObject(chart['metadata']) ? chart['metadata'] : {};
+  const metadata = fieldsOf(fieldsOf(release['chart'])['metadata']);
   return {
     manifest: textOf(release['manifest']),
     chart: { name: textOf(metadata['name']), version: textOf(metadata['version']) },
-    values: isObject(release['config']) ? release['config'] : {},
+    values: fieldsOf(release['config']),
   };
 }
 
@@ -71,10 +70,5 @@ export function withStatus(
   status: ReleaseStatus,
   description: string,
 ): Record<string, unknown> {
-  const info = isObject(release['info']) ? release['info'] : {};
-  return { ...release, info: { ...info, status, description } };
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : '';
+  return { ...release, info: { ...fieldsOf(release['info']), status, description } };
 }

@@ -1,5 +1,5 @@
 import type { ErrorObject } from 'ajv';
-import { isObject } from '../lib/json.ts';
+import { fieldsOf } from '../lib/json.ts';
 import type { ConfigDocument } from './hook-config-document.ts';
 import type { SnapshotSource } from './snapshot-references.ts';
 
@@ -37,7 +37,7 @@ export class SoundParts<Raw> {
     const list = this.#document['kubernetes'];
     if (!Array.isArray(list)) return [];
     return list.map((item: unknown) => {
-      const { name, group } = isObject(item) ? item : {};
+      const { name, group } = fieldsOf(item);
       return {
         ...(typeof name === 'string' ? { name } : {}),
         ...(typeof group === 'string' ? { group } : {}),

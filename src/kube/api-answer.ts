@@ -1,4 +1,4 @@
-import { isObject, parseJson } from '../lib/json.ts';
+import { isObject, parseJson, textOf } from '../lib/json.ts';
 import { type ApiCause, KubeApiError } from './kube-client.ts';
 import { PERMISSION_ADVICE, permissionAdvice } from './permission-advice.ts';
 
@@ -61,10 +61,6 @@ function causesOf(details: unknown): readonly ApiCause[] {
     field: textOf(field),
     message: textOf(message),
   }));
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : '';
 }
 
 /** Kubernetes sends whole seconds, never a date. */

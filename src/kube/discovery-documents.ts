@@ -1,5 +1,5 @@
-import { isObject } from '../lib/json.ts';
-import type { ApiResource } from './kube-object.ts';
+import { fieldsOf, isObject, textOf, textsOf } from '../lib/json.ts';
+import { type ApiResource, apiVersionOf } from './kube-object.ts';
 
 /** One version of a group, with what it serves. */
 export interface GroupVersion {
@@ -19,10 +19,10 @@ export interface GroupVersions {
 export function readAggregated(document: unknown): readonly GroupVersion[] | undefined {
   if (!isObject(document) || document['kind'] !== 'APIGroupDiscoveryList') return undefined;
   return objects(document['items']).flatMap((item) => {
-    const metadata = isObject(item['metadata']) ? item['metadata'] : {};
-    const group = text(metadata['name']);
+    const metadata = fieldsOf(item['metadata']);
+    const group = textOf(metadata['name']);
     return objects(item['versions']).map((entry) => {
-      const version = text(entry['version']);
+      const version = textOf(entry['version']);
       return { group, version, resources: aggregatedResources(group, version, entry['resources']) };
     });
   });
@@ -33,12 +33,12 @@ function aggregatedResources(group: string, version: string, list: unknown): rea
     .map((entry) => ({
       group,
       version,
-      kind: isObject(entry['responseKind']) ? text(entry['responseKind']['kind']) : '',
-      plural: text(entry['resource']),
-      singular: text(entry['singularResource']),
-      shortNames: texts(entry['shortNames']),
+      kind: textOf(fieldsOf(entry['responseKind'])['kind']),
+      plural: textOf(entry['resource']),
+      singular: textOf(entry['singularResource']),
+      shortNames: textsOf(entry['shortNames']),
       isNamespaced: entry['scope'] === 'Namespaced',
-      verbs: texts(entry['verbs']),
+      verbs: textsOf(entry['verbs']),
     }))
     .filter(isUsable);
 }
@@ -50,12 +50,12 @@ export function readResourceList(group: string, version: string, document: unkno
     .map((entry) => ({
       group,
       version,
-      kind: text(entry['kind']),
-      plural: text(entry['name']),
-      singular: text(entry['singularName']),
-      shortNames: texts(entry['shortNames']),
+      kind: textOf(entry['kind']),
+      plural: textOf(entry['name']),
+      singular: textOf(entry['singularName']),
+      shortNames: textsOf(entry['shortNames']),
       isNamespaced: entry['namespaced'] === true,
-      verbs: texts(entry['verbs']),
+      verbs: textsOf(entry['verbs']),
     }))
     .filter(isUsable);
 }
@@ -63,12 +63,12 @@ export function readResourceList(group: string, version: string, document: unkno
 /** Reads APIVersions (`/api`) or an APIGroupList (`/apis`), the plain documents that list groups. */
 export function readGroups(document: unknown): readonly GroupVersions[] {
   if (!isObject(document)) return [];
-  if (document['kind'] === 'APIVersions') return [{ group: '', versions: texts(document['versions']) }];
+  if (document['kind'] === 'APIVersions') return [{ group: '', versions: textsOf(document['versions']) }];
   return objects(document['groups']).map((entry) => {
-    const preferred = isObject(entry['preferredVersion']) ? text(entry['preferredVersion']['version']) : '';
-    const versions = objects(entry['versions']).map((version) => text(version['version']));
+    const preferred = textOf(fieldsOf(entry['preferredVersion'])['version']);
+    const versions = objects(entry['versions']).map((version) => textOf(version['version']));
     return {
-      group: text(entry['name']),
+      group: textOf(entry['name']),
       versions: versions.toSorted((a, b) => Number(b === preferred) - Number(a === preferred)),
     };
   });
@@ -98,7 +98,9 @@ export function findResource(
   const candidates =
     apiVersion === undefined || apiVersion === ''
       ? preferredResources(groupVersions)
-      : groupVersions.filter((entry) => nameOf(entry) === apiVersion).flatMap((entry) => entry.resources);
+      : groupVersions
+          .filter((entry) => apiVersionOf(entry) === apiVersion)
+          .flatMap((entry) => entry.resources);
   const wanted = kind.toLowerCase();
   return (
     candidates.find((resource) =>
@@ -116,19 +118,6 @@ function preferredResources(groupVersions: readonly GroupVersion[]): readonly Ap
   return [...byName.values()];
 }
 
-/** `v1` or `group/version`. */
-export function nameOf(entry: Pick<GroupVersion, 'group' | 'version'>): string {
-  return entry.group === '' ? entry.version : `${entry.group}/${entry.version}`;
-}
-
 function objects(value: unknown): readonly Record<string, unknown>[] {
   return Array.isArray(value) ? value.filter(isObject) : [];
-}
-
-function text(value: unknown): string {
-  return typeof value === 'string' ? value : '';
-}
-
-function texts(value: unknown): readonly string[] {
-  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
 }

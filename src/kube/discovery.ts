@@ -1,17 +1,16 @@
 import type { Clock } from '../lib/clock.ts';
 import { messageOf, OperatorError } from '../lib/errors.ts';
-import { isObject } from '../lib/json.ts';
+import { fieldsOf, textOf } from '../lib/json.ts';
 import type { Logger } from '../lib/log.ts';
 import {
   findResource,
   type GroupVersion,
-  nameOf,
   readAggregated,
   readGroups,
   readResourceList,
 } from './discovery-documents.ts';
 import { KubeApiError, type KubeClient } from './kube-client.ts';
-import { type ApiResource, groupVersionPath } from './kube-object.ts';
+import { type ApiResource, apiVersionOf, groupVersionPath } from './kube-object.ts';
 
 export interface ServerVersion {
   readonly major: string;
@@ -85,8 +84,8 @@ export class Discovery {
     const { groupVersions } = await this.#catalogOf(MAX_LIST_AGE_MS, signal);
     const names = new Set<string>();
     for (const entry of groupVersions) {
-      names.add(nameOf(entry));
-      for (const resource of entry.resources) names.add(`${nameOf(entry)}/${resource.kind}`);
+      names.add(apiVersionOf(entry));
+      for (const resource of entry.resources) names.add(`${apiVersionOf(entry)}/${resource.kind}`);
     }
     return [...names].toSorted();
   }
@@ -94,12 +93,8 @@ export class Discovery {
   /** Asks the server each time. */
   async serverVersion(signal: AbortSignal): Promise<ServerVersion> {
     const answer = await this.#deps.kube.request({ method: 'GET', path: '/version' }, signal);
-    const version = isObject(answer) ? answer : {};
-    const text = (field: string): string => {
-      const value = version[field];
-      return typeof value === 'string' ? value : '';
-    };
-    return { major: text('major'), minor: text('minor'), gitVersion: text('gitVersion') };
+    const { major, minor, gitVersion } = fieldsOf(answer);
+    return { major: textOf(major), minor: textOf(minor), gitVersion: textOf(gitVersion) };
   }
 
   /** The catalog, read anew when it is `maxAgeMs` old or older. Readers at the same time share one reading. */

@@ -65,13 +65,18 @@ export function parseConfigMap(value: unknown): ConfigMapObject {
     const { metadata, data, binaryData } = value;
     const resourceVersion = isObject(metadata) ? metadata['resourceVersion'] : undefined;
     if (typeof resourceVersion === 'string') {
-      return { object: value, resourceVersion, data: textsOf(data), binaryData: textsOf(binaryData) };
+      return {
+        object: value,
+        resourceVersion,
+        data: recordOfTexts(data),
+        binaryData: recordOfTexts(binaryData),
+      };
     }
   }
   throw new OperatorError('KUBE_API', 'the API server answered with something that is no ConfigMap');
 }
 
-function textsOf(value: unknown): Record<string, string> {
+function recordOfTexts(value: unknown): Record<string, string> {
   if (!isObject(value)) return {};
   const entries = Object.entries(value).filter(
     (entry): entry is [string, string] => typeof entry[1] === 'string',

@@ -1,7 +1,7 @@
 import type { AdmissionType } from '../../hooks/admission-binding.ts';
 import { hasStatus, KubeApiError, type KubeClient } from '../../kube/kube-client.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { isObject } from '../../lib/json.ts';
+import { fieldsOf, isObject } from '../../lib/json.ts';
 import type { Logger } from '../../lib/log.ts';
 import { leadsTo, type WebhookTarget } from '../webhooks/webhook-target.ts';
 import type { WebhookEntry } from './webhook-entries.ts';
@@ -76,7 +76,7 @@ export class WebhookConfigurations {
       if (desired.length === 0 && webhooks.length === entriesOf(current).length) return;
       await kube.request({ method: 'PUT', path: `${path}/${name}`, body: { ...current, webhooks } }, signal);
     } else {
-      const { uid, resourceVersion } = isObject(current['metadata']) ? current['metadata'] : {};
+      const { uid, resourceVersion } = fieldsOf(current['metadata']);
       const body = { preconditions: { uid, resourceVersion } };
       await kube.request({ method: 'DELETE', path: `${path}/${name}`, body }, signal);
     }

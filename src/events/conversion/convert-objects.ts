@@ -1,7 +1,7 @@
 import type { ConversionRule } from '../../hooks/conversion-binding.ts';
 import type { ConversionResponse } from '../../hooks/conversion-response.ts';
 import { messageOf } from '../../lib/errors.ts';
-import { isObject } from '../../lib/json.ts';
+import { fieldsOf, textOf } from '../../lib/json.ts';
 import type { Logger } from '../../lib/log.ts';
 import { findConversionChain } from './conversion-chain.ts';
 import { convertedObjectsProblem } from './converted-objects-problem.ts';
@@ -100,6 +100,5 @@ function areConverted(objects: readonly unknown[], desired: string): boolean {
 }
 
 function versionOf(object: unknown): string {
-  const version = isObject(object) ? object['apiVersion'] : undefined;
-  return typeof version === 'string' ? version : '';
+  return textOf(fieldsOf(object)['apiVersion']);
 }

@@ -1,4 +1,4 @@
-import { isObject } from '../../lib/json.ts';
+import { fieldsOf, isObject, textOf } from '../../lib/json.ts';
 
 /** What a conversion may not touch; the API server would refuse the objects. */
 const FIXED = ['name', 'namespace', 'uid'] as const;
@@ -12,11 +12,11 @@ export function convertedObjectsProblem(
   for (const [index, object] of after.entries()) {
     const original = before[index];
     if (!isObject(object) || !isObject(original)) return `returned no object at position ${index}`;
-    const name = text(metadataOf(original)['name']);
+    const name = textOf(metadataOf(original)['name']);
     if (object['kind'] !== original['kind'])
-      return `changed the kind of '${name}' from ${text(original['kind'])} to ${text(object['kind'])}`;
+      return `changed the kind of '${name}' from ${textOf(original['kind'])} to ${textOf(object['kind'])}`;
     for (const field of FIXED) {
-      const [was, is] = [text(metadataOf(original)[field]), text(metadataOf(object)[field])];
+      const [was, is] = [textOf(metadataOf(original)[field]), textOf(metadataOf(object)[field])];
       if (was !== is)
         return `changed metadata.${field} of '${name}' from '${was}' to '${is}', or the order of the objects`;
     }
@@ -25,9 +25,5 @@ export function convertedObjectsProblem(
 }
 
 function metadataOf(object: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  return isObject(object['metadata']) ? object['metadata'] : {};
-}
-
-function text(value: unknown): string {
-  return typeof value === 'string' ? value : '';
+  return fieldsOf(object['metadata']);
 }

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { type HttpAnswer, refusalOf, saidText } from '../../hooks/http/http-answer.ts';
 import type { KubeObject } from '../../kube/kube-object.ts';
 import { escapeControls } from '../../lib/escape-controls.ts';
-import { isObject, parseJson } from '../../lib/json.ts';
+import { fieldsOf, isObject, parseJson } from '../../lib/json.ts';
 import type { HookCapability } from '../../modules/module-hook.ts';
 import { childKey } from './hook-request.ts';
 
@@ -110,7 +110,7 @@ function parseOrNone(body: Buffer): unknown {
 function statusOf(object: unknown, asked: KubeObject): Readonly<Record<string, unknown>> | undefined {
   if (object === undefined || object === null) return undefined;
   if (!isObject(object)) throw new Error('object in its answer is no object');
-  const metadata = isObject(object['metadata']) ? object['metadata'] : {};
+  const metadata = fieldsOf(object['metadata']);
   refuseOther('name', metadata['name'], asked.metadata.name);
   refuseOther('kind', object['kind'], asked.kind);
   const { status } = object;
@@ -146,7 +146,7 @@ function childrenOf(children: unknown, namespace: string): readonly KubeObject[]
 
 function childProblems(child: unknown): readonly string[] {
   if (!isObject(child)) return ['is no object'];
-  const metadata = isObject(child['metadata']) ? child['metadata'] : {};
+  const metadata = fieldsOf(child['metadata']);
   const wanted = { apiVersion: child['apiVersion'], kind: child['kind'], 'metadata.name': metadata['name'] };
   return Object.entries(wanted).flatMap(([field, value]) =>
     typeof value === 'string' && value !== '' ? [] : [`has no ${field}`],

@@ -2,7 +2,7 @@ import type { KubeClient } from '../../kube/kube-client.ts';
 import { type ApiResource, resourcePath } from '../../kube/kube-object.ts';
 import { requestIfPresent } from '../../kube/request-if-present.ts';
 import { messageOf } from '../../lib/errors.ts';
-import { isObject } from '../../lib/json.ts';
+import { fieldsOf } from '../../lib/json.ts';
 import type { HookAddress } from '../../modules/module-hook.ts';
 import { addressableUrl, serviceUrl } from './endpoint-url.ts';
 
@@ -48,5 +48,5 @@ async function read(
   const path = resourcePath(resource, resource.isNamespaced ? namespace : undefined, name);
   const object = await requestIfPresent(kube, { method: 'GET', path }, signal);
   if (object === undefined) throw new Error(`${title}, does not exist`);
-  return isObject(object) ? object : {};
+  return fieldsOf(object);
 }

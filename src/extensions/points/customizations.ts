@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { OperatorError } from '../../lib/errors.ts';
-import { isObject, type Json } from '../../lib/json.ts';
+import { fieldsOf, type Json, textOf } from '../../lib/json.ts';
 import type { Logger } from '../../lib/log.ts';
 import { POINT_METHODS, type PointMethod } from '../../sdk/extension-points.ts';
 import type { Extensions, LoadedExtension } from '../runtime/extension-runtime.ts';
@@ -112,7 +112,7 @@ export class Customizations {
 /** @throws OperatorError EXTENSION_INVALID for another sort of extension, or a class named for another kind */
 function hostOf(file: HostFile, loaded: LoadedExtension, extensions: Extensions): PointHost {
   if (loaded.type !== TYPE) throw invalid(file, 'its default export has to be made by defineExtensions()');
-  const name = nameOf(loaded.description);
+  const name = textOf(fieldsOf(loaded.description)['name']);
   const expected = `${file.kind}${SUFFIX}`;
   if (name !== '' && name.toLowerCase() !== expected.toLowerCase())
     throw invalid(file, `its class is ${name}, but a file of this name holds <Kind>${SUFFIX} of its kind`);
@@ -136,10 +136,6 @@ function callOf(path: string, method: PointMethod, extensions: Extensions): Host
       },
       signal,
     );
-}
-
-function nameOf(description: Json): string {
-  return isObject(description) && typeof description['name'] === 'string' ? description['name'] : '';
 }
 
 function invalid({ path }: HostFile, why: string): OperatorError {

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { messageOf } from '../../lib/errors.ts';
-import { isObject } from '../../lib/json.ts';
+import { fieldsOf, isObject, textOf } from '../../lib/json.ts';
 import { isHook, type ManifestObject, unfolded } from '../manifest-object.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -50,7 +50,7 @@ export function desiredObjects(
 
 function desiredObject(object: Fields, identity: ReleaseIdentity): readonly DesiredObject[] {
   const { apiVersion, kind } = object;
-  const metadata = isObject(object['metadata']) ? object['metadata'] : {};
+  const metadata = fieldsOf(object['metadata']);
   const { name, namespace } = metadata;
   if (typeof apiVersion !== 'string' || typeof kind !== 'string') return [];
   if (typeof name !== 'string' || name === '') return [];
@@ -60,7 +60,7 @@ function desiredObject(object: Fields, identity: ReleaseIdentity): readonly Desi
       apiVersion,
       kind,
       name,
-      namespace: typeof namespace === 'string' ? namespace : '',
+      namespace: textOf(namespace),
       fields: { ...plain, metadata: withHelmMarks(withoutNulls(metadata), identity) },
     },
   ];
@@ -68,8 +68,8 @@ function desiredObject(object: Fields, identity: ReleaseIdentity): readonly Desi
 
 /** helm writes whose object it is onto each. */
 function withHelmMarks(metadata: Fields, { release, namespace }: ReleaseIdentity): Fields {
-  const labels = isObject(metadata['labels']) ? metadata['labels'] : {};
-  const annotations = isObject(metadata['annotations']) ? metadata['annotations'] : {};
+  const labels = fieldsOf(metadata['labels']);
+  const annotations = fieldsOf(metadata['annotations']);
   return {
     ...metadata,
     labels: { ...labels, 'app.kubernetes.io/managed-by': 'Helm' },
@@ -101,7 +101,7 @@ function withEncodedData(secret: Fields): Fields {
   ]);
   return {
     ...rest,
-    data: { ...(isObject(rest['data']) ? rest['data'] : {}), ...Object.fromEntries(encoded) },
+    data: { ...fieldsOf(rest['data']), ...Object.fromEntries(encoded) },
   };
 }
 

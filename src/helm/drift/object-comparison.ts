@@ -1,6 +1,6 @@
 import type { KubeClient } from '../../kube/kube-client.ts';
 import { requestIfPresent } from '../../kube/request-if-present.ts';
-import { isObject } from '../../lib/json.ts';
+import { fieldsOf, isObject } from '../../lib/json.ts';
 import { collectionPath, type LookupOptions } from '../object-lookup.ts';
 import type { DesiredObject } from './desired-objects.ts';
 import type { IgnoreRule } from './drift-policy.ts';
@@ -46,14 +46,14 @@ export async function compareObject(
   const path = `${collection}/${encodeURIComponent(desired.name)}`;
   const live = await read(options.kube, path, signal);
   if (live === undefined) return { type: 'absent' };
-  const { resourceVersion, deletionTimestamp } = isObject(live['metadata']) ? live['metadata'] : {};
+  const { resourceVersion, deletionTimestamp } = fieldsOf(live['metadata']);
   // It waits for its finalizers, and is missing after them.
   if (deletionTimestamp !== undefined) return { type: 'same' };
   const body = withIgnoredFields(desired, live, ignore);
   const applied = await apply(options.kube, { path, body }, 'All', signal);
   const fields = driftedFields(body, live, applied);
   if (fields.length === 0) return { type: 'same' };
-  const metadata = isObject(body['metadata']) ? body['metadata'] : {};
+  const metadata = fieldsOf(body['metadata']);
   return {
     type: 'drifted',
     fields,

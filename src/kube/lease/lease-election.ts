@@ -1,4 +1,4 @@
-import { canonicalJson, isObject } from '../../lib/json.ts';
+import { canonicalJson, fieldsOf, textOf } from '../../lib/json.ts';
 
 /** The times of an election, in milliseconds. */
 export interface LeaseTimes {
@@ -45,12 +45,11 @@ export type HolderFinding =
 
 /** Reads the `spec` of a Lease; what is missing or odd counts as absent. */
 export function parseLeaseSpec(spec: unknown): LeaseSpec {
-  const fields = isObject(spec) ? spec : {};
-  const { holderIdentity, acquireTime, leaseDurationSeconds, leaseTransitions } = fields;
+  const { holderIdentity, acquireTime, leaseDurationSeconds, leaseTransitions } = fieldsOf(spec);
   const isDuration = typeof leaseDurationSeconds === 'number' && leaseDurationSeconds > 0;
   return {
-    holder: typeof holderIdentity === 'string' ? holderIdentity : '',
-    acquireTime: typeof acquireTime === 'string' ? acquireTime : '',
+    holder: textOf(holderIdentity),
+    acquireTime: textOf(acquireTime),
     durationMs: isDuration ? leaseDurationSeconds * 1_000 : undefined,
     transitions: typeof leaseTransitions === 'number' ? leaseTransitions : 0,
   };

@@ -1,4 +1,4 @@
-import { isObject } from '../../lib/json.ts';
+import { fieldsOf } from '../../lib/json.ts';
 import { hasStatus, type KubeClient } from '../kube-client.ts';
 import { resourcePath } from '../kube-object.ts';
 import { requestIfPresent } from '../request-if-present.ts';
@@ -39,7 +39,7 @@ export class LeaseStore {
       { method: 'GET', path, timeoutMs: this.#timeoutMs },
       signal,
     );
-    return answer === undefined ? undefined : objectOf(answer);
+    return answer === undefined ? undefined : fieldsOf(answer);
   }
 
   /**
@@ -58,19 +58,15 @@ export class LeaseStore {
     const isNew = read === undefined;
     const body = isNew
       ? { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name, namespace }, spec }
-      : { ...read, spec: { ...(isObject(read['spec']) ? read['spec'] : {}), ...spec } };
+      : { ...read, spec: { ...fieldsOf(read['spec']), ...spec } };
     const path = isNew ? resourcePath(LEASES, namespace) : resourcePath(LEASES, namespace, name);
     const method = isNew ? 'POST' : 'PUT';
     try {
-      return objectOf(await this.#kube.request({ method, path, body, timeoutMs: this.#timeoutMs }, signal));
+      return fieldsOf(await this.#kube.request({ method, path, body, timeoutMs: this.#timeoutMs }, signal));
     } catch (error) {
       // A deleted namespace answers 404 to a POST too, and that is no race.
       if (hasStatus(error, 409) || (!isNew && hasStatus(error, 404))) return undefined;
       throw error;
     }
   }
-}
-
-function objectOf(answer: unknown): LeaseObject {
-  return isObject(answer) ? answer : {};
 }

@@ -1,5 +1,5 @@
 import { OperatorError } from '../../lib/errors.ts';
-import { isObject } from '../../lib/json.ts';
+import { fieldsOf, isObject, textOf } from '../../lib/json.ts';
 import { DocumentReader, isPathSegment } from './document-reader.ts';
 import { readPatchDocuments } from './patch-documents.ts';
 import type { NewObject, ObjectTarget, PatchOperation } from './patch-operation.ts';
@@ -134,11 +134,11 @@ function readNewObject(reader: DocumentReader): NewObject {
   const known = reader.problems.length;
   const object = reader.mapping('object');
   const { apiVersion, kind, metadata } = object;
-  const fields = isObject(metadata) ? metadata : {};
+  const fields = fieldsOf(metadata);
   if (reader.problems.length === known) reader.problems.push(...problemsOf(object, fields));
   return {
     ...object,
-    kind: typeof kind === 'string' ? kind : '',
+    kind: textOf(kind),
     metadata: fields,
     ...(typeof apiVersion === 'string' ? { apiVersion } : {}),
   };

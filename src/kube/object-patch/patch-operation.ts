@@ -1,3 +1,4 @@
+import { textOf } from '../../lib/json.ts';
 /** One object that an operation addresses. */
 export interface ObjectTarget {
   /** Undefined: the preferred version of the kind. */
@@ -82,8 +83,8 @@ export function targetOf(object: NewObject): ObjectTarget {
   return {
     apiVersion: object.apiVersion,
     kind: object.kind,
-    namespace: typeof namespace === 'string' ? namespace : '',
-    name: typeof name === 'string' ? name : '',
+    namespace: textOf(namespace),
+    name: textOf(name),
   };
 }
 

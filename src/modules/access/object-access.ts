@@ -1,5 +1,5 @@
 import type { ApiResource } from '../../kube/kube-object.ts';
-import { isObject } from '../../lib/json.ts';
+import { isObject, textOf, textsOf } from '../../lib/json.ts';
 import { type Access, accessOfRules, type PolicyRule, type ResourceAccess } from './policy-rules.ts';
 
 type RawObject = Readonly<Record<string, unknown>>;
@@ -24,9 +24,8 @@ export function definedResource(object: RawObject): (ScopedResource & { readonly
 
 /** Kind of an object with its group, as {@link definedResource} has it in `key`. */
 export function groupKindOf(object: RawObject): string {
-  const { apiVersion, kind } = object;
-  const version = typeof apiVersion === 'string' ? apiVersion : '';
-  return `${version.includes('/') ? (version.split('/')[0] ?? '') : ''}/${typeof kind === 'string' ? kind : ''}`;
+  const version = textOf(object['apiVersion']);
+  return `${version.includes('/') ? (version.split('/')[0] ?? '') : ''}/${textOf(object['kind'])}`;
 }
 
 /** The namespace that a rendered Namespace makes. */
@@ -65,11 +64,11 @@ function metadataText({ metadata }: RawObject, key: 'name' | 'namespace'): strin
 function rulesOf({ rules }: RawObject): PolicyRule[] {
   if (!Array.isArray(rules)) return [];
   return rules.filter(isObject).map((rule) => ({
-    apiGroups: texts(rule['apiGroups']),
-    resources: texts(rule['resources']),
-    verbs: texts(rule['verbs']),
-    resourceNames: texts(rule['resourceNames']),
-    nonResourceURLs: texts(rule['nonResourceURLs']),
+    apiGroups: textsOf(rule['apiGroups']),
+    resources: textsOf(rule['resources']),
+    verbs: textsOf(rule['verbs']),
+    resourceNames: textsOf(rule['resourceNames']),
+    nonResourceURLs: textsOf(rule['nonResourceURLs']),
   }));
 }
 
@@ -79,8 +78,4 @@ function bindingOf({ roleRef }: RawObject): ResourceAccess[] {
   if (typeof name !== 'string') return [];
   const resource = kind === 'ClusterRole' ? 'clusterroles' : 'roles';
   return [{ group: RBAC_GROUP, resource, verbs: ['bind'], names: [name] }];
-}
-
-function texts(value: unknown): readonly string[] {
-  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
 }

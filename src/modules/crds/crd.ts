@@ -1,5 +1,5 @@
 import { messageOf } from '../../lib/errors.ts';
-import { fieldsOf, isObject, type Json } from '../../lib/json.ts';
+import { fieldsOf, isObject, type Json, textOf } from '../../lib/json.ts';
 import { parseYaml } from '../../values/yaml.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -61,8 +61,8 @@ function crdOf(value: Json): Crd {
     throw new TypeError('a CRD needs metadata.name and a spec that is a mapping');
   return {
     name,
-    labels: textsOf(metadata['labels']),
-    annotations: textsOf(metadata['annotations']),
+    labels: stringsOf(metadata['labels']),
+    annotations: stringsOf(metadata['annotations']),
     spec: withKnownSchemaKeys(object['spec']),
   };
 }
@@ -100,11 +100,7 @@ function cleanValue(key: string, value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, schema]) => [name, cleanSchema(schema)]));
 }
 
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : '';
-}
-
-function textsOf(value: unknown): Record<string, string> {
+function stringsOf(value: unknown): Record<string, string> {
   if (!isObject(value)) return {};
   return Object.fromEntries(Object.entries(value).map(([key, text]) => [key, String(text)]));
 }

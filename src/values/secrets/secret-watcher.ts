@@ -3,7 +3,7 @@ import type { SharedReflectors } from '../../kube/reflector-sink.ts';
 import { untilDone } from '../../kube/until-done.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { messageOf } from '../../lib/errors.ts';
-import { isObject } from '../../lib/json.ts';
+import { fieldsOf } from '../../lib/json.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { SecretText } from './resolve-secrets.ts';
 import type { SecretReference } from './secret-reference.ts';
@@ -174,7 +174,7 @@ function titleOf({ namespace, name }: SecretReference): string {
 
 function stateOf(object: KubeObject): SecretState {
   const data = object['data'];
-  return { type: 'present', data: isObject(data) ? data : {} };
+  return { type: 'present', data: fieldsOf(data) };
 }
 
 function textIn(state: SecretState, key: string): SecretText {

@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest';
+import { canonicalJson, fieldsOf, isObject, isRawJson, parseJson, textOf, textsOf } from './json.ts';
+
+test('parseJson() keeps integers that a double would change as they were written', () => {
+  const text = '{"big":12345678901234567890,"small":1,"float":0.12345678901234567}';
+  const value = fieldsOf(parseJson(text));
+  expect(isRawJson(value['big'])).toBe(true);
+  expect(isObject(value['big'])).toBe(false);
+  expect(JSON.stringify(value['big'])).toBe('12345678901234567890');
+  expect(value['small']).toBe(1);
+});
+
+test('canonicalJson() sorts keys at every level, odd ones included', () => {
+  expect(canonicalJson(JSON.parse('{"b":[{"d":1,"c":2}],"__proto__":3,"a":null}'))).toBe(
+    '{"__proto__":3,"a":null,"b":[{"c":2,"d":1}]}',
+  );
+  expect(canonicalJson(undefined)).toBe('null');
+});
+
+test('fieldsOf(), textOf() and textsOf() take anything, and give what is of use', () => {
+  for (const odd of [undefined, null, 1, true, ['a'], 'a']) expect(fieldsOf(odd)).toEqual({});
+  expect(fieldsOf({ a: 1 })).toEqual({ a: 1 });
+  expect([textOf('a'), textOf(1), textOf(undefined), textOf({})]).toEqual(['a', '', '', '']);
+  expect([textsOf(['a', 1, 'b', null]), textsOf('a'), textsOf(undefined)]).toEqual([['a', 'b'], [], []]);
+});
