@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { parseManifest } from '../helm/manifest-document.ts';
+import { unfolded } from '../helm/manifest-object.ts';
 import type { Hook } from '../hooks/hook.ts';
 import { messageOf } from '../lib/errors.ts';
 import { CRD_ACCESS } from '../modules/access/crd-access.ts';
@@ -16,11 +17,9 @@ import { accessOfSecrets } from '../modules/access/secret-access.ts';
 import { CRD_KIND, type Crd, parseCrdFile } from '../modules/crds/crd.ts';
 import { findCrdFiles } from '../modules/crds/crd-files.ts';
 import type { Module } from '../modules/module.ts';
-import { unfold } from '../operator/plan/manifest-changes.ts';
+import type { RawObject } from '../operator/plan/manifest-changes.ts';
 import { visibleToHelm } from '../values/visible-values.ts';
 import type { Inspection } from './inspect.ts';
-
-type RawObject = Readonly<Record<string, unknown>>;
 
 export interface NeededAccess {
   readonly access: readonly Access[];
@@ -153,5 +152,5 @@ async function renderedObjects(
   if (module.chart === 'none') return [];
   const values = visibleToHelm(operator.deps.values, module.name);
   const manifest = await base.helm.render({ module, values }, signal, { hasHooks: true });
-  return parseManifest(manifest).flatMap(({ object }) => (object === undefined ? [] : unfold(object)));
+  return parseManifest(manifest).flatMap(({ object }) => (object === undefined ? [] : unfolded(object)));
 }

@@ -7,8 +7,8 @@ import { withoutDropped } from './dropped-fields.ts';
 import {
   type ObjectChange,
   objectChange,
+  objectsByTitle,
   type RawObject,
-  releaseObjects,
   titleOf,
 } from './manifest-changes.ts';
 
@@ -40,9 +40,8 @@ export async function liveChanges(
   { manifest, deployed }: { readonly manifest: string; readonly deployed: string },
   signal: AbortSignal,
 ): Promise<LiveChanges> {
-  const titled = (text: string): Map<string, RawObject> =>
-    new Map(releaseObjects(text).map((object) => [titleOf(object, deps.namespace), object]));
-  const [wanted, old] = [titled(manifest), titled(deployed)];
+  const wanted = objectsByTitle(manifest, deps.namespace);
+  const old = objectsByTitle(deployed, deps.namespace);
   const changes: ObjectChange[] = [];
   const problems: string[] = [];
   const compare = async (title: string, look: () => Promise<ObjectChange | undefined>): Promise<void> => {

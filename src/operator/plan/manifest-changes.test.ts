@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { manifestChanges, objectChange, releaseObjects } from './manifest-changes.ts';
+import { manifestChanges, objectChange, objectsByTitle } from './manifest-changes.ts';
 
 function configMap(name: string, value: string): string {
   return `---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${name}}\ndata: {key: ${value}}\n`;
@@ -62,5 +62,7 @@ test('scalars mean what they mean to helm', () => {
   const mode = (text: string) =>
     `---\napiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {mode: ${text}, on: yes}\n`;
   expect(manifestChanges(mode('0644'), mode('420'), 'ns')).toEqual([]);
-  expect(releaseObjects(mode('0644'))[0]?.['spec']).toEqual({ mode: 420, on: true });
+  expect(objectsByTitle(mode('0644'), 'ns').get('v1/Pod ns/p')).toMatchObject({
+    spec: { mode: 420, on: true },
+  });
 });

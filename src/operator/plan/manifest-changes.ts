@@ -1,6 +1,6 @@
 import { dump } from 'js-yaml';
 import { parseManifest } from '../../helm/manifest-document.ts';
-import { isHook, isList } from '../../helm/manifest-object.ts';
+import { isHook, unfolded } from '../../helm/manifest-object.ts';
 import { canonicalJson, isObject, parseJson } from '../../lib/json.ts';
 import type { Redactor } from '../../lib/redactor.ts';
 import { parseYaml } from '../../values/yaml.ts';
@@ -66,29 +66,21 @@ export function objectChange(
   return { change: left === undefined ? 'create' : 'change', object: title, lines };
 }
 
-function objectsByTitle(manifest: string, namespace: string): Map<string, RawObject> {
-  return new Map(releaseObjects(manifest).map((object) => [titleOf(object, namespace), object]));
-}
-
 /**
- * The objects of a manifest with the scalars that helm reads, `0644` as an octal number for instance; hooks of helm are
- * left out.
+ * The objects of a manifest by {@link titleOf}, with the scalars that helm reads, `0644` as an octal number for instance;
+ * hooks of helm are left out.
  *
+ * @param namespace of objects that name none
  * @throws OperatorError HELM_FAILED, VALUES_INVALID when a document is no YAML
  */
-export function releaseObjects(manifest: string): RawObject[] {
-  return parseManifest(manifest).flatMap(({ object, text }) => {
+export function objectsByTitle(manifest: string, namespace: string): Map<string, RawObject> {
+  const options = { source: 'rendered manifest', booleans: 'yaml-1.1', roundsIntegers: true } as const;
+  const objects = parseManifest(manifest).flatMap(({ object, text }) => {
     if (object === undefined || isHook(object)) return [];
-    const options = { source: 'rendered manifest', booleans: 'yaml-1.1', roundsIntegers: true } as const;
     const { value } = parseYaml(text, options);
-    return isObject(value) ? unfold(value) : [];
+    return isObject(value) ? unfolded(value) : [];
   });
-}
-
-/** The objects of a list, or the one that is none. */
-export function unfold(object: RawObject): RawObject[] {
-  const { items } = object;
-  return isList(object) && Array.isArray(items) ? items.filter(isObject).flatMap(unfold) : [object];
+  return new Map(objects.map((object) => [titleOf(object, namespace), object]));
 }
 
 /** How people find an object: `<apiVersion>/<Kind> <namespace>/<name>`. */
