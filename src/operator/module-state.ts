@@ -103,6 +103,16 @@ export function newModuleState(module: Module): ModuleState {
   };
 }
 
+/** Remembers how the last attempt of a run ended. */
+export function noteRun(
+  state: ModuleState,
+  startedAtMs: number,
+  endedAtMs: number,
+  result: LastRun['result'],
+): void {
+  state.lastRun = { startedAtMs, durationMs: endedAtMs - startedAtMs, result };
+}
+
 /** Whether a run has not come to its end, or has failed, and it is not settled that this stays so. */
 export function isUnfinished({ phase, lastRun, givenUp, isRunOwed }: ModuleState): boolean {
   return givenUp === undefined && (isRunOwed || phase !== 'ready' || lastRun?.result === 'failure');

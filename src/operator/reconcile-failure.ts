@@ -1,7 +1,6 @@
 import { factsOf, hasCode, isPermanent, messageOf, retryAfterOf } from '../lib/errors.ts';
 import type { TaskOutcome } from '../queue/task-queue.ts';
-import { noteRun } from './handlers/module-run.ts';
-import type { ModuleState } from './module-state.ts';
+import { type ModuleState, noteRun } from './module-state.ts';
 import type { Operator } from './operator.ts';
 import { rethrowAbort } from './rethrow-abort.ts';
 import type { ModuleDelete, ModuleRun, Task } from './tasks.ts';

@@ -35,9 +35,14 @@ export class RunAborts {
 
   /** Returns at once what runs; it ends a little later. */
   abort(module: ModuleName): readonly Task[] {
-    const reason = new OperatorError('RUN_ABORTED', `The run of module "${module}" was aborted on request`);
+    const reason = runAborted(module);
     const running = [...(this.#running.get(module) ?? [])];
     for (const [controller] of running) controller.abort(reason);
     return running.map(([, task]) => task);
   }
+}
+
+/** Why a run ended that somebody wanted to end. */
+export function runAborted(module: ModuleName): OperatorError {
+  return new OperatorError('RUN_ABORTED', `The run of module "${module}" was aborted on request`);
 }

@@ -1,10 +1,9 @@
-import { OperatorError } from '../../lib/errors.ts';
 import type { TaskOutcome } from '../../queue/task-queue.ts';
-import { isUnfinished, type ModuleState } from '../module-state.ts';
+import { isUnfinished, type ModuleState, noteRun } from '../module-state.ts';
 import type { Operator } from '../operator.ts';
 import { DELETE_RETRY_MS, giveUp } from '../reconcile-failure.ts';
+import { runAborted } from '../run-aborts.ts';
 import type { ModuleDelete, ModuleRun, Task } from '../tasks.ts';
-import { noteRun } from './module-run.ts';
 
 /**
  * Ends on request what was going on with a module: it counts as failed until something changes. A deletion is only put
@@ -17,7 +16,7 @@ export function abortModule(
 ): TaskOutcome<Task> {
   const { log, clock } = operator.deps;
   const { module } = task;
-  const error = new OperatorError('RUN_ABORTED', `The run of module "${module}" was aborted on request`);
+  const error = runAborted(module);
   if (task.type === 'ModuleDelete') {
     log.warn({ module, delayMs: DELETE_RETRY_MS }, 'Deletion is aborted on request, it is tried again later');
     state.lastError = error.message;

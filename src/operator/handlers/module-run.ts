@@ -3,7 +3,7 @@ import { retryAfterOf } from '../../lib/errors.ts';
 import type { TaskOutcome, TaskQueue } from '../../queue/task-queue.ts';
 import { visibleToHelm } from '../../values/visible-values.ts';
 import { attemptOf, beginDeploy } from '../deploy-hooks.ts';
-import { type ModuleState, mustRepeatStartup } from '../module-state.ts';
+import { type ModuleState, mustRepeatStartup, noteRun } from '../module-state.ts';
 import type { Operator } from '../operator.ts';
 import { verificationSteps } from '../refused-modules.ts';
 import { isSynchronization, type ModuleRun, type Task } from '../tasks.ts';
@@ -55,16 +55,6 @@ export async function runModule(
 function runIn(task: ModuleRun, queue: TaskQueue<Task>): LifecycleRun {
   const { activation, continues = task } = task;
   return { activation, queue: queue.name, task: continues, attempt: attemptOf(queue, task) };
-}
-
-/** Remembers how the last attempt of a run ended. */
-export function noteRun(
-  state: ModuleState,
-  startedAtMs: number,
-  endedAtMs: number,
-  result: 'success' | 'failure',
-): void {
-  state.lastRun = { startedAtMs, durationMs: endedAtMs - startedAtMs, result };
 }
 
 async function runPhase(operator: Operator, request: ModuleRunRequest, signal: AbortSignal): Promise<Step> {
