@@ -4,7 +4,7 @@ import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import type { QueueSet } from '../queue/queue-set.ts';
 import type { TaskQueue } from '../queue/task-queue.ts';
 import type { HookRuntime } from './hook-runtime.ts';
-import type { GlobalHookRun, ModuleHookRun, Task } from './tasks.ts';
+import type { HookTask, Task } from './tasks.ts';
 
 /** A queue is looked at each time its length passes a multiple of this. */
 const STEP = 100;
@@ -16,11 +16,7 @@ interface AppendDeps {
 }
 
 /** Puts the run of a hook at the end of a queue; in a long one runs of the hook that wait become one. */
-export function appendHookRun(
-  { queues, metrics, log }: AppendDeps,
-  task: GlobalHookRun | ModuleHookRun,
-  name: string,
-): void {
+export function appendHookRun({ queues, metrics, log }: AppendDeps, task: HookTask, name: string): void {
   const queue = queues.get(name);
   queue.append(task);
   const { hook } = task.hook;
@@ -39,7 +35,7 @@ export function appendHookRun(
  *
  * @returns whether tasks were merged
  */
-export function compactOverflow(queue: TaskQueue<Task>, hook: HookRuntime): boolean {
+function compactOverflow(queue: TaskQueue<Task>, hook: HookRuntime): boolean {
   if (queue.length <= STEP || queue.length % STEP !== 1) return false;
   if (hook.hook.config.version === 'v0') return false;
   const mine = queue.entries.flatMap((entry) =>
@@ -68,7 +64,7 @@ export function crowdsIn(queue: TaskQueue<Task>, above: number): ReadonlyMap<str
   return new Map([...counts].filter(([, count]) => count > above));
 }
 
-function isMergeable(task: Task, hook: HookRuntime): task is GlobalHookRun | ModuleHookRun {
+function isMergeable(task: Task, hook: HookRuntime): task is HookTask {
   if (task.type !== 'GlobalHookRun' && task.type !== 'ModuleHookRun') return false;
   return task.hook === hook && task.reasons.every(({ type }) => type === 'event' || type === 'schedule');
 }

@@ -1,6 +1,5 @@
 import type { ReleaseSteps } from '../helm/release-steps.ts';
 import type { DeployReason } from '../hooks/binding-context.ts';
-import { hooksInOrder } from '../hooks/hook.ts';
 import { factsOf, messageOf } from '../lib/errors.ts';
 import type { Module } from '../modules/module.ts';
 import type { TaskQueue } from '../queue/task-queue.ts';
@@ -13,7 +12,7 @@ import type {
 import { taskLogger } from './handlers/hook-run.ts';
 import type { LifecycleRun } from './handlers/module-lifecycle.ts';
 import { hookLabels } from './hook-execution.ts';
-import type { HookRuntime } from './hook-runtime.ts';
+import { type HookRuntime, runtimesInOrder } from './hook-runtime.ts';
 import type { Operator } from './operator.ts';
 import { rethrowAbort } from './rethrow-abort.ts';
 import { originOf } from './task-origin.ts';
@@ -157,12 +156,9 @@ async function runDeployHooks(
 }
 
 function runsOf(operator: Operator, reason: DeployReason, activation: string): readonly GlobalHookRun[] {
-  const { binding } = reason;
-  const hooks = operator.globalHooks.map(({ hook }) => hook);
-  return hooksInOrder(hooks, binding).flatMap((hook) => {
-    const runtime = operator.globalHooks.find((other) => other.hook === hook);
-    return runtime === undefined ? [] : [deployHookRun(operator, runtime, reason, activation)];
-  });
+  return runtimesInOrder(operator.globalHooks, reason.binding).map((hook) =>
+    deployHookRun(operator, hook, reason, activation),
+  );
 }
 
 function deployHookRun(

@@ -1,7 +1,7 @@
 import type { Monitor } from '../events/kubernetes/monitor.ts';
 import { OperationCounter, type SnapshotOperations } from '../events/kubernetes/snapshot-operations.ts';
-import { type Hook, title } from '../hooks/hook.ts';
-import type { KubernetesBinding } from '../hooks/hook-config.ts';
+import { type Hook, hooksInOrder, title } from '../hooks/hook.ts';
+import type { HookConfig, KubernetesBinding } from '../hooks/hook-config.ts';
 import type { KubernetesEvent, SnapshotItem } from '../hooks/kubernetes-binding.ts';
 import { RateLimiter } from '../hooks/rate-limiter.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -108,6 +108,18 @@ export class HookRuntime {
     await Promise.all([...this.#monitors.values()].map((monitor) => monitor.stop()));
     this.#monitors.clear();
   }
+}
+
+/** Those of the hooks that have a lifecycle binding, in the order they run. */
+export function runtimesInOrder(
+  runtimes: readonly HookRuntime[],
+  binding: keyof HookConfig['lifecycle'],
+): readonly HookRuntime[] {
+  const hooks = hooksInOrder(
+    runtimes.map(({ hook }) => hook),
+    binding,
+  );
+  return hooks.flatMap((hook) => runtimes.find((runtime) => runtime.hook === hook) ?? []);
 }
 
 /** A module may have many hooks, and several of them may watch the same kind. */

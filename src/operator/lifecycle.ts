@@ -1,10 +1,11 @@
-import { hooksInOrder, queuesOf } from '../hooks/hook.ts';
+import { queuesOf } from '../hooks/hook.ts';
+import type { GLOBAL_LIFECYCLE_BINDINGS } from '../hooks/hook-config.ts';
 import type { QueueSignals } from '../queue/task-queue.ts';
 import { PARALLEL_QUEUES } from './handlers/parallel-module-run.ts';
-import type { HookRuntime } from './hook-runtime.ts';
+import { type HookRuntime, runtimesInOrder } from './hook-runtime.ts';
 import type { Operator } from './operator.ts';
 import { PARALLEL_QUEUE_PREFIX } from './parallel-runs.ts';
-import type { Task } from './tasks.ts';
+import type { GlobalHookRun, Task } from './tasks.ts';
 
 const START = 'Operator-Startup';
 
@@ -32,22 +33,23 @@ function startTasks(hooks: readonly HookRuntime[]): readonly Task[] {
 
 /** The onStartup runs of global hooks, by order number and name. */
 export function onStartupRuns(runtimes: readonly HookRuntime[]): readonly Task[] {
-  const hooks = runtimes.map((runtime) => runtime.hook);
-  return hooksInOrder(hooks, 'onStartup').flatMap((hook) =>
-    runtimes
-      .filter((runtime) => runtime.hook === hook)
-      .map(
-        (runtime): Task => ({
-          type: 'GlobalHookRun',
-          hook: runtime,
-          binding: 'onStartup',
-          reasons: [{ type: 'lifecycle', binding: 'onStartup' }],
-          allowFailure: false,
-          trigger: START,
-          activation: 'OperatorStartup',
-        }),
-      ),
-  );
+  return lifecycleRuns(runtimes, 'onStartup', { trigger: START, activation: 'OperatorStartup' });
+}
+
+/** The runs of global hooks for a lifecycle binding, by order number and name. */
+export function lifecycleRuns(
+  runtimes: readonly HookRuntime[],
+  binding: (typeof GLOBAL_LIFECYCLE_BINDINGS)[number],
+  cause: Pick<GlobalHookRun, 'trigger' | 'activation'>,
+): readonly GlobalHookRun[] {
+  return runtimesInOrder(runtimes, binding).map((hook) => ({
+    type: 'GlobalHookRun',
+    hook,
+    binding,
+    reasons: [{ type: 'lifecycle', binding }],
+    allowFailure: false,
+    ...cause,
+  }));
 }
 
 /** The tasks that make schedules and cluster events reach global hooks: schedules first. */

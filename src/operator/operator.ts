@@ -18,7 +18,15 @@ import { Requeues } from './requeues.ts';
 import { RunAborts } from './run-aborts.ts';
 import { Synchronization } from './synchronization.ts';
 import { originFields } from './task-origin.ts';
-import { type ConvergeEvent, isConvergeTask, type ModuleRun, type Task, type TaskOrigin } from './tasks.ts';
+import {
+  type ConvergeEvent,
+  type HookTask,
+  hookTask,
+  isConvergeTask,
+  type ModuleRun,
+  type Task,
+  type TaskOrigin,
+} from './tasks.ts';
 
 export const MAIN_QUEUE = 'main';
 
@@ -244,19 +252,9 @@ export class Operator {
     binding: KubernetesBinding | ScheduleBinding,
     reason: RunReason,
     trigger: string,
-  ): Extract<Task, { type: 'GlobalHookRun' | 'ModuleHookRun' }> {
-    const run = {
-      hook,
-      binding: binding.type,
-      reasons: [reason],
-      allowFailure: binding.allowFailure,
-      trigger,
-      activation: '',
-    };
-    const { owner } = hook.hook;
-    return owner.type === 'global'
-      ? { type: 'GlobalHookRun', ...run }
-      : { type: 'ModuleHookRun', module: owner.module, ...run };
+  ): HookTask {
+    const { type, allowFailure } = binding;
+    return hookTask({ hook, binding: type, reasons: [reason], allowFailure, trigger, activation: '' });
   }
 
   #dropConverge(): boolean {

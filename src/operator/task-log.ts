@@ -4,15 +4,7 @@ import type { LogFields } from '../lib/log.ts';
 import type { QueueEntry, QueuePlace, TaskOutcome } from '../queue/task-queue.ts';
 import type { ModulePhase } from './module-state.ts';
 import { originFields } from './task-origin.ts';
-import {
-  type GlobalHookRun,
-  type HookRun,
-  hookOf,
-  isSynchronization,
-  type ModuleHookRun,
-  moduleOf,
-  type Task,
-} from './tasks.ts';
+import { type HookRun, type HookTask, hookOf, isSynchronization, moduleOf, type Task } from './tasks.ts';
 
 /** The phases of a module run in the words of the contract. */
 const PHASES: Readonly<Record<ModulePhase, string>> = {
@@ -72,7 +64,7 @@ export function flowFields(
 }
 
 /** What all records about the run of a hook carry. */
-export function hookFields(task: GlobalHookRun | ModuleHookRun): LogFields {
+export function hookFields(task: HookTask): LogFields {
   const { hook } = task.hook;
   const module = moduleNameOf(hook);
   return {

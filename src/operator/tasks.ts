@@ -54,6 +54,16 @@ export interface ModuleHookRun extends HookRun {
   readonly module: ModuleName;
 }
 
+export type HookTask = GlobalHookRun | ModuleHookRun;
+
+/** A run as the task of whoever owns the hook. */
+export function hookTask(run: HookRun): HookTask {
+  const { owner } = run.hook.hook;
+  return owner.type === 'global'
+    ? { type: 'GlobalHookRun', ...run }
+    : { type: 'ModuleHookRun', module: owner.module, ...run };
+}
+
 export interface ModuleRun extends TaskOrigin {
   readonly type: 'ModuleRun';
   readonly module: ModuleName;
@@ -82,8 +92,7 @@ export interface ModuleDelete extends TaskOrigin {
 export type Task = TaskOrigin & WaitingTask;
 
 type WaitingTask =
-  | GlobalHookRun
-  | ModuleHookRun
+  | HookTask
   | ModuleRun
   | ModuleDelete
   | {
@@ -110,7 +119,7 @@ type WaitingTask =
   | { readonly type: 'DiscoverHelmReleases'; readonly trigger: string }
   | { readonly type: 'ModulePurge'; readonly release: string; readonly trigger: string };
 
-/** The module a task belongs to; empty for everything global. */
+/** The module a task belongs to, of a parallel run all of them in words; empty for everything global. */
 export function moduleOf(task: Task): string {
   if (task.type === 'ParallelModuleRun') return task.runs.title;
   return 'module' in task ? task.module : '';

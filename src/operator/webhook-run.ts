@@ -5,7 +5,7 @@ import type { HookRuntime } from './hook-runtime.ts';
 import type { Operator } from './operator.ts';
 import { rethrowAbort } from './rethrow-abort.ts';
 import { causedBy } from './task-origin.ts';
-import type { GlobalHookRun, ModuleHookRun } from './tasks.ts';
+import { type HookTask, hookTask } from './tasks.ts';
 
 /** Requests are answered at once: they never wait in a queue. */
 const NO_QUEUE = '';
@@ -23,7 +23,15 @@ export async function runForWebhook(
   signal: AbortSignal,
 ): Promise<HookEffects> {
   const { execution, metrics } = operator.deps;
-  const run = { ...webhookRun(runtime, reason), eventId: operator.deps.newEventId() };
+  const run = hookTask({
+    hook: runtime,
+    binding: reason.binding.type,
+    reasons: [reason],
+    allowFailure: false,
+    trigger: 'Webhook',
+    activation: '',
+    eventId: operator.deps.newEventId(),
+  });
   await runtime.waitForTurn(signal);
   const labels = hookLabels(run, NO_QUEUE);
   try {
@@ -38,25 +46,7 @@ export async function runForWebhook(
   }
 }
 
-function webhookRun(
-  hook: HookRuntime,
-  reason: Extract<RunReason, { type: 'admission' | 'conversion' }>,
-): GlobalHookRun | ModuleHookRun {
-  const run = {
-    hook,
-    binding: reason.binding.type,
-    reasons: [reason],
-    allowFailure: false,
-    trigger: 'Webhook',
-    activation: '',
-  };
-  const { owner } = hook.hook;
-  return owner.type === 'global'
-    ? { type: 'GlobalHookRun', ...run }
-    : { type: 'ModuleHookRun', module: owner.module, ...run };
-}
-
-function followUp(operator: Operator, run: GlobalHookRun | ModuleHookRun, effects: HookEffects): void {
+function followUp(operator: Operator, run: HookTask, effects: HookEffects): void {
   if (run.type === 'ModuleHookRun') {
     if (effects.areValuesChanged)
       operator.queueModuleRun(run.module, 'Webhook-Change-ModuleValues', causedBy(run));

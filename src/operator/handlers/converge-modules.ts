@@ -1,8 +1,8 @@
-import { hooksInOrder } from '../../hooks/hook.ts';
 import { messageOf } from '../../lib/errors.ts';
 import type { Discovery } from '../../modules/discovery.ts';
 import type { QueueEntry, TaskOutcome, TaskQueue } from '../../queue/task-queue.ts';
 import { GLOBAL_SECTION } from '../../values/module-key.ts';
+import { lifecycleRuns } from '../lifecycle.ts';
 import type { Operator } from '../operator.ts';
 import { tellRefusals } from '../refused-modules.ts';
 import type { ReleaseInCluster } from '../releases.ts';
@@ -31,7 +31,7 @@ export async function handleConvergeModules(
     case 'standby':
       begin(operator, entry, task, queue);
       operator.convergePhase = 'wait-before-all';
-      return { type: 'repeat', before: lifecycleRuns(operator, 'beforeAll', task) };
+      return { type: 'repeat', before: hookRuns(operator, 'beforeAll', task) };
     case 'wait-before-all':
       return discover(operator, entry, task, queue, signal);
     case 'wait-modules':
@@ -132,34 +132,16 @@ function stopSchedulesOfDisabled(operator: Operator): void {
   }
 }
 
-function lifecycleRuns(
-  operator: Operator,
+function hookRuns(
+  { globalHooks, activation }: Operator,
   binding: 'beforeAll' | 'afterAll',
-  task: ConvergeTask,
+  { trigger }: ConvergeTask,
 ): readonly GlobalHookRun[] {
-  const runtimes = operator.globalHooks;
-  return hooksInOrder(
-    runtimes.map((runtime) => runtime.hook),
-    binding,
-  ).flatMap((hook) => {
-    const runtime = runtimes.find((other) => other.hook === hook);
-    if (runtime === undefined) return [];
-    return [
-      {
-        type: 'GlobalHookRun',
-        hook: runtime,
-        binding,
-        reasons: [{ type: 'lifecycle', binding }],
-        allowFailure: false,
-        trigger: task.trigger,
-        activation: operator.activation,
-      },
-    ];
-  });
+  return lifecycleRuns(globalHooks, binding, { trigger, activation });
 }
 
 function afterAllRuns(operator: Operator, task: ConvergeTask): readonly Task[] {
-  const runs = lifecycleRuns(operator, 'afterAll', task);
+  const runs = hookRuns(operator, 'afterAll', task);
   const valuesBeforeAfterAll = operator.deps.values.checksum(GLOBAL_SECTION);
   return runs.map((run, index) => (index === runs.length - 1 ? { ...run, valuesBeforeAfterAll } : run));
 }

@@ -8,9 +8,7 @@ import { type HookEffects, hookLabels } from '../hook-execution.ts';
 import { MAIN_QUEUE, type Operator } from '../operator.ts';
 import { rethrowAbort } from '../rethrow-abort.ts';
 import { bindingName, eventFields, hookFields } from '../task-log.ts';
-import { type GlobalHookRun, type ModuleHookRun, type Task } from '../tasks.ts';
-
-type HookTask = GlobalHookRun | ModuleHookRun;
+import type { HookTask, Task } from '../tasks.ts';
 
 export type HookTaskOutcome =
   /** The hook was not run, and need not be: it is gone, or does not want this Synchronization. */

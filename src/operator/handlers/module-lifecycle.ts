@@ -1,6 +1,7 @@
-import { bindingCount, hooksInOrder, queuesOf } from '../../hooks/hook.ts';
+import { bindingCount, queuesOf } from '../../hooks/hook.ts';
 import type { LifecycleBinding } from '../../hooks/hook-config.ts';
 import { messageOf, OperatorError } from '../../lib/errors.ts';
+import { runtimesInOrder } from '../hook-runtime.ts';
 import type { ModuleState } from '../module-state.ts';
 import type { Operator } from '../operator.ts';
 import { originOf } from '../task-origin.ts';
@@ -49,11 +50,7 @@ export async function runLifecycleHooks(
   { activation, queue, task }: LifecycleRun,
   signal: AbortSignal,
 ): Promise<void> {
-  const runtimes = state.hooks ?? [];
-  const hooks = runtimes.map((runtime) => runtime.hook);
-  for (const hook of hooksInOrder(hooks, binding)) {
-    const runtime = runtimes.find((other) => other.hook === hook);
-    if (runtime === undefined) continue;
+  for (const runtime of runtimesInOrder(state.hooks ?? [], binding)) {
     const run: ModuleHookRun = {
       type: 'ModuleHookRun',
       module: state.module.name,
