@@ -1,6 +1,6 @@
 import { assert, property, string } from 'fast-check';
 import { expect, test } from 'vitest';
-import { escapeSegment, unescapeSegment } from './json-pointer.ts';
+import { escapeSegment, formatPointer, parsePointer, unescapeSegment } from './json-pointer.ts';
 
 test.each([
   ['plain', 'plain'],
@@ -19,4 +19,19 @@ test('every key comes back', () => {
       expect(unescapeSegment(escapeSegment(key))).toBe(key);
     }),
   );
+});
+
+test.each([
+  ['/a', ['a']],
+  ['/a/b/0', ['a', 'b', '0']],
+  ['/a~1b/c~0d/~01', ['a/b', 'c~d', '~1']],
+  ['/', ['']],
+  ['/a//b', ['a', '', 'b']],
+])('parsePointer() reads %s, and formatPointer() writes it', (pointer, keys) => {
+  expect(parsePointer(pointer)).toStrictEqual(keys);
+  expect(formatPointer(keys)).toBe(pointer);
+});
+
+test.each(['', 'a/b', '/a~2', '/a~'])('parsePointer() refuses %j', (pointer) => {
+  expect(parsePointer(pointer)).toBeUndefined();
 });

@@ -7,3 +7,18 @@ export function escapeSegment(key: string): string {
 export function unescapeSegment(segment: string): string {
   return segment.replaceAll('~1', '/').replaceAll('~0', '~');
 }
+
+/**
+ * The keys that a JSON pointer names one below the other, unescaped; undefined for a text that is none. The empty
+ * pointer, which names a whole document, counts as none.
+ */
+export function parsePointer(pointer: string): readonly [string, ...string[]] | undefined {
+  if (!pointer.startsWith('/') || /~(?![01])/.test(pointer)) return undefined;
+  const [first = '', ...rest] = pointer.slice(1).split('/').map(unescapeSegment);
+  return [first, ...rest];
+}
+
+/** The reverse of {@link parsePointer}. */
+export function formatPointer(keys: readonly string[]): string {
+  return keys.map((key) => `/${escapeSegment(key)}`).join('');
+}

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { formatPointer, NO_DRIFT_POLICY, parsePointer, readDriftPolicy } from './drift-policy.ts';
+import { NO_DRIFT_POLICY, readDriftPolicy } from './drift-policy.ts';
 
 test('readDriftPolicy() reads mode and rules, short and long', () => {
   const problems: string[] = [];
@@ -43,16 +43,4 @@ test('readDriftPolicy() names everything that is wrong, with its path', () => {
     'drift: expected a map with the keys mode and ignore',
     'drift.ignore: expected a list of JSON pointers',
   ]);
-});
-
-test.each([
-  ['/a/b', ['a', 'b']],
-  ['/a~1b/~0', ['a/b', '~']],
-  ['/', ['']],
-  ['', undefined],
-  ['a', undefined],
-  ['/a~2', undefined],
-])('parsePointer(%j) is %j', (text, path) => {
-  expect(parsePointer(text)).toEqual(path);
-  expect(formatPointer(path ?? [])).toBe(path === undefined ? '' : text);
 });

@@ -1,5 +1,5 @@
 import { isObject } from '../../lib/json.ts';
-import { escapeSegment, unescapeSegment } from '../../lib/json-pointer.ts';
+import { parsePointer } from '../../lib/json-pointer.ts';
 import { refuseUnknown } from '../../lib/unknown-keys.ts';
 
 export const DRIFT_MODES = ['off', 'warn', 'heal'] as const;
@@ -36,17 +36,6 @@ export function readDriftPolicy(value: unknown, problems: string[]): DriftPolicy
   }
   refuseUnknown(value, KEYS, 'drift', problems);
   return { mode: readMode(value['mode'], problems), ignore: readRules(value['ignore'], problems) };
-}
-
-/** The parts of a JSON pointer (RFC 6901); undefined when the text is none, or points at the whole object. */
-export function parsePointer(pointer: string): readonly string[] | undefined {
-  if (!/^(?:\/(?:[^~/]|~[01])*)+$/.test(pointer)) return undefined;
-  return pointer.slice(1).split('/').map(unescapeSegment);
-}
-
-/** The reverse of {@link parsePointer}. */
-export function formatPointer(path: readonly string[]): string {
-  return path.map((part) => `/${escapeSegment(part)}`).join('');
 }
 
 function readMode(value: unknown, problems: string[]): DriftMode | undefined {

@@ -1,5 +1,5 @@
 import { canonicalJson, isObject } from '../../lib/json.ts';
-import { formatPointer } from './drift-policy.ts';
+import { formatPointer } from '../../lib/json-pointer.ts';
 
 /** Fields of `metadata` that the server keeps for itself. */
 const BOOKKEEPING = new Set(['managedFields', 'resourceVersion', 'generation', 'uid', 'creationTimestamp']);

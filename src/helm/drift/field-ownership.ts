@@ -1,5 +1,5 @@
 import { canonicalJson, fieldsOf, isObject, textOf } from '../../lib/json.ts';
-import { parsePointer } from './drift-policy.ts';
+import { parsePointer } from '../../lib/json-pointer.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parsePointer } from './drift-policy.ts';
+import { parsePointer } from '../../lib/json-pointer.ts';
 import { withIgnoredFields } from './ignored-fields.ts';
 
 const WEB = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web', namespace: '' };

@@ -1,6 +1,6 @@
 import { OperatorError } from '../../lib/errors.ts';
 import type { Json, JsonObject } from '../../lib/json.ts';
-import { parsePointer } from '../json-pointer.ts';
+import { parsePointer } from '../../lib/json-pointer.ts';
 import { isJsonMap } from '../merge.ts';
 import { mapSubSchemas } from './sub-schemas.ts';
 
