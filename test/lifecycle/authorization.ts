@@ -250,6 +250,8 @@ function deployedTests(backend: () => Backend): void {
     expect(world.log.printed.slice(before)).toEqual([]);
     await signer.sign();
     await world.log.untilMessage(READY, 2);
+    // The two files of the signature may have been noticed one after the other.
+    await world.daemon.operator.main.untilEmpty();
     expect(await explain(world, 'web')).toMatchObject({ status: 'ready' });
   });
 }

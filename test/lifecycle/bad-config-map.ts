@@ -50,7 +50,7 @@ export function badConfigMapTests(backend: () => Backend): void {
     const before = await configErrors(world);
     for (const more of [1, 2]) {
       await world.clock.passSleep(CHECK_MS);
-      await vi.waitFor(async () => expect(await configErrors(world)).toBeGreaterThanOrEqual(before + more));
+      expect(await configErrors(world)).toBeGreaterThanOrEqual(before + more);
     }
     world.daemon.operator.queueModuleRun('web' as never, 'test');
     await world.log.untilMessage('ModuleRun success, module is ready', 2);
@@ -121,8 +121,9 @@ echo '{"op":"add","path":"/web/byHook","value":"hook"}' > "$CONFIG_VALUES_JSON_P
     await world.putConfig({ web: 'a: 1\nbyPerson: edit\n', global: 'too: 1\n' });
     await world.write('modules', { '../go': '' });
     await world.daemon.firstConverge;
-    await vi.waitFor(async () =>
-      expect(await deployedValues(world)).toEqual({ a: 1, byPerson: 'edit', byHook: 'hook' }),
+    await vi.waitFor(
+      async () => expect(await deployedValues(world)).toEqual({ a: 1, byPerson: 'edit', byHook: 'hook' }),
+      { timeout: 30_000 },
     );
     expect(await world.get('configmaps', 'addon-operator')).toMatchObject({
       data: { web: 'a: 1\nbyHook: hook\nbyPerson: edit\n', global: 'too: 1\n' },

@@ -10,6 +10,8 @@ const PATCHING = shHook(
 );
 const FAILING = shHook('beforeHelm: 1', 'echo "no disk" >&2; exit 1');
 
+const WAIT = { timeout: 30_000 };
+
 /** `web` has a chart, `dns` hooks only, and `off` is disabled. */
 const MODULES = {
   'values.yaml': 'global: {domain: example.com}\nwebEnabled: true\ndnsEnabled: true\n',
@@ -147,7 +149,7 @@ metadata: {name: ${role}, namespace: default}
   test('queue main tells for how long it has been waiting for a task', async () => {
     await using world = await World.create(backend(), {});
     await world.converge();
-    await expect.poll(() => world.daemon.operator.main.status.type).toBe('waiting');
+    await expect.poll(() => world.daemon.operator.main.status.type, WAIT).toBe('waiting');
     world.clock.jump(90_000);
     expect(await said(world, 'queue', 'main')).toMatch(
       /^Queue 'main': length 0, status: 'waiting for task 9\ds'\n$/,
@@ -178,8 +180,7 @@ metadata: {name: ${role}, namespace: default}
     await world.converge();
     const events = () => world.log.records.filter(({ msg }) => msg === 'event of the ConfigMap');
     await world.putConfig({ global: 'a: 2' });
-    await world.log.untilMessage('first converge is finished. Operator is ready now.');
-    await world.log.until(() => world.daemon.operator.deps.values.configValues('global') !== undefined);
+    await world.log.untilMessage('ConvergeModules task done', 2);
     expect(events()).toEqual([]);
     await said(world, 'config', 'set', 'log.configmap.events', 'true');
     await world.putConfig({ global: 'a: 3' });

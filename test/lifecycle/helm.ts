@@ -245,7 +245,7 @@ END`,
     await world.start();
     await vi.waitFor(() => readFile(join(world.directory, 'hangs')), WAIT);
     await world.write('modules', { '../helm': realHelm(world) });
-    world.clock.jump(HELM_LIMIT_MS);
+    await world.clock.passSleep(HELM_LIMIT_MS);
     await world.untilDelayed();
     expect(messages(world)).not.toContain('helm failed, trying once more');
     const failure = world.log.records.find(({ msg }) => String(msg).startsWith('ModuleRun failed'));

@@ -1,12 +1,14 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { configMapBinding, contextHook, contextsOf, untilRuns, watchedMap } from '../support/context-hook.ts';
 import { type Backend, World } from '../support/world.ts';
 import { shHook } from '../support/world-files.ts';
 
 const BURST = 2_000;
 const WRITERS = 20;
+/** An API server whose disk is busy takes 40 ms and more for a write. */
+const BURST_LIMIT_MS = 300_000;
 
 /** A hook in queue `q` that runs for each new ConfigMap with the label. */
 function onNewMap(namespace: string, label: string, body: string): string {
@@ -266,36 +268,40 @@ echo '{"operation":"Create","object":{"apiVersion":"v1","kind":"ConfigMap","meta
       );
     });
 
-    test('gets a burst of 2,000 events in few runs, in order, and misses none', async () => {
-      await using world = await World.create(backend(), {});
-      const fields = { queue: 'q', executeHookOnSynchronization: false };
-      const config = JSON.stringify([configMapBinding(world.namespace, 'item', fields)]);
-      await world.write('global-hooks', {
-        'count.sh': shHook(`kubernetes: ${config}`, `exec '${process.execPath}' -e '${COUNTING}'`),
-      });
-      await world.converge();
-      const writer = async (name: string): Promise<void> => {
-        await world.create('configmaps', watchedMap(name, 'item', { n: '1' }));
-        for (let n = 2; n <= BURST / WRITERS; n += 1)
-          await world.merge('configmaps', name, { data: { n: String(n) } });
-      };
-      const writers = Array.from({ length: WRITERS }, (_, index) => `w${index}`);
-      await Promise.all(writers.map(writer));
-      const runs = () =>
-        world.log.printed.map(
-          (line) =>
-            JSON.parse(line.slice('counted '.length)) as {
-              readonly contexts: number;
-              readonly last: Readonly<Record<string, number>>;
-            },
+    test(
+      'gets a burst of 2,000 events in few runs, in order, and misses none',
+      async () => {
+        await using world = await World.create(backend(), {});
+        const fields = { queue: 'q', executeHookOnSynchronization: false };
+        const config = JSON.stringify([configMapBinding(world.namespace, 'item', fields)]);
+        await world.write('global-hooks', {
+          'count.sh': shHook(`kubernetes: ${config}`, `exec '${process.execPath}' -e '${COUNTING}'`),
+        });
+        await world.converge();
+        const writer = async (name: string): Promise<void> => {
+          await world.create('configmaps', watchedMap(name, 'item', { n: '1' }));
+          for (let n = 2; n <= BURST / WRITERS; n += 1)
+            await world.merge('configmaps', name, { data: { n: String(n) } });
+        };
+        const writers = Array.from({ length: WRITERS }, (_, index) => `w${index}`);
+        await Promise.all(writers.map(writer));
+        const runs = () =>
+          world.log.printed.map(
+            (line) =>
+              JSON.parse(line.slice('counted '.length)) as {
+                readonly contexts: number;
+                readonly last: Readonly<Record<string, number>>;
+              },
+          );
+        const counted = () => runs().reduce((sum, { contexts }) => sum + contexts, 0);
+        await world.log.until(() => counted() >= BURST);
+        await world.daemon.operator.deps.queues.get('q').untilEmpty();
+        expect(counted()).toBe(BURST);
+        expect(Object.assign({}, ...runs().map(({ last }) => last))).toEqual(
+          Object.fromEntries(writers.map((name) => [name, BURST / WRITERS])),
         );
-      const counted = () => runs().reduce((sum, { contexts }) => sum + contexts, 0);
-      await world.log.until(() => counted() >= BURST);
-      await vi.waitFor(() => expect(world.daemon.operator.deps.queues.get('q').length).toBe(0));
-      expect(counted()).toBe(BURST);
-      expect(Object.assign({}, ...runs().map(({ last }) => last))).toEqual(
-        Object.fromEntries(writers.map((name) => [name, BURST / WRITERS])),
-      );
-    });
+      },
+      BURST_LIMIT_MS,
+    );
   });
 }

@@ -147,7 +147,8 @@ export class World {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stop();
     await this.backend.request({ method: 'DELETE', path: `/api/v1/namespaces/${this.namespace}` });
-    await rm(this.directory, { recursive: true, force: true });
+    // A helm whose daemon was killed may write there for a moment longer.
+    await rm(this.directory, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
   }
 
   /** As `backend.request`, but a status outside 2xx is an error. */
