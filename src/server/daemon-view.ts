@@ -49,7 +49,7 @@ export type ConvergeStatus =
 /** One queue at one moment. */
 export interface QueueView {
   readonly name: string;
-  /** What the worker does, such as `run first task`; empty when it waits for a task. */
+  /** What the worker does, such as `run first task`; empty between two tasks, and before there is a worker. */
   readonly status: string;
   /** From head to tail; `index` starts at 1. */
   readonly tasks: readonly QueueTaskView[];

@@ -4,11 +4,13 @@ import { oneLine } from '../lib/one-line.ts';
 import type { Redactor } from '../lib/redactor.ts';
 import { rfc3339 } from '../lib/rfc3339.ts';
 import type { RuntimeParameterView } from '../settings/runtime-parameters.ts';
+import { booleanType } from '../settings/setting-type.ts';
 import { type Answer, dataAnswer, type Format, METHOD_NOT_ALLOWED, NOT_FOUND, textAnswer } from './answer.ts';
 import type { DaemonView, ModuleView, SectionView } from './daemon-view.ts';
 import {
   explainAnswer,
   listAnswer,
+  noModuleAnswer,
   type PauseCommands,
   pauseAnswer,
   type ReleaseFinalizer,
@@ -21,7 +23,7 @@ import { queueData, queueListData, queueListText, queueText } from './queue-dump
 import { redactedAnswer } from './redacted-answer.ts';
 import type { RequestHandler, ServerRequest } from './serve.ts';
 
-/** What the debug endpoint shows and the one thing it changes. */
+/** What the debug endpoint shows, and what it has changed and done on request. */
 export interface DebugEndpoint {
   readonly view: DaemonView;
   readonly parameters: {
@@ -57,9 +59,9 @@ interface Route {
 }
 
 /**
- * Answers debug requests: queues, runtime parameters, values, patches, snapshots, rendered charts.
+ * Answers debug requests: queues, runtime parameters, values, patches, snapshots, rendered charts, pauses, operations.
  *
- * @param isReadOnly whether `POST /config/set` is refused
+ * @param isReadOnly whether every POST is refused
  */
 export function debugHandler(endpoint: DebugEndpoint, isReadOnly: boolean): RequestHandler {
   const routes = [
@@ -121,10 +123,7 @@ function daemonRoutes({ view, parameters }: DebugEndpoint): Route[] {
         ? textAnswer(parameterTable(list))
         : dataAnswer(format, list.map(parameterData));
     }),
-    {
-      ...get('/config/set', ({ body }) => setParameter(parameters, new URLSearchParams(body))),
-      method: 'POST',
-    },
+    post('/config/set', ({ body }) => setParameter(parameters, new URLSearchParams(body))),
   ];
 }
 
@@ -196,38 +195,35 @@ function moduleRoutes({ view }: DebugEndpoint): Route[] {
 }
 
 function pauseRoutes({ view, pauses }: DebugEndpoint): Route[] {
-  const known = (module: string, answer: () => Promise<Answer>): Answer | Promise<Answer> =>
-    view.module(module) === undefined ? textAnswer(`there is no module ${module}\n`, 404) : answer();
-  const routes = [
-    get('/pause', ({ body }, _groups, signal) =>
+  return [
+    post('/pause', ({ body }, _groups, signal) =>
       pauseAnswer(pauses, undefined, new URLSearchParams(body), signal),
     ),
-    get('/resume', (_request, _groups, signal) => resumeAnswer({ view, pauses }, undefined, signal)),
-    get('/module/{module}/pause', ({ body }, { module }, signal) =>
-      known(module, () => pauseAnswer(pauses, module, new URLSearchParams(body), signal)),
+    post('/resume', (_request, _groups, signal) => resumeAnswer({ view, pauses }, undefined, signal)),
+    post('/module/{module}/pause', ({ body }, { module }, signal) =>
+      view.module(module) === undefined
+        ? noModuleAnswer(module)
+        : pauseAnswer(pauses, module, new URLSearchParams(body), signal),
     ),
-    get('/module/{module}/resume', (_request, { module }, signal) =>
+    post('/module/{module}/resume', (_request, { module }, signal) =>
       resumeAnswer({ view, pauses }, module, signal),
     ),
   ];
-  return routes.map((route) => ({ ...route, method: 'POST' }));
 }
 
 function operationRoute({ view, askOperation }: DebugEndpoint): Route {
-  const route = get('/module/{module}/operation', ({ body }, { module }) =>
+  return post('/module/{module}/operation', ({ body }, { module }) =>
     view.module(module) === undefined
-      ? textAnswer(`there is no module ${module}\n`, 404)
+      ? noModuleAnswer(module)
       : operationAnswer(askOperation, module, new URLSearchParams(body)),
   );
-  return { ...route, method: 'POST' };
 }
 
 /** Also for a module that has no directory any more. */
 function releaseFinalizerRoute({ releaseFinalizer }: DebugEndpoint): Route {
-  const route = get('/module/{module}/release-finalizer', (_request, { module }, signal) =>
+  return post('/module/{module}/release-finalizer', (_request, { module }, signal) =>
     releaseFinalizerAnswer(releaseFinalizer, module, signal),
   );
-  return { ...route, method: 'POST' };
 }
 
 /** The routes that `global` and every module have. */
@@ -270,6 +266,10 @@ function get(path: string, handle: Handler): Route {
   return { method: 'GET', path, pattern: new RegExp(`^${source}$`), handle };
 }
 
+function post(path: string, handle: Handler): Route {
+  return { ...get(path, handle), method: 'POST' };
+}
+
 function formatOf(word: string | undefined): Format {
   return word === 'json' || word === 'yaml' ? word : 'text';
 }
@@ -284,7 +284,7 @@ function sortedAnswer(format: 'json' | 'yaml', data: object): Answer {
 }
 
 function isYes(word: string | null): boolean {
-  return word !== null && /^(1|t|T|true|TRUE|True)$/.test(word);
+  return word !== null && booleanType.parse(word) === true;
 }
 
 function parameterData({

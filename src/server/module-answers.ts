@@ -28,6 +28,11 @@ export interface PauseRequest {
   readonly untilMs: number | undefined;
 }
 
+/** What is answered about a name that no module has. */
+export function noModuleAnswer(name: string): Answer {
+  return textAnswer(`there is no module ${name}\n`, 404);
+}
+
 /** All modules with their states. */
 export function listAnswer(view: DaemonView, format: Format): Answer {
   const modules = view.modules();
@@ -42,7 +47,7 @@ export async function explainAnswer(
   signal: AbortSignal,
 ): Promise<Answer> {
   const explanation = await view.explainModule(name, signal);
-  if (explanation === undefined) return textAnswer(`there is no module ${name}\n`, 404);
+  if (explanation === undefined) return noModuleAnswer(name);
   return format === 'text' ? textAnswer(explanationText(explanation)) : dataAnswer(format, explanation);
 }
 
@@ -80,8 +85,7 @@ export async function resumeAnswer(
 ): Promise<Answer> {
   const wasPaused = await pauses.resume(module, signal);
   if (wasPaused) return textAnswer(`${titleOf(module)} resumed\n`);
-  if (module !== undefined && view.module(module) === undefined)
-    return textAnswer(`there is no module ${module}\n`, 404);
+  if (module !== undefined && view.module(module) === undefined) return noModuleAnswer(module);
   const hint = module === undefined ? '' : '; a pause of all modules ends with `addon-operator resume`';
   return textAnswer(`${titleOf(module)} not paused${hint}\n`, 404);
 }

@@ -1,7 +1,5 @@
+import { type ModuleOperation, OPERATIONS } from '../status/module-object.ts';
 import { type Answer, textAnswer } from './answer.ts';
-
-export const OPERATIONS = ['reconcile', 'force-reconcile', 'abort'] as const;
-export type Operation = (typeof OPERATIONS)[number];
 
 /**
  * `disabled`: the module is neither enabled nor on its way out. `paused`: it is not run before the pause ends. `unauthorized`:
@@ -10,9 +8,9 @@ export type Operation = (typeof OPERATIONS)[number];
 export type OperationOutcome = 'asked' | 'disabled' | 'paused' | 'unauthorized';
 
 /** Has something done with a module, if that is possible. */
-export type AskOperation = (module: string, operation: Operation) => OperationOutcome;
+export type AskOperation = (module: string, operation: ModuleOperation) => OperationOutcome;
 
-const ANSWERS: Readonly<Record<Operation, string>> = {
+const ANSWERS: Readonly<Record<ModuleOperation, string>> = {
   reconcile: 'is run',
   'force-reconcile': 'is run, and helm applies its chart although nothing may have changed',
   abort:
