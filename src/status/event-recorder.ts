@@ -2,6 +2,7 @@ import { hasStatus, type KubeClient } from '../kube/kube-client.ts';
 import type { Clock } from '../lib/clock.ts';
 import { messageOf } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
+import { kubeTime } from './kube-time.ts';
 import { MODULE_API_VERSION, MODULES } from './module-crd.ts';
 import type { EventReason, ModuleEvent } from './module-events.ts';
 import type { ModuleObject } from './module-object.ts';
@@ -92,7 +93,7 @@ export class EventRecorder {
           method: 'PATCH',
           path: `${EVENTS}/${name}`,
           contentType: 'application/merge-patch+json',
-          body: { count, lastTimestamp: timeOf(lastMs) },
+          body: { count, lastTimestamp: kubeTime(lastMs) },
         },
         signal,
       );
@@ -110,7 +111,7 @@ export class EventRecorder {
     signal: AbortSignal,
   ): Promise<Series> {
     const name = `${module.slice(0, 200)}.${nowMs.toString(16)}.${reason.toLowerCase()}`;
-    const time = timeOf(nowMs);
+    const time = kubeTime(nowMs);
     const body = {
       apiVersion: 'v1',
       kind: 'Event',
@@ -146,8 +147,4 @@ function takeToken(record: ModuleRecord, nowMs: number): boolean {
   if (record.tokens === 0) return false;
   record.tokens -= 1;
   return true;
-}
-
-function timeOf(epochMs: number): string {
-  return new Date(epochMs).toISOString().replace(/\.\d+Z$/u, 'Z');
 }

@@ -2,11 +2,17 @@ import { hasStatus, KubeApiError, type KubeClient } from '../kube/kube-client.ts
 import { type KubeObject, resourcePath } from '../kube/kube-object.ts';
 import { requestIfPresent } from '../kube/request-if-present.ts';
 import { messageOf } from '../lib/errors.ts';
-import { isObject } from '../lib/json.ts';
 import type { Logger } from '../lib/log.ts';
 import { HOOK_FIELD_MANAGER, hookStatus } from './hook-status.ts';
 import { MODULE_API_VERSION, MODULES } from './module-crd.ts';
-import { HOOK_ANNOTATION, HOOK_FINALIZER, ownerMarks, readModuleObject } from './module-object.ts';
+import {
+  answeredObject,
+  FIELD_MANAGER,
+  HOOK_ANNOTATION,
+  HOOK_FINALIZER,
+  newModuleObject,
+  readModuleObject,
+} from './module-object.ts';
 
 export interface HookedModulesOptions {
   readonly kube: Pick<KubeClient, 'request'>;
@@ -20,7 +26,6 @@ export interface HookedModulesOptions {
   readonly statusOf: (module: string) => unknown;
 }
 
-const FIELD_MANAGER = 'addon-operator';
 /** Others write the same object, above all its status. */
 const CONFLICT_TRIES = 10;
 
@@ -151,11 +156,10 @@ export class HookedModules {
       const owner = readModuleObject(object).operator;
       return owner === undefined || owner === operator ? object : undefined;
     }
-    const metadata = { name: module, ...ownerMarks(namespace, operator) };
-    const body = { apiVersion: MODULE_API_VERSION, kind: MODULES.kind, metadata };
+    const body = newModuleObject(module, namespace, operator);
     const query = { fieldManager: FIELD_MANAGER };
     try {
-      return asObject(
+      return answeredObject(
         await kube.request({ method: 'POST', path: resourcePath(MODULES), query, body }, signal),
         module,
       );
@@ -169,7 +173,7 @@ export class HookedModules {
   async #get(module: string, signal: AbortSignal): Promise<KubeObject | undefined> {
     const path = resourcePath(MODULES, undefined, module);
     const answer = await requestIfPresent(this.#options.kube, { method: 'GET', path }, signal);
-    return answer === undefined ? undefined : asObject(answer, module);
+    return answer === undefined ? undefined : answeredObject(answer, module);
   }
 
   /** A list of finalizers is replaced as a whole: nothing of others may be lost. */
@@ -200,10 +204,4 @@ export class HookedModules {
       }
     }
   }
-}
-
-function asObject(answer: unknown, name: string): KubeObject {
-  const object = isObject(answer) ? answer : {};
-  const metadata = isObject(object['metadata']) ? object['metadata'] : {};
-  return { ...object, metadata: { name, ...metadata } };
 }

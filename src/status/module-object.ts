@@ -1,5 +1,9 @@
 import type { KubeObject } from '../kube/kube-object.ts';
-import { MODULE_GROUP } from './module-crd.ts';
+import { isObject } from '../lib/json.ts';
+import { MODULE_API_VERSION, MODULE_GROUP, MODULES } from './module-crd.ts';
+
+/** Who the operator's own fields of objects are written as. */
+export const FIELD_MANAGER = 'addon-operator';
 
 /** Names the operator an object belongs to, as `<namespace>/<ConfigMap>`. */
 export const OPERATOR_ANNOTATION = `${MODULE_GROUP}/operator`;
@@ -40,6 +44,19 @@ export function ownerMarks(namespace: string, operator: string) {
     labels: { 'app.kubernetes.io/managed-by': 'addon-operator', [NAMESPACE_LABEL]: namespace },
     annotations: { [OPERATOR_ANNOTATION]: operator },
   };
+}
+
+/** A new object of a module, as it is sent to be created. */
+export function newModuleObject(module: string, namespace: string, operator: string) {
+  const metadata = { name: module, ...ownerMarks(namespace, operator) };
+  return { apiVersion: MODULE_API_VERSION, kind: MODULES.kind, metadata };
+}
+
+/** The object of a module in an answer of the API server, whatever that has sent. */
+export function answeredObject(answer: unknown, module: string): KubeObject {
+  const object = isObject(answer) ? answer : {};
+  const metadata = isObject(object['metadata']) ? object['metadata'] : {};
+  return { ...object, metadata: { name: module, ...metadata } };
 }
 
 /** Reads what the API server sent. */

@@ -1,9 +1,8 @@
 import { hasStatus, KubeApiError, type KubeClient, type KubeRequest } from '../kube/kube-client.ts';
-import { type KubeObject, resourcePath } from '../kube/kube-object.ts';
+import { resourcePath } from '../kube/kube-object.ts';
 import type { SharedReflectors } from '../kube/reflector-sink.ts';
 import type { Clock } from '../lib/clock.ts';
 import { messageOf } from '../lib/errors.ts';
-import { isObject } from '../lib/json.ts';
 import type { Logger } from '../lib/log.ts';
 import { resultOrAbort } from '../lib/result-or-abort.ts';
 import { EventRecorder } from './event-recorder.ts';
@@ -11,7 +10,15 @@ import { installModuleCrd } from './install-module-crd.ts';
 import { MODULE_API_VERSION, MODULES } from './module-crd.ts';
 import { eventsBetween, type ModuleEvent } from './module-events.ts';
 import type { ModuleFacts } from './module-facts.ts';
-import { HOOK_FINALIZER, type ModuleObject, OPERATOR_ANNOTATION, ownerMarks } from './module-object.ts';
+import {
+  answeredObject,
+  FIELD_MANAGER,
+  HOOK_FINALIZER,
+  type ModuleObject,
+  newModuleObject,
+  OPERATOR_ANNOTATION,
+  ownerMarks,
+} from './module-object.ts';
 import { ModuleObjectStore, type ModuleObjectsView } from './module-object-store.ts';
 import { moduleStatus } from './module-status.ts';
 import { statusChange } from './status-change.ts';
@@ -33,7 +40,6 @@ export interface ModuleObjectsOptions {
   readonly finishDeletion: (module: string, signal: AbortSignal) => Promise<'done' | 'too early'>;
 }
 
-const FIELD_MANAGER = 'addon-operator';
 /** From a change until it is written: what happens meanwhile is written with it. */
 const COALESCE_MS = 1_000;
 /** How often modules are looked at although no task began or ended. */
@@ -198,10 +204,8 @@ export class ModuleObjects {
   async #ownObject(module: string, signal: AbortSignal): Promise<ModuleObject | undefined> {
     const object = this.#store.get(module);
     const { namespace, log } = this.#options;
-    const marks = ownerMarks(namespace, this.#operator);
     if (object === undefined) {
-      const metadata = { name: module, ...marks };
-      const body = { apiVersion: MODULE_API_VERSION, kind: MODULES.kind, metadata };
+      const body = newModuleObject(module, namespace, this.#operator);
       const query = { fieldManager: FIELD_MANAGER };
       return await this.#request(
         { method: 'POST', path: resourcePath(MODULES), query, body },
@@ -217,7 +221,7 @@ export class ModuleObjects {
           path: resourcePath(MODULES, undefined, module),
           query: { fieldManager: FIELD_MANAGER },
           contentType: 'application/merge-patch+json',
-          body: { metadata: { resourceVersion, ...marks } },
+          body: { metadata: { resourceVersion, ...ownerMarks(namespace, this.#operator) } },
         },
         module,
         signal,
@@ -281,7 +285,7 @@ export class ModuleObjects {
   }
 
   async #request(request: KubeRequest, module: string, signal: AbortSignal): Promise<ModuleObject> {
-    return this.#store.put(asKubeObject(await this.#options.kube.request(request, signal), module));
+    return this.#store.put(answeredObject(await this.#options.kube.request(request, signal), module));
   }
 
   /** What concerns one object only: somebody was faster, or it is gone. The watch tells what there is now. */
@@ -314,10 +318,4 @@ async function sleepUntil(awake: AbortSignal, clock: Clock, ms: number, signal: 
 /** The answer will be the same for as long as nobody changes permissions or definitions. */
 function isRefusal(error: unknown): boolean {
   return error instanceof KubeApiError && error.status < 500 && error.status !== 429;
-}
-
-function asKubeObject(answer: unknown, name: string): KubeObject {
-  const object = isObject(answer) ? answer : {};
-  const metadata = isObject(object['metadata']) ? object['metadata'] : {};
-  return { ...object, metadata: { name, ...metadata } };
 }

@@ -1,8 +1,9 @@
 import { isObject } from '../lib/json.ts';
+import { kubeTime } from './kube-time.ts';
 import { bounded, type Condition, conditionsOf } from './module-conditions.ts';
 import type { ModuleFacts, ReleaseFacts } from './module-facts.ts';
 
-export type ModulePhase = 'Init' | 'Progressing' | 'Succeeded' | 'Failed' | 'Deleting';
+type ModulePhase = 'Init' | 'Progressing' | 'Succeeded' | 'Failed' | 'Deleting';
 
 /** A condition as it stands in an object; times are RFC 3339 in UTC. */
 export interface DatedCondition extends Condition {
@@ -132,7 +133,7 @@ function dated(
   { nowMs, generation }: StatusContext,
 ): readonly DatedCondition[] {
   const known: readonly unknown[] = Array.isArray(before) ? before : [];
-  const now = new Date(nowMs).toISOString().replace(/\.\d+Z$/u, 'Z');
+  const now = kubeTime(nowMs);
   return conditions.map((condition) => {
     const same = known.find(
       (other) => isObject(other) && other['type'] === condition.type && other['status'] === condition.status,
