@@ -2,7 +2,7 @@ import { type ApiAnswer, type ApiRequest, jsonAnswer, textAnswer } from './api-r
 import type { ApiState } from './api-state.ts';
 import { handleDeleteCollection, handleList, handleWatch, isTrue } from './collection-handlers.ts';
 import { coreDiscovery, groupDiscovery, groupsDiscovery, tagged, versionDiscovery } from './discovery.ts';
-import { type ServedKind, storageOf, type Verb } from './kinds.ts';
+import { isNamespace, type ServedKind, storageOf, type Verb } from './kinds.ts';
 import { openApiDocument, openApiIndex } from './openapi.ts';
 import {
   handleCreate,
@@ -134,7 +134,7 @@ function subresourceAnswer(state: ApiState, resource: ResourceRequest): ApiAnswe
     if (state.store.get(storageOf(kind), key) === undefined) throw notFound(kind, name);
     throw notImplemented(`${kind.plural}/${subresource}`);
   }
-  if (subresource === 'finalize' && storageOf(kind) === '/namespaces' && request.method === 'PUT')
+  if (subresource === 'finalize' && isNamespace(kind) && request.method === 'PUT')
     return handleFinalize(state, resource);
   const isServed = (subresource === 'status' && kind.hasStatus) || (subresource === 'scale' && kind.hasScale);
   if (!isServed || kind.isReview) throw unknownResource();

@@ -3,7 +3,7 @@ import { prepareDefinition } from './custom-resources.ts';
 import { applyDefaults } from './defaults.ts';
 import { withInitialStatus } from './initial-status.ts';
 import { type Fields, fieldsAt, withoutFields } from './json-access.ts';
-import { type ServedKind, storageOf } from './kinds.ts';
+import { isNamespace, type ServedKind, storageOf } from './kinds.ts';
 import { recordUpdate } from './managed-fields.ts';
 import { dropUnknownFields } from './object-body.ts';
 import { generateName, validateNames } from './object-names.ts';
@@ -108,7 +108,7 @@ export function decideFields(
 ): ResourceObject {
   const initial = current === undefined ? withInitialStatus(kind, object) : object;
   if (storageOf(kind) === '/services') return assignAddresses(state.store, initial, current);
-  if (storageOf(kind) === '/namespaces') return { ...initial, ...namespaceFields(initial) };
+  if (isNamespace(kind)) return { ...initial, ...namespaceFields(initial) };
   if (kind.kind === 'CustomResourceDefinition') return prepareDefinition(initial, timestamp(state.clock));
   return initial;
 }

@@ -1,7 +1,7 @@
 import { isObject } from '../lib/json.ts';
 import { type ApiState, timestamp } from './api-state.ts';
 import { scalarText, stringAt, valueAt } from './json-access.ts';
-import { type ServedKind, storageOf } from './kinds.ts';
+import { isNamespace, type ServedKind, storageOf } from './kinds.ts';
 import { objectKey, type ResourceObject, withMeta } from './resource-object.ts';
 import { badRequest, conflict, invalid } from './status-error.ts';
 
@@ -77,10 +77,6 @@ export function deleteObject(
   });
   const object = isNamespace(kind) ? { ...marked, status: { phase: 'Terminating' } } : marked;
   return { type: 'terminating', object: options.isDryRun ? object : state.store.write(storage, key, object) };
-}
-
-function isNamespace(kind: ServedKind): boolean {
-  return kind.group === '' && kind.kind === 'Namespace';
 }
 
 function finalizersOnDelete(

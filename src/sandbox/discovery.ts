@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { acceptsAggregatedDiscovery } from './accept.ts';
 import { type ApiRequest, type BodyAnswer, jsonAnswer } from './api-request.ts';
 import type { Fields } from './json-access.ts';
-import { apiVersionOf, type ServedKind } from './kinds.ts';
+import { apiVersionOf, isNamespace, type ServedKind } from './kinds.ts';
 
 const AGGREGATED_TYPE = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
 const SUBRESOURCE_VERBS = ['get', 'patch', 'update'];
@@ -96,14 +96,10 @@ function subresourcesOf(kind: ServedKind): readonly Subresource[] {
   const own = { group: kind.group, version: kind.version, kind: kind.kind };
   const scale = { group: 'autoscaling', version: 'v1', kind: 'Scale' };
   return [
-    ...(isCoreNamespace(kind) ? [{ name: 'finalize', kind: own, verbs: ['update'] }] : []),
+    ...(isNamespace(kind) ? [{ name: 'finalize', kind: own, verbs: ['update'] }] : []),
     ...(kind.hasScale ? [{ name: 'scale', kind: scale, verbs: SUBRESOURCE_VERBS }] : []),
     ...(kind.hasStatus ? [{ name: 'status', kind: own, verbs: SUBRESOURCE_VERBS }] : []),
   ];
-}
-
-function isCoreNamespace(kind: ServedKind): boolean {
-  return kind.group === '' && kind.kind === 'Namespace';
 }
 
 function aggregatedResource(kind: ServedKind): Fields {

@@ -4,16 +4,10 @@ import { BUILT_IN_KINDS, type ServedKind, storageOf } from './kinds.ts';
 export class KindRegistry {
   readonly #customKinds = new Map<string, readonly ServedKind[]>();
   #all: readonly ServedKind[] = BUILT_IN_KINDS;
-  #generation = 0;
 
   /** All kinds, in the order of discovery. */
   get kinds(): readonly ServedKind[] {
     return this.#all;
-  }
-
-  /** Grows whenever the kinds change; part of the entity tags of discovery. */
-  get generation(): number {
-    return this.#generation;
   }
 
   find(group: string, version: string, plural: string): ServedKind | undefined {
@@ -47,6 +41,5 @@ export class KindRegistry {
     if (kinds.length === 0) this.#customKinds.delete(definitionName);
     else this.#customKinds.set(definitionName, kinds);
     this.#all = [...BUILT_IN_KINDS, ...[...this.#customKinds.values()].flat()];
-    this.#generation += 1;
   }
 }

@@ -64,6 +64,11 @@ export function storageOf(kind: ResourceName): string {
   return `${kind.group}/${kind.plural}`;
 }
 
+/** Whether objects of the kind are namespaces, which have rules of their own. */
+export function isNamespace(kind: Pick<ServedKind, 'group' | 'kind'>): boolean {
+  return kind.group === '' && kind.kind === 'Namespace';
+}
+
 interface KindOptions {
   readonly short?: readonly string[];
   readonly all?: true;

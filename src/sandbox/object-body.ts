@@ -99,12 +99,17 @@ export function toResourceObject(value: Readonly<Record<string, unknown>>, kind:
 
 function wrongKind(apiVersion: unknown, kindName: unknown, kind: ServedKind): Error {
   if (kind.isCustom || apiVersion === apiVersionOf(kind)) {
-    const problem = `${String(kindName)} in version "${kind.version}" cannot be handled as a ${kind.kind}`;
-    return badRequest(`${problem}: the object is of kind ${String(apiVersion)}, ${String(kindName)}`);
+    return badRequest(
+      `${cannotBeHandled(kind, String(kindName))}: the object is of kind ${String(apiVersion)}, ${String(kindName)}`,
+    );
   }
   return badRequest(
     `the API version in the data (${String(apiVersion)}) does not match the expected API version (${apiVersionOf(kind)})`,
   );
+}
+
+function cannotBeHandled({ kind, version }: ServedKind, given = kind): string {
+  return `${given} in version "${version}" cannot be handled as a ${kind}`;
 }
 
 /** Maps of which clients rely on the server to refuse anything but texts. */
@@ -121,10 +126,9 @@ function checkTextMaps(fields: Readonly<Record<string, unknown>>, kind: ServedKi
       ? Object.values(content).find((value) => typeof value !== 'string')
       : content;
     if (wrong === undefined || wrong === null) continue;
-    const problem = `${kind.kind} in version "${kind.version}" cannot be handled as a ${kind.kind}`;
     const type = Array.isArray(wrong) ? 'array' : typeof wrong;
     throw badRequest(
-      `${problem}: json: cannot unmarshal ${type} into Go struct field ${kind.kind}.${field} of type string`,
+      `${cannotBeHandled(kind)}: json: cannot unmarshal ${type} into Go struct field ${kind.kind}.${field} of type string`,
     );
   }
 }
@@ -159,8 +163,7 @@ function toMeta(value: unknown, kind: ServedKind): ObjectMeta {
     if (isEmpty(content)) continue;
     const [isValid, expected] = META_CHECKS[field] ?? [() => true, ''];
     if (!isValid(content)) {
-      const problem = `${kind.kind} in version "${kind.version}" cannot be handled as a ${kind.kind}`;
-      throw badRequest(`${problem}: metadata.${field} must be of type ${expected}`);
+      throw badRequest(`${cannotBeHandled(kind)}: metadata.${field} must be of type ${expected}`);
     }
     metadata[field] = content;
   }
@@ -203,8 +206,7 @@ export function validateFields(
   const duplicates = body.duplicates.map((path) => `duplicate field "${path}"`);
   const problems = [...unknownFields(body.value, kind), ...duplicates];
   if (problems.length === 0 || validation === 'Warn') return problems;
-  const subject = `${kind.kind} in version "${kind.version}" cannot be handled as a ${kind.kind}`;
-  throw badRequest(`${subject}: strict decoding error: ${problems.join(', ')}`);
+  throw badRequest(`${cannotBeHandled(kind)}: strict decoding error: ${problems.join(', ')}`);
 }
 
 /** Fields that a typed server leaves out when they are empty. */

@@ -1,4 +1,4 @@
-import type { ServedKind } from './kinds.ts';
+import { isNamespace, type ServedKind } from './kinds.ts';
 import type { ResourceObject } from './resource-object.ts';
 import { invalid, type StatusCause } from './status-error.ts';
 
@@ -33,7 +33,7 @@ const DNS_1035_RULE: NameRule = {
 
 function ruleOf(kind: ServedKind): NameRule | undefined {
   if (kind.group === 'rbac.authorization.k8s.io') return undefined;
-  if (kind.group === '' && kind.kind === 'Namespace') return LABEL_RULE;
+  if (isNamespace(kind)) return LABEL_RULE;
   if (kind.group === '' && kind.kind === 'Service') return DNS_1035_RULE;
   return SUBDOMAIN_RULE;
 }

@@ -77,8 +77,8 @@ export function bookmarkObject(revision: number, view: View, isEndOfList: boolea
   return { kind: view.kind.kind, apiVersion: apiVersionOf(view.kind), metadata };
 }
 
-/** Custom resources of several versions differ in their apiVersion only. */
-function inVersion(object: ResourceObject, kind: ServedKind): ResourceObject {
+/** An object in the version of a kind: custom resources of several versions differ in their apiVersion only. */
+export function inVersion(object: ResourceObject, kind: ServedKind): ResourceObject {
   const apiVersion = apiVersionOf(kind);
   return object.apiVersion === apiVersion ? object : { ...object, apiVersion };
 }

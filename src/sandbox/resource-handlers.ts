@@ -6,7 +6,7 @@ import { applyObject } from './apply-object.ts';
 import { createObject, writer } from './create-object.ts';
 import { type DeleteResult, deleteObject, parseDeleteOptions } from './delete-object.ts';
 import type { Fields } from './json-access.ts';
-import { apiVersionOf, type ServedKind, storageOf } from './kinds.ts';
+import { type ServedKind, storageOf } from './kinds.ts';
 import { recordUpdate } from './managed-fields.ts';
 import {
   decodeBody,
@@ -17,7 +17,7 @@ import {
 } from './object-body.ts';
 import { invalidValue, required } from './object-names.ts';
 import { patchFields, patchTypeOf } from './patch-object.ts';
-import { type View, viewObject } from './representation.ts';
+import { inVersion, type View, viewObject } from './representation.ts';
 import { objectKey, type ResourceObject } from './resource-object.ts';
 import { answerReview } from './reviews.ts';
 import { scaleOf, withScale } from './scale.ts';
@@ -65,7 +65,7 @@ function fieldValidation(query: URLSearchParams): FieldValidation {
 function currentObject(state: ApiState, { kind, namespace, name }: ResourceRequest): ResourceObject {
   const found = state.store.get(storageOf(kind), objectKey(namespace, name));
   if (found === undefined) throw notFound(kind, name);
-  return found.apiVersion === apiVersionOf(kind) ? found : { ...found, apiVersion: apiVersionOf(kind) };
+  return inVersion(found, kind);
 }
 
 function objectAnswer(

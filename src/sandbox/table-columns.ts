@@ -31,6 +31,7 @@ const CREATED_AT: TableColumn = {
   type: 'date',
 };
 
+const DATA: TableColumn = { ...text('Data', dataCount), type: 'integer' };
 const CONTAINERS = text('Containers', (object) => containerTexts(object, 'name'), 1);
 const IMAGES = text('Images', (object) => containerTexts(object, 'image'), 1);
 const SELECTOR = text(
@@ -50,19 +51,15 @@ function ready(wanted: readonly string[], current: readonly string[]): TableColu
   );
 }
 
-function count(name: string, field: string): TableColumn {
-  return text(name, (object) => String(Object.keys(fieldsAt(object, field)).length));
-}
-
 function string(name: string, ...path: readonly string[]): TableColumn {
   return text(name, (object) => stringAt(object, ...path) || '<none>');
 }
 
 const COLUMNS: Readonly<Record<string, readonly TableColumn[]>> = {
-  ConfigMap: [{ ...count('Data', 'data'), cell: dataCount, type: 'integer' }, AGE],
+  ConfigMap: [DATA, AGE],
   CronJob: [
     string('Schedule', 'spec', 'schedule'),
-    text('Timezone', (object) => stringAt(object, 'spec', 'timeZone') || '<none>'),
+    string('Timezone', 'spec', 'timeZone'),
     text('Suspend', (object) => (valueAt(object, 'spec', 'suspend') === true ? 'True' : 'False')),
     { ...integer('Active'), cell: (object) => listAt(object, 'status', 'active').length },
     text('Last Schedule', (object, nowMs) => {
@@ -191,7 +188,7 @@ const COLUMNS: Readonly<Record<string, readonly TableColumn[]>> = {
   ],
   Role: [CREATED_AT],
   RoleBinding: [ROLE, AGE],
-  Secret: [string('Type', 'type'), { ...count('Data', 'data'), cell: dataCount, type: 'integer' }, AGE],
+  Secret: [string('Type', 'type'), DATA, AGE],
   Service: [
     string('Type', 'spec', 'type'),
     string('Cluster-IP', 'spec', 'clusterIP'),

@@ -9,7 +9,7 @@ import {
 } from './create-object.ts';
 import { checkImmutableFields } from './immutable-fields.ts';
 import { equalJson, withoutFields } from './json-access.ts';
-import { type ServedKind, storageOf } from './kinds.ts';
+import { isNamespace, type ServedKind, storageOf } from './kinds.ts';
 import { recordUpdate } from './managed-fields.ts';
 import { validateNames } from './object-names.ts';
 import { type ObjectMeta, objectKey, type ResourceObject, withMeta } from './resource-object.ts';
@@ -90,17 +90,13 @@ export function commitChange(
   const key = objectKey(current.metadata.namespace, current.metadata.name);
   const isGone =
     next.metadata.deletionTimestamp !== undefined && (next.metadata.finalizers ?? []).length === 0;
+  // A namespace goes only when its controller has emptied it.
   if (isGone && !isNamespace(kind)) {
     if (!options.isDryRun) state.store.remove(storage, key);
     return next;
   }
   if (equalJson(current, next)) return current;
   return options.isDryRun ? next : state.store.write(storage, key, next);
-}
-
-/** A namespace goes only when its controller has emptied it. */
-function isNamespace(kind: ServedKind): boolean {
-  return kind.group === '' && kind.kind === 'Namespace';
 }
 
 function checkIdentity({ kind, current, draft }: UpdateRequest): void {
