@@ -3,6 +3,5 @@
  * (hook contract 4.4).
  */
 export function filterResult(outputs: readonly unknown[]): unknown {
-  if (outputs.length === 0) return null;
-  return outputs.length === 1 ? outputs[0] : outputs;
+  return outputs.length > 1 ? outputs : (outputs[0] ?? null);
 }

@@ -1,4 +1,5 @@
 import type { KubernetesBindingSpec, SnapshotItem } from '../../hooks/kubernetes-binding.ts';
+import { filterResult } from '../../jq/filter-result.ts';
 import type { KubeObject } from '../../kube/kube-object.ts';
 import { messageOf, OperatorError } from '../../lib/errors.ts';
 
@@ -23,7 +24,7 @@ export function createObjectFilter(
     const kept = spec.keepFullObjects ? { object } : {};
     if (program === undefined) return kept;
     try {
-      return { ...kept, filterResult: singleResult(await applyPatiently(program, object, signal)) };
+      return { ...kept, filterResult: filterResult(await applyPatiently(program, object, signal)) };
     } catch (error) {
       signal.throwIfAborted();
       const { namespace = '', name } = object.metadata;
@@ -48,10 +49,4 @@ async function applyPatiently(
     signal.throwIfAborted();
     return program.apply(object, signal);
   }
-}
-
-/** No output is null, one is itself, several are an array. */
-function singleResult(outputs: readonly unknown[]): unknown {
-  if (outputs.length > 1) return outputs;
-  return outputs[0] ?? null;
 }
