@@ -1,7 +1,8 @@
 import { hasStatus, type KubeClient } from '../kube/kube-client.ts';
+import { metadataAccept } from '../kube/metadata-accept.ts';
 import { fieldsOf, isObject } from '../lib/json.ts';
 
-const ACCEPT = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json';
+const ACCEPT = metadataAccept('PartialObjectMetadataList');
 const PAGE_SIZE = '500';
 
 /** `metadata` of every object in a collection that matches a label selector, without the rest of the objects. */

@@ -1,5 +1,6 @@
 import type { KubeClient } from '../kube/kube-client.ts';
 import { type ApiResource, type KubeObject, resourcePath } from '../kube/kube-object.ts';
+import { metadataAccept } from '../kube/metadata-accept.ts';
 import { requestIfPresent } from '../kube/request-if-present.ts';
 import { hasCode } from '../lib/errors.ts';
 import { isObject } from '../lib/json.ts';
@@ -19,7 +20,7 @@ export interface LookupOptions {
 
 /** Reads of objects that one check may have under way. */
 export const MAX_READS_AT_ONCE = 5;
-const ACCEPT = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json';
+const ACCEPT = metadataAccept('PartialObjectMetadata');
 
 /** URL path of the collection an object is in; undefined when the server does not know its kind. */
 export async function collectionPath(

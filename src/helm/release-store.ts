@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { hasStatus, type KubeClient, type KubeRequest } from '../kube/kube-client.ts';
+import { metadataAccept } from '../kube/metadata-accept.ts';
 import { requestIfPresent } from '../kube/request-if-present.ts';
 import { fieldsOf, isObject } from '../lib/json.ts';
 import type { ManifestObject } from './manifest-object.ts';
@@ -43,7 +44,7 @@ export type StorageDriver = 'secret' | 'secrets' | 'configmap' | 'configmaps';
 
 /** Names the release on a record that was set aside. */
 const CORRUPT_LABEL = 'addon-operator/corrupt-release';
-const METADATA = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json';
+const METADATA = metadataAccept('PartialObjectMetadata');
 /** Decoded records kept in memory. */
 const MAX_CACHED_PAYLOADS = 200;
 /** Where helm keeps the record, by driver, and how often it is base64: Secrets add a layer of their own. */

@@ -2,6 +2,7 @@ import type { RequestOptions } from 'node:https';
 import type { Clock } from '../lib/clock.ts';
 import { OperatorError } from '../lib/errors.ts';
 import { isObject } from '../lib/json.ts';
+import { resultOrAbort } from '../lib/result-or-abort.ts';
 import type { PluginUser } from './cluster-access.ts';
 import type { Credentials, PluginCredentials } from './credentials.ts';
 import { withDeadline } from './deadline.ts';
@@ -31,7 +32,7 @@ export async function loadPluginCredentials(user: PluginUser, clock: Clock): Pro
       error: () => failure(user, `no answer within ${LIMIT_MS / 1000} s`),
     };
     try {
-      await withDeadline(limit, signal, (signal) => abandonable(authenticator.applyTo(options), signal));
+      await withDeadline(limit, signal, (signal) => resultOrAbort(authenticator.applyTo(options), signal));
     } catch (error) {
       if (signal.aborted || error instanceof OperatorError) throw error;
       throw failure(user, 'it failed; run it by hand to see why');
@@ -80,15 +81,6 @@ function credentialsOf(options: RequestOptions): Credentials {
     ...(typeof cert === 'string' ? { cert } : {}),
     ...(typeof key === 'string' ? { key } : {}),
   };
-}
-
-/** Stops waiting for `work`, which cannot be stopped itself, when the signal aborts. */
-function abandonable(work: Promise<void>, signal: AbortSignal): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const onAbort = (): void => reject(signal.reason);
-  signal.addEventListener('abort', onAbort, { once: true });
-  work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
-  return promise;
 }
 
 function failure(user: PluginUser, problem: string): OperatorError {

@@ -2,6 +2,7 @@ import { OperatorError } from '../lib/errors.ts';
 import { isObject } from '../lib/json.ts';
 import { hasStatus, type KubeClient } from './kube-client.ts';
 import { type KubeObject, resourcePath } from './kube-object.ts';
+import { metadataAccept } from './metadata-accept.ts';
 import { toKubeObject } from './reflector-object.ts';
 import type { Selection } from './reflector-sink.ts';
 import { isOlderVersion } from './reflector-version.ts';
@@ -132,7 +133,7 @@ export function selectionQuery(selection: Selection): Readonly<Record<string, st
 /** The header that asks for `shape` where the selection wants no more than metadata. */
 export function selectionAccept(
   { isMetadataOnly = false }: Selection,
-  shape: 'PartialObjectMetadata' | 'PartialObjectMetadataList',
+  shape: Parameters<typeof metadataAccept>[0],
 ): { readonly accept?: string } {
-  return isMetadataOnly ? { accept: `application/json;as=${shape};g=meta.k8s.io;v=v1,application/json` } : {};
+  return isMetadataOnly ? { accept: metadataAccept(shape) } : {};
 }
