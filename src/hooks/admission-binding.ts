@@ -1,5 +1,6 @@
 import type { AdmissionRule } from './admission-rule.ts';
 import { admissionRuleProblems } from './admission-rule-problems.ts';
+import { given } from './binding-checks.ts';
 import {
   choice,
   includeSnapshotsFrom,
@@ -153,7 +154,8 @@ export function admissionBinding(
   raw: RawAdmission,
   kubernetes: readonly SnapshotSource[],
 ): AdmissionBinding {
-  const { rules, matchConditions, labelSelector: objectSelector, namespace, group } = raw;
+  const { rules, matchConditions, labelSelector: objectSelector, namespace } = raw;
+  const group = given(raw.group);
   return {
     type,
     name: raw.name,
@@ -165,6 +167,6 @@ export function admissionBinding(
     ...(matchConditions === undefined ? {} : { matchConditions }),
     ...(objectSelector === undefined ? {} : { objectSelector }),
     ...(namespace === undefined ? {} : { namespaceSelector: namespace.labelSelector }),
-    ...(group === undefined || group === '' ? {} : { group }),
+    ...(group === undefined ? {} : { group }),
   };
 }

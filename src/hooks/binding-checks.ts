@@ -7,6 +7,9 @@ export interface BindingChecks {
   readonly jqFilter: (program: string) => Promise<void>;
 }
 
+/** `version` or `group/version`. */
+export const API_VERSION = /^([a-z0-9.-]+\/)?[a-z0-9]+$/i;
+
 /** What `check` throws, with `prefix` in front; nothing where it throws nothing. */
 export async function problemsOf(prefix: string, check: () => unknown): Promise<readonly string[]> {
   try {

@@ -1,3 +1,4 @@
+import { API_VERSION, given } from './binding-checks.ts';
 import { includeSnapshotsFrom, listOf, object, text } from './config-schema-parts.ts';
 import {
   type SnapshotSource,
@@ -56,7 +57,6 @@ export const conversionSchema = listOf(
 );
 
 const CRD_NAME = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+$/;
-const VERSION = /^([a-z0-9.-]+\/)?[a-z0-9]+$/i;
 
 /** What the schema cannot see. */
 export function* conversionProblems(
@@ -67,7 +67,7 @@ export function* conversionProblems(
     yield `crdName is invalid: '${item.crdName}', expected '<plural>.<group>'`;
   for (const [index, { fromVersion, toVersion }] of item.conversions.entries()) {
     for (const version of [fromVersion, toVersion])
-      if (!VERSION.test(version))
+      if (!API_VERSION.test(version))
         yield `conversions[${index}]: '${version}' is invalid, expected 'version' or 'group/version'`;
   }
   yield* snapshotProblems(item, kubernetes);
@@ -77,12 +77,13 @@ export function conversionBinding(
   item: RawConversion,
   kubernetes: readonly SnapshotSource[],
 ): ConversionBinding {
+  const group = given(item.group);
   return {
     type: 'kubernetesCustomResourceConversion',
     name: item.name,
     crdName: item.crdName,
     conversions: item.conversions,
     snapshotsFrom: snapshotPositions(item, kubernetes),
-    ...(item.group === undefined || item.group === '' ? {} : { group: item.group }),
+    ...(group === undefined ? {} : { group }),
   };
 }

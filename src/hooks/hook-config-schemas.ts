@@ -5,7 +5,8 @@ import { hookConfigAjv } from './hook-config-ajv.ts';
 import { hookConfigSchema } from './hook-config-schema.ts';
 import { hookConfigSchemaV0 } from './hook-config-schema-v0.ts';
 
-const SCHEMAS: Readonly<Record<ConfigVersion, (scope: HookScope) => Schema>> = {
+/** What makes the schema of a configuration in each format. */
+export const HOOK_CONFIG_SCHEMAS: Readonly<Record<ConfigVersion, (scope: HookScope) => Schema>> = {
   v0: hookConfigSchemaV0,
   v1: hookConfigSchema,
 };
@@ -26,6 +27,6 @@ export class HookConfigSchemas {
   }
 
   validator(version: ConfigVersion, scope: HookScope): ValidateFunction {
-    return (this.#validators[version][scope] ??= this.#ajv.compile(SCHEMAS[version](scope)));
+    return (this.#validators[version][scope] ??= this.#ajv.compile(HOOK_CONFIG_SCHEMAS[version](scope)));
   }
 }

@@ -4,7 +4,7 @@ import {
   admissionProblems,
   type RawAdmission,
 } from './admission-binding.ts';
-import { type BindingChecks, durationMs, given, problemsOf } from './binding-checks.ts';
+import { API_VERSION, type BindingChecks, durationMs, given, problemsOf } from './binding-checks.ts';
 import { conversionBinding, conversionProblems, type RawConversion } from './conversion-binding.ts';
 import type { HookConfig, HookSettings, KubernetesBinding, ScheduleBinding } from './hook-config.ts';
 import type { FieldRequirement, LabelSelector, WatchEventType } from './kubernetes-binding.ts';
@@ -65,7 +65,6 @@ interface RawKubernetes extends RawQueued {
 
 const ADMISSION_TYPES: readonly AdmissionType[] = ['kubernetesValidating', 'kubernetesMutating'];
 const ALL_EVENTS: readonly WatchEventType[] = ['Added', 'Modified', 'Deleted'];
-const API_VERSION = /^([a-z0-9.-]+\/)?[a-z0-9]+$/i;
 
 /** What the schema cannot see, in the parts that it found sound. */
 export async function v1Problems(

@@ -1,3 +1,5 @@
+import { given } from './binding-checks.ts';
+
 /** A binding that gets snapshots of kubernetes bindings, as it is written. */
 export interface SnapshotUser {
   readonly group?: string;
@@ -12,7 +14,7 @@ export interface SnapshotSource {
 
 /** The name a kubernetes binding goes by. */
 export function snapshotName(source: SnapshotSource): string {
-  return source.name === undefined || source.name === '' ? 'kubernetes' : source.name;
+  return given(source.name) ?? 'kubernetes';
 }
 
 /** What is wrong with the names in `includeSnapshotsFrom`: each must be that of exactly one kubernetes binding. */
@@ -38,9 +40,9 @@ export function snapshotPositions(
   const included = (user.includeSnapshotsFrom ?? []).map((name) =>
     kubernetes.findIndex((source) => snapshotName(source) === name),
   );
-  const isGrouped = user.group !== undefined && user.group !== '';
+  const group = given(user.group);
   const grouped = kubernetes.flatMap((source, index) =>
-    isGrouped && source.group === user.group ? [index] : [],
+    group !== undefined && source.group === group ? [index] : [],
   );
   return [...new Set([...included, ...grouped])];
 }

@@ -14,6 +14,7 @@ import {
 } from '../values/module-key.ts';
 import { SchemaCheck } from '../values/schemas/schema-check.ts';
 import type { SectionSchemas } from '../values/schemas/section-schemas.ts';
+import { FLAG_SUFFIX } from '../values/values-patch.ts';
 import type { StaticValues } from '../values/values-store.ts';
 import { isMissingFile } from './missing-file.ts';
 import type { Module } from './module.ts';
@@ -123,8 +124,6 @@ async function readCommonValues(dir: string, { isStrict, log }: FindModulesOptio
   if (!stats.isDirectory()) throw new OperatorError('MODULE_INVALID', `path '${dir}' is not a directory`);
   return readValuesFile(join(dir, VALUES_FILE), isStrict, log);
 }
-
-const FLAG_SUFFIX = 'Enabled';
 
 function* flagsOf(common: ValuesFile): Generator<readonly [ModuleKey, boolean]> {
   for (const name of Object.keys(common.values)) {

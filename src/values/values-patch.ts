@@ -14,7 +14,7 @@ export type PatchOperation =
 /** Which of the two patch files of a hook. */
 export type PatchFile = 'values' | 'config values';
 
-/** Ending of the paths with which global hooks switch modules on and off. */
+/** Ending of the keys that switch modules on and off, in values files and in patches of global hooks. */
 export const FLAG_SUFFIX = 'Enabled';
 
 /**

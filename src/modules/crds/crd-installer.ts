@@ -6,7 +6,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { hasCode, messageOf, OperatorError } from '../../lib/errors.ts';
 import { fieldsOf, parseJson } from '../../lib/json.ts';
 import type { Logger } from '../../lib/log.ts';
-import { type Crd, parseCrdFile } from './crd.ts';
+import { type Crd, parseCrdFile, versionsOf } from './crd.ts';
 import { nextCrdStep } from './crd-step.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -170,10 +170,6 @@ export class CrdInstaller {
       }
     }
   }
-}
-
-function versionsOf(spec: Fields): readonly Fields[] {
-  return Array.isArray(spec['versions']) ? spec['versions'].map(fieldsOf) : [];
 }
 
 function isEstablished(crd: Fields): boolean {

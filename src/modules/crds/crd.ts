@@ -19,7 +19,7 @@ export interface CrdFile {
   readonly problems: readonly string[];
 }
 
-const CRD_API_VERSION = 'apiextensions.k8s.io/v1';
+export const CRD_API_VERSION = 'apiextensions.k8s.io/v1';
 export const CRD_KIND = 'CustomResourceDefinition';
 const DOCUMENT_MARK = /^---(?=\s|$)/m;
 
@@ -65,6 +65,11 @@ function crdOf(value: Json): Crd {
     annotations: stringsOf(metadata['annotations']),
     spec: withKnownSchemaKeys(object['spec']),
   };
+}
+
+/** The versions in the spec of a CRD. */
+export function versionsOf(spec: Fields): readonly Fields[] {
+  return Array.isArray(spec['versions']) ? spec['versions'].map(fieldsOf) : [];
 }
 
 function withKnownSchemaKeys(spec: Fields): Fields {

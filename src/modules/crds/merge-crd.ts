@@ -1,5 +1,5 @@
 import { canonicalJson, fieldsOf } from '../../lib/json.ts';
-import type { Crd } from './crd.ts';
+import { CRD_API_VERSION, CRD_KIND, type Crd, versionsOf } from './crd.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 type Labels = Readonly<Record<string, string>>;
@@ -18,8 +18,8 @@ export interface CrdChange {
 export function newCrd(crd: Crd, extraLabels: Labels): Fields {
   const { name, labels, annotations, spec } = crd;
   return {
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: 'CustomResourceDefinition',
+    apiVersion: CRD_API_VERSION,
+    kind: CRD_KIND,
     metadata: { name, labels: { ...labels, ...extraLabels }, annotations },
     spec,
   };
@@ -77,8 +77,4 @@ function withDefaults(spec: Fields): Fields {
     ...spec,
     names: { singular: kind.toLowerCase(), listKind: `${kind}List`, ...names },
   };
-}
-
-function versionsOf(spec: Fields): readonly Fields[] {
-  return Array.isArray(spec['versions']) ? spec['versions'].map(fieldsOf) : [];
 }
