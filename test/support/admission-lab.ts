@@ -66,8 +66,8 @@ export async function eventually<T>(ask: () => Promise<T>, isFine: (answer: T) =
   }
 }
 
-/** Whether the API server refused. */
-export const isDenied = ({ status }: { readonly status: number }): boolean => status >= 400;
+/** Whether the API server refused, for another reason than that there is such an object: one that came before it knew of webhooks. */
+export const isDenied = ({ status }: { readonly status: number }): boolean => status >= 400 && status !== 409;
 
 /** Answers by the name of the object: `bad…` is denied, `warn…` allowed with a warning, the rest allowed. */
 export const CHECKER = `
