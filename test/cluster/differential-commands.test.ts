@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { isObject, parseJson } from '../../src/lib/json.ts';
 import { listAt, stringAt } from '../../src/sandbox/json-access.ts';
 import {
@@ -38,17 +38,28 @@ describeCluster('the same commands on the sandbox and on a real API server', (cl
   test.each(cases)('do the same: $name', async ({ commands, namespace }) => {
     for (const command of commands) {
       const [ours, theirs] = await Promise.all([
-        run(lab.bench, command, namespace),
-        run(onCluster, command, namespace),
+        runAwaited(lab.bench, command, namespace),
+        runAwaited(onCluster, command, namespace),
       ]);
       expect({ command: command.args.join(' '), ...compared(ours, command) }).toEqual({
         command: command.args.join(' '),
         ...compared(theirs, command),
       });
     }
+    const hasAccount = ['wait', '--for=create', 'serviceaccount/default', '--timeout=60s'];
+    expect(await onCluster.kubectl('-n', namespace, ...hasAccount)).toMatchObject({ exitCode: 0 });
     expect(await objectsIn(lab.bench, namespace)).toEqual(await objectsIn(onCluster, namespace));
   });
 });
+
+async function runAwaited(bench: ToolBench, command: Command, namespace: string): Promise<CommandResult> {
+  if (command.isAwaited !== true) return await run(bench, command, namespace);
+  return await vi.waitFor(async () => {
+    const result = await run(bench, command, namespace);
+    expect(result).toMatchObject({ exitCode: 0 });
+    return result;
+  }, 30_000);
+}
 
 async function run(bench: ToolBench, command: Command, namespace: string): Promise<CommandResult> {
   const args = command.args.map((arg) =>

@@ -4,6 +4,8 @@ export interface Command {
   readonly args: readonly string[];
   /** Whether what it prints is compared, beside the exit code; default true. */
   readonly isOutputCompared?: boolean;
+  /** Whether it is repeated until it succeeds, because servers take their time for what it looks at; default false. */
+  readonly isAwaited?: boolean;
 }
 
 export interface CommandSequence {
@@ -84,10 +86,12 @@ export const COMMAND_SEQUENCES: readonly CommandSequence[] = [
       kubectl('apply', '-f', '{dir}/second.yaml'),
       kubectl('apply', '--server-side', '-f', '{dir}/first.yaml'),
       kubectl('apply', '--server-side', '--force-conflicts', '-f', '{dir}/second.yaml'),
+      // What kubectl replaces must not be changed by a controller meanwhile.
+      silently(kubectl('rollout', 'status', 'deployment/web', '--timeout=20s')),
       kubectl('replace', '-f', '{dir}/first.yaml'),
       kubectl('scale', 'deployment', 'web', '--replicas=0'),
       kubectl('rollout', 'restart', 'deployment/web'),
-      kubectl('rollout', 'status', 'deployment/web', '--timeout=20s'),
+      silently(kubectl('rollout', 'status', 'deployment/web', '--timeout=20s')),
       kubectl('apply', '-f', '{dir}/typo.yaml'),
       kubectl('apply', '--validate=warn', '-f', '{dir}/typo.yaml'),
       kubectl('delete', '-f', '{dir}/typo.yaml'),
@@ -99,6 +103,7 @@ export const COMMAND_SEQUENCES: readonly CommandSequence[] = [
       kubectl('create', 'namespace', '{ns}'),
       kubectl('apply', '-f', '{dir}/crd.yaml'),
       kubectl('wait', '--for=condition=Established', 'crd/gadgets.differential.example.com', '--timeout=20s'),
+      { ...kubectl('get', 'gadgets'), isAwaited: true },
       kubectl('apply', '-f', '{dir}/gadget.yaml'),
       kubectl('apply', '-f', '{dir}/gadget.yaml'),
       kubectl('get', 'gd'),
