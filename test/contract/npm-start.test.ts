@@ -4,9 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { StartedCommand } from '../support/started-command.ts';
 
+/** Whole starts from sources, one after another. */
+const LIMIT = { timeout: 180_000 };
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const run = promisify(execFile);
 let directory = '';
@@ -50,7 +52,7 @@ async function converge(...args: readonly string[]): Promise<string> {
   return command.output;
 }
 
-test('npm start converges, keeps the state across starts, and drops it with --reset', async () => {
+test('npm start converges, keeps the state across starts, and drops it with --reset', LIMIT, async () => {
   const first = await converge();
   expect(first).toMatch(/^[\d:]+ module web is deployed, revision 1$/m);
   expect(first).toMatch(/^Converged in [\d.]+ s: 3 modules, 2 global hooks$/m);
@@ -66,50 +68,59 @@ test('npm start converges, keeps the state across starts, and drops it with --re
   expect(await converge('--reset')).toContain('module web: helm upgrade');
 });
 
-test('every command of the end screen works when it is pasted, no second start disturbs, and Ctrl-C stops', async () => {
-  const command = npmStart();
-  await command.until('What happens from now on');
-  const { output } = command;
-  const kubeconfig = /export KUBECONFIG=(\S+)/.exec(output)?.[1] ?? '';
-  expect(existsSync(kubeconfig)).toBe(true);
+test(
+  'every command of the end screen works when it is pasted, no second start disturbs, and Ctrl-C stops',
+  LIMIT,
+  async () => {
+    const command = npmStart();
+    await command.until('What happens from now on');
+    const { output } = command;
+    const kubeconfig = /export KUBECONFIG=(\S+)/.exec(output)?.[1] ?? '';
+    expect(existsSync(kubeconfig)).toBe(true);
 
-  const objects = await run('sh', ['-c', lineWith(output, ' get deployments')]);
-  expect(objects.stdout).toContain('deployment.apps/web');
+    const objects = await run('sh', ['-c', lineWith(output, ' get deployments')]);
+    expect(objects.stdout).toContain('deployment.apps/web');
 
-  await run('sh', ['-c', lineWith(output, 'patch configmap')]);
-  await command.until('module web is deployed, revision 2');
+    await run('sh', ['-c', lineWith(output, 'patch configmap')]);
+    await command.until('module web is deployed, revision 2');
 
-  const [hello = '', broken = ''] = output.match(/^cat > .*?^EOF$/gms) ?? [];
-  await run('sh', ['-c', hello]);
-  await command.until('hook hello.sh ran (onStartup');
-  await command.until(/hello\.sh ran .*: hello from a new hook/);
+    const [hello = '', broken = ''] = output.match(/^cat > .*?^EOF$/gms) ?? [];
+    await run('sh', ['-c', hello]);
+    await command.until('hook hello.sh ran (onStartup');
+    await command.until(/hello\.sh ran .*: hello from a new hook/);
 
-  await run('sh', ['-c', broken]);
-  await command.until(
-    /hook broken\.sh failed \(exit code \d+, attempt 1, next in 5 s\): .*something is wrong/,
-  );
-  const queues = await run('sh', ['-c', lineWith(output, 'queue list')]);
-  expect(queues.stdout).toContain('GlobalHookRun:main:onStartup:broken.sh');
-  const readyBefore = command.output.split('module web is ready').length;
-  await run('sh', ['-c', lineWith(output, 'mend it')]);
-  await command.until(new RegExp(`(module web is ready[^]*){${readyBefore}}`));
+    await run('sh', ['-c', broken]);
+    await command.until(
+      /hook broken\.sh failed \(exit code \d+, attempt 1, next in 5 s\): .*something is wrong/,
+    );
+    const queues = await run('sh', ['-c', lineWith(output, 'queue list')]);
+    expect(queues.stdout).toContain('GlobalHookRun:main:onStartup:broken.sh');
+    const readyBefore = command.output.split('module web is ready').length;
+    await run('sh', ['-c', lineWith(output, 'mend it')]);
+    await command.until(new RegExp(`(module web is ready[^]*){${readyBefore}}`));
 
-  const metricsUrl = /metrics +(http:\S+)/.exec(output)?.[1] ?? '';
-  expect(lineWith(output, 'curl')).toContain(metricsUrl);
-  expect(await (await fetch(metricsUrl)).text()).toContain(
-    'addon_operator_tasks_queue_length{queue="main"} 0',
-  );
+    const metricsUrl = /metrics +(http:\S+)/.exec(output)?.[1] ?? '';
+    expect(lineWith(output, 'curl')).toContain(metricsUrl);
+    // A module is ready before its converge has ended, and a change of files is told in several pieces.
+    await vi.waitFor(
+      async () =>
+        expect(await (await fetch(metricsUrl)).text()).toContain(
+          'addon_operator_tasks_queue_length{queue="main"} 0',
+        ),
+      45_000,
+    );
 
-  const other = npmStart('--exit-after-converge');
-  expect(await other.exitCode).toBe(1);
-  expect(other.output).toContain('another sandbox has it open');
+    const other = npmStart('--exit-after-converge');
+    expect(await other.exitCode).toBe(1);
+    expect(other.output).toContain('another sandbox has it open');
 
-  command.kill('SIGINT');
-  expect(await command.exitCode).toBe(0);
-  expect(command.output).toContain(`stopped; the state is kept in ${stateDir}`);
-});
+    command.kill('SIGINT');
+    expect(await command.exitCode).toBe(0);
+    expect(command.output).toContain(`stopped; the state is kept in ${stateDir}`);
+  },
+);
 
-test('a start after kill -9 in the middle of a helm run converges', async () => {
+test('a start after kill -9 in the middle of a helm run converges', LIMIT, async () => {
   const killed = start(join(root, 'bin/addon-operator'), ['sandbox']);
   await killed.until('module web: helm upgrade');
   killed.kill('SIGKILL');
