@@ -7,7 +7,7 @@ import { shHook } from '../support/world-files.ts';
 
 const BURST = 2_000;
 const WRITERS = 20;
-/** An API server whose disk is busy takes 40 ms and more for a write. */
+/** An API server on a busy machine takes 40 ms and more for a write. */
 const BURST_LIMIT_MS = 300_000;
 
 /** A hook in queue `q` that runs for each new ConfigMap with the label. */
