@@ -19,14 +19,15 @@ import {
 } from './settings/setting-type.ts';
 import { WEBHOOK_SETTINGS } from './settings/webhook-settings.ts';
 
-const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const;
+/** The levels of the log, the least first. */
+export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const;
 const COMMA_LIST = listType(',', 'list');
 
 /** Every flag and environment variable of the daemon; `--help`, the docs page and {@link Settings} come from it. */
 export const SETTINGS = {
   modulesDirs: setting(
     'modules-dir',
-    ownAnd('MODULES_DIR', 'MODULES_DIR'),
+    ownAnd('MODULES_DIR'),
     listType(':', 'paths'),
     'modules',
     'Directories with modules, separated by colons.',
@@ -40,14 +41,14 @@ export const SETTINGS = {
   ),
   unnumberedModulesOrder: setting(
     'unnumbered-modules-order',
-    ownAnd('UNNUMBERED_MODULES_ORDER', 'UNNUMBERED_MODULES_ORDER'),
+    ownAnd('UNNUMBERED_MODULES_ORDER'),
     integerType(0, 2 ** 31 - 1),
     '1',
     'Order number of modules whose directory name has none.',
   ),
   requiresValuesFiles: setting(
     'strict-check-values-mode-enabled',
-    ownAnd('STRICT_CHECK_VALUES_MODE_ENABLED', 'STRICT_CHECK_VALUES_MODE_ENABLED'),
+    ownAnd('STRICT_CHECK_VALUES_MODE_ENABLED'),
     booleanType,
     'false',
     'Refuse to start when a values.yaml is missing.',

@@ -7,28 +7,28 @@ export const AUTH_POLICIES = ['none', 'digest', 'keyring'] as const;
 export const AUTHORIZATION_SETTINGS = {
   authPolicy: setting(
     'auth-policy',
-    ownAnd('AUTH_POLICY', 'AUTH_POLICY'),
+    ownAnd('AUTH_POLICY'),
     wordType(AUTH_POLICIES),
     'none',
     'Which modules may run: none (all of them), digest (those in the lock file), keyring (those signed with a trusted key).',
   ),
   authLockFile: setting(
     'auth-lock-file',
-    ownAnd('AUTH_LOCK_FILE', 'AUTH_LOCK_FILE'),
+    ownAnd('AUTH_LOCK_FILE'),
     textType,
     '',
     'Lock file with the digests of modules, for --auth-policy digest.',
   ),
   authKeyring: setting(
     'auth-keyring',
-    ownAnd('AUTH_KEYRING', 'AUTH_KEYRING'),
+    ownAnd('AUTH_KEYRING'),
     textType,
     '',
     'File or directory with the public keys that are trusted, for --auth-policy keyring.',
   ),
   authStagingDir: setting(
     'auth-staging-dir',
-    ownAnd('AUTH_STAGING_DIR', 'AUTH_STAGING_DIR'),
+    ownAnd('AUTH_STAGING_DIR'),
     textType,
     '',
     'Directory for the copies of modules that were checked and run; empty takes modules below --tmp-dir.',

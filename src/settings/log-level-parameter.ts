@@ -1,7 +1,7 @@
 import type { LogLevel, RootLogger } from '../lib/pino-logger.ts';
+import { LOG_LEVELS } from '../settings.ts';
 import type { RuntimeParameter } from './runtime-parameters.ts';
 
-const LEVELS: readonly LogLevel[] = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'];
 const DEBUG_HOLDS_MS = 30 * 60_000;
 
 /** The runtime parameter `log.level`; `debug` lasts 30 minutes, so that a forgotten one does not fill the logs. */
@@ -18,7 +18,8 @@ export function logLevelParameter(log: RootLogger): RuntimeParameter {
 }
 
 function levelOf(value: string): LogLevel {
-  const level = LEVELS.find((word) => word === value.toLowerCase());
-  if (level === undefined) throw new Error(`unknown log level "${value}", use one of ${LEVELS.join(', ')}`);
+  const level = LOG_LEVELS.find((word) => word === value.toLowerCase());
+  if (level === undefined)
+    throw new Error(`unknown log level "${value}", use one of ${LOG_LEVELS.join(', ')}`);
   return level;
 }

@@ -46,7 +46,7 @@ export function variable<T>(
   return { env: [env], type, default: defaultText, help };
 }
 
-/** `ADDON_OPERATOR_<name>` beats the plain or older name. */
-export function ownAnd(name: string, older: string): readonly string[] {
+/** `ADDON_OPERATOR_<name>` beats the plain or older name; by default the plain one. */
+export function ownAnd(name: string, older: string = name): readonly string[] {
   return [`ADDON_OPERATOR_${name}`, older];
 }

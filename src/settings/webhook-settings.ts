@@ -3,10 +3,6 @@ import { listType, portType, textType, webhookUrlType } from './setting-type.ts'
 
 const FILES = listType(',', 'list');
 
-function ownAndPlain(name: string): readonly string[] {
-  return ownAnd(name, name);
-}
-
 /** Settings of the servers for admission and conversion webhooks. */
 export const WEBHOOK_SETTINGS = {
   webhookUrl: setting(
@@ -25,112 +21,112 @@ export const WEBHOOK_SETTINGS = {
   ),
   validatingConfigurationName: setting(
     'validating-webhook-configuration-name',
-    ownAndPlain('VALIDATING_WEBHOOK_CONFIGURATION_NAME'),
+    ownAnd('VALIDATING_WEBHOOK_CONFIGURATION_NAME'),
     textType,
     'shell-operator-hooks',
     'Beginning of the name of the webhook configurations; "-hooks" is added.',
   ),
   validatingServiceName: setting(
     'validating-webhook-service-name',
-    ownAndPlain('VALIDATING_WEBHOOK_SERVICE_NAME'),
+    ownAnd('VALIDATING_WEBHOOK_SERVICE_NAME'),
     textType,
     'shell-operator-validating-svc',
     'Service that leads to the admission webhooks.',
   ),
   validatingServerCert: setting(
     'validating-webhook-server-cert',
-    ownAndPlain('VALIDATING_WEBHOOK_SERVER_CERT'),
+    ownAnd('VALIDATING_WEBHOOK_SERVER_CERT'),
     textType,
     '/validating-certs/tls.crt',
     'Certificate of the admission webhooks.',
   ),
   validatingServerKey: setting(
     'validating-webhook-server-key',
-    ownAndPlain('VALIDATING_WEBHOOK_SERVER_KEY'),
+    ownAnd('VALIDATING_WEBHOOK_SERVER_KEY'),
     textType,
     '/validating-certs/tls.key',
     'Key of that certificate.',
   ),
   validatingCa: setting(
     'validating-webhook-ca',
-    ownAndPlain('VALIDATING_WEBHOOK_CA'),
+    ownAnd('VALIDATING_WEBHOOK_CA'),
     textType,
     '/validating-certs/ca.crt',
     'Authority of that certificate.',
   ),
   validatingClientCas: setting(
     'validating-webhook-client-ca',
-    ownAndPlain('VALIDATING_WEBHOOK_CLIENT_CA'),
+    ownAnd('VALIDATING_WEBHOOK_CLIENT_CA'),
     FILES,
     '',
     'Files with authorities of clients; where given, clients of the admission webhooks must show a certificate.',
   ),
   validatingFailurePolicy: setting(
     'validating-webhook-failure-policy',
-    ownAndPlain('VALIDATING_WEBHOOK_FAILURE_POLICY'),
+    ownAnd('VALIDATING_WEBHOOK_FAILURE_POLICY'),
     textType,
     'Fail',
     'Accepted and without effect: the bindings of hooks say it.',
   ),
   validatingListenAddress: setting(
     'validating-webhook-listen-address',
-    ownAndPlain('VALIDATING_WEBHOOK_LISTEN_ADDRESS'),
+    ownAnd('VALIDATING_WEBHOOK_LISTEN_ADDRESS'),
     textType,
     '0.0.0.0',
     'Address of the admission webhooks.',
   ),
   validatingListenPort: setting(
     'validating-webhook-listen-port',
-    ownAndPlain('VALIDATING_WEBHOOK_LISTEN_PORT'),
+    ownAnd('VALIDATING_WEBHOOK_LISTEN_PORT'),
     portType,
     '9680',
     'Port of the admission webhooks.',
   ),
   conversionServiceName: setting(
     'conversion-webhook-service-name',
-    ownAndPlain('CONVERSION_WEBHOOK_SERVICE_NAME'),
+    ownAnd('CONVERSION_WEBHOOK_SERVICE_NAME'),
     textType,
     'shell-operator-conversion-svc',
     'Service that leads to the conversion webhooks.',
   ),
   conversionServerCert: setting(
     'conversion-webhook-server-cert',
-    ownAndPlain('CONVERSION_WEBHOOK_SERVER_CERT'),
+    ownAnd('CONVERSION_WEBHOOK_SERVER_CERT'),
     textType,
     '/conversion-certs/tls.crt',
     'Certificate of the conversion webhooks.',
   ),
   conversionServerKey: setting(
     'conversion-webhook-server-key',
-    ownAndPlain('CONVERSION_WEBHOOK_SERVER_KEY'),
+    ownAnd('CONVERSION_WEBHOOK_SERVER_KEY'),
     textType,
     '/conversion-certs/tls.key',
     'Key of that certificate.',
   ),
   conversionCa: setting(
     'conversion-webhook-ca',
-    ownAndPlain('CONVERSION_WEBHOOK_CA'),
+    ownAnd('CONVERSION_WEBHOOK_CA'),
     textType,
     '/conversion-certs/ca.crt',
     'Authority of that certificate.',
   ),
   conversionClientCas: setting(
     'conversion-webhook-client-ca',
-    ownAndPlain('CONVERSION_WEBHOOK_CLIENT_CA'),
+    ownAnd('CONVERSION_WEBHOOK_CLIENT_CA'),
     FILES,
     '',
     'Files with authorities of clients; where given, clients of the conversion webhooks must show a certificate.',
   ),
   conversionListenAddress: setting(
     'conversion-webhook-listen-address',
-    ownAndPlain('CONVERSION_WEBHOOK_LISTEN_ADDRESS'),
+    ownAnd('CONVERSION_WEBHOOK_LISTEN_ADDRESS'),
     textType,
     '0.0.0.0',
     'Address of the conversion webhooks.',
   ),
   conversionListenPort: setting(
     'conversion-webhook-listen-port',
-    ownAndPlain('CONVERSION_WEBHOOK_LISTEN_PORT'),
+    ownAnd('CONVERSION_WEBHOOK_LISTEN_PORT'),
     portType,
     '9681',
     'Port of the conversion webhooks.',
