@@ -1,6 +1,5 @@
 import { ScheduleManager } from '../events/schedule/schedule-manager.ts';
 import { monotonicMs } from '../lib/clock.ts';
-import { OperatorError } from '../lib/errors.ts';
 import type { Extender, ModuleFlags } from '../modules/enablement.ts';
 import { parseExtenders } from '../modules/enablement.ts';
 import { type FoundModules, findModules } from '../modules/find-modules.ts';
@@ -19,13 +18,13 @@ import { eventIds, withOrigin } from '../operator/task-origin.ts';
 import type { Task } from '../operator/tasks.ts';
 import { QueueSet } from '../queue/queue-set.ts';
 import type { TaskHandler } from '../queue/task-queue.ts';
-import type { ConfigMapStore } from '../values/config-map-store.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import { ValuesStore } from '../values/values-store.ts';
 import { createAnnotatedOperations } from './annotated-operations.ts';
 import { createAuthorization } from './authorization-part.ts';
 import type { BuildOptions } from './build-options.ts';
 import { componentLog } from './component-log.ts';
+import { takeConfig } from './config-map-part.ts';
 import { queueActionMeasure } from './daemon-metrics.ts';
 import { createExecution, scriptParts } from './execution-parts.ts';
 import { createExtensionParts } from './extension-parts.ts';
@@ -80,7 +79,7 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
   const isFlaggedOff = (name: ModuleName): boolean =>
     enabledByFlags(found.modules.filter((module) => module.name === name)).length === 0;
   await followSecrets();
-  takeConfig(configMap, values, isFlaggedOff);
+  takeConfig(configMap, values, (module) => !isFlaggedOff(module));
   const execution = createExecution({ ...options, values, dynamicFlags, followSecrets }, () => operator);
   const hasHooks = ({ name }: Module): boolean => operator.moduleStates.get(name)?.hooks !== undefined;
   const moduleHooks = createModuleHooks({ ...options, ...scriptParts(options, values), hasHooks });
@@ -216,24 +215,6 @@ async function loadPauses(
   const pauses = new Pauses({ kube, reflectors, ref, clock, random, log, hasModule });
   await untilAnswered('pauses', () => pauses.load(stop), host, stop);
   return pauses;
-}
-
-/** What the ConfigMap says at the start has to match the schemas of all modules that flags enable. */
-function takeConfig(
-  configMap: ConfigMapStore,
-  values: ValuesStore,
-  isFlaggedOff: (name: ModuleName) => boolean,
-): void {
-  try {
-    values.setConfig(configMap.content, (name) => !isFlaggedOff(name));
-  } catch (cause) {
-    if (!(cause instanceof OperatorError)) throw cause;
-    throw new OperatorError(
-      cause.code,
-      `ConfigMap ${configMap.title} cannot be used, mend it and start again: ${cause.message}`,
-      { cause },
-    );
-  }
 }
 
 function enabledBy(

@@ -1,5 +1,5 @@
 import type { ScheduleManager } from '../events/schedule/schedule-manager.ts';
-import { hasCode, messageOf, OperatorError } from '../lib/errors.ts';
+import { messageOf } from '../lib/errors.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import { onConfigChange } from '../operator/config-changes.ts';
 import type { Operator } from '../operator/operator.ts';
@@ -7,32 +7,9 @@ import { onPausesChange } from '../operator/pause-tasks.ts';
 import type { Pauses } from '../operator/pauses.ts';
 import type { ConfigMapStore } from '../values/config-map-store.ts';
 import type { DaemonHost } from './host.ts';
-import { untilAnswered } from './until-answered.ts';
 
 const LIVE_TICK_MS = 10_000;
 const CONFIG_CHECK_MS = 5_000;
-
-/**
- * Reads the ConfigMap for the first time, waiting for an API server that is away.
- *
- * @throws OperatorError CONFIG_MAP_INVALID for a ConfigMap that cannot be understood
- */
-export async function loadPatiently(
-  configMap: ConfigMapStore,
-  host: Pick<DaemonHost, 'clock' | 'log' | 'random'>,
-  stop: AbortSignal,
-): Promise<void> {
-  try {
-    await untilAnswered('ConfigMap', () => configMap.load(stop), host, stop);
-  } catch (error) {
-    if (!hasCode(error, 'CONFIG_MAP_INVALID')) throw error;
-    throw new OperatorError(
-      error.code,
-      `ConfigMap ${configMap.title} cannot be used, mend it and start again: ${error.message}`,
-      { cause: error },
-    );
-  }
-}
 
 export interface LoopParts {
   readonly operator: Operator;

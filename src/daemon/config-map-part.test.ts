@@ -5,7 +5,7 @@ import { KubeApiError, type KubeClient } from '../kube/kube-client.ts';
 import { createSharedReflectors } from '../kube/reflector-shared.ts';
 import { OperatorError } from '../lib/errors.ts';
 import { ConfigMapStore } from '../values/config-map-store.ts';
-import { loadPatiently } from './daemon-loops.ts';
+import { loadPatiently } from './config-map-part.ts';
 
 /** A ConfigMap store over a server that answers one request after another with these. */
 function harness(answers: readonly (Error | object)[]) {
