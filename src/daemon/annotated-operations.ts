@@ -2,23 +2,12 @@ import { messageOf } from '../lib/errors.ts';
 import { runOperation } from '../operator/ask-operation.ts';
 import type { OperationSource } from '../operator/module-operations.ts';
 import type { Operator } from '../operator/operator.ts';
-import type { Settings } from '../settings.ts';
 import { AnnotatedOperations } from '../status/annotated-operations.ts';
-import type { ModuleObjects } from '../status/module-objects.ts';
-import type { BaseParts } from './base-parts.ts';
-import type { DaemonHost } from './host.ts';
-
-interface AnnotatedOperationsPartOptions {
-  readonly settings: Settings;
-  readonly host: DaemonHost;
-  readonly base: BaseParts;
-  readonly objects: ModuleObjects | undefined;
-  readonly stop: AbortSignal;
-}
+import type { BuildOptions } from './build-options.ts';
 
 /** What users ask for by annotations of Module objects; undefined where there are none. */
 export function createAnnotatedOperations(
-  { settings, host, base, objects, stop }: AnnotatedOperationsPartOptions,
+  { settings, host, base, objects, stop }: BuildOptions,
   operator: () => Operator,
 ): OperationSource | undefined {
   if (objects === undefined) return undefined;

@@ -5,19 +5,15 @@ import { digestPolicy } from '../extensions/authorization/digest-policy.ts';
 import { keyringPolicy } from '../extensions/authorization/keyring-policy.ts';
 import { ModuleAuthorization } from '../extensions/authorization/module-authorization.ts';
 import { SeenSerials } from '../extensions/authorization/seen-serials.ts';
-import type { Module } from '../modules/module.ts';
+import type { Authorization } from '../operator/operator-deps.ts';
 import type { Settings } from '../settings.ts';
 import type { BuildOptions } from './build-options.ts';
 import { serialStore } from './serial-store.ts';
 import { makeStagingDirectory } from './staging-directory.ts';
 
 /** Decides which modules may run. */
-export interface AuthorizationPart {
+export interface AuthorizationPart extends Authorization {
   readonly gate: ModuleAuthorization;
-  /** Its name, as users set it. */
-  readonly policy: string;
-  /** @throws OperatorError MODULE_UNAUTHORIZED when a module may not run any more, or was changed */
-  verify(module: Module, signal: AbortSignal): Promise<void>;
 }
 
 /**

@@ -29,6 +29,7 @@ import type { Cluster } from './connect-cluster.ts';
 import { guardedRunner } from './guarded-runner.ts';
 import { helmKubeconfig } from './helm-kubeconfig.ts';
 import { hookEnvironment } from './hook-environment.ts';
+import { hookLimits } from './hook-limits.ts';
 import type { DaemonHost } from './host.ts';
 import type { Lead } from './take-lead.ts';
 import { prepareTemporaryDirectory } from './temporary-directory.ts';
@@ -107,10 +108,10 @@ export async function startBase(options: BaseOptions): Promise<BaseParts> {
     heapLimitBytes: settings.hookMemoryLimitMib * 1024 * 1024,
   });
   running.defer(() => pools.stop());
-  const maxOutputBytes = settings.hookOutputLimitBytes === 0 ? undefined : settings.hookOutputLimitBytes;
+  const { timeoutMs, maxOutputBytes } = hookLimits(settings);
   const inProcess = new InProcessHooks({
     pools,
-    timeoutMs: settings.hookTimeoutMs === 0 ? undefined : settings.hookTimeoutMs,
+    timeoutMs,
     maxOutputBytes,
     check,
   });
@@ -128,7 +129,7 @@ export async function startBase(options: BaseOptions): Promise<BaseParts> {
   });
   const reflectors = createReflectors(options);
   const http = createHttpHooks(options, reflectors, check);
-  const helm = await startHelm(options, { tmpDir, runner, cluster, reflectors });
+  const helm = await startHelm(options, { tmpDir, runner, reflectors });
   running.defer(() => helm.monitors.stopAll());
   return {
     tmpDir,
@@ -203,7 +204,7 @@ function createHttpHooks(
     version,
     check,
     namespace: settings.namespace,
-    timeoutMs: settings.hookTimeoutMs === 0 ? undefined : settings.hookTimeoutMs,
+    timeoutMs: hookLimits(settings).timeoutMs,
     secrets: new SecretWatcher({
       reflectors,
       clock,
@@ -218,8 +219,8 @@ function createHttpHooks(
 }
 
 async function startHelm(
-  { settings, host, metrics, stop, operator }: BaseOptions,
-  { tmpDir, runner, cluster, reflectors }: Pick<BaseParts, 'tmpDir' | 'runner' | 'cluster' | 'reflectors'>,
+  { settings, host, metrics, cluster, stop, operator }: BaseOptions,
+  { tmpDir, runner, reflectors }: Pick<BaseParts, 'tmpDir' | 'runner' | 'reflectors'>,
 ): Promise<HelmDriver> {
   const { clock, random, env } = host;
   const log = componentLog(host, 'helm');

@@ -4,11 +4,11 @@ import type { EnabledScriptOptions } from '../modules/enabled-script.ts';
 import { HookExecution, type HookExecutionOptions } from '../operator/hook-execution.ts';
 import { noteHookRun } from '../operator/module-facts.ts';
 import type { Operator } from '../operator/operator.ts';
-import type { Settings } from '../settings.ts';
 import type { ValuesStore } from '../values/values-store.ts';
 import { type SecretsUse, sectionsVisibleToModule, visibleToModule } from '../values/visible-values.ts';
 import type { BuildOptions } from './build-options.ts';
 import { componentLog } from './component-log.ts';
+import { hookLimits } from './hook-limits.ts';
 import type { ModuleHooksOptions } from './module-hooks.ts';
 
 /** Between TERM and KILL of a hook that is to end. */
@@ -47,7 +47,8 @@ export function createExecution(
           tmpDir: base.tmpDir,
           env: base.hookEnv,
           cwd: host.cwd,
-          ...runLimits(settings),
+          ...hookLimits(settings),
+          graceMs: HOOK_GRACE_MS,
           keepFiles: settings.keepsTmpFiles,
         }),
       ),
@@ -74,7 +75,8 @@ export function scriptParts(
     tmpDir: base.tmpDir,
     env: base.hookEnv,
     cwd: host.cwd,
-    ...runLimits(settings),
+    ...hookLimits(settings),
+    graceMs: HOOK_GRACE_MS,
     isKeepingFiles: settings.keepsTmpFiles,
     log: componentLog(host, 'modules'),
     onUsage: (module, usage) =>
@@ -84,16 +86,4 @@ export function scriptParts(
       ),
   };
   return { scripts, sections: (name) => sectionsVisibleToModule(values, name, SECRETS_OF_SCRIPTS) };
-}
-
-/** What bounds a run of a hook or of an enabled script. */
-function runLimits({
-  hookTimeoutMs,
-  hookOutputLimitBytes,
-}: Settings): Pick<EnabledScriptOptions, 'timeoutMs' | 'graceMs' | 'maxOutputBytes'> {
-  return {
-    timeoutMs: hookTimeoutMs === 0 ? undefined : hookTimeoutMs,
-    graceMs: HOOK_GRACE_MS,
-    maxOutputBytes: hookOutputLimitBytes === 0 ? undefined : hookOutputLimitBytes,
-  };
 }

@@ -3,15 +3,8 @@ import { Customizations } from '../extensions/points/customizations.ts';
 import { ReleasePoints } from '../extensions/points/release-points.ts';
 import { readManifestObject } from '../helm/object-lookup.ts';
 import type { Settings } from '../settings.ts';
-import type { BaseParts } from './base-parts.ts';
-import type { DaemonHost } from './host.ts';
+import type { BuildOptions } from './build-options.ts';
 import { warnOfMissingDirectory } from './warn-of-missing-directory.ts';
-
-interface ExtensionPointsOptions {
-  readonly settings: Settings;
-  readonly host: DaemonHost;
-  readonly base: BaseParts;
-}
 
 /**
  * What calls the extension points while modules are deployed; the operator-wide extensions are loaded.
@@ -19,7 +12,7 @@ interface ExtensionPointsOptions {
  * @throws OperatorError EXTENSION_INVALID
  */
 export async function createExtensionPoints(
-  { settings, host: { log }, base }: ExtensionPointsOptions,
+  { settings, host: { log }, base }: BuildOptions,
   signal: AbortSignal,
 ): Promise<ReleasePoints> {
   const { extensions, cluster } = base;

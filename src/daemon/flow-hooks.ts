@@ -8,15 +8,8 @@ import { nextReconcile } from '../operator/reconcile-schedule.ts';
 import { FlowHooks } from '../sdk/flow-hooks.ts';
 import type { HookLog } from '../sdk/hook-input.ts';
 import type { Settings } from '../settings.ts';
-import type { BaseParts } from './base-parts.ts';
-import type { DaemonHost } from './host.ts';
+import type { BuildOptions } from './build-options.ts';
 import { warnOfMissingDirectory } from './warn-of-missing-directory.ts';
-
-interface FlowHooksOptions {
-  readonly settings: Settings;
-  readonly host: DaemonHost;
-  readonly base: BaseParts;
-}
 
 /**
  * The flow hooks of users, and those of ours that some module asks for.
@@ -25,7 +18,7 @@ interface FlowHooksOptions {
  * @throws OperatorError EXTENSION_INVALID
  */
 export async function createFlowHooks(
-  { settings, host: { clock, log }, base }: FlowHooksOptions,
+  { settings, host: { clock, log }, base }: BuildOptions,
   modules: readonly Module[],
   signal: AbortSignal,
 ): Promise<FlowPassDeps | undefined> {

@@ -5,25 +5,14 @@ import type { KubeObject } from '../kube/kube-object.ts';
 import { hasCode, messageOf } from '../lib/errors.ts';
 import { moduleFacts } from '../operator/module-facts.ts';
 import type { Operator } from '../operator/operator.ts';
-import type { Settings } from '../settings.ts';
 import { HookedModules } from '../status/hooked-modules.ts';
 import { HOOK_FINALIZER } from '../status/module-object.ts';
-import type { ModuleObjects } from '../status/module-objects.ts';
 import { moduleStatus } from '../status/module-status.ts';
 import { parseYaml } from '../values/yaml.ts';
-import type { BaseParts } from './base-parts.ts';
-import type { DaemonHost } from './host.ts';
-
-interface ModuleHttpHooksPartOptions {
-  readonly settings: Settings;
-  readonly host: DaemonHost;
-  readonly base: BaseParts;
-  /** The mirror of modules in the cluster; undefined where there is none. */
-  readonly objects: ModuleObjects | undefined;
-}
+import type { BuildOptions } from './build-options.ts';
 
 /** The servers that modules name in `module.yaml`, and what keeps modules until these have finalized them. */
-export function createModuleHttpHooks(options: ModuleHttpHooksPartOptions, operator: () => Operator) {
+export function createModuleHttpHooks(options: BuildOptions, operator: () => Operator) {
   const { settings, host, base, objects } = options;
   const { clock, log, version } = host;
   const { namespace, configMapName } = settings;
@@ -74,7 +63,7 @@ export function createModuleHttpHooks(options: ModuleHttpHooksPartOptions, opera
 }
 
 async function deployedObjects(
-  { base, host }: ModuleHttpHooksPartOptions,
+  { base, host }: BuildOptions,
   release: string,
   signal: AbortSignal,
 ): Promise<readonly KubeObject[]> {

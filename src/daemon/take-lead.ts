@@ -11,6 +11,7 @@ import { leaderReadiness } from './leader-readiness.ts';
 import { Leadership } from './leadership.ts';
 import { requireNamespace } from './require-namespace.ts';
 import { startPresence } from './start-presence.ts';
+import { WEBHOOK_PURPOSES } from './webhook-server.ts';
 
 /** The right to act, as the parts that act see it. */
 export interface Lead {
@@ -125,7 +126,7 @@ async function waitForLead(options: TakeLeadOptions): Promise<LeadOnCluster> {
 }
 
 function webhookPorts(settings: Settings): readonly ForwardedPort[] {
-  return (['validating', 'conversion'] as const).map((purpose) => {
+  return WEBHOOK_PURPOSES.map((purpose) => {
     const port = settings[`${purpose}ListenPort`];
     return { address: settings[`${purpose}ListenAddress`], port, targetPort: port };
   });

@@ -10,10 +10,9 @@ import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import { SETTINGS, type Settings } from '../settings.ts';
 import type { DaemonHost } from './host.ts';
 
-/** Which of the two servers. */
-export type WebhookPurpose = (typeof PURPOSES)[number];
-
-const PURPOSES = ['validating', 'conversion'] as const;
+/** What the two servers are for. */
+export const WEBHOOK_PURPOSES = ['validating', 'conversion'] as const;
+export type WebhookPurpose = (typeof WEBHOOK_PURPOSES)[number];
 
 export interface WebhookServersOptions {
   readonly settings: Settings;
@@ -75,7 +74,7 @@ export class WebhookServers {
   #loadOwn(signal: AbortSignal): Promise<ServingCertificate> {
     const { settings, host, kube } = this.#options;
     const { namespace, webhookSecretName: name } = settings;
-    const hosts = PURPOSES.flatMap((purpose) => hostsOf(targetOf(settings, purpose)));
+    const hosts = WEBHOOK_PURPOSES.flatMap((purpose) => hostsOf(targetOf(settings, purpose)));
     return loadFromSecret({ kube, namespace, name, hosts: [...new Set(hosts)], clock: host.clock }, signal);
   }
 
