@@ -9,24 +9,6 @@ export type HookScope = 'global' | 'module';
 /** The format of a configuration and of the binding contexts that go with it; v0 has no `configVersion`. */
 export type ConfigVersion = 'v0' | 'v1';
 
-/** Lifecycle bindings: a hook names the order in which it runs among the hooks of the same binding. */
-export type LifecycleBinding =
-  | 'onStartup'
-  | 'beforeAll'
-  | 'afterAll'
-  | 'beforeHelm'
-  | 'afterHelm'
-  | 'beforeDeleteHelm'
-  | 'afterDeleteHelm';
-
-export type BindingType =
-  | LifecycleBinding
-  | DeployBinding
-  | 'schedule'
-  | 'kubernetes'
-  | AdmissionType
-  | 'kubernetesCustomResourceConversion';
-
 export const GLOBAL_LIFECYCLE_BINDINGS = ['onStartup', 'beforeAll', 'afterAll'] as const;
 export const MODULE_LIFECYCLE_BINDINGS = [
   'onStartup',
@@ -35,6 +17,19 @@ export const MODULE_LIFECYCLE_BINDINGS = [
   'beforeDeleteHelm',
   'afterDeleteHelm',
 ] as const;
+
+/** Lifecycle bindings: a hook names the order in which it runs among the hooks of the same binding. */
+export type LifecycleBinding =
+  | (typeof GLOBAL_LIFECYCLE_BINDINGS)[number]
+  | (typeof MODULE_LIFECYCLE_BINDINGS)[number];
+
+export type BindingType =
+  | LifecycleBinding
+  | DeployBinding
+  | 'schedule'
+  | 'kubernetes'
+  | AdmissionType
+  | 'kubernetesCustomResourceConversion';
 
 /** What every binding with a queue has. */
 interface QueuedBinding {

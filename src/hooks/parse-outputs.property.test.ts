@@ -3,12 +3,12 @@ import { expect, test } from 'vitest';
 import { NO_BINDINGS } from '../../test/support/hook-configs.ts';
 import { hasCode } from '../lib/errors.ts';
 import { silentLogger } from '../lib/log.ts';
+import type { HookOutputTexts } from '../sdk/record-hook-run.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import type { Hook, HookOwner } from './hook.ts';
 import { parseOutputs } from './parse-outputs.ts';
-import type { RawOutputs } from './run-files.ts';
 
-const NOTHING: RawOutputs = {
+const NOTHING: HookOutputTexts = {
   configValuesPatch: '',
   valuesPatch: '',
   metrics: '',
@@ -16,7 +16,7 @@ const NOTHING: RawOutputs = {
   admissionResponse: '',
   conversionResponse: '',
 };
-const FILES = Object.keys(NOTHING) as readonly (keyof RawOutputs)[];
+const FILES = Object.keys(NOTHING) as readonly (keyof HookOutputTexts)[];
 const PROTOTYPE = Object.getOwnPropertyNames(Object.prototype);
 
 const owners = [{ type: 'global' }, { type: 'module', module: 'web' as ModuleName }] as const;
@@ -56,7 +56,7 @@ const text = fc.oneof(
   fc.constant(''),
   fc.array(piece, { maxLength: 4 }).map((pieces) => pieces.join('')),
 );
-const outputs: fc.Arbitrary<RawOutputs> = fc.record({
+const outputs: fc.Arbitrary<HookOutputTexts> = fc.record({
   configValuesPatch: text,
   valuesPatch: text,
   metrics: text,
@@ -71,7 +71,7 @@ const single = fc
   .map(([all, name]) => ({ ...NOTHING, [name]: all[name] }));
 
 /** Undefined for what is understood; anything but a refusal is thrown. */
-function refusalOf(raw: RawOutputs, owner: HookOwner): string | undefined {
+function refusalOf(raw: HookOutputTexts, owner: HookOwner): string | undefined {
   const hook: Hook = { name: 'a.sh', path: '/a.sh', owner, config: NO_BINDINGS, transport: 'executable' };
   try {
     parseOutputs(raw, hook, silentLogger);

@@ -3,12 +3,12 @@ import { CapturedLog } from '../../test/support/captured-log.ts';
 import { FakeClock } from '../../test/support/fake-clock.ts';
 import { NO_BINDINGS } from '../../test/support/hook-configs.ts';
 import { silentLogger } from '../lib/log.ts';
+import type { HookOutputTexts } from '../sdk/record-hook-run.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import type { Hook, HookOwner } from './hook.ts';
 import { parseOutputs } from './parse-outputs.ts';
-import type { RawOutputs } from './run-files.ts';
 
-const NOTHING: RawOutputs = {
+const NOTHING: HookOutputTexts = {
   configValuesPatch: '',
   valuesPatch: '',
   metrics: '',

@@ -3,13 +3,13 @@ import type { PatchOperation as ObjectOperation } from '../kube/object-patch/pat
 import { messageOf, OperatorError } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
 import { type MetricOperation, parseMetricOperations } from '../metrics/metric-operation.ts';
+import type { HookOutputTexts } from '../sdk/record-hook-run.ts';
 import { type FlagPatch, splitGlobalPatch } from '../values/enabled-patches.ts';
 import { parseValuesPatch } from '../values/values-patch.ts';
 import type { HookPatches } from '../values/values-store.ts';
 import { type AdmissionResponse, parseAdmissionResponse } from './admission-response.ts';
 import { type ConversionResponse, parseConversionResponse } from './conversion-response.ts';
 import { type Hook, title, valuesOwnerOf } from './hook.ts';
-import type { RawOutputs } from './run-files.ts';
 
 /** What a hook wants done, understood but not yet applied. */
 export interface ParsedOutputs {
@@ -29,7 +29,7 @@ export interface ParsedOutputs {
  *
  * @throws OperatorError HOOK_OUTPUT_INVALID naming the file and what is wrong in it; nothing of the run may be applied
  */
-export function parseOutputs(outputs: RawOutputs, hook: Hook, log: Logger): ParsedOutputs {
+export function parseOutputs(outputs: HookOutputTexts, hook: Hook, log: Logger): ParsedOutputs {
   const owner = valuesOwnerOf(hook);
   const config = parse(hook, 'json patch for config values', () =>
     parseValuesPatch(outputs.configValuesPatch, 'config values', owner),

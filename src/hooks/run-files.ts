@@ -15,24 +15,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf, OperatorError } from '../lib/errors.ts';
+import type { HookOutputTexts, HookRunTexts } from '../sdk/record-hook-run.ts';
 import { type MadeDirectory, SPARE_PREFIX, type SpareDirectories } from './spare-directories.ts';
-
-/** Texts a hook may have written, one for each output file; empty where it wrote nothing. */
-export interface RawOutputs {
-  readonly configValuesPatch: string;
-  readonly valuesPatch: string;
-  readonly metrics: string;
-  readonly kubernetesPatch: string;
-  readonly admissionResponse: string;
-  readonly conversionResponse: string;
-}
-
-/** Texts a hook is given to read. */
-export interface HookInputs {
-  readonly bindingContext: string;
-  readonly values: string;
-  readonly configValues: string;
-}
 
 /** The private directory of one run, with its input and output files. */
 export interface RunFiles {
@@ -44,7 +28,7 @@ export interface RunFiles {
    * @param onInvalidText told the variable of each file with such bytes
    * @throws OperatorError HOOK_OUTPUT_INVALID when an output is no regular file or too large
    */
-  readOutputs(onInvalidText: (variable: string) => void): RawOutputs;
+  readOutputs(onInvalidText: (variable: string) => void): HookOutputTexts;
   remove(): void;
   /** As `remove`, for a run that went well: files that the hook left empty may serve the next run. */
   recycle(): void;
@@ -80,7 +64,7 @@ const ADMISSION_RESPONSE = 'ADMISSION_RESPONSE_PATH';
 export function createRunFiles(
   tmpDir: string,
   label: string,
-  inputs: HookInputs,
+  inputs: HookRunTexts,
   spares?: SpareDirectories,
 ): RunFiles {
   const directory = join(tmpDir, `${DIRECTORY_PREFIX}${process.pid}-${sanitize(label)}-${randomUUID()}`);

@@ -1,9 +1,10 @@
 import { type ErrorFacts, messageOf, OperatorError } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
 import type { ProcessOutcome, ProcessRunner, ResourceUsage } from '../process/process-runner.ts';
+import type { HookOutputTexts, HookRunTexts } from '../sdk/record-hook-run.ts';
 import { type Hook, type HookTransport, title, valuesOwnerOf } from './hook.ts';
 import { createHookOutputLog } from './hook-output-log.ts';
-import { createRunFiles, type HookInputs, type RawOutputs, type RunFiles } from './run-files.ts';
+import { createRunFiles, type RunFiles } from './run-files.ts';
 import { SpareDirectories } from './spare-directories.ts';
 
 export interface HookRunnerOptions {
@@ -23,12 +24,12 @@ export interface HookRunnerOptions {
 }
 
 export interface HookRunResult {
-  readonly outputs: RawOutputs;
+  readonly outputs: HookOutputTexts;
   readonly usage: ResourceUsage | undefined;
 }
 
 /** What a hook is run with, on any transport. */
-export interface HookRunInputs extends HookInputs {
+export interface HookRunInputs extends HookRunTexts {
   /** Stays the same while the same piece of work is repeated because it failed; no other work ever has it. */
   readonly idempotencyKey: string;
 }
@@ -67,7 +68,7 @@ export class HookRunner implements HookRuns, Disposable {
    * @throws OperatorError HOOK_FAILED, HOOK_TIMEOUT or HOOK_EXEC; nothing the hook wrote counts then
    * @throws `signal.reason` on abort, once the hook and its children are gone
    */
-  async run(hook: Hook, inputs: HookInputs, log: Logger, signal: AbortSignal): Promise<HookRunResult> {
+  async run(hook: Hook, inputs: HookRunTexts, log: Logger, signal: AbortSignal): Promise<HookRunResult> {
     const { runner, tmpDir, env, cwd, graceMs, maxOutputBytes, keepFiles } = this.#options;
     const timeoutMs = hook.config.settings.timeoutMs ?? this.#options.timeoutMs;
     const label = `${valuesOwnerOf(hook)}-${hook.name}`;
@@ -105,7 +106,7 @@ export class HookRunner implements HookRuns, Disposable {
   }
 }
 
-function outputsOf(hook: Hook, files: RunFiles, log: Logger): RawOutputs {
+function outputsOf(hook: Hook, files: RunFiles, log: Logger): HookOutputTexts {
   try {
     return files.readOutputs((variable) =>
       log.warn({ variable }, 'hook wrote bytes that are no UTF-8, they are replaced'),

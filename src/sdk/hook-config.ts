@@ -1,17 +1,14 @@
 import type { DeployBinding } from './deploy-facts.ts';
 
 /** Lifecycle bindings of global hooks and of module hooks; each takes the order in which the hook runs. */
-export const LIFECYCLE_BINDINGS = [
-  'onStartup',
-  'beforeAll',
-  'afterAll',
-  'beforeHelm',
-  'afterHelm',
-  'beforeDeleteHelm',
-  'afterDeleteHelm',
-] as const;
-
-export type LifecycleBinding = (typeof LIFECYCLE_BINDINGS)[number];
+export type LifecycleBinding =
+  | 'onStartup'
+  | 'beforeAll'
+  | 'afterAll'
+  | 'beforeHelm'
+  | 'afterHelm'
+  | 'beforeDeleteHelm'
+  | 'afterDeleteHelm';
 
 export interface NameSelector {
   readonly matchNames: readonly string[];

@@ -25,7 +25,7 @@ export interface HookRunTexts {
   readonly configValues: string;
 }
 
-/** What an executable would have written to its output files. */
+/** What an executable would have written to its output files; empty where it wrote nothing. */
 export interface HookOutputTexts {
   readonly configValuesPatch: string;
   readonly valuesPatch: string;

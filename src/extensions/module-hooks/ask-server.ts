@@ -1,7 +1,7 @@
 import type { HttpAnswer } from '../../hooks/http/http-answer.ts';
 import { shownUrl } from '../../hooks/http/http-endpoint.ts';
 import { isUntrusted } from '../../hooks/http/http-hooks.ts';
-import { postToHook } from '../../hooks/http/post-hook.ts';
+import { MAX_REQUEST_BYTES, postToHook } from '../../hooks/http/post-hook.ts';
 import { withDeadline } from '../../kube/deadline.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { errorText } from '../../lib/error-text.ts';
@@ -23,7 +23,6 @@ export interface ServerAnswer {
   readonly from: string;
 }
 
-const MAX_REQUEST_BYTES = 64 * 1024 * 1024;
 const NO_CREDENTIALS = { authorization: undefined, secureContext: undefined };
 
 /**

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { escapeControls } from '../../lib/escape-controls.ts';
 import { isObject, parseJsonVerbatim } from '../../lib/json.ts';
 import { didYouMean } from '../../lib/similar-word.ts';
-import type { RawOutputs } from '../run-files.ts';
+import type { HookOutputTexts } from '../../sdk/record-hook-run.ts';
 
 /** What a server said, or as much of it as is of use. */
 export interface HttpAnswer {
@@ -19,7 +19,7 @@ const LISTS = ['configValuesPatch', 'valuesPatch', 'metrics', 'kubernetesPatch']
 const OBJECTS = ['admissionResponse', 'conversionResponse'] as const;
 const FIELDS: readonly string[] = [...LISTS, ...OBJECTS];
 
-const NOTHING: RawOutputs = {
+const NOTHING: HookOutputTexts = {
   configValuesPatch: '',
   valuesPatch: '',
   metrics: '',
@@ -46,7 +46,7 @@ export function refusalOf({ status, location, body }: HttpAnswer): string | unde
  *
  * @throws Error saying why it is no such answer
  */
-export function outputsOf({ contentType, body }: HttpAnswer): RawOutputs {
+export function outputsOf({ contentType, body }: HttpAnswer): HookOutputTexts {
   if (body.length === 0) return NOTHING;
   if (contentType === undefined || !JSON_TYPE.test(contentType))
     throw new Error(

@@ -6,17 +6,16 @@ import { errorText } from '../../lib/error-text.ts';
 import { type ErrorFacts, messageOf, OperatorError } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/log.ts';
 import { resultOrAbort } from '../../lib/result-or-abort.ts';
+import type { HookOutputTexts } from '../../sdk/record-hook-run.ts';
 import { type Hook, moduleNameOf, title } from '../hook.ts';
-import type { RawOutputs } from '../run-files.ts';
 import type { HookRunInputs, HookRunResult, HookRuns } from '../run-hook.ts';
 import { readCredentials, type SecretTexts } from './endpoint-credentials.ts';
 import { type HttpAnswer, outputsOf, refusalOf } from './http-answer.ts';
 import { type HttpEndpoint, HttpHookParser, secretsOf, shownUrl } from './http-endpoint.ts';
-import { postToHook } from './post-hook.ts';
+import { MAX_REQUEST_BYTES, postToHook } from './post-hook.ts';
 
 /** Limit for hooks for which nothing else says one: a server that never answers must not hold up a queue for ever. */
 const DEFAULT_TIMEOUT_MS = 30_000;
-const MAX_REQUEST_BYTES = 64 * 1024 * 1024;
 /** Codes of connections that are refused because of the certificate of the server. */
 const UNTRUSTED: ReadonlySet<unknown> = new Set([
   'DEPTH_ZERO_SELF_SIGNED_CERT',
@@ -153,7 +152,7 @@ function requestBody(hook: Hook, { bindingContext, values, configValues }: HookR
   return `${JSON.stringify(head).slice(0, -1)},"contexts":${bindingContext},"values":${values},"configValues":${configValues}}`;
 }
 
-function understood(hook: Hook, endpoint: HttpEndpoint, answer: HttpAnswer): RawOutputs {
+function understood(hook: Hook, endpoint: HttpEndpoint, answer: HttpAnswer): HookOutputTexts {
   try {
     return outputsOf(answer);
   } catch (cause) {

@@ -14,6 +14,8 @@ export interface HookPost {
   readonly clock: Clock;
 }
 
+/** Bytes that a request may have; what is larger fails before it is sent. */
+export const MAX_REQUEST_BYTES = 64 * 1024 * 1024;
 /** Bytes of an answer that are read; further ones fail the run. */
 export const MAX_ANSWER_BYTES = 10 * 1024 * 1024;
 /** Of an answer that is a failure only the beginning is shown. */
