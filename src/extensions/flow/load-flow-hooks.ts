@@ -1,15 +1,14 @@
 import { readdir } from 'node:fs/promises';
-import { extname, join } from 'node:path';
+import { join } from 'node:path';
 import { messageOf, OperatorError } from '../../lib/errors.ts';
 import { isObject, type Json, type JsonObject } from '../../lib/json.ts';
 import type { Logger } from '../../lib/log.ts';
+import { isMissingFile } from '../../modules/missing-file.ts';
 import { FLOW_HOOKS } from '../../sdk/define-flow-hooks.ts';
 import { FLOW_HOOK_TYPES, type FlowHookSetup, type FlowHookType } from '../../sdk/flow-hooks.ts';
 import type { Extensions, LoadedExtension } from '../runtime/extension-runtime.ts';
+import { isExtensionFile } from '../runtime/is-extension-file.ts';
 import { readHookResult } from './read-hook-result.ts';
-
-const SCRIPTS = ['.ts', '.mts', '.js', '.mjs'];
-const NO_HOOKS = /\.(?:test|spec|d)\.[cm]?[jt]s$/;
 
 /**
  * The hooks that the files directly in a directory register, by file name and then as they were registered; none
@@ -39,11 +38,11 @@ async function scriptsIn(directory: string): Promise<readonly string[]> {
   try {
     const names = await readdir(directory);
     return names
-      .filter((name) => SCRIPTS.includes(extname(name)) && !NO_HOOKS.test(name) && !name.startsWith('.'))
+      .filter((name) => isExtensionFile(name) && !name.startsWith('.'))
       .toSorted()
       .map((name) => join(directory, name));
   } catch (cause) {
-    if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return [];
+    if (isMissingFile(cause)) return [];
     throw new OperatorError(
       'EXTENSION_INVALID',
       `Cannot read the directory of flow hooks ${directory}: ${messageOf(cause)}`,

@@ -3,6 +3,8 @@ import { type Dirent, existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, extname, join, relative } from 'node:path';
 import { messageOf, OperatorError } from '../../lib/errors.ts';
+import { isMissingFile } from '../../modules/missing-file.ts';
+import { isExtensionFile } from '../runtime/is-extension-file.ts';
 
 /** A file that extends one kind. */
 export interface HostFile {
@@ -23,9 +25,7 @@ export interface CustomizationFiles {
 
 /** The directory of the core group, which has no name. */
 const CORE = 'core';
-const SCRIPTS = ['.ts', '.mts', '.js', '.mjs'];
 const EXPORTS_EXTENSIONS = /^\s*export\s+default\s+defineExtensions\s*\(/m;
-const NO_HOST = /\.(?:test|spec|d)\.[cm]?[jt]s$/;
 
 /**
  * What lies in a `customizations` directory: a host for each script `<group>/<kind>`; undefined without a directory, or
@@ -53,19 +53,15 @@ export async function findCustomizations(directory: string): Promise<Customizati
 
 async function exportingExtensions(paths: readonly string[]): Promise<readonly string[]> {
   const found: string[] = [];
-  for (const path of paths.filter(isScript))
+  for (const path of paths.filter(isExtensionFile))
     if (EXPORTS_EXTENSIONS.test((await read(path)).toString())) found.push(path);
   return found;
-}
-
-function isScript(path: string): boolean {
-  return SCRIPTS.includes(extname(path)) && !NO_HOST.test(path);
 }
 
 function hostFile(path: string, parts: readonly string[]): readonly HostFile[] {
   const [group, file, ...deeper] = parts;
   if (group === undefined || file === undefined || deeper.length > 0) return [];
-  if (!isScript(file)) return [];
+  if (!isExtensionFile(file)) return [];
   const kind = basename(file, extname(file)).replaceAll('-', '').toLowerCase();
   return [{ path, group: group === CORE ? '' : group, kind }];
 }
@@ -97,7 +93,7 @@ async function list(directory: string): Promise<readonly Dirent[]> {
   try {
     return await readdir(directory, { withFileTypes: true });
   } catch (cause) {
-    if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return [];
+    if (isMissingFile(cause)) return [];
     throw unreadable(directory, cause);
   }
 }

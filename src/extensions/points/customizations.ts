@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { OperatorError } from '../../lib/errors.ts';
 import { fieldsOf, type Json, textOf } from '../../lib/json.ts';
 import type { Logger } from '../../lib/log.ts';
+import { EXTENSIONS } from '../../sdk/define-extensions.ts';
 import { POINT_METHODS, type PointMethod } from '../../sdk/extension-points.ts';
 import type { Extensions, LoadedExtension } from '../runtime/extension-runtime.ts';
 import { type CustomizationFiles, findCustomizations, type HostFile } from './customization-files.ts';
@@ -9,7 +10,6 @@ import type { HostMethod, PointHost } from './point.ts';
 
 /** The directory, in a module and operator-wide. */
 const DIRECTORY = 'customizations';
-const TYPE = 'extensions';
 const SUFFIX = 'Extensions';
 /** Methods of which a missing answer is no mistake. */
 const WITHOUT_RESULT: readonly PointMethod[] = ['delete', 'onSuccess'];
@@ -111,7 +111,8 @@ export class Customizations {
 
 /** @throws OperatorError EXTENSION_INVALID for another sort of extension, or a class named for another kind */
 function hostOf(file: HostFile, loaded: LoadedExtension, extensions: Extensions): PointHost {
-  if (loaded.type !== TYPE) throw invalid(file, 'its default export has to be made by defineExtensions()');
+  if (loaded.type !== EXTENSIONS)
+    throw invalid(file, 'its default export has to be made by defineExtensions()');
   const name = textOf(fieldsOf(loaded.description)['name']);
   const expected = `${file.kind}${SUFFIX}`;
   if (name !== '' && name.toLowerCase() !== expected.toLowerCase())
