@@ -83,7 +83,7 @@ export class HttpKubeClient implements KubeClient {
     const answer = await withDeadline(this.#deadlineOf(request), signal, async (signal) => {
       const answer = await this.#observed(request, 'WATCH', () => this.#send(request, 'watch', signal));
       if (isSuccess(answer)) return answer;
-      throw refusal(titleOf(request), await this.#refusedAnswer(request, answer, signal));
+      throw refusalOf(request, answer, await this.#textOf(request, answer, signal));
     });
     const onAbort = (): void => {
       answer.destroy();
@@ -129,10 +129,7 @@ export class HttpKubeClient implements KubeClient {
       body = await this.#textOf(request, answer, signal);
       return answer;
     });
-    if (!isSuccess(answer)) {
-      const refused = { status: answer.statusCode ?? 0, body, retryAfter: answer.headers['retry-after'] };
-      return { type: 'refused', error: refusal(titleOf(request), refused) };
-    }
+    if (!isSuccess(answer)) return { type: 'refused', error: refusalOf(request, answer, body) };
     if (body === '') return { type: 'answer', value: undefined };
     try {
       return { type: 'answer', value: parseJson(body) };
@@ -209,15 +206,6 @@ export class HttpKubeClient implements KubeClient {
     return url;
   }
 
-  async #refusedAnswer(
-    request: KubeRequest,
-    answer: IncomingMessage,
-    signal: AbortSignal,
-  ): Promise<Parameters<typeof refusal>[1]> {
-    const body = await this.#textOf(request, answer, signal);
-    return { status: answer.statusCode ?? 0, body, retryAfter: answer.headers['retry-after'] };
-  }
-
   async #textOf(request: KubeRequest, answer: IncomingMessage, signal: AbortSignal): Promise<string> {
     try {
       const bytes = await readBody(answer, signal);
@@ -289,6 +277,11 @@ export class HttpKubeClient implements KubeClient {
 
 function titleOf(request: KubeRequest): string {
   return `${request.method} ${request.path}`;
+}
+
+function refusalOf(request: KubeRequest, answer: IncomingMessage, body: string): KubeApiError {
+  const { statusCode: status = 0, headers } = answer;
+  return refusal(titleOf(request), { status, body, retryAfter: headers['retry-after'] });
 }
 
 function isSuccess(answer: IncomingMessage): boolean {

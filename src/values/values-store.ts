@@ -189,9 +189,9 @@ export class ValuesStore {
   }
 
   /**
-   * Takes over one section, as it was saved for a hook.
+   * Takes over one section, as it was saved for a hook: {@link checkConfigSection} has been asked before.
    *
-   * @throws OperatorError VALUES_INVALID as {@link setConfig} does
+   * @throws OperatorError VALUES_INVALID when a stored patch does not apply any more; everything stays as it was then
    */
   setConfigSection(owner: ValuesOwner, section: JsonObject): void {
     const content = withSection(this.#config, sectionOf(owner), section);

@@ -1,3 +1,5 @@
+import type { RequestAccess } from '../../kube/request-access.ts';
+
 /** Something one must be allowed to do. */
 export type Access = ResourceAccess | UrlAccess;
 
@@ -7,16 +9,10 @@ export interface UrlAccess {
   readonly verbs: readonly string[];
 }
 
-/** Verbs on a resource, `deployments` or `deployments/status`. */
-export interface ResourceAccess {
-  /** Empty for the core group. */
-  readonly group: string;
-  readonly resource: string;
-  readonly verbs: readonly string[];
+/** Verbs on a resource. */
+export interface ResourceAccess extends RequestAccess {
   /** Only these objects; absent for all. */
   readonly names?: readonly string[];
-  /** Only in this namespace; absent for all, and for what is in none. */
-  readonly namespace?: string;
 }
 
 /** A rule of a Role or ClusterRole, as the API has it. */
