@@ -8,12 +8,18 @@ import { addSettingOption, givenFlags } from './setting-options.ts';
 /** Runs one command and returns the exit code. */
 export type CommandRunner = (run: () => Promise<number>) => Promise<void>;
 
+/** What a command needs to run. */
+export interface CommandParts {
+  readonly host: CliHost;
+  readonly runner: CommandRunner;
+}
+
 /** Adds a command that prints one answer of the debug endpoint. */
 export function addDebugCommand(
   parent: Command,
   spec: { readonly name: string; readonly description: string },
   toCall: (args: readonly string[], options: Readonly<Record<string, unknown>>) => DebugCall,
-  { host, runner }: { readonly host: CliHost; readonly runner: CommandRunner },
+  { host, runner }: CommandParts,
 ): Command {
   const command = parent.command(spec.name).description(spec.description);
   addSettingOption(command, SETTINGS.debugUnixSocket);
@@ -35,6 +41,18 @@ export function outputOption(initial: 'text' | 'yaml'): Option {
   return new Option('-o, --output <format>', 'format of the output')
     .choices(['text', 'json', 'yaml'])
     .default(initial);
+}
+
+/** The option `-o` of commands that need no daemon. */
+export function textOrJsonOption(): Option {
+  return new Option('-o, --output <format>', 'format of the output')
+    .choices(['text', 'json'])
+    .default('text');
+}
+
+/** What was chosen by {@link textOrJsonOption}. */
+export function textOrJson(command: Command): 'text' | 'json' {
+  return command.opts()['output'] === 'json' ? 'json' : 'text';
 }
 
 /** What was chosen by {@link outputOption}. */

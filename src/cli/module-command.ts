@@ -28,7 +28,7 @@ export function addModuleCommand(program: Command, host: CliHost, runner: Comman
     .option('-a, --all', 'all modules, with their states, the reasons, failures and pauses')
     .addOption(outputOption('yaml'));
   addSignCommands(module, common);
-  addPauseCommands(module, common, (name) => `/module/${encodeURIComponent(name)}`);
+  addPauseCommands(module, common, pathOf);
   addOperationCommands(module, common, pathOf);
   for (const spec of VALUES_COMMANDS) {
     addDebugCommand(

@@ -1,18 +1,12 @@
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { SETTINGS } from '../settings.ts';
-import type { CliHost } from './cli-host.ts';
-import type { CommandRunner } from './debug-command.ts';
+import { type CommandParts, textOrJson, textOrJsonOption } from './debug-command.ts';
 import { addSettingOption, givenFlags } from './setting-options.ts';
-
-interface Common {
-  readonly host: CliHost;
-  readonly runner: CommandRunner;
-}
 
 const WHICH = 'names in the modules directories, or paths; without any all modules';
 
 /** Adds `module sign`, `module verify` and `module digest`, which work on files and need no daemon. */
-export function addSignCommands(module: Command, { host, runner }: Common): void {
+export function addSignCommands(module: Command, { host, runner }: CommandParts): void {
   const sign = module
     .command('sign')
     .description('Write and sign the manifests of modules, for --auth-policy keyring')
@@ -31,7 +25,7 @@ export function addSignCommands(module: Command, { host, runner }: Common): void
     .command('verify')
     .description('Say whether a daemon with this policy would let modules run')
     .argument('[module...]', WHICH)
-    .addOption(formatOption())
+    .addOption(textOrJsonOption())
     .addHelpText(
       'after',
       '\nExit code: 0 all of them are authorized, 1 some are not. Serial numbers that were seen before are known to the daemon only.',
@@ -47,7 +41,7 @@ export function addSignCommands(module: Command, { host, runner }: Common): void
     runner(async () => {
       const { verifyCommand } = await import('./module-sign-verify.ts');
       return await verifyCommand(
-        { flags: givenFlags(verify), modules: verify.args, format: formatOf(verify) },
+        { flags: givenFlags(verify), modules: verify.args, format: textOrJson(verify) },
         host,
       );
     }),
@@ -57,26 +51,16 @@ export function addSignCommands(module: Command, { host, runner }: Common): void
     .description('Print the digests of modules, for --auth-policy digest')
     .argument('[module...]', WHICH)
     .option('-w, --write', 'write them into the lock file; without names nothing else stays in it')
-    .addOption(formatOption());
+    .addOption(textOrJsonOption());
   for (const setting of [SETTINGS.modulesDirs, SETTINGS.authLockFile]) addSettingOption(digest, setting);
   digest.action(() =>
     runner(async () => {
       const { digestCommand } = await import('./module-sign-digest.ts');
       const isWriting = digest.opts()['write'] === true;
       return await digestCommand(
-        { flags: givenFlags(digest), modules: digest.args, format: formatOf(digest), isWriting },
+        { flags: givenFlags(digest), modules: digest.args, format: textOrJson(digest), isWriting },
         host,
       );
     }),
   );
-}
-
-function formatOption(): Option {
-  return new Option('-o, --output <format>', 'format of the output')
-    .choices(['text', 'json'])
-    .default('text');
-}
-
-function formatOf(command: Command): 'text' | 'json' {
-  return command.opts()['output'] === 'json' ? 'json' : 'text';
 }

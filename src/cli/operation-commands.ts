@@ -1,11 +1,10 @@
 import type { Command } from 'commander';
-import type { CliHost } from './cli-host.ts';
-import { addDebugCommand, type CommandRunner } from './debug-command.ts';
+import { addDebugCommand, type CommandParts } from './debug-command.ts';
 
 /** Adds `reconcile` and `abort` below a command. @param pathOf path of a module */
 export function addOperationCommands(
   parent: Command,
-  common: { readonly host: CliHost; readonly runner: CommandRunner },
+  parts: CommandParts,
   pathOf: (module: string) => string,
 ): void {
   const add = (name: string, description: string, operationOf: (isForced: boolean) => string): Command =>
@@ -16,7 +15,7 @@ export function addOperationCommands(
         path: `${pathOf(module)}/operation`,
         form: { operation: operationOf(options['force'] === true) },
       }),
-      common,
+      parts,
     ).argument('<name>', 'name of the module');
   add('reconcile', 'Run a module now', (isForced) => (isForced ? 'force-reconcile' : 'reconcile')).option(
     '-f, --force',

@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
-import type { CliHost } from './cli-host.ts';
-import { addDebugCommand, type CommandRunner } from './debug-command.ts';
+import { addDebugCommand, type CommandParts } from './debug-command.ts';
 
 /**
  * Adds `pause` and `resume` below a command.
@@ -9,7 +8,7 @@ import { addDebugCommand, type CommandRunner } from './debug-command.ts';
  */
 export function addPauseCommands(
   parent: Command,
-  common: { readonly host: CliHost; readonly runner: CommandRunner },
+  parts: CommandParts,
   pathOf?: (module: string) => string,
 ): void {
   const what = pathOf === undefined ? 'all modules' : 'a module';
@@ -25,7 +24,7 @@ export function addPauseCommands(
         until: textOf(options['until']),
       },
     }),
-    common,
+    parts,
   )
     .requiredOption('--reason <text>', 'why, for those who wonder')
     .option('--for <duration>', 'such as 2h; without it until it is resumed')
@@ -34,7 +33,7 @@ export function addPauseCommands(
     parent,
     { name: 'resume', description: `End the pause of ${what}` },
     ([name]) => ({ path: `${base(name)}/resume`, form: {} }),
-    common,
+    parts,
   );
   if (pathOf === undefined) return;
   for (const command of [pause, resume]) command.argument('<name>', 'name of the module');

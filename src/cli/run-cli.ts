@@ -6,7 +6,7 @@ import { SETTINGS } from '../settings.ts';
 import { type CliHost, fail } from './cli-host.ts';
 import { addCompletionCommand } from './completion-command.ts';
 import { addConfigCommand } from './config-command.ts';
-import { addDebugCommand, type CommandRunner } from './debug-command.ts';
+import { addDebugCommand, type CommandRunner, textOrJson, textOrJsonOption } from './debug-command.ts';
 import { addGlobalCommand } from './global-command.ts';
 import { addExplainCommand, addModuleCommand } from './module-command.ts';
 import { addPauseCommands } from './pause-commands.ts';
@@ -107,19 +107,16 @@ function addPlanCommand(program: Command, host: CliHost, runner: CommandRunner):
     .command('plan')
     .description('Show what the daemon would do with these directories and this cluster; change nothing')
     .argument('[module...]', 'only these modules; without names all')
-    .addOption(
-      new Option('-o, --output <format>', 'format of the output').choices(['text', 'json']).default('text'),
-    )
+    .addOption(textOrJsonOption())
     .option('--no-color', 'no colours on a terminal')
     .addHelpText('after', '\nExit code: 0 nothing would change, 2 something would, 1 it cannot be told.');
   addSettingOptions(plan);
   plan.action(() =>
     runner(async () => {
       const { planCommand } = await import('./plan-command.ts');
-      const { output, color } = plan.opts<{ readonly output: string; readonly color: boolean }>();
-      const format = output === 'json' ? 'json' : 'text';
+      const { color } = plan.opts<{ readonly color: boolean }>();
       return await planCommand(
-        { flags: givenFlags(plan), modules: plan.args, format, hasColor: color },
+        { flags: givenFlags(plan), modules: plan.args, format: textOrJson(plan), hasColor: color },
         host,
       );
     }),

@@ -3,11 +3,10 @@ import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Daemon } from '../daemon/start-daemon.ts';
 import { runDaemon } from '../daemon.ts';
-import { steadyClock } from '../lib/clock.ts';
 import { OperatorError } from '../lib/errors.ts';
 import { fileLogOutput } from '../lib/file-log-output.ts';
 import { observeLog } from '../lib/observe-log.ts';
-import { createLogger, type RootLogger } from '../lib/pino-logger.ts';
+import type { RootLogger } from '../lib/pino-logger.ts';
 import { findExecutable } from '../process/executable-file.ts';
 import { startSandbox } from '../sandbox/sandbox.ts';
 import { readSettings } from '../settings/read-settings.ts';
@@ -16,6 +15,7 @@ import type { Settings } from '../settings.ts';
 import { cacheDirectory } from '../tools/cache-directory.ts';
 import { pinnedKubectl } from '../tools/pinned-tools.ts';
 import type { CliHost } from './cli-host.ts';
+import { daemonHost, daemonLog } from './daemon-host.ts';
 import { endFacts } from './end-facts.ts';
 import { summaryScreen, tourScreen } from './end-screen.ts';
 import { isPortFree } from './free-port.ts';
@@ -24,7 +24,6 @@ import { progressOf } from './progress-event.ts';
 import { prepareStateDirectory, type SandboxFiles, sandboxFiles, writeKubeconfig } from './sandbox-files.ts';
 import { isGiven, sandboxFlags } from './sandbox-flags.ts';
 import { createFirstObjects, type FirstObjects } from './sandbox-objects.ts';
-import { readVersion } from './version.ts';
 
 /** The launch script beside `src/` or `dist/`. */
 const EXECUTABLE = fileURLToPath(new URL('../../bin/addon-operator', import.meta.url));
@@ -55,7 +54,7 @@ export async function runSandbox(options: SandboxCommandOptions, host: CliHost):
   const stop = host.stopSignal();
   await prepareStateDirectory(files, options.isReset);
   const display = new ProgressDisplay(host);
-  const log = daemonLog(settings, files, host, display);
+  const log = observedLog(settings, files, host, display);
   await using running = new AsyncDisposableStack();
   // The daemon needs the API to stop in order: it goes last, so it does not listen to the stop signal.
   const lifetime = new AbortController();
@@ -90,18 +89,12 @@ interface RunParts {
 
 async function runAndShow(parts: RunParts, stop: AbortSignal): Promise<number> {
   const { settings, files, host, display, log } = parts;
-  const { env, cwd, clock } = host;
   return await runDaemon(
     settings,
     {
+      ...daemonHost(host, log),
       // What hooks do with kubectl or a client library must reach the sandbox, never a cluster of the user.
-      env: { ...env, KUBECONFIG: files.kubeconfig },
-      cwd,
-      clock,
-      steadyClock,
-      random: Math.random,
-      log,
-      version: readVersion(),
+      env: { ...host.env, KUBECONFIG: files.kubeconfig },
       onTaskFailure: (failed) => display.show({ type: 'task-failed', failed }),
     },
     stop,
@@ -127,20 +120,13 @@ async function showEnd(parts: RunParts, daemon: Daemon, stop: AbortSignal): Prom
   if (!settings.exitsAfterConverge && !stop.aborted) display.write(tourScreen(facts, paint));
 }
 
-function daemonLog(
+function observedLog(
   settings: Settings,
   files: SandboxFiles,
-  { clock }: CliHost,
+  host: CliHost,
   display: ProgressDisplay,
 ): RootLogger {
-  const log = createLogger({
-    level: settings.logLevel,
-    type: settings.logType,
-    hasTime: !settings.logsWithoutTime,
-    clock,
-    output: fileLogOutput(files.log),
-  });
-  return observeLog(log, (record) => {
+  return observeLog(daemonLog(settings, host, fileLogOutput(files.log)), (record) => {
     const event = progressOf(record);
     if (event !== undefined) display.show(event);
   });

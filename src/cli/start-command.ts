@@ -1,8 +1,7 @@
-import { steadyClock } from '../lib/clock.ts';
-import { createLogger, stdoutLogOutput } from '../lib/pino-logger.ts';
+import { stdoutLogOutput } from '../lib/pino-logger.ts';
 import { readSettings } from '../settings/read-settings.ts';
 import type { CliHost } from './cli-host.ts';
-import { readVersion } from './version.ts';
+import { daemonHost, daemonLog } from './daemon-host.ts';
 
 /**
  * Runs the daemon to its end and returns the exit code.
@@ -12,25 +11,7 @@ import { readVersion } from './version.ts';
  */
 export async function startCommand(flags: Readonly<Record<string, string>>, host: CliHost): Promise<number> {
   const settings = readSettings({ env: host.env, flags });
-  const log = createLogger({
-    level: settings.logLevel,
-    type: settings.logType,
-    hasTime: !settings.logsWithoutTime,
-    clock: host.clock,
-    output: stdoutLogOutput(),
-  });
+  const log = daemonLog(settings, host, stdoutLogOutput());
   const { runDaemon } = await import('../daemon.ts');
-  return await runDaemon(
-    settings,
-    {
-      env: host.env,
-      cwd: host.cwd,
-      clock: host.clock,
-      steadyClock,
-      random: Math.random,
-      log,
-      version: readVersion(),
-    },
-    host.stopSignal(),
-  );
+  return await runDaemon(settings, daemonHost(host, log), host.stopSignal());
 }

@@ -1,0 +1,20 @@
+import type { DaemonHost } from '../daemon/host.ts';
+import { steadyClock } from '../lib/clock.ts';
+import { createLogger, type LogOutput, type RootLogger } from '../lib/pino-logger.ts';
+import type { Settings } from '../settings.ts';
+import type { CliHost } from './cli-host.ts';
+import { readVersion } from './version.ts';
+
+/** What the process gives a daemon, or parts of one, that a command runs. */
+export function daemonHost({ env, cwd, clock }: CliHost, log: RootLogger): DaemonHost {
+  return { env, cwd, clock, steadyClock, random: Math.random, log, version: readVersion() };
+}
+
+/** The log of a daemon, as its settings want it. */
+export function daemonLog(
+  { logLevel, logType, logsWithoutTime }: Settings,
+  { clock }: CliHost,
+  output: LogOutput,
+): RootLogger {
+  return createLogger({ level: logLevel, type: logType, hasTime: !logsWithoutTime, clock, output });
+}
