@@ -1,3 +1,4 @@
+import type { ResourceUsage } from './process-runner.ts';
 import type { RunDeadline } from './run-deadline.ts';
 
 /**
@@ -49,11 +50,7 @@ export interface LauncherReady {
 export interface ProcessEnd {
   /** Exit code, or the number of the signal that ended the process. */
   readonly exit: { readonly code: number } | { readonly signal: number };
-  readonly usage?: {
-    readonly userCpuMs: number;
-    readonly systemCpuMs: number;
-    readonly maxRssBytes: number;
-  };
+  readonly usage?: ResourceUsage;
 }
 
 export interface SpawnFailure {

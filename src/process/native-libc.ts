@@ -1,4 +1,5 @@
 import { constants } from 'node:os';
+import type { ResourceUsage } from './process-runner.ts';
 
 const WAIT_BY_PID = 1;
 const WNOHANG = 1;
@@ -31,12 +32,9 @@ export interface LibcSpawn {
   readonly stderrFd: number;
 }
 
-export interface LibcExit {
+export interface LibcExit extends ResourceUsage {
   /** Status word as wait(2) defines it. */
   readonly status: number;
-  readonly userCpuMs: number;
-  readonly systemCpuMs: number;
-  readonly maxRssBytes: number;
 }
 
 /** The few calls of the C library that Node does not offer. */

@@ -55,10 +55,6 @@ export class ProcessRun {
     }
   }
 
-  get pid(): number | undefined {
-    return this.#pid;
-  }
-
   /** Resolves when the process is gone, or could not be started; rejects only when the launcher is lost. */
   async answer(): Promise<RunAnswer> {
     const onAbort = (): void => this.#stop();
