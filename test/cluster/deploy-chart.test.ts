@@ -108,8 +108,10 @@ describeCluster('the chart of the operator', (cluster) => {
         expect(body).toMatchObject({ status: { phase: 'Succeeded' } });
       }, 20_000);
       await backend.request({ method: 'DELETE', ...module });
-      const told = await backend.request({ path: '/api/v1/namespaces/default/events' });
-      expect(JSON.stringify(told.body)).toContain('Revision 1 of release web is deployed');
+      await vi.waitFor(async () => {
+        const told = await backend.request({ path: '/api/v1/namespaces/default/events' });
+        expect(JSON.stringify(told.body)).toContain('Revision 1 of release web is deployed');
+      }, 20_000);
       const path = `/api/v1/namespaces/${world.namespace}`;
       expect((await backend.request({ path: `${path}/configmaps/by-hook` })).status).toBe(200);
       expect((await backend.request({ path: `${path}/secrets/sh.helm.release.v1.web.v1` })).status).toBe(200);
