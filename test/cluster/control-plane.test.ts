@@ -31,7 +31,7 @@ describeCluster('the shared control plane', (cluster) => {
     const path = `/api/v1/namespaces/${await probe.createNamespace('smoke')}`;
     await probe.expect({ method: 'POST', path: `${path}/configmaps`, body: configMap('mine') });
     await probe.expect({ method: 'DELETE', path });
-    await vi.waitFor(async () => expect((await probe.request({ path })).status).toBe(404), 30_000);
+    await vi.waitFor(async () => expect((await probe.request({ path })).status).toBe(404), 90_000);
   });
 
   test('is reached through the fault proxy, watches included', async () => {

@@ -9,7 +9,8 @@ import { describeCluster, helmPath, lacksHelm } from '../support/control-plane/c
 import { FaultProxy } from '../support/fault-proxy.ts';
 
 const signal = new AbortController().signal;
-const WAIT_MS = 30_000;
+/** The namespace controller looks again after 8 s and more, and at those of other tests as well. */
+const WAIT_MS = 90_000;
 const SERVICE = `apiVersion: v1
 kind: Service
 metadata: {name: web}

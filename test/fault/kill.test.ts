@@ -152,7 +152,7 @@ echo true > "$MODULE_ENABLED_RESULT"
     await using daemon = DaemonProcess.start(world);
     await daemon.untilConverged();
     // Those of its own scripts it removes in the background.
-    await vi.waitFor(async () => expect(await leftovers(world)).toEqual([]));
+    await vi.waitFor(async () => expect(await leftovers(world)).toEqual([]), 10_000);
   });
 
   // FAULT-D1

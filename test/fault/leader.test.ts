@@ -190,7 +190,10 @@ describeCluster('two replicas', (cluster) => {
     await using two = await replicas.start(2);
     await untilLeading(two);
     held.release();
-    await vi.waitFor(() => expect(proxy.calls.find(({ fault }) => fault === 'hold')?.status).not.toBeNull());
+    await vi.waitFor(
+      () => expect(proxy.calls.find(({ fault }) => fault === 'hold')?.status).not.toBeNull(),
+      20_000,
+    );
     const before = proxy.calls.length;
     one.signal('SIGCONT');
     await expectSteppedDown(one, 'could not be renewed in time');

@@ -149,7 +149,7 @@ while :; do sleep 600; done`,
       globalHooks: { 'slow.sh': '#!/bin/sh\ntouch "$WORLD/asked"; while :; do sleep 600; done\n' },
     });
     await using daemon = DaemonProcess.start(world);
-    await vi.waitFor(() => expect(existsSync(join(world.directory, 'asked'))).toBe(true), 20_000);
+    await vi.waitFor(() => expect(existsSync(join(world.directory, 'asked'))).toBe(true), 60_000);
     daemon.signal('SIGTERM');
     expect(await daemon.exited).toEqual({ code: 0, signal: null });
     expect(await processesOf(world)).toEqual([]);

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { execa } from 'execa';
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test, vi } from 'vitest';
 import { controlPlaneBackend } from '../support/backends.ts';
 import { describeCluster } from '../support/control-plane/cluster-suite.ts';
 import { DaemonProcess } from '../support/daemon-process.ts';
@@ -118,7 +118,11 @@ describeCluster('a daemon whose temporary files cannot be written', (cluster) =>
         '"name":"event-2"',
       ]);
       expect(await world.get('configmaps', 'db')).toMatchObject({ data: { values: '{"a":1}' } });
-      expect((await readdir(disk)).filter((name) => name.startsWith('run-'))).toEqual([]);
+      // What it prints is known before it has come to its end.
+      await vi.waitFor(
+        async () => expect((await readdir(disk)).filter((name) => name.startsWith('run-'))).toEqual([]),
+        10_000,
+      );
     },
   );
 
