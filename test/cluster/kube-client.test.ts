@@ -19,6 +19,12 @@ const whoAmI = {
   body: { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' },
 } as const;
 
+/** Definitions of other tests come and go. */
+function isOfKubernetes(apiVersion: string): boolean {
+  const [group = ''] = apiVersion.split('/');
+  return !group.includes('.') || group.endsWith('.k8s.io');
+}
+
 describeCluster('the API client', (cluster) => {
   let directory = '';
   let client: HttpKubeClient;
@@ -159,7 +165,8 @@ describeCluster('the API client', (cluster) => {
       request: (request, signal) => client.request({ ...request, accept: 'application/json' }, signal),
       stream: (request, signal) => client.stream(request, signal),
     });
-    expect(await byPlain.apiVersions(signal)).toEqual(await aggregated.apiVersions(signal));
+    const [one, other] = [await byPlain.apiVersions(signal), await aggregated.apiVersions(signal)];
+    expect(one.filter(isOfKubernetes)).toEqual(other.filter(isOfKubernetes));
     for (const kind of ['deploy', 'Pods', 'cm', 'crd', 'Event', 'ing', 'hpa', 'role', 'ns']) {
       expect(await byPlain.find(undefined, kind, signal)).toEqual(
         await aggregated.find(undefined, kind, signal),

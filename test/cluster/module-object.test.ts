@@ -9,6 +9,7 @@ import { World } from '../support/world.ts';
 import { configMapChart, shHook, under } from '../support/world-files.ts';
 
 const never = new AbortController().signal;
+const WAIT_MS = 60_000;
 
 describeCluster('Module objects with kubectl', (cluster) => {
   test('get, describe and wait answer what a user asks first', async () => {
@@ -37,24 +38,25 @@ describeCluster('Module objects with kubectl', (cluster) => {
     await world.untilDelayed();
     const stalled = ['wait', '--for=condition=Stalled', 'module/kubectl-broken', '--timeout=30s'];
     // kubectl gives up at once on a name that is not there yet.
-    await vi.waitFor(async () => expect(await kubectl(...stalled)).toContain('condition met'), 20_000);
+    await vi.waitFor(async () => expect(await kubectl(...stalled)).toContain('condition met'), WAIT_MS);
     await kubectl('wait', '--for=condition=Ready', 'module/kubectl-well', '--timeout=30s');
-    const table = await kubectl(
-      'get',
-      'modules',
-      '-l',
-      `addon-operator.io/operator-namespace=${world.namespace}`,
-    );
-    const rows = table.split('\n').map((line) => line.split(/ {2,}/u));
-    expect(rows[0]).toEqual(
-      expect.arrayContaining(['NAME', 'ENABLED', 'READY', 'PHASE', 'VERSION', 'REVISION', 'MESSAGE']),
-    );
-    expect(table).toMatch(/kubectl-well +True +True +Succeeded +1\.2\.3 +1 +\S+ +The last run succeeded/u);
-    expect(table).toMatch(/kubectl-broken +True +False +Failed +.*no disk/u);
-    expect(table).toMatch(/kubectl-off +False +False +.*The module is disabled/u);
-    const text = await kubectl('describe', 'module', 'kubectl-broken');
-    expect(text).toMatch(/Warning +HookFailed .*beforeHelm: module hook 'hooks\/hook\.sh' failed: no disk/u);
-    expect(text).toMatch(/Next Retry: +\S+/u);
+    const own = `addon-operator.io/operator-namespace=${world.namespace}`;
+    // Modules are told of one after another, and Events after that.
+    await vi.waitFor(async () => {
+      const table = await kubectl('get', 'modules', '-l', own);
+      const rows = table.split('\n').map((line) => line.split(/ {2,}/u));
+      expect(rows[0]).toEqual(
+        expect.arrayContaining(['NAME', 'ENABLED', 'READY', 'PHASE', 'VERSION', 'REVISION', 'MESSAGE']),
+      );
+      expect(table).toMatch(/kubectl-well +True +True +Succeeded +1\.2\.3 +1 +\S+ +The last run succeeded/u);
+      expect(table).toMatch(/kubectl-broken +True +False +Failed +.*no disk/u);
+      expect(table).toMatch(/kubectl-off +False +False +.*The module is disabled/u);
+      const text = await kubectl('describe', 'module', 'kubectl-broken');
+      expect(text).toMatch(
+        /Warning +HookFailed .*beforeHelm: module hook 'hooks\/hook\.sh' failed: no disk/u,
+      );
+      expect(text).toMatch(/Next Retry: +\S+/u);
+    }, WAIT_MS);
     const names = ['kubectl-well', 'kubectl-broken', 'kubectl-off'];
     await world.stop();
     await kubectl('delete', 'modules', ...names);
