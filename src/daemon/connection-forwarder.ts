@@ -2,6 +2,7 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { pipeline } from 'node:stream';
 import { messageOf } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
+import { listening } from '../server/listening.ts';
 
 const MAX_CONNECTIONS = 2_048;
 
@@ -50,7 +51,7 @@ export async function forwardConnections(
     });
     server.maxConnections = MAX_CONNECTIONS;
     try {
-      await listening(server, address, port);
+      await listening(server, { host: address, port });
       // Such as too many open files: the connection is lost, the port goes on.
       server.on('error', (error) =>
         log.warn({ port, error: messageOf(error) }, 'a connection is not forwarded'),
@@ -69,13 +70,4 @@ export async function forwardConnections(
       await Promise.all(closed);
     },
   };
-}
-
-async function listening(server: Server, address: string, port: number): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  server.once('listening', resolve);
-  server.once('error', reject);
-  server.listen(port, address);
-  await promise;
-  server.off('error', reject);
 }

@@ -1,6 +1,7 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Logger } from '../lib/log.ts';
 import { type Answer, textAnswer } from './answer.ts';
+import { listening } from './listening.ts';
 
 export interface ServerRequest {
   readonly method: string;
@@ -57,15 +58,6 @@ export async function serve(
       await promise;
     },
   };
-}
-
-async function listening(server: Server, target: ListenTarget): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  server.once('listening', resolve);
-  server.once('error', reject);
-  server.listen(target);
-  await promise;
-  server.off('error', reject);
 }
 
 async function respond(
