@@ -1,12 +1,10 @@
 import type { QueueEntry } from '../queue/task-queue.ts';
-import type { HookRunFacts, ModuleFacts } from '../status/module-facts.ts';
+import { type HookRunFacts, MAX_HOOK_RUNS, type ModuleFacts } from '../status/module-facts.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import { explainModule } from './explain-module.ts';
 import type { HookRunEnd } from './hook-execution.ts';
 import type { Operator } from './operator.ts';
 import type { HookRun, Task } from './tasks.ts';
-
-const MAX_HOOK_RUNS = 10;
 
 /** What the objects of all modules are made from, in run order. Asks nobody. */
 export function moduleFacts(operator: Operator): readonly ModuleFacts[] {

@@ -1,4 +1,5 @@
 import type { ApiResource } from '../kube/kube-object.ts';
+import { MAX_HOOK_RUNS } from './module-facts.ts';
 
 export const MODULE_GROUP = 'addon-operator.io';
 export const MODULE_API_VERSION = `${MODULE_GROUP}/v1alpha1`;
@@ -81,7 +82,7 @@ const STATUS = {
     },
     hookRuns: {
       type: 'array',
-      maxItems: 10,
+      maxItems: MAX_HOOK_RUNS,
       description: 'The last run of each binding, those that ran last.',
       'x-kubernetes-list-type': 'atomic',
       items: {

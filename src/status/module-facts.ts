@@ -1,5 +1,8 @@
 import type { ModuleExplanation } from './module-explanation.ts';
 
+/** So many runs of hooks are remembered of a module, and shown. */
+export const MAX_HOOK_RUNS = 10;
+
 /** One run of a hook. */
 export interface HookRunFacts {
   readonly hook: string;

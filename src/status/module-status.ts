@@ -1,7 +1,7 @@
 import { isObject } from '../lib/json.ts';
 import { kubeTime } from './kube-time.ts';
 import { bounded, type Condition, conditionsOf } from './module-conditions.ts';
-import type { ModuleFacts, ReleaseFacts } from './module-facts.ts';
+import { MAX_HOOK_RUNS, type ModuleFacts, type ReleaseFacts } from './module-facts.ts';
 
 type ModulePhase = 'Init' | 'Progressing' | 'Succeeded' | 'Failed' | 'Deleting';
 
@@ -46,8 +46,6 @@ export interface StatusContext {
   /** The status as it is in the cluster, whoever wrote it. */
   readonly before: unknown;
 }
-
-const MAX_HOOK_RUNS = 10;
 
 /**
  * The status of a module. What the daemon does not know yet, such as the release right after its start, and the times of
