@@ -4,7 +4,6 @@ import { oneLine } from '../lib/one-line.ts';
 import type { Redactor } from '../lib/redactor.ts';
 import { rfc3339 } from '../lib/rfc3339.ts';
 import type { RuntimeParameterView } from '../settings/runtime-parameters.ts';
-import { booleanType } from '../settings/setting-type.ts';
 import { type Answer, dataAnswer, type Format, METHOD_NOT_ALLOWED, NOT_FOUND, textAnswer } from './answer.ts';
 import type { DaemonView, ModuleView, SectionView } from './daemon-view.ts';
 import {
@@ -284,7 +283,7 @@ function sortedAnswer(format: 'json' | 'yaml', data: object): Answer {
 }
 
 function isYes(word: string | null): boolean {
-  return word !== null && booleanType.parse(word) === true;
+  return word !== null && /^(1|t|T|true|TRUE|True)$/.test(word);
 }
 
 function parameterData({
