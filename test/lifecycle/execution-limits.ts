@@ -8,6 +8,8 @@ const OUTPUT_BYTES = 1_000_000_000;
 const LIMIT_BYTES = 1_000_000;
 const MEMORY_BYTES = 200 * 1024 * 1024;
 const ONE_MIB = 1024 * 1024;
+/** Reads into fresh memory cost 100 MiB and more; what else the process does meanwhile, on a busy machine, more than 20. */
+const MOST_MIB = 64;
 
 /** A global hook that runs at start. */
 const atStart = (body: string): { readonly 'a.sh': string } => ({ 'a.sh': shHook('onStartup: 1', body) });
@@ -52,7 +54,7 @@ export function executionLimitTests(backend: () => Backend): void {
           truncatedBytes: 'first\n'.length + OUTPUT_BYTES + '\n'.length + 'last\n'.length - LIMIT_BYTES,
         }),
       );
-      expect((peakBytes - before) / ONE_MIB).toBeLessThan(20);
+      expect((peakBytes - before) / ONE_MIB).toBeLessThan(MOST_MIB);
     });
 
     test('logs JSON over several lines as one record, and text that only looks like JSON as text', async () => {
