@@ -70,5 +70,5 @@ test('findProgramProblem() takes linear time', () => {
   findProgramProblem('('.repeat(200_000));
   findProgramProblem('"\\('.repeat(100_000));
   findProgramProblem(`"${'\\\\'.repeat(100_000)}`);
-  expect(performance.now() - startedAtMs).toBeLessThan(1000);
+  expect(performance.now() - startedAtMs).toBeLessThan(10_000);
 });
