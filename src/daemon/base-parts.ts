@@ -166,7 +166,8 @@ async function startTools(
     const started = await launched;
     await started?.stop();
   });
-  const jq = await selectJqEngine({ jqPath: settings.jq, pathVariable: env['PATH'] ?? '', clock, log }, stop);
+  const selection = { jqPath: settings.jq, pathVariable: env['PATH'] ?? '', clock: host.steadyClock, log };
+  const jq = await selectJqEngine(selection, stop);
   running.defer(() => jq.stop());
   log.info({ engine: jq.name }, 'jq engine');
   await Promise.race([spawned.promise, launching]);

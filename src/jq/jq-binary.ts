@@ -4,7 +4,7 @@ import { OperatorError } from '../lib/errors.ts';
 import { canonicalJson } from '../lib/json.ts';
 import { OutputHead } from '../process/output-buffer.ts';
 import { compileError, parseAnswer, withProgram } from './jq-answer.ts';
-import type { JqEngine, JqFilter } from './jq-engine.ts';
+import { COMPILE_LIMIT_MS, type JqEngine, type JqFilter } from './jq-engine.ts';
 import { JqProcess } from './jq-process.ts';
 import { findProgramProblem } from './program-problem.ts';
 
@@ -91,18 +91,18 @@ export class JqBinary implements JqEngine {
 
   /** Lets jq compile a program without running it: there is no input. */
   async #check(program: string, signal: AbortSignal): Promise<void> {
-    const { file, clock, timeLimitMs } = this.#options;
+    const { file, clock } = this.#options;
     const report = new OutputHead(MAX_REPORT_BYTES);
     const ended = new AbortController();
     const child = spawn(file, [wrap(program)], { cwd: '/', env: {}, stdio: ['ignore', 'ignore', 'pipe'] });
     child.stderr.on('data', (chunk: Buffer) => report.push(chunk));
     const kill = (): void => void child.kill('SIGKILL');
     signal.addEventListener('abort', kill, { once: true });
-    clock.sleep(timeLimitMs, ended.signal).then(kill, () => undefined);
+    clock.sleep(COMPILE_LIMIT_MS, ended.signal).then(kill, () => undefined);
     try {
       const exitCode = await exitCodeOf(child);
       signal.throwIfAborted();
-      if (exitCode === null) throw compileError(program, `jq did not end within ${timeLimitMs} ms`);
+      if (exitCode === null) throw compileError(program, `jq did not end within ${COMPILE_LIMIT_MS} ms`);
       if (exitCode !== 0) throw compileError(program, readableReport(report.toString()));
     } finally {
       signal.removeEventListener('abort', kill);

@@ -5,7 +5,7 @@ import { OperatorError } from '../lib/errors.ts';
 import { canonicalJson, isObject } from '../lib/json.ts';
 import { type BuiltinRequest, requestLine } from './builtin-request.ts';
 import { compileError, parseAnswer, withProgram } from './jq-answer.ts';
-import type { JqEngine, JqFilter } from './jq-engine.ts';
+import { COMPILE_LIMIT_MS, type JqEngine, type JqFilter } from './jq-engine.ts';
 import { JqProcess } from './jq-process.ts';
 import { findProgramProblem } from './program-problem.ts';
 
@@ -54,7 +54,8 @@ export class JqBuiltin implements JqEngine {
   async compile(program: string, signal: AbortSignal): Promise<JqFilter> {
     const problem = findProgramProblem(program);
     if (problem !== undefined) throw compileError(program, problem);
-    const answer: unknown = JSON.parse(await this.#ask({ program, input: undefined }, signal));
+    const request = { program, input: undefined };
+    const answer: unknown = JSON.parse(await this.#ask(request, signal, COMPILE_LIMIT_MS));
     if (isObject(answer)) {
       throw compileError(program, String(answer['error']));
     }
@@ -70,11 +71,11 @@ export class JqBuiltin implements JqEngine {
     await Promise.all([this.#process.stop(), this.#suspectProcess.stop()]);
   }
 
-  async #ask(request: BuiltinRequest, signal: AbortSignal): Promise<string> {
+  async #ask(request: BuiltinRequest, signal: AbortSignal, timeLimitMs?: number): Promise<string> {
     const { program } = request;
     const asked = this.#suspects.has(program) ? this.#suspectProcess : this.#process;
     try {
-      return await asked.ask(requestLine(request), signal);
+      return await asked.ask(requestLine(request), signal, timeLimitMs);
     } catch (error) {
       if (!(error instanceof OperatorError)) throw error;
       if (this.#suspects.size >= MAX_SUSPECTS) this.#suspects.clear();

@@ -9,6 +9,12 @@ export interface JqFilter {
   apply(input: unknown, signal: AbortSignal): Promise<readonly unknown[]>;
 }
 
+/**
+ * Longest time to compile a program, in milliseconds. A program that is compiled does not run, so it cannot go on for
+ * ever; but its process may have to be started first, which takes seconds where the CPU is short.
+ */
+export const COMPILE_LIMIT_MS = 30_000;
+
 /** Compiles and applies jq programs in processes of their own. */
 export interface JqEngine {
   /** What users see, for example `jq 1.7.1` or `built-in`. */

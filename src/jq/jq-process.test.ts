@@ -100,6 +100,17 @@ test('a process in an endless loop dies with a daemon that is killed by SIGKILL'
   expect(await released).toBe('');
 });
 
+test('ask() gives one question more time than the others, and those behind it no more than theirs', async () => {
+  const [first, second] = [fifo('patient'), fifo('behind')];
+  const child = echo('read -r x < "$line"; echo "<$line>"');
+  const answers = [child.ask(first, never, 5_000), child.ask(second, never).catch(String)];
+  await clock.advance(4_999);
+  writeFileSync(first, 'go\n');
+  expect(await answers[0]).toBe(`<${first}>`);
+  await clock.advance(1_000);
+  expect(await answers[1]).toBe('OperatorError: jq took longer than 1000 ms for one object');
+});
+
 test('ask() fails when no process can be started, and what is asked later gets its own answer', async () => {
   const options = { file: '/bin/cat', args: [] as string[], clock, timeLimitMs: 1_000 };
   const child = new JqProcess(options);

@@ -31,7 +31,7 @@ export interface JqProcessOptions {
   /** Limit of its address space, where the system can set it. */
   readonly maxMemoryKiB?: number;
   readonly clock: Clock;
-  /** Longest time for one answer, in milliseconds. */
+  /** Longest time for one answer, in milliseconds, where the request names no other. */
   readonly timeLimitMs: number;
 }
 
@@ -49,6 +49,7 @@ interface Child {
 interface Request {
   readonly line: string;
   readonly answer: PromiseWithResolvers<string>;
+  readonly timeLimitMs: number;
   /** When the process began with it: the answer before it had come. */
   startedAtMs: number;
 }
@@ -74,14 +75,20 @@ export class JqProcess {
   /**
    * The answer to one line, both without line end. An abort ends the wait with `signal.reason`, not the work.
    *
+   * @param timeLimitMs for this answer, in milliseconds; the start of the process counts
    * @throws OperatorError JQ_TIMEOUT, JQ_RUNTIME when the process dies or cannot be started, ABORTED after {@link stop}
    */
-  async ask(line: string, signal: AbortSignal): Promise<string> {
+  async ask(
+    line: string,
+    signal: AbortSignal,
+    timeLimitMs: number = this.#options.timeLimitMs,
+  ): Promise<string> {
     signal.throwIfAborted();
     if (this.#isStopped) throw stopped();
     const request: Request = {
       line,
       answer: Promise.withResolvers(),
+      timeLimitMs,
       startedAtMs: this.#options.clock.now(),
     };
     const onAbort = (): void => request.answer.reject(signal.reason);
@@ -185,9 +192,11 @@ export class JqProcess {
     const check = (): void => {
       const [head] = this.#requests;
       if (signal.aborted || head === undefined) return;
-      const leftMs = head.startedAtMs + timeLimitMs - clock.now();
-      if (leftMs > 0) return wait(leftMs);
-      this.#failHead(new OperatorError('JQ_TIMEOUT', `jq took longer than ${timeLimitMs} ms for one object`));
+      const leftMs = head.startedAtMs + head.timeLimitMs - clock.now();
+      // Meanwhile another may become the head, which has less time.
+      if (leftMs > 0) return wait(Math.min(leftMs, timeLimitMs));
+      const message = `jq took longer than ${head.timeLimitMs} ms for one object`;
+      this.#failHead(new OperatorError('JQ_TIMEOUT', message));
       check();
     };
     const wait = (delayMs: number): void => {
