@@ -35,6 +35,7 @@ export function createModuleObjects(options: ModuleObjectsPartOptions): ModuleOb
       const known = operator();
       return known === undefined ? 'too early' : await finishDeletion(known, module, signal);
     },
+    redact: (text) => redactor.text(text),
     facts: () => {
       const known = operator();
       if (known === undefined) return [];

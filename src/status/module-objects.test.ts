@@ -80,6 +80,7 @@ class Lab implements AsyncDisposable {
       namespace: 'ns',
       configMapName: 'cm',
       facts: () => this.facts,
+      redact: (text) => text.replaceAll('hunter22', '***'),
       finishDeletion: async (module) => {
         this.unfinished.push(module);
         return this.isTooEarly ? 'too early' : 'done';
@@ -279,4 +280,18 @@ test('isKept() is known as soon as the cluster has answered, and follows it', as
   isAllowed = true;
   await lab.pass(6 * MINUTE_MS);
   expect(await lab.objects.isKept(signal)).toBe(true);
+});
+
+test('record() tells no text of a Secret, whatever the server of a module has said', async () => {
+  const { signal } = new AbortController();
+  const messages: unknown[] = [];
+  await using lab = new Lab(({ path, body }) => {
+    if (path.endsWith('/events') && isObject(body)) messages.push(body['message']);
+    return undefined;
+  });
+  await lab.pass(5_000);
+  messages.length = 0;
+  const message = 'pre-reconcile: the password hunter22 is refused';
+  await lab.objects.record('web', { type: 'Warning', reason: 'HookFailed', message }, signal);
+  expect(messages).toEqual(['pre-reconcile: the password *** is refused']);
 });

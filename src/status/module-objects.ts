@@ -33,6 +33,8 @@ export interface ModuleObjectsOptions {
   readonly configMapName: string;
   /** All known modules, with texts of Secrets taken out. */
   readonly facts: () => readonly ModuleFacts[];
+  /** Takes texts of Secrets out of what others have told in an Event. */
+  readonly redact: (text: string) => string;
   /**
    * Told, every five minutes at most unless it was too early, of an object that waits for an HTTP hook to finalize a
    * module, while nobody is at work on that.
@@ -93,7 +95,9 @@ export class ModuleObjects {
   /** Writes an Event about a module that has an object. @throws `signal.reason` on abort, nothing else */
   async record(module: string, event: ModuleEvent, signal: AbortSignal): Promise<void> {
     const object = this.#store.get(module);
-    if (object !== undefined) await this.#recorder.record(object, event, signal);
+    if (object === undefined) return;
+    const message = this.#options.redact(event.message);
+    await this.#recorder.record(object, { ...event, message }, signal);
   }
 
   /** Something may be different now. Costs nothing; returns at once. */
