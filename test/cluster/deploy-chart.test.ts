@@ -213,7 +213,9 @@ describeCluster('the chart of the operator', (cluster) => {
 
 /** Records of what the API server did not allow. */
 function refusals({ log }: DaemonProcess): readonly unknown[] {
-  return log.records.filter((record) => /forbidden|\b403\b/.test(JSON.stringify(record)));
+  return log.records.filter(
+    (record) => record['status'] === 403 || /forbidden/i.test(JSON.stringify(record)),
+  );
 }
 
 interface Asked {
