@@ -98,6 +98,7 @@ describeCluster('the chart of the operator', (cluster) => {
       expect(String(error)).toMatch(/pods is forbidden.*`addon-operator rbac`/s);
     }
     await helm(...install, '--values', values);
+    await untilAuthorized(world, 'op');
     {
       await using daemon = start();
       await daemon.untilConverged();
@@ -183,6 +184,7 @@ describeCluster('the chart of the operator', (cluster) => {
     const helm = helmOf(cluster(), HELM_VERSIONS[0]);
     const on = ['--set=highAvailability.enabled=true', '--set=webhooks.enabled=true', '--values', values];
     await helm('install', 'op', CHART, '--namespace', world.namespace, ...IMAGE, ...on);
+    await untilAuthorized(world, 'op');
     const budget = { path: `/apis/policy/v1/namespaces/${world.namespace}/poddisruptionbudgets/op` };
     expect(await world.expect(budget)).toMatchObject({ spec: { maxUnavailable: 1 } });
     const deployment = { path: `/apis/apps/v1/namespaces/${world.namespace}/deployments/op` };
@@ -237,6 +239,12 @@ async function isAllowed(world: World, account: string, resourceAttributes: Aske
   const path = '/apis/authorization.k8s.io/v1/subjectaccessreviews';
   const { status } = (await world.expect({ method: 'POST', path, body })) as { status: { allowed: boolean } };
   return status.allowed;
+}
+
+/** Waits until the API server, which decides by what it was told a moment ago, knows of the roles of an account. */
+async function untilAuthorized(world: World, account: string): Promise<void> {
+  const asked = { verb: 'get', resource: 'secrets', namespace: world.namespace, name: '' };
+  await vi.waitFor(async () => expect(await isAllowed(world, account, asked)).toBe(true), 20_000);
 }
 
 /** A namespace beside that of the world, until the test ends. */
