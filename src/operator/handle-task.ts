@@ -13,7 +13,7 @@ import { handleModuleHookRun } from './handlers/module-hook-run.ts';
 import { handleParallelModuleRun, reportToGroup } from './handlers/parallel-module-run.ts';
 import { handleDiscoverReleases, handleModulePurge } from './handlers/purge-releases.ts';
 import { handleReloadFiles } from './handlers/reload-files.ts';
-import { divert, isolate, tellIfRecovered } from './isolation.ts';
+import { divert, isolate, letGo, tellIfRecovered } from './isolation.ts';
 import type { ModulePhase } from './module-state.ts';
 import type { Operator } from './operator.ts';
 import { leaveOutIfPaused } from './pause-tasks.ts';
@@ -39,6 +39,7 @@ export function taskHandler(
       if (entry.task.type === 'ModuleRun') tellGroup(operator, entry.task, SUCCESS);
       return SUCCESS;
     }
+    letGo(operator, entry, queue);
     const outcome = await guarded(entry, queue, signal);
     const isMoved =
       outcome.type === 'retry' &&

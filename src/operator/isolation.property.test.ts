@@ -1,4 +1,15 @@
-import { array, assert, asyncProperty, boolean, constantFrom, nat, oneof, record, tuple } from 'fast-check';
+import {
+  type Arbitrary,
+  array,
+  assert,
+  asyncProperty,
+  boolean,
+  constantFrom,
+  nat,
+  oneof,
+  record,
+  tuple,
+} from 'fast-check';
 import { expect, test } from 'vitest';
 import { failing, moduleFor, name, type OperatorLab, operatorLab } from '../../test/support/operator-lab.ts';
 import { NO_MANIFEST } from '../modules/module-manifest.ts';
@@ -22,8 +33,13 @@ const HOOKS = Object.fromEntries(
   ]),
 );
 
+type Step =
+  | { readonly do: 'break' | 'mend'; readonly hook: string }
+  | { readonly do: 'switch' | 'change' | 'event'; readonly module: Name }
+  | { readonly do: 'restart' | 'converge' | 'wait' };
+
 const anyModule = constantFrom(...MODULES);
-const step = oneof(
+const step: Arbitrary<Step> = oneof(
   record({
     do: constantFrom('break' as const, 'mend' as const),
     hook: tuple(anyModule, constantFrom('life.sh', 'watch.sh')).map((parts) => parts.join('/')),
@@ -32,6 +48,50 @@ const step = oneof(
   record({ do: constantFrom('restart' as const, 'converge' as const, 'wait' as const) }),
 );
 const anySteps = array(tuple(step, nat({ max: 4 })), { minLength: 1, maxLength: 25 });
+
+/** A module waited behind a failing one that it does not require, since one it does require had waited there before. */
+const HELD_BY_A_STRANGER: [Name, boolean, boolean, [Step, number][]] = [
+  'b',
+  false,
+  false,
+  [
+    [{ do: 'event', module: 'a' }, 1],
+    [{ do: 'switch', module: 'a' }, 0],
+    [{ do: 'break', hook: 'b/life.sh' }, 1],
+  ],
+];
+
+/** A run waited for a Synchronization that was dropped when its module was disabled for a moment. */
+const WAITING_FOR_NOBODY: typeof HELD_BY_A_STRANGER = [
+  'a',
+  false,
+  false,
+  [
+    [{ do: 'break', hook: 'b/watch.sh' }, 0],
+    [{ do: 'wait' }, 0],
+    [{ do: 'mend', hook: 'b/watch.sh' }, 0],
+    [{ do: 'switch', module: 'd' }, 1],
+    [{ do: 'switch', module: 'a' }, 0],
+    [{ do: 'break', hook: 'a/life.sh' }, 1],
+    [{ do: 'wait' }, 0],
+    [{ do: 'restart' }, 0],
+  ],
+];
+
+/** A deletion waited behind a failing module that requires what was to be deleted, and was enabled again. */
+const OUTDATED_DELETION: typeof HELD_BY_A_STRANGER = [
+  'd',
+  false,
+  false,
+  [
+    [{ do: 'break', hook: 'b/watch.sh' }, 0],
+    [{ do: 'restart' }, 1],
+    [{ do: 'break', hook: 'd/life.sh' }, 0],
+    [{ do: 'change', module: 'd' }, 0],
+    [{ do: 'switch', module: 'a' }, 0],
+    [{ do: 'wait' }, 0],
+  ],
+];
 
 /** Modules that a failure of this one concerns: those that require it. */
 function dependents(module: Name): readonly Name[] {
@@ -134,6 +194,10 @@ test('with isolate one failing module holds up those that require it, and no oth
       await pass(lab, 3);
       for (const module of MODULES) expect(outcomeOf(lab, module)).toEqual({ phase: 'ready', tasks: [] });
     }),
-    { numRuns: 25, interruptAfterTimeLimit: 20_000 },
+    {
+      numRuns: 25,
+      interruptAfterTimeLimit: 20_000,
+      examples: [HELD_BY_A_STRANGER, WAITING_FOR_NOBODY, OUTDATED_DELETION],
+    },
   );
 }, 60_000);

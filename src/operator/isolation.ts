@@ -41,7 +41,7 @@ export function isolatedModules(operator: Operator): readonly ModuleName[] {
  */
 export function divert(operator: Operator, task: Task, queue: TaskQueue<Task>): boolean {
   if (!isModuleTask(task) || !isOrdered(queue)) return false;
-  if (task.type === 'ModuleDelete') forgetRuns(operator, task.module);
+  if (task.type === 'ModuleDelete' && !isOutdated(operator, task)) forgetRuns(operator, task.module);
   const target = queueOfModule(operator, task.module, queue) ?? queueOfNeighbour(operator, task);
   if (target === undefined || target === queue) return false;
   if (!isPendingIn(target, task)) appendTo(operator, target, withoutGroup(task));
@@ -68,10 +68,16 @@ function appendTo(operator: Operator, queue: TaskQueue<Task>, task: Task): void 
 }
 
 /** Of a module to be deleted: what only waits for others must not hold the deletion up. */
-function forgetRuns({ deps }: Operator, module: ModuleName): void {
-  for (const queue of deps.queues.all)
-    if (isIsolated(queue) && !isOwn(queue, module))
-      queue.remove((task) => task.type === 'ModuleRun' && task.module === module);
+function forgetRuns(operator: Operator, module: ModuleName): void {
+  const isForgotten = (task: Task): boolean =>
+    isModuleTask(task) && task.type !== 'ModuleDelete' && task.module === module;
+  for (const queue of operator.deps.queues.all)
+    if (isIsolated(queue) && !isOwn(queue, module)) operator.loseSynchronizations(queue.remove(isForgotten));
+}
+
+/** A deletion of a module that is enabled again, which will do nothing. */
+function isOutdated(operator: Operator, task: ModuleTask): boolean {
+  return task.type === 'ModuleDelete' && operator.isEnabled(task.module);
 }
 
 /**
@@ -98,6 +104,37 @@ export function isolate(
   return true;
 }
 
+/**
+ * To be called before each attempt: what waits behind a failing module goes back to the main queue when nothing that it
+ * waited for is isolated any more. The failing module may never succeed.
+ */
+export function letGo(operator: Operator, { task }: QueueEntry<Task>, queue: TaskQueue<Task>): void {
+  if (!isOwn(queue, moduleOf(task))) return;
+  for (;;) {
+    const held = new Set<ModuleName>();
+    for (const entry of queue.entries)
+      if (isModuleTask(entry.task) && queueOfNeighbour(operator, entry.task) !== undefined)
+        held.add(entry.task.module);
+    const isFree = ({ module }: ModuleTask): boolean => !isOwn(queue, module) && !held.has(module);
+    // What is let go may be what others waited for.
+    if (!giveBack(operator, queue, isFree)) return;
+  }
+}
+
+/** Returns whether there was anything to give back. */
+function giveBack(
+  operator: Operator,
+  queue: TaskQueue<Task>,
+  isFree: (task: ModuleTask) => boolean,
+): boolean {
+  const free = queue.remove((task) => isModuleTask(task) && isFree(task)).filter(isModuleTask);
+  for (const task of free) {
+    if (!isPendingIn(operator.main, task)) appendTo(operator, operator.main, task);
+  }
+  for (const module of new Set(free.map((task) => task.module))) tellRecovery(operator, module, queue.name);
+  return free.length > 0;
+}
+
 /** Says so when a task was the last of its module in an isolated queue. */
 export function tellIfRecovered(
   operator: Operator,
@@ -111,7 +148,11 @@ export function tellIfRecovered(
       isIsolated(other) &&
       other.entries.some((entry) => (other !== queue || entry.id !== id) && moduleOf(entry.task) === module),
   );
-  if (!waits) operator.deps.log.info({ module, queue: queue.name }, 'Module is not isolated any more');
+  if (!waits) tellRecovery(operator, module, queue.name);
+}
+
+function tellRecovery({ deps }: Operator, module: string, queue: string): void {
+  deps.log.info({ module, queue }, 'Module is not isolated any more');
 }
 
 function isolateRun(operator: Operator, module: ModuleName, error: unknown): void {
@@ -142,7 +183,7 @@ function tell({ deps }: Operator, module: ModuleName, queue: string, error: unkn
 
 /** Of a module that this one requires; a module must not be deleted before those that require it. */
 function queueOfNeighbour(operator: Operator, task: ModuleTask): TaskQueue<Task> | undefined {
-  if (task.type === 'ModuleHookRun') return undefined;
+  if (task.type === 'ModuleHookRun' || isOutdated(operator, task)) return undefined;
   const neighbours =
     task.type === 'ModuleDelete'
       ? operator.modules.filter((other) => requires(other, task.module)).map(({ name }) => name)

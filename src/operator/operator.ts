@@ -197,6 +197,16 @@ export class Operator {
     }
   }
 
+  /** Lets runs of modules that wait for the Synchronizations among dropped tasks ask for them again. */
+  loseSynchronizations(dropped: readonly Task[]): void {
+    for (const task of dropped) {
+      if (task.type !== 'ModuleHookRun' || task.hook.isStopped) continue;
+      const synchronization = this.synchronizationOf(task.hook.hook.owner);
+      for (const reason of task.reasons)
+        if (reason.type === 'synchronization') synchronization?.lose(reason.binding);
+    }
+  }
+
   /** Turns a watch event into a task in the binding's queue. */
   onKubernetesEvent(runtime: HookRuntime, binding: KubernetesBinding, event: KubernetesEvent): void {
     const reason: RunReason = { type: 'event', binding, event };
@@ -261,9 +271,10 @@ export class Operator {
     const first = this.main.entries.findIndex(({ task }) => task.type === 'ConvergeModules');
     if (first < 0) return false;
     const isBegun = first > 0 || this.convergePhase !== 'standby';
-    this.main.remove((task, index) => index <= first && isConvergeTask(task));
+    this.loseSynchronizations(this.main.remove((task, index) => index <= first && isConvergeTask(task)));
     for (const queue of this.deps.queues.all)
-      if (queue.name.startsWith(PARALLEL_QUEUE_PREFIX)) queue.remove(isConvergeTask);
+      if (queue.name.startsWith(PARALLEL_QUEUE_PREFIX))
+        this.loseSynchronizations(queue.remove(isConvergeTask));
     return isBegun;
   }
 }

@@ -33,6 +33,23 @@ test('whenDone() resolves for everyone when the last binding that is waited for 
   expect([synchronization.isDone, woken]).toEqual([true, ['a', 'b']]);
 });
 
+test('who waits looks again when a run is dropped, until it is asked for anew', async () => {
+  const { one, two } = await bindings();
+  const synchronization = new Synchronization();
+  synchronization.expect(one, true);
+  const waiting = synchronization.whenDone();
+  synchronization.lose(two);
+  synchronization.lose(one);
+  await waiting;
+  expect([synchronization.isDone, synchronization.isLost(one), synchronization.isLost(two)]).toEqual([
+    false,
+    true,
+    false,
+  ]);
+  synchronization.expect(one, true);
+  expect(synchronization.isLost(one)).toBe(false);
+});
+
 test('a binding that is not waited for is pending until it is done, but holds up nothing', async () => {
   const { one, two } = await bindings();
   const synchronization = new Synchronization();

@@ -1,8 +1,13 @@
 import type { KubernetesBinding } from '../hooks/hook-config.ts';
 
+interface Expected {
+  readonly isWaitedFor: boolean;
+  readonly isLost: boolean;
+}
+
 /** The bindings whose Synchronization was asked for and is not done, and who waits for them. */
 export class Synchronization {
-  readonly #pending = new Map<KubernetesBinding, { readonly isWaitedFor: boolean }>();
+  readonly #pending = new Map<KubernetesBinding, Expected>();
   #waiters: (() => void)[] = [];
 
   /** Whether nothing is pending that is waited for. */
@@ -14,14 +19,32 @@ export class Synchronization {
     return this.#pending.has(binding);
   }
 
+  /** Whether its run was dropped since it was asked for: it has to be asked for again. */
+  isLost(binding: KubernetesBinding): boolean {
+    return this.#pending.get(binding)?.isLost === true;
+  }
+
   expect(binding: KubernetesBinding, isWaitedFor: boolean): void {
-    this.#pending.set(binding, { isWaitedFor });
+    this.#pending.set(binding, { isWaitedFor, isLost: false });
   }
 
   /** What was not expected, or is done already, counts for nothing. */
   done(binding: KubernetesBinding): void {
     this.#pending.delete(binding);
-    if (this.isDone) for (const wake of this.#waiters.splice(0)) wake();
+    if (this.isDone) this.wake();
+  }
+
+  /** The run for a binding was dropped; who waits looks again. What is not pending counts for nothing. */
+  lose(binding: KubernetesBinding): void {
+    const expected = this.#pending.get(binding);
+    if (expected === undefined) return;
+    this.#pending.set(binding, { ...expected, isLost: true });
+    this.wake();
+  }
+
+  /** Lets all who wait look again. */
+  wake(): void {
+    for (const wake of this.#waiters.splice(0)) wake();
   }
 
   /** Takes out what nobody will report as done. */
@@ -29,7 +52,7 @@ export class Synchronization {
     for (const binding of this.#pending.keys()) if (!bindings.has(binding)) this.done(binding);
   }
 
-  /** Resolves when nothing is pending any more that is waited for. */
+  /** Resolves when nothing is pending any more that is waited for, or when it has to be looked at again. */
   whenDone(): Promise<void> {
     if (this.isDone) return Promise.resolve();
     const { promise, resolve } = Promise.withResolvers<void>();

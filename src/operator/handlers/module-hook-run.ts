@@ -13,7 +13,10 @@ export async function handleModuleHookRun(
   signal: AbortSignal,
 ): Promise<TaskOutcome<Task>> {
   const { releases } = operator.deps;
-  if (!operator.isWanted(task.module)) return { type: 'success' };
+  if (!operator.isWanted(task.module)) {
+    operator.loseSynchronizations([task]);
+    return { type: 'success' };
+  }
   // A hook in `main` may delete objects of the release on purpose; a ModuleRun behind it restores them.
   const resumeMonitor = queue.name === MAIN_QUEUE ? releases.pauseMonitor(task.module) : undefined;
   try {

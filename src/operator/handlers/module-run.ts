@@ -128,7 +128,8 @@ function queueLostSynchronizations(
     operator,
     hooks ?? [],
     task,
-    (binding) => synchronization.isPending(binding) && !queued.has(binding),
+    (binding) =>
+      synchronization.isPending(binding) && (synchronization.isLost(binding) || !queued.has(binding)),
   );
 }
 

@@ -104,3 +104,20 @@ test('a converge after files that cannot be loaded says so, until they can be', 
   await reload(lab);
   expect(warnings()).toHaveLength(1);
 });
+
+test('changed hooks of an isolated module that waits for a Synchronization let it start anew', async () => {
+  const kubernetes = [{ kind: 'Pod', name: 'pods', queue: 'own' }];
+  const hooks = { 'web/watch.sh': { kubernetes }, 'web/life.sh': { beforeHelm: 1 } };
+  await using lab = await operatorLab(['web'], hooks, { failurePolicy: 'isolate' });
+  lab.behaviours.set('web/watch.sh', failing);
+  await lab.converge();
+  expect(lab.tasks('isolated_web')).toEqual(['ModuleRun:web:doStartup:start']);
+  lab.behaviours.clear();
+  lab.replaceHooks([
+    await hookFor('web/watch.sh', { beforeHelm: 2 }),
+    await hookFor('web/life.sh', { beforeHelm: 1 }),
+  ]);
+  await reload(lab);
+  expect(lab.calls.at(-1)).toBe('deploy web');
+  expect(lab.operator.deps.queues.all.flatMap(({ name: queue }) => lab.tasks(queue))).toEqual([]);
+});
