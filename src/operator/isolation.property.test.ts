@@ -33,13 +33,8 @@ const HOOKS = Object.fromEntries(
   ]),
 );
 
-type Step =
-  | { readonly do: 'break' | 'mend'; readonly hook: string }
-  | { readonly do: 'switch' | 'change' | 'event'; readonly module: Name }
-  | { readonly do: 'restart' | 'converge' | 'wait' };
-
 const anyModule = constantFrom(...MODULES);
-const step: Arbitrary<Step> = oneof(
+const step = oneof(
   record({
     do: constantFrom('break' as const, 'mend' as const),
     hook: tuple(anyModule, constantFrom('life.sh', 'watch.sh')).map((parts) => parts.join('/')),
@@ -49,49 +44,44 @@ const step: Arbitrary<Step> = oneof(
 );
 const anySteps = array(tuple(step, nat({ max: 4 })), { minLength: 1, maxLength: 25 });
 
+type Step = typeof step extends Arbitrary<infer T> ? T : never;
+type History = [broken: Name, hasCrds: boolean, isParallel: boolean, steps: [Step, turns: number][]];
+
+function history(broken: Name, ...steps: [Step, turns: number][]): History {
+  return [broken, false, false, steps];
+}
+
 /** A module waited behind a failing one that it does not require, since one it does require had waited there before. */
-const HELD_BY_A_STRANGER: [Name, boolean, boolean, [Step, number][]] = [
+const HELD_BY_A_STRANGER = history(
   'b',
-  false,
-  false,
-  [
-    [{ do: 'event', module: 'a' }, 1],
-    [{ do: 'switch', module: 'a' }, 0],
-    [{ do: 'break', hook: 'b/life.sh' }, 1],
-  ],
-];
+  [{ do: 'event', module: 'a' }, 1],
+  [{ do: 'switch', module: 'a' }, 0],
+  [{ do: 'break', hook: 'b/life.sh' }, 1],
+);
 
 /** A run waited for a Synchronization that was dropped when its module was disabled for a moment. */
-const WAITING_FOR_NOBODY: typeof HELD_BY_A_STRANGER = [
+const WAITING_FOR_NOBODY = history(
   'a',
-  false,
-  false,
-  [
-    [{ do: 'break', hook: 'b/watch.sh' }, 0],
-    [{ do: 'wait' }, 0],
-    [{ do: 'mend', hook: 'b/watch.sh' }, 0],
-    [{ do: 'switch', module: 'd' }, 1],
-    [{ do: 'switch', module: 'a' }, 0],
-    [{ do: 'break', hook: 'a/life.sh' }, 1],
-    [{ do: 'wait' }, 0],
-    [{ do: 'restart' }, 0],
-  ],
-];
+  [{ do: 'break', hook: 'b/watch.sh' }, 0],
+  [{ do: 'wait' }, 0],
+  [{ do: 'mend', hook: 'b/watch.sh' }, 0],
+  [{ do: 'switch', module: 'd' }, 1],
+  [{ do: 'switch', module: 'a' }, 0],
+  [{ do: 'break', hook: 'a/life.sh' }, 1],
+  [{ do: 'wait' }, 0],
+  [{ do: 'restart' }, 0],
+);
 
 /** A deletion waited behind a failing module that requires what was to be deleted, and was enabled again. */
-const OUTDATED_DELETION: typeof HELD_BY_A_STRANGER = [
+const OUTDATED_DELETION = history(
   'd',
-  false,
-  false,
-  [
-    [{ do: 'break', hook: 'b/watch.sh' }, 0],
-    [{ do: 'restart' }, 1],
-    [{ do: 'break', hook: 'd/life.sh' }, 0],
-    [{ do: 'change', module: 'd' }, 0],
-    [{ do: 'switch', module: 'a' }, 0],
-    [{ do: 'wait' }, 0],
-  ],
-];
+  [{ do: 'break', hook: 'b/watch.sh' }, 0],
+  [{ do: 'restart' }, 1],
+  [{ do: 'break', hook: 'd/life.sh' }, 0],
+  [{ do: 'change', module: 'd' }, 0],
+  [{ do: 'switch', module: 'a' }, 0],
+  [{ do: 'wait' }, 0],
+);
 
 /** Modules that a failure of this one concerns: those that require it. */
 function dependents(module: Name): readonly Name[] {
@@ -111,18 +101,6 @@ function enable(lab: OperatorLab, wanted: ReadonlySet<Name>): void {
     else if (REQUIRED[module].every((other) => lab.enabled.has(other))) lab.enabled.add(module);
   }
   lab.content = { ...lab.content };
-}
-
-function startOver(lab: OperatorLab): void {
-  if (lab.operator.discovery !== undefined) lab.operator.restartConverge('ReloadAllModules', 'restart');
-}
-
-async function pass(lab: OperatorLab, times: number): Promise<void> {
-  await lab.settle();
-  for (let round = 0; round < times; round += 1) {
-    await lab.clock.advance(40_000);
-    await lab.settle();
-  }
 }
 
 /** What is left of a module in queues, and whether it is where it should be. */
@@ -162,7 +140,7 @@ test('with isolate one failing module holds up those that require it, and no oth
           case 'switch':
             if (!wanted.delete(what.module)) wanted.add(what.module);
             enable(lab, wanted);
-            startOver(lab);
+            lab.startOver();
             break;
           case 'change':
             lab.operator.queueModuleRun(name(what.module), 'change');
@@ -171,7 +149,7 @@ test('with isolate one failing module holds up those that require it, and no oth
             lab.emit(`${what.module}/watch.sh/main`);
             break;
           case 'restart':
-            startOver(lab);
+            lab.startOver();
             break;
           case 'converge':
             lab.operator.queueConverge('GlobalValuesChanged', 'converge');
@@ -179,19 +157,19 @@ test('with isolate one failing module holds up those that require it, and no oth
           case 'wait':
             await lab.clock.advance(5_000);
         }
-        for (let turn = 0; turn < turns; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+        await lab.turns(turns);
       }
       for (const module of MODULES) wanted.add(module);
       enable(lab, wanted);
       lab.behaviours.clear();
       lab.behaviours.set(`${broken}/life.sh`, failing);
-      startOver(lab);
-      await pass(lab, 5);
+      lab.startOver();
+      await lab.pass(40_000, 5);
       expect(lab.operator.firstConverge).toBe('done');
       const others = MODULES.filter((module) => module !== broken && !dependents(broken).includes(module));
       for (const module of others) expect(outcomeOf(lab, module)).toEqual({ phase: 'ready', tasks: [] });
       lab.behaviours.clear();
-      await pass(lab, 3);
+      await lab.pass(40_000, 3);
       for (const module of MODULES) expect(outcomeOf(lab, module)).toEqual({ phase: 'ready', tasks: [] });
     }),
     {

@@ -112,11 +112,6 @@ const AT_WORK = {
 
 type Step = typeof step extends Arbitrary<infer T> ? T : never;
 
-/** As the daemon does it: before the first discovery is over, the converge to come is enough. */
-function startOver(lab: OperatorLab): void {
-  if (lab.operator.discovery !== undefined) lab.operator.restartConverge('ReloadAllModules', 'restart');
-}
-
 async function act(lab: OperatorLab, what: Step): Promise<void> {
   switch (what.do) {
     case 'switch':
@@ -126,7 +121,7 @@ async function act(lab: OperatorLab, what: Step): Promise<void> {
         lab.enabled.delete(what.module);
       }
       lab.content = { ...lab.content };
-      startOver(lab);
+      lab.startOver();
       return;
     case 'break':
       lab.behaviours.set(what.part, failing);
@@ -168,7 +163,7 @@ async function act(lab: OperatorLab, what: Step): Promise<void> {
       lab.emit(what.binding);
       return;
     case 'restart':
-      startOver(lab);
+      lab.startOver();
       return;
     case 'converge':
       lab.operator.queueConverge('GlobalValuesChanged', 'converge');
@@ -192,17 +187,10 @@ async function comeToRest(lab: OperatorLab): Promise<void> {
   lab.obstacles.clear();
   lab.pauses.clear();
   onPausesChange(lab.operator);
-  await lab.settle();
-  for (let round = 0; round < 2; round += 1) {
-    await lab.clock.advance(300_000);
-    await lab.settle();
-  }
+  await lab.pass(300_000, 2);
   // What was given up waits for a change.
-  startOver(lab);
-  for (let round = 0; round < 4; round += 1) {
-    await lab.clock.advance(300_000);
-    await lab.settle();
-  }
+  lab.startOver();
+  await lab.pass(300_000, 4);
 }
 
 function stateOf(lab: OperatorLab, module: string) {
@@ -231,7 +219,7 @@ test('whatever happens, the daemon comes to rest with exactly the enabled module
       for (const [what, turns] of steps) {
         await act(lab, what);
         // Between two steps the daemon gets more or less far.
-        for (let turn = 0; turn < turns; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+        await lab.turns(turns);
       }
       await comeToRest(lab);
       expect(lab.operator.deps.queues.all.flatMap((queue) => lab.tasks(queue.name))).toEqual([]);

@@ -151,6 +151,25 @@ export class OperatorLab {
     for (let round = 0; round < 5; round += 1) await settle();
   }
 
+  /** Lets the daemon get only so far: that many turns of the event loop. */
+  async turns(count: number): Promise<void> {
+    for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  /** Starts the converge over, as the daemon does it: before the first discovery is over, the converge to come is enough. */
+  startOver(): void {
+    if (this.operator.discovery !== undefined) this.operator.restartConverge('ReloadAllModules', 'restart');
+  }
+
+  /** Lets time pass, several times the same. */
+  async pass(ms: number, times: number): Promise<void> {
+    await this.settle();
+    for (let round = 0; round < times; round += 1) {
+      await this.clock.advance(ms);
+      await this.settle();
+    }
+  }
+
   /** Runs the converge of the start to its end. */
   async converge(): Promise<void> {
     this.start();
