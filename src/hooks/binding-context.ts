@@ -126,9 +126,9 @@ function contextOf(
   }
 }
 
-/** Positions of the kubernetes bindings whose Synchronization is among the reasons. */
-export function synchronizedBindings(reasons: readonly RunReason[]): readonly number[] {
-  return reasons.flatMap((reason) => (reason.type === 'synchronization' ? [reason.binding.index] : []));
+/** The kubernetes bindings whose Synchronization is among the reasons. */
+export function synchronizedBindings(reasons: readonly RunReason[]): readonly KubernetesBinding[] {
+  return reasons.flatMap((reason) => (reason.type === 'synchronization' ? [reason.binding] : []));
 }
 
 /** Whether two Synchronizations may be given to the hook in one run. */

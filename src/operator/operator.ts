@@ -1,4 +1,4 @@
-import type { RunReason } from '../hooks/binding-context.ts';
+import { type RunReason, synchronizedBindings } from '../hooks/binding-context.ts';
 import type { HookOwner } from '../hooks/hook.ts';
 import type { KubernetesBinding, ScheduleBinding } from '../hooks/hook-config.ts';
 import type { KubernetesEvent } from '../hooks/kubernetes-binding.ts';
@@ -202,8 +202,7 @@ export class Operator {
     for (const task of dropped) {
       if (task.type !== 'ModuleHookRun' || task.hook.isStopped) continue;
       const synchronization = this.synchronizationOf(task.hook.hook.owner);
-      for (const reason of task.reasons)
-        if (reason.type === 'synchronization') synchronization?.lose(reason.binding);
+      for (const binding of synchronizedBindings(task.reasons)) synchronization?.lose(binding);
     }
   }
 

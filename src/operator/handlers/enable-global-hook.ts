@@ -1,3 +1,4 @@
+import { synchronizedBindings } from '../../hooks/binding-context.ts';
 import type { KubernetesBinding } from '../../hooks/hook-config.ts';
 import type { TaskOutcome } from '../../queue/task-queue.ts';
 import type { HookRuntime } from '../hook-runtime.ts';
@@ -36,8 +37,7 @@ export function handleWaitSynchronization(operator: Operator): TaskOutcome<Task>
 /** The bindings whose Synchronization runs now or waits in a queue. */
 export function queuedSynchronizations(operator: Operator): ReadonlySet<KubernetesBinding> {
   const tasks = operator.deps.queues.all.flatMap(({ entries }) => entries.map(({ task }) => task));
-  const reasons = tasks.flatMap((task) => ('reasons' in task ? task.reasons : []));
-  return new Set(reasons.flatMap((reason) => (reason.type === 'synchronization' ? [reason.binding] : [])));
+  return new Set(tasks.flatMap((task) => ('reasons' in task ? synchronizedBindings(task.reasons) : [])));
 }
 
 /**

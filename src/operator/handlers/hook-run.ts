@@ -114,8 +114,8 @@ export function isWaitedFor(binding: KubernetesBinding): boolean {
 function finishSynchronization(operator: Operator, task: HookTask): void {
   // Its module may have been started anew, and then waits for other runs.
   if (task.hook.isStopped) return;
-  task.hook.unlock(synchronizedBindings(task.reasons));
+  const bindings = synchronizedBindings(task.reasons);
+  task.hook.unlock(bindings.map(({ index }) => index));
   const synchronization = operator.synchronizationOf(task.hook.hook.owner);
-  for (const reason of task.reasons)
-    if (reason.type === 'synchronization') synchronization?.done(reason.binding);
+  for (const binding of bindings) synchronization?.done(binding);
 }
