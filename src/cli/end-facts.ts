@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { load } from 'js-yaml';
 import { globalHooksRoot } from '../daemon/global-hooks-root.ts';
 import type { Daemon } from '../daemon/start-daemon.ts';
-import { isObject } from '../lib/json.ts';
+import { fieldsOf, textOf } from '../lib/json.ts';
 import type { Module } from '../modules/module.ts';
 import type { Settings } from '../settings.ts';
 import { type ModuleName, sectionOf } from '../values/module-key.ts';
@@ -76,8 +76,7 @@ export async function endFacts(input: EndFactsInput, signal: AbortSignal): Promi
 function chartVersion({ chart, path }: Module): string {
   if (chart !== 'chart-yaml') return '';
   const document: unknown = load(readFileSync(join(path, 'Chart.yaml'), 'utf8'));
-  const version = isObject(document) ? document['version'] : undefined;
-  return typeof version === 'string' ? version : '';
+  return textOf(fieldsOf(document)['version']);
 }
 
 function urlHost(address: string): string {

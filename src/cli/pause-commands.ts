@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { textOf } from '../lib/json.ts';
 import { addDebugCommand, type CommandParts } from './debug-command.ts';
 
 /**
@@ -37,8 +38,4 @@ export function addPauseCommands(
   );
   if (pathOf === undefined) return;
   for (const command of [pause, resume]) command.argument('<name>', 'name of the module');
-}
-
-function textOf(option: unknown): string {
-  return typeof option === 'string' ? option : '';
 }

@@ -1,5 +1,6 @@
 import type { FailedTask } from '../daemon/failed-task.ts';
 import { errorText } from '../lib/error-text.ts';
+import { textOf } from '../lib/json.ts';
 import type { LogFields } from '../lib/log.ts';
 import type { LogRecord } from '../lib/observe-log.ts';
 
@@ -97,7 +98,7 @@ function runOf(fields: LogFields): HookRunRef {
 
 function text(fields: LogFields, name: string): string {
   const value = fields[name];
-  return typeof value === 'string' ? value : '';
+  return textOf(value);
 }
 
 const TOLD = ['module', 'hook', 'path', 'error', 'reason', 'fix', 'keys', 'unloaded'];

@@ -2,7 +2,7 @@ import { inspect } from '../daemon/inspect.ts';
 import { neededAccess } from '../daemon/needed-access.ts';
 import type { Clock } from '../lib/clock.ts';
 import { hasCode } from '../lib/errors.ts';
-import { isObject, parseJson } from '../lib/json.ts';
+import { isObject, parseJson, textsOf } from '../lib/json.ts';
 import { grantsFor } from '../modules/access/grants.ts';
 import type { Access, ResourceAccess } from '../modules/access/policy-rules.ts';
 import { requestDebug } from '../server/debug-client.ts';
@@ -99,7 +99,7 @@ async function accessSeenByDaemon(
     .filter(isObject)
     .flatMap(({ group, resource, verbs, namespace }) =>
       typeof group === 'string' && typeof resource === 'string'
-        ? [{ group, resource, verbs: texts(verbs), ...(typeof namespace === 'string' && { namespace }) }]
+        ? [{ group, resource, verbs: textsOf(verbs), ...(typeof namespace === 'string' && { namespace }) }]
         : [],
     );
 }
@@ -114,8 +114,4 @@ async function patchAccess(socketPath: string, clock: Clock): Promise<readonly u
     if (hasCode(error, 'DEBUG_SOCKET')) return undefined;
     throw error;
   }
-}
-
-function texts(value: unknown): readonly string[] {
-  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
 }

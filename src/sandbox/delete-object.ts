@@ -1,4 +1,4 @@
-import { isObject } from '../lib/json.ts';
+import { fieldsOf } from '../lib/json.ts';
 import { type ApiState, timestamp } from './api-state.ts';
 import { scalarText, stringAt, valueAt } from './json-access.ts';
 import { isNamespace, type ServedKind, storageOf } from './kinds.ts';
@@ -24,7 +24,7 @@ export interface DeleteOptions {
  * @throws StatusError 400 or 422
  */
 export function parseDeleteOptions(query: URLSearchParams, body: unknown): DeleteOptions {
-  const fields = isObject(body) ? body : {};
+  const fields = fieldsOf(body);
   const policy = query.get('propagationPolicy') ?? fields['propagationPolicy'];
   const orphans = fields['orphanDependents'] ?? query.get('orphanDependents');
   if (policy !== undefined && policy !== null && orphans !== undefined && orphans !== null)

@@ -1,4 +1,4 @@
-import { isObject } from '../lib/json.ts';
+import { fieldsOf, isObject } from '../lib/json.ts';
 import type { Fields } from './json-access.ts';
 
 /** Stands between the elements of a path; no element holds it, for they are names or JSON texts. */
@@ -131,7 +131,7 @@ export function pathText(path: string): string {
 
 function keyText(content: string): string {
   const keys: unknown = JSON.parse(content);
-  return Object.entries(isObject(keys) ? keys : {})
+  return Object.entries(fieldsOf(keys))
     .map(([name, value]) => `${name}=${JSON.stringify(value)}`)
     .join(',');
 }

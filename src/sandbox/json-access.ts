@@ -1,4 +1,4 @@
-import { canonicalJson, isObject } from '../lib/json.ts';
+import { canonicalJson, fieldsOf, isObject, textOf } from '../lib/json.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -15,7 +15,7 @@ export function valueAt(value: unknown, ...path: readonly (string | number)[]): 
 /** The object at `path`, an empty one where there is none. */
 export function fieldsAt(value: unknown, ...path: readonly (string | number)[]): Fields {
   const found = valueAt(value, ...path);
-  return isObject(found) ? found : {};
+  return fieldsOf(found);
 }
 
 /** The list at `path`, an empty one where there is none. */
@@ -27,7 +27,7 @@ export function listAt(value: unknown, ...path: readonly (string | number)[]): r
 /** The string at `path`, an empty one where there is none. */
 export function stringAt(value: unknown, ...path: readonly (string | number)[]): string {
   const found = valueAt(value, ...path);
-  return typeof found === 'string' ? found : '';
+  return textOf(found);
 }
 
 /** The number at `path`, or undefined. */

@@ -1,6 +1,6 @@
 import { load } from 'js-yaml';
 import { messageOf } from '../lib/errors.ts';
-import { isObject, parseJson } from '../lib/json.ts';
+import { isObject, parseJson, textOf } from '../lib/json.ts';
 import { duplicateKeys } from './duplicate-keys.ts';
 import { apiVersionOf, type ServedKind } from './kinds.ts';
 import { decodeProtobufBody } from './protobuf-body.ts';
@@ -167,7 +167,7 @@ function toMeta(value: unknown, kind: ServedKind): ObjectMeta {
     }
     metadata[field] = content;
   }
-  const name = typeof metadata['name'] === 'string' ? metadata['name'] : '';
+  const name = textOf(metadata['name']);
   return { ...metadata, name };
 }
 

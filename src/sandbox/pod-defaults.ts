@@ -1,4 +1,4 @@
-import { isObject } from '../lib/json.ts';
+import { fieldsOf, isObject } from '../lib/json.ts';
 import { type Fields, fieldsAt } from './json-access.ts';
 
 /** Fields that a pod spec has when nobody sets them. */
@@ -27,7 +27,7 @@ const DEFAULT_FILE_MODE = 420;
 
 /** `defaults` under what `value` says. */
 export function withDefaults(value: unknown, defaults: Fields): Record<string, unknown> {
-  return { ...defaults, ...(isObject(value) ? value : {}) };
+  return { ...defaults, ...fieldsOf(value) };
 }
 
 /** Applies `change` to the field of `owner` if it stands there. */

@@ -1,5 +1,5 @@
 import type { KubeObject } from '../kube/kube-object.ts';
-import { canonicalJson, isObject } from '../lib/json.ts';
+import { canonicalJson, fieldsOf, isObject } from '../lib/json.ts';
 import { CONDITION_TYPES } from './module-conditions.ts';
 import { STATUS_FIELDS } from './status-change.ts';
 
@@ -20,7 +20,7 @@ const OPERATORS_CONDITIONS: ReadonlySet<unknown> = new Set(CONDITION_TYPES);
  * @returns undefined when there is nothing to write
  */
 export function hookStatus(sent: KubeObject, returned: Fields): Fields | undefined {
-  const before = isObject(sent['status']) ? sent['status'] : {};
+  const before = fieldsOf(sent['status']);
   const owned = ownedFields(sent.metadata['managedFields']);
   const [fields, areFieldsNew] = chosen(
     entriesOf(returned),
@@ -78,7 +78,7 @@ function ownedFields(managedFields: unknown): Fields {
     .find(({ manager, operation }) => manager === HOOK_FIELD_MANAGER && operation === 'Apply');
   const fields = own?.['fieldsV1'];
   const status = isObject(fields) ? fields['f:status'] : undefined;
-  return isObject(status) ? status : {};
+  return fieldsOf(status);
 }
 
 function ownedKeys(owned: Fields, prefix: string): ReadonlySet<string> {
@@ -87,7 +87,7 @@ function ownedKeys(owned: Fields, prefix: string): ReadonlySet<string> {
 }
 
 function ownedConditions(owned: Fields): ReadonlySet<string> {
-  const conditions = isObject(owned['f:conditions']) ? owned['f:conditions'] : {};
+  const conditions = fieldsOf(owned['f:conditions']);
   const types = [...ownedKeys(conditions, 'k:')].map((key) => {
     const item: unknown = JSON.parse(key);
     return isObject(item) ? String(item['type']) : '';

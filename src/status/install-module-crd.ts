@@ -1,5 +1,5 @@
 import { hasStatus, type KubeClient } from '../kube/kube-client.ts';
-import { isObject } from '../lib/json.ts';
+import { fieldsOf } from '../lib/json.ts';
 import { CRD_REVISION, CRD_REVISION_ANNOTATION, MODULE_CRD, MODULE_CRD_NAME } from './module-crd.ts';
 
 const COLLECTION = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
@@ -20,8 +20,8 @@ export async function installModuleCrd(kube: KubeClient, signal: AbortSignal): P
       await kube.request({ method: 'POST', path: COLLECTION, body: MODULE_CRD }, signal);
       return true;
     }
-    const metadata = isObject(current['metadata']) ? current['metadata'] : {};
-    const annotations = isObject(metadata['annotations']) ? metadata['annotations'] : {};
+    const metadata = fieldsOf(current['metadata']);
+    const annotations = fieldsOf(metadata['annotations']);
     if (Number(annotations[CRD_REVISION_ANNOTATION] ?? 0) >= CRD_REVISION) return false;
     const body = {
       ...current,
@@ -44,7 +44,7 @@ async function readOrNone(
 ): Promise<Readonly<Record<string, unknown>> | 'forbidden' | undefined> {
   try {
     const answer = await kube.request({ method: 'GET', path }, signal);
-    return isObject(answer) ? answer : {};
+    return fieldsOf(answer);
   } catch (error) {
     if (hasStatus(error, 404)) return undefined;
     if (hasStatus(error, 403)) return 'forbidden';

@@ -1,4 +1,4 @@
-import { isObject } from '../lib/json.ts';
+import { fieldsOf, isObject } from '../lib/json.ts';
 import { bounded, type ConditionType } from './module-conditions.ts';
 import type { ModuleStatusFields } from './module-status.ts';
 
@@ -27,7 +27,7 @@ export interface ModuleEvent {
  * repeats nothing.
  */
 export function eventsBetween(before: unknown, after: ModuleStatusFields): readonly ModuleEvent[] {
-  const old = isObject(before) ? before : {};
+  const old = fieldsOf(before);
   return [
     ...enablement(old, after),
     ...refusal(old, after),

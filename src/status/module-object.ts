@@ -1,5 +1,5 @@
 import type { KubeObject } from '../kube/kube-object.ts';
-import { isObject } from '../lib/json.ts';
+import { fieldsOf, textsOf } from '../lib/json.ts';
 import { MODULE_API_VERSION, MODULE_GROUP, MODULES } from './module-crd.ts';
 
 /** Who the operator's own fields of objects are written as. */
@@ -54,8 +54,8 @@ export function newModuleObject(module: string, namespace: string, operator: str
 
 /** The object of a module in an answer of the API server, whatever that has sent. */
 export function answeredObject(answer: unknown, module: string): KubeObject {
-  const object = isObject(answer) ? answer : {};
-  const metadata = isObject(object['metadata']) ? object['metadata'] : {};
+  const object = fieldsOf(answer);
+  const metadata = fieldsOf(object['metadata']);
   return { ...object, metadata: { name: module, ...metadata } };
 }
 
@@ -72,7 +72,7 @@ export function readModuleObject({ metadata, ...object }: KubeObject): ModuleObj
     operator: annotations[OPERATOR_ANNOTATION],
     operation: OPERATIONS.find((operation) => operation === word),
     annotations,
-    finalizers: Array.isArray(finalizers) ? finalizers.filter((item) => typeof item === 'string') : [],
+    finalizers: textsOf(finalizers),
     isDeleting: metadata['deletionTimestamp'] !== undefined,
     status: object['status'],
   };

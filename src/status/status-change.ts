@@ -1,4 +1,4 @@
-import { canonicalJson, isObject } from '../lib/json.ts';
+import { canonicalJson, fieldsOf, isObject } from '../lib/json.ts';
 import type { ModuleStatusFields } from './module-status.ts';
 
 /** Every field the operator writes; whatever else is in a status belongs to others. */
@@ -26,11 +26,11 @@ const CHATTER: ReadonlySet<string> = new Set(['hookRuns', 'lastRun', 'lastReconc
  * or something that somebody waits for.
  */
 export function statusChange(wanted: ModuleStatusFields, current: unknown): 'none' | 'chatter' | 'substance' {
-  const before = isObject(current) ? current : {};
+  const before = fieldsOf(current);
   const changed = STATUS_FIELDS.filter((field) =>
     field === 'conditions'
       ? areConditionsChanged(wanted.conditions, before['conditions'])
-      : textOf(wanted[field]) !== textOf(before[field]),
+      : comparable(wanted[field]) !== comparable(before[field]),
   );
   if (changed.length === 0) return 'none';
   const isChatter =
@@ -42,13 +42,13 @@ function areConditionsChanged(wanted: ModuleStatusFields['conditions'], before: 
   const known: readonly unknown[] = Array.isArray(before) ? before : [];
   return wanted.some((condition) => {
     const same = known.find((other) => isObject(other) && other['type'] === condition.type);
-    return textOf(same) !== textOf(condition);
+    return comparable(same) !== comparable(condition);
   });
 }
 
 /** A hook began or ceased to fail. */
 function hasNewFailure({ hookRuns = [] }: ModuleStatusFields, before: unknown): boolean {
-  return textOf(failing(hookRuns)) !== textOf(failing(Array.isArray(before) ? before : []));
+  return comparable(failing(hookRuns)) !== comparable(failing(Array.isArray(before) ? before : []));
 }
 
 function failing(runs: readonly unknown[]): readonly string[] {
@@ -59,6 +59,6 @@ function failing(runs: readonly unknown[]): readonly string[] {
     .toSorted();
 }
 
-function textOf(value: unknown): string {
+function comparable(value: unknown): string {
   return value === undefined ? '' : canonicalJson(value);
 }

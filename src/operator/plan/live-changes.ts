@@ -2,7 +2,7 @@ import type { KubeClient } from '../../kube/kube-client.ts';
 import { type ApiResource, resourcePath } from '../../kube/kube-object.ts';
 import { requestIfPresent } from '../../kube/request-if-present.ts';
 import { hasCode, messageOf } from '../../lib/errors.ts';
-import { isObject } from '../../lib/json.ts';
+import { fieldsOf, isObject } from '../../lib/json.ts';
 import { withoutDropped } from './dropped-fields.ts';
 import {
   type ObjectChange,
@@ -101,7 +101,7 @@ async function pathOf(
   { apiVersion, kind, metadata }: RawObject,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const { name, namespace: own } = isObject(metadata) ? metadata : {};
+  const { name, namespace: own } = fieldsOf(metadata);
   if (typeof apiVersion !== 'string' || typeof kind !== 'string' || typeof name !== 'string')
     return undefined;
   const resource = await find(apiVersion, kind, signal);

@@ -1,7 +1,7 @@
 import { dump } from 'js-yaml';
 import { parseManifest } from '../../helm/manifest-document.ts';
 import { isHook, unfolded } from '../../helm/manifest-object.ts';
-import { canonicalJson, isObject, parseJson } from '../../lib/json.ts';
+import { canonicalJson, fieldsOf, isObject, parseJson } from '../../lib/json.ts';
 import type { Redactor } from '../../lib/redactor.ts';
 import { parseYaml } from '../../values/yaml.ts';
 import { type DiffLine, lineDiff } from './line-diff.ts';
@@ -85,7 +85,7 @@ export function objectsByTitle(manifest: string, namespace: string): Map<string,
 
 /** How people find an object: `<apiVersion>/<Kind> <namespace>/<name>`. */
 export function titleOf({ apiVersion, kind, metadata }: RawObject, namespace: string): string {
-  const { name, namespace: own } = isObject(metadata) ? metadata : {};
+  const { name, namespace: own } = fieldsOf(metadata);
   const place = typeof own === 'string' && own !== '' ? own : namespace;
   return `${String(apiVersion)}/${String(kind)} ${place}/${String(name)}`;
 }
@@ -127,7 +127,7 @@ function maskedSecret(
 }
 
 function withoutLastApplied(object: RawObject): RawObject {
-  const metadata = isObject(object['metadata']) ? object['metadata'] : {};
+  const metadata = fieldsOf(object['metadata']);
   const { annotations } = metadata;
   if (!isObject(annotations) || !Object.hasOwn(annotations, LAST_APPLIED)) return object;
   const { [LAST_APPLIED]: _copy, ...others } = annotations;

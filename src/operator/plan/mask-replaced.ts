@@ -1,4 +1,4 @@
-import { isObject } from '../../lib/json.ts';
+import { fieldsOf, isObject } from '../../lib/json.ts';
 import type { Redactor } from '../../lib/redactor.ts';
 
 const MASK = '*** (before)';
@@ -32,7 +32,7 @@ export function maskReplaced(before: unknown, after: unknown, options: MaskOptio
     });
   }
   if (!isObject(before)) return before;
-  const fields = isObject(after) ? after : {};
+  const fields = fieldsOf(after);
   return Object.fromEntries(
     Object.entries(before).map(([key, item]) => [key, maskReplaced(item, fields[key], options)]),
   );
