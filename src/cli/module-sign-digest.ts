@@ -2,7 +2,7 @@ import { rename, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { type Lock, lockText, readLockFile } from '../extensions/authorization/lock-file.ts';
 import { messageOf, OperatorError } from '../lib/errors.ts';
-import { isMissingFile } from '../modules/missing-file.ts';
+import { isMissingFile } from '../lib/missing-file.ts';
 import { readSetting } from '../settings/read-settings.ts';
 import type { CliHost } from './cli-host.ts';
 import { findTargets, readTarget } from './module-sign-targets.ts';

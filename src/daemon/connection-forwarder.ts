@@ -1,8 +1,8 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { pipeline } from 'node:stream';
 import { messageOf } from '../lib/errors.ts';
+import { listening } from '../lib/listening.ts';
 import type { Logger } from '../lib/log.ts';
-import { listening } from '../server/listening.ts';
 
 const MAX_CONNECTIONS = 2_048;
 

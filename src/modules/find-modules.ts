@@ -4,6 +4,7 @@ import { messageOf, OperatorError } from '../lib/errors.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { Logger } from '../lib/log.ts';
 import { mapParallel } from '../lib/map-parallel.ts';
+import { isMissingFile } from '../lib/missing-file.ts';
 import { mergeValues } from '../values/merge.ts';
 import {
   asModuleKey,
@@ -16,7 +17,6 @@ import { SchemaCheck } from '../values/schemas/schema-check.ts';
 import type { SectionSchemas } from '../values/schemas/section-schemas.ts';
 import { FLAG_SUFFIX } from '../values/values-patch.ts';
 import type { StaticValues } from '../values/values-store.ts';
-import { isMissingFile } from './missing-file.ts';
 import type { Module } from './module.ts';
 import { loadModule, refusedModule } from './module-files.ts';
 import type { ModuleGate } from './module-gate.ts';

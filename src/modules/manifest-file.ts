@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import validVersion from 'semver/functions/valid.js';
 import { messageOf, OperatorError } from '../lib/errors.ts';
 import type { Json } from '../lib/json.ts';
+import { isMissingFile } from '../lib/missing-file.ts';
 import { isJsonMap } from '../values/merge.ts';
 import { parseYaml } from '../values/yaml.ts';
-import { isMissingFile } from './missing-file.ts';
 import { type ModuleManifest, NO_MANIFEST, parseManifest } from './module-manifest.ts';
 
 /**

@@ -3,7 +3,7 @@ import { readdir, realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf, OperatorError } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
-import { isMissingFile } from './missing-file.ts';
+import { isMissingFile } from '../lib/missing-file.ts';
 import type { Module } from './module.ts';
 import { parseDirectoryName } from './module-name.ts';
 

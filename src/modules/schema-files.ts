@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf, OperatorError } from '../lib/errors.ts';
+import { isMissingFile } from '../lib/missing-file.ts';
 import type { SchemaCheck } from '../values/schemas/schema-check.ts';
 import { RULES_KEY } from '../values/schemas/schema-rules.ts';
 import {
@@ -8,7 +9,6 @@ import {
   type SchemaText,
   type SectionSchemas,
 } from '../values/schemas/section-schemas.ts';
-import { isMissingFile } from './missing-file.ts';
 
 /**
  * Reads the schemas in `openapi/` below a directory: of a module, or of the global hooks for the section `global`.

@@ -16,9 +16,9 @@ import { rm, truncate } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { messageOf, OperatorError } from '../lib/errors.ts';
 import { canonicalJson } from '../lib/json.ts';
+import { isMissingFile } from '../lib/missing-file.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import type { VisibleValues } from '../values/visible-values.ts';
-import { isMissingFile } from './missing-file.ts';
 
 /** Paths of what one enabled script reads and writes. */
 export type ScriptPaths = Readonly<Record<Kind, string>>;

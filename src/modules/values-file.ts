@@ -2,9 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { messageOf, OperatorError } from '../lib/errors.ts';
 import type { Json, JsonObject } from '../lib/json.ts';
 import type { Logger } from '../lib/log.ts';
+import { isMissingFile } from '../lib/missing-file.ts';
 import { isJsonMap } from '../values/merge.ts';
 import { parseYaml } from '../values/yaml.ts';
-import { isMissingFile } from './missing-file.ts';
 
 /** A values.yaml that was read. */
 export interface ValuesFile {

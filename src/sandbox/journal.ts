@@ -12,6 +12,7 @@ import { join } from 'node:path';
 import { messageOf, OperatorError } from '../lib/errors.ts';
 import { isObject, parseJson } from '../lib/json.ts';
 import type { Logger } from '../lib/log.ts';
+import { isMissingFile } from '../lib/missing-file.ts';
 import { stringAt, valueAt } from './json-access.ts';
 import type { ChangeLog, StoreChange, StoredEntry, StoreState } from './object-store.ts';
 import type { ResourceObject } from './resource-object.ts';
@@ -204,7 +205,7 @@ function readBytes(path: string): Buffer {
   try {
     return readFileSync(path);
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return Buffer.alloc(0);
+    if (isMissingFile(error)) return Buffer.alloc(0);
     throw error;
   }
 }

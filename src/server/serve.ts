@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { listening } from '../lib/listening.ts';
 import type { Logger } from '../lib/log.ts';
 import { type Answer, textAnswer } from './answer.ts';
-import { listening } from './listening.ts';
 
 export interface ServerRequest {
   readonly method: string;

@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { createServer, type Server } from 'node:https';
+import { createServer } from 'node:https';
 import type { Duplex } from 'node:stream';
 import { messageOf, OperatorError } from '../../lib/errors.ts';
+import { listening } from '../../lib/listening.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { WebhookCertificates } from './webhook-certificates.ts';
 
@@ -83,7 +84,15 @@ export async function startWebhookServer(options: WebhookServerOptions): Promise
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
   });
-  await listening(server, address, port);
+  try {
+    await listening(server, { host: address, port });
+  } catch (cause) {
+    throw new OperatorError(
+      'HTTP_LISTEN',
+      `Cannot serve webhooks on ${address}:${port}: ${messageOf(cause)}; set another port or end what listens there`,
+      { cause },
+    );
+  }
   const unsubscribe = certificates.onChange(() => server.setSecureContext(context()));
   const bound = server.address();
   return {
@@ -96,23 +105,6 @@ export async function startWebhookServer(options: WebhookServerOptions): Promise
       await promise;
     },
   };
-}
-
-async function listening(server: Server, address: string, port: number): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  server.once('listening', resolve);
-  server.once('error', reject);
-  server.listen(port, address);
-  try {
-    await promise;
-  } catch (cause) {
-    throw new OperatorError(
-      'HTTP_LISTEN',
-      `Cannot serve webhooks on ${address}:${port}: ${messageOf(cause)}; set another port or end what listens there`,
-      { cause },
-    );
-  }
-  server.off('error', reject);
 }
 
 async function respond(

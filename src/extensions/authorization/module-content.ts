@@ -4,7 +4,7 @@ import { type FileHandle, lstat, mkdir, open, opendir, readlink, realpath, symli
 import { dirname, join, normalize, sep } from 'node:path';
 import { OperatorError } from '../../lib/errors.ts';
 import { escapeControls } from '../../lib/escape-controls.ts';
-import { isMissingFile } from '../../modules/missing-file.ts';
+import { isMissingFile } from '../../lib/missing-file.ts';
 
 /** A file or link of a module, with its path below the module's directory. */
 export type ContentEntry =

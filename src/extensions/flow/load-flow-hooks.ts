@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { messageOf, OperatorError } from '../../lib/errors.ts';
 import { isObject, type Json, type JsonObject } from '../../lib/json.ts';
 import type { Logger } from '../../lib/log.ts';
-import { isMissingFile } from '../../modules/missing-file.ts';
+import { isMissingFile } from '../../lib/missing-file.ts';
 import { FLOW_HOOKS } from '../../sdk/define-flow-hooks.ts';
 import { FLOW_HOOK_TYPES, type FlowHookSetup, type FlowHookType } from '../../sdk/flow-hooks.ts';
 import type { Extensions, LoadedExtension } from '../runtime/extension-runtime.ts';

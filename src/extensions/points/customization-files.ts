@@ -3,7 +3,7 @@ import { type Dirent, existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, extname, join, relative } from 'node:path';
 import { messageOf, OperatorError } from '../../lib/errors.ts';
-import { isMissingFile } from '../../modules/missing-file.ts';
+import { isMissingFile } from '../../lib/missing-file.ts';
 import { isExtensionFile } from '../runtime/is-extension-file.ts';
 
 /** A file that extends one kind. */
