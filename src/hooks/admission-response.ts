@@ -1,4 +1,4 @@
-import { isObject, parseJson } from '../lib/json.ts';
+import { isObject, parseSecretJson } from '../lib/json.ts';
 import { splitJsonStream } from '../lib/json-stream.ts';
 
 /** What a hook says about a request to the API server. */
@@ -23,7 +23,7 @@ const OPERATIONS: ReadonlySet<unknown> = new Set(['add', 'remove', 'replace', 'm
 export function parseAdmissionResponse(text: string): AdmissionResponse | undefined {
   const first = splitJsonStream(text)[0];
   if (first === undefined) return undefined;
-  const response = parsed(first.text, 'it is broken JSON') ?? {};
+  const response = parseSecretJson(first.text, 'it is broken JSON') ?? {};
   if (!isObject(response)) throw new Error('a JSON object is expected');
   const { allowed = false, message = '', warnings = [], patch = '' } = withoutNulls(response);
   if (typeof allowed !== 'boolean') throw new Error("'allowed' must be true or false");
@@ -44,20 +44,11 @@ function withoutNulls(response: Readonly<Record<string, unknown>>): Readonly<Rec
 function checkPatch(patch: string): void {
   if (patch === '') return;
   if (!BASE64.test(patch)) throw new Error("'patch' is not base64");
-  const operations = parsed(Buffer.from(patch, 'base64').toString('utf8'), "'patch' holds no JSON");
+  const operations = parseSecretJson(Buffer.from(patch, 'base64').toString('utf8'), "'patch' holds no JSON");
   if (!Array.isArray(operations)) throw new Error("'patch' holds no list of operations");
   for (const [index, operation] of operations.entries()) {
     const problem = operationProblem(operation);
     if (problem !== undefined) throw new Error(`operation ${index} of 'patch' ${problem}`);
-  }
-}
-
-function parsed(text: string, problem: string): unknown {
-  try {
-    return parseJson(text);
-  } catch {
-    // The message of the parser quotes the text, which may hold secrets.
-    throw new Error(problem);
   }
 }
 

@@ -1,4 +1,4 @@
-import { isObject, parseJson } from '../lib/json.ts';
+import { isObject, parseSecretJson } from '../lib/json.ts';
 
 /** What a hook answered to a conversion. */
 export type ConversionResponse =
@@ -12,7 +12,7 @@ export type ConversionResponse =
  */
 export function parseConversionResponse(text: string): ConversionResponse | undefined {
   if (text.trim() === '') return undefined;
-  const answer = parsed(text);
+  const answer = parseSecretJson(text, 'it is broken JSON, or more than one value');
   if (!isObject(answer)) throw new Error('a JSON object is expected');
   const { failedMessage, convertedObjects } = answer;
   if (failedMessage !== undefined && failedMessage !== '') {
@@ -22,13 +22,4 @@ export function parseConversionResponse(text: string): ConversionResponse | unde
   if (!Array.isArray(convertedObjects))
     throw new Error('convertedObjects (a list of objects) or failedMessage (a text) is expected');
   return { type: 'converted', objects: convertedObjects };
-}
-
-function parsed(text: string): unknown {
-  try {
-    return parseJson(text);
-  } catch {
-    // The message of the parser quotes the text, which may hold secrets.
-    throw new Error('it is broken JSON, or more than one value');
-  }
 }

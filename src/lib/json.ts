@@ -34,6 +34,18 @@ export function parseJsonVerbatim(text: string): unknown {
   });
 }
 
+/**
+ * As `parse`, but throws an Error that says `problem` and no more: the message of the parser quotes the text, which may
+ * hold secrets.
+ */
+export function parseSecretJson(text: string, problem: string, parse = parseJson): unknown {
+  try {
+    return parse(text);
+  } catch {
+    throw new Error(problem);
+  }
+}
+
 /** The raw-number part of JSON, which the ES library types do not know yet. */
 const exactJson = JSON as unknown as {
   readonly rawJSON: (text: string) => unknown;

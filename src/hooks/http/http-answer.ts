@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { escapeControls } from '../../lib/escape-controls.ts';
-import { isObject, parseJsonVerbatim } from '../../lib/json.ts';
+import { isObject, parseJsonVerbatim, parseSecretJson } from '../../lib/json.ts';
 import { didYouMean } from '../../lib/similar-word.ts';
 import type { HookOutputTexts } from '../../sdk/record-hook-run.ts';
 
@@ -53,7 +53,7 @@ export function outputsOf({ contentType, body }: HttpAnswer): HookOutputTexts {
       `it answered with ${contentType === undefined ? 'no content type' : escapeControls(contentType)} in place of application/json${saidText(body)}`,
     );
   if (!isUtf8(body)) throw new Error('its answer is no UTF-8');
-  const answer = parse(body.toString('utf8'));
+  const answer = parseSecretJson(body.toString('utf8'), 'its answer is broken JSON', parseJsonVerbatim);
   if (!isObject(answer)) throw new Error(`its answer is no JSON object; known fields: ${FIELDS.join(', ')}`);
   const unknown = Object.keys(answer).find((field) => !FIELDS.includes(field));
   if (unknown !== undefined)
@@ -65,15 +65,6 @@ export function outputsOf({ contentType, body }: HttpAnswer): HookOutputTexts {
     ...Object.fromEntries(LISTS.map((field) => [field, listText(field, answer[field])])),
     ...Object.fromEntries(OBJECTS.map((field) => [field, objectText(field, answer[field])])),
   };
-}
-
-function parse(text: string): unknown {
-  try {
-    return parseJsonVerbatim(text);
-  } catch {
-    // The message of the parser quotes the text, which may hold secrets.
-    throw new Error('its answer is broken JSON');
-  }
 }
 
 function listText(field: string, list: unknown): string {
