@@ -7,6 +7,15 @@
 # It runs as user 65532. To install more, switch to root and back: USER root, RUN apk add ..., USER 65532:65532.
 
 ARG ALPINE_VERSION=3.23
+# The tools have the versions that the tests run with; a test compares them. To pin one to the byte, give its digest:
+# --build-arg HELM_IMAGE=alpine/helm:3.17.3@sha256:...
+ARG HELM_IMAGE=alpine/helm:3.17.3
+ARG KUBECTL_IMAGE=registry.k8s.io/kubectl:v1.34.5
+ARG JQ_IMAGE=ghcr.io/jqlang/jq:1.8.2
+
+FROM ${HELM_IMAGE} AS helm
+FROM ${KUBECTL_IMAGE} AS kubectl
+FROM ${JQ_IMAGE} AS jq
 
 FROM node:24-alpine${ALPINE_VERSION} AS build
 WORKDIR /app
@@ -23,13 +32,15 @@ RUN node bin/build.mjs \
   && rm -rf node_modules/node-* node_modules/.bin node_modules/.package-lock.json
 
 FROM alpine:${ALPINE_VERSION}
-RUN apk add --no-cache bash ca-certificates helm jq kubectl libstdc++ sed tini \
-  && for tool in helm kubectl; do [ -e "/bin/$tool" ] || ln -s "/usr/bin/$tool" "/bin/$tool"; done \
+RUN apk add --no-cache bash ca-certificates libstdc++ sed tini \
   && addgroup -S -g 65532 addon-operator \
   && adduser -S -u 65532 -G addon-operator -h /home/addon-operator addon-operator \
   && mkdir -p /modules /global-hooks /tmp/addon-operator /var/run/addon-operator \
   && chown 65532:65532 /tmp/addon-operator /var/run/addon-operator \
   && ln -s /app/bin/addon-operator /addon-operator
+COPY --from=helm /usr/bin/helm /bin/helm
+COPY --from=kubectl /bin/kubectl /bin/kubectl
+COPY --from=jq /jq /usr/bin/jq
 COPY --from=build /usr/local/bin/node /usr/local/bin/node
 COPY --from=build /app/package.json /app/package.json
 COPY --from=build /app/bin/addon-operator /app/bin/addon-operator

@@ -1,6 +1,9 @@
 import { defineConfig } from 'vitest/config';
 
-const shared = { isolate: false, pool: 'forks' as const };
+/** More than CI has cores, two: most tests wait for helm, hooks and servers. */
+const WORKERS = Number(process.env['TEST_WORKERS'] ?? 3);
+const shared = { isolate: false, pool: 'forks' as const, maxWorkers: WORKERS };
+const LIFECYCLE = 'test/lifecycle/**/*.test.ts';
 
 export default defineConfig({
   test: {
@@ -20,7 +23,9 @@ export default defineConfig({
         test: {
           ...shared,
           name: 'contract',
-          include: ['test/contract/**/*.test.ts', 'test/docs/**/*.test.ts'],
+          include: ['test/contract/**/*.test.ts', 'test/docs/**/*.test.ts', LIFECYCLE],
+          provide: { lifecycleBackend: 'sandbox' as const },
+          sequence: { groupOrder: 1 },
           testTimeout: 180_000,
           hookTimeout: 120_000,
         },
@@ -29,7 +34,9 @@ export default defineConfig({
         test: {
           ...shared,
           name: 'cluster',
-          include: ['test/cluster/**/*.test.ts', 'test/fault/**/*.test.ts'],
+          include: ['test/cluster/**/*.test.ts', 'test/fault/**/*.test.ts', LIFECYCLE],
+          provide: { lifecycleBackend: 'control plane' as const },
+          sequence: { groupOrder: 2 },
           globalSetup: ['test/support/control-plane/global-setup.ts'],
           testTimeout: 300_000,
           hookTimeout: 1_800_000,

@@ -9,6 +9,9 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<void>>> = {
   synchronisation: async () => (await import('./synchronisation.ts')).benchSynchronisation(),
   burst: async () => (await import('./burst.ts')).benchBurst(),
   'many-modules': async () => (await import('./many-modules.ts')).benchManyModules(),
+  'module-objects': async () => (await import('./module-objects.ts')).benchModuleObjects(),
+  backlog: async () => (await import('./backlog.ts')).benchBacklog(),
+  soak: async () => (await import('./soak.ts')).benchSoak(),
   modules: async () => (await import('./modules.ts')).benchModules(),
 };
 

@@ -1,8 +1,8 @@
-import type { FailedTask } from './daemon/failed-task.ts';
 import type { DaemonHost } from './daemon/host.ts';
 import { type Daemon, startDaemon } from './daemon/start-daemon.ts';
 import { errorText } from './lib/error-text.ts';
-import { hasCode } from './lib/errors.ts';
+import { errorFields, hasCode } from './lib/errors.ts';
+import type { FailedTask } from './operator/failed-task.ts';
 import { modulesLeftBehind } from './operator/modules-left-behind.ts';
 import type { Settings } from './settings.ts';
 
@@ -45,7 +45,7 @@ export async function runDaemon(
   } catch (error) {
     if (stopSignal.aborted) return exitCodeOf(settings, false);
     if (hasCode(error, 'LEASE_LOST')) return 0;
-    log.fatal({ error: errorText(error) }, 'the daemon cannot start');
+    log.fatal({ ...errorFields(error), error: errorText(error) }, 'the daemon cannot start');
     return 1;
   }
   const stopped = Promise.race([asked, daemon.leadershipLost]);

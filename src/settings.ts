@@ -1,8 +1,11 @@
 import { AUTHORIZATION_SETTINGS } from './settings/authorization-settings.ts';
+import { DEBUG_SETTINGS } from './settings/debug-settings.ts';
 import { EXTENSION_SETTINGS } from './settings/extension-settings.ts';
 import { HELM_SETTINGS, helmDriverType } from './settings/helm-settings.ts';
+import { HOOK_SETTINGS } from './settings/hook-settings.ts';
+import { HTTP_HOOK_SETTINGS } from './settings/http-hook-settings.ts';
 import { LEASE_SETTINGS } from './settings/lease-settings.ts';
-import { hidden, ownAnd, type Setting, setting, variable } from './settings/setting.ts';
+import { ownAnd, type Setting, setting, variable } from './settings/setting.ts';
 import {
   booleanType,
   countType,
@@ -31,6 +34,13 @@ export const SETTINGS = {
     listType(':', 'paths'),
     'modules',
     'Directories with modules, separated by colons.',
+  ),
+  allowsLinksOutside: setting(
+    'allow-links-outside',
+    'ADDON_OPERATOR_ALLOW_LINKS_OUTSIDE',
+    booleanType,
+    'false',
+    'Accept symbolic links in modules that lead out of their module.',
   ),
   globalHooksDir: setting(
     'global-hooks-dir',
@@ -73,6 +83,13 @@ export const SETTINGS = {
     textType,
     'addon-operator',
     'Name of the ConfigMap with values.',
+  ),
+  configMapGraceMs: setting(
+    'config-map-grace',
+    'ADDON_OPERATOR_CONFIG_MAP_GRACE',
+    durationType,
+    '10s',
+    'How long a ConfigMap that disappears may come back before it counts as deleted, also one that is absent at a start although it existed before; until then its last content stays in force. 0: at once.',
   ),
   secretReferences: setting(
     'secret-references',
@@ -135,7 +152,7 @@ export const SETTINGS = {
     'ADDON_OPERATOR_MODULE_OBJECTS',
     booleanType,
     'true',
-    'Mirror each module as an object of kind Module and tell what happens to it in Events.',
+    'Show the status of each module in an object of kind Module, and record Events for it.',
   ),
   crdExtraLabels: setting(
     'crd-extra-labels',
@@ -154,6 +171,7 @@ export const SETTINGS = {
   ...AUTHORIZATION_SETTINGS,
   ...EXTENSION_SETTINGS,
   ...HELM_SETTINGS,
+  ...HTTP_HOOK_SETTINGS,
   isAdmissionServerEnabled: setting(
     'admission-server-enabled',
     'ADDON_OPERATOR_ADMISSION_SERVER_ENABLED',
@@ -220,48 +238,7 @@ export const SETTINGS = {
     '10s',
     'Time limit of an API request for object patches of hooks.',
   ),
-  hookTimeoutMs: setting(
-    'hook-timeout',
-    'ADDON_OPERATOR_HOOK_TIMEOUT',
-    durationType,
-    '0',
-    'Time limit of a hook run; 0 means none.',
-  ),
-  extensionTimeoutMs: setting(
-    'extension-timeout',
-    'ADDON_OPERATOR_EXTENSION_TIMEOUT',
-    durationType,
-    '30s',
-    'Time limit of one call of an extension; what it waits for in the operator is not counted.',
-  ),
-  hookMemoryLimitMib: setting(
-    'hook-memory-limit',
-    'ADDON_OPERATOR_HOOK_MEMORY_LIMIT',
-    integerType(16, 16_384),
-    '256',
-    'MiB of heap that an in-process hook or an extension may use; its buffers may use as much again.',
-  ),
-  hookOutputLimitBytes: setting(
-    'hook-output-limit',
-    'ADDON_OPERATOR_HOOK_OUTPUT_LIMIT',
-    integerType(0, Number.MAX_SAFE_INTEGER),
-    '16777216',
-    'Bytes of output of one run of a hook or enabled script that are logged, the rest is dropped and counted; 0 means all.',
-  ),
-  hookEnv: setting(
-    'hook-env',
-    'ADDON_OPERATOR_HOOK_ENV',
-    wordType(['all', 'allow-list']),
-    'all',
-    'Variables of the daemon that hooks and enabled scripts get: all, allow-list.',
-  ),
-  hookEnvAllowed: setting(
-    'hook-env-allow',
-    'ADDON_OPERATOR_HOOK_ENV_ALLOW',
-    COMMA_LIST,
-    'PATH,HOME,HOSTNAME,LANG,LC_*,TZ,TMPDIR,KUBERNETES_SERVICE_*',
-    'The variables of --hook-env allow-list; a * at the end stands for any rest.',
-  ),
+  ...HOOK_SETTINGS,
   shutdownGraceMs: setting(
     'shutdown-grace',
     'ADDON_OPERATOR_SHUTDOWN_GRACE',
@@ -318,34 +295,7 @@ export const SETTINGS = {
     'false',
     'Accepted for compatibility: JSON objects that hooks print over several lines are always joined.',
   ),
-  debugUnixSocket: hidden(
-    'debug-unix-socket',
-    'DEBUG_UNIX_SOCKET',
-    textType,
-    '/var/run/addon-operator/debug.socket',
-    'Path of the debug socket.',
-  ),
-  debugHttpAddress: hidden(
-    'debug-http-addr',
-    'DEBUG_HTTP_SERVER_ADDR',
-    textType,
-    '',
-    'host:port for the debug endpoint on TCP, read only and without authentication.',
-  ),
-  keepsTmpFiles: hidden(
-    'debug-keep-tmp-files',
-    'DEBUG_KEEP_TMP_FILES',
-    booleanType,
-    'false',
-    'Keep the temporary files of hook runs.',
-  ),
-  logsKubeApi: hidden(
-    'debug-kubernetes-api',
-    'DEBUG_KUBERNETES_API',
-    booleanType,
-    'false',
-    'Log API requests at debug level.',
-  ),
+  ...DEBUG_SETTINGS,
   ...LEASE_SETTINGS,
   helmDriver: variable('HELM_DRIVER', helmDriverType, 'secret', 'Where helm stores releases.'),
   hasQueueActionMetrics: variable(
@@ -362,6 +312,11 @@ type ValueOf<S> = S extends Setting<infer T> ? T : never;
 
 /** All settings with their values; names ending in `Ms` are milliseconds. Frozen. */
 export type Settings = { readonly [Name in SettingName]: ValueOf<(typeof SETTINGS)[Name]> };
+
+/** Variables with credentials of the daemon itself. */
+export const SECRET_VARIABLES: readonly string[] = Object.values<Setting<unknown>>(SETTINGS)
+  .filter(({ isSecret }) => isSecret === true)
+  .flatMap(({ env }) => env);
 
 /** Variables of helm 2 and Tiller: whoever still sets them expects what no longer exists. */
 export const REFUSED_VARIABLES: readonly string[] = [

@@ -1,7 +1,7 @@
-import type { Inspection } from '../daemon/inspect.ts';
-import type { Clock } from '../lib/clock.ts';
+import type { SteadyClock } from '../lib/clock.ts';
 import { hasCode, messageOf } from '../lib/errors.ts';
 import { canonicalJson, isObject, parseJson } from '../lib/json.ts';
+import type { Inspection } from '../plan/inspection.ts';
 import { requestDebug } from '../server/debug-client.ts';
 import { GLOBAL_SECTION, type ModuleName, type ValuesOwner } from '../values/module-key.ts';
 import { type PatchOperation, parseValuesPatch } from '../values/values-patch.ts';
@@ -9,7 +9,7 @@ import { type PatchOperation, parseValuesPatch } from '../values/values-patch.ts
 /** Where the daemon at work is asked. */
 export interface DaemonAddress {
   readonly socketPath: string;
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
 }
 
 /**

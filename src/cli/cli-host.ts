@@ -1,4 +1,5 @@
 import type { Clock } from '../lib/clock.ts';
+import type { ErrorCode } from '../lib/errors.ts';
 
 /** What the process gives the command line. */
 export interface CliHost {
@@ -19,8 +20,18 @@ export interface TextOutput {
   readonly rows?: number;
 }
 
-/** Ends a command with what went wrong; returns the exit code of failures. */
-export function fail(host: CliHost, message: string): number {
+/**
+ * Ends a command with what went wrong; returns the exit code of failures.
+ *
+ * @param code the error code, on a line of its own: the first line is one that scripts of the original may look for
+ */
+export function fail(host: CliHost, message: string, code?: ErrorCode): number {
   host.stderr.write(`Error: ${message}\n`);
+  if (code !== undefined) printCode(host, code);
   return 1;
+}
+
+/** Prints the last line of an error message, which leads to the page of error codes. */
+export function printCode(host: CliHost, code: ErrorCode): void {
+  host.stderr.write(`Code: ${code}, explained in docs/errors.md\n`);
 }

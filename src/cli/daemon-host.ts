@@ -1,5 +1,5 @@
 import type { DaemonHost } from '../daemon/host.ts';
-import { steadyClock } from '../lib/clock.ts';
+import { systemClock } from '../lib/clock.ts';
 import { createLogger, type LogOutput, type RootLogger } from '../lib/pino-logger.ts';
 import type { Settings } from '../settings.ts';
 import type { CliHost } from './cli-host.ts';
@@ -7,7 +7,16 @@ import { readVersion } from './version.ts';
 
 /** What the process gives a daemon, or parts of one, that a command runs. */
 export function daemonHost({ env, cwd, clock }: CliHost, log: RootLogger): DaemonHost {
-  return { env, cwd, clock, steadyClock, random: Math.random, log, version: readVersion() };
+  return {
+    env,
+    cwd,
+    clock,
+    steadyClock: systemClock,
+    random: Math.random,
+    log,
+    version: readVersion(),
+    process,
+  };
 }
 
 /** The log of a daemon, as its settings want it. */

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { load } from 'js-yaml';
-import { globalHooksRoot } from '../daemon/global-hooks-root.ts';
 import type { Daemon } from '../daemon/start-daemon.ts';
+import { globalHooksRoot } from '../hooks/global-hooks-root.ts';
 import { fieldsOf, textOf } from '../lib/json.ts';
 import type { Module } from '../modules/module.ts';
 import type { Settings } from '../settings.ts';

@@ -4,6 +4,7 @@ import { addDebugCommand, type CommandRunner, formatOf, outputOption } from './d
 import { addSignCommands } from './module-sign-commands.ts';
 import { addOperationCommands } from './operation-commands.ts';
 import { addPauseCommands } from './pause-commands.ts';
+import { addReleaseCommands } from './release-commands.ts';
 
 const VALUES_COMMANDS = [
   { name: 'values', description: 'Show the values of a module' },
@@ -12,7 +13,7 @@ const VALUES_COMMANDS = [
 
 /**
  * Adds `module list`, `sign`, `verify`, `digest`, `pause`, `resume`, `reconcile`, `abort`, `values`, `config`, `patches`, `render`,
- * `resource-monitor`, `snapshots` and `release-finalizer`.
+ * `resource-monitor`, `snapshots`, `release-finalizer` and `release-unlock`.
  */
 export function addModuleCommand(program: Command, host: CliHost, runner: CommandRunner): void {
   const module = program.command('module').description('Show, run, stop, pause and sign modules');
@@ -76,15 +77,7 @@ export function addModuleCommand(program: Command, host: CliHost, runner: Comman
   )
     .argument('<name>', 'name of the module')
     .addOption(outputOption('yaml'));
-  addDebugCommand(
-    module,
-    {
-      name: 'release-finalizer',
-      description: 'Let a module be deleted whose HTTP hook is gone for good',
-    },
-    ([name = '']) => ({ path: `${pathOf(name)}/release-finalizer`, form: {} }),
-    common,
-  ).argument('<name>', 'name of the module; its directory may be gone');
+  addReleaseCommands(module, common, pathOf);
 }
 
 /** Adds `explain module`. */

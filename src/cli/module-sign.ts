@@ -71,7 +71,7 @@ async function manifestOf(target: Target, given: number | undefined, host: CliHo
   const { files } = await readTarget(target, host);
   const before = await readFile(join(directory, MANIFEST_FILE), 'utf8').then(serialOf, () => undefined);
   // Seconds, so that numbers grow although the manifest before is not at hand.
-  const serial = given ?? Math.max(Math.floor(host.clock.now() / 1_000), (before ?? 0) + 1);
+  const serial = given ?? Math.max(Math.floor(host.clock.wallMs() / 1_000), (before ?? 0) + 1);
   if (!Number.isSafeInteger(serial))
     throw new OperatorError(
       'CONFIG_INVALID',

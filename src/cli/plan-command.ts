@@ -1,6 +1,6 @@
-import { collectPlan } from '../daemon/collect-plan.ts';
 import { inspect } from '../daemon/inspect.ts';
-import { outcomeOf } from '../operator/plan/plan.ts';
+import { collectPlan } from '../plan/collect-plan.ts';
+import { outcomeOf } from '../plan/plan.ts';
 import { readSettings } from '../settings/read-settings.ts';
 import { type CliHost, fail } from './cli-host.ts';
 import { paintFor, wantsColor } from './paint.ts';

@@ -1,5 +1,5 @@
-import type { DiffLine } from '../operator/plan/line-diff.ts';
-import type { ModuleAction, ModulePlan, Plan, PlannedHook } from '../operator/plan/plan.ts';
+import type { DiffLine } from '../plan/line-diff.ts';
+import type { ModuleAction, ModulePlan, Plan, PlannedHook } from '../plan/plan.ts';
 import type { Paint, Style } from './paint.ts';
 
 const ACTIONS: Readonly<
@@ -12,6 +12,7 @@ const ACTIONS: Readonly<
   delete: { sign: '-', word: 'delete', style: 'red' },
   orphan: { sign: '-', word: 'leave to itself', style: 'yellow' },
   purge: { sign: '-', word: 'purge', style: 'red' },
+  hold: { sign: ' ', word: 'stays until its purge is confirmed', style: 'yellow' },
   'stay-off': { sign: ' ', word: 'stays off', style: 'dim' },
   wait: { sign: ' ', word: 'waits for the end of its pause', style: 'yellow' },
   refuse: { sign: ' ', word: 'is not run', style: 'red' },
@@ -91,7 +92,7 @@ function summary({ modules }: Plan): string {
     `${count('install')} to install`,
     `${count('upgrade')} to upgrade`,
     `${count('delete', 'purge')} to delete`,
-    `${count('none', 'stay-off', 'wait', 'refuse')} without a change`,
+    `${count('none', 'hold', 'stay-off', 'wait', 'refuse')} without a change`,
   ];
   if (count('apply-crds') > 0) parts.push(`${count('apply-crds')} with changed CRDs only`);
   if (count('orphan') > 0) parts.push(`${count('orphan')} to leave to themselves`);

@@ -26,7 +26,7 @@ export class ProgressDisplay {
     this.#host = host;
     this.#isTerminal = host.stdout.isTTY === true && host.env['TERM'] !== 'dumb';
     this.#paint = paintFor(wantsColor(host.stdout.isTTY === true, host.env));
-    this.#startedMs = host.clock.now();
+    this.#startedMs = host.clock.steadyMs();
     this.#block = new TerminalBlock(host.stdout);
   }
 
@@ -39,7 +39,7 @@ export class ProgressDisplay {
   }
 
   get elapsedMs(): number {
-    return this.#host.clock.now() - this.#startedMs;
+    return this.#host.clock.steadyMs() - this.#startedMs;
   }
 
   /** Keeps the time in the block up to date; resolves once the block has ended. */
@@ -92,7 +92,7 @@ export class ProgressDisplay {
   }
 
   #formatted({ kind, text }: ProgressLine): string {
-    const time = new Date(this.#host.clock.now()).toTimeString().slice(0, 8);
+    const time = new Date(this.#host.clock.wallMs()).toTimeString().slice(0, 8);
     const { columns } = this.#host.stdout;
     const room = this.#isTerminal && columns ? columns - time.length - 2 : Number.POSITIVE_INFINITY;
     const style = STYLES[kind];

@@ -1,8 +1,8 @@
-import type { FailedTask } from '../daemon/failed-task.ts';
 import { errorText } from '../lib/error-text.ts';
 import { textOf } from '../lib/json.ts';
 import type { LogFields } from '../lib/log.ts';
 import type { LogRecord } from '../lib/observe-log.ts';
+import type { FailedTask } from '../operator/failed-task.ts';
 
 /** The module a hook belongs to (empty for global hooks), the hook, and why it runs. */
 export interface HookRunRef {

@@ -1,10 +1,10 @@
 import { inspect } from '../daemon/inspect.ts';
-import { neededAccess } from '../daemon/needed-access.ts';
-import type { Clock } from '../lib/clock.ts';
+import type { SteadyClock } from '../lib/clock.ts';
 import { hasCode } from '../lib/errors.ts';
 import { isObject, parseJson, textsOf } from '../lib/json.ts';
 import { grantsFor } from '../modules/access/grants.ts';
 import type { Access, ResourceAccess } from '../modules/access/policy-rules.ts';
+import { neededAccess } from '../plan/needed-access.ts';
 import { requestDebug } from '../server/debug-client.ts';
 import { readSettings } from '../settings/read-settings.ts';
 import type { Settings } from '../settings.ts';
@@ -105,7 +105,7 @@ async function accessSeenByDaemon(
 }
 
 /** Undefined without a daemon to ask; a socket may be left behind by one that is gone. */
-async function patchAccess(socketPath: string, clock: Clock): Promise<readonly unknown[] | undefined> {
+async function patchAccess(socketPath: string, clock: SteadyClock): Promise<readonly unknown[] | undefined> {
   try {
     const { status, body } = await requestDebug({ socketPath, path: '/access/patches.json' }, clock);
     const seen = status === 200 ? parseJson(body) : undefined;

@@ -55,6 +55,7 @@ async function startDaemon(endpoint?: Partial<DebugEndpoint>): Promise<void> {
       socketPath,
       { view: daemonView(), parameters, ...NO_COMMANDS, ...endpoint },
       silentLogger,
+      async () => undefined,
     ),
   );
 }
@@ -122,7 +123,7 @@ test.each([
   const { exitCode, stderr } = await run(args, { ADDON_OPERATOR_NAMESPACE: 'ns' });
   expect(exitCode).toBe(1);
   expect(stderr).toBe(
-    'configuration error: flag --helm-timeout (variable HELM_TIMEOUT): value "abc" is invalid; accepted: a duration such as 90s, 20m or 1h30m\n',
+    'configuration error: flag --helm-timeout (variable HELM_TIMEOUT): value "abc" is invalid; accepted: a duration such as 90s, 20m or 1h30m\nCode: CONFIG_INVALID, explained in docs/errors.md\n',
   );
 });
 
@@ -136,20 +137,21 @@ test('help of the sandbox shows its own defaults, and no flags that choose a clu
   expect(help).not.toContain('--kube-config');
 });
 
-test('every wrong setting is a line of its own', async () => {
+test('every wrong setting is a line of its own, and the last line names the code', async () => {
   const { stderr } = await run('--log-no-time=maybe', { HELM_TIMEOUT: 'abc' });
   expect(stderr.trimEnd().split('\n')).toEqual([
     expect.stringContaining('configuration error: variable HELM_TIMEOUT'),
     expect.stringContaining('configuration error: flag --log-no-time'),
+    'Code: CONFIG_INVALID, explained in docs/errors.md',
   ]);
 });
 
-test('without a daemon the message names the socket', async () => {
+test('without a daemon the message names the socket and the code', async () => {
   expect(await run('queue list')).toEqual({
     exitCode: 1,
     stdout: '',
     stderr: expect.stringMatching(
-      `^Error: debug socket '${socketPath}' is not exists: is the daemon running\\? A standby has none.*--debug-unix-socket`,
+      `^Error: debug socket '${socketPath}' is not exists: is the daemon running\\? A standby has none.*--debug-unix-socket[^\n]*\nCode: DEBUG_SOCKET, explained in docs/errors.md\n$`,
     ) as string,
   });
 });
@@ -293,6 +295,44 @@ test('module release-finalizer says what became of the module', async () => {
     { exitCode: 0, stdout: 'module going is deleted without its HTTP hook\n', stderr: '' },
     { exitCode: 0, stdout: 'the Module object of left is released\n', stderr: '' },
     { exitCode: 1, stdout: '', stderr: 'nothing of other waits for an HTTP hook\n' },
+  ]);
+});
+
+test('module confirm-purge names the releases that are removed', async () => {
+  const waiting = [['old', 'older'], []];
+  await startDaemon({
+    releases: { ...NO_COMMANDS.releases, confirmPurge: async () => waiting.shift() ?? [] },
+  });
+  expect(await run('module confirm-purge')).toMatchObject({
+    exitCode: 0,
+    stdout: 'removing the releases of modules without a directory: old, older\n',
+  });
+  expect(await run('module confirm-purge')).toEqual({
+    exitCode: 1,
+    stdout: '',
+    stderr: 'no release waits for a decision\n',
+  });
+});
+
+test('module release-unlock says what became of the release', async () => {
+  const outcomes = { held: 'unlocked', ours: 'busy', fine: 'not-locked' } as const;
+  const unlock: DebugEndpoint['releases']['unlock'] = async (release) => {
+    const type = Object.entries(outcomes).find(([name]) => name === release)?.[1];
+    return type === undefined ? { type: 'absent' } : { type, state: 'pending-upgrade' };
+  };
+  await startDaemon({ releases: { unlock, confirmPurge: async () => [] } });
+  const unlocked = await Promise.all(
+    ['held', 'ours', 'fine', 'other'].map((name) => run(`module release-unlock ${name}`)),
+  );
+  expect(unlocked).toEqual([
+    { exitCode: 0, stdout: 'release held is pending-upgrade: it is taken over now\n', stderr: '' },
+    { exitCode: 1, stdout: '', stderr: expect.stringContaining('module abort ours') as string },
+    {
+      exitCode: 1,
+      stdout: '',
+      stderr: 'release fine is pending-upgrade: nothing waits for another helm\n',
+    },
+    { exitCode: 1, stdout: '', stderr: 'there is no release other\n' },
   ]);
 });
 

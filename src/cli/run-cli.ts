@@ -1,9 +1,9 @@
 import { Command, CommanderError, Option } from 'commander';
-import { hasCode, messageOf } from '../lib/errors.ts';
+import { codeOf, hasCode, messageOf } from '../lib/errors.ts';
 import { didYouMean } from '../lib/similar-word.ts';
 import type { Setting } from '../settings/setting.ts';
 import { SETTINGS } from '../settings.ts';
-import { type CliHost, fail } from './cli-host.ts';
+import { type CliHost, fail, printCode } from './cli-host.ts';
 import { addCompletionCommand } from './completion-command.ts';
 import { addConfigCommand } from './config-command.ts';
 import { addDebugCommand, type CommandRunner, textOrJson, textOrJsonOption } from './debug-command.ts';
@@ -28,8 +28,9 @@ export async function runCli(args: readonly string[], host: CliHost): Promise<nu
     return exitCode;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode;
-    if (!hasCode(error, 'CONFIG_INVALID')) return fail(host, messageOf(error));
+    if (!hasCode(error, 'CONFIG_INVALID')) return fail(host, messageOf(error), codeOf(error));
     for (const problem of error.message.split('\n')) host.stderr.write(`configuration error: ${problem}\n`);
+    printCode(host, error.code);
     return 1;
   }
 }

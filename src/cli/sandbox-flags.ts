@@ -17,6 +17,8 @@ export function sandboxDefaults(
     'watch-files': 'true',
     'shutdown-grace': '3s',
     'prometheus-listen-address': '127.0.0.1',
+    // Servers of hooks that are tried out run on the same machine.
+    'http-hook-allowed-hosts': '*.svc,*.svc.cluster.local,localhost,127.0.0.1,::1',
     'log-type': 'text',
     // The limits are to spare a server that others use too.
     'kube-client-qps': '500',

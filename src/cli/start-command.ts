@@ -1,4 +1,4 @@
-import { stdoutLogOutput } from '../lib/pino-logger.ts';
+import { stdoutLogOutput } from '../lib/stdout-log-output.ts';
 import { readSettings } from '../settings/read-settings.ts';
 import type { CliHost } from './cli-host.ts';
 import { daemonHost, daemonLog } from './daemon-host.ts';
@@ -11,7 +11,16 @@ import { daemonHost, daemonLog } from './daemon-host.ts';
  */
 export async function startCommand(flags: Readonly<Record<string, string>>, host: CliHost): Promise<number> {
   const settings = readSettings({ env: host.env, flags });
-  const log = daemonLog(settings, host, stdoutLogOutput());
-  const { runDaemon } = await import('../daemon.ts');
-  return await runDaemon(settings, daemonHost(host, log), host.stopSignal());
+  const output = stdoutLogOutput(host.clock);
+  const log = daemonLog(settings, host, output);
+  output.onRecovered((droppedRecords) =>
+    log.warn({ droppedRecords }, 'log records were dropped while nothing read the standard output'),
+  );
+  try {
+    const { runDaemon } = await import('../daemon.ts');
+    const daemon = { ...daemonHost(host, log), droppedLogRecords: () => output.dropped };
+    return await runDaemon(settings, daemon, host.stopSignal());
+  } finally {
+    await output.close();
+  }
 }

@@ -26,6 +26,7 @@ test('the answer is shown at each interval until the stop, also when the daemon 
     socketPath,
     { view: daemonView(), parameters, ...NO_COMMANDS },
     silentLogger,
+    async () => undefined,
   );
   const clock = new FakeClock();
   const stop = new AbortController();

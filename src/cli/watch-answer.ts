@@ -31,7 +31,7 @@ export async function watchAnswer(
         errorText,
       );
       if (signal.aborted) break;
-      host.stdout.write(`${CLEAR_SCREEN}${rfc3339(host.clock.now())}\n\n${text}\n`);
+      host.stdout.write(`${CLEAR_SCREEN}${rfc3339(host.clock.wallMs())}\n\n${text}\n`);
       const pauseMs = intervalMs > 0 ? intervalMs : DEFAULT_INTERVAL_MS;
       await host.clock.sleep(pauseMs, signal).catch(() => undefined);
     }

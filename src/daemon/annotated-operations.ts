@@ -1,4 +1,4 @@
-import { messageOf } from '../lib/errors.ts';
+import { errorFields } from '../lib/errors.ts';
 import { runOperation } from '../operator/ask-operation.ts';
 import type { OperationSource } from '../operator/module-operations.ts';
 import type { Operator } from '../operator/operator.ts';
@@ -11,12 +11,13 @@ export function createAnnotatedOperations(
   operator: () => Operator,
 ): OperationSource | undefined {
   if (objects === undefined) return undefined;
-  const { clock, log } = host;
+  const { clock, random, log } = host;
   return new AnnotatedOperations(
     {
       objects: objects.objects,
-      kube: base.cluster.monitor,
+      kube: base.cluster.status,
       clock,
+      random,
       log,
       operator: `${settings.namespace}/${settings.configMapName}`,
       onAsked: (name, operation) => {
@@ -27,7 +28,7 @@ export function createAnnotatedOperations(
         objects
           .record(module, { type: 'Warning', reason: 'UnknownOperation', message }, stop)
           .catch((error: unknown) => {
-            if (!stop.aborted) log.warn({ module, error: messageOf(error) }, 'an Event is not written');
+            if (!stop.aborted) log.warn({ module, ...errorFields(error) }, 'an Event is not written');
           });
       },
     },

@@ -5,11 +5,11 @@ import { digestPolicy } from '../extensions/authorization/digest-policy.ts';
 import { keyringPolicy } from '../extensions/authorization/keyring-policy.ts';
 import { ModuleAuthorization } from '../extensions/authorization/module-authorization.ts';
 import { SeenSerials } from '../extensions/authorization/seen-serials.ts';
+import { makeStagingDirectory } from '../extensions/authorization/staging-directory.ts';
 import type { Authorization } from '../operator/operator-deps.ts';
 import type { Settings } from '../settings.ts';
 import type { BuildOptions } from './build-options.ts';
-import { serialStore } from './serial-store.ts';
-import { makeStagingDirectory } from './staging-directory.ts';
+import { keepSerials, serialStore } from './serial-store.ts';
 
 /** Decides which modules may run. */
 export interface AuthorizationPart extends Authorization {
@@ -28,6 +28,7 @@ export async function createAuthorization(options: BuildOptions): Promise<Author
   const { authStagingDir } = settings;
   const directory = await makeStagingDirectory(
     authStagingDir === '' ? join(base.tmpDir, 'modules') : authStagingDir,
+    settings.modulesDirs,
   );
   running.defer(() => rm(directory, { recursive: true, force: true }));
   const gate = new ModuleAuthorization({ policy, directory, signal: stop });
@@ -51,7 +52,7 @@ export function policyFiles({ authPolicy, authLockFile, authKeyring }: Settings)
 }
 
 function policyOf(options: BuildOptions): AuthorizationPolicy | undefined {
-  const { settings, host, base, stop, isInspection } = options;
+  const { settings, host } = options;
   switch (settings.authPolicy) {
     case 'none':
       return undefined;
@@ -61,15 +62,18 @@ function policyOf(options: BuildOptions): AuthorizationPolicy | undefined {
       return keyringPolicy({
         keyring: resolve(settings.authKeyring),
         clock: host.clock,
-        serials: new SeenSerials(
-          serialStore({
-            kube: base.cluster.main,
-            ref: { namespace: settings.namespace, name: `${settings.configMapName}-signatures` },
-            isReadOnly: isInspection === true,
-            host,
-            stop,
-          }),
-        ),
+        serials: createSerials(options),
       });
   }
+}
+
+function createSerials({ settings, host, base, stop, running, isInspection }: BuildOptions): SeenSerials {
+  const isReadOnly = isInspection === true;
+  const ref = { namespace: settings.namespace, name: `${settings.configMapName}-signatures` };
+  const serials = new SeenSerials(serialStore({ kube: base.cluster.main, ref, isReadOnly, host, stop }));
+  if (!isReadOnly) {
+    const keeping = keepSerials(serials, ref.name, host, stop);
+    running.defer(() => keeping);
+  }
+  return serials;
 }

@@ -5,18 +5,23 @@ import { processTimeZone } from '../events/schedule/crontab.ts';
 import { ExtensionRuntime, type Extensions } from '../extensions/runtime/extension-runtime.ts';
 import { findHelm } from '../helm/find-helm.ts';
 import { createHelmDriver, type HelmDriver } from '../helm/helm-driver.ts';
+import { helmKubeconfig } from '../helm/helm-kubeconfig.ts';
 import { HookConfigSchemas } from '../hooks/hook-config-schemas.ts';
+import { AllowedHosts } from '../hooks/http/allowed-hosts.ts';
 import { HttpHooks } from '../hooks/http/http-hooks.ts';
 import { InProcessHooks } from '../hooks/in-process/in-process-hooks.ts';
 import { WorkerPools } from '../hooks/in-process/worker-pools.ts';
+import { prepareTemporaryDirectory } from '../hooks/temporary-directory.ts';
 import type { JqEngine } from '../jq/jq-engine.ts';
 import { selectJqEngine } from '../jq/select-jq-engine.ts';
 import { createSharedReflectors } from '../kube/reflector-shared.ts';
 import type { SharedReflectors } from '../kube/reflector-sink.ts';
+import { componentLog } from '../lib/component-log.ts';
 import { OperatorError } from '../lib/errors.ts';
 import type { Redactor } from '../lib/redactor.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import type { Operator } from '../operator/operator.ts';
+import { guardedRunner } from '../process/guarded-runner.ts';
 import { type Launcher, startLauncher } from '../process/launcher.ts';
 import type { ProcessRunner } from '../process/process-runner.ts';
 import type { Settings } from '../settings.ts';
@@ -24,15 +29,11 @@ import { cacheDirectory } from '../tools/cache-directory.ts';
 import { pinnedHelm } from '../tools/pinned-tools.ts';
 import { SecretWatcher } from '../values/secrets/secret-watcher.ts';
 import { parseYaml } from '../values/yaml.ts';
-import { componentLog } from './component-log.ts';
 import type { Cluster } from './connect-cluster.ts';
-import { guardedRunner } from './guarded-runner.ts';
-import { helmKubeconfig } from './helm-kubeconfig.ts';
 import { hookEnvironment } from './hook-environment.ts';
 import { hookLimits } from './hook-limits.ts';
 import type { DaemonHost } from './host.ts';
 import type { Lead } from './take-lead.ts';
-import { prepareTemporaryDirectory } from './temporary-directory.ts';
 
 /** The helm taken where the machine has none. */
 const PINNED_HELM_MAJOR = 3;
@@ -55,6 +56,8 @@ export interface BaseParts {
   readonly inProcess: InProcessHooks;
   readonly extensions: Extensions;
   readonly http: HttpHooks;
+  /** Where HTTP hooks may be. */
+  readonly hosts: AllowedHosts;
   /** Environment of hooks and enabled scripts, without the variables that name their files. */
   readonly hookEnv: Readonly<Record<string, string>>;
   readonly cluster: Cluster;
@@ -128,7 +131,12 @@ export async function startBase(options: BaseOptions): Promise<BaseParts> {
     },
   });
   const reflectors = createReflectors(options);
-  const http = createHttpHooks(options, reflectors, check);
+  const apiServer = host.env['KUBERNETES_SERVICE_HOST'];
+  const hosts = new AllowedHosts({
+    entries: settings.httpHookAllowedHosts,
+    ...(apiServer === undefined ? {} : { refused: [apiServer] }),
+  });
+  const http = createHttpHooks(options, { reflectors, hosts, check });
   const helm = await startHelm(options, { tmpDir, runner, reflectors });
   running.defer(() => helm.monitors.stopAll());
   return {
@@ -137,6 +145,7 @@ export async function startBase(options: BaseOptions): Promise<BaseParts> {
     inProcess,
     extensions,
     http,
+    hosts,
     hookEnv,
     cluster,
     ...tools,
@@ -183,6 +192,7 @@ function createReflectors({ host, metrics, cluster }: BaseOptions): SharedReflec
     clock: host.clock,
     random: host.random,
     log: componentLog(host, 'kube'),
+    rediscover: (resource, signal) => cluster.discovery.rediscover(resource, signal),
     metrics: {
       watchEnded: (_kind, reason) => {
         const type = WATCH_ERRORS[reason];
@@ -194,8 +204,7 @@ function createReflectors({ host, metrics, cluster }: BaseOptions): SharedReflec
 
 function createHttpHooks(
   { settings, host, redactor, stop, running }: BaseOptions,
-  reflectors: SharedReflectors,
-  check: () => void,
+  { reflectors, hosts, check }: Pick<BaseParts, 'reflectors' | 'hosts' | 'check'>,
 ): HttpHooks {
   const { clock, random, version } = host;
   const end = new AbortController();
@@ -204,6 +213,7 @@ function createHttpHooks(
     clock,
     version,
     check,
+    hosts,
     namespace: settings.namespace,
     timeoutMs: hookLimits(settings).timeoutMs,
     secrets: new SecretWatcher({
@@ -279,9 +289,11 @@ async function startHelm(
     drift: {
       mode: settings.driftMode,
       reflectors,
-      readYaml: (text) => parseYaml(text, { source: 'rendered manifest', booleans: 'yaml-1.1' }).value,
+      readYaml: (text) =>
+        parseYaml(text, { source: 'rendered manifest', booleans: 'yaml-1.1', longIntegers: 'exact' }).value,
       isHeld: (module) => operator()?.deps.pauses.of(module) !== undefined,
       onEvent: ({ type, module, resource }) => metrics.drift(type, module, resource),
+      random: host.random,
     },
     onFinding: (module, finding) => {
       const known = operator()?.modules.find(({ name }) => name === module);

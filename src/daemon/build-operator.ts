@@ -1,16 +1,22 @@
 import { ScheduleManager } from '../events/schedule/schedule-manager.ts';
+import { EventBacklog } from '../hooks/event-backlog.ts';
+import { loadGlobalHooks } from '../hooks/global-hooks-root.ts';
 import { monotonicMs } from '../lib/clock.ts';
+import { componentLog } from '../lib/component-log.ts';
 import type { Extender, ModuleFlags } from '../modules/enablement.ts';
 import { parseExtenders } from '../modules/enablement.ts';
 import { type FoundModules, findModules } from '../modules/find-modules.ts';
 import { flagDecision } from '../modules/flag-decision.ts';
 import type { Module } from '../modules/module.ts';
 import type { ModuleGate } from '../modules/module-gate.ts';
+import { createModuleHooks, type ModuleHooks } from '../modules/module-hooks.ts';
 import { DynamicFlags } from '../operator/dynamic-flags.ts';
+import { type FailedTask, failedTask } from '../operator/failed-task.ts';
 import { taskHandler, tellAdded } from '../operator/handle-task.ts';
 import { Operator } from '../operator/operator.ts';
 import type { OperatorDeps } from '../operator/operator-deps.ts';
 import { Pauses } from '../operator/pauses.ts';
+import { countQueuedEvents, queuedEvents } from '../operator/queued-events.ts';
 import { checkReconcileSchedules } from '../operator/reconcile-schedule.ts';
 import { Schedules } from '../operator/schedules.ts';
 import { onSecretsChange } from '../operator/secret-changes.ts';
@@ -20,25 +26,22 @@ import { QueueSet } from '../queue/queue-set.ts';
 import type { TaskHandler } from '../queue/task-queue.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import { ValuesStore } from '../values/values-store.ts';
+import { createWebhooks } from '../webhooks/webhooks.ts';
 import { createAnnotatedOperations } from './annotated-operations.ts';
 import { createAuthorization } from './authorization-part.ts';
 import type { BuildOptions } from './build-options.ts';
-import { componentLog } from './component-log.ts';
 import { takeConfig } from './config-map-part.ts';
 import { queueActionMeasure } from './daemon-metrics.ts';
+import { directoryMemory } from './directory-memory.ts';
 import { createExecution, scriptParts } from './execution-parts.ts';
 import { createExtensionParts } from './extension-parts.ts';
-import { type FailedTask, failedTask } from './failed-task.ts';
 import { createFlowHooks } from './flow-hooks.ts';
-import { globalHooksRoot } from './global-hooks-root.ts';
-import { createRuntime, type HookPartsDeps } from './hook-parts.ts';
+import { createRuntime } from './hook-parts.ts';
 import type { DaemonHost } from './host.ts';
 import { createCrds } from './module-crds.ts';
-import { createModuleHooks, type ModuleHooks } from './module-hooks.ts';
 import { releasesOf } from './releases.ts';
 import { createSecrets, withoutSecrets } from './secret-parts.ts';
 import { untilAnswered } from './until-answered.ts';
-import { createWebhooks } from './webhooks.ts';
 
 /** Without any limit a hook of a deploy that hangs would hold up every deploy for ever. */
 const DEPLOY_HOOK_TIMEOUT_MS = 300_000;
@@ -85,15 +88,14 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
   const moduleHooks = createModuleHooks({ ...options, ...scriptParts(options, values), hasHooks });
   const extensions = await createExtensionParts(options, () => operator);
   let flow = options.isInspection ? undefined : await createFlowHooks(options, found.modules, stop);
-  const hookParts: HookPartsDeps = { host, metrics, stop, ...base };
   const { schedules, scheduleManager } = createSchedules(options, () => operator);
   const webhooks = createWebhooks({ ...options, kube: base.cluster.main }, base.reflectors, () => operator);
-  const queues = createQueues(options, () => ({ operator, handle }));
+  const waiting = createWaiting(options, () => ({ operator, handle }));
   const operator: Operator = new Operator(
     {
       clock,
       log: componentLog(host, 'operator'),
-      queues,
+      ...waiting,
       values,
       dynamicFlags,
       execution,
@@ -103,8 +105,7 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
       ...discoveries(moduleHooks, flags, extenders),
       isFlaggedOff,
       loadModuleHooks: moduleHooks.load,
-      loadGlobalHooks: (signal) =>
-        loader.load(globalHooksRoot(settings.globalHooksDir), { type: 'global' }, signal),
+      loadGlobalHooks: (signal) => loadGlobalHooks(loader, settings.globalHooksDir, signal),
       reloadModules: async () => {
         moduleHooks.forget();
         const next = await find();
@@ -117,7 +118,8 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
         operator.setModules(found.modules);
         await authorization?.gate.settle();
       },
-      createRuntime: (hook) => createRuntime(hookParts, hook, () => operator),
+      createRuntime: (hook) =>
+        createRuntime({ host, metrics, stop, ...base, ...waiting }, hook, () => operator),
       setSchedules: (runtime, isEnabled) => schedules.set(runtime, isEnabled),
       setWebhooks: (runtimes, isEnabled, signal) => webhooks.set(runtimes, isEnabled, signal),
       configMapContent: () => configMap.content,
@@ -126,6 +128,8 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
       ...extensions,
       operationSource: createAnnotatedOperations(options, () => operator),
       flow: () => flow,
+      modulesDirectories: () => found.directories,
+      directoryMemory: directoryMemory(options),
       pauses,
       authorization,
     },
@@ -138,6 +142,7 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
 function createQueues(
   { host, metrics }: BuildOptions,
   built: () => { readonly operator: Operator; readonly handle: TaskHandler<Task> },
+  onChange: ReturnType<typeof countQueuedEvents>,
 ): QueueSet<Task> {
   const { clock, random } = host;
   return new QueueSet<Task>({
@@ -149,6 +154,9 @@ function createQueues(
     measure: queueActionMeasure(monotonicMs, metrics),
     admit: (tasks, follows) => withOrigin(tasks, follows, built().operator.deps.newEventId),
     onAdd: (...added) => tellAdded(built().operator, ...added),
+    onChange,
+    onError: (queue, error) =>
+      host.log.error({ queue, error }, 'internal error beside a queue: its tasks go on, please report it'),
   });
 }
 
@@ -160,6 +168,7 @@ function operatorSettings({ settings, host }: BuildOptions) {
     deployHookTimeoutMs: settings.hookTimeoutMs === 0 ? DEPLOY_HOOK_TIMEOUT_MS : undefined,
     ignoredRelease: settings.helmIgnoreRelease,
     purgesForeignReleases: settings.purgesForeignReleases,
+    allowsEmptyModulesDir: settings.allowsEmptyModulesDir,
   } satisfies Partial<OperatorDeps>;
 }
 
@@ -181,10 +190,34 @@ async function findAll(
     isStrict: settings.requiresValuesFiles,
     globalHooksDir: settings.globalHooksDir,
     gate,
+    allowsLinksOutside: settings.allowsLinksOutside,
     log: componentLog(host, 'modules'),
   });
   checkReconcileSchedules(found.modules);
   return found;
+}
+
+function createWaiting(
+  options: BuildOptions,
+  built: Parameters<typeof createQueues>[1],
+): Pick<OperatorDeps, 'queues'> & { readonly backlog: EventBacklog } {
+  const backlog = createBacklog(options);
+  const queues = createQueues(options, built, countQueuedEvents(backlog));
+  backlog.hold(queuedEvents(queues));
+  return { queues, backlog };
+}
+
+function createBacklog({ settings, host, metrics }: BuildOptions): EventBacklog {
+  const log = componentLog(host, 'operator');
+  return new EventBacklog({
+    limitBytes: settings.hookBacklogMaxBytes,
+    onLimit: (facts) =>
+      log.warn(
+        facts,
+        'events that wait for hooks have reached --hook-backlog-max-bytes: older states of objects are dropped, and the last state of each is kept',
+      ),
+    onDrop: (labels, events) => metrics.hookBacklogDropped(labels, events),
+  });
 }
 
 function createSchedules({ host, base, metrics }: BuildOptions, operator: () => Operator) {

@@ -20,9 +20,10 @@ function harness(answers: readonly (Error | object)[]) {
     stream: () => Promise.reject(new Error('no watch')),
   };
   const { clock, random, log } = host;
-  const reflectors = createSharedReflectors({ kube, clock, random, log });
+  const reflectors = createSharedReflectors({ kube, clock, random, log, rediscover: async (known) => known });
   const ref = { namespace: 'n', name: 'addon-operator' };
-  const store = new ConfigMapStore({ kube, reflectors, ref, clock, random, log });
+  const memory = { read: async () => false, write: async () => undefined };
+  const store = new ConfigMapStore({ kube, reflectors, ref, clock, random, log, graceMs: 0, memory });
   return { host, store, left };
 }
 

@@ -1,28 +1,36 @@
+import { componentLog } from '../lib/component-log.ts';
 import { hasCode, OperatorError } from '../lib/errors.ts';
 import type { Settings } from '../settings.ts';
 import { ConfigMapStore } from '../values/config-map-store.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import type { ValuesStore } from '../values/values-store.ts';
 import type { BaseParts } from './base-parts.ts';
-import { componentLog } from './component-log.ts';
 import type { DaemonHost } from './host.ts';
+import { memoryRef } from './memory-ref.ts';
+import { presenceMemory, readOnly } from './presence-memory.ts';
 import { untilAnswered } from './until-answered.ts';
 
 /**
  * The store of the operator's ConfigMap; nothing is read yet.
  *
  * @param logsEvents whether each event of the watch is logged whole
+ * @param isInspection whether nothing may be written
  */
 export function createConfigMap(
-  { namespace, configMapName: name }: Settings,
+  settings: Settings,
   host: DaemonHost,
   { cluster, reflectors }: BaseParts,
   logsEvents: () => boolean,
+  isInspection = false,
 ): ConfigMapStore {
+  const { namespace, configMapName: name, configMapGraceMs: graceMs } = settings;
   const { clock, random } = host;
   const ref = { namespace, name };
   const log = componentLog(host, 'values');
-  return new ConfigMapStore({ kube: cluster.main, reflectors, ref, clock, random, log, logsEvents });
+  const kept = presenceMemory(cluster.main, memoryRef(settings));
+  const memory = isInspection ? readOnly(kept) : kept;
+  const deps = { kube: cluster.main, reflectors, ref, clock, random, log, graceMs, memory, logsEvents };
+  return new ConfigMapStore(deps);
 }
 
 /**

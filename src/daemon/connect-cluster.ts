@@ -26,6 +26,8 @@ export interface Cluster {
   readonly lease: KubeClient;
   /** For looking after the objects of releases from time to time. */
   readonly monitor: KubeClient;
+  /** For Module objects and their Events: without a limit, as they are written only when they change. */
+  readonly status: KubeClient;
   readonly discovery: Discovery;
   /** What `patcher` has asked for so far. */
   readonly patcherAccess: () => readonly ResourceAccess[];
@@ -92,6 +94,7 @@ export async function connectCluster(
   );
   const monitor = client(settings.helmMonitorQps, settings.helmMonitorBurst);
   const helm = client(0, 0);
+  const status = client(0, 0);
   const lease = new HttpKubeClient({ access, credentials, clock: host.steadyClock, random, version });
   return {
     access,
@@ -100,10 +103,11 @@ export async function connectCluster(
     helm,
     lease,
     monitor,
+    status,
     discovery: new Discovery({ kube: main, clock, log: host.log }),
     patcherAccess: () => asked.all,
     close: () => {
-      for (const each of [main, patcher, helm, lease, monitor]) each.close();
+      for (const each of [main, patcher, helm, lease, monitor, status]) each.close();
     },
   };
 }

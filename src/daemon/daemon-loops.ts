@@ -1,5 +1,5 @@
 import type { ScheduleManager } from '../events/schedule/schedule-manager.ts';
-import { messageOf } from '../lib/errors.ts';
+import { errorFields } from '../lib/errors.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import { onConfigChange } from '../operator/config-changes.ts';
 import type { Operator } from '../operator/operator.ts';
@@ -29,12 +29,20 @@ export function startLoops(host: DaemonHost, parts: LoopParts): void {
     scheduleManager.run(stop),
     pauses.watch(() => onPausesChange(operator), stop),
     pauses.follow(stop),
-    every(host, LIVE_TICK_MS, () => metrics.liveTick(), stop),
+    every(
+      host,
+      LIVE_TICK_MS,
+      () => {
+        metrics.liveTick();
+        operator.deps.execution.running.warnOfLong();
+      },
+      stop,
+    ),
     every(
       host,
       CONFIG_CHECK_MS,
       () => {
-        if (configMap.state.type === 'invalid' || operator.isConfigRefused) metrics.configValuesError();
+        if (configMap.state.type !== 'valid' || operator.isConfigRefused) metrics.configValuesError();
       },
       stop,
     ),
@@ -43,8 +51,7 @@ export function startLoops(host: DaemonHost, parts: LoopParts): void {
     try {
       await loop;
     } catch (error) {
-      if (!stop.aborted)
-        host.log.error({ error: messageOf(error) }, 'a loop of the daemon ended unexpectedly');
+      if (!stop.aborted) host.log.error(errorFields(error), 'a loop of the daemon ended unexpectedly');
     }
   });
   running.defer(async () => {

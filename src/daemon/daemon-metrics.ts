@@ -1,26 +1,33 @@
+import { bindingLabels } from '../hooks/binding-labels.ts';
+import { wallTimeOf } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Redactor } from '../lib/redactor.ts';
 import { measureEventLoopDelay } from '../metrics/event-loop-delay.ts';
 import { HookMetrics } from '../metrics/hook-metrics.ts';
-import { OperatorMetrics } from '../metrics/operator-metrics.ts';
+import { type BindingGauge, OperatorMetrics } from '../metrics/operator-metrics.ts';
+import { allRuntimes, type BindingState, statesOf } from '../operator/binding-problems.ts';
 import { crowdsIn } from '../operator/compact-queue.ts';
 import { isolatedModules } from '../operator/isolation.ts';
 import type { Operator } from '../operator/operator.ts';
 import { hookOf, moduleLabelOf, type Task } from '../operator/tasks.ts';
 import type { QueueSetOptions } from '../queue/queue-set.ts';
 import type { Settings } from '../settings.ts';
+import type { DaemonHost } from './host.ts';
 
+const MS_PER_SECOND = 1_000;
 /** Hooks with more tasks than this in a queue are shown. */
 const SHOWN_CROWD = 20;
 
 /** The metrics that hooks write; series that are dropped are counted among those of the daemon. */
 export function createHookMetrics(
+  { metricGroups: groups }: Pick<Settings, 'metricGroups'>,
   log: Logger,
   redactor: Redactor,
   metrics: Pick<OperatorMetrics, 'droppedHookSeries'>,
 ): HookMetrics {
   return new HookMetrics({
     log,
+    groups,
     redact: (text) => redactor.text(text),
     onSeriesDropped: (labels, series) => metrics.droppedHookSeries(labels, series),
   });
@@ -49,12 +56,29 @@ function driftedObjects({ deps }: Operator, module: string): number | undefined 
   return report === undefined || report.mode === 'off' ? undefined : report.objects.length;
 }
 
+function bindingGauge({ runtime, binding, health }: BindingState, { deps }: Operator): BindingGauge {
+  const { lastActivityMs, watchFailure, filterFailures } = health;
+  return {
+    labels: bindingLabels(runtime.hook, binding),
+    lastActivitySeconds:
+      lastActivityMs === undefined ? undefined : wallTimeOf(lastActivityMs, deps.clock) / MS_PER_SECOND,
+    failing: watchFailure && (watchFailure.isRefused ? 'forbidden' : 'unavailable'),
+    filterFailedObjects: filterFailures.length,
+  };
+}
+
 /** The metrics of the daemon; gauges about queues and modules are read from the operator at each scrape. */
-export function createMetrics(settings: Settings, operator: () => Operator | undefined): OperatorMetrics {
+export function createMetrics(
+  settings: Settings,
+  { droppedLogRecords = () => 0 }: Pick<DaemonHost, 'droppedLogRecords'>,
+  operator: () => Operator | undefined,
+): OperatorMetrics {
   return new OperatorMetrics({
     prefix: settings.metricsPrefix,
     hasQueueActions: settings.hasQueueActionMetrics,
     eventLoopDelay: measureEventLoopDelay(),
+    droppedLogRecords,
+    runningHooks: () => operator()?.deps.execution.running.all ?? [],
     queues: () =>
       (operator()?.deps.queues.all ?? []).map((queue) => {
         const task = queue.entriesFromRunning[0]?.task;
@@ -67,6 +91,13 @@ export function createMetrics(settings: Settings, operator: () => Operator | und
             : { head: { module: moduleLabelOf(task), taskType: task.type, hook: hookOf(task) } }),
         };
       }),
+    bindings: () => {
+      const built = operator();
+      return built === undefined
+        ? []
+        : statesOf(allRuntimes(built)).map((state) => bindingGauge(state, built));
+    },
+    backlogBytes: () => operator()?.deps.backlog.heldBytes ?? 0,
     modules: () => {
       const built = operator();
       if (built === undefined) return [];

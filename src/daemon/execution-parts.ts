@@ -1,15 +1,16 @@
 import { HookRunner, hookRunsOf } from '../hooks/run-hook.ts';
 import { ObjectPatcher } from '../kube/object-patch/object-patcher.ts';
+import { componentLog } from '../lib/component-log.ts';
 import type { EnabledScriptOptions } from '../modules/enabled-script.ts';
+import type { ModuleHooksOptions } from '../modules/module-hooks.ts';
 import { HookExecution, type HookExecutionOptions } from '../operator/hook-execution.ts';
 import { noteHookRun } from '../operator/module-facts.ts';
 import type { Operator } from '../operator/operator.ts';
+import { warnOfEscaped } from '../process/escaped-processes.ts';
 import type { ValuesStore } from '../values/values-store.ts';
 import { type SecretsUse, sectionsVisibleToModule, visibleToModule } from '../values/visible-values.ts';
 import type { BuildOptions } from './build-options.ts';
-import { componentLog } from './component-log.ts';
 import { hookLimits } from './hook-limits.ts';
-import type { ModuleHooksOptions } from './module-hooks.ts';
 
 /** Between TERM and KILL of a hook that is to end. */
 const HOOK_GRACE_MS = 10_000;
@@ -33,6 +34,7 @@ export function createExecution(
     followSecrets,
     hookMetrics,
     metrics,
+    maxContextBytes: settings.hookContextMaxBytes,
     enabledModules: () => operator().enabledModules,
     onEnd: (end) => {
       base.helm.forgetReads();
@@ -49,6 +51,8 @@ export function createExecution(
           cwd: host.cwd,
           ...hookLimits(settings),
           graceMs: HOOK_GRACE_MS,
+          onEscaped: ({ owner, name }, count) =>
+            metrics.hookEscapes({ module: owner.type === 'global' ? '' : owner.module, hook: name }, count),
           keepFiles: settings.keepsTmpFiles,
         }),
       ),
@@ -79,6 +83,10 @@ export function scriptParts(
     graceMs: HOOK_GRACE_MS,
     isKeepingFiles: settings.keepsTmpFiles,
     log: componentLog(host, 'modules'),
+    onEscaped: (module, escaped, log) => {
+      metrics.hookEscapes({ module, hook: 'enabled' }, escaped.count);
+      warnOfEscaped(log, escaped);
+    },
     onUsage: (module, usage) =>
       metrics.hookUsage(
         { module, hook: 'enabled', binding: 'enabled', queue: 'main', activation: '' },

@@ -1,10 +1,10 @@
 import { dirname, join, resolve } from 'node:path';
 import { Customizations } from '../extensions/points/customizations.ts';
 import { ReleasePoints } from '../extensions/points/release-points.ts';
+import { warnOfMissingDirectory } from '../extensions/warn-of-missing-directory.ts';
 import { readManifestObject } from '../helm/object-lookup.ts';
 import type { Settings } from '../settings.ts';
 import type { BuildOptions } from './build-options.ts';
-import { warnOfMissingDirectory } from './warn-of-missing-directory.ts';
 
 /**
  * What calls the extension points while modules are deployed; the operator-wide extensions are loaded.
@@ -17,7 +17,12 @@ export async function createExtensionPoints(
 ): Promise<ReleasePoints> {
   const { extensions, cluster } = base;
   warnOfMissingDirectory(settings.customizationsDir, '--customizations-dir', log);
-  const customizations = new Customizations(customizationsDir(settings), extensions, log);
+  const customizations = new Customizations({
+    commonDir: customizationsDir(settings),
+    extensions,
+    discovery: cluster.discovery,
+    log,
+  });
   await customizations.loadCommon(signal);
   const lookup = {
     kube: cluster.main,

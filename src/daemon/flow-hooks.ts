@@ -2,6 +2,7 @@ import { dirname, join, resolve } from 'node:path';
 import { continuousReconcile } from '../extensions/flow/continuous-reconcile.ts';
 import type { FlowPassDeps } from '../extensions/flow/flow-pass.ts';
 import { loadFlowHooks } from '../extensions/flow/load-flow-hooks.ts';
+import { warnOfMissingDirectory } from '../extensions/warn-of-missing-directory.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Module } from '../modules/module.ts';
 import { nextReconcile } from '../operator/reconcile-schedule.ts';
@@ -9,7 +10,6 @@ import { FlowHooks } from '../sdk/flow-hooks.ts';
 import type { HookLog } from '../sdk/hook-input.ts';
 import type { Settings } from '../settings.ts';
 import type { BuildOptions } from './build-options.ts';
-import { warnOfMissingDirectory } from './warn-of-missing-directory.ts';
 
 /**
  * The flow hooks of users, and those of ours that some module asks for.
@@ -25,7 +25,7 @@ export async function createFlowHooks(
   warnOfMissingDirectory(settings.flowHooksDir, '--flow-hooks-dir', log);
   const hooks = new FlowHooks();
   if (modules.some(({ manifest }) => manifest.reconcileEvery !== undefined))
-    hooks.registerHookSetup(continuousReconcile({ now: () => clock.now(), nextAfter: nextReconcile }));
+    hooks.registerHookSetup(continuousReconcile({ now: () => clock.wallMs(), nextAfter: nextReconcile }));
   for (const setup of await loadFlowHooks(flowHooksDir(settings), base.extensions, log, signal))
     hooks.registerHookSetup(setup);
   if (hooks.entries.length === 0) return undefined;

@@ -25,3 +25,17 @@ test('with a policy Python leaves the copies of modules as they are, unless the 
   const told = { PYTHONDONTWRITEBYTECODE: '' };
   expect(hookEnvironment(told, settings)).toEqual(told);
 });
+
+test.each([
+  { hookEnv: 'all', hookEnvAllowed: [] },
+  { hookEnv: 'allow-list', hookEnvAllowed: ['*', 'DEBUG_HTTP_TOKEN'] },
+] as const)('hooks never get credentials of the daemon, with %o', (settings) => {
+  const credentials = {
+    DEBUG_HTTP_TOKEN: 'a',
+    DEBUG_HTTP_TOKEN_FILE: '/b',
+    OTEL_EXPORTER_OTLP_HEADERS: 'authorization=c',
+    OTEL_EXPORTER_OTLP_TRACES_HEADERS: 'authorization=d',
+  };
+  const others = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector', MY_HEADERS: 'e', KUBE_CONTEXT: 'f' };
+  expect(hookEnvironment({ ...credentials, ...others }, { ...settings, authPolicy: 'none' })).toEqual(others);
+});

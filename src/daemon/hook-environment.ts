@@ -1,18 +1,30 @@
-import type { Settings } from '../settings.ts';
+import { SECRET_VARIABLES, type Settings } from '../settings.ts';
 import { type DaemonHost, definedVariables } from './host.ts';
 
-/** The variables of the daemon that hooks and enabled scripts get; with an allow-list its secrets stay with it. */
+/** Exporters of telemetry take tokens from such variables, with or without the name of a signal. */
+const TELEMETRY_HEADERS = /^OTEL_EXPORTER_(?:\w+_)?HEADERS$/;
+
+/**
+ * The variables of the daemon that hooks and enabled scripts get. Credentials of the daemon itself are never among them,
+ * not even if an allow-list names them.
+ */
 export function hookEnvironment(
   env: DaemonHost['env'],
   { hookEnv, hookEnvAllowed, authPolicy }: Pick<Settings, 'hookEnv' | 'hookEnvAllowed' | 'authPolicy'>,
 ): Readonly<Record<string, string>> {
-  const given = definedVariables(env);
+  const given = withoutCredentials(definedVariables(env));
   if (authPolicy === 'none') return allowed(given, hookEnv, hookEnvAllowed);
   return { ...NO_CACHES, ...allowed(given, hookEnv, hookEnvAllowed) };
 }
 
 /** Python would write beside the hook, into the copy that was checked. */
 const NO_CACHES = { PYTHONDONTWRITEBYTECODE: '1' };
+
+function withoutCredentials(all: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const isCredential = (name: string): boolean =>
+    SECRET_VARIABLES.includes(name) || TELEMETRY_HEADERS.test(name);
+  return Object.fromEntries(Object.entries(all).filter(([name]) => !isCredential(name)));
+}
 
 function allowed(
   all: Readonly<Record<string, string>>,

@@ -1,18 +1,21 @@
 import { createMonitor } from '../events/kubernetes/monitor.ts';
 import { parseCrontab } from '../events/schedule/crontab.ts';
-import { type Hook, moduleNameOf } from '../hooks/hook.ts';
+import { bindingLabels } from '../hooks/binding-labels.ts';
+import type { EventBacklog } from '../hooks/event-backlog.ts';
+import type { Hook } from '../hooks/hook.ts';
 import type { HookConfigSchemas } from '../hooks/hook-config-schemas.ts';
 import type { HttpHooks } from '../hooks/http/http-hooks.ts';
 import type { InProcessHooks } from '../hooks/in-process/in-process-hooks.ts';
 import { HookLoader } from '../hooks/load-hooks.ts';
 import { HookConfigParser } from '../hooks/parse-hook-config.ts';
+import { reduceEvent } from '../hooks/reduce-event.ts';
 import type { JqEngine } from '../jq/jq-engine.ts';
 import type { SharedReflectors } from '../kube/reflector-sink.ts';
-import type { BindingLabels, OperatorMetrics } from '../metrics/operator-metrics.ts';
+import { componentLog } from '../lib/component-log.ts';
+import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import { HookRuntime } from '../operator/hook-runtime.ts';
 import type { Operator } from '../operator/operator.ts';
 import type { ProcessRunner } from '../process/process-runner.ts';
-import { componentLog } from './component-log.ts';
 import type { Cluster } from './connect-cluster.ts';
 import type { DaemonHost } from './host.ts';
 
@@ -62,20 +65,18 @@ export function createHookLoader(
 }
 
 /** Puts a loaded hook into operation: its monitors report to the operator. */
-export function createRuntime(deps: HookPartsDeps, hook: Hook, operator: () => Operator): HookRuntime {
+export function createRuntime(
+  deps: HookPartsDeps & { readonly backlog: EventBacklog },
+  hook: Hook,
+  operator: () => Operator,
+): HookRuntime {
   const { host, cluster, jq, reflectors, metrics } = deps;
   return new HookRuntime(hook, {
     clock: host.clock,
     stop: deps.stop,
     onEvent: (runtime, binding, event) => operator().onKubernetesEvent(runtime, binding, event),
     createMonitor: (owner, binding, onEvent) => {
-      const labels: BindingLabels = {
-        module: moduleNameOf(owner),
-        hook: owner.name,
-        binding: binding.name,
-        queue: binding.queue,
-        kind: binding.watch.kind,
-      };
+      const labels = bindingLabels(owner, binding);
       return createMonitor(binding.watch, {
         find: (apiVersion, kind, signal) => cluster.discovery.find(apiVersion, kind, signal),
         jq,
@@ -88,6 +89,11 @@ export function createRuntime(deps: HookPartsDeps, hook: Hook, operator: () => O
         }),
         reflectors,
         onEvent,
+        // The run for the Synchronization of a binding begins with its snapshot.
+        isReadFirst: binding.executeOnSynchronization,
+        reduce: (event) => reduceEvent(event, owner.config.version, binding),
+        backlog: deps.backlog,
+        owner: { module: labels.module, hook: owner.name },
         metrics: {
           snapshotObjects: (_binding, count) => metrics.setSnapshotObjects(labels, count),
           snapshotGone: () => metrics.forgetSnapshot(labels),

@@ -1,18 +1,29 @@
-import type { Clock } from '../lib/clock.ts';
+import type { Clock, SteadyClock } from '../lib/clock.ts';
 import type { RootLogger } from '../lib/pino-logger.ts';
-import type { FailedTask } from './failed-task.ts';
+import type { FailedTask } from '../operator/failed-task.ts';
+
+/** The part of `process` that reports uncaught errors. */
+export interface UncaughtErrors {
+  on(event: 'uncaughtException' | 'unhandledRejection', listener: (error: unknown) => void): unknown;
+  off(event: 'uncaughtException' | 'unhandledRejection', listener: (error: unknown) => void): unknown;
+  exit(code: number): void;
+}
 
 /** What the process the daemon runs in gives it. */
 export interface DaemonHost {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   readonly clock: Clock;
-  /** A clock that is never set, for deadlines that other processes rely on. */
-  readonly steadyClock: Clock;
+  /** For deadlines that other processes hold too: a test that moves `clock` forward does not move them. */
+  readonly steadyClock: SteadyClock;
   /** A number in [0, 1). */
   readonly random: () => number;
   readonly log: RootLogger;
+  /** How many log records had no place to go; default: none. */
+  readonly droppedLogRecords?: () => number;
   readonly version: string;
+  /** The process, if it is the daemon's own: an uncaught error ends it. */
+  readonly process?: UncaughtErrors;
   /** Told about every failed attempt of a task, before the delay starts. */
   readonly onTaskFailure?: (failed: FailedTask) => void;
 }

@@ -1,12 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Redactor } from '../lib/redactor.ts';
 import { HookMetrics } from '../metrics/hook-metrics.ts';
-import type { Operator } from '../operator/operator.ts';
+import type { Inspection } from '../plan/inspection.ts';
 import type { Settings } from '../settings.ts';
 import { GLOBAL_SECTION } from '../values/module-key.ts';
-import { type BaseParts, startBase } from './base-parts.ts';
+import { startBase } from './base-parts.ts';
 import { buildOperator } from './build-operator.ts';
 import { createConfigMap } from './config-map-part.ts';
 import { createMetrics } from './daemon-metrics.ts';
@@ -14,22 +13,6 @@ import { createHookLoader } from './hook-parts.ts';
 import type { DaemonHost } from './host.ts';
 import { isResolvedFor, redactedError, withRedactedLog } from './secret-parts.ts';
 import { connectAlone } from './take-lead.ts';
-
-/** The parts of a daemon on the directories and the cluster of the settings, put together but not at work. */
-export interface Inspection {
-  readonly operator: Operator;
-  readonly base: BaseParts;
-  /** Namespace of all releases. */
-  readonly namespace: string;
-  /** CRD files whose names begin so are left out. */
-  readonly crdFilterPrefixes: readonly string[];
-  /** Set on every CRD of a module. */
-  readonly crdExtraLabels: Readonly<Record<string, string>>;
-  /** Takes the texts of Secrets that values refer to out of what is shown. */
-  readonly redactor: Redactor;
-  /** Whether values of a module, or global ones, may refer to Secrets. */
-  readonly hasSecretReferences: (module: string) => boolean;
-}
 
 /**
  * Looks at what a daemon with these settings would work on: nothing is queued, watched or served, and temporary files
@@ -61,7 +44,7 @@ async function inspectAs<T>(
   const directory = await mkdtemp(join(tmpdir(), 'addon-operator-'));
   running.defer(() => rm(directory, { recursive: true, force: true }));
   const own: Settings = { ...settings, tmpDir: directory };
-  const metrics = createMetrics(own, () => undefined);
+  const metrics = createMetrics(own, {}, () => undefined);
   const base = await startBase({
     ...(await connectAlone({ settings: own, host, metrics, running })),
     settings: own,
@@ -72,7 +55,7 @@ async function inspectAs<T>(
     running,
     operator: () => undefined,
   });
-  const configMap = createConfigMap(own, host, base, () => false);
+  const configMap = createConfigMap(own, host, base, () => false, true);
   await configMap.load(signal);
   const loader = createHookLoader({ host, metrics, stop: signal, ...base }, signal);
   const hookMetrics = new HookMetrics({

@@ -1,9 +1,10 @@
+import { ChildPlaces } from '../extensions/module-hooks/child-places.ts';
 import { ModuleFinalizers } from '../extensions/module-hooks/module-finalizers.ts';
 import { ModuleHttpHooks } from '../extensions/module-hooks/module-http-hooks.ts';
 import { manifestObjects } from '../helm/transform-manifest.ts';
 import type { KubeObject } from '../kube/kube-object.ts';
-import { hasCode, messageOf } from '../lib/errors.ts';
-import { moduleFacts } from '../operator/module-facts.ts';
+import { errorFields, hasCode } from '../lib/errors.ts';
+import { factsOfModule } from '../operator/module-facts.ts';
 import type { Operator } from '../operator/operator.ts';
 import { HookedModules } from '../status/hooked-modules.ts';
 import { HOOK_FINALIZER } from '../status/module-object.ts';
@@ -18,25 +19,35 @@ export function createModuleHttpHooks(options: BuildOptions, operator: () => Ope
   const { namespace, configMapName } = settings;
   const owner = `${namespace}/${configMapName}`;
   const modules = new HookedModules({
-    kube: base.cluster.monitor,
+    kube: base.cluster.status,
     log,
     namespace,
     operator: owner,
+    isOn: objects !== undefined,
     isKept: async (signal) => objects !== undefined && (await objects.isKept(signal)),
     statusOf: (name) => {
-      const facts = moduleFacts(operator()).find(({ explanation: { module } }) => module === name);
-      const context = { nowMs: clock.now(), operator: owner, generation: 1, before: undefined };
+      const facts = factsOfModule(operator(), name);
+      const context = { nowMs: clock.wallMs(), operator: owner, generation: 1, before: undefined };
       return facts && moduleStatus(facts, context);
     },
   });
+  const find = (apiVersion: string, kind: string, signal: AbortSignal) =>
+    base.cluster.discovery.find(apiVersion, kind, signal);
   const hooks = new ModuleHttpHooks({
     kube: base.cluster.main,
-    find: (apiVersion, kind, signal) => base.cluster.discovery.find(apiVersion, kind, signal),
+    find,
     namespace,
+    places: new ChildPlaces({
+      namespace,
+      allowed: settings.httpHookChildNamespaces,
+      find,
+      deployed: (release, signal) => deployedObjects(options, release, signal),
+    }),
     clock,
     log,
     version,
     check: base.check,
+    hosts: base.hosts,
     modules: {
       read: (name, signal) => modules.read(name, signal),
       report: (sent, status, signal) => modules.report(sent, status, signal),
@@ -47,7 +58,11 @@ export function createModuleHttpHooks(options: BuildOptions, operator: () => Ope
   const finalizers = new ModuleFinalizers({
     hooks,
     objects: {
-      isHeld: (name) => objects?.objects.get(name)?.finalizers.includes(HOOK_FINALIZER) === true,
+      isKnownAsHeld: (name) => {
+        if (objects === undefined) return false;
+        if (!objects.isRead) return undefined;
+        return objects.objects.get(name)?.finalizers.includes(HOOK_FINALIZER) === true;
+      },
       hold: (name, definition, signal) => modules.hold(name, definition, signal),
       heldBy: (name, signal) => modules.heldBy(name, signal),
       release: (name, signal) => modules.release(name, signal),
@@ -68,12 +83,12 @@ async function deployedObjects(
   signal: AbortSignal,
 ): Promise<readonly KubeObject[]> {
   const readYaml = (text: string): unknown =>
-    parseYaml(text, { source: 'deployed manifest', booleans: 'yaml-1.1' }).value;
+    parseYaml(text, { source: 'deployed manifest', booleans: 'yaml-1.1', longIntegers: 'exact' }).value;
   try {
     return manifestObjects(await base.helm.manifest(release, signal), readYaml);
   } catch (error) {
     if (!hasCode(error, 'HELM_RELEASE_CORRUPT')) throw error;
-    host.log.warn({ release, error: messageOf(error) }, 'HTTP hook finalizes a module without its objects');
+    host.log.warn({ release, ...errorFields(error) }, 'HTTP hook finalizes a module without its objects');
     return [];
   }
 }

@@ -1,4 +1,4 @@
-import { messageOf } from '../lib/errors.ts';
+import { errorFields } from '../lib/errors.ts';
 import type { Redactor } from '../lib/redactor.ts';
 import { finishDeletion } from '../operator/finish-deletion.ts';
 import { moduleFacts } from '../operator/module-facts.ts';
@@ -25,7 +25,7 @@ export function createModuleObjects(options: ModuleObjectsPartOptions): ModuleOb
   const { settings, host, base, operator, redactor } = options;
   if (!settings.keepsModuleObjects) return undefined;
   return new ModuleObjects({
-    kube: base.cluster.monitor,
+    kube: base.cluster.status,
     reflectors: base.reflectors,
     clock: host.clock,
     log: host.log,
@@ -35,6 +35,7 @@ export function createModuleObjects(options: ModuleObjectsPartOptions): ModuleOb
       const known = operator();
       return known === undefined ? 'too early' : await finishDeletion(known, module, signal);
     },
+    mayRemove: () => (operator()?.purge ?? 'undecided') !== 'undecided',
     redact: (text) => redactor.text(text),
     facts: () => {
       const known = operator();
@@ -56,7 +57,7 @@ export function runModuleObjects(
   const ending = new AbortController();
   const abort = new AbortController();
   const ended = objects.run(ending.signal, abort.signal).catch((error: unknown) => {
-    if (!abort.signal.aborted) log.error({ error: messageOf(error) }, 'Module objects are not kept any more');
+    if (!abort.signal.aborted) log.error(errorFields(error), 'Module objects are not kept any more');
   });
   running.defer(async () => {
     ending.abort();

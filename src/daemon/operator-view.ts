@@ -1,22 +1,24 @@
 import type { HelmDriver } from '../helm/helm-driver.ts';
 import type { Hook } from '../hooks/hook.ts';
-import type { Clock } from '../lib/clock.ts';
+import type { Clock, SteadyClock } from '../lib/clock.ts';
 import { formatGoDuration } from '../lib/go-duration.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { ResourceAccess } from '../modules/access/policy-rules.ts';
-import { explainModule, summarizeModules } from '../operator/explain-module.ts';
+import { allRuntimes, problemsShown, staleBindings } from '../operator/binding-problems.ts';
+import { explainModule, heldExplanations, summarizeModules } from '../operator/explain-module.ts';
 import type { HookRuntime } from '../operator/hook-runtime.ts';
 import { isolatedModules } from '../operator/isolation.ts';
 import type { Operator } from '../operator/operator.ts';
-import { changeText } from '../operator/plan/change-text.ts';
-import { type LiveDeps, liveChanges } from '../operator/plan/live-changes.ts';
 import { countsForConverge, describeTask, type Task } from '../operator/tasks.ts';
+import { changeText } from '../plan/change-text.ts';
+import { type LiveDeps, liveChanges } from '../plan/live-changes.ts';
 import type { TaskQueue } from '../queue/task-queue.ts';
 import type {
   ConvergeStatus,
   DaemonView,
   ModuleView,
   QueueView,
+  Readiness,
   SectionView,
   ValuesPatchView,
 } from '../server/daemon-view.ts';
@@ -26,7 +28,7 @@ import { visibleToHelm } from '../values/visible-values.ts';
 
 export interface ViewDeps {
   readonly operator: Operator;
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
   readonly helm: Pick<HelmDriver, 'render' | 'manifest' | 'monitors'>;
   /** For comparing manifests with the cluster. */
   readonly live: LiveDeps;
@@ -47,7 +49,7 @@ export const STARTING_VIEW: Pick<DaemonView, 'readiness' | 'convergeStatus'> = {
 export function createView(deps: ViewDeps): DaemonView {
   const { operator, clock, helm } = deps;
   return {
-    readiness: () => ({ type: operator.firstConverge === 'done' ? 'converged' : 'converging' }),
+    readiness: () => readinessOf(operator),
     convergeStatus: () => convergeStatus(operator),
     queues: () => operator.deps.queues.all.map((queue) => queueView(queue, clock)),
     enabledModules: () => operator.enabledModules,
@@ -55,8 +57,9 @@ export function createView(deps: ViewDeps): DaemonView {
     moduleGraph: () => moduleGraph(operator),
     explainModule: async (name, signal) => {
       const module = operator.modules.find((other) => other.name === name);
-      if (module === undefined) return undefined;
-      return explainModule(operator, module, await operator.deps.releases.list(signal));
+      const releases = await operator.deps.releases.list(signal);
+      if (module !== undefined) return explainModule(operator, module, releases);
+      return heldExplanations(operator, releases).find((held) => held.module === name);
     },
     globalHooks: () => operator.globalHooks.map(({ hook }) => hook.name),
     global: sectionView(operator, GLOBAL_SECTION, () => operator.globalHooks),
@@ -70,6 +73,12 @@ export function createView(deps: ViewDeps): DaemonView {
         ]),
       ),
   };
+}
+
+function readinessOf(operator: Operator): Readiness {
+  const type = operator.firstConverge === 'done' ? 'converged' : 'converging';
+  const warnings = staleBindings(allRuntimes(operator), operator.deps.clock);
+  return { type, ...(warnings.length > 0 && { warnings }) };
 }
 
 /** The title of an object; where its manifest names no namespace, be it of a cluster-scoped kind, with that of the release. */
@@ -109,10 +118,10 @@ function isolatedFact(operator: Operator): { readonly isolated?: readonly string
   return isolated.length === 0 ? {} : { isolated };
 }
 
-function queueView(queue: TaskQueue<Task>, clock: Clock): QueueView {
+function queueView(queue: TaskQueue<Task>, clock: SteadyClock): QueueView {
   return {
     name: queue.name,
-    status: statusText(queue, clock.now()),
+    status: statusText(queue, clock.steadyMs()),
     tasks: queue.entriesFromRunning.map(({ task, failures, lastError }, position) => ({
       index: position + 1,
       description: `${describeTask(task, queue.name)}${failures === 0 ? '' : `:failures ${failures}:${lastError}`}`,
@@ -176,19 +185,19 @@ function sectionView(
       // The store documents the shape: null or a list of patches.
       return dump === null ? undefined : (dump as unknown as readonly ValuesPatchView[]);
     },
-    snapshots: () => snapshotsOf(runtimes()),
+    snapshots: () => snapshotsOf(runtimes(), operator.deps.clock),
   };
 }
 
-function snapshotsOf(runtimes: readonly HookRuntime[]): JsonObject {
+function snapshotsOf(runtimes: readonly HookRuntime[], clock: Clock): JsonObject {
   return Object.fromEntries(
     runtimes
       .filter(({ hook }) => hook.config.kubernetes.length > 0)
-      .map((runtime) => [runtime.hook.name, snapshotsOfHook(runtime, runtime.hook)]),
+      .map((runtime) => [runtime.hook.name, snapshotsOfHook(runtime, runtime.hook, clock)]),
   );
 }
 
-function snapshotsOfHook(runtime: HookRuntime, hook: Hook): JsonObject {
+function snapshotsOfHook(runtime: HookRuntime, hook: Hook, clock: Clock): JsonObject {
   return Object.fromEntries(
     hook.config.kubernetes.map((binding) => [
       binding.name,
@@ -196,6 +205,7 @@ function snapshotsOfHook(runtime: HookRuntime, hook: Hook): JsonObject {
         operations: runtime.operations(binding.index) as unknown as JsonObject,
         // Snapshot items are what the API server sent as JSON, or what a filter made of it.
         snapshot: runtime.peek(binding.index) as unknown as JsonObject[],
+        ...problemsShown(runtime.health(binding.index), clock),
       },
     ]),
   );

@@ -16,6 +16,7 @@ export function releasesOf(driver: HelmDriver): Releases {
     uninstall: (name, options, signal) => driver.uninstall(name, signal, options),
     keep: (name, isKept, signal) => driver.keep(name, isKept, signal),
     disown: (name, signal) => driver.disown(name, signal),
+    unlock: (name, signal) => driver.unlock(name, signal),
     list: (signal) => driver.listReleases(signal),
     pauseMonitor: (module) => driver.monitors.pause(module),
     drift: (module) => driver.monitors.drift(module),

@@ -3,7 +3,7 @@ import { CapturedLog } from '../../test/support/captured-log.ts';
 import { FakeClock, settle } from '../../test/support/fake-clock.ts';
 import { SeenSerials } from '../extensions/authorization/seen-serials.ts';
 import { KubeApiError, type KubeClient, type KubeRequest } from '../kube/kube-client.ts';
-import { serialStore } from './serial-store.ts';
+import { keepSerials, serialStore } from './serial-store.ts';
 
 const never = new AbortController().signal;
 
@@ -26,6 +26,7 @@ function lab(statuses: readonly number[], isReadOnly = false) {
   const host = { clock, log: new CapturedLog(clock).logger, random: () => 0 };
   return {
     clock,
+    host,
     requests,
     serials: new SeenSerials(serialStore({ kube, ref, host, isReadOnly, stop: never })),
   };
@@ -82,4 +83,18 @@ test('serialStore() writes nothing for those who only look', async () => {
   const { requests, serials } = lab([], true);
   await serials.check('web', 7, 'b', never);
   expect(requests.map(({ method }) => method)).toEqual(['GET']);
+});
+
+test('keepSerials() writes the ConfigMap again when it is gone, also after a refusal', async () => {
+  const { clock, host, requests, serials } = lab([200, 404, 404, 403, 404, 404]);
+  await serials.check('web', 5, 'a', never);
+  const stop = new AbortController();
+  const keeping = keepSerials(serials, 'operator-signatures', host, stop.signal);
+  await settle();
+  for (const _try of ['refused', 'written', 'still there']) await clock.advance(5_000);
+  stop.abort(new Error('enough'));
+  await keeping;
+  const posts = requests.filter(({ method }) => method === 'POST');
+  expect(posts.map(({ body }) => body)).toMatchObject([{ data: { web: '5 a' } }, { data: { web: '5 a' } }]);
+  expect(requests.at(-1)).toMatchObject({ method: 'GET' });
 });

@@ -1,11 +1,14 @@
 import { refused } from '../extensions/authorization/module-content.ts';
-import type { SerialStore } from '../extensions/authorization/seen-serials.ts';
+import type { SeenSerials, SerialStore } from '../extensions/authorization/seen-serials.ts';
 import { hasStatus, type KubeClient } from '../kube/kube-client.ts';
-import { messageOf } from '../lib/errors.ts';
-import { changeConfigMapData, readConfigMapData } from '../operator/pause-record.ts';
-import type { ConfigMapRef } from '../values/config-map-object.ts';
+import { errorFields, messageOf } from '../lib/errors.ts';
+import { changeConfigMapData } from '../operator/pause-record.ts';
+import { type ConfigMapRef, readConfigMap } from '../values/config-map-object.ts';
 import type { DaemonHost } from './host.ts';
 import { untilAnswered } from './until-answered.ts';
+
+/** How long an old signature could come back by a restart after the record was deleted. */
+const CHECK_MS = 5_000;
 
 export interface SerialStoreOptions {
   readonly kube: KubeClient;
@@ -29,10 +32,37 @@ export function serialStore({ kube, ref, host, isReadOnly, stop }: SerialStoreOp
       AbortSignal.any([stop, signal]),
     );
   return {
-    read: (signal) => asked(() => readConfigMapData(kube, ref, signal), signal),
+    read: (signal) => asked(async () => (await readConfigMap(kube, ref, signal))?.data, signal),
     change: (change, signal) =>
       isReadOnly ? Promise.resolve() : asked(() => changeConfigMapData(kube, ref, change, signal), signal),
   };
+}
+
+/** Looks for the record until the signal aborts, and has it written again when it was deleted. */
+export async function keepSerials(
+  serials: Pick<SeenSerials, 'restore'>,
+  configMap: string,
+  { clock, log }: Pick<DaemonHost, 'clock' | 'log'>,
+  stop: AbortSignal,
+): Promise<void> {
+  let reported = '';
+  while (!stop.aborted) {
+    try {
+      await clock.sleep(CHECK_MS, stop);
+      if (await serials.restore(stop))
+        log.warn(
+          { configMap },
+          'the ConfigMap with the serial numbers of signatures was deleted, it is written again',
+        );
+      reported = '';
+    } catch (error) {
+      if (stop.aborted) return;
+      const message = messageOf(error);
+      if (message !== reported)
+        log.warn({ configMap, ...errorFields(error) }, 'serial numbers of signatures may be lost');
+      reported = message;
+    }
+  }
 }
 
 async function refuseDenied<T>(ask: () => Promise<T>, configMap: string): Promise<T> {

@@ -1,26 +1,29 @@
 import { bindingCount } from '../hooks/hook.ts';
+import { componentLog } from '../lib/component-log.ts';
 import type { OperatorError } from '../lib/errors.ts';
 import type { HookMetrics } from '../metrics/hook-metrics.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import { askOperation } from '../operator/ask-operation.ts';
 import { warnAboutUnknownModules } from '../operator/handlers/apply-config.ts';
+import { confirmPurge } from '../operator/handlers/purge-releases.ts';
 import { shutDown, startUp } from '../operator/lifecycle.ts';
 import type { Operator } from '../operator/operator.ts';
-import type { LiveDeps } from '../operator/plan/live-changes.ts';
 import { releaseFinalizer } from '../operator/release-finalizer.ts';
+import { releaseUnlock } from '../operator/release-unlock.ts';
+import type { LiveDeps } from '../plan/live-changes.ts';
 import type { DaemonView } from '../server/daemon-view.ts';
 import { startHttpServer } from '../server/http-server.ts';
 import { ConfigMapEventLog } from '../settings/config-map-events-parameter.ts';
 import type { Settings } from '../settings.ts';
-import { startAdmissionServer } from './admission-server.ts';
+import { startAdmissionServer } from '../webhooks/admission-server.ts';
 import { policyFiles } from './authorization-part.ts';
 import { type BaseParts, startBase } from './base-parts.ts';
 import { buildOperator } from './build-operator.ts';
-import { componentLog } from './component-log.ts';
 import { createConfigMap, loadPatiently } from './config-map-part.ts';
 import { startLoops } from './daemon-loops.ts';
 import { createHookMetrics, createMetrics } from './daemon-metrics.ts';
 import { type DebugParts, startDebug } from './debug-endpoint.ts';
+import { endOnUncaught } from './end-on-uncaught.ts';
 import { customizationsDir } from './extension-points.ts';
 import { createHookLoader } from './hook-parts.ts';
 import type { DaemonHost } from './host.ts';
@@ -76,6 +79,10 @@ export async function startDaemon(
       stop: AbortSignal.any([stop.signal, startSignal]),
       abort: abort.signal,
       onLost,
+      onCrash: (error) => {
+        abort.abort(error);
+        stop.abort(error);
+      },
     });
     return {
       operator,
@@ -97,17 +104,19 @@ interface StartSignals {
   readonly stop: AbortSignal;
   readonly abort: AbortSignal;
   readonly onLost: (error: OperatorError) => void;
+  readonly onCrash: (error: OperatorError) => void;
 }
 
 async function start(settings: Settings, given: DaemonHost, signals: StartSignals) {
   const { host, redactor } = withRedactedLog(given);
-  const { running, stop, abort, onLost } = signals;
+  const { running, stop, abort, onLost, onCrash } = signals;
+  endOnUncaught(host, running, onCrash);
   refuseUnsupported(settings);
   const built: { operator?: Operator; view: Pick<DaemonView, 'readiness' | 'convergeStatus'> } = {
     view: STARTING_VIEW,
   };
-  const metrics = createMetrics(settings, () => built.operator);
-  const hookMetrics = createHookMetrics(host.log, redactor, metrics);
+  const metrics = createMetrics(settings, host, () => built.operator);
+  const hookMetrics = createHookMetrics(settings, host.log, redactor, metrics);
   const httpPort = await startProbes(
     { settings, host, metrics, hookMetrics, view: () => built.view },
     running,
@@ -164,15 +173,8 @@ async function start(settings: Settings, given: DaemonHost, signals: StartSignal
   await operator.deps.setWebhooks(operator.globalHooks, true, stop);
   const view = viewOf(settings, host, base, operator);
   built.view = view;
-  const debug: DebugParts = {
-    view,
-    redactor,
-    pauses: parts.pauses,
-    releaseFinalizer: (module, signal) => releaseFinalizer(operator, module, signal),
-    askOperation: (module, operation) => askOperation(operator, module, operation),
-    configMapEvents,
-  };
-  await startDebug(settings, host, debug, running);
+  const shown = { view, redactor, pauses: parts.pauses, configMapEvents };
+  await startDebug(settings, host, { ...shown, ...commandsOf(operator) }, running);
   running.defer(() => shutDown(operator));
   startUp(operator, { stop, abort });
   startLoops(host, { ...parts, configMap, metrics, stop, running });
@@ -188,6 +190,18 @@ function watchedPaths(settings: Settings): readonly string[] {
     ...settings.modulesDirs,
     ...policyFiles(settings),
   ];
+}
+
+/** What the debug endpoint has done on request. */
+function commandsOf(operator: Operator): Pick<DebugParts, 'releaseFinalizer' | 'askOperation' | 'releases'> {
+  return {
+    releaseFinalizer: (module, signal) => releaseFinalizer(operator, module, signal),
+    askOperation: (module, operation) => askOperation(operator, module, operation),
+    releases: {
+      unlock: (release, signal) => releaseUnlock(operator, release, signal),
+      confirmPurge: (signal) => confirmPurge(operator, signal),
+    },
+  };
 }
 
 function viewOf(

@@ -1,17 +1,17 @@
-import { LeaseFence } from '../kube/lease/lease-fence.ts';
+import { type ForwardedPort, forwardConnections } from '../leader/connection-forwarder.ts';
+import { leaderReadiness } from '../leader/leader-readiness.ts';
+import { Leadership } from '../leader/leadership.ts';
+import { LeaseFence } from '../leader/lease-fence.ts';
+import { startPresence } from '../leader/start-presence.ts';
 import type { OperatorError } from '../lib/errors.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import type { RunDeadline } from '../process/run-deadline.ts';
 import type { Readiness } from '../server/daemon-view.ts';
 import type { Settings } from '../settings.ts';
+import { WEBHOOK_PURPOSES } from '../webhooks/webhook-server.ts';
 import { type Cluster, connectCluster } from './connect-cluster.ts';
-import { type ForwardedPort, forwardConnections } from './connection-forwarder.ts';
 import type { DaemonHost } from './host.ts';
-import { leaderReadiness } from './leader-readiness.ts';
-import { Leadership } from './leadership.ts';
 import { requireNamespace } from './require-namespace.ts';
-import { startPresence } from './start-presence.ts';
-import { WEBHOOK_PURPOSES } from './webhook-server.ts';
 
 /** The right to act, as the parts that act see it. */
 export interface Lead {

@@ -1,5 +1,5 @@
 import { basename, resolve } from 'node:path';
-import { messageOf } from '../lib/errors.ts';
+import { errorFields } from '../lib/errors.ts';
 import type { Operator } from '../operator/operator.ts';
 import type { DaemonHost } from './host.ts';
 
@@ -38,7 +38,7 @@ export function watchFiles(
     files.on('all', (_event, path) => {
       onChange(path).catch(() => undefined);
     });
-    files.on('error', (error) => log.warn({ error: messageOf(error) }, 'files cannot be watched'));
+    files.on('error', (error) => log.warn(errorFields(error), 'files cannot be watched'));
     files.on('ready', () => log.info({ directories }, 'watching files for changes'));
     return files;
   });

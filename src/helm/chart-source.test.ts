@@ -18,7 +18,7 @@ async function put(...paths: readonly string[]): Promise<void> {
 }
 
 function paths(kind: 'chart' | 'templates'): string[] {
-  return readChartFiles(root, kind).map(({ path }) => path);
+  return readChartFiles({ path: root }, kind).map(({ path }) => path);
 }
 
 test('chartKind() tells charts, bare templates and modules without a chart apart', async () => {
@@ -73,6 +73,30 @@ test('stageChart() gives helm the directory of a chart itself', async () => {
   await put('Chart.yaml');
   expect(await stageChart({ name: 'web', path: root }, 'chart', join(root, 'unused'))).toBe(root);
 });
+
+test.each(['chart', 'templates'] as const)(
+  'a values.yaml that was read counts in place of the one in the directory, in a %s',
+  async (kind) => {
+    await put('module/Chart.yaml', 'module/templates/a.yaml', 'module/values.yaml');
+    const path = join(root, 'module');
+    await writeFile(join(path, 'values.yaml'), '[broken');
+    const staged = async (loadedValues: { readonly text: string | undefined }) => {
+      const target = join(root, `staged-${loadedValues.text ?? 'none'}`);
+      const directory = await stageChart({ name: 'web', path, loadedValues }, kind, target);
+      const read = readChartFiles({ path, loadedValues }, kind).find((file) => file.path === 'values.yaml');
+      const given = await readFile(join(directory, 'values.yaml'), 'utf8').catch(() => undefined);
+      expect(read?.content.toString()).toBe(given);
+      return [directory, given];
+    };
+    expect((await staged({ text: 'a: 1' }))[1]).toBe('a: 1');
+    expect((await staged({ text: undefined }))[1]).toBeUndefined();
+    // What is in the directory is what was read: helm reads it there.
+    const [directory, given] = await staged({ text: '[broken' });
+    expect(given).toBe('[broken');
+    expect(directory === path).toBe(kind === 'chart');
+    expect(await readFile(join(path, 'values.yaml'), 'utf8')).toBe('[broken');
+  },
+);
 
 test('stageChart() makes a chart of bare templates elsewhere', async () => {
   await put(

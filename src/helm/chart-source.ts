@@ -15,6 +15,18 @@ export interface ChartFile {
  */
 export type ChartKind = 'chart' | 'templates';
 
+/** The directory of a chart. */
+export interface ChartDirectory {
+  readonly path: string;
+  /**
+   * `values.yaml` as the operator has read it: helm gets this one, and none where there was none, so that a file that is
+   * being edited or broken changes nothing before the operator has read it. Without it the file counts as it is.
+   */
+  readonly loadedValues?: { readonly text: string | undefined };
+}
+
+const VALUES_FILE = 'values.yaml';
+
 /** Never part of a chart that is made from `templates/`, at any depth. */
 const NOT_IN_CHART = new Set(['crds', 'docs', 'hooks', 'images', 'lib']);
 const STAGED_VERSION = '0.2.0';
@@ -31,12 +43,16 @@ export function chartKind(modulePath: string): ChartKind | undefined {
  *
  * @throws OperatorError MODULE_INVALID when something cannot be read, or directories link to one another in a circle
  */
-export function readChartFiles(modulePath: string, kind: ChartKind): ChartFile[] {
+export function readChartFiles(module: ChartDirectory, kind: ChartKind): ChartFile[] {
+  const { path: modulePath, loadedValues } = module;
   try {
     const files: ChartFile[] = [];
     for (const path of walk(modulePath, '', kind, [])) {
+      if (path === VALUES_FILE && loadedValues !== undefined) continue;
       files.push({ path, content: readFileSync(join(modulePath, path)) });
     }
+    if (loadedValues?.text !== undefined)
+      files.push({ path: VALUES_FILE, content: Buffer.from(loadedValues.text) });
     return files.toSorted((a, b) => (a.path < b.path ? -1 : 1));
   } catch (cause) {
     if (cause instanceof OperatorError) throw cause;
@@ -45,23 +61,37 @@ export function readChartFiles(modulePath: string, kind: ChartKind): ChartFile[]
 }
 
 /**
- * The directory to give to helm: the module's own, or for a bare `templates/` a copy in `targetDir` with a
- * Chart.yaml. The module directory is never written to.
+ * The directory to give to helm: the module's own; or a copy in `targetDir`, for a bare `templates/` with a Chart.yaml, and
+ * where `values.yaml` is not the one that the operator has read with that one. The module directory is never written to.
  */
 export async function stageChart(
-  module: { readonly name: string; readonly path: string },
+  module: ChartDirectory & { readonly name: string },
   kind: ChartKind,
   targetDir: string,
 ): Promise<string> {
-  if (kind === 'chart') return module.path;
+  const { loadedValues } = module;
+  if (kind === 'chart' && hasLoadedValues(module)) return module.path;
   for (const path of walk(module.path, '', kind, [])) {
-    if (path === '.helmignore') continue;
+    if (path === '.helmignore' && kind === 'templates') continue;
+    if (path === VALUES_FILE && loadedValues !== undefined) continue;
     await mkdir(dirname(join(targetDir, path)), { recursive: true });
     await copyFile(join(module.path, path), join(targetDir, path));
   }
+  if (loadedValues?.text !== undefined) {
+    await mkdir(targetDir, { recursive: true });
+    await writeFile(join(targetDir, VALUES_FILE), loadedValues.text, { mode: 0o600 });
+  }
+  if (kind === 'chart') return targetDir;
   const metadata = { apiVersion: 'v1', name: module.name, version: STAGED_VERSION };
   await writeFile(join(targetDir, 'Chart.yaml'), JSON.stringify(metadata));
   return targetDir;
+}
+
+function hasLoadedValues({ path, loadedValues }: ChartDirectory): boolean {
+  if (loadedValues === undefined) return true;
+  const file = join(path, VALUES_FILE);
+  const found = existsSync(file) ? readFileSync(file, 'utf8') : undefined;
+  return found === loadedValues.text;
 }
 
 /** @param parents the directories above, as paths below the root */

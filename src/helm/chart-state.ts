@@ -36,7 +36,7 @@ export async function readChartState(
       `Module "${module.name}" is no chart: it has neither Chart.yaml nor templates/`,
     );
   }
-  const files = readChartFiles(module.path, kind);
+  const files = readChartFiles(module, kind);
   const traits = traitsOf(files, values);
   const digest = inputDigest({
     release: module.name,
@@ -61,7 +61,6 @@ export function desiredRelease(
     readsOutside: traits.outsideFunctions.length > 0,
     isOpen,
     isForced,
-    nowMs: context.clock.now(),
     helmTimeoutMs: context.timeoutMs,
   };
 }

@@ -4,6 +4,7 @@ import { type ChartState, desiredRelease, readChartState } from './chart-state.t
 import type { ConflictPolicy } from './conflict-policy.ts';
 import type { DriftPolicy } from './drift/drift-policy.ts';
 import { type ChartModule, type DriverContext, lookupOptions } from './driver-context.ts';
+import { dropOldestFailures, isFirstInstallPending } from './first-install.ts';
 import { type ManifestObject, objectTitle } from './manifest-object.ts';
 import { firstAbsent } from './object-presence.ts';
 import { observeRelease, storedObjects } from './observed-release.ts';
@@ -34,6 +35,8 @@ export interface DeployRequest {
   readonly conflicts?: ConflictPolicy;
   /** What others do on the way; default: nothing. */
   readonly steps?: ReleaseSteps | undefined;
+  /** Kept on the record of a revision that is deployed with these values, see {@link notedReleases}; default: nothing. */
+  readonly note?: string;
 }
 
 export interface DeployResult {
@@ -121,7 +124,7 @@ async function keepUnchanged(
   chart: ChartState,
   signal: AbortSignal,
 ): Promise<DeployResult | undefined> {
-  const startedAtMs = context.clock.now();
+  const startedAtMs = context.clock.steadyMs();
   const latest = context.sharedReads.release(module.name);
   if (latest?.objects === undefined) return undefined;
   if (nextReleaseAction(observeRelease(context, latest), desiredRelease(context, chart)).type !== 'keep')
@@ -139,14 +142,12 @@ async function attempt(
   chart: ChartState,
   signal: AbortSignal,
 ): Promise<Attempt> {
-  const startedAtMs = context.clock.now();
+  const startedAtMs = context.clock.steadyMs();
   const { module } = request;
   const latest = await context.store.latest(module.name, signal);
   const state = await releaseState(context.store, latest, signal);
-  const action = nextReleaseAction(
-    { ...observeRelease(context, latest), state },
-    desiredRelease(context, chart),
-  );
+  const observed = observeRelease(context, latest);
+  const action = nextReleaseAction({ ...observed, state }, desiredRelease(context, chart));
   switch (action.type) {
     case 'install':
       return await upgrade(
@@ -156,13 +157,13 @@ async function attempt(
         signal,
       );
     case 'locked':
-      throw lockedError(module.name, state);
+      throw lockedError(module.name, state, observed.own, context.timeoutMs);
     case 'set-aside':
       if (latest !== undefined) await setAside(context, latest, signal);
       return await attempt(context, request, chart, signal);
     case 'upgrade':
       if (action.repair && latest !== undefined) await repair(context, latest, signal);
-      return await upgrade(context, request, { chart, latest, reason: action.reason }, signal);
+      return await upgradeOrInstall(context, request, { chart, latest, reason: action.reason }, signal);
     case 'compare': {
       const skipIf = latest && deployedRendering(context, latest, chart);
       return await upgrade(context, request, { chart, latest, reason: action.reason, skipIf }, signal);
@@ -176,6 +177,21 @@ async function attempt(
       return await upgrade(context, request, { chart, latest, reason }, signal);
     }
   }
+}
+
+/** An upgrade, unless the first install of the release has yet to succeed: that is tried again as what it is. */
+async function upgradeOrInstall(
+  context: DriverContext,
+  request: DeployRequest,
+  plan: UpgradePlan,
+  signal: AbortSignal,
+): Promise<Attempt> {
+  const { store, historyMax } = context;
+  const { name } = request.module;
+  const isFirst = plan.latest?.status !== 'deployed' && (await isFirstInstallPending(store, name, signal));
+  if (!isFirst) return await upgrade(context, request, plan, signal);
+  await dropOldestFailures(store, name, historyMax, signal);
+  return await upgrade(context, request, { ...plan, isInstalled: true }, signal);
 }
 
 interface UpgradePlan {
@@ -201,7 +217,7 @@ function deployedRendering(
 
 async function upgrade(
   context: DriverContext,
-  { module, values, conflicts = 'overwrite', steps }: DeployRequest,
+  { module, values, conflicts = 'overwrite', steps, note }: DeployRequest,
   { chart, latest, reason, isInstalled = false, skipIf }: UpgradePlan,
   signal: AbortSignal,
 ): Promise<Attempt> {
@@ -222,6 +238,7 @@ async function upgrade(
       skipIf,
       conflicts,
       steps,
+      note,
       deployedObjects: steps === undefined ? [] : await deployedObjects(context, latest, signal),
     },
     signal,
@@ -244,7 +261,7 @@ async function upgrade(
 }
 
 function endCheck({ clock, onOperation }: DriverContext, module: string, startedAtMs: number): void {
-  onOperation({ module, operation: 'check-upgrade', durationMs: clock.now() - startedAtMs });
+  onOperation({ module, operation: 'check-upgrade', durationMs: clock.steadyMs() - startedAtMs });
 }
 
 /** What the last revision that was deployed consists of, whatever became of later ones. */
@@ -263,7 +280,7 @@ async function repair(context: DriverContext, latest: ReleaseRevision, signal: A
     { release: latest.release, revision: latest.revision, status: latest.status },
     'release was left unfinished: marking its last revision failed',
   );
-  await context.store.markFailed(latest, context.clock.now(), signal);
+  await context.store.markFailed(latest, context.clock.wallMs(), signal);
 }
 
 async function rememberDigest(

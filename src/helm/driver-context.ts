@@ -3,7 +3,9 @@ import type { KubeClient } from '../kube/kube-client.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { ProcessRunner } from '../process/process-runner.ts';
+import type { ChartDirectory } from './chart-source.ts';
 import type { HelmBinary } from './helm-binary.ts';
+import type { LockAges } from './lock-ages.ts';
 import type { LookupOptions } from './object-lookup.ts';
 import type { Holder } from './release-holder.ts';
 import type { ReleaseNotices } from './release-notices.ts';
@@ -12,9 +14,8 @@ import type { RenderGateScript } from './render-gate.ts';
 import type { SharedReads } from './shared-reads.ts';
 
 /** A module whose directory is a chart; its release has the module's name. */
-export interface ChartModule {
+export interface ChartModule extends ChartDirectory {
   readonly name: string;
-  readonly path: string;
 }
 
 /** What part of a deployment took how long: rendering by helm, finding out whether to go on, applying. */
@@ -28,7 +29,7 @@ export interface HelmOperation {
 export interface DriverContext {
   readonly runner: ProcessRunner;
   readonly kube: KubeClient;
-  readonly discovery: Pick<Discovery, 'find' | 'invalidate' | 'serverVersion' | 'apiVersions'>;
+  readonly discovery: Pick<Discovery, 'find' | 'rediscover' | 'invalidate' | 'serverVersion' | 'apiVersions'>;
   readonly clock: Clock;
   readonly log: Logger;
   readonly helm: HelmBinary;
@@ -43,6 +44,7 @@ export interface DriverContext {
   readonly sharedReads: SharedReads;
   readonly gateScript: RenderGateScript;
   readonly holder: Holder;
+  readonly lockAges: LockAges;
   readonly notices: ReleaseNotices;
   /** Parses one YAML document as helm does. */
   readonly readYaml: (text: string) => unknown;

@@ -1,5 +1,6 @@
 import { type ChartInputs, desiredRelease, readChartState } from './chart-state.ts';
 import { type DriverContext, lookupOptions } from './driver-context.ts';
+import { isFirstInstallPending } from './first-install.ts';
 import type { ManifestObject } from './manifest-object.ts';
 import { readMetadata } from './object-lookup.ts';
 import { firstAbsent } from './object-presence.ts';
@@ -36,14 +37,19 @@ export async function foreseeRelease(
   const unreadable: string[] = [];
   for (;;) {
     const state = await releaseState(context.store, latest, signal);
-    const observed = { ...observeRelease(context, latest), state };
-    const action = nextReleaseAction(observed, { ...desired, nowMs: Number.POSITIVE_INFINITY });
+    const observed = observeRelease(context, latest);
+    const outwaited = { ...observed, state, unchangedMs: Number.POSITIVE_INFINITY };
+    const action = nextReleaseAction(outwaited, desired);
     if (action.type === 'install' || latest === undefined) return { type: 'install' };
-    if (action.type === 'locked') throw lockedError(release, state);
+    if (action.type === 'locked') throw lockedError(release, state, observed.own, context.timeoutMs);
     if (action.type === 'set-aside') {
       unreadable.push(`the record of revision ${latest.revision} cannot be read`);
       latest = await context.store.before(latest, signal);
       continue;
+    }
+    // A deployment that sets records aside cannot tell either that nothing was deployed before.
+    if (action.type === 'upgrade' && unreadable.length === 0) {
+      if (await isFirstInstallPending(context.store, release, signal)) return { type: 'install' };
     }
     const cause =
       action.type === 'upgrade'

@@ -48,8 +48,8 @@ test('upgradeArguments() leaves fields to others where it may not force', () => 
   expect(upgradeArguments(helm(4, 1), { ...options, isForced: false })).not.toContain('--force-conflicts');
 });
 
-test('upgradeArguments() installs over the history that an uninstall has left', () => {
-  const args = upgradeArguments(helm(4, 1), { ...options, isUninstalled: true });
+test('upgradeArguments() installs over the records that an uninstall or a failed install has left', () => {
+  const args = upgradeArguments(helm(4, 1), { ...options, isReplaced: true });
   expect(args.slice(0, 2)).toEqual(['install', '--replace']);
   // helm install knows no such flag.
   expect(args).not.toContain('--history-max');

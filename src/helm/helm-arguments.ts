@@ -20,26 +20,27 @@ export interface UpgradeArguments extends ReleaseTarget {
   readonly postRenderer: readonly string[];
   /** Whether helm may take fields that others have set. */
   readonly isForced: boolean;
-  /** Whether only the history of the release is left, of an uninstall that kept it. Default false. */
-  readonly isUninstalled?: boolean;
+  /** Whether there are records of the release although it is installed: of an uninstall that kept them, or of installs that failed. */
+  readonly isReplaced?: boolean;
 }
 
 /**
  * `helm upgrade --install`, waiting for nothing but helm hooks. helm 4 is told to apply on the server; with force the
  * result of that is what helm 3 does, whoever owns a field.
  *
- * An uninstalled release is installed in so many words: `upgrade --install` looks for that state in the record whose
- * name sorts last, and after `v10` that is the one of `v9`.
+ * A release with records is installed in so many words. `upgrade --install` takes a failed install for something to
+ * upgrade, and skips its hooks; it looks for an uninstalled one in the record whose name sorts last, and after `v10` that
+ * is the one of `v9`.
  */
 export function upgradeArguments(helm: HelmBinary, options: UpgradeArguments): string[] {
   const labels = Object.entries(options.labels).map(([key, value]) => `${key}=${value}`);
-  const isUninstalled = options.isUninstalled === true;
+  const isReplaced = options.isReplaced === true;
   return [
-    ...(isUninstalled ? ['install', '--replace'] : ['upgrade', '--install']),
+    ...(isReplaced ? ['install', '--replace'] : ['upgrade', '--install']),
     ...target(options),
     '--values',
     options.valuesFile,
-    ...(isUninstalled ? [] : ['--history-max', String(options.historyMax)]),
+    ...(isReplaced ? [] : ['--history-max', String(options.historyMax)]),
     '--timeout',
     formatGoDuration(options.timeoutMs),
     '--skip-crds',

@@ -4,6 +4,7 @@ import { hostname } from 'node:os';
 import type { KubeClient } from '../kube/kube-client.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
+import { processStart } from '../process/process-alive.ts';
 import type { ProcessRunner } from '../process/process-runner.ts';
 import { type DeployRequest, type DeployResult, deployRelease, unmanaged } from './deploy.ts';
 import { type DriftSettings, driftStarter } from './drift/start-drift.ts';
@@ -12,10 +13,11 @@ import { foreseeRelease, type ReleaseForesight } from './foresee-release.ts';
 import type { HelmBinary } from './helm-binary.ts';
 import { helmEnvironment } from './helm-environment.ts';
 import { KeyedLock } from './keyed-lock.ts';
+import { LockAges } from './lock-ages.ts';
 import { MonitorReads } from './monitor-reads.ts';
 import { randomShiftMs } from './monitor-rhythm.ts';
 import { MonitorSet } from './monitor-set.ts';
-import { processStart } from './process-alive.ts';
+import { type NotedRelease, notedReleases } from './noted-release.ts';
 import type { ReleaseStatus } from './recovery-table.ts';
 import { createHolder, type Holder } from './release-holder.ts';
 import { isKept, isOwned, LABELS_WHEN_DISOWNED, labelsWhenKept, saysUnmanaged } from './release-labels.ts';
@@ -27,6 +29,7 @@ import type { ReleaseFinding } from './resource-monitor.ts';
 import { removeLeftovers } from './run-directory.ts';
 import { SharedReads } from './shared-reads.ts';
 import { type UninstallOptions, type UninstallResult, uninstallRelease } from './uninstall.ts';
+import { type UnlockResult, unlockRelease } from './unlock-release.ts';
 
 export interface HelmDriverOptions {
   readonly runner: ProcessRunner;
@@ -88,6 +91,8 @@ export interface HelmDriver {
   disown(release: string, signal: AbortSignal): Promise<void>;
   /** Notes on a release whether it stays when its module is gone. A missing one is fine. */
   keep(release: string, isKept: boolean, signal: AbortSignal): Promise<void>;
+  /** Lets a release be taken over at once that another helm has left locked, see {@link unlockRelease}. */
+  unlock(release: string, signal: AbortSignal): Promise<UnlockResult>;
   /** Every release in the namespace in any state, by name. */
   listReleases(signal: AbortSignal): Promise<readonly ReleaseSummary[]>;
   /** What the newest revision of a release consists of, as YAML; empty when there is none. */
@@ -100,6 +105,8 @@ export interface HelmDriver {
   render(request: DeployRequest, signal: AbortSignal, options?: RenderOptions): Promise<string>;
   /** What {@link deploy} would do to the release of a module that is managed, or not yet left alone. Changes nothing. */
   foresee(request: DeployRequest, signal: AbortSignal): Promise<ReleaseForesight>;
+  /** What was noted with the last deployment of each release, the latest first. */
+  notedReleases(signal: AbortSignal): Promise<readonly NotedRelease[]>;
   readonly monitors: Pick<MonitorSet, 'pause' | 'resources' | 'drift' | 'recheckDrift' | 'stop' | 'stopAll'>;
 }
 
@@ -147,6 +154,7 @@ export async function createHelmDriver(options: HelmDriverOptions): Promise<Helm
         const labels = labelsWhenKept(isToStay);
         await context.store.setMetadata(release, latest.revision, { labels }, signal);
       }),
+    unlock: (release, signal) => unlockRelease(context, release, signal),
     listReleases: async (signal) => {
       const revisions = await context.sharedReads.readReleases(() => context.store.latestOfAll(signal));
       return revisions.map(({ release, revision, status, labels }) => ({
@@ -169,6 +177,7 @@ export async function createHelmDriver(options: HelmDriverOptions): Promise<Helm
     },
     render: (request, signal, renderOptions) =>
       renderModule(contextOf(request), request, signal, renderOptions),
+    notedReleases: (signal) => notedReleases(context.store, signal),
     foresee: (request, signal) => foreseeRelease(contextOf(request), request, signal),
   };
 }
@@ -199,6 +208,7 @@ async function createContext(options: HelmDriverOptions): Promise<DriverContext>
     sharedReads: new SharedReads(clock),
     gateScript,
     holder: ownHolder(),
+    lockAges: new LockAges(clock),
     notices: new ReleaseNotices(log),
     readYaml: options.drift.readYaml,
     onOperation: options.onOperation,

@@ -1,4 +1,4 @@
-import type { Clock } from '../lib/clock.ts';
+import type { SteadyClock } from '../lib/clock.ts';
 import type { ManifestObject } from './manifest-object.ts';
 import { ifAllowed } from './metadata-list.ts';
 import type { LookupOptions } from './object-lookup.ts';
@@ -11,7 +11,7 @@ import { isFresh, SharedAnswers } from './shared-answers.ts';
 const SAME_PASS_MS = 5_000;
 
 export interface MonitorReadsOptions {
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
   readonly store: Pick<ReleaseStore, 'latest' | 'latestOfAll'>;
   /** Where and how objects are looked for. */
   readonly lookup: LookupOptions;
@@ -43,7 +43,7 @@ export class MonitorReads {
   together(): MonitorLook {
     const { clock } = this.#options;
     if (this.#pass === undefined || !isFresh(this.#pass.beganAtMs, SAME_PASS_MS, clock))
-      this.#pass = { beganAtMs: clock.now(), look: sharedLook(this.#options) };
+      this.#pass = { beganAtMs: clock.steadyMs(), look: sharedLook(this.#options) };
     return this.#pass.look;
   }
 

@@ -9,12 +9,12 @@ import type { ReleaseRevision } from './release-store.ts';
 
 /** What the newest revision of a release says of it; whether the record can be read is not looked at. */
 export function observeRelease(context: DriverContext, latest: ReleaseRevision | undefined): ObservedRelease {
-  if (latest === undefined) return { state: 'none', own: 'none', inputDigest: undefined, writtenAtMs: 0 };
+  if (latest === undefined) return { state: 'none', own: 'none', inputDigest: undefined, unchangedMs: 0 };
   return {
     state: latest.status,
-    own: ownRecord(latest, recordObserver(context)),
+    own: ownRecord(latest, recordObserver(context, latest)),
     inputDigest: ownFacts(latest.labels, latest.revision).inputDigest,
-    writtenAtMs: latest.writtenAtMs,
+    unchangedMs: context.lockAges.unchangedMs(latest),
   };
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isOutwaited, ownRecord } from './own-record.ts';
+import { lockLimitMs, ownRecord } from './own-record.ts';
 import type { ReleaseStatus } from './recovery-table.ts';
 import { createHolder } from './release-holder.ts';
 import { labelsAtStart, labelsAtUninstall, labelsWhenDeployed } from './release-labels.ts';
@@ -19,11 +19,11 @@ const deployed = { ...started, ...labelsWhenDeployed({ revision: 1, inputDigest:
 function recordOf(
   status: ReleaseStatus,
   labels: Readonly<Record<string, string>>,
-  { revision = 1, livePids = [] as readonly number[], nowMs = 0 } = {},
+  { revision = 1, livePids = [] as readonly number[], unchangedMs = 0 } = {},
 ): string {
   return ownRecord(
-    { revision, status, labels, writtenAtMs: 0 },
-    { self, isProcessAlive: (pid) => livePids.includes(pid), nowMs, helmTimeoutMs: 20 * MINUTE_MS },
+    { revision, status, labels },
+    { self, isProcessAlive: (pid) => livePids.includes(pid), unchangedMs, helmTimeoutMs: 20 * MINUTE_MS },
   );
 }
 
@@ -37,7 +37,7 @@ test('ownRecord() tells whose revision it is, and how far we came with it', () =
 });
 
 test('ownRecord() takes a process for another one with the same number once no helm can be at work any more', () => {
-  const at = (nowMs: number) => recordOf('pending-upgrade', started, { livePids: [90], nowMs });
+  const at = (unchangedMs: number) => recordOf('pending-upgrade', started, { livePids: [90], unchangedMs });
   expect(at(66 * MINUTE_MS - 1)).toBe('at-work');
   expect(at(66 * MINUTE_MS)).toBe('cut-off');
 });
@@ -49,7 +49,6 @@ test('ownRecord() of a release that is being uninstalled goes by who uninstalls 
   expect(recordOf('uninstalling', theirs, { livePids: [90] })).toBe('at-work');
 });
 
-test('isOutwaited() is true once the time-out and a margin have passed', () => {
-  expect(isOutwaited(1_000, 1_000 + 21 * MINUTE_MS - 1, 20 * MINUTE_MS)).toBe(false);
-  expect(isOutwaited(1_000, 1_000 + 21 * MINUTE_MS, 20 * MINUTE_MS)).toBe(true);
+test('lockLimitMs() is the time-out of helm and a margin', () => {
+  expect(lockLimitMs(20 * MINUTE_MS)).toBe(21 * MINUTE_MS);
 });

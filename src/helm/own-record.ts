@@ -3,28 +3,28 @@ import type { OwnRecord, ReleaseStatus } from './recovery-table.ts';
 import { type Holder, isHolderAlive } from './release-holder.ts';
 import { isOurRevision, isOwned, ownFacts } from './release-labels.ts';
 
-/** A person's clock and the API server's may differ, and helm needs a moment to write its result. */
+/** helm needs a moment to write its result after its time-out. */
 const MARGIN_MS = 60_000;
 
 interface Revision {
   readonly revision: number;
   readonly status: ReleaseStatus;
   readonly labels: Readonly<Record<string, string>>;
-  readonly writtenAtMs: number;
 }
 
 /** What has to be known to tell whether somebody may be at work on a record. */
 export interface RecordObserver {
   readonly self: Holder;
   readonly isProcessAlive: (pid: number, start: string | undefined) => boolean;
-  readonly nowMs: number;
+  /** How long the record has been seen unchanged, see {@link LockAges}. */
+  readonly unchangedMs: number;
   readonly helmTimeoutMs: number;
 }
 
 /** What our labels on a revision say of who wrote it last. */
 export function ownRecord(
-  { revision, status, labels, writtenAtMs }: Revision,
-  { self, isProcessAlive, nowMs, helmTimeoutMs }: RecordObserver,
+  { revision, status, labels }: Revision,
+  { self, isProcessAlive, unchangedMs, helmTimeoutMs }: RecordObserver,
 ): OwnRecord {
   if (!isOwned(labels)) return 'none';
   if (!isOurRevision(labels, revision)) return 'earlier';
@@ -33,12 +33,15 @@ export function ownRecord(
   const worker = status === 'uninstalling' ? uninstaller : holder;
   if (worker === undefined) return status === 'uninstalling' ? 'earlier' : 'complete';
   // Once no helm can be at work any more, a process with that number is another one.
-  const isRecent = nowMs - writtenAtMs < processLimitMs(helmTimeoutMs) + MARGIN_MS;
+  const isRecent = unchangedMs < processLimitMs(helmTimeoutMs) + MARGIN_MS;
   if (isRecent && isHolderAlive(worker, self, isProcessAlive)) return 'at-work';
   return checksum === undefined ? 'cut-off' : 'complete';
 }
 
-/** Whether a helm of unknown origin must have given up on a record that was written then. */
-export function isOutwaited(writtenAtMs: number, nowMs: number, helmTimeoutMs: number): boolean {
-  return nowMs - writtenAtMs >= helmTimeoutMs + MARGIN_MS;
+/**
+ * How long a record has to be seen unchanged before a helm of unknown origin must have ended: each of its waits takes its
+ * time-out at most.
+ */
+export function lockLimitMs(helmTimeoutMs: number): number {
+  return helmTimeoutMs + MARGIN_MS;
 }

@@ -1,8 +1,9 @@
 import { hasCode, OperatorError } from '../lib/errors.ts';
-import type { DriverContext } from './driver-context.ts';
-import type { RecordObserver } from './own-record.ts';
-import { isProcessAlive } from './process-alive.ts';
-import type { ReleaseState } from './recovery-table.ts';
+import { formatGoDuration } from '../lib/go-duration.ts';
+import { isProcessAlive } from '../process/process-alive.ts';
+import { type DriverContext, processLimitMs } from './driver-context.ts';
+import { lockLimitMs, type RecordObserver } from './own-record.ts';
+import type { OwnRecord, ReleaseState } from './recovery-table.ts';
 import type { ReleaseRevision, ReleaseStore } from './release-store.ts';
 import { replaceUnservedKinds } from './unserved-kinds.ts';
 
@@ -23,15 +24,37 @@ export async function releaseState(
 }
 
 /** This process, as it tells who is at work on a record. */
-export function recordObserver({ holder, clock, timeoutMs }: DriverContext): RecordObserver {
-  return { self: holder, isProcessAlive, nowMs: clock.now(), helmTimeoutMs: timeoutMs };
+export function recordObserver(
+  { holder, lockAges, timeoutMs }: Pick<DriverContext, 'holder' | 'lockAges' | 'timeoutMs'>,
+  record: ReleaseRevision,
+): RecordObserver {
+  return {
+    self: holder,
+    isProcessAlive,
+    unchangedMs: lockAges.unchangedMs(record),
+    helmTimeoutMs: timeoutMs,
+  };
 }
 
-/** What is thrown while a release is left alone, because somebody may be at work on it. */
-export function lockedError(release: string, state: ReleaseState): OperatorError {
+/**
+ * What is thrown while another helm may be working on a release. It says the same at every attempt: messages that change
+ * each time would be written into the status of the module each time.
+ */
+export function lockedError(
+  release: string,
+  state: ReleaseState,
+  own: OwnRecord,
+  helmTimeoutMs: number,
+): OperatorError {
+  const [holder, limitMs] =
+    own === 'at-work'
+      ? ['another addon-operator process on this machine works on it', processLimitMs(helmTimeoutMs)]
+      : ['another helm may be working on it', lockLimitMs(helmTimeoutMs)];
   return new OperatorError(
     'HELM_LOCKED',
-    `Release "${release}" is ${state}: another helm works on it. It is tried again, and taken over once helm's time-out has passed.`,
+    `Release "${release}" is ${state}: ${holder}. It is tried again, and taken over when this process has seen it ` +
+      `unchanged for ${formatGoDuration(limitMs)}. If nothing works on it, take it over now with ` +
+      `"addon-operator module release-unlock ${release}".`,
   );
 }
 

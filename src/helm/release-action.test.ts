@@ -3,10 +3,10 @@ import type { OwnRecord, ReleaseState } from './recovery-table.ts';
 import { nextReleaseAction, type ObservedRelease } from './release-action.ts';
 
 const MINUTE_MS = 60_000;
-const desired = { inputDigest: 'new', readsOutside: false, nowMs: 0, helmTimeoutMs: 20 * MINUTE_MS };
+const desired = { inputDigest: 'new', readsOutside: false, helmTimeoutMs: 20 * MINUTE_MS };
 
 function observed(state: ReleaseState, own: OwnRecord = 'complete', inputDigest = 'new'): ObservedRelease {
-  return { state, own, inputDigest, writtenAtMs: 0 };
+  return { state, own, inputDigest, unchangedMs: 0 };
 }
 
 test.each([
@@ -27,8 +27,9 @@ test.each([
 
 test('nextReleaseAction() takes over what a person has left behind once their helm must have given up', () => {
   const pending = observed('pending-upgrade', 'none');
-  expect(nextReleaseAction(pending, { ...desired, nowMs: 21 * MINUTE_MS - 1 }).type).toBe('locked');
-  expect(nextReleaseAction(pending, { ...desired, nowMs: 21 * MINUTE_MS })).toMatchObject({ repair: true });
+  const after = (unchangedMs: number) => nextReleaseAction({ ...pending, unchangedMs }, desired);
+  expect(after(21 * MINUTE_MS - 1).type).toBe('locked');
+  expect(after(21 * MINUTE_MS)).toMatchObject({ repair: true });
 });
 
 test('nextReleaseAction() never trusts the digest of a chart that reads the cluster', () => {

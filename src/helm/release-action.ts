@@ -1,4 +1,4 @@
-import { isOutwaited } from './own-record.ts';
+import { lockLimitMs } from './own-record.ts';
 import { deployRecovery, type OwnRecord, type ReleaseState } from './recovery-table.ts';
 
 /** What is known of a module's release before helm is asked anything. */
@@ -7,8 +7,8 @@ export interface ObservedRelease {
   readonly own: OwnRecord;
   /** Digest our label on the latest revision carries, if it is valid there. */
   readonly inputDigest: string | undefined;
-  /** When the latest record was written last, in ms since the epoch. */
-  readonly writtenAtMs: number;
+  /** How long the latest record has been seen unchanged, in milliseconds. */
+  readonly unchangedMs: number;
 }
 
 export interface DesiredRelease {
@@ -19,7 +19,6 @@ export interface DesiredRelease {
   readonly isOpen?: boolean;
   /** Whether helm is to apply the chart although nothing has changed. Default false. */
   readonly isForced?: boolean;
-  readonly nowMs: number;
   readonly helmTimeoutMs: number;
 }
 
@@ -46,7 +45,7 @@ export function nextReleaseAction(observed: ObservedRelease, desired: DesiredRel
     case 'wait':
       return { type: 'locked' };
     case 'outwait':
-      return isOutwaited(observed.writtenAtMs, desired.nowMs, desired.helmTimeoutMs)
+      return observed.unchangedMs >= lockLimitMs(desired.helmTimeoutMs)
         ? { type: 'upgrade', reason: `last release was left ${state}`, repair: true }
         : { type: 'locked' };
     case 'mark-failed':

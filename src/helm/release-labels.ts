@@ -12,6 +12,8 @@ export const HOLDER_LABEL = 'addon-operator/holder';
 const UNINSTALLER_LABEL = 'addon-operator/uninstaller';
 /** The revision our labels were written for: helm copies the labels of a release into every later revision. */
 const REVISION_LABEL = 'addon-operator/revision';
+/** Says of a revision that is marked failed that it, or one before it, was deployed. */
+const DEPLOYED_LABEL = 'addon-operator/was-deployed';
 /** Set to `true` while a module is left alone on its user's wish. */
 export const UNMANAGED_LABEL = 'maintenance.deckhouse.io/no-resource-reconciliation';
 
@@ -72,6 +74,16 @@ export function labelsAtStart(facts: {
     [UNMANAGED_LABEL]: String(facts.isUnmanaged),
   };
   return facts.isInstalled ? labels : { ...labels, [CHECKSUM_LABEL]: 'null', [UNINSTALLER_LABEL]: 'null' };
+}
+
+/** Labels of a revision that is marked failed: an install that was left unfinished has never been deployed. */
+export function labelsWhenMarkedFailed(status: string): Labels {
+  return status === 'pending-install' ? {} : { [DEPLOYED_LABEL]: 'true' };
+}
+
+/** Whether a revision, or one before it, was deployed although its status does not say so. */
+export function saysDeployed(labels: Labels): boolean {
+  return labels[DEPLOYED_LABEL] === 'true';
 }
 
 /** Labels of a revision before helm removes it. */

@@ -4,6 +4,8 @@ import { labelsWhenDeployed } from './release-labels.ts';
 
 /** Tells, on a release record, which objects the revision consists of, so that nobody has to unpack the record. */
 export const OBJECTS_ANNOTATION = 'addon-operator/objects';
+/** What the caller of a deployment has noted on the record, beside the values that it was given. */
+export const NOTE_ANNOTATION = 'addon-operator/note';
 /** All annotations of an object together may have 256 KiB. */
 const MAX_BYTES = 64 * 1024;
 
@@ -36,6 +38,7 @@ function objectOf(row: unknown): ManifestObject {
 export function metadataWhenDeployed(
   facts: Parameters<typeof labelsWhenDeployed>[0],
   objects: readonly ManifestObject[],
+  note?: string,
 ): {
   readonly labels: ReturnType<typeof labelsWhenDeployed>;
   readonly annotations: Readonly<Record<string, string>>;
@@ -43,6 +46,9 @@ export function metadataWhenDeployed(
   const text = formatObjects(objects);
   return {
     labels: labelsWhenDeployed(facts),
-    annotations: text === undefined ? {} : { [OBJECTS_ANNOTATION]: text },
+    annotations: {
+      ...(text !== undefined && { [OBJECTS_ANNOTATION]: text }),
+      ...(note !== undefined && Buffer.byteLength(note) <= MAX_BYTES && { [NOTE_ANNOTATION]: note }),
+    },
   };
 }

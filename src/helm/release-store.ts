@@ -6,7 +6,8 @@ import { fieldsOf, isObject } from '../lib/json.ts';
 import type { ManifestObject } from './manifest-object.ts';
 import { listMetadata, metadataOf } from './metadata-list.ts';
 import type { ReleaseStatus } from './recovery-table.ts';
-import { OBJECTS_ANNOTATION, parseObjects } from './release-objects.ts';
+import { labelsWhenMarkedFailed } from './release-labels.ts';
+import { NOTE_ANNOTATION, OBJECTS_ANNOTATION, parseObjects } from './release-objects.ts';
 import {
   decodeRelease,
   encodeRelease,
@@ -25,12 +26,12 @@ export interface ReleaseRevision {
   readonly labels: Readonly<Record<string, string>>;
   /** What it consists of, where that is noted on the record. */
   readonly objects: readonly ManifestObject[] | undefined;
+  /** What was noted when it was deployed. */
+  readonly note?: string;
   /** Name of the Secret or ConfigMap. */
   readonly recordName: string;
   readonly uid: string;
   readonly resourceVersion: string;
-  /** When helm wrote the record last, in ms since the epoch. */
-  readonly writtenAtMs: number;
 }
 
 export interface ReleaseStoreOptions {
@@ -93,10 +94,29 @@ export class ReleaseStore {
     { release, revision }: Pick<ReleaseRevision, 'release' | 'revision'>,
     signal: AbortSignal,
   ): Promise<ReleaseRevision | undefined> {
-    const revisions = await this.#list(`owner=helm,name=${release}`, signal);
+    const revisions = await this.history(release, signal);
     return revisions
       .filter((other) => other.revision < revision)
       .reduce<ReleaseRevision | undefined>(newer, undefined);
+  }
+
+  /** All revisions of a release that helm sees, the oldest first. */
+  async history(release: string, signal: AbortSignal): Promise<readonly ReleaseRevision[]> {
+    const revisions = await this.#list(`owner=helm,name=${release}`, signal);
+    return revisions.toSorted((a, b) => a.revision - b.revision);
+  }
+
+  /** Whether records of a release were set aside because they cannot be read. */
+  async hasUnreadable(release: string, signal: AbortSignal): Promise<boolean> {
+    const found = await listMetadata(this.#kube, this.#collection, `${CORRUPT_LABEL}=${release}`, signal);
+    return found.length > 0;
+  }
+
+  /** Deletes the record of a revision as it was seen. @throws KubeApiError 409 when it was changed since */
+  async remove({ recordName, uid, resourceVersion }: ReleaseRevision, signal: AbortSignal): Promise<void> {
+    const path = this.#recordPath(recordName);
+    const body = { preconditions: { uid, resourceVersion } };
+    await requestIfPresent(this.#kube, { method: 'DELETE', path, body }, signal);
   }
 
   /** The record in the place of a revision when it lacks the labels by which helm finds it; else undefined. */
@@ -118,6 +138,11 @@ export class ReleaseStore {
     }
     for (const { release, revision } of latest.values()) this.#known.set(release, revision);
     return [...latest.values()].toSorted((a, b) => (a.release < b.release ? -1 : 1));
+  }
+
+  /** Every revision with a note, of any release. */
+  async noted(signal: AbortSignal): Promise<readonly ReleaseRevision[]> {
+    return (await this.#list('owner=helm', signal)).filter(({ note }) => note !== undefined);
   }
 
   /**
@@ -148,7 +173,11 @@ export class ReleaseStore {
       revision,
       (release) =>
         withStatus(release, 'failed', `Marked failed by addon-operator: was left ${revision.status}`),
-      { status: 'failed', modifiedAt: String(Math.floor(nowMs / 1_000)) },
+      {
+        ...labelsWhenMarkedFailed(revision.status),
+        status: 'failed',
+        modifiedAt: String(Math.floor(nowMs / 1_000)),
+      },
       signal,
     );
   }
@@ -181,12 +210,9 @@ export class ReleaseStore {
       // An attempt before this one got so far.
       if (!hasStatus(error, 409)) throw error;
     }
+    const preconditions = { uid, resourceVersion };
     await this.#kube.request(
-      {
-        method: 'DELETE',
-        path: this.#recordPath(recordName),
-        body: { preconditions: { uid, resourceVersion } },
-      },
+      { method: 'DELETE', path: this.#recordPath(recordName), body: { preconditions } },
       signal,
     );
     this.#known.delete(release);
@@ -303,6 +329,7 @@ function storageOf(driver: StorageDriver): (typeof STORAGES)[keyof typeof STORAG
 function readRevision(metadata: Readonly<Record<string, unknown>>): ReleaseRevision | undefined {
   const labels = isObject(metadata['labels']) ? stringsOf(metadata['labels']) : {};
   const annotations = fieldsOf(metadata['annotations']);
+  const note = annotations[NOTE_ANNOTATION];
   const release = labels['name'];
   const revision = Number(labels['version']);
   if (release === undefined || !Number.isSafeInteger(revision)) return undefined;
@@ -312,20 +339,11 @@ function readRevision(metadata: Readonly<Record<string, unknown>>): ReleaseRevis
     status: releaseStatus(labels['status']),
     labels,
     objects: parseObjects(annotations[OBJECTS_ANNOTATION]),
+    ...(typeof note === 'string' && { note }),
     recordName: String(metadata['name']),
     uid: String(metadata['uid']),
     resourceVersion: String(metadata['resourceVersion']),
-    writtenAtMs: writtenAtMs(metadata, labels),
   };
-}
-
-function writtenAtMs(
-  metadata: Readonly<Record<string, unknown>>,
-  { modifiedAt }: Readonly<Record<string, string>>,
-): number {
-  const createdAtMs = Date.parse(String(metadata['creationTimestamp']));
-  const modifiedAtMs = Number(modifiedAt) * 1_000;
-  return modifiedAtMs > createdAtMs ? modifiedAtMs : createdAtMs;
 }
 
 function stringsOf(labels: Readonly<Record<string, unknown>>): Record<string, string> {

@@ -1,4 +1,4 @@
-import type { Clock } from '../lib/clock.ts';
+import type { SteadyClock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import { type ManifestObject, objectTitle } from './manifest-object.ts';
 import type { MonitorLook, MonitorReads } from './monitor-reads.ts';
@@ -11,7 +11,7 @@ export type ReleaseFinding =
   | { readonly type: 'unexpected-status'; readonly status: ReleaseStatus | 'not found' };
 
 export interface ResourceMonitorOptions {
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
   readonly log: Logger;
   /** See {@link monitorDelayMs}. */
   readonly shiftMs: number;
@@ -88,7 +88,7 @@ export class ResourceMonitor {
     const { clock, shiftMs } = this.#options;
     const hurry = this.#hurry.signal;
     try {
-      await clock.sleep(monitorDelayMs(clock.now(), shiftMs), AbortSignal.any([signal, hurry]));
+      await clock.sleep(monitorDelayMs(clock.steadyMs(), shiftMs), AbortSignal.any([signal, hurry]));
     } catch (error) {
       if (signal.aborted || !hurry.aborted) throw error;
     } finally {

@@ -38,7 +38,7 @@ export async function renderAgain(
 
 /** The chart of {@link asOtherRendering}; the module's own directory where that is the same. */
 async function stageOther(module: ChartModule, kind: ChartKind, targetDir: string): Promise<string> {
-  const files = readChartFiles(module.path, kind);
+  const files = readChartFiles(module, kind);
   const changed = files.flatMap(({ path, content }) => {
     const other = path.endsWith('.tgz') ? archiveAsOtherRendering(content) : fileAsOther(content);
     return other.equals(content) ? [] : [{ path, content: other }];

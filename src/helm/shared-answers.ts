@@ -1,4 +1,4 @@
-import type { Clock } from '../lib/clock.ts';
+import type { SteadyClock } from '../lib/clock.ts';
 import { resultOrAbort } from '../lib/result-or-abort.ts';
 
 interface Answer<Value> {
@@ -10,12 +10,12 @@ interface Answer<Value> {
 
 /** Answers of the API server that several readers use: while one is fresh, or awaited, nobody asks again. */
 export class SharedAnswers<Value> {
-  readonly #clock: Clock;
+  readonly #clock: SteadyClock;
   readonly #maxAgeMs: number;
   readonly #answers = new Map<string, Answer<Value>>();
 
   /** @param maxAgeMs how long an answer is fresh, from the question on */
-  constructor(clock: Clock, maxAgeMs: number) {
+  constructor(clock: SteadyClock, maxAgeMs: number) {
     this.#clock = clock;
     this.#maxAgeMs = maxAgeMs;
   }
@@ -47,7 +47,7 @@ export class SharedAnswers<Value> {
 
   #ask(question: string, read: () => Promise<Value>, signal: AbortSignal): Promise<Value> {
     const value = read();
-    const answer = { value, askedAtMs: this.#clock.now(), signal };
+    const answer = { value, askedAtMs: this.#clock.steadyMs(), signal };
     this.#answers.set(question, answer);
     value.catch(() => {
       if (this.#answers.get(question) === answer) this.#answers.delete(question);
@@ -63,7 +63,7 @@ export class SharedAnswers<Value> {
   }
 }
 
-/** Whether less time than `maxAgeMs` has passed; no longer once somebody has set the clock back by that much. */
-export function isFresh(sinceMs: number, maxAgeMs: number, clock: Clock): boolean {
-  return Math.abs(clock.now() - sinceMs) < maxAgeMs;
+/** Whether less time than `maxAgeMs` has passed. */
+export function isFresh(sinceMs: number, maxAgeMs: number, clock: SteadyClock): boolean {
+  return clock.steadyMs() - sinceMs < maxAgeMs;
 }

@@ -20,7 +20,6 @@ const web: ReleaseRevision = {
   recordName: 'r',
   uid: 'u',
   resourceVersion: '1',
-  writtenAtMs: 0,
 };
 
 test('release() is known for five seconds, unless we change it ourselves', async () => {

@@ -1,4 +1,4 @@
-import type { Clock } from '../lib/clock.ts';
+import type { SteadyClock } from '../lib/clock.ts';
 import type { ReleaseRevision } from './release-store.ts';
 import { isFresh, SharedAnswers } from './shared-answers.ts';
 
@@ -15,14 +15,14 @@ interface Releases {
  * after another, each list is asked for once. It may only be the ground for leaving a release alone, never for acting.
  */
 export class SharedReads {
-  readonly #clock: Clock;
+  readonly #clock: SteadyClock;
   #releases: Releases | undefined;
   readonly #names: SharedAnswers<ReadonlySet<string>>;
   /** For each read of all releases that is under way, those that were changed since it began. */
   readonly #changedWhileReading = new Set<Set<string>>();
   #forgottenAtMs = Number.NEGATIVE_INFINITY;
 
-  constructor(clock: Clock) {
+  constructor(clock: SteadyClock) {
     this.#clock = clock;
     this.#names = new SharedAnswers(clock, MAX_AGE_MS);
   }
@@ -35,7 +35,7 @@ export class SharedReads {
       const revisions = await read();
       const certain = revisions.filter(({ release }) => !changed.has(release));
       const value = new Map(certain.map((revision) => [revision.release, revision]));
-      this.#releases = { value, readAtMs: this.#clock.now() };
+      this.#releases = { value, readAtMs: this.#clock.steadyMs() };
       return revisions;
     } finally {
       this.#changedWhileReading.delete(changed);
@@ -74,6 +74,6 @@ export class SharedReads {
   /** A hook has run: it may have deleted anything. */
   forget(): void {
     this.#names.clear();
-    this.#forgottenAtMs = this.#clock.now();
+    this.#forgottenAtMs = this.#clock.steadyMs();
   }
 }

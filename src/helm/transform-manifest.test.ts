@@ -109,3 +109,13 @@ test('withoutObjects() takes out the given objects and nothing else', async () =
   expect(text).toContain('mode: "0644"');
   expect(text.split(/^---$/m).some((part) => isObject(readYaml(part)))).toBe(true);
 });
+
+test('transformManifest() keeps each digit of integers that are only passed on', async () => {
+  const manifest = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: big}\nnumber: 12345678901234567890\n';
+  const readExact = (text: string): unknown =>
+    parseYaml(text, { source: 'manifest', booleans: 'yaml-1.1', longIntegers: 'exact' }).value;
+  const text = await transformManifest(manifest, readExact, async (all) =>
+    all.map((object) => ({ ...object, other: true })),
+  );
+  expect(text).toContain('"number":12345678901234567890');
+});

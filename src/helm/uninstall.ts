@@ -3,7 +3,7 @@ import { type DriverContext, processLimitMs } from './driver-context.ts';
 import { withAdvice } from './helm-advice.ts';
 import { uninstallArguments } from './helm-arguments.ts';
 import { runHelm } from './helm-process.ts';
-import { isOutwaited, ownRecord } from './own-record.ts';
+import { lockLimitMs, ownRecord } from './own-record.ts';
 import { lockedError, mendKinds, recordObserver, releaseState, setAside } from './recover.ts';
 import { uninstallRecovery } from './recovery-table.ts';
 import { labelsAtUninstall } from './release-labels.ts';
@@ -40,7 +40,8 @@ export async function uninstallRelease(
   const latest = await store.latest(release, signal);
   if (latest === undefined) return 'absent';
   const state = await releaseState(store, latest, signal);
-  const own = ownRecord(latest, recordObserver(context));
+  const observer = recordObserver(context, latest);
+  const own = ownRecord(latest, observer);
   const step = uninstallRecovery(state, own, options.includeForeign === true);
   switch (step) {
     case 'absent':
@@ -49,9 +50,9 @@ export async function uninstallRelease(
       log.warn({ release }, 'release was not made by this operator: it is not uninstalled');
       return 'spared';
     case 'wait':
-      throw lockedError(release, state);
+      throw lockedError(release, state, own, timeoutMs);
     case 'outwait':
-      if (!isOutwaited(latest.writtenAtMs, context.clock.now(), timeoutMs)) throw lockedError(release, state);
+      if (observer.unchangedMs < lockLimitMs(timeoutMs)) throw lockedError(release, state, own, timeoutMs);
       break;
     case 'set-aside':
       await setAside(context, latest, signal);

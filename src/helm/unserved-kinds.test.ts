@@ -21,8 +21,13 @@ kind: Box
 metadata: {name: b}
 `;
 
+function resource(group: string, version: string, kind: string) {
+  const names = { plural: '', singular: '', shortNames: [] };
+  return { group, version, kind, ...names, isNamespaced: true, verbs: [] };
+}
+
 /** The manifest that is stored instead; undefined when the record is left as it is. */
-async function stored(manifest: string, statusOfGroup: number): Promise<string | undefined> {
+async function stored(manifest: string, isDiscoverable = true): Promise<string | undefined> {
   let written: string | undefined;
   const context = {
     log: silentLogger,
@@ -37,21 +42,15 @@ async function stored(manifest: string, statusOfGroup: number): Promise<string |
       find: async (apiVersion: string | undefined, kind: string) => {
         if (!SERVED.includes(`${apiVersion}/${kind}`))
           throw new OperatorError('KUBE_KIND_UNKNOWN', 'unknown');
-        const names = { plural: '', singular: '', shortNames: [] };
-        return await Promise.resolve({
-          group: '',
-          version: '',
-          kind,
-          ...names,
-          isNamespaced: true,
-          verbs: [],
-        });
+        return await Promise.resolve(resource('', '', kind));
       },
-      apiVersions: async () => await Promise.resolve(SERVED),
-    },
-    kube: {
-      request: async () =>
-        await Promise.reject(new KubeApiError('no', { status: statusOfGroup, reason: '' })),
+      rediscover: async ({ group, kind }: { readonly group: string; readonly kind: string }) => {
+        if (!isDiscoverable) throw new KubeApiError('a page of a proxy', { status: 404, reason: '' });
+        const served = SERVED.find((name) => name.startsWith(`${group}/`) && name.endsWith(`/${kind}`));
+        return await Promise.resolve(
+          served === undefined ? undefined : resource(group, served.split('/')[1] ?? '', kind),
+        );
+      },
     },
   };
   const revision = {
@@ -63,14 +62,13 @@ async function stored(manifest: string, statusOfGroup: number): Promise<string |
     recordName: 'sh.helm.release.v1.web.v1',
     uid: 'u',
     resourceVersion: '1',
-    writtenAtMs: 0,
   } as const;
   await replaceUnservedKinds(context, revision, signal);
   return written;
 }
 
 test('replaceUnservedKinds() names another version of the group, or takes the object out', async () => {
-  expect(await stored(MANIFEST, 404)).toBe(`---
+  expect(await stored(MANIFEST)).toBe(`---
 # Source: web/templates/all.yaml
 apiVersion: policy/v1
 kind: PodDisruptionBudget
@@ -86,9 +84,9 @@ test.each([
   [
     'every kind is served',
     MANIFEST.replace('v1beta1', 'v1').replace(/---\napiVersion: acme[\s\S]*/, ''),
-    404,
+    true,
   ],
-  ['the server behind an aggregated API is down', MANIFEST, 503],
-])('replaceUnservedKinds() leaves the record alone when %s', async (_case, manifest, status) => {
-  expect(await stored(manifest, status)).toBeUndefined();
+  ['the server behind an aggregated API is down, or a proxy answers in its place', MANIFEST, false],
+])('replaceUnservedKinds() leaves the record alone when %s', async (_case, manifest, isDiscoverable) => {
+  expect(await stored(manifest, isDiscoverable)).toBeUndefined();
 });

@@ -1,8 +1,5 @@
 import { SCALAR_STYLE, type ScalarNode } from 'js-yaml';
-import { readResourceList } from '../kube/discovery-documents.ts';
-import type { KubeClient } from '../kube/kube-client.ts';
-import { groupVersionPath } from '../kube/kube-object.ts';
-import { requestIfPresent } from '../kube/request-if-present.ts';
+import { apiVersionOf } from '../kube/kube-object.ts';
 import { hasCode } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
 import type { DriverContext } from './driver-context.ts';
@@ -13,8 +10,7 @@ import type { ReleaseRevision, ReleaseStore } from './release-store.ts';
 interface Context {
   readonly store: Pick<ReleaseStore, 'payload' | 'setManifest'>;
   readonly log: Logger;
-  readonly kube: Pick<KubeClient, 'request'>;
-  readonly discovery: Pick<DriverContext['discovery'], 'find' | 'apiVersions'>;
+  readonly discovery: Pick<DriverContext['discovery'], 'find' | 'rediscover'>;
 }
 
 /**
@@ -49,40 +45,28 @@ export async function replaceUnservedKinds(
   );
 }
 
-/** Under which version the kind of an object is served; undefined when it is certain that there is none. */
+/**
+ * Under which version the kind of an object is served; undefined when the API server itself says that there is none. A
+ * page of a proxy, or an aggregated API that is down, takes nothing out of a record.
+ */
 async function servedVersion(
-  context: Context,
+  { discovery }: Context,
   { apiVersion, kind }: ManifestObject,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  if (await isServed(context, apiVersion, kind, signal)) return apiVersion;
-  const [group] = apiVersion.split('/', 1);
-  const others = (await context.discovery.apiVersions(signal)).map((name) => name.split('/'));
-  const other = others.find((parts) => parts.length === 3 && parts[0] === group && parts[2] === kind);
-  return other?.slice(0, 2).join('/');
-}
-
-async function isServed(
-  { kube, discovery }: Context,
-  apiVersion: string,
-  kind: string,
-  signal: AbortSignal,
-): Promise<boolean> {
   try {
     await discovery.find(apiVersion, kind, signal);
-    return true;
+    return apiVersion;
   } catch (error) {
     if (!hasCode(error, 'KUBE_KIND_UNKNOWN')) throw error;
   }
+  const [group = '', version = ''] = apiVersion.includes('/') ? apiVersion.split('/') : ['', apiVersion];
   try {
-    // Behind an aggregated API there may be a server that is down: that is not 404.
-    const [group = '', version = ''] = apiVersion.includes('/') ? apiVersion.split('/') : ['', apiVersion];
-    const path = groupVersionPath({ group, version });
-    const list = await requestIfPresent(kube, { method: 'GET', path }, signal);
-    return readResourceList(group, version, list).some((resource) => resource.kind === kind);
+    const served = await discovery.rediscover({ group, version, kind }, signal);
+    return served && apiVersionOf(served);
   } catch {
     signal.throwIfAborted();
-    return true;
+    return apiVersion;
   }
 }
 

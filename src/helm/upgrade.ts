@@ -36,7 +36,7 @@ export interface UpgradeRequest {
   readonly inputDigest: string;
   /** Latest revision before this run; 0 without a release. */
   readonly lastRevision: number;
-  /** Whether there is no release, be it that its history is left; else helm upgrades. */
+  /** Whether helm installs, be it over records of an uninstalled release or of failed installs; else it upgrades. */
   readonly isInstalled: boolean;
   /** Objects that are known to be this release's. */
   readonly ownObjects: readonly ManifestObject[];
@@ -44,6 +44,7 @@ export interface UpgradeRequest {
   readonly skipIf?: DeployedRendering | undefined;
   readonly conflicts: ConflictPolicy;
   readonly steps?: ReleaseSteps | undefined;
+  readonly note?: string | undefined;
   /** What was deployed last, for `steps`. */
   readonly deployedObjects: readonly ManifestObject[];
 }
@@ -104,7 +105,7 @@ class Upgrade {
     this.#context = context;
     this.#request = request;
     this.#signal = signal;
-    this.#phaseStartedAtMs = context.clock.now();
+    this.#phaseStartedAtMs = context.clock.steadyMs();
   }
 
   async run(directory: string): Promise<UpgradeOutcome> {
@@ -155,7 +156,7 @@ class Upgrade {
       }),
       postRenderer: gateScript.arguments(helm, gate.directory),
       isForced: this.#request.conflicts === 'overwrite',
-      isUninstalled: isInstalled && lastRevision > 0,
+      isReplaced: isInstalled && lastRevision > 0,
     });
     const run = { args, timeoutMs: processLimitMs(timeoutMs), values };
     return await runHelm(this.#context, run, this.#signal);
@@ -265,9 +266,9 @@ class Upgrade {
 
   async #recordSuccess({ manifest, checksum }: Inspection): Promise<UpgradeOutcome> {
     const { store, log, namespace } = this.#context;
-    const { module, lastRevision, inputDigest } = this.#request;
+    const { module, lastRevision, inputDigest, note } = this.#request;
     const revision = lastRevision + 1;
-    const metadata = metadataWhenDeployed({ revision, inputDigest, checksum }, manifest.objects);
+    const metadata = metadataWhenDeployed({ revision, inputDigest, checksum }, manifest.objects, note);
     const record = await store.setMetadata(module.name, revision, metadata, this.#signal);
     if (record === undefined) {
       log.warn(
@@ -286,7 +287,7 @@ class Upgrade {
 
   /** Measures the phase that is over, whether it failed or not. */
   #endPhase(next: HelmOperation['operation'] | undefined): void {
-    const nowMs = this.#context.clock.now();
+    const nowMs = this.#context.clock.steadyMs();
     const { name: module } = this.#request.module;
     const operation = this.#phase;
     if (operation !== undefined)

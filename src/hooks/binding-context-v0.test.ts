@@ -14,7 +14,7 @@ test('a context without an object is the binding alone', () => {
     { type: 'lifecycle', binding: 'beforeHelm' },
     ...config.schedule.map((binding) => ({ type: 'schedule', binding }) as const),
   ];
-  expect(buildBindingContextsV0(reasons)).toEqual([
+  expect(buildBindingContextsV0(reasons).map(({ context }) => context)).toEqual([
     { binding: 'onStartup' },
     { binding: 'beforeHelm' },
     { binding: 'nightly' },
@@ -28,9 +28,9 @@ test.each([
 ] as const)('a context of %s names the object', (watchEvent, resourceEvent) => {
   const object = { kind: 'Pod', metadata: { namespace: 'x', name: 'p' } };
   const reasons = config.kubernetes.map(
-    (binding) => ({ type: 'event', binding, event: { watchEvent, item: { object } } }) as const,
+    (binding) => ({ type: 'event', binding, event: { watchEvent, key: '/a', item: { object } } }) as const,
   );
-  expect(buildBindingContextsV0(reasons)).toEqual([
+  expect(buildBindingContextsV0(reasons).map(({ context }) => context)).toEqual([
     {
       binding: 'pods',
       resourceEvent,
@@ -44,7 +44,10 @@ test.each([
 test('objects outside of namespaces have an empty one', () => {
   const object = { kind: 'Node', metadata: { name: 'n' } };
   const reasons = config.kubernetes.map(
-    (binding) => ({ type: 'event', binding, event: { watchEvent: 'Added', item: { object } } }) as const,
+    (binding) =>
+      ({ type: 'event', binding, event: { watchEvent: 'Added', key: '/a', item: { object } } }) as const,
   );
-  expect(buildBindingContextsV0(reasons)).toMatchObject([{ resourceNamespace: '', resourceKind: 'Node' }]);
+  expect(buildBindingContextsV0(reasons).map(({ context }) => context)).toMatchObject([
+    { resourceNamespace: '', resourceKind: 'Node' },
+  ]);
 });

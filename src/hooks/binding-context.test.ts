@@ -1,11 +1,6 @@
 import { expect, test } from 'vitest';
-import {
-  bindingNameOf,
-  buildBindingContexts,
-  compactGroups,
-  mayShareRun,
-  type RunReason,
-} from './binding-context.ts';
+import { buildBindingContexts, mayShareRun, type RunReason } from './binding-context.ts';
+import type { BindingContext, NumberedContext } from './context-document.ts';
 import type { KubernetesBinding, ScheduleBinding } from './hook-config.ts';
 import type { SnapshotItem } from './kubernetes-binding.ts';
 
@@ -45,7 +40,11 @@ const build = (
   reasons: readonly RunReason[],
   bindings: readonly KubernetesBinding[] = [],
   snapshots: readonly (readonly SnapshotItem[])[] = [],
-) => buildBindingContexts(reasons, bindings, (index) => snapshots[index] ?? []);
+) => contextsOf(buildBindingContexts(reasons, bindings, (index) => snapshots[index] ?? []));
+
+function contextsOf(numbered: Iterable<NumberedContext>): readonly BindingContext[] {
+  return Array.from(numbered, ({ context }) => context);
+}
 
 test('an onStartup context is its binding alone, even with kubernetes bindings', () => {
   expect(build([{ type: 'lifecycle', binding: 'onStartup' }], [kubernetes(0)], [[node('n')]])).toEqual([
@@ -108,7 +107,7 @@ test.each([
   const reason: RunReason = {
     type: 'event',
     binding: kubernetes(0),
-    event: { watchEvent: 'Modified', item },
+    event: { watchEvent: 'Modified', key: '/a', item },
   };
   expect(build([reason], [kubernetes(0)], [[node('newer')]])).toEqual([
     { binding: 'k0', type: 'Event', watchEvent: 'Modified', ...expected },
@@ -119,7 +118,11 @@ test('contexts of a group carry snapshots only, whatever the run is for', () => 
   const bindings = [kubernetes(0, { group: 'g', snapshotsFrom: [0] })];
   const [binding = kubernetes(0)] = bindings;
   const group = { type: 'Group', groupName: 'g' };
-  const event: RunReason = { type: 'event', binding, event: { watchEvent: 'Added', item: node('old') } };
+  const event: RunReason = {
+    type: 'event',
+    binding,
+    event: { watchEvent: 'Added', key: '/a', item: node('old') },
+  };
   for (const reason of [{ type: 'synchronization', binding } as const, event])
     expect(build([reason], bindings, [[node('n')]])).toEqual([
       { binding: 'k0', ...group, snapshots: { k0: [node('n')] } },
@@ -149,13 +152,20 @@ test('of bindings with one name the first gives the snapshot, while each synchro
   ).toMatchObject([{ objects: [node('a')] }, { objects: [node('b')] }]);
 });
 
-test('compactGroups() keeps the last of each row of one group', () => {
+test('contexts of one group in a row are reduced to the last, which covers the reasons before it', () => {
   const member = (name: string, group?: string): RunReason => ({
     type: 'schedule',
     binding: schedule({ name, ...(group === undefined ? {} : { group }) }),
   });
-  const kept = (reasons: readonly RunReason[]) => compactGroups(reasons).map(bindingNameOf);
-  expect(kept([member('a', 'g'), member('b', 'g'), member('c'), member('d', 'g')])).toEqual(['b', 'c', 'd']);
+  const kept = (reasons: readonly RunReason[]) => build(reasons).map(({ binding }) => binding);
+  const row = [member('a', 'g'), member('b', 'g'), member('c'), member('d', 'g')];
+  expect(
+    Array.from(
+      buildBindingContexts(row, [], () => []),
+      ({ covered }) => covered,
+    ),
+  ).toEqual([2, 3, 4]);
+  expect(kept(row)).toEqual(['b', 'c', 'd']);
   expect(kept([member('a', 'g'), member('b', 'h'), member('c', 'g')])).toEqual(['a', 'b', 'c']);
   expect(kept([member('a'), member('b')])).toEqual(['a', 'b']);
   expect(kept([])).toEqual([]);
@@ -177,7 +187,7 @@ test('buildBindingContexts() reads each snapshot once, so all contexts see one s
     },
   );
   expect(read).toEqual([0]);
-  expect(contexts).toEqual([
+  expect(contextsOf(contexts)).toEqual([
     {
       binding: 'k0',
       type: 'Synchronization',

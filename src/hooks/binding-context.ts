@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { DeployBinding, DeployFacts } from '../sdk/deploy-facts.ts';
 import type { AdmissionBinding } from './admission-binding.ts';
+import type { BindingContext, NumberedContext } from './context-document.ts';
 import type { ConversionBinding, ConversionRule } from './conversion-binding.ts';
 import type { KubernetesBinding, LifecycleBinding, ScheduleBinding } from './hook-config.ts';
 import type { KubernetesEvent, SnapshotItem } from './kubernetes-binding.ts';
@@ -35,22 +36,13 @@ export type RunReason =
       readonly review: unknown;
     };
 
-/** One element of the binding context file. */
-export type BindingContext = Readonly<Record<string, unknown>>;
-
 /** The snapshot of one kubernetes binding, by its position in the hook's configuration. */
 export type SnapshotReader = (bindingIndex: number) => readonly SnapshotItem[];
 
-/**
- * Leaves of each unbroken row of reasons with one group only the last: the others would give the hook the same
- * snapshots again.
- */
-export function compactGroups(reasons: readonly RunReason[]): readonly RunReason[] {
-  return reasons.filter((reason, index) => {
-    const next = reasons[index + 1];
-    const group = groupOf(reason);
-    return group === undefined || next === undefined || groupOf(next) !== group;
-  });
+/** Whether the next reason is of the same group: it gives the hook the same snapshots again. */
+function isRepeatedBy(reason: RunReason, next: RunReason | undefined): boolean {
+  const group = groupOf(reason);
+  return group !== undefined && next !== undefined && groupOf(next) === group;
 }
 
 /** The group of the binding a hook runs for. */
@@ -64,7 +56,8 @@ export function bindingNameOf({ binding }: RunReason): string {
 }
 
 /**
- * Builds the binding contexts of one run. Every snapshot is read once, so all contexts of the run see the same state.
+ * Builds the binding contexts of one run, each when it is taken. Every snapshot is read once and at once, so all contexts of
+ * the run see the same state, whenever they are taken.
  *
  * @param kubernetes the kubernetes bindings of the hook, in configuration order
  */
@@ -72,19 +65,33 @@ export function buildBindingContexts(
   reasons: readonly RunReason[],
   kubernetes: readonly KubernetesBinding[],
   read: SnapshotReader,
-): readonly BindingContext[] {
-  const taken = new Map<number, readonly SnapshotItem[]>();
-  const readOnce: SnapshotReader = (index) => {
-    const known = taken.get(index);
-    if (known !== undefined) return known;
-    const items = read(index);
-    taken.set(index, items);
-    return items;
-  };
+): Iterable<NumberedContext> {
+  const state = new Map<number, readonly SnapshotItem[]>();
+  for (const reason of reasons)
+    for (const index of snapshotsOf(reason, kubernetes)) if (!state.has(index)) state.set(index, read(index));
+  const taken: SnapshotReader = (index) => state.get(index) ?? [];
   const snapshots = (indexes: readonly number[]) =>
     // Of bindings with the same name the first counts, and that is the one written last.
-    Object.fromEntries(indexes.toReversed().map((index) => [kubernetes[index]?.name ?? '', readOnce(index)]));
-  return compactGroups(reasons).map((reason) => contextOf(reason, kubernetes, readOnce, snapshots));
+    Object.fromEntries(indexes.toReversed().map((index) => [kubernetes[index]?.name ?? '', taken(index)]));
+  return contextsOf(reasons, (reason) => contextOf(reason, kubernetes, taken, snapshots));
+}
+
+function* contextsOf(
+  reasons: readonly RunReason[],
+  build: (reason: RunReason) => BindingContext,
+): Generator<NumberedContext, void> {
+  for (const [index, reason] of reasons.entries())
+    if (!isRepeatedBy(reason, reasons[index + 1])) yield { context: build(reason), covered: index + 1 };
+}
+
+/** The snapshots that the context of a reason holds. */
+function snapshotsOf(reason: RunReason, kubernetes: readonly KubernetesBinding[]): readonly number[] {
+  if (reason.type === 'lifecycle' && reason.binding === 'onStartup') return [];
+  if (reason.type === 'lifecycle' || reason.type === 'deploy') return kubernetes.map(({ index }) => index);
+  const { snapshotsFrom } = reason.binding;
+  if (reason.type === 'synchronization' && reason.binding.group === undefined)
+    return [reason.binding.index, ...snapshotsFrom];
+  return snapshotsFrom;
 }
 
 function contextOf(

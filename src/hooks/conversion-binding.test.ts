@@ -74,7 +74,8 @@ test.each([{}, { group: 'g' }])('the context of a conversion keeps its type: %j'
   const reasons = bindings.flatMap((binding) =>
     binding.conversions.map((rule) => ({ type: 'conversion', binding, rule, review }) as const),
   );
-  expect(buildBindingContexts(reasons, kubernetes, () => [])).toEqual([
+  const contexts = buildBindingContexts(reasons, kubernetes, () => []);
+  expect(Array.from(contexts, ({ context }) => context)).toEqual([
     {
       binding: 'conv',
       type: 'Conversion',

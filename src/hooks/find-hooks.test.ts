@@ -100,6 +100,12 @@ test('findHooks() names module hooks from the first hooks directory in their pat
   ]);
 });
 
+test('findHooks() names global hooks from the directory above, when they are in its hooks directory', async () => {
+  await file('hooks/sub/g.sh');
+  const hooks = await findHooks(join(root, 'hooks'), GLOBAL, captured.logger, root);
+  expect(hooks.map(({ name }) => name)).toEqual(['hooks/sub/g.sh']);
+});
+
 test('findHooks() takes a script for an in-process hook by its text, whatever its mode, and never twice', async () => {
   const hook = "import { defineHook } from 'addon-operator/sdk';\nexport default defineHook({}, () => {});\n";
   for (const [name, text, mode] of [

@@ -24,8 +24,15 @@ const EXEC_BITS = 0o111;
  * hooks.
  *
  * Directories are read synchronously: they are many and small, and that costs a tenth of the other way.
+ *
+ * @param namedFrom directory that names of global hooks are relative to; the parent of `root` where that is its `hooks/`
  */
-export async function findHooks(root: string, owner: HookOwner, log: Logger): Promise<readonly HookFile[]> {
+export async function findHooks(
+  root: string,
+  owner: HookOwner,
+  log: Logger,
+  namedFrom: string = root,
+): Promise<readonly HookFile[]> {
   const skipped = owner.type === 'module' ? ['lib', 'venv'] : ['lib'];
   const isSkippedDirectory = (name: string): boolean => name.startsWith('.') || skipped.includes(name);
   if (isSkippedDirectory(basename(root)) || !isDirectory(root)) return [];
@@ -33,7 +40,7 @@ export async function findHooks(root: string, owner: HookOwner, log: Logger): Pr
   await walk(root, isSkippedDirectory, found, log);
   return found
     .toSorted((a, b) => Buffer.compare(Buffer.from(a.path), Buffer.from(b.path)))
-    .map((file) => ({ name: hookName(file.path, root, owner), ...file }));
+    .map((file) => ({ name: hookName(file.path, namedFrom, owner), ...file }));
 }
 
 function isDirectory(path: string): boolean {
@@ -93,9 +100,9 @@ function warnOfNoHook(path: string, log: Logger): void {
     );
 }
 
-/** Global hooks are named by their path below the root, module hooks from the first `hooks/` in their path. */
-function hookName(path: string, root: string, owner: HookOwner): string {
-  if (owner.type === 'global') return relative(root, path);
+/** Global hooks are named by their path below `from`, module hooks from the first `hooks/` in their path. */
+function hookName(path: string, from: string, owner: HookOwner): string {
+  if (owner.type === 'global') return relative(from, path);
   const start = path.indexOf('/hooks/');
-  return start < 0 ? relative(root, path) : path.slice(start + 1);
+  return start < 0 ? relative(from, path) : path.slice(start + 1);
 }

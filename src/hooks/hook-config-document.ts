@@ -2,18 +2,24 @@ import { loadAll } from 'js-yaml';
 import { messageOf, OperatorError } from '../lib/errors.ts';
 import { isObject } from '../lib/json.ts';
 import { readFlowAtAnyColumn } from '../lib/yaml-flow-columns.ts';
+import { describeYamlSize, MAX_YAML_MARKS, yamlSizeProblem } from '../values/yaml-size.ts';
 import type { ConfigVersion } from './hook-config.ts';
 
 /** What a hook printed, not yet checked against a schema. */
 export type ConfigDocument = Readonly<Record<string, unknown>>;
 
 /**
- * Reads YAML or JSON; of several YAML documents the first counts, and of duplicate keys the last.
+ * Reads YAML or JSON; of several YAML documents the first counts, and of duplicate keys the last. The size is bounded as
+ * that of values, since the event loop waits for the parser.
  *
- * @throws OperatorError HOOK_CONFIG_INVALID when the text is no YAML, or no mapping
+ * @throws OperatorError HOOK_CONFIG_INVALID when the text is no YAML, or no mapping, or too large
  */
 export function parseConfigDocument(text: string): ConfigDocument {
-  const document = load(text);
+  const first = firstDocument(text);
+  const size = yamlSizeProblem(first);
+  if (size !== undefined) throw unreadable(describeYamlSize(size, first));
+  const document = load(first);
+  if (!isWithinNodes(document, MAX_YAML_MARKS)) throw unreadable('too large once aliases are written out');
   if (!isObject(document)) throw unreadable('a mapping is expected at the top level');
   return document;
 }
@@ -21,10 +27,22 @@ export function parseConfigDocument(text: string): ConfigDocument {
 function load(text: string): unknown {
   try {
     // A hook's answer is trusted with duplicate keys, as in its JSON form.
-    return readFlowAtAnyColumn(firstDocument(text), (parsed) => loadAll(parsed, { json: true })[0] ?? {});
+    return readFlowAtAnyColumn(text, (parsed) => loadAll(parsed, { json: true })[0] ?? {});
   } catch (error) {
     throw unreadable(messageOf(error), error);
   }
+}
+
+/** Counts an aliased node each time it is referenced: validation and serialization visit it as often. */
+function isWithinNodes(document: unknown, maxNodes: number): boolean {
+  const pending = [document];
+  for (let nodes = 0; nodes < pending.length; nodes += 1) {
+    const node = pending[nodes];
+    if (typeof node !== 'object' || node === null) continue;
+    for (const child of Object.values(node)) pending.push(child);
+    if (pending.length > maxNodes) return false;
+  }
+  return true;
 }
 
 function unreadable(reason: string, cause?: unknown): OperatorError {

@@ -48,5 +48,7 @@ export interface SnapshotItem {
 /** A change of one watched object. `item` holds its last known state when it was deleted. */
 export interface KubernetesEvent {
   readonly watchEvent: WatchEventType;
+  /** Names the object among those of its binding. */
+  readonly key: string;
   readonly item: SnapshotItem;
 }

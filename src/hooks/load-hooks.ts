@@ -35,10 +35,16 @@ export class HookLoader {
   /**
    * Every hook below `root`, in path order, asked one after another.
    *
+   * @param namedFrom see {@link findHooks}
    * @throws OperatorError HOOK_CONFIG_INVALID naming the first hook whose `--config` failed, and why
    */
-  async load(root: string, owner: HookOwner, signal: AbortSignal): Promise<readonly Hook[]> {
-    const files = await findHooks(root, owner, this.#options.log);
+  async load(
+    root: string,
+    owner: HookOwner,
+    signal: AbortSignal,
+    namedFrom: string = root,
+  ): Promise<readonly Hook[]> {
+    const files = await findHooks(root, owner, this.#options.log, namedFrom);
     const hooks: Hook[] = [];
     for (const file of files) hooks.push(await this.loadHook(file, owner, signal));
     return hooks;

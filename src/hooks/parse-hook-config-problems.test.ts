@@ -10,6 +10,22 @@ test.each([
   ['a text', 'hello', 'config unmarshal: a mapping is expected at the top level'],
   ['rubbish', '{', 'config unmarshal: '],
   ['a line before the JSON', 'starting up\n{"configVersion":"v1","onStartup":1}', 'config unmarshal: '],
+  [
+    'FAULT-D8: a list that would stop the event loop',
+    `onStartup: [${'{},'.repeat(400_000)}1]`,
+    'config unmarshal: too large: more than 600000 lines, commas, colons and opening brackets',
+  ],
+  [
+    'FAULT-D8: a scalar of more than 10 million characters',
+    `onStartup: ${'a'.repeat(10_000_000)}`,
+    'config unmarshal: too large: 10000011 characters, at most 10000000 are read',
+  ],
+  [
+    'FAULT-G3: aliases that multiply',
+    `a0: &a0 [x]\n${Array.from({ length: 60 }, (_, i) => `a${i + 1}: &a${i + 1} [*a${i}, *a${i}]`).join('\n')}`,
+    'config unmarshal: too large once aliases are written out',
+  ],
+  ['an alias of itself', 'a: &a [*a]', 'config unmarshal: '],
   ['nothing but the version', '{"configVersion":"v1"}', 'config should have at least 2 properties'],
 ])('parse() refuses %s', async (_what, text, problem) => {
   expect(await problemIn(parse(text))).toContain(problem);

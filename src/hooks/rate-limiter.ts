@@ -1,29 +1,23 @@
-import type { Clock } from '../lib/clock.ts';
+import type { SteadyClock } from '../lib/clock.ts';
 
 /** A token bucket: full at first, one token more every `minIntervalMs`, never more than `burst`. */
 export class RateLimiter {
   readonly #minIntervalMs: number;
   readonly #burst: number;
-  readonly #clock: Clock;
+  readonly #clock: SteadyClock;
   /** When the bucket would be empty if nothing had been refilled: each token taken moves it on by one interval. */
   #theoreticalMs: number;
-  /** When it was last asked for a token. */
-  #askedAtMs: number;
 
-  constructor(limit: { readonly minIntervalMs: number; readonly burst: number }, clock: Clock) {
+  constructor(limit: { readonly minIntervalMs: number; readonly burst: number }, clock: SteadyClock) {
     this.#minIntervalMs = limit.minIntervalMs;
     this.#burst = limit.burst;
     this.#clock = clock;
-    this.#theoreticalMs = clock.now();
-    this.#askedAtMs = this.#theoreticalMs;
+    this.#theoreticalMs = clock.steadyMs();
   }
 
   /** Takes a token; resolves when it is there. Rejects with `signal.reason` on abort, and takes none then. */
   async take(signal: AbortSignal): Promise<void> {
-    const nowMs = this.#clock.now();
-    // A clock that is set back takes the bucket with it: else all would wait until that time has come again.
-    this.#theoreticalMs -= Math.max(0, this.#askedAtMs - nowMs);
-    this.#askedAtMs = nowMs;
+    const nowMs = this.#clock.steadyMs();
     this.#theoreticalMs = Math.max(this.#theoreticalMs, nowMs) + this.#minIntervalMs;
     const waitMs = this.#theoreticalMs - this.#burst * this.#minIntervalMs - nowMs;
     if (waitMs <= 0) return;

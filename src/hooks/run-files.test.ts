@@ -154,15 +154,32 @@ test('readOutputs() refuses a file that is too large', () => {
 test('sweepRunFiles() removes runs of daemons that are gone, and nothing else', () => {
   const dead = 2 ** 22 + 1;
   const alive = process.ppid;
-  for (const name of [`run-${dead}-a-1`, `run-${alive}-a-1`, `run-${process.pid}-a-1`, 'run-x-a', 'other'])
+  const channels = [`addon-operator-${alive}-Ab12Cd`, 'addon-operator-Ab12Cd'];
+  for (const name of [
+    `run-${dead}-a-1`,
+    `run-${alive}-a-1`,
+    `run-${process.pid}-a-1`,
+    `addon-operator-${dead}-Ab12Cd`,
+    ...channels,
+    'run-x-a',
+    'other',
+  ])
     mkdirSync(join(tmp, name));
   writeFileSync(join(tmp, `run-${dead}-a-1`, 'values.json'), '{}');
   writeFileSync(join(tmp, `run-${dead}-file`), '');
   mkdirSync(join(tmp, 'target'));
   symlinkSync(join(tmp, 'target'), join(tmp, `run-${dead}-link`));
-  expect(sweepRunFiles(tmp)).toBe(2);
+  expect(sweepRunFiles(tmp)).toBe(3);
   expect(readdirSync(tmp).toSorted()).toEqual(
-    ['other', `run-${alive}-a-1`, `run-${dead}-file`, `run-${dead}-link`, 'run-x-a', 'target'].toSorted(),
+    [
+      ...channels,
+      'other',
+      `run-${alive}-a-1`,
+      `run-${dead}-file`,
+      `run-${dead}-link`,
+      'run-x-a',
+      'target',
+    ].toSorted(),
   );
   expect(existsSync(join(tmp, 'target'))).toBe(true);
 });

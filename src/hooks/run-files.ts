@@ -13,8 +13,10 @@ import {
   unlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf, OperatorError } from '../lib/errors.ts';
+import { CHANNEL_PREFIX } from '../process/byte-channel.ts';
 import type { HookOutputTexts, HookRunTexts } from '../sdk/record-hook-run.ts';
 import { type MadeDirectory, SPARE_PREFIX, type SpareDirectories } from './spare-directories.ts';
 
@@ -29,6 +31,13 @@ export interface RunFiles {
    * @throws OperatorError HOOK_OUTPUT_INVALID when an output is no regular file or too large
    */
   readOutputs(onInvalidText: (variable: string) => void): HookOutputTexts;
+  /** Fills the file with the binding contexts, piece by piece. */
+  writeContexts(pieces: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<void>;
+  /**
+   * Removes the file with the binding contexts, if that is possible: to be called first where it may be large, since a file
+   * system takes its time to free many MB.
+   */
+  removeContexts(): Promise<void>;
   remove(): void;
   /** As `remove`, for a run that went well: files that the hook left empty may serve the next run. */
   recycle(): void;
@@ -36,7 +45,7 @@ export interface RunFiles {
 
 const DIRECTORY_PREFIX = 'run-';
 /** What a daemon has left, by the number of its process. */
-const SWEPT = new RegExp(`^(?:${DIRECTORY_PREFIX}|${SPARE_PREFIX})(\\d+)-`);
+const SWEPT = new RegExp(`^(?:${DIRECTORY_PREFIX}|${SPARE_PREFIX}|${CHANNEL_PREFIX})(\\d+)-`);
 const MAX_OUTPUT_BYTES = 10 * 1024 * 1024;
 const INPUTS = {
   bindingContext: ['BINDING_CONTEXT_PATH', 'binding-context.json'],
@@ -79,15 +88,19 @@ export function createRunFiles(
     for (const [, [variable, name]] of entries(OUTPUTS)) env[variable] = join(directory, name);
     env[ADMISSION_RESPONSE] = env[OUTPUTS.admissionResponse[0]] ?? '';
   } catch (error) {
-    rmSync(directory, { recursive: true, force: true });
-    throw new OperatorError(
-      'HOOK_EXEC',
-      `Cannot write the input files of a hook in ${tmpDir}: ${messageOf(error)}; check the space and permissions there or set --tmp-dir`,
-      { cause: error },
-    );
+    removeDirectory(directory);
+    throw notWritten(tmpDir, error);
   }
   return {
     env,
+    writeContexts: async (pieces, signal) => {
+      try {
+        await writePieces(join(directory, INPUTS.bindingContext[1]), pieces, signal);
+      } catch (error) {
+        if (signal.aborted) throw signal.reason;
+        throw notWritten(tmpDir, error);
+      }
+    },
     readOutputs: (onInvalidText) => ({
       configValuesPatch: readOutput(directory, OUTPUTS.configValuesPatch, onInvalidText),
       valuesPatch: readOutput(directory, OUTPUTS.valuesPatch, onInvalidText),
@@ -96,11 +109,45 @@ export function createRunFiles(
       admissionResponse: readOutput(directory, OUTPUTS.admissionResponse, onInvalidText),
       conversionResponse: readOutput(directory, OUTPUTS.conversionResponse, onInvalidText),
     }),
-    remove: () => rmSync(directory, { recursive: true, force: true }),
+    removeContexts: () =>
+      rm(join(directory, INPUTS.bindingContext[1]), { force: true }).catch(() => undefined),
+    remove: () => removeDirectory(directory),
     recycle: () => {
-      if (!isSpare(directory, made, spares)) rmSync(directory, { recursive: true, force: true });
+      if (!isSpare(directory, made, spares)) removeDirectory(directory);
     },
   };
+}
+
+/**
+ * Never throws: the result of the run counts, and the reason why its files could not be written. A removal that failed,
+ * for want of descriptors for example, is repeated for a minute; what is still there then goes at the next start.
+ */
+function removeDirectory(directory: string): void {
+  try {
+    rmSync(directory, { recursive: true, force: true });
+  } catch {
+    rm(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 1_000 }).catch(() => undefined);
+  }
+}
+
+function notWritten(tmpDir: string, cause: unknown): OperatorError {
+  return new OperatorError(
+    'HOOK_EXEC',
+    `Cannot write the input files of a hook in ${tmpDir}: ${messageOf(cause)}; check the space and permissions there or set --tmp-dir`,
+    { cause },
+  );
+}
+
+async function writePieces(
+  path: string,
+  pieces: AsyncIterable<Uint8Array>,
+  signal: AbortSignal,
+): Promise<void> {
+  await using file = await open(path, constants.O_WRONLY | constants.O_NOFOLLOW);
+  for await (const piece of pieces) {
+    signal.throwIfAborted();
+    await file.writeFile(piece);
+  }
 }
 
 /** The directory with the output files in it, all empty. */
@@ -163,7 +210,7 @@ function readOutput(
 }
 
 /**
- * Removes the directories of runs that a daemon left behind which is no longer alive.
+ * Removes the directories of runs, and of the start of the launcher, that a daemon left behind which is no longer alive.
  *
  * @returns how many were removed
  */

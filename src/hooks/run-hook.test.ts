@@ -69,12 +69,35 @@ function runner(options: Partial<HookRunnerOptions> = {}): HookRunner {
     graceMs: 100,
     maxOutputBytes: undefined,
     keepFiles: false,
+    onEscaped: () => undefined,
     ...options,
   });
 }
 
 const run = (script: string, options: Partial<HookRunnerOptions> = {}, log = silentLogger) =>
   runner(options).run(hook(script), INPUTS, log, never);
+
+test('run() writes long contexts piece by piece, and removes what was written when that fails', async () => {
+  async function* pieces(): AsyncGenerator<Buffer, void> {
+    yield Buffer.from('[1,');
+    yield Buffer.from('2]');
+  }
+  const copy = hook('cat "$BINDING_CONTEXT_PATH" > "$KUBERNETES_PATCH_PATH"');
+  const inputs = { ...INPUTS, bindingContext: pieces() };
+  const result = await runner().run(copy, inputs, silentLogger, never);
+  expect(result.outputs.kubernetesPatch).toBe('[1,2]');
+
+  async function* broken(): AsyncGenerator<Buffer, void> {
+    yield Buffer.from('[1,');
+    throw new Error('no space left');
+  }
+  const files = readdirSync(tmp);
+  const failed = await failureOf(
+    runner().run(copy, { ...INPUTS, bindingContext: broken() }, silentLogger, never),
+  );
+  expect(failed).toEqual({ code: 'HOOK_EXEC', message: expect.stringContaining('no space left') });
+  expect(readdirSync(tmp)).toEqual(files);
+});
 
 async function failureOf(running: Promise<unknown>): Promise<{ code: unknown; message: string }> {
   const error = await running.then(

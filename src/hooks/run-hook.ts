@@ -1,7 +1,9 @@
 import { type ErrorFacts, messageOf, OperatorError } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
+import { warnOfEscaped } from '../process/escaped-processes.ts';
 import type { ProcessOutcome, ProcessRunner, ResourceUsage } from '../process/process-runner.ts';
 import type { HookOutputTexts, HookRunTexts } from '../sdk/record-hook-run.ts';
+import type { ContextDocument } from './context-document.ts';
 import { type Hook, type HookTransport, title, valuesOwnerOf } from './hook.ts';
 import { createHookOutputLog } from './hook-output-log.ts';
 import { createRunFiles, type RunFiles } from './run-files.ts';
@@ -19,6 +21,8 @@ export interface HookRunnerOptions {
   readonly graceMs: number;
   /** What a hook prints beyond this many bytes is not logged; undefined = no limit. */
   readonly maxOutputBytes: number | undefined;
+  /** Called with the number of processes that had left the group of a run and were ended with it. */
+  readonly onEscaped: (hook: Hook, count: number) => void;
   /** Leave the files of every run where they are. */
   readonly keepFiles: boolean;
 }
@@ -28,8 +32,13 @@ export interface HookRunResult {
   readonly usage: ResourceUsage | undefined;
 }
 
+/** What an executable reads. */
+export interface HookFileInputs extends Omit<HookRunTexts, 'bindingContext'> {
+  readonly bindingContext: ContextDocument;
+}
+
 /** What a hook is run with, on any transport. */
-export interface HookRunInputs extends HookRunTexts {
+export interface HookRunInputs extends HookFileInputs {
   /** Stays the same while the same piece of work is repeated because it failed; no other work ever has it. */
   readonly idempotencyKey: string;
 }
@@ -68,13 +77,22 @@ export class HookRunner implements HookRuns, Disposable {
    * @throws OperatorError HOOK_FAILED, HOOK_TIMEOUT or HOOK_EXEC; nothing the hook wrote counts then
    * @throws `signal.reason` on abort, once the hook and its children are gone
    */
-  async run(hook: Hook, inputs: HookRunTexts, log: Logger, signal: AbortSignal): Promise<HookRunResult> {
-    const { runner, tmpDir, env, cwd, graceMs, maxOutputBytes, keepFiles } = this.#options;
+  async run(hook: Hook, inputs: HookFileInputs, log: Logger, signal: AbortSignal): Promise<HookRunResult> {
+    const { runner, tmpDir, env, cwd, graceMs, maxOutputBytes, keepFiles, onEscaped } = this.#options;
     const timeoutMs = hook.config.settings.timeoutMs ?? this.#options.timeoutMs;
     const label = `${valuesOwnerOf(hook)}-${hook.name}`;
-    const files = createRunFiles(tmpDir, label, inputs, keepFiles ? undefined : this.#spares);
+    const { bindingContext } = inputs;
+    const isShort = typeof bindingContext === 'string';
+    const texts = { ...inputs, bindingContext: isShort ? bindingContext : '' };
+    const files = createRunFiles(tmpDir, label, texts, keepFiles ? undefined : this.#spares);
     const output = createHookOutputLog(log);
+    const clear = async (clearRest: () => void): Promise<void> => {
+      if (keepFiles) return;
+      if (!isShort) await files.removeContexts();
+      clearRest();
+    };
     try {
+      if (!isShort) await files.writeContexts(bindingContext, signal);
       const result = await runner.run(
         {
           file: hook.path,
@@ -83,6 +101,10 @@ export class HookRunner implements HookRuns, Disposable {
           env: { ...env, ...files.env },
           graceMs,
           onLine: (stream, line) => output.line(stream, line),
+          onEscaped: (escaped) => {
+            onEscaped(hook, escaped.count);
+            warnOfEscaped(log, escaped);
+          },
           ...(maxOutputBytes === undefined ? {} : { maxLineBytes: maxOutputBytes }),
           ...(timeoutMs === undefined ? {} : { timeoutMs }),
         },
@@ -95,10 +117,10 @@ export class HookRunner implements HookRuns, Disposable {
         );
       assertSucceeded(hook, result.outcome, result.stderr);
       const outputs = outputsOf(hook, files, log);
-      if (!keepFiles) files.recycle();
+      await clear(() => files.recycle());
       return { outputs, usage: result.usage };
     } catch (error) {
-      if (!keepFiles) files.remove();
+      await clear(() => files.remove());
       throw error;
     } finally {
       output.end();

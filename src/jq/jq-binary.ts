@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import type { Clock } from '../lib/clock.ts';
+import type { SteadyClock } from '../lib/clock.ts';
 import { OperatorError } from '../lib/errors.ts';
 import { canonicalJson } from '../lib/json.ts';
 import { OutputHead } from '../process/output-buffer.ts';
@@ -19,7 +19,7 @@ export interface JqBinaryOptions {
   readonly file: string;
   /** For example `jq 1.7.1`. */
   readonly name: string;
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
   /** Longest time for one object, in milliseconds. */
   readonly timeLimitMs: number;
 }

@@ -8,17 +8,18 @@ import { messageOf } from '../lib/errors.ts';
 import { splitRequest } from './builtin-request.ts';
 import { Engine, type Program } from './engine/engine.ts';
 import { JqError } from './engine/jq-error.ts';
-import { parseValue, toJson } from './engine/json-text.ts';
+import { parseValue } from './engine/json-parser.ts';
+import { toJson } from './engine/json-text.ts';
 
 /** Programs kept compiled. */
 const MAX_PROGRAMS = 500;
 /** Larger answers are given up here, with a better reason than the reader of them has. */
-const MAX_ANSWER_CHARACTERS = 16 * 1024 * 1024;
+const MAX_ANSWER_CHARACTERS = 8 * 1024 * 1024;
 
 async function serve(): Promise<void> {
   // Errors are ordinary outcomes of programs; nobody looks at where they were made.
   Error.stackTraceLimit = 0;
-  const engine = new Engine(() => systemClock.now());
+  const engine = new Engine(() => systemClock.wallMs());
   const programs = new Map<string, Program>();
   const compiled = (program: string): Program => {
     const found = programs.get(program) ?? engine.compile(program);

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Clock } from '../lib/clock.ts';
+import type { SteadyClock } from '../lib/clock.ts';
 import { OperatorError } from '../lib/errors.ts';
 import { canonicalJson, isObject } from '../lib/json.ts';
 import { type BuiltinRequest, requestLine } from './builtin-request.ts';
@@ -29,7 +29,7 @@ const NODE_FLAGS = [
 const MAX_SUSPECTS = 500;
 
 export interface JqBuiltinOptions {
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
   /** Longest time for one object, in milliseconds. */
   readonly timeLimitMs: number;
 }

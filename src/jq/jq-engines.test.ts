@@ -180,6 +180,23 @@ describe.each([
     },
   );
 
+  test.skipIf(isMissing)('apply() answers other filters while a regular expression backtracks', async () => {
+    const [stuck, other] = await Promise.all([
+      engine.compile(`.text | test("^((a|a|a)(a|a|a))*$")`, never),
+      engine.compile('.text | test("^a+b$")', never),
+    ]);
+    const input = { text: `${'a'.repeat(61)}b` };
+    const isLimited = jqPath !== 'builtin';
+    const failure = stuck.apply(input, never).catch((error: unknown) => error);
+    const behind = other.apply(input, never);
+    await clock.untilAsleep();
+    if (!isLimited) await clock.advance(2_200);
+    expect(await behind).toEqual([true]);
+    // jq itself gives up after ten million steps.
+    if (isLimited) await clock.advance(2_200);
+    expect(await failure).toMatchObject({ code: expect.stringMatching(/^JQ_(?:TIMEOUT|RUNTIME)$/) });
+  });
+
   test.skipIf(isMissing)(
     'apply() survives a filter that eats all memory',
     async () => {

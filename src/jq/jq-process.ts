@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
-import type { Clock } from '../lib/clock.ts';
+import type { SteadyClock } from '../lib/clock.ts';
 import { messageOf, OperatorError } from '../lib/errors.ts';
 import { OutputTail } from '../process/output-buffer.ts';
 
-/** Largest answer for one object; a longer one ends the process. */
-const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
+/** Largest answer for one object; a longer one ends the process. The daemon parses it in its own thread. */
+const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
 const BATCH_CHARACTERS = 64 * 1024;
 const STDERR_TAIL_BYTES = 4 * 1024;
 const LF = 0x0a;
@@ -30,7 +30,7 @@ export interface JqProcessOptions {
   readonly args: readonly string[];
   /** Limit of its address space, where the system can set it. */
   readonly maxMemoryKiB?: number;
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
   /** Longest time for one answer, in milliseconds, where the request names no other. */
   readonly timeLimitMs: number;
 }
@@ -89,7 +89,7 @@ export class JqProcess {
       line,
       answer: Promise.withResolvers(),
       timeLimitMs,
-      startedAtMs: this.#options.clock.now(),
+      startedAtMs: this.#options.clock.steadyMs(),
     };
     const onAbort = (): void => request.answer.reject(signal.reason);
     signal.addEventListener('abort', onAbort, { once: true });
@@ -166,7 +166,7 @@ export class JqProcess {
   #afterHead(): void {
     const [head] = this.#requests;
     if (head === undefined) this.#watch.abort();
-    else head.startedAtMs = this.#options.clock.now();
+    else head.startedAtMs = this.#options.clock.steadyMs();
     this.#endIfDone();
   }
 
@@ -192,7 +192,7 @@ export class JqProcess {
     const check = (): void => {
       const [head] = this.#requests;
       if (signal.aborted || head === undefined) return;
-      const leftMs = head.startedAtMs + head.timeLimitMs - clock.now();
+      const leftMs = head.startedAtMs + head.timeLimitMs - clock.steadyMs();
       // Meanwhile another may become the head, which has less time.
       if (leftMs > 0) return wait(Math.min(leftMs, timeLimitMs));
       const message = `jq took longer than ${head.timeLimitMs} ms for one object`;

@@ -67,6 +67,8 @@ test.each<[string, string]>([
 test('findProgramProblem() takes linear time', () => {
   const startedAtMs = performance.now();
   findProgramProblem(`{${'input#\n'.repeat(20_000)}`);
+  findProgramProblem(`{input${' #'.repeat(20_000)}`);
+  findProgramProblem(`{input${' '.repeat(200_000)}`);
   findProgramProblem('('.repeat(200_000));
   findProgramProblem('"\\('.repeat(100_000));
   findProgramProblem(`"${'\\\\'.repeat(100_000)}`);

@@ -21,6 +21,8 @@ const CLOSING: Readonly<Record<string, string>> = { ')': '(', ']': '[', '}': '{'
 
 /** Tokens that matter here; strings are taken apart by {@link findProgramProblem} because code can stand in them. */
 const TOKEN = /#[^\n]*|[.$@][A-Za-z_]\w*|[A-Za-z_]\w*(?:::[A-Za-z_]\w*)*|\d[\w.]*|\s+|[^]/y;
+/** What follows a key. A comment can be read in one way only, or a row of them would take for ever. */
+const KEY_END = /(?:\s|#[^\n]*(?:\n|$))*[:,}]/y;
 const STRING_PART = /[^"\\]+|\\\(|\\[^]?|"/y;
 
 /**
@@ -64,7 +66,8 @@ function skipStringPart(program: string, position: number, open: string[]): numb
 /** Whether the name that ends at `end` is the key of an object: `{halt: 1}`, `{halt}`, `{a: 1, halt}`. */
 function isKey(program: string, end: number, previous: string, enclosing: string | undefined): boolean {
   if (enclosing !== '{' || (previous !== '{' && previous !== ',')) return false;
-  return /^(?:\s|#[^\n]*)*[:,}]/.test(program.slice(end));
+  KEY_END.lastIndex = end;
+  return KEY_END.test(program);
 }
 
 function matchAt(pattern: RegExp, text: string, position: number): string {

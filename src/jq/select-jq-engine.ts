@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import type { Clock } from '../lib/clock.ts';
+import type { SteadyClock } from '../lib/clock.ts';
 import { messageOf, OperatorError } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
 import { findExecutable } from '../process/executable-file.ts';
@@ -19,7 +19,7 @@ export interface JqSelection {
   /** Where `auto` looks: the value of PATH. */
   readonly pathVariable: string;
   readonly log: Logger;
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
   /** Longest time for one object, in milliseconds. Default 2,200. */
   readonly timeLimitMs?: number;
 }
@@ -68,7 +68,7 @@ export function parseJqVersion(output: string): JqVersion {
   return { text, isExact: order >= 1_007 };
 }
 
-async function versionOf(file: string, clock: Clock, signal: AbortSignal): Promise<string> {
+async function versionOf(file: string, clock: SteadyClock, signal: AbortSignal): Promise<string> {
   const ended = new AbortController();
   const child = spawn(file, ['--version'], {
     cwd: '/',

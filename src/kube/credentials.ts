@@ -1,4 +1,4 @@
-import type { Clock } from '../lib/clock.ts';
+import type { SteadyClock } from '../lib/clock.ts';
 import { OperatorError } from '../lib/errors.ts';
 import type { ClusterAccess, Material, PluginUser } from './cluster-access.ts';
 
@@ -16,7 +16,7 @@ export interface Credentials {
 export type PluginCredentials = (isForced: boolean, signal: AbortSignal) => Promise<Credentials>;
 
 export interface CredentialDeps {
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
   readonly readFile: (path: string) => Promise<string>;
   readonly loadPlugin: (user: PluginUser) => Promise<PluginCredentials>;
 }
@@ -43,14 +43,13 @@ export class CredentialStore {
    */
   async current(signal: AbortSignal): Promise<Credentials> {
     const held = this.#held;
-    const ageMs = held === undefined ? 0 : this.#deps.clock.now() - held.readAtMs;
-    // Of a clock that was set back nobody knows how old they are.
-    if (held !== undefined && ageMs >= 0 && ageMs < MAX_AGE_MS) return held.credentials;
+    const ageMs = held === undefined ? 0 : this.#deps.clock.steadyMs() - held.readAtMs;
+    if (held !== undefined && ageMs < MAX_AGE_MS) return held.credentials;
     try {
       return await this.#read(false, signal);
     } catch (error) {
       if (held === undefined || this.#access.identity.type === 'plugin') throw error;
-      this.#held = { ...held, readAtMs: this.#deps.clock.now() };
+      this.#held = { ...held, readAtMs: this.#deps.clock.steadyMs() };
       return held.credentials;
     }
   }
@@ -73,7 +72,7 @@ export class CredentialStore {
           }),
       ...(await this.#identity(isForced, signal)),
     };
-    this.#held = { credentials, readAtMs: this.#deps.clock.now() };
+    this.#held = { credentials, readAtMs: this.#deps.clock.steadyMs() };
     return credentials;
   }
 

@@ -1,11 +1,14 @@
-import type { Clock } from '../lib/clock.ts';
+import type { SteadyClock } from '../lib/clock.ts';
 
 export interface Deadline {
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
   readonly limitMs: number;
   /** What `run` is aborted with when the time is up. */
   readonly error: () => Error;
 }
+
+/** Without a reason each abort makes an error with a stack, which is a good part of the work of a short request. */
+const DONE = 'done';
 
 /** Runs `run` with a signal that aborts when `signal` does or when the time is up, and returns what it returns. */
 export async function withDeadline<T>(
@@ -25,7 +28,7 @@ export async function withDeadline<T>(
   try {
     return await run(work.signal);
   } finally {
-    timer.abort();
+    timer.abort(DONE);
     signal.removeEventListener('abort', forward);
   }
 }

@@ -7,6 +7,8 @@ export interface GroupVersion {
   readonly group: string;
   readonly version: string;
   readonly resources: readonly ApiResource[];
+  /** The server of this aggregated API is away: what it serves now is not known. Default false. */
+  readonly isStale?: boolean;
 }
 
 /** A group and its versions, the preferred one first. */
@@ -23,7 +25,8 @@ export function readAggregated(document: unknown): readonly GroupVersion[] | und
     const group = textOf(metadata['name']);
     return objects(item['versions']).map((entry) => {
       const version = textOf(entry['version']);
-      return { group, version, resources: aggregatedResources(group, version, entry['resources']) };
+      const resources = aggregatedResources(group, version, entry['resources']);
+      return { group, version, resources, ...(entry['freshness'] === 'Stale' && { isStale: true }) };
     });
   });
 }
@@ -60,10 +63,12 @@ export function readResourceList(group: string, version: string, document: unkno
     .filter(isUsable);
 }
 
-/** Reads APIVersions (`/api`) or an APIGroupList (`/apis`), the plain documents that list groups. */
-export function readGroups(document: unknown): readonly GroupVersions[] {
-  if (!isObject(document)) return [];
-  if (document['kind'] === 'APIVersions') return [{ group: '', versions: textsOf(document['versions']) }];
+/** Reads APIVersions (`/api`) or an APIGroupList (`/apis`), the plain documents that list groups; undefined for anything else. */
+export function readGroups(document: unknown): readonly GroupVersions[] | undefined {
+  if (!isObject(document)) return undefined;
+  const { kind } = document;
+  if (kind !== 'APIVersions' && kind !== 'APIGroupList') return undefined;
+  if (kind === 'APIVersions') return [{ group: '', versions: textsOf(document['versions']) }];
   return objects(document['groups']).map((entry) => {
     const preferred = textOf(fieldsOf(entry['preferredVersion'])['version']);
     const versions = objects(entry['versions']).map((version) => textOf(version['version']));
@@ -107,6 +112,37 @@ export function findResource(
       [resource.kind, resource.plural, ...resource.shortNames].some((name) => name.toLowerCase() === wanted),
     ) ?? candidates.find((resource) => resource.singular.toLowerCase() === wanted)
   );
+}
+
+/**
+ * A kind under the version to be used now: that of `known` if it is still served, else the first served version of its
+ * group in the order of the server. Undefined when the group has no such kind.
+ */
+export function servedResource(
+  groupVersions: readonly GroupVersion[],
+  known: Pick<ApiResource, 'group' | 'version' | 'kind'>,
+): ApiResource | undefined {
+  const served = groupVersions
+    .filter(({ group }) => group === known.group)
+    .flatMap(({ resources }) => resources.filter(({ kind }) => kind === known.kind));
+  return served.find(({ version }) => version === known.version) ?? served[0];
+}
+
+/**
+ * All served resources, when a kind (in any case) is not among those of its group. Undefined when it is served, or when
+ * that is uncertain because the server of its group is not available.
+ */
+export function resourcesWithoutKind(
+  groupVersions: readonly GroupVersion[],
+  { group, kind }: Pick<ApiResource, 'group' | 'kind'>,
+): readonly ApiResource[] | undefined {
+  const wanted = kind.toLowerCase();
+  const isPossible = groupVersions.some(
+    (entry) =>
+      entry.group === group &&
+      (entry.isStale === true || entry.resources.some((resource) => resource.kind.toLowerCase() === wanted)),
+  );
+  return isPossible ? undefined : preferredResources(groupVersions);
 }
 
 function preferredResources(groupVersions: readonly GroupVersion[]): readonly ApiResource[] {

@@ -4,6 +4,7 @@ import { OperatorError } from '../lib/errors.ts';
 import { silentLogger } from '../lib/log.ts';
 import { Discovery } from './discovery.ts';
 import { KubeApiError, type KubeClient, type KubeRequest } from './kube-client.ts';
+import type { ApiResource } from './kube-object.ts';
 
 const never = new AbortController().signal;
 
@@ -198,6 +199,33 @@ for (const [style, answers] of documents) {
   });
 }
 
+test.each([
+  ['', 'configmap', true],
+  ['acme.io', 'BOX', true],
+  ['acme.io', 'lid', true],
+  ['', 'box', false],
+  ['acme.io', 'boxes', false],
+  ['new.io', 'thing', false],
+])('resourcesWithoutKind() of group %j and kind %j: served is %j', async (group, kind, isServed) => {
+  for (const [, answers] of documents) {
+    const { discovery } = setUp(answers());
+    const without = await discovery.resourcesWithoutKind({ group, kind }, never);
+    expect(without?.map((resource) => resource.kind)).toEqual(
+      isServed ? undefined : ['ConfigMap', 'Namespace', 'Event', 'Event', 'Box', 'Lid'],
+    );
+  }
+});
+
+test('resourcesWithoutKind() looks again for a missing kind, and finds nothing wrong while its API server is away', async () => {
+  const answers = plainAnswers();
+  const { discovery, clock } = setUp(answers);
+  const wanted = { group: 'acme.io', kind: 'Crate' };
+  expect(await discovery.resourcesWithoutKind(wanted, never)).toBeDefined();
+  delete answers['/apis/acme.io/v1'];
+  await clock.advance(5_000);
+  expect(await discovery.resourcesWithoutKind(wanted, never)).toBeUndefined();
+});
+
 test('find() asks the server once, also for callers at the same time', async () => {
   const { discovery, paths } = setUp(aggregatedAnswers());
   await Promise.all([discovery.find('v1', 'cm', never), discovery.find('v1', 'ns', never)]);
@@ -268,6 +296,64 @@ test('find() does without a group whose server is down, and fails when the serve
     code: 'KUBE_UNREACHABLE',
   });
 });
+
+const BOX = { group: 'acme.io', version: 'v1', kind: 'Box' } as const;
+
+function known(resource: Pick<ApiResource, 'group' | 'version' | 'kind'>): ApiResource {
+  return { plural: 'boxes', singular: '', shortNames: [], isNamespaced: true, verbs, ...resource };
+}
+
+test.each([
+  ['aggregated', aggregatedAnswers],
+  ['plain', plainAnswers],
+])(
+  'rediscover() prefers the known version, then any other, and reads anew, when documents are %s',
+  async (_name, answersOf) => {
+    const { discovery, paths } = setUp(answersOf());
+    const find = (resource: Pick<ApiResource, 'group' | 'version' | 'kind'>) =>
+      discovery.rediscover(known(resource), never);
+    expect(await find(BOX)).toMatchObject({ version: 'v1', plural: 'boxes' });
+    const read = paths.length;
+    expect(await find({ ...BOX, version: 'v9' })).toMatchObject({ version: 'v2', plural: 'boxes' });
+    expect(paths).toHaveLength(2 * read);
+    expect(await find({ ...BOX, kind: 'Crate' })).toBe(undefined);
+    expect(await find({ ...BOX, group: 'other.io' })).toBe(undefined);
+  },
+);
+
+test('rediscover() makes find() see the change', async () => {
+  const answers = aggregatedAnswers();
+  const { discovery } = setUp(answers);
+  await discovery.find('acme.io/v1', 'Box', never);
+  answers['/apis'] = { kind: 'APIGroupDiscoveryList', items: [] };
+  expect(await discovery.rediscover(known(BOX), never)).toBe(undefined);
+  await expect(discovery.find('acme.io/v1', 'Box', never)).rejects.toMatchObject({
+    code: 'KUBE_KIND_UNKNOWN',
+  });
+});
+
+test('rediscover() does not know, when the server of the group is away', async () => {
+  const plain = plainAnswers();
+  plain['/apis/acme.io/v1'] = new KubeApiError('down', { status: 503, reason: 'ServiceUnavailable' });
+  plain['/apis/acme.io/v2'] = new KubeApiError('down', { status: 503, reason: 'ServiceUnavailable' });
+  const stale = aggregatedAnswers();
+  stale['/apis'] = {
+    kind: 'APIGroupDiscoveryList',
+    items: [{ metadata: { name: 'acme.io' }, versions: [{ version: 'v1', freshness: 'Stale' }] }],
+  };
+  for (const answers of [plain, stale])
+    await expect(setUp(answers).discovery.rediscover(known(BOX), never)).rejects.toThrow(
+      'Cannot find out whether the API server still serves Box of acme.io',
+    );
+});
+
+test.each([[{}], [[]], ['<html>'], [{ kind: 'Status' }]])(
+  'rediscover() does not know, when something else than an API server answers with %j',
+  async (page) => {
+    const { discovery } = setUp({ '/api': page, '/apis': page });
+    await expect(discovery.rediscover(known(BOX), never)).rejects.toThrow('no discovery document');
+  },
+);
 
 test('serverVersion() gives the version of the server', async () => {
   const { discovery } = setUp({

@@ -1,5 +1,5 @@
-import type { Clock } from '../lib/clock.ts';
-import { messageOf, OperatorError } from '../lib/errors.ts';
+import type { SteadyClock } from '../lib/clock.ts';
+import { errorFields, OperatorError } from '../lib/errors.ts';
 import { fieldsOf, textOf } from '../lib/json.ts';
 import type { Logger } from '../lib/log.ts';
 import {
@@ -8,6 +8,8 @@ import {
   readAggregated,
   readGroups,
   readResourceList,
+  resourcesWithoutKind,
+  servedResource,
 } from './discovery-documents.ts';
 import { KubeApiError, type KubeClient } from './kube-client.ts';
 import { type ApiResource, apiVersionOf, groupVersionPath } from './kube-object.ts';
@@ -21,7 +23,7 @@ export interface ServerVersion {
 
 export interface DiscoveryDeps {
   readonly kube: KubeClient;
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
   readonly log: Logger;
 }
 
@@ -70,6 +72,45 @@ export class Discovery {
     );
   }
 
+  /**
+   * Reads anew under which version the server has a kind: the known version if it is still served, else another one of
+   * its group. Undefined when the server says that the group has no such kind.
+   *
+   * @throws OperatorError KUBE_API when the server does not know at the moment; whatever the client throws
+   */
+  async rediscover(
+    known: Pick<ApiResource, 'group' | 'version' | 'kind'>,
+    signal: AbortSignal,
+  ): Promise<ApiResource | undefined> {
+    const { groupVersions } = await this.#catalogOf(0, signal);
+    const found = servedResource(groupVersions, known);
+    const isUncertain = groupVersions.some(({ group, isStale }) => group === known.group && isStale === true);
+    if (found !== undefined || !isUncertain) return found;
+    throw new OperatorError(
+      'KUBE_API',
+      `Cannot find out whether the API server still serves ${known.kind} of ${known.group}: the API behind this group is not available; see its APIService`,
+    );
+  }
+
+  /**
+   * All served resources, when a kind (in any case) is not among those of its group; a missing kind is looked up on the
+   * server again, at most every 5 s. Undefined when it is served, or when that is uncertain because the server of its
+   * group is not available.
+   *
+   * @throws whatever the client throws
+   */
+  async resourcesWithoutKind(
+    wanted: Pick<ApiResource, 'group' | 'kind'>,
+    signal: AbortSignal,
+  ): Promise<readonly ApiResource[] | undefined> {
+    const known = await this.#catalogOf(Number.POSITIVE_INFINITY, signal);
+    if (resourcesWithoutKind(known.groupVersions, wanted) === undefined) return undefined;
+    return resourcesWithoutKind(
+      (await this.#catalogOf(MIN_REFRESH_INTERVAL_MS, signal)).groupVersions,
+      wanted,
+    );
+  }
+
   /** Forgets everything; the next question asks the server. */
   invalidate(): void {
     this.#catalog = undefined;
@@ -84,6 +125,7 @@ export class Discovery {
     const { groupVersions } = await this.#catalogOf(MAX_LIST_AGE_MS, signal);
     const names = new Set<string>();
     for (const entry of groupVersions) {
+      if (entry.isStale === true && entry.resources.length === 0) continue;
       names.add(apiVersionOf(entry));
       for (const resource of entry.resources) names.add(`${apiVersionOf(entry)}/${resource.kind}`);
     }
@@ -102,8 +144,8 @@ export class Discovery {
     for (;;) {
       signal.throwIfAborted();
       const held = this.#catalog;
-      const ageMs = held === undefined ? 0 : this.#deps.clock.now() - held.readAtMs;
-      if (held !== undefined && ageMs >= 0 && ageMs < maxAgeMs) return held;
+      const ageMs = held === undefined ? 0 : this.#deps.clock.steadyMs() - held.readAtMs;
+      if (held !== undefined && ageMs < maxAgeMs) return held;
       const reading = (this.#reading ??= { catalog: this.#read(signal), signal });
       try {
         const catalog = await reading.catalog;
@@ -122,7 +164,7 @@ export class Discovery {
   async #read(signal: AbortSignal): Promise<Catalog> {
     const core = await this.#readRoot('/api', signal);
     const groups = await this.#readRoot('/apis', signal);
-    return { groupVersions: [...core, ...groups], readAtMs: this.#deps.clock.now() };
+    return { groupVersions: [...core, ...groups], readAtMs: this.#deps.clock.steadyMs() };
   }
 
   async #readRoot(path: '/api' | '/apis', signal: AbortSignal): Promise<readonly GroupVersion[]> {
@@ -130,11 +172,22 @@ export class Discovery {
     const document = await kube.request({ method: 'GET', path, accept: ACCEPT_AGGREGATED }, signal);
     const aggregated = readAggregated(document);
     if (aggregated !== undefined) return aggregated;
+    const groups = readGroups(document);
+    if (groups === undefined)
+      throw new OperatorError(
+        'KUBE_API',
+        `Cannot discover what the API server serves: its response to GET ${path} is no discovery document; look for a proxy in front of it`,
+      );
     const groupVersions: GroupVersion[] = [];
-    for (const { group, versions } of readGroups(document)) {
+    for (const { group, versions } of groups) {
       for (const version of versions) {
         const resources = await this.#readResources(group, version, signal);
-        if (resources !== undefined) groupVersions.push({ group, version, resources });
+        groupVersions.push({
+          group,
+          version,
+          resources: resources ?? [],
+          ...(resources === undefined && { isStale: true }),
+        });
       }
     }
     return groupVersions;
@@ -152,7 +205,7 @@ export class Discovery {
     } catch (error) {
       const isGroupDown = error instanceof KubeApiError && (error.status === 404 || error.status >= 500);
       if (!isGroupDown || group === '') throw error;
-      this.#deps.log.warn({ group, version, error: messageOf(error) }, 'API group is not available');
+      this.#deps.log.warn({ group, version, ...errorFields(error) }, 'API group is not available');
       return undefined;
     }
   }

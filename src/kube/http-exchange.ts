@@ -1,8 +1,14 @@
-import { type Agent, type IncomingMessage, type RequestOptions, request as requestHttp } from 'node:http';
+import {
+  type Agent,
+  type ClientRequest,
+  type IncomingMessage,
+  type RequestOptions,
+  request as requestHttp,
+} from 'node:http';
 import { request as requestHttps } from 'node:https';
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
-import type { Clock } from '../lib/clock.ts';
+import type { SteadyClock } from '../lib/clock.ts';
 
 /** One HTTP request, ready to be sent. */
 export interface HttpRequest {
@@ -11,15 +17,20 @@ export interface HttpRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
   readonly agent: Agent;
+  /** Called when the connection is there, right before the request is written to it; what it throws keeps it from being sent. */
+  readonly beforeSend?: () => void;
 }
 
 export interface ConnectLimit {
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
   readonly connectTimeoutMs: number;
 }
 
 /** The connection had been idle and was closed by the server just when the request was written to it. */
 export class StaleConnectionError extends Error {}
+
+/** `beforeSend` threw the cause, and nothing was sent. */
+export class NotSentError extends Error {}
 
 /**
  * Sends one request and resolves with status and headers; the body is still to be read. An abort destroys the
@@ -56,19 +67,43 @@ export function sendRequest(
   // Stays for good: an error may follow the response, when the body reports it as well.
   outgoing.on('error', (error) => {
     if (signal.aborted) reject(signal.reason);
+    else if (error instanceof NotSentError) reject(error);
     else if (outgoing.reusedSocket && isReset(error))
       reject(new StaleConnectionError(error.message, { cause: error }));
     else reject(error);
   });
-  outgoing.end(request.body);
+  const { beforeSend, body } = request;
+  if (beforeSend === undefined) outgoing.end(body);
+  else
+    outgoing.once('socket', (socket) => whenConnected(socket, () => sendChecked(outgoing, beforeSend, body)));
   return promise;
+}
+
+/** Opening a connection may take seconds, in which what allowed the request may have come to an end. */
+function sendChecked(outgoing: ClientRequest, beforeSend: () => void, body: string | undefined): void {
+  if (outgoing.destroyed) return;
+  try {
+    beforeSend();
+  } catch (cause) {
+    outgoing.destroy(new NotSentError('the request was not sent', { cause }));
+    return;
+  }
+  outgoing.end(body);
+}
+
+function whenConnected(socket: Socket, act: () => void): void {
+  if (socket.connecting) socket.once(readyEventOf(socket), act);
+  else act();
+}
+
+function readyEventOf(socket: Socket): 'secureConnect' | 'connect' {
+  return socket instanceof TLSSocket ? 'secureConnect' : 'connect';
 }
 
 function limitConnecting(socket: Socket, limit: ConnectLimit, giveUp: (error: Error) => void): void {
   if (!socket.connecting) return;
   const done = new AbortController();
-  const readyEvent = socket instanceof TLSSocket ? 'secureConnect' : 'connect';
-  socket.once(readyEvent, () => done.abort());
+  socket.once(readyEventOf(socket), () => done.abort());
   socket.once('close', () => done.abort());
   limit.clock.sleep(limit.connectTimeoutMs, done.signal).then(
     () => giveUp(new Error(`no connection within ${limit.connectTimeoutMs / 1000} s`)),

@@ -143,6 +143,14 @@ test('request() throws KUBE_UNREACHABLE when nobody listens, the answer is cut o
   expect(observations.map((each) => each.status)).toEqual([undefined, 200]);
 });
 
+test('request() throws KUBE_UNREACHABLE when the name of the server does not resolve', async () => {
+  const { client } = clientOf({ url: 'http://api-server.invalid' });
+  await expect(client.request(get, never)).rejects.toMatchObject({
+    code: 'KUBE_UNREACHABLE',
+    message: expect.stringContaining('api-server.invalid'),
+  });
+});
+
 test('request() does not repeat a write that was reset after it was sent', async () => {
   const { client, server } = await setUp((request, response) => {
     if (request.method === 'GET') answerJson(response, 200, {});
@@ -385,7 +393,7 @@ test('beforeWrite is asked right before a write goes out, after the wait for the
     clock,
     limiter: new TokenBucket({ qps: 1, burst: 1, clock }),
     beforeWrite: () => {
-      asked.push(clock.now());
+      asked.push(clock.steadyMs());
       if (asked.length > 1) throw refused;
     },
   });
@@ -401,4 +409,20 @@ test('beforeWrite is asked right before a write goes out, after the wait for the
   expect(await late).toBe(refused);
   expect(asked).toEqual([0, 2_000]);
   expect(server.requests).toHaveLength(2);
+});
+
+test('request() sends no write at sendBeforeMs or later, when the rate limit or a connection held it up until then', async () => {
+  const clock = new FakeClock();
+  const limiter = new TokenBucket({ qps: 1, burst: 1, clock });
+  const { client, server } = await setUp((_, response) => answerJson(response, 200, {}), { clock, limiter });
+  const write = { method: 'PUT', path: '/api/v1/pods/a', body: {}, sendBeforeMs: 1_000 } as const;
+  await client.request(write, never);
+  const late = failureOf(client.request(write, never));
+  await clock.untilAsleep();
+  await clock.advance(1_000);
+  expect(await late).toMatchObject({
+    code: 'KUBE_UNREACHABLE',
+    message: expect.stringContaining('it could not be sent in time'),
+  });
+  expect(server.requests).toHaveLength(1);
 });

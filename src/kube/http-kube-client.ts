@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import type { Clock } from '../lib/clock.ts';
+import type { SteadyClock } from '../lib/clock.ts';
 import { messageOf, OperatorError } from '../lib/errors.ts';
 import { parseJson } from '../lib/json.ts';
 import { refusal } from './api-answer.ts';
@@ -9,7 +9,7 @@ import type { ClusterAccess } from './cluster-access.ts';
 import { ConnectionPool, type Purpose } from './connection-pool.ts';
 import type { CredentialStore } from './credentials.ts';
 import { withDeadline } from './deadline.ts';
-import { readBody, StaleConnectionError, sendRequest } from './http-exchange.ts';
+import { NotSentError, readBody, StaleConnectionError, sendRequest } from './http-exchange.ts';
 import type { HttpMethod, KubeApiError, KubeClient, KubeRequest } from './kube-client.ts';
 import { readLines } from './line-reader.ts';
 import { pathTemplate } from './path-template.ts';
@@ -31,7 +31,7 @@ export interface RequestObservation {
 export interface HttpKubeClientOptions {
   readonly access: ClusterAccess;
   readonly credentials: Pick<CredentialStore, 'current' | 'refresh'>;
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
   /** Numbers in [0, 1), for jitter. */
   readonly random: () => number;
   /** Stands in the User-Agent. */
@@ -43,7 +43,10 @@ export interface HttpKubeClientOptions {
   /** Default 10 000. */
   readonly connectTimeoutMs?: number;
   readonly onRequest?: (observation: RequestObservation) => void;
-  /** Called right before a request that is no GET goes out, each time; what it throws the request fails with. */
+  /**
+   * Called right before a request that is no GET is written to its connection, each time; what it throws the request
+   * fails with.
+   */
   readonly beforeWrite?: () => void;
 }
 
@@ -101,12 +104,12 @@ export class HttpKubeClient implements KubeClient {
 
   async #requestPatiently(request: KubeRequest, signal: AbortSignal): Promise<unknown> {
     const { clock, limiter } = this.#options;
-    const endMs = clock.now() + this.#limitMs(request);
+    const endMs = clock.steadyMs() + this.#limitMs(request);
     for (let retries = 0; ; retries += 1) {
       const outcome = await this.#requestOnce(request, signal);
       if (outcome.type === 'answer') return outcome.value;
       const delayMs = this.#throttleDelayMs(outcome.error);
-      if (delayMs === undefined || retries >= MAX_THROTTLE_RETRIES || clock.now() + delayMs >= endMs) {
+      if (delayMs === undefined || retries >= MAX_THROTTLE_RETRIES || clock.steadyMs() + delayMs >= endMs) {
         throw outcome.error;
       }
       await clock.sleep(delayMs, signal);
@@ -157,19 +160,38 @@ export class HttpKubeClient implements KubeClient {
     const body = request.body === undefined ? undefined : JSON.stringify(request.body);
     const headers = this.#headersOf(request, purpose, body, credentials.authorization);
     for (let stale = 0; ; stale += 1) {
-      if (request.method !== 'GET') this.#options.beforeWrite?.();
       const agent = this.#pool.agentFor(purpose, credentials);
-      const outgoing = { url: this.#urlOf(request), method: request.method, headers, body, agent };
+      const beforeSend = this.#beforeSend(request);
+      const url = this.#urlOf(request);
+      const outgoing = {
+        url,
+        method: request.method,
+        headers,
+        body,
+        agent,
+        ...(beforeSend && { beforeSend }),
+      };
       try {
         return await sendRequest(outgoing, { clock, connectTimeoutMs }, signal);
       } catch (error) {
         if (signal.aborted) throw error;
+        if (error instanceof NotSentError) throw error.cause;
         const isRepeatable = error instanceof StaleConnectionError && request.method === 'GET';
         if (!isRepeatable || stale >= MAX_STALE_RETRIES) {
           throw this.#unreachable(request, messageOf(error), error);
         }
       }
     }
+  }
+
+  #beforeSend(request: KubeRequest): (() => void) | undefined {
+    if (request.method === 'GET') return undefined;
+    const { clock, beforeWrite } = this.#options;
+    return () => {
+      beforeWrite?.();
+      if (request.sendBeforeMs !== undefined && clock.steadyMs() >= request.sendBeforeMs)
+        throw this.#unreachable(request, 'it could not be sent in time');
+    };
   }
 
   #headersOf(
@@ -238,7 +260,7 @@ export class HttpKubeClient implements KubeClient {
     send: () => Promise<IncomingMessage>,
   ): Promise<IncomingMessage> {
     const { clock, onRequest } = this.#options;
-    const startMs = clock.now();
+    const startMs = clock.steadyMs();
     let status: number | undefined;
     try {
       const answer = await send();
@@ -248,7 +270,7 @@ export class HttpKubeClient implements KubeClient {
       onRequest?.({
         verb,
         status,
-        durationMs: clock.now() - startMs,
+        durationMs: clock.steadyMs() - startMs,
         path: request.path,
         pathTemplate: pathTemplate(request.path),
       });

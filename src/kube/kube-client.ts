@@ -15,6 +15,8 @@ export interface KubeRequest {
   readonly accept?: string;
   /** Limit for the whole request in milliseconds; default 60 000. */
   readonly timeoutMs?: number;
+  /** For a write, on the steady clock: it fails with KUBE_UNREACHABLE rather than being sent at this time or later. */
+  readonly sendBeforeMs?: number;
 }
 
 /** Access to one API server, on raw JSON. */

@@ -1,5 +1,5 @@
 import type { RequestOptions } from 'node:https';
-import type { Clock } from '../lib/clock.ts';
+import type { SteadyClock } from '../lib/clock.ts';
 import { OperatorError } from '../lib/errors.ts';
 import { isObject } from '../lib/json.ts';
 import { resultOrAbort } from '../lib/result-or-abort.ts';
@@ -20,7 +20,10 @@ interface Authenticator {
  *
  * The result throws OperatorError KUBE_CONFIG_INVALID, without the plug-in's output, which may hold secrets.
  */
-export async function loadPluginCredentials(user: PluginUser, clock: Clock): Promise<PluginCredentials> {
+export async function loadPluginCredentials(
+  user: PluginUser,
+  clock: SteadyClock,
+): Promise<PluginCredentials> {
   let authenticator = await createAuthenticator(user);
   return async (isForced, signal) => {
     // The library keeps a token until it expires; only a new object asks the plug-in again.

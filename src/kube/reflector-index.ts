@@ -36,11 +36,16 @@ export class ReflectorIndex {
     ];
   }
 
-  /** Begins to compare a complete list with what is known; nothing changes before {@link ListComparison.finish}. */
-  compare(): ListComparison {
-    return new ListComparison(this.#known, (known) => {
+  /**
+   * Begins to compare a complete list with what is known; nothing changes before {@link ListComparison.finish}.
+   *
+   * @param isConverted whether the list is of another version of the kind: every object counts as changed then
+   */
+  compare(isConverted = false): ListComparison {
+    const adopt = (known: Map<string, Known>): void => {
       this.#known = known;
-    });
+    };
+    return new ListComparison(this.#known, adopt, isConverted);
   }
 }
 
@@ -48,13 +53,19 @@ export class ReflectorIndex {
 export class ListComparison {
   readonly #before: ReadonlyMap<string, Known>;
   readonly #adopt: (known: Map<string, Known>) => void;
+  readonly #isConverted: boolean;
   readonly #after = new Map<string, Known>();
   #replaced: ReflectorEvent[] = [];
   #changed: ReflectorEvent[] = [];
 
-  constructor(before: ReadonlyMap<string, Known>, adopt: (known: Map<string, Known>) => void) {
+  constructor(
+    before: ReadonlyMap<string, Known>,
+    adopt: (known: Map<string, Known>) => void,
+    isConverted: boolean,
+  ) {
     this.#before = before;
     this.#adopt = adopt;
+    this.#isConverted = isConverted;
   }
 
   /**
@@ -78,7 +89,7 @@ export class ListComparison {
     } else if (known.uid !== seen.uid) {
       this.#replaced.push({ type: 'Deleted', key, object: undefined });
       this.#changed.push({ type: 'Added', key, object });
-    } else if (known.resourceVersion !== seen.resourceVersion) {
+    } else if (this.#isConverted || known.resourceVersion !== seen.resourceVersion) {
       this.#changed.push({ type: 'Modified', key, object });
     }
   }

@@ -35,6 +35,12 @@ export interface ReflectorSink {
   /** What was staged is the whole state at one resource version. */
   commit(): void;
   apply(event: ReflectorEvent): Promise<void>;
+  /** A complete list was compared with the state, and every difference was applied. */
+  relisted?(): void;
+  /** The server confirmed the state: by a list, an opened watch, a change or a bookmark. */
+  heard?(): void;
+  /** A list or a watch failed: until {@link ReflectorSink.heard} the state may be out of date. */
+  failed?(error: unknown): void;
 }
 
 /** Reflectors shared by everybody who selects the same objects. */

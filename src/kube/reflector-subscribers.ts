@@ -71,6 +71,16 @@ export class ReflectorSubscribers {
     return new Newcomers([...this.#waiting], this.#waiting, this.#live);
   }
 
+  /** Those that have a state. */
+  get live(): readonly ReflectorSink[] {
+    return [...this.#live].map(({ sink }) => sink);
+  }
+
+  /** Calls every sink that has a state. */
+  notify(call: (sink: ReflectorSink) => void): void {
+    for (const { sink } of this.#live) call(sink);
+  }
+
   /** Tells events, one after the other, to everybody who has a state at the time of the call. */
   async deliver(events: readonly ReflectorEvent[]): Promise<void> {
     const subscribers = [...this.#live];

@@ -1,4 +1,4 @@
-import type { Clock } from '../lib/clock.ts';
+import type { SteadyClock } from '../lib/clock.ts';
 import { messageOf } from '../lib/errors.ts';
 import { isObject, parseJson } from '../lib/json.ts';
 import { hasStatus, type KubeClient } from './kube-client.ts';
@@ -38,11 +38,13 @@ export type WatchEnd = 'closed' | 'early' | 'expired' | 'gone' | 'idle' | 'broke
 export interface WatchRequest {
   readonly selection: Selection;
   readonly resourceVersion: string;
+  /** Called when the server has accepted the watch. */
+  readonly onOpen?: () => void;
 }
 
 export interface WatchDeps {
   readonly kube: KubeClient;
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
   /** A number in [0, 1). */
   readonly random: () => number;
 }
@@ -67,11 +69,12 @@ export async function* watch(
   const streamSignal = AbortSignal.any([signal, idle.signal, done.signal]);
   silence.guard(() => idle.abort(), streamSignal);
   const timeoutSeconds = MIN_WATCH_SECONDS + Math.floor(deps.random() * WATCH_SPREAD_SECONDS);
-  const fullTimeMs = deps.clock.now() + timeoutSeconds * 1_000 - CLOCK_TOLERANCE_MS;
+  const fullTimeMs = deps.clock.steadyMs() + timeoutSeconds * 1_000 - CLOCK_TOLERANCE_MS;
   let isOpen = false;
   try {
     const lines = await openStream(deps.kube, request, timeoutSeconds, streamSignal);
     isOpen = true;
+    request.onOpen?.();
     for await (const line of lines) {
       silence.end();
       const notice = readLine(line, selection);
@@ -79,7 +82,7 @@ export async function* watch(
       if (notice.type === 'end') return;
       silence.begin();
     }
-    yield { type: 'end', reason: deps.clock.now() < fullTimeMs ? 'early' : 'closed', detail: '' };
+    yield { type: 'end', reason: deps.clock.steadyMs() < fullTimeMs ? 'early' : 'closed', detail: '' };
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     if (idle.signal.aborted) {
@@ -124,18 +127,18 @@ function openStream(
 
 /** How long the server has said nothing; the time we take to handle what it said does not count. */
 class Silence {
-  readonly #clock: Clock;
+  readonly #clock: SteadyClock;
   #isListening = true;
   #sinceMs: number;
 
-  constructor(clock: Clock) {
+  constructor(clock: SteadyClock) {
     this.#clock = clock;
-    this.#sinceMs = clock.now();
+    this.#sinceMs = clock.steadyMs();
   }
 
   begin(): void {
     this.#isListening = true;
-    this.#sinceMs = this.#clock.now();
+    this.#sinceMs = this.#clock.steadyMs();
   }
 
   end(): void {
@@ -146,7 +149,7 @@ class Silence {
   guard(onTooLong: () => void, signal: AbortSignal): void {
     const wait = async (): Promise<void> => {
       for (;;) {
-        const silentMs = Math.max(0, this.#clock.now() - this.#sinceMs);
+        const silentMs = this.#clock.steadyMs() - this.#sinceMs;
         if (this.#isListening && silentMs >= IDLE_LIMIT_MS) return onTooLong();
         await this.#clock.sleep(this.#isListening ? IDLE_LIMIT_MS - silentMs : BUSY_CHECK_MS, signal);
       }

@@ -18,7 +18,8 @@ const LIST_PAGES = [
 
 /** Pauses between two attempts take no time; the limit on silence never ends. */
 const impatientClock: Clock = {
-  now: () => 0,
+  wallMs: () => 0,
+  steadyMs: () => 0,
   sleep: (ms, signal) => systemClock.sleep(ms < 60_000 ? 0 : ms, signal),
 };
 
@@ -48,6 +49,7 @@ async function follow(url: string, sink: RecordingSink, signal: AbortSignal): Pr
     clock: impatientClock,
     random: () => 0,
     log: silentLogger,
+    rediscover: async (known) => known,
   });
   await reflectors.subscribe({ resource: CONFIG_MAPS }, sink, signal);
 }

@@ -63,6 +63,7 @@ class Play {
     clock: this.clock,
     random: () => 0.5,
     log: silentLogger,
+    rediscover: this.api.rediscover,
   });
 
   constructor() {

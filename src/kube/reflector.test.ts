@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { settle } from '../../test/support/fake-clock.ts';
 import { refusal } from '../../test/support/fake-kube-api.ts';
-import type { RecordingSink } from '../../test/support/recording-sink.ts';
-import { ReflectorLab } from '../../test/support/reflector-lab.ts';
+import { RecordingSink } from '../../test/support/recording-sink.ts';
+import { ALL_CONFIG_MAPS, ReflectorLab } from '../../test/support/reflector-lab.ts';
+import { messageOf } from '../lib/errors.ts';
 
 let lab = new ReflectorLab();
 
@@ -195,6 +196,24 @@ test('FAULT-A9: a watch that is silent for 70 s is replaced by a list', async ()
   expect(ended).toEqual(['ConfigMap idle']);
 });
 
+test.each([-3_600_000, 3_600_000])(
+  'FAULT-A3: a silent watch is replaced after 70 s, when the wall clock is set by %d ms',
+  async (byMs) => {
+    const { api, clock, ended } = lab;
+    const sink = await lab.follow();
+    await settle();
+    api.isMute = true;
+    api.put('a/one');
+    clock.setWall(byMs);
+    await clock.advance(69_000);
+    expect(ended).toEqual([]);
+    api.isMute = false;
+    await clock.advance(6_000);
+    expectTruth(sink);
+    expect(ended).toEqual(['ConfigMap idle']);
+  },
+);
+
 test('bookmarks keep a quiet watch open', async () => {
   const { api, clock } = lab;
   await lab.follow();
@@ -291,6 +310,86 @@ test('FAULT-A17: when the kind goes away everything is deleted, and when it come
   await clock.advance(30_000);
   expect(sink.log.slice(1)).toEqual(['Added a/one@103']);
   expectTruth(sink);
+});
+
+test('FAULT-A17: a page of a proxy, status 404, deletes nothing, however long it is there', async () => {
+  const { api, clock } = lab;
+  api.put('a/one');
+  const sink = await lab.follow();
+  await settle();
+  api.isHidden = true;
+  api.closeWatches();
+  await clock.advance(120_000);
+  api.isUndiscoverable = true;
+  await clock.advance(120_000);
+  expect(sink.log).toEqual([]);
+  api.put('a/two');
+  api.isHidden = false;
+  await clock.advance(30_000);
+  expect(sink.log).toEqual(['Added a/two@102']);
+  expectTruth(sink);
+});
+
+test('FAULT-A17: nothing is deleted while discovery fails, although the kind is not served', async () => {
+  const { api, clock } = lab;
+  api.put('a/one');
+  const sink = await lab.follow();
+  await settle();
+  api.isUndiscoverable = true;
+  api.isMute = true;
+  api.removeKind('configmaps');
+  api.isMute = false;
+  await clock.advance(120_000);
+  expect(sink.log).toEqual([]);
+  api.isUndiscoverable = false;
+  await clock.advance(90_000);
+  expect(sink.log).toEqual(['Deleted a/one']);
+});
+
+test('FAULT-A17: a watch follows another served version, when its own is dropped, and returns, when that is restored', async () => {
+  const { api, clock } = lab;
+  api.put('a/one');
+  const sink = await lab.follow();
+  await settle();
+  api.serve('configmaps', ['v2']);
+  await clock.advance(10_000);
+  expect(sink.log).toEqual(['Modified a/one@101']);
+  expect(sink.state.get('a/one')).toMatchObject({ apiVersion: 'v2' });
+  api.put('a/two');
+  await settle();
+  expect(sink.log.at(-1)).toBe('Added a/two@102');
+  api.serve('configmaps', ['v2', 'v1']);
+  await clock.advance(10_000);
+  expect(sink.log.slice(2)).toEqual(['Modified a/one@101', 'Modified a/two@102']);
+  expect(sink.state.get('a/two')).toMatchObject({ apiVersion: 'v1' });
+  expect([...new Set(sink.problems)]).toEqual([]);
+});
+
+test('a first list succeeds under another served version, when the one asked for is dropped', async () => {
+  const { api } = lab;
+  api.put('a/one');
+  api.serve('configmaps', ['v2']);
+  const sink = await lab.follow();
+  expect(sink.state.get('a/one')).toMatchObject({ apiVersion: 'v2' });
+});
+
+test('FAULT-A15: subscribers learn of a refused watch and of the end of the refusal', async () => {
+  const { api, clock } = lab;
+  const heard: string[] = [];
+  const sink = Object.assign(new RecordingSink(), {
+    heard: () => heard.push('heard'),
+    failed: (error: unknown) => heard.push(messageOf(error)),
+  });
+  await lab.reflectors.subscribe(ALL_CONFIG_MAPS, sink, lab.stop.signal);
+  await settle();
+  expect(new Set(heard.splice(0))).toEqual(new Set(['heard']));
+  api.isForbidden = true;
+  api.closeWatches();
+  await clock.advance(5_000);
+  expect(new Set(heard.splice(0))).toEqual(new Set(['refused: Forbidden']));
+  api.isForbidden = false;
+  await clock.advance(30_000);
+  expect(new Set(heard)).toEqual(new Set(['heard']));
 });
 
 test('FAULT-A24: integers beyond 2^53 keep their digits, and U+2028 passes', async () => {

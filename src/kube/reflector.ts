@@ -1,6 +1,7 @@
-import type { Clock } from '../lib/clock.ts';
+import type { SteadyClock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import { hasStatus, KubeApiError, type KubeClient } from './kube-client.ts';
+import { type ApiResource, apiVersionOf } from './kube-object.ts';
 import { reconnectDelayMs } from './reflector-backoff.ts';
 import { ReflectorIndex } from './reflector-index.ts';
 import { listAll } from './reflector-list.ts';
@@ -11,7 +12,7 @@ import { type WatchEnd, type WatchNotice, watch } from './reflector-watch.ts';
 
 /** A connection that lived this long was a good one: the next is made at once. */
 const HEALTHY_AFTER_MS = 5_000;
-/** An API server that starts may not know its custom kinds yet, so one 404 deletes nothing. */
+/** An API server that starts may not serve its custom kinds yet, so one response without the kind deletes nothing. */
 const MISSES_UNTIL_GONE = 2;
 
 export interface ReflectorMetrics {
@@ -21,10 +22,15 @@ export interface ReflectorMetrics {
 
 export interface ReflectorDeps {
   readonly kube: KubeClient;
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
   /** A number in [0, 1). */
   readonly random: () => number;
   readonly log: Logger;
+  /**
+   * Discovers anew under which version a kind is served, see `Discovery.rediscover`: undefined when it is not served any
+   * more, rejected when that is not known.
+   */
+  readonly rediscover: (resource: ApiResource, signal: AbortSignal) => Promise<ApiResource | undefined>;
   readonly metrics?: ReflectorMetrics;
 }
 
@@ -42,7 +48,12 @@ const FAILED: RoundResult = { status: 'failed', retryAfterSeconds: undefined };
  */
 export class Reflector {
   readonly #deps: ReflectorDeps;
-  readonly #selection: Selection;
+  /** What subscribers selected. */
+  readonly #wanted: Selection;
+  /** The same, or under another version of the kind while the one wanted is not served. */
+  #selection: Selection;
+  /** Whether what is known is of another version of the kind than the next list. */
+  #isConverted = false;
   readonly #subscribers: ReflectorSubscribers;
   readonly #index = new ReflectorIndex();
   /** Where the watch goes on; undefined when only a list can tell. */
@@ -51,10 +62,11 @@ export class Reflector {
   #newest: string | undefined;
   /** Version of the last whole list. */
   #listed = '';
-  /** Lists in a row that found no such kind. */
+  /** Lists in a row that failed because the server has no such kind. */
   #misses = 0;
 
   constructor(selection: Selection, deps: ReflectorDeps) {
+    this.#wanted = selection;
     this.#selection = selection;
     this.#deps = deps;
     this.#subscribers = new ReflectorSubscribers((event, error) => {
@@ -83,7 +95,7 @@ export class Reflector {
     // Whoever joins in the same breath shares the first list.
     await Promise.resolve();
     while (!signal.aborted) {
-      const startedMs = clock.now();
+      const startedMs = clock.steadyMs();
       const result = await this.#round(signal);
       if (result.status === 'healthy' || isLongAgo(startedMs, clock)) failures = 0;
       if (result.status === 'failed' && !signal.aborted) {
@@ -107,9 +119,10 @@ export class Reflector {
   }
 
   async #round(signal: AbortSignal): Promise<RoundResult> {
-    let from = this.#position;
+    let from: string;
     try {
-      from ??= await this.#list(signal);
+      await this.#returnToWantedVersion(signal);
+      from = this.#position ?? (await this.#list(signal));
     } catch (error) {
       return this.#failed(error, 'cannot list, will retry', signal);
     }
@@ -122,15 +135,22 @@ export class Reflector {
   }
 
   #failed(error: unknown, message: string, signal: AbortSignal): RoundResult {
-    if (!signal.aborted) this.#deps.log.warn({ ...this.#describe(), error }, message);
+    if (!signal.aborted) {
+      this.#deps.log.warn({ ...this.#describe(), error }, message);
+      this.#subscribers.notify((sink) => sink.failed?.(error));
+    }
     const retryAfterSeconds = error instanceof KubeApiError ? error.retryAfterSeconds : undefined;
     return { status: 'failed', retryAfterSeconds };
   }
 
-  /** Lists for newcomers and, where something was missed, for the others. Resolves with the version of the list. */
-  async #list(signal: AbortSignal): Promise<string> {
+  /**
+   * Lists for newcomers and, where something was missed, for the others. Resolves with the version of the list.
+   *
+   * @param canFollow whether to list again at once when the kind turns out to have another served version
+   */
+  async #list(signal: AbortSignal, canFollow = true): Promise<string> {
     const newcomers = this.#subscribers.takeNewcomers();
-    let comparison = this.#index.compare();
+    let comparison = this.#index.compare(this.#isConverted);
     const request = {
       selection: this.#selection,
       notOlderThan: this.#newest,
@@ -139,7 +159,7 @@ export class Reflector {
         await newcomers.stage(objects);
       },
       onRestart: () => {
-        comparison = this.#index.compare();
+        comparison = this.#index.compare(this.#isConverted);
         newcomers.discard();
       },
     };
@@ -147,33 +167,87 @@ export class Reflector {
     try {
       resourceVersion = await listAll(this.#deps.kube, request, signal);
     } catch (error) {
-      newcomers.refuse(error);
-      await this.#noteMiss(error);
-      throw error;
+      const tried = this.#selection;
+      await this.#onListFailed(error, signal);
+      if (this.#selection === tried || !canFollow) {
+        newcomers.refuse(error);
+        throw error;
+      }
+      // Newcomers want the kind, not the version under which it was known.
+      newcomers.discard();
+      return await this.#list(signal, false);
     }
     this.#misses = 0;
+    this.#isConverted = false;
     this.#position = resourceVersion;
     this.#newest = resourceVersion;
     this.#listed = resourceVersion;
+    const relisted = this.#subscribers.live;
     const delivered = this.#subscribers.deliver(comparison.finish());
     newcomers.admit();
     await delivered;
+    for (const sink of relisted) sink.relisted?.();
+    this.#subscribers.notify((sink) => sink.heard?.());
     return resourceVersion;
   }
 
-  /** A kind that is not served any more has no objects. */
-  async #noteMiss(error: unknown): Promise<void> {
-    this.#misses = hasStatus(error, 404) ? this.#misses + 1 : 0;
+  /**
+   * Anything between us and the server may answer 404, and the server itself does without a Status object where a kind is
+   * not served. So only discovery decides: the kind has another version, which is followed then, or no version at all, and
+   * therefore no objects. Everything else is an outage.
+   */
+  async #onListFailed(error: unknown, signal: AbortSignal): Promise<void> {
+    if (!hasStatus(error, 404)) {
+      this.#misses = 0;
+      return;
+    }
+    let served: ApiResource | undefined;
+    try {
+      served = await this.#deps.rediscover(this.#wanted.resource, signal);
+    } catch (problem) {
+      this.#misses = 0;
+      if (!signal.aborted)
+        this.#deps.log.warn({ ...this.#describe(), error: problem }, 'cannot discover the kind again');
+      return;
+    }
+    this.#misses = served === undefined ? this.#misses + 1 : 0;
+    if (served !== undefined) this.#follow(served);
     if (this.#misses < MISSES_UNTIL_GONE) return;
     this.#position = undefined;
     await this.#subscribers.deliver(this.#index.compare().finish());
   }
 
+  /** A version that was restored is preferred to the one that was followed in its place. */
+  async #returnToWantedVersion(signal: AbortSignal): Promise<void> {
+    const { resource } = this.#wanted;
+    if (this.#selection === this.#wanted) return;
+    const served = await this.#deps.rediscover(resource, signal);
+    if (served?.version === resource.version) this.#follow(served);
+  }
+
+  #follow(resource: ApiResource): void {
+    const { version, plural } = this.#selection.resource;
+    if (resource.version === version && resource.plural === plural) return;
+    const { resource: wanted } = this.#wanted;
+    const isWanted = resource.version === wanted.version && resource.plural === wanted.plural;
+    this.#selection = isWanted ? this.#wanted : { ...this.#wanted, resource };
+    this.#position = undefined;
+    this.#isConverted = true;
+    this.#deps.log.warn(
+      { ...this.#describe(), apiVersion: apiVersionOf(resource) },
+      'the served versions of the kind have changed, another one is followed',
+    );
+  }
+
   async #watch(from: string, signal: AbortSignal): Promise<RoundResult> {
     const { clock } = this.#deps;
-    const startedMs = clock.now();
+    const startedMs = clock.steadyMs();
     const close = new AbortController();
-    const request = { selection: this.#selection, resourceVersion: from };
+    const request = {
+      selection: this.#selection,
+      resourceVersion: from,
+      onOpen: () => this.#subscribers.notify((sink) => sink.heard?.()),
+    };
     const notices = watch(this.#deps, request, AbortSignal.any([signal, close.signal]));
     const listen = (): ReturnType<typeof notices.next> => {
       const notice = notices.next();
@@ -234,6 +308,7 @@ export class Reflector {
 
   async #take(notice: Exclude<WatchNotice, { type: 'end' }>): Promise<void> {
     const { resourceVersion } = notice;
+    this.#subscribers.notify((sink) => sink.heard?.());
     // A list for newcomers may have overtaken the watch; what it covers must not be told again.
     const isCovered = this.#listed === resourceVersion || isOlderVersion(resourceVersion, this.#listed);
     if (isCovered) return;
@@ -260,6 +335,6 @@ export class Reflector {
   }
 }
 
-function isLongAgo(startedMs: number, clock: Clock): boolean {
-  return Math.abs(clock.now() - startedMs) >= HEALTHY_AFTER_MS;
+function isLongAgo(startedMs: number, clock: SteadyClock): boolean {
+  return clock.steadyMs() - startedMs >= HEALTHY_AFTER_MS;
 }

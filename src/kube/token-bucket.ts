@@ -1,11 +1,11 @@
-import type { Clock } from '../lib/clock.ts';
+import type { SteadyClock } from '../lib/clock.ts';
 
 export interface TokenBucketOptions {
   /** Requests per second in the long run; 0 or less: no limit. */
   readonly qps: number;
   /** Requests that may be sent at once after a pause; at least 1. */
   readonly burst: number;
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
 }
 
 /** A limit on the rate of requests. Callers pass in the order in which they came. */
@@ -18,7 +18,7 @@ export class TokenBucket {
   constructor(options: TokenBucketOptions) {
     this.#options = options;
     this.#tokens = Math.max(1, options.burst);
-    this.#countedAtMs = options.clock.now();
+    this.#countedAtMs = options.clock.steadyMs();
   }
 
   /** Resolves when one more request may be sent; rejects with `signal.reason` on abort, taking no token. */
@@ -26,9 +26,8 @@ export class TokenBucket {
     signal.throwIfAborted();
     const { clock, qps, burst } = this.#options;
     if (qps <= 0) return;
-    const nowMs = clock.now();
-    // A clock set back must not cost tokens.
-    const passedMs = Math.max(0, nowMs - this.#countedAtMs);
+    const nowMs = clock.steadyMs();
+    const passedMs = nowMs - this.#countedAtMs;
     this.#tokens = Math.min(Math.max(1, burst), this.#tokens + (passedMs * qps) / 1000);
     this.#countedAtMs = nowMs;
     this.#tokens -= 1;

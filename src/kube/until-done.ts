@@ -1,8 +1,8 @@
-import type { Clock } from '../lib/clock.ts';
+import type { SteadyClock } from '../lib/clock.ts';
 import { reconnectDelayMs } from './reflector-backoff.ts';
 
 export interface UntilDoneDeps {
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
   /** A number in [0, 1). */
   readonly random: () => number;
 }

@@ -2,7 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { getEventListeners } from 'node:events';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { steadyClock, systemClock } from './clock.ts';
+import { FakeClock } from '../../test/support/fake-clock.ts';
+import { systemClock, wallTimeOf } from './clock.ts';
 
 /** A process for which the machine was suspended for 1000 s since its boot. */
 const SUSPENDED = [
@@ -17,17 +18,17 @@ const SUSPENDED = [
 const canSuspend = spawnSync('unshare', ['-T', '--boottime', '1000', 'true']).status === 0;
 
 test('the steady clock never goes back', () => {
-  const times = Array.from({ length: 1_000 }, () => steadyClock.now());
+  const times = Array.from({ length: 1_000 }, () => systemClock.steadyMs());
   expect(times).toEqual(times.toSorted((a, b) => a - b));
 });
 
 test.skipIf(!canSuspend)('the steady clock counts the time for which the machine was suspended', () => {
   const file = join(import.meta.dirname, 'clock.ts');
-  const script = `import { steadyClock } from ${JSON.stringify(file)}; console.log(steadyClock.now());`;
-  const before = steadyClock.now();
+  const script = `import { systemClock } from ${JSON.stringify(file)}; console.log(systemClock.steadyMs());`;
+  const before = systemClock.steadyMs();
   const seen = Number(spawnSync('unshare', [...SUSPENDED, script]).stdout.toString());
   expect(seen - before).toBeGreaterThan(999_000);
-  expect(seen - steadyClock.now()).toBeLessThan(1_000_100);
+  expect(seen - systemClock.steadyMs()).toBeLessThan(1_000_100);
 });
 
 test('a sleep of less than nothing ends at once and without a warning of Node', async () => {
@@ -50,6 +51,15 @@ test('a sleep ends with the reason of the signal, at once or while it lasts', as
   const sleeping = systemClock.sleep(1_000_000, controller.signal);
   controller.abort(reason);
   await expect(sleeping).rejects.toBe(reason);
+});
+
+test('wallTimeOf() is the wall time of a steady moment, when the wall clock is set in between', async () => {
+  const clock = new FakeClock(1_000_000);
+  const sinceMs = clock.steadyMs();
+  await clock.advance(5_000);
+  expect(wallTimeOf(sinceMs, clock)).toBe(1_000_000);
+  clock.setWall(-1_000);
+  expect(wallTimeOf(sinceMs + 6_000, clock)).toBe(1_005_000);
 });
 
 test('a sleep leaves nothing at its signal', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { factsOf, OperatorError } from './errors.ts';
+import { errorFields, factsOf, OperatorError } from './errors.ts';
 
 test('an error that adds words to another one keeps its facts, unless it has some of its own', () => {
   const cause = new OperatorError('HOOK_FAILED', 'no luck', { facts: { exitCode: 3 } });
@@ -7,4 +7,10 @@ test('an error that adds words to another one keeps its facts, unless it has som
   const other = new OperatorError('HOOK_FAILED', 'killed', { cause, facts: { signal: 'SIGKILL' } });
   expect(factsOf(other)).toEqual({ signal: 'SIGKILL' });
   expect(factsOf(new Error('any'))).toEqual({});
+});
+
+test('errorFields() gives the message, the code and the facts of an error, and of others the message alone', () => {
+  const error = new OperatorError('HOOK_FAILED', 'no luck', { facts: { exitCode: 3 } });
+  expect(errorFields(error)).toEqual({ error: 'no luck', code: 'HOOK_FAILED', exitCode: 3 });
+  expect(errorFields(new Error('any'))).toEqual({ error: 'any' });
 });

@@ -93,6 +93,17 @@ export function factsOf(error: unknown): ErrorFacts {
   return error instanceof OperatorError ? error.facts : {};
 }
 
+/** The code of anything that was thrown; undefined for an error that is not the project's own. */
+export function codeOf(error: unknown): ErrorCode | undefined {
+  return error instanceof OperatorError ? error.code : undefined;
+}
+
+/** A failure as fields of a log record: `error` is its message, `code` its code, beside its facts. */
+export function errorFields(error: unknown): Readonly<Record<string, string | number>> {
+  const code = codeOf(error);
+  return { error: messageOf(error), ...(code !== undefined && { code }), ...factsOf(error) };
+}
+
 /** Whether another try makes no sense until somebody changes something. */
 export function isPermanent(error: unknown): boolean {
   return error instanceof OperatorError && error.isPermanent;

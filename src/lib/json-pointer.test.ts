@@ -1,6 +1,6 @@
 import { assert, property, string } from 'fast-check';
 import { expect, test } from 'vitest';
-import { escapeSegment, formatPointer, parsePointer, unescapeSegment } from './json-pointer.ts';
+import { escapeSegment, formatPointer, parsePointer, unescapeSegment, valueAt } from './json-pointer.ts';
 
 test.each([
   ['plain', 'plain'],
@@ -34,4 +34,13 @@ test.each([
 
 test.each(['', 'a/b', '/a~2', '/a~'])('parsePointer() refuses %j', (pointer) => {
   expect(parsePointer(pointer)).toBeUndefined();
+});
+
+test('valueAt() finds what stands at a pointer, and nothing that is inherited', () => {
+  const document = { web: { list: [{ 'a/b': 1 }], none: null } };
+  expect(valueAt(document, '/web/list/0/a~1b')).toBe(1);
+  expect(valueAt(document, '/web/none')).toBeNull();
+  expect(valueAt(document, '/web/none/x')).toBeUndefined();
+  expect(valueAt(document, '/web/toString')).toBeUndefined();
+  expect(valueAt(document, '/web/list/length')).toBeUndefined();
 });

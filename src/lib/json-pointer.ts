@@ -22,3 +22,14 @@ export function parsePointer(pointer: string): readonly [string, ...string[]] | 
 export function formatPointer(keys: readonly string[]): string {
   return keys.map((key) => `/${escapeSegment(key)}`).join('');
 }
+
+/** The value that a JSON pointer names in a document; undefined if there is none. */
+export function valueAt(document: unknown, pointer: string): unknown {
+  let value = document;
+  for (const key of pointer.split('/').slice(1).map(unescapeSegment)) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
+    if (Array.isArray(value) && key === 'length') return undefined;
+    value = (value as Readonly<Record<string, unknown>>)[key];
+  }
+  return value;
+}

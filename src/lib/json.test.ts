@@ -1,5 +1,15 @@
+import { array, assert, oneof, property, string, stringMatching } from 'fast-check';
 import { expect, test } from 'vitest';
-import { canonicalJson, fieldsOf, isObject, isRawJson, parseJson, textOf, textsOf } from './json.ts';
+import {
+  canonicalJson,
+  fieldsOf,
+  hasLongDigits,
+  isObject,
+  isRawJson,
+  parseJson,
+  textOf,
+  textsOf,
+} from './json.ts';
 
 test('parseJson() keeps integers that a double would change as they were written', () => {
   const text = '{"big":12345678901234567890,"small":1,"float":0.12345678901234567}';
@@ -8,6 +18,27 @@ test('parseJson() keeps integers that a double would change as they were written
   expect(isObject(value['big'])).toBe(false);
   expect(JSON.stringify(value['big'])).toBe('12345678901234567890');
   expect(value['small']).toBe(1);
+});
+
+test('hasLongDigits() finds 16 digits in a row at every place, and no shorter ones', () => {
+  const digits = '0123456789'.repeat(4);
+  for (let count = 0; count <= 40; count += 1)
+    for (let before = 0; before <= 40; before += 1)
+      for (const after of ['', ':', '/'.repeat(20)]) {
+        const text = `${'x'.repeat(before)}${digits.slice(0, count)}${after}`;
+        expect([text, hasLongDigits(text)]).toEqual([text, count >= 16]);
+      }
+});
+
+test('hasLongDigits() says the same as a pattern, for any text', () => {
+  const piece = oneof(stringMatching(/^\d{0,18}$/), string({ maxLength: 18 }));
+  assert(
+    property(array(piece, { maxLength: 12 }), (pieces) => {
+      const text = pieces.join('');
+      expect(hasLongDigits(text)).toBe(/[0-9]{16}/.test(text));
+    }),
+    { numRuns: 2_000 },
+  );
 });
 
 test('canonicalJson() sorts keys at every level, odd ones included', () => {

@@ -4,16 +4,37 @@ export interface JsonObject {
   readonly [key: string]: Json;
 }
 
-/** A run of digits long enough to hold an integer that a double cannot. */
-const LONG_DIGITS = /\d{16}/;
+/** So many digits may be an integer that a double cannot hold. */
+const LONG_DIGITS = 16;
 
 /**
  * Parses JSON and keeps every number as it was written: one that a double would change becomes a raw JSON text
  * (`JSON.rawJSON`), which `JSON.stringify` writes back unchanged. Throws SyntaxError as `JSON.parse` does.
  */
 export function parseJson(text: string): unknown {
-  if (!LONG_DIGITS.test(text)) return JSON.parse(text);
+  if (!hasLongDigits(text)) return JSON.parse(text);
   return JSON.parse(text, keepExactNumber);
+}
+
+/**
+ * Whether there are 16 decimal digits in a row. Every such row has a digit at a place that is a multiple of 16, so that
+ * most of a long text need not be looked at.
+ */
+export function hasLongDigits(text: string): boolean {
+  for (let place = LONG_DIGITS - 1; place < text.length; place += LONG_DIGITS) {
+    if (!isDigit(text, place)) continue;
+    let start = place;
+    while (place - start < LONG_DIGITS - 1 && isDigit(text, start - 1)) start -= 1;
+    let end = place + 1;
+    while (end - start < LONG_DIGITS && isDigit(text, end)) end += 1;
+    if (end - start >= LONG_DIGITS) return true;
+  }
+  return false;
+}
+
+function isDigit(text: string, place: number): boolean {
+  const code = text.charCodeAt(place);
+  return code >= 0x30 && code <= 0x39;
 }
 
 function keepExactNumber(_key: string, value: unknown, context?: { readonly source?: string }): unknown {

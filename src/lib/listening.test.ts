@@ -4,12 +4,14 @@ import { listening } from './listening.ts';
 
 test('listening() waits for the port, and says that it is taken', async () => {
   const first = createServer();
-  await listening(first, { host: '127.0.0.1', port: 0 });
+  await listening(first, { host: '127.0.0.1', port: 0 }, () => undefined);
   const address = first.address();
   const port = typeof address === 'object' ? address?.port : undefined;
-  await expect(listening(createServer(), { host: '127.0.0.1', port })).rejects.toMatchObject({
-    code: 'EADDRINUSE',
-  });
+  await expect(listening(createServer(), { host: '127.0.0.1', port }, () => undefined)).rejects.toMatchObject(
+    {
+      code: 'EADDRINUSE',
+    },
+  );
   const { promise, resolve } = Promise.withResolvers<void>();
   first.close(() => resolve());
   await promise;

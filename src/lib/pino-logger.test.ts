@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { anything, assert, dictionary, property, string } from 'fast-check';
 import { expect, test } from 'vitest';
 import { FakeClock } from '../../test/support/fake-clock.ts';
@@ -87,11 +85,13 @@ test('fields cannot take the place of the level, the message or the time', () =>
   expect(lines).toEqual(['{"level":"warn","level_":"info","msg_":"forged","time_":"then","msg":"real"}\n']);
 });
 
-test('an error is written as its message and causes', () => {
+test('an error is written as its message and causes, with its code', () => {
   const { log, lines } = capture({ hasTime: false });
   const error = new OperatorError('KUBE_API', 'Cannot list', { cause: new Error('refused') });
   log.error({ error }, 'failed');
-  expect(lines).toEqual(['{"level":"error","error":"Cannot list: refused","msg":"failed"}\n']);
+  expect(lines).toEqual([
+    '{"level":"error","error":"Cannot list: refused","code":"KUBE_API","msg":"failed"}\n',
+  ]);
 });
 
 test('an error of nobody we know also tells where it came from', () => {
@@ -118,18 +118,4 @@ test('whatever the fields hold, a record is one line of valid JSON', () => {
       expect(JSON.parse(lines[0] ?? '')).toMatchObject({ level: 'info', msg: message });
     }),
   );
-});
-
-test('a process whose log nobody reads still comes to its end', async () => {
-  const script = `
-    const { stdoutLogOutput } = await import(process.argv[1]);
-    const output = stdoutLogOutput();
-    for (let line = 0; line < 20_000; line += 1) output.write('x'.repeat(100) + '\\n');
-    process.exit(3);`;
-  const file = new URL('pino-logger.ts', import.meta.url).href;
-  const child = spawn(process.execPath, ['--input-type=module', '-e', script, file], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  child.stdout.once('data', () => child.stdout.destroy());
-  expect(await once(child, 'exit')).toEqual([3, null]);
 });

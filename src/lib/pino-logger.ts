@@ -34,7 +34,7 @@ type PinoLogger = ReturnType<typeof createPino>;
 /**
  * A logger that writes one line a record, whatever the fields hold; at level debug or below with `source`, the file and
  * line that made it, unless a field has that name. A value that is an Error is written as its message
- * and those of its causes; under `error`, one that is not an OperatorError also gives its `stacktrace`.
+ * and those of its causes; under `error`, an OperatorError also gives its `code`, any other its `stacktrace`.
  */
 export function createLogger(options: LoggerOptions): RootLogger {
   const target = createPino(options);
@@ -49,19 +49,6 @@ export function createLogger(options: LoggerOptions): RootLogger {
   };
 }
 
-const MAX_UNWRITTEN_BYTES = 16 * 1024 * 1024;
-
-/**
- * Standard output. Writing waits for the reader, so a slow one costs no memory. When the reader is gone or the disk is
- * full, records are lost and the process lives on.
- */
-export function stdoutLogOutput(): LogOutput {
-  // Asynchronous writing is no alternative: its flush at exit never returns once the reader is gone.
-  const output = pino.destination({ dest: 1, sync: true, maxLength: MAX_UNWRITTEN_BYTES });
-  output.on('error', () => undefined);
-  return output;
-}
-
 function createPino({ level, type, hasTime, clock, output }: LoggerOptions) {
   const stream: LogOutput =
     type === 'json' ? output : { write: (line) => output.write(formatLogLine(line, type === 'color')) };
@@ -69,7 +56,7 @@ function createPino({ level, type, hasTime, clock, output }: LoggerOptions) {
     {
       level,
       base: null,
-      timestamp: hasTime && (() => `,"time":"${rfc3339(clock.now())}"`),
+      timestamp: hasTime && (() => `,"time":"${rfc3339(clock.wallMs())}"`),
       formatters: { level: (label) => ({ level: label }) },
     },
     stream,
@@ -96,7 +83,8 @@ function recordOf(fields: LogFields): Record<string, unknown> {
   for (const [name, value] of Object.entries(fields))
     record[RESERVED.has(name) ? `${name}_` : name] = value instanceof Error ? errorText(value) : value;
   const { error } = fields;
-  if (error instanceof Error && !(error instanceof OperatorError)) record['stacktrace'] = framesOf(error);
+  if (error instanceof OperatorError) record['code'] ??= error.code;
+  else if (error instanceof Error) record['stacktrace'] = framesOf(error);
   return record;
 }
 

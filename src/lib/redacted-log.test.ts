@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { JumpClock } from '../../test/support/jump-clock.ts';
+import { OperatorError } from './errors.ts';
 import { createLogger } from './pino-logger.ts';
 import { redactedLog } from './redacted-log.ts';
 import { Redactor } from './redactor.ts';
@@ -24,6 +25,12 @@ test('messages, fields, fields of children and errors tell no secret', () => {
     error: 'no: ***',
     msg: 'said ***',
   });
+});
+
+test('an error keeps its code, when its message is redacted', () => {
+  const { lines, log } = lab();
+  log.error({ error: new OperatorError('HOOK_FAILED', 'no hunter2') }, 'failed');
+  expect(JSON.parse(lines[0] ?? '')).toMatchObject({ error: 'no ***', code: 'HOOK_FAILED' });
 });
 
 test('an error without a secret keeps its stack, and the level is that of the log below', () => {

@@ -1,4 +1,5 @@
 import { errorText } from './error-text.ts';
+import { codeOf } from './errors.ts';
 import { type LogFields, type Logger, loggerOf } from './log.ts';
 import type { RootLogger } from './pino-logger.ts';
 import type { Redactor } from './redactor.ts';
@@ -26,7 +27,9 @@ function redactedFields(fields: LogFields, redactor: Redactor): LogFields {
   const pairs = Object.entries(fields).map(
     ([name, value]) => [name, redactedValue(value, redactor)] as const,
   );
-  return Object.fromEntries(pairs);
+  // An error whose message is redacted becomes a string, which has no code of its own.
+  const code = codeOf(fields['error']);
+  return { ...(code !== undefined && { code }), ...Object.fromEntries(pairs) };
 }
 
 /** An error is kept as it is, with its stack, unless it tells a secret. */

@@ -27,3 +27,20 @@ test('one that fails makes room, and its failure is its own', async () => {
   expect(await next).toBe('well');
   expect(await semaphore.run(async () => 'again')).toBe('again');
 });
+
+test('run() rejects and gives up its turn, when its signal aborts before there is a place', async () => {
+  const semaphore = new Semaphore(1);
+  const end = Promise.withResolvers<void>();
+  const first = semaphore.run(() => end.promise);
+  const abort = new AbortController();
+  const second = semaphore.run(async () => 'second', abort.signal);
+  const third = semaphore.run(async () => 'third', new AbortController().signal);
+  const reason = new Error('too late');
+  abort.abort(reason);
+  await expect(second).rejects.toBe(reason);
+  await expect(semaphore.run(async () => 'fourth', abort.signal)).rejects.toBe(reason);
+  end.resolve();
+  await first;
+  expect(await third).toBe('third');
+  expect(await semaphore.run(async () => 'free')).toBe('free');
+});

@@ -7,9 +7,14 @@ export class Semaphore {
     this.#free = places;
   }
 
-  /** Waits for a place, then acts; the place is free again when the act has settled. */
-  async run<T>(act: () => Promise<T>): Promise<T> {
-    if (this.#free === 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  /**
+   * Waits for a place, then acts; the place is free again when the act has settled.
+   *
+   * @throws `signal.reason` when the signal aborts before there is a place; the act is not started then
+   */
+  async run<T>(act: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    signal?.throwIfAborted();
+    if (this.#free === 0) await this.#untilPlace(signal);
     else this.#free -= 1;
     try {
       return await act();
@@ -19,5 +24,20 @@ export class Semaphore {
       if (next === undefined) this.#free += 1;
       else next();
     }
+  }
+
+  #untilPlace(signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const onAbort = (): void => {
+        this.#waiting.splice(this.#waiting.indexOf(onPlace), 1);
+        reject(signal?.reason);
+      };
+      const onPlace = (): void => {
+        signal?.removeEventListener('abort', onAbort);
+        resolve();
+      };
+      this.#waiting.push(onPlace);
+      signal?.addEventListener('abort', onAbort, { once: true });
+    });
   }
 }

@@ -1,4 +1,7 @@
+import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { CapturedLog } from '../../test/support/captured-log.ts';
+import { FakeClock } from '../../test/support/fake-clock.ts';
 import { silentLogger } from '../lib/log.ts';
 import { HookMetrics, type HookMetricsOptions } from './hook-metrics.ts';
 import { parseMetricOperations } from './metric-operation.ts';
@@ -97,6 +100,45 @@ test('expire removes a group of every hook, also what the same run set before', 
     { name: 'z', set: 1, group: 'g' },
   );
   expect(samples(metrics)).toEqual(['z{hook="b.sh"} 1']);
+});
+
+const GROUPED_RUN = fc.record({
+  hook: fc.constantFrom('a.sh', 'b.sh'),
+  operations: fc.array(
+    fc.oneof(
+      fc.record({ name: fc.constantFrom('x', 'y'), set: fc.nat(9), group: fc.constantFrom('g', 'h') }),
+      fc.record({ action: fc.constant('expire'), group: fc.constantFrom('g', 'h') }),
+      fc.record({ name: fc.constantFrom('x', 'y'), set: fc.nat(9) }),
+    ),
+    { maxLength: 4 },
+  ),
+});
+
+test('hooks with groups of their own have the series that each of them would have alone', () => {
+  fc.assert(
+    fc.property(fc.array(GROUPED_RUN, { maxLength: 12 }), (runs) => {
+      const together = create({ groups: 'hook' });
+      for (const { hook, operations } of runs) apply(together, { hook }, ...operations);
+      const alone = ['a.sh', 'b.sh'].flatMap((name) => {
+        const metrics = create({ groups: 'hook' });
+        for (const { hook, operations } of runs) if (hook === name) apply(metrics, { hook }, ...operations);
+        return samples(metrics);
+      });
+      expect(samples(together).toSorted()).toEqual(alone.toSorted());
+    }),
+  );
+});
+
+test('a hook that removes series of another hook is warned about once', () => {
+  const captured = new CapturedLog(new FakeClock());
+  const metrics = create({ log: captured.logger });
+  for (let run = 0; run < 2; run += 1) {
+    apply(metrics, HOOK, { name: 'x', set: 1, group: 'g' });
+    apply(metrics, { hook: 'b.sh' }, { action: 'expire', group: 'g' });
+  }
+  expect(captured.records).toMatchObject([
+    { level: 'warn', hook: 'b.sh', metric: 'x', ownerLabels: { hook: 'a.sh' } },
+  ]);
 });
 
 test('equally named hooks of two modules do not expire each other', () => {

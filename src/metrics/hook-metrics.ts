@@ -13,6 +13,8 @@ export interface HookMetricsOptions {
   readonly log: Logger;
   /** Takes out of values of labels what nobody may read; series that are equal then are one. */
   readonly redact: (text: string) => string;
+  /** Whether hooks share groups of the same name, or each hook has its own. Default `shared`. */
+  readonly groups?: 'shared' | 'hook';
   /** More series of one hook than this are dropped. Default 10,000. */
   readonly maxSeriesPerHook?: number;
   /** Told how many series of a hook were dropped in one run. */
@@ -45,6 +47,8 @@ export class HookMetrics {
   readonly #metrics = new Map<string, OwnedMetric>();
   readonly #groups = new Map<string, Set<OwnedSeries>>();
   readonly #seriesOfOwner = new Map<string, number>();
+  /** Hooks that were warned about because they removed series of another hook. */
+  readonly #warnedOwners = new Set<string>();
 
   constructor(options: HookMetricsOptions) {
     this.#options = options;
@@ -60,11 +64,14 @@ export class HookMetrics {
    * put there. An operation that does not fit a metric of another type is logged and left out.
    */
   apply(labels: HookLabels, operations: readonly MetricOperation[]): void {
-    const groups = new Set(operations.map((operation) => groupOf(labels, operation)));
-    for (const group of groups) this.#expire(group);
+    const groups = new Set(operations.map((operation) => this.#groupOf(labels, operation)));
+    for (const group of groups) {
+      this.#warnOfOthers(labels, group);
+      this.#expire(group);
+    }
     let dropped = 0;
     for (const operation of operations) {
-      if (operation.action === 'expire') this.#expire(groupOf(labels, operation));
+      if (operation.action === 'expire') this.#expire(this.#groupOf(labels, operation));
       else if (!this.#applySample(labels, operation)) dropped += 1;
     }
     if (dropped === 0) return;
@@ -86,7 +93,7 @@ export class HookMetrics {
     const owner = ownerOf(labels);
     const seriesLabels = withoutEmpty({ ...this.#redacted(operation.labels), ...labels });
     const key = JSON.stringify(seriesLabels);
-    const group = groupOf(labels, operation);
+    const group = this.#groupOf(labels, operation);
     let series = metric.series.get(key);
     if (series !== undefined && series.group !== group) {
       this.#remove(series);
@@ -154,6 +161,25 @@ export class HookMetrics {
     else this.#seriesOfOwner.delete(owner);
   }
 
+  /** A hook's own group is apart from named ones, and from those of equally named hooks in other modules. */
+  #groupOf(labels: HookLabels, { group }: MetricOperation): string {
+    if (group === undefined) return `hook ${ownerOf(labels)}`;
+    return this.#options.groups === 'hook' ? `group ${ownerOf(labels)} ${group}` : `group ${group}`;
+  }
+
+  /** Removing series of another hook is allowed, but seldom meant: one warning per hook. */
+  #warnOfOthers(labels: HookLabels, group: string): void {
+    const owner = ownerOf(labels);
+    if (this.#warnedOwners.has(owner)) return;
+    const other = [...(this.#groups.get(group) ?? [])].find((series) => series.owner !== owner);
+    if (other === undefined) return;
+    this.#warnedOwners.add(owner);
+    this.#options.log.warn(
+      { ...labels, metric: other.metric.name, ownerLabels: other.labels },
+      'hook removes metric series of another hook, because both use a group of the same name; --hook-metric-groups hook keeps groups apart',
+    );
+  }
+
   #expire(group: string): void {
     for (const series of this.#groups.get(group) ?? []) this.#remove(series);
   }
@@ -173,11 +199,6 @@ function record(series: OwnedSeries, metric: OwnedMetric, operation: SampleOpera
 
 function ownerOf({ module, hook }: HookLabels): string {
   return JSON.stringify([module ?? '', hook]);
-}
-
-/** A hook's own group is apart from named ones, and from those of equally named hooks in other modules. */
-function groupOf(labels: HookLabels, { group }: MetricOperation): string {
-  return group === undefined ? `hook ${ownerOf(labels)}` : `group ${group}`;
 }
 
 /** An empty label is the same as none; sorted, so that equal label sets have equal keys. */

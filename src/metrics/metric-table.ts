@@ -98,13 +98,13 @@ export const METRICS = {
   moduleDrift: gauge(
     'module_drifted_resources',
     ['module'],
-    'Objects of a release that are not as helm applied them now; absent where nobody looks.',
+    'Objects of a release that are not as helm applied them now; absent without a monitor.',
   ),
   moduleInfo: gauge('mm_module_info', ['module', 'enabled', 'critical'], '1 for each known module.'),
   moduleMaintenance: gauge(
     'mm_module_maintenance',
     ['module', 'state'],
-    '1 while the ConfigMap tells helm to leave the release of a module alone; absent otherwise.',
+    '1 while the ConfigMap sets the release of a module to maintenance; absent otherwise.',
   ),
   modulePaused: gauge('module_paused', ['module'], '1 while a module is paused; absent otherwise.'),
   moduleUnauthorized: gauge(
@@ -211,6 +211,21 @@ export const METRICS = {
     BINDING,
     'Duration of handling one watch event.',
   ),
+  watchLastActivity: gauge(
+    'watch_last_activity_timestamp_seconds',
+    BINDING,
+    'When the API server last confirmed the snapshot of a binding, by a list, an opened watch, a change or a bookmark, in seconds since 1970.',
+  ),
+  watchFailing: gauge(
+    'watch_failing',
+    [...BINDING, 'reason'],
+    '1 while the objects of a binding cannot be listed or watched: reason is forbidden or unavailable; absent otherwise.',
+  ),
+  filterFailedObjects: gauge(
+    'kube_jq_filter_failed_objects',
+    BINDING,
+    'Objects whose last state is not in the snapshot of a binding, since the jq filter fails on it; absent without any.',
+  ),
   watchErrors: counter(
     'kubernetes_client_watch_errors_total',
     ['error_type'],
@@ -219,7 +234,7 @@ export const METRICS = {
   missingMonitors: counter(
     'binding_monitor_missing_total',
     ['binding'],
-    'Snapshots that were asked for while their monitor did not run.',
+    'Snapshots that were requested while their monitor did not run.',
   ),
   kubeRequests: counter(
     'kubernetes_client_request_result_total',
@@ -236,6 +251,16 @@ export const METRICS = {
     ['queue_name', 'hook'],
     'How often waiting runs of a hook became one because the queue grew too long.',
   ),
+  hookBacklog: gauge(
+    '{prefix}hook_backlog_bytes',
+    [],
+    'Memory that events take which wait for hooks or are part of a hook run in progress, about.',
+  ),
+  hookBacklogDropped: counter(
+    '{prefix}hook_backlog_dropped_events_total',
+    ['module', 'hook'],
+    'Events dropped because too much waited: each time a newer state of the object waits too.',
+  ),
   queueCrowds: gauge(
     'd8_telemetry_{prefix}tasks_queue_compaction_tasks_by_hook',
     ['queue_name', 'hook'],
@@ -251,6 +276,21 @@ export const METRICS = {
     ['module', 'hook'],
     'Series of hook metrics that were dropped because the hook has too many.',
   ),
+  hookEscapes: counter(
+    'hook_escaped_processes_total',
+    ['module', 'hook'],
+    'Processes that had left the process group of a hook or enabled script and were ended with its run; `module` is empty for a global hook.',
+  ),
+  hookRunningSince: gauge(
+    'hook_running_since_timestamp_seconds',
+    ['module', 'hook', 'binding', 'queue'],
+    'When a hook that runs now was started, as Unix time; of several runs with these labels the oldest. `module` is empty for a global hook.',
+  ),
+  droppedLogRecords: counter(
+    'log_records_dropped_total',
+    [],
+    'Log records that were dropped because standard output was not read, or could not be written.',
+  ),
   isLeader: gauge(
     'is_leader',
     [],
@@ -259,7 +299,7 @@ export const METRICS = {
   leaseErrors: counter(
     'lease_errors_total',
     [],
-    'Failed attempts to take or renew the lease; one that somebody else holds is no failure.',
+    'Failed attempts to take or renew the lease; a lease held by another client is no failure.',
   ),
   webhookCertificateExpiry: gauge(
     'webhook_certificate_expiry_timestamp_seconds',

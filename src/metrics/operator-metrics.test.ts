@@ -1,6 +1,12 @@
 import { createHistogram } from 'node:perf_hooks';
 import { expect, test } from 'vitest';
-import { type ModuleGauge, OperatorMetrics, type QueueGauge } from './operator-metrics.ts';
+import {
+  type BindingGauge,
+  type ModuleGauge,
+  OperatorMetrics,
+  type OperatorMetricsOptions,
+  type QueueGauge,
+} from './operator-metrics.ts';
 
 const MODULE_HOOK = {
   module: 'web',
@@ -14,8 +20,10 @@ const GLOBAL_HOOK = { hook: 'a.sh', binding: 'onStartup', queue: 'main', activat
 function createMetrics(options?: {
   readonly prefix?: string;
   readonly hasQueueActions?: boolean;
+  readonly runningHooks?: NonNullable<OperatorMetricsOptions['runningHooks']>;
   readonly queues?: () => readonly QueueGauge[];
   readonly modules?: () => readonly ModuleGauge[];
+  readonly bindings?: () => readonly BindingGauge[];
 }): OperatorMetrics {
   return new OperatorMetrics({
     prefix: 'ao_',
@@ -23,6 +31,7 @@ function createMetrics(options?: {
     eventLoopDelay: createHistogram(),
     queues: () => [],
     modules: () => [],
+    bindings: () => [],
     ...options,
   });
 }
@@ -186,12 +195,14 @@ test('counters of failures and of the cluster count under their labels', async (
   metrics.kubeRequestResult({ status: undefined, verb: 'PUT', host: 'api' });
   metrics.kubeRequest({ verb: 'WATCH', url: '/api/v1/namespaces/{namespace}/pods' }, 0.02);
   metrics.droppedHookSeries({ module: 'web', hook: 'hooks/a.sh' }, 5);
+  metrics.hookEscapes({ module: '', hook: 'a.sh' }, 2);
   metrics.setWebhookCertificate('validating', 1_800_000_000_000);
   const text = await metrics.scrape();
   const pod = '{module="web",hook="hooks/a.sh",binding="pods",queue="main",kind="Pod"}';
   for (const line of [
     'ao_binding_count{module="",hook="a.sh"} 3',
     'ao_config_values_errors_total 1',
+    'ao_hook_escaped_processes_total{module="",hook="a.sh"} 2',
     'ao_modules_discover_errors_total 1',
     'ao_module_run_errors_total{module="web"} 1',
     'ao_module_delete_errors_total{module="web"} 1',
@@ -230,4 +241,43 @@ test('the delay of the event loop is a histogram like any other', async () => {
   ]);
   const text = await metrics.scrape();
   expect(text).toMatch(/[^\n]\n# HELP ao_event_loop_delay_seconds /);
+});
+
+test('bindings are shown with the age of their snapshot and what is wrong with it, and only while it is', async () => {
+  const labels = { module: '', hook: 'a.sh', binding: 'pods', queue: 'main', kind: 'Pod' };
+  const well = { labels, lastActivitySeconds: 5, failing: undefined, filterFailedObjects: 0 };
+  let bindings: readonly BindingGauge[] = [
+    { ...well, failing: 'forbidden', filterFailedObjects: 2 },
+    { ...well, labels: { ...labels, hook: 'b.sh' }, lastActivitySeconds: undefined },
+  ];
+  const metrics = createMetrics({ bindings: () => bindings });
+  const series = async (): Promise<readonly string[]> =>
+    (await metrics.scrape())
+      .split('\n')
+      .filter((line) => /^\w*(?:watch_last|watch_failing|failed_objects)/.test(line))
+      .map((line) => line.replace(/^.*?(watch|kube_jq)/, '$1'));
+  const shared = 'module="",hook="a.sh",binding="pods",queue="main",kind="Pod"';
+  expect(await series()).toEqual([
+    `watch_last_activity_timestamp_seconds{${shared}} 5`,
+    `watch_failing{${shared},reason="forbidden"} 1`,
+    `kube_jq_filter_failed_objects{${shared}} 2`,
+  ]);
+  bindings = [well];
+  expect(await series()).toEqual([`watch_last_activity_timestamp_seconds{${shared}} 5`]);
+});
+
+test('a hook is shown with the time of its start while it runs, the oldest of several runs', async () => {
+  const labels = { hook: 'a.sh', binding: 'schedule', queue: 'main', activation: '' };
+  let running = [
+    { labels, startedAtMs: 1_000 },
+    { labels, startedAtMs: 2_000 },
+    { labels: { ...labels, module: 'web' }, startedAtMs: 3_500 },
+  ];
+  const metrics = createMetrics({ runningHooks: () => running });
+  expect(await seriesOf(metrics, 'ao_hook_running_since_timestamp_seconds')).toEqual([
+    'ao_hook_running_since_timestamp_seconds{module="web",hook="a.sh",binding="schedule",queue="main"} 3.5',
+    'ao_hook_running_since_timestamp_seconds{module="",hook="a.sh",binding="schedule",queue="main"} 1',
+  ]);
+  running = [];
+  expect(await seriesOf(metrics, 'ao_hook_running_since_timestamp_seconds')).toEqual([]);
 });

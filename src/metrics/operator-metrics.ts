@@ -30,6 +30,16 @@ export interface BindingLabels {
   readonly kind: string;
 }
 
+/** How far the snapshot of one kubernetes binding can be trusted. */
+export interface BindingGauge {
+  readonly labels: BindingLabels;
+  /** When the API server last confirmed it, in seconds since 1970; undefined before the first list. */
+  readonly lastActivitySeconds: number | undefined;
+  /** Why it cannot be listed or watched; undefined while it can. */
+  readonly failing: 'forbidden' | 'unavailable' | undefined;
+  readonly filterFailedObjects: number;
+}
+
 /** Memory and CPU time of a finished process. */
 export interface UsageFigures {
   readonly userCpuMs: number;
@@ -70,10 +80,21 @@ export interface OperatorMetricsOptions {
   readonly hasQueueActions: boolean;
   /** Delays of the event loop since the start. */
   readonly eventLoopDelay: DelayHistogram;
+  /** Called at each scrape: hooks that run now, the longest running first. Default: none. */
+  readonly runningHooks?: () => readonly {
+    readonly labels: HookRunLabels;
+    readonly startedAtMs: number;
+  }[];
+  /** Called at each scrape: log records dropped since the start. Default: none. */
+  readonly droppedLogRecords?: () => number;
   /** Called at each scrape. */
   readonly queues: () => readonly QueueGauge[];
+  /** Called at each scrape; default: nothing waits. */
+  readonly backlogBytes?: () => number;
   /** Called at each scrape: all known modules after the last discovery. */
   readonly modules: () => readonly ModuleGauge[];
+  /** Called at each scrape: all kubernetes bindings of loaded hooks. */
+  readonly bindings: () => readonly BindingGauge[];
 }
 
 type LabelOf<D> = D extends MetricDefinition<infer L> ? L : never;
@@ -106,9 +127,28 @@ export class OperatorMetrics {
   async scrape(): Promise<string> {
     this.#readQueues();
     this.#readModules();
+    this.#metrics.hookBacklog.set(this.#options.backlogBytes?.() ?? 0);
+    this.#readBindings();
+    this.#readLog();
+    this.#readHooks();
     const { prefix, eventLoopDelay } = this.#options;
     const text = await this.#registry.metrics();
     return text + exposition([eventLoopDelayMetric(prefix, eventLoopDelay)]);
+  }
+
+  #readLog(): void {
+    const { droppedLogRecords } = this.#metrics;
+    droppedLogRecords.reset();
+    droppedLogRecords.inc(this.#options.droppedLogRecords?.() ?? 0);
+  }
+
+  #readHooks(): void {
+    const { hookRunningSince } = this.#metrics;
+    hookRunningSince.reset();
+    for (const { labels, startedAtMs } of (this.#options.runningHooks?.() ?? []).toReversed()) {
+      const { module = '', hook, binding, queue } = labels;
+      hookRunningSince.set({ module, hook, binding, queue }, startedAtMs / MS_PER_SECOND);
+    }
   }
 
   #readQueues(): void {
@@ -121,6 +161,17 @@ export class OperatorMetrics {
       queueLength.set({ queue }, length);
       if (head !== undefined)
         queueHead.set({ queue, module: head.module, task_type: head.taskType, hook: head.hook }, 1);
+    }
+  }
+
+  #readBindings(): void {
+    const { watchLastActivity, watchFailing, filterFailedObjects } = this.#metrics;
+    for (const gauge of [watchLastActivity, watchFailing, filterFailedObjects]) gauge.reset();
+    for (const binding of this.#options.bindings()) {
+      const { labels, lastActivitySeconds, failing } = binding;
+      if (lastActivitySeconds !== undefined) watchLastActivity.set(labels, lastActivitySeconds);
+      if (failing !== undefined) watchFailing.set({ ...labels, reason: failing }, 1);
+      if (binding.filterFailedObjects > 0) filterFailedObjects.set(labels, binding.filterFailedObjects);
     }
   }
 
@@ -323,6 +374,11 @@ export class OperatorMetrics {
     this.#metrics.queueCompactions.inc({ queue_name: queue, hook });
   }
 
+  /** @param labels `module` empty for a global hook */
+  hookBacklogDropped(labels: { readonly module: string; readonly hook: string }, events: number): void {
+    this.#metrics.hookBacklogDropped.inc({ module: labels.module, hook: labels.hook }, events);
+  }
+
   missedTicks(crontab: string, ticks: number): void {
     this.#metrics.missedTicks.inc({ crontab }, ticks);
   }
@@ -330,6 +386,11 @@ export class OperatorMetrics {
   /** @param labels `module` empty for a global hook */
   droppedHookSeries(labels: { readonly module: string; readonly hook: string }, series: number): void {
     this.#metrics.droppedHookSeries.inc(labels, series);
+  }
+
+  /** Processes that had left the group of a hook run were ended with it. */
+  hookEscapes(labels: { readonly module: string; readonly hook: string }, count: number): void {
+    this.#metrics.hookEscapes.inc(labels, count);
   }
 
   setLeader(isLeader: boolean): void {

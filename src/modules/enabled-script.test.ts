@@ -73,6 +73,7 @@ function optionsWith(options: Partial<EnabledScriptOptions> = {}): EnabledScript
     isKeepingFiles: false,
     log: silentLogger,
     onUsage: () => undefined,
+    onEscaped: () => undefined,
     ...options,
   };
 }

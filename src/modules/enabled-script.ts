@@ -1,6 +1,11 @@
 import { OperatorError } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
-import type { ProcessResult, ProcessRunner, ResourceUsage } from '../process/process-runner.ts';
+import type {
+  EscapedProcesses,
+  ProcessResult,
+  ProcessRunner,
+  ResourceUsage,
+} from '../process/process-runner.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import type { VisibleValues } from '../values/visible-values.ts';
 import type { EnabledScript, ScriptVerdict } from './discovery.ts';
@@ -23,6 +28,8 @@ export interface EnabledScriptOptions {
   /** Leave the files where they are, for debugging. */
   readonly isKeepingFiles: boolean;
   readonly log: Logger;
+  /** Called with processes that had left the group of a script and were ended with it. @param log names the script */
+  readonly onEscaped: (name: ModuleName, escaped: EscapedProcesses, log: Logger) => void;
   /** What a finished run has used. */
   readonly onUsage: (name: ModuleName, usage: ResourceUsage) => void;
 }
@@ -88,6 +95,7 @@ async function runScript(
       },
       ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),
       graceMs: options.graceMs,
+      onEscaped: (escaped) => options.onEscaped(name, escaped, log),
       ...(options.maxOutputBytes === undefined ? {} : { maxLineBytes: options.maxOutputBytes }),
       onLine: (output, line) => log.info({ output }, line),
     },

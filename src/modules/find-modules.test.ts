@@ -1,4 +1,4 @@
-import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -66,6 +66,7 @@ test('findModules() reads what a module directory says', async () => {
     chart: 'chart-yaml',
     enabledScript: join(path, 'enabled'),
     ownFlag: true,
+    loadedValues: { text: await readFile(join(path, 'values.yaml'), 'utf8') },
     manifest: NO_MANIFEST,
     version: undefined,
     staticValues: { a: 1, b: { c: 1, d: true } },
@@ -93,6 +94,14 @@ test('findModules() merges global sections and flags of several directories, lat
     ['db', {}],
     ['web', {}],
   ]);
+});
+
+test('findModules() refuses a link that leads out of a module, unless that is allowed', async () => {
+  await make({ 'shared/values.yaml': 'web: {a: 1}', 'modules/web/': '' });
+  await symlink('../../shared/values.yaml', join(root, 'modules/web/values.yaml'));
+  await expect(find()).rejects.toMatchObject({ code: 'MODULE_INVALID' });
+  const { modules } = await find({ allowsLinksOutside: true });
+  expect(modules.map(({ staticValues }) => staticValues)).toEqual([{ a: 1 }]);
 });
 
 test('findModules() takes the first of modules with the same name', async () => {

@@ -21,6 +21,7 @@ import type { Module } from './module.ts';
 import { loadModule, refusedModule } from './module-files.ts';
 import type { ModuleGate } from './module-gate.ts';
 import { type ModulePlace, modulePlaces, VALUES_FILE } from './module-places.ts';
+import { refuseOutsideLinks } from './outside-links.ts';
 import { inRunOrder } from './run-order.ts';
 import { readSchemas } from './schema-files.ts';
 import { flagOfFile, readValuesFile, sectionOfFile, type ValuesFile } from './values-file.ts';
@@ -39,6 +40,8 @@ export interface FindModulesOptions {
   readonly globalHooksDir?: string;
   /** Without it all modules may be used. */
   readonly gate?: ModuleGate | undefined;
+  /** Whether links in modules may lead out of them. Default false. A gate refuses such links in any case. */
+  readonly allowsLinksOutside?: boolean;
   readonly log: Logger;
 }
 
@@ -51,6 +54,8 @@ export interface FoundModules {
   /** The file each of them stands in. */
   readonly commonFlagFiles: ReadonlyMap<ModuleKey, string>;
   readonly staticValues: StaticValues;
+  /** What is in each modules directory, modules that another one has registered before included. */
+  readonly directories: readonly { readonly path: string; readonly modules: readonly ModuleName[] }[];
 }
 
 /**
@@ -58,7 +63,7 @@ export interface FoundModules {
  * dot.
  *
  * @throws OperatorError MODULE_INVALID for a directory that does not exist, a name that cannot be a module's, a
- *   module.yaml that cannot be used or modules that require one another in a circle, VALUES_INVALID for a values.yaml or a schema that cannot be used
+ *   link that leads out of a module, a module.yaml that cannot be used or modules that require one another in a circle, VALUES_INVALID for a values.yaml or a schema that cannot be used
  */
 export async function findModules(options: FindModulesOptions): Promise<FoundModules> {
   const { log } = options;
@@ -68,6 +73,7 @@ export async function findModules(options: FindModulesOptions): Promise<FoundMod
   const places = new Map<ModuleName, ModulePlace>();
   const commonFlags = new Map<ModuleKey, boolean>();
   const commonFlagFiles = new Map<ModuleKey, string>();
+  const directories: { readonly path: string; readonly modules: readonly ModuleName[] }[] = [];
   let global: JsonObject = {};
   for (const dir of options.dirs.map((dir) => resolve(dir))) {
     const common = await readCommonValues(dir, options);
@@ -77,7 +83,9 @@ export async function findModules(options: FindModulesOptions): Promise<FoundMod
       commonFlagFiles.set(key, common.path);
     }
     const fresh: ModulePlace[] = [];
-    for (const place of await modulePlaces(dir, options)) {
+    const found = await modulePlaces(dir, options);
+    directories.push({ path: dir, modules: found.map(({ name }) => name) });
+    for (const place of found) {
       const first = places.get(place.name);
       if (first !== undefined) {
         warnAboutDuplicate(place, first, log);
@@ -107,6 +115,7 @@ export async function findModules(options: FindModulesOptions): Promise<FoundMod
     modules: sorted,
     commonFlags,
     commonFlagFiles,
+    directories,
     staticValues: { global, modules: sections, schemas },
   };
 }
@@ -137,9 +146,12 @@ function* flagsOf(common: ValuesFile): Generator<readonly [ModuleKey, boolean]> 
 async function load(
   place: ModulePlace,
   common: ValuesFile,
-  { gate, isStrict, log }: FindModulesOptions,
+  { gate, isStrict, allowsLinksOutside = false, log }: FindModulesOptions,
 ): Promise<Module> {
-  if (gate === undefined) return loadModule(place, common, isStrict, log);
+  if (gate === undefined) {
+    if (!allowsLinksOutside) refuseOutsideLinks(place.name, place.path);
+    return loadModule(place, common, isStrict, log);
+  }
   const { path: source } = place;
   const admission = await gate.admit(place.name, source);
   switch (admission.type) {

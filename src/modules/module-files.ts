@@ -36,6 +36,7 @@ export async function loadModule(
     chart: await chartKind(path),
     enabledScript: await enabledScript(path, name, log),
     ownFlag: flagOfFile(own, `${key}Enabled`),
+    loadedValues: { text: own.text },
     staticValues: mergeValues(sectionOfFile(common, key), sectionOfFile(own, key)),
     manifest,
     version: manifest.version ?? (await readChartVersion(path)),

@@ -119,6 +119,12 @@ test.each<[string, unknown, readonly string[]]>([
   expect(problemsOf(value)).toEqual(expected);
 });
 
+test('readModuleHook() reports what is wrong with uri and with ref at once', () => {
+  const problems = problemsOf({ ...HOOK, address: { uri: 5, ref: { kind: 7 } } });
+  expect(problems[0]).toBe('hook.address.uri: expected a text, got 5');
+  expect(problems.slice(1).join()).toContain('hook.address.ref.kind');
+});
+
 test('readModuleHook() tells everything that is wrong at once', () => {
   expect(problemsOf({ version: 2, timeout: 5, retries: 1 })).toEqual([
     'hook.retries: unknown key, there are version, address, timeout, capabilities',

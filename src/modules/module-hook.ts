@@ -89,6 +89,8 @@ function readAddress(value: unknown, problems: string[]): HookAddress | undefine
   const { uri, ref } = value;
   if (uri !== undefined && typeof uri !== 'string') {
     problems.push(`${at}.uri: expected a text, got ${shown(uri)}`);
+    // What is wrong with the reference is reported together with it.
+    if (ref !== undefined) readReference(ref, `${at}.ref`, problems);
     return undefined;
   }
   if (ref === undefined) return readUrl(uri ?? '', `${at}.uri`, problems);

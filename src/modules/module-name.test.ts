@@ -27,6 +27,31 @@ test.each(['lost+found_', 'my_module', 'MyModule', 'a--b', '-', '001-'])(
   },
 );
 
+test.each([
+  '001-a\nb',
+  'a\0b',
+  '001-a;b',
+  '001-$(id)',
+  'a/b',
+  '001-\u0430dmin',
+  'a\uff0db',
+  'caf\u00e9',
+  'a'.repeat(254),
+])('parseDirectoryName() refuses %j, which programs could read as more than a name', (directory) => {
+  expect(() => parseDirectoryName(directory)).toThrow('cannot be the name of a module: use small letters');
+});
+
+test.each(['..', '001-..', '--post-renderer', '-a', 'a.', 'a b'])(
+  'parseDirectoryName() refuses %j as kebab-case',
+  (directory) => {
+    expect(() => parseDirectoryName(directory)).toThrow('name should be in kebab-case');
+  },
+);
+
+test.each(['web', 'cert-manager-v2', 'a'.repeat(253)])('parseDirectoryName() accepts %j', (directory) => {
+  expect(parseDirectoryName(directory).name).toBe(directory);
+});
+
 test('parseModuleName() refuses the name under which everybody finds the shared values', () => {
   expect(() => parseModuleName('global')).toThrow("'global' cannot be the name of a module");
 });

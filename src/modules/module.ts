@@ -25,6 +25,8 @@ export interface Module {
   readonly enabledScript: string | undefined;
   /** `<key>Enabled` of the module's own values.yaml. */
   readonly ownFlag: boolean | undefined;
+  /** Its own values.yaml as it was read, which its chart is deployed with; absent where nothing was read. */
+  readonly loadedValues?: { readonly text: string | undefined };
   /** Section of the common values.yaml beside the module, overridden by the section of its own values.yaml. */
   readonly staticValues: JsonObject;
   readonly manifest: ModuleManifest;

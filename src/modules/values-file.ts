@@ -9,6 +9,8 @@ import { parseYaml } from '../values/yaml.ts';
 /** A values.yaml that was read. */
 export interface ValuesFile {
   readonly path: string;
+  /** Undefined if the file does not exist. */
+  readonly text: string | undefined;
   /** `{}` if the file is empty or does not exist. */
   readonly values: JsonObject;
 }
@@ -22,10 +24,10 @@ export interface ValuesFile {
  */
 export async function readValuesFile(path: string, isRequired: boolean, log: Logger): Promise<ValuesFile> {
   const text = await readText(path, isRequired);
-  if (text === undefined) return { path, values: {} };
+  if (text === undefined) return { path, text, values: {} };
   const { value, hasMoreDocuments } = parseYaml(text, { source: path, booleans: 'yaml-1.1' });
   if (hasMoreDocuments) log.warn({ path }, 'only the first YAML document of the file counts');
-  return { path, values: mapOf(value, path, 'the file') };
+  return { path, text, values: mapOf(value, path, 'the file') };
 }
 
 /**

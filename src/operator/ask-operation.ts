@@ -1,7 +1,7 @@
 import type { ModuleOperation } from '../status/module-object.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import type { Operator } from './operator.ts';
-import { isSynchronization, type Task } from './tasks.ts';
+import { isSynchronization, type ModuleHookRun, type Task } from './tasks.ts';
 
 /**
  * Has an operation done with a module, if that is possible. It is not with one that is neither enabled nor on its way
@@ -16,8 +16,11 @@ export function askOperation(
   if (found === undefined) return 'disabled';
   const { name: module, refusal } = found;
   const isWanted = operator.isWanted(module);
+  // An unauthorized module counts as disabled; the reason for that is what the user needs to know. The request would be
+  // kept until the module is signed again, when it is not meant any more.
+  const isRefused = operator.discovery?.decisions.get(module)?.source === 'authorization';
+  if (refusal !== undefined && (isRefused || isWanted)) return 'unauthorized';
   if (!isWanted && !operator.startedModules.has(module)) return 'disabled';
-  // It would be kept until the module is signed again, when it is not meant any more.
   if (refusal !== undefined) return 'unauthorized';
   if (isWanted && operation !== 'abort' && operator.deps.pauses.of(module) !== undefined) return 'paused';
   operator.operations.ask(module, operation);
@@ -33,10 +36,12 @@ export function runOperation(operator: Operator, module: ModuleName, operation: 
   const { queues, log } = operator.deps;
   log.info({ module, operation }, 'operation is asked for');
   if (operation === 'abort') {
+    operator.changes.noteAbort(module);
     endHookRuns(operator, module);
     if (operator.deps.pauses.of(module) !== undefined) {
       // Nothing more is going on with it, and the run that follows the pause is not meant.
       operator.operations.take(module);
+      operator.operations.begin(module);
       return;
     }
   }
@@ -55,23 +60,34 @@ export function runOperation(operator: Operator, module: ModuleName, operation: 
 }
 
 /** Ends what runs, and drops hooks that wait for another try: the abort would wait behind them. */
-function endHookRuns({ aborts, deps: { queues, log } }: Operator, module: ModuleName): void {
-  const ended = new Set(aborts.abort(module));
+function endHookRuns(operator: Operator, module: ModuleName): void {
+  const {
+    aborts,
+    deps: { queues, log },
+  } = operator;
+  const ended = new Set<Task>();
   for (const queue of queues.all) {
     const { entries } = queue;
-    const dropped = queue.remove((task, index) => {
-      if (task.type !== 'ModuleHookRun' || task.module !== module) return false;
-      // The next run makes those anew that are missing.
-      return isSynchronization(task) || (entries[index]?.failures ?? 0) > 0;
-    });
+    for (const { task } of entries.filter((entry) => queue.isAtWork(entry)))
+      if (isHookRun(task, module)) ended.add(task);
+    const dropped = queue.remove(
+      (task, index) =>
+        isHookRun(task, module) && (isSynchronization(task) || (entries[index]?.failures ?? 0) > 0),
+    );
     for (const task of dropped) ended.add(task);
   }
+  aborts.abort(module);
+  operator.missRuns([...ended]);
   for (const task of ended)
-    if (task.type === 'ModuleHookRun' && !isSynchronization(task))
+    if (isHookRun(task, module) && !isSynchronization(task))
       log.warn(
         { module, hook: task.hook.hook.name, binding: task.binding },
-        'run of a hook is ended on request and not repeated',
+        'run of a hook is ended on request and not repeated: its kubernetes bindings are synchronized with the next run of the module',
       );
+}
+
+function isHookRun(task: Task, module: ModuleName): task is ModuleHookRun {
+  return task.type === 'ModuleHookRun' && task.module === module;
 }
 
 function isReconcile(task: Task, module: ModuleName): boolean {

@@ -15,42 +15,46 @@ interface AppendDeps {
   readonly log: Logger;
 }
 
-/** Puts the run of a hook at the end of a queue; in a long one runs of the hook that wait become one. */
+/** Puts the run of a hook at the end of a queue; in a long one runs of a hook that wait become one. */
 export function appendHookRun({ queues, metrics, log }: AppendDeps, task: HookTask, name: string): void {
   const queue = queues.get(name);
   queue.append(task);
-  const { hook } = task.hook;
-  if (!compactOverflow(queue, task.hook)) return;
-  metrics.queueCompaction(name, hook.name);
-  log.warn(
-    { queue: name, hook: hook.name, tasks: queue.length },
-    'the queue is long: all waiting runs of the hook became one',
-  );
+  if (queue.length <= STEP || queue.length % STEP !== 1) return;
+  for (const hook of compactCrowds(queue)) {
+    metrics.queueCompaction(name, hook);
+    log.warn(
+      { queue: name, hook, tasks: queue.length },
+      'the queue is long: all waiting runs of the hook became one',
+    );
+  }
 }
 
 /**
- * Keeps a queue from growing without end while its head fails: when a hook that was just queued owns at least 100 tasks of
- * a long queue, all of them that wait become one run, in the place of the first. Ungrouped contexts all stay, in order;
- * of each group the last one, behind them.
+ * Keeps a queue from growing without end while its head fails: the tasks of a hook that wait become one, in the place of
+ * the first, when there are at least 100 that may fail alike. Ungrouped contexts all stay, in order; of each group the
+ * last one, behind them.
  *
- * @returns whether tasks were merged
+ * @returns names of the hooks whose tasks were merged
  */
-function compactOverflow(queue: TaskQueue<Task>, hook: HookRuntime): boolean {
-  if (queue.length <= STEP || queue.length % STEP !== 1) return false;
-  if (hook.hook.config.version === 'v0') return false;
-  const mine = queue.entries.flatMap((entry) =>
-    isMergeable(entry.task, hook) && !queue.isAtWork(entry) ? [{ entry, task: entry.task }] : [],
+function compactCrowds(queue: TaskQueue<Task>): readonly string[] {
+  const crowds = new Map<HookRuntime, readonly [strict: HookTask[], lenient: HookTask[]]>();
+  for (const entry of queue.entries) {
+    if (!isMergeable(entry.task) || queue.isAtWork(entry)) continue;
+    const crowd = crowds.get(entry.task.hook) ?? [[], []];
+    crowds.set(entry.task.hook, crowd);
+    crowd[entry.task.allowFailure ? 1 : 0].push(entry.task);
+  }
+  const merged = new Map<Task, HookTask | undefined>();
+  for (const tasks of [...crowds.values()].flat().filter(({ length }) => length >= STEP)) {
+    const reasons = lastOfEachGroup(tasks.flatMap((task) => task.reasons));
+    for (const [index, task] of tasks.entries())
+      merged.set(task, index === 0 ? { ...task, reasons } : undefined);
+  }
+  if (merged.size === 0) return [];
+  queue.rewrite((task) => (merged.has(task) ? merged.get(task) : task));
+  return [...crowds].flatMap(([{ hook }, crowd]) =>
+    crowd.some(({ length }) => length >= STEP) ? [hook.name] : [],
   );
-  const [first] = mine;
-  if (first === undefined) return false;
-  // A failure is allowed or not for all contexts of a run.
-  const merged = mine.filter(({ task }) => task.allowFailure === first.task.allowFailure);
-  if (merged.length < STEP) return false;
-  const reasons = lastOfEachGroup(merged.flatMap(({ task }) => task.reasons));
-  const gone = new Set<Task>(merged.slice(1).map(({ task }) => task));
-  queue.replaceTask(first.entry, { ...first.task, reasons });
-  queue.remove((task) => gone.has(task));
-  return true;
 }
 
 /** How many tasks each hook with more than `above` of them has in a queue, by hook name. */
@@ -64,9 +68,9 @@ export function crowdsIn(queue: TaskQueue<Task>, above: number): ReadonlyMap<str
   return new Map([...counts].filter(([, count]) => count > above));
 }
 
-function isMergeable(task: Task, hook: HookRuntime): task is HookTask {
+function isMergeable(task: Task): task is HookTask {
   if (task.type !== 'GlobalHookRun' && task.type !== 'ModuleHookRun') return false;
-  return task.hook === hook && task.reasons.every(({ type }) => type === 'event' || type === 'schedule');
+  return task.reasons.every(({ type }) => type === 'event' || type === 'schedule');
 }
 
 function lastOfEachGroup(reasons: readonly RunReason[]): readonly RunReason[] {

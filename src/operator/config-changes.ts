@@ -1,4 +1,5 @@
 import { messageOf } from '../lib/errors.ts';
+import { formatGoDuration } from '../lib/go-duration.ts';
 import type { ConfigChange } from '../values/config-map-store.ts';
 import type { Operator } from './operator.ts';
 
@@ -8,7 +9,7 @@ import type { Operator } from './operator.ts';
  */
 export function onConfigChange(operator: Operator, change: ConfigChange): void {
   const { log } = operator.deps;
-  operator.configProblem = change.type === 'invalid' ? messageOf(change.error) : undefined;
+  operator.configProblem = problemOf(change);
   switch (change.type) {
     case 'invalid':
       log.error(
@@ -16,11 +17,29 @@ export function onConfigChange(operator: Operator, change: ConfigChange): void {
         'KubeConfig become invalid: the last valid content stays in force until the ConfigMap is mended',
       );
       return;
+    case 'missing':
+      log.warn(
+        { graceMs: change.graceMs },
+        'ConfigMap is gone: its last content stays in force, and counts as deleted if it does not come back in time',
+      );
+      return;
     case 'valid':
       log.info({}, 'KubeConfig become valid');
       return;
     case 'changed':
       applyChange(operator, change);
+  }
+}
+
+function problemOf(change: ConfigChange): string | undefined {
+  switch (change.type) {
+    case 'invalid':
+      return messageOf(change.error);
+    case 'missing':
+      return `it is gone, and counts as deleted after ${formatGoDuration(change.graceMs)}`;
+    case 'valid':
+    case 'changed':
+      return undefined;
   }
 }
 

@@ -1,6 +1,6 @@
 import type { ReleaseSteps } from '../helm/release-steps.ts';
 import type { DeployReason } from '../hooks/binding-context.ts';
-import { factsOf, messageOf } from '../lib/errors.ts';
+import { errorFields } from '../lib/errors.ts';
 import type { Module } from '../modules/module.ts';
 import type { TaskQueue } from '../queue/task-queue.ts';
 import type {
@@ -150,7 +150,7 @@ async function runDeployHooks(
     } catch (error) {
       rethrowAbort(error, signal);
       metrics.hookResult(labels, 'allowed-error');
-      log.error({ error: messageOf(error), ...factsOf(error) }, 'Deploy hook failed, the deploy goes on');
+      log.error(errorFields(error), 'Deploy hook failed, the deploy goes on');
     }
   }
 }

@@ -1,4 +1,5 @@
 import type { DriftedObject } from '../helm/drift/drift-report.ts';
+import { isoTime } from '../lib/bounded-time.ts';
 import type { Module } from '../modules/module.ts';
 import type { QueueEntry, TaskQueue } from '../queue/task-queue.ts';
 import type {
@@ -10,46 +11,67 @@ import type {
   ModuleSummary,
 } from '../status/module-explanation.ts';
 import type { ModuleName } from '../values/module-key.ts';
-import { isolatedQueueOf } from './isolation.ts';
+import { staleBindings, unfilteredObjects } from './binding-problems.ts';
+import type { HookRuntime } from './hook-runtime.ts';
+import { isIsolated } from './isolation.ts';
+import { type Place, type PlacesByModule, placesByModule } from './module-places.ts';
 import type { Operator } from './operator.ts';
+import { CONFIRM_COMMAND, heldText } from './purge-guard.ts';
 import type { ReleaseInCluster } from './releases.ts';
 import { describeTask, moduleOf, type Task } from './tasks.ts';
 
-interface Place {
-  readonly queue: TaskQueue<Task>;
-  readonly entry: QueueEntry<Task>;
-  readonly index: number;
-}
+const RECONCILES: ReadonlySet<Task['type']> = new Set(['ModuleRun', 'ModuleDelete', 'ParallelModuleRun']);
+
+const PUT_OFF =
+  'another reconcile: a flow hook ended the last one before what was changed or requested was done';
 
 /** What is known of all modules, in run order. */
 export function summarizeModules(operator: Operator): readonly ModuleSummary[] {
-  return operator.modules.map(({ name }) => {
-    const failure = failureOf(operator, name);
+  const held = heldExplanations(operator, []).map((explanation) => ({
+    ...explanation,
+    lastError: null,
+    nextTryAt: null,
+    paused: null,
+  }));
+  const queued = placesByModule(operator);
+  const known = operator.modules.map(({ name }) => {
+    const places = queued.get(name) ?? [];
+    const failure = failureOf(operator, name, places);
     const pause = pauseOf(operator, name);
     return {
       module: name,
-      status: statusOf(operator, name),
+      status: statusOf(operator, name, places),
       ...decisionOf(operator, name),
-      waitsFor: waitsFor(operator, name),
+      waitsFor: waitsFor(operator, name, places),
       lastError: failure?.error ?? null,
       nextTryAt: failure?.nextAttemptAt ?? null,
       paused: pause && { reason: pause.reason, until: pause.until },
     };
   });
+  return [...known, ...held];
 }
 
-/** Everything there is to say about a module. @param releases those in the cluster */
+/**
+ * Everything there is to say about a module.
+ *
+ * @param releases those in the cluster
+ * @param queued the tasks in the queues now; a caller that explains many modules reads them once
+ */
 export function explainModule(
   operator: Operator,
   module: Module,
   releases: readonly ReleaseInCluster[],
+  queued: PlacesByModule = placesByModule(operator),
 ): ModuleExplanation {
   const { name, order, path, source, manifest } = module;
+  const places = queued.get(name) ?? [];
+  const statusOfOther = (other: ModuleName): ModuleStatus =>
+    statusOf(operator, other, queued.get(other) ?? []);
   const state = operator.moduleStates.get(name);
   const release = releases.find((other) => other.name === name);
   return {
     module: name,
-    status: statusOf(operator, name),
+    status: statusOf(operator, name, places),
     ...decisionOf(operator, name),
     position: { place: operator.modules.indexOf(module) + 1, of: operator.modules.length, order },
     path: source ?? path,
@@ -59,11 +81,11 @@ export function explainModule(
       name: required.name,
       range: required.version ?? null,
       isOptional: required.isOptional,
-      status: isKnown(operator, required.name) ? statusOf(operator, required.name) : null,
+      status: isKnown(operator, required.name) ? statusOfOther(required.name) : null,
     })),
     phase: state?.phase ?? 'not started',
-    waitsFor: waitsFor(operator, name),
-    failure: failureOf(operator, name),
+    waitsFor: waitsFor(operator, name, places),
+    failure: failureOf(operator, name, places),
     lastRun:
       state?.lastRun === undefined
         ? null
@@ -76,7 +98,53 @@ export function explainModule(
     release: release === undefined ? null : { revision: release.revision, isOwned: release.isOwned },
     pause: pauseOf(operator, name),
     drift: driftOf(operator, name),
+    ...warningsOf(operator, state?.hooks ?? []),
   };
+}
+
+/** Global hooks concern every module: it may lack values that they would have set. */
+function warningsOf(
+  { deps: { clock }, globalHooks }: Operator,
+  hooks: readonly HookRuntime[],
+): Pick<ModuleExplanation, 'warnings'> {
+  const runtimes = [...hooks, ...globalHooks];
+  const warnings = [...staleBindings(runtimes, clock), ...unfilteredObjects(runtimes, clock)];
+  return warnings.length === 0 ? {} : { warnings };
+}
+
+/**
+ * The explanation of modules whose directories are gone and whose releases wait for a decision.
+ *
+ * @param releases those in the cluster
+ */
+export function heldExplanations(
+  { purge, modules }: Operator,
+  releases: readonly ReleaseInCluster[],
+): readonly ModuleExplanation[] {
+  if (typeof purge === 'string') return [];
+  return purge.releases.map((name) => {
+    const release = releases.find((other) => other.name === name);
+    return {
+      module: name,
+      status: 'held',
+      isEnabled: false,
+      source: null,
+      reason: `its directory is gone; ${heldText(purge)}`,
+      position: { place: 0, of: modules.length, order: 0 },
+      path: 'none',
+      version: null,
+      deletionPolicy: 'unknown',
+      requires: [],
+      phase: 'not started',
+      waitsFor: [`a decision: ${CONFIRM_COMMAND}, or its directory`],
+      failure: null,
+      lastRun: null,
+      nextReconcileAt: null,
+      release: release === undefined ? null : { revision: release.revision, isOwned: release.isOwned },
+      pause: null,
+      drift: null,
+    };
+  });
 }
 
 function decisionOf({ discovery }: Operator, name: ModuleName) {
@@ -88,15 +156,16 @@ function decisionOf({ discovery }: Operator, name: ModuleName) {
   return { isEnabled: false, source: null, reason: 'no discovery is over yet' };
 }
 
-function statusOf(operator: Operator, name: ModuleName): ModuleStatus {
+function statusOf(operator: Operator, name: ModuleName, places: readonly Place[]): ModuleStatus {
   const decision = operator.discovery?.decisions.get(name);
   if (operator.discovery === undefined) return 'undecided';
   if (decision?.source === 'authorization') return 'unauthorized';
-  const places = placesOf(operator, name);
   if (!operator.isEnabled(name))
-    return places.some(({ entry }) => entry.task.type === 'ModuleDelete') ? 'deleting' : 'disabled';
+    return operator.isDeletionPending(name) || places.some(({ entry }) => entry.task.type === 'ModuleDelete')
+      ? 'deleting'
+      : 'disabled';
   if (operator.deps.pauses.of(name) !== undefined) return 'paused';
-  if (isolatedQueueOf(operator, name) !== undefined) return 'isolated';
+  if (places.some(({ queue }) => isIsolated(queue))) return 'isolated';
   const state = operator.moduleStates.get(name);
   if (state?.givenUp !== undefined || failedPlaceOf(places) !== undefined) return 'failing';
   return state?.phase === 'ready' ? 'ready' : 'starting';
@@ -106,39 +175,34 @@ function isKnown({ modules }: Operator, name: ModuleName): boolean {
   return modules.some((module) => module.name === name);
 }
 
-/** Where tasks of the module stand, in the order of queues. */
-function placesOf({ deps }: Operator, name: ModuleName): readonly Place[] {
-  return deps.queues.all.flatMap((queue) =>
-    queue.entriesFromRunning.flatMap((entry, index) =>
-      belongsTo(entry.task, name) ? [{ queue, entry, index }] : [],
-    ),
-  );
-}
-
 /** A parallel run shows what failed of all its modules; what failed of one shows on its own task. */
 function failedPlaceOf(places: readonly Place[]): Place | undefined {
   return places.find(({ entry }) => entry.failures > 0 && entry.task.type !== 'ParallelModuleRun');
 }
 
-function belongsTo(task: Task, name: ModuleName): boolean {
-  return task.type === 'ParallelModuleRun' ? task.runs.pending.includes(name) : moduleOf(task) === name;
-}
-
-function waitsFor(operator: Operator, name: ModuleName): readonly string[] {
+function waitsFor(operator: Operator, name: ModuleName, places: readonly Place[]): readonly string[] {
   const heldUp = [...convergeObstacle(operator), ...configObstacle(operator)];
   if (operator.discovery === undefined) return [...heldUp, 'the first discovery of modules'];
   const waits: string[] = [];
   // A pause holds up no deletion.
   if (operator.isEnabled(name) && operator.deps.pauses.of(name) !== undefined)
     waits.push('the end of its pause');
-  for (const { queue, index } of placesOf(operator, name)) {
-    const head = queue.entriesFromRunning[0];
-    if (index > 0 && head !== undefined) waits.push(headText(queue, head, index));
-  }
+  for (const { queue, index, head } of places) if (index > 0) waits.push(headText(queue, head, index));
+  waits.push(...operator.deps.execution.running.longOf(name));
   const state = operator.moduleStates.get(name);
   if (state?.phase === 'wait-for-synchronization' && !state.synchronization.isDone)
     waits.push('the first runs of its hooks with kubernetes bindings');
+  if (isPutOff(operator, name, places)) waits.push(PUT_OFF);
   return [...waits, ...heldUp];
+}
+
+/** Whether there is work to do on the module, but neither a task for it nor a pause: a flow hook ended the reconcile early. */
+function isPutOff(operator: Operator, name: ModuleName, places: readonly Place[]): boolean {
+  const state = operator.moduleStates.get(name);
+  const isPending = state?.pendingWork !== 'none' || operator.operations.of(name) !== undefined;
+  if (state === undefined || !isPending || state.ongoing !== undefined) return false;
+  if (operator.deps.pauses.of(name) !== undefined) return false;
+  return !places.some(({ entry: { task } }) => RECONCILES.has(task.type));
 }
 
 /**
@@ -178,18 +242,21 @@ function failedText({ failures, lastError }: QueueEntry<Task>): string {
 
 /** When the head of a queue is tried again, in milliseconds since the epoch; undefined while it does not sleep. */
 function nextAttemptMs({ status }: TaskQueue<Task>): number | undefined {
-  return status.type === 'delayed' ? status.sinceMs + status.delayMs : undefined;
+  return status.type === 'delayed' ? status.retryAtMs : undefined;
 }
 
-function failureOf(operator: Operator, name: ModuleName): ModuleFailure | null {
+function failureOf(operator: Operator, name: ModuleName, places: readonly Place[]): ModuleFailure | null {
   const state = operator.moduleStates.get(name);
-  if (state?.givenUp !== undefined)
-    return { error: state.givenUp.error, attempts: 1, nextAttemptAt: null, isGivenUp: true };
-  const failed = failedPlaceOf(placesOf(operator, name));
+  if (state?.givenUp !== undefined) {
+    const { error, code } = state.givenUp;
+    return { error, ...(code !== undefined && { code }), attempts: 1, nextAttemptAt: null, isGivenUp: true };
+  }
+  const failed = failedPlaceOf(places);
   if (failed === undefined) return null;
   const { queue, entry, index } = failed;
   return {
     error: entry.lastError,
+    ...(entry.lastCode !== undefined && { code: entry.lastCode }),
     attempts: entry.failures,
     nextAttemptAt: index === 0 ? timeOrNull(nextAttemptMs(queue)) : null,
     isGivenUp: false,
@@ -235,5 +302,5 @@ function timeOrNull(epochMs: number | undefined): string | null {
 }
 
 function timeOf(epochMs: number): string {
-  return new Date(epochMs).toISOString();
+  return isoTime(epochMs);
 }

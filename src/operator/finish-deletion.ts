@@ -15,11 +15,12 @@ export async function finishDeletion(
   name: string,
   signal: AbortSignal,
 ): Promise<'done' | 'too early'> {
-  if (operator.firstConverge !== 'done') return 'too early';
+  if (operator.firstConverge !== 'done' || operator.purge === 'undecided') return 'too early';
   // What the watch knows may be from before the object was released.
   if ((await operator.deps.finalizers?.isHeld(name, signal)) !== true) return 'done';
   const module = operator.modules.find((other) => other.name === name);
   if (module === undefined) {
+    if (isPurgeHeld(operator, name)) return 'done';
     queuePurge(operator, name, TRIGGER);
     return 'done';
   }
@@ -29,6 +30,11 @@ export async function finishDeletion(
   if (isQueued || operator.isEnabled(module.name)) return 'done';
   operator.main.append({ type: 'ModuleDelete', module: module.name, trigger: TRIGGER });
   return 'done';
+}
+
+/** Whether the release of a module without a directory waits for a decision. */
+export function isPurgeHeld({ purge }: Operator, release: string): boolean {
+  return typeof purge !== 'string' && purge.releases.includes(release);
 }
 
 /** Puts a ModulePurge at the end of `main`, unless one waits there. */

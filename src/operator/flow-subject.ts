@@ -35,7 +35,8 @@ export function flowSubject(operator: Operator, state: ModuleState, moment: Flow
 
 function phaseOf(state: ModuleState, { task, end }: FlowMoment): FlowPhase {
   if (task.type === 'ModuleDelete') return 'Deleting';
-  if (state.givenUp !== undefined || end?.error !== undefined) return 'Failed';
-  if (end !== undefined) return 'Succeeded';
-  return isUnfinished(state) || task.isRecheck !== true ? 'Init' : 'Succeeded';
+  if (end?.error !== undefined) return 'Failed';
+  // A change after a final failure makes the module wait to be run, as any other change does.
+  if (end === undefined && (isUnfinished(state) || task.isRecheck !== true)) return 'Init';
+  return state.givenUp === undefined ? 'Succeeded' : 'Failed';
 }

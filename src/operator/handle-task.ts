@@ -1,4 +1,4 @@
-import { factsOf, messageOf } from '../lib/errors.ts';
+import { errorFields, messageOf } from '../lib/errors.ts';
 import type { QueueEntry, QueuePlace, TaskHandler, TaskOutcome } from '../queue/task-queue.ts';
 import { handleApplyConfig } from './handlers/apply-config.ts';
 import { handleConvergeModules } from './handlers/converge-modules.ts';
@@ -101,7 +101,7 @@ function tellWait({ deps: { clock, metrics } }: Operator, entry: QueueEntry<Task
   const { task, queuedAtMs } = entry;
   if (task.type === 'GlobalHookRun' || task.type === 'ModuleHookRun') return;
   const labels = { module: moduleLabelOf(task), hook: hookOf(task), binding: task.type, queue };
-  metrics.taskWait(labels, (clock.now() - queuedAtMs) / 1_000);
+  metrics.taskWait(labels, (clock.steadyMs() - queuedAtMs) / 1_000);
 }
 
 /** A run that asks for another one is not over yet. */
@@ -152,9 +152,8 @@ function logFailure(operator: Operator, task: Task, queue: string, error: unknow
     queue,
     module: moduleOf(task),
     hook: hookOf(task),
-    error: messageOf(error),
+    ...errorFields(error),
     ...eventFields(task),
-    ...factsOf(error),
   };
   const { log } = operator.deps;
   switch (task.type) {

@@ -1,9 +1,11 @@
 import type { AdmissionResponse } from '../hooks/admission-response.ts';
 import { buildBindingContexts, type RunReason } from '../hooks/binding-context.ts';
 import { buildBindingContextsV0 } from '../hooks/binding-context-v0.ts';
+import { type NumberedContext, writeContexts } from '../hooks/context-document.ts';
 import type { ConversionResponse } from '../hooks/conversion-response.ts';
 import { type Hook, title, valuesOwnerOf } from '../hooks/hook.ts';
 import type { BindingType } from '../hooks/hook-config.ts';
+import { roomForContexts } from '../hooks/http/http-hooks.ts';
 import { type ParsedOutputs, parseOutputs } from '../hooks/parse-outputs.ts';
 import type { HookRuns } from '../hooks/run-hook.ts';
 import type { PatchOperation as ObjectOperation } from '../kube/object-patch/patch-operation.ts';
@@ -14,12 +16,14 @@ import type { JsonObject } from '../lib/json.ts';
 import type { Logger } from '../lib/log.ts';
 import type { HookLabels, HookMetrics } from '../metrics/hook-metrics.ts';
 import type { HookRunLabels, OperatorMetrics } from '../metrics/operator-metrics.ts';
+import type { HookRunTexts } from '../sdk/record-hook-run.ts';
 import type { ConfigMapStore } from '../values/config-map-store.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import type { ValuesStore } from '../values/values-store.ts';
 import { visibleToGlobalHook, visibleToModule } from '../values/visible-values.ts';
 import type { DynamicFlags } from './dynamic-flags.ts';
 import { IdempotencyKeys } from './idempotency-keys.ts';
+import { RunningHooks } from './running-hooks.ts';
 import type { HookRun } from './tasks.ts';
 
 export interface HookExecutionOptions {
@@ -36,6 +40,8 @@ export interface HookExecutionOptions {
   readonly enabledModules: () => readonly ModuleName[];
   /** Follows the Secrets that values refer to now. */
   readonly followSecrets: () => Promise<void>;
+  /** What is over goes into the next run. */
+  readonly maxContextBytes: number;
   /** Called after every run of a hook, whatever came of it. */
   readonly onEnd: (end: HookRunEnd) => void;
 }
@@ -74,45 +80,56 @@ const NO_EFFECTS: HookEffects = {
 
 /** Runs hooks and applies what they wrote. */
 export class HookExecution {
+  readonly running: RunningHooks;
   readonly #options: HookExecutionOptions;
   readonly #idempotencyKeys = new IdempotencyKeys();
   readonly #texts = new CanonicalTexts();
 
   constructor(options: HookExecutionOptions) {
     this.#options = options;
+    this.running = new RunningHooks(options.clock);
   }
 
   /**
    * Runs a hook once, and applies its outputs: metrics, Kubernetes operations, config values (written back to the
    * ConfigMap), values, enabled flags. All of them are parsed and checked before the first is applied.
    *
+   * @param onContexts called with the number of reasons whose contexts the hook is given, before it is run
    * @throws OperatorError when the hook fails, when an output is broken (nothing is applied then), or when applying
    *   fails (what was applied before stays; the hook is to be run again)
    */
-  async run(run: HookRun, queue: string, log: Logger, signal: AbortSignal): Promise<HookEffects> {
+  async run(
+    run: HookRun,
+    queue: string,
+    log: Logger,
+    signal: AbortSignal,
+    onContexts: (covered: number) => void = () => undefined,
+  ): Promise<HookEffects> {
     const hook = hookWithLimit(run);
     const { clock, metrics } = this.#options;
     const labels = hookLabels(run, queue);
     const task = run.repeatedBy ?? run;
     const work = `${run.binding} ${hook.name}`;
-    const startedMs = clock.now();
+    const startedAtMs = clock.wallMs();
+    const startedMs = clock.steadyMs();
+    const ended = this.running.add({ labels, log, startedAtMs });
     log.debug({}, 'hook started');
     let error: string | undefined;
     try {
       const contexts = this.#bindingContexts(run, log);
-      const visible = this.#visibleValues(run);
-      const owner = valuesOwnerOf(hook);
-      const { outputs, usage } = await this.#options.hookRunner.run(
-        hook,
-        {
-          bindingContext: JSON.stringify(contexts),
-          values: this.#texts.of(`values ${owner}`, visible.values, VALUES_LEVELS),
-          configValues: this.#texts.of(`config values ${owner}`, visible.configValues, VALUES_LEVELS),
-          idempotencyKey: this.#idempotencyKeys.of(task, work),
-        },
-        log,
-        signal,
-      );
+      const values = this.#values(run);
+      const maxBytes =
+        hook.transport === 'http'
+          ? Math.min(this.#options.maxContextBytes, roomForContexts(values))
+          : this.#options.maxContextBytes;
+      const { document, covered } = await writeContexts(contexts, {
+        maxBytes,
+        maxContexts: maxContexts(hook),
+      });
+      const idempotencyKey = this.#idempotencyKeys.of(task, work);
+      const inputs = { bindingContext: document, ...values, idempotencyKey };
+      const running = this.#options.hookRunner.run(hook, inputs, log, signal);
+      const { outputs, usage } = await running.finally(() => onContexts(covered()));
       if (usage !== undefined) metrics.hookUsage(labels, usage);
       // Its module was deleted meanwhile: nothing of it may come back. The same goes for the waits below.
       if (run.hook.isStopped) return NO_EFFECTS;
@@ -123,19 +140,29 @@ export class HookExecution {
         return this.#apply(run, parsed, signal);
       });
       this.#idempotencyKeys.succeeded(task, work);
-      log.info({ durationMs: clock.now() - startedMs }, 'hook finished');
+      log.info({ durationMs: clock.steadyMs() - startedMs }, 'hook finished');
       return effects;
     } catch (cause) {
       if (!signal.aborted) error = messageOf(cause);
       throw cause;
     } finally {
-      const durationMs = clock.now() - startedMs;
-      this.#options.onEnd({ run, startedAtMs: startedMs, durationMs, error });
+      ended();
+      const durationMs = clock.steadyMs() - startedMs;
+      this.#options.onEnd({ run, startedAtMs, durationMs, error });
       metrics.hookRun(labels, durationMs / 1_000);
     }
   }
 
-  #bindingContexts({ hook: runtime, reasons }: HookRun, log: Logger) {
+  #values(run: HookRun): Pick<HookRunTexts, 'values' | 'configValues'> {
+    const visible = this.#visibleValues(run);
+    const owner = valuesOwnerOf(run.hook.hook);
+    return {
+      values: this.#texts.of(`values ${owner}`, visible.values, VALUES_LEVELS),
+      configValues: this.#texts.of(`config values ${owner}`, visible.configValues, VALUES_LEVELS),
+    };
+  }
+
+  #bindingContexts({ hook: runtime, reasons }: HookRun, log: Logger): Iterable<NumberedContext> {
     const { version, kubernetes } = runtime.hook.config;
     if (version === 'v0') return buildBindingContextsV0(reasons);
     // What comes beside the queues of the hook must not drop events that are held back.
@@ -183,7 +210,7 @@ export class HookExecution {
       await this.#options.followSecrets();
       if (run.hook.isStopped) return NO_EFFECTS;
     }
-    values.applyPatch(owner, patches);
+    values.applyPatch(owner, patches, hook.name);
     return {
       areValuesChanged: values.checksum(owner) !== before,
       areFlagsChanged: dynamicFlags.apply(parsed.flags, hook.name),
@@ -191,6 +218,11 @@ export class HookExecution {
       conversion,
     };
   }
+}
+
+/** Hooks of the old format are given one context a run. */
+function maxContexts({ config }: Hook): number {
+  return config.version === 'v0' ? 1 : Number.MAX_SAFE_INTEGER;
 }
 
 /** The hook with the limit of this run where it has none of its own, as HTTP hooks always have. */

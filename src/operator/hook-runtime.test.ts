@@ -66,6 +66,7 @@ test('a snapshot is empty until its monitor runs, for runs and for onlookers', a
 test('stop() ends the monitors, and no event gets through afterwards', async () => {
   const { lab, runtime } = await harness();
   await runtime.startMonitors(never);
+  runtime.unlock([0, 1]);
   lab.emit('global/a.sh/one');
   expect(lab.tasks(QUEUE)).toHaveLength(1);
   runtime.areSchedulesEnabled = true;

@@ -1,14 +1,15 @@
-import type { Monitor } from '../events/kubernetes/monitor.ts';
+import { type BindingHealth, type Monitor, UNKNOWN_HEALTH } from '../events/kubernetes/monitor.ts';
 import { OperationCounter, type SnapshotOperations } from '../events/kubernetes/snapshot-operations.ts';
+import { WatchHealth } from '../events/kubernetes/watch-health.ts';
 import { type Hook, hooksInOrder, title } from '../hooks/hook.ts';
 import type { HookConfig, KubernetesBinding } from '../hooks/hook-config.ts';
 import type { KubernetesEvent, SnapshotItem } from '../hooks/kubernetes-binding.ts';
 import { RateLimiter } from '../hooks/rate-limiter.ts';
-import type { Clock } from '../lib/clock.ts';
+import type { SteadyClock } from '../lib/clock.ts';
 import { OperatorError } from '../lib/errors.ts';
 
 export interface HookRuntimeOptions {
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
   /** Aborts when the daemon stops: a wait for the rate limit ends then. */
   readonly stop: AbortSignal;
   readonly createMonitor: (
@@ -24,10 +25,14 @@ export class HookRuntime {
   readonly hook: Hook;
   readonly #options: HookRuntimeOptions;
   readonly #monitors = new Map<number, Monitor>();
+  /** Bindings whose monitor could not be started. */
+  readonly #notStarted = new Map<number, WatchHealth>();
   readonly #rateLimiter: RateLimiter | undefined;
   readonly #stopped = new AbortController();
   /** Schedules fire for the hook only while this is set. */
   areSchedulesEnabled = false;
+  /** The hook is not run by the queue `main` and by schedules while it may not watch what one of its bindings names. */
+  isSetAside = false;
 
   constructor(hook: Hook, options: HookRuntimeOptions) {
     this.hook = hook;
@@ -71,11 +76,19 @@ export class HookRuntime {
         await monitor.start(signal);
       } catch (error) {
         await monitor.stop();
+        this.#noteFailedStart(binding.index, error);
         throw withPlace(error, this.hook, binding);
       }
+      this.#notStarted.delete(binding.index);
       if (this.isStopped) await monitor.stop();
       else this.#monitors.set(binding.index, monitor);
     }
+  }
+
+  #noteFailedStart(bindingIndex: number, error: unknown): void {
+    const health = this.#notStarted.get(bindingIndex) ?? new WatchHealth(this.#options.clock);
+    health.failed(error);
+    this.#notStarted.set(bindingIndex, health);
   }
 
   isMonitored(bindingIndex: number): boolean {
@@ -95,6 +108,18 @@ export class HookRuntime {
   /** What happened to the snapshot of one kubernetes binding: nothing while its monitor does not run. */
   operations(bindingIndex: number): SnapshotOperations {
     return this.#monitors.get(bindingIndex)?.operations() ?? new OperationCounter().read(0);
+  }
+
+  /** How far the snapshot of one kubernetes binding can be trusted. */
+  health(bindingIndex: number): BindingHealth {
+    const monitor = this.#monitors.get(bindingIndex);
+    if (monitor !== undefined) return monitor.health();
+    return { ...UNKNOWN_HEALTH, watchFailure: this.#notStarted.get(bindingIndex)?.report.failure };
+  }
+
+  /** Holds the events of one kubernetes binding back again, beginning with those that the hook has missed. */
+  lock(bindingIndex: number, missed: readonly KubernetesEvent[]): void {
+    this.#monitors.get(bindingIndex)?.lock(missed);
   }
 
   /** Lets events of the given bindings through, beginning with those that were held back. */

@@ -218,3 +218,20 @@ test('events that come while a module is isolated do not let its queue grow with
   }
   expect(lab.operator.deps.queues.get('isolated_db').length).toBeLessThan(100);
 });
+
+test('a run that is isolated for one Synchronization runs behind the others that it waits for', async () => {
+  const kubernetes = [
+    { kind: 'Pod', name: 'main' },
+    { kind: 'Pod', name: 'own', queue: 'own' },
+  ];
+  await using lab = await operatorLab(['a', 'b'], { 'a/watch.sh': { kubernetes } }, ISOLATE);
+  lab.behaviours.set('a/watch.sh', failing);
+  lab.start();
+  lab.operator.queueConverge('OperatorStartup', 'start');
+  await lab.pass(5_000, 1);
+  expect(isolatedModules(lab.operator)).toEqual(['a']);
+  lab.behaviours.clear();
+  await lab.pass(40_000, 2);
+  expect(lab.calls.filter((call) => call.startsWith('deploy')).toSorted()).toEqual(['deploy a', 'deploy b']);
+  expect(isolatedModules(lab.operator)).toEqual([]);
+});

@@ -1,4 +1,4 @@
-import { messageOf, retryAfterOf } from '../lib/errors.ts';
+import { errorFields, messageOf, retryAfterOf } from '../lib/errors.ts';
 import type { QueueEntry, TaskOutcome, TaskQueue } from '../queue/task-queue.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import { appendHookRun } from './compact-queue.ts';
@@ -63,8 +63,15 @@ function queueOfModule(
 
 /** Events keep coming while a module fails, so its queue is kept short as those are that bindings name. */
 function appendTo(operator: Operator, queue: TaskQueue<Task>, task: Task): void {
-  if (task.type === 'ModuleHookRun') appendHookRun(operator.deps, task, queue.name);
-  else queue.append(task);
+  if (task.type !== 'ModuleHookRun') queue.append(task);
+  else if (isSynchronization(task)) queue.insertBefore(waitsFor(task), task);
+  else appendHookRun(operator.deps, task, queue.name);
+}
+
+/** The run of a module waits for its Synchronizations, so in one queue with it they have to come first. */
+function waitsFor(task: ModuleTask): (other: Task) => boolean {
+  if (task.type !== 'ModuleHookRun' || !isSynchronization(task)) return () => false;
+  return (other) => other.type === 'ModuleRun' && other.module === task.module;
 }
 
 /** Of a module to be deleted: what only waits for others must not hold the deletion up. */
@@ -72,7 +79,7 @@ function forgetRuns(operator: Operator, module: ModuleName): void {
   const isForgotten = (task: Task): boolean =>
     isModuleTask(task) && task.type !== 'ModuleDelete' && task.module === module;
   for (const queue of operator.deps.queues.all)
-    if (isIsolated(queue) && !isOwn(queue, module)) operator.loseSynchronizations(queue.remove(isForgotten));
+    if (isIsolated(queue) && !isOwn(queue, module)) operator.missRuns(queue.remove(isForgotten));
 }
 
 /** A deletion of a module that is enabled again, which will do nothing. */
@@ -99,7 +106,7 @@ export function isolate(
     return false;
   }
   const own = operator.deps.queues.get(ownQueueName(task.module));
-  own.appendFailed(withoutGroup(task), failure);
+  own.insertBefore(waitsFor(task), withoutGroup(task), failure);
   tell(operator, task.module, own.name, error);
   return true;
 }
@@ -176,7 +183,7 @@ function tell({ deps }: Operator, module: ModuleName, queue: string, error: unkn
     return;
   }
   deps.log.error(
-    { module, queue, error: messageOf(error) },
+    { module, queue, ...errorFields(error) },
     'Module failed and is isolated: the others go on without it and without what requires it',
   );
 }
@@ -250,6 +257,7 @@ function isOwn({ name }: TaskQueue<Task>, module: string): boolean {
   return name === ownQueueName(module);
 }
 
-function isIsolated({ name }: TaskQueue<Task>): boolean {
+/** Whether the queue is that of a module that failed. */
+export function isIsolated({ name }: TaskQueue<Task>): boolean {
   return name.startsWith(ISOLATED_QUEUE_PREFIX);
 }

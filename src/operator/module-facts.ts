@@ -1,36 +1,109 @@
-import type { QueueEntry } from '../queue/task-queue.ts';
+import { messageOf } from '../lib/errors.ts';
+import type { Module } from '../modules/module.ts';
+import type { ModuleExplanation } from '../status/module-explanation.ts';
 import { type HookRunFacts, MAX_HOOK_RUNS, type ModuleFacts } from '../status/module-facts.ts';
 import type { ModuleName } from '../values/module-key.ts';
-import { explainModule } from './explain-module.ts';
+import { explainModule, heldExplanations } from './explain-module.ts';
 import type { HookRunEnd } from './hook-execution.ts';
+import { type Place, type PlacesByModule, placesByModule } from './module-places.ts';
 import type { Operator } from './operator.ts';
-import type { HookRun, Task } from './tasks.ts';
+import type { HookRun } from './tasks.ts';
 
-/** What the objects of all modules are made from, in run order. Asks nobody. */
+/** What the objects of all modules are made from, in run order. Sends no request. */
 export function moduleFacts(operator: Operator): readonly ModuleFacts[] {
-  return operator.modules.map((module) => {
-    const { release: _release, ...explanation } = explainModule(operator, module, []);
-    const state = operator.moduleStates.get(module.name);
-    return {
-      explanation,
-      release: state?.release,
-      isDeployed:
-        state?.hasSucceeded === true && state.lastRun?.result === 'success' && state.givenUp === undefined,
-      progress: progressOf(operator, module.name),
-      reconciledAtMs: state?.reconcileStartedMs,
-      hookRuns: state?.hookRuns ?? [],
-    };
-  });
+  const queued = placesByModule(operator);
+  const known = operator.modules.map((module) => factsOrProblem(operator, module, queued));
+  return [...known, ...heldExplanations(operator, []).map(heldFacts)];
+}
+
+/** The same of one module; undefined if there is no such module. */
+export function factsOfModule(operator: Operator, name: string): ModuleFacts | undefined {
+  const module = operator.modules.find((other) => other.name === name);
+  if (module !== undefined) return factsOrProblem(operator, module, placesByModule(operator));
+  const held = heldExplanations(operator, []).find((other) => other.module === name);
+  return held && heldFacts(held);
+}
+
+function factsOrProblem(operator: Operator, module: Module, queued: PlacesByModule): ModuleFacts {
+  try {
+    return factsOf(operator, module, queued);
+  } catch (error) {
+    // The status of other modules must not depend on it.
+    return unreadableFacts(operator, module, error);
+  }
+}
+
+function heldFacts({ release: _release, ...explanation }: ModuleExplanation): ModuleFacts {
+  return {
+    explanation,
+    release: undefined,
+    isDeployed: false,
+    progress: 'none',
+    reconciledAtMs: undefined,
+    hookRuns: [],
+  };
+}
+
+function factsOf(operator: Operator, module: Module, queued: PlacesByModule): ModuleFacts {
+  const { release: _release, ...explanation } = explainModule(operator, module, [], queued);
+  const state = operator.moduleStates.get(module.name);
+  return {
+    explanation,
+    release: state?.release,
+    isDeployed:
+      state?.hasSucceeded === true && state.lastRun?.result === 'success' && state.givenUp === undefined,
+    progress: progressOf(operator, module.name, queued.get(module.name) ?? []),
+    reconciledAtMs: state?.reconcileStartedMs,
+    hookRuns: state?.hookRuns ?? [],
+  };
+}
+
+function unreadableFacts(operator: Operator, { name, order, path }: Module, cause: unknown): ModuleFacts {
+  const error = `The state of the module cannot be described, please report this: ${messageOf(cause)}`;
+  return {
+    explanation: {
+      module: name,
+      status: 'failing',
+      isEnabled: operator.isEnabled(name),
+      source: null,
+      reason: error,
+      position: {
+        place: operator.modules.findIndex((other) => other.name === name) + 1,
+        of: operator.modules.length,
+        order,
+      },
+      path,
+      version: null,
+      deletionPolicy: 'delete',
+      requires: [],
+      phase: 'not started',
+      waitsFor: [],
+      failure: { error, attempts: 1, nextAttemptAt: null, isGivenUp: false },
+      lastRun: null,
+      nextReconcileAt: null,
+      pause: null,
+      drift: null,
+    },
+    release: undefined,
+    isDeployed: false,
+    progress: 'none',
+    reconciledAtMs: undefined,
+    hookRuns: [],
+  };
 }
 
 /** A converge runs all modules, and does not make each of them pending for that. */
-function progressOf({ moduleStates, deps }: Operator, module: ModuleName): ModuleFacts['progress'] {
+function progressOf(
+  { moduleStates, operations }: Operator,
+  module: ModuleName,
+  places: readonly Place[],
+): ModuleFacts['progress'] {
   const state = moduleStates.get(module);
   if (state?.ongoing !== undefined) return 'running';
-  if (state?.isRunOwed === true) return 'pending';
-  const isPending = ({ task }: QueueEntry<Task>): boolean =>
-    task.type === 'ModuleRun' && task.module === module && !task.isPartOfConverge && task.isRecheck !== true;
-  return deps.queues.all.some(({ entries }) => entries.some(isPending)) ? 'pending' : 'none';
+  if (state?.pendingWork === 'run' || operations.isRunRequested(module)) return 'pending';
+  const isPending = ({ entry: { task } }: Place): boolean =>
+    task.type === 'ModuleRun' && !task.isPartOfConverge && task.isRecheck !== true;
+  return places.some(isPending) ? 'pending' : 'none';
 }
 
 /** Remembers how a run of a hook for a module ended, in place of the one before for the same binding. */
@@ -39,7 +112,7 @@ export function noteHookRun(operator: Operator, { run, startedAtMs, durationMs, 
   const state = stateFor(operator, run);
   if (state === undefined) return;
   const { binding } = run;
-  const ended: HookRunFacts = { hook, binding, startedAtMs, durationMs, error };
+  const ended: HookRunFacts = { hook, binding, startedAtMs, durationMs: Math.round(durationMs), error };
   const others = state.hookRuns.filter((other) => other.hook !== hook || other.binding !== binding);
   state.hookRuns = [ended, ...others].slice(0, MAX_HOOK_RUNS);
 }

@@ -1,23 +1,28 @@
 import type { ModuleOperation } from '../status/module-object.ts';
 import type { ModuleName } from '../values/module-key.ts';
 
-/** Where operations are asked for besides commands, such as annotations of Module objects. */
+/** Where operations are requested besides commands, such as annotations of Module objects. */
 export interface OperationSource {
   of(module: ModuleName): ModuleOperation | undefined;
-  /** What `of` says is being done: it is to be taken off, and not to be said again. Returns at once. */
+  /** A reconcile has taken over what `of` returns: `of` does not return it again. A restart forgets this. */
+  claim(module: ModuleName): void;
+  /** What was claimed begins: the request is to be removed for good. Returns at once. */
   taken(module: ModuleName): void;
 }
 
-/** What users asked to be done with modules, until a reconcile takes it over. A command counts before an annotation. */
+/** What users requested for modules, until a reconcile takes it over. A command counts before an annotation. */
 export class ModuleOperations {
   readonly #source: OperationSource | undefined;
   readonly #asked = new Map<ModuleName, ModuleOperation>();
+  readonly #claimed = new Set<ModuleName>();
 
   constructor(source: OperationSource | undefined) {
     this.#source = source;
   }
 
+  /** The newest request counts, but a plain reconcile does not replace a forced one that was not taken over yet. */
   ask(module: ModuleName, operation: ModuleOperation): void {
+    if (operation === 'reconcile' && this.#asked.get(module) === 'force-reconcile') return;
     this.#asked.set(module, operation);
   }
 
@@ -25,15 +30,31 @@ export class ModuleOperations {
     return this.#asked.get(module) ?? this.#source?.of(module);
   }
 
-  /** What a command asked for is not to be done: nobody is responsible for the module. */
+  /** Whether a run is requested, although an abort may come first. */
+  isRunRequested(module: ModuleName): boolean {
+    const requested = [this.#asked.get(module), this.#source?.of(module)];
+    return requested.includes('reconcile') || requested.includes('force-reconcile');
+  }
+
+  /** Drops what a command requested: no instance is responsible for the module. */
   forget(module: ModuleName): void {
     this.#asked.delete(module);
   }
 
-  /** Returns what is asked; from now on it is not asked any more. */
+  /**
+   * Returns what is requested; from now on it is not requested any more. An annotation stays on its object until
+   * {@link begin}: a restart of the daemon finds it there as long as the operation is only put off.
+   */
   take(module: ModuleName): ModuleOperation | undefined {
     const operation = this.of(module);
-    if (!this.#asked.delete(module) && operation !== undefined) this.#source?.taken(module);
+    if (this.#asked.delete(module) || operation === undefined) return operation;
+    this.#source?.claim(module);
+    this.#claimed.add(module);
     return operation;
+  }
+
+  /** What was taken over begins. */
+  begin(module: ModuleName): void {
+    if (this.#claimed.delete(module)) this.#source?.taken(module);
   }
 }

@@ -1,4 +1,6 @@
 import type { FlowPass } from '../extensions/flow/flow-pass.ts';
+import { type Clock, wallTimeOf } from '../lib/clock.ts';
+import type { ErrorCode } from '../lib/errors.ts';
 import type { Module } from '../modules/module.ts';
 import type { HookRunFacts, ReleaseFacts } from '../status/module-facts.ts';
 import type { ModuleOperation } from '../status/module-object.ts';
@@ -40,11 +42,11 @@ export interface ModuleState {
   lastError: string;
   /** Why it is not tried again until something changes; undefined while it is, or need not be. */
   givenUp: GivenUp | undefined;
-  /** Something has changed, or was asked for, that no run has brought to its end. */
-  isRunOwed: boolean;
+  /** The pending change or request, until a reconcile completes it. */
+  pendingWork: PendingWork;
   /** Helm is to apply the chart although nothing has changed, by the next run that succeeds. */
-  isForceOwed: boolean;
-  /** When the last reconcile began that had something to do; undefined before. */
+  isForcePending: boolean;
+  /** When the last reconcile began that had something to do, in ms since the epoch; undefined before. */
   reconcileStartedMs: number | undefined;
   /** The reconcile whose task waits for others meanwhile, or is at work. */
   ongoing: OngoingReconcile | undefined;
@@ -56,9 +58,17 @@ export interface ModuleState {
   hookRuns: readonly HookRunFacts[];
 }
 
+/**
+ * Work on a module that is not done yet. It is recorded before any flow hook can end the reconcile, so that a hook that
+ * puts it off cannot lose it.
+ */
+export type PendingWork = 'none' | 'run' | 'deletion';
+
 /** A run that failed for good. */
 export interface GivenUp {
   readonly error: string;
+  /** The code of that error; absent where it has none. */
+  readonly code?: ErrorCode;
   /** It is tried again when a module that it requires has succeeded. */
   readonly isByRequirement: boolean;
 }
@@ -93,8 +103,8 @@ export function newModuleState(module: Module): ModuleState {
     isReleaseKept: false,
     lastError: '',
     givenUp: undefined,
-    isRunOwed: false,
-    isForceOwed: false,
+    pendingWork: 'none',
+    isForcePending: false,
     reconcileStartedMs: undefined,
     ongoing: undefined,
     lastRun: undefined,
@@ -103,19 +113,21 @@ export function newModuleState(module: Module): ModuleState {
   };
 }
 
-/** Remembers how the last attempt of a run ended. */
+/** Records how the last attempt of a run ended. @param startedMs on the steady clock */
 export function noteRun(
   state: ModuleState,
-  startedAtMs: number,
-  endedAtMs: number,
+  startedMs: number,
+  clock: Clock,
   result: LastRun['result'],
 ): void {
-  state.lastRun = { startedAtMs, durationMs: endedAtMs - startedAtMs, result };
+  const startedAtMs = wallTimeOf(startedMs, clock);
+  state.lastRun = { startedAtMs, durationMs: Math.round(clock.steadyMs() - startedMs), result };
 }
 
-/** Whether a run has not come to its end, or has failed, and it is not settled that this stays so. */
-export function isUnfinished({ phase, lastRun, givenUp, isRunOwed }: ModuleState): boolean {
-  return givenUp === undefined && (isRunOwed || phase !== 'ready' || lastRun?.result === 'failure');
+/** Whether there is something to do: pending work, or a run that has not come to its end and did not fail for good. */
+export function isUnfinished({ phase, lastRun, givenUp, pendingWork }: ModuleState): boolean {
+  if (pendingWork !== 'none') return true;
+  return givenUp === undefined && (phase !== 'ready' || lastRun?.result === 'failure');
 }
 
 /** Whether anything of the module was started that has to be ended before it is disabled. */

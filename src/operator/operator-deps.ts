@@ -2,6 +2,7 @@ import type { FlowPassDeps } from '../extensions/flow/flow-pass.ts';
 import type { ModuleFinalizers } from '../extensions/module-hooks/module-finalizers.ts';
 import type { ModuleHttpHooks } from '../extensions/module-hooks/module-http-hooks.ts';
 import type { ReleaseSteps, UninstallSteps } from '../helm/release-steps.ts';
+import type { EventBacklog } from '../hooks/event-backlog.ts';
 import type { Hook } from '../hooks/hook.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
@@ -20,6 +21,7 @@ import type { ModuleCrds } from './module-crds.ts';
 import type { OperationSource } from './module-operations.ts';
 import type { ModuleState } from './module-state.ts';
 import type { Pauses } from './pauses.ts';
+import type { DirectoryMemory, ModulesDirectory } from './purge-guard.ts';
 import type { Releases } from './releases.ts';
 import type { Task } from './tasks.ts';
 
@@ -30,6 +32,8 @@ export interface OperatorDeps {
   /** A text for a new event, which nothing else has. */
   readonly newEventId: () => string;
   readonly queues: QueueSet<Task>;
+  /** Bounds the events that wait in the queues. */
+  readonly backlog: Pick<EventBacklog, 'relieve' | 'heldBytes'>;
   readonly values: ValuesStore;
   readonly dynamicFlags: DynamicFlags;
   readonly execution: HookExecution;
@@ -101,6 +105,12 @@ export interface OperatorDeps {
   readonly pauses: Pick<Pauses, 'of' | 'isOfAll'>;
   /** Undefined when every module may run. */
   readonly authorization: Authorization | undefined;
+  /** The modules directories as they were read last. */
+  readonly modulesDirectories: () => readonly ModulesDirectory[];
+  /** The modules directories as they were when something was in them. */
+  readonly directoryMemory: DirectoryMemory;
+  /** Whether releases are removed although a modules directory has become empty. */
+  readonly allowsEmptyModulesDir: boolean;
   /** Helm releases with this name are never removed. */
   readonly ignoredRelease: string;
   /** Whether releases without a module are removed whoever made them. */

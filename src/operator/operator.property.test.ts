@@ -200,7 +200,7 @@ function stateOf(lab: OperatorLab, module: string) {
   const watching = hooks.filter(({ hook }) => hook.config.kubernetes.length > 0);
   return {
     phase: state.phase,
-    isAtRest: state.ongoing === undefined && state.givenUp === undefined && !state.isRunOwed,
+    isAtRest: state.ongoing === undefined && state.givenUp === undefined && state.pendingWork === 'none',
     asked: lab.operator.operations.of(name(module)),
     hearsCrontabs: watching.every((runtime) => runtime.areSchedulesEnabled),
     seesEvents: ['main', 'own'].every((binding) => {

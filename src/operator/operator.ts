@@ -1,4 +1,4 @@
-import { type RunReason, synchronizedBindings } from '../hooks/binding-context.ts';
+import type { RunReason } from '../hooks/binding-context.ts';
 import type { HookOwner } from '../hooks/hook.ts';
 import type { KubernetesBinding, ScheduleBinding } from '../hooks/hook-config.ts';
 import type { KubernetesEvent } from '../hooks/kubernetes-binding.ts';
@@ -6,14 +6,17 @@ import type { Discovery } from '../modules/discovery.ts';
 import type { Module } from '../modules/module.ts';
 import { inRunOrder } from '../modules/run-order.ts';
 import type { ModuleName } from '../values/module-key.ts';
+import { ChangeCounts } from './change-counts.ts';
 import { appendHookRun } from './compact-queue.ts';
 import type { ConvergePhase } from './converge.ts';
 import type { HookRuntime } from './hook-runtime.ts';
+import { missRuns } from './missed-events.ts';
 import { ModuleOperations } from './module-operations.ts';
 import { isStarted, type ModuleState, newModuleState } from './module-state.ts';
 import { ModuleTurns } from './module-turns.ts';
 import type { OperatorDeps } from './operator-deps.ts';
 import { PARALLEL_QUEUE_PREFIX } from './parallel-runs.ts';
+import type { HeldPurge } from './purge-guard.ts';
 import { Requeues } from './requeues.ts';
 import { RunAborts } from './run-aborts.ts';
 import { Synchronization } from './synchronization.ts';
@@ -40,16 +43,21 @@ export class Operator {
   readonly turns = new ModuleTurns();
   readonly operations: ModuleOperations;
   readonly aborts = new RunAborts();
+  readonly changes = new ChangeCounts();
   readonly requeues: Requeues;
   /** Why modules are not authorized, as it was told last. */
   refusals: ReadonlyMap<ModuleName, string> = new Map();
   /** Paused modules that were to be run meanwhile. */
   readonly owedRuns = new Set<ModuleName>();
   globalHooks: readonly HookRuntime[] = [];
+  /** Global hooks that a converge left out because they wait for a permission. */
+  readonly skippedHooks = new Set<HookRuntime>();
   /** Enabled modules in run order, with the reasons; undefined before the first discovery. */
   discovery: Discovery | undefined;
   /** Modules that ran, or had a release of ours, at the last discovery. */
   deployed: ReadonlySet<ModuleName> = new Set();
+  /** Whether releases without a module may be removed; they are looked for once, after the first converge. */
+  purge: 'undecided' | 'decided' | HeldPurge = 'undecided';
   convergePhase: ConvergePhase = 'standby';
   firstConverge: ConvergeProgress = 'not-started';
   readonly #firstConvergeDone = Promise.withResolvers<void>();
@@ -66,7 +74,10 @@ export class Operator {
   constructor(deps: OperatorDeps, modules: readonly Module[]) {
     this.deps = deps;
     this.operations = new ModuleOperations(deps.operationSource);
-    this.requeues = new Requeues({ clock: deps.clock, onDue: (module) => this.#recheck(module) });
+    this.requeues = new Requeues({
+      clock: deps.clock,
+      onDue: (module) => this.recheck(module, 'Reconcile-Requeue'),
+    });
     this.setModules(modules);
   }
 
@@ -136,9 +147,13 @@ export class Operator {
     return state;
   }
 
-  /** Puts a ModuleRun at the end of `main`, unless one for this module waits there already (it may be running: that one counts not). */
+  /**
+   * Queues a ModuleRun at the end of `main`. Does nothing if one is already queued for this module; a run in progress does
+   * not count, because it may have started before the change.
+   */
   queueModuleRun(module: ModuleName, trigger: string, origin: TaskOrigin = {}): void {
     if (!this.isEnabled(module)) return;
+    this.changes.note(module);
     if (this.isModuleRunPending(module)) {
       const fields = { 'task.flow': 'noop', module, trigger, ...originFields(origin) };
       this.deps.log.info(fields, 'module values are changed, ModuleRun task already queued');
@@ -197,25 +212,23 @@ export class Operator {
     }
   }
 
-  /** Lets runs of modules that wait for the Synchronizations among dropped tasks ask for them again. */
-  loseSynchronizations(dropped: readonly Task[]): void {
-    for (const task of dropped) {
-      if (task.type !== 'ModuleHookRun' || task.hook.isStopped) continue;
-      const synchronization = this.synchronizationOf(task.hook.hook.owner);
-      for (const binding of synchronizedBindings(task.reasons)) synchronization?.lose(binding);
-    }
+  /** To be called with tasks that are dropped while they may be needed again: what their hooks miss comes later. */
+  missRuns(dropped: readonly Task[]): void {
+    missRuns(dropped, this.deps.queues, ({ hook }) => this.synchronizationOf(hook.owner));
   }
 
   /** Turns a watch event into a task in the binding's queue. */
   onKubernetesEvent(runtime: HookRuntime, binding: KubernetesBinding, event: KubernetesEvent): void {
     const reason: RunReason = { type: 'event', binding, event };
     appendHookRun(this.deps, this.#hookRun(runtime, binding, reason, 'Kubernetes'), binding.queue);
+    this.deps.backlog.relieve();
   }
 
   /** Turns a tick of a crontab into a task in the binding's queue; before the first converge is over it is ignored. */
   onScheduleTick(runtime: HookRuntime, binding: ScheduleBinding): void {
     const { owner } = runtime.hook;
     if (this.firstConverge !== 'done' || runtime.isStopped || !runtime.areSchedulesEnabled) return;
+    if (runtime.isSetAside) return;
     if (owner.type === 'module' && !this.isEnabled(owner.module)) return;
     const reason: RunReason = { type: 'schedule', binding };
     appendHookRun(this.deps, this.#hookRun(runtime, binding, reason, 'Schedule'), binding.queue);
@@ -239,15 +252,21 @@ export class Operator {
     return this.firstConverge === 'done' ? '' : 'OperatorStartup';
   }
 
-  /** Looks at a module again on the wish of a flow hook or of `reconcileEvery`; one that is to be deleted is. */
-  #recheck(module: ModuleName): void {
-    const trigger = 'Reconcile-Requeue';
+  /** Reconciles a module again although nothing may have changed; one that is to be deleted is deleted. */
+  recheck(module: ModuleName, trigger: string): void {
     if (this.isWanted(module)) {
       if (!this.isRunPending(module))
         this.main.append({ ...this.moduleRun(module, trigger), isRecheck: true });
-    } else if (this.startedModules.has(module) && !this.#isDeletionQueued(module)) {
+    } else if (this.isDeletionPending(module) && !this.#isDeletionQueued(module)) {
       this.main.append({ type: 'ModuleDelete', module, trigger });
     }
+  }
+
+  /** Whether there is something of a module that is not enabled which is still to be ended. */
+  isDeletionPending(module: ModuleName): boolean {
+    const state = this.moduleStates.get(module);
+    if (state === undefined || this.isEnabled(module)) return false;
+    return isStarted(state) || state.pendingWork === 'deletion';
   }
 
   #isDeletionQueued(module: ModuleName): boolean {
@@ -270,10 +289,10 @@ export class Operator {
     const first = this.main.entries.findIndex(({ task }) => task.type === 'ConvergeModules');
     if (first < 0) return false;
     const isBegun = first > 0 || this.convergePhase !== 'standby';
-    this.loseSynchronizations(this.main.remove((task, index) => index <= first && isConvergeTask(task)));
+    const dropped = [...this.main.remove((task, index) => index <= first && isConvergeTask(task))];
     for (const queue of this.deps.queues.all)
-      if (queue.name.startsWith(PARALLEL_QUEUE_PREFIX))
-        this.loseSynchronizations(queue.remove(isConvergeTask));
+      if (queue.name.startsWith(PARALLEL_QUEUE_PREFIX)) dropped.push(...queue.remove(isConvergeTask));
+    this.missRuns(dropped);
     return isBegun;
   }
 }

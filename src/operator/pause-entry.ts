@@ -1,3 +1,4 @@
+import { isoTime } from '../lib/bounded-time.ts';
 import { isObject } from '../lib/json.ts';
 
 /** A module, or all of them, is left alone on somebody's wish. */
@@ -16,11 +17,11 @@ export type PauseEntry =
   | { readonly type: 'invalid'; readonly problem: string; readonly pause: Pause };
 
 export function formatPause({ reason, sinceMs, untilMs }: Pause): string {
-  const since = new Date(sinceMs).toISOString();
+  const since = isoTime(sinceMs);
   return JSON.stringify({
     reason,
     since,
-    ...(untilMs !== undefined && { until: new Date(untilMs).toISOString() }),
+    ...(untilMs !== undefined && { until: isoTime(untilMs) }),
   });
 }
 

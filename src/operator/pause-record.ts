@@ -16,20 +16,20 @@ export async function readConfigMapData(
 }
 
 /**
- * Changes the data of a ConfigMap, which is made when it is missing. Whenever somebody else was faster it is read again.
+ * Changes the data of a ConfigMap, which is made when it is missing (`isThere` is false then). Whenever somebody else was faster it is read again.
  *
  * @throws KubeApiError, also when others were faster six times in a row; OperatorError KUBE_UNREACHABLE
  */
 export async function changeConfigMapData(
   kube: KubeClient,
   ref: ConfigMapRef,
-  change: (data: Data) => Data,
+  change: (data: Data, isThere: boolean) => Data,
   signal: AbortSignal,
 ): Promise<void> {
   const { namespace, name } = ref;
   for (let attempt = 1; ; attempt += 1) {
     const current = await readConfigMap(kube, ref, signal);
-    const data = change(current?.data ?? {});
+    const data = change(current?.data ?? {}, current !== undefined);
     const body = current?.object ?? {
       apiVersion: 'v1',
       kind: 'ConfigMap',

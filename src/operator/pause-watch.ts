@@ -2,7 +2,7 @@ import { hasStatus } from '../kube/kube-client.ts';
 import type { SharedReflectors } from '../kube/reflector-sink.ts';
 import { untilDone } from '../kube/until-done.ts';
 import type { Clock } from '../lib/clock.ts';
-import { messageOf } from '../lib/errors.ts';
+import { errorFields } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
 import { CONFIG_MAPS, type ConfigMapRef } from '../values/config-map-object.ts';
 
@@ -47,7 +47,7 @@ export async function watchPauses(
     } catch (error) {
       if (!hasStatus(error, 403)) throw error;
       log.warn(
-        { configMap: ref.name, error: messageOf(error) },
+        { configMap: ref.name, ...errorFields(error) },
         'pauses cannot be watched: edits of their ConfigMap count after a restart; allow list and watch of it',
       );
     }

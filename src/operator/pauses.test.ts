@@ -32,7 +32,13 @@ afterEach(async () => {
 });
 
 async function loaded(): Promise<Pauses> {
-  const reflectors = createSharedReflectors({ kube: client, clock, random: () => 0, log: silentLogger });
+  const reflectors = createSharedReflectors({
+    kube: client,
+    clock,
+    random: () => 0,
+    log: silentLogger,
+    rediscover: async (known) => known,
+  });
   const hasModule = (name: string): boolean => ['web', 'dns'].includes(name);
   const deps = { kube: client, reflectors, ref: server.ref, clock, random: () => 0, log, hasModule };
   const pauses = new Pauses(deps);
@@ -42,15 +48,15 @@ async function loaded(): Promise<Pauses> {
 
 test('pauses are kept in the cluster until they are ended', async () => {
   const pauses = await loaded();
-  await pauses.pause('web', { reason: 'disks', untilMs: clock.now() + HOUR_MS }, signal);
+  await pauses.pause('web', { reason: 'disks', untilMs: clock.wallMs() + HOUR_MS }, signal);
   expect(server.object?.data).toEqual({
     web: '{"reason":"disks","since":"2026-05-31T17:00:00.000Z","until":"2026-05-31T18:00:00.000Z"}',
   });
   const later = await loaded();
   expect(later.of('web')).toEqual({
     reason: 'disks',
-    sinceMs: clock.now(),
-    untilMs: clock.now() + HOUR_MS,
+    sinceMs: clock.wallMs(),
+    untilMs: clock.wallMs() + HOUR_MS,
   });
   expect(later.of('dns')).toBeUndefined();
   expect(await later.resume('web', signal)).toBe(true);
@@ -68,7 +74,7 @@ test('a pause of all modules counts where a module has none of its own', async (
 
 test('a pause whose time is over counts for nothing, and goes with the next write', async () => {
   const pauses = await loaded();
-  await pauses.pause('web', { reason: 'disks', untilMs: clock.now() + 1_000 }, signal);
+  await pauses.pause('web', { reason: 'disks', untilMs: clock.wallMs() + 1_000 }, signal);
   await clock.advance(1_000);
   expect(pauses.of('web')).toBeUndefined();
   await pauses.pause('dns', { reason: 'x', untilMs: undefined }, signal);
@@ -104,7 +110,7 @@ test('watch() tells of changes and of the end of a pause, until the signal abort
   const watching = pauses.watch(() => {
     changes += 1;
   }, stop.signal);
-  await pauses.pause('web', { reason: 'disks', untilMs: clock.now() + HOUR_MS }, signal);
+  await pauses.pause('web', { reason: 'disks', untilMs: clock.wallMs() + HOUR_MS }, signal);
   await settle();
   expect(changes).toBe(1);
   await clock.advance(HOUR_MS);
@@ -122,10 +128,27 @@ test('watch() does not miss a pause that ends while a change is told', async () 
     changes += 1;
     if (changes === 1) hour = clock.advance(HOUR_MS);
   }, stop.signal);
-  await pauses.pause('web', { reason: 'disks', untilMs: clock.now() + HOUR_MS }, signal);
+  await pauses.pause('web', { reason: 'disks', untilMs: clock.wallMs() + HOUR_MS }, signal);
   await settle();
   await hour;
   await clock.advance(0);
+  expect(changes).toBe(2);
+  stop.abort();
+  await expect(watching).rejects.toBe(stop.signal.reason);
+});
+
+test('watch() reports the end of a pause within 30 s, when the wall clock is set forward', async () => {
+  const pauses = await loaded();
+  const stop = new AbortController();
+  let changes = 0;
+  const watching = pauses.watch(() => {
+    changes += 1;
+  }, stop.signal);
+  await pauses.pause('web', { reason: 'disks', untilMs: clock.wallMs() + HOUR_MS }, signal);
+  await clock.advance(60_000);
+  expect(changes).toBe(1);
+  clock.setWall(HOUR_MS);
+  await clock.advance(30_000);
   expect(changes).toBe(2);
   stop.abort();
   await expect(watching).rejects.toBe(stop.signal.reason);

@@ -1,5 +1,5 @@
 import { hasStatus, type KubeClient } from '../kube/kube-client.ts';
-import { messageOf } from '../lib/errors.ts';
+import { errorFields } from '../lib/errors.ts';
 import { Exclusive } from '../lib/exclusive.ts';
 import { canonicalJson } from '../lib/json.ts';
 import { formatPause, type Pause, parsePause } from './pause-entry.ts';
@@ -102,7 +102,7 @@ export class Pauses {
     } catch (error) {
       if (!hasStatus(error, 403)) throw error;
       log.warn(
-        { configMap: ref.name, error: messageOf(error) },
+        { configMap: ref.name, ...errorFields(error) },
         'pauses cannot be read: no module counts as paused; allow get, create and update of this ConfigMap',
       );
       return {};
@@ -115,7 +115,7 @@ export class Pauses {
     { reason, untilMs }: Pick<Pause, 'reason' | 'untilMs'>,
     signal: AbortSignal,
   ): Promise<void> {
-    const pause: Pause = { reason, untilMs, sinceMs: this.#deps.clock.now() };
+    const pause: Pause = { reason, untilMs, sinceMs: this.#deps.clock.wallMs() };
     await this.#write(target, formatPause(pause), () => new Map([...this.#pauses, [target, pause]]), signal);
   }
 
@@ -131,10 +131,10 @@ export class Pauses {
   /** Calls `onChange` after every change, also when the time of a pause is over. Rejects when the signal aborts. */
   async watch(onChange: () => void, signal: AbortSignal): Promise<never> {
     const { clock } = this.#deps;
-    for (let toldAtMs = clock.now(); ; onChange()) {
+    for (let toldAtMs = clock.wallMs(); ; onChange()) {
       signal.throwIfAborted();
       await this.#untilChange(toldAtMs, signal);
-      toldAtMs = clock.now();
+      toldAtMs = clock.wallMs();
     }
   }
 
@@ -143,16 +143,17 @@ export class Pauses {
     const { clock } = this.#deps;
     const ends = [...this.#pauses.values()].flatMap(({ untilMs }) => untilMs ?? []);
     const next = ends.filter((end) => end > toldAtMs).toSorted((a, b) => a - b)[0];
-    const awake = new AbortController();
-    const either = AbortSignal.any([signal, awake.signal]);
-    try {
-      const sleeping = clock.sleep(
-        next === undefined ? LONG_MS : Math.max(0, Math.min(LONG_MS, next - clock.now())),
-        either,
-      );
-      await Promise.race([this.#changed.promise, sleeping]);
-    } finally {
-      awake.abort();
+    const changed = this.#changed.promise.then(() => true);
+    for (let isOver = false; !isOver; isOver ||= next !== undefined && next <= clock.wallMs()) {
+      const awake = new AbortController();
+      const sleepMs =
+        next === undefined ? LONG_MS : Math.max(0, Math.min(MAX_SLEEP_MS, next - clock.wallMs()));
+      try {
+        const slept = clock.sleep(sleepMs, AbortSignal.any([signal, awake.signal])).then(() => false);
+        isOver = await Promise.race([changed, slept]);
+      } finally {
+        awake.abort();
+      }
     }
   }
 
@@ -162,7 +163,7 @@ export class Pauses {
   }
 
   #isOver({ untilMs }: Pause): boolean {
-    return untilMs !== undefined && untilMs <= this.#deps.clock.now();
+    return untilMs !== undefined && untilMs <= this.#deps.clock.wallMs();
   }
 
   #set(pauses: ReadonlyMap<string, Pause>): void {
@@ -195,6 +196,8 @@ export class Pauses {
 }
 
 /** Timers cannot be set for longer than about 24 days. */
+/** The end of a pause is a wall time: a clock that is set forward is noticed after this time. */
+const MAX_SLEEP_MS = 30_000;
 const LONG_MS = 24 * 60 * 60 * 1_000;
 
 function isEqual(a: ReadonlyMap<string, Pause>, b: ReadonlyMap<string, Pause>): boolean {

@@ -1,4 +1,5 @@
-import { factsOf, hasCode, isPermanent, messageOf, retryAfterOf } from '../lib/errors.ts';
+import { boundedDelay } from '../lib/bounded-time.ts';
+import { codeOf, errorFields, hasCode, isPermanent, messageOf, retryAfterOf } from '../lib/errors.ts';
 import type { TaskOutcome } from '../queue/task-queue.ts';
 import { type ModuleState, noteRun } from './module-state.ts';
 import type { Operator } from './operator.ts';
@@ -36,27 +37,28 @@ export function failedReconcile(
   if (task.type === 'ModuleDelete') {
     metrics.moduleDeleteError(module);
     log.error(
-      { module, count, error: message, ...factsOf(error) },
+      { module, count, ...errorFields(error) },
       'ModuleDelete failed. Requeue task to retry after delay.',
     );
     return isPermanent(error) ? { type: 'retry', error, delayMs: DELETE_RETRY_MS } : { type: 'retry', error };
   }
-  const delayMs = retryAfterOf(error);
+  const askedMs = retryAfterOf(error);
+  const delayMs = askedMs === undefined ? undefined : boundedDelay(askedMs);
   if (delayMs !== undefined) {
-    if (state !== undefined) noteRun(state, startedMs, clock.now(), 'failure');
+    if (state !== undefined) noteRun(state, startedMs, clock, 'failure');
     log.info({ module, reason: message, delayMs }, 'Module has to wait, ModuleRun is tried again later');
     return { type: 'retry', error, delayMs };
   }
   metrics.moduleRunError(module);
   if (state !== undefined) {
-    noteRun(state, startedMs, clock.now(), 'failure');
+    noteRun(state, startedMs, clock, 'failure');
     if (isPermanent(error)) {
       giveUp(operator, state, error);
       return { type: 'success' };
     }
   }
   log.error(
-    { module, phase: state?.phase, count, error: message, ...factsOf(error) },
+    { module, phase: state?.phase, count, ...errorFields(error) },
     'ModuleRun failed. Requeue task to retry after delay.',
   );
   return { type: 'retry', error };
@@ -65,11 +67,16 @@ export function failedReconcile(
 /** The module counts as failed, and is left so until something about it changes. */
 export function giveUp({ deps: { log } }: Operator, state: ModuleState, error: unknown): void {
   const message = messageOf(error);
-  state.givenUp = { error: message, isByRequirement: hasCode(error, 'REQUIREMENT_FAILED') };
+  const code = codeOf(error);
+  state.givenUp = {
+    error: message,
+    ...(code !== undefined && { code }),
+    isByRequirement: hasCode(error, 'REQUIREMENT_FAILED'),
+  };
   state.lastError = message;
-  state.isRunOwed = false;
+  state.pendingWork = 'none';
   log.error(
-    { module: state.module.name, phase: state.phase, error: message, ...factsOf(error) },
+    { module: state.module.name, phase: state.phase, ...errorFields(error) },
     'ModuleRun failed for good. It is not tried again until values, ConfigMap or files change, or somebody asks for it.',
   );
 }

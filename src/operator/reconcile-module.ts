@@ -9,7 +9,13 @@ import { flowSubject } from './flow-subject.ts';
 import { abortModule } from './handlers/module-abort.ts';
 import { removeModule } from './handlers/module-delete.ts';
 import { runModule } from './handlers/module-run.ts';
-import { isUnfinished, type ModuleState, type OngoingReconcile, type ReconcileStep } from './module-state.ts';
+import {
+  isUnfinished,
+  type ModuleState,
+  type OngoingReconcile,
+  type PendingWork,
+  type ReconcileStep,
+} from './module-state.ts';
 import type { Operator } from './operator.ts';
 import { failedReconcile } from './reconcile-failure.ts';
 import type { ModuleDelete, ModuleRun, Task } from './tasks.ts';
@@ -39,7 +45,7 @@ export async function reconcileModule(
   queue: TaskQueue<Task>,
   signal: AbortSignal,
 ): Promise<TaskOutcome<Task>> {
-  const startedMs = operator.deps.clock.now();
+  const startedMs = operator.deps.clock.steadyMs();
   const asked = operator.operations.of(task.module);
   try {
     const state = operator.moduleStates.get(task.module);
@@ -62,6 +68,10 @@ async function pass(
   signal: AbortSignal,
 ): Promise<TaskOutcome<Task>> {
   const flow = new FlowPass(operator.deps.flow());
+  const known = operator.stateOf(task.module);
+  // From here on a hook may end the reconcile, and what the task asks for must outlive that.
+  if (known !== undefined && isResponsible(operator, task))
+    known.pendingWork = pendingWith(known.pendingWork, task);
   const ended = (): TaskOutcome<Task> => end(operator, task, flow);
   if (await flow.aborts('Start', undefined, signal)) return ended();
 
@@ -70,28 +80,35 @@ async function pass(
   let operation = operator.operations.of(task.module);
   const subject = (): FlowSubject => flowSubject(operator, state, { task, operation });
 
-  if (!(await flow.isResponsible(isResponsible(operator, task), subject, signal))) {
-    operator.operations.forget(task.module);
+  const isByDefault = isResponsible(operator, task);
+  if (!(await flow.isResponsible(isByDefault, subject, signal))) {
+    if (!isByDefault) operator.operations.forget(task.module);
     return ended();
   }
   if (await flow.aborts('AfterResponsibilityCheck', subject, signal)) return ended();
 
   operation = operator.operations.take(task.module);
-  const isNecessary = operation !== undefined || isChanged(state, task);
-  if (isNecessary) state.reconcileStartedMs = operator.deps.clock.now();
-  if (isNecessary && operation !== 'abort') state.isRunOwed = true;
-  if (operation === 'force-reconcile') state.isForceOwed = true;
+  state.pendingWork = pendingWith(state.pendingWork, task);
+  const isNecessary = operation !== undefined || isUnfinished(state);
+  if (isNecessary) state.reconcileStartedMs = operator.deps.clock.wallMs();
+  if (isNecessary && operation !== 'abort' && task.type === 'ModuleRun') state.pendingWork = 'run';
+  if (operation === 'force-reconcile') state.isForcePending = true;
 
   if (!(await flow.shouldReconcile(isNecessary, subject, signal))) return ended();
   if (!isNecessary) {
-    state.reconcileStartedMs = operator.deps.clock.now();
+    state.reconcileStartedMs = operator.deps.clock.wallMs();
     // Otherwise nothing would come of it.
-    state.isForceOwed = true;
+    state.isForcePending = true;
   }
-  if (await flow.aborts('BeforeAnyReconcile', subject, signal)) return ended();
+  const putOff = (): TaskOutcome<Task> => {
+    if (operation === 'abort') keepAbort(operator, task, flow);
+    return lookAgain(operator, task, ended());
+  };
+  if (await flow.aborts('BeforeAnyReconcile', subject, signal)) return putOff();
 
   const step = stepOf(task, operation);
-  if (await flow.aborts(PLACES[step], subject, signal)) return ended();
+  if (await flow.aborts(PLACES[step], subject, signal)) return putOff();
+  operator.operations.begin(task.module);
   if (step !== 'abort') state.givenUp = undefined;
   state.ongoing = { task: identityOf(task), step, flow, operation };
   return await act(operator, state, state.ongoing, { task, queue }, signal);
@@ -116,7 +133,7 @@ async function act(
     state.ongoing = undefined;
     await flow.aborts('End', () => subject(undefined), signal);
     end(operator, task, flow);
-    return outcome;
+    return lookAgain(operator, task, outcome);
   } catch (error) {
     state.ongoing = undefined;
     // What End hooks say after a failure changes nothing: the result of the reconcile is the failure.
@@ -135,11 +152,11 @@ async function perform(
   if (step === 'abort') return abortModule(operator, state, task);
   if (task.type === 'ModuleRun') {
     checkRequirements(operator, state.module);
-    const request = { state, task, queue, isForced: state.isForceOwed };
+    const request = { state, task, queue, isForced: state.isForcePending };
     const outcome = await runModule(operator, request, signal);
     if (outcome.type === 'success') {
-      state.isRunOwed = false;
-      state.isForceOwed = false;
+      state.pendingWork = 'none';
+      state.isForcePending = false;
       runDependents(operator, state.module);
     }
     return outcome;
@@ -158,8 +175,29 @@ function isResponsible(operator: Operator, { type, module }: Reconcile['task']):
   return type === 'ModuleDelete' ? !operator.isEnabled(module) : operator.isWanted(module);
 }
 
-function isChanged(state: ModuleState, task: Reconcile['task']): boolean {
-  return task.type === 'ModuleDelete' || task.isRecheck !== true || isUnfinished(state);
+function pendingWith(before: PendingWork, task: Reconcile['task']): PendingWork {
+  if (task.type === 'ModuleDelete') return 'deletion';
+  // A deletion that was put off is pointless once the module is enabled again: it starts anew instead.
+  return task.isRecheck === true && before === 'none' ? 'none' : 'run';
+}
+
+/** Once it is put off the next reconcile would run what it is meant to end. Without a time the hook refuses it. */
+function keepAbort(operator: Operator, { module }: Reconcile['task'], flow: FlowPass): void {
+  if (flow.requeueAfterMs !== undefined) operator.operations.ask(module, 'abort');
+  else operator.deps.log.warn({ module }, 'A flow hook refused the abort, it is not done');
+}
+
+/** Only one request is taken over at a time: another one, such as an annotation beside a command, has its own reconcile. */
+function lookAgain(
+  operator: Operator,
+  { module }: Reconcile['task'],
+  outcome: TaskOutcome<Task>,
+): TaskOutcome<Task> {
+  const operation = operator.operations.of(module);
+  const isPutOff = operator.requeues.dueMs(module) !== undefined;
+  if (operation !== undefined && !isPutOff && outcome.type === 'success')
+    operator.recheck(module, `Operation-${operation}`);
+  return outcome;
 }
 
 function stepOf({ type }: Reconcile['task'], operation: ModuleOperation | undefined): ReconcileStep {

@@ -81,6 +81,17 @@ test('no operation is noted for a module that is not authorized', async () => {
   expect(lab.operator.operations.of(evil.name)).toBeUndefined();
 });
 
+test('an operation on a module that is only disabled because it is not authorized names the authorization', async () => {
+  await using lab = await operatorLab([evil], {}, { authorization: allow });
+  lab.enabled.delete('evil');
+  await lab.converge();
+  const { discovery } = lab.operator;
+  const decision = { isEnabled: false, source: 'authorization', reason: 'unsigned' } as const;
+  if (discovery !== undefined)
+    lab.operator.discovery = { ...discovery, decisions: new Map([[evil.name, decision]]) };
+  expect(askOperation(lab.operator, 'evil', 'reconcile')).toBe('unauthorized');
+});
+
 test('a module that is not authorized is not deleted, though it is disabled', async () => {
   await using lab = await operatorLab([evil], {}, { authorization: allow });
   lab.releases.add('evil');

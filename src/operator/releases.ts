@@ -1,6 +1,7 @@
 import type { DriftReport } from '../helm/drift/drift-report.ts';
 import type { ReleaseSteps, UninstallSteps } from '../helm/release-steps.ts';
 import type { UninstallResult } from '../helm/uninstall.ts';
+import type { UnlockResult } from '../helm/unlock-release.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { Module } from '../modules/module.ts';
 import type { ReleaseFacts } from '../status/module-facts.ts';
@@ -32,6 +33,8 @@ export interface Releases {
       readonly isForced?: boolean;
       /** What extensions do on the way. */
       readonly steps?: ReleaseSteps | undefined;
+      /** Kept with the values on the record of the release. */
+      readonly note: string;
     },
     signal: AbortSignal,
   ): Promise<ReleaseFacts>;
@@ -50,6 +53,8 @@ export interface Releases {
   disown(name: string, signal: AbortSignal): Promise<void>;
   /** Notes on a release whether it stays when its module is gone. */
   keep(name: string, isKept: boolean, signal: AbortSignal): Promise<void>;
+  /** Lets a release be taken over at once that another helm has left locked. */
+  unlock(name: string, signal: AbortSignal): Promise<UnlockResult>;
   list(signal: AbortSignal): Promise<readonly ReleaseInCluster[]>;
   /** Until the returned function is called, nobody looks whether objects of the release are missing. */
   pauseMonitor(module: string): () => void;

@@ -1,3 +1,4 @@
+import { boundedDelay } from '../lib/bounded-time.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { ModuleName } from '../values/module-key.ts';
 
@@ -32,7 +33,7 @@ export class Requeues {
     const inRow = afterMs === 0 ? (this.#atOnceInRow.get(module) ?? 0) : 0;
     this.#atOnceInRow.set(module, afterMs === 0 ? inRow + 1 : 0);
     const pauseMs = inRow === 0 ? 0 : Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (inRow - 1));
-    void this.#wait(module, Math.max(afterMs, pauseMs));
+    void this.#wait(module, Math.max(boundedDelay(afterMs), pauseMs));
   }
 
   /** When a module is due, in milliseconds since the epoch; undefined when nobody has asked for it. */
@@ -55,7 +56,7 @@ export class Requeues {
     const { clock } = this.#deps;
     this.#waiting.get(module)?.cancel.abort();
     const cancel = new AbortController();
-    this.#waiting.set(module, { cancel, dueMs: clock.now() + ms });
+    this.#waiting.set(module, { cancel, dueMs: clock.wallMs() + ms });
     try {
       await clock.sleep(ms, cancel.signal);
     } catch {

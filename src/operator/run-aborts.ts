@@ -5,7 +5,7 @@ import type { Task } from './tasks.ts';
 
 /** Ends what runs of a module on somebody's wish: hooks and helm are told to stop, and waited for. */
 export class RunAborts {
-  readonly #running = new Map<ModuleName, Map<AbortController, Task>>();
+  readonly #running = new Map<ModuleName, Set<AbortController>>();
 
   /**
    * Runs an attempt of a task. Ended by {@link abort}, a run of the module comes up again at once, for what was asked,
@@ -20,8 +20,8 @@ export class RunAborts {
       return attempt(signal);
     const { module } = task;
     const own = new AbortController();
-    const running = this.#running.get(module) ?? new Map<AbortController, Task>();
-    this.#running.set(module, running.set(own, task));
+    const running = this.#running.get(module) ?? new Set<AbortController>();
+    this.#running.set(module, running.add(own));
     try {
       return await attempt(AbortSignal.any([signal, own.signal]));
     } catch (error) {
@@ -33,12 +33,10 @@ export class RunAborts {
     }
   }
 
-  /** Returns at once what runs; it ends a little later. */
-  abort(module: ModuleName): readonly Task[] {
+  /** Tells what runs to end; it ends a little later. */
+  abort(module: ModuleName): void {
     const reason = runAborted(module);
-    const running = [...(this.#running.get(module) ?? [])];
-    for (const [controller] of running) controller.abort(reason);
-    return running.map(([, task]) => task);
+    for (const controller of this.#running.get(module) ?? []) controller.abort(reason);
   }
 }
 

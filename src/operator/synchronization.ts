@@ -42,6 +42,11 @@ export class Synchronization {
     this.wake();
   }
 
+  /** The hook has missed events of the binding: it is synchronized again, unless that is pending already. */
+  miss(binding: KubernetesBinding): void {
+    if (!this.#pending.has(binding)) this.#pending.set(binding, { isWaitedFor: false, isLost: true });
+  }
+
   /** Lets all who wait look again. */
   wake(): void {
     for (const wake of this.#waiters.splice(0)) wake();

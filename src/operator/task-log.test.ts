@@ -36,7 +36,7 @@ async function hookRuns(): Promise<readonly Task[]> {
       ...run,
       type: 'GlobalHookRun',
       binding: 'kubernetes',
-      reasons: [{ type: 'event', binding: pods, event: { watchEvent: 'Added', item: {} } }],
+      reasons: [{ type: 'event', binding: pods, event: { watchEvent: 'Added', key: '/a', item: {} } }],
     },
   ];
 }

@@ -41,7 +41,7 @@ test('causedBy() names the hook, its binding and the event', async () => {
   const [pods] = hook.hook.config.kubernetes;
   if (pods === undefined) throw new Error('no binding');
   const run = { hook, binding: 'kubernetes', allowFailure: false, trigger: 't', activation: '' } as const;
-  const event = { watchEvent: 'Deleted', item: {} } as const;
+  const event = { watchEvent: 'Deleted', key: '/a', item: {} } as const;
   const reasons = [{ type: 'event', binding: pods, event } as const];
   const origin = causedBy({ ...run, reasons, eventId: 'e-1' });
   expect(originFields(origin)).toEqual({

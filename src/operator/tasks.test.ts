@@ -37,7 +37,8 @@ function reasonsOf(hook: HookRuntime, ...types: readonly string[]): readonly Run
   if (pods === undefined || nodes === undefined || tick === undefined) throw new Error('no bindings');
   return types.map((type): RunReason => {
     if (type === 'sync') return { type: 'synchronization', binding: pods };
-    if (type === 'event') return { type: 'event', binding: nodes, event: { watchEvent: 'Added', item: {} } };
+    if (type === 'event')
+      return { type: 'event', binding: nodes, event: { watchEvent: 'Added', key: '/a', item: {} } };
     if (type === 'schedule') return { type: 'schedule', binding: tick };
     return { type: 'lifecycle', binding: type === 'afterAll' ? 'afterAll' : 'onStartup' };
   });

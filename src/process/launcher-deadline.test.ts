@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { steadyClock, systemClock } from '../lib/clock.ts';
+import { systemClock } from '../lib/clock.ts';
 import { silentLogger } from '../lib/log.ts';
 import { type Launcher, startLauncher } from './launcher.ts';
 import type { ProcessSpec } from './process-runner.ts';
@@ -64,14 +64,14 @@ test('setDeadline() ends all groups when it passes, and nothing is started any m
     prints,
   );
   const stubborn = await running(launcher, 'trap "" TERM; echo ready; while :; do sleep 0.05; done');
-  const now = steadyClock.now();
+  const now = systemClock.steadyMs();
   launcher.setDeadline({ termAtMs: now + 100, killAtMs: now + 2_000 });
   await passed.promise;
-  expect(steadyClock.now()).toBeGreaterThanOrEqual(now + 100);
+  expect(systemClock.steadyMs()).toBeGreaterThanOrEqual(now + 100);
   expect(await polite.ended).toMatchObject({ outcome: { type: 'exited', exitCode: 3 } });
   expect(prints).toEqual(['ready', 'told']);
   expect(await stubborn.ended).toMatchObject({ outcome: { type: 'signalled', signal: 'SIGKILL' } });
-  expect(steadyClock.now()).toBeGreaterThanOrEqual(now + 2_000);
+  expect(systemClock.steadyMs()).toBeGreaterThanOrEqual(now + 2_000);
   launcher.setDeadline({ termAtMs: now + 60_000, killAtMs: now + 60_000 });
   await expect(launcher.run(shell('echo late'), never)).rejects.toThrow('the deadline that the daemon set');
 });
@@ -79,7 +79,7 @@ test('setDeadline() ends all groups when it passes, and nothing is started any m
 test('setDeadline() with a later moment, in time, lets processes live on', async () => {
   const launcher = await start();
   for (let round = 0; round < 3; round += 1) {
-    const now = steadyClock.now();
+    const now = systemClock.steadyMs();
     launcher.setDeadline({ termAtMs: now + 10_000, killAtMs: now + 10_000 });
     expect(await launcher.run(shell('sleep 0.1'), never)).toMatchObject({ outcome: { exitCode: 0 } });
   }
@@ -115,8 +115,8 @@ echo ready; exec yes`;
   const spec = { ...shell(script, [], () => ready.resolve()), maxLineBytes: 100 };
   const ended = launcher.run(spec, never);
   await ready.promise;
-  const now = steadyClock.now();
-  const wallOffsetMs = systemClock.now() - now;
+  const now = systemClock.steadyMs();
+  const wallOffsetMs = systemClock.wallMs() - now;
   launcher.setDeadline({ termAtMs: now + 300, killAtMs: now + 600 });
   // What a daemon is like whose event loop is blocked, but for the time to send the deadline.
   await systemClock.sleep(50, never);

@@ -1,17 +1,22 @@
 /**
  * The launcher: a small process that starts, signals and reaps the processes of the daemon. Frames come in on stdin
  * and go out on stdout; at the end of stdin, which is the end of the daemon, it kills every group and exits. A daemon
- * that has set a deadline and does not put it off, whatever keeps it, has its groups ended then.
+ * that has set a deadline and does not put it off, whatever keeps it, has its groups ended then. Children that have left
+ * their group end with their run all the same. The argument is a random name of this launcher, for their marker.
  */
+import { randomUUID } from 'node:crypto';
 import { Socket } from 'node:net';
 import { constants } from 'node:os';
-import { steadyClock } from '../lib/clock.ts';
+import { systemClock } from '../lib/clock.ts';
 import { messageOf } from '../lib/errors.ts';
+import { AdoptedChildren } from './adopted-children.ts';
 import { AnswerChannel } from './answer-channel.ts';
+import { type EscapedChildren, scannedChildren } from './escaped-children.ts';
 import {
   decodeDeadline,
   encodeFrame,
   encodeJsonFrame,
+  encodeStarted,
   FRAME_HEADER_BYTES,
   FRAME_KINDS,
   type FrameKind,
@@ -24,7 +29,10 @@ import {
 import { loadLibc } from './native-libc.ts';
 import { nativeSpawner } from './native-spawner.ts';
 import { nodeSpawner } from './node-spawner.ts';
+import { processStart } from './process-alive.ts';
+import type { EscapedProcesses } from './process-runner.ts';
 import { DeadlineWatch } from './run-deadline.ts';
+import { RUN_VARIABLE, runMarker } from './run-marker.ts';
 import { checkBeforeSpawn, explainSpawnFailure } from './spawn-failure.ts';
 import { SpawnError, type SpawnedProcess, type Spawner, type SpawnListener } from './spawner.ts';
 
@@ -36,24 +44,34 @@ const TOO_LATE: SpawnFailure = {
   reason: 'the deadline that the daemon set for all processes has passed',
 };
 
-async function serve(): Promise<void> {
+async function serve(launcherId: string): Promise<void> {
   // Output is read behind room for the header of its frame, so that it is sent on without a copy.
   const outputFrame = Buffer.allocUnsafe(FRAME_HEADER_BYTES + READ_BYTES);
   const children = new Map<number, SpawnedProcess>();
+  const { spawner, escaped, ready } = await chooseMachinery(
+    launcherId,
+    children,
+    outputFrame.subarray(FRAME_HEADER_BYTES),
+    (strays) => send(encodeJsonFrame(FRAME_KINDS.strays, 0, strays)),
+  );
   const signalAll = (signalNumber: number): void => {
     for (const child of children.values()) child.signal(signalNumber);
   };
   const endWithDaemon = (): never => {
     signalAll(constants.signals.SIGKILL);
+    escaped.endWithLauncher();
     process.exit();
   };
   const deadline = new DeadlineWatch({
-    steadyClock,
+    steadyClock: systemClock,
     onTerm: () => {
       signalAll(constants.signals.SIGTERM);
       send(encodeFrame(FRAME_KINDS.deadlinePassed, 0));
     },
-    onKill: () => signalAll(constants.signals.SIGKILL),
+    onKill: () => {
+      signalAll(constants.signals.SIGKILL);
+      escaped.endAll();
+    },
   });
   const answers = new AnswerChannel(ANSWER_FD, () => void deadline.hasPassed());
   const send = (frame: Buffer): void => answers.send(frame);
@@ -62,7 +80,7 @@ async function serve(): Promise<void> {
     writeFrameHeader(outputFrame, kind, run, bytes.length);
     send(outputFrame.subarray(0, FRAME_HEADER_BYTES + bytes.length));
   };
-  const startRun = async (spawner: Spawner, run: number, request: SpawnRequest): Promise<void> => {
+  const startRun = async (run: number, request: SpawnRequest): Promise<void> => {
     if (deadline.hasPassed()) return send(encodeJsonFrame(FRAME_KINDS.failed, run, TOO_LATE));
     const check = checkBeforeSpawn(request);
     if (check.type === 'failure') return send(encodeJsonFrame(FRAME_KINDS.failed, run, check.failure));
@@ -70,25 +88,28 @@ async function serve(): Promise<void> {
       onOutput: (stream, bytes) => sendOutput(FRAME_KINDS[stream], run, bytes),
       onExit: () => send(encodeFrame(FRAME_KINDS.exited, run)),
       onEnd: (end) => {
+        const pid = children.get(run)?.pid ?? 0;
         children.delete(run);
-        send(encodeJsonFrame(FRAME_KINDS.done, run, end));
+        escaped.endRun(run, pid, (left) =>
+          send(encodeJsonFrame(FRAME_KINDS.done, run, left === undefined ? end : { ...end, escaped: left })),
+        );
       },
     };
     try {
-      const spawned = spawner(check.path, request, listener);
+      const env = { ...request.env, [RUN_VARIABLE]: runMarker(launcherId, run) };
+      const spawned = spawner(check.path, { ...request, env }, listener);
       const child = spawned instanceof Promise ? await spawned : spawned;
       children.set(run, child);
       if (deadline.hasPassed()) child.signal(constants.signals.SIGKILL);
-      send(encodeStarted(run, child.pid));
+      send(encodeStarted(run, { pid: child.pid, start: processStart(child.pid) }));
     } catch (error) {
       const code = error instanceof SpawnError ? error.code : messageOf(error);
       send(encodeJsonFrame(FRAME_KINDS.failed, run, explainSpawnFailure(code, check.path, request)));
     }
   };
 
-  const { spawner, ready } = await chooseSpawner(outputFrame.subarray(FRAME_HEADER_BYTES));
   const reader = new FrameReader((kind, run, payload) => {
-    if (kind === FRAME_KINDS.run) void startRun(spawner, run, JSON.parse(payload.toString()));
+    if (kind === FRAME_KINDS.run) void startRun(run, JSON.parse(payload.toString()));
     else if (kind === FRAME_KINDS.signal) children.get(run)?.signal(payload.readUInt8(0));
     else if (kind === FRAME_KINDS.finish) children.get(run)?.finish();
     else if (kind === FRAME_KINDS.deadline) {
@@ -96,10 +117,7 @@ async function serve(): Promise<void> {
       deadline.set(decodeDeadline(payload));
     }
   });
-  const control = new Socket({ fd: CONTROL_FD, readable: true, writable: false });
-  control.on('data', (chunk) => reader.push(chunk));
-  control.on('error', endWithDaemon);
-  control.on('end', endWithDaemon);
+  readControl((chunk) => reader.push(chunk), endWithDaemon);
   process.on('uncaughtException', (error) => {
     process.stderr.write(`${error.stack}\n`);
     endWithDaemon();
@@ -107,21 +125,42 @@ async function serve(): Promise<void> {
   send(encodeJsonFrame(FRAME_KINDS.ready, 0, ready));
 }
 
-function encodeStarted(run: number, pid: number): Buffer {
-  const payload = Buffer.alloc(4);
-  payload.writeUInt32LE(pid);
-  return encodeFrame(FRAME_KINDS.started, run, payload);
+function readControl(onChunk: (chunk: Buffer) => void, onEnd: () => void): void {
+  const control = new Socket({ fd: CONTROL_FD, readable: true, writable: false });
+  control.on('data', onChunk);
+  control.on('error', onEnd);
+  control.on('end', onEnd);
 }
 
-async function chooseSpawner(
+interface Machinery {
+  readonly spawner: Spawner;
+  readonly escaped: EscapedChildren;
+  readonly ready: LauncherReady;
+}
+
+async function chooseMachinery(
+  launcherId: string,
+  running: ReadonlyMap<number, SpawnedProcess>,
   readBuffer: Buffer,
-): Promise<{ readonly spawner: Spawner; readonly ready: LauncherReady }> {
+  onStrays: (strays: EscapedProcesses) => void,
+): Promise<Machinery> {
   const { pid } = process;
   try {
-    return { spawner: nativeSpawner(await loadLibc(), readBuffer), ready: { pid } };
+    const libc = await loadLibc();
+    if (!libc.adoptOrphans()) {
+      return {
+        spawner: nativeSpawner(libc, readBuffer),
+        escaped: scannedChildren(launcherId, running),
+        ready: { pid },
+      };
+    }
+    const escaped = new AdoptedChildren({ calls: libc, clock: systemClock, launcherId, running, onStrays });
+    const spawner = nativeSpawner(libc, readBuffer, (isKnown) => escaped.noticeExits(isKnown));
+    return { spawner, escaped, ready: { pid } };
   } catch (error) {
-    return { spawner: nodeSpawner, ready: { pid, fallbackReason: messageOf(error) } };
+    const ready = { pid, fallbackReason: messageOf(error) };
+    return { spawner: nodeSpawner, escaped: scannedChildren(launcherId, running), ready };
   }
 }
 
-await serve();
+await serve(process.argv[2] ?? randomUUID());

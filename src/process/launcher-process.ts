@@ -1,7 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import type { Socket } from 'node:net';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { OperatorError } from '../lib/errors.ts';
+import type { SteadyClock } from '../lib/clock.ts';
+import { messageOf, OperatorError } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
 import { openByteChannel } from './byte-channel.ts';
 import { FRAME_KINDS, FrameReader, type LauncherReady } from './launcher-protocol.ts';
@@ -26,7 +30,11 @@ const NODE_FLAGS = [
 /** One life of the launcher program, seen from the daemon. */
 export interface LauncherProcess {
   readonly pid: number;
+  /** A random name, with which its processes are marked (see `run-marker.ts`). */
+  readonly id: string;
   readonly send: (frame: Buffer) => void;
+  /** Resolves with the reason when the launcher has ended and all its frames have been delivered. */
+  readonly gone: Promise<string>;
   /** Ends the launcher, and with it every process it runs; resolves when it is gone. */
   stop(): Promise<void>;
 }
@@ -36,59 +44,129 @@ export interface LauncherEvents {
   readonly onSpawned: () => void;
   /** A frame about a run; the payload is valid only during the call. */
   readonly onFrame: (kind: number, run: number, payload: Buffer) => void;
-  /** The launcher has ended, whatever the reason; all its frames have been handed over. */
-  readonly onClose: (reason: string) => void;
 }
+
+export interface LauncherProcessOptions {
+  readonly log: Logger;
+  readonly clock: SteadyClock;
+  /** A writable directory; default: that of the system for temporary files. */
+  readonly tmpDir: string | undefined;
+}
+
+/** A launcher needs 0.1 s to start, a few seconds on a busy machine. */
+const START_DEADLINE_MS = 30_000;
+/** It ends as soon as its input does; one that does not is stuck. */
+const STOP_DEADLINE_MS = 10_000;
 
 /**
  * Starts the launcher program and waits until it takes requests.
  *
- * @param tmpDir a directory that can be written; by default that of the system for temporary files
- * @throws OperatorError PROCESS_SPAWN when it ends before that
+ * @throws OperatorError PROCESS_SPAWN when it cannot be started, ends before that or misses its start-up deadline
+ * @throws `signal.reason` on abort; the process, if there is one, is killed then
  */
 export async function startLauncherProcess(
-  log: Logger,
+  options: LauncherProcessOptions,
   events: LauncherEvents,
-  tmpDir?: string,
+  signal: AbortSignal,
 ): Promise<LauncherProcess> {
-  const started = Promise.withResolvers<LauncherProcess>();
+  const started = new AbortController();
+  const failed = new AbortController();
+  const late = options.clock
+    .sleep(START_DEADLINE_MS, AbortSignal.any([signal, started.signal]))
+    .then((): never => {
+      throw new Error(`it did not take requests within ${START_DEADLINE_MS / 1_000} s`);
+    });
+  try {
+    return await Promise.race([spawnLauncher(options, events, failed.signal), late]);
+  } catch (cause) {
+    failed.abort();
+    signal.throwIfAborted();
+    const message = `Cannot start the launcher that runs hooks and helm (${MAIN_FILE}): ${reasonOf(cause)}`;
+    throw new OperatorError('PROCESS_SPAWN', message, { cause });
+  } finally {
+    started.abort();
+  }
+}
+
+/** Of a lack of descriptors the system says only `EMFILE`. */
+function reasonOf(cause: unknown): string {
+  const reason = messageOf(cause);
+  if (!/\bE[MN]FILE\b/.test(reason)) return reason;
+  return `${reason}: too many open files; raise the limit (ulimit -n), or find out what keeps files open`;
+}
+
+/** @param abandoned kills the process when it aborts */
+async function spawnLauncher(
+  { log, clock, tmpDir }: LauncherProcessOptions,
+  events: LauncherEvents,
+  abandoned: AbortSignal,
+): Promise<LauncherProcess> {
+  const ready = Promise.withResolvers<LauncherReady>();
   const reader = new FrameReader((kind, run, payload) => {
-    if (kind !== FRAME_KINDS.ready) return events.onFrame(kind, run, payload);
-    logReady(log, JSON.parse(payload.toString()));
-    started.resolve(launcher);
+    if (kind === FRAME_KINDS.ready) ready.resolve(JSON.parse(payload.toString()));
+    else events.onFrame(kind, run, payload);
   });
   const channel = await openByteChannel((bytes) => reader.push(bytes), tmpDir);
-  // In a session of its own a Ctrl-C in the terminal reaches the daemon alone, which then stops in order.
-  const child = spawn(process.execPath, [...NODE_FLAGS, MAIN_FILE], {
-    cwd: '/',
-    env: {},
-    detached: true,
-    stdio: ['pipe', channel.childEnd, 'pipe'],
-  });
+  const id = randomUUID();
+  const child = await spawnProgram(id, channel.childEnd, abandoned);
   events.onSpawned();
-  channel.childEnd.destroy();
   const { stdin, stderr } = child;
   if (stdin === null || stderr === null) throw new OperatorError('INTERNAL', 'The launcher has no pipes');
   const errors = new LineSplitter((line) => log.warn({ line }, 'launcher printed an error'));
   stderr.on('data', (chunk: Buffer) => errors.push(chunk));
-  // Writing to a launcher that has died fails; that it has died is told by the child itself.
+  // Writing to a launcher that has died fails; that it has died is reported by `gone`.
   stdin.on('error', () => undefined);
   const gone = endOf(child).then(async (reason) => {
     await channel.closed;
     errors.end();
-    const message = `Cannot start the launcher that runs hooks and helm (${MAIN_FILE}): ${reason}`;
-    started.reject(new OperatorError('PROCESS_SPAWN', message));
-    events.onClose(reason);
+    return reason;
   });
-  const launcher: LauncherProcess = {
+  const ended = gone.then((reason): never => {
+    throw new Error(reason);
+  });
+  logReady(log, await Promise.race([ready.promise, ended]));
+  return {
     pid: child.pid ?? 0,
+    id,
     send: (frame) => void stdin.write(frame),
-    stop() {
+    gone,
+    async stop() {
       stdin.end();
-      return gone;
+      await killLate(child, gone, clock);
     },
   };
-  return started.promise;
+}
+
+/** @throws the error of the system when there is no process, for example EMFILE */
+async function spawnProgram(id: string, childEnd: Socket, abandoned: AbortSignal): Promise<ChildProcess> {
+  try {
+    abandoned.throwIfAborted();
+    // In a session of its own a Ctrl-C in the terminal reaches the daemon alone, which then stops in order.
+    const child = spawn(process.execPath, [...NODE_FLAGS, MAIN_FILE, id], {
+      cwd: '/',
+      env: {},
+      detached: true,
+      stdio: ['pipe', childEnd, 'pipe'],
+    });
+    // Without descriptors there is neither a process nor a pipe, only this event.
+    if (child.pid === undefined) throw (await once(child, 'error'))[0];
+    child.on('error', () => undefined);
+    abandoned.addEventListener('abort', () => child.kill('SIGKILL'), { once: true });
+    return child;
+  } finally {
+    childEnd.destroy();
+  }
+}
+
+async function killLate(child: ChildProcess, gone: Promise<unknown>, clock: SteadyClock): Promise<void> {
+  const ended = new AbortController();
+  const late = clock.sleep(STOP_DEADLINE_MS, ended.signal).then(
+    () => child.kill('SIGKILL'),
+    () => undefined,
+  );
+  await gone;
+  ended.abort();
+  await late;
 }
 
 function logReady(log: Logger, { pid, fallbackReason }: LauncherReady): void {
@@ -99,12 +177,8 @@ function logReady(log: Logger, { pid, fallbackReason }: LauncherReady): void {
 /** Resolves, once the process is gone and its stderr is read, with how it ended. */
 function endOf(child: ChildProcess): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
-  let reason = 'it ended';
-  child.on('error', (error) => {
-    reason = error.message;
-  });
   child.on('close', (code, signal) => {
-    resolve(signal === null ? `${reason} (exit code ${code})` : `it was ended by ${signal}`);
+    resolve(signal === null ? `it ended (exit code ${code})` : `it was ended by ${signal}`);
   });
   return promise;
 }

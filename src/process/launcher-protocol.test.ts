@@ -1,5 +1,13 @@
 import { expect, test } from 'vitest';
-import { encodeFrame, encodeJsonFrame, FRAME_KINDS, FrameReader } from './launcher-protocol.ts';
+import {
+  decodeStarted,
+  encodeFrame,
+  encodeJsonFrame,
+  encodeStarted,
+  FRAME_HEADER_BYTES,
+  FRAME_KINDS,
+  FrameReader,
+} from './launcher-protocol.ts';
 
 test('FrameReader hands over the same frames however the stream is cut', () => {
   const stream = Buffer.concat([
@@ -32,4 +40,11 @@ test('FrameReader hands on output before its frame is complete', () => {
   const reader = new FrameReader((_kind, _run, payload) => seen.push(payload.toString()));
   reader.push(encodeFrame(FRAME_KINDS.stdout, 1, Buffer.from('begun')).subarray(0, 12));
   expect(seen).toEqual(['beg']);
+});
+
+test.each([
+  { pid: 4_194_304, start: '1234567890123' },
+  { pid: 1, start: undefined },
+])('decodeStarted() gives what encodeStarted() took: %j', (started) => {
+  expect(decodeStarted(encodeStarted(9, started).subarray(FRAME_HEADER_BYTES))).toEqual(started);
 });

@@ -1,4 +1,4 @@
-import type { ResourceUsage } from './process-runner.ts';
+import type { EscapedProcesses, ResourceUsage } from './process-runner.ts';
 import type { RunDeadline } from './run-deadline.ts';
 
 /**
@@ -14,7 +14,7 @@ export const FRAME_KINDS = {
   finish: 3,
   /** From the launcher, once: {@link LauncherReady} as JSON. */
   ready: 4,
-  /** From the launcher: the process exists; the payload is its pid as 32 bits. */
+  /** From the launcher: the process exists; the payload is {@link encodeStarted}. */
   started: 5,
   stdout: 6,
   stderr: 7,
@@ -28,6 +28,8 @@ export const FRAME_KINDS = {
   deadline: 11,
   /** From the launcher, once: the deadline has passed, all groups are being ended and no run is started any more. */
   deadlinePassed: 12,
+  /** From the launcher: processes were ended that left the group of a run which has ended; {@link EscapedProcesses} as JSON. */
+  strays: 13,
 } as const;
 
 export type FrameKind = (typeof FRAME_KINDS)[keyof typeof FRAME_KINDS];
@@ -51,6 +53,8 @@ export interface ProcessEnd {
   /** Exit code, or the number of the signal that ended the process. */
   readonly exit: { readonly code: number } | { readonly signal: number };
   readonly usage?: ResourceUsage;
+  /** What had left the group of the process and was ended with it; absent when there was nothing. */
+  readonly escaped?: EscapedProcesses;
 }
 
 export interface SpawnFailure {
@@ -88,6 +92,25 @@ export function encodeDeadline({ termAtMs, killAtMs }: RunDeadline): Buffer {
 
 export function decodeDeadline(payload: Buffer): RunDeadline {
   return { termAtMs: payload.readDoubleLE(0), killAtMs: payload.readDoubleLE(8) };
+}
+
+/** A process that exists, by its PID and, where the system provides it, its start time: PIDs are reused. */
+export interface StartedProcess {
+  readonly pid: number;
+  readonly start: string | undefined;
+}
+
+/** The pid as 32 bits, then the start time as text. */
+export function encodeStarted(run: number, { pid, start = '' }: StartedProcess): Buffer {
+  const payload = Buffer.alloc(4 + start.length);
+  payload.writeUInt32LE(pid);
+  payload.write(start, 4, 'latin1');
+  return encodeFrame(FRAME_KINDS.started, run, payload);
+}
+
+export function decodeStarted(payload: Buffer): StartedProcess {
+  const start = payload.toString('latin1', 4);
+  return { pid: payload.readUInt32LE(0), start: start === '' ? undefined : start };
 }
 
 /** Called with each frame; output frames may arrive as several. The payload is valid only during the call. */

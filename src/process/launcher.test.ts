@@ -82,7 +82,7 @@ test.skipIf(process.platform !== 'linux')('run() reports CPU time and memory of 
   expect(usage?.maxRssBytes).toBeGreaterThan(500_000);
 });
 
-test('run() gives the process its arguments, directory and environment, and nothing else', async () => {
+test('run() gives the process its arguments, directory and environment, and nothing else but the marker of its run', async () => {
   const script = 'pwd; for a in "$@"; do echo "[$a]"; done; env | sort; cat';
   const result = await launcher.run(
     shell('', {
@@ -96,10 +96,30 @@ test('run() gives the process its arguments, directory and environment, and noth
   expect(output.slice(0, 5)).toEqual([directory, '[a b]', '[]', '[ü"', ']']);
   const names = output.filter((line) => /^[A-Z_]+=/.test(line)).map((line) => line.split('=')[0]);
   expect(names.filter((name) => !['PWD', 'OLDPWD', 'SHLVL', '_'].includes(name ?? ''))).toEqual([
+    'ADDON_OPERATOR_RUN',
     'NAME',
     'PATH',
   ]);
   expect(result.stdout).toContain('NAME=värde = x');
+});
+
+test('run() hands arguments over literally, whatever a shell would make of them', async () => {
+  const args = [
+    'a;id',
+    '$(id)',
+    '`id`',
+    '--post-renderer=x',
+    '*',
+    'two words',
+    "'",
+    '"',
+    '\\',
+    'line\nend',
+    '',
+  ];
+  const file = write('arguments', '#!/bin/sh\nfor one; do printf "%s|" "$one"; done\n');
+  const result = await launcher.run({ ...shell(''), file, args, captureStdoutBytes: 1_000 }, never);
+  expect(result.stdout).toBe(args.map((one) => `${one}|`).join(''));
 });
 
 test.skipIf(process.platform !== 'linux')('run() leaks no pipe of one process into another', async () => {
@@ -310,7 +330,6 @@ test.each([
   expect(clock.pendingDelaysMs).toEqual([1_000]);
   await clock.advance(1_000);
   expect(await run).toMatchObject({ outcome: { type: 'exited', exitCode: 4 }, stdout: 'done\n' });
-  if (prefix.startsWith('setsid')) await writeFile(hold, 'end\n');
 });
 
 test('run() kills what is left of the group at the end', async () => {
@@ -353,8 +372,11 @@ test('stop() kills running groups and refuses further runs', async () => {
   expect(other.pid).toBeUndefined();
 });
 
-test('a daemon killed by SIGKILL takes its launcher and all processes with it', async () => {
-  const [ready, alive] = [fifo('kill-ready'), fifo('kill-alive')];
+test.each([
+  ['and all processes', ''],
+  ['and children that left their group', 'setsid '],
+])('a daemon killed by SIGKILL takes its launcher %s with it', async (_what, prefix) => {
+  const [ready, alive] = [fifo(`kill-ready-${prefix}`), fifo(`kill-alive-${prefix}`)];
   const source = `
     import { startLauncher } from ${JSON.stringify(path.join(import.meta.dirname, 'launcher.ts'))};
     import { systemClock } from ${JSON.stringify(path.join(import.meta.dirname, '../lib/clock.ts'))};
@@ -363,7 +385,9 @@ test('a daemon killed by SIGKILL takes its launcher and all processes with it', 
     await launcher.run({ file: '/bin/sh', args: ['-c', process.argv[2]], cwd: '/', env: {}, graceMs: 1 },
       new AbortController().signal);`;
   const daemonFile = write('daemon.mjs', source);
-  const script = `exec 3> ${alive}; echo > ${ready}; read x < ${fifo('kill-never')}`;
+  const never = fifo(`kill-never-${prefix}`);
+  const first = `exec 3> "${alive}"; echo > "${ready}"; read x < "${never}"`;
+  const script = prefix === '' ? first : `${prefix}sh -c '${first}' & wait`;
   const daemon = spawn(process.execPath, [daemonFile, script], { stdio: 'ignore' });
   onTestFinished(() => void daemon.kill('SIGKILL'));
   const released = untilReleased(alive);

@@ -1,8 +1,17 @@
-import type { Clock } from '../lib/clock.ts';
+import type { SteadyClock } from '../lib/clock.ts';
 import { OperatorError } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
+import { resultOrAbort } from '../lib/result-or-abort.ts';
+import { EscapedByRun, warnOfEscaped } from './escaped-processes.ts';
 import { type LauncherProcess, startLauncherProcess } from './launcher-process.ts';
-import { encodeDeadline, encodeJsonFrame, FRAME_KINDS, type SpawnRequest } from './launcher-protocol.ts';
+import {
+  decodeStarted,
+  encodeDeadline,
+  encodeJsonFrame,
+  FRAME_KINDS,
+  type SpawnRequest,
+} from './launcher-protocol.ts';
+import { killMarkedProcesses } from './marked-processes.ts';
 import { ProcessRun, type RunAnswer } from './process-run.ts';
 import type { ProcessResult, ProcessRunner, ProcessSpec } from './process-runner.ts';
 import type { RunDeadline } from './run-deadline.ts';
@@ -13,7 +22,7 @@ const BUSY_FILE_DELAY_MS = 100;
 
 export interface LauncherOptions {
   readonly log: Logger;
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
   /** Called when the deadline of all runs has passed (see {@link Launcher.setDeadline}): their groups are being ended. */
   readonly onDeadlinePassed?: () => void;
   /** Called when the launcher program is being started; until it takes requests it takes another 50 ms. */
@@ -35,12 +44,12 @@ export async function startLauncher(options: LauncherOptions): Promise<Launcher>
  */
 export class Launcher implements ProcessRunner {
   readonly #log: Logger;
-  readonly #clock: Clock;
+  readonly #clock: SteadyClock;
   readonly #runs = new Map<number, ProcessRun>();
   #lastRun = 0;
   #launcher: Promise<LauncherProcess> | undefined;
   #pid: number | undefined;
-  #isStopped = false;
+  readonly #stopping = new AbortController();
   #deadline: RunDeadline | undefined;
   readonly #onDeadlinePassed: () => void;
   readonly #onSpawned: () => void;
@@ -95,17 +104,21 @@ export class Launcher implements ProcessRunner {
 
   /** Kills every running group and ends the launcher program; runs in progress reject with ABORTED. */
   async stop(): Promise<void> {
-    this.#isStopped = true;
+    this.#stopping.abort(new OperatorError('ABORTED', 'The launcher has been stopped'));
     const launcher = await this.#launcher?.catch(() => undefined);
     await launcher?.stop();
   }
 
   async #attempt(spec: ProcessSpec, signal: AbortSignal): Promise<RunAnswer> {
-    const launcher = await this.#running();
-    signal.throwIfAborted();
+    const launcher = await resultOrAbort(this.#running(), signal);
     this.#lastRun = (this.#lastRun + 1) % 2 ** 32;
     const id = this.#lastRun;
-    const run = new ProcessRun(id, { spec, clock: this.#clock, signal, send: launcher.send });
+    const run = new ProcessRun(id, {
+      spec: { onEscaped: (escaped) => warnOfEscaped(this.#log, escaped, { file: spec.file }), ...spec },
+      clock: this.#clock,
+      signal,
+      send: launcher.send,
+    });
     this.#runs.set(id, run);
     const request: SpawnRequest = { file: spec.file, args: spec.args, cwd: spec.cwd, env: spec.env };
     launcher.send(encodeJsonFrame(FRAME_KINDS.run, id, request));
@@ -117,31 +130,36 @@ export class Launcher implements ProcessRunner {
   }
 
   #running(): Promise<LauncherProcess> {
-    if (this.#isStopped) return Promise.reject(new OperatorError('ABORTED', 'The launcher has been stopped'));
-    this.#launcher ??= this.#startProcess().catch((error: unknown) => {
-      this.#launcher = undefined;
-      throw error;
-    });
+    if (this.#stopping.signal.aborted) return Promise.reject(this.#stopping.signal.reason);
+    this.#launcher ??= this.#startProcess();
     return this.#launcher;
   }
 
   async #startProcess(): Promise<LauncherProcess> {
+    const options = { log: this.#log, clock: this.#clock, tmpDir: this.#tmpDir };
     const events = {
       onSpawned: () => this.#onSpawned(),
       onFrame: (kind: number, run: number, payload: Buffer) => this.#onFrame(kind, run, payload),
-      onClose: (reason: string) => this.#onClose(reason),
     };
-    const launcher = await startLauncherProcess(this.#log, events, this.#tmpDir);
-    this.#pid = launcher.pid;
-    if (this.#deadline !== undefined) launcher.send(encodeDeadline(this.#deadline));
-    return launcher;
+    try {
+      const launcher = await startLauncherProcess(options, events, this.#stopping.signal);
+      this.#pid = launcher.pid;
+      void launcher.gone.then((reason) => this.#onGone(launcher.id, reason));
+      if (this.#deadline !== undefined) launcher.send(encodeDeadline(this.#deadline));
+      return launcher;
+    } catch (error) {
+      // The next run starts another one.
+      this.#launcher = undefined;
+      throw error;
+    }
   }
 
   #onFrame(kind: number, id: number, payload: Buffer): void {
     if (kind === FRAME_KINDS.deadlinePassed) return this.#onDeadlinePassed();
+    if (kind === FRAME_KINDS.strays) return warnOfEscaped(this.#log, JSON.parse(payload.toString()));
     const run = this.#runs.get(id);
     if (run === undefined) return;
-    if (kind === FRAME_KINDS.started) run.onStarted(payload.readUInt32LE(0));
+    if (kind === FRAME_KINDS.started) run.onStarted(decodeStarted(payload));
     else if (kind === FRAME_KINDS.stdout) run.onOutput('stdout', payload);
     else if (kind === FRAME_KINDS.stderr) run.onOutput('stderr', payload);
     else if (kind === FRAME_KINDS.exited) run.onExited();
@@ -149,16 +167,32 @@ export class Launcher implements ProcessRunner {
     else if (kind === FRAME_KINDS.failed) run.onFailed(JSON.parse(payload.toString()));
   }
 
-  #onClose(reason: string): void {
+  #onGone(id: string, reason: string): void {
+    const isStopped = this.#stopping.signal.aborted;
     this.#launcher = undefined;
     this.#pid = undefined;
-    if (!this.#isStopped) {
+    if (!isStopped) {
       this.#log.error({ reason, runningProcesses: this.#runs.size }, 'launcher ended by itself');
     }
-    const error = this.#isStopped
+    const error = isStopped
       ? new OperatorError('ABORTED', 'The process was killed because the launcher was stopped')
       : new OperatorError('PROCESS_SPAWN', `The launcher that ran the process has ended: ${reason}`);
     for (const run of this.#runs.values()) run.onLost(error);
+    // It ends what it runs, unless it was killed; what has left its group can then be found by its marker alone.
+    this.#killMarked(id);
+  }
+
+  #killMarked(id: string): void {
+    const escaped = new EscapedByRun();
+    const groups = new Set([...this.#runs.values()].flatMap(({ pid }) => pid ?? []));
+    for (const { run, living } of killMarkedProcesses(id, () => true))
+      escaped.add(this.#runs.has(run) ? run : undefined, living, groups);
+    for (const [number, run] of this.#runs) {
+      const left = escaped.take(number);
+      if (left !== undefined) run.onEscaped(left);
+    }
+    const strays = escaped.take(undefined);
+    if (strays !== undefined) warnOfEscaped(this.#log, strays);
   }
 }
 

@@ -1,10 +1,13 @@
 import { constants } from 'node:os';
+import type { ChildCalls } from './adopted-children.ts';
 import type { ResourceUsage } from './process-runner.ts';
 
+const WAIT_ANY = 0;
 const WAIT_BY_PID = 1;
 const WNOHANG = 1;
 const WEXITED = 4;
 const WNOWAIT = 0x0100_0000;
+const PR_SET_CHILD_SUBREAPER = 36;
 const O_CLOEXEC = 0o2_000_000;
 const SPAWN_FLAGS = 0x02 | 0x04 | 0x08; // SETPGROUP | SETSIGDEF | SETSIGMASK
 
@@ -38,7 +41,7 @@ export interface LibcExit extends ResourceUsage {
 }
 
 /** The few calls of the C library that Node does not offer. */
-export interface Libc {
+export interface Libc extends ChildCalls {
   /** A pipe whose ends do not leak into other children. */
   pipe(): LibcPipe | LibcFailure;
   close(fd: number): void;
@@ -49,6 +52,8 @@ export interface Libc {
   /** Reaps an exited child. */
   reap(pid: number): LibcExit;
   killGroup(pid: number, signalNumber: number): void;
+  /** Orphans among the descendants become children of this process from now on; false where the system refuses that. */
+  adoptOrphans(): boolean;
 }
 
 /**
@@ -66,6 +71,7 @@ export async function loadLibc(): Promise<Libc> {
   const kill = bind('kill', 'int pid, int signal');
   const waitid = bind('waitid', 'int type, int id, void *info, int options');
   const wait4 = bind('wait4', 'int pid, void *status, int options, void *usage');
+  const prctl = bind('prctl', 'int option, ulong a, ulong b, ulong c, ulong d');
   const actionsInit = bind('posix_spawn_file_actions_init', 'void *actions');
   const actionsDestroy = bind('posix_spawn_file_actions_destroy', 'void *actions');
   const addDup2 = bind('posix_spawn_file_actions_adddup2', 'void *actions, int fd, int newFd');
@@ -117,6 +123,15 @@ export async function loadLibc(): Promise<Libc> {
       };
     },
     killGroup: (pid, signalNumber) => void kill(-pid, signalNumber),
+    kill: (pid, signalNumber) => void kill(pid, signalNumber),
+    hasChildren: () => waitid(WAIT_ANY, 0, info, WEXITED | WNOHANG | WNOWAIT) === 0,
+    hasDeadChild: () => {
+      info.writeInt32LE(0, 0);
+      const failed = waitid(WAIT_ANY, 0, info, WEXITED | WNOHANG | WNOWAIT) !== 0;
+      return !failed && info.readInt32LE(0) !== 0;
+    },
+    reapIfExited: (pid) => wait4(pid, word, WNOHANG, usage) === pid,
+    adoptOrphans: () => prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) === 0,
   };
 }
 

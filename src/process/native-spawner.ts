@@ -6,12 +6,23 @@ import type { Libc, LibcExit, LibcFailure } from './native-libc.ts';
 import type { OutputStream } from './process-runner.ts';
 import { SpawnError, type SpawnedProcess, type Spawner, type SpawnListener } from './spawner.ts';
 
-/** Spawner over posix_spawn; `readBuffer` takes the output of all processes, one read at a time. */
-export function nativeSpawner(libc: Libc, readBuffer: Buffer): Spawner {
+/**
+ * Spawner over posix_spawn.
+ *
+ * @param readBuffer takes the output of all processes, one read at a time
+ * @param onExits called when children have died; `isKnown` says whether one of this spawner is among them
+ */
+export function nativeSpawner(
+  libc: Libc,
+  readBuffer: Buffer,
+  onExits: (isKnown: boolean) => void = () => undefined,
+): Spawner {
   const nullFd = openSync('/dev/null', fsConstants.O_RDONLY);
   const running = new Set<NativeProcess>();
   process.on('SIGCHLD', () => {
-    for (const child of running) child.noticeExit();
+    let isKnown = false;
+    for (const child of running) isKnown = child.noticeExit() || isKnown;
+    onExits(isKnown);
   });
   return (executable, request, listener) => {
     const stdout = openPipe(libc, []);
@@ -94,14 +105,16 @@ class NativeProcess implements SpawnedProcess {
     pipe.resume();
   }
 
-  noticeExit(): void {
-    if (this.#state !== 'running' || !this.#libc.hasExited(this.pid)) return;
+  /** Whether the process has exited since the last call. */
+  noticeExit(): boolean {
+    if (this.#state !== 'running' || !this.#libc.hasExited(this.pid)) return false;
     this.#state = 'exited';
     this.#endWhenComplete();
     // What the process wrote last, and the end of its pipes, is read in the same turn of the event loop.
     setImmediate(() => {
       if (this.#state === 'exited') this.#listener.onExit();
     });
+    return true;
   }
 
   signal(signalNumber: number): void {

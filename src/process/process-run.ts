@@ -1,10 +1,23 @@
 import { constants } from 'node:os';
-import type { Clock } from '../lib/clock.ts';
+import type { SteadyClock } from '../lib/clock.ts';
 import { OperatorError } from '../lib/errors.ts';
-import { encodeFrame, FRAME_KINDS, type ProcessEnd, type SpawnFailure } from './launcher-protocol.ts';
+import {
+  encodeFrame,
+  FRAME_KINDS,
+  type ProcessEnd,
+  type SpawnFailure,
+  type StartedProcess,
+} from './launcher-protocol.ts';
 import { LineSplitter } from './line-splitter.ts';
+import { killGroupOf } from './marked-processes.ts';
 import { OutputHead, OutputTail } from './output-buffer.ts';
-import type { OutputStream, ProcessOutcome, ProcessResult, ProcessSpec } from './process-runner.ts';
+import type {
+  EscapedProcesses,
+  OutputStream,
+  ProcessOutcome,
+  ProcessResult,
+  ProcessSpec,
+} from './process-runner.ts';
 
 const STDERR_TAIL_BYTES = 64 * 1024;
 /** How long the pipes of a process that has exited may stay open, in milliseconds. */
@@ -21,7 +34,7 @@ export type RunAnswer =
 export class ProcessRun {
   readonly #id: number;
   readonly #spec: ProcessSpec;
-  readonly #clock: Clock;
+  readonly #clock: SteadyClock;
   readonly #signal: AbortSignal;
   readonly #send: (frame: Buffer) => void;
   readonly #startedAtMs: number;
@@ -32,7 +45,7 @@ export class ProcessRun {
   readonly #tail = new OutputTail(STDERR_TAIL_BYTES);
   #leftLineBytes: number;
   #droppedBytes = 0;
-  #pid: number | undefined;
+  #process: StartedProcess | undefined;
   #isStopping = false;
   #isTimedOut = false;
 
@@ -43,7 +56,7 @@ export class ProcessRun {
     this.#clock = clock;
     this.#signal = signal;
     this.#send = send;
-    this.#startedAtMs = clock.now();
+    this.#startedAtMs = clock.steadyMs();
     this.#head = new OutputHead(spec.captureStdoutBytes ?? 0);
     this.#leftLineBytes = spec.maxLineBytes ?? Number.POSITIVE_INFINITY;
     const { onLine } = spec;
@@ -67,8 +80,8 @@ export class ProcessRun {
     }
   }
 
-  onStarted(pid: number): void {
-    this.#pid = pid;
+  onStarted(started: StartedProcess): void {
+    this.#process = started;
     const { timeoutMs } = this.#spec;
     if (timeoutMs === undefined) return;
     this.#after(timeoutMs, () => {
@@ -91,7 +104,17 @@ export class ProcessRun {
     this.#after(PIPE_GRACE_MS, () => this.#send(encodeFrame(FRAME_KINDS.finish, this.#id)));
   }
 
+  /** The number of its process, which is that of its group; undefined before it is there. */
+  get pid(): number | undefined {
+    return this.#process?.pid;
+  }
+
+  onEscaped(escaped: EscapedProcesses): void {
+    this.#spec.onEscaped?.(escaped);
+  }
+
   onDone(end: ProcessEnd): void {
+    if (end.escaped !== undefined) this.onEscaped(end.escaped);
     this.#splitters?.stdout.end();
     this.#splitters?.stderr.end();
     this.#answer.resolve({
@@ -103,7 +126,7 @@ export class ProcessRun {
         ...(this.#droppedBytes > 0 && { droppedBytes: this.#droppedBytes }),
         stderr: this.#tail.toString(),
         ...(end.usage !== undefined && { usage: end.usage }),
-        durationMs: this.#clock.now() - this.#startedAtMs,
+        durationMs: this.#clock.steadyMs() - this.#startedAtMs,
       },
     });
   }
@@ -114,7 +137,7 @@ export class ProcessRun {
 
   /** The launcher is gone: its groups must not go on unseen. */
   onLost(error: OperatorError): void {
-    if (this.#pid !== undefined) killGroup(this.#pid);
+    if (this.#process !== undefined) killGroupOf(this.#process.pid, this.#process.start);
     this.#answer.reject(error);
   }
 
@@ -144,18 +167,10 @@ export class ProcessRun {
 
 export interface ProcessRunOptions {
   readonly spec: ProcessSpec;
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
   readonly signal: AbortSignal;
   /** Sends a frame to the launcher that has this run. */
   readonly send: (frame: Buffer) => void;
-}
-
-function killGroup(pid: number): void {
-  try {
-    process.kill(-pid, 'SIGKILL');
-  } catch {
-    // Nothing is left of the group.
-  }
 }
 
 function signalName(signalNumber: number): string {

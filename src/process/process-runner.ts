@@ -1,5 +1,12 @@
 export type OutputStream = 'stdout' | 'stderr';
 
+/** Processes that left the group of their run, and were ended with it. */
+export interface EscapedProcesses {
+  readonly count: number;
+  /** The first twenty of them. `command` is the short name of the program: its arguments may hold secrets. */
+  readonly processes: readonly { readonly pid: number; readonly command: string }[];
+}
+
 /** One process to run, as the leader of a process group of its own. */
 export interface ProcessSpec {
   /** Absolute path of an executable, or a name to be found in the PATH of `env`. */
@@ -16,6 +23,11 @@ export interface ProcessSpec {
   readonly onLine?: (stream: OutputStream, line: string) => void;
   /** After this many bytes of stdout and stderr together, lines are dropped and counted. Default: no limit. */
   readonly maxLineBytes?: number;
+  /**
+   * Called at most once, before the run ends, when processes that left its group had to be ended. Default: the runner logs
+   * a warning with `file`.
+   */
+  readonly onEscaped?: (escaped: EscapedProcesses) => void;
   /** Keep the first bytes of stdout in the result, up to this many. Default 0. */
   readonly captureStdoutBytes?: number;
 }
@@ -49,8 +61,9 @@ export interface ProcessResult {
 export interface ProcessRunner {
   /**
    * Runs one process to its end. The run ends at the exit of the process itself, with a short grace for its pipes;
-   * whatever is left of its group is killed then. When the signal aborts, the group gets TERM, after the grace KILL,
-   * and the promise rejects with `signal.reason` once the process is gone.
+   * whatever is left of its group is killed then, and where the system allows it whatever has left the group. When the
+   * signal aborts, the group gets TERM, after the grace KILL, and the promise rejects with `signal.reason` once the
+   * process is gone.
    *
    * @throws OperatorError PROCESS_SPAWN when the process cannot be started (missing file, interpreter or permission)
    */

@@ -3,12 +3,12 @@ import { FakeClock } from '../../test/support/fake-clock.ts';
 import { DeadlineWatch } from './run-deadline.ts';
 
 function lab() {
-  const clock = new FakeClock(1_000);
+  const clock = new FakeClock(0, 1_000);
   const done: string[] = [];
   const watch = new DeadlineWatch({
     steadyClock: clock,
-    onTerm: () => done.push(`term at ${clock.now()}`),
-    onKill: () => done.push(`kill at ${clock.now()}`),
+    onTerm: () => done.push(`term at ${clock.steadyMs()}`),
+    onKill: () => done.push(`kill at ${clock.steadyMs()}`),
   });
   return { clock, done, watch };
 }
@@ -16,7 +16,7 @@ function lab() {
 test('a deadline that is put off in time never passes', async () => {
   const { clock, done, watch } = lab();
   for (let round = 0; round < 5; round += 1) {
-    watch.set({ termAtMs: clock.now() + 100, killAtMs: clock.now() + 150 });
+    watch.set({ termAtMs: clock.steadyMs() + 100, killAtMs: clock.steadyMs() + 150 });
     await clock.advance(99);
   }
   expect([done, watch.hasPassed()]).toEqual([[], false]);
@@ -49,7 +49,7 @@ test('hasPassed() acts although the timer has not come to it yet', async () => {
   const done: string[] = [];
   const { promise: sleep } = Promise.withResolvers<void>();
   const watch = new DeadlineWatch({
-    steadyClock: { now: () => nowMs, sleep: () => sleep },
+    steadyClock: { steadyMs: () => nowMs, sleep: () => sleep },
     onTerm: () => done.push('term'),
     onKill: () => done.push('kill'),
   });
@@ -62,7 +62,7 @@ test('a deadline that passes while the machine is suspended is noticed a second 
   const { clock, done, watch } = lab();
   let suspendedMs = 0;
   const steadyClock = {
-    now: () => clock.now() + suspendedMs,
+    steadyMs: () => clock.steadyMs() + suspendedMs,
     sleep: (ms: number, signal: AbortSignal) => clock.sleep(ms, signal),
   };
   const suspended = new DeadlineWatch({
@@ -70,7 +70,7 @@ test('a deadline that passes while the machine is suspended is noticed a second 
     onTerm: () => done.push('term'),
     onKill: () => done.push('kill'),
   });
-  suspended.set({ termAtMs: clock.now() + 10_000, killAtMs: clock.now() + 14_000 });
+  suspended.set({ termAtMs: clock.steadyMs() + 10_000, killAtMs: clock.steadyMs() + 14_000 });
   suspendedMs = 3_600_000;
   await clock.advance(1_000);
   expect([done, suspended.hasPassed(), watch.hasPassed()]).toEqual([['term', 'kill'], true, false]);

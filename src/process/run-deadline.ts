@@ -1,4 +1,4 @@
-import type { Clock } from '../lib/clock.ts';
+import type { SteadyClock } from '../lib/clock.ts';
 
 /** Two moments of the steady clock, in milliseconds: what runs then gets TERM, and what still runs later is killed. */
 export interface RunDeadline {
@@ -9,7 +9,7 @@ export interface RunDeadline {
 const LOOK_MS = 1_000;
 
 export interface DeadlineWatchOptions {
-  readonly steadyClock: Clock;
+  readonly steadyClock: SteadyClock;
   /** Called once, when the first moment has come. */
   readonly onTerm: () => void;
   /** Called once, when the second moment has come. */
@@ -38,7 +38,7 @@ export class DeadlineWatch {
   /** Acts if it is time to, and tells whether it was: nothing may be started any more. */
   hasPassed(): boolean {
     if (this.#deadline === undefined) return false;
-    const nowMs = this.#options.steadyClock.now();
+    const nowMs = this.#options.steadyClock.steadyMs();
     if (this.#state === 'open' && nowMs >= this.#deadline.termAtMs) {
       this.#state = 'terminated';
       this.#options.onTerm();
@@ -58,7 +58,7 @@ export class DeadlineWatch {
     const { termAtMs, killAtMs } = this.#deadline;
     const dueMs = this.#state === 'open' ? termAtMs : killAtMs;
     // Sleeping takes no notice of a machine that is suspended, the clock does.
-    const leftMs = Math.min(LOOK_MS, Math.max(0, dueMs - steadyClock.now()));
+    const leftMs = Math.min(LOOK_MS, Math.max(0, dueMs - steadyClock.steadyMs()));
     steadyClock.sleep(leftMs, this.#timer.signal).then(
       () => {
         this.hasPassed();

@@ -20,6 +20,9 @@ export interface QueueSetOptions<T> {
   readonly measure?: <R>(queue: string, action: QueueAction, act: () => R) => R;
   readonly admit?: NonNullable<TaskQueueOptions<T>['admit']>;
   readonly onAdd?: (queue: string, place: QueuePlace, entries: readonly QueueEntry<T>[]) => void;
+  readonly onChange?: NonNullable<TaskQueueOptions<T>['onChange']>;
+  /** Receives what one of the functions above threw; the queue goes on. */
+  readonly onError?: (queue: string, error: unknown) => void;
 }
 
 /** The named queues, each with its own worker; a queue comes into being when it is first asked for and stays. */
@@ -43,7 +46,7 @@ export class QueueSet<T> {
   get(name: string): TaskQueue<T> {
     const known = this.#queues.get(name);
     if (known !== undefined) return known;
-    const { clock, random, onFailure, measure, admit, onAdd } = this.#options;
+    const { clock, random, onFailure, measure, admit, onAdd, onChange, onError } = this.#options;
     const queue = new TaskQueue<T>({
       name,
       clock,
@@ -52,6 +55,8 @@ export class QueueSet<T> {
       ...(measure && { measure: (action, act) => measure(name, action, act) }),
       ...(admit && { admit }),
       ...(onAdd && { onAdd: (place, entries) => onAdd(name, place, entries) }),
+      ...(onChange && { onChange }),
+      onError: (error) => onError?.(name, error),
     });
     this.#queues.set(name, queue);
     if (this.#signals !== undefined) this.#work(queue, this.#signals);

@@ -304,6 +304,25 @@ test('appendFailed() lets the delay of the earlier failure pass before the task 
   expect(clock.pendingDelaysMs).toEqual([60_000]);
 });
 
+test('insertBefore() puts a task in front of what has to come after it, or at the end', async () => {
+  const { promise } = Promise.withResolvers<void>();
+  const isRun = (task: string): boolean => task.startsWith('run');
+  const { clock, queue, ran } = harness((task) =>
+    isRun(task) ? { type: 'repeat', when: promise } : success,
+  );
+  queue.append('run');
+  await settle();
+  queue.append('event');
+  queue.insertBefore(isRun, 'failed', { type: 'retry', error: new Error('boom') });
+  queue.insertBefore(isRun, 'second');
+  queue.insertBefore((task) => task === 'none', 'last');
+  expect(queue.entries.map(({ task }) => task)).toEqual(['failed', 'second', 'run', 'event', 'last']);
+  await settle();
+  expect(queue.entries[0]).toMatchObject({ task: 'failed', failures: 1, lastError: 'boom' });
+  await clock.advance(5_000);
+  expect(ran).toEqual(['run', 'failed', 'second', 'run']);
+});
+
 test('noteFailure() counts on a task that waits, which goes on waiting', async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   let isOver = false;

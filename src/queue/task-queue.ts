@@ -1,6 +1,7 @@
 import { retryDelayMs } from '../lib/backoff.ts';
 import type { Clock } from '../lib/clock.ts';
-import { messageOf } from '../lib/errors.ts';
+import { codeOf, type ErrorCode, messageOf } from '../lib/errors.ts';
+import { guarded, nothing, unchanged } from './guarded.ts';
 
 /** A task in a queue, with what happened to it so far. */
 export interface QueueEntry<T> {
@@ -12,6 +13,8 @@ export interface QueueEntry<T> {
   readonly failures: number;
   /** Why the last attempt failed; empty before the first failure. */
   readonly lastError: string;
+  /** The code of that error; absent where it has none. */
+  readonly lastCode?: ErrorCode | undefined;
 }
 
 /** What a handler says about the task it was given. */
@@ -37,7 +40,13 @@ export type QueueStatus =
   | { readonly type: 'waiting'; readonly sinceMs: number }
   | { readonly type: 'running'; readonly sinceMs: number }
   | { readonly type: 'repeating' }
-  | { readonly type: 'delayed'; readonly sinceMs: number; readonly delayMs: number }
+  | {
+      readonly type: 'delayed';
+      readonly sinceMs: number;
+      readonly delayMs: number;
+      /** When the task is tried again, on the wall clock. */
+      readonly retryAtMs: number;
+    }
   | { readonly type: 'stopped' };
 
 export interface TaskFailure {
@@ -80,6 +89,13 @@ export interface TaskQueueOptions<T> {
   readonly admit?: (tasks: readonly T[], follows: T | undefined) => readonly T[];
   /** Told about tasks as soon as they are queued. */
   readonly onAdd?: (place: QueuePlace, entries: readonly QueueEntry<T>[]) => void;
+  /**
+   * Called after each change with the tasks that the queue holds no longer and those that it holds now, for counts that must
+   * not go through all tasks. A task that is removed while it runs is held until its handler ends.
+   */
+  readonly onChange?: (left: readonly T[], came: readonly T[]) => void;
+  /** Receives what the functions above threw: the queue goes on. */
+  readonly onError?: (error: unknown) => void;
 }
 
 interface MutableEntry<T> {
@@ -88,9 +104,12 @@ interface MutableEntry<T> {
   queuedAtMs: number;
   failures: number;
   lastError: string;
+  lastCode?: ErrorCode | undefined;
   /** A failure from before the task came into this queue, which is still to be waited for. */
   earlierFailure?: TaskOutcome<T>;
 }
+
+type Past<T> = Pick<MutableEntry<T>, 'earlierFailure'>;
 
 /**
  * A first-in-first-out list of tasks with one worker. A task stays at the head while it runs and leaves it only
@@ -101,10 +120,12 @@ export class TaskQueue<T> {
   readonly name: string;
   readonly #clock: Clock;
   readonly #random: () => number;
-  readonly #onFailure: TaskQueueOptions<T>['onFailure'];
+  readonly #onFailure: NonNullable<TaskQueueOptions<T>['onFailure']>;
   readonly #measure: MeasureAction;
   readonly #admit: NonNullable<TaskQueueOptions<T>['admit']>;
   readonly #onAdd: NonNullable<TaskQueueOptions<T>['onAdd']>;
+  readonly #onChange: NonNullable<TaskQueueOptions<T>['onChange']>;
+  readonly #onError: NonNullable<TaskQueueOptions<T>['onError']>;
   #entries: MutableEntry<T>[] = [];
   #status: QueueStatus = { type: 'idle' };
   #running: MutableEntry<T> | undefined;
@@ -117,10 +138,13 @@ export class TaskQueue<T> {
     this.name = options.name;
     this.#clock = options.clock;
     this.#random = options.random;
-    this.#onFailure = options.onFailure;
     this.#measure = options.measure ?? ((_action, act) => act());
-    this.#admit = options.admit ?? ((tasks) => tasks);
-    this.#onAdd = options.onAdd ?? (() => undefined);
+    const onError = options.onError ?? nothing;
+    this.#onError = onError;
+    this.#onFailure = guarded(options.onFailure ?? nothing, nothing, onError);
+    this.#admit = guarded(options.admit ?? unchanged, unchanged, onError);
+    this.#onAdd = guarded(options.onAdd ?? nothing, nothing, onError);
+    this.#onChange = guarded(options.onChange ?? nothing, nothing, onError);
   }
 
   get entries(): readonly QueueEntry<T>[] {
@@ -145,6 +169,11 @@ export class TaskQueue<T> {
     return this.#running?.id === entry.id;
   }
 
+  /** Whether the handler runs for this entry: a task that waits for its next attempt is not running. */
+  isRunning(entry: QueueEntry<T>): boolean {
+    return this.#status.type === 'running' && this.isAtWork(entry);
+  }
+
   get length(): number {
     return this.#entries.length;
   }
@@ -165,6 +194,27 @@ export class TaskQueue<T> {
   }
 
   /**
+   * Puts a task directly in front of the first one that has to come after it, or at the end when there is none.
+   *
+   * @param earlierFailure of the task elsewhere: its delay passes first when the task comes up
+   */
+  insertBefore(
+    comesAfter: (task: T) => boolean,
+    task: T,
+    earlierFailure?: Extract<TaskOutcome<T>, { type: 'retry' }>,
+  ): void {
+    const past = earlierFailure === undefined ? {} : { earlierFailure };
+    const position = this.#entries.findIndex((entry) => comesAfter(entry.task));
+    if (position === -1) this.#addLast([task], undefined, past);
+    else if (position === 0) this.#addFirst([task], undefined, past);
+    else {
+      const entries = this.#entriesFor([task], undefined, past);
+      this.#measure('AddAfter', () => this.#entries.splice(position, 0, ...entries));
+      this.#reportAdded('after', entries);
+    }
+  }
+
+  /**
    * Removes every task the predicate names and returns them. The task that is running now may be among them: it runs
    * to its end, and its outcome is ignored. A removed task that waited for its retry ends that wait.
    */
@@ -178,8 +228,9 @@ export class TaskQueue<T> {
       }),
     );
     if (this.#running !== undefined && removed.includes(this.#running)) this.#endDelay();
+    this.#onChange(removed.filter((entry) => !this.isRunning(entry)).map(taskOf), []);
     this.#tellIfEmpty();
-    return removed.map((entry) => entry.task);
+    return removed.map(taskOf);
   }
 
   /**
@@ -192,13 +243,40 @@ export class TaskQueue<T> {
     let end = start;
     for (let next = this.#entries[end]; next !== undefined && belongs(next.task); next = this.#entries[end])
       end += 1;
-    return this.#entries.splice(start, end - start).map((other) => other.task);
+    const taken = this.#entries.splice(start, end - start).map(taskOf);
+    this.#onChange(taken, []);
+    return taken;
   }
 
   /** For the handler of the running task: the task as it shall be when it is tried again. */
   replaceTask(entry: QueueEntry<T>, task: T): void {
     const own = this.#entries.find((other) => other.id === entry.id);
-    if (own !== undefined) own.task = task;
+    if (own === undefined) return;
+    const previous = own.task;
+    own.task = task;
+    this.#onChange([previous], [task]);
+  }
+
+  /**
+   * Puts what `next` makes of each task in its place, in order, and removes the tasks of which it makes nothing. The task
+   * that runs now is not touched.
+   */
+  rewrite(next: (task: T) => T | undefined): void {
+    const left: T[] = [];
+    const came: T[] = [];
+    this.#entries = this.#entries.filter((entry) => {
+      if (this.isRunning(entry)) return true;
+      const task = next(entry.task);
+      if (task === entry.task) return true;
+      left.push(entry.task);
+      if (task !== undefined) {
+        came.push(task);
+        entry.task = task;
+      } else if (entry === this.#running) this.#endDelay();
+      return task !== undefined;
+    });
+    this.#onChange(left, came);
+    this.#tellIfEmpty();
   }
 
   /** Shows on a task that waits for others that one of them failed. */
@@ -230,14 +308,14 @@ export class TaskQueue<T> {
     while (!stop.aborted) {
       const head = this.#entries[0];
       if (head === undefined) await this.#waitForTask(stop);
-      else await this.#attempt(head, handle, { stop, abort });
+      else await this.#attempt(head, handle, { stop, abort }).catch((error) => this.#rest(error, stop));
     }
     stop.removeEventListener('abort', onStop);
     this.#status = { type: 'stopped' };
   }
 
   async #waitForTask(stop: AbortSignal): Promise<void> {
-    if (this.#status.type !== 'waiting') this.#status = { type: 'waiting', sinceMs: this.#clock.now() };
+    if (this.#status.type !== 'waiting') this.#status = { type: 'waiting', sinceMs: this.#clock.steadyMs() };
     await this.#untilWoken(stop);
   }
 
@@ -247,17 +325,18 @@ export class TaskQueue<T> {
     { stop, abort }: QueueSignals,
   ): Promise<void> {
     this.#running = entry;
-    this.#status = { type: 'running', sinceMs: this.#clock.now() };
+    this.#status = { type: 'running', sinceMs: this.#clock.steadyMs() };
     const earlier = entry.earlierFailure;
     delete entry.earlierFailure;
     const outcome =
       earlier ??
-      (await handle(entry, this, abort).catch(
+      (await (async () => await handle(entry, this, abort))().catch(
         (error: unknown): TaskOutcome<T> => ({ type: 'retry', error }),
       ));
     this.#status = { type: 'idle' };
-    entry.queuedAtMs = this.#clock.now();
-    if (!stop.aborted && this.#entries.includes(entry)) await this.#settle(entry, outcome, stop);
+    entry.queuedAtMs = this.#clock.steadyMs();
+    if (!this.#entries.includes(entry)) this.#onChange([entry.task], []);
+    else if (!stop.aborted) await this.#settle(entry, outcome, stop);
     this.#running = undefined;
   }
 
@@ -277,7 +356,8 @@ export class TaskQueue<T> {
         const delayMs = outcome.delayMs ?? retryDelayMs(entry.failures, this.#random);
         entry.failures += 1;
         entry.lastError = messageOf(outcome.error);
-        this.#onFailure?.(entry, { error: outcome.error, delayMs });
+        entry.lastCode = codeOf(outcome.error);
+        this.#onFailure(entry, { error: outcome.error, delayMs });
         await this.#delay(delayMs, signal);
         return;
       }
@@ -289,9 +369,10 @@ export class TaskQueue<T> {
     if (followers.length > 0) {
       const entries = this.#entriesFor(followers, entry.task);
       this.#measure('AddAfter', () => this.#entries.splice(position + 1, 0, ...entries));
-      this.#onAdd('after', entries);
+      this.#reportAdded('after', entries);
     }
     this.#measure('RemoveFirst', () => this.#entries.splice(position, 1));
+    this.#onChange([entry.task], []);
   }
 
   /** Until `when` settles, or the entry is no longer at the head, or the queue stops. */
@@ -314,13 +395,26 @@ export class TaskQueue<T> {
     }
   }
 
+  /** After an unexpected error: without a pause the worker would spin. */
+  async #rest(error: unknown, signal: AbortSignal): Promise<void> {
+    this.#onError(error);
+    this.#running = undefined;
+    await this.#delay(retryDelayMs(0, this.#random), signal);
+  }
+
   async #delay(delayMs: number, signal: AbortSignal): Promise<void> {
-    this.#status = { type: 'delayed', sinceMs: this.#clock.now(), delayMs };
+    const retryAtMs = this.#clock.wallMs() + delayMs;
+    this.#status = { type: 'delayed', sinceMs: this.#clock.steadyMs(), delayMs, retryAtMs };
     const cut = new AbortController();
     this.#endDelay = () => cut.abort();
     await this.#clock.sleep(delayMs, AbortSignal.any([signal, cut.signal])).catch(() => undefined);
     this.#endDelay = () => undefined;
     this.#status = { type: 'idle' };
+  }
+
+  #reportAdded(place: QueuePlace, entries: readonly QueueEntry<T>[]): void {
+    this.#onChange([], entries.map(taskOf));
+    this.#onAdd(place, entries);
   }
 
   #tellIfEmpty(): void {
@@ -334,31 +428,31 @@ export class TaskQueue<T> {
     return promise;
   }
 
-  #addFirst(tasks: readonly T[], follows: T | undefined): void {
+  #addFirst(tasks: readonly T[], follows: T | undefined, past: Past<T> = {}): void {
     if (tasks.length === 0) return;
-    const entries = this.#entriesFor(tasks, follows);
+    const entries = this.#entriesFor(tasks, follows, past);
     this.#measure('AddFirst', () => this.#entries.unshift(...entries));
-    this.#onAdd('head', entries);
+    this.#reportAdded('head', entries);
     this.#wakeUp();
   }
 
-  #addLast(
-    tasks: readonly T[],
-    follows: T | undefined,
-    past: Pick<MutableEntry<T>, 'earlierFailure'> = {},
-  ): void {
+  #addLast(tasks: readonly T[], follows: T | undefined, past: Past<T> = {}): void {
     if (tasks.length === 0) return;
-    const entries = this.#entriesFor(tasks, follows).map((entry) => ({ ...entry, ...past }));
+    const entries = this.#entriesFor(tasks, follows, past);
     this.#measure('AddLast', () => this.#entries.push(...entries));
-    this.#onAdd('append', entries);
+    this.#reportAdded('append', entries);
     this.#wakeUp();
   }
 
-  #entriesFor(tasks: readonly T[], follows: T | undefined): MutableEntry<T>[] {
-    const queuedAtMs = this.#clock.now();
+  #entriesFor(tasks: readonly T[], follows: T | undefined, past: Past<T> = {}): MutableEntry<T>[] {
+    const queuedAtMs = this.#clock.steadyMs();
     return this.#admit(tasks, follows).map((task) => {
       this.#lastId += 1;
-      return { id: this.#lastId, task, queuedAtMs, failures: 0, lastError: '' };
+      return { id: this.#lastId, task, queuedAtMs, failures: 0, lastError: '', ...past };
     });
   }
+}
+
+function taskOf<T>({ task }: QueueEntry<T>): T {
+  return task;
 }

@@ -21,5 +21,5 @@ export interface WriteOptions {
 
 /** The present as the API writes it: RFC 3339 with seconds. */
 export function timestamp(clock: Clock): string {
-  return `${new Date(clock.now()).toISOString().slice(0, 19)}Z`;
+  return `${new Date(clock.wallMs()).toISOString().slice(0, 19)}Z`;
 }

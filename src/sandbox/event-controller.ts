@@ -16,7 +16,7 @@ export const eventController: Controller = {
 };
 
 function forgetOld(state: ApiState): void {
-  const oldestMs = state.clock.now() - KEPT_MS;
+  const oldestMs = state.clock.wallMs() - KEPT_MS;
   for (const event of state.store.list(EVENTS)) {
     const { namespace, name } = event.metadata;
     if (lastSeenMs(event) < oldestMs) state.store.remove(EVENTS, objectKey(namespace, name));

@@ -37,7 +37,7 @@ export interface ResourceRequest {
 export function viewOf(state: ApiState, { request, kind }: ResourceRequest): View {
   const { representation } = negotiate(request.accept);
   const includeObject = request.query.get('includeObject') ?? 'Metadata';
-  return { kind, representation, includeObject, nowMs: state.clock.now() };
+  return { kind, representation, includeObject, nowMs: state.clock.wallMs() };
 }
 
 function writeOptions(request: ApiRequest): WriteOptions {

@@ -1,4 +1,4 @@
-import type { Clock } from '../lib/clock.ts';
+import type { SteadyClock } from '../lib/clock.ts';
 import type { Send } from './api-request.ts';
 import { type ListResult, listObjects } from './list-objects.ts';
 import type { ObjectStore, StoreChange } from './object-store.ts';
@@ -31,7 +31,7 @@ type WatchEvent = { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly ob
  */
 export async function watchObjects(
   store: ObjectStore,
-  clock: Clock,
+  clock: SteadyClock,
   options: WatchOptions,
   send: Send,
   signal: AbortSignal,
@@ -93,17 +93,17 @@ function currentObjects(store: ObjectStore, { storage, namespace, filter }: Watc
 
 /** Resolves at the time-out or the abort; bookmarks in between. */
 async function keepOpen(
-  clock: Clock,
+  clock: SteadyClock,
   options: WatchOptions,
   signal: AbortSignal,
   sendBookmark: () => void,
 ): Promise<void> {
-  const endMs = clock.now() + options.timeoutMs;
+  const endMs = clock.steadyMs() + options.timeoutMs;
   try {
     let leftMs = options.timeoutMs;
     while (leftMs > 0) {
       await clock.sleep(options.hasBookmarks ? Math.min(leftMs, BOOKMARK_PERIOD_MS) : leftMs, signal);
-      leftMs = endMs - clock.now();
+      leftMs = endMs - clock.steadyMs();
       if (options.hasBookmarks && leftMs > 0) sendBookmark();
     }
   } catch (error) {

@@ -17,7 +17,10 @@ test('methods are called with input, next, apiVersion and log, on their host', a
     }
   }
   const definition = defineExtensions(new DiskExtensions());
-  expect(definition).toMatchObject({ type: 'extensions', description: { name: 'DiskExtensions' } });
+  expect(definition).toMatchObject({
+    type: 'extensions',
+    description: { name: 'DiskExtensions', unused: [] },
+  });
   const next = async (): Promise<undefined> => await Promise.resolve(undefined);
   await definition.methods['modifyManifest']?.({ args: [{ a: 1 }, 'v1'], next, log, signal });
   expect(seen).toEqual([10, { a: 1 }, next, 'v1', log]);
@@ -27,7 +30,32 @@ test('a plain object will do, and methods that are no point are not called', () 
   const host = { onSuccess: () => undefined, other: () => undefined };
   const { methods, description } = defineExtensions(host);
   expect(Object.keys(methods)).toEqual(['onSuccess']);
-  expect(description).toEqual({ name: '' });
+  expect(description).toEqual({ name: '', unused: ['other'] });
+});
+
+test('defineExtensions() describes members that are not called, own and inherited, without calling getters', () => {
+  class Base {
+    onSucess(): void {}
+  }
+  class Host extends Base {
+    readonly helper = () => undefined;
+    readonly size = 10;
+    readonly delete = 'not a function';
+    get broken(): never {
+      throw new Error('called');
+    }
+    onSuccess(): void {}
+  }
+  const { description, methods } = defineExtensions(new Host() as never);
+  expect(Object.keys(methods)).toEqual(['onSuccess']);
+  expect(description).toEqual({ name: 'Host', unused: ['helper', 'delete', 'onSucess'] });
+});
+
+test('defineExtensions() names the method that was probably meant, when an object has none that is called', () => {
+  const misspelt = { modifyManifests: () => undefined, onSucess: () => undefined, helper: () => undefined };
+  expect(() => defineExtensions(misspelt as never)).toThrow(
+    /onSuccess; it has modifyManifests \(did you mean "modifyManifest"\?\), onSucess \(did you mean "onSuccess"\?\)$/,
+  );
 });
 
 test('a host is frozen', () => {

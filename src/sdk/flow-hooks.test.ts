@@ -29,4 +29,7 @@ test('what is no function, and a place that does not exist, is refused by name',
   expect(() => hooks.registerHook(first, 'BeforeLunch' as FlowHookType)).toThrow(
     /no type "BeforeLunch", there are Start, DuringResponsibilityCheck/,
   );
+  expect(() => hooks.registerHook(first, 'BeforeReconcil' as FlowHookType)).toThrow(
+    'no type "BeforeReconcil" (did you mean "BeforeReconcile"?), there are Start',
+  );
 });

@@ -1,3 +1,4 @@
+import { didYouMean } from '../lib/similar-word.ts';
 import type { HookLog } from './hook-input.ts';
 
 /** The places of a reconcile at which flow hooks may act, in the order they are passed. */
@@ -105,11 +106,7 @@ export class FlowHooks {
       );
     if (typeof hook !== 'function')
       throw new TypeError(`registerHook(): the first argument must be a function, got ${typeof hook}`);
-    for (const type of types)
-      if (!FLOW_HOOK_TYPES.includes(type))
-        throw new TypeError(
-          `registerHook(): there is no type ${JSON.stringify(type)}, there are ${FLOW_HOOK_TYPES.join(', ')}`,
-        );
+    for (const type of types) if (!FLOW_HOOK_TYPES.includes(type)) throw unknownType(type);
     if (types.length > 0) this.#entries.push({ hook, types: [...new Set(types)] });
     return this;
   }
@@ -129,4 +126,12 @@ export class FlowHooks {
     this.#isSealed = true;
     return this;
   }
+}
+
+/** Authors may write JavaScript. */
+function unknownType(type: unknown): TypeError {
+  const meant = typeof type === 'string' ? didYouMean(type, FLOW_HOOK_TYPES) : '';
+  return new TypeError(
+    `registerHook(): there is no type ${JSON.stringify(type)}${meant}, there are ${FLOW_HOOK_TYPES.join(', ')}`,
+  );
 }

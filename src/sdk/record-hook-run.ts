@@ -1,4 +1,5 @@
 import { type Json, type JsonObject, parseJson } from '../lib/json.ts';
+import { valueAt } from '../lib/json-pointer.ts';
 import type { BindingContext } from './binding-contexts.ts';
 import { frozen } from './frozen.ts';
 import type { HookConfig } from './hook-config.ts';
@@ -16,7 +17,7 @@ import type {
   ValuesPatchOperation,
 } from './hook-input.ts';
 import { hookLog } from './hook-log.ts';
-import { pointerOf, valueAt } from './values-path.ts';
+import { pointerOf } from './values-path.ts';
 
 /** What an executable finds in its input files. */
 export interface HookRunTexts {

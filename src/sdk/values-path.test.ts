@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { pointerOf, valueAt } from './values-path.ts';
+import { pointerOf } from './values-path.ts';
 
 test.each([
   ['web', '/web'],
@@ -13,13 +13,4 @@ test.each([
 
 test.each(['', '.', 'a..b', 'a.', 7 as never])('pointerOf(%j) throws', (path) => {
   expect(() => pointerOf(path)).toThrow(TypeError);
-});
-
-test('valueAt() finds what stands at a pointer, and nothing that is inherited', () => {
-  const document = { web: { list: [{ 'a/b': 1 }], none: null } };
-  expect(valueAt(document, '/web/list/0/a~1b')).toBe(1);
-  expect(valueAt(document, '/web/none')).toBeNull();
-  expect(valueAt(document, '/web/none/x')).toBeUndefined();
-  expect(valueAt(document, '/web/toString')).toBeUndefined();
-  expect(valueAt(document, '/web/list/length')).toBeUndefined();
 });

@@ -1,4 +1,4 @@
-import { escapeSegment, unescapeSegment } from '../lib/json-pointer.ts';
+import { escapeSegment } from '../lib/json-pointer.ts';
 
 /**
  * The JSON pointer for a place in the values: keys joined by dots, or a pointer already.
@@ -12,15 +12,4 @@ export function pointerOf(path: string): string {
   const keys = path.split('.');
   if (keys.includes('')) throw new TypeError(`the path '${path}' has an empty key`);
   return `/${keys.map(escapeSegment).join('/')}`;
-}
-
-/** What stands at a place of a document; undefined if nothing does. */
-export function valueAt(document: unknown, pointer: string): unknown {
-  let value = document;
-  for (const key of pointer.split('/').slice(1).map(unescapeSegment)) {
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
-    if (Array.isArray(value) && key === 'length') return undefined;
-    value = (value as Readonly<Record<string, unknown>>)[key];
-  }
-  return value;
 }

@@ -30,8 +30,11 @@ export interface DaemonView {
 
 /** The readiness of this replica. */
 export type Readiness =
-  | { readonly type: 'converged' }
-  | { readonly type: 'converging' }
+  | {
+      readonly type: 'converged' | 'converging';
+      /** Sentences about snapshots that may be out of date; absent without any. */
+      readonly warnings?: readonly string[];
+    }
   | { readonly type: 'standby'; readonly leader: LeaderState };
 
 /** What a standby learned from the leader's readiness probe. */

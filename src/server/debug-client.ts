@@ -1,5 +1,5 @@
 import { request } from 'node:http';
-import type { Clock } from '../lib/clock.ts';
+import type { SteadyClock } from '../lib/clock.ts';
 import { messageOf, OperatorError } from '../lib/errors.ts';
 
 /** No command of the endpoint takes long: a daemon that is silent for this long is stopped or hangs. */
@@ -26,7 +26,7 @@ export interface DebugResponse {
  */
 export async function requestDebug(
   { socketPath, path, form }: DebugRequest,
-  clock: Clock,
+  clock: SteadyClock,
   signal?: AbortSignal,
 ): Promise<DebugResponse> {
   signal?.throwIfAborted();

@@ -20,7 +20,8 @@ import { moduleGraph } from './module-graph.ts';
 import { type AskOperation, operationAnswer } from './operation-answer.ts';
 import { queueData, queueListData, queueListText, queueText } from './queue-dump.ts';
 import { redactedAnswer } from './redacted-answer.ts';
-import type { RequestHandler, ServerRequest } from './serve.ts';
+import { confirmPurgeAnswer, type ReleaseCommands, releaseUnlockAnswer } from './release-answers.ts';
+import type { ServerRequest } from './serve.ts';
 
 /** What the debug endpoint shows, and what it has changed and done on request. */
 export interface DebugEndpoint {
@@ -33,6 +34,7 @@ export interface DebugEndpoint {
   readonly pauses: PauseCommands;
   readonly releaseFinalizer: ReleaseFinalizer;
   readonly askOperation: AskOperation;
+  readonly releases: ReleaseCommands;
   /** Knows what must not be in an answer. */
   readonly redactor?: Pick<Redactor, 'data' | 'text'>;
 }
@@ -62,7 +64,10 @@ interface Route {
  *
  * @param isReadOnly whether every POST is refused
  */
-export function debugHandler(endpoint: DebugEndpoint, isReadOnly: boolean): RequestHandler {
+export function debugHandler(
+  endpoint: DebugEndpoint,
+  isReadOnly: boolean,
+): (request: ServerRequest, signal: AbortSignal) => Promise<Answer> {
   const routes = [
     ...daemonRoutes(endpoint),
     ...globalRoutes(endpoint),
@@ -70,6 +75,7 @@ export function debugHandler(endpoint: DebugEndpoint, isReadOnly: boolean): Requ
     ...pauseRoutes(endpoint),
     releaseFinalizerRoute(endpoint),
     operationRoute(endpoint),
+    ...releaseRoutes(endpoint),
   ];
   routes.push(discoveryRoute(routes));
   const { redactor } = endpoint;
@@ -223,6 +229,16 @@ function releaseFinalizerRoute({ releaseFinalizer }: DebugEndpoint): Route {
   return post('/module/{module}/release-finalizer', (_request, { module }, signal) =>
     releaseFinalizerAnswer(releaseFinalizer, module, signal),
   );
+}
+
+/** Also for releases of modules that have no directory any more. */
+function releaseRoutes({ releases }: DebugEndpoint): Route[] {
+  return [
+    post('/module/confirm-purge', (_request, _groups, signal) => confirmPurgeAnswer(releases, signal)),
+    post('/module/{module}/release-unlock', (_request, { module }, signal) =>
+      releaseUnlockAnswer(releases, module, signal),
+    ),
+  ];
 }
 
 /** The routes that `global` and every module have. */

@@ -1,9 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { CapturedLog } from '../../test/support/captured-log.ts';
 import { daemonView, NO_COMMANDS } from '../../test/support/daemon-view-stub.ts';
+import { FakeClock } from '../../test/support/fake-clock.ts';
 import { systemClock } from '../lib/clock.ts';
 import { silentLogger } from '../lib/log.ts';
 import { requestDebug } from './debug-client.ts';
@@ -30,7 +32,7 @@ afterEach(async () => {
 });
 
 async function start(path: string): Promise<RunningServer> {
-  const server = await startDebugServer(path, ENDPOINT, silentLogger);
+  const server = await startDebugServer(path, ENDPOINT, silentLogger, async () => undefined);
   servers.push(server);
   return server;
 }
@@ -92,15 +94,104 @@ test('a file that is no socket is not removed', async () => {
 });
 
 test('on TCP the endpoint is read only', async () => {
-  const server = await startDebugTcpServer('127.0.0.1:0', ENDPOINT, silentLogger);
+  const server = await startDebugTcpServer('127.0.0.1:0', ENDPOINT, silentLogger, async () => 'token');
   servers.push(server);
   const url = `http://127.0.0.1:${server.port}`;
-  expect((await fetch(`${url}/module/list.json`)).status).toBe(200);
-  expect((await fetch(`${url}/config/set`, { method: 'POST', body: 'name=log.level' })).status).toBe(405);
+  const headers = { authorization: 'Bearer token' };
+  expect((await fetch(`${url}/module/list.json`, { headers })).status).toBe(200);
+  const change = { method: 'POST', body: 'name=log.level', headers };
+  expect((await fetch(`${url}/config/set`, change)).status).toBe(405);
+});
+
+test.each([undefined, 'Bearer', 'Bearer other', 'Bearer toke', 'Bearer tokens', 'Basic token', 'token'])(
+  'on TCP nothing is shown, when the authorization is %j',
+  async (authorization) => {
+    const server = await startDebugTcpServer(':0', ENDPOINT, silentLogger, async () => 'token');
+    servers.push(server);
+    const headers = authorization === undefined ? {} : { authorization };
+    for (const path of ['/', '/module/list.json', '/discovery', '/none', '/debug/pprof/heap']) {
+      const response = await fetch(`http://127.0.0.1:${server.port}${path}`, { headers });
+      expect([path, response.status]).toEqual([path, 401]);
+    }
+  },
+);
+
+test('on TCP a new token counts at once, and one that cannot be read lets nobody in', async () => {
+  let token: string | undefined = 'one';
+  const read = async (): Promise<string> => {
+    if (token === undefined) throw new Error('gone');
+    return token;
+  };
+  const server = await startDebugTcpServer(':0', ENDPOINT, silentLogger, read);
+  servers.push(server);
+  const statusWith = async (given: string): Promise<number> => {
+    const headers = { authorization: `Bearer ${given}` };
+    return (await fetch(`http://127.0.0.1:${server.port}/`, { headers })).status;
+  };
+  expect(await statusWith('one')).toBe(200);
+  token = 'two';
+  expect([await statusWith('one'), await statusWith('two')]).toEqual([401, 200]);
+  token = undefined;
+  expect([await statusWith('two'), await statusWith('undefined')]).toEqual([401, 401]);
+});
+
+test('on TCP only this machine can connect, when the address names no host', async () => {
+  const server = await startDebugTcpServer(':0', ENDPOINT, silentLogger, async () => 'token');
+  servers.push(server);
+  const others = Object.values(networkInterfaces())
+    .flatMap((list) => list ?? [])
+    .filter(({ internal, family }) => !internal && family === 'IPv4');
+  for (const { address } of others)
+    await expect(fetch(`http://${address}:${server.port}/`)).rejects.toThrow('fetch failed');
+  expect((await fetch(`http://127.0.0.1:${server.port}/`)).status).toBe(401);
+});
+
+test('the endpoint on TCP is not opened without a token', async () => {
+  const read = async (): Promise<string> => {
+    throw new Error('the token file /t is empty');
+  };
+  await expect(startDebugTcpServer(':0', ENDPOINT, silentLogger, read)).rejects.toMatchObject({
+    code: 'DEBUG_SOCKET',
+    message: expect.stringContaining('the token file /t is empty'),
+  });
+});
+
+test.each([
+  [1_000, 1_000],
+  [undefined, 'unknown'],
+])('changes over the socket are logged with the user %j, before they are done', async (uid, logged) => {
+  const path = join(directory, 's');
+  const captured = new CapturedLog(new FakeClock());
+  const seen: number[] = [];
+  const endpoint: DebugEndpoint = {
+    ...ENDPOINT,
+    parameters: {
+      list: () => [],
+      set: (name) => {
+        seen.push(captured.records.length);
+        if (name !== 'log.level') throw new Error('unknown');
+      },
+    },
+  };
+  servers.push(await startDebugServer(path, endpoint, captured.logger, async () => uid));
+  const set = async (name: string): Promise<void> => {
+    const form = { name, value: 'v'.repeat(300), duration: '' };
+    await requestDebug({ socketPath: path, path: '/config/set', form }, systemClock);
+  };
+  await requestDebug({ socketPath: path, path: '/config/list.json' }, systemClock);
+  await set('log.level');
+  await set('no.such');
+  const record = { 'peer.uid': logged, path: '/config/set' };
+  expect(captured.records).toMatchObject([
+    { ...record, level: 'info', form: { name: 'log.level', value: 'v'.repeat(256) } },
+    { ...record, form: { name: 'no.such' } },
+    { ...record, status: 400 },
+  ]);
+  expect(seen).toEqual([1, 2]);
 });
 
 test('a wrong TCP address is named with its flag', async () => {
-  await expect(startDebugTcpServer('nonsense', ENDPOINT, silentLogger)).rejects.toThrow(
+  await expect(startDebugTcpServer('nonsense', ENDPOINT, silentLogger, async () => 'token')).rejects.toThrow(
     'Cannot open the debug endpoint on "nonsense" (--debug-http-addr): use host:port',
   );
 });

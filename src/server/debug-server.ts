@@ -3,6 +3,7 @@ import { createConnection } from 'node:net';
 import { dirname } from 'node:path';
 import { messageOf, OperatorError } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
+import { type PeerUid, withAudit, withToken } from './debug-access.ts';
 import { type DebugEndpoint, debugHandler } from './debug-routes.ts';
 import { type RequestHandler, type RunningServer, serve } from './serve.ts';
 
@@ -12,7 +13,7 @@ const NO_ACCESS_FOR_OTHERS = 0o177;
 
 /**
  * The debug endpoint on a unix socket that only our user may open. A socket file that nobody answers on is replaced;
- * stopping removes the file.
+ * stopping removes the file. Every request that may change something is logged.
  *
  * @throws OperatorError DEBUG_SOCKET when another process answers there, the path holds something else, or the system
  * refuses
@@ -21,11 +22,13 @@ export async function startDebugServer(
   socketPath: string,
   endpoint: DebugEndpoint,
   log: Logger,
+  peerUid: PeerUid,
 ): Promise<RunningServer> {
   try {
     await mkdir(dirname(socketPath), { recursive: true, mode: PRIVATE_DIRECTORY });
     await removeStaleSocket(socketPath);
-    const server = await servePrivately(socketPath, debugHandler(endpoint, false), log);
+    const handler = withAudit(debugHandler(endpoint, false), peerUid, log);
+    const server = await servePrivately(socketPath, handler, log);
     await chmod(socketPath, PRIVATE_FILE);
     return server;
   } catch (error) {
@@ -38,20 +41,24 @@ export async function startDebugServer(
 }
 
 /**
- * The debug endpoint on TCP, without authentication and therefore read only.
+ * The debug endpoint on TCP, read only and for those who have the token: it shows all values.
  *
- * @param address `host:port`
- * @throws OperatorError DEBUG_SOCKET when the address is wrong or in use
+ * @param address `host:port`; without a host only this machine can connect
+ * @param readToken called for each request, so that a new token counts at once
+ * @throws OperatorError DEBUG_SOCKET when the address is wrong or in use, or there is no token
  */
 export async function startDebugTcpServer(
   address: string,
   endpoint: DebugEndpoint,
   log: Logger,
+  readToken: () => Promise<string>,
 ): Promise<RunningServer> {
   try {
     const [, host, port] = /^\[?(.*?)\]?:(\d{1,5})$/.exec(address) ?? [];
     if (port === undefined) throw new Error('use host:port');
-    return await serve({ host: host || '0.0.0.0', port: Number(port) }, debugHandler(endpoint, true), log);
+    await readToken();
+    const handler = withToken(debugHandler(endpoint, true), readToken, log);
+    return await serve({ host: host || '127.0.0.1', port: Number(port) }, handler, log);
   } catch (error) {
     throw new OperatorError(
       'DEBUG_SOCKET',

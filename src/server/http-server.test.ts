@@ -89,6 +89,28 @@ test('a malformed path is refused', async () => {
   expect(await ask(await start(), '/%zz')).toMatchObject({ status: 400 });
 });
 
+test.each([
+  ['two lengths', 'Content-Length: 4\r\nContent-Length: 5\r\n\r\nabcd'],
+  ['a length and chunks', 'Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
+  ['an unknown transfer coding', 'Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n'],
+  ['a space before a colon', 'Content-Length : 4\r\n\r\nabcd'],
+  ['a folded header', 'X-A: b\r\n c\r\nContent-Length: 1\r\n\r\na'],
+])('a request with %s is refused and its connection closed', async (_what, rest) => {
+  const server = await start();
+  const socket = connect(server.port, '127.0.0.1');
+  const chunks: Buffer[] = [];
+  socket.on('data', (chunk) => chunks.push(chunk));
+  const { promise, resolve } = Promise.withResolvers<void>();
+  socket.on('error', () => undefined);
+  socket.once('close', () => resolve());
+  socket.write(`POST /metrics HTTP/1.1\r\nHost: x\r\n${rest}GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n`);
+  await promise;
+  const answers = Buffer.concat(chunks)
+    .toString('latin1')
+    .match(/^HTTP\/1\.1 \d+/gm);
+  expect(answers).toEqual(['HTTP/1.1 400']);
+});
+
 test('a failing part gives a 500 without telling why', async () => {
   const server = await start({
     convergeStatus: () => {

@@ -1,3 +1,4 @@
+import { isoTime } from '../lib/bounded-time.ts';
 import { errorText } from '../lib/error-text.ts';
 import { parseGoDuration } from '../lib/go-duration.ts';
 import { explanationText, summaryText } from '../status/module-explanation.ts';
@@ -72,8 +73,7 @@ export async function pauseAnswer(
   }
   await commands.pause(module, { reason, untilMs }, signal);
   const [it, are] = module === undefined ? ['they', 'are'] : ['it', 'is'];
-  const end =
-    untilMs === undefined ? `until ${it} ${are} resumed` : `until ${new Date(untilMs).toISOString()}`;
+  const end = untilMs === undefined ? `until ${it} ${are} resumed` : `until ${isoTime(untilMs)}`;
   return textAnswer(`${titleOf(module)} paused ${end}\n`);
 }
 

@@ -4,6 +4,12 @@ import { convergeAnswer, readinessAnswer } from './probe-answers.ts';
 
 test.each<[Readiness, number, string]>([
   [{ type: 'converged' }, 200, 'Startup converge done.\n'],
+  [
+    { type: 'converged', warnings: ['one', 'two\nlines'] },
+    200,
+    'Startup converge done.\nWARNING: one\nWARNING: two lines\n',
+  ],
+  [{ type: 'converging', warnings: ['one'] }, 500, 'Startup converge in progress\nWARNING: one\n'],
   [{ type: 'converging' }, 500, 'Startup converge in progress\n'],
   [{ type: 'standby', leader: 'ready' }, 200, 'HA mode is enabled and waiting for acquiring the lock.\n'],
   [{ type: 'standby', leader: 'not-elected' }, 500, 'HA mode is enabled but no leader is elected\n'],

@@ -1,3 +1,4 @@
+import { oneLine } from '../lib/one-line.ts';
 import { type Answer, dataAnswer, textAnswer } from './answer.ts';
 import type { ConvergeStatus, LeaderState, Readiness } from './daemon-view.ts';
 
@@ -10,8 +11,14 @@ const LEADER_PROBLEMS: Readonly<Record<Exclude<LeaderState, 'ready'>, string>> =
 
 /** What `/readyz` says. */
 export function readinessAnswer(readiness: Readiness): Answer {
-  if (readiness.type === 'converged') return textAnswer('Startup converge done.\n');
-  if (readiness.type === 'converging') return textAnswer('Startup converge in progress\n', 500);
+  if (readiness.type !== 'standby') {
+    const [text, status] =
+      readiness.type === 'converged'
+        ? (['Startup converge done.', 200] as const)
+        : (['Startup converge in progress', 500] as const);
+    const warnings = (readiness.warnings ?? []).map((warning) => `WARNING: ${oneLine(warning)}`);
+    return textAnswer(`${[text, ...warnings].join('\n')}\n`, status);
+  }
   if (readiness.leader === 'ready')
     return textAnswer('HA mode is enabled and waiting for acquiring the lock.\n');
   return textAnswer(`${LEADER_PROBLEMS[readiness.leader]}\n`, 500);

@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { listening } from '../lib/listening.ts';
 import type { Logger } from '../lib/log.ts';
 import { type Answer, textAnswer } from './answer.ts';
@@ -11,8 +12,19 @@ export interface ServerRequest {
   readonly body: string;
 }
 
+/** Who sends a request. */
+export interface RequestOrigin {
+  readonly connection: Socket;
+  /** The header of that name. */
+  readonly authorization: string | undefined;
+}
+
 /** Gives the answer to a request; the signal aborts when the client goes away. What it throws becomes a 500. */
-export type RequestHandler = (request: ServerRequest, signal: AbortSignal) => Answer | Promise<Answer>;
+export type RequestHandler = (
+  request: ServerRequest,
+  signal: AbortSignal,
+  origin: RequestOrigin,
+) => Answer | Promise<Answer>;
 
 export interface RunningServer {
   /** Port of a TCP server, 0 for a unix socket. */
@@ -47,7 +59,9 @@ export async function serve(
   );
   server.timeout = 90_000;
   server.maxConnections = MAX_CONNECTIONS;
-  await listening(server, target);
+  await listening(server, target, (error) =>
+    log.warn({ error, ...loggedTarget(target) }, 'the HTTP server has lost a connection; it goes on'),
+  );
   const address = server.address();
   return {
     port: typeof address === 'object' && address !== null ? address.port : 0,
@@ -58,6 +72,10 @@ export async function serve(
       await promise;
     },
   };
+}
+
+function loggedTarget(target: ListenTarget): Readonly<Record<string, unknown>> {
+  return 'path' in target ? target : { address: target.host, port: target.port };
 }
 
 async function respond(
@@ -95,7 +113,8 @@ async function answerTo(
     if (path === undefined) return textAnswer('400 bad request\n', 400);
     const body = await bodyOf(request);
     if (body === undefined) return textAnswer('413 request body is too large\n', 413);
-    return await handler({ method, path, query: new URLSearchParams(rawQuery), body }, signal);
+    const origin = { connection: request.socket, authorization: request.headers.authorization };
+    return await handler({ method, path, query: new URLSearchParams(rawQuery), body }, signal, origin);
   } catch (error) {
     if (!signal.aborted) log.error({ error, method, path: rawPath }, 'cannot answer an HTTP request');
     return textAnswer('500 internal error\n', 500);

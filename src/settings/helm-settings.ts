@@ -47,6 +47,13 @@ export const HELM_SETTINGS = {
     'false',
     'Let the clean-up after the first converge also remove releases without a module that others made.',
   ),
+  allowsEmptyModulesDir: setting(
+    'allow-empty-modules-dir',
+    'ADDON_OPERATOR_ALLOW_EMPTY_MODULES_DIR',
+    booleanType,
+    'false',
+    'Let the clean-up after the first converge remove releases although a modules directory that held modules before is empty now.',
+  ),
   helmBinPath: setting(
     'helm-bin-path',
     'HELM_BIN_PATH',

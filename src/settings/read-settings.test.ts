@@ -215,3 +215,12 @@ test('readSettings() wants to know what a policy compares modules with', () => {
   expect(read({ AUTH_POLICY: 'keyring', AUTH_KEYRING: 'keys' })).toMatchObject({ authPolicy: 'keyring' });
   expect(() => read({ AUTH_POLICY: 'gpg' })).toThrow('value "gpg" is invalid');
 });
+
+test('the debug endpoint on TCP is refused, when there is no token for it', () => {
+  const address = { DEBUG_HTTP_SERVER_ADDR: ':9652' };
+  expect(() => read(address)).toThrow(
+    '--debug-http-addr (DEBUG_HTTP_SERVER_ADDR) needs --debug-http-token-file',
+  );
+  expect(() => read({ ...address, DEBUG_HTTP_TOKEN_FILE: '/token' })).not.toThrow();
+  expect(() => read({ ...address, DEBUG_HTTP_TOKEN: 'token' })).not.toThrow();
+});

@@ -1,6 +1,7 @@
 import { messageOf, OperatorError } from '../lib/errors.ts';
 import { REFUSED_VARIABLES, SETTINGS, type SettingName, type Settings } from '../settings.ts';
 import { authorizationProblems } from './authorization-settings.ts';
+import { debugProblems } from './debug-settings.ts';
 import { leaseTimeProblems } from './lease-settings.ts';
 import type { Setting } from './setting.ts';
 
@@ -85,6 +86,6 @@ function problemsBetween(settings: Settings, { env, flags }: SettingSources): st
       );
     problems.push(...leaseTimeProblems(settings));
   }
-  problems.push(...authorizationProblems(settings));
+  problems.push(...authorizationProblems(settings), ...debugProblems(settings));
   return problems;
 }

@@ -29,6 +29,9 @@ export interface RuntimeParameterView {
 
 interface Temporary {
   readonly value: string;
+  /** On the steady clock. */
+  readonly untilMs: number;
+  /** The same on the wall clock, as it was set then: what is shown. */
   readonly expiresAtMs: number;
 }
 
@@ -90,7 +93,10 @@ export class RuntimeParameters {
     if (duration !== '' && (holdsMs === undefined || holdsMs <= 0))
       throw new Error(`parse duration "${duration}" failed: use a positive duration such as 30m`);
     putInForce(parameter, state, value);
-    state.temporary = holdsMs === undefined ? undefined : { value, expiresAtMs: this.#clock.now() + holdsMs };
+    state.temporary =
+      holdsMs === undefined
+        ? undefined
+        : { value, untilMs: this.#clock.steadyMs() + holdsMs, expiresAtMs: this.#clock.wallMs() + holdsMs };
     if (holdsMs === undefined) state.permanent = value;
   }
 
@@ -106,7 +112,7 @@ export class RuntimeParameters {
     for (const [name, state] of this.#states) {
       const parameter = this.#parameters.get(name);
       if (parameter === undefined || state.temporary === undefined) continue;
-      if (state.temporary.expiresAtMs > this.#clock.now()) continue;
+      if (state.temporary.untilMs > this.#clock.steadyMs()) continue;
       try {
         putInForce(parameter, state, state.permanent);
         state.temporary = undefined;

@@ -12,6 +12,8 @@ export interface Setting<T> {
   readonly help: string;
   /** Left out of `--help`, listed by `debug-options`. */
   readonly isHidden?: boolean;
+  /** Holds a credential of the daemon, or names its file: its variables are kept from hooks. */
+  readonly isSecret?: boolean;
 }
 
 /** A flag with its variables, the strongest first. */
@@ -44,6 +46,11 @@ export function variable<T>(
   help: string,
 ): Setting<T> {
   return { env: [env], type, default: defaultText, help };
+}
+
+/** A setting whose variables hooks do not get. */
+export function secret<T>(setting: Setting<T>): Setting<T> {
+  return { ...setting, isSecret: true };
 }
 
 /** `ADDON_OPERATOR_<name>` beats the plain or older name; by default the plain one. */

@@ -1,5 +1,5 @@
 import { ownAnd, type Setting, setting } from './setting.ts';
-import { listType, portType, textType, webhookUrlType } from './setting-type.ts';
+import { integerType, listType, portType, textType, webhookUrlType } from './setting-type.ts';
 
 const FILES = listType(',', 'list');
 
@@ -11,6 +11,13 @@ export const WEBHOOK_SETTINGS = {
     webhookUrlType,
     '',
     'Outside of the cluster: https URL under which API servers reach this host; without a port that of the server is added. Empty means the Services.',
+  ),
+  webhookMaxRuns: setting(
+    'webhook-max-runs',
+    'ADDON_OPERATOR_WEBHOOK_MAX_RUNS',
+    integerType(1, 10_000),
+    '16',
+    'Hooks run at the same time for admission requests, and as many for conversions; further requests wait, each until its own deadline.',
   ),
   webhookSecretName: setting(
     'webhook-certs-secret',

@@ -37,6 +37,7 @@ function lab() {
         stream: () => Promise.reject(new Error('nobody watches here')),
       },
       clock,
+      random: () => 0.5,
       log: log.logger,
       operator: 'ns/cm',
       onAsked: (module, operation) => said.push(`${module} ${operation}`),
@@ -119,4 +120,28 @@ test('when the daemon ends nothing is tried again', async () => {
   stop.abort();
   await settle();
   expect(clock.pendingDelaysMs).toEqual([]);
+});
+
+test('an annotation stays while its operation is put off, so that a restart finds it', async () => {
+  const { put, said, operations, requests } = lab();
+  put('force-reconcile');
+  operations.claim('web');
+  expect(operations.of('web')).toBeUndefined();
+  put('force-reconcile');
+  await settle();
+  expect([said, requests]).toEqual([['web force-reconcile'], []]);
+  operations.taken('web');
+  await settle();
+  expect(requests).toHaveLength(1);
+});
+
+test('a newer annotation is not taken off with the one that was claimed before it', async () => {
+  const { put, operations, requests } = lab();
+  put('reconcile');
+  operations.claim('web');
+  put('force-reconcile');
+  operations.taken('web');
+  await settle();
+  expect(requests).toEqual([]);
+  expect(operations.of('web')).toBe('force-reconcile');
 });

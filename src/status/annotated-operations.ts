@@ -1,7 +1,8 @@
 import { hasStatus, type KubeClient } from '../kube/kube-client.ts';
 import { resourcePath } from '../kube/kube-object.ts';
-import type { Clock } from '../lib/clock.ts';
-import { messageOf } from '../lib/errors.ts';
+import type { SteadyClock } from '../lib/clock.ts';
+import { errorFields } from '../lib/errors.ts';
+import { jittered } from '../lib/jitter.ts';
 import { escapeSegment } from '../lib/json-pointer.ts';
 import type { Logger } from '../lib/log.ts';
 import { MODULES } from './module-crd.ts';
@@ -16,7 +17,9 @@ import type { ModuleObjectsView } from './module-object-store.ts';
 export interface AnnotatedOperationsOptions {
   readonly objects: ModuleObjectsView;
   readonly kube: KubeClient;
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
+  /** A number in [0, 1), for the jitter of retries. */
+  readonly random: () => number;
   readonly log: Logger;
   /** The operator whose objects count, as `<namespace>/<ConfigMap>`. */
   readonly operator: string;
@@ -33,7 +36,7 @@ const POINTER = `/metadata/annotations/${escapeSegment(OPERATION_ANNOTATION)}`;
 export class AnnotatedOperations {
   readonly #options: AnnotatedOperationsOptions;
   readonly #stop: AbortSignal;
-  /** What is being taken off, by module: the object's uid and the word. */
+  /** What a reconcile has taken over, by module: the object's uid and the word. */
   readonly #taken = new Map<string, string>();
 
   /** @param stop ends what is still to be written; from now on changes of objects are told */
@@ -44,17 +47,26 @@ export class AnnotatedOperations {
     stop.addEventListener('abort', end, { once: true });
   }
 
-  /** What the annotation of a module asks for, unless that is being done. */
+  /** The operation in the annotation of a module, unless a reconcile has taken it over. */
   of(module: string): ModuleOperation | undefined {
     const object = this.#own(this.#options.objects.get(module));
     if (object?.operation === undefined || this.#taken.get(module) === markOf(object)) return undefined;
     return object.operation;
   }
 
+  /** A reconcile has taken over the operation in the annotation; the annotation itself stays until {@link taken}. */
+  claim(module: string): void {
+    const object = this.#own(this.#options.objects.get(module));
+    if (object?.operation !== undefined) this.#taken.set(module, markOf(object));
+  }
+
   /** Takes the annotation off, provided it still says the same; tries again until that is done. Returns at once. */
   taken(module: string): void {
     const object = this.#options.objects.get(module);
     if (object?.operation === undefined) return;
+    const claimed = this.#taken.get(module);
+    // A newer request has taken its place, which is still to be done.
+    if (claimed !== undefined && claimed !== markOf(object)) return;
     this.#taken.set(module, markOf(object));
     void this.#remove(object);
   }
@@ -81,7 +93,7 @@ export class AnnotatedOperations {
   }
 
   async #remove({ name, uid, operation }: ModuleObject): Promise<void> {
-    const { kube, clock, log } = this.#options;
+    const { kube, clock, random, log } = this.#options;
     const request = {
       method: 'PATCH',
       path: resourcePath(MODULES, undefined, name),
@@ -93,6 +105,7 @@ export class AnnotatedOperations {
       ],
     } as const;
     while (!this.#stop.aborted) {
+      const retryAfterMs = jittered(RETRY_MS, random);
       try {
         await kube.request(request, this.#stop);
         return;
@@ -101,11 +114,11 @@ export class AnnotatedOperations {
         // It is gone, or says something else by now.
         if ([404, 422].some((status) => hasStatus(error, status))) return;
         log.warn(
-          { module: name, error: messageOf(error), retryAfterMs: RETRY_MS },
+          { module: name, ...errorFields(error), retryAfterMs },
           'the annotation of a handled operation cannot be taken off',
         );
       }
-      await clock.sleep(RETRY_MS, this.#stop).catch(() => undefined);
+      await clock.sleep(retryAfterMs, this.#stop).catch(() => undefined);
     }
   }
 }

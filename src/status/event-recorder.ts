@@ -1,7 +1,8 @@
 import { hasStatus, type KubeClient } from '../kube/kube-client.ts';
 import type { Clock } from '../lib/clock.ts';
-import { messageOf } from '../lib/errors.ts';
+import { errorFields } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
+import { mapParallel } from '../lib/map-parallel.ts';
 import { kubeTime } from './kube-time.ts';
 import { MODULE_API_VERSION, MODULES } from './module-crd.ts';
 import type { EventReason, ModuleEvent } from './module-events.ts';
@@ -19,15 +20,26 @@ export interface EventRecorderOptions {
 const EVENTS = '/api/v1/namespaces/default/events';
 /** The same thing again within this time is counted on the Event that is there. */
 const SERIES_MS = 10 * 60_000;
+/** Modules whose Events are written at the same time: fewer than statuses, which readers wait for. */
+const MODULES_AT_ONCE = 4;
 const BURST = 25;
 const REFILL_MS = 60_000;
 const PAUSE_AFTER_REFUSAL_MS = 5 * 60_000;
+
+/** What happened to one module, oldest first. */
+export interface RecordedEvents {
+  readonly object: ModuleObject;
+  readonly events: readonly ModuleEvent[];
+}
 
 interface Series {
   readonly name: string;
   readonly message: string;
   count: number;
+  /** Of the last repetition, on the steady clock. */
   lastMs: number;
+  /** The same, as the Event shows it. */
+  lastTime: string;
 }
 
 interface ModuleRecord {
@@ -43,8 +55,9 @@ interface ModuleRecord {
 export class EventRecorder {
   readonly #options: EventRecorderOptions;
   readonly #modules = new Map<string, ModuleRecord>();
-  #pausedUntilMs = 0;
+  #pausedUntilMs = Number.NEGATIVE_INFINITY;
   #isRefusalTold = false;
+  #idle: Promise<void> = Promise.resolve();
 
   constructor(options: EventRecorderOptions) {
     this.#options = options;
@@ -53,11 +66,12 @@ export class EventRecorder {
   /** Writes one Event. @throws `signal.reason` on abort, nothing else */
   async record(object: ModuleObject, event: ModuleEvent, signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#options;
-    const nowMs = clock.now();
+    const nowMs = clock.steadyMs();
+    const time = kubeTime(clock.wallMs());
     const record = this.#recordOf(object.name, nowMs);
     const known = record.series.get(event.reason);
     const isSame = known?.message === event.message && nowMs - known.lastMs < SERIES_MS;
-    if (isSame) Object.assign(known, { count: known.count + 1, lastMs: nowMs });
+    if (isSame) Object.assign(known, { count: known.count + 1, lastMs: nowMs, lastTime: time });
     if (nowMs < this.#pausedUntilMs || !takeToken(record, nowMs)) return;
     try {
       if (isSame && (await this.#count(known, signal))) return;
@@ -68,8 +82,25 @@ export class EventRecorder {
       this.#pausedUntilMs = nowMs + PAUSE_AFTER_REFUSAL_MS;
       const level = this.#isRefusalTold ? 'debug' : 'warn';
       this.#isRefusalTold = true;
-      log[level]({ error: messageOf(error) }, 'Events about modules cannot be written, they are left out');
+      log[level](errorFields(error), 'Events about modules cannot be written, they are left out');
     }
+  }
+
+  /** Resolves when all Events that were given to {@link recordInBackground} so far are written, or their signal aborts. */
+  get idle(): Promise<void> {
+    return this.#idle;
+  }
+
+  /** Writes Events behind those that wait already, so that the caller can go on with statuses. Returns at once. */
+  recordInBackground(recorded: readonly RecordedEvents[], signal: AbortSignal): void {
+    if (recorded.length === 0) return;
+    const writeAll = async (): Promise<void> => {
+      await mapParallel(recorded, MODULES_AT_ONCE, async ({ object, events }) => {
+        for (const event of events) await this.record(object, event, signal);
+      });
+    };
+    // It rejects on abort only, after which no Event is wanted.
+    this.#idle = this.#idle.then(writeAll).catch(() => undefined);
   }
 
   /** A module is gone. */
@@ -86,14 +117,14 @@ export class EventRecorder {
   }
 
   /** Returns whether the Event was still there. */
-  async #count({ name, count, lastMs }: Series, signal: AbortSignal): Promise<boolean> {
+  async #count({ name, count, lastTime }: Series, signal: AbortSignal): Promise<boolean> {
     try {
       await this.#options.kube.request(
         {
           method: 'PATCH',
           path: `${EVENTS}/${name}`,
           contentType: 'application/merge-patch+json',
-          body: { count, lastTimestamp: kubeTime(lastMs) },
+          body: { count, lastTimestamp: lastTime },
         },
         signal,
       );
@@ -110,8 +141,9 @@ export class EventRecorder {
     nowMs: number,
     signal: AbortSignal,
   ): Promise<Series> {
-    const name = `${module.slice(0, 200)}.${nowMs.toString(16)}.${reason.toLowerCase()}`;
-    const time = kubeTime(nowMs);
+    const timeMs = this.#options.clock.wallMs();
+    const time = kubeTime(timeMs);
+    const name = `${module.slice(0, 200)}.${timeMs.toString(16)}.${reason.toLowerCase()}`;
     const body = {
       apiVersion: 'v1',
       kind: 'Event',
@@ -134,7 +166,7 @@ export class EventRecorder {
       reportingInstance: this.#options.instance,
     };
     await this.#options.kube.request({ method: 'POST', path: EVENTS, body }, signal);
-    return { name, message, count: 1, lastMs: nowMs };
+    return { name, message, count: 1, lastMs: nowMs, lastTime: time };
   }
 }
 

@@ -31,6 +31,7 @@ class Lab {
       log: this.log.logger,
       namespace: 'ns',
       operator: 'ns/cm',
+      isOn: true,
       isKept: async () => true,
       statusOf: () => ({ phase: 'Progressing' }),
       ...options,
@@ -120,4 +121,17 @@ test('a list of finalizers that changes all the time is given up in the end', as
   const lab = new Lab({ metadata: { name: 'web', annotations: OWN } });
   for (let tries = 1; tries <= 10; tries += 1) lab.refusals.push({ method: 'PATCH', status: 409 });
   await expect(lab.modules.hold('web', '{}', never)).rejects.toThrow('no');
+});
+
+test('heldBy() asks the cluster although Modules are not kept at the moment', async () => {
+  const object = {
+    metadata: { name: 'web', annotations: { ...OWN, [HOOK_ANNOTATION]: '{}' }, finalizers: [HOOK_FINALIZER] },
+  };
+  const lab = new Lab(object, { isKept: async () => false });
+  expect(await lab.modules.heldBy('web', never)).toBe('{}');
+  lab.refusals.push({ method: 'GET', status: 403 });
+  expect(await lab.modules.heldBy('web', never)).toBeUndefined();
+  lab.refusals.push({ method: 'GET', status: 500 });
+  await expect(lab.modules.heldBy('web', never)).rejects.toThrow('no');
+  expect(await new Lab(object, { isOn: false }).modules.heldBy('web', never)).toBeUndefined();
 });

@@ -20,6 +20,8 @@ export interface HookedModulesOptions {
   /** Where the operator is, and its `<namespace>/<ConfigMap>`. */
   readonly namespace: string;
   readonly operator: string;
+  /** False if the settings disable Module objects: the API server is never queried for them. */
+  readonly isOn: boolean;
   /** Whether Modules are kept in the cluster. */
   readonly isKept: (signal: AbortSignal) => Promise<boolean>;
   /** What the status of a module would be, for one without an object. */
@@ -101,10 +103,15 @@ export class HookedModules {
     );
   }
 
-  /** What was noted of the hook when the object was held; undefined for one that is not held. */
+  /**
+   * What was noted of the hook when the object was held; undefined for one that is not held, or may not be read. The
+   * cluster is asked whether or not Modules are kept up to date at the moment: an object that is held stays held.
+   *
+   * @throws whatever else the client throws
+   */
   async heldBy(module: string, signal: AbortSignal): Promise<string | undefined> {
-    if (!(await this.#options.isKept(signal))) return undefined;
-    const object = await this.#get(module, signal);
+    if (!this.#options.isOn) return undefined;
+    const object = await this.#getIfAllowed(module, signal);
     if (object === undefined) return undefined;
     const { finalizers, annotations, operator } = readModuleObject(object);
     const isOwn = operator === undefined || operator === this.#options.operator;
@@ -166,6 +173,15 @@ export class HookedModules {
     } catch (error) {
       // The one that mirrors all modules was faster.
       if (hasStatus(error, 409)) return await this.#get(module, signal);
+      throw error;
+    }
+  }
+
+  async #getIfAllowed(module: string, signal: AbortSignal): Promise<KubeObject | undefined> {
+    try {
+      return await this.#get(module, signal);
+    } catch (error) {
+      if (hasStatus(error, 403)) return undefined;
       throw error;
     }
   }

@@ -1,4 +1,6 @@
+import { isoTime } from '../lib/bounded-time.ts';
+
 /** A moment as Kubernetes writes it where fractions of seconds do not count: RFC 3339 with seconds, in UTC. */
 export function kubeTime(epochMs: number): string {
-  return new Date(epochMs).toISOString().replace(/\.\d+Z$/u, 'Z');
+  return isoTime(epochMs).replace(/\.\d+Z$/u, 'Z');
 }

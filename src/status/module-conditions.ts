@@ -1,3 +1,4 @@
+import type { ModuleFailure } from './module-explanation.ts';
 import type { ModuleFacts } from './module-facts.ts';
 
 export const CONDITION_TYPES = ['Enabled', 'Ready', 'Progressing', 'Drifted', 'Stalled'] as const;
@@ -50,15 +51,17 @@ function ready({ explanation, isDeployed }: ModuleFacts): Condition {
       return { type: 'Ready', status: 'Unknown', reason: 'NotDecided', message: explanation.reason };
     case 'disabled':
       return not('Disabled', 'The module is disabled');
+    case 'held':
+      return not('DirectoryGone', explanation.reason);
     case 'unauthorized':
       return not('Unauthorized', explanation.reason);
     case 'deleting':
-      return not('Deleting', failure?.error ?? 'The module is disabled and being deleted');
+      return not('Deleting', failureMessage(failure) ?? 'The module is disabled and being deleted');
     case 'starting':
       return not('Progressing', explanation.waitsFor[0] ?? 'The module is being run');
     case 'failing':
     case 'isolated':
-      return not(failureReason(explanation), failure?.error ?? 'A module that it requires fails');
+      return not(failureReason(explanation), failureMessage(failure) ?? 'A module that it requires fails');
     case 'paused':
       return isDeployed
         ? { type: 'Ready', status: 'True', reason: 'Paused', message: `Paused: ${pause?.reason ?? ''}` }
@@ -68,7 +71,7 @@ function ready({ explanation, isDeployed }: ModuleFacts): Condition {
   }
 }
 
-function progressing({ explanation: { status, failure } }: ModuleFacts): Condition {
+function progressing({ explanation: { status, failure }, progress }: ModuleFacts): Condition {
   const says = (isSo: boolean, reason: string, message: string): Condition => ({
     type: 'Progressing',
     status: isSo ? 'True' : 'False',
@@ -78,6 +81,8 @@ function progressing({ explanation: { status, failure } }: ModuleFacts): Conditi
   if (status === 'starting' || status === 'undecided')
     return says(true, 'Running', 'The module is being run or waits for its turn');
   if (status === 'deleting') return says(true, 'Deleting', 'The module is being deleted');
+  if (failure?.isGivenUp === true && progress !== 'none')
+    return says(true, 'Running', 'The module is being run again after a change, or waits for its turn');
   if (failure?.isGivenUp === true)
     return says(false, 'GivenUp', 'There is no other attempt until something about the module changes');
   if (status === 'failing' && failure !== null)
@@ -87,7 +92,7 @@ function progressing({ explanation: { status, failure } }: ModuleFacts): Conditi
 
 function drifted({ explanation: { drift } }: ModuleFacts): Condition {
   if (drift === null || drift.mode === 'off')
-    return { type: 'Drifted', status: 'Unknown', reason: 'NotWatched', message: 'Nobody looks for drift' };
+    return { type: 'Drifted', status: 'Unknown', reason: 'NotWatched', message: 'Drift is not watched' };
   const { objects: changed, uncompared = [] } = drift;
   if (changed.length === 0 && uncompared.length > 0) {
     const unknown = uncompared.map(({ resource, error }) => `${resource}: ${error}`);
@@ -112,11 +117,18 @@ function stalled({ explanation }: ModuleFacts): Condition {
     reason,
     message,
   });
+  if (status === 'held') return is('DirectoryGone', explanation.reason);
   if (status === 'unauthorized') return is('Unauthorized', explanation.reason);
   if (status === 'paused') return is('Paused', `Paused: ${pause?.reason ?? ''}`);
   if (status === 'failing' || status === 'isolated' || failure !== null)
-    return is(failureReason(explanation), failure?.error ?? 'A module that it requires fails');
+    return is(failureReason(explanation), failureMessage(failure) ?? 'A module that it requires fails');
   return { type: 'Stalled', status: 'False', reason: 'NotStalled', message: 'Nothing holds the module up' };
+}
+
+/** The code comes first, so that it is not what a long message loses. */
+function failureMessage(failure: ModuleFailure | null): string | undefined {
+  if (failure === null) return undefined;
+  return failure.code === undefined ? failure.error : `${failure.code}: ${failure.error}`;
 }
 
 function failureReason({ status, failure }: ModuleFacts['explanation']): string {

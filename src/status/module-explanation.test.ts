@@ -51,6 +51,17 @@ paused       with all modules since 2026-05-31T17:00:00.000Z, until it is resume
 `);
 });
 
+test('explanationText() names the code of the last error', () => {
+  const failure = {
+    error: 'no disk',
+    code: 'HOOK_FAILED',
+    attempts: 1,
+    nextAttemptAt: null,
+    isGivenUp: false,
+  } as const;
+  expect(explanationText({ ...WEB, failure })).toMatch(/^attempts +1 failed\nerror code +HOOK_FAILED\n/m);
+});
+
 test('explanationText() does not say that nothing was changed where that cannot be told', () => {
   const uncompared = [{ resource: '/Secret/web', error: 'forbidden' }];
   const text = explanationText({ ...WEB, drift: { mode: 'heal', objects: [], uncompared } });

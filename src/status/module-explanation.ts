@@ -1,3 +1,4 @@
+import type { ErrorCode } from '../lib/errors.ts';
 import { oneLine } from '../lib/one-line.ts';
 
 /** In one word how a module stands. */
@@ -7,6 +8,8 @@ export type ModuleStatus =
   | 'disabled'
   /** The policy does not let it run; what it has in the cluster stays as it is. */
   | 'unauthorized'
+  /** Its directory is gone, and the user has to decide whether its release is removed. */
+  | 'held'
   /** Disabled, and on its way out. */
   | 'deleting'
   | 'paused'
@@ -58,6 +61,8 @@ export interface ModuleExplanation {
   readonly pause: ModulePause | null;
   /** Null while nobody looks after the objects of its release. */
   readonly drift: ModuleDrift | null;
+  /** Sentences about snapshots of its hooks, and of global ones, that are not up to date; absent without any. */
+  readonly warnings?: readonly string[];
 }
 
 /** What others changed of what helm applied. */
@@ -81,6 +86,8 @@ export interface ModuleDrift {
 
 export interface ModuleFailure {
   readonly error: string;
+  /** One of the codes in docs/errors.md; absent for an error that has none. */
+  readonly code?: ErrorCode;
   /** Failed attempts in a row. */
   readonly attempts: number;
   /** When it is tried next; null while it is tried or waits for others. */
@@ -136,6 +143,7 @@ export function explanationText(explanation: ModuleExplanation): string {
     ['release', releaseText(explanation.release)],
     ...(explanation.pause === null ? [] : [['paused', pauseText(explanation.pause)] as const]),
     ...driftRows(explanation.drift),
+    ...(explanation.warnings ?? []).map((text): readonly [string, string] => ['warning', text]),
   ];
   return table(rows);
 }
@@ -210,6 +218,7 @@ function failureRows(failure: ModuleFailure | null): readonly (readonly [string,
   return [
     ['last error', failure.error],
     ['attempts', failure.isGivenUp ? GIVEN_UP : `${failure.attempts} failed${next}`],
+    ...(failure.code === undefined ? [] : [['error code', failure.code] as const]),
   ];
 }
 

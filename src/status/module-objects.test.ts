@@ -49,10 +49,13 @@ class Lab implements AsyncDisposable {
   readonly requests: string[] = [];
   readonly unfinished: string[] = [];
   isTooEarly = false;
+  mayRemove = true;
   /** What the watch finds; to be set before the first await. */
   staged: readonly KubeObject[] = [];
   facts: readonly ModuleFacts[] = [factsOf('web')];
   refuse: (request: KubeRequest) => number | undefined = () => undefined;
+  /** When the API server responds. */
+  responding: (request: KubeRequest) => Promise<void> = () => Promise.resolve();
   readonly #stop = new AbortController();
   readonly #ending = new AbortController();
   readonly #ended: Promise<void>;
@@ -61,7 +64,11 @@ class Lab implements AsyncDisposable {
   constructor(refuse: Lab['refuse'] = () => undefined) {
     this.refuse = refuse;
     const kube: KubeClient = {
-      request: async (request) => this.#answer(request),
+      request: async (request) => {
+        const answer = this.#answer(request);
+        await this.responding(request);
+        return answer;
+      },
       stream: () => Promise.reject(new Error('the reflector watches')),
     };
     const reflectors: SharedReflectors = {
@@ -80,6 +87,7 @@ class Lab implements AsyncDisposable {
       namespace: 'ns',
       configMapName: 'cm',
       facts: () => this.facts,
+      mayRemove: () => this.mayRemove,
       redact: (text) => text.replaceAll('hunter22', '***'),
       finishDeletion: async (module) => {
         this.unfinished.push(module);
@@ -169,6 +177,67 @@ test('what changed a moment ago is written when the operator ends, at once', asy
   expect(lab.sent(`PATCH ${MODULES}/web/status`)).toBe(2);
 });
 
+test('statuses of several modules are written at the same time, and their Events after all of them', async () => {
+  await using lab = new Lab();
+  lab.facts = Array.from({ length: 100 }, (_, index) => factsOf(`m${index}`));
+  await lab.pass(1_000);
+  expect(lab.sent('/status')).toBe(100);
+  const statuses = lab.requests.findLastIndex((request) => request.endsWith('/status'));
+  expect(lab.requests.findIndex((request) => request.endsWith('/events'))).toBeGreaterThan(statuses);
+  const answered = Promise.withResolvers<void>();
+  lab.responding = () => answered.promise;
+  lab.facts = withReason(lab.facts, 'another');
+  lab.objects.changed();
+  await lab.pass(2_000);
+  expect(lab.sent('/status')).toBe(116);
+  answered.resolve();
+  await lab.pass(1_000);
+  expect(lab.sent('/status')).toBe(200);
+});
+
+function withReason(facts: readonly ModuleFacts[], reason: string): readonly ModuleFacts[] {
+  return facts.map(({ explanation, ...rest }) => ({ ...rest, explanation: { ...explanation, reason } }));
+}
+
+test('ModuleObjects writes the last state of modules once, when they change while others are written', async () => {
+  const responded = Promise.withResolvers<void>();
+  await using lab = new Lab();
+  lab.responding = ({ path }) => (path.endsWith('/status') ? responded.promise : Promise.resolve());
+  lab.facts = Array.from({ length: 100 }, (_, index) => factsOf(`m${index}`));
+  await lab.pass(2_000);
+  lab.facts = withReason(lab.facts, 'another');
+  lab.objects.changed();
+  await lab.pass(2_000);
+  responded.resolve();
+  await lab.pass(MINUTE_MS);
+  // Only those whose requests were under way are written again.
+  expect(lab.sent('/status')).toBe(116);
+});
+
+test('ModuleObjects writes statuses, when Events of earlier ones are not written yet', async () => {
+  const responded = Promise.withResolvers<void>();
+  await using lab = new Lab();
+  lab.responding = ({ path }) => (path.endsWith('/events') ? responded.promise : Promise.resolve());
+  lab.facts = Array.from({ length: 100 }, (_, index) => factsOf(`m${index}`));
+  await lab.pass(2_000);
+  lab.facts = withReason(lab.facts, 'another');
+  lab.objects.changed();
+  await lab.pass(5_000);
+  expect(lab.sent('/status')).toBe(200);
+  responded.resolve();
+  await lab.end();
+  expect(lab.sent('/events')).toBe(100);
+});
+
+test('an operator that ends writes nothing, when nothing changed since the last write', async () => {
+  await using lab = new Lab();
+  lab.facts = Array.from({ length: 20 }, (_, index) => factsOf(`m${index}`));
+  await lab.pass(5_000);
+  const before = lab.requests.length;
+  await lab.end();
+  expect(lab.requests).toHaveLength(before);
+});
+
 test('an operator that ends before its objects are set up sets them up, and does not wait for a refusal to pass', async () => {
   await using quick = new Lab();
   await quick.end();
@@ -233,6 +302,16 @@ test('the object of a module that is gone is removed, that very one', async () =
   expect(lab.sent(`DELETE ${MODULES}/web`)).toBe(1);
 });
 
+test('the object of a module that is gone stays until it is known which modules are left', async () => {
+  await using lab = new Lab();
+  await lab.pass(5_000);
+  lab.facts = [];
+  lab.mayRemove = false;
+  lab.objects.changed();
+  await lab.pass(2_000);
+  expect(lab.sent(`DELETE ${MODULES}/web`)).toBe(0);
+});
+
 function heldObject(name: string): KubeObject {
   const annotations = { [OPERATOR_ANNOTATION]: 'ns/cm' };
   return {
@@ -295,3 +374,18 @@ test('record() tells no text of a Secret, whatever the server of a module has sa
   await lab.objects.record('web', { type: 'Warning', reason: 'HookFailed', message }, signal);
   expect(messages).toEqual(['pre-reconcile: the password *** is refused']);
 });
+
+test.each([[400], [413], [422], [500]])(
+  'an object that is refused with %s keeps no other from being written, and is tried again later',
+  async (status) => {
+    await using lab = new Lab(({ path }) => (path.endsWith('/bad/status') ? status : undefined));
+    lab.facts = [factsOf('bad'), factsOf('web')];
+    await lab.pass(60_000);
+    const writes = (module: string) =>
+      lab.requests.filter((line) => line === `PATCH ${MODULES}/${module}/status`);
+    expect([writes('bad').length, writes('web').length]).toEqual([1, 1]);
+    await lab.pass(5 * MINUTE_MS);
+    expect(writes('bad').length).toBe(2);
+    expect(lab.log.records).toContainEqual(expect.objectContaining({ module: 'bad', level: 'warn' }));
+  },
+);

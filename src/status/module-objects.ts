@@ -2,11 +2,13 @@ import { hasStatus, KubeApiError, type KubeClient, type KubeRequest } from '../k
 import { resourcePath } from '../kube/kube-object.ts';
 import type { SharedReflectors } from '../kube/reflector-sink.ts';
 import type { Clock } from '../lib/clock.ts';
-import { messageOf } from '../lib/errors.ts';
+import { errorFields, hasCode, OperatorError } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
+import { mapParallel } from '../lib/map-parallel.ts';
 import { resultOrAbort } from '../lib/result-or-abort.ts';
-import { EventRecorder } from './event-recorder.ts';
+import { EventRecorder, type RecordedEvents } from './event-recorder.ts';
 import { installModuleCrd } from './install-module-crd.ts';
+import { LatestFacts } from './latest-facts.ts';
 import { MODULE_API_VERSION, MODULES } from './module-crd.ts';
 import { eventsBetween, type ModuleEvent } from './module-events.ts';
 import type { ModuleFacts } from './module-facts.ts';
@@ -33,6 +35,8 @@ export interface ModuleObjectsOptions {
   readonly configMapName: string;
   /** All known modules, with texts of Secrets taken out. */
   readonly facts: () => readonly ModuleFacts[];
+  /** Whether an object of a module that is not among them may go: not before it is known which modules are left. */
+  readonly mayRemove: () => boolean;
   /** Takes texts of Secrets out of what others have told in an Event. */
   readonly redact: (text: string) => string;
   /**
@@ -40,6 +44,12 @@ export interface ModuleObjectsOptions {
    * module, while nobody is at work on that.
    */
   readonly finishDeletion: (module: string, signal: AbortSignal) => Promise<'done' | 'too early'>;
+}
+
+/** The cluster, or a defect of ours, keeps the object of one module from being written. */
+interface RefusedStatus {
+  readonly module: string;
+  readonly error: unknown;
 }
 
 /** From a change until it is written: what happens meanwhile is written with it. */
@@ -50,6 +60,10 @@ const LOOK_MS = 10_000;
 const CHATTER_MS = 30_000;
 /** After a refusal. */
 const PAUSE_MS = 5 * 60_000;
+/** Modules whose objects are written at the same time: the client has no limit on the rate of its requests. */
+const WRITES_AT_ONCE = 16;
+/** Without a reason each abort makes an error with a stack, and there is one for each write. */
+const CHANGED = 'changed';
 const SERVED_TRIES = 100;
 const SERVED_PAUSE_MS = 100;
 
@@ -66,8 +80,11 @@ export class ModuleObjects {
   readonly #foreign = new Set<string>();
   readonly #heldUids = new Set<string>();
   readonly #finishedAtMs = new Map<string, number>();
+  /** Modules whose object alone is refused, and since when, on the steady clock. */
+  readonly #refusedAtMs = new Map<string, number>();
   readonly #known = Promise.withResolvers<void>();
   #isKept = false;
+  #isRead = false;
   #wake = new AbortController();
   #isTold = false;
 
@@ -76,6 +93,11 @@ export class ModuleObjects {
     const { kube, clock, log, namespace, configMapName } = options;
     this.#operator = `${namespace}/${configMapName}`;
     this.#recorder = new EventRecorder({ kube, clock, log, instance: this.#operator });
+  }
+
+  /** Whether what is in the cluster was read, so that an object that is not known does not exist. */
+  get isRead(): boolean {
+    return this.#isRead;
   }
 
   /** What is in the cluster; empty until `run` has read it. */
@@ -102,7 +124,7 @@ export class ModuleObjects {
 
   /** Something may be different now. Costs nothing; returns at once. */
   changed(): void {
-    this.#wake.abort();
+    this.#wake.abort(CHANGED);
   }
 
   /**
@@ -112,12 +134,11 @@ export class ModuleObjects {
   async run(ending: AbortSignal, signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
     this.#store.onChange(() => this.changed());
-    let isWatching = false;
     for (;;) {
       try {
         const isNew = await installModuleCrd(this.#options.kube, signal);
-        if (!isWatching) await this.#watch(isNew, signal);
-        isWatching = true;
+        if (!this.#isRead) await this.#watch(isNew, signal);
+        this.#isRead = true;
         this.#setKept(true);
         for (;;) {
           const isLast = ending.aborted;
@@ -160,29 +181,63 @@ export class ModuleObjects {
 
   /** @param isLast nothing is left for later */
   async #sync(isLast: boolean, signal: AbortSignal): Promise<void> {
-    const facts = this.#options.facts();
-    for (const one of facts) await this.#syncOne(one, isLast ? 0 : CHATTER_MS, signal);
+    const { clock, facts: read } = this.#options;
+    const mayRemove = this.#options.mayRemove();
+    const hasChanged = (): boolean => this.#wake.signal.aborted;
+    const latest = new LatestFacts({ clock, maxAgeMs: COALESCE_MS, hasChanged, read });
+    const facts = latest.all;
+    const chatterMs = isLast ? 0 : CHATTER_MS;
+    const written = await mapParallel(facts, WRITES_AT_ONCE, (one) =>
+      this.#syncOne(latest.of(one), chatterMs, signal),
+    );
+    const refused = written.filter((one) => one !== undefined && 'error' in one);
+    // What the cluster refuses of every module is no matter of a single object.
+    if (refused[0] !== undefined && refused.length === facts.length) throw refused[0].error;
+    for (const { module, error } of refused) this.#refuse(module, error);
+    const recorded = written.filter((one) => one !== undefined && 'object' in one);
+    this.#recorder.recordInBackground(recorded, signal);
+    if (isLast) await this.#recorder.idle;
+    if (!mayRemove) return;
     const known = new Set(facts.map(({ explanation }) => explanation.module));
     for (const object of this.#store.all)
       if (object.operator === this.#operator && !known.has(object.name)) await this.#remove(object, signal);
   }
 
-  async #syncOne(facts: ModuleFacts, chatterMs: number, signal: AbortSignal): Promise<void> {
+  /**
+   * Writes the object of a module where it is different. Returns what was written, with the Events about it, or why it
+   * cannot be written: the objects of other modules are to be written all the same.
+   */
+  async #syncOne(
+    facts: ModuleFacts,
+    chatterMs: number,
+    signal: AbortSignal,
+  ): Promise<RecordedEvents | RefusedStatus | undefined> {
     const { clock } = this.#options;
     const { module } = facts.explanation;
+    const refusedAtMs = this.#refusedAtMs.get(module) ?? Number.NEGATIVE_INFINITY;
+    if (clock.steadyMs() - refusedAtMs < PAUSE_MS) return undefined;
     const isNew = this.#store.get(module) === undefined;
     try {
       const object = await this.#ownObject(module, signal);
-      if (object === undefined) return;
+      if (object === undefined) return undefined;
       if (object.finalizers.includes(HOOK_FINALIZER)) await this.#lookAfterHeld(object, facts, signal);
-      const nowMs = clock.now();
+      const nowMs = clock.steadyMs();
       const { generation, status: before } = object;
       // Until the first discovery of a new daemon the old word stands: nothing has become different.
-      if (facts.explanation.status === 'undecided' && before !== undefined) return;
-      const status = moduleStatus(facts, { nowMs, operator: this.#operator, generation, before });
+      if (facts.explanation.status === 'undecided' && before !== undefined) return undefined;
+      const status = moduleStatus(facts, {
+        nowMs: clock.wallMs(),
+        operator: this.#operator,
+        generation,
+        before,
+      });
       const change = statusChange(status, before);
-      if (change === 'none') return;
-      if (change === 'chatter' && nowMs - (this.#writtenAtMs.get(module) ?? 0) < chatterMs) return;
+      if (change === 'none') return undefined;
+      if (
+        change === 'chatter' &&
+        nowMs - (this.#writtenAtMs.get(module) ?? Number.NEGATIVE_INFINITY) < chatterMs
+      )
+        return undefined;
       this.#writtenAtMs.set(module, nowMs);
       const metadata = { name: module, uid: object.uid };
       const written = await this.#request(
@@ -196,11 +251,13 @@ export class ModuleObjects {
         module,
         signal,
       );
-      for (const event of eventsBetween(before, status)) await this.#recorder.record(written, event, signal);
+      return { object: written, events: eventsBetween(before, status) };
     } catch (error) {
       // A new object is refused so when the definition is missing.
       if (isNew && hasStatus(error, 404)) throw error;
+      if (isOfOneObject(error, signal)) return { module, error };
       this.#passOver(module, error);
+      return undefined;
     }
   }
 
@@ -260,8 +317,8 @@ export class ModuleObjects {
 
   async #finishDeletion(module: string, signal: AbortSignal): Promise<void> {
     const { clock, finishDeletion } = this.#options;
-    if (clock.now() - (this.#finishedAtMs.get(module) ?? Number.NEGATIVE_INFINITY) < PAUSE_MS) return;
-    if ((await finishDeletion(module, signal)) === 'done') this.#finishedAtMs.set(module, clock.now());
+    if (clock.steadyMs() - (this.#finishedAtMs.get(module) ?? Number.NEGATIVE_INFINITY) < PAUSE_MS) return;
+    if ((await finishDeletion(module, signal)) === 'done') this.#finishedAtMs.set(module, clock.steadyMs());
   }
 
   #setKept(isKept: boolean): void {
@@ -292,18 +349,28 @@ export class ModuleObjects {
     return this.#store.put(answeredObject(await this.#options.kube.request(request, signal), module));
   }
 
+  #refuse(module: string, error: unknown): void {
+    this.#refusedAtMs.set(module, this.#options.clock.steadyMs());
+    this.#options.log.warn(
+      { module, ...errorFields(error), retryAfterMs: PAUSE_MS },
+      'Module object cannot be kept up to date; those of other modules are',
+    );
+  }
+
   /** What concerns one object only: somebody was faster, or it is gone. The watch tells what there is now. */
   #passOver(module: string, error: unknown): void {
-    if (![404, 409, 422].some((status) => hasStatus(error, status))) throw error;
-    this.#options.log.debug({ module, error: messageOf(error) }, 'Module object is written later');
+    if (![404, 409].some((status) => hasStatus(error, status))) throw error;
+    this.#options.log.debug({ module, ...errorFields(error) }, 'Module object is written later');
   }
 
   #tell(error: unknown, retryAfterMs: number): void {
     // An API server that is away is told of by those who need it.
-    const level = this.#isTold || !isRefusal(error) ? 'debug' : 'warn';
-    if (isRefusal(error)) this.#isTold = true;
+    const isWorthSaying =
+      isRefusal(error) || !(error instanceof KubeApiError || error instanceof OperatorError);
+    const level = this.#isTold || !isWorthSaying ? 'debug' : 'warn';
+    if (isWorthSaying) this.#isTold = true;
     this.#options.log[level](
-      { error: messageOf(error), retryAfterMs },
+      { ...errorFields(error), retryAfterMs },
       'Module objects cannot be kept up to date; modules run all the same',
     );
   }
@@ -317,6 +384,12 @@ async function sleepUntil(awake: AbortSignal, clock: Clock, ms: number, signal: 
     signal.throwIfAborted();
     if (!awake.aborted) throw error;
   }
+}
+
+/** Whether the objects of other modules may be written although this one cannot. */
+function isOfOneObject(error: unknown, signal: AbortSignal): boolean {
+  if (signal.aborted || hasCode(error, 'KUBE_UNREACHABLE')) return false;
+  return !(error instanceof KubeApiError) || ![404, 409, 429, 503, 504].includes(error.status);
 }
 
 /** The answer will be the same for as long as nobody changes permissions or definitions. */

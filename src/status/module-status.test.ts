@@ -193,3 +193,18 @@ test('moduleStatus() bounds long texts and the number of hook runs', () => {
   expect(status.hookRuns).toHaveLength(10);
   expect(JSON.stringify(status).length).toBeLessThan(20_000);
 });
+
+test('durations are whole numbers, as the definition of the kind demands', () => {
+  const hookRuns = [{ hook: 'a', binding: 'b', startedAtMs: 0.4, durationMs: 2.6, error: undefined }];
+  const lastRun = { startedAt: '2026-01-01T00:00:00.000Z', durationMs: 5.25, result: 'success' as const };
+  const status = moduleStatus(facts({ status: 'ready', lastRun }, { hookRuns }), CONTEXT);
+  expect([status.lastRun?.durationMs, status.hookRuns?.[0]?.durationMs]).toEqual([5, 3]);
+});
+
+test('conditions name the code of a failure before its message', () => {
+  const failure = { ...FAILURE, code: 'HOOK_FAILED' } as const;
+  const messages = conditionsOf(facts({ status: 'failing', failure }))
+    .filter(({ type }) => type === 'Ready' || type === 'Stalled')
+    .map(({ message }) => message);
+  expect(messages).toEqual(['HOOK_FAILED: no disk', 'HOOK_FAILED: no disk']);
+});

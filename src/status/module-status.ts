@@ -1,3 +1,4 @@
+import { isoTime } from '../lib/bounded-time.ts';
 import { isObject } from '../lib/json.ts';
 import { kubeTime } from './kube-time.ts';
 import { bounded, type Condition, conditionsOf } from './module-conditions.ts';
@@ -58,9 +59,7 @@ export function moduleStatus(facts: ModuleFacts, context: StatusContext): Module
   const phase = phaseOf(facts);
   const release = releaseOf(facts, before['release']);
   const lastReconcileTime =
-    reconciledAtMs === undefined
-      ? textOf(before['lastReconcileTime'])
-      : new Date(reconciledAtMs).toISOString();
+    reconciledAtMs === undefined ? textOf(before['lastReconcileTime']) : isoTime(reconciledAtMs);
   return {
     observedGeneration: context.generation,
     operator: context.operator,
@@ -71,7 +70,7 @@ export function moduleStatus(facts: ModuleFacts, context: StatusContext): Module
     ...(failure !== null && { lastError: bounded(failure.error), failedAttempts: failure.attempts }),
     ...(failure?.nextAttemptAt && { nextRetry: failure.nextAttemptAt }),
     ...(lastReconcileTime !== undefined && { lastReconcileTime }),
-    ...(lastRun !== null && { lastRun }),
+    ...(lastRun !== null && { lastRun: { ...lastRun, durationMs: Math.round(lastRun.durationMs) } }),
     ...(hookRuns.length > 0 && { hookRuns: hookRuns.slice(0, MAX_HOOK_RUNS).map(hookRunStatus) }),
     conditions: dated(conditionsOf(facts), before['conditions'], context),
   };
@@ -88,8 +87,11 @@ function phaseOf({ explanation, isDeployed, progress }: ModuleFacts): ModulePhas
       return 'Init';
     case 'deleting':
       return 'Deleting';
-    case 'unauthorized':
     case 'failing':
+      // After a final failure only a change or a request has it run again.
+      return explanation.failure?.isGivenUp === true && progress !== 'none' ? PHASES[progress] : 'Failed';
+    case 'held':
+    case 'unauthorized':
     case 'isolated':
       return 'Failed';
     case 'paused':
@@ -118,7 +120,7 @@ function releaseBefore(before: unknown): ReleaseFacts | undefined {
 }
 
 function hookRunStatus({ error, startedAtMs, ...run }: ModuleFacts['hookRuns'][number]): HookRunStatus {
-  const times = { startedAt: new Date(startedAtMs).toISOString(), durationMs: run.durationMs };
+  const times = { startedAt: isoTime(startedAtMs), durationMs: Math.round(run.durationMs) };
   const { hook, binding } = run;
   return error === undefined
     ? { hook, binding, ...times, result: 'success' }

@@ -185,7 +185,7 @@ function reference(document: JsonObject, operations: readonly PatchOperation[], 
       if (!isContainer(parent)) return 'refused';
       if (!Array.isArray(parent)) parent[last] = structuredClone(operation.value);
       else if (/^\d$/.test(last) && Number(last) <= parent.length)
-        parent.splice(Number(last), 0, operation.value);
+        parent.splice(Number(last), 0, structuredClone(operation.value));
       else return 'refused';
     }
   }
@@ -198,7 +198,10 @@ function isContainer(value: unknown): value is Record<string, unknown> {
 
 const segment = fc.constantFrom('a', 'b', '0', '1');
 const path = fc.array(segment, { minLength: 1, maxLength: 3 }).map((segments) => `/${segments.join('/')}`);
-const value = fc.constantFrom<Json>(1, {}, [], { a: { b: 1 } }, [[1], 2], { '0': [] });
+// Copies: the cases share these values, and one that changed them would change the later ones.
+const value = fc
+  .constantFrom<Json>(1, {}, [], { a: { b: 1 } }, [[1], 2], { '0': [] })
+  .map((json) => structuredClone(json));
 const operation = fc.oneof(
   fc.record({ op: fc.constant('add' as const), path, value }),
   fc.record({ op: fc.constant('remove' as const), path }),

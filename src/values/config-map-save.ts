@@ -30,6 +30,8 @@ const INDENT = 4;
  * Whenever somebody else was faster, or nobody knows whether the write arrived, it is read again first.
  *
  * @param change the section as it is (`{}` if absent) to the section as it shall be; what it throws ends the save
+ * @param isCreated whether a ConfigMap that does not exist is made
+ * @returns undefined when there is no ConfigMap and none is made
  * @throws OperatorError CONFIG_MAP_INVALID when the section cannot be understood or the ConfigMap would exceed 1 MiB,
  *   CONFIG_MAP_CONFLICT when others were faster six times in a row, KUBE_API or KUBE_UNREACHABLE
  */
@@ -38,11 +40,13 @@ export async function saveSection(
   ref: ConfigMapRef,
   key: SectionKey,
   change: (section: JsonObject) => JsonObject,
+  { isCreated }: { readonly isCreated: boolean },
   signal: AbortSignal,
-): Promise<SavedSection> {
+): Promise<SavedSection | undefined> {
   let unconfirmed: string | undefined;
   for (let attempt = 1; ; attempt += 1) {
     const current = await readConfigMap(kube, ref, signal);
+    if (current === undefined && !isCreated) return undefined;
     // A module may be called as what every object inherits.
     const text = current !== undefined && Object.hasOwn(current.data, key) ? current.data[key] : undefined;
     const section = text === undefined ? {} : parseSection(key, text);

@@ -128,6 +128,7 @@ test('watch() takes a list that is refused as unknown for no deletion', async ()
   lab.server.edit({ webEnabled: 'true' });
   const { store, changes } = await lab.watched();
   const reads = lab.server.count('GET');
+  lab.isKindServed = false;
   lab.server.intercept('WATCH', () => ({ type: 'refuse', status: 410, reason: 'Expired' }));
   for (const status of [404, 404])
     lab.server.intercept('LIST', () => ({ type: 'refuse', status, reason: '' }));

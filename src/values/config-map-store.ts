@@ -2,11 +2,12 @@ import type { KubeClient } from '../kube/kube-client.ts';
 import type { KubeObject } from '../kube/kube-object.ts';
 import type { ReflectorEvent, SharedReflectors } from '../kube/reflector-sink.ts';
 import { untilDone } from '../kube/until-done.ts';
-import type { Clock } from '../lib/clock.ts';
+import type { SteadyClock } from '../lib/clock.ts';
 import { hasCode, type OperatorError } from '../lib/errors.ts';
 import { Exclusive } from '../lib/exclusive.ts';
 import { canonicalJson, type JsonObject } from '../lib/json.ts';
 import type { Logger } from '../lib/log.ts';
+import { AbsenceGrace } from './absence-grace.ts';
 import {
   type ConfigMapContent,
   EMPTY_CONTENT,
@@ -24,6 +25,7 @@ import {
   readConfigMap,
   sizeBytes,
 } from './config-map-object.ts';
+import { ConfigMapPresence, type PresenceMemory } from './config-map-presence.ts';
 import { saveSection } from './config-map-save.ts';
 import { sectionOf, type ValuesOwner } from './module-key.ts';
 import { patchSection } from './patch-section.ts';
@@ -36,42 +38,54 @@ const WARN_FROM_SHARE = 0.8;
  * What the watched ConfigMap came to say.
  *
  * `changed`: valid content that means something else than the last valid one. `invalid`: it cannot be understood; the
- * last valid content stays in force. `valid`: understood again; `changed` follows unless it means what the last valid
- * content meant.
+ * last valid content stays in force. `missing`: it is gone, and the last valid content stays in force for `graceMs` unless
+ * it comes back before. `valid`: understood, or back, or known to be gone; `changed` follows unless it means what the last
+ * valid content meant.
  */
 export type ConfigChange =
   | { readonly type: 'changed'; readonly content: ConfigMapContent; readonly difference: ConfigDifference }
   | { readonly type: 'invalid'; readonly error: OperatorError }
+  | { readonly type: 'missing'; readonly graceMs: number }
   | { readonly type: 'valid' };
 
 /** Whether the ConfigMap, as last read, can be understood. */
 export type ConfigState =
   | { readonly type: 'valid' }
+  | { readonly type: 'missing' }
   | { readonly type: 'invalid'; readonly error: OperatorError };
 
 export interface ConfigMapStoreDeps {
   readonly kube: KubeClient;
   readonly reflectors: Pick<SharedReflectors, 'subscribe'>;
   readonly ref: ConfigMapRef;
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
   /** A number in [0, 1). */
   readonly random: () => number;
   readonly log: Logger;
+  /** How long a ConfigMap that disappears may come back before that counts; 0 for not at all. */
+  readonly graceMs: number;
+  readonly memory: PresenceMemory;
   /** Asked at every event of the watch: whether it is logged, with the whole object. Without it none is. */
   readonly logsEvents?: () => boolean;
 }
 
 /**
  * The ConfigMap of the operator: what it says, when it changes, and the only way to write it. What it says is understood
- * whole or not at all; while it cannot be understood or read, the last valid content counts. Deleting the ConfigMap is
- * a change like any other: everything falls back to the files. A failed read is not.
+ * whole or not at all; while it cannot be understood or read, the last valid content counts. Deleting the ConfigMap
+ * falls back to the files, but only when it does not come back within a grace: `kubectl replace --force` deletes it for an
+ * instant. Until then nothing is saved: a ConfigMap with one section of a hook would be read as the user's configuration.
  */
 export class ConfigMapStore {
   readonly #deps: ConfigMapStoreDeps;
   readonly #exclusive = new Exclusive();
+  readonly #grace: AbsenceGrace;
+  readonly #presence: ConfigMapPresence;
   #content: ConfigMapContent = EMPTY_CONTENT;
   #state: ConfigState = { type: 'valid' };
+  /** Whether there was a ConfigMap when it was read last, so that its absence would be news. */
+  #isPresent = false;
   #onChange: (change: ConfigChange) => void = () => undefined;
+  #watching: AbortSignal | undefined;
   /**
    * Versions that are known already (written or read outside the watch) and that the watch has yet to pass, oldest
    * first. Until it has, what it delivers may be older than what is known.
@@ -80,6 +94,8 @@ export class ConfigMapStore {
 
   constructor(deps: ConfigMapStoreDeps) {
     this.#deps = deps;
+    this.#grace = new AbsenceGrace(deps.clock, deps.graceMs);
+    this.#presence = new ConfigMapPresence({ ...deps, title: this.title });
   }
 
   /** The last valid content; the same object as long as it means the same. */
@@ -98,16 +114,18 @@ export class ConfigMapStore {
   }
 
   /**
-   * Reads the ConfigMap for the first time. An absent one is empty.
+   * Reads the ConfigMap for the first time. An absent one is empty; one that existed before is waited for until the grace
+   * is over.
    *
    * @throws OperatorError CONFIG_MAP_INVALID when it cannot be understood, KUBE_API or KUBE_UNREACHABLE when it cannot
    *   be read
    */
   async load(signal: AbortSignal): Promise<ConfigMapContent> {
     const { kube, ref } = this.#deps;
-    const object = await readConfigMap(kube, ref, signal);
+    const object = await this.#presence.firstRead((stop) => readConfigMap(kube, ref, stop), signal);
     this.#warnAboutData(object);
     this.#content = this.#parse(object);
+    this.#isPresent = object !== undefined;
     return this.#content;
   }
 
@@ -117,13 +135,15 @@ export class ConfigMapStore {
    */
   async watch(onChange: (change: ConfigChange) => void, signal: AbortSignal): Promise<never> {
     this.#onChange = onChange;
+    this.#watching = signal;
     await this.#retry('cannot watch the ConfigMap', () => this.#subscribe(signal), signal);
     return untilAborted(signal);
   }
 
   /**
    * Applies a hook's patch to the owner's section as it stands in the cluster now, writes it, and returns the section
-   * as written (or as it was, when the patch changes nothing). All other keys stay untouched.
+   * as written (or as it was, when the patch changes nothing). All other keys stay untouched. While the ConfigMap is gone
+   * but may come back, it waits.
    *
    * @param check throws when the section must not be written as it would be; that error is passed on
    * @throws OperatorError VALUES_PATCH_INVALID when the patch does not apply to the section in the cluster,
@@ -131,7 +151,7 @@ export class ConfigMapStore {
    *   CONFIG_MAP_CONFLICT when others keep writing at the same time, KUBE_API or KUBE_UNREACHABLE when the API server
    *   refuses or is away
    */
-  save(
+  async save(
     owner: ValuesOwner,
     operations: readonly PatchOperation[],
     check: (section: JsonObject) => void,
@@ -146,14 +166,23 @@ export class ConfigMapStore {
       if (canonicalJson(changed) !== canonicalJson(section)) check(changed);
       return changed;
     };
-    return this.#exclusive.run(async () => {
-      const { section, resourceVersion } = await saveSection(kube, ref, key, checkedChange, signal);
-      if (resourceVersion !== undefined) {
-        this.#ahead = [...this.#ahead, resourceVersion];
-        this.#expect(owner, change);
-      }
-      return section;
-    });
+    for (;;) {
+      await this.#grace.untilOver(signal);
+      const saved = await this.#exclusive.run(async () => {
+        if (this.#grace.isRunning) return undefined;
+        const isCreated = !this.#isPresent || this.#grace.graceMs === 0;
+        const written = await saveSection(kube, ref, key, checkedChange, { isCreated }, signal);
+        if (written === undefined) this.#suspect(this.#watching ?? signal);
+        else if (written.resourceVersion !== undefined) {
+          this.#ahead = [...this.#ahead, written.resourceVersion];
+          this.#isPresent = true;
+          this.#presence.record(true, this.#watching ?? signal);
+          this.#expect(owner, change);
+        }
+        return written;
+      });
+      if (saved !== undefined) return saved.section;
+    }
   }
 
   /** Takes over our own write, and only that: what others changed in the section is still to be noticed. */
@@ -221,7 +250,7 @@ export class ConfigMapStore {
         const isCurrent = position === this.#ahead.length - 1;
         if (object !== undefined && isCurrent) {
           this.#ahead = [];
-          this.#observe(object);
+          this.#observe(object, signal);
         } else if (position >= 0) {
           this.#ahead = this.#ahead.slice(position + 1);
         } else {
@@ -234,12 +263,31 @@ export class ConfigMapStore {
   async #observeNow(seen: ConfigMapObject | undefined, signal: AbortSignal): Promise<void> {
     const { kube, ref } = this.#deps;
     const now = await readConfigMap(kube, ref, signal);
+    if (now === undefined && this.#isPresent && this.#grace.graceMs > 0) return this.#suspect(signal);
+    this.#isPresent = now !== undefined;
     const isAhead = now !== undefined && now.resourceVersion !== seen?.resourceVersion;
     this.#ahead = isAhead ? [now.resourceVersion] : [];
-    this.#observe(now);
+    this.#observe(now, signal);
   }
 
-  #observe(object: ConfigMapObject | undefined): void {
+  /** The ConfigMap is gone. What it said stays in force until it is back, or the grace is over. */
+  #suspect(signal: AbortSignal): void {
+    if (this.#grace.isRunning) return;
+    this.#state = { type: 'missing' };
+    this.#onChange({ type: 'missing', graceMs: this.#grace.graceMs });
+    const believe = (): Promise<void> =>
+      this.#exclusive.run(async () => {
+        if (!this.#grace.isRunning) return;
+        this.#isPresent = false;
+        await this.#observeNow(undefined, signal);
+      });
+    this.#grace.begin(() => this.#retry('cannot read the ConfigMap', believe, signal), signal);
+  }
+
+  #observe(object: ConfigMapObject | undefined, signal: AbortSignal): void {
+    this.#isPresent = object !== undefined;
+    this.#presence.record(this.#isPresent, signal);
+    if (object !== undefined) this.#grace.end();
     this.#warnAboutData(object);
     const previous = this.#state;
     let content: ConfigMapContent;
@@ -253,7 +301,7 @@ export class ConfigMapStore {
       return;
     }
     this.#state = { type: 'valid' };
-    if (previous.type === 'invalid') this.#onChange({ type: 'valid' });
+    if (previous.type !== 'valid') this.#onChange({ type: 'valid' });
     const difference = configDifference(this.#content, content);
     if (isEmptyDifference(difference)) return;
     this.#content = content;

@@ -228,11 +228,13 @@ export class ValuesStore {
    * Applies operations to the merged values and keeps them in memory. Returns whether the values are different now;
    * if they are not, nothing is kept.
    *
+   * @param hook name of the hook that wrote them
    * @throws OperatorError VALUES_PATCH_INVALID for the first operation that does not apply, VALUES_INVALID when the
    *   values then do not match their schema; nothing is kept then
    */
-  applyPatch(owner: ValuesOwner, operations: readonly PatchOperation[]): boolean {
-    const patches = this.#patchMerged(owner, this.#config, operations);
+  applyPatch(owner: ValuesOwner, operations: readonly PatchOperation[], hook?: string): boolean {
+    const named = hook === undefined ? operations : operations.map((operation) => ({ ...operation, hook }));
+    const patches = this.#patchMerged(owner, this.#config, named);
     if (patches === undefined) return false;
     this.#patches.set(owner, patches);
     return true;
@@ -243,18 +245,33 @@ export class ValuesStore {
     this.#patches.set(name, []);
   }
 
+  /** What hooks patched, with their names. */
+  patches(owner: ValuesOwner): PatchList {
+    return this.#patches.get(owner) ?? NO_PATCHES;
+  }
+
+  /**
+   * Takes over what hooks patched at another time; what it needs that is gone is passed over, as when files change.
+   *
+   * @throws OperatorError VALUES_INVALID when an operation cannot be applied; nothing is kept then
+   */
+  setPatches(owner: ValuesOwner, patches: PatchList): void {
+    this.#merge(owner, this.#config, patches);
+    this.#patches.set(owner, patches);
+  }
+
   /** Stored patches as the debug routes show them: null before the first patch. */
   patchesDump(owner: ValuesOwner): Json {
     const patches = this.#patches.get(owner);
     if (patches === undefined) return null;
-    return patches.map((operation) => ({ Operations: [{ ...operation }] }));
+    return patches.map(({ hook: _hook, ...operation }) => ({ Operations: [operation] }));
   }
 
   /** The list to store after new operations, checked to give values; undefined if they change nothing. */
   #patchMerged(
     owner: ValuesOwner,
     config: ConfigMapContent,
-    operations: readonly PatchOperation[],
+    operations: Parameters<typeof foldPatch>[1],
   ): PatchList | undefined {
     const stored = this.#patches.get(owner) ?? [];
     const before = this.#merge(owner, config, stored);

@@ -8,10 +8,10 @@ import {
   type ScalarEvent,
   type SequenceEvent,
 } from 'js-yaml';
-import type { Json } from '../lib/json.ts';
+import { isRawJson, type Json } from '../lib/json.ts';
 import { isJsonMap } from './merge.ts';
 import { YamlProblem } from './yaml-problem.ts';
-import { plainScalar, type YamlBooleans } from './yaml-scalars.ts';
+import { type LongIntegers, plainScalar, type YamlBooleans } from './yaml-scalars.ts';
 
 const MAX_ALIASES = 1_000;
 const MAX_MERGED_KEYS = 10_000;
@@ -36,8 +36,7 @@ interface MapEntry {
 
 export interface BuildOptions {
   readonly booleans: YamlBooleans;
-  /** Whether integers beyond 2^53 are rounded instead of refused. */
-  readonly roundsIntegers?: boolean;
+  readonly longIntegers?: LongIntegers;
   readonly maxDepth: number;
 }
 
@@ -109,8 +108,8 @@ class DocumentBuilder {
     const isPlain = event.style === SCALAR_STYLE.PLAIN;
     const size = NODE_SIZE + text.length;
     if (tag === '!!str' || tag === '!' || (tag === '' && !isPlain)) return { value: text, size, depth: 0 };
-    const { booleans, roundsIntegers } = this.#options;
-    const meaning = plainScalar(text, booleans, roundsIntegers);
+    const { booleans, longIntegers } = this.#options;
+    const meaning = plainScalar(text, booleans, longIntegers);
     if (meaning.type === 'refused') throw this.#problem(meaning.why, event);
     if (tag !== '' && !SCALAR_TAGS[tag]?.(meaning.value)) throw this.#badTag(tag, event);
     return { value: meaning.value, size, depth: 0 };
@@ -235,8 +234,8 @@ class DocumentBuilder {
 const SCALAR_TAGS: Readonly<Record<string, (value: Json) => boolean>> = {
   '!!null': (value) => value === null,
   '!!bool': (value) => typeof value === 'boolean',
-  '!!int': Number.isInteger,
-  '!!float': (value) => typeof value === 'number',
+  '!!int': (value) => Number.isInteger(value) || isRawJson(value),
+  '!!float': (value) => typeof value === 'number' || isRawJson(value),
 };
 
 function offsetOf(event: Event): number {

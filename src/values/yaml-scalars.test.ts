@@ -79,3 +79,16 @@ test.each([
 ])('plainScalar() refuses %s', (text) => {
   expect(plainScalar(text, 'yaml-1.1').type).toBe('refused');
 });
+
+test.each([
+  ['9007199254740993', '9007199254740993'],
+  ['-18446744073709551615', '-18446744073709551615'],
+  ['0xffffffffffffffff', '18446744073709551615'],
+  ['01000000000000000000000', '9223372036854775808'],
+  ['9_007_199_254_740_993', '9007199254740993'],
+  ['42', '42'],
+  ['1e300', '1e+300'],
+])('plainScalar() keeps each digit of %s, where it is only passed on', (text, json) => {
+  const meaning = plainScalar(text, 'yaml-1.1', 'exact');
+  expect(JSON.stringify(meaning)).toBe(`{"type":"value","value":${json}}`);
+});

@@ -1,11 +1,19 @@
+import { type Json, parseJson } from '../lib/json.ts';
+
 /**
  * Which words are booleans: `yaml-1.1` adds yes, no, on, off, y and n to true and false. Keys are never booleans.
  */
 export type YamlBooleans = 'yaml-1.1' | 'yaml-1.2';
 
+/**
+ * What becomes of integers that a double cannot hold. `refused`: values are changed and compared by many. `rounded`: bounds
+ * in schemas are compared only. `exact`: objects are only passed on, so they are kept as raw JSON (see `parseJson`).
+ */
+export type LongIntegers = 'refused' | 'rounded' | 'exact';
+
 /** What an unquoted text means, or why it is refused. */
 export type ScalarMeaning =
-  | { readonly type: 'value'; readonly value: null | boolean | number | string }
+  | { readonly type: 'value'; readonly value: Json }
   | { readonly type: 'refused'; readonly why: string };
 
 const NULLS = new Set(['', '~', 'null', 'Null', 'NULL']);
@@ -24,17 +32,26 @@ const NUMBER_START = /^[-+.]?[0-9]|^[-+]\./;
  * The meaning of an unquoted text, the same that helm finds in it: 0777 is octal, 1_000 is a thousand, 12:30:45 and
  * dates are strings. Numbers that JSON cannot carry exactly are refused.
  *
- * @param roundsIntegers whether integers beyond 2^53 are rounded instead
+ * @param longIntegers what becomes of integers beyond 2^53
  */
-export function plainScalar(text: string, booleans: YamlBooleans, roundsIntegers = false): ScalarMeaning {
+export function plainScalar(
+  text: string,
+  booleans: YamlBooleans,
+  longIntegers: LongIntegers = 'refused',
+): ScalarMeaning {
   if (NULLS.has(text)) return { type: 'value', value: null };
   const isOld = booleans === 'yaml-1.1';
   if (TRUE.has(text) || (isOld && OLD_TRUE.has(text))) return { type: 'value', value: true };
   if (FALSE.has(text) || (isOld && OLD_FALSE.has(text))) return { type: 'value', value: false };
   if (NON_FINITE.test(text)) return { type: 'refused', why: 'numbers must be finite' };
-  const value = NUMBER_START.test(text) ? numberOf(text.replaceAll('_', '')) : undefined;
+  const digits = text.replaceAll('_', '');
+  const value = NUMBER_START.test(text) ? numberOf(digits) : undefined;
   if (value === undefined) return { type: 'value', value: text };
-  const why = roundsIntegers && Number.isFinite(value) ? undefined : whyNotExact(value);
+  if (longIntegers === 'exact' && !Number.isSafeInteger(value)) {
+    const exact = exactInteger(digits);
+    if (exact !== undefined) return { type: 'value', value: exact };
+  }
+  const why = longIntegers !== 'refused' && Number.isFinite(value) ? undefined : whyNotExact(value);
   return why === undefined ? { type: 'value', value } : { type: 'refused', why };
 }
 
@@ -45,6 +62,15 @@ export function whyNotExact(value: number): string | undefined {
     return 'integers beyond 2^53 would lose digits: write it as a string';
   }
   return undefined;
+}
+
+/** An integer of any length as JSON carries it; undefined for other numbers. */
+function exactInteger(text: string): Json | undefined {
+  const groups = INTEGER.exec(text)?.groups;
+  if (groups === undefined) return undefined;
+  const magnitude = BigInt((groups['digits'] ?? '').replace(/^0(?=[0-7])/, '0o'));
+  // A number, or a raw JSON text that represents one.
+  return parseJson(String(groups['sign'] === '-' ? -magnitude : magnitude)) as Json;
 }
 
 function numberOf(text: string): number | undefined {

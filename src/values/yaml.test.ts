@@ -205,3 +205,20 @@ test('parseYaml() refuses a text of more than 10 million characters before it re
     'values.yaml:1: too large: 10000001 characters, at most 10000000 are read; keep large data in files of the chart',
   );
 });
+
+test.each([
+  ['a list of numbers', '1,'],
+  ['a list of empty maps', '{},'],
+])('FAULT-D8: parseYaml() refuses %s that would stop the event loop, before it reads it', (_what, item) => {
+  const text = `a: [${item.repeat(3_000_000 / item.length)}1]`;
+  expect(() => parseYaml(text, { source: 'values.yaml', booleans: 'yaml-1.1' })).toThrow(
+    'values.yaml:1: too large: more than 600000 lines, commas, colons and opening brackets; split the file',
+  );
+});
+
+test('parseYaml() reads a ConfigMap of 1 MiB, whatever it holds, and long texts', () => {
+  const options = { source: 'values.yaml', booleans: 'yaml-1.1' } as const;
+  expect(parseYaml(`[${'1,'.repeat(524_280)}1]`, options).value).toHaveLength(524_281);
+  const text = 'a line of a text of many megabytes\n'.repeat(200_000);
+  expect(parseYaml(`a: |\n  ${text.replaceAll('\n', '\n  ')}`, options).hasMoreDocuments).toBe(false);
+});

@@ -4,14 +4,15 @@ import type { Json } from '../lib/json.ts';
 import { readFlowAtAnyColumn } from '../lib/yaml-flow-columns.ts';
 import { buildDocument } from './yaml-builder.ts';
 import { YamlProblem } from './yaml-problem.ts';
-import type { YamlBooleans } from './yaml-scalars.ts';
+import type { LongIntegers, YamlBooleans } from './yaml-scalars.ts';
+import { describeYamlSize, yamlSizeProblem } from './yaml-size.ts';
 
 export interface YamlOptions {
   /** What messages call the text: a file path, or the key of a ConfigMap. */
   readonly source: string;
   readonly booleans: YamlBooleans;
-  /** Whether integers beyond 2^53 are rounded: bounds in schemas are compared only, never passed on. Default false. */
-  readonly roundsIntegers?: boolean;
+  /** What becomes of integers beyond 2^53; default `refused`. */
+  readonly longIntegers?: LongIntegers;
 }
 
 export interface YamlText {
@@ -22,14 +23,16 @@ export interface YamlText {
 }
 
 const MAX_DEPTH = 100;
-/** No less than what aliases may make of a text, and far below what would take the daemon's memory. */
-const MAX_CHARACTERS = 10_000_000;
+const ADVICE = {
+  characters: 'keep large data in files of the chart, which templates read with .Files.Get',
+  marks: 'split the file, or keep large data in files of the chart',
+} as const;
 
 /**
  * Reads the first document of a YAML text as plain JSON data. Keys are kept as they are written, dates stay strings,
  * merge keys (`<<`) work. Refused, with line and path: duplicate keys, keys that are no scalars, tags beyond the JSON
  * types, a byte order mark, tabs as indentation, numbers that JSON cannot carry exactly, nesting beyond 100 levels,
- * more than 1000 aliases, and texts beyond 10 million characters, or that aliases blow up beyond that.
+ * more than 1000 aliases, and texts beyond 10 million characters or 600,000 lines, commas, colons and opening brackets, or that aliases blow up beyond that.
  *
  * @throws OperatorError VALUES_INVALID naming source and line
  */
@@ -38,11 +41,8 @@ export function parseYaml(text: string, options: YamlOptions): YamlText {
   try {
     if (text.startsWith('\u{FEFF}'))
       throw new YamlProblem('starts with a byte order mark: save it without', 0);
-    if (text.length > MAX_CHARACTERS)
-      throw new YamlProblem(
-        `too large: ${text.length} characters, at most ${MAX_CHARACTERS} are read; keep large data in files of the chart, which templates read with .Files.Get`,
-        0,
-      );
+    const size = yamlSizeProblem(text);
+    if (size !== undefined) throw new YamlProblem(`${describeYamlSize(size, text)}; ${ADVICE[size]}`, 0);
     const read = readEvents(text);
     parsed = read.parsed;
     return buildDocument(parsed, read.events, { ...options, maxDepth: MAX_DEPTH });

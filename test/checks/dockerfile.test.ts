@@ -2,10 +2,16 @@ import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync } from
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { expect, test } from 'vitest';
+import { PINNED_HELM_VERSIONS, PINNED_KUBECTL_VERSION } from '../../src/tools/pinned-tools.ts';
+import { HELM_VERSIONS } from '../support/control-plane/programs.ts';
+import { JQ_VERSION } from '../support/jq/jq-program.ts';
 import { projectRoot, smallCheckout } from './checkout.ts';
 import { copiesOf, stagesOf, textsOf } from './dockerfile.ts';
 
-const [build, final, ...more] = stagesOf(readFileSync(join(projectRoot, 'Dockerfile'), 'utf8'));
+const dockerfile = readFileSync(join(projectRoot, 'Dockerfile'), 'utf8');
+const TOOLS = ['helm', 'kubectl', 'jq'];
+const stages = stagesOf(dockerfile);
+const [build, final, ...more] = stages.filter(({ name }) => !TOOLS.includes(name));
 const ignored = readFileSync(join(projectRoot, '.dockerignore'), 'utf8').split('\n');
 
 test('the image has a build stage and a final stage on the same Alpine Linux', () => {
@@ -21,8 +27,30 @@ test('everything the build copies exists and is not ignored', () => {
   expect(sources.filter((source) => !ignored.includes(`!${source}`))).toEqual([]);
 });
 
-test('the final stage takes from the build only, and nothing to build with', () => {
-  const copies = final === undefined ? [] : copiesOf(final);
+test('the tools in the image are those that the tests run with', () => {
+  const versions = TOOLS.map((name) => {
+    const { base = '' } = stages.find((stage) => stage.name === name) ?? {};
+    const argument = /^\$\{(\w+)\}$/.exec(base)?.[1] ?? '';
+    return new RegExp(`^ARG ${argument}=[^:\\s]+:v?([\\d.]+)$`, 'm').exec(dockerfile)?.[1];
+  });
+  expect(versions).toEqual([PINNED_HELM_VERSIONS[3], PINNED_KUBECTL_VERSION, JQ_VERSION]);
+  expect(HELM_VERSIONS).toContain(versions[0]);
+});
+
+test('the tools are static programs at the paths where hooks look for them', () => {
+  const copies = final === undefined ? [] : copiesOf(final).filter(({ from }) => from !== 'build');
+  expect(copies).toEqual([
+    { from: 'helm', sources: ['/usr/bin/helm'], target: '/bin/helm' },
+    { from: 'kubectl', sources: ['/bin/kubectl'], target: '/bin/kubectl' },
+    { from: 'jq', sources: ['/jq'], target: '/usr/bin/jq' },
+  ]);
+  expect(
+    stages.filter(({ name }) => TOOLS.includes(name)).flatMap(({ instructions }) => instructions),
+  ).toEqual([]);
+});
+
+test('the final stage takes all but the tools from the build only, and nothing to build with', () => {
+  const copies = final === undefined ? [] : copiesOf(final).filter(({ from = '' }) => !TOOLS.includes(from));
   expect(copies.map(({ from }) => from)).toEqual(copies.map(() => 'build'));
   expect(copies.flatMap(({ sources }) => sources)).toEqual([
     '/usr/local/bin/node',
@@ -36,7 +64,7 @@ test('the final stage takes from the build only, and nothing to build with', () 
   const packages = /apk add --no-cache ([^&]+)/.exec(
     final === undefined ? '' : textsOf(final, 'RUN').join(' '),
   )?.[1];
-  expect(packages?.trim()).toBe('bash ca-certificates helm jq kubectl libstdc++ sed tini');
+  expect(packages?.trim()).toBe('bash ca-certificates libstdc++ sed tini');
 });
 
 test('the library for hooks in bash stands where hooks source it', () => {

@@ -33,6 +33,7 @@ const OTHER_FLAGS = new Set(
 const OTHER_VARIABLES = [
   'ADDON_OPERATOR_CACHE_DIR',
   'ADDON_OPERATOR_KUBE_ALLOW_UNSAFE',
+  'ADDON_OPERATOR_RUN',
   'CRON_TZ',
   'MODULE_ENABLED_REASON',
   'MODULE_ENABLED_RESULT',
@@ -44,7 +45,28 @@ const OTHER_VARIABLES = [
 /** What refuses the start, listed in the generated page. */
 const REMOVED_VARIABLES = /^(?:TILLER|ADDON_OPERATOR_TILLER)_/;
 
-test.each(PAGES)('links of %s lead to files and headings that exist', (page) => {
+/** Directories whose pages are not ours, or not part of the checkout. */
+const NOT_OURS = /^(?:node_modules|dist|\..*)$/;
+
+/** Every page of the checkout, those for contributors and of examples included. */
+const ALL_PAGES = readdirSync(projectRoot, { withFileTypes: true })
+  .filter(({ name }) => !NOT_OURS.test(name))
+  .flatMap((entry) =>
+    entry.isDirectory()
+      ? readdirSync(join(projectRoot, entry.name), { recursive: true, encoding: 'utf8' }).map((path) =>
+          join(entry.name, path),
+        )
+      : [entry.name],
+  )
+  .filter((path) => path.endsWith('.md'));
+
+test('all pages are checked for dead links', () => {
+  expect(ALL_PAGES).toEqual(
+    expect.arrayContaining([...PAGES, 'CONTRIBUTING.md', 'docs/adr/003-own-task-queue.md']),
+  );
+});
+
+test.each(ALL_PAGES)('links of %s lead to files and headings that exist', (page) => {
   const dead = linksOf(textOf(page)).filter((target) => !isAlive(page, target));
   expect(dead).toEqual([]);
 });
@@ -104,6 +126,18 @@ test('commands in a pod name the Deployment that the page before them installs',
   expect(called.length).toBeGreaterThan(0);
   // The chart names it after the release.
   expect(new Set(called.map(([, name]) => name))).toEqual(new Set(installed.map(([, release]) => release)));
+});
+
+test('the index leads to every page', () => {
+  const index = linksOf(textOf('docs/README.md')).map((target) => join('docs', target.split('#')[0] ?? ''));
+  const pages = PAGES.filter((page) => page.startsWith('docs/') && page !== 'docs/README.md');
+  expect(pages.filter((page) => !index.includes(page))).toEqual([]);
+});
+
+test('the license of the package is that of the file LICENSE', () => {
+  const { license } = JSON.parse(textOf('package.json')) as { readonly license: string };
+  expect(license).toBe('Apache-2.0');
+  expect(textOf('LICENSE')).toMatch(/^\s+Apache License\s+Version 2\.0, January 2004\s/);
 });
 
 test('the README mentions every example', () => {

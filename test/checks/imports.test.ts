@@ -7,13 +7,13 @@ import { purityViolations, ROOMS, roomOf, roomViolations } from './rooms.ts';
 
 /** Files that decide and do not act. */
 const PURE_FILES = [
-  'events/conversion/conversion-chain.ts',
-  'events/conversion/converted-objects-problem.ts',
+  'webhooks/conversion/conversion-chain.ts',
+  'webhooks/conversion/converted-objects-problem.ts',
   'events/schedule/cron-fields.ts',
   'helm/release-action.ts',
   'hooks/parse-hook-config.ts',
   'kube/discovery-documents.ts',
-  'kube/lease/lease-election.ts',
+  'leader/lease-election.ts',
   'lib/backoff.ts',
   'lib/errors.ts',
   'lib/go-duration.ts',
@@ -52,6 +52,14 @@ test('no imports go round in a circle, those of types included', () => {
     ['a.ts', 'b.ts', 'a.ts'],
     ['b.ts', 'a.ts', 'b.ts'],
   ]);
+});
+
+test('the built-in jq engine is loaded by a process of its own and not by the daemon', () => {
+  const loaders = imports.filter(
+    ({ from, to }) => to.startsWith('jq/engine/') && !from.startsWith('jq/engine/'),
+  );
+  expect([...new Set(loaders.map(({ from }) => from))]).toEqual(['jq/jq-builtin-main.ts']);
+  expect(imports.filter(({ to }) => to === 'jq/jq-builtin-main.ts')).toEqual([]);
 });
 
 test('every room of src/ stands in the map', () => {

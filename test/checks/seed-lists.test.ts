@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { entriesOf, missingTests, type ReadFile, readCheckoutFile, testsOf } from './test-lists.ts';
 
 const testDirectory = join(import.meta.dirname, '..');
 
@@ -13,8 +14,7 @@ async function textsBelow(directory: string): Promise<string> {
 
 /** Entries of a list without a line `Test:` of their own, and names of tests that do not exist. */
 function gaps(list: string, tests: string): string[] {
-  const entries = list.split(/^- /m).slice(1);
-  return entries.flatMap((entry) => {
+  return entriesOf(list).flatMap((entry) => {
     const name = /^ {2}Test: (.+)$/m.exec(entry)?.[1];
     if (name === undefined) return [`no test is named for: ${entry.trim()}`];
     return tests.includes(`test('${name}'`) ? [] : [`there is no test named: ${name}`];
@@ -22,25 +22,14 @@ function gaps(list: string, tests: string): string[] {
 }
 
 /** The same for a list whose lines `Test: file > name`, one or more an entry, also name the file. */
-async function gapsByFile(list: string, read: (file: string) => Promise<string>): Promise<string[]> {
+async function gapsByFile(list: string, read: ReadFile): Promise<string[]> {
   const found: string[] = [];
-  for (const entry of list.split(/^- /m).slice(1)) {
-    const named = [...entry.matchAll(/^ {2}Test: (\S+) > (.+)$/gm)];
-    if (named.length === 0) found.push(`no test is named for: ${entry.split('\n', 1)[0]}`);
-    for (const [, file = '', name = ''] of named) {
-      const text = await read(file).catch(() => '');
-      if (!isNamedIn(text, name)) found.push(`there is no test in ${file} named: ${name}`);
-    }
+  for (const entry of entriesOf(list)) {
+    const tests = testsOf(entry);
+    if (tests.length === 0) found.push(`no test is named for: ${entry.split('\n', 1)[0]}`);
+    found.push(...(await missingTests(tests, read)));
   }
   return found;
-}
-
-/** Whether a test, or a row of a table of tests, has this name. */
-function isNamedIn(text: string, name: string): boolean {
-  return [`'${name}'`, `"${name}"`].some((literal) => {
-    const escaped = literal.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
-    return new RegExp(String.raw`[([]\s*${escaped}[,\]]`).test(text);
-  });
 }
 
 test('every behaviour in seed-003.md has a test', async () => {
@@ -60,7 +49,7 @@ test.each([
   'seed-004.md',
 ])('every behaviour in %s has a test', async (name) => {
   const list = await readFile(join(testDirectory, name), 'utf8');
-  expect(await gapsByFile(list, (file) => readFile(join(testDirectory, '..', file), 'utf8'))).toEqual([]);
+  expect(await gapsByFile(list, readCheckoutFile)).toEqual([]);
 });
 
 test.each([

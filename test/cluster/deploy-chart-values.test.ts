@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { load } from 'js-yaml';
+import { load, loadAll } from 'js-yaml';
 import { expect, test } from 'vitest';
 import { METRICS } from '../../src/metrics/metric-table.ts';
 import { readSetting } from '../../src/settings/read-settings.ts';
@@ -25,6 +25,12 @@ interface ClusterRoleBindings {
     readonly roleRef: { readonly name: string };
     readonly subjects?: readonly { readonly namespace?: string }[];
   }[];
+}
+
+interface Rule {
+  readonly resources: readonly string[];
+  readonly resourceNames?: readonly string[];
+  readonly verbs: readonly string[];
 }
 
 describeCluster('the values of the chart of the operator', (cluster) => {
@@ -89,6 +95,88 @@ describeCluster('the values of the chart of the operator', (cluster) => {
       await upgrade('--set=rbac.clusterAdmin=true');
       expect(await world.expect(deployment)).toMatchObject({
         spec: { replicas: 1, strategy: { type: 'Recreate' } },
+      });
+    },
+  );
+
+  test.for(HELM_VERSIONS)(
+    'helm %s gives hooks an allow-list of variables, which an empty list switches off',
+    async (version) => {
+      if (lacksHelm(version)) return;
+      const helm = helmOf(cluster(), version);
+      const sourcesWith = async (...flags: readonly string[]) => {
+        const args = [
+          'template',
+          'op',
+          CHART,
+          ...IMAGE,
+          ...flags,
+          '--show-only',
+          'templates/deployment.yaml',
+        ];
+        const { spec } = load((await helm(...args)).stdout) as DeploymentObject;
+        const variables = spec.template.spec.containers[0]?.env ?? [];
+        return { env: Object.fromEntries(variables.map(({ name, value }) => [name, value])), flags: {} };
+      };
+      const given = await sourcesWith();
+      expect(readSetting('hookEnv', given)).toBe('allow-list');
+      expect(readSetting('hookEnvAllowed', given)).toEqual(expect.arrayContaining(['PATH', 'FRAMEWORK_DIR']));
+      expect(readSetting('hookEnv', await sourcesWith('--set-json', 'hooks.envAllow=[]'))).toBe('all');
+    },
+  );
+
+  test('an image is named by its digest, when there is one', async () => {
+    const digest = `sha256:${'a'.repeat(64)}`;
+    const flags = ['--set', `image.digest=${digest}`, '--show-only', 'templates/deployment.yaml'];
+    const { stdout } = await helmOf(cluster(), HELM_VERSIONS[0])('template', 'op', CHART, ...IMAGE, ...flags);
+    expect(stdout).toMatch(new RegExp(`image: "[^"@]+@${digest}"`));
+  });
+
+  test('rights to leases and webhook configurations are for objects of these names only', async () => {
+    const flags = [
+      '--set=webhooks.enabled=true',
+      '--set=settings.VALIDATING_WEBHOOK_CONFIGURATION_NAME=mine',
+    ];
+    const { stdout } = await helmOf(cluster(), HELM_VERSIONS[0])('template', 'op', CHART, ...IMAGE, ...flags);
+    const objects = loadAll(stdout) as ({ readonly rules?: readonly Rule[] } | null)[];
+    const rules = objects.flatMap((object) => object?.rules ?? []);
+    const namesOf = (resource: string): unknown =>
+      rules
+        .filter(({ resources }) => resources.includes(resource))
+        .map(({ verbs, resourceNames = [] }) => [verbs.join(), ...resourceNames]);
+    expect(namesOf('leases')).toEqual([
+      ['create'],
+      ['get,update,patch', 'addon-operator-leader-election', 'addon-operator-presence'],
+    ]);
+    expect(namesOf('validatingwebhookconfigurations')).toEqual([
+      ['create'],
+      ['get,update,patch,delete', 'mine-hooks'],
+    ]);
+  });
+
+  test.for(HELM_VERSIONS)(
+    'helm %s installs a NetworkPolicy that the API server accepts, when it is asked for',
+    async (version) => {
+      if (lacksHelm(version)) return;
+      await using world = await World.create(await controlPlaneBackend(cluster()), {});
+      const helm = helmOf(cluster(), version);
+      const values = {
+        enabled: true,
+        metricsFrom: [{ namespaceSelector: { matchLabels: { team: 'metrics' } } }],
+        egress: [{ ports: [{ port: 443 }] }],
+      };
+      const flags = ['--set-json', `networkPolicy=${JSON.stringify(values)}`, '--set=webhooks.enabled=true'];
+      await helm('install', 'op', CHART, '--namespace', world.namespace, ...IMAGE, ...flags);
+      const path = `/apis/networking.k8s.io/v1/namespaces/${world.namespace}/networkpolicies/op`;
+      expect(await world.expect({ path })).toMatchObject({
+        spec: {
+          policyTypes: ['Ingress', 'Egress'],
+          ingress: [
+            { ports: [{ port: 'http' }], from: values.metricsFrom },
+            { ports: [{ port: 'admission' }, { port: 'conversion' }] },
+          ],
+          egress: [{ ports: [{ port: 443 }] }],
+        },
       });
     },
   );

@@ -182,7 +182,14 @@ describeCluster('the chart of the operator', (cluster) => {
     const values = join(world.directory, 'rules.yaml');
     await writeFile(values, (await runInWorld(world, 'rbac', '-o', 'values')).stdout);
     const helm = helmOf(cluster(), HELM_VERSIONS[0]);
-    const on = ['--set=highAvailability.enabled=true', '--set=webhooks.enabled=true', '--values', values];
+    const named = `--set=settings.VALIDATING_WEBHOOK_CONFIGURATION_NAME=${lab.name.replace(/-hooks$/, '')}`;
+    const on = [
+      '--set=highAvailability.enabled=true',
+      '--set=webhooks.enabled=true',
+      named,
+      '--values',
+      values,
+    ];
     await helm('install', 'op', CHART, '--namespace', world.namespace, ...IMAGE, ...on);
     await untilAuthorized(world, 'op');
     const budget = { path: `/apis/policy/v1/namespaces/${world.namespace}/poddisruptionbudgets/op` };

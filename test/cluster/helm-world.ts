@@ -129,10 +129,17 @@ export class HelmWorld {
       onFinding: () => undefined,
       drift: {
         mode: 'off',
-        reflectors: createSharedReflectors({ kube, clock: this.clock, random: () => 0, log: silentLogger }),
+        reflectors: createSharedReflectors({
+          kube,
+          clock: this.clock,
+          random: () => 0,
+          log: silentLogger,
+          rediscover: async (known) => known,
+        }),
         readYaml: (text) => parseYaml(text, { source: 'manifest', booleans: 'yaml-1.1' }).value,
         isHeld: () => false,
         onEvent: () => undefined,
+        random: () => 0.5,
       },
       ...options,
     });

@@ -97,9 +97,11 @@ describeHelm('helm driver', (lab) => {
     await expect(lab.deploy({ port: 99_999 })).rejects.toMatchObject({ code: 'HELM_FAILED' });
     // Each try is repeated once at once.
     expect(await lab.world.statuses()).toEqual(['1 failed', '2 failed']);
+    await expect(lab.deploy({ port: 99_999 })).rejects.toThrow(/INSTALLATION FAILED: .*99999/);
+    expect(await lab.deploy({ port: 81 })).toMatchObject({ action: 'installed', revision: 5 });
     await expect(lab.deploy({ port: 99_999 })).rejects.toThrow(/helm upgrade failed: .*99999/);
-    expect(await lab.deploy({ port: 81 })).toMatchObject({ action: 'upgraded', revision: 5 });
-    expect((await lab.world.statuses()).at(-1)).toBe('5 deployed');
+    expect(await lab.deploy({ port: 81 })).toMatchObject({ action: 'upgraded', revision: 8 });
+    expect((await lab.world.statuses()).at(-1)).toBe('8 deployed');
   });
 
   test('deploy() repeats a helm that failed at once, and is done', async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { controlPlaneBackend } from '../support/backends.ts';
 import { describeCluster } from '../support/control-plane/cluster-suite.ts';
-import { serviceAccountKubeconfig } from '../support/control-plane/service-account.ts';
+import { createServiceAccount, serviceAccountKubeconfig } from '../support/control-plane/service-account.ts';
 import { DaemonProcess } from '../support/daemon-process.ts';
 import { hookSection, startModuleHookServer } from '../support/module-hook-server.ts';
 import { World } from '../support/world.ts';
@@ -48,7 +48,7 @@ describeCluster('the HTTP hook of a module on a control plane that knows schemas
         }),
       },
     });
-    await allow(world, 'limited', [
+    await createServiceAccount(world, 'limited', [
       { apiGroups: [''], resources: ['configmaps', 'secrets'], verbs: ['*'] },
       { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['*'] },
     ]);
@@ -64,15 +64,3 @@ describeCluster('the HTTP hook of a module on a control plane that knows schemas
     expect(warnings).toHaveLength(1);
   });
 });
-
-/** Makes a service account that may do this in the namespace of a world. */
-async function allow(world: World, name: string, rules: readonly object[]): Promise<void> {
-  const metadata = { name };
-  await world.create('serviceaccounts', { metadata });
-  const rbac = `/apis/rbac.authorization.k8s.io/v1/namespaces/${world.namespace}`;
-  await world.expect({ method: 'POST', path: `${rbac}/roles`, body: { metadata, rules } });
-  const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name };
-  const subjects = [{ kind: 'ServiceAccount', name, namespace: world.namespace }];
-  const body = { metadata, roleRef, subjects };
-  await world.expect({ method: 'POST', path: `${rbac}/rolebindings`, body });
-}

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { Discovery } from '../../src/kube/discovery.ts';
 import type { ApiResource, KubeObject } from '../../src/kube/kube-object.ts';
 import { createSharedReflectors } from '../../src/kube/reflector-shared.ts';
 import { keyOf, type Selection } from '../../src/kube/reflector-sink.ts';
@@ -61,11 +62,13 @@ class Scene {
       identity: { type: 'anonymous' },
     });
     cleanUps.push(() => client.close());
+    const discovery = new Discovery({ kube: client, clock: systemClock, log: silentLogger });
     const reflectors = createSharedReflectors({
       kube: client,
       clock: systemClock,
       random: Math.random,
       log: silentLogger,
+      rediscover: (known, signal) => discovery.rediscover(known, signal),
       metrics: { watchEnded: (_kind, reason) => this.ended.push(reason) },
     });
     await reflectors.subscribe(selection ?? ours, this.sink, stop.signal);
@@ -84,7 +87,7 @@ class Scene {
       method: 'PATCH',
       path: `${this.#path}/${name}`,
       contentType: 'application/merge-patch+json',
-      body: { data: { changedAt: String(systemClock.now()) } },
+      body: { data: { changedAt: String(systemClock.wallMs()) } },
     });
   }
 
@@ -173,6 +176,60 @@ describeCluster('the reflector', (cluster) => {
     expect(scene.told).toEqual([`Added ${scene.namespace}/one`]);
   });
 
+  test('FAULT-A17: a watch follows another served version, when its own is dropped, and returns, when that is restored', async () => {
+    const probe = new ApiProbe(cluster().access);
+    const group = `g${Math.random().toString(36).slice(2)}.example.com`;
+    const resource: ApiResource = { ...CONFIG_MAPS, group, version: 'v1', kind: 'Thing', plural: 'things' };
+    const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+    const definition = `${definitions}/things.${group}`;
+    const things = `/apis/${group}/v2/namespaces/default/things`;
+    const create = async (name: string): Promise<void> => {
+      const body = { apiVersion: `${group}/v2`, kind: 'Thing', metadata: { name } };
+      await vi.waitFor(() => probe.expect({ method: 'POST', path: things, body }), PATIENCE);
+    };
+    const serve = async (versions: readonly string[]): Promise<void> => {
+      const { spec } = thingDefinition(group, versions) as { readonly spec: unknown };
+      const body = { spec };
+      const contentType = 'application/merge-patch+json';
+      await probe.expect({ method: 'PATCH', path: definition, body, contentType });
+    };
+    const apiVersionOf = (name: string): unknown => scene.sink.state.get(`default/${name}`)?.['apiVersion'];
+    const scene = await open();
+    await probe.expect({ method: 'POST', path: definitions, body: thingDefinition(group, ['v1', 'v2']) });
+    await create('one');
+    await scene.follow({ resource });
+    expect(apiVersionOf('one')).toBe(`${group}/v1`);
+
+    await serve(['v2']);
+    await vi.waitFor(() => expect(apiVersionOf('one')).toBe(`${group}/v2`), PATIENCE);
+    await create('two');
+    await vi.waitFor(() => expect(apiVersionOf('two')).toBe(`${group}/v2`), PATIENCE);
+
+    await serve(['v1', 'v2']);
+    await vi.waitFor(() => expect(apiVersionOf('one')).toBe(`${group}/v1`), PATIENCE);
+    await probe.expect({ method: 'DELETE', path: `${things}/one` });
+    await vi.waitFor(() => expect([...scene.sink.state.keys()]).toEqual(['default/two']), PATIENCE);
+    expect(scene.sink.problems).toEqual([]);
+    expect(scene.told.filter((event) => event.startsWith('Deleted'))).toEqual(['Deleted default/one']);
+    await probe.expect({ method: 'DELETE', path: definition });
+  });
+
+  test('FAULT-A17: a page of a proxy with status 404 deletes nothing, and what changed behind it is seen afterwards', async () => {
+    const scene = await open();
+    await scene.create('one');
+    await scene.follow();
+    const lists = scene.proxy.add({ verb: 'list', path: /configmaps$/ }, { type: 'page', status: 404 });
+    const watches = scene.proxy.add({ verb: 'watch', path: /configmaps$/ }, { type: 'page', status: 404 });
+    scene.proxy.resetConnections();
+    await lists.untilHit(3);
+    await scene.create('two');
+    expect(scene.told).toEqual([]);
+    scene.proxy.remove(lists);
+    scene.proxy.remove(watches);
+    await expectTruth(scene);
+    expect(scene.told).toEqual([`Added ${scene.namespace}/two`]);
+  });
+
   test('FAULT-A17: a custom kind that is removed has its objects Deleted, and Added when it is back', async () => {
     const probe = new ApiProbe(cluster().access);
     const group = `g${Math.random().toString(36).slice(2)}.example.com`;
@@ -245,7 +302,8 @@ describeCluster('the reflector', (cluster) => {
   });
 });
 
-function thingDefinition(group: string): object {
+/** The last of the versions is the one that objects are stored in. */
+function thingDefinition(group: string, versions: readonly string[] = ['v1']): object {
   const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } };
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
@@ -255,7 +313,7 @@ function thingDefinition(group: string): object {
       group,
       scope: 'Namespaced',
       names: { plural: 'things', singular: 'thing', kind: 'Thing' },
-      versions: [{ name: 'v1', served: true, storage: true, schema }],
+      versions: versions.map((name) => ({ name, served: true, storage: name === versions.at(-1), schema })),
     },
   };
 }

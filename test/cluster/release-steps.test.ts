@@ -172,7 +172,7 @@ describeCluster('steps on the way of a release', (cluster) => {
       expect(messages).toEqual([expect.stringMatching(/^Cannot deploy release "web": .*Not A Name/s)]);
       world.helmRuns.length = 0;
       await rejection(deploy(steps({ onFailure: answering((error) => error) })));
-      expect(world.helmRuns).toEqual(['upgrade', 'upgrade']);
+      expect(world.helmRuns).toEqual(['install', 'install']);
     });
 
     function uninstallSteps(keep: (object: KubeObject) => boolean): UninstallSteps {

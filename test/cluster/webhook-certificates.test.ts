@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
 import { beforeAll, expect, test } from 'vitest';
-import { createAuthority, issueCertificate } from '../../src/events/webhooks/x509-certificate.ts';
+import { createAuthority, issueCertificate } from '../../src/webhooks/x509-certificate.ts';
 import { CHECKER, create, createWorld, eventually, isDenied, webhook } from '../support/admission-lab.ts';
 import { controlPlaneBackend } from '../support/backends.ts';
 import { describeCluster } from '../support/control-plane/cluster-suite.ts';

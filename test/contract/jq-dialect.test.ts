@@ -134,7 +134,33 @@ const inputs = fc.letrec<{ value: unknown }>((tie) => ({
   ),
 })).value;
 
-describe.skipIf(jqFile === undefined)('of small random programs', () => {
+/** Pieces of JSON in any order, now and then a text that is JSON. */
+const jsonTexts = fc
+  .array(
+    fc.constantFrom(
+      '[',
+      ']',
+      '{',
+      '}',
+      ':',
+      ',',
+      '"a"',
+      '1',
+      '-0.5',
+      ' ',
+      '\n',
+      'x',
+      'nan',
+      'null',
+      '"\\u',
+      'é',
+      "'",
+    ),
+    { minLength: 1, maxLength: 7 },
+  )
+  .map((pieces) => pieces.join(''));
+
+describe.skipIf(jqFile === undefined)('of small random programs and texts', () => {
   test('jq 1.8.2 and the built-in engine think the same', async () => {
     const ask = askBinary(jqFile ?? '');
     await fc.assert(
@@ -143,6 +169,18 @@ describe.skipIf(jqFile === undefined)('of small random programs', () => {
         expect(await builtin(program, text)).toBe(await ask(program, text));
       }),
       { numRuns: 300, seed: 1 },
+    );
+  });
+
+  test('jq 1.8.2 and the built-in engine read the same texts as JSON, and say the same of the others', async () => {
+    const ask = askBinary(jqFile ?? '');
+    const program = '[.[] | try (fromjson | tojson) catch .]';
+    await fc.assert(
+      fc.asyncProperty(fc.array(jsonTexts, { minLength: 30, maxLength: 60 }), async (texts) => {
+        const input = JSON.stringify(texts);
+        expect(JSON.parse(await builtin(program, input))).toEqual(JSON.parse(await ask(program, input)));
+      }),
+      { numRuns: 60, seed: 1 },
     );
   });
 });

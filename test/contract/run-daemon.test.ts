@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { runDaemon } from '../../src/daemon.ts';
-import { steadyClock } from '../../src/lib/clock.ts';
+import { systemClock } from '../../src/lib/clock.ts';
 import { readSettings } from '../../src/settings/read-settings.ts';
 import { type SandboxBackend, sandboxBackend } from '../support/backends.ts';
 import { CapturedLog } from '../support/captured-log.ts';
@@ -61,7 +61,7 @@ async function run({
     env: { PATH: process.env['PATH'] },
     cwd: directory,
     clock,
-    steadyClock,
+    steadyClock: systemClock,
     random: () => 0,
     log: log.logger,
     version: '0',
@@ -151,6 +151,7 @@ test('a namespace that does not exist ends the start at once, and the message sa
     level: 'fatal',
     msg: 'the daemon cannot start',
     source: expect.any(String),
+    code: 'CONFIG_INVALID',
     error: expect.stringMatching(
       /^flag --namespace \(variable ADDON_OPERATOR_NAMESPACE\): namespace "nowhere" does not exist; create it with "kubectl create namespace nowhere"/,
     ),
@@ -166,6 +167,7 @@ test('what keeps the daemon from starting is one clear record, and the exit code
       level: 'fatal',
       msg: 'the daemon cannot start',
       source: expect.any(String),
+      code: 'KUBE_CONFIG_INVALID',
       error: expect.stringContaining(`--kube-config: ${directory}/none does not exist`),
     },
   ]);

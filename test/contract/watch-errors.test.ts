@@ -7,6 +7,8 @@ import { FaultProxy } from '../support/fault-proxy.ts';
 import type { FaultRule } from '../support/fault-rule.ts';
 import { item, itemsHook, untilSeen } from '../support/items-hook.ts';
 import { World } from '../support/world.ts';
+import { runInWorld } from '../support/world-command.ts';
+import { configMapChart, under } from '../support/world-files.ts';
 
 const PATIENCE = { timeout: 20_000, interval: 20 };
 const ITEMS_WATCH = { verb: 'watch', path: /configmaps$/, query: /item/, times: 1 } as const;
@@ -57,6 +59,55 @@ test('watches that end before their time are counted by what went wrong, and not
     world.clock.jump(SILENCE_MS);
     await untilSeen(world.log, 'Added b');
     expect((await watchErrors(world)).join('\n')).toMatch(/^nil [1-9]/m);
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+});
+
+test('FAULT-A15: a watch that is refused later is shown by probe, metrics, snapshots and explain, until it is permitted again', async () => {
+  await using backend = await sandboxBackend();
+  await using proxy = await FaultProxy.start({ serverUrl: backend.sandbox.url });
+  const directory = await mkdtemp(join(tmpdir(), 'watch-errors-'));
+  try {
+    const kubeconfig = join(directory, 'kubeconfig');
+    await writeFile(kubeconfig, proxy.kubeconfig);
+    await using world = await World.create(backend, {
+      modules: { 'values.yaml': 'webEnabled: true\n', ...under('001-web', configMapChart('web', 'web')) },
+      flags: { 'kube-config': kubeconfig },
+    });
+    await world.write('global-hooks', { 'items.sh': itemsHook(world.namespace) });
+    await world.create('configmaps', item('a'));
+    await world.converge();
+    const page = async (path: string): Promise<string> =>
+      (await fetch(`http://127.0.0.1:${world.daemon.httpPort}${path}`)).text();
+    const labels = '{module="",hook="items.sh",binding="items",queue="items",kind="ConfigMap"';
+    expect(await page('/readyz')).toBe('Startup converge done.\n');
+    expect(await page('/metrics')).toMatch(
+      new RegExp(`watch_last_activity_timestamp_seconds\\${labels}\\} \\d{10}`),
+    );
+    const rule = proxy.add(
+      { verb: 'watch', path: /configmaps$/, query: /item/ },
+      { type: 'status', status: 403 },
+    );
+    proxy.resetConnections();
+    await rule.untilHit(1);
+    const warning =
+      /global hook 'items\.sh', kubernetes binding 'items' has a snapshot that was confirmed \d+ s ago: .* 403 Forbidden/;
+    await vi.waitFor(async () => expect(await page('/readyz')).toMatch(warning), PATIENCE);
+    expect(await page('/metrics')).toContain(`watch_failing${labels},reason="forbidden"} 1`);
+    const explained = await runInWorld(world, 'explain', 'module', 'web');
+    expect(explained.stdout).toMatch(warning);
+    const { stdout } = await runInWorld(world, 'global', 'snapshots', '-o', 'json');
+    expect(JSON.parse(stdout)).toMatchObject({
+      'items.sh': {
+        items: { snapshot: [{ filterResult: 'a' }], watchFailure: { error: expect.stringContaining('403') } },
+      },
+    });
+    proxy.remove(rule);
+    await vi.waitFor(async () => {
+      world.clock.jump(1_000);
+      expect(await page('/readyz')).toBe('Startup converge done.\n');
+    }, PATIENCE);
   } finally {
     await rm(directory, { recursive: true });
   }

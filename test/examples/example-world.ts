@@ -42,4 +42,4 @@ export async function remove(world: World, path: string): Promise<void> {
 }
 
 /** How long a change may take to reach the cluster. */
-export const SOON = { timeout: 30_000, interval: 20 } as const;
+export const SOON = { timeout: 90_000, interval: 20 } as const;

@@ -68,10 +68,10 @@ describeCluster('helm that the API server does not serve well', (cluster) => {
 
     test('one failure of the API server costs one more helm, at once', async () => {
       proxy.add({ ...write, times: 1 }, { type: 'status', status: 500 });
-      expect(await deploy()).toMatchObject({ action: 'upgraded', revision: 2 });
-      expect(world.helmRuns).toEqual(['upgrade', 'upgrade']);
+      expect(await deploy()).toMatchObject({ action: 'installed', revision: 2 });
+      expect(world.helmRuns).toEqual(['upgrade', 'install']);
       expect(log.records.map((record) => record['msg'])).toContain('helm failed, trying once more');
-      expect(await world.statuses()).toEqual(['1 superseded', '2 deployed']);
+      expect(await world.statuses()).toEqual(['1 failed', '2 deployed']);
     });
 
     test('a missing permission for one kind is named, and the next run goes on when it is given', async () => {
@@ -81,7 +81,7 @@ describeCluster('helm that the API server does not serve well', (cluster) => {
         message: expect.stringMatching(/Cannot deploy release "web": .*403/s),
       });
       proxy.remove(forbidden);
-      expect(await deploy()).toMatchObject({ action: 'upgraded', revision: 3 });
+      expect(await deploy()).toMatchObject({ action: 'installed', revision: 3 });
     });
 
     test('a release that cannot be deleted says why, and is gone when it can', async () => {
@@ -99,7 +99,7 @@ describeCluster('helm that the API server does not serve well', (cluster) => {
 
     test('a write that happened although it was answered with an error is not done twice', async () => {
       proxy.add({ ...write, times: 1 }, { type: 'apply-then-fail', status: 504 });
-      expect(await deploy()).toMatchObject({ action: 'upgraded' });
+      expect(await deploy()).toMatchObject({ action: 'installed' });
       expect((await world.statuses()).at(-1)).toBe('2 deployed');
     });
 
@@ -131,7 +131,7 @@ describeCluster('helm that the API server does not serve well', (cluster) => {
         async () => await world.probe.expect({ method: 'POST', path: '/api/v1/namespaces', body: namespace }),
         WAIT_MS,
       );
-      expect(await deploy()).toMatchObject({ action: 'upgraded' });
+      expect(await deploy()).toMatchObject({ action: 'installed' });
       await world.probe.expect({ method: 'DELETE', path: `/api/v1/namespaces/${doomed}` });
     });
 

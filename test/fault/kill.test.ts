@@ -84,7 +84,7 @@ fi`,
 
   // FAULT-C1, C2, C4, P10
   test.each([
-    ['first install', false, ['superseded', 'deployed']],
+    ['first install', false, ['failed', 'deployed']],
     ['upgrade', true, ['superseded', 'failed', 'deployed']],
   ])(
     'in a helm run, the %s: helm does not survive, and a restart repairs the release',

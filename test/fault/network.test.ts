@@ -193,7 +193,7 @@ echo '{"op":"add","path":"/global/list","value":[]}{"op":"add","path":"/global/l
       hook: 'items.sh',
       error: expect.stringMatching(`GET /api/v1/namespaces/${world.namespace}/configmaps: 403 Forbidden`),
     });
-    await daemon.untilConverged();
+    await untilSeen(daemon.log, 'Synchronization a');
     expect([forbidden.hits, itemsSeen(daemon.log)]).toEqual([1, ['Synchronization a']]);
   });
 

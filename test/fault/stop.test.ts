@@ -116,7 +116,7 @@ while :; do sleep 600; done`,
     await world.putConfig({ web: 'hangs: false\n' });
     await using next = DaemonProcess.start(world);
     await next.untilConverged();
-    expect(await releaseStatuses(world, 'web')).toEqual(['superseded', 'deployed']);
+    expect(await releaseStatuses(world, 'web')).toEqual(['failed', 'deployed']);
   });
 
   // FAULT-D4, C22

@@ -15,7 +15,7 @@ const SMALL_DISK = [
   '-m',
   'sh',
   '-c',
-  'mount -t tmpfs -o size=8m tmpfs "$DISK" && exec "$@"',
+  'mount -t tmpfs -o size=8m,mode=700 tmpfs "$DISK" && exec "$@"',
   'sh',
 ];
 const READY = 'ModuleRun success, module is ready';

@@ -1,6 +1,8 @@
 import { onTestFinished } from 'vitest';
 import { createSharedReflectors } from '../../src/kube/reflector-shared.ts';
+import type { OperatorError } from '../../src/lib/errors.ts';
 import { type LogFields, type Logger, silentLogger } from '../../src/lib/log.ts';
+import type { PresenceMemory } from '../../src/values/config-map-presence.ts';
 import { type ConfigChange, ConfigMapStore } from '../../src/values/config-map-store.ts';
 import { ConfigMapServer } from './config-map-server.ts';
 import { FakeClock } from './fake-clock.ts';
@@ -15,6 +17,20 @@ export class ConfigMapLab {
   readonly client;
   /** Ends what {@link watched} has begun. */
   readonly stop = new AbortController();
+  /** What discovery says of ConfigMaps. */
+  isKindServed = true;
+  /** Whether the cluster remembers that the ConfigMap existed; an error is thrown to the caller. */
+  remembered: boolean | OperatorError = false;
+  readonly memory: PresenceMemory = {
+    read: async () => {
+      if (typeof this.remembered === 'boolean') return this.remembered;
+      throw this.remembered;
+    },
+    write: async (isPresent) => {
+      if (typeof this.remembered !== 'boolean') throw this.remembered;
+      this.remembered = isPresent;
+    },
+  };
   readonly warnings: { readonly fields: LogFields; readonly message: string }[] = [];
 
   private constructor(server: ConfigMapServer) {
@@ -32,17 +48,24 @@ export class ConfigMapLab {
     return lab;
   }
 
-  newStore(): ConfigMapStore {
+  /** @param graceMs default 0: a deletion counts at once */
+  newStore(graceMs = 0): ConfigMapStore {
     const common = { kube: this.client, clock: this.clock, random: () => 0 };
     const warn = (fields: LogFields, message: string): void => void this.warnings.push({ fields, message });
     const log: Logger = { ...silentLogger, warn };
-    const reflectors = createSharedReflectors({ ...common, log: silentLogger });
-    return new ConfigMapStore({ ...common, reflectors, ref: this.server.ref, log });
+    const reflectors = createSharedReflectors({
+      ...common,
+      log: silentLogger,
+      rediscover: async (known) => (this.isKindServed ? known : undefined),
+    });
+    const { memory } = this;
+    const { ref } = this.server;
+    return new ConfigMapStore({ ...common, reflectors, ref, log, graceMs, memory });
   }
 
   /** Loads, watches, and collects what is reported. */
-  async watched(): Promise<{ readonly store: ConfigMapStore; readonly changes: ConfigChange[] }> {
-    const store = this.newStore();
+  async watched(graceMs = 0): Promise<{ readonly store: ConfigMapStore; readonly changes: ConfigChange[] }> {
+    const store = this.newStore(graceMs);
     const changes: ConfigChange[] = [];
     await store.load(NEVER);
     store.watch((change) => changes.push(change), this.stop.signal).catch(() => undefined);

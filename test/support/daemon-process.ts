@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
+import { createInterface, type Interface } from 'node:readline';
 import { LogRecords } from './captured-log.ts';
 import type { World } from './world.ts';
 
@@ -19,6 +19,7 @@ export class DaemonProcess {
   /** Resolves when the process is gone and its log is read to the end. */
   readonly exited: Promise<DaemonExit>;
   readonly #child: ChildProcess;
+  #lines: Interface | undefined;
 
   private constructor(child: ChildProcess) {
     this.#child = child;
@@ -57,6 +58,20 @@ export class DaemonProcess {
     this.#child.kill(name);
   }
 
+  /** Leaves its standard output unread until {@link readOn}. */
+  stopReading(): void {
+    this.#lines?.pause();
+  }
+
+  readOn(): void {
+    this.#lines?.resume();
+  }
+
+  /** Closes our end of its standard output. */
+  closeOutput(): void {
+    this.#child.stdout?.destroy();
+  }
+
   async kill(): Promise<void> {
     this.signal('SIGKILL');
     await this.exited;
@@ -75,8 +90,17 @@ export class DaemonProcess {
 
   /** Status of a page of the HTTP server. */
   async status(path: string): Promise<number> {
+    return (await this.#fetch(path)).status;
+  }
+
+  /** Text of a page of the HTTP server. */
+  async page(path: string): Promise<string> {
+    return (await this.#fetch(path)).text();
+  }
+
+  async #fetch(path: string): Promise<Response> {
     const { port } = await this.record('HTTP server listens');
-    return (await fetch(`http://127.0.0.1:${String(port)}${path}`)).status;
+    return fetch(`http://127.0.0.1:${String(port)}${path}`);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -87,7 +111,7 @@ export class DaemonProcess {
     const { stdout, stderr } = this.#child;
     if (stdout === null || stderr === null) throw new Error('the daemon has no pipes');
     const said: string[] = [];
-    createInterface({ input: stdout }).on('line', (line) => this.log.push(line));
+    this.#lines = createInterface({ input: stdout }).on('line', (line) => this.log.push(line));
     createInterface({ input: stderr }).on('line', (line) => said.push(line));
     await once(this.#child, 'close');
     const { exitCode: code, signalCode: signal } = this.#child;

@@ -10,10 +10,11 @@ export const NO_PAUSES: PauseCommands = {
 };
 
 /** What the debug endpoint can be asked to do. */
-export const NO_COMMANDS: Pick<DebugEndpoint, 'pauses' | 'releaseFinalizer' | 'askOperation'> = {
+export const NO_COMMANDS: Pick<DebugEndpoint, 'pauses' | 'releaseFinalizer' | 'askOperation' | 'releases'> = {
   pauses: NO_PAUSES,
   releaseFinalizer: async () => 'not-held',
   askOperation: () => 'disabled',
+  releases: { unlock: async () => ({ type: 'absent' }), confirmPurge: async () => [] },
 };
 
 /** A daemon view with one module, `web`, and nothing else; tests replace what they look at. */

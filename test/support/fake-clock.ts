@@ -7,16 +7,29 @@ interface Sleeper {
 
 /** A clock that stands still until a test advances it. */
 export class FakeClock implements Clock {
+  /** Of the steady clock. It differs from the wall clock wherever a test sets a start. */
   #nowMs: number;
+  #wallOffsetMs: number;
   #sleepers: Sleeper[] = [];
   #watchers: (() => void)[] = [];
 
-  constructor(startMs = 0) {
-    this.#nowMs = startMs;
+  /** @param startMs what the wall clock shows first @param steadyStartMs what the steady clock shows first */
+  constructor(startMs = 0, steadyStartMs = 0) {
+    this.#nowMs = steadyStartMs;
+    this.#wallOffsetMs = startMs - steadyStartMs;
   }
 
-  now(): number {
+  wallMs(): number {
+    return this.#nowMs + this.#wallOffsetMs;
+  }
+
+  steadyMs(): number {
     return this.#nowMs;
+  }
+
+  /** Sets the wall clock forward, or back by a negative number; no time passes. */
+  setWall(byMs: number): void {
+    this.#wallOffsetMs += byMs;
   }
 
   /** Delays, in milliseconds from now, of everyone asleep, shortest first. */

@@ -1,5 +1,5 @@
 import { KubeApiError, type KubeClient, type KubeRequest } from '../../src/kube/kube-client.ts';
-import type { ApiResource, KubeObject } from '../../src/kube/kube-object.ts';
+import { type ApiResource, apiVersionOf, type KubeObject } from '../../src/kube/kube-object.ts';
 import { OperatorError } from '../../src/lib/errors.ts';
 import { LineStream } from './line-stream.ts';
 
@@ -40,9 +40,16 @@ export class FakeKubeApi implements KubeClient {
   #watches: OpenWatch[] = [];
   #pages = new Map<string, { readonly version: number; readonly items: readonly KubeObject[] }>();
   #troubles: { readonly matches: (request: KubeRequest) => boolean; readonly error: Error }[] = [];
-  readonly #removedKinds = new Set<string>();
+  /** Versions that are served, the preferred one first; `v1` where nothing is said. */
+  readonly #served = new Map<string, readonly string[]>();
   /** While true there is no answer to anything. */
   isDown = false;
+  /** While true, a proxy responds to every list and every new watch with its own page, status 404. */
+  isHidden = false;
+  /** While true nothing can be discovered. */
+  isUndiscoverable = false;
+  /** While true the account may neither list nor watch. */
+  isForbidden = false;
   /** While true, watches take their place but hear nothing, not even of what is missed meanwhile. */
   isMute = false;
 
@@ -113,12 +120,36 @@ export class FakeKubeApi implements KubeClient {
   /** The kind is not served any more; its objects are gone with it. */
   removeKind(plural: string): void {
     for (const key of this.truth(plural).keys()) this.delete(key, plural);
-    this.#removedKinds.add(plural);
-    this.closeWatches();
+    this.serve(plural, []);
   }
 
   restoreKind(plural: string): void {
-    this.#removedKinds.delete(plural);
+    this.serve(plural, ['v1']);
+  }
+
+  /** Changes the served versions of a kind, which ends its watches; its objects stay. */
+  serve(plural: string, versions: readonly string[]): void {
+    this.#served.set(plural, versions);
+    const isOfKind = ({ request }: OpenWatch): boolean => pluralOf(request) === plural;
+    const ended = this.#watches.filter(isOfKind);
+    this.#watches = this.#watches.filter((watch) => !isOfKind(watch));
+    for (const { stream } of ended) stream.end();
+  }
+
+  isServed(plural: string): boolean {
+    return this.#versionsOf(plural).length > 0;
+  }
+
+  /** What discovery finds out; `Discovery.rediscover` on this server. */
+  readonly rediscover = async (known: ApiResource): Promise<ApiResource | undefined> => {
+    if (this.isDown || this.isUndiscoverable) throw unreachable();
+    const versions = this.#versionsOf(known.plural);
+    const version = versions.find((served) => served === known.version) ?? versions[0];
+    return version === undefined ? undefined : { ...known, version };
+  };
+
+  #versionsOf(plural: string): readonly string[] {
+    return this.#served.get(plural) ?? ['v1'];
   }
 
   /** Forgets all history: older watches and pages expire. */
@@ -217,7 +248,10 @@ export class FakeKubeApi implements KubeClient {
     if (this.isDown) throw unreachable();
     const index = this.#troubles.findIndex(({ matches }) => matches(request));
     if (index !== -1) throw this.#troubles.splice(index, 1)[0]?.error;
-    if (this.#removedKinds.has(pluralOf(request))) throw refusal(404, 'NotFound');
+    if (this.isHidden) throw refusal(404, '');
+    // An API server sends no Status object for a path that it does not know.
+    if (!this.#versionsOf(pluralOf(request)).includes(versionOf(request))) throw refusal(404, '');
+    if (this.isForbidden) throw refusal(403, 'Forbidden');
   }
 
   #page(request: KubeRequest, token: string | undefined): unknown {
@@ -262,11 +296,19 @@ function send({ request, stream }: OpenWatch, change: Change): void {
   if (change.plural !== pluralOf(request)) return;
   const before = change.before !== undefined && isSelected(request, change.before);
   const after = change.after !== undefined && isSelected(request, change.after);
-  if (after) stream.push(JSON.stringify({ type: before ? 'MODIFIED' : 'ADDED', object: change.after }));
-  else if (before) {
+  const apiVersion = apiVersionOf({ group: '', version: versionOf(request) });
+  if (after) {
+    const object = { ...change.after, apiVersion };
+    stream.push(JSON.stringify({ type: before ? 'MODIFIED' : 'ADDED', object }));
+  } else if (before) {
     const metadata = { ...change.before?.metadata, resourceVersion: String(change.resourceVersion) };
-    stream.push(JSON.stringify({ type: 'DELETED', object: { ...change.before, metadata } }));
+    stream.push(JSON.stringify({ type: 'DELETED', object: { ...change.before, apiVersion, metadata } }));
   }
+}
+
+/** `v1` of `/api/v1/…` and of `/apis/GROUP/v1/…`. */
+function versionOf({ path }: KubeRequest): string {
+  return path.split('/')[path.startsWith('/apis/') ? 3 : 2] ?? '';
 }
 
 function pluralOf({ path }: KubeRequest): string {

@@ -1,4 +1,5 @@
-import type { Monitor } from '../../src/events/kubernetes/monitor.ts';
+import { EventGate, type EventGateOptions } from '../../src/events/kubernetes/event-gate.ts';
+import { type BindingHealth, type Monitor, UNKNOWN_HEALTH } from '../../src/events/kubernetes/monitor.ts';
 import {
   OperationCounter,
   type SnapshotOperations,
@@ -7,15 +8,25 @@ import type { KubernetesEvent, SnapshotItem } from '../../src/hooks/kubernetes-b
 
 /** A monitor whose objects and events a test makes up. */
 export class FakeMonitor implements Monitor {
-  readonly emit: (event: KubernetesEvent) => void;
+  state: BindingHealth = UNKNOWN_HEALTH;
   items: readonly SnapshotItem[] = [];
   isUnlocked = false;
   isStopped = false;
+  readonly #gate: EventGate;
   readonly #start: () => Promise<void>;
 
-  constructor(emit: (event: KubernetesEvent) => void, start: () => Promise<void>) {
-    this.emit = emit;
+  constructor(options: EventGateOptions, start: () => Promise<void>) {
+    this.#gate = new EventGate(options);
     this.#start = start;
+  }
+
+  /** The events that are held back. */
+  get held(): readonly KubernetesEvent[] {
+    return this.#gate.held;
+  }
+
+  emit(event: KubernetesEvent): void {
+    this.#gate.pass(event);
   }
 
   start(): Promise<void> {
@@ -23,6 +34,7 @@ export class FakeMonitor implements Monitor {
   }
 
   snapshot(): readonly SnapshotItem[] {
+    this.#gate.drop();
     return this.items;
   }
 
@@ -34,11 +46,22 @@ export class FakeMonitor implements Monitor {
     return new OperationCounter().read(this.items.length);
   }
 
+  lock(missed: readonly KubernetesEvent[]): void {
+    this.isUnlocked = false;
+    this.#gate.shut(missed);
+  }
+
+  health(): BindingHealth {
+    return this.state;
+  }
+
   unlock(): void {
     this.isUnlocked = true;
+    this.#gate.open();
   }
 
   async stop(): Promise<void> {
     this.isStopped = true;
+    this.#gate.close();
   }
 }

@@ -148,7 +148,7 @@ export class FaultProxy {
     const call: ProxiedCall = {
       ...request,
       userAgent: incoming.headers['user-agent'] ?? '',
-      atMs: this.#clock.now(),
+      atMs: this.#clock.steadyMs(),
       fault: rule?.fault.type ?? null,
       status: null,
     };
@@ -174,6 +174,10 @@ export class FaultProxy {
         return await this.#forward(incoming, outgoing, call);
       case 'status':
         return sendStatus(outgoing, call, fault.status, fault.retryAfterSeconds);
+      case 'page':
+        call.status = fault.status;
+        outgoing.writeHead(fault.status, { 'content-type': 'text/html' }).end('<html>No such page</html>');
+        return undefined;
       case 'end':
         call.status = 200;
         outgoing.writeHead(200, { 'content-type': 'application/json' }).end();

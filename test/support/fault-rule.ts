@@ -8,6 +8,8 @@ export type Fault =
   | { readonly type: 'hold' }
   /** Answered with a Status object, not forwarded. */
   | { readonly type: 'status'; readonly status: number; readonly retryAfterSeconds?: number }
+  /** Answered with an HTML page, as by a proxy that knows no such path, not forwarded. */
+  | { readonly type: 'page'; readonly status: number }
   /** Answered with 200 and a body that ends in good order before its first byte, not forwarded. */
   | { readonly type: 'end' }
   /** The connection is reset, nothing is forwarded. */

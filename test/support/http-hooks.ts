@@ -1,3 +1,4 @@
+import { AllowedHosts } from '../../src/hooks/http/allowed-hosts.ts';
 import { HttpHooks, type HttpHooksOptions } from '../../src/hooks/http/http-hooks.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 
@@ -14,6 +15,7 @@ export function startHttpHooks(options: Partial<HttpHooksOptions> = {}): HttpHoo
     timeoutMs: undefined,
     version: '1.2.3',
     check: () => undefined,
+    hosts: new AllowedHosts({ entries: ['localhost', '127.0.0.1'] }),
     ...options,
   });
 }

@@ -15,13 +15,17 @@ export class JumpClock implements Clock {
   readonly #sleepers = new Set<Sleeper>();
   #watchers: (() => void)[] = [];
 
-  now(): number {
-    return systemClock.now() + this.#aheadMs;
+  wallMs(): number {
+    return systemClock.wallMs() + this.#aheadMs;
+  }
+
+  steadyMs(): number {
+    return systemClock.steadyMs() + this.#aheadMs;
   }
 
   async sleep(ms: number, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
-    const sleeper: Sleeper = { ms, wakeAtMs: this.now() + ms, wake: new AbortController() };
+    const sleeper: Sleeper = { ms, wakeAtMs: this.steadyMs() + ms, wake: new AbortController() };
     this.#sleepers.add(sleeper);
     for (const notify of this.#watchers.splice(0)) notify();
     try {
@@ -36,7 +40,7 @@ export class JumpClock implements Clock {
   /** Moves time forward by `ms`. */
   jump(ms: number): void {
     this.#aheadMs += ms;
-    for (const sleeper of this.#sleepers) if (sleeper.wakeAtMs <= this.now()) sleeper.wake.abort();
+    for (const sleeper of this.#sleepers) if (sleeper.wakeAtMs <= this.steadyMs()) sleeper.wake.abort();
   }
 
   /** Waits until somebody sleeps who set out to sleep for exactly `ms`, then lets that time pass. */

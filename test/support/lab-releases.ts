@@ -57,6 +57,12 @@ export function labReleases(
       lab.releases.delete(release);
       lab.foreignReleases.add(release);
     },
+    unlock: async (release: string) => {
+      await call(`unlock ${release}`);
+      return lab.releases.has(release)
+        ? ({ type: 'unlocked', state: 'pending-upgrade', revision: 1 } as const)
+        : ({ type: 'absent' } as const);
+    },
     list: async () => {
       const owned = [...lab.releases].map((release) => ({
         name: release,

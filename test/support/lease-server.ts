@@ -80,5 +80,5 @@ function versionOf(object: unknown): unknown {
 }
 
 function refused(status: number): KubeApiError {
-  return new KubeApiError(`refused with ${status}`, { status, reason: '' });
+  return new KubeApiError(`refused with ${status}`, { status, reason: status === 404 ? 'NotFound' : '' });
 }

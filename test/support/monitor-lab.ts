@@ -12,25 +12,40 @@ import { silentLogger } from '../../src/lib/log.ts';
 import { CONFIG_MAPS } from './fake-kube-api.ts';
 import { ReflectorLab } from './reflector-lab.ts';
 
-/** Knows `.data.x`, `empty`, `1,2`, and fails on an object whose data has a key `bad`. */
-const fewPrograms: JqCompiler = {
-  compile: (program) =>
-    Promise.resolve({
-      apply: async (input) => {
-        await Promise.resolve();
-        const data = isObject(input) && isObject(input['data']) ? input['data'] : {};
-        if ('bad' in data) throw new OperatorError('JQ_RUNTIME', 'Cannot index number');
-        if (program === 'empty') return [];
-        return program === '1,2' ? [1, 2] : [data['x']];
-      },
-    }),
-};
+/** How the filters of a lab behave: `strict` ones fail on an object whose data has a key `bad`, `lenient` ones never. */
+export type FilterMode = 'strict' | 'lenient' | 'failing' | 'timing-out';
+
+const TIME_LIMIT_MS = 2_000;
 
 /** Monitors of ConfigMaps on a server in memory. */
 export class MonitorLab extends ReflectorLab {
   /** `Added a/one`, in the order of emission, across all monitors. */
   readonly events: string[] = [];
   readonly items: SnapshotItem[] = [];
+  filterMode: FilterMode = 'strict';
+
+  /** Knows `.data.x`, `empty` and `1,2`. */
+  readonly #fewPrograms: JqCompiler = {
+    compile: (program) =>
+      Promise.resolve({
+        apply: async (input, signal) => {
+          await Promise.resolve();
+          const data = isObject(input) && isObject(input['data']) ? input['data'] : {};
+          await this.#fail('bad' in data, signal);
+          if (program === 'empty') return [];
+          return program === '1,2' ? [1, 2] : [data['x']];
+        },
+      }),
+  };
+
+  async #fail(isBad: boolean, signal: AbortSignal): Promise<void> {
+    if (this.filterMode === 'timing-out') {
+      await this.clock.sleep(TIME_LIMIT_MS, signal);
+      throw new OperatorError('JQ_RUNTIME', 'jq took longer than 2000 ms for one object');
+    }
+    if (this.filterMode === 'failing' || (isBad && this.filterMode === 'strict'))
+      throw new OperatorError('JQ_RUNTIME', 'Cannot index number');
+  }
 
   monitor(spec: Partial<KubernetesBindingSpec> = {}, deps: Partial<MonitorDeps> = {}): Monitor {
     return createMonitor(
@@ -43,7 +58,7 @@ export class MonitorLab extends ReflectorLab {
       },
       {
         find: async () => CONFIG_MAPS,
-        jq: fewPrograms,
+        jq: this.#fewPrograms,
         clock: this.clock,
         random: () => 0,
         log: silentLogger,

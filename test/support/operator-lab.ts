@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { createHistogram } from 'node:perf_hooks';
 import type { FlowPassDeps } from '../../src/extensions/flow/flow-pass.ts';
+import { EventBacklog } from '../../src/hooks/event-backlog.ts';
 import type { Hook, HookOwner } from '../../src/hooks/hook.ts';
-import type { KubernetesEvent } from '../../src/hooks/kubernetes-binding.ts';
+import type { KubernetesEvent, SnapshotItem } from '../../src/hooks/kubernetes-binding.ts';
 import { HookRunner } from '../../src/hooks/run-hook.ts';
 import { HookMetrics } from '../../src/metrics/hook-metrics.ts';
 import { OperatorMetrics } from '../../src/metrics/operator-metrics.ts';
@@ -16,6 +17,8 @@ import { HookRuntime } from '../../src/operator/hook-runtime.ts';
 import { Operator } from '../../src/operator/operator.ts';
 import type { OperatorDeps } from '../../src/operator/operator-deps.ts';
 import type { Pause } from '../../src/operator/pause-entry.ts';
+import type { ModulesDirectory } from '../../src/operator/purge-guard.ts';
+import { countQueuedEvents, queuedEvents } from '../../src/operator/queued-events.ts';
 import { eventIds } from '../../src/operator/task-origin.ts';
 import { describeTask, type Task } from '../../src/operator/tasks.ts';
 import type { ProcessRunner, ProcessSpec } from '../../src/process/process-runner.ts';
@@ -57,10 +60,15 @@ export const failing: HookBehaviour = () => {
 export const name = (text: string): ModuleName => text as ModuleName;
 
 type LabOptions = Partial<
-  Pick<OperatorDeps, 'runsModulesInParallel' | 'failurePolicy' | 'authorization' | 'finalizers'>
+  Pick<
+    OperatorDeps,
+    'runsModulesInParallel' | 'failurePolicy' | 'authorization' | 'finalizers' | 'operationSource'
+  >
 > & {
   readonly secrets?: ValuesSecrets;
   readonly flow?: FlowPassDeps;
+  readonly maxContextBytes?: number;
+  readonly maxBacklogBytes?: number;
 };
 
 interface Parts {
@@ -77,6 +85,7 @@ export class OperatorLab {
   readonly log = new CapturedLog(this.clock);
   readonly calls: string[] = [];
   readonly operator: Operator;
+  readonly backlog: EventBacklog;
   readonly values: ValuesStore;
   readonly dynamicFlags: DynamicFlags = new DynamicFlags(() =>
     [...this.dynamicFlags.all].map(([key, isEnabled]) => `${key} ${isEnabled}`),
@@ -93,12 +102,21 @@ export class OperatorLab {
   readonly flaggedOff = new Set<string>();
   /** Modules that bring CRDs. */
   readonly withCrds = new Set<string>();
+  /** Events that were dropped because too much waited. */
+  droppedEvents = 0;
+  /** How often all tasks of a queue were read. */
+  queueReads = 0;
   /** How often monitors were stopped for changed global values. */
   globalChanges = 0;
   readonly monitors = new Map<string, FakeMonitor>();
+  /** What a monitor finds when it is made, by `<owner>/<hook>/<binding name>`; nothing else. */
+  readonly objects = new Map<string, readonly SnapshotItem[]>();
   /** Taken by calls of helm, discovery and monitors under their name, before they do anything. */
   readonly obstacles = new Map<string, () => void | Promise<void>>();
   content = EMPTY_CONTENT;
+  /** What is on disk; in most tests something that no rule looks at. */
+  directories: readonly ModulesDirectory[] = [{ path: '/modules', modules: ['any'] }];
+  rememberedDirectories: readonly ModulesDirectory[] | undefined;
   readonly tmpDir = mkdtempSync(join(tmpdir(), 'operator-lab-'));
   readonly stop = new AbortController();
   readonly abort = new AbortController();
@@ -112,11 +130,18 @@ export class OperatorLab {
     this.values = new ValuesStore({ global: {}, modules: staticValues }, options.secrets);
     for (const module of modules) this.enabled.add(module.name);
     const { clock } = this;
+    this.backlog = this.#createBacklog();
     const queues: QueueSet<Task> = new QueueSet<Task>({
       clock,
       random: () => 0,
       handle: (entry, queue, signal) => handle(entry, queue, signal),
+      onChange: countQueuedEvents(this.backlog),
+      measure: (_queue, action, act) => {
+        if (action === 'IterateSnapshot') this.queueReads += 1;
+        return act();
+      },
     });
+    this.backlog.hold(queuedEvents(queues));
     this.operator = this.#createOperator(queues, modules);
     const handle = taskHandler(this.operator);
     this.operator.globalHooks = this.#hooks
@@ -194,7 +219,7 @@ export class OperatorLab {
 
   /** An event of a kubernetes binding, by `<owner>/<hook>/<binding name>`. */
   emit(binding: string, watchEvent: KubernetesEvent['watchEvent'] = 'Added'): void {
-    this.monitors.get(binding)?.emit({ watchEvent, item: {} });
+    this.monitors.get(binding)?.emit({ watchEvent, key: '/object', item: {} });
   }
 
   tick(hook: string): void {
@@ -214,6 +239,7 @@ export class OperatorLab {
       hasQueueActions: false,
       queues: () => [],
       modules: () => [],
+      bindings: () => [],
     });
     const execution = new HookExecution({
       clock,
@@ -225,6 +251,7 @@ export class OperatorLab {
         redact: (text) => text,
         onSeriesDropped: () => undefined,
       }),
+      maxContextBytes: this.#options.maxContextBytes ?? Number.MAX_SAFE_INTEGER,
       enabledModules: () => this.operator.enabledModules,
       followSecrets: async () => undefined,
       onEnd: () => undefined,
@@ -236,6 +263,7 @@ export class OperatorLab {
         timeoutMs: undefined,
         graceMs: 0,
         maxOutputBytes: undefined,
+        onEscaped: () => undefined,
         keepFiles: false,
       }),
       objectPatcher: {
@@ -256,6 +284,7 @@ export class OperatorLab {
         metrics,
         execution,
         queues,
+        backlog: this.backlog,
         log: this.log.logger,
         newEventId: eventIds(() => 0),
         values: this.values,
@@ -268,7 +297,7 @@ export class OperatorLab {
         runsModulesInParallel: this.#options.runsModulesInParallel ?? false,
         failurePolicy: this.#options.failurePolicy ?? 'block',
         deployHookTimeoutMs: undefined,
-        operationSource: undefined,
+        operationSource: this.#options.operationSource,
         flow: () => this.#options.flow,
         httpHooks: undefined,
         finalizers: this.#options.finalizers,
@@ -303,10 +332,31 @@ export class OperatorLab {
         configMapContent: () => this.content,
         followSecrets: async () => undefined,
         ignoredRelease: 'operator',
+        modulesDirectories: () => this.directories,
+        directoryMemory: {
+          read: async () => {
+            await this.obstacles.get('read directories')?.();
+            return this.rememberedDirectories;
+          },
+          write: async (directories) => {
+            this.rememberedDirectories = directories;
+          },
+        },
+        allowsEmptyModulesDir: false,
         purgesForeignReleases: false,
       },
       modules,
     );
+  }
+
+  #createBacklog(): EventBacklog {
+    return new EventBacklog({
+      limitBytes: this.#options.maxBacklogBytes ?? Number.MAX_SAFE_INTEGER,
+      onLimit: (facts) => this.log.logger.warn(facts, 'the backlog is full'),
+      onDrop: (_labels, events) => {
+        this.droppedEvents += events;
+      },
+    });
   }
 
   #createRuntime(hook: Hook): HookRuntime {
@@ -316,7 +366,11 @@ export class OperatorLab {
       onEvent: (...event) => this.operator.onKubernetesEvent(...event),
       createMonitor: (_hook, binding, onEvent) => {
         const key = `${keyOf(hook)}/${binding.name}`;
-        const monitor = new FakeMonitor(onEvent, () => this.#call(`monitor ${key}`));
+        const monitor = new FakeMonitor(
+          { emit: onEvent, isReadFirst: binding.executeOnSynchronization, backlog: this.backlog },
+          () => this.#call(`monitor ${key}`),
+        );
+        monitor.items = this.objects.get(key) ?? [];
         this.monitors.set(key, monitor);
         return monitor;
       },

@@ -27,6 +27,7 @@ export class ReflectorLab {
     clock: this.clock,
     random: () => 0,
     log: silentLogger,
+    rediscover: this.api.rediscover,
     metrics: { watchEnded: (kind, reason) => this.ended.push(`${kind} ${reason}`) },
   });
 

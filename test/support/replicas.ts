@@ -12,7 +12,9 @@ import { shHook } from './world-files.ts';
 const LEASE_FLAGS = { 'lease-duration': '6s', 'lease-renew-deadline': '4s', 'lease-retry-period': '1s' };
 
 const LEASE_NAME = 'addon-operator-leader-election';
-const CLUSTER_DNS = pathToFileURL(join(import.meta.dirname, 'cluster-dns.ts')).href;
+const PRELOADED = ['cluster-dns.ts', 'throw-on-signal.ts'].map(
+  (file) => `--import=${pathToFileURL(join(import.meta.dirname, file)).href}`,
+);
 
 /** Several daemons with high availability on one world, each a process with an address of its own. */
 export class Replicas {
@@ -56,7 +58,7 @@ export class Replicas {
       {
         ADDON_OPERATOR_HA: 'true',
         ADDON_OPERATOR_POD: `pod-${number}`,
-        NODE_OPTIONS: `--import=${CLUSTER_DNS}`,
+        NODE_OPTIONS: PRELOADED.join(' '),
       },
     );
   }

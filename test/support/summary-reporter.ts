@@ -1,24 +1,44 @@
-import type { Reporter, TestModule } from 'vitest/node';
+import type { Reporter, TestCase, TestModule } from 'vitest/node';
 import { backendCoverage, type TestOutcome } from './backend-coverage.ts';
 
-/** Ends a run with the one line that CI reads: `N passed, N failed, N skipped`; what was skipped is named before it. */
+const SLOW_TESTS = 10;
+/** A file that runs longer keeps one worker busy while the others have nothing left to do: split it. */
+const SLOW_FILE_MS = 90_000;
+
+/**
+ * Ends a run with the one line that CI reads: `N passed, N failed, N skipped`. What is slow and what was skipped is named
+ * before it, and when vitest does not come to its end, what had failed until then and why.
+ */
 export default class SummaryReporter implements Reporter {
   /** A run that never ends orderly (a broken set-up, a crash) counts as one failure. */
   #lines: readonly string[] = ['0 passed, 1 failed, 0 skipped'];
+  readonly #failures: string[] = [];
 
   onInit(): void {
-    process.on('exit', () => process.stdout.write(`\n${this.#lines.join('\n')}\n`));
+    process.on('exit', () => process.stdout.write(`\n${[...this.#failures, ...this.#lines].join('\n')}\n`));
+  }
+
+  onTestCaseResult(test: TestCase): void {
+    const result = test.result();
+    if (result.state !== 'failed') return;
+    const reasons = result.errors.map(({ message }) => message).join('\n');
+    this.#failures.push(`failed: ${test.module.relativeModuleId} > ${test.fullName}: ${reasons}`);
   }
 
   onTestRunEnd(testModules: readonly TestModule[], unhandledErrors: readonly unknown[]): void {
+    // The default reporter has printed them, with their places.
+    this.#failures.length = 0;
     const counts = { passed: 0, failed: unhandledErrors.length, skipped: 0 };
     const skipped: string[] = [];
     const outcomes: TestOutcome[] = [];
+    const times: Timed[] = [];
     for (const testModule of testModules) {
+      const file = `${testModule.project.name} ${testModule.relativeModuleId}`;
       const before = counts.failed;
       for (const test of testModule.children.allTests()) {
         const { state } = test.result();
         outcomes.push({ fullName: test.fullName, state: state === 'pending' ? 'skipped' : state });
+        times.push({ name: `${file} > ${test.fullName}`, ms: test.diagnostic()?.duration ?? 0 });
         if (state === 'passed' || state === 'failed') counts[state] += 1;
         else {
           counts.skipped += 1;
@@ -33,7 +53,26 @@ export default class SummaryReporter implements Reporter {
       counts.failed += missing.length;
       process.exitCode = 1;
     }
+    const files = testModules.map((testModule) => ({
+      name: `${testModule.project.name} ${testModule.relativeModuleId}`,
+      ms: testModule.diagnostic().duration,
+    }));
+    const slow = [
+      ...(times.length > SLOW_TESTS ** 2 ? slowestFirst(times).slice(0, SLOW_TESTS) : []),
+      ...slowestFirst(files.filter(({ ms }) => ms > SLOW_FILE_MS)),
+    ];
     const summary = `${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`;
-    this.#lines = [...skipped, ...missing, ...lines, summary];
+    this.#lines = [...slow, ...skipped, ...missing, ...lines, summary];
   }
+}
+
+/** A test, or a file of tests. */
+interface Timed {
+  readonly name: string;
+  readonly ms: number;
+}
+
+function slowestFirst(tests: readonly Timed[]): readonly string[] {
+  const sorted = tests.toSorted((a, b) => b.ms - a.ms);
+  return sorted.map(({ name, ms }) => `slow: ${(ms / 1000).toFixed(1)} s ${name}`);
 }

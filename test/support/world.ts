@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Daemon, startDaemon } from '../../src/daemon/start-daemon.ts';
-import { steadyClock } from '../../src/lib/clock.ts';
+import { systemClock } from '../../src/lib/clock.ts';
 import { readSettings } from '../../src/settings/read-settings.ts';
 import { CapturedLog } from './captured-log.ts';
 import type { ApiAnswer, ProbeRequest } from './control-plane/api-probe.ts';
@@ -85,6 +85,8 @@ export class World {
       'prometheus-listen-address': '127.0.0.1',
       'prometheus-listen-port': '0',
       'shutdown-grace': '2s',
+      // The servers of hooks in tests are on this machine.
+      'http-hook-allowed-hosts': '*.svc,localhost,127.0.0.1',
       // Modules have no namespace: worlds would meet each other in them.
       'module-objects': 'false',
       ...this.#options.flags,
@@ -123,7 +125,7 @@ export class World {
         env: this.hostEnv,
         cwd: this.directory,
         clock: this.clock,
-        steadyClock,
+        steadyClock: systemClock,
         random: () => 0,
         log: this.log.logger,
         version: '0.0.0-test',

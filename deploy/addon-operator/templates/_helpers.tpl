@@ -26,3 +26,8 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | quote }}
 {{- define "operator.clusterName" -}}
 {{- printf "%s-%s" .Release.Namespace (include "operator.name" .) | trunc 63 | trimSuffix "-" -}}
 {{- end -}}
+
+{{/* The setting has two variables, the longer one first. */}}
+{{- define "operator.webhookConfiguration" -}}
+{{- .Values.settings.ADDON_OPERATOR_VALIDATING_WEBHOOK_CONFIGURATION_NAME | default .Values.settings.VALIDATING_WEBHOOK_CONFIGURATION_NAME | default "shell-operator-hooks" -}}
+{{- end -}}

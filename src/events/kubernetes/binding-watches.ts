@@ -2,14 +2,16 @@ import type { KubernetesBindingSpec, KubernetesEvent } from '../../hooks/kuberne
 import type { ApiResource } from '../../kube/kube-object.ts';
 import type { Selection, SharedReflectors } from '../../kube/reflector-sink.ts';
 import { untilDone } from '../../kube/until-done.ts';
-import type { Clock } from '../../lib/clock.ts';
+import type { SteadyClock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';
 import { NamespaceSink } from './namespace-sink.ts';
 import type { ObjectFilter } from './object-filter.ts';
-import type { ObjectStore } from './object-store.ts';
+import { nameOf, type ObjectStore } from './object-store.ts';
 import { SelectionSink } from './selection-sink.ts';
 import { fieldSelectorQuery, labelSelectorQuery } from './selectors.ts';
 import type { OperationCounter } from './snapshot-operations.ts';
+import type { UnfilteredObjects } from './unfiltered-objects.ts';
+import { combinedReport, WatchHealth, type WatchReport } from './watch-health.ts';
 
 export interface BindingWatchesOptions {
   readonly spec: KubernetesBindingSpec;
@@ -18,8 +20,9 @@ export interface BindingWatchesOptions {
   readonly store: ObjectStore;
   readonly operations: OperationCounter;
   readonly filter: ObjectFilter;
+  readonly unfiltered: UnfilteredObjects;
   readonly emit: (event: KubernetesEvent) => void;
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
   /** A number in [0, 1). */
   readonly random: () => number;
   readonly log: Logger;
@@ -43,11 +46,18 @@ export class BindingWatches {
   readonly #signal: AbortSignal;
   /** Watched namespaces of a namespace label selector; aborting one ends its watches. */
   readonly #namespaces = new Map<string, AbortController>();
+  /** One for each watch that is wanted. */
+  readonly #health = new Set<WatchHealth>();
 
   /** @param signal ends all watches */
   constructor(options: BindingWatchesOptions, signal: AbortSignal) {
     this.#options = options;
     this.#signal = signal;
+  }
+
+  /** How far the snapshot can be trusted. */
+  get report(): WatchReport {
+    return combinedReport([...this.#health].map(({ report }) => report));
   }
 
   /** Fills the store; throws what the first failing list or filter threw. */
@@ -74,6 +84,7 @@ export class BindingWatches {
       },
       onAppear: (name) => this.#open(name),
       onVanish: (name) => this.#close(name),
+      health: this.#trackHealth(this.#signal),
     });
     const selection = { resource: NAMESPACES, ...(labelSelector !== undefined && { labelSelector }) };
     await Promise.all([reflectors.subscribe(selection, sink, this.#signal), initial.promise]);
@@ -110,14 +121,18 @@ export class BindingWatches {
     this.#namespaces.delete(namespace);
     const gone = store.deleteNamespace(namespace);
     operations.note('cleaned', gone.length);
-    for (const { item } of gone) emit({ watchEvent: 'Deleted', item });
+    for (const stored of gone) emit({ watchEvent: 'Deleted', key: nameOf(stored), item: stored.item });
   }
 
   #subscribeUntilDone(selection: Selection, signal: AbortSignal): Promise<void> {
     const { reflectors, log } = this.#options;
-    const subscribe = (): Promise<void> => reflectors.subscribe(selection, this.#sink(signal, true), signal);
-    const onFailure = (error: unknown): void =>
+    const health = this.#trackHealth(signal);
+    const subscribe = (): Promise<void> =>
+      reflectors.subscribe(selection, this.#sink(health, signal, true), signal);
+    const onFailure = (error: unknown): void => {
+      health.failed(error);
       log.warn({ namespace: selection.namespace, error }, 'cannot watch namespace, will retry');
+    };
     return untilDone(subscribe, onFailure, this.#options, signal);
   }
 
@@ -125,7 +140,7 @@ export class BindingWatches {
     const { reflectors } = this.#options;
     await Promise.all(
       this.#selections(namespace).map((selection) =>
-        reflectors.subscribe(selection, this.#sink(signal, false), signal),
+        reflectors.subscribe(selection, this.#sink(this.#trackHealth(signal), signal, false), signal),
       ),
     );
   }
@@ -145,7 +160,14 @@ export class BindingWatches {
     });
   }
 
-  #sink(signal: AbortSignal, isAnnounced: boolean): SelectionSink {
-    return new SelectionSink({ ...this.#options, isAnnounced }, signal);
+  #sink(health: WatchHealth, signal: AbortSignal, isAnnounced: boolean): SelectionSink {
+    return new SelectionSink({ ...this.#options, isAnnounced }, health, signal);
+  }
+
+  #trackHealth(signal: AbortSignal): WatchHealth {
+    const health = new WatchHealth(this.#options.clock);
+    this.#health.add(health);
+    signal.addEventListener('abort', () => this.#health.delete(health), { once: true });
+    return health;
   }
 }

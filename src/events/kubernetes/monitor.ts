@@ -1,13 +1,15 @@
 import type { KubernetesBindingSpec, KubernetesEvent, SnapshotItem } from '../../hooks/kubernetes-binding.ts';
 import type { ApiResource } from '../../kube/kube-object.ts';
 import type { SharedReflectors } from '../../kube/reflector-sink.ts';
-import type { Clock } from '../../lib/clock.ts';
+import type { SteadyClock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';
 import { BindingWatches } from './binding-watches.ts';
-import { EventGate } from './event-gate.ts';
+import { EventGate, type EventGateOptions } from './event-gate.ts';
 import { createObjectFilter, type JqProgram } from './object-filter.ts';
 import { ObjectStore } from './object-store.ts';
 import { OperationCounter, type SnapshotOperations } from './snapshot-operations.ts';
+import { type FilterFailure, UnfilteredObjects } from './unfiltered-objects.ts';
+import type { WatchFailure } from './watch-health.ts';
 
 /** Follows the objects of one binding: keeps its snapshot and emits its events. */
 export interface Monitor {
@@ -29,11 +31,34 @@ export interface Monitor {
   /** The same for onlookers: nothing is dropped or counted anew. */
   peek(): readonly SnapshotItem[];
   operations(): SnapshotOperations;
+  /**
+   * Holds events back again until {@link unlock}, beginning with those that were emitted but reached no hook. A read of
+   * the snapshot drops them as it does at the start.
+   */
+  lock(missed: readonly KubernetesEvent[]): void;
+  /** How far the snapshot can be trusted. */
+  health(): BindingHealth;
   /** Emits the events held back, in order, and from then on every event as it comes. */
   unlock(): void;
   /** Ends all watches; nothing is emitted afterwards. */
   stop(): Promise<void>;
 }
+
+/** What is wrong with the snapshot of a binding, and how old the last news of it is. */
+export interface BindingHealth {
+  /** When the API server last confirmed the state, in milliseconds on the steady clock; undefined before the first list. */
+  readonly lastActivityMs: number | undefined;
+  /** Set while a watch of the binding cannot be opened. */
+  readonly watchFailure: WatchFailure | undefined;
+  /** Objects whose last state is not in the snapshot, since the filter fails on it. */
+  readonly filterFailures: readonly FilterFailure[];
+}
+
+export const UNKNOWN_HEALTH: BindingHealth = {
+  lastActivityMs: undefined,
+  watchFailure: undefined,
+  filterFailures: [],
+};
 
 /** What a monitor needs of the jq room. */
 export interface JqCompiler {
@@ -54,12 +79,18 @@ export interface MonitorMetrics {
 export interface MonitorDeps {
   readonly find: (apiVersion: string | undefined, kind: string, signal: AbortSignal) => Promise<ApiResource>;
   readonly jq: JqCompiler;
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
   /** A number in [0, 1). */
   readonly random: () => number;
   readonly log: Logger;
   readonly reflectors: SharedReflectors;
   readonly onEvent: (event: KubernetesEvent) => void;
+  /** Whether the snapshot is read before the monitor is unlocked; default: no, and all events are held until then. */
+  readonly isReadFirst?: boolean;
+  /** What of an event its hook will be given, where that is less than all. */
+  readonly reduce?: (event: KubernetesEvent) => KubernetesEvent;
+  readonly backlog?: EventGateOptions['backlog'];
+  readonly owner?: EventGateOptions['owner'];
   readonly metrics?: MonitorMetrics;
 }
 
@@ -73,15 +104,21 @@ class BindingMonitor implements Monitor {
   readonly #stopped = new AbortController();
   readonly #gate: EventGate;
   readonly #operations = new OperationCounter();
+  readonly #unfiltered: UnfilteredObjects;
   #store: ObjectStore | undefined;
+  #watches: BindingWatches | undefined;
 
   constructor(spec: KubernetesBindingSpec, deps: MonitorDeps) {
     this.#spec = spec;
     this.#deps = deps;
-    this.#gate = new EventGate((event) => {
-      if (!this.#stopped.signal.aborted && spec.executeOnEvents.includes(event.watchEvent)) {
-        deps.onEvent(event);
-      }
+    this.#unfiltered = new UnfilteredObjects(deps);
+    this.#gate = new EventGate({
+      emit: (event) => {
+        if (!this.#stopped.signal.aborted) deps.onEvent(event);
+      },
+      isReadFirst: deps.isReadFirst ?? false,
+      ...(deps.backlog && { backlog: deps.backlog }),
+      ...(deps.owner && { owner: deps.owner }),
     });
   }
 
@@ -113,12 +150,25 @@ class BindingMonitor implements Monitor {
     return this.#operations.read(this.#store?.size ?? 0);
   }
 
+  lock(missed: readonly KubernetesEvent[]): void {
+    this.#gate.shut(missed);
+  }
+
+  health(): BindingHealth {
+    const { lastActivityMs, failure } = this.#watches?.report ?? {
+      lastActivityMs: undefined,
+      failure: undefined,
+    };
+    return { lastActivityMs, watchFailure: failure, filterFailures: this.#unfiltered.failures() };
+  }
+
   unlock(): void {
     this.#gate.open();
   }
 
   async stop(): Promise<void> {
     this.#stopped.abort();
+    this.#gate.close();
     this.#deps.metrics?.snapshotGone(this.#spec.name);
   }
 
@@ -128,7 +178,7 @@ class BindingMonitor implements Monitor {
     const resource = await find(apiVersion, kind, signal);
     const program = jqFilter === '' ? undefined : await jq.compile(jqFilter, signal);
     this.#store = new ObjectStore(this.#spec, resource.kind);
-    const watches = new BindingWatches(
+    this.#watches = new BindingWatches(
       {
         ...this.#deps,
         spec: this.#spec,
@@ -136,16 +186,18 @@ class BindingMonitor implements Monitor {
         resource,
         store: this.#store,
         operations: this.#operations,
+        unfiltered: this.#unfiltered,
         filter: createObjectFilter(this.#spec, program && this.#timed(program)),
         emit: (event) => {
-          this.#gate.pass(event);
+          if (this.#spec.executeOnEvents.includes(event.watchEvent))
+            this.#gate.pass(this.#deps.reduce?.(event) ?? event);
           this.#countObjects();
         },
         onHandled: (durationMs) => metrics?.eventDuration(name, durationMs),
       },
       signal,
     );
-    await watches.start();
+    await this.#watches.start();
     this.#countObjects();
   }
 
@@ -157,11 +209,11 @@ class BindingMonitor implements Monitor {
     const { clock, metrics } = this.#deps;
     return {
       apply: async (input, signal) => {
-        const startedMs = clock.now();
+        const startedMs = clock.steadyMs();
         try {
           return await program.apply(input, signal);
         } finally {
-          metrics?.filterDuration(this.#spec.name, clock.now() - startedMs);
+          metrics?.filterDuration(this.#spec.name, clock.steadyMs() - startedMs);
         }
       },
     };

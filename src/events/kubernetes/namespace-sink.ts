@@ -1,5 +1,6 @@
 import type { KubeObject } from '../../kube/kube-object.ts';
 import type { ReflectorEvent, ReflectorSink } from '../../kube/reflector-sink.ts';
+import type { WatchHealth } from './watch-health.ts';
 
 export interface NamespaceSinkOptions {
   /** The namespaces of the initial state. */
@@ -7,6 +8,7 @@ export interface NamespaceSinkOptions {
   readonly onAppear: (name: string) => void;
   /** The namespace was deleted, or its labels do not match any more. */
   readonly onVanish: (name: string) => void;
+  readonly health: WatchHealth;
 }
 
 /** Tells which namespaces come and go; changes of a namespace that stays are ignored. */
@@ -27,6 +29,7 @@ export class NamespaceSink implements ReflectorSink {
   }
 
   commit(): void {
+    this.#options.health.heard();
     this.#options.onInitial(this.#staged);
     this.#staged = [];
   }
@@ -35,5 +38,13 @@ export class NamespaceSink implements ReflectorSink {
     const name = event.key.slice(event.key.indexOf('/') + 1);
     if (event.type === 'Added') this.#options.onAppear(name);
     if (event.type === 'Deleted') this.#options.onVanish(name);
+  }
+
+  heard(): void {
+    this.#options.health.heard();
+  }
+
+  failed(error: unknown): void {
+    this.#options.health.failed(error);
   }
 }

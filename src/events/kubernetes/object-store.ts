@@ -11,6 +11,11 @@ export interface StoredObject {
   readonly item: SnapshotItem;
 }
 
+/** Names an object in the store of its binding, as the reflector does. */
+export function nameOf({ namespace, name }: StoredObject): string {
+  return `${namespace}/${name}`;
+}
+
 export function toStoredObject(object: KubeObject, item: SnapshotItem): StoredObject {
   const { namespace = '', name, uid = '', resourceVersion } = object.metadata;
   const version = resourceVersion === undefined ? canonicalJson(object) : `${uid}/${resourceVersion}`;

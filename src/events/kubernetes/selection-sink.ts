@@ -2,11 +2,13 @@ import { setImmediate } from 'node:timers/promises';
 import type { KubernetesEvent } from '../../hooks/kubernetes-binding.ts';
 import type { KubeObject } from '../../kube/kube-object.ts';
 import { keyOf, type ReflectorEvent, type ReflectorSink } from '../../kube/reflector-sink.ts';
-import type { Clock } from '../../lib/clock.ts';
+import type { SteadyClock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { ObjectFilter } from './object-filter.ts';
-import { isSameState, type ObjectStore, type StoredObject, toStoredObject } from './object-store.ts';
+import { isSameState, nameOf, type ObjectStore, type StoredObject, toStoredObject } from './object-store.ts';
 import type { OperationCounter } from './snapshot-operations.ts';
+import type { FilterFailure, UnfilteredObject, UnfilteredObjects } from './unfiltered-objects.ts';
+import type { WatchHealth } from './watch-health.ts';
 
 /** Objects given to the filter in one turn of the event loop. */
 const OBJECTS_A_TURN = 100;
@@ -15,37 +17,59 @@ export interface SelectionSinkOptions {
   readonly store: ObjectStore;
   readonly operations: OperationCounter;
   readonly filter: ObjectFilter;
+  readonly unfiltered: UnfilteredObjects;
   readonly emit: (event: KubernetesEvent) => void;
   /** Whether the objects of the initial state are emitted as Added. */
   readonly isAnnounced: boolean;
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
   readonly log: Logger;
   readonly onHandled?: (durationMs: number) => void;
 }
 
-/** Brings what one reflector tells into the store of a binding, and emits what changed for the hook. */
+/** An object of the initial state, with what the filter made of it or why it failed. */
+type Staged =
+  | { readonly key: string; readonly stored: StoredObject }
+  | { readonly key: string; readonly object: KubeObject; readonly error: unknown };
+
+/**
+ * Brings what one reflector reports into the store of a binding, and emits what changed for the hook. An object whose
+ * filter fails keeps its last state there and is filtered again later.
+ */
 export class SelectionSink implements ReflectorSink {
   readonly #options: SelectionSinkOptions;
+  readonly #health: WatchHealth;
   /** Once it aborts, nothing reaches the store any more. */
   readonly #signal: AbortSignal;
-  #staged: (readonly [key: string, stored: StoredObject])[] = [];
+  #staged: Staged[] = [];
 
-  constructor(options: SelectionSinkOptions, signal: AbortSignal) {
+  constructor(options: SelectionSinkOptions, health: WatchHealth, signal: AbortSignal) {
     this.#options = options;
+    this.#health = health;
     this.#signal = signal;
   }
 
   async stage(objects: readonly KubeObject[]): Promise<void> {
-    const storing: Promise<readonly [key: string, stored: StoredObject]>[] = [];
+    const staging: Promise<Staged>[] = [];
     for (const [index, object] of objects.entries()) {
       // A page is long enough to keep everything else waiting.
       if (index > 0 && index % OBJECTS_A_TURN === 0) await setImmediate();
-      const stored = this.#toStored(object).then((value) => [keyOf(object), value] as const);
+      const staged = this.#stage(object);
       // It may fail during a pause; whoever awaits all sees the failure all the same.
-      stored.catch(() => undefined);
-      storing.push(stored);
+      staged.catch(() => undefined);
+      staging.push(staged);
     }
-    this.#staged.push(...(await Promise.all(storing)));
+    this.#staged.push(...(await Promise.all(staging)));
+  }
+
+  /** At the start of a binding one failing filter fails the whole start; later it concerns its object alone. */
+  async #stage(object: KubeObject): Promise<Staged> {
+    const key = keyOf(object);
+    try {
+      return { key, stored: await this.#toStored(object) };
+    } catch (error) {
+      if (!this.#options.isAnnounced || this.#signal.aborted) throw error;
+      return { key, object, error };
+    }
   }
 
   discard(): void {
@@ -57,41 +81,95 @@ export class SelectionSink implements ReflectorSink {
     const staged = this.#staged;
     this.#staged = [];
     if (this.#signal.aborted) return;
-    for (const [key, stored] of staged) store.set(key, stored);
+    this.#health.heard();
+    const stored = staged.flatMap((one) => ('stored' in one ? [one] : []));
+    for (const { key, stored: value } of stored) store.set(key, value);
+    for (const one of staged) if ('error' in one) this.#markDirty(one, one.error);
     if (!isAnnounced) return;
-    operations.note('added', staged.length);
-    for (const { item } of store.sorted(staged.map(([, stored]) => stored))) {
-      emit({ watchEvent: 'Added', item });
-    }
+    operations.note('added', stored.length);
+    for (const one of store.sorted(stored.map((one) => one.stored)))
+      emit({ watchEvent: 'Added', key: nameOf(one), item: one.item });
   }
 
   async apply(event: ReflectorEvent): Promise<void> {
-    const { clock, log, onHandled } = this.#options;
-    const startedMs = clock.now();
-    try {
-      await this.#apply(event);
-    } catch (error) {
-      if (!this.#signal.aborted) log.error({ object: event.key, error }, 'event dropped, filter failed');
-    }
-    onHandled?.(clock.now() - startedMs);
+    const { clock, unfiltered, onHandled } = this.#options;
+    const startedMs = clock.steadyMs();
+    const dirty = unfiltered.take(event.key);
+    if (event.type === 'Deleted') this.#delete(event.key, event.object ?? dirty?.object);
+    else await this.#update(event, dirty?.failure);
+    onHandled?.(clock.steadyMs() - startedMs);
   }
 
-  async #apply(event: ReflectorEvent): Promise<void> {
+  relisted(): void {
+    this.#options.unfiltered.retryAll();
+  }
+
+  heard(): void {
+    this.#health.heard();
+  }
+
+  failed(error: unknown): void {
+    this.#health.failed(error);
+  }
+
+  /** Needs no filter, which may fail: the hook gets the filter result that it knows. */
+  #delete(key: string, object: KubeObject | undefined): void {
     const { store, operations, emit } = this.#options;
-    const after = event.object === undefined ? undefined : await this.#toStored(event.object);
-    if (this.#signal.aborted) return;
-    const before = store.get(event.key);
-    if (event.type === 'Deleted') {
-      const last = after ?? before;
-      store.delete(event.key);
-      operations.note('deleted');
-      if (last !== undefined) emit({ watchEvent: 'Deleted', item: last.item });
-    } else if (after !== undefined) {
-      store.set(event.key, after);
-      operations.note(before === undefined ? 'added' : 'modified');
-      if (before === undefined || !isSameState(before, after)) {
-        emit({ watchEvent: event.type, item: after.item });
-      }
+    const before = store.get(key);
+    // An object that could never be filtered is unknown to the hook.
+    if (this.#signal.aborted || before === undefined) return;
+    store.delete(key);
+    operations.note('deleted');
+    const isFull = 'object' in before.item && object !== undefined;
+    emit({ watchEvent: 'Deleted', key, item: isFull ? { ...before.item, object } : before.item });
+  }
+
+  async #update(
+    { key, object }: { readonly key: string; readonly object: KubeObject },
+    previous: FilterFailure | undefined,
+  ): Promise<void> {
+    try {
+      const after = await this.#toStored(object);
+      if (!this.#signal.aborted) this.#adopt(key, after);
+    } catch (error) {
+      if (!this.#signal.aborted) this.#markDirty({ key, object }, error, previous);
+    }
+  }
+
+  #adopt(key: string, after: StoredObject): void {
+    const { store, operations, emit } = this.#options;
+    const before = store.get(key);
+    store.set(key, after);
+    operations.note(before === undefined ? 'added' : 'modified');
+    if (before === undefined) emit({ watchEvent: 'Added', key, item: after.item });
+    else if (!isSameState(before, after)) emit({ watchEvent: 'Modified', key, item: after.item });
+  }
+
+  #markDirty(
+    { key, object }: { readonly key: string; readonly object: KubeObject },
+    error: unknown,
+    previous?: FilterFailure,
+  ): void {
+    const { unfiltered, log } = this.#options;
+    const retry = (entry: UnfilteredObject, isCurrent: () => boolean): Promise<void> =>
+      this.#retry(entry, isCurrent);
+    const { failure } = unfiltered.add({ key, object }, error, previous, retry, this.#signal);
+    const { attempts } = failure;
+    const message = 'filter failed, the last state of the object stays in force until a retry succeeds';
+    if (attempts === 1) log.error({ object: key, error }, message);
+    else log.debug({ object: key, error, attempts }, message);
+  }
+
+  async #retry({ key, object, failure }: UnfilteredObject, isCurrent: () => boolean): Promise<void> {
+    const { unfiltered, log } = this.#options;
+    try {
+      const after = await this.#toStored(object);
+      if (!isCurrent()) return;
+      unfiltered.take(key);
+      log.info({ object: key, attempts: failure.attempts }, 'filter succeeded again');
+      this.#adopt(key, after);
+    } catch (error) {
+      if (isCurrent()) this.#markDirty({ key, object }, error, failure);
     }
   }
 

@@ -51,7 +51,7 @@ export class ScheduleManager {
     let entry = this.#entries.get(crontab);
     if (entry === undefined) {
       const schedule = parseCrontab(crontab, this.#deps.timeZone);
-      entry = { crontab, schedule, ids: new Map(), dueMs: schedule.next(this.#deps.clock.now()) };
+      entry = { crontab, schedule, ids: new Map(), dueMs: schedule.next(this.#deps.clock.wallMs()) };
       this.#entries.set(crontab, entry);
       this.#wake();
     }
@@ -83,7 +83,7 @@ export class ScheduleManager {
     const dueMs = Math.min(
       ...[...this.#entries.values()].map((entry) => entry.dueMs ?? Number.POSITIVE_INFINITY),
     );
-    const delayMs = Math.max(0, Math.min(MAX_SLEEP_MS, dueMs - clock.now()));
+    const delayMs = Math.max(0, Math.min(MAX_SLEEP_MS, dueMs - clock.wallMs()));
     try {
       await clock.sleep(delayMs, AbortSignal.any([signal, changed.signal]));
     } catch (error) {
@@ -92,7 +92,7 @@ export class ScheduleManager {
   }
 
   #fireDue(): void {
-    const nowMs = this.#deps.clock.now();
+    const nowMs = this.#deps.clock.wallMs();
     if (nowMs < this.#lastMs - TOLERATED_STEP_BACK_MS) this.#planAnew(nowMs);
     this.#lastMs = nowMs;
     const due = [...this.#entries.values()]

@@ -1,4 +1,5 @@
-import type { Clock } from '../../lib/clock.ts';
+import { isoTime } from '../../lib/bounded-time.ts';
+import type { WallClock } from '../../lib/clock.ts';
 import { messageOf } from '../../lib/errors.ts';
 import type { AuthorizationPolicy } from './authorization-policy.ts';
 import { checkManifest } from './content-manifest.ts';
@@ -16,7 +17,7 @@ export interface SerialCheck {
 export interface KeyringPolicyOptions {
   /** File or directory with public keys. */
   readonly keyring: string;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: WallClock;
   /** Undefined: any serial number will do. */
   readonly serials: SerialCheck | undefined;
 }
@@ -34,7 +35,7 @@ export function keyringPolicy({ keyring, clock, serials }: KeyringPolicyOptions)
         (await readKeyring(keyring)).filter((key) => key.publicKey.blob.equals(publicKey.blob)),
         `${publicKey.type} ${fingerprint(publicKey)}`,
         keyring,
-        clock.now(),
+        clock.wallMs(),
       );
       if (signature.namespace !== NAMESPACE)
         throw refused(`${SIGNATURE_FILE} was made for "${signature.namespace}", not for "${NAMESPACE}"`);
@@ -76,5 +77,5 @@ function isValid({ validAfterMs, validBeforeMs }: TrustedKey, nowMs: number): bo
 }
 
 function timeText(epochMs: number): string {
-  return new Date(epochMs).toISOString();
+  return isoTime(epochMs);
 }

@@ -26,6 +26,7 @@ test.each([
     { owner: 'me@example.com,you@example.com' },
   ],
   ['our namespace', `me namespaces="git,addon-operator-module" ${KEY}`, { owner: 'me' }],
+  ['a pattern for our namespace', `me namespaces="addon-*,!addon-other" ${KEY}`, { owner: 'me' }],
   [
     'a time span',
     `me valid-after="20260101Z",valid-before="20270102030405Z" ${KEY}`,
@@ -45,6 +46,7 @@ test.each([
 
 test.each([
   ['a key for another namespace', `me namespaces="git" ${KEY}`],
+  ['a key whose namespaces exclude ours', `me namespaces="*,!addon-*" ${KEY}`],
   ['an authority of certificates', `me cert-authority ${KEY}`],
   ['a hardware key', 'me sk-ssh-ed25519@openssh.com AAAA'],
   ['a certificate', 'me ssh-ed25519-cert-v01@openssh.com AAAA'],

@@ -2,6 +2,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf } from '../../lib/errors.ts';
 import { refused } from './module-content.ts';
+import { matchesList } from './pattern-list.ts';
 import { parsePublicKey, type SshPublicKey } from './ssh-public-key.ts';
 import { NAMESPACE } from './ssh-signature.ts';
 
@@ -78,8 +79,8 @@ function parseLine(line: string): readonly TrustedKey[] {
     if (value === undefined && name !== CERT_AUTHORITY) throw new Error(`the option ${name} has no value`);
     values.set(name, value);
   }
-  const namespaces = values.get('namespaces')?.split(',') ?? [NAMESPACE];
-  const isForUs = namespaces.includes(NAMESPACE) && !values.has(CERT_AUTHORITY);
+  const isForUs =
+    matchesList(values.get('namespaces') ?? NAMESPACE, NAMESPACE) && !values.has(CERT_AUTHORITY);
   if (!isForUs || OTHER_TYPES.test(type)) return [];
   return [
     {

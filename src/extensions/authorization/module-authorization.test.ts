@@ -69,7 +69,7 @@ function byKey(nowMs = NOW_MS): AuthorizationPolicy {
   const serials = new SeenSerials({
     read: async () => data,
     change: async (change) => {
-      data = change(data);
+      data = change(data, true);
     },
   });
   return keyringPolicy({ keyring: join(root, 'keys'), clock: new FakeClock(nowMs), serials });

@@ -5,12 +5,12 @@ const never = new AbortController().signal;
 
 /** A store in memory; returns what stands there too. */
 function store(data: Record<string, string> = {}) {
-  const kept = { data, writes: 0 };
+  const kept: { data: Record<string, string> | undefined; writes: number } = { data, writes: 0 };
   const serials = (): SeenSerials =>
     new SeenSerials({
       read: async () => kept.data,
       change: async (change) => {
-        kept.data = { ...change(kept.data) };
+        kept.data = { ...change(kept.data ?? {}, kept.data !== undefined) };
         kept.writes += 1;
       },
     });
@@ -51,13 +51,36 @@ test('SeenSerials remembers what was in a record that was deleted meanwhile', as
   const { kept, serials } = store({ web: '9 x' });
   const ours = serials();
   await ours.check('web', 9, 'x', never);
-  kept.data = {};
+  kept.data = undefined;
   await ours.check('db', 1, 'a', never);
-  expect(kept.data).toEqual({ db: '1 a' });
+  expect(kept.data).toEqual({ web: '9 x', db: '1 a' });
   await expect(ours.check('web', 8, 'w', never)).rejects.toThrow('number 9 was run before');
+});
+
+test('restore() writes a record again that was deleted, so that old manifests stay out after a restart', async () => {
+  const { kept, serials } = store({ web: '9 x', bad: 'nonsense' });
+  const ours = serials();
+  expect(await ours.restore(never)).toBe(false);
+  await ours.check('web', 9, 'x', never);
+  expect(await ours.restore(never)).toBe(false);
+  kept.data = undefined;
+  expect(await ours.restore(never)).toBe(true);
+  expect(kept.data).toEqual({ web: '9 x' });
+  await expect(serials().check('web', 8, 'w', never)).rejects.toThrow('number 9 was run before');
+});
+
+test('restore() leaves out what a user has taken out of the record', async () => {
+  const { kept, serials } = store({ web: '9 x' });
+  const ours = serials();
+  await ours.check('web', 9, 'x', never);
+  kept.data = {};
+  expect(await ours.restore(never)).toBe(false);
+  expect(kept).toEqual({ data: {}, writes: 0 });
 });
 
 test('SeenSerials lets nothing in where its record cannot be understood', async () => {
   const { serials } = store({ web: 'nonsense' });
-  await expect(serials().check('web', 5, 'a', never)).rejects.toThrow('number Infinity was run before');
+  await expect(serials().check('web', 5, 'a', never)).rejects.toThrow(
+    'the record of its last serial number cannot be read',
+  );
 });

@@ -6,8 +6,10 @@ type Data = Readonly<Record<string, string>>;
 
 /** Where the newest serial numbers are kept. Both methods wait until the API server answers. */
 export interface SerialStore {
-  read(signal: AbortSignal): Promise<Data>;
-  change(change: (data: Data) => Data, signal: AbortSignal): Promise<void>;
+  /** Undefined when there is no record. */
+  read(signal: AbortSignal): Promise<Data | undefined>;
+  /** `isThere` is false for a record that does not exist, which is created. */
+  change(change: (data: Data, isThere: boolean) => Data, signal: AbortSignal): Promise<void>;
 }
 
 interface Seen {
@@ -27,17 +29,39 @@ export class SeenSerials implements SerialCheck {
 
   async check(module: string, serial: number, digest: string, signal: AbortSignal): Promise<void> {
     await this.#exclusive.run(async () => {
-      this.#seen ??= await this.#store.read(signal);
+      this.#seen ??= (await this.#store.read(signal)) ?? {};
       if (!isNewer(this.#seen, module, serial, digest)) return;
       let written: Data = {};
-      await this.#store.change((data) => {
-        // Somebody else may have seen a newer one meanwhile.
+      await this.#store.change((current, isThere) => {
+        const data = isThere ? current : { ...this.#readable(), ...current };
+        // Another daemon may have seen a newer one in the meantime.
         written = isNewer(data, module, serial, digest) ? { ...data, [module]: `${serial} ${digest}` } : data;
         return written;
       }, signal);
-      // Of a record that was deleted meanwhile at least we remember what was in it.
+      // A key that was removed from the record stays known until the operator starts again.
       this.#seen = { ...this.#seen, ...written };
     });
+  }
+
+  /**
+   * Writes a record that was deleted again, as far as it is known. Otherwise the next start would accept old signatures.
+   * A record that exists is not changed: removing a key from it is how a user goes back to older files.
+   *
+   * @returns whether the record was gone
+   */
+  async restore(signal: AbortSignal): Promise<boolean> {
+    return await this.#exclusive.run(async () => {
+      const known = this.#readable();
+      if (Object.keys(known).length === 0 || (await this.#store.read(signal)) !== undefined) return false;
+      await this.#store.change((data, isThere) => (isThere ? data : known), signal);
+      return true;
+    });
+  }
+
+  /** What is remembered, without what a user has to correct first. */
+  #readable(): Data {
+    const entries = Object.entries(this.#seen ?? {});
+    return Object.fromEntries(entries.filter(([, text]) => parse(text).serial !== Infinity));
   }
 }
 
@@ -45,6 +69,10 @@ export class SeenSerials implements SerialCheck {
 function isNewer(seen: Data, module: string, serial: number, digest: string): boolean {
   const newest = Object.hasOwn(seen, module) ? parse(seen[module] ?? '') : undefined;
   if (newest === undefined || serial > newest.serial) return true;
+  if (newest.serial === Infinity)
+    throw refused(
+      'the record of its last serial number cannot be read: correct or remove the key of the module in the ConfigMap of serial numbers, then start the operator again',
+    );
   if (serial < newest.serial)
     throw refused(
       `its manifest has serial number ${serial}, but number ${newest.serial} was run before: sign it again to go back to it`,

@@ -1,12 +1,14 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { messageOf, OperatorError } from '../../lib/errors.ts';
+import { errorFields, messageOf, OperatorError } from '../../lib/errors.ts';
 import { isObject, type Json, type JsonObject } from '../../lib/json.ts';
 import type { Logger } from '../../lib/log.ts';
 import { isMissingFile } from '../../lib/missing-file.ts';
 import { FLOW_HOOKS } from '../../sdk/define-flow-hooks.ts';
 import { FLOW_HOOK_TYPES, type FlowHookSetup, type FlowHookType } from '../../sdk/flow-hooks.ts';
+import { exportsDefinition, mayExportDefinition } from '../runtime/exports-definition.ts';
 import type { Extensions, LoadedExtension } from '../runtime/extension-runtime.ts';
+import { filesBelow, readExtensionFile } from '../runtime/files-below.ts';
 import { isExtensionFile } from '../runtime/is-extension-file.ts';
 import { readHookResult } from './read-hook-result.ts';
 
@@ -23,7 +25,9 @@ export async function loadFlowHooks(
   signal: AbortSignal,
 ): Promise<readonly FlowHookSetup[]> {
   const setups: FlowHookSetup[] = [];
-  for (const path of await scriptsIn(directory)) {
+  const scripts = await scriptsIn(directory);
+  await warnOfMisplaced(directory, scripts, log);
+  for (const path of scripts) {
     const logOfFile = log.child({ extension: path });
     const loaded = await extensions.load(path, logOfFile, signal);
     const types = typesOf(loaded);
@@ -49,6 +53,30 @@ async function scriptsIn(directory: string): Promise<readonly string[]> {
       { cause },
     );
   }
+}
+
+async function warnOfMisplaced(directory: string, scripts: readonly string[], log: Logger): Promise<void> {
+  try {
+    for (const path of await misplacedIn(directory, scripts))
+      log.warn(
+        { path },
+        'the file exports flow hooks, but is not used: it belongs directly into the directory of flow hooks, with the ending .ts, .mts, .js or .mjs',
+      );
+  } catch (error) {
+    // None of these files is loaded, so nothing fails because one cannot be read.
+    log.debug({ directory, ...errorFields(error) }, 'cannot look for misplaced flow hooks');
+  }
+}
+
+/** Files at another depth or with another ending may be there to be imported, but not those that export flow hooks. */
+async function misplacedIn(directory: string, scripts: readonly string[]): Promise<readonly string[]> {
+  const misplaced: string[] = [];
+  for (const path of await filesBelow(directory)) {
+    if (scripts.includes(path) || !mayExportDefinition(path)) continue;
+    const text = (await readExtensionFile(path)).toString();
+    if (exportsDefinition(text, 'defineFlowHooks')) misplaced.push(path);
+  }
+  return misplaced;
 }
 
 function typesOf({ path, type, description }: LoadedExtension): readonly (readonly FlowHookType[])[] {

@@ -1,3 +1,4 @@
+import { boundedDelay } from '../../lib/bounded-time.ts';
 import { OperatorError } from '../../lib/errors.ts';
 import { isObject, type Json } from '../../lib/json.ts';
 import type { HookResult } from '../../sdk/flow-hooks.ts';
@@ -20,7 +21,9 @@ export function readHookResult(value: Json | undefined, path: string): HookResul
       `The flow hook in ${path} returned ${problem}; expected ${FORM}`,
     );
   // Every field was checked.
-  return value as HookResult;
+  const result = value as HookResult;
+  const { requeueAfterMs } = result;
+  return requeueAfterMs === undefined ? result : { ...result, requeueAfterMs: boundedDelay(requeueAfterMs) };
 }
 
 function problemOf(value: Json): string | undefined {

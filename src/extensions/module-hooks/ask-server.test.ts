@@ -2,9 +2,11 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { afterEach, expect, test } from 'vitest';
 import { FakeClock } from '../../../test/support/fake-clock.ts';
 import { rejection } from '../../../test/support/rejection.ts';
+import { AllowedHosts } from '../../hooks/http/allowed-hosts.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import { readModuleHook } from '../../modules/module-hook.ts';
 import { askServer, type ServerAnswer } from './ask-server.ts';
+import { readAnswer } from './hook-answer.ts';
 
 const never = new AbortController().signal;
 const servers: Server[] = [];
@@ -45,6 +47,7 @@ async function ask(uri: string, clock: Clock = systemClock, signal = never): Pro
     clock,
     version: '1',
     check: () => undefined,
+    hosts: new AllowedHosts({ entries: ['localhost', '127.0.0.1', '::1'] }),
   };
   return await askServer(deps, hook, { title: 'Test', body: '{}' }, signal);
 }
@@ -128,4 +131,18 @@ test('askServer() gives redirects as they are, and sends the body nowhere else',
 test('askServer() asks servers that have an address of IPv6', async () => {
   const uri = await listen((socket) => socket.end('HTTP/1.1 204 No Content\r\n\r\n'), '::1');
   expect(await ask(`${uri}/v1`)).toMatchObject({ answer: { status: 204 }, from: `${uri}/v1` });
+});
+
+test('a failure of several MB is read as a whole, so that permanent and continue count', async () => {
+  const body = JSON.stringify({ message: 'x'.repeat(3_000_000), permanent: true, continue: true });
+  const uri = await listen((socket) => {
+    socket.end(`HTTP/1.1 500 No\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
+  });
+  const { answer } = await ask(uri);
+  const question = { phase: 'finalize', object: { metadata: { name: 'web' } }, namespace: 'ns' } as const;
+  expect(readAnswer(answer, question)).toMatchObject({
+    type: 'refusal',
+    isPermanent: true,
+    isContinued: true,
+  });
 });

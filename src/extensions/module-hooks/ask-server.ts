@@ -1,16 +1,18 @@
+import type { AllowedHosts } from '../../hooks/http/allowed-hosts.ts';
 import type { HttpAnswer } from '../../hooks/http/http-answer.ts';
 import { shownUrl } from '../../hooks/http/http-endpoint.ts';
 import { isUntrusted } from '../../hooks/http/http-hooks.ts';
 import { MAX_REQUEST_BYTES, postToHook } from '../../hooks/http/post-hook.ts';
 import { withDeadline } from '../../kube/deadline.ts';
-import type { Clock } from '../../lib/clock.ts';
+import type { SteadyClock } from '../../lib/clock.ts';
 import { errorText } from '../../lib/error-text.ts';
 import { OperatorError } from '../../lib/errors.ts';
 import { addressTitle, type ModuleHook } from '../../modules/module-hook.ts';
 import { type ResolverDeps, resolveAddress } from './resolve-address.ts';
 
 export interface ServerDeps extends ResolverDeps {
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
+  readonly hosts: AllowedHosts;
   /** Stands in the User-Agent. */
   readonly version: string;
   /** Called before a request is sent; what it throws keeps that from being done. */
@@ -38,7 +40,7 @@ export async function askServer(
   { title, body }: { readonly title: string; readonly body: string },
   signal: AbortSignal,
 ): Promise<ServerAnswer> {
-  const { clock, version, check } = deps;
+  const { clock, version, check, hosts } = deps;
   check();
   let from = addressTitle(address);
   const failure = (why: string, cause?: unknown): OperatorError =>
@@ -54,8 +56,12 @@ export async function askServer(
     try {
       const url = await resolveAddress(deps, address, signal);
       from = shownUrl(url);
+      if (address.type === 'ref') hosts.requireListed(url);
       const headers = { 'user-agent': `addon-operator/${version}` };
-      const answer = await postToHook({ url, body, headers, credentials: NO_CREDENTIALS, clock }, signal);
+      const answer = await postToHook(
+        { url, body, headers, credentials: NO_CREDENTIALS, clock, hosts },
+        signal,
+      );
       return { answer, from };
     } catch (cause) {
       if (signal.aborted) throw signal.reason;

@@ -20,6 +20,7 @@ class Lab {
   readonly calls: string[] = [];
   noted: string | undefined;
   isRefusing = false;
+  isWatchRead = true;
   /** Resolves when a server is asked that never answers. */
   readonly isAsked = Promise.withResolvers<void>();
   isHanging = false;
@@ -33,13 +34,14 @@ class Lab {
       },
     },
     objects: {
-      isHeld: () => this.noted !== undefined,
+      isKnownAsHeld: () => (this.isWatchRead ? this.noted !== undefined : undefined),
       hold: async (_module, definition) => {
         this.noted = definition;
         this.calls.push('hold');
       },
       heldBy: async () => this.noted,
       release: async () => {
+        if (this.noted === undefined) return;
         this.noted = undefined;
         this.calls.push('release');
       },
@@ -140,3 +142,20 @@ test.each(['', '{', '{"version":"v2"}'])(
     expect(lab.calls).toEqual(['skip web']);
   },
 );
+
+test('a module that was held before a restart is finalized, also before the watch has read anything', async () => {
+  const lab = new Lab();
+  lab.noted = JSON.stringify(DEFINITION);
+  lab.isWatchRead = false;
+  await lab.finalizers.finalize(moduleWith([]), never);
+  await lab.finalizers.release(moduleWith([]), never);
+  expect(lab.calls).toEqual(['finalize web at url with 1', 'release']);
+});
+
+test('the first run after a restart releases what is held no more, also before the watch has read anything', async () => {
+  const lab = new Lab();
+  lab.noted = JSON.stringify(DEFINITION);
+  lab.isWatchRead = false;
+  await lab.finalizers.hold(moduleWith([]), never);
+  expect(lab.calls).toEqual(['release']);
+});

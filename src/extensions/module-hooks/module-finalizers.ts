@@ -8,8 +8,8 @@ import type { ModuleHttpHooks } from './module-http-hooks.ts';
 
 /** Modules in the cluster, as something that can be kept from going. */
 export interface HeldModules {
-  /** Without asking the cluster: whether the object of a module is known to be held. */
-  isHeld(module: string): boolean;
+  /** What the watch knows of that; undefined before it has read what there is. Costs no request. */
+  isKnownAsHeld(module: string): boolean | undefined;
   /** Keeps the object until `release`, and notes this text on it. */
   hold(module: string, definition: string, signal: AbortSignal): Promise<void>;
   /** The text that was noted; undefined for an object that is not held. */
@@ -38,6 +38,8 @@ export class ModuleFinalizers {
   readonly #skipped = new Set<string>();
   /** Their servers are being asked; an abort ends that. */
   readonly #asking = new Map<string, AbortController>();
+  /** Objects that were held here; the watch learns of that later. */
+  readonly #held = new Set<string>();
 
   constructor(deps: ModuleFinalizersDeps) {
     this.#deps = deps;
@@ -48,8 +50,15 @@ export class ModuleFinalizers {
     this.#finalized.delete(name);
     this.#skipped.delete(name);
     const { objects } = this.#deps;
-    if (isFinalizer(hook)) await objects.hold(name, canonicalJson(hook.definition), signal);
-    else if (objects.isHeld(name)) await objects.release(name, signal);
+    if (isFinalizer(hook)) {
+      this.#held.add(name);
+      await objects.hold(name, canonicalJson(hook.definition), signal);
+      return;
+    }
+    // The first runs after a start precede the first list of the watch: then the API server is queried.
+    const isHeld = this.#held.has(name) || (objects.isKnownAsHeld(name) ?? (await this.isHeld(name, signal)));
+    if (isHeld) await objects.release(name, signal);
+    this.#held.delete(name);
   }
 
   /**
@@ -60,7 +69,8 @@ export class ModuleFinalizers {
    */
   async finalize({ name, manifest }: NamedModule, signal: AbortSignal): Promise<void> {
     if (isFinalizer(manifest.hook)) await this.#finalizeBy(name, manifest.hook, signal);
-    else if (this.#deps.objects.isHeld(name)) await this.finalizeAbandoned(name, signal);
+    // A deletion cannot be taken back, so what the watch knows does not suffice.
+    else await this.finalizeAbandoned(name, signal);
   }
 
   /**
@@ -74,14 +84,14 @@ export class ModuleFinalizers {
   }
 
   /** Nothing is left of a module: its object may go. */
-  async release({ name, manifest }: NamedModule, signal: AbortSignal): Promise<void> {
-    if (isFinalizer(manifest.hook) || this.#deps.objects.isHeld(name))
-      await this.releaseAbandoned(name, signal);
+  async release({ name }: NamedModule, signal: AbortSignal): Promise<void> {
+    await this.releaseAbandoned(name, signal);
   }
 
   /** The same for a module that has no directory any more. */
   async releaseAbandoned(name: string, signal: AbortSignal): Promise<void> {
     await this.#deps.objects.release(name, signal);
+    this.#held.delete(name);
     this.#finalized.delete(name);
     this.#skipped.delete(name);
   }

@@ -7,13 +7,14 @@ import {
   type Respond,
   startLoopbackServer,
 } from '../../../test/support/loopback-server.ts';
-import { createAuthority, issueCertificate } from '../../events/webhooks/x509-certificate.ts';
+import { AllowedHosts } from '../../hooks/http/allowed-hosts.ts';
 import type { KubeObject } from '../../kube/kube-object.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { OperatorError } from '../../lib/errors.ts';
 import { readModuleHook } from '../../modules/module-hook.ts';
 import { NO_MANIFEST } from '../../modules/module-manifest.ts';
 import type { ModuleName } from '../../values/module-key.ts';
+import { createAuthority, issueCertificate } from '../../webhooks/x509-certificate.ts';
 import { ModuleHttpHooks } from './module-http-hooks.ts';
 
 const never = new AbortController().signal;
@@ -43,7 +44,9 @@ class Lab {
     clock: systemClock,
     version: '1.2.3',
     check: () => this.check(),
+    hosts: new AllowedHosts({ entries: ['localhost', '127.0.0.1'] }),
     log: this.log.logger,
+    places: { check: async () => await Promise.resolve() },
     modules: {
       read: async (name) => ({
         kind: 'Module',
@@ -147,7 +150,7 @@ test('a refusal that lets the module continue leaves the objects as they are, an
 });
 
 test('a server that nobody we trust vouches for is not told anything', async () => {
-  const nowMs = systemClock.now();
+  const nowMs = systemClock.wallMs();
   const period = { notBeforeMs: nowMs - 3_600_000, notAfterMs: nowMs + 3_600_000 };
   const authority = createAuthority({ commonName: 'tests', ...period });
   const serving = issueCertificate(authority, { commonName: 'server', ...period }, ['127.0.0.1']);

@@ -1,11 +1,12 @@
 import type { ReleaseSteps } from '../../helm/release-steps.ts';
 import { KubeApiError } from '../../kube/kube-client.ts';
 import type { KubeObject } from '../../kube/kube-object.ts';
-import { messageOf, OperatorError } from '../../lib/errors.ts';
+import { hasCode, messageOf, OperatorError } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { Module } from '../../modules/module.ts';
 import type { HookCapability, ModuleHook } from '../../modules/module-hook.ts';
 import { askServer, type ServerDeps } from './ask-server.ts';
+import type { ChildPlaces } from './child-places.ts';
 import { type ModuleHookAnswer, readAnswer } from './hook-answer.ts';
 import { requestBody } from './hook-request.ts';
 
@@ -21,6 +22,8 @@ export interface SeenModules {
 
 export interface ModuleHttpHooksDeps extends ServerDeps {
   readonly modules: SeenModules;
+  /** Decides which objects a server may add. */
+  readonly places: Pick<ChildPlaces, 'check'>;
   readonly log: Logger;
 }
 
@@ -110,6 +113,9 @@ export class ModuleHttpHooks {
     const asked = await this.#ask({ module, hook, phase: 'pre-reconcile', children: objects }, signal);
     if (asked === undefined) return objects;
     const { sent, answer, from } = asked;
+    // Before the status is written: a response that cannot be used has no effect.
+    if (answer.children !== undefined)
+      await this.#checkPlaces(module, objects, answer.children, from, signal);
     if (answer.status !== undefined) await this.#report(module, sent, answer.status, from, signal);
     return answer.children ?? objects;
   }
@@ -137,11 +143,30 @@ export class ModuleHttpHooks {
         facts: { status: raw.status },
       });
     log.warn(
-      { module, phase, error: message },
+      { module, phase, error: message, code: 'HOOK_FAILED' },
       'module HTTP hook failed and lets the module go on without it',
     );
     await modules.warn(module, `${phase}: ${message}`, signal);
     return undefined;
+  }
+
+  async #checkPlaces(
+    module: string,
+    rendered: readonly KubeObject[],
+    children: readonly KubeObject[],
+    from: string,
+    signal: AbortSignal,
+  ): Promise<void> {
+    try {
+      await this.#deps.places.check(module, rendered, children, signal);
+    } catch (cause) {
+      if (!hasCode(cause, 'HOOK_OUTPUT_INVALID')) throw cause;
+      throw new OperatorError(
+        'HOOK_OUTPUT_INVALID',
+        `${titleOf(module, 'pre-reconcile')}, POST ${from}: ${messageOf(cause)}`,
+        { cause },
+      );
+    }
   }
 
   async #report(

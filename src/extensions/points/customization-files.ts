@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { type Dirent, existsSync } from 'node:fs';
-import { readdir, readFile } from 'node:fs/promises';
-import { basename, extname, join, relative } from 'node:path';
-import { messageOf, OperatorError } from '../../lib/errors.ts';
-import { isMissingFile } from '../../lib/missing-file.ts';
+import { existsSync } from 'node:fs';
+import { basename, extname, relative } from 'node:path';
+import { OperatorError } from '../../lib/errors.ts';
+import { exportsDefinition, mayExportDefinition } from '../runtime/exports-definition.ts';
+import { filesBelow, readExtensionFile } from '../runtime/files-below.ts';
 import { isExtensionFile } from '../runtime/is-extension-file.ts';
 
 /** A file that extends one kind. */
@@ -17,7 +17,7 @@ export interface HostFile {
 
 export interface CustomizationFiles {
   readonly hosts: readonly HostFile[];
-  /** Files that export extensions and are no hosts where they lie: at another depth. */
+  /** Files that export extensions but are no hosts: at another depth, or with another ending. */
   readonly misplaced: readonly string[];
   /** Of every file of the directory, since hosts may import others. */
   readonly digest: string;
@@ -25,7 +25,6 @@ export interface CustomizationFiles {
 
 /** The directory of the core group, which has no name. */
 const CORE = 'core';
-const EXPORTS_EXTENSIONS = /^\s*export\s+default\s+defineExtensions\s*\(/m;
 
 /**
  * What lies in a `customizations` directory: a host for each script `<group>/<kind>`; undefined without a directory, or
@@ -45,7 +44,7 @@ export async function findCustomizations(directory: string): Promise<Customizati
   refuseDoubles(hosts);
   const hash = createHash('sha256');
   for (const path of paths) {
-    const content = await read(path);
+    const content = await readExtensionFile(path);
     hash.update(`${relative(directory, path)}\n${content.length}\n`).update(content);
   }
   return { hosts, misplaced, digest: hash.digest('hex') };
@@ -53,8 +52,8 @@ export async function findCustomizations(directory: string): Promise<Customizati
 
 async function exportingExtensions(paths: readonly string[]): Promise<readonly string[]> {
   const found: string[] = [];
-  for (const path of paths.filter(isExtensionFile))
-    if (EXPORTS_EXTENSIONS.test((await read(path)).toString())) found.push(path);
+  for (const path of paths.filter(mayExportDefinition))
+    if (exportsDefinition((await readExtensionFile(path)).toString(), 'defineExtensions')) found.push(path);
   return found;
 }
 
@@ -75,39 +74,4 @@ function refuseDoubles(hosts: readonly HostFile[]): void {
       `Several files extend the same kind, but only one may: ${paths.join(', ')}. Join them into one; what hosts share can be in files directly in customizations/`,
     );
   }
-}
-
-async function filesBelow(directory: string): Promise<readonly string[]> {
-  const entries = await list(directory);
-  const files: string[] = [];
-  for (const entry of entries) {
-    if (entry.name.startsWith('.') || entry.name === 'node_modules') continue;
-    const path = join(directory, entry.name);
-    if (entry.isDirectory()) files.push(...(await filesBelow(path)));
-    else files.push(path);
-  }
-  return files.toSorted();
-}
-
-async function list(directory: string): Promise<readonly Dirent[]> {
-  try {
-    return await readdir(directory, { withFileTypes: true });
-  } catch (cause) {
-    if (isMissingFile(cause)) return [];
-    throw unreadable(directory, cause);
-  }
-}
-
-async function read(path: string): Promise<Buffer> {
-  try {
-    return await readFile(path);
-  } catch (cause) {
-    throw unreadable(path, cause);
-  }
-}
-
-function unreadable(path: string, cause: unknown): OperatorError {
-  return new OperatorError('EXTENSION_INVALID', `Cannot read extensions at ${path}: ${messageOf(cause)}`, {
-    cause,
-  });
 }

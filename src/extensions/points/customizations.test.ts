@@ -1,6 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
 import { CapturedLog } from '../../../test/support/captured-log.ts';
 import { startExtensionRuntime } from '../../../test/support/extension-runtime.ts';
@@ -9,7 +9,7 @@ import type { KubeObject } from '../../kube/kube-object.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { hasCode, messageOf } from '../../lib/errors.ts';
 import { silentLogger } from '../../lib/log.ts';
-import { Customizations, type HostSet } from './customizations.ts';
+import { Customizations, type CustomizationsOptions, type HostSet } from './customizations.ts';
 import { createManifestModifier } from './manifest-modifier.ts';
 import { nextOf } from './point.ts';
 import { pointOf } from './point-of.ts';
@@ -48,9 +48,20 @@ const marking = (mark: string): string =>
     `const object2 = await next(object); return { ...object2, marks: [...(object2.marks as string[] ?? []), '${mark} ' + apiVersion] };`,
   );
 
+/** All kinds are served, unless `discovery` is given. */
+function customizationsOf(options: Partial<CustomizationsOptions>): Customizations {
+  return new Customizations({
+    commonDir: join(root, 'customizations'),
+    extensions: runtime,
+    discovery: { resourcesWithoutKind: () => Promise.resolve(undefined) },
+    log: silentLogger,
+    ...options,
+  });
+}
+
 async function hosts(files: FileTree, on = runtime): Promise<HostSet | undefined> {
   await writeTree(root, files);
-  const customizations = new Customizations(join(root, 'customizations'), on, silentLogger);
+  const customizations = customizationsOf({ extensions: on });
   return await customizations.of(join(root, 'modules/web'), never);
 }
 
@@ -83,14 +94,96 @@ test('of() gives nothing where there is no directory, or no host in it', async (
   expect(set).toBeUndefined();
 });
 
+test('a script that exports extensions but is no host is warned about, however it exports them', async () => {
+  const start = "import { defineExtensions } from 'addon-operator/sdk';\n";
+  const files = {
+    'deployment.ts': `${start}const all = defineExtensions({});\nexport default all;\n`,
+    'apps/v1/deployment.mjs': `${start}const all = defineExtensions({});\nexport { all as default };\n`,
+    'apps/deployment.cjs': `module.exports = require('addon-operator/sdk').defineExtensions({});\n`,
+    'apps/deployment.tsx': `${start}export default defineExtensions({});\n`,
+    'shared.ts': `${start}export const extensionsOf = (host) => defineExtensions(host);\n`,
+    'apps/deployment.d.ts': `${start}export default defineExtensions({});\n`,
+  };
+  await writeTree(join(root, 'customizations'), files);
+  const { logger, records } = new CapturedLog(systemClock);
+  await customizationsOf({ log: logger }).loadCommon(never);
+  expect(records.map(({ path }) => relative(join(root, 'customizations'), String(path)))).toEqual([
+    'apps/deployment.cjs',
+    'apps/deployment.tsx',
+    'apps/v1/deployment.mjs',
+    'deployment.ts',
+  ]);
+});
+
 test('a file that exports extensions where it cannot be a host is told of once', async () => {
   const text = `import { defineExtensions } from 'addon-operator/sdk';\nexport default defineExtensions({});\n`;
   await writeTree(root, { 'customizations/deployment.ts': text, 'customizations/a.test.ts': text });
   const { logger, records } = new CapturedLog(systemClock);
-  const customizations = new Customizations(join(root, 'customizations'), runtime, logger);
+  const customizations = customizationsOf({ log: logger });
   await customizations.loadCommon(never);
   expect(await customizations.of(undefined, never)).toBeUndefined();
   expect(records).toMatchObject([{ level: 'warn', path: join(root, 'customizations/deployment.ts') }]);
+});
+
+/** Warnings of one load, with the place of their file below `customizations`. */
+async function warningsOf(
+  files: FileTree,
+  discovery: CustomizationsOptions['discovery'],
+): Promise<unknown[]> {
+  await writeTree(root, files);
+  const { logger, records } = new CapturedLog(systemClock);
+  const customizations = customizationsOf({ log: logger, discovery });
+  await customizations.loadCommon(never);
+  await customizations.of(undefined, never);
+  return records
+    .filter(({ level }) => level === 'warn')
+    .map(({ extension, msg }) => [relative(join(root, 'customizations'), String(extension)), msg]);
+}
+
+test('a host file of a kind that is not served is warned about once, with the kind that was probably meant', async () => {
+  const served = [
+    {
+      group: '',
+      version: 'v1',
+      kind: 'ConfigMap',
+      plural: 'configmaps',
+      singular: 'configmap',
+      shortNames: [],
+    },
+  ].map((resource) => ({ ...resource, isNamespaced: true, verbs: ['get'] }));
+  const host =
+    "import { defineExtensions } from 'addon-operator/sdk';\nexport default defineExtensions({ delete: () => undefined });\n";
+  const warnings = await warningsOf(
+    { 'customizations/core/config-map.ts': host, 'customizations/core/confg-map.ts': host },
+    {
+      resourcesWithoutKind: async ({ kind }) =>
+        await Promise.resolve(kind === 'configmap' ? undefined : served),
+    },
+  );
+  expect(warnings).toEqual([
+    [
+      'core/confg-map.ts',
+      'the API server does not serve a kind core/confgmap (did you mean "core/configmap"?); the extension has no effect until it does',
+    ],
+  ]);
+});
+
+test('a host whose kind cannot be looked up is loaded without a warning', async () => {
+  const files = { 'customizations/apps/deployment.ts': marking('a') };
+  const discovery = { resourcesWithoutKind: () => Promise.reject(new Error('unreachable')) };
+  expect(await warningsOf(files, discovery)).toEqual([]);
+});
+
+test('a misspelt method beside others is warned about, with the method that was probably meant', async () => {
+  const text = marking('a').replace('calls = 0;', 'onSucess() {}\n  helper() {}');
+  const files = { 'customizations/apps/deployment.ts': text };
+  const discovery = { resourcesWithoutKind: () => Promise.resolve(undefined) };
+  expect(await warningsOf(files, discovery)).toEqual([
+    [
+      'apps/deployment.ts',
+      'the method onSucess is never called: it is not an extension point (did you mean "onSuccess"?)',
+    ],
+  ]);
 });
 
 test('of() finds hosts by group and kind, for all versions of a kind', async () => {
@@ -194,7 +287,7 @@ test.each<[string, string, string, typeof runtime?]>([
 
 test('files that changed are loaded again, and the digest changes with any file beside them', async () => {
   await writeTree(root, { 'customizations/apps/deployment.ts': marking('old') });
-  const customizations = new Customizations(join(root, 'customizations'), runtime, silentLogger);
+  const customizations = customizationsOf({});
   const first = await customizations.of(join(root, 'modules/web'), never);
   expect(await modified(first)).toMatchObject({ marks: ['old apps/v1'] });
   await writeTree(root, { 'customizations/apps/deployment.ts': marking('new') });

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import { OperatorError } from '../../lib/errors.ts';
+import type { Discovery } from '../../kube/discovery.ts';
+import { errorFields, OperatorError } from '../../lib/errors.ts';
 import { fieldsOf, type Json, textOf } from '../../lib/json.ts';
 import type { Logger } from '../../lib/log.ts';
 import { EXTENSIONS } from '../../sdk/define-extensions.ts';
@@ -7,6 +8,7 @@ import { POINT_METHODS, type PointMethod } from '../../sdk/extension-points.ts';
 import type { Extensions, LoadedExtension } from '../runtime/extension-runtime.ts';
 import { type CustomizationFiles, findCustomizations, type HostFile } from './customization-files.ts';
 import type { HostMethod, PointHost } from './point.ts';
+import { unservedKindProblem, unusedMethodProblems } from './unused-names.ts';
 
 /** The directory, in a module and operator-wide. */
 const DIRECTORY = 'customizations';
@@ -31,18 +33,21 @@ interface Scope {
 
 const NO_HOSTS: Scope = { digest: '', hosts: new Map() };
 
+export interface CustomizationsOptions {
+  /** Where the hosts are that are valid for all modules. */
+  readonly commonDir: string;
+  readonly extensions: Extensions;
+  readonly discovery: Pick<Discovery, 'resourcesWithoutKind'>;
+  readonly log: Logger;
+}
+
 /** Finds and loads the hosts of extension points; loads again what has changed on disk. */
 export class Customizations {
-  readonly #commonDir: string;
-  readonly #extensions: Extensions;
-  readonly #log: Logger;
+  readonly #options: CustomizationsOptions;
   readonly #scopes = new Map<string, Scope>();
 
-  /** @param commonDir where the hosts are that are valid for all modules */
-  constructor(commonDir: string, extensions: Extensions, log: Logger) {
-    this.#commonDir = commonDir;
-    this.#extensions = extensions;
-    this.#log = log;
+  constructor(options: CustomizationsOptions) {
+    this.#options = options;
   }
 
   /**
@@ -51,7 +56,7 @@ export class Customizations {
    * @throws OperatorError EXTENSION_INVALID
    */
   async loadCommon(signal: AbortSignal): Promise<void> {
-    await this.#scope(this.#commonDir, signal);
+    await this.#scope(this.#options.commonDir, signal);
   }
 
   /**
@@ -62,7 +67,8 @@ export class Customizations {
    */
   async of(modulePath: string | undefined, signal: AbortSignal): Promise<HostSet | undefined> {
     const own = modulePath === undefined ? NO_HOSTS : await this.#scope(join(modulePath, DIRECTORY), signal);
-    const scopes = [own, await this.#scope(this.#commonDir, signal)].filter(({ hosts }) => hosts.size > 0);
+    const common = await this.#scope(this.#options.commonDir, signal);
+    const scopes = [own, common].filter(({ hosts }) => hosts.size > 0);
     if (scopes.length === 0) return undefined;
     const all = scopes.flatMap(({ hosts }) => [...hosts.values()]);
     const modifying = scopes.filter(({ hosts }) =>
@@ -92,20 +98,40 @@ export class Customizations {
   }
 
   async #load({ hosts: files, misplaced, digest }: CustomizationFiles, signal: AbortSignal): Promise<Scope> {
+    const { extensions, log: mainLog } = this.#options;
     for (const path of misplaced)
-      this.#log.warn(
+      mainLog.warn(
         { path },
-        'the file exports extensions, but of no kind, and is not used: it belongs to customizations/<group>/<kind>.ts',
+        'the file exports extensions, but of no kind, and is not used: it belongs to customizations/<group>/<kind>.ts (or .mts, .js, .mjs)',
       );
     const hosts = new Map<string, PointHost>();
     for (const file of files) {
-      const log = this.#log.child({ extension: file.path });
-      const loaded = await this.#extensions.load(file.path, log, signal);
-      hosts.set(keyOf(file.group, file.kind), hostOf(file, loaded, this.#extensions));
+      const log = mainLog.child({ extension: file.path });
+      const loaded = await extensions.load(file.path, log, signal);
+      hosts.set(keyOf(file.group, file.kind), hostOf(file, loaded, extensions));
       const { group, kind } = file;
-      log.info({ group, kind, methods: loaded.methods }, 'extension is loaded');
+      const methods = methodsOf(loaded);
+      log.info({ group, kind, methods }, 'extension is loaded');
+      for (const problem of unusedMethodProblems(loaded.description, methods))
+        log.warn({ group, kind }, problem);
+      await this.#warnOfUnservedKind(file, log, signal);
     }
     return { digest, hosts };
+  }
+
+  /** Extensions of a kind whose definition is not installed yet are correct, so nothing fails because of this. */
+  async #warnOfUnservedKind(file: HostFile, log: Logger, signal: AbortSignal): Promise<void> {
+    const { group, kind } = file;
+    try {
+      const served = await this.#options.discovery.resourcesWithoutKind(file, signal);
+      if (served !== undefined) log.warn({ group, kind }, unservedKindProblem(file, served));
+    } catch (error) {
+      signal.throwIfAborted();
+      log.debug(
+        { group, kind, ...errorFields(error) },
+        'cannot check whether the kind of the extension is served',
+      );
+    }
   }
 }
 
@@ -117,9 +143,12 @@ function hostOf(file: HostFile, loaded: LoadedExtension, extensions: Extensions)
   const expected = `${file.kind}${SUFFIX}`;
   if (name !== '' && name.toLowerCase() !== expected.toLowerCase())
     throw invalid(file, `its class is ${name}, but a file of this name holds <Kind>${SUFFIX} of its kind`);
-  const methods = POINT_METHODS.filter((method) => loaded.methods.includes(method));
-  const entries = methods.map((method) => [method, callOf(file.path, method, extensions)]);
-  return { name: name === '' ? file.path : name, ...Object.fromEntries(entries) };
+  const entries = methodsOf(loaded).map((method) => [method, callOf(file.path, method, extensions)]);
+  return { name: name === '' ? file.path : name, path: file.path, ...Object.fromEntries(entries) };
+}
+
+function methodsOf({ methods }: LoadedExtension): readonly PointMethod[] {
+  return POINT_METHODS.filter((method) => methods.includes(method));
 }
 
 function callOf(path: string, method: PointMethod, extensions: Extensions): HostMethod {

@@ -69,6 +69,14 @@ test('transform() changes the objects of extended kinds and no others', async ()
   expect(result[0]).toBe(OTHER);
 });
 
+test('transform() names object and file, when an extension returns something else', async () => {
+  const modifyManifest: HostMethod = () => Promise.resolve({ kind: 'Disk' });
+  const own = steps(hostSet({ path: '/m/customizations/example.com/disk.ts', modifyManifest }));
+  expect(messageOf(await rejection(own.transform([DISK], signal)))).toBe(
+    `Disk "a": extension '/m/customizations/example.com/disk.ts': Cannot use what modifyManifest() gave: it has to be an object with apiVersion, kind and metadata`,
+  );
+});
+
 test('beforeApply() holds the release back with all reasons and the shortest time', async () => {
   const waits = [block('no power', 60_000), block('no disk', 20_000)];
   const preReconcileCheck: HostMethod = () => Promise.resolve(waits.shift());
@@ -150,7 +158,7 @@ test('onFailure() keeps the error when an extension cannot classify it', async (
   await own.transform([DISK], signal);
   const error = await own.onFailure(REFUSED, signal);
   expect(error.isPermanent).toBe(false);
-  expect(error.message).toBe(`${REFUSED.message} (an extension could not classify this: boom)`);
+  expect(error.message).toBe(`${REFUSED.message} (an extension could not classify this: Disk "a": boom)`);
 });
 
 test('whenDeployed() asks about objects as they are in the cluster, with kstatus as the default', async () => {
@@ -202,7 +210,7 @@ test('onSuccess() is called once for each new object, and again after a failure'
   const own = steps(hostSet({ onSuccess }));
   const b = { ...DISK, metadata: { name: 'b' } };
   await own.afterApply({ revision: 1, objects: [DISK, b, OTHER], added: [DISK, b, OTHER] });
-  expect(messageOf(await rejection(own.whenDeployed([], signal)))).toBe('boom');
+  expect(messageOf(await rejection(own.whenDeployed([], signal)))).toBe('Disk "b": boom');
   isBroken = false;
   await own.afterApply({ revision: 2, objects: [DISK, b, OTHER], added: [] });
   await own.whenDeployed([], signal);
@@ -233,5 +241,5 @@ test('deleteSteps() deletes nothing when an extension fails', async () => {
     await Promise.resolve();
   };
   const error = await rejection(deleteSteps(hosts, silentLogger).around([DISK], uninstall, signal));
-  expect([messageOf(error), isUninstalled]).toEqual(['boom', false]);
+  expect([messageOf(error), isUninstalled]).toEqual(['Disk "a": boom', false]);
 });

@@ -1,15 +1,25 @@
 import type { KubeObject } from '../../kube/kube-object.ts';
+import { hasCode, messageOf, OperatorError } from '../../lib/errors.ts';
 import type { HostSet } from './customizations.ts';
 import { chainPoints, type Point, type PointHost } from './point.ts';
 
-/** The point for an object: with the extension of its module, with the operator-wide one behind that, or with none. */
+/** The point for an object: with the extension of its module, with the operator-wide one behind that, or with none. A failure names the object. */
 export function pointOf<Input, Result>(
   create: (host: PointHost | undefined) => Point<Input, Result>,
   hosts: HostSet | undefined,
   object: KubeObject,
 ): Point<Input, Result> {
   const found = hosts?.find(object.apiVersion ?? '', object.kind ?? '') ?? [];
-  return found.length === 0 ? create(undefined) : chainPoints(found.map(create));
+  if (found.length === 0) return create(undefined);
+  const point = chainPoints(found.map(create));
+  return async (...args) => {
+    try {
+      return await point(...args);
+    } catch (cause) {
+      if (!hasCode(cause, 'EXTENSION_FAILED')) throw cause;
+      throw new OperatorError('EXTENSION_FAILED', `${titleOf(object)}: ${messageOf(cause)}`, { cause });
+    }
+  };
 }
 
 /** How messages name an object. */

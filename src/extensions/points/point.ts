@@ -1,4 +1,4 @@
-import { messageOf } from '../../lib/errors.ts';
+import { errorFields, hasCode, messageOf, OperatorError } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { PointMethod } from '../../sdk/extension-points.ts';
 
@@ -35,6 +35,8 @@ export type HostMethod = (
 export type PointHost = Readonly<Partial<Record<PointMethod, HostMethod>>> & {
   /** For logs: its class, or its file. */
   readonly name: string;
+  /** Its file, for messages. */
+  readonly path?: string;
 };
 
 interface PointParts<Input, Result> {
@@ -52,24 +54,35 @@ export function createPoint<Input, Result>(
 ): Point<Input, Result> {
   const extension = host?.[method];
   return async (input, next, apiVersion, log, signal) => {
+    const file = host?.path ?? host?.name ?? '';
+    const callExtension = async (call: HostMethod): Promise<Result> => {
+      const read = <T>(what: () => T): T => withFile(file, what);
+      const checkedNext = (given: unknown) => next(read(() => readInput(given, input)));
+      const returned = await call(input, checkedNext, apiVersion, log, signal);
+      return read(() => readResult(returned, input));
+    };
     const fields = { point: method, ...(extension !== undefined && { extension: host?.name }) };
     log.debug(fields, 'extension point entered');
     try {
-      const result =
-        extension === undefined
-          ? await next(input)
-          : readResult(
-              await extension(input, (given) => next(readInput(given, input)), apiVersion, log, signal),
-              input,
-            );
+      const result = extension === undefined ? await next(input) : await callExtension(extension);
       log.debug(fields, 'extension point left');
       return result;
     } catch (error) {
       if (!signal.aborted && extension !== undefined)
-        log.error({ ...fields, error: messageOf(error) }, 'extension point failed');
+        log.error({ ...fields, ...errorFields(error) }, 'extension point failed');
       throw error;
     }
   };
+}
+
+/** Reads what an extension gave; a failure names the file of the extension. */
+function withFile<T>(file: string, read: () => T): T {
+  try {
+    return read();
+  } catch (cause) {
+    if (!hasCode(cause, 'EXTENSION_FAILED')) throw cause;
+    throw new OperatorError('EXTENSION_FAILED', `extension '${file}': ${messageOf(cause)}`, { cause });
+  }
 }
 
 /** One point after the other: the first one's default behaviour is the second one, and so on. */

@@ -1,4 +1,5 @@
 import type { KubeObject } from '../../kube/kube-object.ts';
+import { boundedDelay } from '../../lib/bounded-time.ts';
 import { OperatorError } from '../../lib/errors.ts';
 import { isObject } from '../../lib/json.ts';
 import type { PointMethod } from '../../sdk/extension-points.ts';
@@ -31,7 +32,7 @@ export function readDelay(
 ): { readonly reason: string; readonly retryAfterMs: number } {
   if (typeof retryAfterMs !== 'number' || !(retryAfterMs > 0))
     throw unusable(method, 'retryAfterMs has to be a number above zero');
-  return { reason: readText(method, 'reason', reason), retryAfterMs };
+  return { reason: readText(method, 'reason', reason), retryAfterMs: boundedDelay(retryAfterMs) };
 }
 
 /** A text that is not empty, cut to a size fit for a log. */

@@ -14,7 +14,13 @@ beforeEach(() => {
   lab = new ReflectorLab();
   stop = new AbortController();
   const { reflectors, clock } = lab;
-  watch = new AppliedWatch({ reflectors, clock, log: silentLogger, labelSelector: 'of=us' });
+  watch = new AppliedWatch({
+    reflectors,
+    clock,
+    random: () => 0.5,
+    log: silentLogger,
+    labelSelector: 'of=us',
+  });
 });
 afterEach(() => stop.abort());
 

@@ -1,6 +1,7 @@
 import type { ApiResource, KubeObject, ObjectMeta } from '../../kube/kube-object.ts';
 import type { ReflectorEvent, Selection, SharedReflectors } from '../../kube/reflector-sink.ts';
-import type { Clock } from '../../lib/clock.ts';
+import type { SteadyClock } from '../../lib/clock.ts';
+import { jittered } from '../../lib/jitter.ts';
 import type { Logger } from '../../lib/log.ts';
 
 /** Whoever wants to know about some objects of a collection. */
@@ -14,7 +15,9 @@ export interface Follower {
 
 export interface AppliedWatchDeps {
   readonly reflectors: SharedReflectors;
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
+  /** A number in [0, 1), for the jitter of retries. */
+  readonly random: () => number;
   readonly log: Logger;
   /** What all objects of all releases carry. */
   readonly labelSelector: string;
@@ -78,9 +81,10 @@ export class AppliedWatch {
   }
 
   async #watch(selection: Selection, collection: Collection): Promise<void> {
-    const { reflectors, clock, log } = this.#deps;
+    const { reflectors, clock, random, log } = this.#deps;
     const { signal } = collection.stop;
-    for (let delayMs = FIRST_RETRY_MS; ; delayMs = Math.min(LONGEST_RETRY_MS, delayMs * 2)) {
+    for (let meanMs = FIRST_RETRY_MS; ; meanMs = Math.min(LONGEST_RETRY_MS, meanMs * 2)) {
+      const delayMs = jittered(meanMs, random);
       try {
         await reflectors.subscribe(selection, sinkOf(collection), signal);
         return;

@@ -14,9 +14,9 @@ export interface DriftedObject {
     | { readonly type: 'none' }
     /** It is changed back when the module is no longer paused. */
     | { readonly type: 'held' }
-    /** It was changed back too often lately: at this time, in ms since the epoch, again. */
-    | { readonly type: 'delayed'; readonly untilMs: number }
-    /** The server did not take the change: at this time, in ms since the epoch, it is tried again. */
+    /** It was changed back too often lately: not before `dueMs` on the steady clock, which is `untilMs` on the wall clock. */
+    | { readonly type: 'delayed'; readonly dueMs: number; readonly untilMs: number }
+    /** The server refused the change: it is tried again then. */
     | { readonly type: 'refused'; readonly untilMs: number };
 }
 

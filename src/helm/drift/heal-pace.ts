@@ -12,7 +12,7 @@ const LONGEST_DELAY_MS = 3_600_000;
 /** An object that stays as it is for this long after it could have been healed again is at peace. */
 const PEACE_MS = 600_000;
 
-/** When an object may be healed, in ms since the epoch: at once, but later and later where somebody changes it again each time. */
+/** When an object may be healed, on the steady clock: at once, with growing delays if another client keeps changing it. */
 export function nextHealAtMs(streak: HealStreak | undefined): number {
   return streak === undefined ? Number.NEGATIVE_INFINITY : streak.lastAtMs + delayMs(streak.heals);
 }

@@ -41,6 +41,7 @@ class Lab {
     const drift = ModuleDrift.start(
       {
         clock: this.clock,
+        random: () => 0.5,
         log: {
           ...silentLogger,
           warn: ({ error }, message) => {

@@ -1,7 +1,9 @@
 import { hasStatus, KubeApiError } from '../../kube/kube-client.ts';
 import type { ApiResource, ObjectMeta } from '../../kube/kube-object.ts';
-import type { Clock } from '../../lib/clock.ts';
-import { hasCode, messageOf } from '../../lib/errors.ts';
+import { isoTime } from '../../lib/bounded-time.ts';
+import { type Clock, wallTimeOf } from '../../lib/clock.ts';
+import { codeOf, hasCode, messageOf } from '../../lib/errors.ts';
+import { jittered } from '../../lib/jitter.ts';
 import { canonicalJson } from '../../lib/json.ts';
 import type { Logger } from '../../lib/log.ts';
 import { objectKey } from '../manifest-object.ts';
@@ -22,6 +24,8 @@ export interface AppliedRelease extends DesiredState {
 
 export interface DriftDeps {
   readonly clock: Clock;
+  /** A number in [0, 1), for the jitter of retries. */
+  readonly random: () => number;
   readonly log: Logger;
   readonly watch: Pick<AppliedWatch, 'follow'>;
   readonly lookup: LookupOptions;
@@ -87,7 +91,7 @@ export class ModuleDrift {
   /** To be called when a pause is over: what is drifted is compared again. */
   recheck(): void {
     for (const watched of this.#watched.values())
-      if (watched.drifted?.remedy.type === 'held') watched.dueMs = this.#deps.clock.now();
+      if (watched.drifted?.remedy.type === 'held') watched.dueMs = this.#deps.clock.steadyMs();
     this.#wake();
   }
 
@@ -98,7 +102,7 @@ export class ModuleDrift {
   }
 
   async #run(): Promise<void> {
-    const { log, clock } = this.#deps;
+    const { log, clock, random } = this.#deps;
     const { signal } = this.#stopping;
     const { module } = this.#options;
     let isFollowing = false;
@@ -111,7 +115,7 @@ export class ModuleDrift {
       } catch (error) {
         if (signal.aborted) return;
         log.warn({ module, error }, 'cannot look for drift, will retry');
-        await clock.sleep(RETRY_MS, signal).catch(() => undefined);
+        await clock.sleep(jittered(RETRY_MS, random), signal).catch(() => undefined);
       }
     }
   }
@@ -159,7 +163,7 @@ export class ModuleDrift {
   }
 
   #onChange(watched: WatchedObject, metadata: ObjectMeta | undefined): void {
-    const suspicion = watched.observe(metadata, this.#deps.clock.now());
+    const suspicion = watched.observe(metadata, this.#deps.clock.steadyMs());
     if (suspicion === 'untouched') this.#settle(watched);
     if (suspicion === 'changed') this.#wake();
   }
@@ -184,7 +188,7 @@ export class ModuleDrift {
         await promise;
         continue;
       }
-      const delayMs = dueMs - clock.now();
+      const delayMs = dueMs - clock.steadyMs();
       if (delayMs <= 0) return;
       const awake = new AbortController();
       try {
@@ -203,7 +207,7 @@ export class ModuleDrift {
 
   async #examineDue(signal: AbortSignal): Promise<void> {
     const { clock, revision } = this.#deps;
-    const isDue = ({ dueMs }: WatchedObject): boolean => dueMs !== undefined && dueMs <= clock.now();
+    const isDue = ({ dueMs }: WatchedObject): boolean => dueMs !== undefined && dueMs <= clock.steadyMs();
     const due = [...this.#watched.values()].filter(isDue);
     const isOurs = (await revision(this.#options.module, signal)) === this.#revision;
     for (const watched of due) {
@@ -215,30 +219,30 @@ export class ModuleDrift {
   }
 
   async #examine(watched: WatchedObject, signal: AbortSignal): Promise<void> {
-    const { lookup, clock, log } = this.#deps;
+    const { lookup, clock, random, log } = this.#deps;
     const { module, policy, mode } = this.#options;
-    const noteSame = watched.beginComparison(clock.now());
+    const noteSame = watched.beginComparison(clock.steadyMs());
     let comparison: ObjectComparison;
     try {
       comparison = await compareObject(watched.desired, policy.ignore, lookup, signal);
     } catch (error) {
       signal.throwIfAborted();
-      if (isPassing(error)) watched.dueMs = clock.now() + RETRY_MS;
+      if (isPassing(error)) watched.dueMs = clock.steadyMs() + jittered(RETRY_MS, random);
       watched.failure = harmlessText(error, watched.desired);
       log.warn(
-        { module, resource: watched.title, error: watched.failure },
+        { module, resource: watched.title, error: watched.failure, code: codeOf(error) },
         'cannot compare an object with what helm applied',
       );
       return;
     }
     // A hook may have begun to change things on purpose meanwhile.
     if (this.#options.isPaused()) {
-      watched.dueMs = clock.now();
+      watched.dueMs = clock.steadyMs();
       return;
     }
     switch (comparison.type) {
       case 'same':
-        noteSame(clock.now());
+        noteSame(clock.steadyMs());
         this.#settle(watched);
         return;
       case 'absent':
@@ -252,7 +256,7 @@ export class ModuleDrift {
 
   /** Lets the monitor find the missing object now; too often only when its time has come. */
   #restore(watched: WatchedObject): void {
-    const nowMs = this.#deps.clock.now();
+    const nowMs = this.#deps.clock.steadyMs();
     if (nextHealAtMs(this.#streak(watched)) > nowMs) return;
     this.#noteHeal(watched);
     this.#options.onAbsent();
@@ -274,50 +278,54 @@ export class ModuleDrift {
       );
       onEvent({ type: 'drifted', module, resource: title });
     }
-    const nowMs = clock.now();
+    const nowMs = clock.steadyMs();
     const report = (next: DriftedObject['remedy']): void => {
-      const sinceMs = known?.sinceMs ?? nowMs;
+      const sinceMs = known?.sinceMs ?? clock.wallMs();
       watched.drifted = { resource: title, fields, changedBy: writers, sinceMs, remedy: next };
     };
     if (mode === 'warn') return report({ type: 'none' });
     if (isHeld(module)) return report({ type: 'held' });
-    const untilMs = nextHealAtMs(this.#streak(watched));
-    if (untilMs <= nowMs) {
+    const dueMs = nextHealAtMs(this.#streak(watched));
+    if (dueMs <= nowMs) {
       const retryAtMs = await this.#heal(watched, { writers, remedy, fields }, signal);
-      if (retryAtMs !== undefined) report({ type: 'refused', untilMs: retryAtMs });
+      if (retryAtMs !== undefined) report({ type: 'refused', untilMs: wallTimeOf(retryAtMs, clock) });
       return;
     }
+    const untilMs = wallTimeOf(dueMs, clock);
     if (known?.remedy.type !== 'delayed')
       log.warn(
-        { module, resource: title, changedBy: writers, nextHealAt: new Date(untilMs).toISOString() },
+        { module, resource: title, changedBy: writers, nextHealAt: isoTime(untilMs) },
         'object is changed again each time it is changed back, this waits longer now: let others alone manage the fields, or ignore them',
       );
-    report({ type: 'delayed', untilMs });
-    watched.dueMs = untilMs;
+    report({ type: 'delayed', dueMs, untilMs });
+    watched.dueMs = dueMs;
   }
 
-  /** Changes an object back. Returns when to try again, in ms since the epoch, if that did not succeed. */
+  /** Changes an object back. Returns when to try again, on the steady clock, if that did not succeed. */
   async #heal(
     watched: WatchedObject,
     { remedy, fields, writers }: Omit<Extract<ObjectComparison, { type: 'drifted' }>, 'type'>,
     signal: AbortSignal,
   ): Promise<number | undefined> {
-    const { clock, log, onEvent, lookup } = this.#deps;
+    const { clock, random, log, onEvent, lookup } = this.#deps;
     const { module } = this.#options;
     const { title } = watched;
     try {
       await healObject(lookup.kube, remedy, signal);
     } catch (error) {
       signal.throwIfAborted();
-      const nowMs = clock.now();
+      const nowMs = clock.steadyMs();
       // Somebody changed it since it was compared.
       if (hasStatus(error, 409)) return (watched.dueMs = nowMs + SETTLE_MS);
       log.warn(
-        { module, resource: title, error: harmlessText(error, watched.desired) },
+        { module, resource: title, error: harmlessText(error, watched.desired), code: codeOf(error) },
         'cannot change an object back, will retry',
       );
       this.#noteHeal(watched);
-      return (watched.dueMs = Math.max(nowMs + RETRY_MS, nextHealAtMs(this.#streak(watched))));
+      return (watched.dueMs = Math.max(
+        nowMs + jittered(RETRY_MS, random),
+        nextHealAtMs(this.#streak(watched)),
+      ));
     }
     this.#noteHeal(watched);
     watched.drifted = undefined;
@@ -330,7 +338,7 @@ export class ModuleDrift {
   }
 
   #noteHeal(watched: WatchedObject): void {
-    const streak = withHeal(this.#streak(watched), this.#deps.clock.now());
+    const streak = withHeal(this.#streak(watched), this.#deps.clock.steadyMs());
     this.#deps.streaks.set(this.#streakKey(watched), streak);
   }
 

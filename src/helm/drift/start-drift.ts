@@ -19,6 +19,8 @@ export interface DriftSettings {
   /** Whether somebody wants a module to be left alone. */
   readonly isHeld: (module: string) => boolean;
   readonly onEvent: (event: DriftEvent) => void;
+  /** A number in [0, 1), for the jitter of retries. */
+  readonly random: () => number;
 }
 
 export interface DriftParts {
@@ -33,14 +35,15 @@ export interface DriftParts {
 export function driftStarter(parts: DriftParts): (options: DriftOptions) => ModuleDrift {
   const { context, settings, store, kube } = parts;
   const { clock, log, extraLabels } = context;
-  const { reflectors, isHeld, onEvent } = settings;
+  const { reflectors, isHeld, onEvent, random } = settings;
   const labelSelector = Object.entries(extraLabels)
     .map(([key, value]) => `${key}=${value}`)
     .join(',');
   const deps = {
     clock,
+    random,
     log,
-    watch: new AppliedWatch({ reflectors, clock, log, labelSelector }),
+    watch: new AppliedWatch({ reflectors, clock, random, log, labelSelector }),
     lookup: { ...lookupOptions(context), kube },
     load: (module: string, signal: AbortSignal) => load(parts, module, signal),
     revision: async (module: string, signal: AbortSignal) => {

@@ -18,7 +18,7 @@ export class WatchedObject {
   readonly desired: DesiredObject;
   /** `<namespace>/<Kind>/<name>`. */
   readonly title: string;
-  /** When to compare it, in ms since the epoch; undefined when there is no reason to. */
+  /** When to compare it, on the steady clock; undefined when there is no reason to. */
   dueMs: number | undefined;
   drifted: DriftedObject | undefined;
   /** Why the last comparison failed. */
@@ -30,8 +30,8 @@ export class WatchedObject {
   /** What helm owned then, and when the object was last found to be as applied. */
   #owned = '';
   #ownedWhenSame: string | undefined;
-  #sameAtMs = 0;
-  #comparedAtMs = 0;
+  #sameAtMs = Number.NEGATIVE_INFINITY;
+  #comparedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(desired: DesiredObject) {
     this.desired = desired;
@@ -71,10 +71,7 @@ export class WatchedObject {
     const soonMs = nowMs + SETTLE_MS;
     // It may have become right; whether it is changed back is another question.
     if (this.drifted?.remedy.type === 'delayed')
-      return Math.min(
-        this.drifted.remedy.untilMs,
-        Math.max(soonMs, this.#comparedAtMs + REPEATED_INTERVAL_MS),
-      );
+      return Math.min(this.drifted.remedy.dueMs, Math.max(soonMs, this.#comparedAtMs + REPEATED_INTERVAL_MS));
     // Nobody took a field from helm since it was found harmless; a value that others own may have changed all the same.
     const isLikelyHarmless = this.#owned === this.#ownedWhenSame;
     return isLikelyHarmless ? Math.max(soonMs, this.#sameAtMs + REPEATED_INTERVAL_MS) : soonMs;

@@ -14,11 +14,11 @@ import {
   type Respond,
   startLoopbackServer,
 } from '../../../test/support/loopback-server.ts';
-import { createAuthority, issueCertificate } from '../../events/webhooks/x509-certificate.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { silentLogger } from '../../lib/log.ts';
 import type { ModuleName } from '../../values/module-key.ts';
 import type { SecretReference } from '../../values/secrets/secret-reference.ts';
+import { createAuthority, issueCertificate } from '../../webhooks/x509-certificate.ts';
 import type { Hook } from '../hook.ts';
 import type { HttpHooks } from './http-hooks.ts';
 
@@ -262,7 +262,7 @@ test('run() sends the token that the Secret has now, and load() warns where it i
 });
 
 test('run() trusts only the authority that is named, and shows the certificate it was given', async () => {
-  const now = systemClock.now();
+  const now = systemClock.wallMs();
   const period = { notBeforeMs: now - 3_600_000, notAfterMs: now + 3_600_000 };
   const authority = createAuthority({ commonName: 'tests', ...period });
   const other = createAuthority({ commonName: 'others', ...period });

@@ -1,20 +1,24 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { withDeadline } from '../../kube/deadline.ts';
-import type { Clock } from '../../lib/clock.ts';
+import type { SteadyClock } from '../../lib/clock.ts';
 import { errorText } from '../../lib/error-text.ts';
 import { type ErrorFacts, messageOf, OperatorError } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/log.ts';
 import { resultOrAbort } from '../../lib/result-or-abort.ts';
-import type { HookOutputTexts } from '../../sdk/record-hook-run.ts';
+import type { HookOutputTexts, HookRunTexts } from '../../sdk/record-hook-run.ts';
+import { contextText } from '../context-document.ts';
 import { type Hook, moduleNameOf, title } from '../hook.ts';
 import type { HookRunInputs, HookRunResult, HookRuns } from '../run-hook.ts';
+import type { AllowedHosts } from './allowed-hosts.ts';
 import { readCredentials, type SecretTexts } from './endpoint-credentials.ts';
 import { type HttpAnswer, outputsOf, refusalOf } from './http-answer.ts';
 import { type HttpEndpoint, HttpHookParser, secretsOf, shownUrl } from './http-endpoint.ts';
 import { MAX_REQUEST_BYTES, postToHook } from './post-hook.ts';
 
 /** Limit for hooks for which nothing else says one: a server that never answers must not hold up a queue for ever. */
+/** For what a request holds besides contexts and values. */
+const REQUEST_HEAD_BYTES = 4_096;
 const DEFAULT_TIMEOUT_MS = 30_000;
 /** Codes of connections that are refused because of the certificate of the server. */
 const UNTRUSTED: ReadonlySet<unknown> = new Set([
@@ -25,12 +29,13 @@ const UNTRUSTED: ReadonlySet<unknown> = new Set([
 ]);
 
 export interface HttpHooksOptions {
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
   readonly secrets: SecretTexts;
   /** Namespace of Secrets for which a hook names none. */
   readonly namespace: string;
   /** Limit for hooks that set none of their own, in milliseconds; undefined = 30 seconds. */
   readonly timeoutMs: number | undefined;
+  readonly hosts: AllowedHosts;
   /** Stands in the User-Agent. */
   readonly version: string;
   /** Called before a request is sent; what it throws keeps that from being done. */
@@ -109,7 +114,7 @@ export class HttpHooks implements HookRuns {
     inputs: HookRunInputs,
     signal: AbortSignal,
   ): Promise<HttpAnswer> {
-    const { clock, secrets, version } = this.#options;
+    const { clock, secrets, version, hosts } = this.#options;
     const limitMs =
       endpoint.timeoutMs ?? hook.config.settings.timeoutMs ?? this.#options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
     const error = (): Error =>
@@ -117,7 +122,7 @@ export class HttpHooks implements HookRuns {
         'HOOK_TIMEOUT',
         `${title(hook)} gave no answer within its limit of ${limitMs / 1_000} s: POST ${shownUrl(endpoint.url)}`,
       );
-    const body = requestBody(hook, inputs);
+    const body = requestBody(hook, { ...inputs, bindingContext: await contextText(inputs.bindingContext) });
     if (Buffer.byteLength(body) > MAX_REQUEST_BYTES)
       throw failure(
         hook,
@@ -131,7 +136,7 @@ export class HttpHooks implements HookRuns {
           'idempotency-key': inputs.idempotencyKey,
           'user-agent': `addon-operator/${version}`,
         };
-        return await postToHook({ url: endpoint.url, body, headers, credentials, clock }, signal);
+        return await postToHook({ url: endpoint.url, body, headers, credentials, clock, hosts }, signal);
       } catch (cause) {
         if (signal.aborted) throw signal.reason;
         if (cause instanceof OperatorError) throw inNameOf(hook, cause);
@@ -141,8 +146,16 @@ export class HttpHooks implements HookRuns {
   }
 }
 
+/** Bytes of a request that are left for contexts. */
+export function roomForContexts({
+  values,
+  configValues,
+}: Pick<HookRunTexts, 'values' | 'configValues'>): number {
+  return MAX_REQUEST_BYTES - REQUEST_HEAD_BYTES - Buffer.byteLength(values) - Buffer.byteLength(configValues);
+}
+
 /** The texts are JSON already: as they are, every number stays exact. */
-function requestBody(hook: Hook, { bindingContext, values, configValues }: HookRunInputs): string {
+function requestBody(hook: Hook, { bindingContext, values, configValues }: HookRunTexts): string {
   const head = {
     version: 'v1',
     runId: randomUUID(),

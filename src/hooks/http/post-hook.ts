@@ -1,7 +1,8 @@
 import { Agent as HttpAgent, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import { sendRequest } from '../../kube/http-exchange.ts';
-import type { Clock } from '../../lib/clock.ts';
+import type { SteadyClock } from '../../lib/clock.ts';
+import type { AllowedHosts } from './allowed-hosts.ts';
 import type { EndpointCredentials } from './endpoint-credentials.ts';
 import type { HttpAnswer } from './http-answer.ts';
 
@@ -11,34 +12,36 @@ export interface HookPost {
   readonly body: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly credentials: EndpointCredentials;
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
+  readonly hosts: Pick<AllowedHosts, 'requireReachable' | 'lookup'>;
 }
 
 /** Bytes that a request may have; what is larger fails before it is sent. */
 export const MAX_REQUEST_BYTES = 64 * 1024 * 1024;
 /** Bytes of an answer that are read; further ones fail the run. */
 export const MAX_ANSWER_BYTES = 10 * 1024 * 1024;
-/** Of an answer that is a failure only the beginning is shown. */
-const MAX_FAILURE_BYTES = 16 * 1024;
 const CONNECT_TIMEOUT_MS = 10_000;
 
 /**
  * Sends one request and reads the answer, whatever it says. The connection is made anew each time and goes by no proxy;
- * certificates are always checked, and redirects are not followed.
+ * certificates are always checked, and redirects are not followed. It goes only to addresses that `hosts` allows.
  *
  * @throws Error saying why there is no answer, or why it cannot be read; `signal.reason` on abort
  */
 export async function postToHook(post: HookPost, signal: AbortSignal): Promise<HttpAnswer> {
-  const { url, body, headers, credentials, clock } = post;
+  const { url, body, headers, credentials, clock, hosts } = post;
+  hosts.requireReachable(url);
+  const { lookup } = hosts;
   const { authorization, secureContext } = credentials;
   const agent =
     url.protocol === 'https:'
       ? new HttpsAgent({
           keepAlive: false,
+          lookup,
           rejectUnauthorized: true,
           ...(secureContext === undefined ? {} : { secureContext }),
         })
-      : new HttpAgent({ keepAlive: false });
+      : new HttpAgent({ keepAlive: false, lookup });
   const answer = await sendRequest(
     {
       url,
@@ -77,9 +80,12 @@ async function wholeBody(answer: IncomingMessage, signal: AbortSignal): Promise<
   return body.bytes;
 }
 
-/** What a failing server says is of use only to people: if it breaks off, what has arrived will do. */
+/**
+ * What a failing server says may decide what becomes of the run, so it is read as far as that of a success. Messages show
+ * only its beginning; if it breaks off, the status will do.
+ */
 async function beginningOfBody(answer: IncomingMessage, signal: AbortSignal): Promise<Buffer> {
-  const { bytes } = await readUpTo(answer, MAX_FAILURE_BYTES, signal).catch((error: unknown) => {
+  const { bytes } = await readUpTo(answer, MAX_ANSWER_BYTES, signal).catch((error: unknown) => {
     if (signal.aborted) throw error;
     return { bytes: Buffer.alloc(0) };
   });

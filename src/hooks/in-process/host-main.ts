@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { steadyClock, systemClock } from '../../lib/clock.ts';
+import { systemClock } from '../../lib/clock.ts';
 import { DeadlineWatch } from '../../process/run-deadline.ts';
 import { failureText } from './failure-text.ts';
 import type { HostReply, HostRequest, StartRequest, WatchRequest, WorkerReply } from './host-protocol.ts';
@@ -33,7 +33,7 @@ function main(): void {
     mayStop: () => mayStopWatching(watched, ledgers()),
   });
   const deadline = new DeadlineWatch({
-    steadyClock,
+    steadyClock: systemClock,
     onTerm: () => {
       // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
       for (const { worker } of workers.values()) worker.postMessage({ type: 'abort' });

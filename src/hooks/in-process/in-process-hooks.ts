@@ -1,9 +1,9 @@
 import path from 'node:path';
 import { OperatorError } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/log.ts';
-import type { HookRunTexts } from '../../sdk/record-hook-run.ts';
+import { contextText } from '../context-document.ts';
 import { type Hook, title } from '../hook.ts';
-import type { HookRunResult } from '../run-hook.ts';
+import type { HookFileInputs, HookRunResult } from '../run-hook.ts';
 import type { RunFacts } from './host-protocol.ts';
 import { outputTo } from './script-output.ts';
 import { type WorkerAnswer, whyNot } from './script-worker.ts';
@@ -55,7 +55,8 @@ export class InProcessHooks {
    * @throws OperatorError HOOK_FAILED or HOOK_TIMEOUT; nothing the hook recorded counts then
    * @throws `signal.reason` on abort, once the hook has come to its end
    */
-  async run(hook: Hook, texts: HookRunTexts, log: Logger, signal: AbortSignal): Promise<HookRunResult> {
+  async run(hook: Hook, inputs: HookFileInputs, log: Logger, signal: AbortSignal): Promise<HookRunResult> {
+    const texts = { ...inputs, bindingContext: await contextText(inputs.bindingContext) };
     const { check, pools, maxOutputBytes } = this.#options;
     check();
     const timeoutMs = hook.config.settings.timeoutMs ?? this.#options.timeoutMs;

@@ -1,4 +1,4 @@
-import type { Clock } from '../../lib/clock.ts';
+import type { SteadyClock } from '../../lib/clock.ts';
 
 const CHECK_INTERVAL_MS = 50;
 /** What a worker needs before its hook has done anything, with a margin. */
@@ -15,7 +15,7 @@ export interface MemoryWatchOptions {
   /** How large the heap of one worker may get. */
   readonly heapLimitBytes: number;
   readonly workers: () => Iterable<WatchedWorker>;
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
   /** What the process uses now. */
   readonly usedBytes: () => number;
   /** Called at each check that finds too much. */

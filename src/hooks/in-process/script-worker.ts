@@ -1,4 +1,4 @@
-import type { Clock } from '../../lib/clock.ts';
+import type { SteadyClock } from '../../lib/clock.ts';
 import type { HostProcess, WorkerEvent } from './host-process.ts';
 import type { Ask, AskAnswer, HostRequest, WorkRequest } from './host-protocol.ts';
 import { TextsToSend } from './repeated-texts.ts';
@@ -15,7 +15,7 @@ export interface WorkLimits {
   readonly timeoutMs: number | undefined;
   /** Between the abort of the work and the end of the worker, in milliseconds. */
   readonly graceMs: number;
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
 }
 
 /** What comes from a worker before its work has ended. */

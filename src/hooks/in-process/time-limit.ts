@@ -1,8 +1,8 @@
-import type { Clock } from '../../lib/clock.ts';
+import type { SteadyClock } from '../../lib/clock.ts';
 
 /** Limits how long something may go on, without the times in which others have to do. */
 export class TimeLimit {
-  readonly #clock: Clock;
+  readonly #clock: SteadyClock;
   readonly #onOver: () => void;
   #leftMs: number;
   #startedMs = 0;
@@ -10,7 +10,7 @@ export class TimeLimit {
   #pauses = 0;
 
   /** Runs from now on; `onOver` is called once `limitMs` are used up. */
-  constructor(limitMs: number, clock: Clock, onOver: () => void) {
+  constructor(limitMs: number, clock: SteadyClock, onOver: () => void) {
     this.#leftMs = limitMs;
     this.#clock = clock;
     this.#onOver = onOver;
@@ -21,7 +21,7 @@ export class TimeLimit {
   pause(): void {
     this.#pauses += 1;
     if (this.#timer === undefined) return;
-    this.#leftMs -= Math.max(0, this.#clock.now() - this.#startedMs);
+    this.#leftMs -= this.#clock.steadyMs() - this.#startedMs;
     this.#stop();
   }
 
@@ -38,7 +38,7 @@ export class TimeLimit {
   }
 
   #start(): void {
-    this.#startedMs = this.#clock.now();
+    this.#startedMs = this.#clock.steadyMs();
     const timer = new AbortController();
     this.#timer = timer;
     this.#clock.sleep(Math.max(0, this.#leftMs), timer.signal).then(

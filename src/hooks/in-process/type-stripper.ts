@@ -51,7 +51,8 @@ export function strippingLoad({ port, signal }: StripperClient): LoadHookSync {
     Atomics.store(view, 0, 0);
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
     port.postMessage(url);
-    Atomics.wait(view, 0, 0);
+    // The main thread may still be waking us for the answer before: only the value says that this one is there.
+    while (Atomics.load(view, 0) === 0) Atomics.wait(view, 0, 0);
     const received = receiveMessageOnPort(port);
     const { source }: Answer = received?.message ?? { source: undefined };
     return source === undefined ? next(url, context) : { format: 'module', source, shortCircuit: true };

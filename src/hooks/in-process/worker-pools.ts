@@ -1,4 +1,4 @@
-import type { Clock } from '../../lib/clock.ts';
+import type { SteadyClock } from '../../lib/clock.ts';
 import { OperatorError } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/log.ts';
 import { Semaphore } from '../../lib/semaphore.ts';
@@ -16,7 +16,7 @@ const GRACE_MS = 1_000;
 const IDLE_MS = 600_000;
 
 export interface WorkerPoolsOptions {
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
   readonly log: Logger;
   /** Environment of the scripts. */
   readonly env: Readonly<Record<string, string>>;
@@ -120,11 +120,11 @@ export class WorkerPools {
     try {
       if (idle === undefined) {
         const { clock } = this.#options;
-        const startedMs = clock.now();
+        const startedMs = clock.steadyMs();
         const loaded = await worker.load(this.#limits(leftMs), work, signal);
         if (loaded.type !== 'ready') return loaded;
         // A wall clock may be turned back meanwhile.
-        if (leftMs !== undefined) leftMs = Math.max(0, leftMs - Math.max(0, clock.now() - startedMs));
+        if (leftMs !== undefined) leftMs = Math.max(0, leftMs - (clock.steadyMs() - startedMs));
       }
       answer = await worker.work(request, this.#limits(leftMs), work, signal);
       return answer;
@@ -189,7 +189,7 @@ export class WorkerPools {
   #release(pool: Pool, worker: ScriptWorker, answer: WorkerAnswer | undefined): void {
     const isPooled = !pool.isIsolated && this.#pools.get(pool.script.path) === pool;
     if (isPooled && !worker.isGone && this.#isSound(answer))
-      pool.idle.push({ worker, sinceMs: this.#options.clock.now() });
+      pool.idle.push({ worker, sinceMs: this.#options.clock.steadyMs() });
     else worker.end();
   }
 
@@ -208,7 +208,7 @@ export class WorkerPools {
     const { signal } = this.#stopped;
     while (!signal.aborted) {
       await clock.sleep(IDLE_MS / 2, signal).catch(() => undefined);
-      const limitMs = clock.now() - IDLE_MS;
+      const limitMs = clock.steadyMs() - IDLE_MS;
       for (const { idle } of this.#pools.values()) {
         const old = idle.filter(({ sinceMs }) => sinceMs < limitMs);
         for (const entry of old) {

@@ -65,9 +65,10 @@ export const CONTROL_BUILTINS: BuiltinTable = {
     }),
   ),
   'skip/2': control((cell, count = none, expression = none) =>
-    flatMap(count(cell.plain), ({ value }) =>
-      skip(expression(cell), countOf(value, "skip doesn't support negative count")),
-    ),
+    flatMap(count(cell.plain), ({ value }) => {
+      const skipped = countOf(value, "skip doesn't support negative count");
+      return skip(expression(cell), skipped);
+    }),
   ),
   'nth/2': control((cell, count = none, expression = none) =>
     flatMap(count(cell.plain), ({ value }) => {

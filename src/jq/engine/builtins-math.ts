@@ -53,6 +53,8 @@ const BINARY: Readonly<Record<string, (x: number, y: number) => number>> = {
   fmod: (x, y) => x % y,
   hypot: Math.hypot,
   ldexp: (x, y) => x * 2 ** Math.trunc(y),
+  nextafter: nextAfter,
+  nexttoward: nextAfter,
   pow: Math.pow,
   remainder: ieeeRemainder,
   scalb: (x, y) => x * 2 ** y,
@@ -101,6 +103,18 @@ function isNegative(x: number): boolean {
 function roundHalfEven(x: number): number {
   if (Math.abs(x % 1) !== 0.5) return Math.sign(x) * Math.floor(Math.abs(x) + 0.5);
   return Math.sign(x) * 2 * Math.round(Math.abs(x) / 2);
+}
+
+/** The double next to `x` on the way to `y`. */
+function nextAfter(x: number, y: number): number {
+  if (Number.isNaN(x) || Number.isNaN(y)) return Number.NaN;
+  if (x === y) return y;
+  if (x === 0) return y > 0 ? Number.MIN_VALUE : -Number.MIN_VALUE;
+  const view = new DataView(new ArrayBuffer(8));
+  view.setFloat64(0, x);
+  // The bits of larger sizes are larger numbers.
+  view.setBigUint64(0, view.getBigUint64(0) + (x < y === x > 0 ? 1n : -1n));
+  return view.getFloat64(0);
 }
 
 function ieeeRemainder(x: number, y: number): number {

@@ -2,9 +2,11 @@ import { indexesOf, itemsOf, positionsOf, valueAt } from './access.ts';
 import { add, negate, splitText } from './arithmetic.ts';
 import { compare, contains, groupsByKey, isEqual, type Keyed, sortedByKey } from './compare.ts';
 import { deletePaths } from './delete-paths.ts';
-import { codePoints, fromCodePoints, toText } from './formats.ts';
+import { codePoints, formatted, fromCodePoints, toText } from './formats.ts';
 import { described, failure, JqError, pairFailure } from './jq-error.ts';
-import { numberOf, parseValue, toJson } from './json-text.ts';
+import { parseJson, parseValue } from './json-parser.ts';
+import { toJson } from './json-text.ts';
+import { parseNumber } from './number-text.ts';
 import { asPath, setPath } from './paths.ts';
 import {
   getOwn,
@@ -23,9 +25,6 @@ import { type BuiltinTable, ofValues } from './value-builtin.ts';
 /** Builtins that make one value of their input and the values of their arguments. */
 export const VALUE_BUILTINS: BuiltinTable = {
   'not/0': ofValues((input) => !isTruthy(input)),
-  'true/0': ofValues(() => true),
-  'false/0': ofValues(() => false),
-  'null/0': ofValues(() => null),
   'env/0': ofValues(() => ({})),
   'have_literal_numbers/0': ofValues(() => true),
   'have_decnum/0': ofValues(() => false),
@@ -45,6 +44,7 @@ export const VALUE_BUILTINS: BuiltinTable = {
   'tostring/0': ofValues(toText),
   'tojson/0': ofValues(toJson),
   'fromjson/0': ofValues(fromJson),
+  'format/1': ofValues((input, name = null) => formatted(input, name)),
   'tonumber/0': ofValues(toNumber),
   'toboolean/0': ofValues((input) => {
     if (input === true || input === 'true') return true;
@@ -75,6 +75,11 @@ export const VALUE_BUILTINS: BuiltinTable = {
     throw new JqError('split input and separator must be strings');
   }),
   'join/1': ofValues(join),
+  '_strindices/1': ofValues((input, part = null) => {
+    if (typeof input !== 'string') throw failure(input, 'cannot be searched, as it is not a string');
+    if (typeof part !== 'string') throw failure(part, 'is not a string');
+    return positionsOf(input, part);
+  }),
   'indices/1': ofValues((input, part = null) => indices(input, part)),
   'index/1': ofValues((input, part = null) => valueAt(indices(input, part), 0)),
   'rindex/1': ofValues((input, part = null) => valueAt(indices(input, part), -1)),
@@ -120,23 +125,17 @@ function has(input: Value, key: Value): boolean {
   throw new JqError(`Cannot check whether ${typeName(input)} has a ${typeName(key)} key`);
 }
 
+/** An escape that may be half of a character, which JSON.parse lets pass. */
+const HALF_CHARACTER = /\\u[dD][89a-fA-F]/;
+
 function fromJson(input: Value): Value {
   if (typeof input !== 'string') throw failure(input, 'only strings can be parsed');
-  if (/^\s*nan\s*$/.test(input)) return Number.NaN;
-  if (input.trim() === '') throw new JqError(`Expected JSON value (while parsing '${input}')`);
-  try {
-    return parseValue(input);
-  } catch {
-    throw new JqError(`Invalid JSON (while parsing '${input}')`);
-  }
+  return HALF_CHARACTER.test(input) ? parseJson(input) : parseValue(input);
 }
 
 function toNumber(input: Value): Value {
-  if (isNumber(input)) return input;
-  if (input === 'nan') return Number.NaN;
-  if (typeof input === 'string' && /^-?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/.test(input)) {
-    return numberOf(input);
-  }
+  const number = typeof input === 'string' ? parseNumber(input) : input;
+  if (number !== undefined && isNumber(number)) return number;
   throw failure(input, 'cannot be parsed as a number');
 }
 

@@ -42,13 +42,9 @@ function compareNumbers(left: number | ExactInteger, right: number | ExactIntege
   const [one, other] = [toDouble(left), toDouble(right)];
   if (one < other || Number.isNaN(one)) return -1;
   if (one > other || Number.isNaN(other)) return 1;
-  if (typeof left === 'number' && typeof right === 'number') return 0;
-  if (!Number.isFinite(one)) return 0;
-  return Number(integerOf(left) - integerOf(right));
-}
-
-function integerOf(value: number | ExactInteger): bigint {
-  return BigInt(value instanceof ExactInteger ? value.text : value);
+  // Only an integer that was written down has more digits than its double.
+  if (!(left instanceof ExactInteger && right instanceof ExactInteger)) return 0;
+  return Number(BigInt(left.text) - BigInt(right.text));
 }
 
 function compareArrays(left: readonly Value[], right: readonly Value[]): number {

@@ -47,9 +47,10 @@ export class Engine {
     };
   }
 
-  /** Every builtin, as `name/arity`. */
+  /** Every builtin, as `name/arity`; those that jq keeps to itself begin with `_`. */
   get names(): readonly string[] {
-    return [...Object.keys(this.#builtins), ...this.#prelude.keys()].sort();
+    const all = [...Object.keys(this.#builtins), ...this.#prelude.keys()];
+    return all.filter((name) => !name.startsWith('_')).sort();
   }
 
   /** Throws JqSyntaxError for what is no jq program. */

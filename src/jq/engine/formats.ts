@@ -1,7 +1,7 @@
 import { failure, JqError } from './jq-error.ts';
 import { toJson } from './json-text.ts';
 import { JqSyntaxError } from './lexer.ts';
-import { isArray, isNumber, isObject, type Value } from './value.ts';
+import { isArray, isNumber, isObject, toDouble, type Value } from './value.ts';
 
 /** Writes a value as text, as the `@name` of the format asks. */
 export type Format = (value: Value) => string;
@@ -38,6 +38,14 @@ export function formatNamed(name: string): Format {
   return format;
 }
 
+/** The value as text in a format that is chosen at run time. */
+export function formatted(value: Value, name: Value): string {
+  if (typeof name !== 'string') throw failure(name, 'is not a valid format');
+  const format = FORMATS.get(name);
+  if (format === undefined) throw new JqError(`${name} is not a valid format`);
+  return format(value);
+}
+
 /** Strings as they are, everything else as JSON. */
 export function toText(value: Value): string {
   return typeof value === 'string' ? value : toJson(value);
@@ -50,16 +58,26 @@ function encodeUri(text: string): string {
   );
 }
 
+const STRICT_UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
 function decodeUri(text: string): string {
   const bytes: number[] = [];
   for (let at = 0; at < text.length; ) {
     const code = /^%([0-9a-fA-F]{2})/.exec(text.slice(at, at + 3))?.[1];
     const character = String.fromCodePoint(text.codePointAt(at) ?? 0);
-    if (character === '%' && code === undefined) throw failure(text, 'is not a valid uri encoding');
+    if (character === '%' && code === undefined) throw notUri(text);
     bytes.push(...(code === undefined ? Buffer.from(character) : [Number.parseInt(code, 16)]));
     at += code === undefined ? character.length : code.length + 1;
   }
-  return Buffer.from(bytes).toString();
+  try {
+    return STRICT_UTF8.decode(Uint8Array.from(bytes));
+  } catch {
+    throw notUri(text);
+  }
+}
+
+function notUri(text: string): JqError {
+  return failure(text, 'is not a valid uri encoding');
 }
 
 function row(value: Value, name: string, separator: string, quote: (text: string) => string): string {
@@ -121,10 +139,10 @@ export function fromCodePoints(value: Value): string {
   if (!isArray(value)) throw new JqError('implode input must be an array');
   return value
     .map((point) => {
-      if (!isNumber(point)) {
+      const code = isNumber(point) ? Math.trunc(toDouble(point)) : Number.NaN;
+      if (Number.isNaN(code)) {
         throw failure(point, "can't be imploded, unicode codepoint needs to be numeric");
       }
-      const code = Math.trunc(Number(toText(point)));
       const isCharacter = code >= 0 && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff);
       return String.fromCodePoint(isCharacter ? code : 0xfffd);
     })

@@ -19,11 +19,9 @@ export type StringPart = string | readonly Token[];
 export class JqSyntaxError extends Error {}
 
 const KEYWORDS: ReadonlySet<string> = new Set(
-  '__loc__ and as break catch def elif else end foreach if import include label or reduce then try'.split(
-    ' ',
-  ),
+  'and as break catch def elif else end foreach if import include label module or reduce then try'.split(' '),
 );
-const BLANK = /(?:\s+|#(?:[^\n\\]|\\(?:\r\n|[^]))*\\?)+/y;
+const BLANK = /(?:\s|#(?:[^\n\\]|\\(?:\r\n|[^]))*\\?)+/y;
 const NAME = /[A-Za-z_]\w*(?:::[A-Za-z_]\w*)*/y;
 const FIELD = /\.[A-Za-z_]\w*/y;
 const VARIABLE = /\$\s*([A-Za-z_]\w*(?:::[A-Za-z_]\w*)*)/y;

@@ -1,53 +1,56 @@
+import { checkKey } from './object-key.ts';
 import type { Node, Pattern, PatternEntry } from './syntax.ts';
 import type { TokenReader } from './token-reader.ts';
 
-/** Patterns between which `?//` stands. `parsePipe` reads a whole expression. */
-export function parsePatterns(reader: TokenReader, parsePipe: () => Node): readonly Pattern[] {
-  const patterns = [parsePattern(reader, parsePipe)];
-  while (reader.accept('?//')) patterns.push(parsePattern(reader, parsePipe));
+/** Reads the expressions inside of patterns. */
+export interface ExpressionParser {
+  pipe(): Node;
+  string(): Node;
+}
+
+/** Patterns with `?//` between them. */
+export function parsePatterns(reader: TokenReader, parser: ExpressionParser): readonly Pattern[] {
+  const patterns = [parsePattern(reader, parser)];
+  while (reader.accept('?//')) patterns.push(parsePattern(reader, parser));
   return patterns;
 }
 
-function parsePattern(reader: TokenReader, parsePipe: () => Node): Pattern {
+function parsePattern(reader: TokenReader, parser: ExpressionParser): Pattern {
   return reader.nested(() => {
     if (reader.accept('[')) {
-      const items = [parsePattern(reader, parsePipe)];
-      while (reader.accept(',')) items.push(parsePattern(reader, parsePipe));
+      const items = [parsePattern(reader, parser)];
+      while (reader.accept(',')) items.push(parsePattern(reader, parser));
       reader.expect(']');
       return { type: 'array', items };
     }
     if (!reader.accept('{')) return { type: 'variable', name: reader.expectVariable() };
-    const entries = [parseEntry(reader, parsePipe)];
-    while (reader.accept(',')) entries.push(parseEntry(reader, parsePipe));
+    const entries = [parseEntry(reader, parser)];
+    while (reader.accept(',')) entries.push(parseEntry(reader, parser));
     reader.expect('}');
     return { type: 'object', entries };
   });
 }
 
-function parseEntry(reader: TokenReader, parsePipe: () => Node): PatternEntry {
-  const current = reader.peek();
-  if (current.type === 'variable') {
+function parseEntry(reader: TokenReader, parser: ExpressionParser): PatternEntry {
+  const { type, text } = reader.peek();
+  if (type === 'variable') {
     reader.take();
-    const pattern = reader.accept(':') ? parsePattern(reader, parsePipe) : undefined;
-    return { key: { type: 'literal', value: current.text }, variable: current.text, pattern };
+    const pattern = reader.accept(':') ? parsePattern(reader, parser) : undefined;
+    return { key: { type: 'literal', value: text }, variable: text, pattern };
   }
-  const key = parseKey(reader, parsePipe);
+  const key = parseKey(reader, parser);
   reader.expect(':');
-  return { key, variable: undefined, pattern: parsePattern(reader, parsePipe) };
+  return { key, variable: undefined, pattern: parsePattern(reader, parser) };
 }
 
-function parseKey(reader: TokenReader, parsePipe: () => Node): Node {
-  const current = reader.peek();
+function parseKey(reader: TokenReader, parser: ExpressionParser): Node {
+  const { type, line } = reader.peek();
   if (reader.accept('(')) {
-    const key = parsePipe();
+    const key = checkKey(parser.pipe(), line);
     reader.expect(')');
     return key;
   }
-  if (current.type === 'name' || current.type === 'keyword') {
-    return { type: 'literal', value: reader.take().text };
-  }
-  const [only, ...more] = current.type === 'string' ? current.parts : [];
-  if (typeof only !== 'string' || more.length > 0) throw reader.unexpected('a key');
-  reader.take();
-  return { type: 'literal', value: only };
+  if (reader.startsString()) return parser.string();
+  if (type !== 'name' && type !== 'keyword') throw reader.unexpected('a key');
+  return { type: 'literal', value: reader.take().text };
 }

@@ -1,67 +1,17 @@
-import type { Operator } from './arithmetic.ts';
-import { numberOf } from './json-text.ts';
+import { BINARY_OPERATORS, LEVELS } from './binary-operators.ts';
 import { type StringPart, tokensOf } from './lexer.ts';
-import { parsePatterns } from './parse-pattern.ts';
-import type { Assignment, Definition, Node, ObjectEntry, Parameter } from './syntax.ts';
+import { numberOf } from './number-text.ts';
+import { checkKey } from './object-key.ts';
+import { type ExpressionParser, parsePatterns } from './parse-pattern.ts';
+import type { Definition, Node, ObjectEntry, Parameter } from './syntax.ts';
 import { TokenReader } from './token-reader.ts';
 
-interface Binary {
-  readonly level: number;
-  readonly groups: 'left' | 'right' | 'never';
-  readonly combine: (left: Node, right: Node) => Node;
-}
-
-const LEVELS = {
-  pipe: 0,
-  comma: 1,
-  alternative: 2,
-  assign: 3,
-  or: 4,
-  and: 5,
-  comparison: 6,
-  sum: 7,
-  product: 8,
-};
-const ASSIGNMENTS: readonly Assignment[] = ['=', '|=', '+=', '-=', '*=', '/=', '%=', '//='];
-const COMPARISONS: readonly Operator[] = ['==', '!=', '<', '<=', '>', '>='];
-const SUMS: readonly Operator[] = ['+', '-'];
-const PRODUCTS: readonly Operator[] = ['*', '/', '%'];
-
-const BINARIES: ReadonlyMap<string, Binary> = new Map([
-  flow('|', 'pipe', 'right'),
-  flow(',', 'comma', 'left'),
-  flow('//', 'alternative', 'right'),
-  flow('or', 'or', 'left'),
-  flow('and', 'and', 'left'),
-  ...ASSIGNMENTS.map((operator): [string, Binary] => [
-    operator,
-    {
-      level: LEVELS.assign,
-      groups: 'never',
-      combine: (left, right) => ({ type: 'assign', operator, left, right }),
-    },
-  ]),
-  ...COMPARISONS.map((operator) => operation(operator, LEVELS.comparison, 'never')),
-  ...SUMS.map((operator) => operation(operator, LEVELS.sum, 'left')),
-  ...PRODUCTS.map((operator) => operation(operator, LEVELS.product, 'left')),
-]);
-
-function flow(
-  symbol: string,
-  type: 'pipe' | 'comma' | 'alternative' | 'or' | 'and',
-  groups: Binary['groups'],
-): [string, Binary] {
-  return [symbol, { level: LEVELS[type], groups, combine: (left, right) => ({ type, left, right }) }];
-}
-
-function operation(operator: Operator, level: number, groups: Binary['groups']): [string, Binary] {
-  return [
-    operator,
-    { level, groups, combine: (left, right) => ({ type: 'operator', operator, left, right }) },
-  ];
-}
-
 const IDENTITY: Node = { type: 'identity' };
+const CONSTANTS: ReadonlyMap<string, Node> = new Map([
+  ['null', { type: 'literal', value: null }],
+  ['true', { type: 'literal', value: true }],
+  ['false', { type: 'literal', value: false }],
+]);
 
 /** The syntax tree of a program; one without any text passes its input on. Throws JqSyntaxError. */
 export function parseProgram(program: string): Node {
@@ -82,7 +32,7 @@ export function parseDefinitions(text: string): readonly Definition[] {
   return definitions;
 }
 
-class Parser {
+class Parser implements ExpressionParser {
   readonly #reader: TokenReader;
 
   constructor(reader: TokenReader) {
@@ -96,7 +46,7 @@ class Parser {
   /** What follows `def`. */
   definition(): Definition {
     const reader = this.#reader;
-    if (reader.peek().type !== 'name' && reader.peek().type !== 'keyword') throw reader.unexpected('a name');
+    if (reader.peek().type !== 'name') throw reader.unexpected('a name');
     const name = reader.take().text;
     const parameters: Parameter[] = [];
     if (reader.accept('(')) {
@@ -114,50 +64,49 @@ class Parser {
   }
 
   #binary(minLevel: number): Node {
-    let left = this.#unary();
+    const reader = this.#reader;
+    let left = this.#operand();
     let closedLevel: number | undefined;
     for (;;) {
-      const { type, text } = this.#reader.peek();
-      const binary = type === 'symbol' || type === 'keyword' ? BINARIES.get(text) : undefined;
+      const { type, text } = reader.peek();
+      if (minLevel <= LEVELS.bind && reader.acceptKeyword('as')) return this.#bind(left);
+      const binary = type === 'symbol' || type === 'keyword' ? BINARY_OPERATORS.get(text) : undefined;
       if (binary === undefined || binary.level < minLevel) return left;
-      if (binary.level === closedLevel) throw this.#reader.unexpected();
-      this.#reader.take();
+      if (binary.level === closedLevel) throw reader.unexpected();
+      reader.take();
       const right = this.#binary(binary.groups === 'right' ? binary.level : binary.level + 1);
       left = binary.combine(left, right);
       closedLevel = binary.groups === 'never' ? binary.level : undefined;
     }
   }
 
-  #unary(): Node {
+  /** What follows `as`. */
+  #bind(source: Node): Node {
+    const patterns = parsePatterns(this.#reader, this);
+    this.#reader.expect('|');
+    return { type: 'bind', source, patterns, body: this.pipe() };
+  }
+
+  #operand(): Node {
     const reader = this.#reader;
-    if (reader.accept('-')) return { type: 'negate', operand: reader.nested(() => this.#unary()) };
     if (reader.acceptKeyword('def')) {
       const definition = this.definition();
       return { type: 'define', definition, rest: this.pipe() };
     }
-    if (reader.acceptKeyword('label')) {
-      const name = reader.expectVariable();
-      reader.expect('|');
-      return { type: 'label', name, body: this.pipe() };
-    }
-    if (reader.isKeyword('try')) return this.#try();
-    const term = this.#postfix();
-    if (!reader.acceptKeyword('as')) return term;
-    const patterns = parsePatterns(reader, () => this.pipe());
+    if (!reader.acceptKeyword('label')) return this.#term();
+    const name = reader.expectVariable();
     reader.expect('|');
-    return { type: 'bind', source: term, patterns, body: this.pipe() };
+    return { type: 'label', name, body: this.pipe() };
   }
 
-  #try(): Node {
+  #term(): Node {
     const reader = this.#reader;
-    reader.expectKeyword('try');
-    const part = (): Node =>
-      reader.nested(() => {
-        if (reader.isKeyword('try')) return this.#try();
-        return reader.accept('-') ? { type: 'negate', operand: this.#postfix() } : this.#postfix();
-      });
-    const body = part();
-    return { type: 'try', body, handler: reader.acceptKeyword('catch') ? part() : undefined };
+    return reader.nested(() => {
+      if (reader.accept('-')) return { type: 'negate', operand: this.#term() };
+      if (!reader.acceptKeyword('try')) return this.#postfix();
+      const body = this.#term();
+      return { type: 'try', body, handler: reader.acceptKeyword('catch') ? this.#term() : undefined };
+    });
   }
 
   #postfix(): Node {
@@ -165,10 +114,10 @@ class Parser {
     let node = this.#primary();
     for (;;) {
       if (reader.peek().type === 'field') node = index(node, text(reader.take().text));
-      else if (reader.isSymbol('.') && reader.following.type === 'string') {
+      else if (reader.isSymbol('.') && reader.startsString(1)) {
         reader.take();
-        node = index(node, this.#string('text'));
-      } else if (reader.isSymbol('.') && reader.following.text === '[') reader.take();
+        node = index(node, this.string());
+      } else if (reader.isSymbol('.') && reader.peek(1).text === '[') reader.take();
       else if (reader.accept('[')) node = this.#bracket(node);
       else if (reader.accept('?')) node = optional(node);
       else return node;
@@ -193,18 +142,16 @@ class Parser {
   #primary(): Node {
     const reader = this.#reader;
     const { type, text: word, line } = reader.peek();
-    if (type === 'string') return this.#string('text');
+    if (reader.startsString()) return this.string();
     if (type === 'keyword') return this.#keyword();
     if (type === 'end') throw reader.unexpected();
     reader.take();
     if (type === 'number') return { type: 'literal', value: numberOf(word) };
     if (type === 'field') return index(IDENTITY, text(word));
+    if (type === 'format') return { type: 'format', name: word };
     if (type === 'variable')
       return word === '__loc__' ? location(line) : { type: 'variable', name: word, line };
-    if (type === 'format') {
-      return reader.peek().type === 'string' ? this.#string(word) : { type: 'format', name: word };
-    }
-    if (type === 'name') return { type: 'call', name: word, args: this.#args(), line };
+    if (type === 'name') return this.#call(word, line);
     if (word === '..') return { type: 'recurse' };
     if (word === '(') {
       const inner = this.pipe();
@@ -218,7 +165,7 @@ class Parser {
     }
     if (word === '{') return { type: 'object', entries: this.#entries() };
     if (word === '.') {
-      return reader.peek().type === 'string' ? index(IDENTITY, this.#string('text')) : IDENTITY;
+      return reader.startsString() ? index(IDENTITY, this.string()) : IDENTITY;
     }
     throw new TokenReader([{ type: 'symbol', text: word, line }]).unexpected();
   }
@@ -244,9 +191,9 @@ class Parser {
 
   #loop() {
     const reader = this.#reader;
-    const source = this.#postfix();
+    const source = this.#binary(LEVELS.alternative);
     reader.expectKeyword('as');
-    const patterns = parsePatterns(reader, () => this.pipe());
+    const patterns = parsePatterns(reader, this);
     reader.expect('(');
     const start = this.pipe();
     reader.expect(';');
@@ -267,12 +214,15 @@ class Parser {
     return { type: 'if', condition, consequent, otherwise };
   }
 
-  #args(): readonly Node[] {
-    if (!this.#reader.accept('(')) return [];
+  /** What follows the name of a function or of a constant. */
+  #call(name: string, line: number): Node {
+    const reader = this.#reader;
+    const constant = CONSTANTS.get(name);
+    if (!reader.accept('(')) return constant ?? { type: 'call', name, args: [], line };
     const args = [this.pipe()];
-    while (this.#reader.accept(';')) args.push(this.pipe());
-    this.#reader.expect(')');
-    return args;
+    while (reader.accept(';')) args.push(this.pipe());
+    reader.expect(')');
+    return { type: 'call', name, args, line };
   }
 
   #entries(): readonly ObjectEntry[] {
@@ -291,28 +241,27 @@ class Parser {
     const reader = this.#reader;
     const { type, text: word, line } = reader.peek();
     if (reader.accept('(')) {
-      const key = this.pipe();
+      const key = checkKey(this.pipe(), line);
       reader.expect(')');
       reader.expect(':');
       return { key, value: this.#entryValue() };
     }
     if (type === 'variable') {
       reader.take();
-      const value: Node = word === '__loc__' ? location(line) : { type: 'variable', name: word, line };
-      return { key: text(word), value };
+      if (word === '__loc__') return { key: text(word), value: location(line) };
+      const variable: Node = { type: 'variable', name: word, line };
+      return reader.accept(':')
+        ? { key: variable, value: this.#entryValue() }
+        : { key: text(word), value: variable };
     }
     const key = this.#entryKey();
-    if (reader.accept(':')) return { key, value: this.#entryValue() };
-    return { key, value: index(IDENTITY, key) };
+    return { key, value: reader.accept(':') ? this.#entryValue() : index(IDENTITY, key) };
   }
 
   #entryKey(): Node {
-    const reader = this.#reader;
-    const { type, text: word } = reader.peek();
-    if (type === 'string') return this.#string('text');
-    if (type !== 'name' && type !== 'keyword' && type !== 'format') throw reader.unexpected('a key');
-    reader.take();
-    return type === 'format' ? this.#string(word) : text(word);
+    const { type } = this.#reader.peek();
+    if (type === 'name' || type === 'keyword') return text(this.#reader.take().text);
+    return this.string();
   }
 
   #entryValue(): Node {
@@ -322,10 +271,14 @@ class Parser {
     });
   }
 
-  #string(format: string): Node {
-    const token = this.#reader.take();
-    if (token.type !== 'string') throw this.#reader.unexpected('a string');
-    const parts = token.parts.map((part) => this.#reader.nested(() => stringPart(part)));
+  /** A string, with the format before it if there is one. */
+  string(): Node {
+    const reader = this.#reader;
+    const format = reader.peek().type === 'format' ? reader.take().text : 'text';
+    const token = reader.peek();
+    if (token.type !== 'string') throw reader.unexpected('a string');
+    reader.take();
+    const parts = token.parts.map((part) => reader.nested(() => stringPart(part)));
     const [only] = parts;
     return parts.length === 1 && typeof only === 'string' ? text(only) : { type: 'text', format, parts };
   }

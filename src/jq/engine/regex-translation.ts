@@ -1,277 +1,209 @@
-import { JqError } from './jq-error.ts';
+import { regexFailure, unsupported } from './pattern-reader.ts';
+import { parseRegex, type RegexOptions } from './regex-parser.ts';
+import {
+  groupsIn,
+  minLength,
+  type RegexBackReference,
+  type RegexCase,
+  type RegexLook,
+  type RegexNode,
+  type RegexRepeat,
+} from './regex-tree.ts';
 
-/** What JavaScript has to be told about a regular expression of jq (Oniguruma with the syntax of Perl). */
-export interface RegexOptions {
-  readonly isExtended: boolean;
-  /** Whether `.` matches line ends. */
-  readonly isDotAll: boolean;
+export interface Translation {
+  /** For JavaScript, with flag `v`, and flag `i` if the options ignore case. */
+  readonly source: string;
+  /** Names of the groups, in order; the group with index `n` is named as {@link groupName} says. */
+  readonly names: readonly (string | null)[];
+  /** Names of empty groups; the match begins where the last of them is. */
+  readonly starts: readonly string[];
 }
 
-const POSIX_CLASSES: Readonly<Record<string, string>> = {
-  alnum: '\\p{L}\\p{M}\\p{Nd}',
-  alpha: '\\p{L}\\p{M}',
-  ascii: '\\x00-\\x7f',
-  blank: ' \\t',
-  cntrl: '\\p{Cc}',
-  digit: '\\p{Nd}',
-  graph: '\\p{L}\\p{M}\\p{N}\\p{P}\\p{S}',
-  lower: '\\p{Ll}',
-  print: '\\p{L}\\p{M}\\p{N}\\p{P}\\p{S}\\p{Zs}',
-  punct: '\\p{P}\\p{S}',
-  space: '\\s\\x85',
-  upper: '\\p{Lu}',
-  word: '\\p{L}\\p{M}\\p{Nd}\\p{Pc}',
-  xdigit: '0-9a-fA-F',
-};
-
-/** Escapes that mean the same in JavaScript, or that have another name there. */
-const ESCAPES: Readonly<Record<string, string>> = {
-  A: '(?<![^])',
-  z: '(?![^])',
-  Z: '(?=\\n?(?![^]))',
-  a: '\\x07',
-  e: '\\x1b',
-  h: '[0-9a-fA-F]',
-  H: '[^0-9a-fA-F]',
-  w: `[${POSIX_CLASSES['word'] ?? ''}]`,
-  W: `[^${POSIX_CLASSES['word'] ?? ''}]`,
-  d: '\\p{Nd}',
-  D: '\\P{Nd}',
-  s: '[\\s\\x85]',
-  S: '[^\\s\\x85]',
-};
-const CLASS_ESCAPES: Readonly<Record<string, string>> = {
-  H: '[^0-9a-fA-F]',
-  W: `[^${POSIX_CLASSES['word'] ?? ''}]`,
-  D: '\\P{Nd}',
-  S: '[^\\s\\x85]',
-  a: '\\x07',
-  e: '\\x1b',
-  b: '\\x08',
-  h: '0-9a-fA-F',
-  w: POSIX_CLASSES['word'] ?? '',
-  d: '\\p{Nd}',
-  s: '\\s\\x85',
-};
-const SAME_ESCAPES = /^[bBfnrtv0-9]/;
-const LONG_ESCAPE = /\\(?:x\{([0-9a-fA-F]+)\}|x([0-9a-fA-F]{1,2})|([pP])\{(\^?)([\w ]+)\}|k<(\w+)>)/y;
-const QUANTIFIER = /[*+?]|\{\d+(?:,\d*)?\}/y;
-const INLINE_FLAGS = /\(\?([imsx]*)(?:-([imsx]+))?([:)])/y;
-const NAMED_GROUP = /\(\?P?<([A-Za-z_]\w*)>/y;
-
-/** The source of a JavaScript regular expression (flags `u` or `v`). Throws JqError for what has no counterpart. */
-export function translateRegex(regex: string, options: RegexOptions): string {
-  return new Translation(regex, options).run();
+/** How a group is named in the translation, where groups of its own come in between. */
+export function groupName(index: number): string {
+  return `g${index}`;
 }
 
-class Translation {
-  readonly #regex: string;
-  readonly #isDotAll: boolean;
-  #isExtended: boolean;
-  #position = 0;
-  /** What closes each open group, and whether it was extended before it. */
-  readonly #open: { readonly closing: string; readonly wasExtended: boolean }[] = [];
-  /** Where the atom begins in the output that a quantifier would repeat. */
-  #atomAt = 0;
-  readonly #starts: number[] = [];
-  #output = '';
-  /** What closes the groups that `(?i)` and the like opened outside of all groups. */
-  #tail = '';
+/** Translates a regular expression of jq. Throws JqError for what has no counterpart in JavaScript. */
+export function translateRegex(regex: string, options: RegexOptions): Translation {
+  const { root, names, mixesCase } = parseRegex(regex, options);
+  const writer = new RegexWriter(root, mixesCase ? options.ignoresCase : undefined);
+  return { source: writer.write(root), names, starts: writer.starts };
+}
 
-  constructor(regex: string, { isExtended, isDotAll }: RegexOptions) {
-    this.#regex = regex;
-    this.#isExtended = isExtended;
-    this.#isDotAll = isDotAll;
+/**
+ * Groups differ: in JavaScript a reference to a group that took no part matches the empty text, and each round of a
+ * loop forgets what its groups matched. References are written so that neither shows, or refused.
+ */
+class RegexWriter {
+  readonly starts: string[] = [];
+  readonly #lengths: ReadonlyMap<number, number>;
+  /** Groups that have matched, whichever way the match went up to here. */
+  #certain: ReadonlySet<number> = new Set();
+  /** Groups of which a round of a loop may forget what an earlier one matched. */
+  readonly #forgotten = new Set<number>();
+  /** The groups in each loop around, and in each look-behind around. */
+  readonly #loops: ReadonlySet<number>[] = [];
+  readonly #lookBehinds: ReadonlySet<number>[] = [];
+  #atomicCount = 0;
+  /** How many look-arounds are open. */
+  #lookCount = 0;
+
+  /** Whether case is ignored here; undefined if it is the same everywhere. */
+  #ignoresCase: boolean | undefined;
+
+  constructor(root: RegexNode, ignoresCase: boolean | undefined) {
+    this.#ignoresCase = ignoresCase;
+    this.#lengths = new Map(groupsIn(root).map((group) => [group.index, minLength(group)]));
   }
 
-  run(): string {
-    while (this.#position < this.#regex.length) this.#step();
-    if (this.#open.length > 0) throw problem('end pattern with unmatched parenthesis');
-    return this.#output + this.#tail;
-  }
-
-  #step(): void {
-    const character = this.#regex[this.#position] ?? '';
-    if (this.#isExtended && /\s/.test(character)) this.#position += 1;
-    else if (this.#isExtended && character === '#') this.#skipTo('\n');
-    else if (character === '\\') this.#atom(this.#escape(ESCAPES));
-    else if (character === '[') this.#atom(this.#class());
-    else if (character === '(') this.#openGroup();
-    else if (character === ')') this.#closeGroup();
-    else if (!this.#quantifier()) this.#plain(character);
-  }
-
-  #atom(text: string): void {
-    this.#atomAt = this.#output.length;
-    this.#output += text;
-  }
-
-  #plain(character: string): void {
-    this.#position += 1;
-    if (character === '$') this.#atom('(?=\\n?(?![^]))');
-    else if (character === '^') this.#atom('(?<![^])');
-    else if (character === '.') this.#atom(this.#isDotAll ? '[^]' : '[^\\n]');
-    else if (character === '|') this.#output += '|';
-    else if (/[{}\]/]/.test(character)) this.#atom(`\\${character}`);
-    else if (/[\ud800-\udbff]/.test(character)) {
-      this.#atom(character + (this.#regex[this.#position] ?? ''));
-      this.#position += 1;
-    } else this.#atom(character);
-  }
-
-  #quantifier(): boolean {
-    const text = this.#match(QUANTIFIER)?.[0];
-    if (text === undefined) return false;
-    if (this.#output.length === this.#atomAt) throw problem('target of repeat operator is not specified');
-    if (this.#regex[this.#position] === '?') {
-      this.#position += 1;
-      this.#output += `${text}?`;
-    } else if (this.#regex[this.#position] === '+' && !text.startsWith('{')) {
-      throw problem('possessive quantifiers are not supported by the built-in engine');
-    } else this.#output += text;
-    return true;
-  }
-
-  #openGroup(): void {
-    if (this.#regex.startsWith('(?#', this.#position)) {
-      this.#skipTo(')');
-      return;
-    }
-    this.#starts.push(this.#output.length);
-    const flags = this.#match(INLINE_FLAGS);
-    if (flags !== undefined) {
-      this.#inlineFlags(flags);
-      return;
-    }
-    this.#open.push({ closing: ')', wasExtended: this.#isExtended });
-    const name = this.#match(NAMED_GROUP)?.[1];
-    if (name !== undefined) this.#output += `(?<${name}>`;
-    else if (this.#regex.startsWith('(?>', this.#position)) {
-      throw problem('atomic groups are not supported by the built-in engine');
-    } else {
-      const start = /^\((?:\?(?:<?[=!]|:))?/.exec(this.#regex.slice(this.#position))?.[0] ?? '(';
-      if (start === '(' && this.#regex[this.#position + 1] === '?') throw problem('undefined group option');
-      this.#position += start.length;
-      this.#output += start;
-    }
-    this.#atomAt = this.#output.length;
-  }
-
-  /** `(?i)` holds to the end of the group around it, `(?i:…)` for its own. */
-  #inlineFlags([, added = '', removed = '', end = '']: RegExpExecArray): void {
-    const wasExtended = this.#isExtended;
-    if (added.includes('x')) this.#isExtended = true;
-    if (removed.includes('x')) this.#isExtended = false;
-    const isOwnGroup = end === ':';
-    const on = added.includes('i') ? 'i' : '';
-    const off = removed.includes('i') ? '-i' : '';
-    if (isOwnGroup) {
-      this.#output += `(?${on}${off}:`;
-      this.#open.push({ closing: ')', wasExtended });
-    } else {
-      this.#starts.pop();
-      const around = this.#open.pop();
-      this.#output += `(?${on}${off}:`;
-      // The group that begins here ends together with the one around it.
-      if (around === undefined) this.#tail += ')';
-      else this.#open.push({ closing: `)${around.closing}`, wasExtended: around.wasExtended });
-    }
-    this.#atomAt = this.#output.length;
-  }
-
-  #closeGroup(): void {
-    const group = this.#open.pop();
-    if (group === undefined) throw problem('unmatched close parenthesis');
-    this.#position += 1;
-    this.#output += group.closing;
-    this.#isExtended = group.wasExtended;
-    this.#atomAt = this.#starts.pop() ?? 0;
-  }
-
-  #class(): string {
-    const negated = this.#regex.startsWith('[^', this.#position);
-    this.#position += negated ? 2 : 1;
-    let inner = '';
-    let canStartRange = false;
-    let endsRange = false;
-    for (let isFirst = true; this.#regex[this.#position] !== ']' || isFirst; isFirst = false) {
-      if (this.#position >= this.#regex.length) throw problem('premature end of char-class');
-      const next = this.#regex[this.#position + 1];
-      if (this.#regex[this.#position] === '-') {
-        this.#position += 1;
-        endsRange = canStartRange && next !== ']';
-        inner += endsRange ? '-' : '\\-';
-        canStartRange = !endsRange;
-      } else {
-        const { text, isSet } = this.#classItem();
-        inner += text;
-        canStartRange = !isSet && !endsRange;
-        endsRange = false;
+  write(node: RegexNode): string {
+    switch (node.kind) {
+      case 'set':
+        return this.#set(node.source);
+      case 'assertion':
+        return node.source;
+      case 'sequence':
+        return node.items.map((item) => this.#asItem(item)).join('');
+      case 'alternatives':
+        return this.#alternatives(node.branches);
+      case 'repeat':
+        return this.#repeat(node);
+      case 'group': {
+        const body = this.write(node.body);
+        this.#certain = new Set([...this.#certain, node.index]);
+        return `(?<${groupName(node.index)}>${body})`;
       }
+      case 'look':
+        return this.#look(node);
+      case 'atomic':
+        return this.#atomic(node.body);
+      case 'keep':
+        return this.#keep();
+      case 'back-reference':
+        return this.#references(node);
+      case 'case':
+        return this.#case(node);
     }
-    this.#position += 1;
-    return `[${negated ? '^' : ''}${inner}]`;
   }
 
-  #classItem(): { readonly text: string; readonly isSet: boolean } {
-    const character = this.#regex[this.#position] ?? '';
-    const posix = this.#match(/\[:(\^?)(\w+):\]/y);
-    if (posix !== undefined) {
-      const set = POSIX_CLASSES[posix[2] ?? ''];
-      if (set === undefined) throw problem('invalid POSIX bracket type');
-      return { text: posix[1] === '^' ? `[^${set}]` : set, isSet: true };
-    }
-    if (character === '\\') {
-      const isSet = /[wdshWDSHpP]/.test(this.#regex[this.#position + 1] ?? '');
-      return { text: this.#escape(CLASS_ESCAPES), isSet };
-    }
-    this.#position += 1;
-    const isSyntax = /[()[\]{}/|&^!#$%*+,.:;<=>?@`~]/.test(character);
-    const text = isSyntax ? `\\u{${character.charCodeAt(0).toString(16)}}` : character;
-    return { text, isSet: false };
+  /** V8 applies the case of one group to sets behind it too (with flag `v`), so each set says its own. */
+  #set(source: string): string {
+    if (this.#ignoresCase === undefined || !/^\[|^\\[pP]/.test(source)) return source;
+    return caseGroup(this.#ignoresCase, source);
   }
 
-  #escape(names: Readonly<Record<string, string>>): string {
-    const long = this.#match(LONG_ESCAPE);
-    if (long !== undefined) {
-      const [, wide, short, property, negation, name, group] = long;
-      const code = wide ?? short;
-      if (code !== undefined) return `\\u{${code}}`;
-      if (group !== undefined) return `\\k<${group}>`;
-      const isNegated = (property === 'P') !== (negation === '^');
-      return propertyClass(name ?? '', isNegated);
+  #case({ ignoresCase, body }: RegexCase): string {
+    const around = this.#ignoresCase;
+    this.#ignoresCase = ignoresCase;
+    const source = this.write(body);
+    this.#ignoresCase = around;
+    return caseGroup(ignoresCase, source);
+  }
+
+  #asItem(node: RegexNode): string {
+    const source = this.write(node);
+    return node.kind === 'alternatives' ? `(?:${source})` : source;
+  }
+
+  #alternatives(branches: readonly RegexNode[]): string {
+    const before = this.#certain;
+    const results: ReadonlySet<number>[] = [];
+    const sources = branches.map((branch) => {
+      this.#certain = before;
+      const source = this.write(branch);
+      results.push(this.#certain);
+      return source;
+    });
+    this.#certain = new Set(
+      [...(results[0] ?? [])].filter((group) => results.every((all) => all.has(group))),
+    );
+    return sources.join('|');
+  }
+
+  #repeat({ body, min, max, isLazy }: RegexRepeat): string {
+    const before = this.#certain;
+    const groups = groupsIn(body);
+    const atom = this.#loopBody(body, max);
+    if (min === 0) this.#certain = before;
+    const lazy = isLazy ? '?' : '';
+    if (min === 0 && max === 1) {
+      // JavaScript does not enter a group for nothing; here one that matches the empty text has taken part.
+      if (groups.length > 0) return isLazy ? `(?:|${atom})` : `(?:${atom}|)`;
+      return `${atom}?${lazy}`;
     }
-    const character = Array.from(this.#regex.slice(this.#position + 1, this.#position + 3))[0];
-    if (character === undefined) throw problem('end pattern at escape');
-    this.#position += 1 + character.length;
-    const named = Object.hasOwn(names, character) ? names[character] : undefined;
-    if (named !== undefined) return named;
-    if (SAME_ESCAPES.test(character)) return `\\${character}`;
-    return /\w/.test(character) || character.length > 1 || character > '\x7f'
-      ? character
-      : `\\u{${character.charCodeAt(0).toString(16)}}`;
+    if (max === Number.POSITIVE_INFINITY && min < 2) return `${atom}${min === 0 ? '*' : '+'}${lazy}`;
+    const upper = max === Number.POSITIVE_INFINITY ? '' : max;
+    return `${atom}{${min === max ? min : `${min},${upper}`}}${lazy}`;
   }
 
-  #skipTo(end: string): void {
-    const at = this.#regex.indexOf(end, this.#position);
-    this.#position = at === -1 ? this.#regex.length : at + 1;
+  #loopBody(body: RegexNode, max: number): string {
+    const groups = new Set(groupsIn(body).map(({ index }) => index));
+    if (max > 1) this.#loops.push(groups);
+    const source = this.write(body);
+    if (max > 1) {
+      this.#loops.pop();
+      for (const group of groups) if (!this.#certain.has(group)) this.#forgotten.add(group);
+    }
+    return body.kind === 'set' || body.kind === 'group' ? source : `(?:${source})`;
   }
 
-  #match(pattern: RegExp): RegExpExecArray | undefined {
-    pattern.lastIndex = this.#position;
-    const match = pattern.exec(this.#regex) ?? undefined;
-    if (match !== undefined) this.#position += match[0].length;
-    return match;
+  #look({ sign, body }: RegexLook): string {
+    const before = this.#certain;
+    const isBehind = sign === '?<=' || sign === '?<!';
+    if (isBehind) this.#lookBehinds.push(new Set(groupsIn(body).map(({ index }) => index)));
+    this.#lookCount += 1;
+    const source = this.write(body);
+    this.#lookCount -= 1;
+    if (isBehind) this.#lookBehinds.pop();
+    if (sign === '?!' || sign === '?<!') this.#certain = before;
+    return `(${sign}${source})`;
+  }
+
+  /** A look-ahead is matched in one way only, and what it matched is then matched for good. */
+  #atomic(body: RegexNode): string {
+    if (this.#lookBehinds.length > 0) throw unsupported('atomic groups and \\R in look-behinds are');
+    this.#atomicCount += 1;
+    const name = `a${this.#atomicCount}`;
+    return `(?:(?=(?<${name}>${this.write(body)}))\\k<${name}>)`;
+  }
+
+  #keep(): string {
+    if (this.#loops.length > 0) throw unsupported('\\K in a group that is repeated is');
+    if (this.#lookCount > 0) throw unsupported('\\K in a look-around is');
+    const name = `k${this.starts.length + 1}`;
+    this.starts.push(name);
+    return `(?<${name}>)`;
+  }
+
+  #references({ groups }: RegexBackReference): string {
+    const sources = groups.map((group) => this.#reference(group));
+    return `(?:${sources.join('|')})`;
+  }
+
+  #reference(group: number): string {
+    const same = `\\k<${groupName(group)}>`;
+    if (this.#lookBehinds.some((groups) => groups.has(group))) {
+      throw unsupported('back-references to groups of the same look-behind are');
+    }
+    if (this.#certain.has(group)) return same;
+    if (this.#forgotten.has(group) || this.#loops.some((groups) => groups.has(group))) {
+      throw unsupported('back-references to what an earlier round of a loop matched are');
+    }
+    if (this.#lengths.get(group) === 0) {
+      throw unsupported('back-references to groups that may be empty, or take no part, are');
+    }
+    // At the end of the text only the empty text matches: then the group took no part.
+    return `(?=[^]*(?![^])(?!${same}))${same}`;
   }
 }
 
-function propertyClass(name: string, isNegated: boolean): string {
-  const posix = POSIX_CLASSES[name.toLowerCase()];
-  if (posix !== undefined) return `[${isNegated ? '^' : ''}${posix}]`;
-  const isCategory = /^(?:[LMNPSZC][a-z&]?|Any|ASCII|Alphabetic|Letter|Number)$/.test(name);
-  return `\\${isNegated ? 'P' : 'p'}{${isCategory ? '' : 'Script='}${name}}`;
+function caseGroup(ignoresCase: boolean, source: string): string {
+  return `(?${ignoresCase ? '' : '-'}i:${source})`;
 }
 
-function problem(text: string): JqError {
-  return new JqError(`Regex failure: ${text}`);
+/** An error of JavaScript's parser, which is not meant to happen, without its copy of the translation. */
+export function translationFailure(error: unknown): Error {
+  const message = error instanceof Error ? error.message : String(error);
+  return regexFailure(message.slice(message.lastIndexOf(': ') + 2));
 }

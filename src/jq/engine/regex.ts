@@ -1,5 +1,5 @@
 import { failure, JqError } from './jq-error.ts';
-import { translateRegex } from './regex-translation.ts';
+import { groupName, type Translation, translateRegex, translationFailure } from './regex-translation.ts';
 import { setOwn, type Value } from './value.ts';
 
 /** One match; offsets and lengths count characters. */
@@ -19,8 +19,7 @@ export interface RegexCapture {
 
 interface CompiledRegex {
   readonly pattern: RegExp;
-  /** Names of the groups, in order. */
-  readonly names: readonly (string | null)[];
+  readonly translation: Translation;
   readonly isGlobal: boolean;
   readonly isNotEmpty: boolean;
 }
@@ -37,17 +36,18 @@ export class Regexes {
     if (typeof input !== 'string') throw failure(input, 'cannot be matched, as it is not a string');
     if (typeof regex !== 'string') throw failure(regex, 'is not a string');
     if (flags !== null && typeof flags !== 'string') throw failure(flags, 'is not a string');
-    const { pattern, names, isGlobal, isNotEmpty } = this.#find(regex, flags ?? '');
+    const { pattern, translation, isGlobal, isNotEmpty } = this.#find(regex, flags ?? '');
     const position = characterCounter(input);
     pattern.lastIndex = 0;
     for (let at = 0; at <= input.length; ) {
       pattern.lastIndex = at;
       const match = pattern.exec(input);
       if (match === null) return;
-      const isEmpty = match[0] === '';
+      const start = startOf(match, translation);
+      const isEmpty = start === match.index + match[0].length;
       at = isEmpty ? pattern.lastIndex + characterLength(input, pattern.lastIndex) : pattern.lastIndex;
       if (isEmpty && isNotEmpty) continue;
-      yield toMatch(match, names, position);
+      yield toMatch(match, start, translation, position);
       if (!isGlobal) return;
     }
   }
@@ -66,29 +66,23 @@ function compileRegex(regex: string, flags: string): CompiledRegex {
   if (flags.includes('l')) {
     throw new JqError('Regex failure: flag l (longest match) is not supported by the built-in engine');
   }
-  const source = translateRegex(regex, {
+  const translation = translateRegex(regex, {
+    ignoresCase: flags.includes('i'),
     isExtended: flags.includes('x'),
     isDotAll: flags.includes('p'),
+    isMultiLine: false,
   });
   try {
-    const pattern = new RegExp(source, `dgv${flags.includes('i') ? 'i' : ''}`);
-    return {
-      pattern,
-      names: groupNames(source),
-      isGlobal: flags.includes('g'),
-      isNotEmpty: flags.includes('n'),
-    };
+    const pattern = new RegExp(translation.source, `dgv${flags.includes('i') ? 'i' : ''}`);
+    return { pattern, translation, isGlobal: flags.includes('g'), isNotEmpty: flags.includes('n') };
   } catch (error) {
-    throw new JqError(`Regex failure: ${error instanceof Error ? error.message : String(error)}`);
+    throw translationFailure(error);
   }
 }
 
-/** Once a group has a name, groups without one do not capture. */
-function groupNames(source: string): readonly (string | null)[] {
-  const groups = source.match(/\\[^]|\[(?:\\[^]|[^\]])*\]|\((?!\?)|\(\?<(?![=!])\w+>/g) ?? [];
-  return groups
-    .filter((group) => group.startsWith('('))
-    .map((group) => (group === '(' ? null : group.slice('(?<'.length, -1)));
+/** Where the result begins: at the last `\K` that was reached, if any. */
+function startOf(match: RegExpExecArray, { starts }: Translation): number {
+  return Math.max(...starts.map((name) => match.indices?.groups?.[name]?.[0] ?? match.index), match.index);
 }
 
 function characterLength(text: string, at: number): number {
@@ -110,20 +104,18 @@ function characterCounter(text: string): (at: number) => number {
 
 function toMatch(
   match: RegExpExecArray,
-  names: readonly (string | null)[],
+  start: number,
+  { names }: Translation,
   position: (at: number) => number,
 ): RegexMatch {
   const captures = names.map((name, at): RegexCapture => {
-    const text = match[at + 1] ?? null;
-    const start = match.indices?.[at + 1]?.[0];
-    return { name, text, offset: start === undefined ? -1 : position(start) };
+    const group = groupName(at + 1);
+    const text = match.groups?.[group] ?? null;
+    const groupStart = match.indices?.groups?.[group]?.[0];
+    return { name, text, offset: groupStart === undefined ? -1 : position(groupStart) };
   });
-  return {
-    offset: position(match.index),
-    length: Array.from(match[0]).length,
-    text: match[0],
-    captures,
-  };
+  const text = match[0].slice(start - match.index);
+  return { offset: position(start), length: Array.from(text).length, text, captures };
 }
 
 /** A match as `match` gives it. */

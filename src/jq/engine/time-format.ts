@@ -1,19 +1,4 @@
-/** A moment in UTC, as jq takes it apart. */
-export interface BrokenDownTime {
-  readonly year: number;
-  /** From 0. */
-  readonly month: number;
-  /** From 1. */
-  readonly day: number;
-  readonly hours: number;
-  readonly minutes: number;
-  /** With its fraction. */
-  readonly seconds: number;
-  /** From 0, Sunday. */
-  readonly weekday: number;
-  /** From 0. */
-  readonly yearday: number;
-}
+import { type BrokenDownTime, secondsOf, weekdayOf } from './calendar.ts';
 
 export const WEEKDAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
 export const MONTHS = [
@@ -30,87 +15,85 @@ export const MONTHS = [
   'November',
   'December',
 ];
-const MS_PER_DAY = 86_400_000;
 const ABBREVIATED = 3;
+const CONVERSION = /%([-_0^#]*)(\d{0,4})[EO]?([A-Za-z%])/g;
+const THURSDAY = 4;
 
-export function brokenDown(secondsSince1970: number): BrokenDownTime {
-  const whole = Math.floor(secondsSince1970);
-  const date = new Date(whole * 1000);
-  const year = date.getUTCFullYear();
-  return {
-    year,
-    month: date.getUTCMonth(),
-    day: date.getUTCDate(),
-    hours: date.getUTCHours(),
-    minutes: date.getUTCMinutes(),
-    seconds: date.getUTCSeconds() + (secondsSince1970 - whole),
-    weekday: date.getUTCDay(),
-    yearday: Math.floor((date.getTime() - utcMs(year, 0, 1)) / MS_PER_DAY),
-  };
-}
-
-/** Seconds since 1970; the days of week and year are not looked at. */
-export function secondsOf({ year, month, day, hours, minutes, seconds }: BrokenDownTime): number {
-  return utcMs(year, month, day) / 1000 + hours * 3600 + minutes * 60 + seconds;
-}
-
-function utcMs(year: number, month: number, day: number): number {
-  return new Date(0).setUTCFullYear(year, month, day);
-}
+/** What a conversion shows: words, other conversions, or a number with its width and what fills it up. */
+type Shown = string | { readonly format: string } | readonly [number: number, width: number, fill: '0' | ' '];
 
 /** Writes a time as strftime does in the C locale. Unknown conversions stay as they are. */
-export function formatTime(time: BrokenDownTime, format: string): string {
-  return format.replace(/%[-_0^EO]?([A-Za-z%])/g, (whole, name: string) => {
-    const text = CONVERSIONS[name]?.(time) ?? whole;
-    return whole[1] === '-' ? text.replace(/^[0 ]+(?=.)/, '') : text;
+export function formatTime(time: BrokenDownTime, zone: string, format: string): string {
+  return format.replace(CONVERSION, (whole: string, flags: string, width: string, name: string) => {
+    const shown = name === 'Z' ? zone : CONVERSIONS[name]?.(time);
+    if (shown === undefined) return whole;
+    if (typeof shown !== 'string' && 'format' in shown) {
+      return padded(formatTime(time, zone, shown.format), flags, Number(width), ' ');
+    }
+    if (typeof shown === 'string') return padded(inCase(shown, name, flags), flags, Number(width), ' ');
+    const [number, ownWidth, fill] = shown;
+    return padded(String(number), flags, Number(width) || ownWidth, fill);
   });
 }
 
-const CONVERSIONS: Readonly<Record<string, (time: BrokenDownTime) => string>> = {
+function inCase(text: string, name: string, flags: string): string {
+  if (flags.includes('#')) return /[pPZ]/.test(name) ? text.toLowerCase() : text.toUpperCase();
+  return flags.includes('^') ? text.toUpperCase() : text;
+}
+
+function padded(text: string, flags: string, width: number, fill: '0' | ' '): string {
+  const last = flags.replace(/[^-_0]/g, '').at(-1);
+  if (last === '-') return text;
+  const filler = last === undefined ? fill : last === '_' ? ' ' : '0';
+  const isNegative = filler === '0' && text.startsWith('-');
+  return isNegative ? `-${text.slice(1).padStart(width - 1, filler)}` : text.padStart(width, filler);
+}
+
+const CONVERSIONS: Readonly<Record<string, (time: BrokenDownTime) => Shown>> = {
   A: ({ weekday }) => WEEKDAYS[weekday] ?? '?',
   B: ({ month }) => MONTHS[month] ?? '?',
-  C: ({ year }) => padded(Math.floor(year / 100)),
-  D: (time) => formatTime(time, '%m/%d/%y'),
-  F: (time) => formatTime(time, '%Y-%m-%d'),
-  G: (time) => String(isoWeek(time).year),
-  H: ({ hours }) => padded(hours),
-  I: ({ hours }) => padded(hours % 12 || 12),
-  M: ({ minutes }) => padded(minutes),
-  R: (time) => formatTime(time, '%H:%M'),
-  S: ({ seconds }) => padded(Math.floor(seconds)),
-  T: (time) => formatTime(time, '%H:%M:%S'),
-  U: ({ yearday, weekday }) => padded(Math.floor((yearday + 7 - weekday) / 7)),
-  V: (time) => padded(isoWeek(time).week),
-  W: ({ yearday, weekday }) => padded(Math.floor((yearday + 7 - ((weekday + 6) % 7)) / 7)),
-  X: (time) => formatTime(time, '%H:%M:%S'),
-  Y: ({ year }) => String(year),
-  Z: () => 'UTC',
+  C: ({ year }) => [Math.floor(year / 100), 2, '0'],
+  D: () => ({ format: '%m/%d/%y' }),
+  F: () => ({ format: '%Y-%m-%d' }),
+  G: (time) => [isoWeek(time).year, 1, '0'],
+  H: ({ hours }) => [hours, 2, '0'],
+  I: ({ hours }) => [hours % 12 || 12, 2, '0'],
+  M: ({ minutes }) => [minutes, 2, '0'],
+  P: ({ hours }) => (hours < 12 ? 'am' : 'pm'),
+  R: () => ({ format: '%H:%M' }),
+  S: ({ seconds }) => [Math.floor(seconds), 2, '0'],
+  T: () => ({ format: '%H:%M:%S' }),
+  U: ({ yearday, weekday }) => [Math.floor((yearday + 7 - weekday) / 7), 2, '0'],
+  V: (time) => [isoWeek(time).week, 2, '0'],
+  W: ({ yearday, weekday }) => [Math.floor((yearday + 7 - ((weekday + 6) % 7)) / 7), 2, '0'],
+  X: () => ({ format: '%H:%M:%S' }),
+  Y: ({ year }) => [year, 1, '0'],
   a: ({ weekday }) => (WEEKDAYS[weekday] ?? '?').slice(0, ABBREVIATED),
   b: ({ month }) => (MONTHS[month] ?? '?').slice(0, ABBREVIATED),
-  c: (time) => formatTime(time, '%a %b %e %H:%M:%S %Y'),
-  d: ({ day }) => padded(day),
-  e: ({ day }) => String(day).padStart(2),
-  g: (time) => padded(isoWeek(time).year % 100),
-  h: (time) => formatTime(time, '%b'),
-  j: ({ yearday }) => String(yearday + 1).padStart(3, '0'),
-  k: ({ hours }) => String(hours).padStart(2),
-  l: ({ hours }) => String(hours % 12 || 12).padStart(2),
-  m: ({ month }) => padded(month + 1),
+  c: () => ({ format: '%a %b %e %H:%M:%S %Y' }),
+  d: ({ day }) => [day, 2, '0'],
+  e: ({ day }) => [day, 2, ' '],
+  g: (time) => [inCentury(isoWeek(time).year), 2, '0'],
+  h: ({ month }) => (MONTHS[month] ?? '?').slice(0, ABBREVIATED),
+  j: ({ yearday }) => [yearday + 1, 3, '0'],
+  k: ({ hours }) => [hours, 2, ' '],
+  l: ({ hours }) => [hours % 12 || 12, 2, ' '],
+  m: ({ month }) => [month + 1, 2, '0'],
   n: () => '\n',
   p: ({ hours }) => (hours < 12 ? 'AM' : 'PM'),
-  r: (time) => formatTime(time, '%I:%M:%S %p'),
-  s: (time) => String(Math.floor(secondsOf(time))),
+  r: () => ({ format: '%I:%M:%S %p' }),
+  s: (time) => [Math.floor(secondsOf(time)), 1, '0'],
   t: () => '\t',
-  u: ({ weekday }) => String(weekday || 7),
-  w: ({ weekday }) => String(weekday),
-  x: (time) => formatTime(time, '%m/%d/%y'),
-  y: ({ year }) => padded(((year % 100) + 100) % 100),
+  u: ({ weekday }) => [weekday || 7, 1, '0'],
+  w: ({ weekday }) => [weekday, 1, '0'],
+  x: () => ({ format: '%m/%d/%y' }),
+  y: ({ year }) => [inCentury(year), 2, '0'],
   z: () => '+0000',
   '%': () => '%',
 };
 
-function padded(number: number): string {
-  return String(number).padStart(2, '0');
+function inCentury(year: number): number {
+  return ((year % 100) + 100) % 100;
 }
 
 /** Weeks begin on Monday; the first one has the year's first Thursday. */
@@ -124,7 +107,6 @@ function isoWeek({ year, yearday, weekday }: BrokenDownTime): {
 }
 
 function weeksIn(year: number): number {
-  const lastDay = new Date(utcMs(year, 11, 31)).getUTCDay();
-  const firstDay = new Date(utcMs(year, 0, 1)).getUTCDay();
-  return lastDay === 4 || firstDay === 4 ? 53 : 52;
+  const [first, last] = [weekdayOf({ year, month: 0, day: 1 }), weekdayOf({ year, month: 11, day: 31 })];
+  return first === THURSDAY || last === THURSDAY ? 53 : 52;
 }

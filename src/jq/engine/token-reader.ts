@@ -13,12 +13,9 @@ export class TokenReader {
     this.#tokens = tokens;
   }
 
-  peek(): Token {
-    return this.#tokens[this.#position] ?? { type: 'end', text: '', line: 0 };
-  }
-
-  get following(): Token {
-    return this.#tokens[this.#position + 1] ?? { type: 'end', text: '', line: 0 };
+  /** The current token, or one further on. */
+  peek(offset = 0): Token {
+    return this.#tokens[this.#position + offset] ?? { type: 'end', text: '', line: 0 };
   }
 
   /** Returns the current token and goes on to the next. */
@@ -34,6 +31,12 @@ export class TokenReader {
 
   isKeyword(text: string): boolean {
     return this.peek().type === 'keyword' && this.peek().text === text;
+  }
+
+  /** Whether a string begins at a token; the name of a format may come before its quotes. */
+  startsString(offset = 0): boolean {
+    const { type } = this.peek(offset);
+    return type === 'string' || (type === 'format' && this.peek(offset + 1).type === 'string');
   }
 
   /** Takes the symbol if it stands here. */

@@ -1,4 +1,4 @@
-import type { Clock } from '../../lib/clock.ts';
+import type { SteadyClock } from '../../lib/clock.ts';
 
 /** `lost`: somebody else was faster, or nobody knows; a new attempt must start from a fresh read. */
 export type Attempt<T> =
@@ -6,7 +6,7 @@ export type Attempt<T> =
   | { readonly type: 'lost'; readonly error: unknown };
 
 export interface RetryDeps {
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
   /** Numbers in [0, 1). */
   readonly random: () => number;
 }

@@ -1,4 +1,4 @@
-import type { Clock } from '../../lib/clock.ts';
+import type { SteadyClock } from '../../lib/clock.ts';
 import { hasCode } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/log.ts';
 import { hasStatus, KubeApiError, type KubeClient } from '../kube-client.ts';
@@ -18,7 +18,7 @@ export interface PatchContext {
   readonly kube: Pick<KubeClient, 'request'>;
   readonly find: (apiVersion: string | undefined, kind: string, signal: AbortSignal) => Promise<ApiResource>;
   readonly jq: JqCompiler;
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
   /** Numbers in [0, 1), for jitter. */
   readonly random: () => number;
   readonly log: Logger;

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { Discovery } from '../../kube/discovery.ts';
 import { hasStatus, type KubeClient, type KubeRequest } from '../../kube/kube-client.ts';
 import { requestIfPresent } from '../../kube/request-if-present.ts';
-import type { Clock } from '../../lib/clock.ts';
+import type { SteadyClock } from '../../lib/clock.ts';
 import { hasCode, messageOf, OperatorError } from '../../lib/errors.ts';
 import { fieldsOf, parseJson } from '../../lib/json.ts';
 import type { Logger } from '../../lib/log.ts';
@@ -14,7 +14,7 @@ type Fields = Readonly<Record<string, unknown>>;
 export interface CrdInstallerOptions {
   readonly kube: KubeClient;
   readonly discovery: Pick<Discovery, 'find' | 'invalidate'>;
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
   readonly log: Logger;
   /** Set on every CRD, as on the objects of releases. */
   readonly extraLabels: Readonly<Record<string, string>>;

@@ -35,7 +35,7 @@ export function parseCrdFile(text: string, path: string): CrdFile {
         source: path,
         booleans: 'yaml-1.1',
         // The API server holds bounds of schemas as floating point numbers too.
-        roundsIntegers: true,
+        longIntegers: 'rounded',
       });
       if (value !== null) crds.push(crdOf(value));
     } catch (error) {

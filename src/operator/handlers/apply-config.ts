@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { hasCode, messageOf } from '../../lib/errors.ts';
+import { errorFields, hasCode } from '../../lib/errors.ts';
 import type { TaskOutcome } from '../../queue/task-queue.ts';
 import { unknownModuleKeys } from '../../values/config-map-content.ts';
 import type { ModuleName } from '../../values/module-key.ts';
@@ -37,7 +37,7 @@ export async function handleApplyConfig(
     operator.isConfigRefused = hasCode(error, 'VALUES_INVALID');
     metrics.modulesDiscoverError();
     log.error(
-      { error: messageOf(error) },
+      errorFields(error),
       'ApplyKubeConfigValues failed, modules stay as they are. Requeue task to retry after delay.',
     );
     // Only a failed discovery is repeated at a constant pace.
@@ -53,8 +53,11 @@ async function hasOtherModulesEnabled(operator: Operator, signal: AbortSignal): 
 }
 
 function runsOfChangedModules(operator: Operator, { changedKeys }: ApplyTask): readonly Task[] {
-  return operator.modules
-    .filter(({ key, name }) => changedKeys.includes(key) && operator.isEnabled(name))
+  const changed = operator.modules.filter(
+    ({ key, name }) => changedKeys.includes(key) && operator.isEnabled(name),
+  );
+  for (const { name } of changed) operator.changes.note(name);
+  return changed
     .filter(({ name }) => !retriesNow(operator, name) && !operator.isModuleRunPending(name))
     .map(({ name }) => operator.moduleRun(name, 'KubeConfig-Changed-Modules'));
 }

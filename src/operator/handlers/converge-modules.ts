@@ -1,14 +1,16 @@
-import { messageOf } from '../../lib/errors.ts';
+import { errorFields } from '../../lib/errors.ts';
 import type { Discovery } from '../../modules/discovery.ts';
 import type { QueueEntry, TaskOutcome, TaskQueue } from '../../queue/task-queue.ts';
 import { GLOBAL_SECTION } from '../../values/module-key.ts';
 import { lifecycleRuns } from '../lifecycle.ts';
 import type { Operator } from '../operator.ts';
+import { runnableHooks } from '../refused-hooks.ts';
 import { tellRefusals } from '../refused-modules.ts';
 import type { ReleaseInCluster } from '../releases.ts';
 import { rethrowAbort } from '../rethrow-abort.ts';
 import { originFields, originOf } from '../task-origin.ts';
 import { countsForConverge, type GlobalHookRun, type Task } from '../tasks.ts';
+import { resynchronizeMissed } from './enable-global-hook.ts';
 import { moduleTasks } from './module-tasks.ts';
 
 type ConvergeTask = Extract<Task, { type: 'ConvergeModules' }>;
@@ -52,7 +54,7 @@ function begin(
 ): void {
   // Two converges in a row bring nothing that one does not.
   queue.takeFollowing(entry, (other) => other.type === 'ConvergeModules');
-  operator.convergeStart ??= { atMs: operator.deps.clock.now(), event: task.event };
+  operator.convergeStart ??= { atMs: operator.deps.clock.steadyMs(), event: task.event };
   if (operator.firstConverge === 'not-started') operator.firstConverge = 'running';
 }
 
@@ -84,12 +86,15 @@ async function discover(
     tellRefusals(operator);
     stopSchedulesOfDisabled(operator);
     operator.convergePhase = 'wait-modules';
-    return { type: 'repeat', before: moduleTasks(operator, releases, task) };
+    return {
+      type: 'repeat',
+      before: [...resynchronizeMissed(operator, task), ...moduleTasks(operator, releases, task)],
+    };
   } catch (error) {
     rethrowAbort(error, signal);
     deps.metrics.modulesDiscoverError();
     deps.log.error(
-      { error: messageOf(error), delayMs: DISCOVERY_RETRY_MS },
+      { ...errorFields(error), delayMs: DISCOVERY_RETRY_MS },
       'ConvergeModules failed, requeue task to retry after delay.',
     );
     return { type: 'retry', error, delayMs: DISCOVERY_RETRY_MS };
@@ -133,11 +138,14 @@ function stopSchedulesOfDisabled(operator: Operator): void {
 }
 
 function hookRuns(
-  { globalHooks, activation }: Operator,
+  operator: Operator,
   binding: 'beforeAll' | 'afterAll',
   { trigger }: ConvergeTask,
 ): readonly GlobalHookRun[] {
-  return lifecycleRuns(globalHooks, binding, { trigger, activation });
+  return lifecycleRuns(runnableHooks(operator, binding), binding, {
+    trigger,
+    activation: operator.activation,
+  });
 }
 
 function afterAllRuns(operator: Operator, task: ConvergeTask): readonly Task[] {
@@ -160,9 +168,9 @@ function end(operator: Operator, entry: QueueEntry<Task>, task: ConvergeTask, qu
       'converged, but not to the files on disk: those that changed cannot be loaded, see the error before',
     );
   if (queue.entries.some((other) => other.id !== entry.id && belongsToAnother(other.task))) return;
-  const { atMs, event } = operator.convergeStart ?? { atMs: clock.now(), event: task.event };
+  const { atMs, event } = operator.convergeStart ?? { atMs: clock.steadyMs(), event: task.event };
   operator.convergeStart = undefined;
-  metrics.convergence(event, (clock.now() - atMs) / 1_000);
+  metrics.convergence(event, (clock.steadyMs() - atMs) / 1_000);
   if (operator.firstConverge === 'done') return;
   log.info({}, 'first converge is finished. Operator is ready now.');
   operator.finishFirstConverge();

@@ -3,6 +3,8 @@ import type { KubernetesBinding } from '../../hooks/hook-config.ts';
 import type { TaskOutcome } from '../../queue/task-queue.ts';
 import type { HookRuntime } from '../hook-runtime.ts';
 import { MAIN_QUEUE, type Operator } from '../operator.ts';
+import { bringBack, canWaitAside, isRefusal, setAside } from '../refused-hooks.ts';
+import { rethrowAbort } from '../rethrow-abort.ts';
 import { originOf } from '../task-origin.ts';
 import type { Task } from '../tasks.ts';
 import { isWaitedFor } from './hook-run.ts';
@@ -12,7 +14,10 @@ export function handleEnableSchedules(operator: Operator, runtime: HookRuntime):
   return { type: 'success' };
 }
 
-/** Starts the monitors of a global hook; its Synchronization runs for `main` come next, others go to their queues. */
+/**
+ * Starts the monitors of a global hook; its Synchronization runs for `main` come next, others go to their queues. A hook
+ * that may not watch something waits in a queue of its own, so that `main` goes on.
+ */
 export async function handleEnableKubernetes(
   operator: Operator,
   task: Extract<Task, { type: 'GlobalHookEnableKubernetesBindings' }>,
@@ -20,9 +25,19 @@ export async function handleEnableKubernetes(
 ): Promise<TaskOutcome<Task>> {
   const runtime = task.hook;
   if (runtime.isStopped) return { type: 'success' };
-  await runtime.startMonitors(signal);
-  const after = queueSynchronizations(operator, [runtime], task);
-  return { type: 'success', after };
+  const wasSetAside = runtime.isSetAside;
+  try {
+    await runtime.startMonitors(signal);
+  } catch (error) {
+    rethrowAbort(error, signal);
+    if (wasSetAside || !isRefusal(error) || !canWaitAside(runtime)) throw error;
+    setAside(operator, task, error);
+    return { type: 'success' };
+  }
+  const forMain = queueSynchronizations(operator, [runtime], task);
+  if (!wasSetAside) return { type: 'success', after: forMain };
+  bringBack(operator, task, forMain);
+  return { type: 'success' };
 }
 
 /** Ends when every Synchronization that is waited for has succeeded. */
@@ -64,4 +79,13 @@ export function queueSynchronizations(
     }
   }
   return forMain;
+}
+
+/** Queues the Synchronizations of wanted modules that were dropped or missed; returns those for `main`. */
+export function resynchronizeMissed(operator: Operator, asking: Task): readonly Task[] {
+  return [...operator.moduleStates.values()].flatMap(({ module, hooks, synchronization }) =>
+    operator.isWanted(module.name)
+      ? queueSynchronizations(operator, hooks ?? [], asking, (binding) => synchronization.isLost(binding))
+      : [],
+  );
 }

@@ -3,7 +3,7 @@ import { GLOBAL_SECTION } from '../../values/module-key.ts';
 import type { Operator } from '../operator.ts';
 import { causedBy } from '../task-origin.ts';
 import { type GlobalHookRun, isOnlySynchronization, type Task } from '../tasks.ts';
-import { type HookTaskOutcome, runHookTask } from './hook-run.ts';
+import { doneWith, type HookTaskOutcome, runHookTask } from './hook-run.ts';
 
 /** Runs a global hook. Changed global values ask for a converge, changed enabled flags start one over. */
 export async function handleGlobalHookRun(
@@ -14,7 +14,7 @@ export async function handleGlobalHookRun(
   signal: AbortSignal,
 ): Promise<TaskOutcome<Task>> {
   const outcome = await runHookTask(operator, entry, task, queue, signal);
-  if (outcome.type !== 'ran') return { type: 'success' };
+  if (outcome.type !== 'ran') return doneWith(outcome);
   // Before the first discovery there is nothing to start over: the coming one sees the flags.
   if (outcome.effects.areFlagsChanged && operator.discovery !== undefined)
     operator.restartConverge(
@@ -29,7 +29,7 @@ export async function handleGlobalHookRun(
       await operator.deps.releases.onGlobalChange();
     }
   }
-  return { type: 'success' };
+  return doneWith(outcome);
 }
 
 /** Why the global values, as this run left them, ask for a converge; undefined when they do not. */

@@ -78,7 +78,7 @@ test('a failing run keeps what was combined and takes in what came later', async
   expect(lab.tasks('own')).toEqual([]);
 });
 
-test('a failure that is allowed drops the run with everything combined into it', async () => {
+test('a failure that is allowed drops its own events, and none that must not fail', async () => {
   await using lab = await operatorLab(['web'], {
     ...GATE,
     'web/a.sh': {
@@ -91,13 +91,53 @@ test('a failure that is allowed drops the run with everything combined into it',
   const release = await blocked(lab, 'web/gate.sh');
   lab.behaviours.set('web/a.sh', failing);
   lab.emit('web/a.sh/may');
+  lab.emit('web/a.sh/may');
   lab.emit('web/a.sh/must');
   await release();
-  expect(lab.calls).toEqual(['web/a.sh Event:may+Event:must']);
-  expect(lab.tasks('own')).toEqual([]);
+  expect(lab.calls).toEqual(['web/a.sh Event:may+Event:may', 'web/a.sh Event:must']);
+  expect(lab.tasks('own')).toEqual(['ModuleHookRun:web:kubernetes:a.sh:must:Kubernetes']);
   expect(await lab.operator.deps.metrics.scrape()).toMatch(
     /module_hook_allowed_errors_total\{[^}]*hook="a\.sh"[^}]*\} 1\n/,
   );
+});
+
+test('contexts that are over the limit of a run go into the next runs, in order, and a failure repeats only its own', async () => {
+  await using lab = await operatorLab(
+    ['web'],
+    { ...GATE, 'web/a.sh': { kubernetes: [{ kind: 'Pod', name: 'pods', queue: 'own' }] } },
+    { maxContextBytes: 120 },
+  );
+  const release = await blocked(lab, 'web/gate.sh');
+  const runs: unknown[][] = [];
+  lab.behaviours.set('web/a.sh', ({ contexts }) => {
+    runs.push(contexts.map(({ filterResult }) => filterResult));
+    if (runs.length === 2) throw new Error('once');
+  });
+  const monitor = lab.monitors.get('web/a.sh/pods');
+  for (let count = 1; count <= 5; count += 1)
+    monitor?.emit({ watchEvent: 'Modified', key: '/a', item: { filterResult: count } });
+  await release();
+  await lab.clock.advance(5_000);
+  await lab.settle();
+  expect(runs).toEqual([[1], [2], [2], [3], [4], [5]]);
+  expect(lab.tasks('own')).toEqual([]);
+});
+
+test('an allowed failure drops only the contexts of its run, not those that did not fit into it', async () => {
+  await using lab = await operatorLab(
+    ['web'],
+    {
+      ...GATE,
+      'web/a.sh': { kubernetes: [{ kind: 'Pod', name: 'pods', queue: 'own', allowFailure: true }] },
+    },
+    { maxContextBytes: 180 },
+  );
+  const release = await blocked(lab, 'web/gate.sh');
+  lab.behaviours.set('web/a.sh', failing);
+  for (let count = 0; count < 5; count += 1) lab.emit('web/a.sh/pods');
+  await release();
+  expect(lab.calls).toEqual(['web/a.sh Event:pods+Event:pods+Event:pods', 'web/a.sh Event:pods+Event:pods']);
+  expect(lab.tasks('own')).toEqual([]);
 });
 
 test('without allowFailure the task waits at the head of its queue and holds up no other queue', async () => {

@@ -1,9 +1,9 @@
 import { mayShareRun, synchronizedBindings } from '../../hooks/binding-context.ts';
 import { moduleNameOf } from '../../hooks/hook.ts';
 import type { KubernetesBinding } from '../../hooks/hook-config.ts';
-import { factsOf, messageOf } from '../../lib/errors.ts';
+import { errorFields } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/log.ts';
-import type { QueueEntry, TaskQueue } from '../../queue/task-queue.ts';
+import type { QueueEntry, TaskOutcome, TaskQueue } from '../../queue/task-queue.ts';
 import { type HookEffects, hookLabels } from '../hook-execution.ts';
 import { MAIN_QUEUE, type Operator } from '../operator.ts';
 import { rethrowAbort } from '../rethrow-abort.ts';
@@ -13,8 +13,14 @@ import type { HookTask, Task } from '../tasks.ts';
 export type HookTaskOutcome =
   /** The hook was not run, and need not be: it is gone, or does not want this Synchronization. */
   | { readonly type: 'skipped' }
-  | { readonly type: 'ran'; readonly task: HookTask; readonly effects: HookEffects }
-  | { readonly type: 'allowed-failure' };
+  /** `rest` is what did not fit into the run, and comes next. */
+  | {
+      readonly type: 'ran';
+      readonly task: HookTask;
+      readonly effects: HookEffects;
+      readonly rest: HookTask | undefined;
+    }
+  | { readonly type: 'allowed-failure'; readonly rest: HookTask | undefined };
 
 /**
  * One attempt of a hook task: takes the tasks of the same hook that stand directly behind it into the same run, runs the
@@ -46,13 +52,17 @@ export async function runHookTask(
       binding: bindingName(task),
       queue: queue.name,
     },
-    (clock.now() - entry.queuedAtMs) / 1_000,
+    (clock.steadyMs() - entry.queuedAtMs) / 1_000,
   );
+  let covered = task.reasons.length;
   try {
-    const effects = await execution.run(task, queue.name, log, signal);
+    const effects = await execution.run(task, queue.name, log, signal, (count) => {
+      covered = count;
+    });
     metrics.hookResult(labels, 'success');
-    finishSynchronization(operator, task);
-    return { type: 'ran', task, effects };
+    const { ran, rest } = splitAt(task, covered);
+    finishSynchronization(operator, ran);
+    return { type: 'ran', task: ran, effects, rest };
   } catch (error) {
     rethrowAbort(error, signal);
     if (!task.allowFailure) {
@@ -60,10 +70,27 @@ export async function runHookTask(
       throw error;
     }
     metrics.hookResult(labels, 'allowed-error');
-    log.info({ error: messageOf(error), ...factsOf(error) }, 'hook failed, but the failure is allowed');
-    finishSynchronization(operator, task);
-    return { type: 'allowed-failure' };
+    log.info(errorFields(error), 'hook failed, but the failure is allowed');
+    const { ran, rest } = splitAt(task, covered);
+    finishSynchronization(operator, ran);
+    return { type: 'allowed-failure', rest };
   }
+}
+
+/** The outcome of a task whose run is over: what did not fit into it is the next task. */
+export function doneWith(outcome: HookTaskOutcome): TaskOutcome<Task> {
+  const rest = outcome.type === 'skipped' ? undefined : outcome.rest;
+  return rest === undefined ? { type: 'success' } : { type: 'success', after: [rest] };
+}
+
+function splitAt(task: HookTask, covered: number): { ran: HookTask; rest: HookTask | undefined } {
+  // A run that failed before it was given anything is over as a whole.
+  if (covered === 0 || covered >= task.reasons.length) return { ran: task, rest: undefined };
+  const { reasons } = task;
+  return {
+    ran: { ...task, reasons: reasons.slice(0, covered) },
+    rest: { ...task, reasons: reasons.slice(covered) },
+  };
 }
 
 /** The logger that goes with one hook run: all its lines carry the labels of the task. */
@@ -95,7 +122,8 @@ function combine(entry: QueueEntry<Task>, first: HookTask, queue: TaskQueue<Task
 
 function mayCombine(previous: HookTask, next: HookTask): boolean {
   if (next.binding !== 'kubernetes' && next.binding !== 'schedule') return false;
-  if (isUnwantedSynchronization(next)) return false;
+  // A failure is allowed or not for all contexts of a run: one that is allowed would drop the others with it.
+  if (isUnwantedSynchronization(next) || next.allowFailure !== previous.allowFailure) return false;
   const [a, b] = [previous.reasons.at(-1), next.reasons[0]];
   return a !== undefined && b !== undefined && mayShareRun(a, b);
 }

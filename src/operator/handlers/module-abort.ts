@@ -27,9 +27,11 @@ export function abortModule(
     return { type: 'success' };
   }
   dropOtherRuns(operator, task);
-  const nowMs = clock.now();
-  noteRun(state, state.reconcileStartedMs ?? nowMs, nowMs, 'failure');
+  noteRun(state, clock.steadyMs(), clock, 'failure');
   giveUp(operator, state, error);
+  state.isForcePending = false;
+  // Only what was changed before the request is ended.
+  if (operator.changes.isChangedSinceAbort(module)) operator.queueModuleRun(module, 'Changed-Since-Abort');
   return { type: 'success' };
 }
 

@@ -22,6 +22,7 @@ export async function removeModule(
   const { name } = state.module;
   // It was meant for what is gone now.
   if (operator.operations.of(name) === 'abort') operator.operations.take(name);
+  operator.operations.begin(name);
   operator.deps.log.info({ module: name }, 'ModuleDelete success, module is deleted');
 }
 
@@ -35,7 +36,7 @@ async function deleteModule(
   const { module } = state;
   await ensureHooks(operator, state, signal);
   // Should it be enabled again before all this is done, it starts from the beginning.
-  Object.assign(state, { ...newModuleState(module), hooks: state.hooks });
+  Object.assign(state, { ...newModuleState(module), hooks: state.hooks, pendingWork: 'deletion' });
   operator.dropTasksOf(state.hooks ?? []);
   await releases.stopMonitor(module.name);
   await finalizers?.finalize(module, signal);

@@ -101,6 +101,47 @@ test('values that are the same after the run cause nothing', async () => {
   expect(lab.calls).toEqual(['web/a.sh Event:pods']);
 });
 
+test('an event that comes while a flag disables the module for a moment reaches the hook with a Synchronization', async () => {
+  await using lab = await started();
+  lab.flaggedOff.add('web');
+  lab.emit('web/a.sh/pods');
+  await lab.settle();
+  lab.flaggedOff.delete('web');
+  // It waits for the Synchronization, which has the newer state.
+  lab.emit('web/a.sh/pods');
+  lab.startOver();
+  await lab.settle();
+  expect(lab.calls.filter((call) => call.startsWith('web/a.sh'))).toEqual(['web/a.sh Synchronization:pods']);
+  lab.emit('web/a.sh/pods');
+  await lab.settle();
+  expect(lab.calls.at(-1)).toBe('web/a.sh Event:pods');
+});
+
+test('a binding without a run for its Synchronization is given the very events it missed, in order', async () => {
+  await using lab = await operatorLab(['web'], {
+    'web/a.sh': {
+      kubernetes: [{ kind: 'Pod', name: 'pods', queue: 'own', executeHookOnSynchronization: false }],
+    },
+  });
+  await lab.converge();
+  lab.takeCalls();
+  const seen: unknown[] = [];
+  lab.behaviours.set('web/a.sh', ({ contexts }) => {
+    seen.push(...contexts.map((context) => context['watchEvent']));
+  });
+  lab.flaggedOff.add('web');
+  lab.emit('web/a.sh/pods', 'Added');
+  lab.emit('web/a.sh/pods', 'Modified');
+  await lab.settle();
+  lab.flaggedOff.delete('web');
+  lab.emit('web/a.sh/pods', 'Deleted');
+  await lab.settle();
+  expect(seen).toEqual([]);
+  lab.startOver();
+  await lab.settle();
+  expect(seen).toEqual(['Added', 'Modified', 'Deleted']);
+});
+
 test('a hook of a module that is no longer wanted is not run', async () => {
   await using lab = await started();
   lab.flaggedOff.add('web');

@@ -2,7 +2,7 @@ import type { QueueEntry, TaskOutcome, TaskQueue } from '../../queue/task-queue.
 import { MAIN_QUEUE, type Operator } from '../operator.ts';
 import { causedBy } from '../task-origin.ts';
 import { isOnlySynchronization, type ModuleHookRun, type Task } from '../tasks.ts';
-import { runHookTask } from './hook-run.ts';
+import { doneWith, runHookTask } from './hook-run.ts';
 
 /** Runs a module hook for an event, a schedule or a Synchronization. Changed values ask for a run of the module. */
 export async function handleModuleHookRun(
@@ -14,7 +14,7 @@ export async function handleModuleHookRun(
 ): Promise<TaskOutcome<Task>> {
   const { releases } = operator.deps;
   if (!operator.isWanted(task.module)) {
-    operator.loseSynchronizations([task]);
+    operator.missRuns([task]);
     return { type: 'success' };
   }
   // A hook in `main` may delete objects of the release on purpose; a ModuleRun behind it restores them.
@@ -28,7 +28,7 @@ export async function handleModuleHookRun(
           : 'Kubernetes-Change-ModuleValues';
       operator.queueModuleRun(task.module, trigger, causedBy(outcome.task));
     }
-    return { type: 'success' };
+    return doneWith(outcome);
   } finally {
     resumeMonitor?.();
   }

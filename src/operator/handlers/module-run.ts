@@ -6,6 +6,7 @@ import { attemptOf, beginDeploy } from '../deploy-hooks.ts';
 import { type ModuleState, mustRepeatStartup, noteRun } from '../module-state.ts';
 import type { Operator } from '../operator.ts';
 import { verificationSteps } from '../refused-modules.ts';
+import { formatSetByHooks, setByHooks } from '../set-by-hooks.ts';
 import { isSynchronization, type ModuleRun, type Task } from '../tasks.ts';
 import { queuedSynchronizations, queueSynchronizations } from './enable-global-hook.ts';
 import { ensureHooks, type LifecycleRun, runLifecycleHooks } from './module-lifecycle.ts';
@@ -34,20 +35,20 @@ export async function runModule(
   signal: AbortSignal,
 ): Promise<TaskOutcome<Task>> {
   const { clock, metrics } = operator.deps;
-  const startedMs = clock.now();
+  const startedMs = clock.steadyMs();
   try {
     for (;;) {
       // Changed files have stopped it meanwhile: it starts anew, or is not authorized any more.
       if (operator.moduleStates.get(task.module) !== state) return { type: 'repeat' };
       const step = await runPhase(operator, { state, task, queue, isForced }, signal);
       if (step.type === 'next') continue;
-      if (step.outcome.type === 'success') noteRun(state, startedMs, clock.now(), 'success');
+      if (step.outcome.type === 'success') noteRun(state, startedMs, clock, 'success');
       return step.outcome;
     }
   } finally {
     metrics.moduleRun(
       { module: task.module, activation: task.activation },
-      (clock.now() - startedMs) / 1_000,
+      (clock.steadyMs() - startedMs) / 1_000,
     );
   }
 }
@@ -149,7 +150,7 @@ async function runHelmPhase(
     if (mustRepeatStartup(state)) await runLifecycleHooks(operator, state, 'onStartup', run, signal);
     await runLifecycleHooks(operator, state, 'beforeHelm', run, signal);
     if (module.chart !== 'none') {
-      const helmStartedMs = clock.now();
+      const helmStartedMs = clock.steadyMs();
       // Somebody may have deleted them since the module started.
       if (state.hasHelmFailed && crds.has(module.name)) await crds.ensure(module.name, signal);
       values.checkForHelm(module.name);
@@ -157,6 +158,7 @@ async function runHelmPhase(
         mayShareReads: task.isPartOfConverge,
         isUnmanaged: operator.deps.configMapContent().maintenance.has(module.key),
         isForced,
+        note: formatSetByHooks(setByHooks(operator.deps, module.name)),
         steps: combineSteps([
           await operator.deps.releaseSteps(module, state, signal),
           verificationSteps(operator, module, run),
@@ -169,7 +171,7 @@ async function runHelmPhase(
       } finally {
         metrics.moduleHelm(
           { module: module.name, activation: state.helmActivation },
-          (clock.now() - helmStartedMs) / 1_000,
+          (clock.steadyMs() - helmStartedMs) / 1_000,
         );
       }
       // Somebody may have uninstalled the one that was noted on.

@@ -28,6 +28,7 @@ export function moduleTasks(
   const runs = plan.toRun.map(
     (run): ModuleRun => ({ type: 'ModuleRun', ...run, isPartOfConverge: true, event, trigger, activation }),
   );
+  for (const { module } of runs) operator.changes.note(module);
   return [
     ...plan.toRun
       .filter((run) => run.doModuleStartup && deps.crds.has(run.module))

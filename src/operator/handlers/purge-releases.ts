@@ -1,7 +1,10 @@
-import { messageOf } from '../../lib/errors.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { errorFields } from '../../lib/errors.ts';
 import type { TaskOutcome } from '../../queue/task-queue.ts';
 import { beginRemoval } from '../deploy-hooks.ts';
 import { MAIN_QUEUE, type Operator } from '../operator.ts';
+import { namesOf, type PurgeInput, planPurge } from '../plan-purge.ts';
+import { CONFIRM_COMMAND, type ModulesDirectory } from '../purge-guard.ts';
 import type { ReleaseInCluster } from '../releases.ts';
 import { rethrowAbort } from '../rethrow-abort.ts';
 import type { Task } from '../tasks.ts';
@@ -14,36 +17,70 @@ export async function handleDiscoverReleases(
   operator: Operator,
   signal: AbortSignal,
 ): Promise<TaskOutcome<Task>> {
-  const { releases, ignoredRelease, purgesForeignReleases, log } = operator.deps;
-  const known = new Set<string>(operator.modules.map((module) => module.name));
-  const withoutModule = (await releases.list(signal)).filter(
-    ({ name }) => !known.has(name) && name !== ignoredRelease,
-  );
-  const kept = withoutModule.filter(({ isKept }) => isKept === true);
+  const { releases, directoryMemory, log } = operator.deps;
+  const all = await releases.list(signal);
+  const remembered = await directoryMemory.read(signal);
+  const { kept, notOwned, purged, held, ...plan } = planPurge(purgeInput(operator, all, remembered));
   if (kept.length > 0)
     log.warn(
       { releases: namesOf(kept) },
       'Releases without a module stay, as the deletionPolicy of their modules was',
     );
-  const unknown = withoutModule.filter(({ isKept }) => isKept !== true);
-  const [toPurge, spared] = purgesForeignReleases
-    ? [unknown, []]
-    : [unknown.filter(({ isOwned }) => isOwned), unknown.filter(({ isOwned }) => !isOwned)];
-  if (spared.length > 0)
-    log.warn({ releases: namesOf(spared) }, 'Releases without a module that others made are left alone');
-  if (toPurge.length === 0) return { type: 'success' };
-  log.info({ releases: namesOf(toPurge) }, 'Modules to purge found');
-  const trigger = 'Operator-PostConvergeCleanup';
+  if (notOwned.length > 0)
+    log.warn({ releases: namesOf(notOwned) }, 'Releases without a module that others made are left alone');
+  if (!isDeepStrictEqual(plan.remembered, remembered)) await directoryMemory.write(plan.remembered, signal);
+  operator.purge = held ?? 'decided';
+  if (held !== undefined) {
+    log.error(
+      { ...held, command: CONFIRM_COMMAND },
+      'Releases without a module are kept until their removal is confirmed',
+    );
+    return { type: 'success' };
+  }
+  if (purged.length === 0) return { type: 'success' };
+  log.info({ releases: namesOf(purged) }, 'Modules to purge found');
+  return { type: 'success', after: purges(namesOf(purged), 'Operator-PostConvergeCleanup') };
+}
+
+/**
+ * What {@link planPurge} is given.
+ *
+ * @param releases as they are after the first converge
+ */
+export function purgeInput(
+  { modules, deps }: Pick<Operator, 'modules' | 'deps'>,
+  releases: readonly ReleaseInCluster[],
+  remembered: readonly ModulesDirectory[] | undefined,
+): PurgeInput {
   return {
-    type: 'success',
-    after: namesOf(toPurge)
-      .toReversed()
-      .map((release): Task => ({ type: 'ModulePurge', release, trigger })),
+    releases,
+    modules: new Set(modules.map(({ name }) => name)),
+    ignoredRelease: deps.ignoredRelease,
+    purgesForeignReleases: deps.purgesForeignReleases,
+    directories: deps.modulesDirectories(),
+    remembered,
+    areEmptyAllowed: deps.allowsEmptyModulesDir,
   };
 }
 
-function namesOf(releases: readonly ReleaseInCluster[]): readonly string[] {
-  return releases.map(({ name }) => name).toSorted();
+function purges(releases: readonly string[], trigger: string): readonly Task[] {
+  return releases.toReversed().map((release): Task => ({ type: 'ModulePurge', release, trigger }));
+}
+
+/**
+ * Removes the releases that wait for a decision.
+ *
+ * @returns their names; none when nothing waits
+ * @throws what the API client throws; then nothing is decided
+ */
+export async function confirmPurge(operator: Operator, signal: AbortSignal): Promise<readonly string[]> {
+  const { purge, main, deps } = operator;
+  if (typeof purge === 'string') return [];
+  await deps.directoryMemory.write(deps.modulesDirectories(), signal);
+  operator.purge = 'decided';
+  deps.log.warn({ releases: purge.releases }, 'Releases without a module are removed, as confirmed');
+  for (const task of purges(purge.releases, 'Purge-Confirmed')) main.append(task);
+  return purge.releases;
 }
 
 /** A release that stays although its module is gone is not purged, but its module may have left more behind. */
@@ -79,7 +116,7 @@ export async function handleModulePurge(
   } catch (error) {
     rethrowAbort(error, signal);
     const outlook = isHeld ? 'its HTTP hook is asked again in five minutes.' : 'no retry.';
-    operator.deps.log.warn({ release, error: messageOf(error) }, `Module purge failed, ${outlook}`);
+    operator.deps.log.warn({ release, ...errorFields(error) }, `Module purge failed, ${outlook}`);
   }
   return { type: 'success' };
 }

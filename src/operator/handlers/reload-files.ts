@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Hook } from '../../hooks/hook.ts';
-import { messageOf } from '../../lib/errors.ts';
+import { errorFields } from '../../lib/errors.ts';
 import type { TaskOutcome } from '../../queue/task-queue.ts';
 import type { HookRuntime } from '../hook-runtime.ts';
 import { enableTasks, onStartupRuns } from '../lifecycle.ts';
@@ -57,7 +57,7 @@ async function attempt(operator: Operator, what: string, load: () => Promise<voi
   } catch (error) {
     operator.unloaded.push(what);
     operator.deps.log.error(
-      { error: messageOf(error) },
+      errorFields(error),
       `changed files cannot be loaded, the ${what} stay as they were`,
     );
   }

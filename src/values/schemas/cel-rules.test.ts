@@ -27,6 +27,13 @@ test.each<readonly [string, JsonObject, boolean]>([
   ['!has(self.tls) || has(self.host)', { tls: {} }, false],
   ['self.names.all(n, n.startsWith("x-"))', { names: ['x-a', 'x-b'] }, true],
   ['self.name.matches("^[a-z]+$")', { name: 'A' }, false],
+  ['self.names.all(n, n.matches("(?i)^[a-z]+$"))', { names: ['A', '1'] }, false],
+  [
+    'self.names.map(n, n.matches("^a") && n.matches(self.p)).exists(m, m)',
+    { names: ['ab'], p: '\\pLb\\z' },
+    true,
+  ],
+  ['self.name.matches("^([a-z0-9]+-?)+$")', { name: `${'a'.repeat(100_000)}!` }, false],
   ['self.labels["a.b/c"] == "d"', { labels: { 'a.b/c': 'd' } }, true],
   ['self.absent == 1', {}, true],
   ['self.tls.absent == 1', { tls: {} }, true],
@@ -90,6 +97,7 @@ test.each([
   ['bool(self.b)', 'bool conversion error'],
   ['duration(self.b) > duration("1s")', 'invalid duration'],
   ['"text".matches(self.b)', 'invalid regular expression'],
+  ['dyn(1).matches(self.b)', "found no matching overload for 'int.matches(string)'"],
 ])('a rule that cannot be judged does not tell the value: %s', (expression, why) => {
   expect(problems(rulesOf(rule(expression)), { b: '(hunter2' })).toEqual([
     `evaluate the '${expression}' rule: ${why}`,
@@ -114,6 +122,11 @@ test.each<readonly [string, JsonObject, string]>([
     'an unknown variable',
     rulesOf(rule('other == 1')),
     "compile the 'other == 1' rule: Unknown variable: other",
+  ],
+  [
+    'a pattern that Go does not have',
+    rulesOf(rule('self.a.matches("(?=a)")')),
+    'compile the \'self.a.matches("(?=a)")\' rule: invalid or unsupported Perl syntax: `(?=`',
   ],
   ['no bool', rulesOf(rule('"text"')), 'a rule has to be a bool, this is a string'],
 ])('a schema is refused with %s', (_what, schema, message) => {

@@ -3,6 +3,7 @@ import { messageOf, OperatorError } from '../../lib/errors.ts';
 import type { Json, JsonObject } from '../../lib/json.ts';
 import { escapeSegment } from '../../lib/json-pointer.ts';
 import { isJsonMap } from '../merge.ts';
+import { registerRe2, useRe2, withOwnNames } from './cel-patterns.ts';
 import { RULES_KEY, type RuleContext, type SchemaRules } from './schema-rules.ts';
 import { mapIn } from './sub-schemas.ts';
 
@@ -38,7 +39,8 @@ interface Place {
  * @throws OperatorError VALUES_INVALID for a rule without expression or message, or one that is no CEL
  */
 export function parseCelRules(schema: JsonObject): SchemaRules | undefined {
-  const environment = new Environment().registerVariable('self', 'map').registerVariable('oldSelf', 'map');
+  const variables = new Environment().registerVariable('self', 'map').registerVariable('oldSelf', 'map');
+  const environment = registerRe2(variables);
   const root = readLevel(schema, environment);
   if (root === undefined) return undefined;
   return {
@@ -92,8 +94,10 @@ function compile(
     const { valid, error, type } = environment.check(expression);
     if (!valid) throw error ?? new Error('its types do not fit');
     if (type !== 'bool' && type !== 'dyn') throw new Error(`a rule has to be a bool, this is a ${type}`);
+    const evaluate = environment.parse(expression);
+    useRe2(evaluate.ast);
     return {
-      evaluate: environment.parse(expression),
+      evaluate,
       comparesWithPrevious: /\boldSelf\b/.test(expression),
     };
   } catch (cause) {
@@ -147,7 +151,7 @@ function problemOf(
 /** Why a rule cannot be judged. What the library says may quote values, unless it is about their types. */
 function failureOf(error: unknown): string {
   if (!(error instanceof EvaluationError)) return 'it cannot be evaluated';
-  return error.code.endsWith('_overload') ? error.summary : error.code.replaceAll('_', ' ');
+  return error.code.endsWith('_overload') ? withOwnNames(error.summary) : error.code.replaceAll('_', ' ');
 }
 
 /** Without the picture of the expression that the library adds. */

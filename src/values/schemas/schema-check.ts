@@ -1,7 +1,8 @@
 import { Ajv, type ErrorObject } from 'ajv';
-import { OperatorError } from '../../lib/errors.ts';
+import { messageOf, OperatorError } from '../../lib/errors.ts';
 import type { JsonObject } from '../../lib/json.ts';
-import { schemaPattern } from './schema-pattern.ts';
+import { escapeSegment } from '../../lib/json-pointer.ts';
+import { re2Pattern } from './re2-pattern.ts';
 
 /** Tells whether a document is a JSON schema. One is made for many documents: its own preparation costs most. */
 export class SchemaCheck {
@@ -13,7 +14,7 @@ export class SchemaCheck {
     if (this.#ajv.validateSchema(schema) !== true) {
       throw new OperatorError('VALUES_INVALID', reasonsOf(this.#ajv.errors ?? []).join('\n'));
     }
-    checkPatterns(schema);
+    checkPatterns(schema, 'schema');
   }
 }
 
@@ -30,20 +31,28 @@ function reasonsOf(errors: readonly ErrorObject[]): readonly string[] {
   return [...reasons.values()];
 }
 
-function checkPatterns(schema: unknown): void {
+function checkPatterns(schema: unknown, path: string): void {
   if (typeof schema !== 'object' || schema === null) return;
   for (const [key, value] of Object.entries(schema)) {
-    if (key === 'enum') continue;
-    if (key === 'pattern' && typeof value === 'string') checkPattern(value);
-    if (key === 'patternProperties') for (const pattern of Object.keys(Object(value))) checkPattern(pattern);
-    checkPatterns(value);
+    const at = `${path}/${escapeSegment(key)}`;
+    if (key === 'enum' && Array.isArray(value)) continue;
+    if (key === 'pattern' && typeof value === 'string') checkPattern(value, at);
+    if (key === 'patternProperties')
+      for (const pattern of Object.keys(Object(value))) checkPattern(pattern, at);
+    // Where null is allowed, combinations were moved below `else`: the author knows nothing of it.
+    checkPatterns(value, key === 'else' ? path : at);
   }
 }
 
-function checkPattern(pattern: string): void {
+function checkPattern(pattern: string, path: string): void {
   try {
-    schemaPattern(pattern);
+    re2Pattern(pattern);
   } catch (cause) {
-    throw new OperatorError('VALUES_INVALID', `pattern '${pattern}' is no regular expression`, { cause });
+    const reason = messageOf(cause);
+    throw new OperatorError(
+      'VALUES_INVALID',
+      `${path}: pattern '${pattern}' is no regular expression of Go: ${reason}`,
+      { cause },
+    );
   }
 }

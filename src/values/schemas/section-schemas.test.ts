@@ -191,6 +191,16 @@ test.each([
     'default/b/0: integers beyond 2^53',
   ],
   ['a bad pattern', "properties: {a: {pattern: '('}}", "pattern '(' is no regular expression"],
+  [
+    'a pattern that Go refuses, by its path',
+    "properties: {a/b: {items: {pattern: '(?=x)'}}}",
+    "schema/properties/a~1b/items/pattern: pattern '(?=x)' is no regular expression of Go: invalid or unsupported Perl syntax: `(?=`",
+  ],
+  [
+    'a pattern of names that Go refuses, by its path',
+    "properties: {a: {anyOf: [{patternProperties: {'(x)\\1': {}}}]}}",
+    "schema/properties/a/anyOf/0/patternProperties: pattern '(x)\\1' is no regular expression of Go",
+  ],
 ])('a file that is no schema is refused by name: %s', (_case, text, reason) => {
   expect(() => schemasOf(text)).toThrow("load 'values' schema: openapi/values.yaml: ");
   expect(() => schemasOf(text)).toThrow(reason);

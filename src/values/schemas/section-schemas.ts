@@ -65,7 +65,7 @@ function load(type: SchemaType, file: SchemaText | undefined): JsonObject | unde
     const { value } = parseYaml(file.text, {
       source: file.path,
       booleans: 'yaml-1.1',
-      roundsIntegers: true,
+      longIntegers: 'rounded',
     });
     if (value === null) return undefined;
     const schema = expandReferences(asMap(value));

@@ -2,9 +2,9 @@ import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import type { JsonObject } from '../../lib/json.ts';
 import { applyDefaults } from './apply-defaults.ts';
 import { toJsonSchema } from './json-schema.ts';
+import { re2Pattern } from './re2-pattern.ts';
 import type { SchemaCheck } from './schema-check.ts';
 import { SCHEMA_FORMATS } from './schema-formats.ts';
-import { schemaPattern } from './schema-pattern.ts';
 import type { RuleContext, RuleParser, SchemaRules } from './schema-rules.ts';
 import { valueProblem } from './value-problem.ts';
 
@@ -56,10 +56,8 @@ export class ValuesSchema {
 }
 
 function createAjv(): Ajv {
-  // Flags that ajv wants are replaced by those of the schema's own dialect.
-  const regExp = Object.assign((pattern: string) => schemaPattern(pattern), {
-    code: 'schemaPattern',
-  });
+  // ajv passes flags of JavaScript.
+  const regExp = Object.assign((pattern: string) => re2Pattern(pattern), { code: 're2Pattern' });
   return new Ajv({
     allErrors: true,
     meta: false,

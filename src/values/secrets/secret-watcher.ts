@@ -1,7 +1,7 @@
 import type { ApiResource, KubeObject } from '../../kube/kube-object.ts';
 import type { SharedReflectors } from '../../kube/reflector-sink.ts';
 import { untilDone } from '../../kube/until-done.ts';
-import type { Clock } from '../../lib/clock.ts';
+import type { SteadyClock } from '../../lib/clock.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { fieldsOf } from '../../lib/json.ts';
 import type { Logger } from '../../lib/log.ts';
@@ -21,7 +21,7 @@ const SECRETS: ApiResource = {
 
 export interface SecretWatcherDeps {
   readonly reflectors: Pick<SharedReflectors, 'subscribe'>;
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
   /** A number in [0, 1). */
   readonly random: () => number;
   readonly log: Logger;

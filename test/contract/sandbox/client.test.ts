@@ -90,6 +90,7 @@ test('our reflector follows a sandbox through its restart', async () => {
     clock: systemClock,
     random: Math.random,
     log: silentLogger,
+    rediscover: async (known) => known,
     metrics: { watchEnded: (_kind, reason) => ended.push(reason) },
   });
   await reflectors.subscribe({ resource: CONFIG_MAPS, labelSelector: 'ours=yes' }, sink, stop.signal);

@@ -1,10 +1,10 @@
 import { describe, inject } from 'vitest';
-import { ControlPlane } from './control-plane.ts';
-import type { Cluster } from './global-setup.ts';
+import { ControlPlane, type ControlPlaneOptions } from './control-plane.ts';
+import type { Cluster, ClusterState } from './global-setup.ts';
 import type { HelmVersion } from './programs.ts';
 
 /**
- * A group of tests that need the control plane shared by the run; they make their own namespaces. Without a control
+ * A group of tests that need the control plane of their worker; they make their own namespaces. Without a control
  * plane the tests are skipped, and counted; with `REQUIRE_CLUSTER=1` that is a failure. `suite` is called in either
  * case, so it may use `cluster()` inside tests and hooks only.
  */
@@ -15,17 +15,14 @@ export function describeCluster(name: string, suite: (cluster: () => Cluster) =>
   }
   // oxlint-disable-next-line vitest/valid-title -- the title is the caller's
   describe.skipIf(state.type === 'unavailable')(name, () => {
-    suite(() => {
-      if (state.type === 'unavailable') throw new Error(state.reason);
-      return state.cluster;
-    });
+    suite(() => clusterOfWorker(state));
   });
 }
 
 /** Whether this helm is there; a missing one is an error with `REQUIRE_CLUSTER=1`. For `test.skipIf`. */
 export function lacksHelm(version: HelmVersion): boolean {
   const state = inject('clusterState');
-  const isMissing = state.type === 'unavailable' || state.cluster.helm[version] === undefined;
+  const isMissing = state.type === 'unavailable' || clusterOfWorker(state).helm[version] === undefined;
   if (isMissing && isClusterRequired()) throw new Error(`REQUIRE_CLUSTER=1, but there is no helm ${version}`);
   return isMissing;
 }
@@ -40,12 +37,21 @@ export function helmPath(cluster: Cluster, version: HelmVersion): string {
 /** A control plane of one's own, for tests that break it (about 3 s). The caller stops it. */
 export async function startControlPlane(
   cluster: Cluster,
-  options: { readonly apiserverFlags?: readonly string[] } = {},
+  options: Pick<ControlPlaneOptions, 'apiserverFlags' | 'etcdFlags'> = {},
 ): Promise<ControlPlane> {
   return await ControlPlane.start(
     { programs: cluster.programs, ...options },
     AbortSignal.timeout(START_TIMEOUT_MS),
   );
+}
+
+function clusterOfWorker(state: ClusterState): Cluster {
+  if (state.type === 'unavailable') throw new Error(state.reason);
+  // Counted from 1 to `maxWorkers` of the project; no two files run at the same time in workers of one number.
+  const worker = Number(process.env['VITEST_POOL_ID']);
+  const cluster = state.clusters[worker - 1];
+  if (cluster === undefined) throw new Error(`There is no control plane for worker ${worker}`);
+  return cluster;
 }
 
 const START_TIMEOUT_MS = 180_000;

@@ -19,6 +19,8 @@ export interface ControlPlaneOptions {
   readonly programs: ControlPlanePrograms;
   /** Appended to the flags of kube-apiserver; a repeated flag wins. */
   readonly apiserverFlags?: readonly string[];
+  /** Appended to the flags of etcd. */
+  readonly etcdFlags?: readonly string[];
   readonly clock?: Clock;
 }
 
@@ -46,6 +48,8 @@ export class ControlPlane {
   readonly serverUrl: string;
   /** Plain HTTP; the gateway (`POST /v3/kv/compaction`) answers here. */
   readonly etcdUrl: string;
+  /** Data of etcd, to copy or replace while it does not run. */
+  readonly etcdDirectory: string;
   readonly kubeconfigPath: string;
   readonly access: ApiAccess;
   readonly probe: ApiProbe;
@@ -63,6 +67,7 @@ export class ControlPlane {
     this.certificates = certificates;
     this.serverUrl = `https://127.0.0.1:${ports.apiserver}`;
     this.etcdUrl = `http://127.0.0.1:${ports.etcdClient}`;
+    this.etcdDirectory = join(directory, 'etcd');
     this.kubeconfigPath = join(directory, 'kubeconfig');
     this.access = {
       serverUrl: this.serverUrl,
@@ -96,13 +101,7 @@ export class ControlPlane {
       const plane = new ControlPlane({ options, directory, guard, certificates, ports });
       await mkdir(join(directory, 'logs'));
       await writeFile(plane.kubeconfigPath, adminKubeconfig(plane.access), { mode: 0o600 });
-      plane.#etcd = await plane.#spawn('etcd', options.programs.etcd, plane.#etcdFlags());
-      await plane.startApiserver(signal);
-      plane.#controllerManager = await plane.#spawn(
-        'kube-controller-manager',
-        options.programs.kubeControllerManager,
-        plane.#controllerManagerFlags(),
-      );
+      await plane.startAll(signal);
       return plane;
     } catch (error) {
       await guard.close();
@@ -112,9 +111,26 @@ export class ControlPlane {
 
   /** Kills all processes and removes the directory. */
   async stop(): Promise<void> {
+    await this.killAll();
+    await this.#parts.guard.close();
+  }
+
+  /** SIGKILL of all processes. What etcd has stored stays in {@link etcdDirectory}, and may be changed until {@link startAll}. */
+  async killAll(): Promise<void> {
     const running = [this.#controllerManager, this.#apiserver, this.#etcd];
     await Promise.all(running.map(async (one) => await one?.kill()));
-    await this.#parts.guard.close();
+  }
+
+  /** Starts all processes on their ports; resolves when the API server is ready. */
+  async startAll(signal: AbortSignal): Promise<void> {
+    const { programs } = this.#parts.options;
+    this.#etcd = await this.#spawn('etcd', programs.etcd, this.#etcdFlags());
+    await this.startApiserver(signal);
+    this.#controllerManager = await this.#spawn(
+      'kube-controller-manager',
+      programs.kubeControllerManager,
+      this.#controllerManagerFlags(),
+    );
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -160,12 +176,12 @@ export class ControlPlane {
 
   /** Resolves when the API server is ready; throws, with the end of its log, when it died or took over two minutes. */
   async untilReady(signal: AbortSignal): Promise<void> {
-    const deadlineMs = this.#clock.now() + READY_TIMEOUT_MS;
+    const deadlineMs = this.#clock.steadyMs() + READY_TIMEOUT_MS;
     while (!(await this.#isReady())) {
       for (const process of [this.#etcd, this.#apiserver]) {
         if (process?.isRunning === false) throw new Error(`${process.name} died:\n${process.logTail}`);
       }
-      if (this.#clock.now() > deadlineMs) {
+      if (this.#clock.steadyMs() > deadlineMs) {
         throw new Error(`kube-apiserver is not ready after 2 minutes:\n${this.#apiserver?.logTail}`);
       }
       await this.#clock.sleep(POLL_MS, signal);
@@ -189,7 +205,7 @@ export class ControlPlane {
   #etcdFlags(): string[] {
     const peerUrl = `http://127.0.0.1:${this.#parts.ports.etcdPeer}`;
     return [
-      `--data-dir=${join(this.directory, 'etcd')}`,
+      `--data-dir=${this.etcdDirectory}`,
       '--unsafe-no-fsync',
       '--log-level=warn',
       `--listen-client-urls=${this.etcdUrl}`,
@@ -197,6 +213,7 @@ export class ControlPlane {
       `--listen-peer-urls=${peerUrl}`,
       `--initial-advertise-peer-urls=${peerUrl}`,
       `--initial-cluster=default=${peerUrl}`,
+      ...(this.#parts.options.etcdFlags ?? []),
     ];
   }
 

@@ -10,7 +10,7 @@ import {
   type HelmVersion,
 } from './programs.ts';
 
-/** What the cluster tests of a run share. */
+/** What the cluster tests of a worker share. */
 export interface Cluster {
   readonly access: ApiAccess;
   readonly kubeconfigPath: string;
@@ -20,7 +20,8 @@ export interface Cluster {
 }
 
 export type ClusterState =
-  | { readonly type: 'running'; readonly cluster: Cluster }
+  /** One for each worker: objects without a namespace of one test file must not meet those of another. */
+  | { readonly type: 'running'; readonly clusters: readonly Cluster[] }
   | { readonly type: 'unavailable'; readonly reason: string };
 
 declare module 'vitest' {
@@ -29,14 +30,14 @@ declare module 'vitest' {
   }
 }
 
-/** Starts the one control plane of a test run, or tells the tests why there is none. */
+/** Starts the control planes of a test run, one for each worker, or says to the tests why there is none. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const stop = new AbortController();
   const find = {
     env: process.env,
     onProgress: (message: string) => process.stderr.write(`control plane: ${message}\n`),
   };
-  let plane: ControlPlane | undefined;
+  const planes: ControlPlane[] = [];
   try {
     const programs = await findControlPlane(find, stop.signal);
     const helm: Partial<Record<HelmVersion, string>> = {};
@@ -47,16 +48,17 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
         find.onProgress(`no helm ${version}: ${messageOf(error)}`);
       }
     }
-    plane = await ControlPlane.start({ programs }, stop.signal);
-    const { access, kubeconfigPath } = plane;
-    const cluster = { access, kubeconfigPath, programs, helm };
-    project.provide('clusterState', { type: 'running', cluster });
+    while (planes.length < project.config.maxWorkers) {
+      planes.push(await ControlPlane.start({ programs }, stop.signal));
+    }
+    const clusters = planes.map(({ access, kubeconfigPath }) => ({ access, kubeconfigPath, programs, helm }));
+    project.provide('clusterState', { type: 'running', clusters });
   } catch (error) {
     find.onProgress(`unavailable: ${messageOf(error)}`);
     project.provide('clusterState', { type: 'unavailable', reason: messageOf(error) });
   }
   return async () => {
     stop.abort();
-    await plane?.stop();
+    await Promise.all(planes.map((plane) => plane.stop()));
   };
 }

@@ -87,10 +87,12 @@ async function ensureBuilt(
     { clock: systemClock, onWait },
     async () => {
       if (await isPresent(target)) return;
-      const startedMs = systemClock.now();
-      onProgress(`building ${program.name} from Go modules (minutes, when nothing is cached)`);
+      const startedMs = systemClock.steadyMs();
+      onProgress(
+        `building ${program.name} from Go modules (about ${program.buildSeconds} s, when nothing is cached)`,
+      );
       await buildGoProgram(program, target, signal);
-      onProgress(`built ${program.name} in ${Math.round((systemClock.now() - startedMs) / 1000)} s`);
+      onProgress(`built ${program.name} in ${Math.round((systemClock.steadyMs() - startedMs) / 1000)} s`);
     },
     signal,
   );

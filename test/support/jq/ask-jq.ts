@@ -1,13 +1,15 @@
 import { execa } from 'execa';
 import { Engine } from '../../../src/jq/engine/engine.ts';
 import { JqError } from '../../../src/jq/engine/jq-error.ts';
-import { parseValue, toJson } from '../../../src/jq/engine/json-text.ts';
+import { parseValue } from '../../../src/jq/engine/json-parser.ts';
+import { toJson } from '../../../src/jq/engine/json-text.ts';
 import { JqSyntaxError } from '../../../src/jq/engine/lexer.ts';
 
-/** Answers to a program and the JSON text of an input, in the form of `JqAnswer`, or `compile error`. */
+/** Answers to a program and the JSON text of an input, in the form of `JqAnswer`, or `compile error`, or `crash`. */
 export type AskJq = (program: string, input: string) => Promise<string>;
 
 export const COMPILE_ERROR = 'compile error';
+export const CRASH = 'crash';
 
 /** The built-in engine, in this process. */
 export function askBuiltin(): AskJq {
@@ -34,6 +36,7 @@ export function askBinary(file: string): AskJq {
       env: {},
       extendEnv: false,
     });
+    if (result.signal !== undefined) return CRASH;
     if (result.exitCode !== 0) return COMPILE_ERROR;
     return result.stdout === '' ? '' : toJson(parseValue(result.stdout));
   };

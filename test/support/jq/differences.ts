@@ -1,8 +1,10 @@
+import { COMPILE_ERROR, CRASH } from './ask-jq.ts';
+
 /** Engines that filters may meet; `original` is the one of the operator that this one replaces, told by its documents. */
 export const ENGINES = ['built-in', 'jq 1.8', 'jq 1.6', 'original'] as const;
 export type EngineName = (typeof ENGINES)[number];
 
-/** A program that the engines answer differently. Answers as in `JqAnswer`, or `compile error`. */
+/** A program that the engines answer differently. Answers as in `AskJq`. */
 export interface JqDifference {
   readonly topic: string;
   readonly program: string;
@@ -10,7 +12,6 @@ export interface JqDifference {
   readonly answers: Readonly<Record<EngineName, string>>;
 }
 
-const COMPILE_ERROR = 'compile error';
 /** The original cannot be run here: of its errors only that there is one is known. */
 const ERROR = 'error';
 
@@ -70,7 +71,7 @@ export const JQ_DIFFERENCES: readonly JqDifference[] = [
     COMPILE_ERROR,
     '[false]',
   ]),
-  difference('`as` behind an operator', '1 + 2 as $x | $x * 2', 'null', ['[5]', '[6]', '[5]', '[5]']),
+  difference('`as` behind an operator', '1 + 2 as $x | $x * 2', 'null', ['[6]', '[6]', '[5]', '[5]']),
   difference('`trim`, `abs`, `pick`, `skip`, `toboolean`, `scan($re; $flags)`', '" a " | trim', 'null', [
     '["a"]',
     '["a"]',
@@ -108,14 +109,131 @@ export const JQ_DIFFERENCES: readonly JqDifference[] = [
     '[["a","b"]]',
     COMPILE_ERROR,
   ]),
-  difference('possessive and atomic groups', 'test("a++b")', '"aab"', [
-    '{"error":"Regex failure: possessive quantifiers are not supported by the built-in engine"}',
+  difference('possessive and atomic groups', 'test("a++b")', '"aab"', ['[true]', '[true]', '[true]', ERROR]),
+  difference('look-around and back-references', 'test("(a)\\\\1(?=b)")', '"aab"', [
+    '[true]',
     '[true]',
     '[true]',
     ERROR,
   ]),
-  difference('look-around and back-references', 'test("(a)\\\\1(?=b)")', '"aab"', [
+  difference(
+    'groups that earlier rounds of a loop matched',
+    '[match("(?:(a)|b)*").captures[].string]',
+    '"ab"',
+    ['[[null]]', '[["a"]]', '[["a"]]', ERROR],
+  ),
+  difference('text segments in regular expressions, `\\X`, `\\y`, `\\Y`', 'test("\\\\X")', '"a"', [
+    '{"error":"Regex failure: \\\\X (a text segment) is not supported by the built-in engine"}',
     '[true]',
+    '[true]',
+    ERROR,
+  ]),
+  difference('the start of the search, `\\G`', '[match("\\\\Ga"; "g").offset]', '"aaba"', [
+    '{"error":"Regex failure: \\\\G (where the search starts) is not supported by the built-in engine"}',
+    '[[0,1]]',
+    '[[0,1]]',
+    ERROR,
+  ]),
+  difference(
+    '`\\K` in groups that are repeated, and in look-arounds',
+    '[match("(?:a\\\\Kb)+").offset]',
+    '"abab"',
+    [
+      '{"error":"Regex failure: \\\\K in a group that is repeated is not supported by the built-in engine"}',
+      '[[3]]',
+      '[[3]]',
+      ERROR,
+    ],
+  ),
+  difference('calls of groups, `\\g<1>` and `(?&name)`', 'test("(a)\\\\g<1>")', '"aa"', [
+    '{"error":"Regex failure: calls of groups are not supported by the built-in engine"}',
+    '[true]',
+    '[true]',
+    ERROR,
+  ]),
+  difference('absent operators, `(?~...)`', '[match("(?~b)").string]', '"aab"', [
+    '{"error":"Regex failure: absent operators, (?~...), are not supported by the built-in engine"}',
+    '[["aa"]]',
+    '[["aa"]]',
+    ERROR,
+  ]),
+  difference('conditions, `(?(1)...)`, and callouts, `(*FAIL)`', 'test("(a)?(?(1)b|c)")', '"ab"', [
+    '{"error":"Regex failure: conditions, (?(...)...), are not supported by the built-in engine"}',
+    '[true]',
+    '[true]',
+    ERROR,
+  ]),
+  difference(
+    'Unicode blocks, `\\p{In_...}`, and properties such as `\\p{Other_...}`',
+    'test("\\\\p{In_Basic_Latin}")',
+    '"a"',
+    [
+      '{"error":"Regex failure: the character property {In_Basic_Latin} is not supported by the built-in engine"}',
+      '[true]',
+      '[true]',
+      ERROR,
+    ],
+  ),
+  difference(
+    'back-references to what an earlier round of a loop matched',
+    'test("^(?:(a)|b)*\\\\1$")',
+    '"aba"',
+    [
+      '{"error":"Regex failure: back-references to what an earlier round of a loop matched are not supported by the built-in engine"}',
+      '[true]',
+      '[true]',
+      ERROR,
+    ],
+  ),
+  difference(
+    'back-references to groups that may be empty or may take no part',
+    'test("(a*)|b\\\\1")',
+    '"b"',
+    [
+      '{"error":"Regex failure: back-references to groups that may be empty, or take no part, are not supported by the built-in engine"}',
+      '[true]',
+      '[true]',
+      ERROR,
+    ],
+  ),
+  difference('atomic groups and `\\R` in look-behinds', 'test("(?<=(?>a))b")', '"ab"', [
+    '{"error":"Regex failure: atomic groups and \\\\R in look-behinds are not supported by the built-in engine"}',
+    '[true]',
+    '[true]',
+    ERROR,
+  ]),
+  difference('look-behinds with alternatives of different lengths', 'test("(?<=a|bc)d")', '"ad"', [
+    '[true]',
+    '{"error":"Regex failure: invalid pattern in look-behind"}',
+    '{"error":"Regex failure: invalid pattern in look-behind"}',
+    ERROR,
+  ]),
+  difference('`(?P<name>...)`', 'test("(?P<name>a)")', '"a"', [
+    '[true]',
+    '{"error":"Regex failure: undefined group option"}',
+    '{"error":"Regex failure: undefined group option"}',
+    '[true]',
+  ]),
+  difference('loops in which the empty alternative comes first', '[match("(?:|a)+").string]', '"aa"', [
+    '[["aa"]]',
+    '[[""]]',
+    '[[""]]',
+    '[[""]]',
+  ]),
+  difference(
+    'groups in a last round of a loop that matches nothing',
+    '[match("(a|)*").captures[].string]',
+    '"a"',
+    ['[["a"]]', '[[""]]', '[[""]]', '[["a"]]'],
+  ),
+  difference(
+    'empty matches next to characters beyond ASCII, with flag `g`',
+    '[match("(?=.)"; "g").offset]',
+    '"éa"',
+    ['[[0,1]]', '[[0,1,1]]', CRASH, ERROR],
+  ),
+  difference('characters that match several others with flag `i`', 'test("ß"; "i")', '"SS"', [
+    '[false]',
     '[true]',
     '[true]',
     ERROR,
@@ -145,10 +263,16 @@ export const JQ_DIFFERENCES: readonly JqDifference[] = [
     '[100000000]',
   ]),
   difference('weekday and day of the year of a time without date', 'strptime("%H:%M") | .[6:]', '"10:20"', [
-    '[[0,364]]',
+    '[[8,367]]',
     '[[8,367]]',
     '[[8,367]]',
     ERROR,
+  ]),
+  difference('`erf`, `erfc`, `j0`, `j1`, `jn`, `y0`, `y1`, `yn`', '0 | j0', 'null', [
+    COMPILE_ERROR,
+    '[1]',
+    '[1]',
+    '[1]',
   ]),
   difference('slices in messages', '.[0:1]', '{}', [
     '{"error":"Cannot index object with object ({\\"end\\":1,\\"start\\":0})"}',
@@ -179,7 +303,7 @@ export function differencesTable(): string {
 }
 
 function cell(answer: string): string {
-  if (answer === COMPILE_ERROR || answer === ERROR) return answer;
+  if (answer === COMPILE_ERROR || answer === CRASH || answer === ERROR) return answer;
   const message = /^\{"error":(.*)\}$/.exec(answer)?.[1];
   return message === undefined ? code(answer.slice(1, -1)) : `error ${code(message)}`;
 }

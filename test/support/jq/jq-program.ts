@@ -1,6 +1,6 @@
 import { mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { homedir, setPriority } from 'node:os';
-import { basename, dirname, join } from 'node:path';
+import { basename, join } from 'node:path';
 import { execa } from 'execa';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { messageOf } from '../../../src/lib/errors.ts';
@@ -28,19 +28,45 @@ const CONFIGURE = [
 
 /** Path of jq 1.8.2: the cached one, else built here (about a minute). Throws when neither works, and says why. */
 export async function findJq(options: FindOptions, signal: AbortSignal): Promise<string> {
-  const target = join(cacheDirectory(options.env, homedir()), `jq-${JQ_VERSION}`, 'jq');
+  return await findPart(
+    'jq',
+    'building jq from the source archive of a Python package (about 60 s)',
+    options,
+    signal,
+  );
+}
+
+/** The directory with jq's own test files: the cached one, else downloaded. Throws when neither works, and says why. */
+export async function findJqTests(options: FindOptions, signal: AbortSignal): Promise<string> {
+  return await findPart('tests', 'downloading the test files of jq', options, signal);
+}
+
+type Part = 'jq' | 'tests';
+
+/** Path of a part of jq in the cache; it is put there if it is missing. */
+async function findPart(
+  part: Part,
+  work: string,
+  options: FindOptions,
+  signal: AbortSignal,
+): Promise<string> {
+  const directory = join(cacheDirectory(options.env, homedir()), `jq-${JQ_VERSION}`);
+  const target = join(directory, part);
   if (await isPresent(target)) return target;
-  await mkdir(dirname(target), { recursive: true });
-  const onWait = (pid: number): void => options.onProgress(`waiting for process ${pid}, which builds jq`);
+  await mkdir(directory, { recursive: true });
+  const onWait = (pid: number): void => options.onProgress(`waiting for process ${pid}: ${work}`);
   await withBuildLock(
     `${target}.lock`,
     { clock: systemClock, onWait },
     async () => {
       if (await isPresent(target)) return;
-      const startedMs = systemClock.now();
-      options.onProgress('building jq from the source archive of a Python package (about a minute)');
-      await build(target, signal);
-      options.onProgress(`built jq in ${Math.round((systemClock.now() - startedMs) / 1000)} s`);
+      const startedMs = systemClock.steadyMs();
+      options.onProgress(work);
+      await withSources(directory, signal, async (sources, run) => {
+        if (part === 'jq') await build(sources, run);
+        await rename(join(sources, part), target);
+      });
+      options.onProgress(`done after ${Math.round((systemClock.steadyMs() - startedMs) / 1000)} s: ${work}`);
     },
     signal,
   );
@@ -49,24 +75,31 @@ export async function findJq(options: FindOptions, signal: AbortSignal): Promise
 
 type Run = (command: string, args: readonly string[], cwd: string) => Promise<void>;
 
-async function build(target: string, signal: AbortSignal): Promise<void> {
-  const workDir = await mkdtemp(join(dirname(target), '.build-'));
+/** Calls `use` with the unpacked sources of jq, which are removed afterwards. */
+async function withSources(
+  directory: string,
+  signal: AbortSignal,
+  use: (sources: string, run: Run) => Promise<void>,
+): Promise<void> {
+  const workDir = await mkdtemp(join(directory, '.build-'));
   const run: Run = async (command, args, cwd) => {
     const child = execa(command, args, { cwd, stdin: 'ignore', cancelSignal: signal });
     if (child.pid !== undefined) setPriority(child.pid, 10);
     await child;
   };
   try {
-    for (const tool of ['gcc', 'make', 'pip']) await run(tool, ['--version'], workDir);
     await download(workDir, run);
     await run('tar', ['xzf', basename(SOURCE.archive)], workDir);
-    const sources = join(workDir, `jq-${JQ_VERSION}`);
-    await run('./configure', CONFIGURE, sources);
-    await run('make', ['-j2'], sources);
-    await rename(join(sources, 'jq'), target);
+    await use(join(workDir, `jq-${JQ_VERSION}`), run);
   } finally {
     await rm(workDir, { recursive: true, force: true });
   }
+}
+
+async function build(sources: string, run: Run): Promise<void> {
+  for (const tool of ['gcc', 'make']) await run(tool, ['--version'], sources);
+  await run('./configure', CONFIGURE, sources);
+  await run('make', ['-j2'], sources);
 }
 
 /**
@@ -85,12 +118,21 @@ async function download(workDir: string, run: Run): Promise<void> {
 
 /** Path of jq 1.8.2 for tests, undefined where it cannot be had; with `REQUIRE_CLUSTER=1` that is an error. */
 export async function jqForTests(): Promise<string | undefined> {
+  return await orSkipped(findJq, `tests with jq ${JQ_VERSION}`);
+}
+
+/** The directory with jq's own test files, undefined where it cannot be had; with `REQUIRE_CLUSTER=1` that is an error. */
+export async function jqTestFiles(): Promise<string | undefined> {
+  return await orSkipped(findJqTests, `the test files of jq ${JQ_VERSION}`);
+}
+
+async function orSkipped(find: typeof findJq, skipped: string): Promise<string | undefined> {
   const onProgress = (message: string): void => console.warn(`tools: ${message}`);
   try {
-    return await findJq({ env: process.env, onProgress }, new AbortController().signal);
+    return await find({ env: process.env, onProgress }, new AbortController().signal);
   } catch (error) {
     if (process.env['REQUIRE_CLUSTER'] === '1') throw error;
-    onProgress(`tests with jq ${JQ_VERSION} are skipped: ${messageOf(error)}`);
+    onProgress(`${skipped} are skipped: ${messageOf(error)}`);
     return undefined;
   }
 }

@@ -1,0 +1,36 @@
+import { isObject, parseJson } from '../lib/json.ts';
+import { changeConfigMapData, readConfigMapData } from '../operator/pause-record.ts';
+import type { DirectoryMemory, ModulesDirectory } from '../operator/purge-guard.ts';
+import type { BuildOptions } from './build-options.ts';
+import { memoryRef } from './memory-ref.ts';
+
+const KEY = 'directories';
+
+/** Keeps in a ConfigMap which modules directories held modules: a daemon that restarts without its volume knows nothing else. */
+export function directoryMemory({
+  settings,
+  base,
+}: Pick<BuildOptions, 'settings' | 'base'>): DirectoryMemory {
+  const ref = memoryRef(settings);
+  const kube = base.cluster.main;
+  return {
+    read: async (signal) => parseDirectories((await readConfigMapData(kube, ref, signal))[KEY]),
+    write: (directories, signal) =>
+      changeConfigMapData(kube, ref, (data) => ({ ...data, [KEY]: JSON.stringify(directories) }), signal),
+  };
+}
+
+/** A record that cannot be parsed counts as missing: then more releases are held, not fewer. */
+function parseDirectories(text: string | undefined): readonly ModulesDirectory[] | undefined {
+  if (text === undefined) return undefined;
+  try {
+    const value = parseJson(text);
+    return Array.isArray(value) ? value.filter(isDirectory) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isDirectory(value: unknown): value is ModulesDirectory {
+  return isObject(value) && typeof value['path'] === 'string' && Array.isArray(value['modules']);
+}

@@ -1,0 +1,34 @@
+import type { KubeClient } from '../kube/kube-client.ts';
+import { changeConfigMapData, readConfigMapData } from '../operator/pause-record.ts';
+import type { ConfigMapRef } from '../values/config-map-object.ts';
+import type { PresenceMemory } from '../values/config-map-presence.ts';
+
+const KEY = 'configMap';
+const PRESENT = 'present';
+
+/** Keeps in the ConfigMap `ref` whether the ConfigMap with the values existed. Nothing is written that is there already. */
+export function presenceMemory(kube: KubeClient, ref: ConfigMapRef): PresenceMemory {
+  const read = async (signal: AbortSignal): Promise<boolean> =>
+    (await readConfigMapData(kube, ref, signal))[KEY] === PRESENT;
+  return {
+    read,
+    write: async (isPresent, signal) => {
+      if ((await read(signal)) === isPresent) return;
+      await changeConfigMapData(kube, ref, (data) => withPresence(data, isPresent), signal);
+    },
+  };
+}
+
+/** For commands that only look. */
+export function readOnly(memory: PresenceMemory): PresenceMemory {
+  return { read: (signal) => memory.read(signal), write: () => Promise.resolve() };
+}
+
+/** All other keys stay: this is not the only fact in that ConfigMap. */
+function withPresence(
+  data: Readonly<Record<string, string>>,
+  isPresent: boolean,
+): Readonly<Record<string, string>> {
+  if (isPresent) return { ...data, [KEY]: PRESENT };
+  return Object.fromEntries(Object.entries(data).filter(([key]) => key !== KEY));
+}

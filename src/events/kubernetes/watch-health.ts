@@ -1,0 +1,53 @@
+import { hasStatus } from '../../kube/kube-client.ts';
+import type { SteadyClock } from '../../lib/clock.ts';
+import { messageOf } from '../../lib/errors.ts';
+
+/** Why the snapshot of a binding may be out of date. */
+export interface WatchFailure {
+  readonly error: string;
+  /** First failure in a row, in milliseconds on the steady clock. */
+  readonly sinceMs: number;
+  /** The API server says that the account may not list or watch. */
+  readonly isRefused: boolean;
+}
+
+export interface WatchReport {
+  /** When the API server last confirmed the state, in milliseconds on the steady clock; undefined before the first list. */
+  readonly lastActivityMs: number | undefined;
+  readonly failure: WatchFailure | undefined;
+}
+
+/** What is known of the connection of one watch. */
+export class WatchHealth {
+  readonly #clock: SteadyClock;
+  #lastActivityMs: number | undefined;
+  #failure: WatchFailure | undefined;
+
+  constructor(clock: SteadyClock) {
+    this.#clock = clock;
+  }
+
+  get report(): WatchReport {
+    return { lastActivityMs: this.#lastActivityMs, failure: this.#failure };
+  }
+
+  heard(): void {
+    this.#lastActivityMs = this.#clock.steadyMs();
+    this.#failure = undefined;
+  }
+
+  failed(error: unknown): void {
+    const sinceMs = this.#failure?.sinceMs ?? this.#clock.steadyMs();
+    this.#failure = { error: messageOf(error), sinceMs, isRefused: hasStatus(error, 403) };
+  }
+}
+
+/** All watches of a binding taken together: as old as the oldest, and failing while any of them fails. */
+export function combinedReport(reports: readonly WatchReport[]): WatchReport {
+  const times = reports.flatMap(({ lastActivityMs }) => lastActivityMs ?? []);
+  const failures = reports.flatMap(({ failure }) => failure ?? []);
+  return {
+    lastActivityMs: times.length === 0 ? undefined : Math.min(...times),
+    failure: failures.find(({ isRefused }) => isRefused) ?? failures[0],
+  };
+}

@@ -1,0 +1,59 @@
+import type { ApiResource } from '../../kube/kube-object.ts';
+import { fieldsOf, type Json, textsOf } from '../../lib/json.ts';
+import { didYouMean, similarWord } from '../../lib/similar-word.ts';
+import { POINT_METHODS, type PointMethod } from '../../sdk/extension-points.ts';
+
+/** A kind as the name of a host file says it: the group is empty for the core group, the kind is in lower case. */
+interface NamedKind {
+  readonly group: string;
+  readonly kind: string;
+}
+
+/** Problem of a host whose kind is none of the `served` resources. */
+export function unservedKindProblem(wanted: NamedKind, served: readonly ApiResource[]): string {
+  const meant = similarKind(wanted, served);
+  const question = meant === undefined ? '' : ` (did you mean "${placeOf(meant)}"?)`;
+  return `the API server does not serve a kind ${placeOf(wanted)}${question}; the extension has no effect until it does`;
+}
+
+/**
+ * The kind that was probably meant: called by its plural or short name, misspelt, or of another group. Aliases and
+ * spelling within the group go first, since a name may exist in several groups.
+ */
+function similarKind({ group, kind }: NamedKind, served: readonly ApiResource[]): ApiResource | undefined {
+  const isNamed = (resource: ApiResource): boolean =>
+    [resource.kind, resource.plural, resource.singular, ...resource.shortNames].some(
+      (name) => name.toLowerCase() === kind,
+    );
+  const ofGroup = served.filter((resource) => resource.group === group);
+  const similar = similarWord(
+    kind,
+    ofGroup.map((resource) => resource.kind),
+  );
+  return (
+    ofGroup.find(isNamed) ?? ofGroup.find((resource) => resource.kind === similar) ?? served.find(isNamed)
+  );
+}
+
+/** As its file is named, without the ending. */
+function placeOf({ group, kind }: NamedKind): string {
+  return `${group === '' ? 'core' : group}/${kind.toLowerCase()}`;
+}
+
+/**
+ * One problem for each member of a host that looks like a method of a point but is not called. Members with other names
+ * are taken for helpers, and so are those near a method that the host has as well.
+ *
+ * @param description of the definition; older copies of the SDK do not list members
+ */
+export function unusedMethodProblems(description: Json, methods: readonly PointMethod[]): readonly string[] {
+  const absent = POINT_METHODS.filter((method) => !methods.includes(method));
+  return textsOf(fieldsOf(description)['unused']).flatMap((name) => {
+    if (POINT_METHODS.some((method) => method === name))
+      return [`the member ${name} is not a function, so this point is not extended`];
+    const question = didYouMean(name, absent);
+    return question === ''
+      ? []
+      : [`the method ${name} is never called: it is not an extension point${question}`];
+  });
+}

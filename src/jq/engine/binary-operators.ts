@@ -1,0 +1,65 @@
+import type { Operator } from './arithmetic.ts';
+import type { Assignment, Node } from './syntax.ts';
+
+/** An operator between two expressions. */
+interface BinaryOperator {
+  readonly level: number;
+  readonly groups: 'left' | 'right' | 'never';
+  readonly combine: (left: Node, right: Node) => Node;
+}
+
+/** How tightly operators bind, loosest first. `as` takes everything in front of it but pipes and commas. */
+export const LEVELS = {
+  pipe: 0,
+  comma: 1,
+  bind: 2,
+  alternative: 3,
+  assign: 4,
+  or: 5,
+  and: 6,
+  comparison: 7,
+  sum: 8,
+  product: 9,
+};
+const ASSIGNMENTS: readonly Assignment[] = ['=', '|=', '+=', '-=', '*=', '/=', '%=', '//='];
+const COMPARISONS: readonly Operator[] = ['==', '!=', '<', '<=', '>', '>='];
+const SUMS: readonly Operator[] = ['+', '-'];
+const PRODUCTS: readonly Operator[] = ['*', '/', '%'];
+
+export const BINARY_OPERATORS: ReadonlyMap<string, BinaryOperator> = new Map([
+  flow('|', 'pipe', 'right'),
+  flow(',', 'comma', 'left'),
+  flow('//', 'alternative', 'right'),
+  flow('or', 'or', 'left'),
+  flow('and', 'and', 'left'),
+  ...ASSIGNMENTS.map((operator): [string, BinaryOperator] => [
+    operator,
+    {
+      level: LEVELS.assign,
+      groups: 'never',
+      combine: (left, right) => ({ type: 'assign', operator, left, right }),
+    },
+  ]),
+  ...COMPARISONS.map((operator) => operation(operator, LEVELS.comparison, 'never')),
+  ...SUMS.map((operator) => operation(operator, LEVELS.sum, 'left')),
+  ...PRODUCTS.map((operator) => operation(operator, LEVELS.product, 'left')),
+]);
+
+function flow(
+  symbol: string,
+  type: 'pipe' | 'comma' | 'alternative' | 'or' | 'and',
+  groups: BinaryOperator['groups'],
+): [string, BinaryOperator] {
+  return [symbol, { level: LEVELS[type], groups, combine: (left, right) => ({ type, left, right }) }];
+}
+
+function operation(
+  operator: Operator,
+  level: number,
+  groups: BinaryOperator['groups'],
+): [string, BinaryOperator] {
+  return [
+    operator,
+    { level, groups, combine: (left, right) => ({ type: 'operator', operator, left, right }) },
+  ];
+}

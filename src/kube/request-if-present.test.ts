@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest';
+import { refusal } from './api-answer.ts';
+import { requestIfPresent } from './request-if-present.ts';
+
+const signal = new AbortController().signal;
+
+function answering(status: number, body: string) {
+  const title = 'GET /api/v1/namespaces/a/secrets/b';
+  return { request: () => Promise.reject(refusal(title, { status, body, retryAfter: undefined })) };
+}
+
+const ask = (status: number, body: string) =>
+  requestIfPresent(answering(status, body), { method: 'GET', path: '/' }, signal);
+
+test.each([
+  ['a Status object', '{"kind":"Status","reason":"NotFound","message":"secrets \\"b\\" not found"}'],
+  ['the text about kinds that are not served', '404 page not found\n'],
+])('requestIfPresent() returns nothing, when the API server answers with %s', async (_what, body) => {
+  expect(await ask(404, body)).toBe(undefined);
+});
+
+test.each([
+  [404, '<html>No such page</html>'],
+  [404, ''],
+  [404, '{"kind":"Status","reason":"Expired"}'],
+  [403, '{"kind":"Status","reason":"Forbidden"}'],
+])('requestIfPresent() fails, when the answer is %i %s', async (status, body) => {
+  await expect(ask(status, body)).rejects.toMatchObject({ code: 'KUBE_API', status });
+});

@@ -1,0 +1,153 @@
+import { withDeadline } from '../kube/deadline.ts';
+import type { KubeClient } from '../kube/kube-client.ts';
+import type { Clock, SteadyClock } from '../lib/clock.ts';
+import { componentLog } from '../lib/component-log.ts';
+import { errorFields, OperatorError } from '../lib/errors.ts';
+import type { Logger } from '../lib/log.ts';
+import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
+import type { RunDeadline } from '../process/run-deadline.ts';
+import type { Settings } from '../settings.ts';
+import { LeaderElector, type LeaseLoss } from './leader-elector.ts';
+import type { LeaseFence } from './lease-fence.ts';
+import { LeaseStore } from './lease-store.ts';
+import type { LeaseTerm } from './lease-term.ts';
+
+const LEASE_NAME = 'addon-operator-leader-election';
+const RELEASE_TIMEOUT_MS = 5_000;
+
+/** What the process gives the election. */
+export interface LeadershipHost {
+  readonly clock: Clock;
+  /** For the term, which other processes observe too. */
+  readonly steadyClock: SteadyClock;
+  /** A number in [0, 1). */
+  readonly random: () => number;
+  readonly log: Logger;
+}
+
+export interface LeadershipOptions {
+  readonly settings: Settings;
+  readonly host: LeadershipHost;
+  /** For the lease alone: without a limit of rate, and not behind the fence. */
+  readonly kube: KubeClient;
+  readonly fence: LeaseFence;
+  readonly metrics: Pick<OperatorMetrics, 'setLeader' | 'leaseError'>;
+  /** Called once, when this replica must not act any more; hooks and helm must be ended first. */
+  readonly onLost: (error: OperatorError) => void;
+}
+
+/** The part of this replica in the election: standby, then leader, until the lease is lost or given back. */
+export class Leadership {
+  readonly #options: LeadershipOptions;
+  readonly #elector: LeaderElector;
+  readonly #end = new AbortController();
+  #holding: Promise<void> = Promise.resolve();
+  #term: LeaseTerm | undefined;
+  #processes: { setDeadline(deadline: RunDeadline): void } | undefined;
+  #isOver = false;
+
+  constructor(options: LeadershipOptions) {
+    const { settings, host, kube, metrics } = options;
+    this.#options = options;
+    this.#elector = new LeaderElector({
+      store: new LeaseStore(
+        kube,
+        { namespace: settings.namespace, name: LEASE_NAME },
+        settings.leaseRetryPeriodMs,
+      ),
+      identity: leaderIdentity(settings),
+      times: {
+        durationMs: settings.leaseDurationMs,
+        renewDeadlineMs: settings.leaseRenewDeadlineMs,
+        retryPeriodMs: settings.leaseRetryPeriodMs,
+      },
+      steadyClock: host.steadyClock,
+      random: host.random,
+      wallClock: host.clock,
+      log: componentLog(host, 'leader'),
+      onTerm: (term) => this.#onTerm(term),
+      onFailure: () => metrics.leaseError(),
+    });
+  }
+
+  /** Identity of the leader when we looked last; empty when there is none. */
+  get leader(): string {
+    return this.#elector.holder;
+  }
+
+  /** Resolves when this replica leads; from then on it renews the lease. Rejects with the signal's reason. */
+  async acquire(signal: AbortSignal): Promise<void> {
+    const { host, settings, metrics } = this.#options;
+    const identity = leaderIdentity(settings);
+    host.log.info({ identity, lease: LEASE_NAME }, 'HA mode is enabled: waiting for the lease');
+    await this.#elector.acquire(signal);
+    metrics.setLeader(true);
+    host.log.info({ identity }, 'this replica is the leader');
+    this.#holding = this.#elector.hold(this.#end.signal).then(
+      (loss) => this.lose(loss),
+      () => undefined,
+    );
+  }
+
+  /** From now on the lease's end is the end of these processes too, whatever becomes of this one. */
+  follow(processes: { setDeadline(deadline: RunDeadline): void }): void {
+    this.#processes = processes;
+    if (this.#term !== undefined) processes.setDeadline(this.#term);
+  }
+
+  /** To be called when it turns out that this replica must not act any more; the first call counts. */
+  lose(loss: LeaseLoss): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    const { fence, metrics, onLost } = this.#options;
+    fence.close();
+    // Another may be at work already: there is no time for processes to end by themselves.
+    if (loss.type === 'taken') this.#processes?.setDeadline({ termAtMs: 0, killAtMs: 0 });
+    metrics.setLeader(false);
+    onLost(new OperatorError('LEASE_LOST', lossText(loss)));
+    this.#end.abort();
+  }
+
+  /** Gives the lease back, if it is ours; to be called when nothing of ours runs any more. */
+  async release(): Promise<void> {
+    const { fence, host, metrics } = this.#options;
+    const isLeader = this.#term !== undefined && !this.#isOver;
+    this.#isOver = true;
+    this.#end.abort();
+    await this.#holding;
+    if (!isLeader) return;
+    fence.close();
+    metrics.setLeader(false);
+    const error = (): Error => new OperatorError('KUBE_UNREACHABLE', 'no answer');
+    const deadline = { clock: host.steadyClock, limitMs: RELEASE_TIMEOUT_MS, error };
+    try {
+      await withDeadline(deadline, new AbortController().signal, (signal) => this.#elector.release(signal));
+      host.log.info({}, 'the lease is given back');
+    } catch (error) {
+      host.log.warn(
+        errorFields(error),
+        'cannot give the lease back: another replica takes over when it ends',
+      );
+    }
+  }
+
+  #onTerm(term: LeaseTerm): void {
+    this.#term = term;
+    this.#options.fence.extend(term.stopAtMs);
+    this.#processes?.setDeadline(term);
+  }
+}
+
+/** `<pod>.<ip>.<namespace>.pod`: below the domain of a cluster, DNS resolves it to the pod. */
+function leaderIdentity({
+  podName,
+  listenAddress,
+  namespace,
+}: Pick<Settings, 'podName' | 'listenAddress' | 'namespace'>): string {
+  return `${podName}.${listenAddress.replaceAll(/[.:]/g, '-')}.${namespace}.pod`;
+}
+
+function lossText(loss: LeaseLoss): string {
+  if (loss.type === 'not-renewed') return 'The lease could not be renewed in time';
+  return loss.by === '' ? 'The lease was taken away' : `The lease is held by ${loss.by}`;
+}

@@ -1,0 +1,102 @@
+import { canonicalJson, fieldsOf, textOf } from '../lib/json.ts';
+
+/** The times of an election, in milliseconds. */
+export interface LeaseTimes {
+  /** How long a lease holds after the holder asked for its last renewal. */
+  readonly durationMs: number;
+  /** How long after that the holder stops by itself; less than the duration. */
+  readonly renewDeadlineMs: number;
+  /** From one renewal to the next. */
+  readonly retryPeriodMs: number;
+}
+
+/** What a Lease says about its holder. */
+export interface LeaseSpec {
+  /** Empty when nobody holds it. */
+  readonly holder: string;
+  /** When the holder took it, as the holder wrote it; tells terms of office apart and is never compared with a clock. */
+  readonly acquireTime: string;
+  /** Undefined when the Lease does not say. */
+  readonly durationMs: number | undefined;
+  /** How often the holder changed. */
+  readonly transitions: number;
+}
+
+/** What a candidate knows: the Lease as it saw it last, and since when, by its own clock, it has looked like this. */
+export interface LeaseObservation {
+  /** Undefined while no Lease exists. */
+  readonly spec: LeaseSpec | undefined;
+  /** The whole `spec`; whatever changes in it is a sign of life. */
+  readonly text: string;
+  readonly sinceMs: number;
+}
+
+/** What a candidate does next. */
+export type CandidateAction =
+  | { readonly type: 'claim' }
+  /** Somebody else may be at work until then, by our clock. */
+  | { readonly type: 'wait'; readonly untilMs: number };
+
+/** What a holder finds when it reads the Lease. */
+export type HolderFinding =
+  | { readonly type: 'ours' }
+  | { readonly type: 'gone' }
+  | { readonly type: 'taken'; readonly by: string };
+
+/** Reads the `spec` of a Lease; what is missing or odd counts as absent. */
+export function parseLeaseSpec(spec: unknown): LeaseSpec {
+  const { holderIdentity, acquireTime, leaseDurationSeconds, leaseTransitions } = fieldsOf(spec);
+  const isDuration = typeof leaseDurationSeconds === 'number' && leaseDurationSeconds > 0;
+  return {
+    holder: textOf(holderIdentity),
+    acquireTime: textOf(acquireTime),
+    durationMs: isDuration ? leaseDurationSeconds * 1_000 : undefined,
+    transitions: typeof leaseTransitions === 'number' ? leaseTransitions : 0,
+  };
+}
+
+/**
+ * Takes in a reading of the Lease. A Lease that has vanished is remembered: its holder may still be at work.
+ *
+ * @param spec the `spec` as read, undefined when there is no Lease
+ * @param nowMs our time after the reading
+ */
+export function observeLease(
+  previous: LeaseObservation | undefined,
+  spec: unknown,
+  nowMs: number,
+): LeaseObservation {
+  if (spec === undefined) return previous ?? { spec: undefined, text: '', sinceMs: nowMs };
+  const text = canonicalJson(spec);
+  return previous?.text === text ? previous : { spec: parseLeaseSpec(spec), text, sinceMs: nowMs };
+}
+
+/**
+ * A candidate claims a Lease that nobody holds, one that shows no sign of life for as long as its holder said it lasts,
+ * and one under its own identity: then its predecessor in the same pod is dead. The clock of the holder is never
+ * compared with ours.
+ *
+ * @param durationMs for a Lease that does not say how long it lasts
+ */
+export function candidateAction(
+  { spec, sinceMs }: LeaseObservation,
+  identity: string,
+  durationMs: number,
+  nowMs: number,
+): CandidateAction {
+  if (spec === undefined || spec.holder === '' || spec.holder === identity) return { type: 'claim' };
+  const untilMs = sinceMs + (spec.durationMs ?? durationMs);
+  return nowMs >= untilMs ? { type: 'claim' } : { type: 'wait', untilMs };
+}
+
+/**
+ * Whether a Lease is still that of our term: another process under our identity has a term of its own.
+ *
+ * @param spec the `spec` as read, undefined when there is no Lease
+ */
+export function holderFinding(spec: unknown, identity: string, acquireTime: string): HolderFinding {
+  if (spec === undefined) return { type: 'gone' };
+  const found = parseLeaseSpec(spec);
+  if (found.holder === identity && found.acquireTime === acquireTime) return { type: 'ours' };
+  return { type: 'taken', by: found.holder };
+}

@@ -1,0 +1,33 @@
+import type { SteadyClock } from '../lib/clock.ts';
+import { OperatorError } from '../lib/errors.ts';
+
+/** Says, by a clock that is never turned back, whether we may still act. */
+export class LeaseFence {
+  readonly #clock: Pick<SteadyClock, 'steadyMs'>;
+  #stopAtMs = Number.NEGATIVE_INFINITY;
+  #isClosed = false;
+
+  constructor(steadyClock: Pick<SteadyClock, 'steadyMs'>) {
+    this.#clock = steadyClock;
+  }
+
+  /** Acting is allowed until then; in vain once the fence is closed. */
+  extend(stopAtMs: number): void {
+    this.#stopAtMs = stopAtMs;
+  }
+
+  /** From now on, and for good, nothing is allowed. */
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  /** @throws OperatorError LEASE_LOST when we must not act any more */
+  check(): void {
+    if (!this.#isClosed && this.#clock.steadyMs() < this.#stopAtMs) return;
+    this.#isClosed = true;
+    throw new OperatorError(
+      'LEASE_LOST',
+      'This replica does not hold the lease any more, so it starts nothing and writes nothing',
+    );
+  }
+}

@@ -1,0 +1,75 @@
+import { hasStatus, type KubeClient } from '../kube/kube-client.ts';
+import { resourcePath } from '../kube/kube-object.ts';
+import { requestIfPresent } from '../kube/request-if-present.ts';
+import { fieldsOf } from '../lib/json.ts';
+
+const LEASES = { group: 'coordination.k8s.io', version: 'v1', plural: 'leases' };
+
+export interface LeaseRef {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** A Lease object as the API server gave it. */
+export type LeaseObject = Readonly<Record<string, unknown>>;
+
+/** Reads and writes one Lease object; every write is refused by the server when somebody wrote in between. */
+export class LeaseStore {
+  readonly ref: LeaseRef;
+  readonly #kube: KubeClient;
+  readonly #timeoutMs: number;
+
+  /** @param timeoutMs limit for each request */
+  constructor(kube: KubeClient, ref: LeaseRef, timeoutMs: number) {
+    this.#kube = kube;
+    this.ref = ref;
+    this.#timeoutMs = timeoutMs;
+  }
+
+  /**
+   * Undefined when there is no Lease.
+   *
+   * @throws OperatorError KUBE_API or KUBE_UNREACHABLE
+   */
+  async read(signal: AbortSignal): Promise<LeaseObject | undefined> {
+    const { namespace, name } = this.ref;
+    const path = resourcePath(LEASES, namespace, name);
+    const answer = await requestIfPresent(
+      this.#kube,
+      { method: 'GET', path, timeoutMs: this.#timeoutMs },
+      signal,
+    );
+    return answer === undefined ? undefined : fieldsOf(answer);
+  }
+
+  /**
+   * Writes `spec` over what was read, or creates the Lease when there was none. Labels, annotations and fields that we
+   * do not know stay.
+   *
+   * @param sendBeforeMs on the steady clock; at that time or later nothing is sent
+   * @returns the Lease as written; undefined when somebody else wrote, created or deleted it meanwhile
+   * @throws OperatorError KUBE_API or KUBE_UNREACHABLE
+   */
+  async write(
+    read: LeaseObject | undefined,
+    spec: Readonly<Record<string, unknown>>,
+    signal: AbortSignal,
+    sendBeforeMs = Number.POSITIVE_INFINITY,
+  ): Promise<LeaseObject | undefined> {
+    const { namespace, name } = this.ref;
+    const isNew = read === undefined;
+    const body = isNew
+      ? { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name, namespace }, spec }
+      : { ...read, spec: { ...fieldsOf(read['spec']), ...spec } };
+    const path = isNew ? resourcePath(LEASES, namespace) : resourcePath(LEASES, namespace, name);
+    const method = isNew ? 'POST' : 'PUT';
+    try {
+      const request = { method, path, body, timeoutMs: this.#timeoutMs, sendBeforeMs } as const;
+      return fieldsOf(await this.#kube.request(request, signal));
+    } catch (error) {
+      // A deleted namespace answers 404 to a POST too, and that is no race.
+      if (hasStatus(error, 409) || (!isNew && hasStatus(error, 404))) return undefined;
+      throw error;
+    }
+  }
+}

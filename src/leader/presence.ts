@@ -1,0 +1,68 @@
+import { hasStatus } from '../kube/kube-client.ts';
+import type { SteadyClock, WallClock } from '../lib/clock.ts';
+import { errorFields } from '../lib/errors.ts';
+import { canonicalJson } from '../lib/json.ts';
+import type { Logger } from '../lib/log.ts';
+import { parseLeaseSpec } from './lease-election.ts';
+import type { LeaseStore } from './lease-store.ts';
+import { microTime } from './micro-time.ts';
+
+/** How often a sign of life is left, in milliseconds. */
+const PERIOD_MS = 30_000;
+const PERIODS_PER_LEASE = 3;
+
+export interface PresenceOptions {
+  readonly store: LeaseStore;
+  /** Of this process alone. */
+  readonly identity: string;
+  readonly steadyClock: SteadyClock;
+  /** For the times that stand in the Lease. */
+  readonly wallClock: WallClock;
+  readonly log: Logger;
+}
+
+/**
+ * Leaves a sign of life in a Lease from time to time, and warns, once for each, of others that do so too: they work
+ * against us. Whoever is found there at first may be dead; whoever writes after us is not. Nothing depends on it, so
+ * trouble is no more than a debug record, and without permission it ends.
+ *
+ * @param signal ends it
+ */
+export async function showPresence(options: PresenceOptions, signal: AbortSignal): Promise<void> {
+  const { steadyClock, store, log } = options;
+  const warned = new Set<string>();
+  let written: string | undefined;
+  try {
+    for (;;) {
+      await steadyClock.sleep(PERIOD_MS, signal);
+      try {
+        const read = await store.read(signal);
+        const { holder } = parseLeaseSpec(read?.['spec']);
+        const isAnothers = written !== undefined && canonicalJson(read?.['spec']) !== written;
+        if (isAnothers && holder !== options.identity && holder !== '' && !warned.has(holder)) {
+          warned.add(holder);
+          log.warn(
+            { other: holder, lease: store.ref.name },
+            'another operator is at work in this namespace: the two undo what the other does; stop one, or run both with ADDON_OPERATOR_HA',
+          );
+        }
+        const object = await store.write(read, specOf(options), signal);
+        if (object !== undefined) written = canonicalJson(object['spec']);
+      } catch (error) {
+        signal.throwIfAborted();
+        log.debug(errorFields(error), 'cannot look for other operators');
+        if (hasStatus(error, 403)) return;
+      }
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+}
+
+function specOf({ identity, wallClock }: PresenceOptions): Readonly<Record<string, unknown>> {
+  return {
+    holderIdentity: identity,
+    leaseDurationSeconds: (PERIOD_MS * PERIODS_PER_LEASE) / 1_000,
+    renewTime: microTime(wallClock.wallMs()),
+  };
+}

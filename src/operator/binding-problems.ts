@@ -1,0 +1,95 @@
+import type { BindingHealth } from '../events/kubernetes/monitor.ts';
+import { title } from '../hooks/hook.ts';
+import type { KubernetesBinding } from '../hooks/hook-config.ts';
+import { type Clock, type SteadyClock, wallTimeOf } from '../lib/clock.ts';
+import type { JsonObject } from '../lib/json.ts';
+import type { HookRuntime } from './hook-runtime.ts';
+import type { Operator } from './operator.ts';
+
+/** A watch is often opened anew: only one that fails for longer makes a snapshot out of date. */
+const STALE_AFTER_MS = 60_000;
+
+export interface BindingState {
+  readonly runtime: HookRuntime;
+  readonly binding: KubernetesBinding;
+  readonly health: BindingHealth;
+}
+
+/** All kubernetes bindings of the hooks. */
+export function statesOf(runtimes: readonly HookRuntime[]): readonly BindingState[] {
+  return runtimes.flatMap((runtime) =>
+    runtime.hook.config.kubernetes.map((binding) => ({
+      runtime,
+      binding,
+      health: runtime.health(binding.index),
+    })),
+  );
+}
+
+/** The hooks of the operator: global ones, then those of modules. */
+export function allRuntimes({ globalHooks, moduleStates }: Operator): readonly HookRuntime[] {
+  return [...globalHooks, ...[...moduleStates.values()].flatMap(({ hooks }) => hooks ?? [])];
+}
+
+/** Sentences about bindings whose snapshots are missing, or may be out of date, and why. */
+export function staleBindings(runtimes: readonly HookRuntime[], clock: SteadyClock): readonly string[] {
+  return statesOf(runtimes).flatMap(({ runtime, binding, health }) => {
+    const { watchFailure, lastActivityMs } = health;
+    if (watchFailure === undefined) return [];
+    const { error, sinceMs, isRefused } = watchFailure;
+    if (!isRefused && clock.steadyMs() - sinceMs < STALE_AFTER_MS) return [];
+    const age =
+      lastActivityMs === undefined
+        ? 'has no snapshot'
+        : `has a snapshot that was confirmed ${Math.round((clock.steadyMs() - lastActivityMs) / 1_000)} s ago`;
+    const aside = runtime.isSetAside ? '; the hook is not run until then' : '';
+    return [`${placeOf(runtime, binding)} ${age}: ${error}${aside}`];
+  });
+}
+
+/** Sentences about objects whose last state is in no snapshot. */
+export function unfilteredObjects(runtimes: readonly HookRuntime[], clock: Clock): readonly string[] {
+  return statesOf(runtimes).flatMap(({ runtime, binding, health: { filterFailures } }) => {
+    const [first] = filterFailures;
+    if (first === undefined) return [];
+    const { error, attempts, nextAttemptMs } = first;
+    const others = filterFailures.length === 1 ? '' : ` and ${filterFailures.length - 1} more`;
+    const next = timeOf(nextAttemptMs, clock);
+    return [
+      `${placeOf(runtime, binding)} does not have the last state of ${first.namespace}/${first.name}${others} (attempts: ${attempts}, next at ${next}): ${error}`,
+    ];
+  });
+}
+
+/** What the commands about snapshots show beside one; nothing while all is well. */
+export function problemsShown(health: BindingHealth, clock: Clock): JsonObject {
+  const { lastActivityMs, watchFailure, filterFailures } = health;
+  return {
+    ...(watchFailure !== undefined && {
+      watchFailure: {
+        error: watchFailure.error,
+        since: timeOf(watchFailure.sinceMs, clock),
+        lastActivity: lastActivityMs === undefined ? null : timeOf(lastActivityMs, clock),
+      },
+    }),
+    ...(filterFailures.length > 0 && {
+      filterFailures: filterFailures.map(({ namespace, name, error, attempts, sinceMs, nextAttemptMs }) => ({
+        namespace,
+        name,
+        error,
+        attempts,
+        since: timeOf(sinceMs, clock),
+        nextAttempt: timeOf(nextAttemptMs, clock),
+      })),
+    }),
+  };
+}
+
+function placeOf({ hook }: HookRuntime, { name }: KubernetesBinding): string {
+  const module = hook.owner.type === 'module' ? `module ${hook.owner.module}, ` : '';
+  return `${module}${title(hook)}, kubernetes binding '${name}'`;
+}
+
+function timeOf(steadyMs: number, clock: Clock): string {
+  return new Date(wallTimeOf(steadyMs, clock)).toISOString();
+}

@@ -1,0 +1,45 @@
+import { codeOf, type ErrorFacts, factsOf } from '../lib/errors.ts';
+import type { QueueEntry, TaskFailure } from '../queue/task-queue.ts';
+import type { Operator } from './operator.ts';
+import { MAIN_QUEUE } from './operator.ts';
+import { countsForConverge, hookOf, moduleOf, type Task } from './tasks.ts';
+
+/** A failed attempt of a task, which will be repeated. */
+export interface FailedTask {
+  readonly queue: string;
+  readonly task: Task['type'];
+  /** Empty for tasks that belong to no module. */
+  readonly module: string;
+  /** Empty for tasks that run no hook. */
+  readonly hook: string;
+  /** Failed attempts in a row, this one included. */
+  readonly failures: number;
+  readonly error: string;
+  /** What else is known of the failure, such as the exit code of a hook. */
+  readonly facts: ErrorFacts;
+  /** Milliseconds until the next attempt. */
+  readonly delayMs: number;
+  /** The first converge cannot end before this task succeeds. */
+  readonly holdsUpFirstConverge: boolean;
+}
+
+/** What there is to say about the head of a queue after its attempt failed. */
+export function failedTask(
+  queue: string,
+  { task, failures, lastError }: QueueEntry<Task>,
+  { error, delayMs }: TaskFailure,
+  { firstConverge }: Pick<Operator, 'firstConverge'>,
+): FailedTask {
+  const code = codeOf(error);
+  return {
+    queue,
+    task: task.type,
+    module: moduleOf(task),
+    hook: hookOf(task),
+    failures,
+    error: lastError,
+    facts: { ...(code !== undefined && { code }), ...factsOf(error) },
+    delayMs,
+    holdsUpFirstConverge: firstConverge !== 'done' && (queue === MAIN_QUEUE || countsForConverge(task)),
+  };
+}

@@ -1,0 +1,40 @@
+import type { QueueEntry, TaskQueue } from '../queue/task-queue.ts';
+import type { Operator } from './operator.ts';
+import { moduleOf, type Task } from './tasks.ts';
+
+/** Where a task of a module is queued. */
+export interface Place {
+  readonly queue: TaskQueue<Task>;
+  readonly entry: QueueEntry<Task>;
+  /** 0 for the task that runs or comes up next. */
+  readonly index: number;
+  /** The entry at index 0. */
+  readonly head: QueueEntry<Task>;
+}
+
+/** The tasks of each module in all queues, in the order of queues. */
+export type PlacesByModule = ReadonlyMap<string, readonly Place[]>;
+
+/**
+ * Reads all queues once. To be done once for a description of many modules: a converge queues tasks for each of them, so
+ * that reading the queues for each module again takes quadratic time.
+ */
+export function placesByModule({ deps }: Operator): PlacesByModule {
+  const places = new Map<string, Place[]>();
+  for (const queue of deps.queues.all) {
+    const entries = queue.entriesFromRunning;
+    const [head] = entries;
+    if (head === undefined) continue;
+    for (const [index, entry] of entries.entries())
+      for (const name of modulesOf(entry.task)) {
+        const known = places.get(name);
+        if (known === undefined) places.set(name, [{ queue, entry, index, head }]);
+        else known.push({ queue, entry, index, head });
+      }
+  }
+  return places;
+}
+
+function modulesOf(task: Task): readonly string[] {
+  return task.type === 'ParallelModuleRun' ? task.runs.pending : [moduleOf(task)];
+}

@@ -1,0 +1,224 @@
+import { expect, test } from 'vitest';
+import { changed, disable, flowLab } from '../../test/support/flow-lab.ts';
+import { name, type OperatorLab } from '../../test/support/operator-lab.ts';
+import { OperatorError } from '../lib/errors.ts';
+import { FLOW_HOOK_TYPES, type FlowHookType } from '../sdk/flow-hooks.ts';
+import { moduleStatus } from '../status/module-status.ts';
+import { askOperation } from './ask-operation.ts';
+import { moduleFacts } from './module-facts.ts';
+
+const WEB = name('web');
+const PLACES = FLOW_HOOK_TYPES.filter(
+  (type) => !['ShouldReconcile', 'BeforeAbort', 'BeforeForceReconcile', 'BeforeDelete', 'End'].includes(type),
+);
+
+const STATES: Readonly<Record<string, (lab: OperatorLab) => Promise<void>>> = {
+  'has succeeded': async () => undefined,
+  'was aborted': async (lab) => {
+    lab.obstacles.set('deploy web', () => new Promise(() => undefined));
+    await changed(lab);
+    lab.obstacles.clear();
+    askOperation(lab.operator, WEB, 'abort');
+    await lab.settle();
+  },
+  'failed for good': async (lab) => {
+    lab.obstacles.set('deploy web', () => {
+      throw new OperatorError('HELM_FAILED', 'never', { isPermanent: true });
+    });
+    await changed(lab);
+    lab.obstacles.clear();
+  },
+};
+
+function phaseOf(lab: OperatorLab): string | undefined {
+  const [facts] = moduleFacts(lab.operator);
+  const context = { nowMs: 0, operator: 'ns/cm', generation: 1, before: undefined };
+  return facts && moduleStatus(facts, context).phase;
+}
+
+const putOffOnce = (afterMs?: number) => {
+  let isPutOff = false;
+  return () => {
+    if (isPutOff) return undefined;
+    isPutOff = true;
+    return { abortReconcile: true, ...(afterMs !== undefined && { requeueAfterMs: afterMs }) };
+  };
+};
+
+const CASES = PLACES.flatMap((type) =>
+  Object.keys(STATES).map((state): [FlowHookType, string] => [type, state]),
+);
+
+test.each(CASES)(
+  'a change that a hook at %s puts off is applied later, when the module %s',
+  async (type, state) => {
+    await using flow = await flowLab();
+    const { lab } = flow;
+    await lab.converge();
+    await STATES[state]?.(lab);
+    lab.takeCalls();
+    flow.answers = { [type]: putOffOnce(3_000) };
+    await changed(lab);
+    expect([lab.takeCalls(), phaseOf(lab)]).toEqual([[], 'Init']);
+    await lab.clock.advance(3_000);
+    await lab.settle();
+    expect([lab.takeCalls(), phaseOf(lab)]).toEqual([['deploy web'], 'Succeeded']);
+  },
+);
+
+test.each(CASES)(
+  'a reconcile that a hook at %s puts off is done later, when the module %s',
+  async (type, state) => {
+    await using flow = await flowLab();
+    const { lab } = flow;
+    await lab.converge();
+    await STATES[state]?.(lab);
+    lab.takeCalls();
+    flow.answers = { [type]: putOffOnce(3_000) };
+    askOperation(lab.operator, WEB, 'reconcile');
+    await lab.settle();
+    expect([lab.takeCalls(), phaseOf(lab)]).toEqual([[], 'Init']);
+    await lab.clock.advance(3_000);
+    await lab.settle();
+    expect([lab.takeCalls(), phaseOf(lab)]).toEqual([['deploy web'], 'Succeeded']);
+  },
+);
+
+test('a change that no look follows is visible, with the reason', async () => {
+  await using flow = await flowLab();
+  const { lab } = flow;
+  await lab.converge();
+  flow.answers = { Start: putOffOnce() };
+  await changed(lab);
+  expect(moduleFacts(lab.operator)[0]?.explanation.waitsFor).toEqual([
+    'another reconcile: a flow hook ended the last one before what was changed or requested was done',
+  ]);
+});
+
+test('a module that failed for good is Init for hooks, when it was changed', async () => {
+  await using flow = await flowLab();
+  const { lab } = flow;
+  await lab.converge();
+  await STATES['failed for good']?.(lab);
+  const phases: unknown[] = [];
+  flow.answers = {
+    BeforeAnyReconcile: ({ module }) => {
+      phases.push(module?.phase);
+      return undefined;
+    },
+  };
+  await changed(lab);
+  expect(phases).toEqual(['Init']);
+});
+
+test('a deletion that a hook puts off is visible and goes on later', async () => {
+  await using flow = await flowLab();
+  const { lab } = flow;
+  await lab.converge();
+  flow.answers = { BeforeDelete: putOffOnce(3_000) };
+  await disable(lab, 'web');
+  expect([lab.releases.has('web'), phaseOf(lab)]).toEqual([true, 'Deleting']);
+  await lab.clock.advance(3_000);
+  await lab.settle();
+  expect([lab.releases.has('web'), phaseOf(lab)]).toEqual([false, undefined]);
+});
+
+test('the deletion of a module that never ran here is visible and goes on, when a hook puts it off', async () => {
+  await using flow = await flowLab();
+  const { lab } = flow;
+  lab.releases.add('web');
+  lab.enabled.delete('web');
+  flow.answers = { Start: putOffOnce(3_000) };
+  await lab.converge();
+  expect([lab.releases.has('web'), phaseOf(lab)]).toEqual([true, 'Deleting']);
+  await lab.clock.advance(3_000);
+  await lab.settle();
+  expect([lab.releases.has('web'), phaseOf(lab)]).toEqual([false, undefined]);
+});
+
+test('an abort that a hook puts off is done later, and not as a run', async () => {
+  await using flow = await flowLab();
+  const { lab } = flow;
+  await lab.converge();
+  lab.obstacles.set('deploy web', () => new Promise(() => undefined));
+  await changed(lab);
+  lab.obstacles.clear();
+  lab.takeCalls();
+  flow.answers = { BeforeAbort: putOffOnce(3_000) };
+  askOperation(lab.operator, WEB, 'abort');
+  await lab.settle();
+  await lab.clock.advance(3_000);
+  await lab.settle();
+  expect([lab.takeCalls(), phaseOf(lab)]).toEqual([[], 'Failed']);
+});
+
+test('a change that comes while an abort is being done is applied after it', async () => {
+  await using flow = await flowLab();
+  const { lab } = flow;
+  await lab.converge();
+  lab.obstacles.set('deploy web', () => new Promise(() => undefined));
+  await changed(lab);
+  lab.obstacles.clear();
+  lab.takeCalls();
+  flow.answers = {
+    BeforeAbort: () => {
+      lab.operator.queueModuleRun(WEB, 'later change');
+      return undefined;
+    },
+  };
+  askOperation(lab.operator, WEB, 'abort');
+  await lab.settle();
+  expect([lab.takeCalls(), phaseOf(lab)]).toEqual([['deploy web'], 'Succeeded']);
+});
+
+test('a command survives a hook that denies the responsibility for a moment', async () => {
+  await using flow = await flowLab();
+  const { lab } = flow;
+  await lab.converge();
+  lab.takeCalls();
+  flow.answers = { DuringResponsibilityCheck: putOffOnce(3_000) };
+  askOperation(lab.operator, WEB, 'force-reconcile');
+  await lab.settle();
+  await lab.clock.advance(3_000);
+  await lab.settle();
+  expect(lab.takeCalls()).toEqual(['force web']);
+});
+
+test.each([[Number.MAX_SAFE_INTEGER], [Number.POSITIVE_INFINITY]])(
+  'a hook that asks for another reconcile in %s ms gets one within a year, and the status stays readable',
+  async (requeueAfterMs) => {
+    await using flow = await flowLab(['web', 'z']);
+    const { lab } = flow;
+    flow.answers = { End: () => ({ requeueAfterMs }) };
+    await lab.converge();
+    expect(moduleFacts(lab.operator).map(({ explanation }) => explanation.nextReconcileAt)).toEqual([
+      '1971-01-01T00:00:00.000Z',
+      '1971-01-01T00:00:00.000Z',
+    ]);
+  },
+);
+
+test('a module that has to wait for ages is tried again within a year', async () => {
+  await using flow = await flowLab();
+  const { lab } = flow;
+  lab.obstacles.set('deploy web', () => {
+    throw new OperatorError('RELEASE_BLOCKED', 'why', { retryAfterMs: Number.MAX_SAFE_INTEGER });
+  });
+  await lab.converge();
+  expect(moduleFacts(lab.operator)[0]?.explanation.failure?.nextAttemptAt).toBe('1971-01-01T00:00:00.000Z');
+});
+
+test('a module whose state cannot be described says so, and the others show theirs', async () => {
+  await using flow = await flowLab(['web', 'z']);
+  const { lab } = flow;
+  await lab.converge();
+  const state = lab.operator.stateOf(WEB);
+  Object.defineProperty(state, 'lastRun', {
+    get: () => {
+      throw new RangeError('Invalid time value');
+    },
+  });
+  const [web, z] = moduleFacts(lab.operator).map(({ explanation: { status, failure } }) => [status, failure]);
+  expect(web).toMatchObject(['failing', { error: expect.stringContaining('Invalid time value') }]);
+  expect(z).toEqual(['ready', null]);
+});

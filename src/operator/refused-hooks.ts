@@ -1,0 +1,65 @@
+import { hasStatus } from '../kube/kube-client.ts';
+import { errorFields } from '../lib/errors.ts';
+import type { TaskOutcome } from '../queue/task-queue.ts';
+import { DEPLOY_BINDINGS } from '../sdk/deploy-facts.ts';
+import type { HookRuntime } from './hook-runtime.ts';
+import type { Operator } from './operator.ts';
+import { originOf } from './task-origin.ts';
+import type { Task } from './tasks.ts';
+
+type EnableTask = Extract<Task, { type: 'GlobalHookEnableKubernetesBindings' }>;
+
+const REFUSED_QUEUE_PREFIX = 'refused_';
+const FORBIDDEN = 403;
+
+/**
+ * Whether a global hook can be left out for a while: not one that runs in deploys, which it may be there to prevent.
+ */
+export function canWaitAside({ hook }: HookRuntime): boolean {
+  return DEPLOY_BINDINGS.every((binding) => hook.config.lifecycle[binding] === undefined);
+}
+
+/** Whether the API server says that the account of the daemon may not do something. */
+export function isRefusal(error: unknown): boolean {
+  for (let cause = error; cause instanceof Error; cause = cause.cause)
+    if (hasStatus(cause, FORBIDDEN)) return true;
+  return false;
+}
+
+/**
+ * Moves the task that enables a global hook out of `main`, where everything else would wait for a permission that may never
+ * be granted, into a queue of the hook. Until it succeeds there, the hook is not run: a snapshot that it would get could
+ * lack what may not be listed.
+ */
+export function setAside(operator: Operator, task: EnableTask, error: unknown): void {
+  const hook = task.hook.hook.name;
+  const queue = operator.deps.queues.get(`${REFUSED_QUEUE_PREFIX}${hook}`);
+  const failure: Extract<TaskOutcome<Task>, { type: 'retry' }> = { type: 'retry', error };
+  task.hook.isSetAside = true;
+  queue.appendFailed(task, failure);
+  operator.deps.log.error(
+    { hook, queue: queue.name, ...errorFields(error) },
+    'A kubernetes binding of a global hook is refused. The hook is not run until the permission is granted, everything else goes on.',
+  );
+}
+
+/** The global hooks that a converge runs; those that wait for a permission are remembered, and run in another one then. */
+export function runnableHooks(operator: Operator, binding: 'beforeAll' | 'afterAll'): readonly HookRuntime[] {
+  return operator.globalHooks.filter((runtime) => {
+    const { name, config } = runtime.hook;
+    if (!runtime.isSetAside || config.lifecycle[binding] === undefined) return true;
+    operator.skippedHooks.add(runtime);
+    operator.deps.log.warn({ hook: name, binding }, 'Global hook waits for a permission and is not run.');
+    return false;
+  });
+}
+
+/** To be called when a hook that was set aside is enabled: what it missed in the queue `main` is made up for. */
+export function bringBack(operator: Operator, task: EnableTask, synchronizations: readonly Task[]): void {
+  const hook = task.hook.hook.name;
+  operator.deps.log.info({ hook }, 'The kubernetes bindings of a global hook are permitted now, it runs.');
+  task.hook.isSetAside = false;
+  operator.main.append(...synchronizations);
+  if (operator.skippedHooks.delete(task.hook))
+    operator.queueConverge('GlobalValuesChanged', 'GlobalHook-Permitted', originOf(task));
+}

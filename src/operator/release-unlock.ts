@@ -1,0 +1,41 @@
+import type { UnlockResult } from '../helm/unlock-release.ts';
+import { isPurgeHeld, queuePurge } from './finish-deletion.ts';
+import type { Operator } from './operator.ts';
+import type { Task } from './tasks.ts';
+
+const TRIGGER = 'Release-Unlocked';
+
+/**
+ * Takes a release over that another helm has left locked, and has done at once what waits for it: the run or the deletion
+ * of its module, or the purge of a release without a module.
+ *
+ * @throws what the API client throws
+ */
+export async function releaseUnlock(
+  operator: Operator,
+  name: string,
+  signal: AbortSignal,
+): Promise<UnlockResult> {
+  const { deps, modules } = operator;
+  const result = await deps.releases.unlock(name, signal);
+  if (result.type !== 'unlocked') return result;
+  const module = modules.find((other) => other.name === name);
+  let isWaiting = false;
+  for (const queue of deps.queues.all) {
+    const [head] = queue.entries;
+    if (head === undefined || !isAbout(head.task, name)) continue;
+    isWaiting = true;
+    queue.cutDelay();
+  }
+  if (isWaiting) return result;
+  if (module === undefined) {
+    const isOurs = (await deps.releases.list(signal)).some((one) => one.name === name && one.isOwned);
+    if (isOurs && !isPurgeHeld(operator, name)) queuePurge(operator, name, TRIGGER);
+  } else if (operator.isWanted(module.name)) operator.queueModuleRun(module.name, TRIGGER);
+  return result;
+}
+
+function isAbout(task: Task, name: string): boolean {
+  if (task.type === 'ModulePurge') return task.release === name;
+  return (task.type === 'ModuleRun' || task.type === 'ModuleDelete') && task.module === name;
+}

@@ -1,0 +1,129 @@
+import { isoTime } from '../lib/bounded-time.ts';
+import { messageOf } from '../lib/errors.ts';
+import type { Module } from '../modules/module.ts';
+import { planConverge } from '../operator/converge.ts';
+import { purgeInput } from '../operator/handlers/purge-releases.ts';
+import type { Pause } from '../operator/pause-entry.ts';
+import { planPurge } from '../operator/plan-purge.ts';
+import type { ReleaseInCluster } from '../operator/releases.ts';
+import type { Inspection } from './inspection.ts';
+import { LastHookValues } from './last-hook-values.ts';
+import { type ModulePlan, type Plan, plannedHooks, plannedHttpHook, runsBeforeHelm } from './plan.ts';
+import { planModuleRun } from './plan-module-run.ts';
+import { errorOf, hooksOrNone, NOTHING, type PlanOfModule } from './plan-parts.ts';
+import { releasesAfter } from './releases-after.ts';
+
+/**
+ * What a daemon that starts now would do, without doing it. Hooks are asked for their configuration and enabled scripts
+ * are run; nothing is written to the cluster.
+ *
+ * @param names modules to be looked at; none for all
+ * @throws OperatorError DISCOVERY_FAILED when an enabled script fails
+ */
+export async function collectPlan(
+  inspection: Inspection,
+  names: readonly string[],
+  signal: AbortSignal,
+): Promise<Plan> {
+  const { operator } = inspection;
+  const isWanted = ({ name }: { readonly name: string }): boolean =>
+    names.length === 0 || names.includes(name);
+  const problems: string[] = [];
+  const globalHooks = await hooksOrNone(() => operator.deps.loadGlobalHooks(signal), problems, signal);
+  const lastHookValues = await LastHookValues.read(inspection, signal);
+  try {
+    await lastHookValues.setGlobals(globalHooks, signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    problems.push(messageOf(error));
+  }
+  const releases = await inspection.base.helm.listReleases(signal);
+  const owned = new Set(releases.filter(({ isOwned }) => isOwned).map(({ name }) => name));
+  const deployed = new Set(operator.modules.map(({ name }) => name).filter((name) => owned.has(name)));
+  const discovery = await operator.deps.discover(operator.modules, deployed, signal);
+  const converge = planConverge({
+    known: operator.modules.map(({ name }) => name),
+    enabled: discovery.enabled,
+    started: new Set(),
+    initialized: new Set(),
+    releases: owned,
+  });
+  const going: ModulePlan[] = [];
+  const running: ModulePlan[] = [];
+  const [toRun, toDelete] = [new Set(discovery.enabled), new Set(converge.toDelete)];
+  for (const module of operator.modules.filter(isWanted)) {
+    const { name } = module;
+    const reason = discovery.decisions.get(name)?.reason ?? '';
+    const facts = { module: name, isEnabled: toRun.has(name), reason };
+    if (toRun.has(name)) {
+      const release = releases.find((other) => other.name === name);
+      const areGlobalsOpen = globalHooks.some(runsBeforeHelm);
+      const toPlan = { module, release, areGlobalsOpen, lastHookValues };
+      const run = heldBack(operator, module) ?? (await planModuleRun(inspection, toPlan, signal));
+      running.push({ ...facts, ...run });
+    } else if (toDelete.has(name)) {
+      going.push({ ...facts, ...(await planOfDeleted(inspection, module, signal)) });
+    } else going.push({ ...facts, ...NOTHING, action: 'stay-off' });
+  }
+  const after = releasesAfter(releases, {
+    gone: toDelete,
+    deployed: new Set(
+      operator.modules
+        .filter(({ name, chart }) => toRun.has(name) && chart !== 'none')
+        .filter((module) => heldBack(operator, module) === undefined)
+        .map(({ name }) => name),
+    ),
+  });
+  return {
+    globalHooks: plannedHooks(globalHooks, 'run'),
+    modules: [...going.toReversed(), ...running, ...(await purges(operator, after, isWanted, signal))],
+    problems,
+  };
+}
+
+/** Of a module that is enabled and not run now; undefined of one that is. */
+function heldBack({ deps }: Inspection['operator'], module: Module): PlanOfModule | undefined {
+  if (module.refusal !== undefined) return { ...NOTHING, action: 'refuse' };
+  const pause = deps.pauses.of(module.name);
+  return pause && { ...NOTHING, action: 'wait', reason: pauseText(pause) };
+}
+
+function pauseText({ reason, untilMs }: Pause): string {
+  return `paused${untilMs === undefined ? '' : ` until ${isoTime(untilMs)}`}: ${reason}`;
+}
+
+/**
+ * What would become of releases without a module.
+ *
+ * @param releases as they are after the converge
+ */
+async function purges(
+  operator: Inspection['operator'],
+  releases: readonly ReleaseInCluster[],
+  isWanted: (release: ReleaseInCluster) => boolean,
+  signal: AbortSignal,
+): Promise<readonly ModulePlan[]> {
+  const remembered = await operator.deps.directoryMemory.read(signal);
+  const { purged, held } = planPurge(purgeInput(operator, releases, remembered));
+  return purged.filter(isWanted).map(({ name, isOwned }): ModulePlan => {
+    const gone = { ...NOTHING, module: name, isEnabled: false };
+    if (held !== undefined) return { ...gone, action: 'hold', reason: held.reason };
+    const reason = isOwned
+      ? 'a release of ours without a module in the modules directories'
+      : 'a release of others without a module, and --purge-foreign-releases is set';
+    return { ...gone, action: 'purge', reason };
+  });
+}
+
+/** Of a module that is disabled and has a release. */
+async function planOfDeleted(
+  { operator }: Inspection,
+  module: Module,
+  signal: AbortSignal,
+): Promise<PlanOfModule> {
+  if (module.manifest.deletionPolicy === 'orphan') return { ...NOTHING, action: 'orphan' };
+  const problems: string[] = [];
+  const hooks = await hooksOrNone(() => operator.deps.loadModuleHooks(module, signal), problems, signal);
+  const planned = [...plannedHttpHook(module, 'finalize'), ...plannedHooks(hooks, 'deletion')];
+  return { ...NOTHING, action: 'delete', hooks: planned, ...errorOf(problems) };
+}

@@ -1,0 +1,135 @@
+import type { KubeClient } from '../kube/kube-client.ts';
+import { type ApiResource, resourcePath } from '../kube/kube-object.ts';
+import { requestIfPresent } from '../kube/request-if-present.ts';
+import { hasCode, messageOf } from '../lib/errors.ts';
+import { fieldsOf, isObject } from '../lib/json.ts';
+import { withoutDropped } from './dropped-fields.ts';
+import {
+  type ObjectChange,
+  objectChange,
+  objectsByTitle,
+  type RawObject,
+  titleOf,
+} from './manifest-changes.ts';
+
+export interface LiveDeps {
+  readonly kube: Pick<KubeClient, 'request'>;
+  readonly find: (apiVersion: string, kind: string, signal: AbortSignal) => Promise<ApiResource>;
+  /** Namespace of objects that name none. */
+  readonly namespace: string;
+}
+
+/** Who we are to the server in the trial; nothing is stored under this name. */
+const FIELD_MANAGER = 'addon-operator-diff';
+
+export interface LiveChanges {
+  readonly changes: readonly ObjectChange[];
+  /** One sentence for each object that cannot be compared. */
+  readonly problems: readonly string[];
+}
+
+/**
+ * What an upgrade from one manifest to another would change in the cluster, as the API server answers to a trial of it:
+ * defaults and admission are in it. Changes nothing. Hooks of helm are left out, data of Secrets shows as asterisks.
+ *
+ * @param deployed what the release consists of; empty without one
+ * @throws OperatorError HELM_FAILED, VALUES_INVALID when a manifest is no YAML, KUBE_UNREACHABLE
+ */
+export async function liveChanges(
+  deps: LiveDeps,
+  { manifest, deployed }: { readonly manifest: string; readonly deployed: string },
+  signal: AbortSignal,
+): Promise<LiveChanges> {
+  const wanted = objectsByTitle(manifest, deps.namespace);
+  const old = objectsByTitle(deployed, deps.namespace);
+  const changes: ObjectChange[] = [];
+  const problems: string[] = [];
+  const compare = async (title: string, look: () => Promise<ObjectChange | undefined>): Promise<void> => {
+    try {
+      const change = await look();
+      if (change !== undefined) changes.push(change);
+    } catch (error) {
+      if (!hasCode(error, 'KUBE_KIND_UNKNOWN') && !hasCode(error, 'KUBE_API')) throw error;
+      problems.push(`${title} cannot be compared: ${messageOf(error)}`);
+    }
+  };
+  for (const [title, object] of wanted)
+    await compare(title, () => changeOf(deps, object, old.get(title), signal));
+  for (const [title, object] of old)
+    if (!wanted.has(title) && !isKept(object)) await compare(title, () => removalOf(deps, object, signal));
+  return { changes, problems };
+}
+
+async function changeOf(
+  deps: LiveDeps,
+  object: RawObject,
+  deployed: RawObject | undefined,
+  signal: AbortSignal,
+): Promise<ObjectChange | undefined> {
+  const { kube, namespace } = deps;
+  const path = await pathOf(deps, object, signal);
+  if (path === undefined) return undefined;
+  const live = await liveObject(kube, path, signal);
+  const applied = await kube.request(
+    {
+      method: 'PATCH',
+      path,
+      query: { fieldManager: FIELD_MANAGER, force: 'true', dryRun: 'All' },
+      contentType: 'application/apply-patch+yaml',
+      body: object,
+    },
+    signal,
+  );
+  const result = withoutDropped(applied, deployed, object);
+  const after = isObject(result) ? withoutBookkeeping(result) : object;
+  return objectChange(titleOf(object, namespace), live && withoutBookkeeping(live), after);
+}
+
+async function removalOf(
+  deps: LiveDeps,
+  object: RawObject,
+  signal: AbortSignal,
+): Promise<ObjectChange | undefined> {
+  const path = await pathOf(deps, object, signal);
+  const live = path === undefined ? undefined : await liveObject(deps.kube, path, signal);
+  return live && objectChange(titleOf(object, deps.namespace), live, undefined);
+}
+
+/** Undefined for what is no object with a name. */
+async function pathOf(
+  { find, namespace }: LiveDeps,
+  { apiVersion, kind, metadata }: RawObject,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const { name, namespace: own } = fieldsOf(metadata);
+  if (typeof apiVersion !== 'string' || typeof kind !== 'string' || typeof name !== 'string')
+    return undefined;
+  const resource = await find(apiVersion, kind, signal);
+  const place = typeof own === 'string' && own !== '' ? own : namespace;
+  return resourcePath(resource, resource.isNamespaced ? place : undefined, name);
+}
+
+/** Whether helm leaves the object where it is when its chart drops it. */
+function isKept({ metadata }: RawObject): boolean {
+  const annotations = isObject(metadata) ? metadata['annotations'] : undefined;
+  return isObject(annotations) && annotations['helm.sh/resource-policy'] === 'keep';
+}
+
+async function liveObject(
+  kube: LiveDeps['kube'],
+  path: string,
+  signal: AbortSignal,
+): Promise<RawObject | undefined> {
+  const object = await requestIfPresent(kube, { method: 'GET', path }, signal);
+  return isObject(object) ? object : undefined;
+}
+
+/** Fields that the server keeps for itself and that every trial changes. */
+const BOOKKEEPING = ['managedFields', 'resourceVersion', 'uid', 'creationTimestamp', 'generation'];
+
+function withoutBookkeeping(object: RawObject): RawObject {
+  const { metadata } = object;
+  if (!isObject(metadata)) return object;
+  const kept = Object.entries(metadata).filter(([key]) => !BOOKKEEPING.includes(key));
+  return { ...object, metadata: Object.fromEntries(kept) };
+}

@@ -1,0 +1,135 @@
+import { dump } from 'js-yaml';
+import { parseManifest } from '../helm/manifest-document.ts';
+import { isHook, unfolded } from '../helm/manifest-object.ts';
+import { canonicalJson, fieldsOf, isObject, parseJson } from '../lib/json.ts';
+import type { Redactor } from '../lib/redactor.ts';
+import { parseYaml } from '../values/yaml.ts';
+import { type DiffLine, lineDiff } from './line-diff.ts';
+import { maskReplaced } from './mask-replaced.ts';
+
+export type RawObject = Readonly<Record<string, unknown>>;
+
+/** What would happen to one object of a release. */
+export interface ObjectChange {
+  readonly change: 'create' | 'change' | 'delete';
+  /** `<apiVersion>/<Kind> <namespace>/<name>`. */
+  readonly object: string;
+  /** How its manifest differs; empty for an object that goes. */
+  readonly lines: readonly DiffLine[];
+}
+
+export interface Masking {
+  /** Knows the secrets of today. */
+  readonly redactor: Pick<Redactor, 'text'>;
+  /** Whether each text that is replaced or gone may have been a secret, though today nothing tells. Default false. */
+  readonly masksChanged?: boolean;
+}
+
+/**
+ * What changes between two manifests of a release, object by object, by title. Hooks of helm are left out. Data of
+ * Secrets shows as asterisks; that a value differs shows.
+ *
+ * @param namespace of objects that name none
+ * @param masking of what stood in the place of a secret, for it may be a secret of yesterday
+ * @throws OperatorError HELM_FAILED when a manifest is no YAML
+ */
+export function manifestChanges(
+  before: string,
+  after: string,
+  namespace: string,
+  masking?: Masking,
+): ObjectChange[] {
+  const wanted = objectsByTitle(after, namespace);
+  const old = objectsByTitle(before, namespace);
+  if (masking !== undefined) {
+    const { redactor, masksChanged = false } = masking;
+    const options = { redactor, masksChanged, masksGone: masksChanged || redactor.text(after) !== after };
+    for (const [title, object] of old) {
+      const masked = maskReplaced(object, wanted.get(title), options);
+      if (isObject(masked)) old.set(title, masked);
+    }
+  }
+  const titles = [...new Set([...old.keys(), ...wanted.keys()])].toSorted();
+  return titles.flatMap((title) => objectChange(title, old.get(title), wanted.get(title)) ?? []);
+}
+
+/** What changes about one object; undefined when nothing does. Data of a Secret is masked. */
+export function objectChange(
+  title: string,
+  before: RawObject | undefined,
+  after: RawObject | undefined,
+): ObjectChange | undefined {
+  const [left, right] = masked(before, after);
+  if (right === undefined) return { change: 'delete', object: title, lines: [] };
+  const lines = lineDiff(left === undefined ? '' : yamlOf(left), yamlOf(right));
+  if (lines.length === 0) return undefined;
+  return { change: left === undefined ? 'create' : 'change', object: title, lines };
+}
+
+/**
+ * The objects of a manifest by {@link titleOf}, with the scalars that helm reads, `0644` as an octal number for instance;
+ * hooks of helm are left out.
+ *
+ * @param namespace of objects that name none
+ * @throws OperatorError HELM_FAILED, VALUES_INVALID when a document is no YAML
+ */
+export function objectsByTitle(manifest: string, namespace: string): Map<string, RawObject> {
+  const options = { source: 'rendered manifest', booleans: 'yaml-1.1', longIntegers: 'rounded' } as const;
+  const objects = parseManifest(manifest).flatMap(({ object, text }) => {
+    if (object === undefined || isHook(object)) return [];
+    const { value } = parseYaml(text, options);
+    return isObject(value) ? unfolded(value) : [];
+  });
+  return new Map(objects.map((object) => [titleOf(object, namespace), object]));
+}
+
+/** How people find an object: `<apiVersion>/<Kind> <namespace>/<name>`. */
+export function titleOf({ apiVersion, kind, metadata }: RawObject, namespace: string): string {
+  const { name, namespace: own } = fieldsOf(metadata);
+  const place = typeof own === 'string' && own !== '' ? own : namespace;
+  return `${String(apiVersion)}/${String(kind)} ${place}/${String(name)}`;
+}
+
+/** Sorted keys: helm versions and charts differ in the order they write them, which changes nothing. */
+function yamlOf(object: RawObject): string {
+  return dump(parseJson(canonicalJson(object)), { lineWidth: -1, noRefs: true });
+}
+
+const SECRET_FIELDS = ['data', 'stringData'];
+/** Here kubectl keeps a copy of all that was applied. */
+const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
+
+function masked(
+  before: RawObject | undefined,
+  after: RawObject | undefined,
+): readonly [RawObject | undefined, RawObject | undefined] {
+  if ((after ?? before)?.['kind'] !== 'Secret') return [before, after];
+  return [maskedSecret(before, after, 'before'), maskedSecret(after, before, 'after')];
+}
+
+function maskedSecret(
+  secret: RawObject | undefined,
+  other: RawObject | undefined,
+  side: string,
+): RawObject | undefined {
+  if (secret === undefined) return undefined;
+  const fields = SECRET_FIELDS.flatMap((field): [string, unknown][] => {
+    const values = secret[field];
+    if (!isObject(values)) return [];
+    const others = isObject(other?.[field]) ? other[field] : {};
+    const mask = ([key, value]: [string, unknown]): [string, string] => [
+      key,
+      !Object.hasOwn(others, key) || others[key] === value ? '***' : `*** (${side})`,
+    ];
+    return [[field, Object.fromEntries(Object.entries(values).map(mask))]];
+  });
+  return { ...withoutLastApplied(secret), ...Object.fromEntries(fields) };
+}
+
+function withoutLastApplied(object: RawObject): RawObject {
+  const metadata = fieldsOf(object['metadata']);
+  const { annotations } = metadata;
+  if (!isObject(annotations) || !Object.hasOwn(annotations, LAST_APPLIED)) return object;
+  const { [LAST_APPLIED]: _copy, ...others } = annotations;
+  return { ...object, metadata: { ...metadata, annotations: others } };
+}

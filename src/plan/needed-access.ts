@@ -1,0 +1,156 @@
+import { readFile } from 'node:fs/promises';
+import { parseManifest } from '../helm/manifest-document.ts';
+import { unfolded } from '../helm/manifest-object.ts';
+import type { Hook } from '../hooks/hook.ts';
+import { messageOf } from '../lib/errors.ts';
+import { CRD_ACCESS } from '../modules/access/crd-access.ts';
+import { accessOfBinding, accessOfWebhooks } from '../modules/access/hook-access.ts';
+import {
+  accessOfObject,
+  createdNamespace,
+  definedResource,
+  groupKindOf,
+  type ScopedResource,
+} from '../modules/access/object-access.ts';
+import type { Access } from '../modules/access/policy-rules.ts';
+import { accessOfSecrets } from '../modules/access/secret-access.ts';
+import { CRD_KIND, type Crd, parseCrdFile } from '../modules/crds/crd.ts';
+import { findCrdFiles } from '../modules/crds/crd-files.ts';
+import type { Module } from '../modules/module.ts';
+import { visibleToHelm } from '../values/visible-values.ts';
+import type { Inspection } from './inspection.ts';
+import type { RawObject } from './manifest-changes.ts';
+
+export interface NeededAccess {
+  readonly access: readonly Access[];
+  /** Namespaces that charts make. */
+  readonly createdNamespaces: ReadonlySet<string>;
+  /** What could not be looked at, each with its reason; the access lacks what it needs. */
+  readonly problems: readonly string[];
+}
+
+/**
+ * What the operator must be allowed to do for global hooks and the given modules, as far as it can be known before they
+ * run: what hooks watch and serve, and what charts render to.
+ */
+export async function neededAccess(
+  inspection: Inspection,
+  wanted: readonly Module[],
+  signal: AbortSignal,
+): Promise<NeededAccess> {
+  const { operator, namespace } = inspection;
+  const references = [...operator.deps.values.secretReferences().values()].flat();
+  const access: Access[] = accessOfSecrets(references, namespace);
+  const ofHooks = async (hooks: readonly Hook[]): Promise<readonly Access[]> => [
+    ...accessOfSecrets(inspection.base.http.secretsOf(hooks.map(({ path }) => path)), namespace),
+    ...(await accessOfHooks(hooks, find)),
+  ];
+  const modules = wanted.filter(({ refusal }) => refusal === undefined);
+  const problems = wanted.flatMap(({ name, refusal }) =>
+    refusal === undefined ? [] : [`module ${name} is not authorized: ${refusal}`],
+  );
+  const collect = async (what: string, part: () => Promise<readonly Access[]>): Promise<void> => {
+    try {
+      access.push(...(await part()));
+    } catch (error) {
+      signal.throwIfAborted();
+      problems.push(`${what}: ${messageOf(error)}`);
+    }
+  };
+  const rendered = new Map<Module, readonly RawObject[]>();
+  for (const module of modules) {
+    await collect(`module ${module.name}`, async () => {
+      rendered.set(module, await renderedObjects(inspection, module, signal));
+      return [];
+    });
+  }
+  const defined = new Map<string, ScopedResource>();
+  const define = (object: RawObject): void => {
+    const resource = definedResource(object);
+    if (resource !== undefined) defined.set(resource.key, resource);
+  };
+  const objects = [...rendered.values()].flat();
+  for (const object of objects) define(object);
+  for (const module of modules) {
+    await collect(`CRDs of module ${module.name}`, async () => {
+      const crds = await crdsOf(module, inspection.crdFilterPrefixes);
+      for (const { spec } of crds) define({ kind: CRD_KIND, spec });
+      return crds.length === 0 ? [] : CRD_ACCESS;
+    });
+  }
+  const find = async (apiVersion: string | undefined, kind: string): Promise<ScopedResource> =>
+    defined.get(groupKindOf({ apiVersion, kind })) ??
+    (await inspection.base.cluster.discovery.find(apiVersion, kind, signal));
+  await collect('global hooks', async () => ofHooks(await operator.deps.loadGlobalHooks(signal)));
+  for (const module of modules) {
+    await collect(`hooks of module ${module.name}`, async () =>
+      ofHooks(await operator.deps.loadModuleHooks(module, signal)),
+    );
+    await collect(`HTTP hook of module ${module.name}`, () => accessOfHttpHook(module, find, namespace));
+    await collect(`chart of module ${module.name}`, async () =>
+      accessOfObjects(rendered.get(module) ?? [], find, namespace),
+    );
+  }
+  const createdNamespaces = new Set(objects.flatMap((object) => createdNamespace(object) ?? []));
+  createdNamespaces.delete(namespace);
+  return { access, problems, createdNamespaces };
+}
+
+async function crdsOf(module: Module, ignoredPrefixes: readonly string[]): Promise<readonly Crd[]> {
+  const crds: Crd[] = [];
+  for (const path of await findCrdFiles(module.path, ignoredPrefixes))
+    crds.push(...parseCrdFile(await readFile(path, 'utf8'), path).crds);
+  return crds;
+}
+
+type Find = (apiVersion: string | undefined, kind: string) => Promise<ScopedResource>;
+
+async function accessOfHooks(hooks: readonly Hook[], find: Find): Promise<readonly Access[]> {
+  const access: Access[] = [];
+  for (const { config } of hooks) {
+    access.push(...accessOfWebhooks(config));
+    for (const binding of config.kubernetes) {
+      const { apiVersion, kind } = binding.watch;
+      access.push(...accessOfBinding(binding, await find(apiVersion, kind)));
+    }
+  }
+  return access;
+}
+
+/** The object that says where the server is. */
+async function accessOfHttpHook(
+  { manifest: { hook } }: Module,
+  find: Find,
+  ownNamespace: string,
+): Promise<readonly Access[]> {
+  if (hook?.address.type !== 'ref') return [];
+  const { apiVersion, kind, name, namespace = ownNamespace } = hook.address.ref;
+  const { group, plural, isNamespaced } = await find(apiVersion, kind);
+  return [{ group, resource: plural, verbs: ['get'], names: [name], ...(isNamespaced && { namespace }) }];
+}
+
+async function accessOfObjects(
+  objects: readonly RawObject[],
+  find: Find,
+  ownNamespace: string,
+): Promise<readonly Access[]> {
+  const access: Access[] = [];
+  for (const object of objects) {
+    const { apiVersion, kind } = object;
+    if (typeof apiVersion !== 'string' || typeof kind !== 'string') continue;
+    access.push(...accessOfObject(object, await find(apiVersion, kind), ownNamespace));
+  }
+  return access;
+}
+
+/** Objects that helm runs as hooks are among them: they are deployed too. */
+async function renderedObjects(
+  { operator, base }: Inspection,
+  module: Module,
+  signal: AbortSignal,
+): Promise<readonly RawObject[]> {
+  if (module.chart === 'none') return [];
+  const values = visibleToHelm(operator.deps.values, module.name);
+  const manifest = await base.helm.render({ module, values }, signal, { hasHooks: true });
+  return parseManifest(manifest).flatMap(({ object }) => (object === undefined ? [] : unfolded(object)));
+}

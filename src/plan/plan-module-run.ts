@@ -1,0 +1,111 @@
+import type { ReleaseSummary } from '../helm/helm-driver.ts';
+import type { ReleaseSteps } from '../helm/release-steps.ts';
+import { messageOf } from '../lib/errors.ts';
+import { findCrdFiles } from '../modules/crds/crd-files.ts';
+import { previewCrds } from '../modules/crds/preview-crds.ts';
+import type { Module } from '../modules/module.ts';
+import type { Operator } from '../operator/operator.ts';
+import { GLOBAL_SECTION, type ValuesOwner } from '../values/module-key.ts';
+import { visibleToHelm } from '../values/visible-values.ts';
+import type { Inspection } from './inspection.ts';
+import type { LastHookValues } from './last-hook-values.ts';
+import { manifestChanges, type ObjectChange, objectChange } from './manifest-changes.ts';
+import { type ModulePlan, plannedHooks, plannedHttpHook, runsBeforeHelm } from './plan.ts';
+import { errorOf, hooksOrNone, NOTHING, type PlanOfModule } from './plan-parts.ts';
+
+export interface ModuleToPlan {
+  readonly module: Module;
+  readonly release: ReleaseSummary | undefined;
+  /** Whether global hooks may change the global values before the module runs. */
+  readonly areGlobalsOpen: boolean;
+  readonly lastHookValues: LastHookValues;
+}
+
+/** What a daemon would do with a module that is enabled. What cannot be looked at is the `error` of the plan. */
+export async function planModuleRun(
+  inspection: Inspection,
+  { module, release, areGlobalsOpen, lastHookValues }: ModuleToPlan,
+  signal: AbortSignal,
+): Promise<PlanOfModule> {
+  const { operator } = inspection;
+  const problems: string[] = [];
+  const hooks = await hooksOrNone(() => operator.deps.loadModuleHooks(module, signal), problems, signal);
+  const asked = plannedHttpHook(module, 'pre-reconcile');
+  const crds = await crdChanges(inspection, module, problems, signal);
+  const planned = { ...NOTHING, hooks: [...plannedHooks(hooks, 'run'), ...asked], crds };
+  const withoutRelease = crds.length === 0 ? 'none' : 'apply-crds';
+  if (module.chart === 'none') return { ...planned, action: withoutRelease, ...errorOf(problems) };
+  const isUnmanaged = operator.deps.configMapContent().maintenance.has(module.key);
+  if (isUnmanaged && release?.isUnmanaged === true) {
+    const reason = `${module.key}Maintenance is set: the release is left as it is`;
+    return { ...planned, action: withoutRelease, reason, ...errorOf(problems) };
+  }
+  const mayDifferBy = hooks.filter(runsBeforeHelm).map(({ name }) => name);
+  try {
+    await lastHookValues.setModule(module.name, hooks, signal);
+    // What hooks may set before helm runs may be missing yet.
+    const settled: ValuesOwner[] = [];
+    if (!areGlobalsOpen) settled.push(GLOBAL_SECTION);
+    if (mayDifferBy.length === 0) settled.push(module.name);
+    operator.deps.values.checkForHelm(module.name, settled);
+    const found = await planOfRelease(inspection, module, isUnmanaged, signal);
+    const action = found.action === 'none' ? withoutRelease : found.action;
+    const open = asked.length > 0 ? { asksHttpHook: true as const } : {};
+    return { ...planned, ...found, action, mayDifferBy, ...open, ...errorOf(problems) };
+  } catch (error) {
+    signal.throwIfAborted();
+    return { ...planned, mayDifferBy, action: 'upgrade', ...errorOf([...problems, messageOf(error)]) };
+  }
+}
+
+async function planOfRelease(
+  { operator, base, namespace, redactor, hasSecretReferences }: Inspection,
+  module: Module,
+  isUnmanaged: boolean,
+  signal: AbortSignal,
+): Promise<Pick<ModulePlan, 'action' | 'causes' | 'changes'>> {
+  const values = visibleToHelm(operator.deps.values, module.name);
+  const request = { module, values, isUnmanaged, steps: await stepsOf(operator, module, signal) };
+  const foreseen = await base.helm.foresee(request, signal);
+  if (foreseen.type === 'keep') return { action: 'none', causes: [], changes: [] };
+  const before = foreseen.type === 'install' ? '' : foreseen.manifest;
+  // A reference that is taken out leaves nothing that tells which text of the release it was.
+  const masking = { redactor, masksChanged: hasSecretReferences(module.name) };
+  const changes = manifestChanges(before, await base.helm.render(request, signal), namespace, masking);
+  if (foreseen.type === 'compare')
+    return { action: changes.length === 0 ? 'none' : 'upgrade', causes: [], changes };
+  return { action: foreseen.type, causes: foreseen.type === 'upgrade' ? foreseen.causes : [], changes };
+}
+
+/** What extensions would do to the rendering. */
+async function stepsOf(
+  operator: Operator,
+  module: Module,
+  signal: AbortSignal,
+): Promise<ReleaseSteps | undefined> {
+  const state = operator.stateOf(module.name);
+  return state && (await operator.deps.releaseSteps(module, state, signal));
+}
+
+/** What would become of the CRDs of a module, those left out that stay as they are; a new one is not shown in full. */
+async function crdChanges(
+  { base, crdFilterPrefixes, crdExtraLabels: extraLabels }: Inspection,
+  module: Module,
+  problems: string[],
+  signal: AbortSignal,
+): Promise<readonly ObjectChange[]> {
+  try {
+    const files = await findCrdFiles(module.path, crdFilterPrefixes);
+    const found = await previewCrds({ kube: base.cluster.helm, extraLabels }, files, signal);
+    problems.push(...found.problems);
+    return found.crds.map(({ crd, before, after }): ObjectChange => {
+      if (before === undefined) return { change: 'create', object: crd, lines: [] };
+      const lines = objectChange(crd, before, after)?.lines ?? [];
+      return { change: 'change', object: crd, lines };
+    });
+  } catch (error) {
+    signal.throwIfAborted();
+    problems.push(messageOf(error));
+    return [];
+  }
+}

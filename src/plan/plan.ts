@@ -1,0 +1,120 @@
+import type { Hook } from '../hooks/hook.ts';
+import { GLOBAL_LIFECYCLE_BINDINGS, MODULE_LIFECYCLE_BINDINGS } from '../hooks/hook-config.ts';
+import type { Module } from '../modules/module.ts';
+import { addressTitle, type HookCapability } from '../modules/module-hook.ts';
+import { DEPLOY_BINDINGS } from '../sdk/deploy-facts.ts';
+import type { ObjectChange } from './manifest-changes.ts';
+
+/**
+ * What a daemon would do with a module: `install`, `upgrade`, `none` where its release is up to date or it has no
+ * chart, `apply-crds` where only CRDs are written then; `delete` the release of a module that is disabled; `orphan` it where its deletion policy says so; `purge` a release
+ * without a module, or `hold` it until that is confirmed; `stay-off`; `wait` for the end of a pause; `refuse` to run what is not authorized.
+ */
+export type ModuleAction =
+  | 'install'
+  | 'upgrade'
+  | 'none'
+  | 'apply-crds'
+  | 'delete'
+  | 'orphan'
+  | 'purge'
+  | 'hold'
+  | 'stay-off'
+  | 'wait'
+  | 'refuse';
+
+/** A hook that would run, and at which points. */
+export interface PlannedHook {
+  readonly hook: string;
+  /** Such as `beforeHelm 10`, `schedule 0 * * * *` or `kubernetes pods`. */
+  readonly when: readonly string[];
+}
+
+export interface ModulePlan {
+  readonly module: string;
+  readonly action: ModuleAction;
+  readonly isEnabled: boolean;
+  /** Who enabled or disabled it. */
+  readonly reason: string;
+  readonly hooks: readonly PlannedHook[];
+  /** CRDs of the module that would be written, by name; those that are created have no lines. */
+  readonly crds: readonly ObjectChange[];
+  /** Phrases that say why helm would upgrade whatever the chart renders to; empty when only `changes` are the cause. */
+  readonly causes: readonly string[];
+  readonly changes: readonly ObjectChange[];
+  /** Hooks that run before helm and may change values, so that the manifests may turn out differently. */
+  readonly mayDifferBy: readonly string[];
+  /** The server of the module decides what is applied; it is asked by a deployment, and not for a plan. */
+  readonly asksHttpHook?: true;
+  /** Why it cannot be said what would happen to the module. */
+  readonly error?: string;
+}
+
+export interface Plan {
+  readonly globalHooks: readonly PlannedHook[];
+  /** In the order in which they would be dealt with: those that go, then those that run. */
+  readonly modules: readonly ModulePlan[];
+  /** What could not be looked at. */
+  readonly problems: readonly string[];
+}
+
+export type PlanOutcome = 'nothing' | 'changes' | 'unknown';
+
+/** Whether anything would change; `unknown` when something could not be looked at. */
+export function outcomeOf({ modules, problems }: Plan): PlanOutcome {
+  if (problems.length > 0 || modules.some(({ error }) => error !== undefined)) return 'unknown';
+  return modules.some(({ action }) => !WITHOUT_CHANGE.has(action)) ? 'changes' : 'nothing';
+}
+
+const WITHOUT_CHANGE: ReadonlySet<ModuleAction> = new Set(['none', 'hold', 'stay-off', 'wait', 'refuse']);
+
+/** What becomes of a module, as far as its hooks are concerned. */
+export type HookOccasion = 'run' | 'deletion';
+
+const DELETION_BINDINGS: readonly string[] = ['beforeDeleteHelm', 'afterDeleteHelm'];
+
+/** When hooks would run, in the order of a start; those that would not are left out. */
+export function plannedHooks(hooks: readonly Hook[], occasion: HookOccasion): readonly PlannedHook[] {
+  return hooks.map((hook) => plannedHook(hook, occasion)).filter(({ when }) => when.length > 0);
+}
+
+function plannedHook({ name, config, owner }: Hook, occasion: HookOccasion): PlannedHook {
+  const bindings =
+    owner.type === 'global' ? [...GLOBAL_LIFECYCLE_BINDINGS, ...DEPLOY_BINDINGS] : MODULE_LIFECYCLE_BINDINGS;
+  const lifecycle = bindings
+    .filter((binding) => DELETION_BINDINGS.includes(binding) === (occasion === 'deletion'))
+    .flatMap((binding) => {
+      const order = config.lifecycle[binding];
+      return order === undefined ? [] : [`${binding} ${order}`];
+    });
+  if (occasion === 'deletion') return { hook: name, when: lifecycle };
+  return {
+    hook: name,
+    when: [
+      ...lifecycle,
+      ...config.kubernetes.map((binding) => `kubernetes ${binding.name} (${binding.watch.kind})`),
+      ...config.schedule.map(({ crontab }) => `schedule ${crontab}`),
+      ...config.admission.map((binding) => `${binding.type} ${binding.name}`),
+      ...config.conversion.map((binding) => `conversion ${binding.crdName}`),
+    ],
+  };
+}
+
+/** When the server that a module names in `module.yaml` would be asked; nothing without one. */
+export function plannedHttpHook(
+  { manifest: { hook } }: Pick<Module, 'manifest'>,
+  capability: HookCapability,
+): readonly PlannedHook[] {
+  if (hook?.capabilities.includes(capability) !== true) return [];
+  return [{ hook: `HTTP hook ${addressTitle(hook.address)}`, when: [capability] }];
+}
+
+/** Whether a hook gets to run before the chart of its module, or of any where it is global, is deployed. */
+export function runsBeforeHelm({ config }: Hook): boolean {
+  return (
+    config.lifecycle.onStartup !== undefined ||
+    config.lifecycle.beforeAll !== undefined ||
+    config.lifecycle.beforeHelm !== undefined ||
+    config.kubernetes.some(({ executeOnSynchronization }) => executeOnSynchronization)
+  );
+}

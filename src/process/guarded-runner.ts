@@ -1,0 +1,22 @@
+import { OperatorError } from '../lib/errors.ts';
+import type { ProcessRunner } from './process-runner.ts';
+
+/**
+ * Starts no process once the daemon is asked to stop; those that run already may finish.
+ *
+ * @param check called before each start; what it throws keeps the process from being started
+ */
+export function guardedRunner(
+  runner: ProcessRunner,
+  stopping: AbortSignal,
+  check: () => void = () => undefined,
+): ProcessRunner {
+  return {
+    async run(spec, signal) {
+      if (stopping.aborted)
+        throw new OperatorError('ABORTED', `${spec.file} is not started: the daemon is stopping`);
+      check();
+      return runner.run(spec, signal);
+    },
+  };
+}

@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import { FakeClock, settle } from '../../test/support/fake-clock.ts';
+import { TaskQueue } from './task-queue.ts';
+
+test.each(['onFailure', 'onAdd', 'admit', 'handle'] as const)(
+  'run() goes on with all tasks in order, when %s throws',
+  async (thrower) => {
+    const clock = new FakeClock();
+    const boom = new Error('boom');
+    const errors: unknown[] = [];
+    const throwing = (name: string): void => {
+      if (name === thrower) throw boom;
+    };
+    const queue = new TaskQueue<string>({
+      name: 'main',
+      clock,
+      random: () => 0,
+      onFailure: () => throwing('onFailure'),
+      onAdd: () => throwing('onAdd'),
+      admit: (tasks) => {
+        throwing('admit');
+        return tasks;
+      },
+      onError: (error) => errors.push(error),
+    });
+    const ran: string[] = [];
+    const stop = new AbortController();
+    const ended = queue.run(
+      // Not an async function: what it throws is thrown at once.
+      (entry) => {
+        ran.push(entry.task);
+        if (entry.failures === 0 && entry.task === 'a') throwing('handle');
+        const isFirst = entry.failures === 0;
+        if (entry.task === 'a' && isFirst) return Promise.resolve({ type: 'retry', error: 'no' });
+        return Promise.resolve({ type: 'success', ...(entry.task === 'a' && { after: ['b'], tail: ['d'] }) });
+      },
+      { stop: stop.signal, abort: stop.signal },
+    );
+    queue.append('a', 'c');
+    await settle();
+    await clock.advance(5_000);
+    expect(ran).toEqual(['a', 'a', 'b', 'c', 'd']);
+    expect(errors.every((error) => error === boom)).toBe(true);
+    expect(errors.length > 0).toBe(thrower !== 'handle');
+    stop.abort();
+    await ended;
+  },
+);

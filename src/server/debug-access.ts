@@ -1,0 +1,55 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { Logger } from '../lib/log.ts';
+import { textAnswer } from './answer.ts';
+import type { RequestHandler, RequestOrigin } from './serve.ts';
+
+/** The user at the other end of a connection; undefined where the system does not say. */
+export type PeerUid = (connection: RequestOrigin['connection']) => Promise<number | undefined>;
+
+/** Limit of a form field, so that one request cannot fill the log. */
+const MAX_LOGGED_CHARACTERS = 256;
+
+/**
+ * Logs every request that may change something, with the user it comes from, before it is carried out: the request may
+ * be one to log less. A request that fails is logged again with its status.
+ */
+export function withAudit(handler: RequestHandler, peerUid: PeerUid, log: Logger): RequestHandler {
+  return async (request, signal, origin) => {
+    if (request.method === 'GET') return await handler(request, signal, origin);
+    const { method, path, body } = request;
+    const uid = (await peerUid(origin.connection)) ?? 'unknown';
+    const form = [...new URLSearchParams(body)].map(
+      ([name, value]) => [name, value.slice(0, MAX_LOGGED_CHARACTERS)] as const,
+    );
+    const record = { 'peer.uid': uid, method, path, form: Object.fromEntries(form) };
+    log.info(record, 'change requested over the debug socket');
+    const answer = await handler(request, signal, origin);
+    if (answer.status >= 400)
+      log.info({ ...record, status: answer.status }, 'change over the debug socket failed');
+    return answer;
+  };
+}
+
+/** Accepts only requests with the bearer token. If the token file cannot be read, all requests are rejected. */
+export function withToken(
+  handler: RequestHandler,
+  readToken: () => Promise<string>,
+  log: Logger,
+): RequestHandler {
+  return async (request, signal, origin) => {
+    const expected = await readToken().catch((error: unknown) => {
+      log.error({ error }, 'the token of the debug endpoint cannot be read, its requests are refused');
+      return undefined;
+    });
+    const [, given] = /^Bearer +(\S+)$/i.exec(origin.authorization ?? '') ?? [];
+    if (expected === undefined || given === undefined || !isSame(given, expected))
+      return textAnswer('401 unauthorized: send the header "Authorization: Bearer TOKEN"\n', 401);
+    return await handler(request, signal, origin);
+  };
+}
+
+/** Digests have one length, so the comparison takes equally long for every token. */
+function isSame(given: string, expected: string): boolean {
+  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(given), digest(expected));
+}

@@ -1,0 +1,64 @@
+import { hidden, type Setting, secret, variable } from './setting.ts';
+import { booleanType, textType } from './setting-type.ts';
+
+/** Settings of the debug endpoint and for debugging; only `debug-options` lists their flags. */
+export const DEBUG_SETTINGS = {
+  debugUnixSocket: hidden(
+    'debug-unix-socket',
+    'DEBUG_UNIX_SOCKET',
+    textType,
+    '/var/run/addon-operator/debug.socket',
+    'Path of the debug socket.',
+  ),
+  debugHttpAddress: hidden(
+    'debug-http-addr',
+    'DEBUG_HTTP_SERVER_ADDR',
+    textType,
+    '',
+    'host:port for the debug endpoint on TCP, read only; without a host it is 127.0.0.1. Needs a token.',
+  ),
+  debugHttpTokenFile: secret(
+    hidden(
+      'debug-http-token-file',
+      'DEBUG_HTTP_TOKEN_FILE',
+      textType,
+      '',
+      'File with the bearer token of the debug endpoint on TCP; read anew for each request.',
+    ),
+  ),
+  debugHttpToken: secret(
+    variable(
+      'DEBUG_HTTP_TOKEN',
+      textType,
+      '',
+      'The bearer token of the debug endpoint on TCP itself, where no file has it.',
+    ),
+  ),
+  keepsTmpFiles: hidden(
+    'debug-keep-tmp-files',
+    'DEBUG_KEEP_TMP_FILES',
+    booleanType,
+    'false',
+    'Keep the temporary files of hook runs.',
+  ),
+  logsKubeApi: hidden(
+    'debug-kubernetes-api',
+    'DEBUG_KUBERNETES_API',
+    booleanType,
+    'false',
+    'Log API requests at debug level.',
+  ),
+} satisfies Readonly<Record<string, Setting<unknown>>>;
+
+/** What the debug endpoint on TCP lacks, one sentence each. */
+export function debugProblems(settings: {
+  readonly debugHttpAddress: string;
+  readonly debugHttpTokenFile: string;
+  readonly debugHttpToken: string;
+}): string[] {
+  if (settings.debugHttpAddress === '') return [];
+  if (settings.debugHttpTokenFile !== '' || settings.debugHttpToken !== '') return [];
+  return [
+    '--debug-http-addr (DEBUG_HTTP_SERVER_ADDR) needs --debug-http-token-file (DEBUG_HTTP_TOKEN_FILE): the endpoint shows all values',
+  ];
+}

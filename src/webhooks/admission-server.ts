@@ -1,0 +1,53 @@
+import { join } from 'node:path';
+import { OperatorError } from '../lib/errors.ts';
+import type { Settings } from '../settings.ts';
+import { loadFromFiles } from './certificate-files.ts';
+import { openCertificateSource } from './certificate-source.ts';
+import { startWebhookServer } from './tls-server.ts';
+import type { WebhookHost } from './webhook-server.ts';
+
+const ALL_ADDRESSES = '0.0.0.0';
+
+/**
+ * Starts the admission server where the settings ask for it. It has nothing to do with hooks and serves nothing: as in
+ * the original it is there for programs that the operator is built into. A replaced certificate is taken within 30 s.
+ *
+ * @throws OperatorError CONFIG_INVALID without a directory of certificates, WEBHOOK_CERTIFICATE for files that cannot be
+ *   used, HTTP_LISTEN when the port is in use
+ */
+export async function startAdmissionServer(
+  settings: Pick<Settings, 'isAdmissionServerEnabled' | 'admissionServerCertsDir' | 'admissionServerPort'>,
+  { clock, log }: Pick<WebhookHost, 'clock' | 'log'>,
+  stop: AbortSignal,
+  running: AsyncDisposableStack,
+): Promise<void> {
+  const {
+    isAdmissionServerEnabled,
+    admissionServerCertsDir: directory,
+    admissionServerPort: port,
+  } = settings;
+  if (!isAdmissionServerEnabled) return;
+  if (directory === '') {
+    throw new OperatorError(
+      'CONFIG_INVALID',
+      'flag --admission-server-certs-dir (variable ADDON_OPERATOR_ADMISSION_SERVER_CERTS_DIR): is required with --admission-server-enabled; name the directory with tls.crt and tls.key',
+    );
+  }
+  const cert = join(directory, 'tls.crt');
+  // Nobody is told of an authority here.
+  const files = { cert, key: join(directory, 'tls.key'), ca: cert };
+  const source = await openCertificateSource({ load: () => loadFromFiles(files), clock, log }, stop);
+  const server = await startWebhookServer({
+    address: ALL_ADDRESSES,
+    port,
+    certificates: source.certificates,
+    handler: async () => ({ status: 404, type: 'text', body: '404 page not found\n' }),
+    log,
+  });
+  const ended = source.run(stop);
+  running.defer(async () => {
+    await server.stop();
+    await ended;
+  });
+  log.info({ port: server.port }, 'admission server listens');
+}

@@ -1,0 +1,62 @@
+import { isObject, parseJsonVerbatim } from '../../lib/json.ts';
+import type { WebhookAnswer } from '../tls-server.ts';
+
+/** A question of the API server. Numbers in it are kept as they were written. */
+export interface AdmissionReview {
+  readonly apiVersion: unknown;
+  readonly kind: unknown;
+  readonly uid: unknown;
+  /** What hooks are given: with `object`, `oldObject` and `options` in any case. */
+  readonly request: Readonly<Record<string, unknown>>;
+}
+
+/** What the API server is told. */
+export type AdmissionVerdict =
+  | { readonly type: 'allowed'; readonly warnings: readonly string[]; readonly patch: string }
+  | {
+      readonly type: 'denied';
+      /** 403 by the hook, 500 for want of an answer. */
+      readonly code: number;
+      readonly message: string;
+      readonly warnings: readonly string[];
+    };
+
+/** Understands the body of a request, or says why it cannot. */
+export function parseAdmissionReview(body: string): AdmissionReview | WebhookAnswer {
+  let review: unknown;
+  try {
+    review = parseJsonVerbatim(body);
+  } catch {
+    return badRequest('Invalid JSON payload');
+  }
+  if (!isObject(review)) return badRequest('Invalid JSON payload');
+  const { apiVersion, kind, request } = review;
+  if (!isObject(request)) return badRequest('Missing parameters: request');
+  const { object = null, oldObject = null, options = null, uid } = request;
+  return { apiVersion, kind, uid, request: { ...request, object, oldObject, options } };
+}
+
+function badRequest(body: string): WebhookAnswer {
+  return { status: 400, type: 'text', body };
+}
+
+/** The review as it goes back. */
+export function admissionAnswer(review: AdmissionReview, verdict: AdmissionVerdict): WebhookAnswer {
+  const { apiVersion, kind, uid } = review;
+  const warnings = verdict.warnings.length === 0 ? {} : { warnings: verdict.warnings };
+  const response =
+    verdict.type === 'allowed'
+      ? {
+          uid,
+          allowed: true,
+          ...warnings,
+          ...(verdict.patch === '' ? {} : { patch: verdict.patch, patchType: 'JSONPatch' }),
+        }
+      : {
+          uid,
+          allowed: false,
+          status: { code: verdict.code, message: verdict.message },
+          ...warnings,
+        };
+  return { status: 200, type: 'json', body: JSON.stringify({ apiVersion, kind, response }) };
+}

@@ -1,0 +1,117 @@
+import type { AdmissionType } from '../../hooks/admission-binding.ts';
+import { hasStatus, KubeApiError, type KubeClient } from '../../kube/kube-client.ts';
+import type { SteadyClock } from '../../lib/clock.ts';
+import { jittered } from '../../lib/jitter.ts';
+import { fieldsOf, isObject } from '../../lib/json.ts';
+import type { Logger } from '../../lib/log.ts';
+import { leadsTo, type WebhookTarget } from '../webhook-target.ts';
+import type { WebhookEntry } from './webhook-entries.ts';
+
+export interface WebhookConfigurationsOptions {
+  readonly kube: KubeClient;
+  /** Of the objects of both kinds. */
+  readonly name: string;
+  readonly target: WebhookTarget;
+  readonly clock: SteadyClock;
+  /** A number in [0, 1), for the jitter of retries. */
+  readonly random: () => number;
+  readonly log: Logger;
+}
+
+/** The webhooks that are to be there, by binding type. */
+export type DesiredWebhooks = Readonly<Record<AdmissionType, readonly WebhookEntry[]>>;
+
+const ROOT = '/apis/admissionregistration.k8s.io/v1';
+const KINDS = [
+  ['kubernetesValidating', 'ValidatingWebhookConfiguration', 'validatingwebhookconfigurations'],
+  ['kubernetesMutating', 'MutatingWebhookConfiguration', 'mutatingwebhookconfigurations'],
+] as const;
+const RETRY_DELAYS_MS = [2_000, 4_000, 8_000, 15_000, 15_000];
+
+/** The objects that make the API server call us. Entries that lead to other servers are left as they are. */
+export class WebhookConfigurations {
+  readonly #options: WebhookConfigurationsOptions;
+
+  constructor(options: WebhookConfigurationsOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Makes the entries that lead to us exactly the desired ones, in both objects. An object without entries is deleted.
+   * What fails is tried again five times, after about 2 to 15 s.
+   *
+   * @throws KubeApiError, or OperatorError KUBE_UNREACHABLE, of the last attempt
+   */
+  async sync(desired: DesiredWebhooks, signal: AbortSignal): Promise<void> {
+    for (const [type, kind, plural] of KINDS)
+      await this.#patiently(() => this.#syncOne(kind, `${ROOT}/${plural}`, desired[type], signal), signal);
+  }
+
+  async #patiently(act: () => Promise<void>, signal: AbortSignal): Promise<void> {
+    const { clock, random, log, name } = this.#options;
+    for (const meanDelayMs of RETRY_DELAYS_MS) {
+      try {
+        return await act();
+      } catch (error) {
+        signal.throwIfAborted();
+        if (isHopeless(error)) throw error;
+        const delayMs = jittered(meanDelayMs, random);
+        log.warn({ error, name, delayMs }, 'webhooks cannot be registered, trying again');
+        await clock.sleep(delayMs, signal);
+      }
+    }
+    return await act();
+  }
+
+  async #syncOne(
+    kind: string,
+    path: string,
+    desired: readonly WebhookEntry[],
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { kube, name, log } = this.#options;
+    const current = await this.#read(`${path}/${name}`, desired.length > 0, signal);
+    const webhooks = [...this.#othersIn(current, desired), ...desired];
+    if (current === undefined) {
+      if (desired.length === 0) return;
+      const body = { apiVersion: 'admissionregistration.k8s.io/v1', kind, metadata: { name }, webhooks };
+      await kube.request({ method: 'POST', path, body }, signal);
+    } else if (webhooks.length > 0) {
+      if (desired.length === 0 && webhooks.length === entriesOf(current).length) return;
+      await kube.request({ method: 'PUT', path: `${path}/${name}`, body: { ...current, webhooks } }, signal);
+    } else {
+      const { uid, resourceVersion } = fieldsOf(current['metadata']);
+      const body = { preconditions: { uid, resourceVersion } };
+      await kube.request({ method: 'DELETE', path: `${path}/${name}`, body }, signal);
+    }
+    log.info({ kind, name, webhooks: desired.map((entry) => entry.name) }, 'webhooks are registered');
+  }
+
+  async #read(path: string, isNeeded: boolean, signal: AbortSignal) {
+    try {
+      const object = await this.#options.kube.request({ method: 'GET', path }, signal);
+      return isObject(object) ? object : undefined;
+    } catch (error) {
+      // Whoever has no such hooks need not be allowed to look for what earlier ones left.
+      if (hasStatus(error, 404) || (!isNeeded && hasStatus(error, 403))) return undefined;
+      throw error;
+    }
+  }
+
+  #othersIn(current: Readonly<Record<string, unknown>> | undefined, desired: readonly WebhookEntry[]) {
+    const names = new Set<unknown>(desired.map(({ name }) => name));
+    return entriesOf(current).filter(
+      (entry) => !names.has(entry['name']) && !leadsTo(this.#options.target, entry['clientConfig']),
+    );
+  }
+}
+
+function entriesOf(object: Readonly<Record<string, unknown>> | undefined) {
+  const entries = object?.['webhooks'];
+  return Array.isArray(entries) ? entries.filter(isObject) : [];
+}
+
+/** The same request would be refused again. */
+function isHopeless(error: unknown): boolean {
+  return error instanceof KubeApiError && (error.status === 400 || error.status === 422);
+}

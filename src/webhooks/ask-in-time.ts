@@ -1,0 +1,44 @@
+import type { SteadyClock } from '../lib/clock.ts';
+
+/** What came of a question. */
+export type InTime<T> = { readonly type: 'answered'; readonly value: T } | { readonly type: 'late' };
+
+/** How much earlier than the API server we give up, so that our words arrive: at most half a second. */
+const MARGIN_MS = 500;
+const MARGIN_SHARE = 4;
+
+/** How long a hook may take for a webhook whose caller waits for so many milliseconds. */
+export function limitMsOf(timeoutMs: number): number {
+  return timeoutMs - Math.min(MARGIN_MS, timeoutMs / MARGIN_SHARE);
+}
+
+/**
+ * Asks, and gives up when the time is up: then the signal given to `ask` aborts, and what it still does is not waited
+ * for.
+ *
+ * @throws what `ask` throws in time; `signal.reason` when the caller goes away
+ */
+export async function askInTime<T>(
+  clock: SteadyClock,
+  limitMs: number,
+  signal: AbortSignal,
+  ask: (signal: AbortSignal) => Promise<T>,
+): Promise<InTime<T>> {
+  const work = new AbortController();
+  const timer = new AbortController();
+  const late = clock
+    .sleep(limitMs, AbortSignal.any([signal, timer.signal]))
+    .then((): InTime<T> => ({ type: 'late' }));
+  // An answer ends the wait, which then has nobody to report to.
+  late.catch(() => undefined);
+  const answered = ask(AbortSignal.any([signal, work.signal])).then(
+    (value): InTime<T> => ({ type: 'answered', value }),
+  );
+  answered.catch(() => undefined);
+  try {
+    return await Promise.race([answered, late]);
+  } finally {
+    timer.abort();
+    work.abort();
+  }
+}

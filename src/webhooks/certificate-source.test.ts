@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import { FakeClock } from '../../test/support/fake-clock.ts';
+import { silentLogger } from '../lib/log.ts';
+import { openCertificateSource } from './certificate-source.ts';
+
+const certificate = (cert: string) => ({ cert, key: 'k', ca: 'a', expiresMs: 0 });
+
+test('it looks every 30 s, tells of changes only, and keeps the last one through failures', async () => {
+  const clock = new FakeClock();
+  const stop = new AbortController();
+  const answers: (string | Error)[] = ['one', 'one', new Error('away'), 'two'];
+  const source = await openCertificateSource(
+    {
+      clock,
+      log: silentLogger,
+      load: async () => {
+        const answer = answers.shift() ?? 'two';
+        if (answer instanceof Error) throw answer;
+        return certificate(answer);
+      },
+    },
+    stop.signal,
+  );
+  const told: string[] = [];
+  const unsubscribe = source.certificates.onChange(({ cert }) => told.push(cert));
+  const ended = source.run(stop.signal);
+  await clock.advance(60_000);
+  expect([source.certificates.current.cert, told]).toEqual(['one', []]);
+  await clock.advance(30_000);
+  expect([source.certificates.current.cert, told]).toEqual(['two', ['two']]);
+  unsubscribe();
+  stop.abort();
+  await ended;
+});

@@ -1,0 +1,51 @@
+import type { SteadyClock } from '../lib/clock.ts';
+import { errorFields } from '../lib/errors.ts';
+import type { Logger } from '../lib/log.ts';
+import { CertificateSlot } from './certificate-slot.ts';
+import type { ServingCertificate, WebhookCertificates } from './webhook-certificates.ts';
+
+export interface CertificateSourceOptions {
+  /** Gives the certificate that is to be used now, and renews it where that is our task. */
+  readonly load: (signal: AbortSignal) => Promise<ServingCertificate>;
+  readonly clock: SteadyClock;
+  readonly log: Logger;
+}
+
+/** Certificates that are looked after. */
+export interface CertificateSource {
+  readonly certificates: WebhookCertificates;
+  /** Looks for another certificate every 30 s until the signal aborts; then it resolves. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+const CHECK_MS = 30_000;
+
+/**
+ * Loads the first certificate, and those that replace it. While a later one cannot be had the last stays in force.
+ *
+ * @throws what `load` throws for the first one
+ */
+export async function openCertificateSource(
+  { load, clock, log }: CertificateSourceOptions,
+  signal: AbortSignal,
+): Promise<CertificateSource> {
+  const slot = new CertificateSlot(await load(signal));
+  return {
+    certificates: slot,
+    async run(stop) {
+      while (!stop.aborted) {
+        try {
+          await clock.sleep(CHECK_MS, stop);
+          const next = await load(stop);
+          if (slot.replace(next))
+            log.info(
+              { expires: new Date(next.expiresMs).toISOString() },
+              'the certificate of webhooks is replaced',
+            );
+        } catch (error) {
+          if (!stop.aborted) log.warn(errorFields(error), 'the certificate of webhooks cannot be checked');
+        }
+      }
+    },
+  };
+}

@@ -1,0 +1,75 @@
+import type { SteadyClock } from '../../lib/clock.ts';
+import { isObject, parseJson } from '../../lib/json.ts';
+import type { Logger } from '../../lib/log.ts';
+import { askInTime, limitMsOf } from '../ask-in-time.ts';
+import type { WebhookAnswer, WebhookRequest } from '../tls-server.ts';
+import {
+  type ConversionRequest,
+  type ConversionResult,
+  type ConversionStep,
+  convertObjects,
+} from './convert-objects.ts';
+
+export interface ConversionAnswerOptions {
+  /** What hooks can do for a custom resource definition, in the order they are declared. */
+  readonly stepsFor: (crdName: string) => readonly ConversionStep[];
+  readonly clock: SteadyClock;
+  readonly log: Logger;
+}
+
+/** API servers wait so long for a conversion, and do not say so in the request. */
+const TIMEOUT_MS = 30_000;
+
+/** Answers a ConversionReview; the path of the request is `/<name of the custom resource definition>`. */
+export async function conversionAnswer(
+  { path, body, timeoutMs = TIMEOUT_MS }: WebhookRequest,
+  { stepsFor, clock, log }: ConversionAnswerOptions,
+  signal: AbortSignal,
+): Promise<WebhookAnswer> {
+  const review = parseReview(body);
+  if (review === undefined) return badRequest('Invalid JSON payload');
+  const request = parseRequest(review['request']);
+  if (request === undefined) return badRequest('Missing parameters: request');
+  const crdName = path.split('/').find((part) => part !== '') ?? '';
+  const conversion = { crdName, request, steps: stepsFor(crdName), log: log.child({ crd: crdName }) };
+  const limitMs = limitMsOf(timeoutMs);
+  const converted = await askInTime(clock, limitMs, signal, (limit) => convertObjects(conversion, limit));
+  const result = converted.type === 'answered' ? converted.value : tooLate(crdName, limitMs);
+  if (result.type === 'failure')
+    log.warn({ crd: crdName, uid: request.uid, reason: result.message }, 'objects are not converted');
+  const { apiVersion, kind } = review;
+  const response = { uid: request.uid, ...responseOf(result) };
+  return { status: 200, type: 'json', body: JSON.stringify({ apiVersion, kind, response }) };
+}
+
+function parseReview(body: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const review = parseJson(body);
+    return isObject(review) ? review : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function parseRequest(request: unknown): ConversionRequest | undefined {
+  if (!isObject(request)) return undefined;
+  const { uid, desiredAPIVersion, objects = [] } = request;
+  if (typeof uid !== 'string' || typeof desiredAPIVersion !== 'string' || !Array.isArray(objects))
+    return undefined;
+  return { ...request, uid, desiredAPIVersion, objects };
+}
+
+function responseOf(result: ConversionResult) {
+  return result.type === 'success'
+    ? { result: { status: 'Success' }, convertedObjects: result.objects }
+    : { result: { status: 'Failure', message: result.message } };
+}
+
+function tooLate(crdName: string, limitMs: number): ConversionResult {
+  const message = `Conversion ${crdName} was not done within ${limitMs / 1_000} s: hooks are slow, or too many requests wait for them (--webhook-max-runs)`;
+  return { type: 'failure', message };
+}
+
+function badRequest(message: string): WebhookAnswer {
+  return { status: 400, type: 'text', body: `${message}\n` };
+}

@@ -1,0 +1,130 @@
+import type { ConversionBinding, ConversionRule } from '../../hooks/conversion-binding.ts';
+import type { ConversionResponse } from '../../hooks/conversion-response.ts';
+import type { SteadyClock } from '../../lib/clock.ts';
+import { Exclusive } from '../../lib/exclusive.ts';
+import type { Logger } from '../../lib/log.ts';
+import type { Semaphore } from '../../lib/semaphore.ts';
+import type { WebhookAnswer, WebhookRequest } from '../tls-server.ts';
+import type { WebhookCertificates } from '../webhook-certificates.ts';
+import { conversionAnswer } from './conversion-answer.ts';
+import type { ConversionRequest, ConversionStep } from './convert-objects.ts';
+
+/** A hook in operation, as far as conversions are concerned. */
+export interface ConversionHook {
+  /** How messages name it. */
+  readonly title: string;
+  readonly bindings: readonly ConversionBinding[];
+  /**
+   * Runs the hook for one step, whatever else it does at the same time.
+   *
+   * @returns undefined when the hook wrote no answer
+   * @throws OperatorError when the hook or what it wrote is broken
+   */
+  convert(
+    binding: ConversionBinding,
+    rule: ConversionRule,
+    review: { readonly request: ConversionRequest },
+    signal: AbortSignal,
+  ): Promise<ConversionResponse | undefined>;
+}
+
+export interface ConversionWebhooksOptions {
+  /** Starts the server; called once, before the first custom resource definition is told to use it. */
+  readonly open: (signal: AbortSignal) => Promise<WebhookCertificates>;
+  /** See `keepCrdConversion`. */
+  readonly keep: (
+    crdName: string,
+    certificates: WebhookCertificates,
+    onTried: () => void,
+    signal: AbortSignal,
+  ) => Promise<void>;
+  /** Places for runs of hooks; a request waits for one until its deadline. */
+  readonly runs: Semaphore;
+  readonly clock: SteadyClock;
+  readonly log: Logger;
+  /** Aborts when the daemon stops. */
+  readonly stop: AbortSignal;
+}
+
+/** The conversions of all hooks: makes custom resource definitions use them, and answers their requests. */
+export class ConversionWebhooks {
+  readonly #options: ConversionWebhooksOptions;
+  readonly #exclusive = new Exclusive();
+  #hooks: readonly ConversionHook[] = [];
+  #certificates: WebhookCertificates | undefined;
+  /** Definitions that are kept at our webhook, by name; aborting one leaves it alone from then on. */
+  readonly #kept = new Map<string, AbortController>();
+
+  constructor(options: ConversionWebhooksOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Puts hooks into operation. Resolves when each of their definitions was tried once to be set to our webhook: one that
+   * does not exist yet, or cannot be changed now, is set later.
+   *
+   * @param hooks in path order: of equal steps the last declared counts
+   * @throws OperatorError when the server cannot be started
+   */
+  add(hooks: readonly ConversionHook[], signal: AbortSignal): Promise<void> {
+    return this.#exclusive.run(async () => {
+      const fresh = hooks.filter((hook) => hook.bindings.length > 0 && !this.#hooks.includes(hook));
+      if (fresh.length === 0) return;
+      this.#certificates ??= await this.#options.open(signal);
+      const certificates = this.#certificates;
+      this.#hooks = [...this.#hooks, ...fresh];
+      await Promise.all([...crdNames(fresh)].map((crdName) => this.#keep(crdName, certificates)));
+    });
+  }
+
+  /** Takes hooks out of operation. Their definitions go on pointing to us: without a conversion they would be wrong. */
+  remove(hooks: readonly ConversionHook[]): void {
+    this.#hooks = this.#hooks.filter((hook) => !hooks.includes(hook));
+    const left = crdNames(this.#hooks);
+    for (const [crdName, controller] of this.#kept) {
+      if (left.has(crdName)) continue;
+      controller.abort();
+      this.#kept.delete(crdName);
+    }
+  }
+
+  /** Answers a POST; its path is `/<name of the custom resource definition>`. */
+  handle(request: WebhookRequest, signal: AbortSignal): Promise<WebhookAnswer> {
+    const { log, clock } = this.#options;
+    const stepsFor = (crdName: string) => this.#stepsFor(crdName);
+    return conversionAnswer(request, { stepsFor, clock, log }, signal);
+  }
+
+  #stepsFor(crdName: string): readonly ConversionStep[] {
+    const steps = new Map<string, ConversionStep>();
+    for (const hook of this.#hooks)
+      for (const binding of hook.bindings)
+        if (binding.crdName === crdName)
+          for (const rule of binding.conversions)
+            steps.set(`${rule.fromVersion} ${rule.toVersion}`, {
+              ...rule,
+              hook: hook.title,
+              run: (review, signal) =>
+                this.#options.runs.run(() => hook.convert(binding, rule, review, signal), signal),
+            });
+    return [...steps.values()];
+  }
+
+  async #keep(crdName: string, certificates: WebhookCertificates): Promise<void> {
+    if (this.#kept.has(crdName)) return;
+    const controller = new AbortController();
+    this.#kept.set(crdName, controller);
+    const tried = Promise.withResolvers<void>();
+    const ended = this.#options.keep(
+      crdName,
+      certificates,
+      tried.resolve,
+      AbortSignal.any([controller.signal, this.#options.stop]),
+    );
+    await Promise.race([tried.promise, ended]);
+  }
+}
+
+function crdNames(hooks: readonly ConversionHook[]): ReadonlySet<string> {
+  return new Set(hooks.flatMap((hook) => hook.bindings.map(({ crdName }) => crdName)));
+}

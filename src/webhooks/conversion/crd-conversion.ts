@@ -1,0 +1,128 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { KubeClient } from '../../kube/kube-client.ts';
+import { type ApiResource, type KubeObject, resourcePath } from '../../kube/kube-object.ts';
+import type { SharedReflectors } from '../../kube/reflector-sink.ts';
+import type { SteadyClock } from '../../lib/clock.ts';
+import { errorFields } from '../../lib/errors.ts';
+import { jittered } from '../../lib/jitter.ts';
+import { isObject } from '../../lib/json.ts';
+import type { Logger } from '../../lib/log.ts';
+import type { WebhookCertificates } from '../webhook-certificates.ts';
+import { clientConfigOf, type WebhookTarget } from '../webhook-target.ts';
+import { LatestObject } from './latest-object.ts';
+
+export interface CrdConversionOptions {
+  readonly kube: Pick<KubeClient, 'request'>;
+  readonly reflectors: SharedReflectors;
+  readonly clock: SteadyClock;
+  /** A number in [0, 1), for the jitter of retries. */
+  readonly random: () => number;
+  readonly log: Logger;
+  readonly target: WebhookTarget;
+  readonly certificates: WebhookCertificates;
+}
+
+const RETRY_MS = 15_000;
+/** Between two writes: somebody else who insists on other settings must not make us write without end. */
+const PAUSE_MS = 1_000;
+const SERVICE_PORT = 443;
+const CRDS: ApiResource = {
+  group: 'apiextensions.k8s.io',
+  version: 'v1',
+  kind: 'CustomResourceDefinition',
+  plural: 'customresourcedefinitions',
+  singular: 'customresourcedefinition',
+  shortNames: ['crd', 'crds'],
+  isNamespaced: false,
+  verbs: ['list', 'watch', 'patch'],
+};
+
+/**
+ * Makes a custom resource definition use our webhook, and keeps it so: when it is created later, when somebody changes
+ * it, when our authority changes. What fails is tried again after about 15 s. Resolves when the signal aborts; the definition
+ * stays as it is then.
+ *
+ * @param onTried called after the first attempt, whether or not it could be made to use the webhook
+ */
+export async function keepCrdConversion(
+  crdName: string,
+  options: CrdConversionOptions,
+  onTried: () => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const { reflectors, clock, random, certificates } = options;
+  const log = options.log.child({ crd: crdName });
+  const crd = new LatestObject();
+  const wake = (): void => crd.wake();
+  const unsubscribe = certificates.onChange(wake);
+  signal.addEventListener('abort', wake, { once: true });
+  let isFollowed = false;
+  while (!signal.aborted) {
+    const changed = crd.changed();
+    let pauseMs = 0;
+    try {
+      if (!isFollowed)
+        await reflectors.subscribe(
+          { resource: CRDS, fieldSelector: `metadata.name=${crdName}` },
+          crd,
+          signal,
+        );
+      isFollowed = true;
+      if (crd.current === undefined)
+        log.warn({}, 'there is no such CRD yet, its conversion is set when it comes');
+      else if (await setConversion(crd.current, crdName, options, signal)) {
+        log.info({}, 'the CRD is converted by our webhook');
+        pauseMs = PAUSE_MS;
+      }
+    } catch (error) {
+      if (signal.aborted) break;
+      log.warn(errorFields(error), 'cannot set the conversion of the CRD, will retry');
+      crd.wake();
+      pauseMs = jittered(RETRY_MS, random);
+    }
+    onTried();
+    if (pauseMs > 0) await clock.sleep(pauseMs, signal).catch(() => undefined);
+    await changed;
+  }
+  signal.removeEventListener('abort', wake);
+  unsubscribe();
+}
+
+/** Returns whether anything had to be changed. */
+async function setConversion(
+  crd: KubeObject,
+  crdName: string,
+  { kube, target, certificates }: CrdConversionOptions,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const wanted = conversionSpec(target, crdName, certificates.current.ca);
+  const spec = crd['spec'];
+  if (isObject(spec) && isDeepStrictEqual(spec['conversion'], wanted)) return false;
+  const { clientConfig, ...webhook } = wanted.webhook;
+  const cleared = { ...webhook, clientConfig: { url: null, service: null, ...clientConfig } };
+  await kube.request(
+    {
+      method: 'PATCH',
+      path: resourcePath(CRDS, undefined, crdName),
+      contentType: 'application/merge-patch+json',
+      body: { spec: { conversion: { ...wanted, webhook: cleared } } },
+    },
+    signal,
+  );
+  return true;
+}
+
+/** `spec.conversion` as the API server stores it, with its defaults. */
+export function conversionSpec(target: WebhookTarget, crdName: string, ca: string) {
+  const { service, ...rest } = clientConfigOf(target, `/${crdName}`, ca);
+  return {
+    strategy: 'Webhook',
+    webhook: {
+      clientConfig: {
+        ...rest,
+        ...(isObject(service) ? { service: { ...service, port: SERVICE_PORT } } : {}),
+      },
+      conversionReviewVersions: ['v1', 'v1beta1'],
+    },
+  };
+}

@@ -1,0 +1,179 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer } from 'node:https';
+import type { Duplex } from 'node:stream';
+import { messageOf, OperatorError } from '../lib/errors.ts';
+import { parseGoDuration } from '../lib/go-duration.ts';
+import { listening } from '../lib/listening.ts';
+import type { Logger } from '../lib/log.ts';
+import type { WebhookCertificates } from './webhook-certificates.ts';
+
+/** A POST with a JSON body. */
+export interface WebhookRequest {
+  /** Without the query. */
+  readonly path: string;
+  /** How long the API server waits, from its query `timeout`, in milliseconds; absent when it does not say. */
+  readonly timeoutMs?: number;
+  readonly body: string;
+}
+
+export interface WebhookAnswer {
+  readonly status: number;
+  /** `json` or `text`. */
+  readonly type: 'json' | 'text';
+  readonly body: string;
+}
+
+/** Gives the answer to a request; the signal aborts when the client goes away. What it throws becomes a 500. */
+export type WebhookHandler = (request: WebhookRequest, signal: AbortSignal) => Promise<WebhookAnswer>;
+
+export interface WebhookServer {
+  readonly port: number;
+  /** Stops listening and drops every connection. */
+  stop(): Promise<void>;
+}
+
+export interface WebhookServerOptions {
+  readonly address: string;
+  /** 0 takes a free port. */
+  readonly port: number;
+  /** A change is used for every connection made after it. */
+  readonly certificates: WebhookCertificates;
+  /** PEM texts; when there are any, a client must show a certificate of one of these authorities. */
+  readonly clientCas?: readonly string[];
+  readonly handler: WebhookHandler;
+  readonly log: Logger;
+}
+
+/** Two objects of 3 MiB, the most an API server takes, and what stands around them. */
+const MAX_BODY_BYTES = 7 * 1024 * 1024;
+const MAX_CONNECTIONS = 2_048;
+/** Longer than API servers keep an idle connection, so that it is never closed under a request. */
+const IDLE_MS = 120_000;
+const MEDIA_TYPES = { json: 'application/json', text: 'text/plain; charset=utf-8' } as const;
+
+/**
+ * Serves webhooks over HTTPS: `GET /healthz`, and the handler for every POST with `Content-Type: application/json`.
+ * Time and memory are bounded: 10 s for the handshake and the headers, 30 s for a request, 7 MiB of body, 2048
+ * connections.
+ *
+ * @throws OperatorError HTTP_LISTEN when the address is in use or not ours
+ */
+export async function startWebhookServer(options: WebhookServerOptions): Promise<WebhookServer> {
+  const { address, port, certificates, clientCas = [], log } = options;
+  const context = () => ({
+    cert: certificates.current.cert,
+    key: certificates.current.key,
+    minVersion: 'TLSv1.2' as const,
+    ...(clientCas.length === 0 ? {} : { ca: [...clientCas] }),
+  });
+  const server = createServer(
+    {
+      ...context(),
+      requestCert: clientCas.length > 0,
+      rejectUnauthorized: clientCas.length > 0,
+      handshakeTimeout: 10_000,
+      headersTimeout: 10_000,
+      requestTimeout: 30_000,
+      keepAliveTimeout: IDLE_MS,
+      connectionsCheckingInterval: 5_000,
+      maxHeaderSize: 16 * 1024,
+    },
+    (request, response) => void respond(request, response, options),
+  );
+  server.maxConnections = MAX_CONNECTIONS;
+  // The server forgets connections on which no request has come yet, and API servers keep such ones in reserve.
+  const sockets = new Set<Duplex>();
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
+  try {
+    await listening(server, { host: address, port }, (error) =>
+      log.warn({ error, address, port }, 'the webhook server has lost a connection; it goes on'),
+    );
+  } catch (cause) {
+    throw new OperatorError(
+      'HTTP_LISTEN',
+      `Cannot serve webhooks on ${address}:${port}: ${messageOf(cause)}; set another port or end what listens there`,
+      { cause },
+    );
+  }
+  const unsubscribe = certificates.onChange(() => server.setSecureContext(context()));
+  const bound = server.address();
+  return {
+    port: typeof bound === 'object' && bound !== null ? bound.port : port,
+    async stop() {
+      unsubscribe();
+      const { promise, resolve } = Promise.withResolvers<void>();
+      server.close(() => resolve());
+      for (const socket of sockets) socket.destroy();
+      await promise;
+    },
+  };
+}
+
+async function respond(
+  request: IncomingMessage,
+  response: ServerResponse,
+  options: WebhookServerOptions,
+): Promise<void> {
+  const gone = new AbortController();
+  response.once('close', () => gone.abort());
+  const answer = await answerTo(request, options, gone.signal);
+  if (gone.signal.aborted) return;
+  const isCut = !request.complete;
+  response.writeHead(answer.status, {
+    'Content-Type': MEDIA_TYPES[answer.type],
+    'Content-Length': Buffer.byteLength(answer.body),
+    ...(isCut && { Connection: 'close' }),
+  });
+  response.end(answer.body, () => {
+    if (isCut) request.destroy();
+  });
+}
+
+async function answerTo(
+  request: IncomingMessage,
+  { handler, log }: WebhookServerOptions,
+  signal: AbortSignal,
+): Promise<WebhookAnswer> {
+  const { method = 'GET', url = '/', headers } = request;
+  const path = url.split('?', 1)[0] ?? '/';
+  try {
+    if ((method === 'GET' || method === 'HEAD') && path === '/healthz') return text(200, '');
+    if (method !== 'POST') return text(405, 'method not allowed\n');
+    if (headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase() !== 'application/json')
+      return text(415, 'Content-Type must be application/json\n');
+    if (headers['content-encoding'] !== undefined) return text(415, 'Content-Encoding is not supported\n');
+    const body = await bodyOf(request);
+    if (body === undefined) return text(413, 'request body is too large\n');
+    const timeoutMs = timeoutOf(url);
+    return await handler({ path, body, ...(timeoutMs !== undefined && { timeoutMs }) }, signal);
+  } catch (error) {
+    if (!signal.aborted) log.error({ error, path }, 'cannot answer a webhook request');
+    return text(500, 'internal error\n');
+  }
+}
+
+function timeoutOf(url: string): number | undefined {
+  const timeout = new URLSearchParams(url.split('?', 2)[1]).get('timeout');
+  const timeoutMs = timeout === null ? undefined : parseGoDuration(timeout);
+  return timeoutMs !== undefined && timeoutMs > 0 ? timeoutMs : undefined;
+}
+
+function text(status: number, body: string): WebhookAnswer {
+  return { status, type: 'text', body };
+}
+
+/** `undefined` as soon as the body is longer than allowed. */
+async function bodyOf(request: IncomingMessage): Promise<string | undefined> {
+  if (Number(request.headers['content-length'] ?? 0) > MAX_BODY_BYTES) return undefined;
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+    bytes += chunk.length;
+    if (bytes > MAX_BODY_BYTES) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}

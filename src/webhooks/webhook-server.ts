@@ -1,0 +1,136 @@
+import { existsSync } from 'node:fs';
+import type { KubeClient } from '../kube/kube-client.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Logger } from '../lib/log.ts';
+import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
+import { SETTINGS, type Settings } from '../settings.ts';
+import { type CertificateFiles, loadFromFiles, readPem } from './certificate-files.ts';
+import { loadFromSecret } from './certificate-secret.ts';
+import { type CertificateSource, openCertificateSource } from './certificate-source.ts';
+import { startWebhookServer, type WebhookHandler } from './tls-server.ts';
+import type { ServingCertificate, WebhookCertificates } from './webhook-certificates.ts';
+import { hostsOf, type WebhookTarget } from './webhook-target.ts';
+
+/** What the two servers are for. */
+export const WEBHOOK_PURPOSES = ['validating', 'conversion'] as const;
+export type WebhookPurpose = (typeof WEBHOOK_PURPOSES)[number];
+
+/** What the process gives the servers. */
+export interface WebhookHost {
+  readonly clock: Clock;
+  /** A number in [0, 1). */
+  readonly random: () => number;
+  readonly log: Logger;
+}
+
+export interface WebhookServersOptions {
+  readonly settings: Settings;
+  readonly host: WebhookHost;
+  readonly kube: KubeClient;
+  readonly metrics: OperatorMetrics;
+  /** Aborts when the daemon stops. */
+  readonly stop: AbortSignal;
+  /** What is started is entered here. */
+  readonly running: AsyncDisposableStack;
+}
+
+/** Starts webhook servers at their first need, with the certificates the settings ask for. */
+export class WebhookServers {
+  readonly #options: WebhookServersOptions;
+  /** By purpose; our own certificates serve both servers. */
+  readonly #sources = new Map<WebhookPurpose | 'own', Promise<CertificateSource>>();
+
+  constructor(options: WebhookServersOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Starts a server, to be called once for each purpose that succeeds.
+   *
+   * @throws OperatorError WEBHOOK_CERTIFICATE for files that cannot be used, HTTP_LISTEN when the port is in use
+   * @throws KubeApiError, or OperatorError KUBE_UNREACHABLE, when the Secret with our own certificate cannot be had
+   */
+  async open(
+    purpose: WebhookPurpose,
+    handler: WebhookHandler,
+    signal: AbortSignal,
+  ): Promise<WebhookCertificates> {
+    const { settings, host, metrics, running } = this.#options;
+    const files = filesOf(settings, purpose);
+    const source =
+      files === undefined
+        ? await this.#source('own', (end) => this.#loadOwn(end), signal)
+        : await this.#source(purpose, () => loadFromFiles(files), signal);
+    const { certificates } = source;
+    const server = await startWebhookServer({
+      address: settings[`${purpose}ListenAddress`],
+      port: settings[`${purpose}ListenPort`],
+      certificates,
+      clientCas: await Promise.all(settings[`${purpose}ClientCas`].map(readPem)),
+      handler,
+      log: host.log,
+    });
+    running.defer(() => server.stop());
+    metrics.setWebhookCertificate(purpose, certificates.current.expiresMs);
+    certificates.onChange(({ expiresMs }) => metrics.setWebhookCertificate(purpose, expiresMs));
+    host.log.info(
+      { purpose, port: server.port, isOwnCertificate: files === undefined },
+      'webhooks are served',
+    );
+    return certificates;
+  }
+
+  #loadOwn(signal: AbortSignal): Promise<ServingCertificate> {
+    const { settings, host, kube } = this.#options;
+    const { namespace, webhookSecretName: name } = settings;
+    const hosts = WEBHOOK_PURPOSES.flatMap((purpose) => hostsOf(targetOf(settings, purpose)));
+    return loadFromSecret({ kube, namespace, name, hosts: [...new Set(hosts)], clock: host.clock }, signal);
+  }
+
+  /** The source known under a key; one that cannot be opened is not known. */
+  async #source(
+    key: WebhookPurpose | 'own',
+    load: (signal: AbortSignal) => Promise<ServingCertificate>,
+    signal: AbortSignal,
+  ): Promise<CertificateSource> {
+    const known = this.#sources.get(key) ?? this.#start(load, signal);
+    this.#sources.set(key, known);
+    try {
+      return await known;
+    } catch (error) {
+      this.#sources.delete(key);
+      throw error;
+    }
+  }
+
+  async #start(
+    load: (signal: AbortSignal) => Promise<ServingCertificate>,
+    signal: AbortSignal,
+  ): Promise<CertificateSource> {
+    const { host, running, stop } = this.#options;
+    const source = await openCertificateSource({ load, clock: host.clock, log: host.log }, signal);
+    const ended = source.run(stop);
+    running.defer(() => ended);
+    return source;
+  }
+}
+
+/** How API servers reach one of the servers. */
+export function targetOf(settings: Settings, purpose: WebhookPurpose): WebhookTarget {
+  const { webhookUrl, namespace } = settings;
+  if (webhookUrl === '') return { type: 'service', namespace, name: settings[`${purpose}ServiceName`] };
+  const base = webhookUrl.replace(/\/$/, '');
+  const hasPort = /:\d+$/.test(base);
+  return { type: 'url', url: hasPort ? base : `${base}:${settings[`${purpose}ListenPort`]}` };
+}
+
+/** The certificate files to be used; undefined where we make our own: the default files need not be there. */
+function filesOf(settings: Settings, purpose: WebhookPurpose): CertificateFiles | undefined {
+  const names = [`${purpose}ServerCert`, `${purpose}ServerKey`, `${purpose}Ca`] as const;
+  const isGiven = names.some(
+    (name) => settings[name] !== SETTINGS[name].default || existsSync(settings[name]),
+  );
+  if (!isGiven) return undefined;
+  const [cert, key, ca] = names;
+  return { cert: settings[cert], key: settings[key], ca: settings[ca] };
+}

@@ -1,0 +1,83 @@
+/**
+ * Why a file of src/ may read the wall clock: each compares it with a time from outside of the process, or shows it.
+ * Everything else that needs time measures how long something takes, and the steady clock does that.
+ */
+export const WALL_CLOCK_READERS: Readonly<Record<string, string>> = {
+  'cli/module-sign.ts': 'a serial number that grows with the time of signing',
+  'cli/progress-display.ts': 'the time of day in front of each line',
+  'cli/watch-answer.ts': 'the time above each refreshed answer',
+  'daemon/debug-endpoint.ts': 'a pause begins and ends at times that are kept in the cluster',
+  'daemon/flow-hooks.ts': 'schedules of modules (`reconcileEvery`)',
+  'daemon/module-http-hooks.ts': 'times in the status of a module',
+  'events/schedule/schedule-manager.ts': 'crontabs',
+  'webhooks/certificate-secret.ts': 'certificates expire',
+  'extensions/authorization/keyring-policy.ts': 'signatures and keys expire',
+  'helm/deploy.ts': 'the time in a release record',
+  'helm/drift/module-drift.ts': 'since when an object differs, shown',
+  'jq/jq-builtin-main.ts': 'the function `now`',
+  'leader/leader-elector.ts': 'the times in a Lease, for people: nothing is decided by them',
+  'leader/presence.ts': 'the times in a Lease, for people: nothing is decided by them',
+  'lib/clock.ts': 'the clock itself',
+  'lib/pino-logger.ts': 'the time of a log record',
+  'operator/hook-execution.ts': 'when a hook was started, shown',
+  'operator/pauses.ts': 'a pause begins and ends at times that are kept in the cluster',
+  'operator/reconcile-module.ts': 'the last reconcile, for schedules of modules',
+  'operator/requeues.ts': 'when a module is due, shown',
+  'queue/task-queue.ts': 'when a task is tried again, shown',
+  'sandbox/api-state.ts': 'creationTimestamp and the like',
+  'sandbox/event-controller.ts': 'Events expire by the times in them',
+  'sandbox/resource-handlers.ts': 'the column AGE',
+  'settings/runtime-parameters.ts': 'when a temporary value expires, shown',
+  'status/event-recorder.ts': 'the times of Events',
+  'status/module-objects.ts': 'times in the status of a module',
+};
+
+/** Time that does not come from a clock that was handed in. */
+const RAW_TIME =
+  /\bDate\.now\b|\bperformance\.now\b|\bhrtime\b|\bnew Date\(\)|\bset(?:Timeout|Interval)\(|\bAbortSignal\.timeout\b|'(?:node:)?timers\/promises'.*\bsetTimeout\b|\bsetTimeout\b.*'(?:node:)?timers\/promises'/;
+/** A variable, member or property that takes a reading as it is. */
+const READING =
+  /#?(?<name>\w+)\s*(?:\?\?)?(?:=|:)\s*(?:[\w?.]+\s*\?\?\s*)?(?:[\w#]+\.)*wallMs\(\)\s*(?:[,;})]|$)/gm;
+const CALL = String.raw`(?:[\w#]+\.)*wallMs\(\)`;
+const OPERATOR = String.raw`\s*(?:-|<=?|>=?)\s*`;
+
+/** One sentence for each use of time in files of src/ (path → source) that breaks when the wall clock is set. */
+export function wallClockProblems(
+  files: ReadonlyMap<string, string>,
+  readers: Readonly<Record<string, string>> = WALL_CLOCK_READERS,
+): string[] {
+  const codes = [...files].map(([file, source]) => [file, withoutComments(source)] as const);
+  const problems = codes.flatMap(([file, code]) => [
+    ...code.split('\n').flatMap((line) => {
+      if (file === 'lib/clock.ts' || !RAW_TIME.test(line)) return [];
+      return [`src/${file} reads time or waits without a Clock: ${line.trim()}`];
+    }),
+    ...(/\bwallMs\b/.test(code) && !Object.hasOwn(readers, file)
+      ? [
+          `src/${file} reads the wall clock: use steadyMs(), or list the file and why in test/checks/wall-clock.ts`,
+        ]
+      : []),
+    ...(file === 'lib/clock.ts'
+      ? []
+      : durationsOf(code).map((text) => `src/${file} takes two wall times for a duration: ${text}`)),
+  ]);
+  const unused = Object.keys(readers).filter(
+    (file) => !/\bwallMs\b|\bwallTimeOf\b/.test(files.get(file) ?? ''),
+  );
+  return [
+    ...problems,
+    ...unused.map((file) => `src/${file} is listed as a reader of the wall clock and is none`),
+  ];
+}
+
+/** Differences and comparisons of two readings of the wall clock. */
+function durationsOf(code: string): string[] {
+  const names = [...new Set([...code.matchAll(READING)].map(({ groups }) => groups?.['name'] ?? ''))];
+  const reading = [CALL, ...names.map((name) => String.raw`(?:[\w#?]+\.)*#?${name}\b`)].join('|');
+  const duration = new RegExp(`(?<![\\w.#])(?:${reading})${OPERATOR}\\(?(?:${reading})`, 'g');
+  return [...code.matchAll(duration)].map(([text]) => text);
+}
+
+function withoutComments(source: string): string {
+  return source.replaceAll(/\/\*[\s\S]*?\*\//g, '').replaceAll(/^\s*\/\/.*$/gm, '');
+}

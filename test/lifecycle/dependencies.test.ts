@@ -1,0 +1,146 @@
+import { rm } from 'node:fs/promises';
+import { expect, test } from 'vitest';
+import { describeLifecycle } from '../support/lifecycle-suite.ts';
+import { World } from '../support/world.ts';
+import { announcer, configMapChart, under } from '../support/world-files.ts';
+
+const SAYS = (module: string) => announcer(module, { beforeHelm: 1, afterDeleteHelm: 1 });
+
+describeLifecycle((backend) => {
+  test('a module runs after the modules it requires, whatever its number says', async () => {
+    await using world = await World.create(backend(), {
+      modules: {
+        'values.yaml': 'webEnabled: true\ndbEnabled: true\ndnsEnabled: true\n',
+        '001-web/hooks/hook.sh': SAYS('web'),
+        '001-web/module.yaml': 'requires:\n- name: db\n- name: cache\n  optional: true\n',
+        '010-dns/hooks/hook.sh': SAYS('dns'),
+        '050-db/hooks/hook.sh': SAYS('db'),
+      },
+      config: {},
+    });
+    await world.converge();
+    expect(world.log.printed).toEqual(['dns beforeHelm', 'db beforeHelm', 'web beforeHelm']);
+    await world.putConfig({ dbEnabled: 'false' });
+    await world.log.untilPrinted('db afterDeleteHelm');
+    expect(world.log.printed.slice(3, 5)).toEqual(['web afterDeleteHelm', 'db afterDeleteHelm']);
+    expect(world.daemon.operator.discovery?.decisions.get('web' as never)).toEqual({
+      isEnabled: false,
+      source: 'requirement',
+      reason: 'requires module db, which is disabled',
+    });
+    await world.putConfig({});
+    await world.log.untilPrinted('web beforeHelm', 2);
+  });
+
+  test('a module is not enabled when what it requires is missing or has another version', async () => {
+    await using world = await World.create(backend(), {
+      modules: {
+        'values.yaml': 'aEnabled: true\nbEnabled: true\ncEnabled: true\ndEnabled: true\nlibEnabled: true\n',
+        ...under('001-lib', configMapChart('lib', 'lib')),
+        '002-a/hooks/hook.sh': SAYS('a'),
+        '002-a/module.yaml': 'requires: [{name: nothing}]\n',
+        '002-b/hooks/hook.sh': SAYS('b'),
+        '002-b/module.yaml': 'requires: [{name: lib, version: ">=0.2"}]\n',
+        '002-c/hooks/hook.sh': SAYS('c'),
+        '002-c/module.yaml': 'version: "2.1.0"\nrequires: [{name: lib, version: ~0.1.0}]\n',
+        '002-d/hooks/hook.sh': SAYS('d'),
+        '002-d/module.yaml': 'requires: [{name: c, version: 2.x}]\n',
+      },
+    });
+    await world.converge();
+    expect(world.daemon.operator.enabledModules).toEqual(['lib', 'c', 'd']);
+    const reason = (name: string) => world.daemon.operator.discovery?.decisions.get(name as never)?.reason;
+    expect(reason('a')).toBe('requires module nothing, which does not exist');
+    expect(reason('b')).toBe('requires module lib in version >=0.2, but it has version 0.1.0');
+  });
+
+  test('a start ends with the path of modules that require one another, and with what is wrong in module.yaml', async () => {
+    await using circle = await World.create(backend(), {
+      modules: {
+        'one/module.yaml': 'requires: [{name: two}]\n',
+        'two/module.yaml': 'requires: [{name: one, optional: true}]\n',
+      },
+    });
+    await expect(circle.start()).rejects.toThrow('circle: one -> two -> one');
+    await using wrong = await World.create(backend(), {
+      modules: { 'one/module.yaml': 'require: []\ndeletionPolicy: keep\n' },
+    });
+    await expect(wrong.start()).rejects.toThrow(/module\.yaml: require: unknown key.*\n.*deletionPolicy: /s);
+  });
+
+  test('files that cannot be used leave the running modules as they are until they are mended', async () => {
+    await using world = await World.create(backend(), {
+      modules: {
+        'values.yaml': 'webEnabled: true\ndbEnabled: true\n',
+        '001-web/hooks/hook.sh': SAYS('web'),
+        '002-db/hooks/hook.sh': SAYS('db'),
+      },
+    });
+    await world.converge();
+    await world.write('modules', {
+      '001-web/module.yaml': 'requires: [{name: db}]\n',
+      '002-db/module.yaml': 'requires: [{name: web}]\n',
+    });
+    world.daemon.operator.main.append({ type: 'ReloadFiles', trigger: 'test' });
+    await world.log.until((records) =>
+      records.some(({ error }) => String(error).includes('circle: web -> db -> web')),
+    );
+    await world.log.untilPrinted('db beforeHelm', 2);
+    await world.log.until((records) => records.some(({ unloaded }) => String(unloaded) === 'modules'));
+    expect(world.daemon.operator.enabledModules).toEqual(['web', 'db']);
+    await world.write('modules', { '002-db/module.yaml': 'version: "1.0.0"\n' });
+    world.daemon.operator.main.append({ type: 'ReloadFiles', trigger: 'test' });
+    await world.log.untilPrinted('web beforeHelm', 3);
+    const [web, db] = ['web beforeHelm', 'db beforeHelm'];
+    expect(world.log.printed).toEqual([web, db, web, db, db, web]);
+    expect(world.daemon.operator.stateOf('db' as never)?.module.version).toBe('1.0.0');
+  });
+
+  test('an orphaned module leaves its release behind, and a protected one stays enabled', async () => {
+    await using world = await World.create(backend(), {
+      modules: {
+        'values.yaml': 'freeEnabled: true\nsafeEnabled: true\n',
+        ...under('001-free', configMapChart('free', 'free')),
+        '001-free/hooks/hook.sh': SAYS('free'),
+        '001-free/module.yaml': 'deletionPolicy: orphan\n',
+        ...under('002-safe', configMapChart('safe', 'safe')),
+        '002-safe/hooks/hook.sh': SAYS('safe'),
+        '002-safe/module.yaml': 'deletionPolicy: protect\n',
+      },
+      config: {},
+    });
+    await world.converge();
+    await world.putConfig({ freeEnabled: 'false', safeEnabled: 'false' });
+    await world.log.untilMessage('Module is protected and stays enabled');
+    await world.log.untilPrinted('safe beforeHelm', 2);
+    expect(world.log.printed).toEqual(['free beforeHelm', 'safe beforeHelm', 'safe beforeHelm']);
+    expect(world.daemon.operator.enabledModules).toEqual(['safe']);
+    expect(await world.get('configmaps', 'free')).toBeDefined();
+    await world.stop();
+    await world.converge();
+    expect(world.daemon.operator.enabledModules).toEqual(['safe']);
+    expect(await world.get('configmaps', 'free')).toBeDefined();
+    expect(await world.get('configmaps', 'safe')).toBeDefined();
+    await world.putConfig({ safeEnabled: 'false' });
+    await world.log.untilPrinted('free beforeHelm', 2);
+    await world.stop();
+    await rm(`${world.directory}/modules/002-safe`, { recursive: true });
+    await world.converge();
+    await world.log.untilMessage(
+      'Releases without a module stay, as the deletionPolicy of their modules was',
+    );
+    await world.daemon.operator.main.untilEmpty();
+    expect(await world.get('configmaps', 'safe')).toBeDefined();
+    await world.stop();
+    await world.write('modules', {
+      ...under('002-safe', configMapChart('safe', 'safe')),
+      '002-safe/module.yaml': 'deletionPolicy: delete\n',
+      'values.yaml': 'freeEnabled: true\nsafeEnabled: true\n',
+    });
+    await world.putConfig({});
+    await world.converge();
+    await world.putConfig({ safeEnabled: 'false' });
+    await world.log.untilMessage('ModuleDelete success, module is deleted');
+    expect(await world.get('configmaps', 'safe')).toBeUndefined();
+  });
+});

@@ -1,0 +1,109 @@
+import { describe, expect, test } from 'vitest';
+import { findExecutable } from '../../src/process/executable-file.ts';
+import { configMapBinding, contextHook, contextsOf, untilRuns, watchedMap } from '../support/context-hook.ts';
+import { jqForTests } from '../support/jq/jq-program.ts';
+import { describeLifecycle } from '../support/lifecycle-suite.ts';
+import { World } from '../support/world.ts';
+
+/** Each of two tries may take 2.2 s; the rest is for slow machines. */
+const LIMIT_MS = 20_000;
+
+/** The binary is stopped in the same way whatever it does, which takes its time: two of them are enough. */
+const ENDLESS = ['[range(1e9)]', 'def f: f; f', 'repeat(.)', 'last(range(1e12))'];
+
+const systemJq = findExecutable('jq', process.env['PATH'] ?? '');
+const pinnedJq = await jqForTests();
+/** The engines that this machine has, by name. */
+const engines: readonly (readonly [string, string])[] = [
+  ['built in', 'builtin'],
+  ...(systemJq === undefined ? [] : [['of PATH', systemJq] as const]),
+  ...(pinnedJq === undefined ? [] : [['1.8.2', pinnedJq] as const]),
+];
+
+/** Filters of kubernetes bindings from end to end; section 4.4 of the hook contract, faults F4, M22 and M24. */
+describeLifecycle((backend) => {
+  describe.each(engines)('jq %s', (_, jq) => {
+    test('each kind of result of a jqFilter arrives as it should', async () => {
+      await using world = await World.create(backend(), { flags: { jq } });
+      await world.create('configmaps', watchedMap('one', 'item', { a: '1', b: '.|env' }));
+      const filters: Readonly<Record<string, unknown>> = {
+        '.data.a, .data.b': ['1', '.|env'],
+        '.data.a | tonumber': 1,
+        empty: null,
+        '.data.missing': null,
+        '[.data | keys[]]': ['a', 'b'],
+        'try error("x") catch .': 'x',
+        'env, $ENV': [{}, {}],
+        '.data.b as $program | {$program}': { program: '.|env' },
+      };
+      await world.write('global-hooks', {
+        'a.sh': contextHook({
+          kubernetes: Object.keys(filters).map((jqFilter, at) => ({
+            ...configMapBinding(world.namespace, 'item', { jqFilter, keepFullObjectsInMemory: false }),
+            name: `filter ${at}`,
+          })),
+        }),
+      });
+      await world.converge();
+      const contexts = contextsOf(world.log, 'a.sh').flat();
+      const results = contexts.map((context) => (context as { readonly objects?: unknown }).objects);
+      expect(results).toEqual(Object.values(filters).map((filterResult) => [{ filterResult }]));
+    });
+
+    test('a jqFilter that fails on an object that exists holds up the binding until it is mended', async () => {
+      await using world = await World.create(backend(), { flags: { jq } });
+      await world.create('configmaps', watchedMap('one', 'item', { bad: 'yes' }));
+      const jqFilter = 'if .data.bad then error({reason: .data.bad}) else 1 end';
+      await world.write('global-hooks', {
+        'a.sh': contextHook({ kubernetes: [configMapBinding(world.namespace, 'item', { jqFilter })] }),
+      });
+      await world.start();
+      await world.log.untilMessage('attempt will be repeated');
+      expect(world.daemon.operator.main.entries[0]?.lastError).toContain('{"reason":"yes"}');
+      await world.merge('configmaps', 'one', { data: { bad: null } });
+      await world.passDelay();
+      await world.daemon.firstConverge;
+      expect(contextsOf(world.log, 'a.sh')).toMatchObject([[{ objects: [{ filterResult: 1 }] }]]);
+    });
+
+    test('integers beyond 2^53 arrive as the engine leaves them', async () => {
+      await using world = await World.create(backend(), { flags: { jq } });
+      await world.create('configmaps', watchedMap('one', 'item', { n: '9007199254740993' }));
+      const filter = { jqFilter: '.data.n | fromjson', keepFullObjectsInMemory: false };
+      await world.write('global-hooks', {
+        'a.sh': contextHook({ kubernetes: [configMapBinding(world.namespace, 'item', filter)] }),
+      });
+      await world.converge();
+      const [engine] = world.log.records.filter(({ msg }) => msg === 'jq engine');
+      const digits = engine?.['engine'] === 'jq 1.6' ? '9007199254740992' : '9007199254740993';
+      expect(world.log.printed.at(-1)).toContain(`"filterResult":${digits}`);
+    });
+
+    test.each(jq === 'builtin' ? ENDLESS : ENDLESS.slice(0, 2))(
+      'the filter %s is stopped and reported while other hooks go on',
+      async (endless) => {
+        await using world = await World.create(backend(), { flags: { jq } });
+        const binding = (jqFilter: string, queue: string) =>
+          configMapBinding(world.namespace, 'item', { jqFilter, queue, keepFullObjectsInMemory: false });
+        await world.write('global-hooks', {
+          'bad.sh': contextHook({
+            kubernetes: [binding(`if .data.endless then ${endless} else .metadata.name end`, 'bad')],
+          }),
+          'good.sh': contextHook({ kubernetes: [binding('.metadata.name', 'good')] }),
+        });
+        await world.converge();
+        const startedMs = performance.now();
+        await world.create('configmaps', watchedMap('one', 'item', { endless: 'yes' }));
+        await untilRuns(world.log, 'good.sh', 2);
+        expect(performance.now() - startedMs).toBeLessThan(LIMIT_MS);
+        await world.log.untilMessage(
+          'filter failed, the last state of the object stays in force until a retry succeeds',
+        );
+        expect(performance.now() - startedMs).toBeLessThan(LIMIT_MS);
+        await world.create('configmaps', watchedMap('two', 'item'));
+        await untilRuns(world.log, 'bad.sh', 2);
+        expect(contextsOf(world.log, 'bad.sh').at(-1)).toMatchObject([{ filterResult: 'two' }]);
+      },
+    );
+  });
+});

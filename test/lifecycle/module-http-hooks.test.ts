@@ -1,0 +1,395 @@
+import { describe, expect, test, vi } from 'vitest';
+import { extend, host } from '../support/extension-world.ts';
+import { sendGigabyte } from '../support/hook-server.ts';
+import { describeLifecycle } from '../support/lifecycle-suite.ts';
+import {
+  answerText,
+  hookSection,
+  type ModuleHookBehaviour,
+  refuse,
+  startModuleHookServer,
+} from '../support/module-hook-server.ts';
+import { World } from '../support/world.ts';
+import { runInWorld } from '../support/world-command.ts';
+import { configMapChart, type FileTree, shHook, under } from '../support/world-files.ts';
+
+const PRE_RECONCILE = ['pre-reconcile'];
+/** Data of a ConfigMap that YAML would take for something else, or not at all. */
+const ODD = { number: '12345678901234567890', text: 'a\u007F\u0085b\u009F \u2028\uFEFF\u0001\n😀' };
+const NOTHING: ModuleHookBehaviour = () => ({});
+
+/** A module `web` with one ConfigMap, and this `module.yaml`. */
+function web(manifest: string, more: FileTree = {}): FileTree {
+  return {
+    'values.yaml': 'webEnabled: true\n',
+    ...under('001-web', { ...configMapChart('web', 'web'), 'module.yaml': manifest, ...more }),
+  };
+}
+
+function lastErrorOf(world: World): string {
+  return world.daemon.operator.main.entries[0]?.lastError ?? '';
+}
+
+/** Servers that modules name in `module.yaml`. */
+describeLifecycle((backend) => {
+  describe('the HTTP hook of a module', () => {
+    test('is asked before anything is applied, with exactly what the hooks API has', async () => {
+      const there: unknown[] = [];
+      await using server = await startModuleHookServer(async () => {
+        there.push(await world.get('configmaps', 'web'));
+        return {};
+      });
+      await using world = await World.create(backend(), {
+        modules: web(hookSection(`${server.url}/v1`, PRE_RECONCILE)),
+      });
+      await world.converge();
+      expect(there).toEqual([undefined]);
+      expect(server.requests[0]).toMatchObject({
+        method: 'POST',
+        path: '/v1',
+        headers: { 'content-type': 'application/json', accept: 'application/json' },
+      });
+      const key = `ConfigMap/${world.namespace}/web`;
+      expect(server.bodies).toEqual([
+        {
+          formFactor: 'deployment',
+          phase: 'pre-reconcile',
+          object: {
+            apiVersion: 'addon-operator.io/v1alpha1',
+            kind: 'Module',
+            metadata: { name: 'web' },
+            status: expect.objectContaining({ phase: 'Progressing' }),
+          },
+          children: {
+            [key]: expect.objectContaining({
+              kind: 'ConfigMap',
+              metadata: { name: 'web', namespace: world.namespace },
+            }),
+          },
+        },
+      ]);
+      expect(await world.get('configmaps', 'web')).toBeDefined();
+    });
+
+    test('changes, adds and removes objects, and what it gives is applied as it is', async () => {
+      const map = (name: string, data: object) => ({
+        apiVersion: 'v1',
+        kind: 'ConfigMap',
+        metadata: { name },
+        data,
+      });
+      await using server = await startModuleHookServer(({ children }) => ({
+        children: {
+          ...Object.fromEntries(
+            Object.entries(children)
+              .filter(([key]) => !key.endsWith('/dropped'))
+              .map(([key, child]) => [key, { ...child, data: { by: 'hook' } }]),
+          ),
+          added: map('added', ODD),
+        },
+      }));
+      const dropped = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: dropped}\n';
+      await using world = await World.create(backend(), {
+        modules: web(hookSection(server.url, PRE_RECONCILE), { 'templates/dropped.yaml': dropped }),
+      });
+      await world.converge();
+      expect(Object.keys(server.bodies[0]?.children ?? {})).toEqual(
+        expect.arrayContaining(['ConfigMap/dropped', `ConfigMap/${world.namespace}/web`]),
+      );
+      expect(await world.get('configmaps', 'web')).toMatchObject({ data: { by: 'hook' } });
+      expect(await world.get('configmaps', 'added')).toMatchObject({ data: ODD });
+      expect(await world.get('configmaps', 'dropped')).toBeUndefined();
+      server.answerWith(NOTHING);
+      await world.putConfig({ web: 'a: 1\n' });
+      await world.log.untilMessage('ModuleRun success, module is ready', 2);
+      expect(await world.get('configmaps', 'dropped')).toBeDefined();
+      expect(await world.get('configmaps', 'added')).toBeUndefined();
+    });
+
+    test.each<[string, ModuleHookBehaviour]>([
+      ['no body', answerText(200, 'text/plain', '')],
+      ['neither object nor children', () => ({})],
+      ['both empty', () => ({ object: {}, children: {} })],
+      ['both null', () => ({ object: null, children: null })],
+    ])('that answers with %s changes nothing', async (_case, behaviour) => {
+      await using server = await startModuleHookServer(behaviour);
+      await using world = await World.create(backend(), {
+        modules: web(hookSection(server.url, PRE_RECONCILE)),
+      });
+      await world.converge();
+      expect(await world.get('configmaps', 'web')).toMatchObject({ data: { values: '{}' } });
+    });
+
+    test('is asked in every run, and helm applies only what is different then', async () => {
+      let color = 'red';
+      await using server = await startModuleHookServer(({ children }) => ({
+        children: Object.fromEntries(
+          Object.entries(children).map(([key, child]) => [key, { ...child, data: { color } }]),
+        ),
+      }));
+      const tick = shHook('schedule: [{name: tick, crontab: "0 0 * * * *"}]', 'exit 0');
+      await using world = await World.create(backend(), {
+        modules: web(hookSection(server.url, PRE_RECONCILE), { 'hooks/tick.sh': tick }),
+      });
+      await world.converge();
+      const { operator } = world.daemon;
+      const run = async (): Promise<number | undefined> => {
+        const [module] = operator.modules;
+        if (module === undefined) throw new Error('there is no module');
+        const before = server.bodies.length;
+        operator.queueModuleRun(module.name, 'test');
+        await operator.main.untilEmpty();
+        expect(server.bodies).toHaveLength(before + 1);
+        return operator.moduleStates.get(module.name)?.release?.revision;
+      };
+      expect(await run()).toBe(1);
+      color = 'blue';
+      expect(await run()).toBe(2);
+      expect(await world.get('configmaps', 'web')).toMatchObject({ data: { color: 'blue' } });
+      expect(await run()).toBe(2);
+    });
+
+    test('is told the form factor ksvc when the chart has a Service of Knative', async () => {
+      const ksvc = 'apiVersion: serving.knative.dev/v1\nkind: Service\nmetadata: {name: web}\n';
+      await using server = await startModuleHookServer(({ children }) => ({
+        children: Object.fromEntries(Object.entries(children).filter(([key]) => !key.includes('knative'))),
+      }));
+      await using world = await World.create(backend(), {
+        modules: web(hookSection(server.url, PRE_RECONCILE), { 'templates/ksvc.yaml': ksvc }),
+      });
+      await world.converge();
+      expect(server.bodies).toMatchObject([
+        {
+          formFactor: 'ksvc',
+          children: { 'Service.serving.knative.dev/web': { kind: 'Service' } },
+        },
+      ]);
+    });
+
+    test('of a module without a chart is asked too, and can have nothing applied', async () => {
+      await using server = await startModuleHookServer(NOTHING);
+      await using world = await World.create(backend(), {
+        modules: {
+          'values.yaml': 'webEnabled: true\n',
+          '001-web/module.yaml': hookSection(server.url, PRE_RECONCILE),
+        },
+      });
+      await world.converge();
+      expect(server.bodies).toMatchObject([{ phase: 'pre-reconcile', children: {} }]);
+      const child = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'made' } };
+      server.answerWith(() => ({ children: { child } }));
+      await world.putConfig({ web: 'a: 1\n' });
+      await world.untilDelayed();
+      expect(lastErrorOf(world)).toContain('a module without a chart has no release');
+      expect(await world.get('configmaps', 'made')).toBeUndefined();
+    });
+
+    test('that refuses is asked again after a while, and nothing is applied until it agrees', async () => {
+      await using server = await startModuleHookServer(refuse({ message: 'no disk' }));
+      await using world = await World.create(backend(), {
+        modules: web(hookSection(server.url, PRE_RECONCILE)),
+      });
+      await world.start();
+      await world.untilDelayed();
+      expect(lastErrorOf(world)).toBe(
+        `HTTP hook of module 'web', pre-reconcile failed: POST ${server.url}/: it answered with status 500: no disk`,
+      );
+      expect(server.bodies).toHaveLength(1);
+      expect(await world.get('configmaps', 'web')).toBeUndefined();
+      server.answerWith(NOTHING);
+      await world.passDelay();
+      await world.daemon.firstConverge;
+      expect(await world.get('configmaps', 'web')).toBeDefined();
+    });
+
+    test('that refuses for good is not asked again until something changes, and others go on', async () => {
+      await using server = await startModuleHookServer(
+        refuse({ message: 'wrong plan', permanent: true }, 422),
+      );
+      await using world = await World.create(backend(), {
+        modules: {
+          ...web(hookSection(server.url, PRE_RECONCILE)),
+          'values.yaml': 'webEnabled: true\nlastEnabled: true\n',
+          ...under('002-last', configMapChart('last', 'last')),
+        },
+      });
+      await world.converge();
+      await world.daemon.operator.main.untilEmpty();
+      expect(server.bodies).toHaveLength(1);
+      expect(await world.get('configmaps', 'web')).toBeUndefined();
+      expect(await world.get('configmaps', 'last')).toBeDefined();
+      server.answerWith(NOTHING);
+      await world.putConfig({ web: 'plan: right\n' });
+      await vi.waitFor(async () => expect(await world.get('configmaps', 'web')).toBeDefined(), 20_000);
+    });
+
+    test('that refuses but lets the module continue is left out for once', async () => {
+      await using server = await startModuleHookServer(refuse({ message: 'later', continue: true }));
+      await using world = await World.create(backend(), {
+        modules: web(hookSection(server.url, PRE_RECONCILE)),
+      });
+      await world.converge();
+      expect(await world.get('configmaps', 'web')).toMatchObject({ data: { values: '{}' } });
+      expect(world.log.records).toContainEqual(
+        expect.objectContaining({
+          level: 'warn',
+          module: 'web',
+          error: 'it answered with status 500: later',
+          msg: 'module HTTP hook failed and lets the module go on without it',
+        }),
+      );
+    });
+
+    test('that is slow is given up at its timeout, and asked again', async () => {
+      await using server = await startModuleHookServer(() => undefined);
+      await using world = await World.create(backend(), {
+        modules: web(hookSection(server.url, PRE_RECONCILE, '  timeout: PT7.5S\n')),
+      });
+      await world.start();
+      await vi.waitFor(() => expect(server.bodies).toHaveLength(1), 20_000);
+      await world.clock.passSleep(7_500);
+      await world.untilDelayed();
+      expect(lastErrorOf(world)).toBe(
+        `HTTP hook of module 'web', pre-reconcile got no answer within its limit of 7.5 s: POST ${server.url}/`,
+      );
+      server.answerWith(NOTHING);
+      await world.passDelay();
+      await world.daemon.firstConverge;
+    });
+
+    test.each<[string, ModuleHookBehaviour, RegExp]>([
+      [
+        'answers with 1 GB',
+        (_body, response) => {
+          sendGigabyte({} as never, {} as never, response);
+          return undefined;
+        },
+        /: the answer is larger than 10485760 bytes, the rest was not read$/,
+      ],
+      [
+        'answers with HTML',
+        answerText(200, 'text/html', '<html>\n<title>Log in</title>'),
+        /: its answer is no JSON \(text\/html\): <html> <title>Log in<\/title>$/,
+      ],
+      [
+        'fails with HTML',
+        answerText(502, 'text/html', '<h1>Bad gateway</h1>'),
+        /: it answered with status 502: <h1>Bad gateway<\/h1>$/,
+      ],
+      [
+        'redirects',
+        answerText(307, 'text/plain', '', { location: 'http://127.0.0.1:1/elsewhere' }),
+        /: it answered with a redirect to http:\/\/127\.0\.0\.1:1\/elsewhere \(status 307\), which is not followed/,
+      ],
+      [
+        'gives the object of another name',
+        ({ object }) => ({ object: { ...object, metadata: { name: 'other' } }, children: {} }),
+        /: object in its answer has another name than the one that was sent: "other"$/,
+      ],
+      [
+        'gives children that are no objects',
+        () => ({ children: { a: { kind: 'ConfigMap' } } }),
+        /: children in its answer cannot be applied: "a" has no apiVersion, "a" has no metadata\.name$/,
+      ],
+      [
+        'gives a child of a kind that the cluster does not know',
+        () => ({
+          children: { a: { apiVersion: 'example.com/v1', kind: 'Nonsense', metadata: { name: 'a' } } },
+        }),
+        /no matches for kind "Nonsense"[^]*The objects are as HTTP hook of module 'web', pre-reconcile, has given them\./,
+      ],
+      [
+        'gives a child that the API server refuses',
+        () => ({
+          children: { a: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'Not A Name' } } },
+        }),
+        /Not A Name/,
+      ],
+      [
+        'hangs up',
+        (_body, response) => {
+          response.destroy();
+          return undefined;
+        },
+        /: socket hang up$/,
+      ],
+    ])(
+      'that %s fails as a whole, is repeated, and the daemon goes on',
+      async (_case, behaviour, expected) => {
+        await using server = await startModuleHookServer(behaviour);
+        await using world = await World.create(backend(), {
+          modules: web(hookSection(server.url, PRE_RECONCILE)),
+        });
+        await world.start();
+        await world.untilDelayed();
+        expect(lastErrorOf(world)).toMatch(expected);
+        server.answerWith(NOTHING);
+        await world.passDelay();
+        await world.daemon.firstConverge;
+        expect(await world.get('configmaps', 'web')).toBeDefined();
+      },
+    );
+
+    test('whose server is gone is asked again until it is back, and no text of a Secret is logged', async () => {
+      const gone = await startModuleHookServer(NOTHING);
+      // Begun before the other one ends, so that it cannot get its port.
+      await using server = await startModuleHookServer(() => ({ children: [] }));
+      await gone.stop();
+      const secret =
+        'apiVersion: v1\nkind: Secret\nmetadata: {name: web}\nstringData: {token: correct-horse}\n';
+      await using world = await World.create(backend(), {
+        flags: { 'watch-files': 'true' },
+        modules: web(hookSection(gone.url, PRE_RECONCILE), { 'templates/secret.yaml': secret }),
+      });
+      await world.start();
+      await world.untilDelayed();
+      expect(lastErrorOf(world)).toMatch(
+        /^HTTP hook of module 'web', pre-reconcile failed: POST .*ECONNREFUSED/,
+      );
+      await world.log.untilMessage('watching files for changes');
+      await world.write('modules', { '001-web/module.yaml': hookSection(server.url, PRE_RECONCILE) });
+      await vi.waitFor(() => expect(JSON.stringify(server.bodies[0])).toContain('correct-horse'), 20_000);
+      await vi.waitFor(
+        () => expect(lastErrorOf(world)).toMatch(/children in its answer is no object/),
+        20_000,
+      );
+      expect(world.log.dump()).not.toContain('correct-horse');
+    });
+
+    test('is not asked for a plan, which says so, and says that it would be asked', async () => {
+      await using server = await startModuleHookServer(NOTHING);
+      await using world = await World.create(backend(), {
+        modules: web(hookSection(`${server.url}/v1?token=x`, ['pre-reconcile', 'finalize'])),
+        config: {},
+      });
+      const byExtension =
+        'const object = await next(input); return { ...object, data: { by: "extension" } };';
+      await extend(world, { 'core/config-map.ts': host('modifyManifest', byExtension) });
+      const first = await runInWorld(world, 'plan');
+      expect(first.stdout).toContain(`hooks: HTTP hook ${server.url}/v1 (pre-reconcile)\n`);
+      expect(first.stdout).toContain('what follows is up to the HTTP hook of the module, which is not asked');
+      expect(first.stdout).toContain('+ web: install');
+      expect(first.stdout).toContain('by: extension');
+      expect(server.bodies).toEqual([]);
+      await world.converge();
+      const { stdout: rendered } = await runInWorld(world, 'module', 'render', 'web');
+      expect(rendered).toMatch(/^# The HTTP hook of the module would be asked .*\n---\n.*"by": "extension"/);
+      expect(server.phases()).toEqual(['pre-reconcile']);
+      await world.stop();
+      await world.putConfig({ webEnabled: 'false' });
+      const last = await runInWorld(world, 'plan');
+      expect(last.stdout).toContain('- web: delete');
+      expect(last.stdout).toContain(`hooks: HTTP hook ${server.url}/v1 (finalize)\n`);
+      expect(server.phases()).toEqual(['pre-reconcile']);
+    });
+
+    test('that is not well described stops the start, and the message says everything that is wrong', async () => {
+      const manifest =
+        'hook: {version: 1, address: {uri: web}, timeout: 5s, capabilities: [pre-reconcile]}\n';
+      await using world = await World.create(backend(), { modules: web(manifest) });
+      await expect(world.start()).rejects.toThrow(
+        /001-web\/module\.yaml: hook\.version: expected v1.*hook\.address\.uri: .*hook\.timeout: expected an ISO 8601/s,
+      );
+    });
+  });
+});

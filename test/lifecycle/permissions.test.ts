@@ -1,0 +1,135 @@
+import { expect, test } from 'vitest';
+import { describeLifecycle } from '../support/lifecycle-suite.ts';
+import { World } from '../support/world.ts';
+import { runInWorld } from '../support/world-command.ts';
+import { shHook } from '../support/world-files.ts';
+
+const RBAC = 'rbac.authorization.k8s.io';
+const DEPLOYING = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'];
+const WATCHING = ['list', 'watch'];
+
+const MODULES = {
+  'values.yaml': 'webEnabled: true\nfreshEnabled: true\n',
+  '001-web/Chart.yaml': 'apiVersion: v2\nname: web\nversion: 1.0.0\n',
+  '001-web/templates/objects.yaml': `apiVersion: v1
+kind: Secret
+metadata: {name: web}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: web, namespace: default}
+spec: {ports: [{port: 80}]}
+---
+apiVersion: ${RBAC}/v1
+kind: Role
+metadata: {name: web, namespace: default}
+rules: [{apiGroups: [batch], resources: [jobs], verbs: [get]}]
+---
+apiVersion: ${RBAC}/v1
+kind: ClusterRole
+metadata: {name: permissions-web}
+rules: [{apiGroups: [batch], resources: [cronjobs], verbs: [get]}]
+`,
+  '001-web/hooks/watch.sh': shHook(
+    `
+kubernetes:
+- {name: one, kind: Pod, namespace: {nameSelector: {matchNames: [default]}}, nameSelector: {matchNames: [web]}}
+- {name: all, kind: ConfigMap}
+`,
+    'true',
+  ),
+  '002-fresh/Chart.yaml': 'apiVersion: v2\nname: fresh\nversion: 1.0.0\n',
+  '002-fresh/templates/objects.yaml': `apiVersion: v1
+kind: Namespace
+metadata: {name: permissions-fresh}
+---
+apiVersion: v1
+kind: ServiceAccount
+metadata: {name: fresh, namespace: permissions-fresh}
+`,
+};
+
+interface Role {
+  readonly kind: string;
+  readonly metadata: { readonly namespace?: string };
+  readonly rules: readonly Readonly<Record<'apiGroups' | 'resources' | 'verbs', readonly string[]>>[];
+}
+
+/** What roles grant, a line for each resource: `namespace group/resource verbs`. */
+function grantsOf(roles: readonly Role[]): string[] {
+  return roles.flatMap(({ metadata, rules }) =>
+    rules.flatMap(({ apiGroups, resources, verbs }) =>
+      resources.map((name) => `${metadata.namespace ?? '*'} ${apiGroups.join()}/${name} ${verbs.join()}`),
+    ),
+  );
+}
+
+/** What the command `rbac` prints. */
+describeLifecycle((backend) => {
+  test('rbac grants in a namespace what is needed in it alone, and says what it cannot know', async () => {
+    await using world = await World.create(backend(), { modules: MODULES });
+    const { exitCode, stdout, stderr } = await runInWorld(world, 'rbac', '-o', 'json');
+    const { items } = JSON.parse(stdout) as { readonly items: readonly Role[] };
+    const all = DEPLOYING.join();
+    expect([exitCode, items.map(({ kind }) => kind)]).toEqual([0, ['ClusterRole', 'Role', 'Role']]);
+    expect(grantsOf(items).toSorted()).toEqual(
+      [
+        `* /configmaps ${WATCHING.join()}`,
+        `* /namespaces ${all}`,
+        // No Role can be in a namespace before the chart has made it.
+        `* /serviceaccounts ${all}`,
+        '* batch/cronjobs get',
+        `* ${RBAC}/clusterroles ${all}`,
+        `${world.namespace} /secrets ${all}`,
+        `default /pods ${WATCHING.join()}`,
+        `default /services ${all}`,
+        'default batch/jobs get',
+        `default ${RBAC}/roles ${all}`,
+      ].toSorted(),
+    );
+    expect(items.at(-1)?.rules.concat(items[1]?.rules ?? [])).toContainEqual(
+      expect.objectContaining({ resources: ['pods'], resourceNames: ['web'] }),
+    );
+    expect(stderr).toContain('what hooks patch is not among the rules');
+    expect(stderr).toContain('what is needed in permissions-fresh is granted everywhere');
+    expect(stderr).toContain('kubectl -n default create rolebinding addon-operator-modules');
+  });
+
+  test('rbac grants what hooks patched in one namespace there, and says that they may patch more', async () => {
+    const patch = (namespace: string, name: string): string =>
+      `{"operation": "CreateOrUpdate", "object": {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "${name}", "namespace": "${namespace}"}}}`;
+    const hook = `echo '${patch("'$NAMESPACE'", 'patched')}' > "$KUBERNETES_PATCH_PATH"`;
+    await using world = await World.create(backend(), {
+      globalHooks: { 'patch.sh': shHook('onStartup: 1', hook) },
+    });
+    await world.converge();
+    const { stdout, stderr } = await runInWorld(world, 'rbac', '-o', 'json');
+    const { items } = JSON.parse(stdout) as { readonly items: readonly Role[] };
+    expect(grantsOf(items)).toEqual([`${world.namespace} /configmaps create`]);
+    expect(stderr).toContain('only what they have patched since the daemon started');
+  });
+
+  test('rbac renders charts with the values that hooks of the daemon have set', async () => {
+    const set = (path: string, value: string): string =>
+      `echo '{"op": "add", "path": "${path}", "value": "${value}"}' > "$VALUES_JSON_PATCH_PATH"`;
+    await using world = await World.create(backend(), {
+      globalHooks: { 'zone.sh': shHook('onStartup: 1', set('/global/zone', 'default')) },
+      modules: {
+        '001-web/values.yaml': 'webEnabled: true\n',
+        '001-web/Chart.yaml': 'apiVersion: v2\nname: web\nversion: 1.0.0\n',
+        '001-web/templates/object.yaml': `apiVersion: v1
+kind: {{ required "no kind" .Values.web.kind }}
+metadata: {name: permissions-by-hook, namespace: {{ .Values.global.zone }}}
+`,
+        '001-web/hooks/kind.sh': shHook('beforeHelm: 1', set('/web/kind', 'ServiceAccount')),
+      },
+    });
+    const before = await runInWorld(world, 'rbac', '-o', 'json');
+    expect(before).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('no kind') });
+    expect(before.stderr).toContain('charts are rendered without the values that hooks set');
+    await world.converge();
+    const { exitCode, stdout } = await runInWorld(world, 'rbac', '-o', 'json');
+    const { items } = JSON.parse(stdout) as { readonly items: readonly Role[] };
+    expect([exitCode, grantsOf(items)]).toEqual([0, [`default /serviceaccounts ${DEPLOYING.join()}`]]);
+  });
+});

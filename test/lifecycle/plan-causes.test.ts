@@ -1,0 +1,191 @@
+import { rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import { execa } from 'execa';
+import { expect, test } from 'vitest';
+import { describeLifecycle } from '../support/lifecycle-suite.ts';
+import { plan } from '../support/plan-in-world.ts';
+import { widgetDefinition } from '../support/widget-definition.ts';
+import { type Backend, World } from '../support/world.ts';
+import { configMapChart, under } from '../support/world-files.ts';
+
+const WEB = { 'values.yaml': 'webEnabled: true\n', ...under('001-web', configMapChart('web', 'web')) };
+const CRDS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+
+/** helm as a person at a terminal would use it. */
+async function person({ backend, directory, namespace }: World, ...args: readonly string[]): Promise<void> {
+  const env = {
+    KUBECONFIG: backend.kubeconfigPath,
+    HELM_CACHE_HOME: directory,
+    HELM_CONFIG_HOME: directory,
+  };
+  await execa(backend.helmPath, [...args, '--namespace', namespace], { env, stdin: 'ignore' });
+}
+
+/** A world in which web was deployed and no daemon runs any more. */
+async function deployedWorld(backend: Backend, modules: Readonly<Record<string, string>> = {}) {
+  const world = await World.create(backend, { modules: { ...WEB, ...modules }, config: {} });
+  await world.converge();
+  await world.stop();
+  return world;
+}
+
+async function restart(world: World): Promise<void> {
+  await world.converge();
+  await world.stop();
+}
+
+function crdYaml(group: string, field: string): string {
+  const spec = `{type: object, properties: {${field}: {type: integer}}}`;
+  return widgetDefinition(group, `{type: object, properties: {spec: ${spec}}}`);
+}
+
+describeLifecycle((backend) => {
+  test('a plan shows that an object which somebody deleted comes back', async () => {
+    await using world = await deployedWorld(backend());
+    expect(await plan(world)).toMatchObject({ exitCode: 0, data: { outcome: 'nothing' } });
+    await world.expect({ method: 'DELETE', path: world.path('configmaps', 'web') });
+    const { exitCode, text, data } = await plan(world);
+    expect(exitCode).toBe(2);
+    expect(text).toContain('~ web: upgrade');
+    expect(text).toContain(`  because the ConfigMap ${world.namespace}/web is missing\n`);
+    expect(text).toContain('Modules: 0 to install, 1 to upgrade, 0 to delete, 0 without a change.');
+    expect(data.modules).toMatchObject([
+      { action: 'upgrade', causes: [`the ConfigMap ${world.namespace}/web is missing`], changes: [] },
+    ]);
+    await world.create('configmaps', { metadata: { name: 'web' } });
+    expect((await plan(world)).text).toContain('/web lacks labels of its release\n');
+    await restart(world);
+    expect((await plan(world)).exitCode).toBe(0);
+  });
+
+  test('a plan shows that a revision which somebody made with helm is upgraded over', async () => {
+    await using world = await deployedWorld(backend());
+    await person(world, 'upgrade', 'web', join(world.directory, 'modules', '001-web'), '--reuse-values');
+    const { exitCode, text, data } = await plan(world);
+    expect(exitCode).toBe(2);
+    expect(text).toContain('~ web: upgrade');
+    expect(text).toContain('  because revision 2 was not made by this operator\n');
+    expect(data.modules).toMatchObject([
+      { action: 'upgrade', causes: ['revision 2 was not made by this operator'] },
+    ]);
+    await restart(world);
+    expect((await plan(world)).exitCode).toBe(0);
+  });
+
+  test('a plan shows that a revision which failed, was left unfinished or cannot be read is mended', async () => {
+    await using world = await deployedWorld(backend());
+    const record = 'sh.helm.release.v1.web.v1';
+    for (const [status, cause] of [
+      ['failed', 'revision 1 is failed'],
+      ['pending-upgrade', 'revision 1 was left pending-upgrade'],
+      ['uninstalling', 'revision 1 was left uninstalling'],
+    ] as const) {
+      await world.merge('secrets', record, { metadata: { labels: { status } } });
+      const { exitCode, data } = await plan(world);
+      expect([exitCode, data.modules[0]?.action, data.modules[0]?.causes]).toEqual([2, 'upgrade', [cause]]);
+    }
+    await world.merge('secrets', record, { metadata: { labels: { status: 'uninstalled' } } });
+    expect((await plan(world)).data.modules).toMatchObject([{ action: 'install', causes: [] }]);
+    await world.merge('secrets', record, { metadata: { labels: { status: 'deployed' } } });
+    expect((await plan(world)).exitCode).toBe(0);
+    await person(world, 'upgrade', 'web', join(world.directory, 'modules', '001-web'), '--reuse-values');
+    await world.merge('secrets', 'sh.helm.release.v1.web.v2', { data: { release: 'bm90aGluZw==' } });
+    expect((await plan(world)).data.modules).toMatchObject([
+      {
+        action: 'upgrade',
+        causes: ['the record of revision 2 cannot be read', 'revision 1 is superseded'],
+        changes: [],
+      },
+    ]);
+  });
+
+  test('a plan shows no change where a chart would render to other random texts, for it is not applied again', async () => {
+    const template = `apiVersion: v1
+kind: ConfigMap
+metadata: {name: random}
+data: {text: {{ randAlphaNum 12 }}}
+`;
+    await using world = await deployedWorld(backend(), { '001-web/templates/random.yaml': template });
+    expect(await plan(world)).toMatchObject({ exitCode: 0, data: { outcome: 'nothing' } });
+    await restart(world);
+    expect(await world.get('secrets', 'sh.helm.release.v1.web.v2')).toBeUndefined();
+  });
+
+  test('a plan shows CRDs that are created or updated, and those that cannot be', async () => {
+    await using world = await World.create(backend(), { modules: WEB, config: {} });
+    const group = `${world.namespace}.example.com`;
+    const file = '001-web/crds/widgets.yaml';
+    await world.write('modules', { [file]: crdYaml(group, 'size') });
+    const first = await plan(world);
+    expect(first.text).toContain('+ web: install');
+    expect(first.text).toContain(`  CRD widgets.${group} would be created\n`);
+    await restart(world);
+    expect(await plan(world)).toMatchObject({ exitCode: 0, data: { modules: [{ crds: [] }] } });
+
+    await world.write('modules', { [file]: crdYaml(group, 'height') });
+    const { exitCode, text, data } = await plan(world);
+    expect(exitCode).toBe(2);
+    expect(text).toContain('~ web: only its CRDs change');
+    expect(text).toContain(`  CRD widgets.${group} would be updated\n`);
+    expect(text).toMatch(/ {4}- +size:\n {4}\+ +height:\n/);
+    expect(text).toContain('0 without a change, 1 with changed CRDs only.');
+    expect(data.outcome).toBe('changes');
+    expect(data.modules).toMatchObject([
+      { action: 'apply-crds', crds: [{ change: 'change', object: `widgets.${group}` }] },
+    ]);
+
+    await world.write('modules', { [file]: crdYaml(group, 'size').replace('name: v1', 'name: v2') });
+    const refused = await plan(world);
+    expect(refused.exitCode).toBe(1);
+    expect(refused.text).toContain(`  ! CRD widgets.${group}: version v1 is gone from the file`);
+    await world.backend.request({ method: 'DELETE', path: `${CRDS}/widgets.${group}` });
+  });
+
+  test('a plan holds releases, when a start would hold them', async () => {
+    await using world = await deployedWorld(backend());
+    await rename(join(world.directory, 'modules'), join(world.directory, 'aside'));
+    await world.write('modules', { 'values.yaml': '' });
+    const reason = `${join(world.directory, 'modules')} held modules before and is empty now`;
+    const { exitCode, text, data } = await plan(world);
+    expect(text).toContain(`  web: stays until its purge is confirmed  (${reason})`);
+    expect(data).toMatchObject({ outcome: 'nothing', modules: [{ module: 'web', action: 'hold', reason }] });
+    expect(exitCode).toBe(0);
+    expect(await plan(world, '--allow-empty-modules-dir=true')).toMatchObject({
+      exitCode: 2,
+      data: { modules: [{ module: 'web', action: 'purge' }] },
+    });
+  });
+
+  test('a plan installs a release again, when only its first install was tried and failed', async () => {
+    const hook = (namespace: string) => `apiVersion: v1
+kind: ConfigMap
+metadata: {name: migration, namespace: ${namespace}, annotations: {"helm.sh/hook": pre-install}}
+`;
+    await using world = await World.create(backend(), { modules: WEB, config: {} });
+    await world.write('modules', { '001-web/templates/hook.yaml': hook('no-such-namespace') });
+    await expect(
+      person(world, 'install', 'web', join(world.directory, 'modules', '001-web'), '--set', 'web.a=b'),
+    ).rejects.toThrow('no-such-namespace');
+    await world.write('modules', { '001-web/templates/hook.yaml': hook(world.namespace) });
+    expect(await plan(world)).toMatchObject({
+      exitCode: 2,
+      data: { modules: [{ module: 'web', action: 'install', causes: [] }] },
+    });
+    await restart(world);
+    expect(await world.get('configmaps', 'migration')).toBeDefined();
+    expect(await plan(world)).toMatchObject({ exitCode: 0 });
+  });
+
+  test('a plan purges releases of others only with --purge-foreign-releases', async () => {
+    await using world = await World.create(backend(), { modules: {} });
+    await world.write('modules', under('../theirs', configMapChart('theirs', 'web')));
+    await person(world, 'install', 'theirs', join(world.directory, 'theirs'), '--set', 'web.a=b');
+    expect(await plan(world)).toMatchObject({ exitCode: 0, data: { outcome: 'nothing', modules: [] } });
+    const { exitCode, text, data } = await plan(world, '--purge-foreign-releases=true');
+    expect(exitCode).toBe(2);
+    expect(text).toContain(
+      '- theirs: purge  (a release of others without a module, and --purge-foreign-releases is set)',
+    );
+    expect(data.modules).toMatchObject([{ module: 'theirs', action: 'purge' }]);
+  });
+});
