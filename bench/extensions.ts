@@ -65,7 +65,7 @@ async function worldWith(backend: Backend, files: FileTree | undefined): Promise
 
 /** The mean of some runs behind one another. */
 async function moduleRunMs({ daemon: { operator } }: World): Promise<number> {
-  const module = operator.modules.find(({ name }) => name === 'web');
+  const module = operator.registry.find('web');
   if (module === undefined) throw new Error('the module web is missing');
   const queue = operator.deps.queues.get('bench');
   const startMs = performance.now();

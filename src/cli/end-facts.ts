@@ -30,20 +30,23 @@ export async function endFacts(input: EndFactsInput, signal: AbortSignal): Promi
   const revisions = new Map<string, number>(
     (await releases.list(signal)).map(({ name, revision }) => [name, revision]),
   );
-  const isEnabled = ({ name }: Module): boolean => operator.isEnabled(name);
-  const reasonOf = (name: ModuleName): string => operator.discovery?.decisions.get(name)?.reason ?? '';
-  const enabled = operator.modules.filter((module) => isEnabled(module) && module.refusal === undefined);
+  const isEnabled = ({ name }: Module): boolean => operator.registry.isEnabled(name);
+  const reasonOf = (name: ModuleName): string =>
+    operator.registry.discovery?.decisions.get(name)?.reason ?? '';
+  const enabled = operator.registry.modules.filter(
+    (module) => isEnabled(module) && module.refusal === undefined,
+  );
   return {
     modules: enabled.map((module) => ({
       name: module.name,
       chartVersion: chartVersion(module),
       revision: revisions.get(module.name),
-      hooks: (operator.moduleStates.get(module.name)?.hooks ?? []).map(({ hook }) => hook.name),
+      hooks: (operator.registry.states.get(module.name)?.hooks ?? []).map(({ hook }) => hook.name),
     })),
-    disabled: operator.modules
+    disabled: operator.registry.modules
       .filter((module) => !isEnabled(module))
       .map(({ name }) => ({ name, reason: reasonOf(name) })),
-    refused: operator.modules
+    refused: operator.registry.modules
       .filter((module) => isEnabled(module) && module.refusal !== undefined)
       .map(({ name }) => ({ name, reason: reasonOf(name) })),
     globalHooks: operator.globalHooks.map(({ hook }) => hook.name),

@@ -27,7 +27,7 @@ export async function planCommand(options: PlanOptions, host: CliHost): Promise<
     settings,
     quietHost(host),
     async (inspection) => {
-      const known = inspection.operator.modules.map(({ name }) => name);
+      const known = inspection.operator.registry.modules.map(({ name }) => name);
       const releases = (await inspection.base.helm.listReleases(signal)).map(({ name }) => name);
       const unknown = options.modules.filter((name) => ![...known, ...releases].includes(name));
       if (unknown.length > 0) {

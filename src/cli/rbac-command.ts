@@ -32,7 +32,7 @@ export async function rbacCommand(options: RbacOptions, host: CliHost): Promise<
     settings,
     quietHost(host),
     async (inspection) => {
-      const { modules } = inspection.operator;
+      const { modules } = inspection.operator.registry;
       const unknown = options.modules.filter((name) => modules.every((module) => module.name !== name));
       if (unknown.length > 0) return { unknown };
       const wanted = modules.filter(

@@ -21,7 +21,7 @@ export function createAnnotatedOperations(
       log,
       operator: `${settings.namespace}/${settings.configMapName}`,
       onAsked: (name, operation) => {
-        const module = operator().modules.find((other) => other.name === name);
+        const module = operator().registry.find(name);
         if (module !== undefined) runOperation(operator(), module.name, operation);
       },
       onUnknown: (module, message) => {

@@ -281,7 +281,7 @@ async function startHelm(
     extraLabels: settings.crdExtraLabels,
     random,
     onOperation: ({ module, operation, durationMs }) => {
-      const states = [...(operator()?.moduleStates.values() ?? [])];
+      const states = [...(operator()?.registry.states.values() ?? [])];
       const state = states.find((other) => other.module.name === module);
       const activation = state?.helmActivation ?? '';
       metrics.helmOperation({ module, activation, operation }, durationMs / 1_000);
@@ -296,7 +296,7 @@ async function startHelm(
       random: host.random,
     },
     onFinding: (module, finding) => {
-      const known = operator()?.modules.find(({ name }) => name === module);
+      const known = operator()?.registry.find(module);
       if (known === undefined) return;
       if (finding.type === 'absent') metrics.absentResource(module, finding.resource);
       else metrics.releaseRedeployed(module);

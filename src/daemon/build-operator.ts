@@ -13,6 +13,7 @@ import { createModuleHooks, type ModuleHooks } from '../modules/module-hooks.ts'
 import { DynamicFlags } from '../operator/dynamic-flags.ts';
 import { type FailedTask, failedTask } from '../operator/failed-task.ts';
 import { taskHandler, tellAdded } from '../operator/handle-task.ts';
+import { ModuleRegistry } from '../operator/module-registry.ts';
 import { Operator } from '../operator/operator.ts';
 import type { OperatorDeps } from '../operator/operator-deps.ts';
 import { Pauses } from '../operator/pauses.ts';
@@ -84,7 +85,7 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
   await followSecrets();
   takeConfig(configMap, values, (module) => !isFlaggedOff(module));
   const execution = createExecution({ ...options, values, dynamicFlags, followSecrets }, () => operator);
-  const hasHooks = ({ name }: Module): boolean => operator.moduleStates.get(name)?.hooks !== undefined;
+  const hasHooks = ({ name }: Module): boolean => operator.registry.states.get(name)?.hooks !== undefined;
   const moduleHooks = createModuleHooks({ ...options, ...scriptParts(options, values), hasHooks });
   const extensions = await createExtensionParts(options, () => operator);
   let flow = options.isInspection ? undefined : await createFlowHooks(options, found.modules, stop);
@@ -103,7 +104,6 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
       releases: releasesOf(base.helm),
       crds,
       ...discoveries(moduleHooks, flags, extenders),
-      isFlaggedOff,
       loadModuleHooks: moduleHooks.load,
       loadGlobalHooks: (signal) => loadGlobalHooks(loader, settings.globalHooksDir, signal),
       reloadModules: async () => {
@@ -115,7 +115,7 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
         found = next;
         values.setStatic(found.staticValues);
         await followSecrets();
-        operator.setModules(found.modules);
+        operator.registry.setModules(found.modules);
         await authorization?.gate.settle();
       },
       createRuntime: (hook) =>
@@ -133,7 +133,7 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
       pauses,
       authorization,
     },
-    found.modules,
+    new ModuleRegistry(found.modules, isFlaggedOff),
   );
   const handle = createHandler(options, operator);
   return { operator, scheduleManager, pauses };

@@ -103,9 +103,9 @@ export function createMetrics(
       if (built === undefined) return [];
       const isolated = isolatedModules(built);
       const { maintenance } = built.deps.configMapContent();
-      return built.modules.map(({ name, key, refusal }) => ({
+      return built.registry.modules.map(({ name, key, refusal }) => ({
         module: name,
-        isEnabled: built.isEnabled(name),
+        isEnabled: built.registry.isEnabled(name),
         isCritical: true,
         isPaused: built.deps.pauses.of(name) !== undefined,
         isIsolated: isolated.includes(name),

@@ -35,10 +35,10 @@ export function createExecution(
     hookMetrics,
     metrics,
     maxContextBytes: settings.hookContextMaxBytes,
-    enabledModules: () => operator().enabledModules,
+    enabledModules: () => operator().registry.enabled,
     onEnd: (end) => {
       base.helm.forgetReads();
-      noteHookRun(operator(), end);
+      noteHookRun(operator().registry, end);
     },
     hookRunner: hookRunsOf({
       'in-process': base.inProcess,

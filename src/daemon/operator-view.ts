@@ -52,11 +52,11 @@ export function createView(deps: ViewDeps): DaemonView {
     readiness: () => readinessOf(operator),
     convergeStatus: () => convergeStatus(operator),
     queues: () => operator.deps.queues.all.map((queue) => queueView(queue, clock)),
-    enabledModules: () => operator.enabledModules,
+    enabledModules: () => operator.registry.enabled,
     modules: () => summarizeModules(operator),
     moduleGraph: () => moduleGraph(operator),
     explainModule: async (name, signal) => {
-      const module = operator.modules.find((other) => other.name === name);
+      const module = operator.registry.find(name);
       const releases = await operator.deps.releases.list(signal);
       if (module !== undefined) return explainModule(operator, module, releases);
       return heldExplanations(operator, releases).find((held) => held.module === name);
@@ -67,7 +67,7 @@ export function createView(deps: ViewDeps): DaemonView {
     patchAccess: () => deps.patcherAccess().map((access) => ({ ...access })),
     monitoredResources: () =>
       Object.fromEntries(
-        operator.enabledModules.map((name) => [
+        operator.registry.enabled.map((name) => [
           name,
           helm.monitors.resources(name)?.map((title) => inNamespace(title, deps.live.namespace)),
         ]),
@@ -90,7 +90,7 @@ function moduleGraph(operator: Operator): readonly GraphModule[] {
   const statuses = new Map<string, string>(
     summarizeModules(operator).map(({ module, status }) => [module, status]),
   );
-  return operator.modules.map(({ name, order, manifest }) => ({
+  return operator.registry.modules.map(({ name, order, manifest }) => ({
     name,
     order,
     status: statuses.get(name) ?? '',
@@ -112,9 +112,9 @@ function convergeStatus(operator: Operator): ConvergeStatus {
 
 function isolatedFact(operator: Operator): { readonly isolated?: readonly string[] } {
   const alone = isolatedModules(operator);
-  const isolated = operator.modules
+  const isolated = operator.registry.modules
     .map(({ name }) => name)
-    .filter((name) => alone.includes(name) || operator.moduleStates.get(name)?.givenUp !== undefined);
+    .filter((name) => alone.includes(name) || operator.registry.states.get(name)?.givenUp !== undefined);
   return isolated.length === 0 ? {} : { isolated };
 }
 
@@ -150,14 +150,14 @@ function statusText({ status }: TaskQueue<Task>, nowMs: number): string {
 }
 
 function moduleView({ operator, helm, live }: ViewDeps, text: string): ModuleView | undefined {
-  const module = operator.modules.find(({ name }) => name === text);
+  const module = operator.registry.find(text);
   if (module === undefined) return undefined;
   return {
-    ...sectionView(operator, module.name, () => operator.moduleStates.get(module.name)?.hooks ?? []),
+    ...sectionView(operator, module.name, () => operator.registry.states.get(module.name)?.hooks ?? []),
     valuesKey: sectionOf(module.name),
     render: async ({ isDebug, isDiff }, signal) => {
       if (module.chart === 'none') return '';
-      const state = operator.stateOf(module.name);
+      const state = operator.registry.stateOf(module.name);
       const steps = state && (await operator.deps.releaseSteps(module, state, signal));
       const request = { module, values: visibleToHelm(operator.deps.values, module.name), steps };
       const manifest = await helm.render(request, signal, { isDebug });

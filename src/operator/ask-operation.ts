@@ -12,15 +12,15 @@ export function askOperation(
   name: string,
   operation: ModuleOperation,
 ): 'asked' | 'disabled' | 'paused' | 'unauthorized' {
-  const found = operator.modules.find((other) => other.name === name);
+  const found = operator.registry.find(name);
   if (found === undefined) return 'disabled';
   const { name: module, refusal } = found;
-  const isWanted = operator.isWanted(module);
+  const isWanted = operator.registry.isWanted(module);
   // An unauthorized module counts as disabled; the reason for that is what the user needs to know. The request would be
   // kept until the module is signed again, when it is not meant any more.
-  const isRefused = operator.discovery?.decisions.get(module)?.source === 'authorization';
+  const isRefused = operator.registry.discovery?.decisions.get(module)?.source === 'authorization';
   if (refusal !== undefined && (isRefused || isWanted)) return 'unauthorized';
-  if (!isWanted && !operator.startedModules.has(module)) return 'disabled';
+  if (!isWanted && !operator.registry.started.has(module)) return 'disabled';
   if (refusal !== undefined) return 'unauthorized';
   if (isWanted && operation !== 'abort' && operator.deps.pauses.of(module) !== undefined) return 'paused';
   operator.operations.ask(module, operation);
@@ -56,7 +56,8 @@ export function runOperation(operator: Operator, module: ModuleName, operation: 
     // One that is told to end comes up again, unless it was at its end already.
     isNext ||= queue.status.type !== 'running';
   }
-  if (!isNext && operator.isWanted(module) && !operator.isRunPending(module)) operator.main.append(run);
+  if (!isNext && operator.registry.isWanted(module) && !operator.isRunPending(module))
+    operator.main.append(run);
 }
 
 /** Ends what runs, and drops hooks that wait for another try: the abort would wait behind them. */

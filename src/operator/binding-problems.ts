@@ -27,8 +27,8 @@ export function statesOf(runtimes: readonly HookRuntime[]): readonly BindingStat
 }
 
 /** The hooks of the operator: global ones, then those of modules. */
-export function allRuntimes({ globalHooks, moduleStates }: Operator): readonly HookRuntime[] {
-  return [...globalHooks, ...[...moduleStates.values()].flatMap(({ hooks }) => hooks ?? [])];
+export function allRuntimes({ globalHooks, registry }: Operator): readonly HookRuntime[] {
+  return [...globalHooks, ...[...registry.states.values()].flatMap(({ hooks }) => hooks ?? [])];
 }
 
 /** Sentences about bindings whose snapshots are missing, or may be out of date, and why. */

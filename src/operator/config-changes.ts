@@ -47,7 +47,7 @@ function applyChange(operator: Operator, change: Extract<ConfigChange, { type: '
   const { difference } = change;
   const isReload = difference.isGlobalChanged || difference.flags.length > 0;
   // Before the first discovery the converge to come sees all of it; only the values have to be there before it.
-  const isSeenByConverge = isReload || operator.discovery === undefined;
+  const isSeenByConverge = isReload || operator.registry.discovery === undefined;
   // Earlier changes that could not be taken over yet are part of this one.
   const earlier = operator.main
     .remove((task) => task.type === 'ApplyKubeConfigValues')
@@ -55,7 +55,7 @@ function applyChange(operator: Operator, change: Extract<ConfigChange, { type: '
   const changed = new Set([...earlier, ...difference.sections, ...difference.maintenance]);
   const changedKeys = isSeenByConverge ? [] : [...changed];
   const eventId = operator.deps.newEventId();
-  if (isReload && operator.discovery !== undefined)
+  if (isReload && operator.registry.discovery !== undefined)
     operator.restartConverge('ReloadAllModules', 'ReloadAll-After-KubeConfigChange', { eventId });
   operator.main.prepend({
     type: 'ApplyKubeConfigValues',

@@ -34,7 +34,7 @@ export function summarizeModules(operator: Operator): readonly ModuleSummary[] {
     paused: null,
   }));
   const queued = placesByModule(operator);
-  const known = operator.modules.map(({ name }) => {
+  const known = operator.registry.modules.map(({ name }) => {
     const places = queued.get(name) ?? [];
     const failure = failureOf(operator, name, places);
     const pause = pauseOf(operator, name);
@@ -67,13 +67,17 @@ export function explainModule(
   const places = queued.get(name) ?? [];
   const statusOfOther = (other: ModuleName): ModuleStatus =>
     statusOf(operator, other, queued.get(other) ?? []);
-  const state = operator.moduleStates.get(name);
+  const state = operator.registry.states.get(name);
   const release = releases.find((other) => other.name === name);
   return {
     module: name,
     status: statusOf(operator, name, places),
     ...decisionOf(operator, name),
-    position: { place: operator.modules.indexOf(module) + 1, of: operator.modules.length, order },
+    position: {
+      place: operator.registry.modules.indexOf(module) + 1,
+      of: operator.registry.modules.length,
+      order,
+    },
     path: source ?? path,
     version: module.version ?? null,
     deletionPolicy: manifest.deletionPolicy,
@@ -118,7 +122,7 @@ function warningsOf(
  * @param releases those in the cluster
  */
 export function heldExplanations(
-  { purge, modules }: Operator,
+  { purge, registry }: Operator,
   releases: readonly ReleaseInCluster[],
 ): readonly ModuleExplanation[] {
   if (typeof purge === 'string') return [];
@@ -130,7 +134,7 @@ export function heldExplanations(
       isEnabled: false,
       source: null,
       reason: `its directory is gone; ${heldText(purge)}`,
-      position: { place: 0, of: modules.length, order: 0 },
+      position: { place: 0, of: registry.modules.length, order: 0 },
       path: 'none',
       version: null,
       deletionPolicy: 'unknown',
@@ -147,7 +151,7 @@ export function heldExplanations(
   });
 }
 
-function decisionOf({ discovery }: Operator, name: ModuleName) {
+function decisionOf({ registry: { discovery } }: Operator, name: ModuleName) {
   const decision = discovery?.decisions.get(name);
   if (decision !== undefined) {
     const { isEnabled, source, reason } = decision;
@@ -157,22 +161,23 @@ function decisionOf({ discovery }: Operator, name: ModuleName) {
 }
 
 function statusOf(operator: Operator, name: ModuleName, places: readonly Place[]): ModuleStatus {
-  const decision = operator.discovery?.decisions.get(name);
-  if (operator.discovery === undefined) return 'undecided';
+  const decision = operator.registry.discovery?.decisions.get(name);
+  if (operator.registry.discovery === undefined) return 'undecided';
   if (decision?.source === 'authorization') return 'unauthorized';
-  if (!operator.isEnabled(name))
-    return operator.isDeletionPending(name) || places.some(({ entry }) => entry.task.type === 'ModuleDelete')
+  if (!operator.registry.isEnabled(name))
+    return operator.registry.isDeletionPending(name) ||
+      places.some(({ entry }) => entry.task.type === 'ModuleDelete')
       ? 'deleting'
       : 'disabled';
   if (operator.deps.pauses.of(name) !== undefined) return 'paused';
   if (places.some(({ queue }) => isIsolated(queue))) return 'isolated';
-  const state = operator.moduleStates.get(name);
+  const state = operator.registry.states.get(name);
   if (state?.givenUp !== undefined || failedPlaceOf(places) !== undefined) return 'failing';
   return state?.phase === 'ready' ? 'ready' : 'starting';
 }
 
-function isKnown({ modules }: Operator, name: ModuleName): boolean {
-  return modules.some((module) => module.name === name);
+function isKnown({ registry }: Operator, name: ModuleName): boolean {
+  return registry.find(name) !== undefined;
 }
 
 /** A parallel run shows what failed of all its modules; what failed of one shows on its own task. */
@@ -182,14 +187,14 @@ function failedPlaceOf(places: readonly Place[]): Place | undefined {
 
 function waitsFor(operator: Operator, name: ModuleName, places: readonly Place[]): readonly string[] {
   const heldUp = [...convergeObstacle(operator), ...configObstacle(operator)];
-  if (operator.discovery === undefined) return [...heldUp, 'the first discovery of modules'];
+  if (operator.registry.discovery === undefined) return [...heldUp, 'the first discovery of modules'];
   const waits: string[] = [];
   // A pause holds up no deletion.
-  if (operator.isEnabled(name) && operator.deps.pauses.of(name) !== undefined)
+  if (operator.registry.isEnabled(name) && operator.deps.pauses.of(name) !== undefined)
     waits.push('the end of its pause');
   for (const { queue, index, head } of places) if (index > 0) waits.push(headText(queue, head, index));
   waits.push(...operator.deps.execution.running.longOf(name));
-  const state = operator.moduleStates.get(name);
+  const state = operator.registry.states.get(name);
   if (state?.phase === 'wait-for-synchronization' && !state.synchronization.isDone)
     waits.push('the first runs of its hooks with kubernetes bindings');
   if (isPutOff(operator, name, places)) waits.push(PUT_OFF);
@@ -198,7 +203,7 @@ function waitsFor(operator: Operator, name: ModuleName, places: readonly Place[]
 
 /** Whether there is work to do on the module, but neither a task for it nor a pause: a flow hook ended the reconcile early. */
 function isPutOff(operator: Operator, name: ModuleName, places: readonly Place[]): boolean {
-  const state = operator.moduleStates.get(name);
+  const state = operator.registry.states.get(name);
   const isPending = state?.pendingWork !== 'none' || operator.operations.of(name) !== undefined;
   if (state === undefined || !isPending || state.ongoing !== undefined) return false;
   if (operator.deps.pauses.of(name) !== undefined) return false;
@@ -246,7 +251,7 @@ function nextAttemptMs({ status }: TaskQueue<Task>): number | undefined {
 }
 
 function failureOf(operator: Operator, name: ModuleName, places: readonly Place[]): ModuleFailure | null {
-  const state = operator.moduleStates.get(name);
+  const state = operator.registry.states.get(name);
   if (state?.givenUp !== undefined) {
     const { error, code } = state.givenUp;
     return { error, ...(code !== undefined && { code }), attempts: 1, nextAttemptAt: null, isGivenUp: true };

@@ -7,9 +7,9 @@ import type { Operator } from './operator.ts';
  *
  * @throws OperatorError REQUIREMENT_FAILED, for good: when the other module succeeds, this one is run by itself
  */
-export function checkRequirements({ moduleStates }: Operator, { name, manifest }: Module): void {
+export function checkRequirements({ registry }: Operator, { name, manifest }: Module): void {
   for (const required of manifest.requires) {
-    const failure = required.isOptional ? undefined : moduleStates.get(required.name)?.givenUp;
+    const failure = required.isOptional ? undefined : registry.states.get(required.name)?.givenUp;
     if (failure === undefined) continue;
     throw new OperatorError(
       'REQUIREMENT_FAILED',
@@ -21,7 +21,7 @@ export function checkRequirements({ moduleStates }: Operator, { name, manifest }
 
 /** Runs the modules that were given up because this one was. */
 export function runDependents(operator: Operator, { name }: Module): void {
-  for (const { module, givenUp } of operator.moduleStates.values())
+  for (const { module, givenUp } of operator.registry.states.values())
     if (givenUp?.isByRequirement === true)
       if (module.manifest.requires.some((required) => required.name === name))
         operator.queueModuleRun(module.name, 'Requirement-Succeeded');

@@ -18,7 +18,7 @@ export async function finishDeletion(
   if (operator.firstConverge !== 'done' || operator.purge === 'undecided') return 'too early';
   // What the watch knows may be from before the object was released.
   if ((await operator.deps.finalizers?.isHeld(name, signal)) !== true) return 'done';
-  const module = operator.modules.find((other) => other.name === name);
+  const module = operator.registry.find(name);
   if (module === undefined) {
     if (isPurgeHeld(operator, name)) return 'done';
     queuePurge(operator, name, TRIGGER);
@@ -27,7 +27,7 @@ export async function finishDeletion(
   const isQueued = operator.deps.queues.all.some(({ entries }) =>
     entries.some(({ task }) => 'module' in task && task.module === module.name),
   );
-  if (isQueued || operator.isEnabled(module.name)) return 'done';
+  if (isQueued || operator.registry.isEnabled(module.name)) return 'done';
   operator.main.append({ type: 'ModuleDelete', module: module.name, trigger: TRIGGER });
   return 'done';
 }

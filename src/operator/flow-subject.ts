@@ -21,7 +21,7 @@ export function flowSubject(operator: Operator, state: ModuleState, moment: Flow
       name: module.name,
       path: module.path,
       version: module.version ?? null,
-      isEnabled: operator.isEnabled(module.name),
+      isEnabled: operator.registry.isEnabled(module.name),
       phase: phaseOf(state, moment),
       operation: moment.operation ?? null,
       lastReconcileMs: state.reconcileStartedMs ?? null,

@@ -93,7 +93,7 @@ export function tellAdded(
 }
 
 function phaseOf(operator: Operator, task: Task): ModulePhase {
-  return (task.type === 'ModuleRun' && operator.moduleStates.get(task.module)?.phase) || 'startup';
+  return (task.type === 'ModuleRun' && operator.registry.states.get(task.module)?.phase) || 'startup';
 }
 
 /** Runs of hooks count their waiting themselves: they may wait for their turn first. */

@@ -1,4 +1,5 @@
 import { errorFields, messageOf, retryAfterOf } from '../lib/errors.ts';
+import type { Module } from '../modules/module.ts';
 import type { QueueEntry, TaskOutcome, TaskQueue } from '../queue/task-queue.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import { appendHookRun } from './compact-queue.ts';
@@ -26,7 +27,7 @@ export function isolatedQueueOf({ deps }: Operator, module: string): TaskQueue<T
 
 /** Modules that fail by themselves and are isolated for it, in run order. */
 export function isolatedModules(operator: Operator): readonly ModuleName[] {
-  const names = operator.modules.map(({ name }) => name);
+  const names = operator.registry.modules.map(({ name }) => name);
   return names.filter((name) => {
     const queue = isolatedQueueOf(operator, name);
     return queue !== undefined && isOwn(queue, name);
@@ -84,7 +85,7 @@ function forgetRuns(operator: Operator, module: ModuleName): void {
 
 /** A deletion of a module that is enabled again, which will do nothing. */
 function isOutdated(operator: Operator, task: ModuleTask): boolean {
-  return task.type === 'ModuleDelete' && operator.isEnabled(task.module);
+  return task.type === 'ModuleDelete' && operator.registry.isEnabled(task.module);
 }
 
 /**
@@ -193,8 +194,8 @@ function queueOfNeighbour(operator: Operator, task: ModuleTask): TaskQueue<Task>
   if (task.type === 'ModuleHookRun' || isOutdated(operator, task)) return undefined;
   const neighbours =
     task.type === 'ModuleDelete'
-      ? operator.modules.filter((other) => requires(other, task.module)).map(({ name }) => name)
-      : operator.modules
+      ? operator.registry.modules.filter((other) => requires(other, task.module)).map(({ name }) => name)
+      : operator.registry.modules
           .filter(({ name }) => name === task.module)
           .flatMap(({ manifest }) => manifest.requires.filter(({ isOptional }) => !isOptional))
           .map(({ name }) => name);
@@ -205,7 +206,7 @@ function queueOfNeighbour(operator: Operator, task: ModuleTask): TaskQueue<Task>
   return undefined;
 }
 
-function requires({ manifest }: Operator['modules'][number], module: ModuleName): boolean {
+function requires({ manifest }: Module, module: ModuleName): boolean {
   return manifest.requires.some(({ name, isOptional }) => name === module && !isOptional);
 }
 

@@ -6,19 +6,20 @@ import type { ModuleName } from '../values/module-key.ts';
 import { explainModule, heldExplanations } from './explain-module.ts';
 import type { HookRunEnd } from './hook-execution.ts';
 import { type Place, type PlacesByModule, placesByModule } from './module-places.ts';
+import type { ModuleRegistry } from './module-registry.ts';
 import type { Operator } from './operator.ts';
 import type { HookRun } from './tasks.ts';
 
 /** What the objects of all modules are made from, in run order. Sends no request. */
 export function moduleFacts(operator: Operator): readonly ModuleFacts[] {
   const queued = placesByModule(operator);
-  const known = operator.modules.map((module) => factsOrProblem(operator, module, queued));
+  const known = operator.registry.modules.map((module) => factsOrProblem(operator, module, queued));
   return [...known, ...heldExplanations(operator, []).map(heldFacts)];
 }
 
 /** The same of one module; undefined if there is no such module. */
 export function factsOfModule(operator: Operator, name: string): ModuleFacts | undefined {
-  const module = operator.modules.find((other) => other.name === name);
+  const module = operator.registry.find(name);
   if (module !== undefined) return factsOrProblem(operator, module, placesByModule(operator));
   const held = heldExplanations(operator, []).find((other) => other.module === name);
   return held && heldFacts(held);
@@ -46,7 +47,7 @@ function heldFacts({ release: _release, ...explanation }: ModuleExplanation): Mo
 
 function factsOf(operator: Operator, module: Module, queued: PlacesByModule): ModuleFacts {
   const { release: _release, ...explanation } = explainModule(operator, module, [], queued);
-  const state = operator.moduleStates.get(module.name);
+  const state = operator.registry.states.get(module.name);
   return {
     explanation,
     release: state?.release,
@@ -64,12 +65,12 @@ function unreadableFacts(operator: Operator, { name, order, path }: Module, caus
     explanation: {
       module: name,
       status: 'failing',
-      isEnabled: operator.isEnabled(name),
+      isEnabled: operator.registry.isEnabled(name),
       source: null,
       reason: error,
       position: {
-        place: operator.modules.findIndex((other) => other.name === name) + 1,
-        of: operator.modules.length,
+        place: operator.registry.modules.findIndex((other) => other.name === name) + 1,
+        of: operator.registry.modules.length,
         order,
       },
       path,
@@ -94,11 +95,11 @@ function unreadableFacts(operator: Operator, { name, order, path }: Module, caus
 
 /** A converge runs all modules, and does not make each of them pending for that. */
 function progressOf(
-  { moduleStates, operations }: Operator,
+  { registry, operations }: Operator,
   module: ModuleName,
   places: readonly Place[],
 ): ModuleFacts['progress'] {
-  const state = moduleStates.get(module);
+  const state = registry.states.get(module);
   if (state?.ongoing !== undefined) return 'running';
   if (state?.pendingWork === 'run' || operations.isRunRequested(module)) return 'pending';
   const isPending = ({ entry: { task } }: Place): boolean =>
@@ -107,9 +108,12 @@ function progressOf(
 }
 
 /** Remembers how a run of a hook for a module ended, in place of the one before for the same binding. */
-export function noteHookRun(operator: Operator, { run, startedAtMs, durationMs, error }: HookRunEnd): void {
+export function noteHookRun(
+  registry: ModuleRegistry,
+  { run, startedAtMs, durationMs, error }: HookRunEnd,
+): void {
   const { name: hook } = run.hook.hook;
-  const state = stateFor(operator, run);
+  const state = stateFor(registry, run);
   if (state === undefined) return;
   const { binding } = run;
   const ended: HookRunFacts = { hook, binding, startedAtMs, durationMs: Math.round(durationMs), error };
@@ -118,8 +122,8 @@ export function noteHookRun(operator: Operator, { run, startedAtMs, durationMs, 
 }
 
 /** Of the module whose hook it is, or that a hook of its deploy looks on. */
-function stateFor({ moduleStates }: Operator, { hook: { hook }, reasons: [reason] }: HookRun) {
-  if (hook.owner.type === 'module') return moduleStates.get(hook.owner.module);
+function stateFor({ states }: ModuleRegistry, { hook: { hook }, reasons: [reason] }: HookRun) {
+  if (hook.owner.type === 'module') return states.get(hook.owner.module);
   if (reason?.type !== 'deploy') return undefined;
-  return [...moduleStates.values()].find(({ module }) => module.name === reason.facts.module.name);
+  return [...states.values()].find(({ module }) => module.name === reason.facts.module.name);
 }

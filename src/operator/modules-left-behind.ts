@@ -7,7 +7,7 @@ export function modulesLeftBehind(operator: Operator): readonly ModuleName[] {
   const isolated = isolatedModules(operator);
   const isLeftBehind = (name: ModuleName): boolean =>
     isolated.includes(name) ||
-    operator.refusals.has(name) ||
-    operator.moduleStates.get(name)?.givenUp !== undefined;
-  return operator.modules.map(({ name }) => name).filter(isLeftBehind);
+    operator.registry.refusals.has(name) ||
+    operator.registry.states.get(name)?.givenUp !== undefined;
+  return operator.registry.modules.map(({ name }) => name).filter(isLeftBehind);
 }

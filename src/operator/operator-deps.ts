@@ -51,8 +51,6 @@ export interface OperatorDeps {
    * again: what it said stands.
    */
   readonly rediscover: OperatorDeps['discover'];
-  /** Whether the flags, as they stand now, disable a module. */
-  readonly isFlaggedOff: (module: ModuleName) => boolean;
   /** Asks all hooks of a module for their configuration. */
   readonly loadModuleHooks: (module: Module, signal: AbortSignal) => Promise<readonly Hook[]>;
   readonly createRuntime: (hook: Hook) => HookRuntime;

@@ -148,7 +148,7 @@ async function act(lab: OperatorLab, what: Step): Promise<void> {
       lab.operator.requeues.ask(name(what.module), 2_000);
       return;
     case 'delete':
-      if (lab.operator.firstConverge === 'done' && !lab.operator.isEnabled(name(what.module)))
+      if (lab.operator.firstConverge === 'done' && !lab.operator.registry.isEnabled(name(what.module)))
         lab.main.append({ type: 'ModuleDelete', module: name(what.module), trigger: 'delete' });
       return;
     case 'pause':
@@ -194,7 +194,7 @@ async function comeToRest(lab: OperatorLab): Promise<void> {
 }
 
 function stateOf(lab: OperatorLab, module: string) {
-  const state = lab.operator.moduleStates.get(name(module));
+  const state = lab.operator.registry.states.get(name(module));
   if (state === undefined || !isStarted(state)) return 'gone';
   const hooks = state.hooks ?? [];
   const watching = hooks.filter(({ hook }) => hook.config.kubernetes.length > 0);

@@ -7,26 +7,26 @@ test('modules stand in run order: by number, then by name', () => {
     modules: [moduleFor('a', 20), moduleFor('c', 10), moduleFor('b', 10), moduleFor('d', 1)],
     hooks: [],
   });
-  expect(lab.operator.modules.map((module) => module.name)).toEqual(['d', 'b', 'c', 'a']);
+  expect(lab.operator.registry.modules.map((module) => module.name)).toEqual(['d', 'b', 'c', 'a']);
 });
 
 test('a module is wanted while discovery found it enabled and no flag has disabled it since', async () => {
   await using lab = await operatorLab(['web']);
   const { operator } = lab;
   const web = name('web');
-  expect([operator.isEnabled(web), operator.isWanted(web)]).toEqual([false, false]);
+  expect([operator.registry.isEnabled(web), operator.registry.isWanted(web)]).toEqual([false, false]);
   await lab.converge();
-  expect([operator.isEnabled(web), operator.isWanted(web)]).toEqual([true, true]);
+  expect([operator.registry.isEnabled(web), operator.registry.isWanted(web)]).toEqual([true, true]);
   lab.flaggedOff.add('web');
-  expect([operator.isEnabled(web), operator.isWanted(web)]).toEqual([true, false]);
+  expect([operator.registry.isEnabled(web), operator.registry.isWanted(web)]).toEqual([true, false]);
 });
 
 test('stateOf() knows known modules only', async () => {
   await using lab = await operatorLab(['web']);
-  expect(lab.operator.stateOf(name('other'))).toBeUndefined();
-  const state = lab.operator.stateOf(name('web'));
+  expect(lab.operator.registry.stateOf(name('other'))).toBeUndefined();
+  const state = lab.operator.registry.stateOf(name('web'));
   expect(state).toMatchObject({ phase: 'startup', hooks: undefined });
-  expect(lab.operator.stateOf(name('web'))).toBe(state);
+  expect(lab.operator.registry.stateOf(name('web'))).toBe(state);
 });
 
 test('queueModuleRun() puts one run at the end of main, for enabled modules only', async () => {
@@ -158,7 +158,7 @@ test('a crontab of a module that is disabled or gone is ignored', async () => {
   await lab.operator.deps.queues.ended();
   tick();
   expect(lab.tasks('own')).toHaveLength(1);
-  lab.operator.discovery = { enabled: [], decisions: new Map() };
+  lab.operator.registry.discovery = { enabled: [], decisions: new Map() };
   tick();
   await runtime.stop();
   tick();
@@ -173,5 +173,5 @@ test('a failure in an orderly stop is no error of the task', async () => {
   });
   await lab.converge();
   expect(lab.log.records.filter(({ level }) => level === 'error')).toEqual([]);
-  expect(lab.operator.moduleStates.get(name('web'))?.lastError).toBe('');
+  expect(lab.operator.registry.states.get(name('web'))?.lastError).toBe('');
 });

@@ -2,9 +2,6 @@ import type { RunReason } from '../hooks/binding-context.ts';
 import type { HookOwner } from '../hooks/hook.ts';
 import type { KubernetesBinding, ScheduleBinding } from '../hooks/hook-config.ts';
 import type { KubernetesEvent } from '../hooks/kubernetes-binding.ts';
-import type { Discovery } from '../modules/discovery.ts';
-import type { Module } from '../modules/module.ts';
-import { inRunOrder } from '../modules/run-order.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import { ChangeCounts } from './change-counts.ts';
 import { appendHookRun } from './compact-queue.ts';
@@ -12,7 +9,7 @@ import type { ConvergePhase } from './converge.ts';
 import type { HookRuntime } from './hook-runtime.ts';
 import { missRuns } from './missed-events.ts';
 import { ModuleOperations } from './module-operations.ts';
-import { isStarted, type ModuleState, newModuleState } from './module-state.ts';
+import type { ModuleRegistry } from './module-registry.ts';
 import { ModuleTurns } from './module-turns.ts';
 import type { OperatorDeps } from './operator-deps.ts';
 import { PARALLEL_QUEUE_PREFIX } from './parallel-runs.ts';
@@ -38,24 +35,18 @@ export type ConvergeProgress = 'not-started' | 'running' | 'done';
 /** What the operator remembers, and the few moves that several tasks share. */
 export class Operator {
   readonly deps: OperatorDeps;
-  readonly moduleStates = new Map<ModuleName, ModuleState>();
+  readonly registry: ModuleRegistry;
   readonly globalSynchronization = new Synchronization();
   readonly turns = new ModuleTurns();
   readonly operations: ModuleOperations;
   readonly aborts = new RunAborts();
   readonly changes = new ChangeCounts();
   readonly requeues: Requeues;
-  /** Why modules are not authorized, as it was told last. */
-  refusals: ReadonlyMap<ModuleName, string> = new Map();
   /** Paused modules that were to be run meanwhile. */
   readonly owedRuns = new Set<ModuleName>();
   globalHooks: readonly HookRuntime[] = [];
   /** Global hooks that a converge left out because they wait for a permission. */
   readonly skippedHooks = new Set<HookRuntime>();
-  /** Enabled modules in run order, with the reasons; undefined before the first discovery. */
-  discovery: Discovery | undefined;
-  /** Modules that ran, or had a release of ours, at the last discovery. */
-  deployed: ReadonlySet<ModuleName> = new Set();
   /** Whether releases without a module may be removed; they are looked for once, after the first converge. */
   purge: 'undecided' | 'decided' | HeldPurge = 'undecided';
   convergePhase: ConvergePhase = 'standby';
@@ -69,16 +60,15 @@ export class Operator {
   configProblem: string | undefined;
   /** Development only: what of the files that changed last could not be loaded, in words. */
   unloaded: string[] = [];
-  #modules: readonly Module[] = [];
 
-  constructor(deps: OperatorDeps, modules: readonly Module[]) {
+  constructor(deps: OperatorDeps, registry: ModuleRegistry) {
     this.deps = deps;
+    this.registry = registry;
     this.operations = new ModuleOperations(deps.operationSource);
     this.requeues = new Requeues({
       clock: deps.clock,
       onDue: (module) => this.recheck(module, 'Reconcile-Requeue'),
     });
-    this.setModules(modules);
   }
 
   /** Resolves when the first converge is over. */
@@ -91,60 +81,8 @@ export class Operator {
     this.#firstConvergeDone.resolve();
   }
 
-  /** All known modules, in run order. */
-  get modules(): readonly Module[] {
-    return this.#modules;
-  }
-
-  get enabledModules(): readonly ModuleName[] {
-    return this.discovery?.enabled ?? [];
-  }
-
-  /** Modules of which anything was started that has to be ended before they are disabled. */
-  get startedModules(): ReadonlySet<ModuleName> {
-    const states = [...this.moduleStates.values()];
-    return new Set(states.filter(isStarted).map((state) => state.module.name));
-  }
-
   get main() {
     return this.deps.queues.get(MAIN_QUEUE);
-  }
-
-  setModules(modules: readonly Module[]): void {
-    this.#modules = inRunOrder(modules);
-    for (const module of modules) {
-      const state = this.moduleStates.get(module.name);
-      if (state !== undefined) state.module = module;
-    }
-  }
-
-  isEnabled(module: ModuleName): boolean {
-    return this.enabledModules.includes(module);
-  }
-
-  /**
-   * Whether tasks of a module are still to be run: it was found enabled, and no flag has disabled it since. Without
-   * looking at flags, a failing task of a module just disabled would hold up the converge that ends it.
-   */
-  isWanted(module: ModuleName): boolean {
-    if (!this.isEnabled(module)) return false;
-    return this.isProtected(module) || !this.deps.isFlaggedOff(module);
-  }
-
-  /** Whether a module is enabled only because its deletion policy forbids to delete it. */
-  isProtected(module: ModuleName): boolean {
-    return this.discovery?.decisions.get(module)?.source === 'deletion-policy';
-  }
-
-  /** The state of a known module, made when it is first asked for. */
-  stateOf(name: ModuleName): ModuleState | undefined {
-    const known = this.moduleStates.get(name);
-    if (known !== undefined) return known;
-    const module = this.#modules.find((other) => other.name === name);
-    if (module === undefined) return undefined;
-    const state = newModuleState(module);
-    this.moduleStates.set(name, state);
-    return state;
   }
 
   /**
@@ -152,7 +90,7 @@ export class Operator {
    * not count, because it may have started before the change.
    */
   queueModuleRun(module: ModuleName, trigger: string, origin: TaskOrigin = {}): void {
-    if (!this.isEnabled(module)) return;
+    if (!this.registry.isEnabled(module)) return;
     this.changes.note(module);
     if (this.isModuleRunPending(module)) {
       const fields = { 'task.flow': 'noop', module, trigger, ...originFields(origin) };
@@ -182,7 +120,7 @@ export class Operator {
   }
 
   moduleRun(module: ModuleName, trigger: string): ModuleRun {
-    const doModuleStartup = this.stateOf(module)?.phase === 'startup';
+    const doModuleStartup = this.registry.stateOf(module)?.phase === 'startup';
     return { type: 'ModuleRun', module, doModuleStartup, isPartOfConverge: false, trigger, activation: '' };
   }
 
@@ -198,7 +136,7 @@ export class Operator {
   restartConverge(event: ConvergeEvent, trigger: string, origin: TaskOrigin = {}): void {
     const converge: Task = { type: 'ConvergeModules', event, trigger, ...origin };
     const isInterrupted = this.#dropConverge();
-    const started = this.startedModules;
+    const started = this.registry.started;
     this.main.remove((task) => task.type === 'ModuleDelete' && started.has(task.module));
     this.convergePhase = 'standby';
     if (isInterrupted) this.main.prepend(converge);
@@ -229,7 +167,7 @@ export class Operator {
     const { owner } = runtime.hook;
     if (this.firstConverge !== 'done' || runtime.isStopped || !runtime.areSchedulesEnabled) return;
     if (runtime.isSetAside) return;
-    if (owner.type === 'module' && !this.isEnabled(owner.module)) return;
+    if (owner.type === 'module' && !this.registry.isEnabled(owner.module)) return;
     const reason: RunReason = { type: 'schedule', binding };
     appendHookRun(this.deps, this.#hookRun(runtime, binding, reason, 'Schedule'), binding.queue);
   }
@@ -244,7 +182,7 @@ export class Operator {
   synchronizationOf(owner: HookOwner): Synchronization | undefined {
     return owner.type === 'global'
       ? this.globalSynchronization
-      : this.moduleStates.get(owner.module)?.synchronization;
+      : this.registry.states.get(owner.module)?.synchronization;
   }
 
   /** `OperatorStartup` until the first converge is over, then empty. */
@@ -254,19 +192,12 @@ export class Operator {
 
   /** Reconciles a module again although nothing may have changed; one that is to be deleted is deleted. */
   recheck(module: ModuleName, trigger: string): void {
-    if (this.isWanted(module)) {
+    if (this.registry.isWanted(module)) {
       if (!this.isRunPending(module))
         this.main.append({ ...this.moduleRun(module, trigger), isRecheck: true });
-    } else if (this.isDeletionPending(module) && !this.#isDeletionQueued(module)) {
+    } else if (this.registry.isDeletionPending(module) && !this.#isDeletionQueued(module)) {
       this.main.append({ type: 'ModuleDelete', module, trigger });
     }
-  }
-
-  /** Whether there is something of a module that is not enabled which is still to be ended. */
-  isDeletionPending(module: ModuleName): boolean {
-    const state = this.moduleStates.get(module);
-    if (state === undefined || this.isEnabled(module)) return false;
-    return isStarted(state) || state.pendingWork === 'deletion';
   }
 
   #isDeletionQueued(module: ModuleName): boolean {

@@ -6,9 +6,9 @@ import type { Task } from './tasks.ts';
 export function leaveOutIfPaused(operator: Operator, task: Task): boolean {
   if (task.type !== 'ModuleRun' && task.type !== 'ModuleEnsureCRDs') return false;
   const pause = operator.deps.pauses.of(task.module);
-  if (pause === undefined || !operator.isWanted(task.module)) return false;
+  if (pause === undefined || !operator.registry.isWanted(task.module)) return false;
   operator.owedRuns.add(task.module);
-  const state = operator.moduleStates.get(task.module);
+  const state = operator.registry.states.get(task.module);
   // It waited for something else when the pause began, and begins anew after it.
   if (task.type === 'ModuleRun' && state?.ongoing?.task === identityOf(task)) state.ongoing = undefined;
   operator.deps.log.info(
@@ -30,10 +30,14 @@ export function onPausesChange(operator: Operator): void {
     const isHeld = head?.type === 'ModuleRun' || head?.type === 'ModuleEnsureCRDs';
     if (isHeld && pauses.of(head.module) !== undefined) queue.cutDelay();
   }
-  for (const { name } of operator.modules) {
+  for (const { name } of operator.registry.modules) {
     if (!operator.owedRuns.has(name) || pauses.of(name) !== undefined) continue;
     operator.owedRuns.delete(name);
-    if (operator.stateOf(name)?.phase === 'startup' && crds.has(name) && operator.isEnabled(name))
+    if (
+      operator.registry.stateOf(name)?.phase === 'startup' &&
+      crds.has(name) &&
+      operator.registry.isEnabled(name)
+    )
       operator.main.append({ type: 'ModuleEnsureCRDs', module: name, trigger: 'Module-Resumed' });
     operator.queueModuleRun(name, 'Module-Resumed');
   }

@@ -168,7 +168,7 @@ async function world(failurePolicy: 'block' | 'isolate') {
         return;
       case 'annotate':
         // A newer word takes the place of an older one, as the user wants it.
-        if (annotation.word !== undefined || !lab.operator.isWanted(WEB)) return;
+        if (annotation.word !== undefined || !lab.operator.registry.isWanted(WEB)) return;
         annotation.put(what.operation);
         request(what.operation);
         runOperation(lab.operator, WEB, what.operation);
@@ -212,7 +212,8 @@ type World = Awaited<ReturnType<typeof world>>;
 /** Empty where what is not done is pending and visible, as what has gone wrong for good is. */
 function hidden({ lab, ledger, phase, waitsFor }: World): string {
   const is = phase() ?? 'none';
-  if (!lab.operator.isEnabled(WEB)) return ['Deleting', 'none'].includes(is) ? '' : `disabled, but ${is}`;
+  if (!lab.operator.registry.isEnabled(WEB))
+    return ['Deleting', 'none'].includes(is) ? '' : `disabled, but ${is}`;
   if (ledger.isSettled) return '';
   if (!['Init', 'Progressing', 'Failed'].includes(is)) return `pending, but ${is}`;
   const { queues } = lab.operator.deps;

@@ -212,7 +212,7 @@ test('a module whose state cannot be described says so, and the others show thei
   await using flow = await flowLab(['web', 'z']);
   const { lab } = flow;
   await lab.converge();
-  const state = lab.operator.stateOf(WEB);
+  const state = lab.operator.registry.stateOf(WEB);
   Object.defineProperty(state, 'lastRun', {
     get: () => {
       throw new RangeError('Invalid time value');

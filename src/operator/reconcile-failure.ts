@@ -32,7 +32,7 @@ export function failedReconcile(
   const { log, metrics, clock } = operator.deps;
   const { module } = task;
   const message = messageOf(error);
-  const state = operator.moduleStates.get(module);
+  const state = operator.registry.states.get(module);
   if (state !== undefined) state.lastError = message;
   if (task.type === 'ModuleDelete') {
     metrics.moduleDeleteError(module);

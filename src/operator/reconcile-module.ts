@@ -48,7 +48,7 @@ export async function reconcileModule(
   const startedMs = operator.deps.clock.steadyMs();
   const asked = operator.operations.of(task.module);
   try {
-    const state = operator.moduleStates.get(task.module);
+    const state = operator.registry.states.get(task.module);
     // Synchronizations of a module that was disabled meanwhile never come: it would ask for them for ever.
     const goesOn = asked === undefined && isResponsible(operator, task);
     if (goesOn && state?.ongoing?.task === identityOf(task))
@@ -68,14 +68,14 @@ async function pass(
   signal: AbortSignal,
 ): Promise<TaskOutcome<Task>> {
   const flow = new FlowPass(operator.deps.flow());
-  const known = operator.stateOf(task.module);
+  const known = operator.registry.stateOf(task.module);
   // From here on a hook may end the reconcile, and what the task asks for must outlive that.
   if (known !== undefined && isResponsible(operator, task))
     known.pendingWork = pendingWith(known.pendingWork, task);
   const ended = (): TaskOutcome<Task> => end(operator, task, flow);
   if (await flow.aborts('Start', undefined, signal)) return ended();
 
-  const state = operator.stateOf(task.module);
+  const state = operator.registry.stateOf(task.module);
   if (state === undefined) return DONE;
   let operation = operator.operations.of(task.module);
   const subject = (): FlowSubject => flowSubject(operator, state, { task, operation });
@@ -172,7 +172,7 @@ function end(operator: Operator, { module }: Reconcile['task'], flow: FlowPass):
 }
 
 function isResponsible(operator: Operator, { type, module }: Reconcile['task']): boolean {
-  return type === 'ModuleDelete' ? !operator.isEnabled(module) : operator.isWanted(module);
+  return type === 'ModuleDelete' ? !operator.registry.isEnabled(module) : operator.registry.isWanted(module);
 }
 
 function pendingWith(before: PendingWork, task: Reconcile['task']): PendingWork {

@@ -37,7 +37,7 @@ test('nothing of a module that is not authorized is run, and it is told once for
   };
   await reload();
   expect(contexts).toHaveLength(1);
-  lab.operator.setModules([{ ...evil, refusal: 'no key' }, moduleFor('web', 2)]);
+  lab.operator.registry.setModules([{ ...evil, refusal: 'no key' }, moduleFor('web', 2)]);
   await reload();
   expect(contexts.slice(1)).toEqual([{ ...context, authorization: { ...facts, reason: 'no key' } }]);
   expect(lab.log.records.filter(({ msg }) => msg === REFUSED)).toHaveLength(2);
@@ -61,7 +61,7 @@ test.each(['config a', 'monitor a/hook.sh/pods', 'a/hook.sh onStartup'])(
     await lab.settle();
     lab.takeCalls();
     lab.obstacles.set('reload modules', () =>
-      lab.operator.setModules([{ ...a, refusal: 'it was changed', chart: 'none' }, b]),
+      lab.operator.registry.setModules([{ ...a, refusal: 'it was changed', chart: 'none' }, b]),
     );
     lab.main.prepend({ type: 'ReloadFiles', trigger: 'test' });
     await lab.settle();
@@ -70,7 +70,7 @@ test.each(['config a', 'monitor a/hook.sh/pods', 'a/hook.sh onStartup'])(
     await lab.settle();
     expect(lab.calls.filter((call) => call.includes('a/') || call.endsWith(' a'))).toEqual([]);
     expect([...lab.monitors.values()].every((monitor) => monitor.isStopped)).toBe(true);
-    expect(lab.operator.moduleStates.get(a.name)?.hooks).toBeUndefined();
+    expect(lab.operator.registry.states.get(a.name)?.hooks).toBeUndefined();
   },
 );
 
@@ -85,10 +85,10 @@ test('an operation on a module that is only disabled because it is not authorize
   await using lab = await operatorLab([evil], {}, { authorization: allow });
   lab.enabled.delete('evil');
   await lab.converge();
-  const { discovery } = lab.operator;
+  const { discovery } = lab.operator.registry;
   const decision = { isEnabled: false, source: 'authorization', reason: 'unsigned' } as const;
   if (discovery !== undefined)
-    lab.operator.discovery = { ...discovery, decisions: new Map([[evil.name, decision]]) };
+    lab.operator.registry.discovery = { ...discovery, decisions: new Map([[evil.name, decision]]) };
   expect(askOperation(lab.operator, 'evil', 'reconcile')).toBe('unauthorized');
 });
 

@@ -7,10 +7,10 @@ import type { Operator } from './operator.ts';
 import { moduleOf, type Task } from './tasks.ts';
 
 /** Leaves out all that a module may not do that is not authorized, also its deletion. Returns whether the task is left out. */
-export function leaveOutIfRefused({ deps, modules }: Operator, task: Task): boolean {
+export function leaveOutIfRefused({ deps, registry }: Operator, task: Task): boolean {
   if (deps.authorization === undefined) return false;
   const name = moduleOf(task);
-  const refusal = modules.find((module) => module.name === name)?.refusal;
+  const refusal = registry.find(name)?.refusal;
   if (refusal === undefined) return false;
   deps.log.info(
     { module: name, task: task.type, reason: refusal },
@@ -23,13 +23,13 @@ export function leaveOutIfRefused({ deps, modules }: Operator, task: Task): bool
 export function tellRefusals(operator: Operator): void {
   const { authorization, log } = operator.deps;
   if (authorization === undefined) return;
-  const before = operator.refusals;
-  const refused = operator.modules.flatMap((module) => {
+  const before = operator.registry.refusals;
+  const refused = operator.registry.modules.flatMap((module) => {
     const { refusal } = module;
-    const isHeldBack = operator.discovery?.decisions.get(module.name)?.source === 'authorization';
+    const isHeldBack = operator.registry.discovery?.decisions.get(module.name)?.source === 'authorization';
     return refusal !== undefined && isHeldBack ? [{ module, refusal }] : [];
   });
-  operator.refusals = new Map(refused.map(({ module, refusal }) => [module.name, refusal]));
+  operator.registry.refusals = new Map(refused.map(({ module, refusal }) => [module.name, refusal]));
   for (const { module, refusal: reason } of refused) {
     if (before.get(module.name) === reason) continue;
     log.error({ module: module.name, reason }, 'Module is not authorized, nothing of it is run');

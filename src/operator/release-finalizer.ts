@@ -20,8 +20,8 @@ export async function releaseFinalizer(
   signal: AbortSignal,
 ): Promise<ReleaseOutcome> {
   const { finalizers, queues } = operator.deps;
-  const module = operator.modules.find((other) => other.name === name);
-  if (module !== undefined && operator.isEnabled(module.name)) return 'enabled';
+  const module = operator.registry.find(name);
+  if (module !== undefined && operator.registry.isEnabled(module.name)) return 'enabled';
   const queue = queues.all.find(({ entries }) =>
     entries.some(({ task }) => task.type === 'ModuleDelete' && task.module === name),
   );

@@ -16,10 +16,10 @@ export async function releaseUnlock(
   name: string,
   signal: AbortSignal,
 ): Promise<UnlockResult> {
-  const { deps, modules } = operator;
+  const { deps, registry } = operator;
   const result = await deps.releases.unlock(name, signal);
   if (result.type !== 'unlocked') return result;
-  const module = modules.find((other) => other.name === name);
+  const module = registry.find(name);
   let isWaiting = false;
   for (const queue of deps.queues.all) {
     const [head] = queue.entries;
@@ -31,7 +31,7 @@ export async function releaseUnlock(
   if (module === undefined) {
     const isOurs = (await deps.releases.list(signal)).some((one) => one.name === name && one.isOwned);
     if (isOurs && !isPurgeHeld(operator, name)) queuePurge(operator, name, TRIGGER);
-  } else if (operator.isWanted(module.name)) operator.queueModuleRun(module.name, TRIGGER);
+  } else if (registry.isWanted(module.name)) operator.queueModuleRun(module.name, TRIGGER);
   return result;
 }
 

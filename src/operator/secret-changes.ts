@@ -16,7 +16,7 @@ export function onSecretsChange(operator: Operator, changed: readonly SecretRefe
     if (!references.some((reference) => titles.has(referenceTitle(reference)))) continue;
     owners.add(owner);
     if (owner !== GLOBAL_SECTION) operator.queueModuleRun(owner, 'Secret-Changed');
-    else if (operator.discovery !== undefined)
+    else if (operator.registry.discovery !== undefined)
       operator.queueConverge('GlobalValuesChanged', 'Secret-Changed-GlobalValues');
   }
   // What waits after a failure may have waited for just this Secret.

@@ -50,7 +50,7 @@ function followUp(operator: Operator, run: HookTask, effects: HookEffects): void
   if (run.type === 'ModuleHookRun') {
     if (effects.areValuesChanged)
       operator.queueModuleRun(run.module, 'Webhook-Change-ModuleValues', causedBy(run));
-  } else if (effects.areFlagsChanged && operator.discovery !== undefined) {
+  } else if (effects.areFlagsChanged && operator.registry.discovery !== undefined) {
     operator.restartConverge('ReloadAllModules', 'ReloadAll-After-GlobalHookDynamicUpdate', causedBy(run));
   } else if (effects.areValuesChanged) {
     operator.queueConverge('GlobalValuesChanged', 'Webhook-Change-GlobalValues', causedBy(run));

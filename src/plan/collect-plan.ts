@@ -39,10 +39,12 @@ export async function collectPlan(
   }
   const releases = await inspection.base.helm.listReleases(signal);
   const owned = new Set(releases.filter(({ isOwned }) => isOwned).map(({ name }) => name));
-  const deployed = new Set(operator.modules.map(({ name }) => name).filter((name) => owned.has(name)));
-  const discovery = await operator.deps.discover(operator.modules, deployed, signal);
+  const deployed = new Set(
+    operator.registry.modules.map(({ name }) => name).filter((name) => owned.has(name)),
+  );
+  const discovery = await operator.deps.discover(operator.registry.modules, deployed, signal);
   const converge = planConverge({
-    known: operator.modules.map(({ name }) => name),
+    known: operator.registry.modules.map(({ name }) => name),
     enabled: discovery.enabled,
     started: new Set(),
     initialized: new Set(),
@@ -51,7 +53,7 @@ export async function collectPlan(
   const going: ModulePlan[] = [];
   const running: ModulePlan[] = [];
   const [toRun, toDelete] = [new Set(discovery.enabled), new Set(converge.toDelete)];
-  for (const module of operator.modules.filter(isWanted)) {
+  for (const module of operator.registry.modules.filter(isWanted)) {
     const { name } = module;
     const reason = discovery.decisions.get(name)?.reason ?? '';
     const facts = { module: name, isEnabled: toRun.has(name), reason };
@@ -68,7 +70,7 @@ export async function collectPlan(
   const after = releasesAfter(releases, {
     gone: toDelete,
     deployed: new Set(
-      operator.modules
+      operator.registry.modules
         .filter(({ name, chart }) => toRun.has(name) && chart !== 'none')
         .filter((module) => heldBack(operator, module) === undefined)
         .map(({ name }) => name),

@@ -83,7 +83,7 @@ async function stepsOf(
   module: Module,
   signal: AbortSignal,
 ): Promise<ReleaseSteps | undefined> {
-  const state = operator.stateOf(module.name);
+  const state = operator.registry.stateOf(module.name);
   return state && (await operator.deps.releaseSteps(module, state, signal));
 }
 

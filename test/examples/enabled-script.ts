@@ -6,12 +6,12 @@ export function enabledScriptTests(backend: () => Backend): void {
   test('enabled-script: the second module goes and comes with the first, and says why', async () => {
     await using world = await exampleWorld(backend(), 'enabled-script');
     await world.converge();
-    expect(world.daemon.operator.enabledModules).toEqual(['database', 'backup']);
+    expect(world.daemon.operator.registry.enabled).toEqual(['database', 'backup']);
     expect(await world.get('configmaps', 'backup')).toBeDefined();
 
     await world.putConfig({ databaseEnabled: 'false' });
     await world.log.untilMessage('ConvergeModules task done', 2);
-    expect(world.daemon.operator.enabledModules).toEqual([]);
+    expect(world.daemon.operator.registry.enabled).toEqual([]);
     expect(world.log.dump()).toContain('there is no database to back up');
     expect(await world.get('configmaps', 'backup')).toBeUndefined();
     const deleted = world.log.records.filter(({ msg }) => msg === 'ModuleDelete success, module is deleted');

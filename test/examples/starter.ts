@@ -6,7 +6,7 @@ export function starterTests(backend: () => Backend): void {
   test('starter modules: everything is deployed, with facts about the cluster in the chart', async () => {
     await using world = await starterWorld(backend());
     await world.converge();
-    expect(world.daemon.operator.enabledModules).toEqual(['namespace-defaults', 'config-reloader', 'web']);
+    expect(world.daemon.operator.registry.enabled).toEqual(['namespace-defaults', 'config-reloader', 'web']);
     expect(await deployment(world)).toMatchObject({ spec: { replicas: 2 } });
     expect(await world.get('services', 'web')).toBeDefined();
     const page = await world.get('configmaps', 'web-page');

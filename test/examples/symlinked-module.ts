@@ -8,7 +8,7 @@ export function symlinkedModuleTests(backend: () => Backend): void {
     const options = { directories: { modules: directories.join(':') }, config: {} };
     await using world = await exampleWorld(backend(), 'symlinked-module', options);
     await world.converge();
-    expect(world.daemon.operator.enabledModules).toEqual(['local', 'banner']);
+    expect(world.daemon.operator.registry.enabled).toEqual(['local', 'banner']);
     expect(await world.get('configmaps', 'banner')).toMatchObject({
       data: { text: 'from the library', color: 'green' },
     });

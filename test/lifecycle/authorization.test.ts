@@ -156,7 +156,7 @@ function refusalTests(backend: () => Backend): void {
     await using world = await World.create(backend(), { modules: WEB, config: ON });
     await world.converge();
     expect(existsSync(join(world.directory, 'tmp', 'modules'))).toBe(false);
-    expect(world.daemon.operator.modules.map(({ path }) => path)).toEqual([
+    expect(world.daemon.operator.registry.modules.map(({ path }) => path)).toEqual([
       join(world.directory, 'modules', '001-web'),
     ]);
   });

@@ -212,7 +212,7 @@ describeLifecycle((backend) => {
       await world.log.untilMessage('attempt will be repeated', failures.length + 1);
       failures.push(world.daemon.operator.main.entries[0]?.lastError);
       expect(await world.get('configmaps', 'web')).toBeDefined();
-      expect(world.daemon.operator.enabledModules).toEqual(['web']);
+      expect(world.daemon.operator.registry.enabled).toEqual(['web']);
     };
     await decide('echo "cannot tell" >&2; exit 1');
     await decide('echo perhaps > "$MODULE_ENABLED_RESULT"');

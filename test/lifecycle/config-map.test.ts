@@ -189,7 +189,7 @@ printf '"}' >> "$CONFIG_VALUES_JSON_PATCH_PATH"`,
       },
     });
     await world.converge();
-    expect(world.daemon.operator.enabledModules).toEqual(['web', 'side-car']);
+    expect(world.daemon.operator.registry.enabled).toEqual(['web', 'side-car']);
     expect(count(world, 'KubeConfigManager has values for unknown modules')).toBeGreaterThan(0);
     expect(await deployed(world)).toEqual({ a: 'file' });
   });

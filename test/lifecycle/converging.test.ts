@@ -182,7 +182,7 @@ describeLifecycle((backend) => {
       config: {},
     });
     await world.start();
-    await eventually(() => world.daemon.operator.moduleStates.has('one' as never));
+    await eventually(() => world.daemon.operator.registry.states.has('one' as never));
     await world.putConfig({ global: 'a: 1\n' });
     await eventually(() =>
       world.daemon.operator.main.entries.some(({ task }) => task.type === 'ApplyKubeConfigValues'),

@@ -23,7 +23,7 @@ describeLifecycle((backend) => {
     await world.putConfig({ dbEnabled: 'false' });
     await world.log.untilPrinted('db afterDeleteHelm');
     expect(world.log.printed.slice(3, 5)).toEqual(['web afterDeleteHelm', 'db afterDeleteHelm']);
-    expect(world.daemon.operator.discovery?.decisions.get('web' as never)).toEqual({
+    expect(world.daemon.operator.registry.discovery?.decisions.get('web' as never)).toEqual({
       isEnabled: false,
       source: 'requirement',
       reason: 'requires module db, which is disabled',
@@ -48,8 +48,9 @@ describeLifecycle((backend) => {
       },
     });
     await world.converge();
-    expect(world.daemon.operator.enabledModules).toEqual(['lib', 'c', 'd']);
-    const reason = (name: string) => world.daemon.operator.discovery?.decisions.get(name as never)?.reason;
+    expect(world.daemon.operator.registry.enabled).toEqual(['lib', 'c', 'd']);
+    const reason = (name: string) =>
+      world.daemon.operator.registry.discovery?.decisions.get(name as never)?.reason;
     expect(reason('a')).toBe('requires module nothing, which does not exist');
     expect(reason('b')).toBe('requires module lib in version >=0.2, but it has version 0.1.0');
   });
@@ -87,13 +88,13 @@ describeLifecycle((backend) => {
     );
     await world.log.untilPrinted('db beforeHelm', 2);
     await world.log.until((records) => records.some(({ unloaded }) => String(unloaded) === 'modules'));
-    expect(world.daemon.operator.enabledModules).toEqual(['web', 'db']);
+    expect(world.daemon.operator.registry.enabled).toEqual(['web', 'db']);
     await world.write('modules', { '002-db/module.yaml': 'version: "1.0.0"\n' });
     world.daemon.operator.main.append({ type: 'ReloadFiles', trigger: 'test' });
     await world.log.untilPrinted('web beforeHelm', 3);
     const [web, db] = ['web beforeHelm', 'db beforeHelm'];
     expect(world.log.printed).toEqual([web, db, web, db, db, web]);
-    expect(world.daemon.operator.stateOf('db' as never)?.module.version).toBe('1.0.0');
+    expect(world.daemon.operator.registry.stateOf('db' as never)?.module.version).toBe('1.0.0');
   });
 
   test('an orphaned module leaves its release behind, and a protected one stays enabled', async () => {
@@ -114,11 +115,11 @@ describeLifecycle((backend) => {
     await world.log.untilMessage('Module is protected and stays enabled');
     await world.log.untilPrinted('safe beforeHelm', 2);
     expect(world.log.printed).toEqual(['free beforeHelm', 'safe beforeHelm', 'safe beforeHelm']);
-    expect(world.daemon.operator.enabledModules).toEqual(['safe']);
+    expect(world.daemon.operator.registry.enabled).toEqual(['safe']);
     expect(await world.get('configmaps', 'free')).toBeDefined();
     await world.stop();
     await world.converge();
-    expect(world.daemon.operator.enabledModules).toEqual(['safe']);
+    expect(world.daemon.operator.registry.enabled).toEqual(['safe']);
     expect(await world.get('configmaps', 'free')).toBeDefined();
     expect(await world.get('configmaps', 'safe')).toBeDefined();
     await world.putConfig({ safeEnabled: 'false' });

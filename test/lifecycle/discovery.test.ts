@@ -26,9 +26,9 @@ if (values.simpleModule.param2 === 'stopMePlease') {
 async function enabledModules(backend: Backend, modules: FileTree, config?: Record<string, string>) {
   await using world = await World.create(backend, { modules, ...(config === undefined ? {} : { config }) });
   await world.converge();
-  const decisions = world.daemon.operator.discovery?.decisions ?? new Map();
+  const decisions = world.daemon.operator.registry.discovery?.decisions ?? new Map();
   return {
-    enabled: world.daemon.operator.enabledModules,
+    enabled: world.daemon.operator.registry.enabled,
     reasons: Object.fromEntries(
       [...decisions].map(([name, { source, reason }]) => [name, { source, reason }]),
     ),
@@ -141,10 +141,10 @@ then echo true; else echo false; fi > "$MODULE_ENABLED_RESULT"`,
       config: {},
     });
     await world.converge();
-    expect(world.daemon.operator.enabledModules).toEqual(['web']);
+    expect(world.daemon.operator.registry.enabled).toEqual(['web']);
     await world.putConfig({ global: 'off: true\n' });
     await world.log.untilPrinted('web afterDeleteHelm');
-    expect(world.daemon.operator.enabledModules).toEqual([]);
+    expect(world.daemon.operator.registry.enabled).toEqual([]);
   });
 
   test('a changed section of the ConfigMap asks the enabled scripts again', async () => {
@@ -163,7 +163,7 @@ then echo true; else echo false; fi > "$MODULE_ENABLED_RESULT"`,
     expect(world.log.printed).toEqual(['simple beforeHelm', 'other beforeHelm', 'simple beforeHelm']);
     await world.putConfig({ simpleModule: 'param2: stopMePlease\n' });
     await world.log.untilPrinted('simple afterDeleteHelm');
-    expect(world.daemon.operator.enabledModules).toEqual(['other']);
+    expect(world.daemon.operator.registry.enabled).toEqual(['other']);
     await world.putConfig({ simpleModule: 'param2: go\n' });
     await world.log.untilPrinted('simple beforeHelm', 3);
   });
@@ -204,7 +204,7 @@ if grep -q '"off":true' "$VALUES_PATH"; then echo false; else echo true; fi > "$
       'asked 003-three',
       ...inConverge,
     ]);
-    expect(world.daemon.operator.enabledModules).toEqual(['web', 'three']);
+    expect(world.daemon.operator.registry.enabled).toEqual(['web', 'three']);
   });
 
   test('a failed discovery is repeated every 5 s, and holds up events in the main queue only', async () => {
@@ -291,6 +291,6 @@ echo "{\\"op\\":\\"add\\",\\"path\\":\\"/webEnabled\\",\\"value\\":$on}" > "$VAL
     await world.log.untilPrinted('web onStartup');
     await world.merge('configmaps', 'switch', { data: { on: 'false' } });
     await world.log.untilPrinted('web afterDeleteHelm');
-    expect(world.daemon.operator.enabledModules).toEqual([]);
+    expect(world.daemon.operator.registry.enabled).toEqual([]);
   });
 });

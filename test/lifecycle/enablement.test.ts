@@ -34,7 +34,7 @@ async function withSwitch(world: World, operation: string): Promise<void> {
 }
 
 function decision(world: World, module: string) {
-  return world.daemon.operator.discovery?.decisions.get(module as never);
+  return world.daemon.operator.registry.discovery?.decisions.get(module as never);
 }
 
 describeLifecycle((backend) => {
@@ -129,7 +129,7 @@ describeLifecycle((backend) => {
       },
     });
     await world.converge();
-    expect(world.daemon.operator.enabledModules).toEqual(['one', 'two']);
+    expect(world.daemon.operator.registry.enabled).toEqual(['one', 'two']);
     expect(world.daemon.operator.deps.values.values('two' as never)).toEqual({});
     expect(world.daemon.operator.deps.values.values('global')).toEqual({});
   });
@@ -154,7 +154,7 @@ describeLifecycle((backend) => {
       },
     });
     await world.converge();
-    expect(world.daemon.operator.enabledModules).toEqual(['one']);
+    expect(world.daemon.operator.registry.enabled).toEqual(['one']);
     await world.log.untilMessage('Found non-executable enabled script for module - assuming enabled state');
     await world.log.until((records) =>
       records.some(
@@ -179,7 +179,7 @@ describeLifecycle((backend) => {
     await world.log.untilPrinted('web afterDeleteHelm');
     await withSwitch(world, '{"op":"remove","path":"/global/off"}');
     await world.log.untilPrinted('web onStartup', 2);
-    expect(world.daemon.operator.enabledModules).toEqual(['web']);
+    expect(world.daemon.operator.registry.enabled).toEqual(['web']);
   });
 
   test('a flag of a global hook starts and deletes a module until it is taken back', async () => {
@@ -269,7 +269,7 @@ describeLifecycle((backend) => {
     await world.putConfig({ newEnabled: 'true', webEnabled: 'false' });
     await world.log.untilMessage('ModuleDelete success, module is deleted');
     expect(await world.get('configmaps', 'web')).toBeUndefined();
-    expect(world.daemon.operator.modules.map(({ name }) => name)).toEqual(['web']);
+    expect(world.daemon.operator.registry.modules.map(({ name }) => name)).toEqual(['web']);
     expect(world.log.printed).toEqual(['web onStartup']);
   });
 });

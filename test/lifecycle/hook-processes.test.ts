@@ -260,7 +260,7 @@ echo '{"operation":"Create","object":{"apiVersion":"v1","kind":"ConfigMap","meta
         config: { toStringEnabled: 'true', toString: 'a: 1\n' },
       });
       await world.converge();
-      expect(world.daemon.operator.enabledModules).toEqual(['constructor', 'to-string']);
+      expect(world.daemon.operator.registry.enabled).toEqual(['constructor', 'to-string']);
       const global = '"global":{"enabledModules":["constructor","to-string"]}';
       expect(world.log.printed.filter((line) => line.startsWith('values '))).toEqual([
         `values {"constructor":{},${global}} {"constructor":null,"global":null}`,
@@ -278,7 +278,7 @@ echo '{"operation":"Create","object":{"apiVersion":"v1","kind":"ConfigMap","meta
         },
       });
       await world.converge();
-      expect(world.daemon.operator.enabledModules).toEqual(['web']);
+      expect(world.daemon.operator.registry.enabled).toEqual(['web']);
       expect(world.log.records).toContainEqual(
         expect.objectContaining({
           level: 'warn',

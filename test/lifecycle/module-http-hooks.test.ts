@@ -134,13 +134,13 @@ describeLifecycle((backend) => {
       await world.converge();
       const { operator } = world.daemon;
       const run = async (): Promise<number | undefined> => {
-        const [module] = operator.modules;
+        const [module] = operator.registry.modules;
         if (module === undefined) throw new Error('there is no module');
         const before = server.bodies.length;
         operator.queueModuleRun(module.name, 'test');
         await operator.main.untilEmpty();
         expect(server.bodies).toHaveLength(before + 1);
-        return operator.moduleStates.get(module.name)?.release?.revision;
+        return operator.registry.states.get(module.name)?.release?.revision;
       };
       expect(await run()).toBe(1);
       color = 'blue';

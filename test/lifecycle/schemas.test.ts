@@ -54,7 +54,7 @@ describeLifecycle((backend) => {
       config: { web: 'size: 1\n', webEnabled: 'false' },
     });
     await world.converge();
-    expect(world.daemon.operator.enabledModules).toEqual([]);
+    expect(world.daemon.operator.registry.enabled).toEqual([]);
   });
 
   test('a bare object takes no keys, and one with additionalProperties takes any', async () => {

@@ -61,7 +61,7 @@ describeLifecycle((backend) => {
     });
     await world.converge();
     expect(world.log.printed).toEqual(['global onStartup', 'first onStartup', 'second onStartup']);
-    expect(world.daemon.operator.modules.map(({ name }) => name)).toEqual(['first', 'second']);
+    expect(world.daemon.operator.registry.modules.map(({ name }) => name)).toEqual(['first', 'second']);
   });
 
   test('beforeAll hooks, modules and afterAll hooks follow one another', async () => {

@@ -190,7 +190,7 @@ describeLifecycle((backend) => {
     });
     await world.write('modules', { '../values': `[${add('/global/q', 1)}, ${add('/webEnabled', true)}]` });
     await world.converge();
-    expect(world.daemon.operator.enabledModules).toEqual(['web']);
+    expect(world.daemon.operator.registry.enabled).toEqual(['web']);
     expect(await deployed(world, 'global')).toEqual({ q: 1 });
   });
 

@@ -14,6 +14,7 @@ import { DynamicFlags } from '../../src/operator/dynamic-flags.ts';
 import { taskHandler } from '../../src/operator/handle-task.ts';
 import { HookExecution } from '../../src/operator/hook-execution.ts';
 import { HookRuntime } from '../../src/operator/hook-runtime.ts';
+import { ModuleRegistry } from '../../src/operator/module-registry.ts';
 import { Operator } from '../../src/operator/operator.ts';
 import type { OperatorDeps } from '../../src/operator/operator-deps.ts';
 import type { Pause } from '../../src/operator/pause-entry.ts';
@@ -183,7 +184,8 @@ export class OperatorLab {
 
   /** Starts the converge over, as the daemon does it: before the first discovery is over, the converge to come is enough. */
   startOver(): void {
-    if (this.operator.discovery !== undefined) this.operator.restartConverge('ReloadAllModules', 'restart');
+    if (this.operator.registry.discovery !== undefined)
+      this.operator.restartConverge('ReloadAllModules', 'restart');
   }
 
   /** Lets time pass, several times the same. */
@@ -210,7 +212,7 @@ export class OperatorLab {
   runtimeOf(hook: string): HookRuntime {
     const all = [
       ...this.operator.globalHooks,
-      ...[...this.operator.moduleStates.values()].flatMap((state) => state.hooks ?? []),
+      ...[...this.operator.registry.states.values()].flatMap((state) => state.hooks ?? []),
     ];
     const runtime = all.find((other) => keyOf(other.hook) === hook);
     if (runtime === undefined) throw new Error(`no hook ${hook} is loaded`);
@@ -252,7 +254,7 @@ export class OperatorLab {
         onSeriesDropped: () => undefined,
       }),
       maxContextBytes: this.#options.maxContextBytes ?? Number.MAX_SAFE_INTEGER,
-      enabledModules: () => this.operator.enabledModules,
+      enabledModules: () => this.operator.registry.enabled,
       followSecrets: async () => undefined,
       onEnd: () => undefined,
       hookRunner: new HookRunner({
@@ -313,7 +315,6 @@ export class OperatorLab {
           await this.#call('rediscover');
           return labDiscovery(known, this.enabled);
         },
-        isFlaggedOff: (module) => this.flaggedOff.has(module),
         loadModuleHooks: async (module) => {
           await this.#call(`config ${module.name}`);
           return this.#hooks.filter(({ owner }) => owner.type === 'module' && owner.module === module.name);
@@ -345,7 +346,7 @@ export class OperatorLab {
         allowsEmptyModulesDir: false,
         purgesForeignReleases: false,
       },
-      modules,
+      new ModuleRegistry(modules, (module) => this.flaggedOff.has(module)),
     );
   }
 

@@ -20,10 +20,10 @@ export async function handleApplyConfig(
   task: ApplyTask,
   signal: AbortSignal,
 ): Promise<TaskOutcome<Task>> {
-  const { values, configMapContent, followSecrets, isFlaggedOff, metrics, log } = operator.deps;
+  const { values, configMapContent, followSecrets, metrics, log } = operator.deps;
   try {
     await followSecrets();
-    values.setConfig(configMapContent(), (module) => !isFlaggedOff(module));
+    values.setConfig(configMapContent(), (module) => !operator.registry.isFlaggedOff(module));
     operator.isConfigRefused = false;
     warnAboutUnknownModules(operator);
     if (task.changedKeys.length === 0) return { type: 'success' };
@@ -46,15 +46,16 @@ export async function handleApplyConfig(
 }
 
 async function hasOtherModulesEnabled(operator: Operator, signal: AbortSignal): Promise<boolean> {
-  const { modules, deps, discovery } = operator;
+  const { registry, deps } = operator;
+  const { modules, discovery } = registry;
   if (discovery === undefined || modules.every((module) => module.enabledScript === undefined)) return false;
-  const { enabled } = await deps.rediscover(modules, operator.deployed, signal);
+  const { enabled } = await deps.rediscover(modules, registry.deployed, signal);
   return !isDeepStrictEqual(enabled, discovery.enabled);
 }
 
 function runsOfChangedModules(operator: Operator, { changedKeys }: ApplyTask): readonly Task[] {
-  const changed = operator.modules.filter(
-    ({ key, name }) => changedKeys.includes(key) && operator.isEnabled(name),
+  const changed = operator.registry.modules.filter(
+    ({ key, name }) => changedKeys.includes(key) && operator.registry.isEnabled(name),
   );
   for (const { name } of changed) operator.changes.note(name);
   return changed
@@ -75,8 +76,8 @@ function retriesNow({ deps }: Operator, module: ModuleName): boolean {
 }
 
 /** Sections and flags of modules that do not exist are mostly typing errors; they have no effect. */
-export function warnAboutUnknownModules({ deps, modules }: Operator): void {
-  const known = new Set(modules.map((module) => module.key));
+export function warnAboutUnknownModules({ deps, registry }: Operator): void {
+  const known = new Set(registry.modules.map((module) => module.key));
   const unknown = unknownModuleKeys(deps.configMapContent(), known);
   if (unknown.length > 0)
     deps.log.warn({ keys: unknown }, 'KubeConfigManager has values for unknown modules');

@@ -208,7 +208,7 @@ test('a module enabled again before it was deleted hears its crontabs again', as
   lab.enabled.add('b');
   lab.operator.restartConverge('ReloadAllModules', 'test');
   await lab.settle();
-  expect(lab.operator.moduleStates.get(name('b'))?.phase).toBe('ready');
+  expect(lab.operator.registry.states.get(name('b'))?.phase).toBe('ready');
   expect(lab.runtimeOf('b/x.sh').areSchedulesEnabled).toBe(true);
 });
 
@@ -287,7 +287,7 @@ test('a release stays again when the deletionPolicy of its module changes to and
   await using lab = await operatorLab([web('protect')]);
   await lab.converge();
   for (const policy of ['delete', 'protect'] as const) {
-    lab.operator.setModules([web(policy)]);
+    lab.operator.registry.setModules([web(policy)]);
     await restart(lab);
   }
   expect(notes(lab)).toEqual(['keep web', 'let go web', 'keep web']);

@@ -65,24 +65,27 @@ async function discover(
   queue: TaskQueue<Task>,
   signal: AbortSignal,
 ): Promise<TaskOutcome<Task>> {
-  const { deps, modules } = operator;
+  const {
+    deps,
+    registry: { modules },
+  } = operator;
   try {
     const [content, flags] = [deps.configMapContent(), deps.dynamicFlags.all];
     const all = await deps.releases.list(signal);
     await letGo(operator, all, signal);
     const owned = all.filter(({ isOwned }) => isOwned);
     const releases = new Set(owned.map(({ name }) => name));
-    const started = operator.startedModules;
-    operator.deployed = new Set(
+    const started = operator.registry.started;
+    operator.registry.deployed = new Set(
       modules.map(({ name }) => name).filter((name) => started.has(name) || releases.has(name)),
     );
-    const discovery = await deps.discover(modules, operator.deployed, signal);
+    const discovery = await deps.discover(modules, operator.registry.deployed, signal);
     // A converge that was started over meanwhile discovers by itself, and its phase must not be touched.
     if (!queue.entries.some(({ id }) => id === entry.id)) return { type: 'success' };
     // Before the first discovery is over nobody starts the converge over for a change.
     if (content !== deps.configMapContent() || flags !== deps.dynamicFlags.all) return { type: 'repeat' };
     tellDecisions(operator, discovery);
-    operator.discovery = discovery;
+    operator.registry.discovery = discovery;
     tellRefusals(operator);
     stopSchedulesOfDisabled(operator);
     operator.convergePhase = 'wait-modules';
@@ -103,36 +106,36 @@ async function discover(
 
 /** Takes the note that a release stays from those whose modules do not say so any more. */
 async function letGo(
-  { deps, modules, moduleStates }: Operator,
+  { deps, registry }: Operator,
   releases: readonly ReleaseInCluster[],
   signal: AbortSignal,
 ): Promise<void> {
   const kept = new Set<string>(releases.filter(({ isKept }) => isKept === true).map(({ name }) => name));
-  for (const { name, manifest, refusal } of modules) {
+  for (const { name, manifest, refusal } of registry.modules) {
     if (refusal !== undefined || manifest.deletionPolicy !== 'delete' || !kept.has(name)) continue;
     await deps.releases.keep(name, false, signal);
-    const state = moduleStates.get(name);
+    const state = registry.states.get(name);
     if (state !== undefined) state.isReleaseKept = false;
   }
 }
 
-function tellDecisions({ deps: { log }, modules, enabledModules }: Operator, discovery: Discovery): void {
+function tellDecisions({ deps: { log }, registry }: Operator, discovery: Discovery): void {
   log.info({ modules: discovery.enabled }, 'Enabled modules');
-  for (const { name: module } of modules) {
+  for (const { name: module } of registry.modules) {
     const decision = discovery.decisions.get(module);
     if (decision === undefined) continue;
     const { isEnabled, source, reason } = decision;
     if (source === 'deletion-policy') log.warn({ module, reason }, 'Module is protected and stays enabled');
     else if (source === 'requirement')
       log.warn({ module, reason }, 'Module is not enabled because of what it requires');
-    else if (!isEnabled && enabledModules.includes(module))
+    else if (!isEnabled && registry.isEnabled(module))
       log.info({ module, source, reason }, 'Module is disabled');
   }
 }
 
 function stopSchedulesOfDisabled(operator: Operator): void {
-  for (const [name, state] of operator.moduleStates) {
-    if (operator.isEnabled(name)) continue;
+  for (const [name, state] of operator.registry.states) {
+    if (operator.registry.isEnabled(name)) continue;
     for (const runtime of state.hooks ?? []) operator.deps.setSchedules(runtime, false);
   }
 }

@@ -83,8 +83,8 @@ export function queueSynchronizations(
 
 /** Queues the Synchronizations of wanted modules that were dropped or missed; returns those for `main`. */
 export function resynchronizeMissed(operator: Operator, asking: Task): readonly Task[] {
-  return [...operator.moduleStates.values()].flatMap(({ module, hooks, synchronization }) =>
-    operator.isWanted(module.name)
+  return [...operator.registry.states.values()].flatMap(({ module, hooks, synchronization }) =>
+    operator.registry.isWanted(module.name)
       ? queueSynchronizations(operator, hooks ?? [], asking, (binding) => synchronization.isLost(binding))
       : [],
   );

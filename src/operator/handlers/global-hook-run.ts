@@ -16,7 +16,7 @@ export async function handleGlobalHookRun(
   const outcome = await runHookTask(operator, entry, task, queue, signal);
   if (outcome.type !== 'ran') return doneWith(outcome);
   // Before the first discovery there is nothing to start over: the coming one sees the flags.
-  if (outcome.effects.areFlagsChanged && operator.discovery !== undefined)
+  if (outcome.effects.areFlagsChanged && operator.registry.discovery !== undefined)
     operator.restartConverge(
       'ReloadAllModules',
       'ReloadAll-After-GlobalHookDynamicUpdate',

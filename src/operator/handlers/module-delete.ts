@@ -90,7 +90,7 @@ export async function stopModule(operator: Operator, state: ModuleState, signal:
   }
   operator.dropTasksOf(state.hooks ?? []);
   operator.requeues.cancel(state.module.name);
-  operator.moduleStates.delete(state.module.name);
+  operator.registry.states.delete(state.module.name);
   // A run in the middle of the start-up begins anew.
   state.synchronization.wake();
 }

@@ -10,6 +10,6 @@ export async function handleModuleEnsureCrds(
   task: EnsureTask,
   signal: AbortSignal,
 ): Promise<TaskOutcome<Task>> {
-  if (operator.isWanted(task.module)) await operator.deps.crds.ensure(task.module, signal);
+  if (operator.registry.isWanted(task.module)) await operator.deps.crds.ensure(task.module, signal);
   return { type: 'success' };
 }

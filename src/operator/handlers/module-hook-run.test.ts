@@ -66,7 +66,7 @@ test.each([
   await using lab = await started();
   const gate = Promise.withResolvers<void>();
   lab.obstacles.set('deploy web', () => gate.promise);
-  lab.operator.queueModuleRun(lab.operator.enabledModules[0] ?? failed(), 'test');
+  lab.operator.queueModuleRun(lab.operator.registry.enabled[0] ?? failed(), 'test');
   await lab.settle();
   disturb(lab);
   lab.behaviours.set('web/a.sh', changing('/web/x'));

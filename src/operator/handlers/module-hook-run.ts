@@ -13,7 +13,7 @@ export async function handleModuleHookRun(
   signal: AbortSignal,
 ): Promise<TaskOutcome<Task>> {
   const { releases } = operator.deps;
-  if (!operator.isWanted(task.module)) {
+  if (!operator.registry.isWanted(task.module)) {
     operator.missRuns([task]);
     return { type: 'success' };
   }

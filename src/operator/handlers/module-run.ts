@@ -39,7 +39,7 @@ export async function runModule(
   try {
     for (;;) {
       // Changed files have stopped it meanwhile: it starts anew, or is not authorized any more.
-      if (operator.moduleStates.get(task.module) !== state) return { type: 'repeat' };
+      if (operator.registry.states.get(task.module) !== state) return { type: 'repeat' };
       const step = await runPhase(operator, { state, task, queue, isForced }, signal);
       if (step.type === 'next') continue;
       if (step.outcome.type === 'success') noteRun(state, startedMs, clock, 'success');

@@ -16,12 +16,12 @@ export function moduleTasks(
   converge: Extract<Task, { type: 'ConvergeModules' }>,
 ): readonly Task[] {
   const { event, trigger } = converge;
-  const { modules, activation, deps } = operator;
-  const states = [...operator.moduleStates.values()];
+  const { registry, activation, deps } = operator;
+  const states = [...registry.states.values()];
   const plan = planConverge({
-    known: modules.map((module) => module.name),
-    enabled: operator.enabledModules,
-    started: operator.startedModules,
+    known: registry.modules.map((module) => module.name),
+    enabled: registry.enabled,
+    started: registry.started,
     initialized: new Set(states.filter(({ phase }) => phase !== 'startup').map(({ module }) => module.name)),
     releases,
   });
@@ -39,9 +39,9 @@ export function moduleTasks(
 }
 
 /** Runs of modules with one order number that do not require one another become one task; others stay as they are. */
-function inParallel({ modules }: Operator, runs: readonly ModuleRun[], trigger: string): readonly Task[] {
+function inParallel({ registry }: Operator, runs: readonly ModuleRun[], trigger: string): readonly Task[] {
   const byName = new Map(runs.map((run) => [run.module, run]));
-  const groups = parallelGroups(modules.filter(({ name }) => byName.has(name)));
+  const groups = parallelGroups(registry.modules.filter(({ name }) => byName.has(name)));
   return groups.flatMap((group): readonly Task[] => {
     const together = group.flatMap(({ name }) => byName.get(name) ?? []);
     if (together.length < 2) return together;

@@ -28,7 +28,7 @@ test('releases of modules whose directory became empty stay, and are explained',
     status: 'held',
     reason: expect.stringContaining('addon-operator module confirm-purge') as string,
   });
-  const [web] = lab.operator.modules;
+  const [web] = lab.operator.registry.modules;
   expect(web && explainModule(lab.operator, web, []).status).toBe('ready');
 });
 

@@ -48,13 +48,13 @@ export async function handleDiscoverReleases(
  * @param releases as they are after the first converge
  */
 export function purgeInput(
-  { modules, deps }: Pick<Operator, 'modules' | 'deps'>,
+  { registry, deps }: Pick<Operator, 'registry' | 'deps'>,
   releases: readonly ReleaseInCluster[],
   remembered: readonly ModulesDirectory[] | undefined,
 ): PurgeInput {
   return {
     releases,
-    modules: new Set(modules.map(({ name }) => name)),
+    modules: new Set(registry.modules.map(({ name }) => name)),
     ignoredRelease: deps.ignoredRelease,
     purgesForeignReleases: deps.purgesForeignReleases,
     directories: deps.modulesDirectories(),
@@ -96,7 +96,7 @@ export async function handleModulePurge(
   signal: AbortSignal,
 ): Promise<TaskOutcome<Task>> {
   const { releases, finalizers, purgesForeignReleases: includeForeign } = operator.deps;
-  if (operator.modules.some(({ name }) => name === release)) return { type: 'success' };
+  if (operator.registry.find(release) !== undefined) return { type: 'success' };
   let isHeld = false;
   try {
     isHeld = (await finalizers?.isHeld(release, signal)) === true;

@@ -23,7 +23,7 @@ export async function handleReloadFiles(operator: Operator, signal: AbortSignal)
     started.push(...(await replaceGlobalHooks(operator, await deps.loadGlobalHooks(signal), signal)));
   });
   // Those that are stopped may be made anew meanwhile.
-  const states = [...operator.moduleStates.values()];
+  const states = [...operator.registry.states.values()];
   for (const state of states) {
     const { hooks, module } = state;
     await attempt(operator, `hooks of module ${module.name}`, async () => {
@@ -40,7 +40,8 @@ export async function handleReloadFiles(operator: Operator, signal: AbortSignal)
     });
   }
   // The converge of the start comes anyway, when the global hooks are ready for it.
-  if (operator.discovery !== undefined) operator.restartConverge('ReloadAllModules', 'Files-Changed');
+  if (operator.registry.discovery !== undefined)
+    operator.restartConverge('ReloadAllModules', 'Files-Changed');
   operator.main.prepend(...onStartupRuns(started), ...enableTasks(started));
   return { type: 'success' };
 }

@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest';
+import { labDiscovery } from '../../test/support/lab-discovery.ts';
+import { moduleFor, name } from '../../test/support/operator-lab.ts';
+import { ModuleRegistry } from './module-registry.ts';
+
+const [web, db] = [moduleFor('web', 2), moduleFor('db', 1)];
+
+function registryWith({ enabled = [] as readonly string[], flaggedOff = [] as readonly string[] }) {
+  const registry = new ModuleRegistry([web, db], (module) => flaggedOff.includes(module));
+  registry.discovery = labDiscovery([web, db], new Set(enabled));
+  return registry;
+}
+
+test('modules are in run order', () => {
+  const registry = new ModuleRegistry([web, db], () => false);
+  expect(registry.modules).toEqual([db, web]);
+});
+
+test('nothing is enabled before the first discovery', () => {
+  const registry = new ModuleRegistry([web], () => false);
+  expect(registry.enabled).toEqual([]);
+  expect(registry.isEnabled(web.name)).toBe(false);
+});
+
+test('a state keeps its place when its module is read again', () => {
+  const registry = new ModuleRegistry([web], () => false);
+  const state = registry.stateOf(web.name);
+  const changed = moduleFor('web', 7);
+  registry.setModules([changed]);
+  expect(registry.stateOf(web.name)).toBe(state);
+  expect(state?.module).toBe(changed);
+});
+
+test('a module that is not known has no state', () => {
+  const registry = new ModuleRegistry([web], () => false);
+  expect(registry.stateOf(name('gone'))).toBeUndefined();
+  expect(registry.find('gone')).toBeUndefined();
+});
+
+test('an enabled module is not wanted any more, when a flag has disabled it since the discovery', () => {
+  expect(registryWith({ enabled: ['web'] }).isWanted(web.name)).toBe(true);
+  expect(registryWith({ enabled: ['web'], flaggedOff: ['web'] }).isWanted(web.name)).toBe(false);
+});
+
+test('a deletion is pending of a started module that is not enabled', () => {
+  const registry = registryWith({ enabled: ['db'] });
+  expect(registry.isDeletionPending(web.name)).toBe(false);
+  for (const module of [web, db]) Object.assign(registry.stateOf(module.name) ?? {}, { phase: 'ready' });
+  expect([...registry.started].toSorted()).toEqual(['db', 'web']);
+  expect(registry.isDeletionPending(web.name)).toBe(true);
+  expect(registry.isDeletionPending(db.name)).toBe(false);
+});

@@ -1,0 +1,93 @@
+import type { Discovery } from '../modules/discovery.ts';
+import type { Module } from '../modules/module.ts';
+import { inRunOrder } from '../modules/run-order.ts';
+import type { ModuleName } from '../values/module-key.ts';
+import { isStarted, type ModuleState, newModuleState } from './module-state.ts';
+
+/**
+ * The known modules with their states, and what the last discovery decided about them. Every task reads it; discovery and
+ * the reload of files write it.
+ */
+export class ModuleRegistry {
+  readonly states = new Map<ModuleName, ModuleState>();
+  /** Enabled modules in run order, with the reasons; undefined before the first discovery. */
+  discovery: Discovery | undefined;
+  /** Modules that ran, or had a release owned by this operator, at the last discovery. */
+  deployed: ReadonlySet<ModuleName> = new Set();
+  /** Why modules are not authorized, as it was reported last. */
+  refusals: ReadonlyMap<ModuleName, string> = new Map();
+  /** Whether the flags disable a module now; they may have changed since the last discovery. */
+  readonly isFlaggedOff: (module: ModuleName) => boolean;
+  #modules: readonly Module[] = [];
+
+  constructor(modules: readonly Module[], isFlaggedOff: (module: ModuleName) => boolean) {
+    this.isFlaggedOff = isFlaggedOff;
+    this.setModules(modules);
+  }
+
+  /** All known modules, in run order. */
+  get modules(): readonly Module[] {
+    return this.#modules;
+  }
+
+  /** Replaces all modules, such as after they were read again; states are kept. */
+  setModules(modules: readonly Module[]): void {
+    this.#modules = inRunOrder(modules);
+    for (const module of modules) {
+      const state = this.states.get(module.name);
+      if (state !== undefined) state.module = module;
+    }
+  }
+
+  /** The module with this name; undefined if none is known. */
+  find(name: string): Module | undefined {
+    return this.#modules.find((module) => module.name === name);
+  }
+
+  /** The state of a known module, made when it is first asked for. */
+  stateOf(name: ModuleName): ModuleState | undefined {
+    const known = this.states.get(name);
+    if (known !== undefined) return known;
+    const module = this.find(name);
+    if (module === undefined) return undefined;
+    const state = newModuleState(module);
+    this.states.set(name, state);
+    return state;
+  }
+
+  /** What the last discovery enabled, in run order; empty before the first one. */
+  get enabled(): readonly ModuleName[] {
+    return this.discovery?.enabled ?? [];
+  }
+
+  /** Modules of which anything was started that has to be ended before they are disabled. */
+  get started(): ReadonlySet<ModuleName> {
+    const states = [...this.states.values()];
+    return new Set(states.filter(isStarted).map((state) => state.module.name));
+  }
+
+  isEnabled(module: ModuleName): boolean {
+    return this.enabled.includes(module);
+  }
+
+  /**
+   * Whether tasks of a module are still to be run: it was found enabled, and no flag has disabled it since. Without
+   * looking at flags, a failing task of a module just disabled would hold up the converge that ends it.
+   */
+  isWanted(module: ModuleName): boolean {
+    if (!this.isEnabled(module)) return false;
+    return this.isProtected(module) || !this.isFlaggedOff(module);
+  }
+
+  /** Whether a module is enabled only because its deletion policy forbids to delete it. */
+  isProtected(module: ModuleName): boolean {
+    return this.discovery?.decisions.get(module)?.source === 'deletion-policy';
+  }
+
+  /** Whether there is something of a module that is not enabled which is still to be ended. */
+  isDeletionPending(module: ModuleName): boolean {
+    const state = this.states.get(module);
+    if (state === undefined || this.isEnabled(module)) return false;
+    return isStarted(state) || state.pendingWork === 'deletion';
+  }
+}
