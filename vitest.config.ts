@@ -1,4 +1,8 @@
+import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
+
+// Programs that tests start from sources compile 800 files: with the cache that takes half the time, or a third.
+process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules/.cache/node-compile');
 
 /** More than CI has cores, two: most tests wait for helm, hooks and servers. */
 const WORKERS = Number(process.env['TEST_WORKERS'] ?? 3);

@@ -144,7 +144,7 @@ async function spawnProgram(id: string, childEnd: Socket, abandoned: AbortSignal
     // In a session of its own a Ctrl-C in the terminal reaches the daemon alone, which then stops in order.
     const child = spawn(process.execPath, [...NODE_FLAGS, MAIN_FILE, id], {
       cwd: '/',
-      env: {},
+      env: withCompileCache(process.env),
       detached: true,
       stdio: ['pipe', childEnd, 'pipe'],
     });
@@ -156,6 +156,11 @@ async function spawnProgram(id: string, childEnd: Socket, abandoned: AbortSignal
   } finally {
     childEnd.destroy();
   }
+}
+
+/** Of the environment the launcher needs only where Node keeps compiled code, which halves the time of its start. */
+function withCompileCache({ NODE_COMPILE_CACHE: directory }: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return directory === undefined ? {} : { NODE_COMPILE_CACHE: directory };
 }
 
 async function killLate(child: ChildProcess, gone: Promise<unknown>, clock: SteadyClock): Promise<void> {

@@ -107,6 +107,7 @@ export class World {
   get hostEnv(): Readonly<Record<string, string | undefined>> {
     return {
       PATH: process.env['PATH'],
+      NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
       HOME: this.directory,
       WORLD: this.directory,
       NAMESPACE: this.namespace,
