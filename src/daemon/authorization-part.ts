@@ -6,14 +6,42 @@ import { keyringPolicy } from '../extensions/authorization/keyring-policy.ts';
 import { ModuleAuthorization } from '../extensions/authorization/module-authorization.ts';
 import { SeenSerials } from '../extensions/authorization/seen-serials.ts';
 import { makeStagingDirectory } from '../extensions/authorization/staging-directory.ts';
-import type { Authorization } from '../operator/operator-deps.ts';
-import type { Settings } from '../settings.ts';
-import type { BuildOptions } from './build-options.ts';
+import type { KubeClient } from '../kube/kube-client.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Module } from '../modules/module.ts';
 import { keepSerials, serialStore } from './serial-store.ts';
+import type { RetryHost } from './until-answered.ts';
+
+export interface AuthorizationSettings {
+  readonly authPolicy: 'none' | 'digest' | 'keyring';
+  readonly authLockFile: string;
+  readonly authKeyring: string;
+  /** Where checked copies of modules are; empty: below `tmpDir`. */
+  readonly authStagingDir: string;
+  readonly modulesDirs: readonly string[];
+  readonly namespace: string;
+  readonly configMapName: string;
+}
+
+export interface AuthorizationOptions {
+  readonly settings: AuthorizationSettings;
+  readonly host: RetryHost & { readonly clock: Clock };
+  readonly kube: KubeClient;
+  readonly tmpDir: string;
+  readonly stop: AbortSignal;
+  /** What has to be ended is entered here. */
+  readonly running: AsyncDisposableStack;
+  /** Nothing is written to the cluster. */
+  readonly isInspection?: true;
+}
 
 /** Decides which modules may run. */
-export interface AuthorizationPart extends Authorization {
+export interface AuthorizationPart {
   readonly gate: ModuleAuthorization;
+  /** Its name, for hooks. */
+  readonly policy: string;
+  /** @throws OperatorError MODULE_UNAUTHORIZED when a module may not run any more, or was changed */
+  verify(module: Module, signal: AbortSignal): Promise<void>;
 }
 
 /**
@@ -21,13 +49,15 @@ export interface AuthorizationPart extends Authorization {
  *
  * @throws OperatorError CONFIG_INVALID for a directory that cannot be used
  */
-export async function createAuthorization(options: BuildOptions): Promise<AuthorizationPart | undefined> {
-  const { settings, base, stop, running } = options;
+export async function createAuthorization(
+  options: AuthorizationOptions,
+): Promise<AuthorizationPart | undefined> {
+  const { settings, tmpDir, stop, running } = options;
   const policy = policyOf(options);
   if (policy === undefined) return undefined;
   const { authStagingDir } = settings;
   const directory = await makeStagingDirectory(
-    authStagingDir === '' ? join(base.tmpDir, 'modules') : authStagingDir,
+    authStagingDir === '' ? join(tmpDir, 'modules') : authStagingDir,
     settings.modulesDirs,
   );
   running.defer(() => rm(directory, { recursive: true, force: true }));
@@ -40,7 +70,11 @@ export async function createAuthorization(options: BuildOptions): Promise<Author
 }
 
 /** The files that decide about modules, to be watched like the modules themselves. */
-export function policyFiles({ authPolicy, authLockFile, authKeyring }: Settings): readonly string[] {
+export function policyFiles({
+  authPolicy,
+  authLockFile,
+  authKeyring,
+}: Pick<AuthorizationSettings, 'authPolicy' | 'authLockFile' | 'authKeyring'>): readonly string[] {
   switch (authPolicy) {
     case 'none':
       return [];
@@ -51,7 +85,7 @@ export function policyFiles({ authPolicy, authLockFile, authKeyring }: Settings)
   }
 }
 
-function policyOf(options: BuildOptions): AuthorizationPolicy | undefined {
+function policyOf(options: AuthorizationOptions): AuthorizationPolicy | undefined {
   const { settings, host } = options;
   switch (settings.authPolicy) {
     case 'none':
@@ -67,10 +101,17 @@ function policyOf(options: BuildOptions): AuthorizationPolicy | undefined {
   }
 }
 
-function createSerials({ settings, host, base, stop, running, isInspection }: BuildOptions): SeenSerials {
+function createSerials({
+  settings,
+  host,
+  kube,
+  stop,
+  running,
+  isInspection,
+}: AuthorizationOptions): SeenSerials {
   const isReadOnly = isInspection === true;
   const ref = { namespace: settings.namespace, name: `${settings.configMapName}-signatures` };
-  const serials = new SeenSerials(serialStore({ kube: base.cluster.main, ref, isReadOnly, host, stop }));
+  const serials = new SeenSerials(serialStore({ kube, ref, isReadOnly, host, stop }));
   if (!isReadOnly) {
     const keeping = keepSerials(serials, ref.name, host, stop);
     running.defer(() => keeping);

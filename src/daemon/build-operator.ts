@@ -18,7 +18,7 @@ import { Operator } from '../operator/operator.ts';
 import type { OperatorDeps } from '../operator/operator-deps.ts';
 import { Pauses } from '../operator/pauses.ts';
 import { countQueuedEvents, queuedEvents } from '../operator/queued-events.ts';
-import { checkReconcileSchedules } from '../operator/reconcile-schedule.ts';
+import { checkReconcileSchedules, nextReconcile } from '../operator/reconcile-schedule.ts';
 import { Schedules } from '../operator/schedules.ts';
 import { onSecretsChange } from '../operator/secret-changes.ts';
 import { eventIds, withOrigin } from '../operator/task-origin.ts';
@@ -40,9 +40,11 @@ import { createFlowHooks } from './flow-hooks.ts';
 import { createRuntime } from './hook-parts.ts';
 import type { DaemonHost } from './host.ts';
 import { createCrds } from './module-crds.ts';
+import { memoryRef } from './presence-memory.ts';
 import { releasesOf } from './releases.ts';
-import { createSecrets, withoutSecrets } from './secret-parts.ts';
+import { createSecrets } from './secret-parts.ts';
 import { untilAnswered } from './until-answered.ts';
+import { withoutSecrets } from './without-secrets.ts';
 
 /** Without any limit a hook of a deploy that hangs would hold up every deploy for ever. */
 const DEPLOY_HOOK_TIMEOUT_MS = 300_000;
@@ -60,14 +62,13 @@ export interface BuiltOperator {
  */
 export async function buildOperator(options: BuildOptions): Promise<BuiltOperator> {
   const { settings, host, base, metrics, configMap, loader, stop } = options;
-  const { clock } = host;
-  const authorization = await createAuthorization(options);
+  const authorization = await createAuthorization({ ...options, ...base, kube: base.cluster.main });
   const find = (): Promise<FoundModules> => findAll(options, authorization?.gate);
   let found = await find();
   const pauses = await loadPauses(options, (module) => found.modules.some(({ name }) => name === module));
-  const crds = createCrds(options);
+  const crds = createCrds({ ...options, ...base.cluster, kube: base.cluster.helm });
   await crds.read(found.modules);
-  const secrets = createSecrets(options, (references) => onSecretsChange(operator, references));
+  const secrets = createSecrets({ ...options, ...base }, (changed) => onSecretsChange(operator, changed));
   const values = new ValuesStore(found.staticValues, secrets.values);
   const followSecrets = (): Promise<void> => secrets.follow(values, configMap.content);
   const dynamicFlags: DynamicFlags = new DynamicFlags(() => enabledByFlags());
@@ -88,13 +89,13 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
   const hasHooks = ({ name }: Module): boolean => operator.registry.states.get(name)?.hooks !== undefined;
   const moduleHooks = createModuleHooks({ ...options, ...scriptParts(options, values), hasHooks });
   const extensions = await createExtensionParts(options, () => operator);
-  let flow = options.isInspection ? undefined : await createFlowHooks(options, found.modules, stop);
+  let flow = options.isInspection ? undefined : await loadFlow(options, found.modules);
   const { schedules, scheduleManager } = createSchedules(options, () => operator);
   const webhooks = createWebhooks({ ...options, kube: base.cluster.main }, base.reflectors, () => operator);
   const waiting = createWaiting(options, () => ({ operator, handle }));
   const operator: Operator = new Operator(
     {
-      clock,
+      clock: host.clock,
       log: componentLog(host, 'operator'),
       ...waiting,
       values,
@@ -110,7 +111,7 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
         moduleHooks.forget();
         const next = await find();
         await crds.read(next.modules);
-        flow = await createFlowHooks(options, next.modules, stop);
+        flow = await loadFlow(options, next.modules);
         // Only now: what cannot be loaded leaves everything as it was.
         found = next;
         values.setStatic(found.staticValues);
@@ -129,7 +130,7 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
       operationSource: createAnnotatedOperations(options, () => operator),
       flow: () => flow,
       modulesDirectories: () => found.directories,
-      directoryMemory: directoryMemory(options),
+      directoryMemory: directoryMemory(base.cluster.main, memoryRef(settings)),
       pauses,
       authorization,
     },
@@ -195,6 +196,10 @@ async function findAll(
   });
   checkReconcileSchedules(found.modules);
   return found;
+}
+
+function loadFlow({ settings, host, base, stop }: BuildOptions, modules: readonly Module[]) {
+  return createFlowHooks({ settings, host, extensions: base.extensions, nextReconcile }, modules, stop);
 }
 
 function createWaiting(

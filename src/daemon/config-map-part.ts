@@ -1,36 +1,39 @@
+import type { KubeClient } from '../kube/kube-client.ts';
+import type { SharedReflectors } from '../kube/reflector-sink.ts';
+import type { Clock } from '../lib/clock.ts';
 import { componentLog } from '../lib/component-log.ts';
 import { hasCode, OperatorError } from '../lib/errors.ts';
-import type { Settings } from '../settings.ts';
 import { ConfigMapStore } from '../values/config-map-store.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import type { ValuesStore } from '../values/values-store.ts';
-import type { BaseParts } from './base-parts.ts';
-import type { DaemonHost } from './host.ts';
-import { memoryRef } from './memory-ref.ts';
-import { presenceMemory, readOnly } from './presence-memory.ts';
-import { untilAnswered } from './until-answered.ts';
+import { memoryRef, presenceMemory, readOnly } from './presence-memory.ts';
+import { type RetryHost, untilAnswered } from './until-answered.ts';
 
-/**
- * The store of the operator's ConfigMap; nothing is read yet.
- *
- * @param logsEvents whether each event of the watch is logged whole
- * @param isInspection whether nothing may be written
- */
-export function createConfigMap(
-  settings: Settings,
-  host: DaemonHost,
-  { cluster, reflectors }: BaseParts,
-  logsEvents: () => boolean,
-  isInspection = false,
-): ConfigMapStore {
+export interface ConfigMapOptions {
+  readonly settings: {
+    readonly namespace: string;
+    readonly configMapName: string;
+    readonly configMapGraceMs: number;
+  };
+  readonly host: RetryHost & { readonly clock: Clock };
+  readonly kube: KubeClient;
+  readonly reflectors: SharedReflectors;
+  /** Whether each event of the watch is logged whole. */
+  readonly logsEvents: () => boolean;
+  /** Whether nothing may be written; default: false. */
+  readonly isReadOnly?: boolean;
+}
+
+/** The store of the operator's ConfigMap; nothing is read yet. */
+export function createConfigMap(options: ConfigMapOptions): ConfigMapStore {
+  const { settings, host, kube, reflectors, logsEvents, isReadOnly = false } = options;
   const { namespace, configMapName: name, configMapGraceMs: graceMs } = settings;
   const { clock, random } = host;
-  const ref = { namespace, name };
   const log = componentLog(host, 'values');
-  const kept = presenceMemory(cluster.main, memoryRef(settings));
-  const memory = isInspection ? readOnly(kept) : kept;
-  const deps = { kube: cluster.main, reflectors, ref, clock, random, log, graceMs, memory, logsEvents };
-  return new ConfigMapStore(deps);
+  const kept = presenceMemory(kube, memoryRef(settings));
+  const memory = isReadOnly ? readOnly(kept) : kept;
+  const ref = { namespace, name };
+  return new ConfigMapStore({ kube, reflectors, ref, clock, random, log, graceMs, memory, logsEvents });
 }
 
 /**
@@ -40,7 +43,7 @@ export function createConfigMap(
  */
 export async function loadPatiently(
   configMap: ConfigMapStore,
-  host: Pick<DaemonHost, 'clock' | 'log' | 'random'>,
+  host: RetryHost,
   stop: AbortSignal,
 ): Promise<void> {
   try {

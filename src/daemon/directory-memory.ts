@@ -1,18 +1,13 @@
+import type { KubeClient } from '../kube/kube-client.ts';
 import { isObject, parseJson } from '../lib/json.ts';
 import { changeConfigMapData, readConfigMapData } from '../operator/pause-record.ts';
 import type { DirectoryMemory, ModulesDirectory } from '../operator/purge-guard.ts';
-import type { BuildOptions } from './build-options.ts';
-import { memoryRef } from './memory-ref.ts';
+import type { ConfigMapRef } from '../values/config-map-object.ts';
 
 const KEY = 'directories';
 
-/** Keeps in a ConfigMap which modules directories held modules: a daemon that restarts without its volume knows nothing else. */
-export function directoryMemory({
-  settings,
-  base,
-}: Pick<BuildOptions, 'settings' | 'base'>): DirectoryMemory {
-  const ref = memoryRef(settings);
-  const kube = base.cluster.main;
+/** Keeps in the ConfigMap `ref` which modules directories held modules: a daemon that restarts without its volume knows nothing else. */
+export function directoryMemory(kube: KubeClient, ref: ConfigMapRef): DirectoryMemory {
   return {
     read: async (signal) => parseDirectories((await readConfigMapData(kube, ref, signal))[KEY]),
     write: (directories, signal) =>

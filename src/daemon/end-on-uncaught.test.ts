@@ -2,8 +2,8 @@ import { EventEmitter } from 'node:events';
 import { expect, test } from 'vitest';
 import { daemonHost } from '../../test/support/daemon-host.ts';
 import { settle } from '../../test/support/fake-clock.ts';
+import { withRedactedLog } from '../lib/redacted-log.ts';
 import { endOnUncaught } from './end-on-uncaught.ts';
-import { withRedactedLog } from './secret-parts.ts';
 
 function harness() {
   const done: string[] = [];

@@ -14,7 +14,16 @@ export async function createExtensionParts(
   options: BuildOptions,
   operator: () => Operator,
 ): Promise<Pick<OperatorDeps, 'releaseSteps' | 'uninstallSteps' | 'httpHooks' | 'finalizers'>> {
-  const points = await createExtensionPoints(options, options.stop);
+  const points = await createExtensionPoints(
+    {
+      settings: options.settings,
+      log: options.host.log,
+      extensions: options.base.extensions,
+      kube: options.base.cluster.main,
+      discovery: options.base.cluster.discovery,
+    },
+    options.stop,
+  );
   const { hooks, finalizers } = createModuleHttpHooks(options, operator);
   return {
     releaseSteps: releaseStepsOf([

@@ -1,10 +1,29 @@
 import { dirname, join, resolve } from 'node:path';
 import { Customizations } from '../extensions/points/customizations.ts';
 import { ReleasePoints } from '../extensions/points/release-points.ts';
+import type { Extensions } from '../extensions/runtime/extension-runtime.ts';
 import { warnOfMissingDirectory } from '../extensions/warn-of-missing-directory.ts';
 import { readManifestObject } from '../helm/object-lookup.ts';
-import type { Settings } from '../settings.ts';
-import type { BuildOptions } from './build-options.ts';
+import type { Discovery } from '../kube/discovery.ts';
+import type { KubeClient } from '../kube/kube-client.ts';
+import type { Logger } from '../lib/log.ts';
+
+export interface ReleasePointsOptions {
+  readonly settings: CustomizationsSettings & {
+    readonly namespace: string;
+    readonly fatalDeployErrors: 'retry' | 'stop';
+  };
+  readonly log: Logger;
+  readonly extensions: Extensions;
+  readonly kube: KubeClient;
+  readonly discovery: Discovery;
+}
+
+interface CustomizationsSettings {
+  /** Directory of the operator-wide extensions; empty: beside the global hooks. */
+  readonly customizationsDir: string;
+  readonly globalHooksDir: string;
+}
 
 /**
  * What calls the extension points while modules are deployed; the operator-wide extensions are loaded.
@@ -12,22 +31,21 @@ import type { BuildOptions } from './build-options.ts';
  * @throws OperatorError EXTENSION_INVALID
  */
 export async function createExtensionPoints(
-  { settings, host: { log }, base }: BuildOptions,
+  { settings, log, extensions, kube, discovery }: ReleasePointsOptions,
   signal: AbortSignal,
 ): Promise<ReleasePoints> {
-  const { extensions, cluster } = base;
   warnOfMissingDirectory(settings.customizationsDir, '--customizations-dir', log);
   const customizations = new Customizations({
     commonDir: customizationsDir(settings),
     extensions,
-    discovery: cluster.discovery,
+    discovery,
     log,
   });
   await customizations.loadCommon(signal);
   const lookup = {
-    kube: cluster.main,
+    kube,
     namespace: settings.namespace,
-    find: (...wanted: Parameters<typeof cluster.discovery.find>) => cluster.discovery.find(...wanted),
+    find: (...wanted: Parameters<Discovery['find']>) => discovery.find(...wanted),
   };
   return new ReleasePoints({
     customizations,
@@ -41,6 +59,6 @@ export async function createExtensionPoints(
 export function customizationsDir({
   customizationsDir: directory,
   globalHooksDir,
-}: Pick<Settings, 'customizationsDir' | 'globalHooksDir'>): string {
+}: CustomizationsSettings): string {
   return directory === '' ? join(dirname(resolve(globalHooksDir)), 'customizations') : resolve(directory);
 }

@@ -1,15 +1,32 @@
 import { dirname, join, resolve } from 'node:path';
-import { continuousReconcile } from '../extensions/flow/continuous-reconcile.ts';
+import {
+  type ContinuousReconcileDeps,
+  continuousReconcile,
+} from '../extensions/flow/continuous-reconcile.ts';
 import type { FlowPassDeps } from '../extensions/flow/flow-pass.ts';
 import { loadFlowHooks } from '../extensions/flow/load-flow-hooks.ts';
+import type { Extensions } from '../extensions/runtime/extension-runtime.ts';
 import { warnOfMissingDirectory } from '../extensions/warn-of-missing-directory.ts';
+import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Module } from '../modules/module.ts';
-import { nextReconcile } from '../operator/reconcile-schedule.ts';
 import { FlowHooks } from '../sdk/flow-hooks.ts';
 import type { HookLog } from '../sdk/hook-input.ts';
-import type { Settings } from '../settings.ts';
-import type { BuildOptions } from './build-options.ts';
+
+export interface FlowHooksOptions {
+  readonly settings: FlowHooksSettings;
+  readonly host: { readonly clock: Clock; readonly log: Logger };
+  readonly extensions: Extensions;
+  /** When a module with `reconcileEvery` runs next. */
+  readonly nextReconcile: ContinuousReconcileDeps['nextAfter'];
+}
+
+interface FlowHooksSettings {
+  /** Directory of the users' flow hooks; empty: beside the global hooks. */
+  readonly flowHooksDir: string;
+  readonly globalHooksDir: string;
+  readonly namespace: string;
+}
 
 /**
  * The flow hooks of users, and those of ours that some module asks for.
@@ -18,7 +35,7 @@ import type { BuildOptions } from './build-options.ts';
  * @throws OperatorError EXTENSION_INVALID
  */
 export async function createFlowHooks(
-  { settings, host: { clock, log }, base }: BuildOptions,
+  { settings, host: { clock, log }, extensions, nextReconcile }: FlowHooksOptions,
   modules: readonly Module[],
   signal: AbortSignal,
 ): Promise<FlowPassDeps | undefined> {
@@ -26,14 +43,14 @@ export async function createFlowHooks(
   const hooks = new FlowHooks();
   if (modules.some(({ manifest }) => manifest.reconcileEvery !== undefined))
     hooks.registerHookSetup(continuousReconcile({ now: () => clock.wallMs(), nextAfter: nextReconcile }));
-  for (const setup of await loadFlowHooks(flowHooksDir(settings), base.extensions, log, signal))
+  for (const setup of await loadFlowHooks(flowHooksDir(settings), extensions, log, signal))
     hooks.registerHookSetup(setup);
   if (hooks.entries.length === 0) return undefined;
   return { hooks: hooks.seal(), target: { namespace: settings.namespace }, log: hookLogOf(log) };
 }
 
 /** Where the flow hooks of users are: as set, else beside the global hooks. */
-function flowHooksDir({ flowHooksDir: directory, globalHooksDir }: Settings): string {
+function flowHooksDir({ flowHooksDir: directory, globalHooksDir }: FlowHooksSettings): string {
   return directory === '' ? join(dirname(resolve(globalHooksDir)), 'flow-hooks') : resolve(directory);
 }
 

@@ -1,20 +1,29 @@
 import { SECRET_VARIABLES, type Settings } from '../settings.ts';
-import { type DaemonHost, definedVariables } from './host.ts';
 
 /** Exporters of telemetry take tokens from such variables, with or without the name of a signal. */
 const TELEMETRY_HEADERS = /^OTEL_EXPORTER_(?:\w+_)?HEADERS$/;
+
+/** Variables of a process; unset ones may be there as undefined. */
+type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * The variables of the daemon that hooks and enabled scripts get. Credentials of the daemon itself are never among them,
  * not even if an allow-list names them.
  */
 export function hookEnvironment(
-  env: DaemonHost['env'],
+  env: Environment,
   { hookEnv, hookEnvAllowed, authPolicy }: Pick<Settings, 'hookEnv' | 'hookEnvAllowed' | 'authPolicy'>,
 ): Readonly<Record<string, string>> {
   const given = withoutCredentials(definedVariables(env));
   if (authPolicy === 'none') return allowed(given, hookEnv, hookEnvAllowed);
   return { ...NO_CACHES, ...allowed(given, hookEnv, hookEnvAllowed) };
+}
+
+/** The environment without its unset variables, as processes get it. */
+function definedVariables(env: Environment): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
 }
 
 /** Python would write beside the hook, into the copy that was checked. */

@@ -27,10 +27,3 @@ export interface DaemonHost {
   /** Told about every failed attempt of a task, before the delay starts. */
   readonly onTaskFailure?: (failed: FailedTask) => void;
 }
-
-/** The environment without its unset variables, as processes get it. */
-export function definedVariables(env: DaemonHost['env']): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
-  );
-}

@@ -1,6 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { redactedError } from '../lib/redacted-error.ts';
+import { withRedactedLog } from '../lib/redacted-log.ts';
 import { HookMetrics } from '../metrics/hook-metrics.ts';
 import type { Inspection } from '../plan/inspection.ts';
 import type { Settings } from '../settings.ts';
@@ -11,7 +13,7 @@ import { createConfigMap } from './config-map-part.ts';
 import { createMetrics } from './daemon-metrics.ts';
 import { createHookLoader } from './hook-parts.ts';
 import type { DaemonHost } from './host.ts';
-import { isResolvedFor, redactedError, withRedactedLog } from './secret-parts.ts';
+import { isResolvedFor } from './secret-parts.ts';
 import { connectAlone } from './take-lead.ts';
 
 /**
@@ -35,7 +37,7 @@ export async function inspect<T>(
 }
 
 async function inspectAs<T>(
-  { host, redactor }: ReturnType<typeof withRedactedLog>,
+  { host, redactor }: ReturnType<typeof withRedactedLog<DaemonHost>>,
   settings: Settings,
   use: (inspection: Inspection) => Promise<T>,
   signal: AbortSignal,
@@ -55,7 +57,14 @@ async function inspectAs<T>(
     running,
     operator: () => undefined,
   });
-  const configMap = createConfigMap(own, host, base, () => false, true);
+  const configMap = createConfigMap({
+    settings: own,
+    host,
+    kube: base.cluster.main,
+    reflectors: base.reflectors,
+    logsEvents: () => false,
+    isReadOnly: true,
+  });
   await configMap.load(signal);
   const loader = createHookLoader({ host, metrics, stop: signal, ...base }, signal);
   const hookMetrics = new HookMetrics({

@@ -6,6 +6,17 @@ import type { PresenceMemory } from '../values/config-map-presence.ts';
 const KEY = 'configMap';
 const PRESENT = 'present';
 
+/** The ConfigMap with what the operator remembers from one start to the next, each fact under its own key. */
+export function memoryRef({
+  namespace,
+  configMapName,
+}: {
+  readonly namespace: string;
+  readonly configMapName: string;
+}): ConfigMapRef {
+  return { namespace, name: `${configMapName}-modules` };
+}
+
 /** Keeps in the ConfigMap `ref` whether the ConfigMap with the values existed. Nothing is written that is there already. */
 export function presenceMemory(kube: KubeClient, ref: ConfigMapRef): PresenceMemory {
   const read = async (signal: AbortSignal): Promise<boolean> =>

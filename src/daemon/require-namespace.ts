@@ -1,8 +1,6 @@
 import { hasStatus, type KubeClient } from '../kube/kube-client.ts';
 import { OperatorError } from '../lib/errors.ts';
-import type { Settings } from '../settings.ts';
-import type { DaemonHost } from './host.ts';
-import { untilAnswered } from './until-answered.ts';
+import { type RetryHost, untilAnswered } from './until-answered.ts';
 
 const FORBIDDEN = 403;
 const NOT_FOUND = 404;
@@ -14,8 +12,8 @@ const NOT_FOUND = 404;
  * @throws OperatorError CONFIG_INVALID when it does not exist
  */
 export async function requireNamespace(
-  { namespace }: Pick<Settings, 'namespace'>,
-  host: Pick<DaemonHost, 'clock' | 'log' | 'random'>,
+  { namespace }: { readonly namespace: string },
+  host: RetryHost,
   kube: Pick<KubeClient, 'request'>,
   stop: AbortSignal,
 ): Promise<void> {

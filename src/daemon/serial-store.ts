@@ -4,8 +4,7 @@ import { hasStatus, type KubeClient } from '../kube/kube-client.ts';
 import { errorFields, messageOf } from '../lib/errors.ts';
 import { changeConfigMapData } from '../operator/pause-record.ts';
 import { type ConfigMapRef, readConfigMap } from '../values/config-map-object.ts';
-import type { DaemonHost } from './host.ts';
-import { untilAnswered } from './until-answered.ts';
+import { type RetryHost, untilAnswered } from './until-answered.ts';
 
 /** How long an old signature could come back by a restart after the record was deleted. */
 const CHECK_MS = 5_000;
@@ -13,7 +12,7 @@ const CHECK_MS = 5_000;
 export interface SerialStoreOptions {
   readonly kube: KubeClient;
   readonly ref: ConfigMapRef;
-  readonly host: Pick<DaemonHost, 'clock' | 'log' | 'random'>;
+  readonly host: RetryHost;
   /** Whoever only looks leaves the numbers as they are. */
   readonly isReadOnly: boolean;
   readonly stop: AbortSignal;
@@ -42,7 +41,7 @@ export function serialStore({ kube, ref, host, isReadOnly, stop }: SerialStoreOp
 export async function keepSerials(
   serials: Pick<SeenSerials, 'restore'>,
   configMap: string,
-  { clock, log }: Pick<DaemonHost, 'clock' | 'log'>,
+  { clock, log }: Pick<RetryHost, 'clock' | 'log'>,
   stop: AbortSignal,
 ): Promise<void> {
   let reported = '';

@@ -1,6 +1,7 @@
 import { bindingCount } from '../hooks/hook.ts';
 import { componentLog } from '../lib/component-log.ts';
 import type { OperatorError } from '../lib/errors.ts';
+import { withRedactedLog } from '../lib/redacted-log.ts';
 import type { HookMetrics } from '../metrics/hook-metrics.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import { askOperation } from '../operator/ask-operation.ts';
@@ -29,7 +30,6 @@ import { createHookLoader } from './hook-parts.ts';
 import type { DaemonHost } from './host.ts';
 import { createModuleObjects, runModuleObjects } from './module-objects.ts';
 import { createView, STARTING_VIEW } from './operator-view.ts';
-import { withRedactedLog } from './secret-parts.ts';
 import { stopDaemon } from './stop-daemon.ts';
 import { takeLead } from './take-lead.ts';
 import { refuseUnsupported } from './unsupported-settings.ts';
@@ -147,7 +147,13 @@ async function start(settings: Settings, given: DaemonHost, signals: StartSignal
     operator: () => built.operator,
   });
   const configMapEvents = new ConfigMapEventLog();
-  const configMap = createConfigMap(settings, host, base, () => configMapEvents.isOn);
+  const configMap = createConfigMap({
+    settings,
+    host,
+    kube: cluster.main,
+    reflectors: base.reflectors,
+    logsEvents: () => configMapEvents.isOn,
+  });
   await loadPatiently(configMap, host, stop);
   const loader = createHookLoader({ host, metrics, stop, ...base }, stop);
   const objects = createModuleObjects({ settings, host, base, operator: () => built.operator, redactor });

@@ -1,6 +1,11 @@
-import { untilDone } from '../kube/until-done.ts';
+import { type UntilDoneDeps, untilDone } from '../kube/until-done.ts';
 import { hasCode } from '../lib/errors.ts';
-import type { DaemonHost } from './host.ts';
+import type { Logger } from '../lib/log.ts';
+
+/** What waiting for the API server needs of the process. */
+export interface RetryHost extends UntilDoneDeps {
+  readonly log: Logger;
+}
 
 /**
  * Asks the API server until it answers: while it is away or refuses it is asked again, after 0.8 s growing to 30 s. The
@@ -12,7 +17,7 @@ import type { DaemonHost } from './host.ts';
 export function untilAnswered<T>(
   what: string,
   ask: () => Promise<T>,
-  { clock, log, random }: Pick<DaemonHost, 'clock' | 'log' | 'random'>,
+  { clock, log, random }: RetryHost,
   signal: AbortSignal,
 ): Promise<T> {
   const onFailure = (error: unknown, delayMs: number): void => {

@@ -1,7 +1,8 @@
 import { basename, resolve } from 'node:path';
+import type { Clock } from '../lib/clock.ts';
 import { errorFields } from '../lib/errors.ts';
+import type { Logger } from '../lib/log.ts';
 import type { Operator } from '../operator/operator.ts';
-import type { DaemonHost } from './host.ts';
 
 /** Editors write a file in several steps: a reload waits until nothing changed for this long. */
 const QUIET_MS = 300;
@@ -13,8 +14,8 @@ const QUIET_MS = 300;
  */
 export function watchFiles(
   directories: readonly string[],
-  { clock, log }: DaemonHost,
-  operator: Operator,
+  { clock, log }: { readonly clock: Clock; readonly log: Logger },
+  operator: Pick<Operator, 'main'>,
   stop: AbortSignal,
 ): () => Promise<void> {
   const roots = new Set(directories.map((directory) => resolve(directory)));

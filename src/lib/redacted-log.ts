@@ -2,7 +2,15 @@ import { errorText } from './error-text.ts';
 import { codeOf } from './errors.ts';
 import { type LogFields, type Logger, loggerOf } from './log.ts';
 import type { RootLogger } from './pino-logger.ts';
-import type { Redactor } from './redactor.ts';
+import { Redactor } from './redactor.ts';
+
+/** A host with a log that shows nothing which the redactor knows. */
+export function withRedactedLog<Host extends { readonly log: RootLogger }>(
+  host: Host,
+): { readonly host: Host; readonly redactor: Redactor } {
+  const redactor = new Redactor();
+  return { redactor, host: { ...host, log: redactedLog(host.log, redactor) } };
+}
 
 /** A logger in whose records, fields of children included, no secret known to the redactor appears. */
 export function redactedLog(log: RootLogger, redactor: Redactor): RootLogger {
