@@ -24,14 +24,14 @@ import type { Operator } from '../operator/operator.ts';
 import { guardedRunner } from '../process/guarded-runner.ts';
 import { type Launcher, startLauncher } from '../process/launcher.ts';
 import type { ProcessRunner } from '../process/process-runner.ts';
+import { hookEnvironment } from '../settings/hook-environment.ts';
+import { hookLimits } from '../settings/hook-limits.ts';
 import type { Settings } from '../settings.ts';
 import { cacheDirectory } from '../tools/cache-directory.ts';
 import { pinnedHelm } from '../tools/pinned-tools.ts';
 import { SecretWatcher } from '../values/secrets/secret-watcher.ts';
 import { parseYaml } from '../values/yaml.ts';
 import type { Cluster } from './connect-cluster.ts';
-import { hookEnvironment } from './hook-environment.ts';
-import { hookLimits } from './hook-limits.ts';
 import type { DaemonHost } from './host.ts';
 import type { Lead } from './take-lead.ts';
 

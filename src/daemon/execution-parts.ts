@@ -7,10 +7,10 @@ import { HookExecution, type HookExecutionOptions } from '../operator/hook-execu
 import { noteHookRun } from '../operator/module-facts.ts';
 import type { Operator } from '../operator/operator.ts';
 import { warnOfEscaped } from '../process/escaped-processes.ts';
+import { hookLimits } from '../settings/hook-limits.ts';
 import type { ValuesStore } from '../values/values-store.ts';
 import { type SecretsUse, sectionsVisibleToModule, visibleToModule } from '../values/visible-values.ts';
 import type { BuildOptions } from './build-options.ts';
-import { hookLimits } from './hook-limits.ts';
 
 /** Between TERM and KILL of a hook that is to end. */
 const HOOK_GRACE_MS = 10_000;

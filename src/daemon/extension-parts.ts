@@ -1,7 +1,7 @@
+import { createExtensionPoints } from '../extensions/points/create-release-points.ts';
 import type { Operator } from '../operator/operator.ts';
 import type { OperatorDeps } from '../operator/operator-deps.ts';
 import type { BuildOptions } from './build-options.ts';
-import { createExtensionPoints } from './extension-points.ts';
 import { createModuleHttpHooks } from './module-http-hooks.ts';
 import { releaseStepsOf } from './release-steps.ts';
 

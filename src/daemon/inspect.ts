@@ -7,13 +7,13 @@ import { HookMetrics } from '../metrics/hook-metrics.ts';
 import type { Inspection } from '../plan/inspection.ts';
 import type { Settings } from '../settings.ts';
 import { GLOBAL_SECTION } from '../values/module-key.ts';
+import { createConfigMap } from '../values/operator-config-map.ts';
+import { isResolvedFor } from '../values/secrets/secret-parts.ts';
 import { startBase } from './base-parts.ts';
 import { buildOperator } from './build-operator.ts';
-import { createConfigMap } from './config-map-part.ts';
 import { createMetrics } from './daemon-metrics.ts';
 import { createHookLoader } from './hook-parts.ts';
 import type { DaemonHost } from './host.ts';
-import { isResolvedFor } from './secret-parts.ts';
 import { connectAlone } from './take-lead.ts';
 
 /**

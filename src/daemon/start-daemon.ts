@@ -1,3 +1,5 @@
+import { policyFiles } from '../extensions/authorization/create-authorization.ts';
+import { customizationsDir } from '../extensions/points/create-release-points.ts';
 import { bindingCount } from '../hooks/hook.ts';
 import { componentLog } from '../lib/component-log.ts';
 import type { OperatorError } from '../lib/errors.ts';
@@ -11,29 +13,27 @@ import { shutDown, startUp } from '../operator/lifecycle.ts';
 import type { Operator } from '../operator/operator.ts';
 import { releaseFinalizer } from '../operator/release-finalizer.ts';
 import { releaseUnlock } from '../operator/release-unlock.ts';
+import { watchFiles } from '../operator/watch-files.ts';
 import type { LiveDeps } from '../plan/live-changes.ts';
 import type { DaemonView } from '../server/daemon-view.ts';
 import { startHttpServer } from '../server/http-server.ts';
 import { ConfigMapEventLog } from '../settings/config-map-events-parameter.ts';
+import { refuseUnsupported } from '../settings/unsupported-settings.ts';
 import type { Settings } from '../settings.ts';
+import { createConfigMap, loadPatiently } from '../values/operator-config-map.ts';
 import { startAdmissionServer } from '../webhooks/admission-server.ts';
-import { policyFiles } from './authorization-part.ts';
 import { type BaseParts, startBase } from './base-parts.ts';
 import { buildOperator } from './build-operator.ts';
-import { createConfigMap, loadPatiently } from './config-map-part.ts';
 import { startLoops } from './daemon-loops.ts';
 import { createHookMetrics, createMetrics } from './daemon-metrics.ts';
 import { type DebugParts, startDebug } from './debug-endpoint.ts';
 import { endOnUncaught } from './end-on-uncaught.ts';
-import { customizationsDir } from './extension-points.ts';
 import { createHookLoader } from './hook-parts.ts';
 import type { DaemonHost } from './host.ts';
 import { createModuleObjects, runModuleObjects } from './module-objects.ts';
 import { createView, STARTING_VIEW } from './operator-view.ts';
 import { stopDaemon } from './stop-daemon.ts';
 import { takeLead } from './take-lead.ts';
-import { refuseUnsupported } from './unsupported-settings.ts';
-import { watchFiles } from './watch-files.ts';
 
 /** A daemon at work. */
 export interface Daemon {

@@ -1,3 +1,4 @@
+import { requireNamespace } from '../kube/require-namespace.ts';
 import { type ForwardedPort, forwardConnections } from '../leader/connection-forwarder.ts';
 import { leaderReadiness } from '../leader/leader-readiness.ts';
 import { Leadership } from '../leader/leadership.ts';
@@ -11,7 +12,6 @@ import type { Settings } from '../settings.ts';
 import { WEBHOOK_PURPOSES } from '../webhooks/webhook-server.ts';
 import { type Cluster, connectCluster } from './connect-cluster.ts';
 import type { DaemonHost } from './host.ts';
-import { requireNamespace } from './require-namespace.ts';
 
 /** The right to act, as the parts that act see it. */
 export interface Lead {

@@ -2,8 +2,8 @@ import { hasStatus, type KubeClient } from '../kube/kube-client.ts';
 import { errorFields } from '../lib/errors.ts';
 import { Exclusive } from '../lib/exclusive.ts';
 import { canonicalJson } from '../lib/json.ts';
+import { changeConfigMapData, readConfigMapData } from '../values/config-map-data.ts';
 import { formatPause, type Pause, parsePause } from './pause-entry.ts';
-import { changeConfigMapData, readConfigMapData } from './pause-record.ts';
 import { type PauseWatchDeps, watchPauses } from './pause-watch.ts';
 
 type Data = Readonly<Record<string, string>>;

@@ -7,7 +7,7 @@ export const WALL_CLOCK_READERS: Readonly<Record<string, string>> = {
   'cli/progress-display.ts': 'the time of day in front of each line',
   'cli/watch-answer.ts': 'the time above each refreshed answer',
   'daemon/debug-endpoint.ts': 'a pause begins and ends at times that are kept in the cluster',
-  'daemon/flow-hooks.ts': 'schedules of modules (`reconcileEvery`)',
+  'extensions/flow/create-flow-hooks.ts': 'schedules of modules (`reconcileEvery`)',
   'daemon/module-http-hooks.ts': 'times in the status of a module',
   'events/schedule/schedule-manager.ts': 'crontabs',
   'webhooks/certificate-secret.ts': 'certificates expire',

@@ -1,11 +1,11 @@
-import type { SharedReflectors } from '../kube/reflector-sink.ts';
-import type { Clock } from '../lib/clock.ts';
-import type { Logger } from '../lib/log.ts';
-import type { Redactor } from '../lib/redactor.ts';
-import type { ConfigMapContent } from '../values/config-map-content.ts';
-import type { SecretReference } from '../values/secrets/secret-reference.ts';
-import { SecretWatcher } from '../values/secrets/secret-watcher.ts';
-import type { ValuesSecrets, ValuesStore } from '../values/values-store.ts';
+import type { SharedReflectors } from '../../kube/reflector-sink.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Logger } from '../../lib/log.ts';
+import type { Redactor } from '../../lib/redactor.ts';
+import type { ConfigMapContent } from '../config-map-content.ts';
+import type { ValuesSecrets, ValuesStore } from '../values-store.ts';
+import type { SecretReference } from './secret-reference.ts';
+import { SecretWatcher } from './secret-watcher.ts';
 
 /** Stands for all sections in `--secret-references`. */
 const EVERYBODY = '*';

@@ -1,11 +1,11 @@
-import type { Discovery } from '../kube/discovery.ts';
-import type { KubeClient } from '../kube/kube-client.ts';
-import type { SteadyClock } from '../lib/clock.ts';
-import type { Logger } from '../lib/log.ts';
-import { findCrdFiles } from '../modules/crds/crd-files.ts';
-import { CrdInstaller } from '../modules/crds/crd-installer.ts';
-import type { Module } from '../modules/module.ts';
-import type { ModuleName } from '../values/module-key.ts';
+import type { Discovery } from '../../kube/discovery.ts';
+import type { KubeClient } from '../../kube/kube-client.ts';
+import type { SteadyClock } from '../../lib/clock.ts';
+import type { Logger } from '../../lib/log.ts';
+import type { ModuleName } from '../../values/module-key.ts';
+import type { Module } from '../module.ts';
+import { findCrdFiles } from './crd-files.ts';
+import { CrdInstaller } from './crd-installer.ts';
 
 /** The CustomResourceDefinitions that modules bring. */
 export interface CrdsOfModules {

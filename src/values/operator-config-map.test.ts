@@ -4,8 +4,8 @@ import { settle } from '../../test/support/fake-clock.ts';
 import { KubeApiError, type KubeClient } from '../kube/kube-client.ts';
 import { createSharedReflectors } from '../kube/reflector-shared.ts';
 import { OperatorError } from '../lib/errors.ts';
-import { ConfigMapStore } from '../values/config-map-store.ts';
-import { loadPatiently } from './config-map-part.ts';
+import { ConfigMapStore } from './config-map-store.ts';
+import { loadPatiently } from './operator-config-map.ts';
 
 /** A ConfigMap store over a server that answers one request after another with these. */
 function harness(answers: readonly (Error | object)[]) {

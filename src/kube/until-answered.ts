@@ -1,6 +1,6 @@
-import { type UntilDoneDeps, untilDone } from '../kube/until-done.ts';
 import { hasCode } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
+import { type UntilDoneDeps, untilDone } from './until-done.ts';
 
 /** What waiting for the API server needs of the process. */
 export interface RetryHost extends UntilDoneDeps {

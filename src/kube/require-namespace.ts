@@ -1,5 +1,5 @@
-import { hasStatus, type KubeClient } from '../kube/kube-client.ts';
 import { OperatorError } from '../lib/errors.ts';
+import { hasStatus, type KubeClient } from './kube-client.ts';
 import { type RetryHost, untilAnswered } from './until-answered.ts';
 
 const FORBIDDEN = 403;

@@ -1,6 +1,6 @@
 import { hasStatus, type KubeClient } from '../kube/kube-client.ts';
 import { resourcePath } from '../kube/kube-object.ts';
-import { CONFIG_MAPS, type ConfigMapRef, readConfigMap } from '../values/config-map-object.ts';
+import { CONFIG_MAPS, type ConfigMapRef, readConfigMap } from './config-map-object.ts';
 
 type Data = Readonly<Record<string, string>>;
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { daemonHost } from '../../test/support/daemon-host.ts';
-import { KubeApiError } from '../kube/kube-client.ts';
 import { OperatorError } from '../lib/errors.ts';
+import { KubeApiError } from './kube-client.ts';
 import { requireNamespace } from './require-namespace.ts';
 
 /** Asks a server that answers one request after another with these. */

@@ -1,16 +1,16 @@
 import { rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import type { AuthorizationPolicy } from '../extensions/authorization/authorization-policy.ts';
-import { digestPolicy } from '../extensions/authorization/digest-policy.ts';
-import { keyringPolicy } from '../extensions/authorization/keyring-policy.ts';
-import { ModuleAuthorization } from '../extensions/authorization/module-authorization.ts';
-import { SeenSerials } from '../extensions/authorization/seen-serials.ts';
-import { makeStagingDirectory } from '../extensions/authorization/staging-directory.ts';
-import type { KubeClient } from '../kube/kube-client.ts';
-import type { Clock } from '../lib/clock.ts';
-import type { Module } from '../modules/module.ts';
+import type { KubeClient } from '../../kube/kube-client.ts';
+import type { RetryHost } from '../../kube/until-answered.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Module } from '../../modules/module.ts';
+import type { AuthorizationPolicy } from './authorization-policy.ts';
+import { digestPolicy } from './digest-policy.ts';
+import { keyringPolicy } from './keyring-policy.ts';
+import { ModuleAuthorization } from './module-authorization.ts';
+import { SeenSerials } from './seen-serials.ts';
 import { keepSerials, serialStore } from './serial-store.ts';
-import type { RetryHost } from './until-answered.ts';
+import { makeStagingDirectory } from './staging-directory.ts';
 
 export interface AuthorizationSettings {
   readonly authPolicy: 'none' | 'digest' | 'keyring';

@@ -1,12 +1,12 @@
 import { dirname, join, resolve } from 'node:path';
-import { Customizations } from '../extensions/points/customizations.ts';
-import { ReleasePoints } from '../extensions/points/release-points.ts';
-import type { Extensions } from '../extensions/runtime/extension-runtime.ts';
-import { warnOfMissingDirectory } from '../extensions/warn-of-missing-directory.ts';
-import { readManifestObject } from '../helm/object-lookup.ts';
-import type { Discovery } from '../kube/discovery.ts';
-import type { KubeClient } from '../kube/kube-client.ts';
-import type { Logger } from '../lib/log.ts';
+import { readManifestObject } from '../../helm/object-lookup.ts';
+import type { Discovery } from '../../kube/discovery.ts';
+import type { KubeClient } from '../../kube/kube-client.ts';
+import type { Logger } from '../../lib/log.ts';
+import type { Extensions } from '../runtime/extension-runtime.ts';
+import { warnOfMissingDirectory } from '../warn-of-missing-directory.ts';
+import { Customizations } from './customizations.ts';
+import { ReleasePoints } from './release-points.ts';
 
 export interface ReleasePointsOptions {
   readonly settings: CustomizationsSettings & {

@@ -1,17 +1,14 @@
 import { dirname, join, resolve } from 'node:path';
-import {
-  type ContinuousReconcileDeps,
-  continuousReconcile,
-} from '../extensions/flow/continuous-reconcile.ts';
-import type { FlowPassDeps } from '../extensions/flow/flow-pass.ts';
-import { loadFlowHooks } from '../extensions/flow/load-flow-hooks.ts';
-import type { Extensions } from '../extensions/runtime/extension-runtime.ts';
-import { warnOfMissingDirectory } from '../extensions/warn-of-missing-directory.ts';
-import type { Clock } from '../lib/clock.ts';
-import type { Logger } from '../lib/log.ts';
-import type { Module } from '../modules/module.ts';
-import { FlowHooks } from '../sdk/flow-hooks.ts';
-import type { HookLog } from '../sdk/hook-input.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Logger } from '../../lib/log.ts';
+import type { Module } from '../../modules/module.ts';
+import { FlowHooks } from '../../sdk/flow-hooks.ts';
+import type { HookLog } from '../../sdk/hook-input.ts';
+import type { Extensions } from '../runtime/extension-runtime.ts';
+import { warnOfMissingDirectory } from '../warn-of-missing-directory.ts';
+import { type ContinuousReconcileDeps, continuousReconcile } from './continuous-reconcile.ts';
+import type { FlowPassDeps } from './flow-pass.ts';
+import { loadFlowHooks } from './load-flow-hooks.ts';
 
 export interface FlowHooksOptions {
   readonly settings: FlowHooksSettings;

@@ -1,7 +1,7 @@
 import type { KubeClient } from '../kube/kube-client.ts';
-import { changeConfigMapData, readConfigMapData } from '../operator/pause-record.ts';
-import type { ConfigMapRef } from '../values/config-map-object.ts';
-import type { PresenceMemory } from '../values/config-map-presence.ts';
+import { changeConfigMapData, readConfigMapData } from './config-map-data.ts';
+import type { ConfigMapRef } from './config-map-object.ts';
+import type { PresenceMemory } from './config-map-presence.ts';
 
 const KEY = 'configMap';
 const PRESENT = 'present';

@@ -1,13 +1,13 @@
 import type { KubeClient } from '../kube/kube-client.ts';
 import type { SharedReflectors } from '../kube/reflector-sink.ts';
+import { type RetryHost, untilAnswered } from '../kube/until-answered.ts';
 import type { Clock } from '../lib/clock.ts';
 import { componentLog } from '../lib/component-log.ts';
 import { hasCode, OperatorError } from '../lib/errors.ts';
-import { ConfigMapStore } from '../values/config-map-store.ts';
-import type { ModuleName } from '../values/module-key.ts';
-import type { ValuesStore } from '../values/values-store.ts';
-import { memoryRef, presenceMemory, readOnly } from './presence-memory.ts';
-import { type RetryHost, untilAnswered } from './until-answered.ts';
+import { ConfigMapStore } from './config-map-store.ts';
+import type { ModuleName } from './module-key.ts';
+import { memoryRef, presenceMemory, readOnly } from './operator-memory.ts';
+import type { ValuesStore } from './values-store.ts';
 
 export interface ConfigMapOptions {
   readonly settings: {

@@ -2,7 +2,7 @@ import { basename, resolve } from 'node:path';
 import type { Clock } from '../lib/clock.ts';
 import { errorFields } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
-import type { Operator } from '../operator/operator.ts';
+import type { Operator } from './operator.ts';
 
 /** Editors write a file in several steps: a reload waits until nothing changed for this long. */
 const QUIET_MS = 300;

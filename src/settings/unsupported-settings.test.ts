@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readSettings } from '../settings/read-settings.ts';
+import { readSettings } from './read-settings.ts';
 import { refuseUnsupported } from './unsupported-settings.ts';
 
 const settings = (env: Record<string, string>) =>

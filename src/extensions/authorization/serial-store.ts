@@ -1,10 +1,10 @@
-import { refused } from '../extensions/authorization/module-content.ts';
-import type { SeenSerials, SerialStore } from '../extensions/authorization/seen-serials.ts';
-import { hasStatus, type KubeClient } from '../kube/kube-client.ts';
-import { errorFields, messageOf } from '../lib/errors.ts';
-import { changeConfigMapData } from '../operator/pause-record.ts';
-import { type ConfigMapRef, readConfigMap } from '../values/config-map-object.ts';
-import { type RetryHost, untilAnswered } from './until-answered.ts';
+import { hasStatus, type KubeClient } from '../../kube/kube-client.ts';
+import { type RetryHost, untilAnswered } from '../../kube/until-answered.ts';
+import { errorFields, messageOf } from '../../lib/errors.ts';
+import { changeConfigMapData } from '../../values/config-map-data.ts';
+import { type ConfigMapRef, readConfigMap } from '../../values/config-map-object.ts';
+import { refused } from './module-content.ts';
+import type { SeenSerials, SerialStore } from './seen-serials.ts';
 
 /** How long an old signature could come back by a restart after the record was deleted. */
 const CHECK_MS = 5_000;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { operatorLab } from '../../test/support/operator-lab.ts';
 import { Redactor } from '../lib/redactor.ts';
-import { taskHandler } from '../operator/handle-task.ts';
+import { taskHandler } from './handle-task.ts';
 import { withoutSecrets } from './without-secrets.ts';
 
 const SECRET = 'hunter22';
