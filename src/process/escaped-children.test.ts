@@ -127,7 +127,8 @@ describe.runIf(process.platform === 'linux')('a child that left the group', () =
     const inGroup = ['sleep 1000', 'env -i /bin/sleep 1000', '(sleep 1000 &)']
       .map((command) => `${command} > /dev/null 2>&1 &`)
       .join(' ');
-    const ended = `(setsid sh -c 'echo > ${done}' > /dev/null 2>&1 &) ; read x < ${done};`;
+    const isAlive = 'grep -q "^State:[[:space:]]*[^Z[:space:]]" /proc/$pid/status 2> /dev/null';
+    const ended = `(setsid sh -c 'echo $$ > ${done}' > /dev/null 2>&1 &) ; read pid < ${done}; while ${isAlive}; do :; done`;
     for (let round = 0; round < 5; round += 1) await launcher.run(shell(`${inGroup} ${ended}`), never);
     expect(log.records.filter(({ level }) => level === 'warn')).toEqual([]);
   });
