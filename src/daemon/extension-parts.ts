@@ -27,7 +27,7 @@ export async function createExtensionParts(
   const { hooks, finalizers } = createModuleHttpHooks(options, operator);
   return {
     releaseSteps: releaseStepsOf([
-      (module, _state, signal) => points.deploySteps(module, signal),
+      (module, signal) => points.deploySteps(module, signal),
       (module) => hooks.stepsOf(module),
     ]),
     uninstallSteps: (module, signal) => points.uninstallSteps(module, signal),

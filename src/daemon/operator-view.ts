@@ -157,8 +157,7 @@ function moduleView({ operator, helm, live }: ViewDeps, text: string): ModuleVie
     valuesKey: sectionOf(module.name),
     render: async ({ isDebug, isDiff }, signal) => {
       if (module.chart === 'none') return '';
-      const state = operator.registry.stateOf(module.name);
-      const steps = state && (await operator.deps.releaseSteps(module, state, signal));
+      const steps = await operator.deps.releaseSteps(module, signal);
       const request = { module, values: visibleToHelm(operator.deps.values, module.name), steps };
       const manifest = await helm.render(request, signal, { isDebug });
       const note = steps?.isOpen === true ? OPEN_NOTE : '';

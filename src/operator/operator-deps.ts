@@ -19,7 +19,6 @@ import type { HookExecution } from './hook-execution.ts';
 import type { HookRuntime } from './hook-runtime.ts';
 import type { ModuleCrds } from './module-crds.ts';
 import type { OperationSource } from './module-operations.ts';
-import type { ModuleState } from './module-state.ts';
 import type { Pauses } from './pauses.ts';
 import type { DirectoryMemory, ModulesDirectory } from './purge-guard.ts';
 import type { Releases } from './releases.ts';
@@ -80,11 +79,7 @@ export interface OperatorDeps {
   /** Flow hooks; undefined when nobody has registered one. */
   readonly flow: () => FlowPassDeps | undefined;
   /** What extensions do while a module is deployed; undefined for nothing. */
-  readonly releaseSteps: (
-    module: Module,
-    state: ModuleState,
-    signal: AbortSignal,
-  ) => Promise<ReleaseSteps | undefined>;
+  readonly releaseSteps: (module: Module, signal: AbortSignal) => Promise<ReleaseSteps | undefined>;
   /**
    * What extensions do while the release of a module is uninstalled; undefined for nothing. A module that is gone has no
    * path, and no extensions of its own.

@@ -83,8 +83,7 @@ async function stepsOf(
   module: Module,
   signal: AbortSignal,
 ): Promise<ReleaseSteps | undefined> {
-  const state = operator.registry.stateOf(module.name);
-  return state && (await operator.deps.releaseSteps(module, state, signal));
+  return await operator.deps.releaseSteps(module, signal);
 }
 
 /** What would become of the CRDs of a module, those left out that stay as they are; a new one is not shown in full. */

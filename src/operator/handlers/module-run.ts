@@ -160,7 +160,7 @@ async function runHelmPhase(
         isForced,
         note: formatSetByHooks(setByHooks(operator.deps, module.name)),
         steps: combineSteps([
-          await operator.deps.releaseSteps(module, state, signal),
+          await operator.deps.releaseSteps(module, signal),
           verificationSteps(operator, module, run),
           deploySteps,
         ]),
