@@ -283,7 +283,7 @@ async function startHelm(
     onOperation: ({ module, operation, durationMs }) => {
       const states = [...(operator()?.registry.states.values() ?? [])];
       const state = states.find((other) => other.module.name === module);
-      const activation = state?.helmActivation ?? '';
+      const activation = state?.release.activation ?? '';
       metrics.helmOperation({ module, activation, operation }, durationMs / 1_000);
     },
     drift: {

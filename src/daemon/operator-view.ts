@@ -114,7 +114,7 @@ function isolatedFact(operator: Operator): { readonly isolated?: readonly string
   const alone = isolatedModules(operator);
   const isolated = operator.registry.modules
     .map(({ name }) => name)
-    .filter((name) => alone.includes(name) || operator.registry.states.get(name)?.givenUp !== undefined);
+    .filter((name) => alone.includes(name) || operator.registry.states.get(name)?.stall !== undefined);
   return isolated.length === 0 ? {} : { isolated };
 }
 

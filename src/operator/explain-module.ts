@@ -67,7 +67,7 @@ export function explainModule(
   const places = queued.get(name) ?? [];
   const statusOfOther = (other: ModuleName): ModuleStatus =>
     statusOf(operator, other, queued.get(other) ?? []);
-  const state = operator.registry.states.get(name);
+  const tracked = operator.registry.states.get(name);
   const release = releases.find((other) => other.name === name);
   return {
     module: name,
@@ -87,22 +87,22 @@ export function explainModule(
       isOptional: required.isOptional,
       status: isKnown(operator, required.name) ? statusOfOther(required.name) : null,
     })),
-    phase: state?.phase ?? 'not started',
+    phase: tracked?.phase ?? 'not started',
     waitsFor: waitsFor(operator, name, places),
     failure: failureOf(operator, name, places),
     lastRun:
-      state?.lastRun === undefined
+      tracked?.history.lastRun === undefined
         ? null
         : {
-            startedAt: timeOf(state.lastRun.startedAtMs),
-            durationMs: state.lastRun.durationMs,
-            result: state.lastRun.result,
+            startedAt: timeOf(tracked.history.lastRun.startedAtMs),
+            durationMs: tracked.history.lastRun.durationMs,
+            result: tracked.history.lastRun.result,
           },
     nextReconcileAt: timeOrNull(operator.requeues.dueMs(name)),
     release: release === undefined ? null : { revision: release.revision, isOwned: release.isOwned },
     pause: pauseOf(operator, name),
     drift: driftOf(operator, name),
-    ...warningsOf(operator, state?.hooks ?? []),
+    ...warningsOf(operator, tracked?.hooks ?? []),
   };
 }
 
@@ -171,9 +171,9 @@ function statusOf(operator: Operator, name: ModuleName, places: readonly Place[]
       : 'disabled';
   if (operator.deps.pauses.of(name) !== undefined) return 'paused';
   if (places.some(({ queue }) => isIsolated(queue))) return 'isolated';
-  const state = operator.registry.states.get(name);
-  if (state?.givenUp !== undefined || failedPlaceOf(places) !== undefined) return 'failing';
-  return state?.phase === 'ready' ? 'ready' : 'starting';
+  const tracked = operator.registry.states.get(name);
+  if (tracked?.stall !== undefined || failedPlaceOf(places) !== undefined) return 'failing';
+  return tracked?.phase === 'ready' ? 'ready' : 'starting';
 }
 
 function isKnown({ registry }: Operator, name: ModuleName): boolean {
@@ -194,8 +194,8 @@ function waitsFor(operator: Operator, name: ModuleName, places: readonly Place[]
     waits.push('the end of its pause');
   for (const { queue, index, head } of places) if (index > 0) waits.push(headText(queue, head, index));
   waits.push(...operator.deps.execution.running.longOf(name));
-  const state = operator.registry.states.get(name);
-  if (state?.phase === 'wait-for-synchronization' && !state.synchronization.isDone)
+  const tracked = operator.registry.states.get(name);
+  if (tracked?.phase === 'wait-for-synchronization' && !tracked.synchronization.isDone)
     waits.push('the first runs of its hooks with kubernetes bindings');
   if (isPutOff(operator, name, places)) waits.push(PUT_OFF);
   return [...waits, ...heldUp];
@@ -203,9 +203,9 @@ function waitsFor(operator: Operator, name: ModuleName, places: readonly Place[]
 
 /** Whether there is work to do on the module, but neither a task for it nor a pause: a flow hook ended the reconcile early. */
 function isPutOff(operator: Operator, name: ModuleName, places: readonly Place[]): boolean {
-  const state = operator.registry.states.get(name);
-  const isPending = state?.pendingWork !== 'none' || operator.operations.of(name) !== undefined;
-  if (state === undefined || !isPending || state.ongoing !== undefined) return false;
+  const tracked = operator.registry.states.get(name);
+  const isPending = tracked?.pendingWork !== 'none' || operator.operations.of(name) !== undefined;
+  if (tracked === undefined || !isPending || tracked.ongoing !== undefined) return false;
   if (operator.deps.pauses.of(name) !== undefined) return false;
   return !places.some(({ entry: { task } }) => RECONCILES.has(task.type));
 }
@@ -251,9 +251,9 @@ function nextAttemptMs({ status }: TaskQueue<Task>): number | undefined {
 }
 
 function failureOf(operator: Operator, name: ModuleName, places: readonly Place[]): ModuleFailure | null {
-  const state = operator.registry.states.get(name);
-  if (state?.givenUp !== undefined) {
-    const { error, code } = state.givenUp;
+  const tracked = operator.registry.states.get(name);
+  if (tracked?.stall !== undefined) {
+    const { error, code } = tracked.stall;
     return { error, ...(code !== undefined && { code }), attempts: 1, nextAttemptAt: null, isGivenUp: true };
   }
   const failed = failedPlaceOf(places);

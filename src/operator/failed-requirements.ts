@@ -9,7 +9,7 @@ import type { Operator } from './operator.ts';
  */
 export function checkRequirements({ registry }: Operator, { name, manifest }: Module): void {
   for (const required of manifest.requires) {
-    const failure = required.isOptional ? undefined : registry.states.get(required.name)?.givenUp;
+    const failure = required.isOptional ? undefined : registry.states.get(required.name)?.stall;
     if (failure === undefined) continue;
     throw new OperatorError(
       'REQUIREMENT_FAILED',
@@ -21,8 +21,8 @@ export function checkRequirements({ registry }: Operator, { name, manifest }: Mo
 
 /** Runs the modules that were given up because this one was. */
 export function runDependents(operator: Operator, { name }: Module): void {
-  for (const { module, givenUp } of operator.registry.states.values())
-    if (givenUp?.isByRequirement === true)
+  for (const { module, stall } of operator.registry.states.values())
+    if (stall?.isByRequirement === true)
       if (module.manifest.requires.some((required) => required.name === name))
         operator.queueModuleRun(module.name, 'Requirement-Succeeded');
 }

@@ -1,9 +1,9 @@
 import type { FlowSubject } from '../extensions/flow/flow-pass.ts';
 import type { FlowPhase } from '../sdk/flow-hooks.ts';
 import type { ModuleOperation } from '../status/module-object.ts';
-import { isUnfinished, type ModuleState } from './module-state.ts';
 import type { Operator } from './operator.ts';
 import type { ModuleDelete, ModuleRun } from './tasks.ts';
+import type { TrackedModule } from './tracked-module.ts';
 
 interface FlowMoment {
   readonly task: ModuleRun | ModuleDelete;
@@ -13,8 +13,9 @@ interface FlowMoment {
 }
 
 /** What flow hooks are told of the module that is reconciled. */
-export function flowSubject(operator: Operator, state: ModuleState, moment: FlowMoment): FlowSubject {
-  const { module, release, lastError } = state;
+export function flowSubject(operator: Operator, tracked: TrackedModule, moment: FlowMoment): FlowSubject {
+  const { module, history } = tracked;
+  const release = tracked.release.deployed;
   const error = moment.end?.error;
   return {
     module: {
@@ -22,10 +23,10 @@ export function flowSubject(operator: Operator, state: ModuleState, moment: Flow
       path: module.path,
       version: module.version ?? null,
       isEnabled: operator.registry.isEnabled(module.name),
-      phase: phaseOf(state, moment),
+      phase: phaseOf(tracked, moment),
       operation: moment.operation ?? null,
-      lastReconcileMs: state.reconcileStartedMs ?? null,
-      lastError,
+      lastReconcileMs: history.reconcileStartedMs ?? null,
+      lastError: history.lastError,
       reconcileEvery: module.manifest.reconcileEvery ?? null,
       release: release === undefined ? null : { revision: release.revision, digest: release.digest ?? null },
     },
@@ -33,10 +34,10 @@ export function flowSubject(operator: Operator, state: ModuleState, moment: Flow
   };
 }
 
-function phaseOf(state: ModuleState, { task, end }: FlowMoment): FlowPhase {
+function phaseOf(tracked: TrackedModule, { task, end }: FlowMoment): FlowPhase {
   if (task.type === 'ModuleDelete') return 'Deleting';
   if (end?.error !== undefined) return 'Failed';
   // A change after a final failure makes the module wait to be run, as any other change does.
-  if (end === undefined && (isUnfinished(state) || task.isRecheck !== true)) return 'Init';
-  return state.givenUp === undefined ? 'Succeeded' : 'Failed';
+  if (end === undefined && (tracked.isUnfinished || task.isRecheck !== true)) return 'Init';
+  return tracked.stall === undefined ? 'Succeeded' : 'Failed';
 }

@@ -65,6 +65,6 @@ export function enableTasks(runtimes: readonly HookRuntime[]): readonly Task[] {
 /** Ends what was started: requeues, and monitors of all hooks. The queues have ended before. */
 export async function shutDown(operator: Operator): Promise<void> {
   operator.requeues.stop();
-  const ofModules = [...operator.registry.states.values()].flatMap((state) => state.hooks ?? []);
+  const ofModules = [...operator.registry.states.values()].flatMap((tracked) => tracked.hooks ?? []);
   await Promise.all([...operator.globalHooks, ...ofModules].map((runtime) => runtime.stop()));
 }

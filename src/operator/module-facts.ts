@@ -1,7 +1,7 @@
 import { messageOf } from '../lib/errors.ts';
 import type { Module } from '../modules/module.ts';
 import type { ModuleExplanation } from '../status/module-explanation.ts';
-import { type HookRunFacts, MAX_HOOK_RUNS, type ModuleFacts } from '../status/module-facts.ts';
+import type { ModuleFacts } from '../status/module-facts.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import { explainModule, heldExplanations } from './explain-module.ts';
 import type { HookRunEnd } from './hook-execution.ts';
@@ -47,15 +47,14 @@ function heldFacts({ release: _release, ...explanation }: ModuleExplanation): Mo
 
 function factsOf(operator: Operator, module: Module, queued: PlacesByModule): ModuleFacts {
   const { release: _release, ...explanation } = explainModule(operator, module, [], queued);
-  const state = operator.registry.states.get(module.name);
+  const tracked = operator.registry.states.get(module.name);
   return {
     explanation,
-    release: state?.release,
-    isDeployed:
-      state?.hasSucceeded === true && state.lastRun?.result === 'success' && state.givenUp === undefined,
+    release: tracked?.release.deployed,
+    isDeployed: tracked?.isDeployed === true,
     progress: progressOf(operator, module.name, queued.get(module.name) ?? []),
-    reconciledAtMs: state?.reconcileStartedMs,
-    hookRuns: state?.hookRuns ?? [],
+    reconciledAtMs: tracked?.history.reconcileStartedMs,
+    hookRuns: tracked?.history.hookRuns ?? [],
   };
 }
 
@@ -99,9 +98,9 @@ function progressOf(
   module: ModuleName,
   places: readonly Place[],
 ): ModuleFacts['progress'] {
-  const state = registry.states.get(module);
-  if (state?.ongoing !== undefined) return 'running';
-  if (state?.pendingWork === 'run' || operations.isRunRequested(module)) return 'pending';
+  const tracked = registry.states.get(module);
+  if (tracked?.ongoing !== undefined) return 'running';
+  if (tracked?.pendingWork === 'run' || operations.isRunRequested(module)) return 'pending';
   const isPending = ({ entry: { task } }: Place): boolean =>
     task.type === 'ModuleRun' && !task.isPartOfConverge && task.isRecheck !== true;
   return places.some(isPending) ? 'pending' : 'none';
@@ -113,12 +112,10 @@ export function noteHookRun(
   { run, startedAtMs, durationMs, error }: HookRunEnd,
 ): void {
   const { name: hook } = run.hook.hook;
-  const state = stateFor(registry, run);
-  if (state === undefined) return;
+  const tracked = stateFor(registry, run);
+  if (tracked === undefined) return;
   const { binding } = run;
-  const ended: HookRunFacts = { hook, binding, startedAtMs, durationMs: Math.round(durationMs), error };
-  const others = state.hookRuns.filter((other) => other.hook !== hook || other.binding !== binding);
-  state.hookRuns = [ended, ...others].slice(0, MAX_HOOK_RUNS);
+  tracked.history.noteHookRun({ hook, binding, startedAtMs, durationMs: Math.round(durationMs), error });
 }
 
 /** Of the module whose hook it is, or that a hook of its deploy looks on. */

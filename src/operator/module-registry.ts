@@ -2,14 +2,14 @@ import type { Discovery } from '../modules/discovery.ts';
 import type { Module } from '../modules/module.ts';
 import { inRunOrder } from '../modules/run-order.ts';
 import type { ModuleName } from '../values/module-key.ts';
-import { isStarted, type ModuleState, newModuleState } from './module-state.ts';
+import { TrackedModule } from './tracked-module.ts';
 
 /**
  * The known modules with their states, and what the last discovery decided about them. Every task reads it; discovery and
  * the reload of files write it.
  */
 export class ModuleRegistry {
-  readonly states = new Map<ModuleName, ModuleState>();
+  readonly states = new Map<ModuleName, TrackedModule>();
   /** Enabled modules in run order, with the reasons; undefined before the first discovery. */
   discovery: Discovery | undefined;
   /** Modules that ran, or had a release owned by this operator, at the last discovery. */
@@ -34,8 +34,8 @@ export class ModuleRegistry {
   setModules(modules: readonly Module[]): void {
     this.#modules = inRunOrder(modules);
     for (const module of modules) {
-      const state = this.states.get(module.name);
-      if (state !== undefined) state.module = module;
+      const tracked = this.states.get(module.name);
+      if (tracked !== undefined) tracked.reload(module);
     }
   }
 
@@ -45,14 +45,14 @@ export class ModuleRegistry {
   }
 
   /** The state of a known module, made when it is first asked for. */
-  stateOf(name: ModuleName): ModuleState | undefined {
+  stateOf(name: ModuleName): TrackedModule | undefined {
     const known = this.states.get(name);
     if (known !== undefined) return known;
     const module = this.find(name);
     if (module === undefined) return undefined;
-    const state = newModuleState(module);
-    this.states.set(name, state);
-    return state;
+    const tracked = new TrackedModule(module);
+    this.states.set(name, tracked);
+    return tracked;
   }
 
   /** What the last discovery enabled, in run order; empty before the first one. */
@@ -63,7 +63,7 @@ export class ModuleRegistry {
   /** Modules of which anything was started that has to be ended before they are disabled. */
   get started(): ReadonlySet<ModuleName> {
     const states = [...this.states.values()];
-    return new Set(states.filter(isStarted).map((state) => state.module.name));
+    return new Set(states.filter(({ isStarted }) => isStarted).map(({ module }) => module.name));
   }
 
   isEnabled(module: ModuleName): boolean {
@@ -86,8 +86,8 @@ export class ModuleRegistry {
 
   /** Whether there is something of a module that is not enabled which is still to be ended. */
   isDeletionPending(module: ModuleName): boolean {
-    const state = this.states.get(module);
-    if (state === undefined || this.isEnabled(module)) return false;
-    return isStarted(state) || state.pendingWork === 'deletion';
+    const tracked = this.states.get(module);
+    if (tracked === undefined || this.isEnabled(module)) return false;
+    return tracked.isStarted || tracked.pendingWork === 'deletion';
   }
 }

@@ -1,11 +1,7 @@
 import { expect, test } from 'vitest';
-import { moduleFor } from '../../test/support/operator-lab.ts';
-import { isStarted, type ModuleState, mustRepeatStartup, newModuleState } from './module-state.ts';
+import { isStarted, type ModuleState, mustRepeatStartup, NEW_MODULE } from './module-state.ts';
 
-const stateWith = (fields: Partial<ModuleState>): ModuleState => ({
-  ...newModuleState(moduleFor('web')),
-  ...fields,
-});
+const stateWith = (fields: Partial<ModuleState>): ModuleState => ({ ...NEW_MODULE, ...fields });
 
 test.each([
   [{}, false],

@@ -1,61 +1,31 @@
-import type { FlowPass } from '../extensions/flow/flow-pass.ts';
-import { type Clock, wallTimeOf } from '../lib/clock.ts';
 import type { ErrorCode } from '../lib/errors.ts';
-import type { Module } from '../modules/module.ts';
-import type { HookRunFacts, ReleaseFacts } from '../status/module-facts.ts';
-import type { ModuleOperation } from '../status/module-object.ts';
 import type { HookRuntime } from './hook-runtime.ts';
-import { Synchronization } from './synchronization.ts';
-import type { ConvergeEvent } from './tasks.ts';
 
 /**
  * How far a module has come. A new module goes through all phases once; a later ModuleRun begins at `helm`.
  * `startup`: hooks are asked for their configuration and onStartup hooks run. `synchronization`: monitors start.
- * `wait-for-synchronization`: hooks see the initial state. `schedules`: crontabs are registered. `helm`: beforeHelm
- * hooks, helm, afterHelm hooks. `ready`: the last run succeeded.
+ * `wait-for-synchronization`: hooks see the initial state. `helm`: schedules are registered, then beforeHelm hooks, helm,
+ * afterHelm hooks. `ready`: the last run succeeded.
  */
-export type ModulePhase =
-  | 'startup'
-  | 'synchronization'
-  | 'wait-for-synchronization'
-  | 'schedules'
-  | 'helm'
-  | 'ready';
+export type ModulePhase = 'startup' | 'synchronization' | 'wait-for-synchronization' | 'helm' | 'ready';
 
-/** What the daemon remembers of a module while it is enabled. */
+/** What the tasks of a module decide by. It is never changed: an event leads to the next one. */
 export interface ModuleState {
-  /** As it was last read from disk. */
-  module: Module;
-  phase: ModulePhase;
+  readonly phase: ModulePhase;
   /** In name order; undefined until they were asked for their configuration. */
-  hooks: readonly HookRuntime[] | undefined;
-  synchronization: Synchronization;
+  readonly hooks: readonly HookRuntime[] | undefined;
   /** Since it was enabled, the module ran to its end at least once. */
-  hasSucceeded: boolean;
+  readonly hasSucceeded: boolean;
   /** The last run failed in the phase `helm`. */
-  hasHelmFailed: boolean;
-  /** What the last run of helm was about, for metrics; empty for none of the events of a converge. */
-  helmActivation: ConvergeEvent | '';
-  /** It is noted on the release that it stays when the module is gone. */
-  isReleaseKept: boolean;
-  /** Why the last attempt failed; empty after a success. */
-  lastError: string;
+  readonly hasHelmFailed: boolean;
+  /** The last run failed, wherever. */
+  readonly hasFailed: boolean;
   /** Why it is not tried again until something changes; undefined while it is, or need not be. */
-  givenUp: GivenUp | undefined;
+  readonly stall: Stall | undefined;
   /** The pending change or request, until a reconcile completes it. */
-  pendingWork: PendingWork;
+  readonly pendingWork: PendingWork;
   /** Helm is to apply the chart although nothing has changed, by the next run that succeeds. */
-  isForcePending: boolean;
-  /** When the last reconcile began that had something to do, in ms since the epoch; undefined before. */
-  reconcileStartedMs: number | undefined;
-  /** The reconcile whose task waits for others meanwhile, or is at work. */
-  ongoing: OngoingReconcile | undefined;
-  /** The last attempt of a ModuleRun that ended; undefined before. */
-  lastRun: LastRun | undefined;
-  /** What was deployed last; undefined before. */
-  release: ReleaseFacts | undefined;
-  /** The last run of each binding of its hooks, the newest first; at most ten. */
-  hookRuns: readonly HookRunFacts[];
+  readonly isForcePending: boolean;
 }
 
 /**
@@ -65,7 +35,7 @@ export interface ModuleState {
 export type PendingWork = 'none' | 'run' | 'deletion';
 
 /** A run that failed for good. */
-export interface GivenUp {
+export interface Stall {
   readonly error: string;
   /** The code of that error; absent where it has none. */
   readonly code?: ErrorCode;
@@ -73,66 +43,106 @@ export interface GivenUp {
   readonly isByRequirement: boolean;
 }
 
-export interface OngoingReconcile {
-  /** Its task, as it was first queued. */
-  readonly task: object;
-  readonly step: ReconcileStep;
-  readonly operation: ModuleOperation | undefined;
-  readonly flow: FlowPass;
-}
+/** What happens to a module. */
+export type ModuleEvent =
+  /** Its hooks returned their configuration. */
+  | { readonly type: 'hooks-loaded'; readonly hooks: readonly HookRuntime[] }
+  /** The onStartup hooks have run. */
+  | { readonly type: 'startup-done' }
+  | { readonly type: 'monitors-started' }
+  /** The hooks have seen the initial state. */
+  | { readonly type: 'synchronized' }
+  /** Something between the beforeHelm and the afterHelm hooks failed. */
+  | { readonly type: 'deploy-failed' }
+  /** A run came to its end; with `isRepeated`, its afterHelm hooks changed values and another one follows. */
+  | { readonly type: 'run-succeeded'; readonly isRepeated: boolean }
+  /** A run failed and is tried again. */
+  | { readonly type: 'run-failed' }
+  /** A run failed for good. */
+  | { readonly type: 'run-stalled'; readonly stall: Stall }
+  /** A run was ended on request. */
+  | { readonly type: 'run-aborted'; readonly stall: Stall }
+  | { readonly type: 'run-requested' }
+  /** A run came up that only looks whether something is pending. */
+  | { readonly type: 'recheck-requested' }
+  | { readonly type: 'deletion-requested' }
+  /** Helm has to apply the chart although nothing has changed. */
+  | { readonly type: 'force-requested' }
+  /** A run or a deletion begins, after all flow hooks before it. */
+  | { readonly type: 'attempt-started' }
+  /** From here on parts of the module are gone: if it is enabled again, it starts from the beginning. */
+  | { readonly type: 'deletion-started' };
 
-/** What is done with a module in a reconcile: one of these. */
-export type ReconcileStep = 'abort' | 'force-reconcile' | 'delete' | 'reconcile';
+export const NEW_MODULE: ModuleState = {
+  phase: 'startup',
+  hooks: undefined,
+  hasSucceeded: false,
+  hasHelmFailed: false,
+  hasFailed: false,
+  stall: undefined,
+  pendingWork: 'none',
+  isForcePending: false,
+};
 
-export interface LastRun {
-  /** Milliseconds since the epoch. */
-  readonly startedAtMs: number;
-  readonly durationMs: number;
-  readonly result: 'success' | 'failure';
-}
-
-export function newModuleState(module: Module): ModuleState {
-  return {
-    module,
-    phase: 'startup',
-    hooks: undefined,
-    synchronization: new Synchronization(),
-    hasSucceeded: false,
-    hasHelmFailed: false,
-    helmActivation: '',
-    isReleaseKept: false,
-    lastError: '',
-    givenUp: undefined,
-    pendingWork: 'none',
-    isForcePending: false,
-    reconcileStartedMs: undefined,
-    ongoing: undefined,
-    lastRun: undefined,
-    release: undefined,
-    hookRuns: [],
-  };
-}
-
-/** Records how the last attempt of a run ended. @param startedMs on the steady clock */
-export function noteRun(
-  state: ModuleState,
-  startedMs: number,
-  clock: Clock,
-  result: LastRun['result'],
-): void {
-  const startedAtMs = wallTimeOf(startedMs, clock);
-  state.lastRun = { startedAtMs, durationMs: Math.round(clock.steadyMs() - startedMs), result };
+/** The state after an event. */
+export function transition(state: ModuleState, event: ModuleEvent): ModuleState {
+  switch (event.type) {
+    case 'hooks-loaded':
+      return { ...state, hooks: event.hooks };
+    case 'startup-done':
+      return { ...state, phase: 'synchronization' };
+    case 'monitors-started':
+      return { ...state, phase: 'wait-for-synchronization' };
+    case 'synchronized':
+      return { ...state, phase: 'helm' };
+    case 'deploy-failed':
+      return { ...state, hasHelmFailed: true };
+    case 'run-succeeded':
+      return {
+        ...state,
+        phase: event.isRepeated ? state.phase : 'ready',
+        hasSucceeded: true,
+        hasHelmFailed: false,
+        hasFailed: false,
+        pendingWork: 'none',
+        isForcePending: false,
+      };
+    case 'run-failed':
+      return { ...state, hasFailed: true };
+    case 'run-stalled':
+      return { ...state, hasFailed: true, stall: event.stall, pendingWork: 'none' };
+    case 'run-aborted':
+      return { ...state, hasFailed: true, stall: event.stall, pendingWork: 'none', isForcePending: false };
+    case 'run-requested':
+      return { ...state, pendingWork: 'run' };
+    case 'recheck-requested':
+      // A deletion that was put off is pointless once the module is enabled again: it starts anew instead.
+      return state.pendingWork === 'none' ? state : { ...state, pendingWork: 'run' };
+    case 'deletion-requested':
+      return { ...state, pendingWork: 'deletion' };
+    case 'force-requested':
+      return { ...state, isForcePending: true };
+    case 'attempt-started':
+      return { ...state, stall: undefined };
+    case 'deletion-started':
+      return { ...NEW_MODULE, hooks: state.hooks, pendingWork: 'deletion' };
+  }
 }
 
 /** Whether there is something to do: pending work, or a run that has not come to its end and did not fail for good. */
-export function isUnfinished({ phase, lastRun, givenUp, pendingWork }: ModuleState): boolean {
+export function isUnfinished({ phase, hasFailed, stall, pendingWork }: ModuleState): boolean {
   if (pendingWork !== 'none') return true;
-  return givenUp === undefined && (phase !== 'ready' || lastRun?.result === 'failure');
+  return stall === undefined && (phase !== 'ready' || hasFailed);
 }
 
 /** Whether anything of the module was started that has to be ended before it is disabled. */
 export function isStarted(state: ModuleState): boolean {
   return state.phase !== 'startup' || state.hooks !== undefined;
+}
+
+/** Whether the module ran to its end since it was enabled, and has not failed since. */
+export function isDeployed({ hasSucceeded, hasFailed, stall }: ModuleState): boolean {
+  return hasSucceeded && !hasFailed && stall === undefined;
 }
 
 /**

@@ -8,6 +8,6 @@ export function modulesLeftBehind(operator: Operator): readonly ModuleName[] {
   const isLeftBehind = (name: ModuleName): boolean =>
     isolated.includes(name) ||
     operator.registry.refusals.has(name) ||
-    operator.registry.states.get(name)?.givenUp !== undefined;
+    operator.registry.states.get(name)?.stall !== undefined;
   return operator.registry.modules.map(({ name }) => name).filter(isLeftBehind);
 }

@@ -18,7 +18,6 @@ import { OPERATIONS } from '../status/module-object.ts';
 import { keyOfName } from '../values/module-key.ts';
 import { askOperation } from './ask-operation.ts';
 import { startUp } from './lifecycle.ts';
-import { isStarted } from './module-state.ts';
 import { onPausesChange } from './pause-tasks.ts';
 
 const MODULES = ['a', 'b'] as const;
@@ -195,12 +194,12 @@ async function comeToRest(lab: OperatorLab): Promise<void> {
 
 function stateOf(lab: OperatorLab, module: string) {
   const state = lab.operator.registry.states.get(name(module));
-  if (state === undefined || !isStarted(state)) return 'gone';
+  if (state === undefined || !state.isStarted) return 'gone';
   const hooks = state.hooks ?? [];
   const watching = hooks.filter(({ hook }) => hook.config.kubernetes.length > 0);
   return {
     phase: state.phase,
-    isAtRest: state.ongoing === undefined && state.givenUp === undefined && state.pendingWork === 'none',
+    isAtRest: state.ongoing === undefined && state.stall === undefined && state.pendingWork === 'none',
     asked: lab.operator.operations.of(name(module)),
     hearsCrontabs: watching.every((runtime) => runtime.areSchedulesEnabled),
     seesEvents: ['main', 'own'].every((binding) => {

@@ -173,5 +173,5 @@ test('a failure in an orderly stop is no error of the task', async () => {
   });
   await lab.converge();
   expect(lab.log.records.filter(({ level }) => level === 'error')).toEqual([]);
-  expect(lab.operator.registry.states.get(name('web'))?.lastError).toBe('');
+  expect(lab.operator.registry.states.get(name('web'))?.history.lastError).toBe('');
 });

@@ -8,9 +8,9 @@ export function leaveOutIfPaused(operator: Operator, task: Task): boolean {
   const pause = operator.deps.pauses.of(task.module);
   if (pause === undefined || !operator.registry.isWanted(task.module)) return false;
   operator.owedRuns.add(task.module);
-  const state = operator.registry.states.get(task.module);
+  const tracked = operator.registry.states.get(task.module);
   // It waited for something else when the pause began, and begins anew after it.
-  if (task.type === 'ModuleRun' && state?.ongoing?.task === identityOf(task)) state.ongoing = undefined;
+  if (task.type === 'ModuleRun' && tracked?.ongoing?.task === identityOf(task)) tracked.endReconcile();
   operator.deps.log.info(
     { module: task.module, task: task.type, reason: pause.reason },
     'Module is paused, its run waits until it is resumed',

@@ -212,8 +212,8 @@ test('a module whose state cannot be described says so, and the others show thei
   await using flow = await flowLab(['web', 'z']);
   const { lab } = flow;
   await lab.converge();
-  const state = lab.operator.registry.stateOf(WEB);
-  Object.defineProperty(state, 'lastRun', {
+  const history = lab.operator.registry.stateOf(WEB)?.history;
+  Object.defineProperty(history, 'lastRun', {
     get: () => {
       throw new RangeError('Invalid time value');
     },

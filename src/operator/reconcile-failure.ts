@@ -1,10 +1,10 @@
 import { boundedDelay } from '../lib/bounded-time.ts';
 import { codeOf, errorFields, hasCode, isPermanent, messageOf, retryAfterOf } from '../lib/errors.ts';
 import type { TaskOutcome } from '../queue/task-queue.ts';
-import { type ModuleState, noteRun } from './module-state.ts';
 import type { Operator } from './operator.ts';
 import { rethrowAbort } from './rethrow-abort.ts';
 import type { ModuleDelete, ModuleRun, Task } from './tasks.ts';
+import type { TrackedModule } from './tracked-module.ts';
 
 /** Until a deletion is tried again that failed for good, or was aborted: it must not be lost. */
 export const DELETE_RETRY_MS = 5 * 60_000;
@@ -32,8 +32,8 @@ export function failedReconcile(
   const { log, metrics, clock } = operator.deps;
   const { module } = task;
   const message = messageOf(error);
-  const state = operator.registry.states.get(module);
-  if (state !== undefined) state.lastError = message;
+  const tracked = operator.registry.states.get(module);
+  tracked?.history.noteError(message);
   if (task.type === 'ModuleDelete') {
     metrics.moduleDeleteError(module);
     log.error(
@@ -45,38 +45,43 @@ export function failedReconcile(
   const askedMs = retryAfterOf(error);
   const delayMs = askedMs === undefined ? undefined : boundedDelay(askedMs);
   if (delayMs !== undefined) {
-    if (state !== undefined) noteRun(state, startedMs, clock, 'failure');
+    tracked?.history.noteRun(startedMs, clock, 'failure');
+    tracked?.apply({ type: 'run-failed' });
     log.info({ module, reason: message, delayMs }, 'Module has to wait, ModuleRun is tried again later');
     return { type: 'retry', error, delayMs };
   }
   metrics.moduleRunError(module);
-  if (state !== undefined) {
-    noteRun(state, startedMs, clock, 'failure');
+  if (tracked !== undefined) {
+    tracked.history.noteRun(startedMs, clock, 'failure');
     if (isPermanent(error)) {
-      giveUp(operator, state, error);
+      stallModule(operator, tracked, { event: 'run-stalled', error });
       return { type: 'success' };
     }
+    tracked.apply({ type: 'run-failed' });
   }
   log.error(
-    { module, phase: state?.phase, count, ...errorFields(error) },
+    { module, phase: tracked?.phase, count, ...errorFields(error) },
     'ModuleRun failed. Requeue task to retry after delay.',
   );
   return { type: 'retry', error };
 }
 
-/** The module counts as failed, and is left so until something about it changes. */
-export function giveUp({ deps: { log } }: Operator, state: ModuleState, error: unknown): void {
+/** Marks a module as stalled: it is not run again until something about it changes. */
+export function stallModule(
+  { deps: { log } }: Operator,
+  tracked: TrackedModule,
+  { event, error }: { readonly event: 'run-stalled' | 'run-aborted'; readonly error: unknown },
+): void {
   const message = messageOf(error);
   const code = codeOf(error);
-  state.givenUp = {
-    error: message,
-    ...(code !== undefined && { code }),
-    isByRequirement: hasCode(error, 'REQUIREMENT_FAILED'),
-  };
-  state.lastError = message;
-  state.pendingWork = 'none';
+  const isByRequirement = hasCode(error, 'REQUIREMENT_FAILED');
+  tracked.apply({
+    type: event,
+    stall: { error: message, ...(code !== undefined && { code }), isByRequirement },
+  });
+  tracked.history.noteError(message);
   log.error(
-    { module: state.module.name, phase: state.phase, ...errorFields(error) },
+    { module: tracked.module.name, phase: tracked.phase, ...errorFields(error) },
     'ModuleRun failed for good. It is not tried again until values, ConfigMap or files change, or somebody asks for it.',
   );
 }

@@ -217,14 +217,14 @@ test('an abort ends what runs, the module counts as failed, those behind it go o
   expect(lab.operator.firstConverge).toBe('done');
   expect(flow.said).toContain('BeforeAbort web');
   expect(lab.operator.registry.states.get(WEB)).toMatchObject({
-    givenUp: { error: 'The run of module "web" was aborted on request' },
-    lastRun: { result: 'failure' },
+    stall: { error: 'The run of module "web" was aborted on request' },
+    history: { lastRun: { result: 'failure' } },
   });
   await lab.clock.advance(600_000);
   lab.takeCalls();
   await changed(lab);
   expect(lab.takeCalls()).toEqual(['deploy web']);
-  expect(lab.operator.registry.states.get(WEB)?.givenUp).toBeUndefined();
+  expect(lab.operator.registry.states.get(WEB)?.stall).toBeUndefined();
 });
 
 test('an abort ends a run that waits for its next attempt, and one that waits for Synchronizations', async () => {
@@ -242,7 +242,7 @@ test('an abort ends a run that waits for its next attempt, and one that waits fo
   await lab.clock.advance(5_000);
   await lab.settle();
   expect(lab.operator.firstConverge).toBe('done');
-  expect(lab.operator.registry.states.get(name('b'))?.givenUp).toBeDefined();
+  expect(lab.operator.registry.states.get(name('b'))?.stall).toBeDefined();
 });
 
 test('an abort of a paused module ends what runs, and not the run that follows the pause', async () => {
@@ -280,7 +280,7 @@ test('to abort where nothing is going on changes nothing', async () => {
   await lab.converge();
   askOperation(lab.operator, WEB, 'abort');
   await lab.settle();
-  expect(lab.operator.registry.states.get(WEB)?.givenUp).toBeUndefined();
+  expect(lab.operator.registry.states.get(WEB)?.stall).toBeUndefined();
   expect(lab.log.records).toContainEqual(expect.objectContaining({ msg: 'There is nothing to abort' }));
 });
 
@@ -305,7 +305,7 @@ test('a run that fails for good is not tried again, holds up nobody but what req
   await lab.settle();
   expect(lab.calls.filter((call) => call.startsWith('deploy'))).toEqual(['deploy web', 'deploy other']);
   expect(lab.operator.firstConverge).toBe('done');
-  expect(lab.operator.registry.states.get(name('z-needy'))?.lastError).toBe(
+  expect(lab.operator.registry.states.get(name('z-needy'))?.history.lastError).toBe(
     'Module "z-needy" requires "web", which failed for good: never',
   );
   lab.obstacles.clear();

@@ -9,16 +9,11 @@ import { flowSubject } from './flow-subject.ts';
 import { abortModule } from './handlers/module-abort.ts';
 import { removeModule } from './handlers/module-delete.ts';
 import { runModule } from './handlers/module-run.ts';
-import {
-  isUnfinished,
-  type ModuleState,
-  type OngoingReconcile,
-  type PendingWork,
-  type ReconcileStep,
-} from './module-state.ts';
+import type { ModuleEvent } from './module-state.ts';
 import type { Operator } from './operator.ts';
 import { failedReconcile } from './reconcile-failure.ts';
 import type { ModuleDelete, ModuleRun, Task } from './tasks.ts';
+import type { OngoingReconcile, ReconcileStep, TrackedModule } from './tracked-module.ts';
 
 /** A task that brings one module to where it should be, in the queue it came up in. */
 interface Reconcile {
@@ -48,11 +43,11 @@ export async function reconcileModule(
   const startedMs = operator.deps.clock.steadyMs();
   const asked = operator.operations.of(task.module);
   try {
-    const state = operator.registry.states.get(task.module);
+    const tracked = operator.registry.states.get(task.module);
     // Synchronizations of a module that was disabled meanwhile never come: it would ask for them for ever.
     const goesOn = asked === undefined && isResponsible(operator, task);
-    if (goesOn && state?.ongoing?.task === identityOf(task))
-      return await act(operator, state, state.ongoing, { task, queue }, signal);
+    if (goesOn && tracked?.ongoing?.task === identityOf(task))
+      return await act(operator, tracked, tracked.ongoing, { task, queue }, signal);
     return await pass(operator, { task, queue }, signal);
   } catch (error) {
     // Without it the next attempt would be a run.
@@ -70,15 +65,14 @@ async function pass(
   const flow = new FlowPass(operator.deps.flow());
   const known = operator.registry.stateOf(task.module);
   // From here on a hook may end the reconcile, and what the task asks for must outlive that.
-  if (known !== undefined && isResponsible(operator, task))
-    known.pendingWork = pendingWith(known.pendingWork, task);
+  if (known !== undefined && isResponsible(operator, task)) known.apply(requestOf(task));
   const ended = (): TaskOutcome<Task> => end(operator, task, flow);
   if (await flow.aborts('Start', undefined, signal)) return ended();
 
-  const state = operator.registry.stateOf(task.module);
-  if (state === undefined) return DONE;
+  const tracked = operator.registry.stateOf(task.module);
+  if (tracked === undefined) return DONE;
   let operation = operator.operations.of(task.module);
-  const subject = (): FlowSubject => flowSubject(operator, state, { task, operation });
+  const subject = (): FlowSubject => flowSubject(operator, tracked, { task, operation });
 
   const isByDefault = isResponsible(operator, task);
   if (!(await flow.isResponsible(isByDefault, subject, signal))) {
@@ -88,17 +82,18 @@ async function pass(
   if (await flow.aborts('AfterResponsibilityCheck', subject, signal)) return ended();
 
   operation = operator.operations.take(task.module);
-  state.pendingWork = pendingWith(state.pendingWork, task);
-  const isNecessary = operation !== undefined || isUnfinished(state);
-  if (isNecessary) state.reconcileStartedMs = operator.deps.clock.wallMs();
-  if (isNecessary && operation !== 'abort' && task.type === 'ModuleRun') state.pendingWork = 'run';
-  if (operation === 'force-reconcile') state.isForcePending = true;
+  tracked.apply(requestOf(task));
+  const isNecessary = operation !== undefined || tracked.isUnfinished;
+  if (isNecessary) tracked.history.noteReconcile(operator.deps.clock.wallMs());
+  if (isNecessary && operation !== 'abort' && task.type === 'ModuleRun')
+    tracked.apply({ type: 'run-requested' });
+  if (operation === 'force-reconcile') tracked.apply({ type: 'force-requested' });
 
   if (!(await flow.shouldReconcile(isNecessary, subject, signal))) return ended();
   if (!isNecessary) {
-    state.reconcileStartedMs = operator.deps.clock.wallMs();
+    tracked.history.noteReconcile(operator.deps.clock.wallMs());
     // Otherwise nothing would come of it.
-    state.isForcePending = true;
+    tracked.apply({ type: 'force-requested' });
   }
   const putOff = (): TaskOutcome<Task> => {
     if (operation === 'abort') keepAbort(operator, task, flow);
@@ -109,33 +104,33 @@ async function pass(
   const step = stepOf(task, operation);
   if (await flow.aborts(PLACES[step], subject, signal)) return putOff();
   operator.operations.begin(task.module);
-  if (step !== 'abort') state.givenUp = undefined;
-  state.ongoing = { task: identityOf(task), step, flow, operation };
-  return await act(operator, state, state.ongoing, { task, queue }, signal);
+  const ongoing = { task: identityOf(task), step, flow, operation };
+  tracked.startReconcile(ongoing);
+  return await act(operator, tracked, ongoing, { task, queue }, signal);
 }
 
 /** The step itself, and what follows when its code has returned. */
 async function act(
   operator: Operator,
-  state: ModuleState,
+  tracked: TrackedModule,
   { step, flow, operation }: OngoingReconcile,
   reconcile: Reconcile,
   signal: AbortSignal,
 ): Promise<TaskOutcome<Task>> {
   const { task } = reconcile;
   const subject = (error: string | undefined): FlowSubject =>
-    flowSubject(operator, state, { task, operation, end: { error } });
+    flowSubject(operator, tracked, { task, operation, end: { error } });
   let isOver = false;
   try {
-    const outcome = await perform(operator, state, step, reconcile, signal);
+    const outcome = await perform(operator, tracked, step, reconcile, signal);
     if (outcome.type === 'repeat') return outcome;
     isOver = true;
-    state.ongoing = undefined;
+    tracked.endReconcile();
     await flow.aborts('End', () => subject(undefined), signal);
     end(operator, task, flow);
     return lookAgain(operator, task, outcome);
   } catch (error) {
-    state.ongoing = undefined;
+    tracked.endReconcile();
     // What End hooks say after a failure changes nothing: the result of the reconcile is the failure.
     if (!isOver) await flow.aborts('End', () => subject(messageOf(error)), signal).catch(() => false);
     throw error;
@@ -144,25 +139,23 @@ async function act(
 
 async function perform(
   operator: Operator,
-  state: ModuleState,
+  tracked: TrackedModule,
   step: ReconcileStep,
   { task, queue }: Reconcile,
   signal: AbortSignal,
 ): Promise<TaskOutcome<Task>> {
-  if (step === 'abort') return abortModule(operator, state, task);
+  if (step === 'abort') return abortModule(operator, tracked, task);
   if (task.type === 'ModuleRun') {
-    checkRequirements(operator, state.module);
-    const request = { state, task, queue, isForced: state.isForcePending };
+    checkRequirements(operator, tracked.module);
+    const request = { tracked, task, queue, isForced: tracked.isForcePending };
     const outcome = await runModule(operator, request, signal);
     if (outcome.type === 'success') {
-      state.pendingWork = 'none';
-      state.isForcePending = false;
-      runDependents(operator, state.module);
+      runDependents(operator, tracked.module);
     }
     return outcome;
   }
   const run = { activation: '', queue: queue.name, task, attempt: attemptOf(queue, task) };
-  await removeModule(operator, state, run, signal);
+  await removeModule(operator, tracked, run, signal);
   return DONE;
 }
 
@@ -175,10 +168,10 @@ function isResponsible(operator: Operator, { type, module }: Reconcile['task']):
   return type === 'ModuleDelete' ? !operator.registry.isEnabled(module) : operator.registry.isWanted(module);
 }
 
-function pendingWith(before: PendingWork, task: Reconcile['task']): PendingWork {
-  if (task.type === 'ModuleDelete') return 'deletion';
-  // A deletion that was put off is pointless once the module is enabled again: it starts anew instead.
-  return task.isRecheck === true && before === 'none' ? 'none' : 'run';
+/** What a task asks for, which is pending until it is done. */
+function requestOf(task: Reconcile['task']): ModuleEvent {
+  if (task.type === 'ModuleDelete') return { type: 'deletion-requested' };
+  return { type: task.isRecheck === true ? 'recheck-requested' : 'run-requested' };
 }
 
 /** Once it is put off the next reconcile would run what it is meant to end. Without a time the hook refuses it. */

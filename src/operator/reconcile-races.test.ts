@@ -61,7 +61,7 @@ test('an abort is not forgotten because a hook fails at it', async () => {
   await lab.clock.advance(5_000);
   await lab.settle();
   expect(deploysOf(lab)).toEqual([]);
-  expect(lab.operator.registry.states.get(WEB)?.givenUp).toBeDefined();
+  expect(lab.operator.registry.states.get(WEB)?.stall).toBeDefined();
 });
 
 test('values that an afterHelm hook changed are applied, also when nothing had changed before', async () => {
@@ -100,7 +100,7 @@ test('a module that has to wait after it had failed for good counts as tried aga
     throw new OperatorError('RELEASE_NOT_READY', 'not yet', { retryAfterMs: 1_000 });
   });
   await changed(lab);
-  expect(lab.operator.registry.states.get(WEB)?.givenUp).toBeUndefined();
+  expect(lab.operator.registry.states.get(WEB)?.stall).toBeUndefined();
 });
 
 test('an abort reaches a run that waits for Synchronizations after the module had failed for good', async () => {
@@ -112,10 +112,10 @@ test('an abort reaches a run that waits for Synchronizations after the module ha
   for (let time = 0; time < 2; time += 1) {
     askOperation(lab.operator, WEB, 'abort');
     await lab.settle();
-    expect(lab.operator.registry.states.get(WEB)?.givenUp).toBeDefined();
+    expect(lab.operator.registry.states.get(WEB)?.stall).toBeDefined();
     expect(lab.tasks()).toEqual([]);
     await changed(lab);
-    expect(lab.operator.registry.states.get(WEB)?.givenUp).toBeUndefined();
+    expect(lab.operator.registry.states.get(WEB)?.stall).toBeUndefined();
   }
 });
 

@@ -11,7 +11,6 @@ const PHASES: Readonly<Record<ModulePhase, string>> = {
   startup: 'Startup',
   synchronization: 'QueueSynchronizationTasks',
   'wait-for-synchronization': 'WaitForSynchronization',
-  schedules: 'EnableScheduleBindings',
   helm: 'CanRunHelm',
   ready: 'Ready',
 };

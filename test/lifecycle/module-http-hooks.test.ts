@@ -140,7 +140,7 @@ describeLifecycle((backend) => {
         operator.queueModuleRun(module.name, 'test');
         await operator.main.untilEmpty();
         expect(server.bodies).toHaveLength(before + 1);
-        return operator.registry.states.get(module.name)?.release?.revision;
+        return operator.registry.states.get(module.name)?.release.deployed?.revision;
       };
       expect(await run()).toBe(1);
       color = 'blue';

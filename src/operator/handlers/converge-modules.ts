@@ -114,8 +114,8 @@ async function letGo(
   for (const { name, manifest, refusal } of registry.modules) {
     if (refusal !== undefined || manifest.deletionPolicy !== 'delete' || !kept.has(name)) continue;
     await deps.releases.keep(name, false, signal);
-    const state = registry.states.get(name);
-    if (state !== undefined) state.isReleaseKept = false;
+    const tracked = registry.states.get(name);
+    if (tracked !== undefined) tracked.release.noteKept(false);
   }
 }
 
@@ -134,9 +134,9 @@ function tellDecisions({ deps: { log }, registry }: Operator, discovery: Discove
 }
 
 function stopSchedulesOfDisabled(operator: Operator): void {
-  for (const [name, state] of operator.registry.states) {
+  for (const [name, tracked] of operator.registry.states) {
     if (operator.registry.isEnabled(name)) continue;
-    for (const runtime of state.hooks ?? []) operator.deps.setSchedules(runtime, false);
+    for (const runtime of tracked.hooks ?? []) operator.deps.setSchedules(runtime, false);
   }
 }
 

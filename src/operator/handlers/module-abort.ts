@@ -1,9 +1,9 @@
 import type { TaskOutcome } from '../../queue/task-queue.ts';
-import { isUnfinished, type ModuleState, noteRun } from '../module-state.ts';
 import type { Operator } from '../operator.ts';
-import { DELETE_RETRY_MS, giveUp } from '../reconcile-failure.ts';
+import { DELETE_RETRY_MS, stallModule } from '../reconcile-failure.ts';
 import { runAborted } from '../run-aborts.ts';
 import type { ModuleDelete, ModuleRun, Task } from '../tasks.ts';
+import type { TrackedModule } from '../tracked-module.ts';
 
 /**
  * Ends on request what was going on with a module: it counts as failed until something changes. A deletion is only put
@@ -11,7 +11,7 @@ import type { ModuleDelete, ModuleRun, Task } from '../tasks.ts';
  */
 export function abortModule(
   operator: Operator,
-  state: ModuleState,
+  tracked: TrackedModule,
   task: ModuleRun | ModuleDelete,
 ): TaskOutcome<Task> {
   const { log, clock } = operator.deps;
@@ -19,17 +19,16 @@ export function abortModule(
   const error = runAborted(module);
   if (task.type === 'ModuleDelete') {
     log.warn({ module, delayMs: DELETE_RETRY_MS }, 'Deletion is aborted on request, it is tried again later');
-    state.lastError = error.message;
+    tracked.history.noteError(error.message);
     return { type: 'retry', error, delayMs: DELETE_RETRY_MS };
   }
-  if (task.isRecheck === true && !isUnfinished(state)) {
+  if (task.isRecheck === true && !tracked.isUnfinished) {
     log.info({ module }, 'There is nothing to abort');
     return { type: 'success' };
   }
   dropOtherRuns(operator, task);
-  noteRun(state, clock.steadyMs(), clock, 'failure');
-  giveUp(operator, state, error);
-  state.isForcePending = false;
+  tracked.history.noteRun(clock.steadyMs(), clock, 'failure');
+  stallModule(operator, tracked, { event: 'run-aborted', error });
   // Only what was changed before the request is ended.
   if (operator.changes.isChangedSinceAbort(module)) operator.queueModuleRun(module, 'Changed-Since-Abort');
   return { type: 'success' };

@@ -2,10 +2,10 @@ import { bindingCount, queuesOf } from '../../hooks/hook.ts';
 import type { LifecycleBinding } from '../../hooks/hook-config.ts';
 import { messageOf, OperatorError } from '../../lib/errors.ts';
 import { runtimesInOrder } from '../hook-runtime.ts';
-import type { ModuleState } from '../module-state.ts';
 import type { Operator } from '../operator.ts';
 import { originOf } from '../task-origin.ts';
 import type { ModuleHookRun, TaskOrigin } from '../tasks.ts';
+import type { TrackedModule } from '../tracked-module.ts';
 import { taskLogger } from './hook-run.ts';
 
 /**
@@ -14,15 +14,15 @@ import { taskLogger } from './hook-run.ts';
  */
 export async function ensureHooks(
   operator: Operator,
-  state: ModuleState,
+  tracked: TrackedModule,
   signal: AbortSignal,
 ): Promise<void> {
-  if (state.hooks !== undefined) return;
+  if (tracked.hooks !== undefined) return;
   const { loadModuleHooks, createRuntime, metrics, queues } = operator.deps;
-  const hooks = await loadModuleHooks(state.module, signal);
-  state.hooks = hooks.map(createRuntime);
+  const hooks = await loadModuleHooks(tracked.module, signal);
+  tracked.apply({ type: 'hooks-loaded', hooks: hooks.map(createRuntime) });
   for (const hook of hooks) {
-    metrics.setBindingCount(state.module.name, hook.name, bindingCount(hook));
+    metrics.setBindingCount(tracked.module.name, hook.name, bindingCount(hook));
     for (const queue of queuesOf(hook)) queues.get(queue);
   }
 }
@@ -45,15 +45,15 @@ export interface LifecycleRun {
  */
 export async function runLifecycleHooks(
   operator: Operator,
-  state: ModuleState,
+  tracked: TrackedModule,
   binding: LifecycleBinding,
   { activation, queue, task }: LifecycleRun,
   signal: AbortSignal,
 ): Promise<void> {
-  for (const runtime of runtimesInOrder(state.hooks ?? [], binding)) {
+  for (const runtime of runtimesInOrder(tracked.hooks ?? [], binding)) {
     const run: ModuleHookRun = {
       type: 'ModuleHookRun',
-      module: state.module.name,
+      module: tracked.module.name,
       hook: runtime,
       binding,
       reasons: [{ type: 'lifecycle', binding }],

@@ -21,7 +21,7 @@ test('a new module goes through all phases, in order', async () => {
     'deploy web',
     'web/a.sh afterHelm',
   ]);
-  expect(lab.operator.registry.states.get(name('web'))).toMatchObject({ phase: 'ready', hasSucceeded: true });
+  expect(lab.operator.registry.states.get(name('web'))).toMatchObject({ phase: 'ready', isDeployed: true });
   expect(lab.runtimeOf('web/a.sh').areSchedulesEnabled).toBe(true);
   expect(lab.monitors.get('web/b.sh/pods')?.isUnlocked).toBe(true);
 });

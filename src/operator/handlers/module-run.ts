@@ -1,13 +1,14 @@
 import { combineSteps } from '../../helm/combine-steps.ts';
 import { retryAfterOf } from '../../lib/errors.ts';
 import type { TaskOutcome, TaskQueue } from '../../queue/task-queue.ts';
+import type { ReleaseFacts } from '../../status/module-facts.ts';
 import { visibleToHelm } from '../../values/visible-values.ts';
 import { attemptOf, beginDeploy } from '../deploy-hooks.ts';
-import { type ModuleState, mustRepeatStartup, noteRun } from '../module-state.ts';
 import type { Operator } from '../operator.ts';
 import { verificationSteps } from '../refused-modules.ts';
 import { formatSetByHooks, setByHooks } from '../set-by-hooks.ts';
 import { isSynchronization, type ModuleRun, type Task } from '../tasks.ts';
+import type { TrackedModule } from '../tracked-module.ts';
 import { queuedSynchronizations, queueSynchronizations } from './enable-global-hook.ts';
 import { ensureHooks, type LifecycleRun, runLifecycleHooks } from './module-lifecycle.ts';
 
@@ -17,7 +18,7 @@ type Step = { readonly type: 'next' } | { readonly type: 'stop'; readonly outcom
 const NEXT: Step = { type: 'next' };
 
 export interface ModuleRunRequest {
-  readonly state: ModuleState;
+  readonly tracked: TrackedModule;
   readonly task: ModuleRun;
   readonly queue: TaskQueue<Task>;
   /** Whether helm applies the chart although nothing has changed. */
@@ -31,7 +32,7 @@ export interface ModuleRunRequest {
  */
 export async function runModule(
   operator: Operator,
-  { state, task, queue, isForced }: ModuleRunRequest,
+  { tracked, task, queue, isForced }: ModuleRunRequest,
   signal: AbortSignal,
 ): Promise<TaskOutcome<Task>> {
   const { clock, metrics } = operator.deps;
@@ -39,10 +40,10 @@ export async function runModule(
   try {
     for (;;) {
       // Changed files have stopped it meanwhile: it starts anew, or is not authorized any more.
-      if (operator.registry.states.get(task.module) !== state) return { type: 'repeat' };
-      const step = await runPhase(operator, { state, task, queue, isForced }, signal);
+      if (operator.registry.states.get(task.module) !== tracked) return { type: 'repeat' };
+      const step = await runPhase(operator, { tracked, task, queue, isForced }, signal);
       if (step.type === 'next') continue;
-      if (step.outcome.type === 'success') noteRun(state, startedMs, clock, 'success');
+      if (step.outcome.type === 'success') tracked.history.noteRun(startedMs, clock, 'success');
       return step.outcome;
     }
   } finally {
@@ -59,32 +60,29 @@ function runIn(task: ModuleRun, queue: TaskQueue<Task>): LifecycleRun {
 }
 
 async function runPhase(operator: Operator, request: ModuleRunRequest, signal: AbortSignal): Promise<Step> {
-  const { state, task, queue } = request;
-  switch (state.phase) {
+  const { tracked, task, queue } = request;
+  switch (tracked.phase) {
     case 'startup':
-      if (state.hooks === undefined) {
-        await ensureHooks(operator, state, signal);
+      if (tracked.hooks === undefined) {
+        await ensureHooks(operator, tracked, signal);
         return NEXT;
       }
-      await operator.deps.setWebhooks(state.hooks, true, signal);
-      await runLifecycleHooks(operator, state, 'onStartup', runIn(task, queue), signal);
-      state.phase = 'synchronization';
+      await operator.deps.setWebhooks(tracked.hooks, true, signal);
+      await runLifecycleHooks(operator, tracked, 'onStartup', runIn(task, queue), signal);
+      tracked.apply({ type: 'startup-done' });
       return NEXT;
     case 'synchronization':
-      for (const runtime of state.hooks ?? []) await runtime.startMonitors(signal);
-      state.phase = 'wait-for-synchronization';
-      return repeatAfter(queueSynchronizations(operator, state.hooks ?? [], task));
+      for (const runtime of tracked.hooks ?? []) await runtime.startMonitors(signal);
+      tracked.apply({ type: 'monitors-started' });
+      return repeatAfter(queueSynchronizations(operator, tracked.hooks ?? [], task));
     case 'wait-for-synchronization':
-      return waitForSynchronization(operator, state, task, queue);
-    case 'schedules':
-      state.phase = 'helm';
-      return NEXT;
+      return waitForSynchronization(operator, tracked, task, queue);
     case 'helm':
     case 'ready': {
-      const lost = queueLostSynchronizations(operator, state, task);
+      const lost = queueLostSynchronizations(operator, tracked, task);
       if (lost.length > 0) return repeatAfter(lost);
       // Also of a module that was disabled for a moment: discovery had ended them.
-      for (const runtime of state.hooks ?? []) operator.deps.setSchedules(runtime, true);
+      for (const runtime of tracked.hooks ?? []) operator.deps.setSchedules(runtime, true);
       return { type: 'stop', outcome: await runHelmPhase(operator, request, signal) };
     }
   }
@@ -96,13 +94,13 @@ function repeatAfter(before: readonly Task[]): Step {
 
 function waitForSynchronization(
   operator: Operator,
-  state: ModuleState,
+  tracked: TrackedModule,
   task: ModuleRun,
   queue: TaskQueue<Task>,
 ): Step {
-  const { synchronization, module } = state;
+  const { synchronization, module } = tracked;
   if (synchronization.isDone) {
-    state.phase = 'schedules';
+    tracked.apply({ type: 'synchronized' });
     return NEXT;
   }
   // A converge that was started over may have left them behind this task, where they would wait for ever.
@@ -110,7 +108,7 @@ function waitForSynchronization(
     other.type === 'ModuleHookRun' && other.module === module.name && isSynchronization(other);
   const stranded = queue.remove(isOwn);
   if (stranded.length > 0) return repeatAfter(stranded);
-  const lost = queueLostSynchronizations(operator, state, task);
+  const lost = queueLostSynchronizations(operator, tracked, task);
   if (lost.length > 0) return repeatAfter(lost);
   return { type: 'stop', outcome: { type: 'repeat', when: synchronization.whenDone() } };
 }
@@ -121,7 +119,7 @@ function waitForSynchronization(
  */
 function queueLostSynchronizations(
   operator: Operator,
-  { hooks, synchronization }: ModuleState,
+  { hooks, synchronization }: TrackedModule,
   task: ModuleRun,
 ): readonly Task[] {
   const queued = queuedSynchronizations(operator);
@@ -136,23 +134,23 @@ function queueLostSynchronizations(
 
 async function runHelmPhase(
   operator: Operator,
-  { state, task, queue, isForced }: ModuleRunRequest,
+  { tracked, task, queue, isForced }: ModuleRunRequest,
   signal: AbortSignal,
 ): Promise<TaskOutcome<Task>> {
   const { values, releases, crds, log, metrics, clock } = operator.deps;
-  const { module } = state;
+  const { module } = tracked;
   const run = runIn(task, queue);
   const resumeMonitor = releases.pauseMonitor(module.name);
   try {
     await operator.deps.finalizers?.hold(module, signal);
     const deploySteps =
       module.chart === 'none' ? undefined : await beginDeploy(operator, module, run, signal);
-    if (mustRepeatStartup(state)) await runLifecycleHooks(operator, state, 'onStartup', run, signal);
-    await runLifecycleHooks(operator, state, 'beforeHelm', run, signal);
+    if (tracked.mustRepeatStartup) await runLifecycleHooks(operator, tracked, 'onStartup', run, signal);
+    await runLifecycleHooks(operator, tracked, 'beforeHelm', run, signal);
     if (module.chart !== 'none') {
       const helmStartedMs = clock.steadyMs();
       // Somebody may have deleted them since the module started.
-      if (state.hasHelmFailed && crds.has(module.name)) await crds.ensure(module.name, signal);
+      if (tracked.hasHelmFailed && crds.has(module.name)) await crds.ensure(module.name, signal);
       values.checkForHelm(module.name);
       const options = {
         mayShareReads: task.isPartOfConverge,
@@ -165,31 +163,30 @@ async function runHelmPhase(
           deploySteps,
         ]),
       };
-      state.helmActivation = task.event ?? '';
+      const activation = task.event ?? '';
+      tracked.release.noteDeploy(activation);
+      let deployed: ReleaseFacts;
       try {
-        state.release = await releases.deploy(module, visibleToHelm(values, module.name), options, signal);
+        deployed = await releases.deploy(module, visibleToHelm(values, module.name), options, signal);
+        tracked.release.noteDeployed(deployed);
       } finally {
-        metrics.moduleHelm(
-          { module: module.name, activation: state.helmActivation },
-          (clock.steadyMs() - helmStartedMs) / 1_000,
-        );
+        metrics.moduleHelm({ module: module.name, activation }, (clock.steadyMs() - helmStartedMs) / 1_000);
       }
       // Somebody may have uninstalled the one that was noted on.
-      const isNoted = state.isReleaseKept && state.release.revision > 1;
+      const isNoted = tracked.release.isKept && deployed.revision > 1;
       if (module.manifest.deletionPolicy !== 'delete' && !isNoted) {
         await releases.keep(module.name, true, signal);
-        state.isReleaseKept = true;
+        tracked.release.noteKept(true);
       }
     } else {
       log.info({ module: module.name }, 'neither Chart.yaml nor templates/: hooks only, no release');
     }
     if (module.chart === 'none') await operator.deps.httpHooks?.preReconcileWithoutChart(module, signal);
     const before = values.checksum(module.name);
-    await runLifecycleHooks(operator, state, 'afterHelm', run, signal);
-    state.hasSucceeded = true;
-    state.hasHelmFailed = false;
-    state.lastError = '';
-    if (values.checksum(module.name) !== before) {
+    await runLifecycleHooks(operator, tracked, 'afterHelm', run, signal);
+    const isRepeated = values.checksum(module.name) !== before;
+    tracked.apply({ type: 'run-succeeded', isRepeated });
+    if (isRepeated) {
       const again: ModuleRun = {
         ...task,
         doModuleStartup: false,
@@ -198,12 +195,11 @@ async function runHelmPhase(
       };
       return { type: 'success', after: [again] };
     }
-    state.phase = 'ready';
     log.info({ module: module.name }, 'ModuleRun success, module is ready');
     return { type: 'success' };
   } catch (error) {
     // What is only not yet time for needs no new start.
-    if (retryAfterOf(error) === undefined) state.hasHelmFailed = true;
+    if (retryAfterOf(error) === undefined) tracked.apply({ type: 'deploy-failed' });
     throw error;
   } finally {
     resumeMonitor();

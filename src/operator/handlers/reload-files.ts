@@ -4,9 +4,9 @@ import { errorFields } from '../../lib/errors.ts';
 import type { TaskOutcome } from '../../queue/task-queue.ts';
 import type { HookRuntime } from '../hook-runtime.ts';
 import { enableTasks, onStartupRuns } from '../lifecycle.ts';
-import type { ModuleState } from '../module-state.ts';
 import type { Operator } from '../operator.ts';
 import type { Task } from '../tasks.ts';
+import type { TrackedModule } from '../tracked-module.ts';
 import { stopModule } from './module-delete.ts';
 
 /**
@@ -24,10 +24,10 @@ export async function handleReloadFiles(operator: Operator, signal: AbortSignal)
   });
   // Those that are stopped may be made anew meanwhile.
   const states = [...operator.registry.states.values()];
-  for (const state of states) {
-    const { hooks, module } = state;
+  for (const tracked of states) {
+    const { hooks, module } = tracked;
     await attempt(operator, `hooks of module ${module.name}`, async () => {
-      if (module.refusal !== undefined) return stopRefused(operator, state, signal);
+      if (module.refusal !== undefined) return stopRefused(operator, tracked, signal);
       if (hooks === undefined) return;
       const loaded = await deps.loadModuleHooks(module, signal);
       if (
@@ -36,7 +36,7 @@ export async function handleReloadFiles(operator: Operator, signal: AbortSignal)
           loaded,
         )
       )
-        await stopModule(operator, state, signal);
+        await stopModule(operator, tracked, signal);
     });
   }
   // The converge of the start comes anyway, when the global hooks are ready for it.
@@ -47,9 +47,9 @@ export async function handleReloadFiles(operator: Operator, signal: AbortSignal)
 }
 
 /** What runs of it ends; its release stays as it is. */
-async function stopRefused(operator: Operator, state: ModuleState, signal: AbortSignal): Promise<void> {
-  await operator.deps.releases.stopMonitor(state.module.name);
-  await stopModule(operator, state, signal);
+async function stopRefused(operator: Operator, tracked: TrackedModule, signal: AbortSignal): Promise<void> {
+  await operator.deps.releases.stopMonitor(tracked.module.name);
+  await stopModule(operator, tracked, signal);
 }
 
 async function attempt(operator: Operator, what: string, load: () => Promise<void>): Promise<void> {

@@ -1,0 +1,144 @@
+import type { FlowPass } from '../extensions/flow/flow-pass.ts';
+import type { Module } from '../modules/module.ts';
+import type { ModuleOperation } from '../status/module-object.ts';
+import type { HookRuntime } from './hook-runtime.ts';
+import {
+  isDeployed,
+  isStarted,
+  isUnfinished,
+  type ModuleEvent,
+  type ModulePhase,
+  type ModuleState,
+  mustRepeatStartup,
+  NEW_MODULE,
+  type PendingWork,
+  type Stall,
+  transition,
+} from './module-state.ts';
+import { ReleaseRecord } from './release-record.ts';
+import { RunHistory } from './run-history.ts';
+import { Synchronization } from './synchronization.ts';
+
+export interface OngoingReconcile {
+  /** Its task, as it was first queued. */
+  readonly task: object;
+  readonly step: ReconcileStep;
+  readonly operation: ModuleOperation | undefined;
+  readonly flow: FlowPass;
+}
+
+/** What is done with a module in a reconcile: one of these. */
+export type ReconcileStep = 'abort' | 'force-reconcile' | 'delete' | 'reconcile';
+
+/**
+ * A module while it is enabled, or until its deletion is complete. Its state changes by events alone; the parts beside it
+ * change themselves.
+ */
+export class TrackedModule {
+  #module: Module;
+  #state = NEW_MODULE;
+  #ongoing: OngoingReconcile | undefined;
+  #synchronization = new Synchronization();
+  #history = new RunHistory();
+  #release = new ReleaseRecord();
+
+  constructor(module: Module) {
+    this.#module = module;
+  }
+
+  /** As it was last read from disk. */
+  get module(): Module {
+    return this.#module;
+  }
+
+  get state(): ModuleState {
+    return this.#state;
+  }
+
+  get phase(): ModulePhase {
+    return this.#state.phase;
+  }
+
+  /** In name order; undefined until they were asked for their configuration. */
+  get hooks(): readonly HookRuntime[] | undefined {
+    return this.#state.hooks;
+  }
+
+  /** Why it is not tried again until something changes; undefined while it is, or need not be. */
+  get stall(): Stall | undefined {
+    return this.#state.stall;
+  }
+
+  get pendingWork(): PendingWork {
+    return this.#state.pendingWork;
+  }
+
+  get isForcePending(): boolean {
+    return this.#state.isForcePending;
+  }
+
+  get hasHelmFailed(): boolean {
+    return this.#state.hasHelmFailed;
+  }
+
+  get isUnfinished(): boolean {
+    return isUnfinished(this.#state);
+  }
+
+  get isStarted(): boolean {
+    return isStarted(this.#state);
+  }
+
+  get isDeployed(): boolean {
+    return isDeployed(this.#state);
+  }
+
+  get mustRepeatStartup(): boolean {
+    return mustRepeatStartup(this.#state);
+  }
+
+  get synchronization(): Synchronization {
+    return this.#synchronization;
+  }
+
+  get history(): RunHistory {
+    return this.#history;
+  }
+
+  get release(): ReleaseRecord {
+    return this.#release;
+  }
+
+  /** The reconcile whose task runs, or waits for other tasks; undefined if there is none. */
+  get ongoing(): OngoingReconcile | undefined {
+    return this.#ongoing;
+  }
+
+  /** Takes the module over as it was read again. */
+  reload(module: Module): void {
+    this.#module = module;
+  }
+
+  apply(event: ModuleEvent): void {
+    this.#state = transition(this.#state, event);
+  }
+
+  startReconcile(ongoing: OngoingReconcile): void {
+    // An abort decides by what there was to do.
+    if (ongoing.step !== 'abort') this.apply({ type: 'attempt-started' });
+    this.#ongoing = ongoing;
+  }
+
+  endReconcile(): void {
+    this.#ongoing = undefined;
+  }
+
+  /** Forgets all but the hooks. If the module is enabled again before the deletion is complete, it starts from the beginning. */
+  startDeletion(): void {
+    this.apply({ type: 'deletion-started' });
+    this.#ongoing = undefined;
+    this.#synchronization = new Synchronization();
+    this.#history = new RunHistory();
+    this.#release = new ReleaseRecord();
+  }
+}
