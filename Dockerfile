@@ -20,16 +20,19 @@ FROM ${JQ_IMAGE} AS jq
 FROM node:24-alpine${ALPINE_VERSION} AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
+COPY packages/jq/package.json ./packages/jq/package.json
 RUN npm ci --include=dev --include=optional
 COPY tsconfig.json tsconfig.build.json ./
 COPY bin ./bin
+COPY packages ./packages
 COPY src ./src
 COPY shell_lib.sh ./shell_lib.sh
 COPY frameworks ./frameworks
-# The Node among the dependencies is for checkouts on machines with an older one; the image brings its own.
+# The Node among the dependencies is for checkouts on machines with an older one; the image brings its own. The links to
+# packages/ are for checkouts too: dist/ has them compiled.
 RUN node bin/build.mjs \
   && npm prune --omit=dev \
-  && rm -rf node_modules/node-* node_modules/.bin node_modules/.package-lock.json
+  && rm -rf node_modules/node-* node_modules/@addon-operator node_modules/.bin node_modules/.package-lock.json
 
 FROM alpine:${ALPINE_VERSION}
 RUN apk add --no-cache bash ca-certificates libstdc++ sed tini \

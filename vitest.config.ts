@@ -17,7 +17,12 @@ export default defineConfig({
         test: {
           ...shared,
           name: 'unit',
-          include: ['src/**/*.test.ts', 'test/checks/**/*.test.ts', 'test/support/**/*.test.ts'],
+          include: [
+            'src/**/*.test.ts',
+            'packages/**/*.test.ts',
+            'test/checks/**/*.test.ts',
+            'test/support/**/*.test.ts',
+          ],
           // Some start processes and threads, on a machine that is busy with other tests.
           testTimeout: 30_000,
           hookTimeout: 60_000,

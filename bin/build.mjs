@@ -1,22 +1,23 @@
-// Compiles src/ into dist/ without type checking (the gate does that). Every file appears by rename and the stamp
-// comes last, so that several builds at once, and a daemon that is starting, see whole files only.
+// Compiles src/ into dist/, and the packages of the workspace into dist/node_modules/, without type checking (the gate
+// does that). Node finds a package there before it looks into node_modules/, which leads to the sources, so dist/ runs
+// wherever it is copied to. Every file appears by rename and the stamp comes last, so that several builds at once, and
+// a daemon that is starting, see whole files only.
 import { spawnSync } from 'node:child_process';
 import {
-  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   renameSync,
   rmSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
-const source = join(root, 'src');
 const target = join(root, 'dist');
 const compiler = join(root, 'node_modules/typescript/bin/tsc');
 
@@ -36,14 +37,59 @@ function isAsset(file) {
   return !file.endsWith('.ts') && !file.endsWith('.md');
 }
 
+/** The directories of sources, relative to the root, and where each belongs in dist/. */
+function sourceDirectories() {
+  const packages = join(root, 'packages');
+  const names = existsSync(packages) ? readdirSync(packages) : [];
+  const manifests = names.map((name) => join('packages', name, 'package.json'));
+  return [
+    { from: 'src', to: '' },
+    ...manifests
+      .filter((file) => existsSync(join(root, file)))
+      .map((file) => {
+        const { name } = JSON.parse(readFileSync(join(root, file), 'utf8'));
+        return { from: join(dirname(file), 'src'), to: join('node_modules', name, 'src'), manifest: file };
+      }),
+  ];
+}
+
+/** Compiles into a directory of its own, in which the files lie as in the root. */
 function compile(into) {
   const args = [compiler, '-p', join(root, 'tsconfig.build.json'), '--noCheck', '--outDir', into];
   const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
   if (status !== 0) fail(`tsc failed\n${stdout}${stderr}`);
-  for (const file of filesIn(source).filter(isAsset)) {
-    mkdirSync(dirname(join(into, file)), { recursive: true });
-    cpSync(join(source, file), join(into, file));
+}
+
+/** Puts what was compiled from one directory where it belongs, with the files that need no compiler. */
+function arrange(compiled, { from, to, manifest }, into) {
+  const write = (file, text) => {
+    mkdirSync(dirname(join(into, to, file)), { recursive: true });
+    writeFileSync(join(into, to, file), text);
+  };
+  for (const file of filesIn(join(compiled, from))) {
+    const text = readFileSync(join(compiled, from, file), 'utf8');
+    write(
+      file,
+      file.endsWith('.map') ? movedMap(text, join(compiled, from, file), join(into, to, file)) : text,
+    );
   }
+  for (const file of filesIn(join(root, from)).filter(isAsset))
+    write(file, readFileSync(join(root, from, file)));
+  if (manifest !== undefined) write('../package.json', compiledManifest(manifest));
+}
+
+/** A source map whose file was moved; both places are as deep as those they stand for. */
+function movedMap(text, oldPlace, newPlace) {
+  const map = JSON.parse(text);
+  const sources = map.sources.map((source) => relative(dirname(newPlace), join(dirname(oldPlace), source)));
+  return JSON.stringify({ ...map, sources });
+}
+
+/** The package.json of a package whose entry points are compiled. */
+function compiledManifest(file) {
+  const { name, version, type, exports } = JSON.parse(readFileSync(join(root, file), 'utf8'));
+  const compiled = Object.entries(exports).map(([entry, target]) => [entry, target.replace(/\.ts$/, '.js')]);
+  return `${JSON.stringify({ name, version, type, exports: Object.fromEntries(compiled) }, undefined, 2)}\n`;
 }
 
 /** Moves the finished build over the last one, and removes what is not part of it any more. */
@@ -62,15 +108,17 @@ function publish(from) {
 if (!existsSync(compiler)) fail(`the compiler is not installed, run 'npm ci' in ${root}`);
 const startedAt = new Date();
 mkdirSync(target, { recursive: true });
-// A neighbour of dist/, so that the paths in the source maps hold after the move.
+// Neighbours of dist/, so that the paths in the source maps hold after the move.
+const compiled = mkdtempSync(join(root, '.build-'));
 const workDir = mkdtempSync(join(root, '.build-'));
 try {
-  compile(workDir);
+  compile(compiled);
+  for (const directory of sourceDirectories()) arrange(compiled, directory, workDir);
   publish(workDir);
   const stamp = join(workDir, '.stamp');
   writeFileSync(stamp, '');
   utimesSync(stamp, startedAt, startedAt);
   renameSync(stamp, join(target, '.stamp'));
 } finally {
-  rmSync(workDir, { recursive: true, force: true });
+  for (const directory of [compiled, workDir]) rmSync(directory, { recursive: true, force: true });
 }

@@ -3,13 +3,10 @@
  * with one line that holds the array of outputs, or an object with the `error`. It ends at the end of stdin.
  */
 import { createInterface } from 'node:readline';
+import { Engine, JqError, type Program, parseValue, toJson } from '@addon-operator/jq';
 import { systemClock } from '../lib/clock.ts';
 import { messageOf } from '../lib/errors.ts';
 import { splitRequest } from './builtin-request.ts';
-import { Engine, type Program } from './engine/engine.ts';
-import { JqError } from './engine/jq-error.ts';
-import { parseValue } from './engine/json-parser.ts';
-import { toJson } from './engine/json-text.ts';
 
 /** Programs kept compiled. */
 const MAX_PROGRAMS = 500;

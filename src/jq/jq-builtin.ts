@@ -35,7 +35,7 @@ export interface JqBuiltinOptions {
 }
 
 /**
- * Our own jq (`engine/`), for machines without the binary. Integers that a program leaves alone keep every digit, and
+ * Our own jq (`packages/jq`), for machines without the binary. Integers that a program leaves alone keep every digit, and
  * objects are met in the order of their keys, as in the original's engine.
  */
 export class JqBuiltin implements JqEngine {

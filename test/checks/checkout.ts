@@ -3,6 +3,7 @@ import {
   cpSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   realpathSync,
   symlinkSync,
@@ -13,6 +14,16 @@ import { join } from 'node:path';
 
 export const projectRoot = join(import.meta.dirname, '../..');
 
+/** The source files below a directory of the checkout, without tests: path relative to the directory → text. */
+export function sourcesIn(directory: string): Map<string, string> {
+  const root = join(projectRoot, directory);
+  return new Map(
+    readdirSync(root, { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
+      .map((file) => [file, readFileSync(join(root, file), 'utf8')]),
+  );
+}
+
 /** A checkout with the real bin/ and the installed dependencies, whose src/ is one small main file. The caller removes it. */
 export function smallCheckout(mainSource: string): string {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'checkout-')));
@@ -20,6 +31,7 @@ export function smallCheckout(mainSource: string): string {
     cpSync(join(projectRoot, name), join(root, name), { recursive: true });
   }
   mkdirSync(join(root, 'src'));
+  mkdirSync(join(root, 'packages'));
   writeFileSync(join(root, 'src/main.ts'), mainSource);
   mkdirSync(join(root, 'node_modules'));
   for (const name of ['.bin', 'typescript', '@typescript', '@types', 'undici-types']) {

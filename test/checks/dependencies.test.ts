@@ -2,6 +2,8 @@ import { expect, test } from 'vitest';
 import { readCheckoutFile } from './test-lists.ts';
 
 interface LockedPackage {
+  /** A package of this repository, in node_modules as a link. */
+  readonly link?: boolean;
   readonly resolved?: string;
   readonly integrity?: string;
   readonly dev?: boolean;
@@ -16,7 +18,7 @@ interface LockedPackage {
 function unpinned(packages: Readonly<Record<string, LockedPackage>>): string[] {
   return Object.entries(packages)
     .filter(([path, one]) => path.startsWith('node_modules/') && !isToolOfSystem(one))
-    .filter(([, one]) => !isPinned(one))
+    .filter(([, one]) => one.link !== true && !isPinned(one))
     .map(([path]) => path);
 }
 

@@ -1,5 +1,5 @@
-import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
-import { join } from 'node:path';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { execa } from 'execa';
 import { expect, test } from 'vitest';
 import { PINNED_HELM_VERSIONS, PINNED_KUBECTL_VERSION } from '../../src/tools/pinned-tools.ts';
@@ -24,7 +24,19 @@ test('everything the build copies exists and is not ignored', () => {
   const sources = build === undefined ? [] : copiesOf(build).flatMap((copy) => copy.sources);
   expect(sources.length).toBeGreaterThan(0);
   expect(sources.filter((source) => !existsSync(join(projectRoot, source)))).toEqual([]);
-  expect(sources.filter((source) => !ignored.includes(`!${source}`))).toEqual([]);
+  const isIncluded = (path: string): boolean =>
+    path !== '.' && (ignored.includes(`!${path}`) || isIncluded(dirname(path)));
+  expect(sources.filter((source) => !isIncluded(source))).toEqual([]);
+});
+
+test('npm finds every package of the workspace in the image, and no link to one is left there', () => {
+  const copies = build === undefined ? [] : copiesOf(build);
+  for (const name of readdirSync(join(projectRoot, 'packages'))) {
+    const manifest = `packages/${name}/package.json`;
+    expect(copies).toContainEqual({ from: undefined, sources: [manifest], target: `./${manifest}` });
+  }
+  const removed = build === undefined ? '' : textsOf(build, 'RUN').join(' ');
+  expect(removed).toContain(' node_modules/@addon-operator ');
 });
 
 test('the tools in the image are those that the tests run with', () => {

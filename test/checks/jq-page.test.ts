@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { differencesTable } from '../../packages/jq/test/differences.ts';
 import { selectJqEngine } from '../../src/jq/select-jq-engine.ts';
 import { messageOf } from '../../src/lib/errors.ts';
 import { silentLogger } from '../../src/lib/log.ts';
 import { FakeClock } from '../support/fake-clock.ts';
-import { differencesTable } from '../support/jq/differences.ts';
 import { projectRoot } from './checkout.ts';
 
 const page = readFileSync(join(projectRoot, 'docs/jq.md'), 'utf8');

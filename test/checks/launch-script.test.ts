@@ -3,6 +3,7 @@ import {
   existsSync,
   mkdirSync,
   readdirSync,
+  readFileSync,
   rmSync,
   symlinkSync,
   utimesSync,
@@ -67,6 +68,38 @@ test('bin/addon-operator builds again when a source file is newer, several at on
     'ui',
   ]);
   expect(readdirSync(root).filter((name) => name.startsWith('.build-'))).toEqual([]);
+});
+
+test('bin/addon-operator compiles packages into dist/, which runs without them, and builds again when one changes', async () => {
+  const checkout = smallCheckout(
+    "import { greeting } from '@addon-operator/greeting';\nconsole.log(greeting);\n",
+  );
+  const directory = join(checkout, 'packages/greeting');
+  const manifest = {
+    name: '@addon-operator/greeting',
+    type: 'module',
+    exports: { '.': './src/greeting.ts' },
+  };
+  const write = (greeting: string): void =>
+    writeFileSync(join(directory, 'src/greeting.ts'), `export const greeting: string = '${greeting}';\n`);
+  mkdirSync(join(directory, 'src'), { recursive: true });
+  writeFileSync(join(directory, 'package.json'), JSON.stringify(manifest));
+  write('hello');
+  expect((await execa(join(checkout, 'bin/addon-operator'))).stdout).toBe('hello');
+  const later = new Date(Date.now() + 2_000);
+  write('hello again');
+  utimesSync(join(directory, 'src/greeting.ts'), later, later);
+  expect((await execa(join(checkout, 'bin/addon-operator'))).stdout).toBe('hello again');
+  const compiled = join(checkout, 'dist/node_modules/@addon-operator/greeting');
+  const map = JSON.parse(readFileSync(join(compiled, 'src/greeting.js.map'), 'utf8')) as {
+    sources: string[];
+  };
+  expect(map.sources.map((source) => join(compiled, 'src', source))).toEqual([
+    join(directory, 'src/greeting.ts'),
+  ]);
+  rmSync(directory, { recursive: true });
+  expect((await execa(process.execPath, [join(checkout, 'dist/main.js')])).stdout).toBe('hello again');
+  rmSync(checkout, { recursive: true });
 });
 
 test('bin/addon-operator says which Node it needs when PATH has an older one', async () => {

@@ -18,7 +18,7 @@ async function claims(): Promise<readonly TestedClaim[]> {
 
 async function testFiles(): Promise<string[]> {
   const found: string[] = [];
-  for (const directory of ['src', 'test']) {
+  for (const directory of ['src', 'packages', 'test']) {
     const entries = await readdir(join(root, directory), { withFileTypes: true, recursive: true });
     for (const entry of entries) {
       const file = relative(root, join(entry.parentPath, entry.name));

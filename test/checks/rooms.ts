@@ -39,6 +39,7 @@ export const ROOMS: readonly Room[] = [
 
 /** Packages that stand behind one room, so that they can be replaced there. */
 const ADAPTERS: Readonly<Record<string, string>> = {
+  '@addon-operator/jq': 'jq',
   '@kubernetes/client-node': 'kube',
   commander: 'cli',
   'cron-parser': 'events',

@@ -20,7 +20,7 @@ export function slowRegExpProblems(file: string, source: string): string[] {
     const regex = typeof node === 'object' && node !== null && 'regex' in node ? node.regex : undefined;
     if (isRegex(regex)) {
       const why = slowPart(regex.pattern, regex.flags);
-      if (why !== undefined) problems.push(`src/${file}: /${regex.pattern}/${regex.flags} ${why}`);
+      if (why !== undefined) problems.push(`${file}: /${regex.pattern}/${regex.flags} ${why}`);
     }
     return typeof node === 'bigint' ? undefined : node;
   });

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { askBinary, askBuiltin } from '../support/jq/ask-jq.ts';
+import { askBuiltin } from '../../packages/jq/test/ask-jq.ts';
+import { askBinary } from '../support/jq/ask-binary.ts';
 import { jqForTests } from '../support/jq/jq-program.ts';
 
 const jqFile = await jqForTests();

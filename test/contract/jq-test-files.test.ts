@@ -1,12 +1,15 @@
+import {
+  Engine,
+  isEqual,
+  JqError,
+  JqSyntaxError,
+  LimitError,
+  type Program,
+  parseValue,
+  toJson,
+  type Value,
+} from '@addon-operator/jq';
 import { expect, test } from 'vitest';
-import { isEqual } from '../../src/jq/engine/compare.ts';
-import { Engine, type Program } from '../../src/jq/engine/engine.ts';
-import { LimitError } from '../../src/jq/engine/flow.ts';
-import { JqError } from '../../src/jq/engine/jq-error.ts';
-import { parseValue } from '../../src/jq/engine/json-parser.ts';
-import { toJson } from '../../src/jq/engine/json-text.ts';
-import { JqSyntaxError } from '../../src/jq/engine/lexer.ts';
-import type { Value } from '../../src/jq/engine/value.ts';
 import { JQ_VERSION, jqTestFiles } from '../support/jq/jq-program.ts';
 import { OUT_OF_SCOPE } from '../support/jq/out-of-scope.ts';
 import { type Outcome, readTestFiles, type TestCase } from '../support/jq/read-test-files.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { askBuiltin } from '../../../test/support/jq/ask-jq.ts';
-import { readAnswers } from '../../../test/support/jq/read-answers.ts';
+import { askBuiltin } from '../test/ask-jq.ts';
+import { readAnswers } from '../test/read-answers.ts';
 import { Engine } from './engine.ts';
 import { LimitError } from './flow.ts';
 import { JqSyntaxError } from './lexer.ts';
