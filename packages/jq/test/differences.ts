@@ -292,11 +292,14 @@ function difference(
   return { topic, program, input, answers };
 }
 
-/** The table as Markdown. */
-export function differencesTable(): string {
-  const head = `| | filter | input | ${ENGINES.join(' | ')} |\n|---${'|---'.repeat(ENGINES.length + 2)}|`;
-  const rows = JQ_DIFFERENCES.map(({ topic, program, input, answers }) => {
-    const cells = [code(program), code(input), ...ENGINES.map((engine) => cell(answers[engine]))];
+/** The table as Markdown, with the rows in which these engines differ. */
+export function differencesTable(engines: readonly EngineName[] = ENGINES): string {
+  const head = `| | filter | input | ${engines.join(' | ')} |\n|---${'|---'.repeat(engines.length + 2)}|`;
+  const differing = JQ_DIFFERENCES.filter(
+    ({ answers }) => new Set(engines.map((engine) => answers[engine])).size > 1,
+  );
+  const rows = differing.map(({ topic, program, input, answers }) => {
+    const cells = [code(program), code(input), ...engines.map((engine) => cell(answers[engine]))];
     return `| ${topic} | ${cells.join(' | ')} |`;
   });
   return [head, ...rows].join('\n');
