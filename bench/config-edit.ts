@@ -18,7 +18,7 @@ export async function benchConfigEdit(world: World, { names, unscripted }: Modul
   await writeTree(world.directory, { helm: notingHelm(world.directory, world.backend.helmPath) });
   await world.putConfig({});
   await world.converge();
-  const queue = world.daemon.operator.main;
+  const queue = world.daemon.operator.router.main;
   await queue.untilEmpty();
   const latenciesMs: number[] = [];
   const deployedMs: number[] = [];
@@ -68,7 +68,7 @@ async function globalEditCost(world: World) {
   await world.merge('configmaps', 'addon-operator', { data: { global: 'unused: true' } });
   const startMs = performance.now();
   await world.log.until(() => converges() > before);
-  await operator.main.untilEmpty();
+  await operator.router.main.untilEmpty();
   const tookMs = performance.now() - startMs;
   return {
     tookMs,

@@ -13,7 +13,7 @@ export async function eventLatenciesMs(world: World, events: number): Promise<re
     const acknowledgedMs = performance.now();
     await world.log.until(() => world.log.printed.length > printed);
     latenciesMs.push(performance.now() - acknowledgedMs);
-    await world.daemon.operator.main.untilEmpty();
+    await world.daemon.operator.router.main.untilEmpty();
   }
   return latenciesMs;
 }

@@ -69,7 +69,7 @@ async function moduleRunMs({ daemon: { operator } }: World): Promise<number> {
   if (module === undefined) throw new Error('the module web is missing');
   const queue = operator.deps.queues.get('bench');
   const startMs = performance.now();
-  queue.append(...Array.from({ length: RUNS }, () => operator.moduleRun(module.name, 'bench')));
+  queue.append(...Array.from({ length: RUNS }, () => operator.router.moduleRun(module.name, 'bench')));
   await queue.untilEmpty();
   return (performance.now() - startMs) / RUNS;
 }

@@ -13,7 +13,7 @@ export async function hookRunsMs(
   }: { readonly queue?: string; readonly allowFailure?: boolean } = {},
 ): Promise<number> {
   const { operator } = world.daemon;
-  const hook = operator.globalHooks.find((each) => each.hook.name === name);
+  const hook = operator.globalHooks.runtimes.find((each) => each.hook.name === name);
   if (hook === undefined) throw new Error(`the hook ${name} is missing`);
   const task: Task = {
     type: 'GlobalHookRun',

@@ -52,7 +52,7 @@ async function benchMinute(world: World, modules: number, url: string): Promise<
 /** One look of the monitors of all modules, which comes every five minutes; time is moved there. */
 async function benchLook(world: World, modules: number): Promise<void> {
   await world.converge();
-  await world.daemon.operator.main.untilEmpty();
+  await world.daemon.operator.router.main.untilEmpty();
   await sleep(QUIET_MS);
   using sent = new SentRequests();
   world.clock.jump(LOOK_MS);

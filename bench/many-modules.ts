@@ -49,7 +49,7 @@ async function deployed(
 ): Promise<World> {
   const world = await World.create(backend, { modules: files, flags: { 'log-level': 'info' } });
   await world.converge();
-  await world.daemon.operator.main.untilEmpty();
+  await world.daemon.operator.router.main.untilEmpty();
   await world.stop();
   return world;
 }

@@ -79,7 +79,7 @@ async function restartMs(world: World): Promise<number> {
   const startMs = performance.now();
   await world.daemon.firstConverge;
   const tookMs = performance.now() - startMs;
-  await world.daemon.operator.main.untilEmpty();
+  await world.daemon.operator.router.main.untilEmpty();
   await world.stop();
   return tookMs;
 }

@@ -49,7 +49,7 @@ export async function endFacts(input: EndFactsInput, signal: AbortSignal): Promi
     refused: operator.registry.modules
       .filter((module) => isEnabled(module) && module.refusal !== undefined)
       .map(({ name }) => ({ name, reason: reasonOf(name) })),
-    globalHooks: operator.globalHooks.map(({ hook }) => hook.name),
+    globalHooks: operator.globalHooks.runtimes.map(({ hook }) => hook.name),
     globalHooksDir: globalHooksRoot(settings.globalHooksDir),
     elapsedMs: input.elapsedMs,
     metricsUrl: `http://${urlHost(settings.listenAddress)}:${httpPort}/metrics`,

@@ -300,7 +300,7 @@ async function startHelm(
       if (known === undefined) return;
       if (finding.type === 'absent') metrics.absentResource(module, finding.resource);
       else metrics.releaseRedeployed(module);
-      operator()?.queueModuleRun(
+      operator()?.router.queueModuleRun(
         known.name,
         finding.type === 'absent' ? 'AbsentHelmResourcesDetected' : 'HelmReleaseUnexpectedStatus',
       );

@@ -151,7 +151,7 @@ function createQueues(
     random,
     handle: (entry, queue, signal) => built().handle(entry, queue, signal),
     onFailure: (queue, entry, failure) =>
-      tellFailure(host, failedTask(queue, entry, failure, built().operator)),
+      tellFailure(host, failedTask(queue, entry, failure, built().operator.converge)),
     measure: queueActionMeasure(monotonicMs, metrics),
     admit: (tasks, follows) => withOrigin(tasks, follows, built().operator.deps.newEventId),
     onAdd: (...added) => tellAdded(built().operator, ...added),
@@ -229,7 +229,7 @@ function createSchedules({ host, base, metrics }: BuildOptions, operator: () => 
   const schedules = new Schedules({
     add: (crontab, id) => scheduleManager.add(crontab, id),
     remove: (crontab, id) => scheduleManager.remove(crontab, id),
-    onTick: (runtime, binding) => operator().onScheduleTick(runtime, binding),
+    onTick: (runtime, binding) => operator().router.onScheduleTick(runtime, binding),
   });
   const scheduleManager = new ScheduleManager({
     clock: host.clock,

@@ -42,7 +42,8 @@ export function startLoops(host: DaemonHost, parts: LoopParts): void {
       host,
       CONFIG_CHECK_MS,
       () => {
-        if (configMap.state.type !== 'valid' || operator.isConfigRefused) metrics.configValuesError();
+        if (configMap.state.type !== 'valid' || operator.converge.isConfigRefused)
+          metrics.configValuesError();
       },
       stop,
     ),

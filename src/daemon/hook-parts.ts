@@ -74,7 +74,7 @@ export function createRuntime(
   return new HookRuntime(hook, {
     clock: host.clock,
     stop: deps.stop,
-    onEvent: (runtime, binding, event) => operator().onKubernetesEvent(runtime, binding, event),
+    onEvent: (runtime, binding, event) => operator().router.onKubernetesEvent(runtime, binding, event),
     createMonitor: (owner, binding, onEvent) => {
       const labels = bindingLabels(owner, binding);
       return createMonitor(binding.watch, {

@@ -35,7 +35,7 @@ export function createModuleObjects(options: ModuleObjectsPartOptions): ModuleOb
       const known = operator();
       return known === undefined ? 'too early' : await finishDeletion(known, module, signal);
     },
-    mayRemove: () => (operator()?.purge ?? 'undecided') !== 'undecided',
+    mayRemove: () => (operator()?.converge.purge ?? 'undecided') !== 'undecided',
     redact: (text) => redactor.text(text),
     facts: () => {
       const known = operator();

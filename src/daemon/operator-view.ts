@@ -61,8 +61,8 @@ export function createView(deps: ViewDeps): DaemonView {
       if (module !== undefined) return explainModule(operator, module, releases);
       return heldExplanations(operator, releases).find((held) => held.module === name);
     },
-    globalHooks: () => operator.globalHooks.map(({ hook }) => hook.name),
-    global: sectionView(operator, GLOBAL_SECTION, () => operator.globalHooks),
+    globalHooks: () => operator.globalHooks.runtimes.map(({ hook }) => hook.name),
+    global: sectionView(operator, GLOBAL_SECTION, () => operator.globalHooks.runtimes),
     module: (name) => moduleView(deps, name),
     patchAccess: () => deps.patcherAccess().map((access) => ({ ...access })),
     monitoredResources: () =>
@@ -76,7 +76,7 @@ export function createView(deps: ViewDeps): DaemonView {
 }
 
 function readinessOf(operator: Operator): Readiness {
-  const type = operator.firstConverge === 'done' ? 'converged' : 'converging';
+  const type = operator.converge.first === 'done' ? 'converged' : 'converging';
   const warnings = staleBindings(allRuntimes(operator), operator.deps.clock);
   return { type, ...(warnings.length > 0 && { warnings }) };
 }
@@ -99,8 +99,8 @@ function moduleGraph(operator: Operator): readonly GraphModule[] {
 }
 
 function convergeStatus(operator: Operator): ConvergeStatus {
-  const tasks = operator.main.entries.filter(({ task }) => countsForConverge(task)).length;
-  switch (operator.firstConverge) {
+  const tasks = operator.router.main.entries.filter(({ task }) => countsForConverge(task)).length;
+  switch (operator.converge.first) {
     case 'not-started':
       return { type: 'not-started' };
     case 'running':

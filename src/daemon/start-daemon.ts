@@ -87,7 +87,7 @@ export async function startDaemon(
     return {
       operator,
       httpPort,
-      firstConverge: operator.firstConvergeDone,
+      firstConverge: operator.converge.firstDone,
       leadershipLost: lost.promise,
       stop: () => stopDaemon(settings, host, operator, { running, stop, abort }),
     };
@@ -176,7 +176,7 @@ async function start(settings: Settings, given: DaemonHost, signals: StartSignal
   await loadHooks(operator, metrics, stop);
   built.operator = operator;
   // Before the queues: requests may come earlier than the first hook runs, but not before their hooks are loaded.
-  await operator.deps.setWebhooks(operator.globalHooks, true, stop);
+  await operator.deps.setWebhooks(operator.globalHooks.runtimes, true, stop);
   const view = viewOf(settings, host, base, operator);
   built.view = view;
   const shown = { view, redactor, pauses: parts.pauses, configMapEvents };
@@ -185,7 +185,7 @@ async function start(settings: Settings, given: DaemonHost, signals: StartSignal
   startUp(operator, { stop, abort });
   startLoops(host, { ...parts, configMap, metrics, stop, running });
   runModuleObjects(objects, settings, host, running);
-  if (settings.watchesFiles) running.defer(watchFiles(watchedPaths(settings), host, operator, stop));
+  if (settings.watchesFiles) running.defer(watchFiles(watchedPaths(settings), host, operator.router, stop));
   return { operator, httpPort };
 }
 
@@ -223,7 +223,7 @@ function viewOf(
 
 async function loadHooks(operator: Operator, metrics: OperatorMetrics, stop: AbortSignal): Promise<void> {
   const hooks = await operator.deps.loadGlobalHooks(stop);
-  operator.globalHooks = hooks.map((hook) => operator.deps.createRuntime(hook));
+  operator.globalHooks.runtimes = hooks.map((hook) => operator.deps.createRuntime(hook));
   for (const hook of hooks) metrics.setBindingCount('', hook.name, bindingCount(hook));
 }
 

@@ -71,7 +71,7 @@ test('contexts that do not fit go into the next runs, in order, and none is lost
         for (const [index, run] of parsed.entries()) {
           expect(run.length).toBeLessThanOrEqual(maxContexts);
           const bytes = Buffer.byteLength(runs[index] ?? '');
-          expect(run.length === 1 || bytes <= maxBytes).toBe(true);
+          expect(run.length <= 1 || bytes <= maxBytes).toBe(true);
         }
       },
     ),

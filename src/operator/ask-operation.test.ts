@@ -4,7 +4,7 @@ import { askOperation } from './ask-operation.ts';
 
 function tick(lab: OperatorLab): void {
   const runtime = lab.runtimeOf('web/a.sh');
-  for (const binding of runtime.hook.config.schedule) lab.operator.onScheduleTick(runtime, binding);
+  for (const binding of runtime.hook.config.schedule) lab.operator.router.onScheduleTick(runtime, binding);
 }
 
 test('an abort drops a hook for events that waits for another try, and what stands behind it goes on', async () => {
@@ -22,7 +22,7 @@ test('an abort drops a hook for events that waits for another try, and what stan
   expect(lab.log.records).toContainEqual(
     expect.objectContaining({ level: 'warn', module: 'web', hook: 'a.sh', binding: 'schedule' }),
   );
-  expect(lab.operator.main.entries).toEqual([]);
+  expect(lab.operator.router.main.entries).toEqual([]);
   expect(lab.operator.registry.states.get(name('web'))?.stall).toBeUndefined();
 });
 

@@ -36,7 +36,7 @@ export function runOperation(operator: Operator, module: ModuleName, operation: 
   const { queues, log } = operator.deps;
   log.info({ module, operation }, 'operation is asked for');
   if (operation === 'abort') {
-    operator.changes.noteAbort(module);
+    operator.router.changes.noteAbort(module);
     endHookRuns(operator, module);
     if (operator.deps.pauses.of(module) !== undefined) {
       // Nothing more is going on with it, and the run that follows the pause is not meant.
@@ -45,7 +45,7 @@ export function runOperation(operator: Operator, module: ModuleName, operation: 
       return;
     }
   }
-  const run = { ...operator.moduleRun(module, `Operation-${operation}`), isRecheck: true };
+  const run = { ...operator.router.moduleRun(module, `Operation-${operation}`), isRecheck: true };
   let isNext = false;
   for (const queue of queues.all) {
     const head = queue.entries[0];
@@ -56,8 +56,8 @@ export function runOperation(operator: Operator, module: ModuleName, operation: 
     // One that is told to end comes up again, unless it was at its end already.
     isNext ||= queue.status.type !== 'running';
   }
-  if (!isNext && operator.registry.isWanted(module) && !operator.isRunPending(module))
-    operator.main.append(run);
+  if (!isNext && operator.registry.isWanted(module) && !operator.router.isRunPending(module))
+    operator.router.main.append(run);
 }
 
 /** Ends what runs, and drops hooks that wait for another try: the abort would wait behind them. */
@@ -78,7 +78,7 @@ function endHookRuns(operator: Operator, module: ModuleName): void {
     for (const task of dropped) ended.add(task);
   }
   aborts.abort(module);
-  operator.missRuns([...ended]);
+  operator.router.missRuns([...ended]);
   for (const task of ended)
     if (isHookRun(task, module) && !isSynchronization(task))
       log.warn(

@@ -20,7 +20,7 @@ async function watching() {
   await lab.settle();
   const monitor = lab.monitors.get('global/a.sh/pods');
   if (monitor === undefined) throw new Error('there is no monitor');
-  return { lab, monitor, runtimes: lab.operator.globalHooks };
+  return { lab, monitor, runtimes: lab.operator.globalHooks.runtimes };
 }
 
 test('staleBindings() names bindings whose watch is refused, or has failed for a minute', async () => {

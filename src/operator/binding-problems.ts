@@ -28,7 +28,7 @@ export function statesOf(runtimes: readonly HookRuntime[]): readonly BindingStat
 
 /** The hooks of the operator: global ones, then those of modules. */
 export function allRuntimes({ globalHooks, registry }: Operator): readonly HookRuntime[] {
-  return [...globalHooks, ...[...registry.states.values()].flatMap(({ hooks }) => hooks ?? [])];
+  return [...globalHooks.runtimes, ...[...registry.states.values()].flatMap(({ hooks }) => hooks ?? [])];
 }
 
 /** Sentences about bindings whose snapshots are missing, or may be out of date, and why. */

@@ -90,7 +90,7 @@ test('a global change during a converge starts it over, with the new values', as
   await using lab = await started();
   const gate = Promise.withResolvers<void>();
   lab.obstacles.set('deploy a', () => gate.promise);
-  lab.operator.queueConverge('GlobalValuesChanged', 'test');
+  lab.operator.router.queueConverge('GlobalValuesChanged', 'test');
   await lab.settle();
   await change(lab, { global: 'x: 1' });
   lab.obstacles.clear();
@@ -102,7 +102,7 @@ test('a global change during a converge starts it over, with the new values', as
 test('a correction takes effect at once although the failed module waits for its retry', async () => {
   await using lab = await started(['a', 'b']);
   lab.obstacles.set('deploy a', failing as () => void);
-  lab.operator.queueModuleRun(name('a'), 'test');
+  lab.operator.router.queueModuleRun(name('a'), 'test');
   await lab.settle();
   lab.obstacles.clear();
   await change(lab, { a: 'x: 1' });
@@ -118,7 +118,7 @@ test('a failing module that is switched off no longer holds up the others', asyn
   lab.enabled.delete('a');
   await change(lab, { aEnabled: 'false' });
   expect(lab.calls).toEqual(['discover', 'config b', 'deploy b']);
-  expect(lab.operator.firstConverge).toBe('done');
+  expect(lab.operator.converge.first).toBe('done');
 });
 
 test('values that stored patches do not fit stay out until the ConfigMap is mended', async () => {

@@ -9,7 +9,7 @@ import type { Operator } from './operator.ts';
  */
 export function onConfigChange(operator: Operator, change: ConfigChange): void {
   const { log } = operator.deps;
-  operator.configProblem = problemOf(change);
+  operator.converge.configProblem = problemOf(change);
   switch (change.type) {
     case 'invalid':
       log.error(
@@ -49,20 +49,20 @@ function applyChange(operator: Operator, change: Extract<ConfigChange, { type: '
   // Before the first discovery the converge to come sees all of it; only the values have to be there before it.
   const isSeenByConverge = isReload || operator.registry.discovery === undefined;
   // Earlier changes that could not be taken over yet are part of this one.
-  const earlier = operator.main
+  const earlier = operator.router.main
     .remove((task) => task.type === 'ApplyKubeConfigValues')
     .flatMap((task) => (task.type === 'ApplyKubeConfigValues' ? task.changedKeys : []));
   const changed = new Set([...earlier, ...difference.sections, ...difference.maintenance]);
   const changedKeys = isSeenByConverge ? [] : [...changed];
   const eventId = operator.deps.newEventId();
   if (isReload && operator.registry.discovery !== undefined)
-    operator.restartConverge('ReloadAllModules', 'ReloadAll-After-KubeConfigChange', { eventId });
-  operator.main.prepend({
+    operator.router.restartConverge('ReloadAllModules', 'ReloadAll-After-KubeConfigChange', { eventId });
+  operator.router.main.prepend({
     type: 'ApplyKubeConfigValues',
     changedKeys,
     trigger: 'Apply-Kube-Config-Values-Changes',
     eventId,
   });
   // What waits after a failure may have waited for just this change.
-  operator.main.cutDelay();
+  operator.router.main.cutDelay();
 }

@@ -14,7 +14,7 @@ function deployCalls(lab: OperatorLab): readonly string[] {
 
 async function disable(lab: OperatorLab, module: string): Promise<void> {
   lab.enabled.delete(module);
-  lab.operator.queueConverge('GlobalValuesChanged', 'test');
+  lab.operator.router.queueConverge('GlobalValuesChanged', 'test');
   await lab.settle();
 }
 
@@ -132,7 +132,7 @@ test('hooks that fail do not matter, and are told with the module', async () => 
   await using lab = await operatorLab(['web'], { 'global/a.sh': ALL, 'global/b.sh': ALL });
   lab.behaviours.set('global/a.sh', failing);
   await lab.converge();
-  expect(lab.operator.firstConverge).toBe('done');
+  expect(lab.operator.converge.first).toBe('done');
   expect(deployCalls(lab)).toHaveLength(8);
   const failures = lab.log.records.filter(({ msg }) => msg === 'Deploy hook failed, the deploy goes on');
   expect(failures.map(({ binding }) => binding)).toEqual(DEPLOY_BINDINGS.slice(0, 4));

@@ -103,7 +103,11 @@ export function queueUnauthorized(
   authorization: AuthorizationFailure,
 ): void {
   const facts = { module, authorization };
-  const runs = runsOf(operator, { type: 'deploy', binding: 'afterAuthFail', facts }, operator.activation);
+  const runs = runsOf(
+    operator,
+    { type: 'deploy', binding: 'afterAuthFail', facts },
+    operator.converge.activation,
+  );
   if (runs.length > 0) operator.deps.queues.get(REFUSAL_QUEUE).append(...runs);
 }
 
@@ -118,7 +122,7 @@ export function attemptOf(queue: TaskQueue<Task>, task: Task): number {
 }
 
 function isBound({ globalHooks }: Operator, binding: DeployBinding): boolean {
-  return globalHooks.some(({ hook }) => hook.config.lifecycle[binding] !== undefined);
+  return globalHooks.runtimes.some(({ hook }) => hook.config.lifecycle[binding] !== undefined);
 }
 
 async function factsOfStep(
@@ -156,7 +160,7 @@ async function runDeployHooks(
 }
 
 function runsOf(operator: Operator, reason: DeployReason, activation: string): readonly GlobalHookRun[] {
-  return runtimesInOrder(operator.globalHooks, reason.binding).map((hook) =>
+  return runtimesInOrder(operator.globalHooks.runtimes, reason.binding).map((hook) =>
     deployHookRun(operator, hook, reason, activation),
   );
 }

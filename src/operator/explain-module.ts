@@ -98,7 +98,7 @@ export function explainModule(
             durationMs: tracked.history.lastRun.durationMs,
             result: tracked.history.lastRun.result,
           },
-    nextReconcileAt: timeOrNull(operator.requeues.dueMs(name)),
+    nextReconcileAt: timeOrNull(operator.router.requeues.dueMs(name)),
     release: release === undefined ? null : { revision: release.revision, isOwned: release.isOwned },
     pause: pauseOf(operator, name),
     drift: driftOf(operator, name),
@@ -111,7 +111,7 @@ function warningsOf(
   { deps: { clock }, globalHooks }: Operator,
   hooks: readonly HookRuntime[],
 ): Pick<ModuleExplanation, 'warnings'> {
-  const runtimes = [...hooks, ...globalHooks];
+  const runtimes = [...hooks, ...globalHooks.runtimes];
   const warnings = [...staleBindings(runtimes, clock), ...unfilteredObjects(runtimes, clock)];
   return warnings.length === 0 ? {} : { warnings };
 }
@@ -122,7 +122,7 @@ function warningsOf(
  * @param releases those in the cluster
  */
 export function heldExplanations(
-  { purge, registry }: Operator,
+  { converge: { purge }, registry }: Operator,
   releases: readonly ReleaseInCluster[],
 ): readonly ModuleExplanation[] {
   if (typeof purge === 'string') return [];
@@ -214,7 +214,7 @@ function isPutOff(operator: Operator, name: ModuleName, places: readonly Place[]
  * What fails before it is decided about all modules: until that is over, what was changed for any of them is not in force.
  * At most one sentence.
  */
-function convergeObstacle({ main }: Operator): readonly string[] {
+function convergeObstacle({ router: { main } }: Operator): readonly string[] {
   const [head] = main.entries;
   if (head === undefined || head.failures === 0 || moduleOf(head.task) !== '') return [];
   if ('binding' in head.task && head.task.binding === 'afterAll') return [];
@@ -226,7 +226,7 @@ function convergeObstacle({ main }: Operator): readonly string[] {
   ];
 }
 
-function configObstacle({ configProblem }: Operator): readonly string[] {
+function configObstacle({ converge: { configProblem } }: Operator): readonly string[] {
   if (configProblem === undefined) return [];
   return [`a ConfigMap that can be read, until then its last valid content stays in force: ${configProblem}`];
 }

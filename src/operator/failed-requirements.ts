@@ -24,5 +24,5 @@ export function runDependents(operator: Operator, { name }: Module): void {
   for (const { module, stall } of operator.registry.states.values())
     if (stall?.isByRequirement === true)
       if (module.manifest.requires.some((required) => required.name === name))
-        operator.queueModuleRun(module.name, 'Requirement-Succeeded');
+        operator.router.queueModuleRun(module.name, 'Requirement-Succeeded');
 }

@@ -1,21 +1,21 @@
 import { expect, test } from 'vitest';
 import { OperatorError } from '../lib/errors.ts';
+import type { ConvergeState } from './converge-state.ts';
 import { failedTask } from './failed-task.ts';
-import type { Operator } from './operator.ts';
 import type { Task } from './tasks.ts';
 
 const converge: Task = { type: 'ConvergeModules', event: 'OperatorStartup', trigger: 'Operator-Startup' };
 const apply: Task = { type: 'ApplyKubeConfigValues', changedKeys: [], trigger: 'ConfigMap' };
 
-test.each<[string, Task, string, Operator['firstConverge'], boolean]>([
+test.each<[string, Task, string, ConvergeState['first'], boolean]>([
   ['what is in main before the first converge', apply, 'main', 'running', true],
   ['a part of the converge in another queue', converge, 'other', 'not-started', true],
   ['anything else in another queue', apply, 'other', 'running', false],
   ['anything after the first converge', converge, 'main', 'done', false],
-])('failedTask() of %s', (_case, task, queue, firstConverge, holdsUpFirstConverge) => {
+])('failedTask() of %s', (_case, task, queue, first, holdsUpFirstConverge) => {
   const entry = { id: 1, task, queuedAtMs: 0, failures: 2, lastError: 'no luck' };
   const error = new OperatorError('HOOK_FAILED', 'no luck', { facts: { exitCode: 3 } });
-  expect(failedTask(queue, entry, { error, delayMs: 6_000 }, { firstConverge })).toEqual({
+  expect(failedTask(queue, entry, { error, delayMs: 6_000 }, { first })).toEqual({
     queue,
     task: task.type,
     module: '',

@@ -1,8 +1,7 @@
 import { codeOf, type ErrorFacts, factsOf } from '../lib/errors.ts';
 import type { QueueEntry, TaskFailure } from '../queue/task-queue.ts';
-import type { Operator } from './operator.ts';
-import { MAIN_QUEUE } from './operator.ts';
-import { countsForConverge, hookOf, moduleOf, type Task } from './tasks.ts';
+import type { ConvergeState } from './converge-state.ts';
+import { countsForConverge, hookOf, MAIN_QUEUE, moduleOf, type Task } from './tasks.ts';
 
 /** A failed attempt of a task, which will be repeated. */
 export interface FailedTask {
@@ -28,7 +27,7 @@ export function failedTask(
   queue: string,
   { task, failures, lastError }: QueueEntry<Task>,
   { error, delayMs }: TaskFailure,
-  { firstConverge }: Pick<Operator, 'firstConverge'>,
+  { first }: Pick<ConvergeState, 'first'>,
 ): FailedTask {
   const code = codeOf(error);
   return {
@@ -40,6 +39,6 @@ export function failedTask(
     error: lastError,
     facts: { ...(code !== undefined && { code }), ...factsOf(error) },
     delayMs,
-    holdsUpFirstConverge: firstConverge !== 'done' && (queue === MAIN_QUEUE || countsForConverge(task)),
+    holdsUpFirstConverge: first !== 'done' && (queue === MAIN_QUEUE || countsForConverge(task)),
   };
 }

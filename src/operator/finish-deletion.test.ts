@@ -45,7 +45,7 @@ class Finalizers implements NonNullable<OperatorDeps['finalizers']> {
 
 async function disableWeb(lab: OperatorLab): Promise<void> {
   lab.enabled.delete('web');
-  lab.operator.queueConverge('ReloadAllModules', 'test');
+  lab.operator.router.queueConverge('ReloadAllModules', 'test');
   await lab.settle();
 }
 

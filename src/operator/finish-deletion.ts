@@ -15,7 +15,7 @@ export async function finishDeletion(
   name: string,
   signal: AbortSignal,
 ): Promise<'done' | 'too early'> {
-  if (operator.firstConverge !== 'done' || operator.purge === 'undecided') return 'too early';
+  if (operator.converge.first !== 'done' || operator.converge.purge === 'undecided') return 'too early';
   // What the watch knows may be from before the object was released.
   if ((await operator.deps.finalizers?.isHeld(name, signal)) !== true) return 'done';
   const module = operator.registry.find(name);
@@ -28,17 +28,17 @@ export async function finishDeletion(
     entries.some(({ task }) => 'module' in task && task.module === module.name),
   );
   if (isQueued || operator.registry.isEnabled(module.name)) return 'done';
-  operator.main.append({ type: 'ModuleDelete', module: module.name, trigger: TRIGGER });
+  operator.router.main.append({ type: 'ModuleDelete', module: module.name, trigger: TRIGGER });
   return 'done';
 }
 
 /** Whether the release of a module without a directory waits for a decision. */
-export function isPurgeHeld({ purge }: Operator, release: string): boolean {
+export function isPurgeHeld({ converge: { purge } }: Operator, release: string): boolean {
   return typeof purge !== 'string' && purge.releases.includes(release);
 }
 
 /** Puts a ModulePurge at the end of `main`, unless one waits there. */
-export function queuePurge({ main }: Operator, release: string, trigger: string): void {
+export function queuePurge({ router: { main } }: Operator, release: string, trigger: string): void {
   const isQueued = main.entries.some(({ task }) => task.type === 'ModulePurge' && task.release === release);
   if (!isQueued) main.append({ type: 'ModulePurge', release, trigger });
 }

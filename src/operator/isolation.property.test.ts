@@ -128,7 +128,7 @@ test('with isolate one failing module holds up those that require it, and no oth
       if (hasCrds) for (const module of MODULES) lab.withCrds.add(module);
       const wanted = new Set<Name>(MODULES);
       lab.start();
-      lab.operator.queueConverge('OperatorStartup', 'start');
+      lab.operator.router.queueConverge('OperatorStartup', 'start');
       for (const [what, turns] of steps) {
         switch (what.do) {
           case 'break':
@@ -143,7 +143,7 @@ test('with isolate one failing module holds up those that require it, and no oth
             lab.startOver();
             break;
           case 'change':
-            lab.operator.queueModuleRun(name(what.module), 'change');
+            lab.operator.router.queueModuleRun(name(what.module), 'change');
             break;
           case 'event':
             lab.emit(`${what.module}/watch.sh/main`);
@@ -152,7 +152,7 @@ test('with isolate one failing module holds up those that require it, and no oth
             lab.startOver();
             break;
           case 'converge':
-            lab.operator.queueConverge('GlobalValuesChanged', 'converge');
+            lab.operator.router.queueConverge('GlobalValuesChanged', 'converge');
             break;
           case 'wait':
             await lab.clock.advance(5_000);
@@ -165,7 +165,7 @@ test('with isolate one failing module holds up those that require it, and no oth
       lab.behaviours.set(`${broken}/life.sh`, failing);
       lab.startOver();
       await lab.pass(40_000, 5);
-      expect(lab.operator.firstConverge).toBe('done');
+      expect(lab.operator.converge.first).toBe('done');
       const others = MODULES.filter((module) => module !== broken && !dependents(broken).includes(module));
       for (const module of others) expect(outcomeOf(lab, module)).toEqual({ phase: 'ready', tasks: [] });
       lab.behaviours.clear();

@@ -16,7 +16,7 @@ test('a failing run moves into a queue of its own, and runs that require the mod
   await using lab = await operatorLab(['db', requiring('web', 2, 'db'), 'dns'], HOOKS, ISOLATE);
   lab.behaviours.set('db/a.sh', failing);
   await lab.converge();
-  expect(lab.operator.firstConverge).toBe('done');
+  expect(lab.operator.converge.first).toBe('done');
   expect(lab.calls).toContain('deploy dns');
   expect(lab.calls).not.toContain('deploy web');
   expect(lab.operator.deps.queues.get('isolated_db').entries).toMatchObject([
@@ -40,7 +40,7 @@ test('a module is not run twice when it waits for a retry already, but the retry
   lab.behaviours.set('db/a.sh', failing);
   await lab.converge();
   lab.behaviours.delete('db/a.sh');
-  lab.operator.queueModuleRun(name('db'), 'test');
+  lab.operator.router.queueModuleRun(name('db'), 'test');
   await lab.settle();
   expect(lab.calls.filter((call) => call === 'deploy db')).toEqual(['deploy db']);
   expect(lab.operator.deps.queues.get('isolated_db').length).toBe(0);
@@ -67,11 +67,11 @@ test('a module that waits for a failing one can be deleted at once', async () =>
   await using lab = await operatorLab(['db', requiring('web', 2, 'db')], HOOKS, ISOLATE);
   await lab.converge();
   lab.behaviours.set('db/a.sh', failing);
-  lab.operator.queueConverge('ReloadAllModules', 'test');
+  lab.operator.router.queueConverge('ReloadAllModules', 'test');
   await lab.settle();
   expect(lab.operator.deps.queues.get('isolated_db').length).toBe(2);
   lab.enabled.delete('web');
-  lab.operator.restartConverge('ReloadAllModules', 'test');
+  lab.operator.router.restartConverge('ReloadAllModules', 'test');
   await lab.settle();
   expect([...lab.releases]).toEqual(['db']);
   expect(lab.operator.deps.queues.get('isolated_db').entries).toMatchObject([{ task: { module: 'db' } }]);
@@ -83,7 +83,7 @@ test('a deletion that fails holds up only the deletion of what it requires', asy
   await lab.converge();
   lab.enabled.clear();
   lab.behaviours.set('web/h.sh', failing);
-  lab.operator.restartConverge('ReloadAllModules', 'test');
+  lab.operator.router.restartConverge('ReloadAllModules', 'test');
   await lab.settle();
   expect([...lab.releases]).toEqual(['db']);
   expect(lab.operator.deps.queues.get('isolated_web').entries).toMatchObject([
@@ -106,8 +106,8 @@ test('failing hooks for events follow their module out of main, in order', async
   lab.behaviours.set('db/h.sh', failing);
   lab.takeCalls();
   lab.emit('db/h.sh/pods');
-  lab.operator.queueModuleRun(name('db'), 'test');
-  lab.operator.queueModuleRun(name('dns'), 'test');
+  lab.operator.router.queueModuleRun(name('db'), 'test');
+  lab.operator.router.queueModuleRun(name('dns'), 'test');
   await lab.settle();
   expect(lab.calls).toContain('deploy dns');
   expect(lab.calls).not.toContain('deploy db');
@@ -122,7 +122,7 @@ test('with the policy block a failing module stays at the head of main', async (
   lab.behaviours.set('db/a.sh', failing);
   await lab.converge();
   expect(lab.calls).not.toContain('deploy dns');
-  expect(lab.operator.main.entries[0]).toMatchObject({ task: { module: 'db' }, failures: 1 });
+  expect(lab.operator.router.main.entries[0]).toMatchObject({ task: { module: 'db' }, failures: 1 });
   expect(isolatedModules(lab.operator)).toEqual([]);
 });
 
@@ -133,7 +133,7 @@ test('a converge whose modules run in parallel goes on without one that is isola
   await lab.converge();
   expect(lab.tasks('isolated_db')).toHaveLength(1);
   lab.calls.length = 0;
-  lab.operator.queueConverge('ReloadAllModules', 'test');
+  lab.operator.router.queueConverge('ReloadAllModules', 'test');
   await lab.settle();
   expect(lab.calls.filter((call) => call.startsWith('deploy'))).toEqual(['deploy dns', 'deploy web']);
   expect(lab.tasks('main')).toEqual([]);
@@ -151,7 +151,7 @@ test('a module that fails after the one it required is over holds up neither oth
   expect(lab.calls.filter((call) => call.startsWith('deploy'))).toEqual(['deploy db', 'deploy dns']);
   expect(isolatedModules(lab.operator)).toEqual(['web']);
   lab.behaviours.set('db/a.sh', failing);
-  lab.operator.queueModuleRun(name('db'), 'test');
+  lab.operator.router.queueModuleRun(name('db'), 'test');
   await lab.settle();
   expect(isolatedModules(lab.operator)).toEqual(['db', 'web']);
   lab.behaviours.delete('db/a.sh');
@@ -190,13 +190,13 @@ test('converges while a module is isolated add no second deletion and no second 
   lab.behaviours.set('db/h.sh', failing);
   await lab.converge();
   for (let times = 0; times < 3; times += 1) {
-    lab.operator.restartConverge('ReloadAllModules', 'test');
+    lab.operator.router.restartConverge('ReloadAllModules', 'test');
     await lab.settle();
   }
   expect(lab.tasks('isolated_db')).toEqual(['ModuleRun:db:doStartup:start', 'ModuleEnsureCRDs:db:test']);
   lab.enabled.clear();
   for (let times = 0; times < 3; times += 1) {
-    lab.operator.restartConverge('ReloadAllModules', 'test');
+    lab.operator.router.restartConverge('ReloadAllModules', 'test');
     await lab.settle();
   }
   expect(lab.tasks('isolated_db')).toEqual(['ModuleDelete:db:test']);
@@ -227,7 +227,7 @@ test('a run that is isolated for one Synchronization runs behind the others that
   await using lab = await operatorLab(['a', 'b'], { 'a/watch.sh': { kubernetes } }, ISOLATE);
   lab.behaviours.set('a/watch.sh', failing);
   lab.start();
-  lab.operator.queueConverge('OperatorStartup', 'start');
+  lab.operator.router.queueConverge('OperatorStartup', 'start');
   await lab.pass(5_000, 1);
   expect(isolatedModules(lab.operator)).toEqual(['a']);
   lab.behaviours.clear();

@@ -3,9 +3,9 @@ import type { Module } from '../modules/module.ts';
 import type { QueueEntry, TaskOutcome, TaskQueue } from '../queue/task-queue.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import { appendHookRun } from './compact-queue.ts';
-import { MAIN_QUEUE, type Operator } from './operator.ts';
+import type { Operator } from './operator.ts';
 import { PARALLEL_QUEUE_PREFIX } from './parallel-runs.ts';
-import { isSynchronization, moduleOf, type Task } from './tasks.ts';
+import { isSynchronization, MAIN_QUEUE, moduleOf, type Task } from './tasks.ts';
 
 const ISOLATED_QUEUE_PREFIX = 'isolated_';
 
@@ -80,7 +80,7 @@ function forgetRuns(operator: Operator, module: ModuleName): void {
   const isForgotten = (task: Task): boolean =>
     isModuleTask(task) && task.type !== 'ModuleDelete' && task.module === module;
   for (const queue of operator.deps.queues.all)
-    if (isIsolated(queue) && !isOwn(queue, module)) operator.missRuns(queue.remove(isForgotten));
+    if (isIsolated(queue) && !isOwn(queue, module)) operator.router.missRuns(queue.remove(isForgotten));
 }
 
 /** A deletion of a module that is enabled again, which will do nothing. */
@@ -137,7 +137,7 @@ function giveBack(
 ): boolean {
   const free = queue.remove((task) => isModuleTask(task) && isFree(task)).filter(isModuleTask);
   for (const task of free) {
-    if (!isPendingIn(operator.main, task)) appendTo(operator, operator.main, task);
+    if (!isPendingIn(operator.router.main, task)) appendTo(operator, operator.router.main, task);
   }
   for (const module of new Set(free.map((task) => task.module))) tellRecovery(operator, module, queue.name);
   return free.length > 0;

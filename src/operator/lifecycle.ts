@@ -14,8 +14,8 @@ const START = 'Operator-Startup';
  * kubernetes bindings of global hooks, their Synchronization, the first converge. A failing task holds up all behind it.
  */
 export function startUp(operator: Operator, signals: QueueSignals): void {
-  operator.main.append(...startTasks(operator.globalHooks));
-  for (const { hook } of operator.globalHooks)
+  operator.router.main.append(...startTasks(operator.globalHooks.runtimes));
+  for (const { hook } of operator.globalHooks.runtimes)
     for (const queue of queuesOf(hook)) operator.deps.queues.get(queue);
   for (let number = 0; number < PARALLEL_QUEUES; number += 1)
     operator.deps.queues.get(`${PARALLEL_QUEUE_PREFIX}${number}`);
@@ -64,7 +64,7 @@ export function enableTasks(runtimes: readonly HookRuntime[]): readonly Task[] {
 
 /** Ends what was started: requeues, and monitors of all hooks. The queues have ended before. */
 export async function shutDown(operator: Operator): Promise<void> {
-  operator.requeues.stop();
+  operator.router.requeues.stop();
   const ofModules = [...operator.registry.states.values()].flatMap((tracked) => tracked.hooks ?? []);
-  await Promise.all([...operator.globalHooks, ...ofModules].map((runtime) => runtime.stop()));
+  await Promise.all([...operator.globalHooks.runtimes, ...ofModules].map((runtime) => runtime.stop()));
 }

@@ -131,7 +131,7 @@ async function act(lab: OperatorLab, what: Step): Promise<void> {
       lab.obstacles.delete(what.part);
       return;
     case 'change':
-      lab.operator.queueModuleRun(name(what.module), 'change');
+      lab.operator.router.queueModuleRun(name(what.module), 'change');
       return;
     case 'refuse':
       lab.obstacles.set(what.part, () => {
@@ -144,10 +144,10 @@ async function act(lab: OperatorLab, what: Step): Promise<void> {
       });
       return;
     case 'look':
-      lab.operator.requeues.ask(name(what.module), 2_000);
+      lab.operator.router.requeues.ask(name(what.module), 2_000);
       return;
     case 'delete':
-      if (lab.operator.firstConverge === 'done' && !lab.operator.registry.isEnabled(name(what.module)))
+      if (lab.operator.converge.first === 'done' && !lab.operator.registry.isEnabled(name(what.module)))
         lab.main.append({ type: 'ModuleDelete', module: name(what.module), trigger: 'delete' });
       return;
     case 'pause':
@@ -165,7 +165,7 @@ async function act(lab: OperatorLab, what: Step): Promise<void> {
       lab.startOver();
       return;
     case 'converge':
-      lab.operator.queueConverge('GlobalValuesChanged', 'converge');
+      lab.operator.router.queueConverge('GlobalValuesChanged', 'converge');
       return;
     case 'reload':
       lab.main.prepend({ type: 'ReloadFiles', trigger: 'reload' });
@@ -222,7 +222,7 @@ test('whatever happens, the daemon comes to rest with exactly the enabled module
       }
       await comeToRest(lab);
       expect(lab.operator.deps.queues.all.flatMap((queue) => lab.tasks(queue.name))).toEqual([]);
-      expect(lab.operator.firstConverge).toBe('done');
+      expect(lab.operator.converge.first).toBe('done');
       expect([...lab.releases].toSorted()).toEqual([...lab.enabled].toSorted());
       expect(Object.fromEntries(MODULES.map((module) => [module, stateOf(lab, module)]))).toEqual(
         Object.fromEntries(MODULES.map((module) => [module, lab.enabled.has(module) ? AT_WORK : 'gone'])),

@@ -35,7 +35,8 @@ test('queueModuleRun() puts one run at the end of main, for enabled modules only
   lab.stop.abort();
   await lab.operator.deps.queues.ended();
   lab.enabled.clear();
-  for (const module of ['web', 'db', 'web', 'other']) lab.operator.queueModuleRun(name(module), 'test');
+  for (const module of ['web', 'db', 'web', 'other'])
+    lab.operator.router.queueModuleRun(name(module), 'test');
   expect(lab.tasks()).toEqual(['ModuleRun:web:test', 'ModuleRun:db:test']);
   expect(lab.log.records.at(-1)).toMatchObject({
     level: 'info',
@@ -49,8 +50,8 @@ test('restartConverge() drops what is left of a converge and begins at the head'
   await using lab = await operatorLab(['a', 'b', 'c'], { 'global/x.sh': { beforeAll: 1, afterAll: 1 } });
   lab.obstacles.set('deploy a', failing as () => void);
   await lab.converge();
-  lab.operator.queueConverge('GlobalValuesChanged', 'later');
-  lab.operator.queueModuleRun(name('c'), 'event');
+  lab.operator.router.queueConverge('GlobalValuesChanged', 'later');
+  lab.operator.router.queueModuleRun(name('c'), 'event');
   expect(lab.tasks()).toEqual([
     'ModuleRun:a:doStartup:start',
     'ModuleRun:b:doStartup:start',
@@ -59,8 +60,8 @@ test('restartConverge() drops what is left of a converge and begins at the head'
     'ConvergeModules:::later',
   ]);
   lab.stop.abort();
-  lab.operator.restartConverge('ReloadAllModules', 'restart');
-  expect(lab.operator.convergePhase).toBe('standby');
+  lab.operator.router.restartConverge('ReloadAllModules', 'restart');
+  expect(lab.operator.converge.phase).toBe('standby');
   expect(lab.tasks()).toEqual(['ConvergeModules:::restart', 'ConvergeModules:::later']);
 });
 
@@ -69,9 +70,9 @@ test('restartConverge() keeps runs that are no part of the converge', async () =
   await lab.converge();
   lab.stop.abort();
   await lab.operator.deps.queues.ended();
-  lab.operator.queueModuleRun(name('a'), 'event');
-  lab.operator.queueConverge('GlobalValuesChanged', 'waiting');
-  lab.operator.restartConverge('ReloadAllModules', 'restart');
+  lab.operator.router.queueModuleRun(name('a'), 'event');
+  lab.operator.router.queueConverge('GlobalValuesChanged', 'waiting');
+  lab.operator.router.restartConverge('ReloadAllModules', 'restart');
   expect(lab.tasks()).toEqual(['ConvergeModules:::restart', 'ModuleRun:a:event']);
 });
 
@@ -80,8 +81,8 @@ test('restartConverge() without one in progress goes to the end of main', async 
   await lab.converge();
   lab.stop.abort();
   await lab.operator.deps.queues.ended();
-  lab.operator.queueModuleRun(name('a'), 'event');
-  lab.operator.restartConverge('ReloadAllModules', 'restart');
+  lab.operator.router.queueModuleRun(name('a'), 'event');
+  lab.operator.router.restartConverge('ReloadAllModules', 'restart');
   expect(lab.tasks()).toEqual(['ModuleRun:a:event', 'ConvergeModules:::restart']);
 });
 
@@ -91,7 +92,7 @@ test('restartConverge() ends the wait of a failed task', async () => {
   await lab.converge();
   lab.obstacles.clear();
   lab.takeCalls();
-  lab.operator.restartConverge('ReloadAllModules', 'restart');
+  lab.operator.router.restartConverge('ReloadAllModules', 'restart');
   await lab.settle();
   expect(lab.calls).toEqual(['discover', 'deploy a', 'config b', 'deploy b']);
   expect(lab.clock.pendingDelaysMs).toEqual([]);
@@ -105,7 +106,7 @@ test('restartConverge() lets the running task finish and drops what it asks for'
     write('VALUES_JSON_PATCH_PATH', { op: 'add', path: '/a/x', value: 1 }),
   );
   await lab.converge();
-  lab.operator.restartConverge('ReloadAllModules', 'restart');
+  lab.operator.router.restartConverge('ReloadAllModules', 'restart');
   await lab.settle();
   expect(lab.calls.at(-1)).toBe('deploy a');
   lab.takeCalls();
@@ -123,9 +124,9 @@ test('restartConverge() lets the running task finish and drops what it asks for'
 
 test('activation names the start until the first converge is over', async () => {
   await using lab = await operatorLab([]);
-  expect(lab.operator.activation).toBe('OperatorStartup');
+  expect(lab.operator.converge.activation).toBe('OperatorStartup');
   await lab.converge();
-  expect(lab.operator.activation).toBe('');
+  expect(lab.operator.converge.activation).toBe('');
 });
 
 test('ticks of crontabs are ignored until the first converge is over', async () => {
@@ -140,7 +141,7 @@ test('ticks of crontabs are ignored until the first converge is over', async () 
   expect(lab.tasks('own')).toEqual([]);
   held.resolve();
   await lab.settle();
-  expect(lab.operator.firstConverge).toBe('done');
+  expect(lab.operator.converge.first).toBe('done');
   lab.tick('one/a.sh');
   expect(lab.tasks('own')).toHaveLength(1);
 });
@@ -152,7 +153,7 @@ test('a crontab of a module that is disabled or gone is ignored', async () => {
   await lab.converge();
   const runtime = lab.runtimeOf('web/a.sh');
   const tick = (): void => {
-    for (const binding of runtime.hook.config.schedule) lab.operator.onScheduleTick(runtime, binding);
+    for (const binding of runtime.hook.config.schedule) lab.operator.router.onScheduleTick(runtime, binding);
   };
   lab.stop.abort();
   await lab.operator.deps.queues.ended();

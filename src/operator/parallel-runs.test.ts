@@ -14,7 +14,7 @@ test('modules with one number run in queues of their own, and the next number wa
   expect(lab.tasks('parallel_queue_0')).toHaveLength(1);
   expect(lab.calls).toContain('deploy b');
   expect(lab.calls).not.toContain('deploy c');
-  expect(lab.operator.isModuleRunPending(name('c'))).toBe(true);
+  expect(lab.operator.router.isModuleRunPending(name('c'))).toBe(true);
   resolve();
   await converged;
   await lab.settle();
@@ -39,15 +39,15 @@ test('a converge that is started over drops what waits in parallel queues, and r
   lab.behaviours.set('a/h.sh', () => promise);
   const converged = lab.converge();
   await lab.settle();
-  lab.operator.restartConverge('ReloadAllModules', 'test');
+  lab.operator.router.restartConverge('ReloadAllModules', 'test');
   await lab.settle();
   expect(lab.calls.filter((call) => call === 'a/h.sh beforeHelm')).toHaveLength(1);
   resolve();
   await converged;
   await lab.settle();
   expect(lab.calls.filter((call) => call === 'deploy a')).toHaveLength(2);
-  expect(lab.operator.firstConverge).toBe('done');
-  expect(lab.operator.main.length).toBe(0);
+  expect(lab.operator.converge.first).toBe('done');
+  expect(lab.operator.router.main.length).toBe(0);
 });
 
 test('with isolation a failing module of a parallel run holds up none of the others', async () => {
@@ -55,7 +55,7 @@ test('with isolation a failing module of a parallel run holds up none of the oth
   lab.behaviours.set('a/h.sh', failing);
   await lab.converge();
   await lab.settle();
-  expect(lab.operator.firstConverge).toBe('done');
+  expect(lab.operator.converge.first).toBe('done');
   expect(lab.calls).toContain('deploy c');
   lab.behaviours.delete('a/h.sh');
   await lab.clock.advance(5_000);

@@ -31,11 +31,11 @@ test.each([
     throw new Error('refused');
   });
   await lab.converge();
-  expect(lab.operator.main.entries[0]?.lastError).toContain(error);
+  expect(lab.operator.router.main.entries[0]?.lastError).toContain(error);
   lab.pauses.set('db', PAUSE);
   onPausesChange(lab.operator);
   await lab.settle();
   expect(lab.calls).toContain('deploy web');
   expect(lab.calls).not.toContain('deploy db');
-  expect(lab.operator.main.length).toBe(0);
+  expect(lab.operator.router.main.length).toBe(0);
 });

@@ -7,7 +7,7 @@ export function leaveOutIfPaused(operator: Operator, task: Task): boolean {
   if (task.type !== 'ModuleRun' && task.type !== 'ModuleEnsureCRDs') return false;
   const pause = operator.deps.pauses.of(task.module);
   if (pause === undefined || !operator.registry.isWanted(task.module)) return false;
-  operator.owedRuns.add(task.module);
+  operator.converge.deferredRuns.add(task.module);
   const tracked = operator.registry.states.get(task.module);
   // It waited for something else when the pause began, and begins anew after it.
   if (task.type === 'ModuleRun' && tracked?.ongoing?.task === identityOf(task)) tracked.endReconcile();
@@ -31,14 +31,14 @@ export function onPausesChange(operator: Operator): void {
     if (isHeld && pauses.of(head.module) !== undefined) queue.cutDelay();
   }
   for (const { name } of operator.registry.modules) {
-    if (!operator.owedRuns.has(name) || pauses.of(name) !== undefined) continue;
-    operator.owedRuns.delete(name);
+    if (!operator.converge.deferredRuns.has(name) || pauses.of(name) !== undefined) continue;
+    operator.converge.deferredRuns.delete(name);
     if (
       operator.registry.stateOf(name)?.phase === 'startup' &&
       crds.has(name) &&
       operator.registry.isEnabled(name)
     )
-      operator.main.append({ type: 'ModuleEnsureCRDs', module: name, trigger: 'Module-Resumed' });
-    operator.queueModuleRun(name, 'Module-Resumed');
+      operator.router.main.append({ type: 'ModuleEnsureCRDs', module: name, trigger: 'Module-Resumed' });
+    operator.router.queueModuleRun(name, 'Module-Resumed');
   }
 }

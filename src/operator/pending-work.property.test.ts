@@ -150,7 +150,7 @@ async function world(failurePolicy: 'block' | 'isolate') {
       case 'change':
         if (!lab.enabled.has(WEB)) return;
         ledger.demand();
-        lab.operator.queueModuleRun(WEB, 'change');
+        lab.operator.router.queueModuleRun(WEB, 'change');
         return;
       case 'converge':
         ledger.demand();
@@ -218,7 +218,7 @@ function hidden({ lab, ledger, phase, waitsFor }: World): string {
   if (!['Init', 'Progressing', 'Failed'].includes(is)) return `pending, but ${is}`;
   const { queues } = lab.operator.deps;
   const isQueued = queues.all.some(({ entries }) => entries.length > 0);
-  const isComing = isQueued || lab.operator.requeues.dueMs(WEB) !== undefined;
+  const isComing = isQueued || lab.operator.router.requeues.dueMs(WEB) !== undefined;
   return isComing || waitsFor().join().includes('a flow hook ended the last one')
     ? ''
     : 'pending for no reason';

@@ -162,7 +162,7 @@ test('a change that comes while an abort is being done is applied after it', asy
   lab.takeCalls();
   flow.answers = {
     BeforeAbort: () => {
-      lab.operator.queueModuleRun(WEB, 'later change');
+      lab.operator.router.queueModuleRun(WEB, 'later change');
       return undefined;
     },
   };

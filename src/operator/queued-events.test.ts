@@ -101,7 +101,7 @@ test('tasks of a hook without configVersion become one in a long queue, and it s
   await lab.converge();
   lab.behaviours.set('web/a.sh', failing);
   for (let count = 0; count < 150; count += 1) lab.emit('web/a.sh/onKubernetesEvent');
-  expect(lab.operator.main.length).toBeLessThan(60);
+  expect(lab.operator.router.main.length).toBeLessThan(60);
   lab.behaviours.clear();
   lab.takeCalls();
   await lab.pass(30_000, 3);

@@ -31,14 +31,14 @@ test.each(
     BeforeForceReconcile: () => askOperation(lab.operator, WEB, 'force-reconcile'),
     BeforeDelete: () => {
       lab.enabled.delete('web');
-      lab.operator.restartConverge('ReloadAllModules', 'test');
+      lab.operator.router.restartConverge('ReloadAllModules', 'test');
     },
   } as const;
   flow.said.splice(0);
   lab.takeCalls();
   flow.answers = { [type]: () => ({ abortReconcile: true, requeueAfterMs: 9_000 }) };
   if (type in places) places[type as keyof typeof places]();
-  else lab.operator.queueModuleRun(WEB, 'test');
+  else lab.operator.router.queueModuleRun(WEB, 'test');
   await lab.settle();
   expect(flow.said.at(-1)).toBe(`${type} ${type === 'Start' ? '-' : 'web'}`);
   expect(lab.takeCalls().filter((call) => /deploy|force|uninstall/.test(call))).toEqual([]);
@@ -214,7 +214,7 @@ test('an abort ends what runs, the module counts as failed, those behind it go o
   askOperation(lab.operator, WEB, 'abort');
   await lab.settle();
   expect(lab.calls.at(-1)).toBe('deploy z');
-  expect(lab.operator.firstConverge).toBe('done');
+  expect(lab.operator.converge.first).toBe('done');
   expect(flow.said).toContain('BeforeAbort web');
   expect(lab.operator.registry.states.get(WEB)).toMatchObject({
     stall: { error: 'The run of module "web" was aborted on request' },
@@ -241,7 +241,7 @@ test('an abort ends a run that waits for its next attempt, and one that waits fo
   askOperation(lab.operator, name('b'), 'abort');
   await lab.clock.advance(5_000);
   await lab.settle();
-  expect(lab.operator.firstConverge).toBe('done');
+  expect(lab.operator.converge.first).toBe('done');
   expect(lab.operator.registry.states.get(name('b'))?.stall).toBeDefined();
 });
 
@@ -254,7 +254,7 @@ test('an abort of a paused module ends what runs, and not the run that follows t
   expect(askOperation(lab.operator, WEB, 'reconcile')).toBe('paused');
   expect(askOperation(lab.operator, WEB, 'abort')).toBe('asked');
   await lab.settle();
-  expect(lab.operator.firstConverge).toBe('done');
+  expect(lab.operator.converge.first).toBe('done');
   lab.takeCalls();
   lab.pauses.clear();
   onPausesChange(lab.operator);
@@ -269,7 +269,7 @@ test('what is asked of a disabled module is refused, and forgotten if it is disa
   lab.enabled.delete('web');
   lab.flaggedOff.add('web');
   askOperation(lab.operator, WEB, 'force-reconcile');
-  lab.operator.restartConverge('ReloadAllModules', 'test');
+  lab.operator.router.restartConverge('ReloadAllModules', 'test');
   await lab.settle();
   expect(askOperation(lab.operator, WEB, 'reconcile')).toBe('disabled');
   expect(lab.operator.operations.of(WEB)).toBeUndefined();
@@ -304,7 +304,7 @@ test('a run that fails for good is not tried again, holds up nobody but what req
   await lab.clock.advance(600_000);
   await lab.settle();
   expect(lab.calls.filter((call) => call.startsWith('deploy'))).toEqual(['deploy web', 'deploy other']);
-  expect(lab.operator.firstConverge).toBe('done');
+  expect(lab.operator.converge.first).toBe('done');
   expect(lab.operator.registry.states.get(name('z-needy'))?.history.lastError).toBe(
     'Module "z-needy" requires "web", which failed for good: never',
   );

@@ -160,7 +160,7 @@ async function perform(
 }
 
 function end(operator: Operator, { module }: Reconcile['task'], flow: FlowPass): TaskOutcome<Task> {
-  operator.requeues.ask(module, flow.requeueAfterMs);
+  operator.router.requeues.ask(module, flow.requeueAfterMs);
   return DONE;
 }
 
@@ -187,9 +187,9 @@ function lookAgain(
   outcome: TaskOutcome<Task>,
 ): TaskOutcome<Task> {
   const operation = operator.operations.of(module);
-  const isPutOff = operator.requeues.dueMs(module) !== undefined;
+  const isPutOff = operator.router.requeues.dueMs(module) !== undefined;
   if (operation !== undefined && !isPutOff && outcome.type === 'success')
-    operator.recheck(module, `Operation-${operation}`);
+    operator.router.recheck(module, `Operation-${operation}`);
   return outcome;
 }
 

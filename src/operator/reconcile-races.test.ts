@@ -38,7 +38,7 @@ test('what was asked of a module while it was deleted is not done when it is ena
   await disable(lab, 'web');
   lab.takeCalls();
   lab.enabled.add('web');
-  lab.operator.restartConverge('ReloadAllModules', 'test');
+  lab.operator.router.restartConverge('ReloadAllModules', 'test');
   await lab.settle();
   expect(deploysOf(lab)).toEqual(['deploy web']);
 });
@@ -80,7 +80,7 @@ test('a changed section is taken over although the module waits to be looked at'
   await using lab = await operatorLab(['a', 'web'], { 'a/a.sh': { beforeHelm: 1 } });
   await lab.converge();
   lab.behaviours.set('a/a.sh', failing);
-  lab.operator.queueModuleRun(name('a'), 'test');
+  lab.operator.router.queueModuleRun(name('a'), 'test');
   await recheck(lab);
   lab.takeCalls();
   lab.main.prepend({ type: 'ApplyKubeConfigValues', changedKeys: ['web' as never], trigger: 'test' });
@@ -128,7 +128,7 @@ test('a deletion outside of a converge does not keep its module from being enabl
   await lab.settle();
   expect(lab.main.entries[0]).toMatchObject({ failures: 1 });
   lab.enabled.add('web');
-  lab.operator.restartConverge('ReloadAllModules', 'test');
+  lab.operator.router.restartConverge('ReloadAllModules', 'test');
   await lab.settle();
   expect(lab.tasks()).toEqual([]);
   expect(lab.operator.registry.states.get(WEB)?.phase).toBe('ready');

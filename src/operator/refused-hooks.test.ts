@@ -35,7 +35,7 @@ test('FAULT-A16: main goes on without a global hook, when a binding of it is ref
     'config web',
     'deploy web',
   ]);
-  expect(lab.operator.firstConverge).toBe('done');
+  expect(lab.operator.converge.first).toBe('done');
   expect(lab.tasks('refused_a.sh')).toEqual(['GlobalHookEnableKubernetesBindings::a.sh:Operator-Startup']);
   lab.calls.splice(0);
   await lab.clock.advance(5_000);
@@ -63,7 +63,7 @@ test('a global hook that waits for a permission is not run by its schedules', as
   const [schedule] = runtime.hook.config.schedule;
   if (schedule === undefined) throw new Error('the hook has no schedule');
   const tick = async (): Promise<void> => {
-    lab.operator.onScheduleTick(runtime, schedule);
+    lab.operator.router.onScheduleTick(runtime, schedule);
     await lab.settle();
   };
   await tick();
@@ -83,7 +83,7 @@ test('a refused binding is reported with its hook and the answer of the API serv
   await using lab = await operatorLab([], { 'global/a.sh': { kubernetes: PODS } });
   refuse(lab, 'global/a.sh/pods');
   await start(lab);
-  expect(staleBindings(lab.operator.globalHooks, lab.clock)).toEqual([
+  expect(staleBindings(lab.operator.globalHooks.runtimes, lab.clock)).toEqual([
     "global hook 'a.sh', kubernetes binding 'pods' has no snapshot: refused: Forbidden; the hook is not run until then",
   ]);
 });

@@ -45,10 +45,10 @@ export function setAside(operator: Operator, task: EnableTask, error: unknown): 
 
 /** The global hooks that a converge runs; those that wait for a permission are remembered, and run in another one then. */
 export function runnableHooks(operator: Operator, binding: 'beforeAll' | 'afterAll'): readonly HookRuntime[] {
-  return operator.globalHooks.filter((runtime) => {
+  return operator.globalHooks.runtimes.filter((runtime) => {
     const { name, config } = runtime.hook;
     if (!runtime.isSetAside || config.lifecycle[binding] === undefined) return true;
-    operator.skippedHooks.add(runtime);
+    operator.globalHooks.skipped.add(runtime);
     operator.deps.log.warn({ hook: name, binding }, 'Global hook waits for a permission and is not run.');
     return false;
   });
@@ -59,7 +59,7 @@ export function bringBack(operator: Operator, task: EnableTask, synchronizations
   const hook = task.hook.hook.name;
   operator.deps.log.info({ hook }, 'The kubernetes bindings of a global hook are permitted now, it runs.');
   task.hook.isSetAside = false;
-  operator.main.append(...synchronizations);
-  if (operator.skippedHooks.delete(task.hook))
-    operator.queueConverge('GlobalValuesChanged', 'GlobalHook-Permitted', originOf(task));
+  operator.router.main.append(...synchronizations);
+  if (operator.globalHooks.skipped.delete(task.hook))
+    operator.router.queueConverge('GlobalValuesChanged', 'GlobalHook-Permitted', originOf(task));
 }

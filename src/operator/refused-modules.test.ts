@@ -32,7 +32,7 @@ test('nothing of a module that is not authorized is run, and it is told once for
   };
   expect(contexts).toEqual([context]);
   const reload = async (): Promise<void> => {
-    lab.operator.restartConverge('ReloadAllModules', 'test');
+    lab.operator.router.restartConverge('ReloadAllModules', 'test');
     await lab.settle();
   };
   await reload();
@@ -114,7 +114,7 @@ test('a module is checked again before it is deployed, and given up when it does
   expect(lab.calls).not.toContain('web/hook.sh afterHelm');
   const failure = { place: 'installation', policy: 'keyring', reason: 'it was changed' };
   expect(contexts).toEqual([failure, failure]);
-  expect(lab.operator.main.entries).toEqual([]);
+  expect(lab.operator.router.main.entries).toEqual([]);
 });
 
 test('a failing afterAuthFail hook changes nothing about a refusal', async () => {

@@ -17,7 +17,7 @@ test('releaseUnlock() lets the run that failed for the lock go on at once', asyn
   });
   expect(await releaseUnlock(lab.operator, 'web', signal)).toMatchObject({ type: 'unlocked' });
   await lab.settle();
-  expect(lab.operator.firstConverge).toBe('done');
+  expect(lab.operator.converge.first).toBe('done');
 });
 
 test('releaseUnlock() runs an enabled module that waits for nothing', async () => {

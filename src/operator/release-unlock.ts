@@ -31,7 +31,7 @@ export async function releaseUnlock(
   if (module === undefined) {
     const isOurs = (await deps.releases.list(signal)).some((one) => one.name === name && one.isOwned);
     if (isOurs && !isPurgeHeld(operator, name)) queuePurge(operator, name, TRIGGER);
-  } else if (registry.isWanted(module.name)) operator.queueModuleRun(module.name, TRIGGER);
+  } else if (registry.isWanted(module.name)) operator.router.queueModuleRun(module.name, TRIGGER);
   return result;
 }
 

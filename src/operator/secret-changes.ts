@@ -15,14 +15,14 @@ export function onSecretsChange(operator: Operator, changed: readonly SecretRefe
   for (const [owner, references] of values.secretReferences()) {
     if (!references.some((reference) => titles.has(referenceTitle(reference)))) continue;
     owners.add(owner);
-    if (owner !== GLOBAL_SECTION) operator.queueModuleRun(owner, 'Secret-Changed');
+    if (owner !== GLOBAL_SECTION) operator.router.queueModuleRun(owner, 'Secret-Changed');
     else if (operator.registry.discovery !== undefined)
-      operator.queueConverge('GlobalValuesChanged', 'Secret-Changed-GlobalValues');
+      operator.router.queueConverge('GlobalValuesChanged', 'Secret-Changed-GlobalValues');
   }
   // What waits after a failure may have waited for just this Secret.
   for (const queue of queues.all) {
     const head = queue.entries[0]?.task;
     const isConcerned = owners.has(GLOBAL_SECTION) || (head !== undefined && owners.has(moduleOf(head)));
-    if (queue === operator.main || isConcerned) queue.cutDelay();
+    if (queue === operator.router.main || isConcerned) queue.cutDelay();
   }
 }

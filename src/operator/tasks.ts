@@ -5,6 +5,9 @@ import type { HookRuntime } from './hook-runtime.ts';
 import type { ParallelRuns } from './parallel-runs.ts';
 
 /** What the event type label of metrics and logs says about who asked for a converge. */
+/** The queue in which modules are brought to the desired state, one task after another. */
+export const MAIN_QUEUE = 'main';
+
 export type ConvergeEvent = 'OperatorStartup' | 'GlobalValuesChanged' | 'ReloadAllModules';
 
 /** What a task goes back to. */

@@ -30,7 +30,7 @@ async function watching() {
   const lab = await operatorLab([]);
   const host = daemonHost();
   const stop = new AbortController();
-  const end = watchFiles([root], host, lab.operator, stop.signal);
+  const end = watchFiles([root], host, lab.operator.router, stop.signal);
   await host.captured.untilMessage('watching files for changes');
   return {
     lab,
@@ -46,7 +46,7 @@ async function watching() {
 test('a change asks for a reload at the head of main, once all is quiet', async () => {
   await using watch = await watching();
   const { host, lab } = watch;
-  lab.operator.queueConverge('GlobalValuesChanged', 'waiting');
+  lab.operator.router.queueConverge('GlobalValuesChanged', 'waiting');
   writeFileSync(join(root, 'web', 'hooks', 'a.sh'), 'one');
   await host.clock.untilAsleep();
   await host.clock.advance(299);

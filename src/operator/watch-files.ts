@@ -2,7 +2,7 @@ import { basename, resolve } from 'node:path';
 import type { Clock } from '../lib/clock.ts';
 import { errorFields } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
-import type { Operator } from './operator.ts';
+import type { TaskRouter } from './task-router.ts';
 
 /** Editors write a file in several steps: a reload waits until nothing changed for this long. */
 const QUIET_MS = 300;
@@ -15,7 +15,7 @@ const QUIET_MS = 300;
 export function watchFiles(
   directories: readonly string[],
   { clock, log }: { readonly clock: Clock; readonly log: Logger },
-  operator: Pick<Operator, 'main'>,
+  { main }: Pick<TaskRouter, 'main'>,
   stop: AbortSignal,
 ): () => Promise<void> {
   const roots = new Set(directories.map((directory) => resolve(directory)));
@@ -26,8 +26,8 @@ export function watchFiles(
     await clock.sleep(QUIET_MS, stop);
     if (seen !== changes) return;
     log.info({ path }, 'files changed, loading hooks and modules again');
-    operator.main.prepend({ type: 'ReloadFiles', trigger: 'Files-Changed' });
-    operator.main.cutDelay();
+    main.prepend({ type: 'ReloadFiles', trigger: 'Files-Changed' });
+    main.cutDelay();
   };
   // Loaded on demand: only development needs it.
   const watcher = import('chokidar').then(({ watch }) => {

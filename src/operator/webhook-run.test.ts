@@ -43,7 +43,7 @@ test('the hook is run while the queue of the module is blocked', async () => {
   lab.behaviours.set('web/b.sh', failing);
   lab.emit('web/b.sh/blocked');
   await lab.settle();
-  expect(lab.operator.main.status.type).toBe('delayed');
+  expect(lab.operator.router.main.status.type).toBe('delayed');
   await ask(lab, 'web/a.sh');
   expect(lab.calls.at(-1)).toBe('web/a.sh Validating:check.example.com');
 });
@@ -94,7 +94,7 @@ test("a module's webhooks come before its onStartup hooks and go after its after
     'deploy web',
   ]);
   lab.enabled.delete('web');
-  lab.operator.queueConverge('ReloadAllModules', 'test');
+  lab.operator.router.queueConverge('ReloadAllModules', 'test');
   await lab.settle();
   expect(lab.takeCalls()).toEqual([
     'discover',

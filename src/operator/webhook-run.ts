@@ -49,10 +49,14 @@ export async function runForWebhook(
 function followUp(operator: Operator, run: HookTask, effects: HookEffects): void {
   if (run.type === 'ModuleHookRun') {
     if (effects.areValuesChanged)
-      operator.queueModuleRun(run.module, 'Webhook-Change-ModuleValues', causedBy(run));
+      operator.router.queueModuleRun(run.module, 'Webhook-Change-ModuleValues', causedBy(run));
   } else if (effects.areFlagsChanged && operator.registry.discovery !== undefined) {
-    operator.restartConverge('ReloadAllModules', 'ReloadAll-After-GlobalHookDynamicUpdate', causedBy(run));
+    operator.router.restartConverge(
+      'ReloadAllModules',
+      'ReloadAll-After-GlobalHookDynamicUpdate',
+      causedBy(run),
+    );
   } else if (effects.areValuesChanged) {
-    operator.queueConverge('GlobalValuesChanged', 'Webhook-Change-GlobalValues', causedBy(run));
+    operator.router.queueConverge('GlobalValuesChanged', 'Webhook-Change-GlobalValues', causedBy(run));
   }
 }

@@ -16,7 +16,7 @@ test('withoutSecrets() hides them in failures that move a module into a queue of
   const handle = taskHandler(lab.operator, (attempt) => withoutSecrets(attempt, redactor));
   const signals = { stop: lab.stop.signal, abort: lab.abort.signal };
   const workers = [lab.main.run(handle, signals)];
-  lab.operator.queueConverge('OperatorStartup', 'test');
+  lab.operator.router.queueConverge('OperatorStartup', 'test');
   await lab.settle();
   const isolated = lab.operator.deps.queues.get('isolated_db');
   workers.push(isolated.run(handle, signals));

@@ -192,7 +192,7 @@ describeCluster('admission webhooks called by the API server', (cluster) => {
     );
     const statuses = (await Promise.all(requests)).map(({ status }) => status);
     expect(statuses).toEqual(requests.map((_, index) => (index % 2 === 0 ? 201 : 403)));
-    expect(world.daemon.operator.firstConverge).not.toBe('done');
+    expect(world.daemon.operator.converge.first).not.toBe('done');
   });
 
   test('by default the objects and paths of webhooks have the names of the reference', async () => {

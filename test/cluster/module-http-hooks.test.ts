@@ -24,7 +24,7 @@ describeCluster('the HTTP hook of a module on a control plane that knows schemas
     });
     await world.start();
     await world.untilDelayed();
-    expect(world.daemon.operator.main.entries[0]?.lastError).toMatch(
+    expect(world.daemon.operator.router.main.entries[0]?.lastError).toMatch(
       /pre-reconcile, POST .*: the status in its answer cannot be written: .*status\.conditions/s,
     );
     expect(await world.get('configmaps', 'cannot-hold')).toBeUndefined();

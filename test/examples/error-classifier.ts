@@ -18,7 +18,7 @@ export function errorClassifierTests(backend: () => Backend): void {
     const namespace = `/api/v1/namespaces/${team}`;
     await world.start();
     expect(await world.untilDelayed()).toBe(5_000);
-    expect(world.daemon.operator.main.entries[0]?.lastError).toContain(
+    expect(world.daemon.operator.router.main.entries[0]?.lastError).toContain(
       `(NotFound: namespace ${team} is still to be made)`,
     );
     expect(world.log.records).toContainEqual(

@@ -14,7 +14,7 @@ export function secretReferenceTests(backend: () => Backend): void {
     await using world = await exampleWorld(backend(), 'secret-reference', { flags });
     await world.start();
     await world.untilDelayed();
-    expect(world.daemon.operator.main.entries[0]?.lastError).toContain(
+    expect(world.daemon.operator.router.main.entries[0]?.lastError).toContain(
       `at mailer.password: key "password" of Secret ${world.namespace}/mail-account: there is no such Secret`,
     );
     await world.create('secrets', {

@@ -10,7 +10,7 @@ export function valuesSchemaTests(backend: () => Backend): void {
     expect(await world.get('configmaps', 'web')).toMatchObject({ data: shown });
     await world.putConfig({ web: 'replicas: many\nhots: a.example' });
     await world.untilDelayed();
-    const error = world.daemon.operator.main.entries[0]?.lastError;
+    const error = world.daemon.operator.router.main.entries[0]?.lastError;
     expect(error).toContain('web.replicas in body must be of type integer: "string"');
     expect(error).toContain('web.hots in body is a forbidden property');
     expect(await world.get('configmaps', 'web')).toMatchObject({ data: shown });

@@ -127,11 +127,11 @@ describeCluster('a daemon in a network that fails at random', (cluster) => {
       async () => {
         world.clock.jump(6_000);
         expect(itemsKnown(world)).toEqual([...items].toSorted());
-        expect(world.daemon.operator.firstConverge).toBe('done');
+        expect(world.daemon.operator.converge.first).toBe('done');
         expect(await world.get('configmaps', 'web')).toMatchObject({
           data: { values: JSON.stringify({ step: config }) },
         });
-        expect(world.daemon.operator.main.length).toBe(0);
+        expect(world.daemon.operator.router.main.length).toBe(0);
       },
       // A helm whose request fell into a black hole is ended after 22 minutes: over 200 looks.
       { timeout: 90_000, interval: 100 },

@@ -232,7 +232,7 @@ function deployedTests(backend: () => Backend): void {
     await signer.sign();
     await world.log.untilMessage(READY, 2);
     // The two files of the signature may have been noticed one after the other.
-    await world.daemon.operator.main.untilEmpty();
+    await world.daemon.operator.router.main.untilEmpty();
     expect(await explain(world, 'web')).toMatchObject({ status: 'ready' });
   });
 }

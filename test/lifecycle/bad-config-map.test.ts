@@ -56,7 +56,7 @@ describeLifecycle((backend) => {
       await world.clock.passSleep(CHECK_MS);
       expect(await configErrors(world)).toBeGreaterThanOrEqual(before + more);
     }
-    world.daemon.operator.queueModuleRun('web' as never, 'test');
+    world.daemon.operator.router.queueModuleRun('web' as never, 'test');
     await world.log.untilMessage('ModuleRun success, module is ready', 2);
     expect(await deployedValues(world)).toEqual({ a: 1 });
     expect(await world.helmCalls()).not.toContainEqual(expect.stringContaining('uninstall'));
@@ -76,7 +76,7 @@ describeLifecycle((backend) => {
     await world.clock.passSleep(CHECK_MS);
     await world.clock.passSleep(CHECK_MS);
     expect(await configErrors(world)).toBe(errors);
-    await world.daemon.operator.main.untilEmpty();
+    await world.daemon.operator.router.main.untilEmpty();
     expect(await world.helmCalls()).toHaveLength(length);
   });
 
@@ -119,7 +119,7 @@ describeLifecycle((backend) => {
     await world.log.until((records) =>
       records.some(({ msg }) => String(msg).startsWith('ConfigMap is gone: its last content stays in force')),
     );
-    expect(world.daemon.operator.configProblem).toBe('it is gone, and counts as deleted after 10s');
+    expect(world.daemon.operator.converge.configProblem).toBe('it is gone, and counts as deleted after 10s');
     await world.putConfig(config);
     await world.log.untilMessage('KubeConfig become valid');
     world.clock.jump(60_000);

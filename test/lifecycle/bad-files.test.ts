@@ -131,7 +131,7 @@ describeLifecycle((backend) => {
       },
     });
     const hook = (content: string) => world.write('modules', { '001-web/hooks/bad.sh': content });
-    const lastError = () => world.daemon.operator.main.entries[0]?.lastError;
+    const lastError = () => world.daemon.operator.router.main.entries[0]?.lastError;
     await world.start();
     await world.untilDelayed();
     expect(lastError()).toMatch(/001-web\/hooks\/bad\.sh.*exit status 3: no such luck/);
@@ -207,10 +207,10 @@ describeLifecycle((backend) => {
     const failures: unknown[] = [];
     const decide = async (script: string): Promise<void> => {
       await world.write('modules', { '../decide': script });
-      if (failures.length === 0) world.daemon.operator.queueConverge('ReloadAllModules', 'test');
+      if (failures.length === 0) world.daemon.operator.router.queueConverge('ReloadAllModules', 'test');
       else await world.passDelay();
       await world.log.untilMessage('attempt will be repeated', failures.length + 1);
-      failures.push(world.daemon.operator.main.entries[0]?.lastError);
+      failures.push(world.daemon.operator.router.main.entries[0]?.lastError);
       expect(await world.get('configmaps', 'web')).toBeDefined();
       expect(world.daemon.operator.registry.enabled).toEqual(['web']);
     };

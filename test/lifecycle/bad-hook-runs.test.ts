@@ -69,7 +69,7 @@ describeLifecycle((backend) => {
       if (index === 0) await world.start();
       else await world.passDelay();
       await world.log.untilMessage('attempt will be repeated', index + 1);
-      failures.push(world.daemon.operator.main.entries[0]?.lastError);
+      failures.push(world.daemon.operator.router.main.entries[0]?.lastError);
       expect({ script, ...(await applied(world)) }).toEqual({
         script,
         isSaved: false,
@@ -125,7 +125,7 @@ describeLifecycle((backend) => {
       await world.log.untilPrinted('hangs');
       await world.clock.passSleep(limit * 1_000);
       await world.log.untilMessage('attempt will be repeated');
-      expect(world.daemon.operator.main.entries[0]?.lastError).toBe(
+      expect(world.daemon.operator.router.main.entries[0]?.lastError).toBe(
         `global hook 'slow.sh' was stopped: it ran longer than its limit of ${limit} s`,
       );
       await world.passDelay();
@@ -148,7 +148,7 @@ describeLifecycle((backend) => {
     });
     await world.start();
     await world.untilDelayed();
-    expect(world.daemon.operator.main.entries[0]?.lastError).toMatch(
+    expect(world.daemon.operator.router.main.entries[0]?.lastError).toMatch(
       new RegExp(`apiVersion '${group}/v1', kind 'Gadget' is not supported`),
     );
     const failure = world.log.records.find(({ level }) => level === 'error');

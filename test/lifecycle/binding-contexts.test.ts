@@ -15,7 +15,7 @@ async function touch(world: World, file: string): Promise<void> {
 
 /** Waits until the monitor of a binding of the only global hook has seen so many additions. */
 async function untilAdded(world: World, bindingIndex: number, count: number): Promise<void> {
-  const [hook] = world.daemon.operator.globalHooks;
+  const [hook] = world.daemon.operator.globalHooks.runtimes;
   await vi.waitFor(() => expect(hook?.operations(bindingIndex).sinceStart.added).toBe(count), 10_000);
 }
 
@@ -196,7 +196,7 @@ describeLifecycle((backend) => {
       await world.create('configmaps', watchedMap('one', 'item', { v: 'old' }));
       await world.untilDelayed('q');
       await world.merge('configmaps', 'one', { data: { v: 'new' } });
-      const [hook] = world.daemon.operator.globalHooks;
+      const [hook] = world.daemon.operator.globalHooks.runtimes;
       await vi.waitFor(() => expect(hook?.operations(0).sinceStart.modified).toBe(1), 10_000);
       await touch(world, 'fine');
       await world.passDelay('q');

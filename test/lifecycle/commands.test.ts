@@ -187,7 +187,7 @@ metadata: {name: ${role}, namespace: default}
   test('queue main tells for how long it has been waiting for a task', async () => {
     await using world = await World.create(backend(), {});
     await world.converge();
-    await expect.poll(() => world.daemon.operator.main.status.type, WAIT).toBe('waiting');
+    await expect.poll(() => world.daemon.operator.router.main.status.type, WAIT).toBe('waiting');
     world.clock.jump(90_000);
     expect(await said(world, 'queue', 'main')).toMatch(
       /^Queue 'main': length 0, status: 'waiting for task 9\ds'\n$/,

@@ -26,7 +26,7 @@ async function fence(world: World): Promise<void> {
   const before = count(world, warning);
   await world.merge('configmaps', 'addon-operator', { data: { nobody: `n: ${before}\n` } });
   await world.log.untilMessage(warning, before + 1);
-  await world.daemon.operator.main.untilEmpty();
+  await world.daemon.operator.router.main.untilEmpty();
 }
 
 /** Adds a key to the section `web` as a careful person does: under the version that was read. */
@@ -166,7 +166,7 @@ printf '"}' >> "$CONFIG_VALUES_JSON_PATCH_PATH"`,
     expect(world.log.records.some(({ msg }) => String(msg).startsWith('the ConfigMap is nearly full'))).toBe(
       true,
     );
-    expect(world.daemon.operator.main.entries[0]?.lastError).toContain(
+    expect(world.daemon.operator.router.main.entries[0]?.lastError).toContain(
       'more than the 1048576 a ConfigMap can hold',
     );
     await world.write('modules', { '../small': '' });

@@ -127,8 +127,8 @@ describeLifecycle((backend) => {
     };
     await using restored = await World.create(backend(), { globalHooks: restoring });
     await restored.converge();
-    await restored.daemon.operator.main.untilEmpty();
-    expect(restored.daemon.operator.main.entries.map(({ task }) => task.type)).not.toContain(
+    await restored.daemon.operator.router.main.untilEmpty();
+    expect(restored.daemon.operator.router.main.entries.map(({ task }) => task.type)).not.toContain(
       'ConvergeModules',
     );
     expect(count(restored, 'A')).toBe(1);
@@ -137,7 +137,7 @@ describeLifecycle((backend) => {
     });
     await changing.start();
     await changing.log.untilMessage('ConvergeModules task done', 2);
-    await changing.daemon.operator.main.untilEmpty();
+    await changing.daemon.operator.router.main.untilEmpty();
     expect(changing.log.printed).toEqual(['A', 'B', 'A', 'B']);
   });
 
@@ -161,11 +161,12 @@ describeLifecycle((backend) => {
     await world.log.untilPrinted('stores 2');
     await eventually(
       () =>
-        world.daemon.operator.main.entries.filter(({ task }) => task.type === 'ConvergeModules').length === 3,
+        world.daemon.operator.router.main.entries.filter(({ task }) => task.type === 'ConvergeModules')
+          .length === 3,
     );
     await world.expel('hold');
     await world.log.untilPrinted('global afterAll', 2);
-    await world.daemon.operator.main.untilEmpty();
+    await world.daemon.operator.router.main.untilEmpty();
     const once = ['global beforeAll', 'web beforeHelm', 'global afterAll'];
     expect(world.log.printed.filter((line) => !line.startsWith('stores'))).toEqual([...once, ...once]);
   });
@@ -185,7 +186,7 @@ describeLifecycle((backend) => {
     await eventually(() => world.daemon.operator.registry.states.has('one' as never));
     await world.putConfig({ global: 'a: 1\n' });
     await eventually(() =>
-      world.daemon.operator.main.entries.some(({ task }) => task.type === 'ApplyKubeConfigValues'),
+      world.daemon.operator.router.main.entries.some(({ task }) => task.type === 'ApplyKubeConfigValues'),
     );
     await world.expel('hold');
     await world.daemon.firstConverge;
@@ -212,10 +213,10 @@ describeLifecycle((backend) => {
     await world.converge();
     await world.write('modules', { '../hold': '' });
     await world.putConfig({ oneEnabled: 'false', twoEnabled: 'false' });
-    await eventually(() => world.daemon.operator.main.entries[0]?.task.type === 'ModuleDelete');
+    await eventually(() => world.daemon.operator.router.main.entries[0]?.task.type === 'ModuleDelete');
     await world.putConfig({ oneEnabled: 'false', twoEnabled: 'false', global: 'a: 1\n' });
     await eventually(() =>
-      world.daemon.operator.main.entries.some(({ task }) => task.type === 'ApplyKubeConfigValues'),
+      world.daemon.operator.router.main.entries.some(({ task }) => task.type === 'ApplyKubeConfigValues'),
     );
     await world.expel('hold');
     await world.log.untilPrinted('one afterDeleteHelm');
@@ -241,19 +242,19 @@ describeLifecycle((backend) => {
     await world.converge();
     await world.write('modules', { '../hold-block': '', '../hold-web': '' });
     await world.putConfig({ block: 'a: 1\n' });
-    await eventually(() => world.daemon.operator.main.entries[0]?.task.type === 'ModuleRun');
+    await eventually(() => world.daemon.operator.router.main.entries[0]?.task.type === 'ModuleRun');
     await world.create('configmaps', { metadata: { name: 'trigger' }, data: { n: '1' } } as never);
     await world.log.untilPrinted('stores 1');
     await world.merge('configmaps', 'trigger', { data: { n: '2' } });
     await world.log.untilMessage('module values are changed, ModuleRun task already queued');
     await world.expel('hold-block');
     await world.log.untilPrinted('block beforeHelm', 2);
-    await eventually(() => world.daemon.operator.main.entries.length === 1);
+    await eventually(() => world.daemon.operator.router.main.entries.length === 1);
     await world.merge('configmaps', 'trigger', { data: { n: '3' } });
-    await eventually(() => world.daemon.operator.main.entries.length === 2);
+    await eventually(() => world.daemon.operator.router.main.entries.length === 2);
     await world.expel('hold-web');
     await world.log.untilPrinted('web beforeHelm', 3);
-    await world.daemon.operator.main.untilEmpty();
+    await world.daemon.operator.router.main.untilEmpty();
     expect(count(world, 'web beforeHelm')).toBe(3);
   });
 
@@ -269,7 +270,7 @@ describeLifecycle((backend) => {
       },
     });
     await world.converge();
-    await world.daemon.operator.main.untilEmpty();
+    await world.daemon.operator.router.main.untilEmpty();
     expect(await world.get('configmaps', 'web')).toMatchObject({ data: { values: '{"color":"red"}' } });
     expect(count(world, 'web beforeHelm')).toBe(1);
   });

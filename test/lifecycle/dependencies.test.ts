@@ -82,7 +82,7 @@ describeLifecycle((backend) => {
       '001-web/module.yaml': 'requires: [{name: db}]\n',
       '002-db/module.yaml': 'requires: [{name: web}]\n',
     });
-    world.daemon.operator.main.append({ type: 'ReloadFiles', trigger: 'test' });
+    world.daemon.operator.router.main.append({ type: 'ReloadFiles', trigger: 'test' });
     await world.log.until((records) =>
       records.some(({ error }) => String(error).includes('circle: web -> db -> web')),
     );
@@ -90,7 +90,7 @@ describeLifecycle((backend) => {
     await world.log.until((records) => records.some(({ unloaded }) => String(unloaded) === 'modules'));
     expect(world.daemon.operator.registry.enabled).toEqual(['web', 'db']);
     await world.write('modules', { '002-db/module.yaml': 'version: "1.0.0"\n' });
-    world.daemon.operator.main.append({ type: 'ReloadFiles', trigger: 'test' });
+    world.daemon.operator.router.main.append({ type: 'ReloadFiles', trigger: 'test' });
     await world.log.untilPrinted('web beforeHelm', 3);
     const [web, db] = ['web beforeHelm', 'db beforeHelm'];
     expect(world.log.printed).toEqual([web, db, web, db, db, web]);
@@ -130,7 +130,7 @@ describeLifecycle((backend) => {
     await world.log.untilMessage(
       'Releases without a module stay, as the deletionPolicy of their modules was',
     );
-    await world.daemon.operator.main.untilEmpty();
+    await world.daemon.operator.router.main.untilEmpty();
     expect(await world.get('configmaps', 'safe')).toBeDefined();
     await world.stop();
     await world.write('modules', {

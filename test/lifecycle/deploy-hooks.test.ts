@@ -118,7 +118,7 @@ function orderTests(backend: () => Backend): void {
     });
     await world.converge();
     const before = world.log.printed.length;
-    world.daemon.operator.queueModuleRun('web' as ModuleName, 'test');
+    world.daemon.operator.router.queueModuleRun('web' as ModuleName, 'test');
     await world.log.untilMessage(READY, 2);
     expect(world.log.printed.slice(before)).toEqual(['a beforeInstall 1', 'web beforeHelm', 'web afterHelm']);
     expect(await inCluster(world)).toBe('blue, 1 deployed');
@@ -165,7 +165,7 @@ function orderTests(backend: () => Backend): void {
     await world.log.untilPrinted('a beforeLaunch 1');
     const { operator } = world.daemon;
     for (const queue of ['one', 'two'])
-      operator.deps.queues.get(queue).append(operator.moduleRun('web' as ModuleName, 'test'));
+      operator.deps.queues.get(queue).append(operator.router.moduleRun('web' as ModuleName, 'test'));
     const isRepeating = () =>
       ['one', 'two'].every((queue) => operator.deps.queues.get(queue).status.type === 'repeating');
     await vi.waitFor(() => expect(isRepeating()).toBe(true), WAIT);

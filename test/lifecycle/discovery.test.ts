@@ -185,7 +185,7 @@ if grep -q '"off":true' "$VALUES_PATH"; then echo false; else echo true; fi > "$
     let seen = world.log.printed.length;
     const printedUntil = async (line: string, count: number) => {
       await world.log.untilPrinted(line, count);
-      await world.daemon.operator.main.untilEmpty();
+      await world.daemon.operator.router.main.untilEmpty();
       const printed = world.log.printed.slice(seen);
       seen = world.log.printed.length;
       return printed;

@@ -245,7 +245,7 @@ describeLifecycle((backend) => {
       config: { webEnabled: 'true' },
     });
     await world.converge();
-    await world.daemon.operator.main.untilEmpty();
+    await world.daemon.operator.router.main.untilEmpty();
     expect(world.log.printed).toEqual(['web onStartup']);
     expect(world.log.records.filter(({ msg }) => msg === 'ConvergeModules task done')).toHaveLength(1);
   });
@@ -265,7 +265,7 @@ describeLifecycle((backend) => {
     await world.write('modules', { '002-new/hooks/hook.sh': SAYS('new') });
     await world.putConfig({ newEnabled: 'true' });
     expect(await world.untilDelayed()).toBe(5_000);
-    expect(world.daemon.operator.main.entries[0]?.lastError).toContain('Module "web" is no chart');
+    expect(world.daemon.operator.router.main.entries[0]?.lastError).toContain('Module "web" is no chart');
     await world.putConfig({ newEnabled: 'true', webEnabled: 'false' });
     await world.log.untilMessage('ModuleDelete success, module is deleted');
     expect(await world.get('configmaps', 'web')).toBeUndefined();

@@ -94,7 +94,7 @@ spec: {rendered: ${EXACT}}
     });
     await world.start();
     await world.untilDelayed();
-    expect(world.daemon.operator.main.entries[0]?.lastError).toMatch(
+    expect(world.daemon.operator.router.main.entries[0]?.lastError).toMatch(
       /global hook 'a\.sh'.*\/global\/limits\/max\/1: integers beyond 2\^53 would lose digits/,
     );
   });

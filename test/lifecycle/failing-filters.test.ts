@@ -29,7 +29,7 @@ describeLifecycle((backend) => {
     await world.start();
     for (let attempt = 1; attempt <= 2; attempt += 1) {
       await world.log.untilMessage('attempt will be repeated', attempt);
-      expect(world.daemon.operator.main.entries[0]?.lastError).toMatch(
+      expect(world.daemon.operator.router.main.entries[0]?.lastError).toMatch(
         new RegExp(`jqFilter of binding "item" to ConfigMap ${world.namespace}/one: .*too bad`),
       );
       if (attempt === 1) await world.passDelay();

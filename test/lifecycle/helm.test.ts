@@ -199,7 +199,7 @@ END`,
       config: { global: 'mode: old' },
     });
     await world.converge();
-    await world.daemon.operator.main.untilEmpty();
+    await world.daemon.operator.router.main.untilEmpty();
     const before = (await world.helmCalls()).length;
     await world.putConfig({ global: 'mode: new' });
     await world.log.untilMessage('ConvergeModules task done', 2);

@@ -13,7 +13,7 @@ const NOTHING = (): object => ({});
 async function untilAsked(world: World, requests: readonly unknown[]): Promise<void> {
   await vi.waitFor(
     () => {
-      const { status } = world.daemon.operator.main;
+      const { status } = world.daemon.operator.router.main;
       if (status.type === 'delayed') world.clock.jump(status.delayMs);
       expect(requests).not.toEqual([]);
     },
@@ -35,7 +35,7 @@ describeLifecycle((backend) => {
       });
       await world.start();
       await world.untilDelayed();
-      expect(world.daemon.operator.main.entries[0]?.lastError).toBe(
+      expect(world.daemon.operator.router.main.entries[0]?.lastError).toBe(
         `global hook 'a.http.yaml' failed: key "token" of Secret ${world.namespace}/hook-token does not exist: create it`,
       );
       expect(server.bodies).toEqual([]);
@@ -94,7 +94,7 @@ onStartup: 1
       await world.create('secrets', { metadata: { name: 'hook-tls' }, data } as never);
       await world.start();
       await world.untilDelayed();
-      expect(world.daemon.operator.main.entries[0]?.lastError).toMatch(
+      expect(world.daemon.operator.router.main.entries[0]?.lastError).toMatch(
         /; name the authority of its certificate in tls\.ca$/,
       );
       expect(server.bodies).toEqual([]);

@@ -269,8 +269,10 @@ kubernetes:
       });
       await world.start();
       await world.untilDelayed();
-      expect(world.daemon.operator.main.entries[0]?.lastError).toMatch(expected);
-      expect(world.daemon.operator.main.entries[0]?.lastError).toContain("module hook 'hooks/a.http.yaml'");
+      expect(world.daemon.operator.router.main.entries[0]?.lastError).toMatch(expected);
+      expect(world.daemon.operator.router.main.entries[0]?.lastError).toContain(
+        "module hook 'hooks/a.http.yaml'",
+      );
       expect(await hookMetrics(world)).not.toContain('good');
       server.answerWith(() => ({ metrics: GOOD }));
       await world.passDelay();
@@ -286,7 +288,7 @@ kubernetes:
       });
       await world.start();
       await world.untilDelayed();
-      expect(world.daemon.operator.main.entries[0]?.lastError).toMatch(
+      expect(world.daemon.operator.router.main.entries[0]?.lastError).toMatch(
         /global hook 'a\.http\.yaml' failed: POST http:\/\/127\.0\.0\.1:1\/: connect ECONNREFUSED/,
       );
       await world.log.untilMessage('watching files for changes');

@@ -156,8 +156,8 @@ describeLifecycle((backend) => {
       });
       await world.start();
       await world.untilDelayed();
-      expect(world.daemon.operator.main.entries[0]?.lastError).toMatch(expected);
-      expect(world.daemon.operator.main.entries[0]?.lastError).toContain("module hook 'hooks/a.ts'");
+      expect(world.daemon.operator.router.main.entries[0]?.lastError).toMatch(expected);
+      expect(world.daemon.operator.router.main.entries[0]?.lastError).toContain("module hook 'hooks/a.ts'");
       expect(await hookMetrics(world)).not.toContain('good');
       await world.write('modules', { '../mended': '' });
       await world.passDelay();
@@ -218,7 +218,9 @@ describeLifecycle((backend) => {
       });
       await world.log.untilPrinted('second');
       // Said also by a run of the old order that finds the new file, before that is loaded.
-      await world.log.until(() => world.daemon.operator.globalHooks[0]?.hook.config.lifecycle.afterAll === 2);
+      await world.log.until(
+        () => world.daemon.operator.globalHooks.runtimes[0]?.hook.config.lifecycle.afterAll === 2,
+      );
     });
   });
 });

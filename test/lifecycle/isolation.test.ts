@@ -164,7 +164,7 @@ echo "${own} is alone"`,
     await world.start();
     await world.untilDelayed('parallel_queue_0');
     await world.log.untilPrinted('b beforeHelm');
-    const [waiting] = world.daemon.operator.main.entries;
+    const [waiting] = world.daemon.operator.router.main.entries;
     expect(waiting).toMatchObject({ failures: 1, task: { type: 'ParallelModuleRun' } });
     expect(waiting?.lastError).toMatch(/^\n\tErrors:\n\t- a: run hooks by binding beforeHelm: /);
     // The parallel run, the module behind it and the converge; what waits in a parallel queue is part of the first.

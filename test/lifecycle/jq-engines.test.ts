@@ -59,7 +59,7 @@ describeLifecycle((backend) => {
       });
       await world.start();
       await world.log.untilMessage('attempt will be repeated');
-      expect(world.daemon.operator.main.entries[0]?.lastError).toContain('{"reason":"yes"}');
+      expect(world.daemon.operator.router.main.entries[0]?.lastError).toContain('{"reason":"yes"}');
       await world.merge('configmaps', 'one', { data: { bad: null } });
       await world.passDelay();
       await world.daemon.firstConverge;

@@ -22,7 +22,7 @@ async function start(world: World, name: 'a' | 'b', ...operations: readonly obje
   const text = operations.map((operation) => JSON.stringify(operation)).join('\n');
   await world.write('modules', { [`../${name}`]: text });
   const { operator } = world.daemon;
-  const hook = operator.globalHooks.find((runtime) => runtime.hook.name === `${name}.sh`);
+  const hook = operator.globalHooks.runtimes.find((runtime) => runtime.hook.name === `${name}.sh`);
   if (hook === undefined) throw new Error(`there is no hook ${name}.sh`);
   const task: Task = {
     type: 'GlobalHookRun',

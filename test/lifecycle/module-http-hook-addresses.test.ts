@@ -59,7 +59,7 @@ describeLifecycle((backend) => {
         await world.expect({ method: 'POST', path, body: gadget });
         await world.start();
         await world.untilDelayed();
-        expect(world.daemon.operator.main.entries[0]?.lastError).toContain(
+        expect(world.daemon.operator.router.main.entries[0]?.lastError).toContain(
           `Gadget ${world.namespace}/hook, which hook.address.ref of module.yaml names, cannot be used: it has no status.address.url`,
         );
         await world.expect({
@@ -103,7 +103,7 @@ describeLifecycle((backend) => {
       });
       await world.start();
       await world.untilDelayed();
-      expect(world.daemon.operator.main.entries[0]?.lastError).toContain(
+      expect(world.daemon.operator.router.main.entries[0]?.lastError).toContain(
         'the address 127.0.0.1 is not allowed for HTTP hooks: it is local to this machine or the cluster; if it is meant, add 127.0.0.1 to --http-hook-allowed-hosts',
       );
       expect(server.requests).toEqual([]);
@@ -128,7 +128,7 @@ describeLifecycle((backend) => {
         });
         await world.start();
         await world.untilDelayed();
-        expect(world.daemon.operator.main.entries[0]?.lastError).toContain(
+        expect(world.daemon.operator.router.main.entries[0]?.lastError).toContain(
           'the host collector.example.com is not allowed for a URL that an object names: add it to --http-hook-allowed-hosts',
         );
       } finally {
@@ -142,7 +142,7 @@ describeLifecycle((backend) => {
       });
       await world.start();
       await world.untilDelayed();
-      expect(world.daemon.operator.main.entries[0]?.lastError).toBe(
+      expect(world.daemon.operator.router.main.entries[0]?.lastError).toBe(
         "HTTP hook of module 'web', pre-reconcile failed: POST Service hook: Service default/hook, which hook.address.ref of module.yaml names, does not exist",
       );
     });

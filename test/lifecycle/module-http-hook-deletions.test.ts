@@ -83,7 +83,7 @@ describeLifecycle((backend) => {
       await server.stop();
       await world.putConfig({ [`${name}Enabled`]: 'false' });
       await world.untilDelayed();
-      expect(world.daemon.operator.main.entries[0]?.lastError).toMatch(
+      expect(world.daemon.operator.router.main.entries[0]?.lastError).toMatch(
         /finalize failed: POST .*ECONNREFUSED/,
       );
       expect(await release()).toEqual({

@@ -28,7 +28,7 @@ describeLifecycle((backend) => {
       try {
         await world.start();
         await world.untilDelayed();
-        expect(world.daemon.operator.main.entries[0]?.lastError).toContain(
+        expect(world.daemon.operator.router.main.entries[0]?.lastError).toContain(
           'Namespace/default (cluster-scoped). If the webhook is trusted with them, add Cluster to --http-hook-child-namespaces',
         );
         expect(await world.get('configmaps', 'web')).toBeUndefined();

@@ -27,7 +27,7 @@ function web(manifest: string, more: FileTree = {}): FileTree {
 }
 
 function lastErrorOf(world: World): string {
-  return world.daemon.operator.main.entries[0]?.lastError ?? '';
+  return world.daemon.operator.router.main.entries[0]?.lastError ?? '';
 }
 
 /** Servers that modules name in `module.yaml`. */
@@ -137,8 +137,8 @@ describeLifecycle((backend) => {
         const [module] = operator.registry.modules;
         if (module === undefined) throw new Error('there is no module');
         const before = server.bodies.length;
-        operator.queueModuleRun(module.name, 'test');
-        await operator.main.untilEmpty();
+        operator.router.queueModuleRun(module.name, 'test');
+        await operator.router.main.untilEmpty();
         expect(server.bodies).toHaveLength(before + 1);
         return operator.registry.states.get(module.name)?.release.deployed?.revision;
       };
@@ -214,7 +214,7 @@ describeLifecycle((backend) => {
         },
       });
       await world.converge();
-      await world.daemon.operator.main.untilEmpty();
+      await world.daemon.operator.router.main.untilEmpty();
       expect(server.bodies).toHaveLength(1);
       expect(await world.get('configmaps', 'web')).toBeUndefined();
       expect(await world.get('configmaps', 'last')).toBeDefined();

@@ -58,7 +58,7 @@ async function start(world: World): Promise<void> {
   await world.converge();
   const { operator } = world.daemon;
   await vi.waitFor(
-    () => expect([operator.purge, operator.main.entries.length]).toEqual(['decided', 0]),
+    () => expect([operator.converge.purge, operator.router.main.entries.length]).toEqual(['decided', 0]),
     WAIT,
   );
   await world.stop();

@@ -63,7 +63,7 @@ describeLifecycle((backend) => {
     await world.passDelay();
     await world.daemon.firstConverge;
     // Releases without a module are looked for behind the first converge.
-    await world.daemon.operator.main.untilEmpty();
+    await world.daemon.operator.router.main.untilEmpty();
     expect(await page(world, '/readyz')).toEqual({ status: 200, text: 'Startup converge done.\n' });
     const done = { ...NOTHING, STARTUP_CONVERGE_DONE: true };
     expect(await convergeStatus(world)).toEqual({ ...done, CONVERGE_WAIT_TASK: true });
@@ -212,7 +212,7 @@ describeLifecycle((backend) => {
     expect(await series(world, missing)).toEqual([`${missing}{binding="maps"} 1`]);
     await world.write('modules', { '../mended': '' });
     await world.passDelay();
-    await world.daemon.operator.main.untilEmpty();
+    await world.daemon.operator.router.main.untilEmpty();
     expect(await series(world, errors)).toEqual([`${errors}{module="web"} 1`]);
     expect(await series(world, missing)).toEqual([`${missing}{binding="maps"} 2`]);
     expect(await world.get('configmaps', 'web')).toBeUndefined();

@@ -42,7 +42,7 @@ echo "attempt $runs succeeds"`,
         (records) =>
           records.filter((record) => record['msg'] === 'attempt will be repeated').length >= failure,
       );
-      expect(world.daemon.operator.main.entries[0]).toMatchObject({
+      expect(world.daemon.operator.router.main.entries[0]).toMatchObject({
         failures: failure,
         lastError: `global hook 'fail.sh' failed: attempt ${failure} says no`,
       });
@@ -85,7 +85,7 @@ echo "attempt $runs succeeds"`,
     await world.start();
     await world.log.untilPrinted('block');
     await world.create('configmaps', { metadata: { name: 'trigger' } });
-    const { main } = world.daemon.operator;
+    const { main } = world.daemon.operator.router;
     await world.log.until(() => main.length === 3);
     expect(main.entries.map(({ task }) => task.type)).toEqual([
       'ModuleRun',
@@ -94,7 +94,7 @@ echo "attempt $runs succeeds"`,
     ]);
     await world.write('modules', { '../go': '' });
     await world.log.untilPrinted('event runs');
-    expect(world.daemon.operator.firstConverge).toBe('done');
+    expect(world.daemon.operator.converge.first).toBe('done');
   });
 
   test('a failure of a kubernetes or schedule binding with allowFailure is ignored', async () => {

@@ -160,7 +160,7 @@ describeLifecycle((backend) => {
       });
       await world.start();
       await world.untilDelayed();
-      const { lastError } = world.daemon.operator.main.entries[0] ?? {};
+      const { lastError } = world.daemon.operator.router.main.entries[0] ?? {};
       expect(lastError).toMatch(/not for web/);
       expect(lastError).toMatch(/the flow hook at BeforeAnyReconcile in '.*guard\.ts' failed/);
       await writeTree(world.directory, { open: '' });
@@ -209,7 +209,7 @@ describeLifecycle((backend) => {
       });
       await world.start();
       await world.untilDelayed();
-      expect(world.daemon.operator.main.entries[0]?.lastError).toMatch(message);
+      expect(world.daemon.operator.router.main.entries[0]?.lastError).toMatch(message);
     });
 
     test('hangs is ended after a while, and the module is tried again', async () => {
@@ -222,7 +222,7 @@ describeLifecycle((backend) => {
       await untilSaid(world, 'hangs');
       world.clock.jump(TEN_MINUTES_MS);
       await world.untilDelayed();
-      expect(world.daemon.operator.main.entries[0]?.lastError).toMatch(/bad\.ts/);
+      expect(world.daemon.operator.router.main.entries[0]?.lastError).toMatch(/bad\.ts/);
       await writeTree(world.directory, { open: '' });
       await world.passDelay();
       await world.daemon.firstConverge;

@@ -31,7 +31,7 @@ async function configErrors(world: World): Promise<number> {
   return Number(count);
 }
 
-const lastError = (world: World): string => world.daemon.operator.main.entries[0]?.lastError ?? '';
+const lastError = (world: World): string => world.daemon.operator.router.main.entries[0]?.lastError ?? '';
 
 /** Schemas in openapi/ check values and give defaults. */
 describeLifecycle((backend) => {

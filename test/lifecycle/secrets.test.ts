@@ -41,7 +41,7 @@ async function ask(world: World, path: string): Promise<string> {
 
 const runs = (world: World): number =>
   world.log.records.filter(({ msg }) => msg === 'ModuleRun success, module is ready').length;
-const lastError = (world: World): string => world.daemon.operator.main.entries[0]?.lastError ?? '';
+const lastError = (world: World): string => world.daemon.operator.router.main.entries[0]?.lastError ?? '';
 
 /** Values that refer to Secrets. */
 describeLifecycle((backend) => {
@@ -92,7 +92,7 @@ echo '{"op":"add","path":"/web/url","value":"https://${TOKEN}@host"}' > "$VALUES
     await world.converge();
     expect(await deployed(world)).toEqual({ token: TOKEN, url: `https://${TOKEN}@host` });
     await world.write('modules', { '../fail': '' });
-    world.daemon.operator.queueModuleRun('web' as never, 'test');
+    world.daemon.operator.router.queueModuleRun('web' as never, 'test');
     await world.untilDelayed();
     expect(lastError(world)).toContain('cannot log in with ***');
     for (const path of [

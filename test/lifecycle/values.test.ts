@@ -40,11 +40,11 @@ async function deployed(world: World, section: 'values' | 'global' = 'values'): 
 const add = (path: string, value: unknown): string => JSON.stringify({ op: 'add', path, value });
 const runsOfWeb = (world: World): number =>
   world.log.records.filter(({ msg }) => msg === 'ModuleRun success, module is ready').length;
-const lastError = (world: World): string => world.daemon.operator.main.entries[0]?.lastError ?? '';
+const lastError = (world: World): string => world.daemon.operator.router.main.entries[0]?.lastError ?? '';
 
 async function runWeb(world: World): Promise<void> {
   const runs = runsOfWeb(world);
-  world.daemon.operator.queueModuleRun('web' as never, 'test');
+  world.daemon.operator.router.queueModuleRun('web' as never, 'test');
   await world.log.untilMessage('ModuleRun success, module is ready', runs + 1);
 }
 
@@ -116,7 +116,7 @@ describeLifecycle((backend) => {
     for (const [patch, reason] of cases) {
       await world.write('modules', { '../values': patch });
       const runs = runsOfWeb(world);
-      world.daemon.operator.queueModuleRun('web' as never, 'test');
+      world.daemon.operator.router.queueModuleRun('web' as never, 'test');
       await world.untilDelayed();
       expect(lastError(world)).toContain(reason);
       await world.expel('values');
@@ -177,7 +177,7 @@ describeLifecycle((backend) => {
     const checksum = world.daemon.operator.deps.values.checksum('web' as never);
     await world.create('configmaps', { metadata: { name: 'poke' } });
     await world.log.untilPrinted('patched');
-    await world.daemon.operator.main.untilEmpty();
+    await world.daemon.operator.router.main.untilEmpty();
     expect(world.daemon.operator.deps.values.checksum('web' as never)).toBe(checksum);
     expect(await world.get('configmaps', 'addon-operator')).toEqual(before);
     expect(runsOfWeb(world)).toBe(1);

@@ -39,20 +39,20 @@ export async function flowLab(
 
 /** Lets the module "web" be looked at again although nothing has changed. */
 export async function recheck(lab: OperatorLab): Promise<void> {
-  lab.operator.requeues.ask(name('web'), 1);
+  lab.operator.router.requeues.ask(name('web'), 1);
   await lab.clock.advance(1);
   await lab.settle();
 }
 
 /** Has the module "web" brought to what has changed about it. */
 export async function changed(lab: OperatorLab): Promise<void> {
-  lab.operator.queueModuleRun(name('web'), 'test');
+  lab.operator.router.queueModuleRun(name('web'), 'test');
   await lab.settle();
 }
 
 /** Has the module disabled, as the next discovery finds it. */
 export async function disable(lab: OperatorLab, module: string): Promise<void> {
   lab.enabled.delete(module);
-  lab.operator.restartConverge('ReloadAllModules', 'test');
+  lab.operator.router.restartConverge('ReloadAllModules', 'test');
   await lab.settle();
 }

@@ -145,13 +145,13 @@ export class OperatorLab {
     this.backlog.hold(queuedEvents(queues));
     this.operator = this.#createOperator(queues, modules);
     const handle = taskHandler(this.operator);
-    this.operator.globalHooks = this.#hooks
+    this.operator.globalHooks.runtimes = this.#hooks
       .filter((hook) => hook.owner.type === 'global')
       .map((hook) => this.operator.deps.createRuntime(hook));
   }
 
   get main() {
-    return this.operator.main;
+    return this.operator.router.main;
   }
 
   start(): void {
@@ -185,7 +185,7 @@ export class OperatorLab {
   /** Starts the converge over, as the daemon does it: before the first discovery is over, the converge to come is enough. */
   startOver(): void {
     if (this.operator.registry.discovery !== undefined)
-      this.operator.restartConverge('ReloadAllModules', 'restart');
+      this.operator.router.restartConverge('ReloadAllModules', 'restart');
   }
 
   /** Lets time pass, several times the same. */
@@ -200,7 +200,7 @@ export class OperatorLab {
   /** Runs the converge of the start to its end. */
   async converge(): Promise<void> {
     this.start();
-    this.operator.main.append({ type: 'ConvergeModules', event: 'OperatorStartup', trigger: 'start' });
+    this.operator.router.main.append({ type: 'ConvergeModules', event: 'OperatorStartup', trigger: 'start' });
     await this.settle();
   }
 
@@ -211,7 +211,7 @@ export class OperatorLab {
 
   runtimeOf(hook: string): HookRuntime {
     const all = [
-      ...this.operator.globalHooks,
+      ...this.operator.globalHooks.runtimes,
       ...[...this.operator.registry.states.values()].flatMap((state) => state.hooks ?? []),
     ];
     const runtime = all.find((other) => keyOf(other.hook) === hook);
@@ -226,7 +226,7 @@ export class OperatorLab {
 
   tick(hook: string): void {
     const runtime = this.runtimeOf(hook);
-    for (const binding of runtime.hook.config.schedule) this.operator.onScheduleTick(runtime, binding);
+    for (const binding of runtime.hook.config.schedule) this.operator.router.onScheduleTick(runtime, binding);
   }
 
   replaceHooks(hooks: readonly Hook[]): void {
@@ -364,7 +364,7 @@ export class OperatorLab {
     return new HookRuntime(hook, {
       clock: this.clock,
       stop: this.stop.signal,
-      onEvent: (...event) => this.operator.onKubernetesEvent(...event),
+      onEvent: (...event) => this.operator.router.onKubernetesEvent(...event),
       createMonitor: (_hook, binding, onEvent) => {
         const key = `${keyOf(hook)}/${binding.name}`;
         const monitor = new FakeMonitor(

@@ -75,5 +75,5 @@ test('a run that waits after a failure beside main is tried again at once, and n
   lab.takeCalls();
   await change(lab, { web: 'x: 1' });
   expect(lab.calls).toEqual(['web/h.sh beforeHelm', 'deploy web {"x":1}']);
-  expect(lab.operator.firstConverge).toBe('done');
+  expect(lab.operator.converge.first).toBe('done');
 });

@@ -24,24 +24,28 @@ export async function handleApplyConfig(
   try {
     await followSecrets();
     values.setConfig(configMapContent(), (module) => !operator.registry.isFlaggedOff(module));
-    operator.isConfigRefused = false;
+    operator.converge.isConfigRefused = false;
     warnAboutUnknownModules(operator);
     if (task.changedKeys.length === 0) return { type: 'success' };
     if (await hasOtherModulesEnabled(operator, signal)) {
-      operator.restartConverge('ReloadAllModules', 'ReloadAll-After-KubeConfigChange', originOf(task));
+      operator.router.restartConverge('ReloadAllModules', 'ReloadAll-After-KubeConfigChange', originOf(task));
       return { type: 'success' };
     }
     return { type: 'success', after: runsOfChangedModules(operator, task) };
   } catch (error) {
     rethrowAbort(error, signal);
-    operator.isConfigRefused = hasCode(error, 'VALUES_INVALID');
+    operator.converge.isConfigRefused = hasCode(error, 'VALUES_INVALID');
     metrics.modulesDiscoverError();
     log.error(
       errorFields(error),
       'ApplyKubeConfigValues failed, modules stay as they are. Requeue task to retry after delay.',
     );
     // Only a failed discovery is repeated at a constant pace.
-    return { type: 'retry', error, ...(!operator.isConfigRefused && { delayMs: DISCOVERY_RETRY_MS }) };
+    return {
+      type: 'retry',
+      error,
+      ...(!operator.converge.isConfigRefused && { delayMs: DISCOVERY_RETRY_MS }),
+    };
   }
 }
 
@@ -57,10 +61,10 @@ function runsOfChangedModules(operator: Operator, { changedKeys }: ApplyTask): r
   const changed = operator.registry.modules.filter(
     ({ key, name }) => changedKeys.includes(key) && operator.registry.isEnabled(name),
   );
-  for (const { name } of changed) operator.changes.note(name);
+  for (const { name } of changed) operator.router.changes.note(name);
   return changed
-    .filter(({ name }) => !retriesNow(operator, name) && !operator.isModuleRunPending(name))
-    .map(({ name }) => operator.moduleRun(name, 'KubeConfig-Changed-Modules'));
+    .filter(({ name }) => !retriesNow(operator, name) && !operator.router.isModuleRunPending(name))
+    .map(({ name }) => operator.router.moduleRun(name, 'KubeConfig-Changed-Modules'));
 }
 
 /** What of the module waits after a failure beside `main` may have waited for just this. Returns whether a run did. */

@@ -17,7 +17,7 @@ const change = (path: string, value: unknown) => ({
 });
 
 async function restart(lab: OperatorLab): Promise<void> {
-  lab.operator.queueConverge('GlobalValuesChanged', 'test');
+  lab.operator.router.queueConverge('GlobalValuesChanged', 'test');
   await lab.settle();
 }
 
@@ -46,8 +46,8 @@ test('a converge runs beforeAll, discovery, deletions in reverse order, runs in 
 test('an operator without modules and hooks converges', async () => {
   await using lab = await operatorLab([]);
   await lab.converge();
-  await lab.operator.firstConvergeDone;
-  expect(lab.operator.firstConverge).toBe('done');
+  await lab.operator.converge.firstDone;
+  expect(lab.operator.converge.first).toBe('done');
 });
 
 test('a known module that is disabled at the start is deleted with its hooks if it has a release', async () => {
@@ -109,7 +109,7 @@ test('converges directly behind one that begins are merged into it', async () =>
   await using lab = await operatorLab(['web']);
   await lab.converge();
   lab.takeCalls();
-  for (let count = 0; count < 3; count += 1) lab.operator.queueConverge('GlobalValuesChanged', 'test');
+  for (let count = 0; count < 3; count += 1) lab.operator.router.queueConverge('GlobalValuesChanged', 'test');
   await lab.settle();
   expect(lab.calls).toEqual(['discover', 'deploy web']);
 });
@@ -160,7 +160,7 @@ test('a converge restarted during discovery discovers again and runs beforeAll h
   lab.takeCalls();
   lab.obstacles.set('discover', () => gate.promise);
   await restart(lab);
-  lab.operator.restartConverge('ReloadAllModules', 'test');
+  lab.operator.router.restartConverge('ReloadAllModules', 'test');
   lab.obstacles.clear();
   gate.resolve();
   lab.enabled.delete('b');
@@ -182,7 +182,7 @@ test('a module to be deleted is deleted although the converge is restarted befor
   lab.enabled.delete('b');
   lab.behaviours.set('b/x.sh', failing);
   await restart(lab);
-  lab.operator.restartConverge('ReloadAllModules', 'test');
+  lab.operator.router.restartConverge('ReloadAllModules', 'test');
   lab.behaviours.clear();
   await lab.settle();
   expect(lab.calls).toEqual([
@@ -206,7 +206,7 @@ test('a module enabled again before it was deleted hears its crontabs again', as
   await restart(lab);
   expect(lab.runtimeOf('b/x.sh').areSchedulesEnabled).toBe(false);
   lab.enabled.add('b');
-  lab.operator.restartConverge('ReloadAllModules', 'test');
+  lab.operator.router.restartConverge('ReloadAllModules', 'test');
   await lab.settle();
   expect(lab.operator.registry.states.get(name('b'))?.phase).toBe('ready');
   expect(lab.runtimeOf('b/x.sh').areSchedulesEnabled).toBe(true);

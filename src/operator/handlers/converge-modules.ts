@@ -29,18 +29,18 @@ export async function handleConvergeModules(
   queue: TaskQueue<Task>,
   signal: AbortSignal,
 ): Promise<TaskOutcome<Task>> {
-  switch (operator.convergePhase) {
+  switch (operator.converge.phase) {
     case 'standby':
       begin(operator, entry, task, queue);
-      operator.convergePhase = 'wait-before-all';
+      operator.converge.phase = 'wait-before-all';
       return { type: 'repeat', before: hookRuns(operator, 'beforeAll', task) };
     case 'wait-before-all':
       return discover(operator, entry, task, queue, signal);
     case 'wait-modules':
-      operator.convergePhase = 'wait-after-all';
+      operator.converge.phase = 'wait-after-all';
       return { type: 'repeat', before: afterAllRuns(operator, task) };
     case 'wait-after-all':
-      operator.convergePhase = 'standby';
+      operator.converge.phase = 'standby';
       end(operator, entry, task, queue);
       return { type: 'success' };
   }
@@ -54,8 +54,8 @@ function begin(
 ): void {
   // Two converges in a row bring nothing that one does not.
   queue.takeFollowing(entry, (other) => other.type === 'ConvergeModules');
-  operator.convergeStart ??= { atMs: operator.deps.clock.steadyMs(), event: task.event };
-  if (operator.firstConverge === 'not-started') operator.firstConverge = 'running';
+  operator.converge.start ??= { atMs: operator.deps.clock.steadyMs(), event: task.event };
+  operator.converge.beginFirst();
 }
 
 async function discover(
@@ -88,7 +88,7 @@ async function discover(
     operator.registry.discovery = discovery;
     tellRefusals(operator);
     stopSchedulesOfDisabled(operator);
-    operator.convergePhase = 'wait-modules';
+    operator.converge.phase = 'wait-modules';
     return {
       type: 'repeat',
       before: [...resynchronizeMissed(operator, task), ...moduleTasks(operator, releases, task)],
@@ -147,7 +147,7 @@ function hookRuns(
 ): readonly GlobalHookRun[] {
   return lifecycleRuns(runnableHooks(operator, binding), binding, {
     trigger,
-    activation: operator.activation,
+    activation: operator.converge.activation,
   });
 }
 
@@ -165,18 +165,18 @@ function belongsToAnother(task: Task): boolean {
 function end(operator: Operator, entry: QueueEntry<Task>, task: ConvergeTask, queue: TaskQueue<Task>): void {
   const { clock, log, metrics } = operator.deps;
   log.info({ trigger: task.trigger, ...originFields(task) }, 'ConvergeModules task done');
-  if (operator.unloaded.length > 0)
+  if (operator.converge.unloaded.length > 0)
     log.warn(
-      { unloaded: operator.unloaded },
+      { unloaded: operator.converge.unloaded },
       'converged, but not to the files on disk: those that changed cannot be loaded, see the error before',
     );
   if (queue.entries.some((other) => other.id !== entry.id && belongsToAnother(other.task))) return;
-  const { atMs, event } = operator.convergeStart ?? { atMs: clock.steadyMs(), event: task.event };
-  operator.convergeStart = undefined;
+  const { atMs, event } = operator.converge.start ?? { atMs: clock.steadyMs(), event: task.event };
+  operator.converge.start = undefined;
   metrics.convergence(event, (clock.steadyMs() - atMs) / 1_000);
-  if (operator.firstConverge === 'done') return;
+  if (operator.converge.first === 'done') return;
   log.info({}, 'first converge is finished. Operator is ready now.');
-  operator.finishFirstConverge();
+  operator.converge.finishFirst();
   queue.append({
     type: 'DiscoverHelmReleases',
     trigger: 'Operator-PostConvergeCleanup',

@@ -115,5 +115,5 @@ test('nothing is waited for when the hooks that were to be synchronized are gone
   lab.main.prepend({ type: 'ReloadFiles', trigger: 'test' });
   await lab.settle();
   expect(lab.calls.at(-1)).toBe('discover');
-  expect(lab.operator.firstConverge).toBe('done');
+  expect(lab.operator.converge.first).toBe('done');
 });

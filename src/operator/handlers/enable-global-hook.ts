@@ -2,11 +2,11 @@ import { synchronizedBindings } from '../../hooks/binding-context.ts';
 import type { KubernetesBinding } from '../../hooks/hook-config.ts';
 import type { TaskOutcome } from '../../queue/task-queue.ts';
 import type { HookRuntime } from '../hook-runtime.ts';
-import { MAIN_QUEUE, type Operator } from '../operator.ts';
+import type { Operator } from '../operator.ts';
 import { bringBack, canWaitAside, isRefusal, setAside } from '../refused-hooks.ts';
 import { rethrowAbort } from '../rethrow-abort.ts';
 import { originOf } from '../task-origin.ts';
-import type { Task } from '../tasks.ts';
+import { MAIN_QUEUE, type Task } from '../tasks.ts';
 import { isWaitedFor } from './hook-run.ts';
 
 export function handleEnableSchedules(operator: Operator, runtime: HookRuntime): TaskOutcome<Task> {
@@ -42,11 +42,11 @@ export async function handleEnableKubernetes(
 
 /** Ends when every Synchronization that is waited for has succeeded. */
 export function handleWaitSynchronization(operator: Operator): TaskOutcome<Task> {
-  const { globalSynchronization } = operator;
+  const { synchronization } = operator.globalHooks;
   // Hooks that are gone take their runs with them: nobody would report those as done.
-  globalSynchronization.keepOnly(queuedSynchronizations(operator));
-  if (globalSynchronization.isDone) return { type: 'success' };
-  return { type: 'repeat', when: globalSynchronization.whenDone() };
+  synchronization.keepOnly(queuedSynchronizations(operator));
+  if (synchronization.isDone) return { type: 'success' };
+  return { type: 'repeat', when: synchronization.whenDone() };
 }
 
 /** The bindings whose Synchronization runs now or waits in a queue. */
@@ -71,9 +71,9 @@ export function queueSynchronizations(
   const forMain: Task[] = [];
   for (const runtime of runtimes) {
     for (const binding of runtime.hook.config.kubernetes.filter(belongs)) {
-      const run = operator.synchronizationRun(runtime, binding, operator.activation);
+      const run = operator.router.synchronizationRun(runtime, binding, operator.converge.activation);
       const task = { ...run, ...originOf(asking) };
-      operator.synchronizationOf(runtime.hook.owner)?.expect(binding, isWaitedFor(binding));
+      operator.router.synchronizationOf(runtime.hook.owner)?.expect(binding, isWaitedFor(binding));
       if (binding.queue === MAIN_QUEUE) forMain.push(task);
       else operator.deps.queues.get(binding.queue).append(task);
     }

@@ -70,7 +70,7 @@ test('values changed during a converge cause another one behind it', async () =>
   await using lab = await started();
   const gate = Promise.withResolvers<void>();
   lab.obstacles.set('deploy web', () => gate.promise);
-  lab.operator.queueConverge('GlobalValuesChanged', 'test');
+  lab.operator.router.queueConverge('GlobalValuesChanged', 'test');
   await lab.settle();
   lab.behaviours.set('global/a.sh', setsGlobal(1));
   lab.tick('global/a.sh');
@@ -150,7 +150,7 @@ test('a flag that a beforeAll hook flips in a later converge starts it over once
   await lab.converge();
   lab.takeCalls();
   lab.behaviours.set('global/a.sh', setsFlag(true));
-  lab.operator.queueConverge('GlobalValuesChanged', 'test');
+  lab.operator.router.queueConverge('GlobalValuesChanged', 'test');
   await lab.settle();
   expect(lab.calls).toEqual(['global/a.sh beforeAll', 'global/a.sh beforeAll', 'discover', 'deploy web']);
 });

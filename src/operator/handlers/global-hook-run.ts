@@ -17,7 +17,7 @@ export async function handleGlobalHookRun(
   if (outcome.type !== 'ran') return doneWith(outcome);
   // Before the first discovery there is nothing to start over: the coming one sees the flags.
   if (outcome.effects.areFlagsChanged && operator.registry.discovery !== undefined)
-    operator.restartConverge(
+    operator.router.restartConverge(
       'ReloadAllModules',
       'ReloadAll-After-GlobalHookDynamicUpdate',
       causedBy(outcome.task),
@@ -25,7 +25,7 @@ export async function handleGlobalHookRun(
   else {
     const trigger = changeTrigger(operator, task, outcome);
     if (trigger !== undefined) {
-      operator.queueConverge('GlobalValuesChanged', trigger, causedBy(outcome.task));
+      operator.router.queueConverge('GlobalValuesChanged', trigger, causedBy(outcome.task));
       await operator.deps.releases.onGlobalChange();
     }
   }

@@ -5,10 +5,10 @@ import { errorFields } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { QueueEntry, TaskOutcome, TaskQueue } from '../../queue/task-queue.ts';
 import { type HookEffects, hookLabels } from '../hook-execution.ts';
-import { MAIN_QUEUE, type Operator } from '../operator.ts';
+import type { Operator } from '../operator.ts';
 import { rethrowAbort } from '../rethrow-abort.ts';
 import { bindingName, eventFields, hookFields } from '../task-log.ts';
-import type { HookTask, Task } from '../tasks.ts';
+import { type HookTask, MAIN_QUEUE, type Task } from '../tasks.ts';
 
 export type HookTaskOutcome =
   /** The hook was not run, and need not be: it is gone, or does not want this Synchronization. */
@@ -144,6 +144,6 @@ function finishSynchronization(operator: Operator, task: HookTask): void {
   if (task.hook.isStopped) return;
   const bindings = synchronizedBindings(task.reasons);
   task.hook.unlock(bindings.map(({ index }) => index));
-  const synchronization = operator.synchronizationOf(task.hook.hook.owner);
+  const synchronization = operator.router.synchronizationOf(task.hook.hook.owner);
   for (const binding of bindings) synchronization?.done(binding);
 }

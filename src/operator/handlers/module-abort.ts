@@ -30,7 +30,8 @@ export function abortModule(
   tracked.history.noteRun(clock.steadyMs(), clock, 'failure');
   stallModule(operator, tracked, { event: 'run-aborted', error });
   // Only what was changed before the request is ended.
-  if (operator.changes.isChangedSinceAbort(module)) operator.queueModuleRun(module, 'Changed-Since-Abort');
+  if (operator.router.changes.isChangedSinceAbort(module))
+    operator.router.queueModuleRun(module, 'Changed-Since-Abort');
   return { type: 'success' };
 }
 

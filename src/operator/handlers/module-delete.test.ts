@@ -20,7 +20,7 @@ const HOOKS = {
 
 async function disable(lab: OperatorLab, module: string): Promise<void> {
   lab.enabled.delete(module);
-  lab.operator.queueConverge('ReloadAllModules', 'test');
+  lab.operator.router.queueConverge('ReloadAllModules', 'test');
   await lab.settle();
 }
 
@@ -159,7 +159,7 @@ test('a hook that fails while its module is deleted is not run again', async () 
   await disable(lab, 'web');
   lab.enabled.add('web');
   lab.behaviours.clear();
-  lab.operator.queueConverge('ReloadAllModules', 'test');
+  lab.operator.router.queueConverge('ReloadAllModules', 'test');
   await lab.settle();
   expect(lab.calls.slice(-2)).toEqual(['web/a.sh Synchronization:pods', 'deploy web']);
   lab.takeCalls();
@@ -176,7 +176,7 @@ test('a module enabled again starts from the beginning', async () => {
   await disable(lab, 'web');
   lab.takeCalls();
   lab.enabled.add('web');
-  lab.operator.queueConverge('ReloadAllModules', 'test');
+  lab.operator.router.queueConverge('ReloadAllModules', 'test');
   await lab.settle();
   expect(lab.calls).toEqual(first);
 });
@@ -189,7 +189,7 @@ test('a module enabled again before its deletion ended starts from the beginning
   lab.behaviours.clear();
   lab.takeCalls();
   lab.enabled.add('web');
-  lab.operator.restartConverge('ReloadAllModules', 'test');
+  lab.operator.router.restartConverge('ReloadAllModules', 'test');
   await lab.settle();
   expect(lab.calls).toEqual([
     'discover',

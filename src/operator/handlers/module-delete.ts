@@ -36,7 +36,7 @@ async function deleteModule(
   const { module } = tracked;
   await ensureHooks(operator, tracked, signal);
   tracked.startDeletion();
-  operator.dropTasksOf(tracked.hooks ?? []);
+  operator.router.dropTasksOf(tracked.hooks ?? []);
   await releases.stopMonitor(module.name);
   await finalizers?.finalize(module, signal);
   if (module.chart !== 'none') await removeRelease(operator, tracked, run, signal);
@@ -91,8 +91,8 @@ export async function stopModule(
     operator.deps.setSchedules(runtime, false);
     await runtime.stop();
   }
-  operator.dropTasksOf(tracked.hooks ?? []);
-  operator.requeues.cancel(tracked.module.name);
+  operator.router.dropTasksOf(tracked.hooks ?? []);
+  operator.router.requeues.cancel(tracked.module.name);
   operator.registry.states.delete(tracked.module.name);
   // A run in the middle of the start-up begins anew.
   tracked.synchronization.wake();

@@ -43,7 +43,7 @@ test('values changed twice while a run of the module waits cause one run', async
   await using lab = await started();
   const gate = Promise.withResolvers<void>();
   lab.obstacles.set('discover', () => gate.promise);
-  lab.operator.queueConverge('GlobalValuesChanged', 'test');
+  lab.operator.router.queueConverge('GlobalValuesChanged', 'test');
   await lab.settle();
   lab.behaviours.set('web/a.sh', changing('/web/x'));
   for (let count = 0; count < 2; count += 1) {
@@ -66,7 +66,7 @@ test.each([
   await using lab = await started();
   const gate = Promise.withResolvers<void>();
   lab.obstacles.set('deploy web', () => gate.promise);
-  lab.operator.queueModuleRun(lab.operator.registry.enabled[0] ?? failed(), 'test');
+  lab.operator.router.queueModuleRun(lab.operator.registry.enabled[0] ?? failed(), 'test');
   await lab.settle();
   disturb(lab);
   lab.behaviours.set('web/a.sh', changing('/web/x'));

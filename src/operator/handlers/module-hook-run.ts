@@ -1,7 +1,7 @@
 import type { QueueEntry, TaskOutcome, TaskQueue } from '../../queue/task-queue.ts';
-import { MAIN_QUEUE, type Operator } from '../operator.ts';
+import type { Operator } from '../operator.ts';
 import { causedBy } from '../task-origin.ts';
-import { isOnlySynchronization, type ModuleHookRun, type Task } from '../tasks.ts';
+import { isOnlySynchronization, MAIN_QUEUE, type ModuleHookRun, type Task } from '../tasks.ts';
 import { doneWith, runHookTask } from './hook-run.ts';
 
 /** Runs a module hook for an event, a schedule or a Synchronization. Changed values ask for a run of the module. */
@@ -14,7 +14,7 @@ export async function handleModuleHookRun(
 ): Promise<TaskOutcome<Task>> {
   const { releases } = operator.deps;
   if (!operator.registry.isWanted(task.module)) {
-    operator.missRuns([task]);
+    operator.router.missRuns([task]);
     return { type: 'success' };
   }
   // A hook in `main` may delete objects of the release on purpose; a ModuleRun behind it restores them.
@@ -26,7 +26,7 @@ export async function handleModuleHookRun(
         outcome.task.binding === 'schedule'
           ? 'Schedule-Change-ModuleValues'
           : 'Kubernetes-Change-ModuleValues';
-      operator.queueModuleRun(task.module, trigger, causedBy(outcome.task));
+      operator.router.queueModuleRun(task.module, trigger, causedBy(outcome.task));
     }
     return doneWith(outcome);
   } finally {

@@ -42,7 +42,7 @@ test('a later run begins at beforeHelm', async () => {
   await using lab = await operatorLab(['web'], ALL_PHASES);
   await lab.converge();
   lab.takeCalls();
-  lab.operator.queueModuleRun(name('web'), 'test');
+  lab.operator.router.queueModuleRun(name('web'), 'test');
   await lab.settle();
   expect(lab.calls).toEqual([
     'web/a.sh beforeHelm',
@@ -57,7 +57,7 @@ test('modules run one after another, and a failing one holds up those behind it'
   lab.behaviours.set('b/hook.sh', failing);
   await lab.converge();
   expect(lab.calls).toEqual(['discover', 'config a', 'deploy a', 'config b', 'b/hook.sh beforeHelm']);
-  expect(lab.operator.firstConverge).toBe('running');
+  expect(lab.operator.converge.first).toBe('running');
   const failures = lab.log.records.filter(({ level }) => level === 'error');
   expect(failures).toMatchObject([
     { msg: 'ModuleRun failed. Requeue task to retry after delay.', phase: 'helm', count: 1 },
@@ -66,7 +66,7 @@ test('modules run one after another, and a failing one holds up those behind it'
   await lab.clock.advance(5_000);
   await lab.settle();
   expect(lab.calls.slice(5)).toEqual(['b/hook.sh beforeHelm', 'deploy b', 'config c', 'deploy c']);
-  expect(lab.operator.firstConverge).toBe('done');
+  expect(lab.operator.converge.first).toBe('done');
 });
 
 test('each second that a failing run waits in its queue is counted once', async () => {
@@ -127,7 +127,7 @@ test('once a module ran to its end, a retry begins at beforeHelm', async () => {
   await using lab = await operatorLab(['web'], { 'web/a.sh': { onStartup: 1, beforeHelm: 1, afterHelm: 1 } });
   await lab.converge();
   lab.obstacles.set('deploy web', failing as () => void);
-  lab.operator.queueModuleRun(name('web'), 'test');
+  lab.operator.router.queueModuleRun(name('web'), 'test');
   await lab.settle();
   lab.obstacles.clear();
   lab.takeCalls();
@@ -282,7 +282,7 @@ test('a run of a module that is no longer wanted ends without doing anything', a
   await using lab = await operatorLab(['web'], { 'web/a.sh': { beforeHelm: 1 } });
   await lab.converge();
   lab.takeCalls();
-  lab.operator.queueModuleRun(name('web'), 'test');
+  lab.operator.router.queueModuleRun(name('web'), 'test');
   lab.flaggedOff.add('web');
   await lab.settle();
   expect(lab.calls).toEqual([]);
@@ -302,7 +302,7 @@ test('Synchronizations that a restarted converge dropped are made anew', async (
   });
   await lab.converge();
   expect(lab.tasks()[0]).toContain('web:kubernetes:a.sh:one');
-  lab.operator.restartConverge('ReloadAllModules', 'test');
+  lab.operator.router.restartConverge('ReloadAllModules', 'test');
   gate.resolve();
   await lab.settle();
   expect(lab.calls.at(-1)).toBe('deploy web');
@@ -318,7 +318,7 @@ test('Synchronizations are not lost when the converge is restarted while monitor
   });
   lab.obstacles.set('monitor web/a.sh/one', () => gate.promise);
   await lab.converge();
-  lab.operator.restartConverge('ReloadAllModules', 'test');
+  lab.operator.router.restartConverge('ReloadAllModules', 'test');
   gate.resolve();
   await lab.settle();
   expect(lab.calls.slice(-2)).toEqual(['web/a.sh Synchronization:one', 'deploy web']);
@@ -336,7 +336,7 @@ test('a Synchronization skipped while its module was flagged off is made anew', 
   expect(lab.tasks('own')).toEqual([]);
   lab.flaggedOff.clear();
   lab.behaviours.clear();
-  lab.operator.restartConverge('ReloadAllModules', 'test');
+  lab.operator.router.restartConverge('ReloadAllModules', 'test');
   await lab.settle();
   expect(lab.calls.slice(-2)).toEqual(['web/a.sh Synchronization:one', 'deploy web']);
 });

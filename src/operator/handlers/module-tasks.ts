@@ -16,7 +16,8 @@ export function moduleTasks(
   converge: Extract<Task, { type: 'ConvergeModules' }>,
 ): readonly Task[] {
   const { event, trigger } = converge;
-  const { registry, activation, deps } = operator;
+  const { registry, deps } = operator;
+  const { activation } = operator.converge;
   const states = [...registry.states.values()];
   const plan = planConverge({
     known: registry.modules.map((module) => module.name),
@@ -28,7 +29,7 @@ export function moduleTasks(
   const runs = plan.toRun.map(
     (run): ModuleRun => ({ type: 'ModuleRun', ...run, isPartOfConverge: true, event, trigger, activation }),
   );
-  for (const { module } of runs) operator.changes.note(module);
+  for (const { module } of runs) operator.router.changes.note(module);
   return [
     ...plan.toRun
       .filter((run) => run.doModuleStartup && deps.crds.has(run.module))

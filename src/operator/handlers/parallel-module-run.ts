@@ -1,8 +1,8 @@
 import type { TaskOutcome } from '../../queue/task-queue.ts';
-import { MAIN_QUEUE, type Operator } from '../operator.ts';
+import type { Operator } from '../operator.ts';
 import { PARALLEL_QUEUE_PREFIX, type ParallelRuns } from '../parallel-runs.ts';
 import { originOf } from '../task-origin.ts';
-import type { ModuleRun, Task } from '../tasks.ts';
+import { MAIN_QUEUE, type ModuleRun, type Task } from '../tasks.ts';
 
 /** Queues that exist for parallel runs; the last one is never used, as in the contract. */
 export const PARALLEL_QUEUES = 20;

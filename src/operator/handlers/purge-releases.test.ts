@@ -15,7 +15,7 @@ test('releases of modules whose directory became empty stay, and are explained',
   lab.rememberedDirectories = [{ path: '/modules', modules: ['old'] }];
   await lab.converge();
   expect(lab.calls.filter((call) => call.startsWith('uninstall'))).toEqual([]);
-  expect(lab.operator.purge).toEqual({
+  expect(lab.operator.converge.purge).toEqual({
     releases: ['old'],
     reason: '/modules held modules before and is empty now',
   });

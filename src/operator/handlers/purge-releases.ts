@@ -2,12 +2,12 @@ import { isDeepStrictEqual } from 'node:util';
 import { errorFields } from '../../lib/errors.ts';
 import type { TaskOutcome } from '../../queue/task-queue.ts';
 import { beginRemoval } from '../deploy-hooks.ts';
-import { MAIN_QUEUE, type Operator } from '../operator.ts';
+import type { Operator } from '../operator.ts';
 import { namesOf, type PurgeInput, planPurge } from '../plan-purge.ts';
 import { CONFIRM_COMMAND, type ModulesDirectory } from '../purge-guard.ts';
 import type { ReleaseInCluster } from '../releases.ts';
 import { rethrowAbort } from '../rethrow-abort.ts';
-import type { Task } from '../tasks.ts';
+import { MAIN_QUEUE, type Task } from '../tasks.ts';
 
 /**
  * Looks once, after the first converge, for releases without a module. Those a daemon of ours made are removed; foreign
@@ -29,7 +29,7 @@ export async function handleDiscoverReleases(
   if (notOwned.length > 0)
     log.warn({ releases: namesOf(notOwned) }, 'Releases without a module that others made are left alone');
   if (!isDeepStrictEqual(plan.remembered, remembered)) await directoryMemory.write(plan.remembered, signal);
-  operator.purge = held ?? 'decided';
+  operator.converge.purge = held ?? 'decided';
   if (held !== undefined) {
     log.error(
       { ...held, command: CONFIRM_COMMAND },
@@ -74,10 +74,14 @@ function purges(releases: readonly string[], trigger: string): readonly Task[] {
  * @throws what the API client throws; then nothing is decided
  */
 export async function confirmPurge(operator: Operator, signal: AbortSignal): Promise<readonly string[]> {
-  const { purge, main, deps } = operator;
+  const {
+    converge: { purge },
+    router: { main },
+    deps,
+  } = operator;
   if (typeof purge === 'string') return [];
   await deps.directoryMemory.write(deps.modulesDirectories(), signal);
-  operator.purge = 'decided';
+  operator.converge.purge = 'decided';
   deps.log.warn({ releases: purge.releases }, 'Releases without a module are removed, as confirmed');
   for (const task of purges(purge.releases, 'Purge-Confirmed')) main.append(task);
   return purge.releases;

@@ -30,7 +30,11 @@ test('new and changed global hooks start, those that are gone stop, the others g
     'discover',
     'global/changed.sh afterAll',
   ]);
-  expect(lab.operator.globalHooks.map(({ hook }) => hook.name)).toEqual(['changed.sh', 'new.sh', 'same.sh']);
+  expect(lab.operator.globalHooks.runtimes.map(({ hook }) => hook.name)).toEqual([
+    'changed.sh',
+    'new.sh',
+    'same.sh',
+  ]);
   expect(lab.monitors.get('global/gone.sh/pods')?.isStopped).toBe(true);
 });
 

@@ -16,7 +16,7 @@ import { stopModule } from './module-delete.ts';
  */
 export async function handleReloadFiles(operator: Operator, signal: AbortSignal): Promise<TaskOutcome<Task>> {
   const { deps } = operator;
-  operator.unloaded = [];
+  operator.converge.unloaded = [];
   await attempt(operator, 'modules', () => deps.reloadModules());
   const started: HookRuntime[] = [];
   await attempt(operator, 'global hooks', async () => {
@@ -41,8 +41,8 @@ export async function handleReloadFiles(operator: Operator, signal: AbortSignal)
   }
   // The converge of the start comes anyway, when the global hooks are ready for it.
   if (operator.registry.discovery !== undefined)
-    operator.restartConverge('ReloadAllModules', 'Files-Changed');
-  operator.main.prepend(...onStartupRuns(started), ...enableTasks(started));
+    operator.router.restartConverge('ReloadAllModules', 'Files-Changed');
+  operator.router.main.prepend(...onStartupRuns(started), ...enableTasks(started));
   return { type: 'success' };
 }
 
@@ -56,7 +56,7 @@ async function attempt(operator: Operator, what: string, load: () => Promise<voi
   try {
     await load();
   } catch (error) {
-    operator.unloaded.push(what);
+    operator.converge.unloaded.push(what);
     operator.deps.log.error(
       errorFields(error),
       `changed files cannot be loaded, the ${what} stay as they were`,
@@ -70,7 +70,7 @@ async function replaceGlobalHooks(
   loaded: readonly Hook[],
   signal: AbortSignal,
 ): Promise<HookRuntime[]> {
-  const before = operator.globalHooks;
+  const before = operator.globalHooks.runtimes;
   const kept = before.filter(({ hook }) => loaded.some((other) => isSame([hook], [other])));
   const fresh = loaded
     .filter((hook) => !kept.some((runtime) => runtime.hook.name === hook.name))
@@ -82,8 +82,10 @@ async function replaceGlobalHooks(
     operator.deps.setSchedules(runtime, false);
     await runtime.stop();
   }
-  operator.dropTasksOf(gone);
-  operator.globalHooks = [...kept, ...fresh].toSorted((a, b) => (a.hook.name < b.hook.name ? -1 : 1));
+  operator.router.dropTasksOf(gone);
+  operator.globalHooks.runtimes = [...kept, ...fresh].toSorted((a, b) =>
+    a.hook.name < b.hook.name ? -1 : 1,
+  );
   for (const { hook } of fresh) operator.deps.log.info({ hook: hook.name }, 'global hook is new or changed');
   for (const { hook } of gone) operator.deps.log.info({ hook: hook.name }, 'global hook is replaced or gone');
   return fresh;

@@ -31,7 +31,7 @@ export const configScenario: Scenario = {
       ...hooks(MODULE, '010-web/hooks/'),
     });
     await world.converge();
-    expect(world.daemon.operator.globalHooks.map(({ hook }) => hook.name)).toEqual(
+    expect(world.daemon.operator.globalHooks.runtimes.map(({ hook }) => hook.name)).toEqual(
       GLOBAL.map((name) => `${name}.sh`).toSorted(),
     );
     await world.log.untilPrinted('run config-module.sh 0');

@@ -47,10 +47,10 @@ const reasons: Scenario = {
     const modified = await kept(world, HOOK, 4);
     await remove(world, 'theme');
     const deleted = await kept(world, HOOK, 5);
-    await world.daemon.operator.main.untilEmpty();
+    await world.daemon.operator.router.main.untilEmpty();
     world.clock.jump(DAY_MS);
     const schedule = await kept(world, HOOK, 6);
-    await world.daemon.operator.main.untilEmpty();
+    await world.daemon.operator.router.main.untilEmpty();
     const combined = await whileItRuns(world);
     const [onStartup = '', synchronization = '', beforeAll = ''] = start;
     return {
@@ -73,7 +73,7 @@ async function whileItRuns(world: World): Promise<string> {
   await kept(world, HOOK, 7);
   await world.merge('configmaps', 'settings', { data: { color: 'white' } });
   await createMap(world, 'theme', 'black');
-  await expect.poll(() => world.daemon.operator.main.entries.length, SOON).toBe(3);
+  await expect.poll(() => world.daemon.operator.router.main.entries.length, SOON).toBe(3);
   await world.expel('hold');
   return await kept(world, HOOK, 8);
 }

@@ -57,7 +57,7 @@ export const schemasScenario: Scenario = {
     });
     await world.putConfig({ web: 'host: example.com\nsice: 1\nreplicas: "many"' });
     await world.untilDelayed();
-    return { 'schema-errors': `${world.daemon.operator.main.entries[0]?.lastError ?? ''}\n` };
+    return { 'schema-errors': `${world.daemon.operator.router.main.entries[0]?.lastError ?? ''}\n` };
   },
 };
 
@@ -66,7 +66,7 @@ async function expectTokenDemanded(backend: Backend, web: Readonly<Record<string
   await using world = await World.create(backend, { config: { web: 'host: example.com' }, modules: web });
   await world.start();
   await world.untilDelayed();
-  expect(world.daemon.operator.main.entries[0]?.lastError).toContain('web.token in body is required');
+  expect(world.daemon.operator.router.main.entries[0]?.lastError).toContain('web.token in body is required');
 }
 
 export const secretReferenceScenario: Scenario = {

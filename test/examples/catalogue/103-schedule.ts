@@ -12,7 +12,7 @@ export function scheduleTests(backend: () => Backend): void {
     await world.converge();
     // To a moment between two ticks, so that each jump passes exactly one.
     world.clock.jump(7_500 - (world.clock.steadyMs() % 5_000));
-    await world.daemon.operator.main.untilEmpty();
+    await world.daemon.operator.router.main.untilEmpty();
     for (let ticks = 0; ticks < 12; ticks += 1) {
       const before = contexts(world, SIX, 'every 5 sec');
       world.clock.jump(5_000);

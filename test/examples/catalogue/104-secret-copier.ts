@@ -58,7 +58,7 @@ export function secretCopierTests(backend: () => Backend): void {
 
 /** Others in the cluster may delete a namespace while the hook copies into it: then the next attempt comes at once. */
 function hurry({ clock, daemon }: World): void {
-  const { status } = daemon.operator.main;
+  const { status } = daemon.operator.router.main;
   if (status.type === 'delayed') clock.jump(status.delayMs);
 }
 

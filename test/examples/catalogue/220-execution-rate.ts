@@ -54,7 +54,7 @@ function runs({ log }: World): number[] {
 
 /** Tasks in the main queue, the one that waits for its turn included. */
 function waiting(world: World): number {
-  return world.daemon.operator.main.length;
+  return world.daemon.operator.router.main.length;
 }
 
 async function createNumbered(world: World, number: number): Promise<void> {

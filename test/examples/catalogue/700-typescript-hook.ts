@@ -22,7 +22,7 @@ export function typescriptHookTests(backend: () => Backend): void {
     const [line] = world.log.records.filter(({ msg }) => msg === 'Pods in the snapshot');
     expect(line).toMatchObject({ module: 'module-go-hooks', hook_count: expect.any(Number) });
     expect(line?.['hook_count']).toBeGreaterThanOrEqual(1);
-    await world.daemon.operator.main.untilEmpty();
+    await world.daemon.operator.router.main.untilEmpty();
     const { values } = world.daemon.operator.deps;
     expect(values.values('module-go-hooks' as never)).toMatchObject({
       time: expect.any(String),

@@ -1,0 +1,201 @@
+import type { RunReason } from '../hooks/binding-context.ts';
+import type { EventBacklog } from '../hooks/event-backlog.ts';
+import type { HookOwner } from '../hooks/hook.ts';
+import type { KubernetesBinding, ScheduleBinding } from '../hooks/hook-config.ts';
+import type { KubernetesEvent } from '../hooks/kubernetes-binding.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Logger } from '../lib/log.ts';
+import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
+import type { QueueSet } from '../queue/queue-set.ts';
+import type { TaskQueue } from '../queue/task-queue.ts';
+import type { ModuleName } from '../values/module-key.ts';
+import { ChangeCounts } from './change-counts.ts';
+import { appendHookRun } from './compact-queue.ts';
+import type { ConvergeState } from './converge-state.ts';
+import type { GlobalHooks } from './global-hooks.ts';
+import type { HookRuntime } from './hook-runtime.ts';
+import { missRuns } from './missed-events.ts';
+import type { ModuleRegistry } from './module-registry.ts';
+import { PARALLEL_QUEUE_PREFIX } from './parallel-runs.ts';
+import { Requeues } from './requeues.ts';
+import type { Synchronization } from './synchronization.ts';
+import { originFields } from './task-origin.ts';
+import {
+  type ConvergeEvent,
+  type HookTask,
+  hookTask,
+  isConvergeTask,
+  MAIN_QUEUE,
+  type ModuleRun,
+  type Task,
+  type TaskOrigin,
+} from './tasks.ts';
+
+export interface TaskRouterDeps {
+  readonly queues: QueueSet<Task>;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: Pick<OperatorMetrics, 'queueCompaction'>;
+  /** Bounds the events that wait in the queues. */
+  readonly backlog: Pick<EventBacklog, 'relieve'>;
+  readonly registry: ModuleRegistry;
+  readonly converge: ConvergeState;
+  readonly globalHooks: Pick<GlobalHooks, 'synchronization'>;
+}
+
+/** Turns events, ticks of crontabs and changes of modules into tasks, and puts each into the queue where it belongs. */
+export class TaskRouter {
+  readonly #deps: TaskRouterDeps;
+  readonly changes = new ChangeCounts();
+  readonly requeues: Requeues;
+
+  constructor(deps: TaskRouterDeps) {
+    this.#deps = deps;
+    this.requeues = new Requeues({
+      clock: deps.clock,
+      onDue: (module) => this.recheck(module, 'Reconcile-Requeue'),
+    });
+  }
+
+  /** The queue in which modules are brought to the desired state. */
+  get main(): TaskQueue<Task> {
+    return this.#deps.queues.get(MAIN_QUEUE);
+  }
+
+  /**
+   * Queues a ModuleRun at the end of `main`. Does nothing if one is already queued for this module; a run in progress does
+   * not count, because it may have started before the change.
+   */
+  queueModuleRun(module: ModuleName, trigger: string, origin: TaskOrigin = {}): void {
+    if (!this.#deps.registry.isEnabled(module)) return;
+    this.changes.note(module);
+    if (this.isModuleRunPending(module)) {
+      const fields = { 'task.flow': 'noop', module, trigger, ...originFields(origin) };
+      this.#deps.log.info(fields, 'module values are changed, ModuleRun task already queued');
+      return;
+    }
+    this.main.append({ ...this.moduleRun(module, trigger), ...origin });
+  }
+
+  /** Whether a ModuleRun waits somewhere that will bring everything as it is now into force. */
+  isModuleRunPending(module: ModuleName): boolean {
+    return this.isRunPending(module, (task) => task.isRecheck !== true);
+  }
+
+  /** Whether a ModuleRun waits somewhere, of whatever kind; one at work counts not. */
+  isRunPending(module: ModuleName, isWanted: (task: ModuleRun) => boolean = () => true): boolean {
+    return this.#deps.queues.all.some((queue) =>
+      queue.entries.some((entry) => {
+        const { task } = entry;
+        if (task.type === 'ParallelModuleRun')
+          return !task.runs.isSpread && task.runs.pending.includes(module);
+        return (
+          task.type === 'ModuleRun' && task.module === module && !queue.isAtWork(entry) && isWanted(task)
+        );
+      }),
+    );
+  }
+
+  moduleRun(module: ModuleName, trigger: string): ModuleRun {
+    const doModuleStartup = this.#deps.registry.stateOf(module)?.phase === 'startup';
+    return { type: 'ModuleRun', module, doModuleStartup, isPartOfConverge: false, trigger, activation: '' };
+  }
+
+  queueConverge(event: ConvergeEvent, trigger: string, origin: TaskOrigin = {}): void {
+    this.main.append({ type: 'ConvergeModules', event, trigger, ...origin });
+  }
+
+  /**
+   * Starts the converge over: what is left of one in progress is dropped, up to its ConvergeModules task, and the new
+   * one takes its place at the head. Without one in progress the new one goes to the end of `main`. Deletions that it
+   * finds by itself are dropped in any case: one that fails would keep it from enabling the module again.
+   */
+  restartConverge(event: ConvergeEvent, trigger: string, origin: TaskOrigin = {}): void {
+    const converge: Task = { type: 'ConvergeModules', event, trigger, ...origin };
+    const isInterrupted = this.#dropConverge();
+    const started = this.#deps.registry.started;
+    this.main.remove((task) => task.type === 'ModuleDelete' && started.has(task.module));
+    this.#deps.converge.phase = 'standby';
+    if (isInterrupted) this.main.prepend(converge);
+    else this.main.append(converge);
+  }
+
+  /** Removes tasks of hooks from all queues; one that runs now goes on to its end, but not again. */
+  dropTasksOf(runtimes: readonly HookRuntime[]): void {
+    for (const queue of this.#deps.queues.all) {
+      queue.remove((task) => 'hook' in task && runtimes.includes(task.hook));
+    }
+  }
+
+  /** To be called with tasks that are dropped while they may be needed again: what their hooks miss comes later. */
+  missRuns(dropped: readonly Task[]): void {
+    missRuns(dropped, this.#deps.queues, ({ hook }) => this.synchronizationOf(hook.owner));
+  }
+
+  /** Turns a watch event into a task in the binding's queue. */
+  onKubernetesEvent(runtime: HookRuntime, binding: KubernetesBinding, event: KubernetesEvent): void {
+    const reason: RunReason = { type: 'event', binding, event };
+    appendHookRun(this.#deps, this.#hookRun(runtime, binding, reason, 'Kubernetes'), binding.queue);
+    this.#deps.backlog.relieve();
+  }
+
+  /** Turns a tick of a crontab into a task in the binding's queue; before the first converge is over it is ignored. */
+  onScheduleTick(runtime: HookRuntime, binding: ScheduleBinding): void {
+    const { owner } = runtime.hook;
+    if (this.#deps.converge.first !== 'done' || runtime.isStopped || !runtime.areSchedulesEnabled) return;
+    if (runtime.isSetAside) return;
+    if (owner.type === 'module' && !this.#deps.registry.isEnabled(owner.module)) return;
+    const reason: RunReason = { type: 'schedule', binding };
+    appendHookRun(this.#deps, this.#hookRun(runtime, binding, reason, 'Schedule'), binding.queue);
+  }
+
+  /** The task that gives a hook the initial state of a binding. */
+  synchronizationRun(runtime: HookRuntime, binding: KubernetesBinding, activation: string): Task {
+    const reason: RunReason = { type: 'synchronization', binding };
+    return { ...this.#hookRun(runtime, binding, reason, 'Synchronization'), activation };
+  }
+
+  /** Who waits for the Synchronization runs of a hook's owner. */
+  synchronizationOf(owner: HookOwner): Synchronization | undefined {
+    return owner.type === 'global'
+      ? this.#deps.globalHooks.synchronization
+      : this.#deps.registry.states.get(owner.module)?.synchronization;
+  }
+
+  /** Reconciles a module again although nothing may have changed; one that is to be deleted is deleted. */
+  recheck(module: ModuleName, trigger: string): void {
+    if (this.#deps.registry.isWanted(module)) {
+      if (!this.isRunPending(module))
+        this.main.append({ ...this.moduleRun(module, trigger), isRecheck: true });
+    } else if (this.#deps.registry.isDeletionPending(module) && !this.#isDeletionQueued(module)) {
+      this.main.append({ type: 'ModuleDelete', module, trigger });
+    }
+  }
+
+  #isDeletionQueued(module: ModuleName): boolean {
+    return this.#deps.queues.all.some(({ entries }) =>
+      entries.some(({ task }) => task.type === 'ModuleDelete' && task.module === module),
+    );
+  }
+
+  #hookRun(
+    hook: HookRuntime,
+    binding: KubernetesBinding | ScheduleBinding,
+    reason: RunReason,
+    trigger: string,
+  ): HookTask {
+    const { type, allowFailure } = binding;
+    return hookTask({ hook, binding: type, reasons: [reason], allowFailure, trigger, activation: '' });
+  }
+
+  #dropConverge(): boolean {
+    const first = this.main.entries.findIndex(({ task }) => task.type === 'ConvergeModules');
+    if (first < 0) return false;
+    const isBegun = first > 0 || this.#deps.converge.phase !== 'standby';
+    const dropped = [...this.main.remove((task, index) => index <= first && isConvergeTask(task))];
+    for (const queue of this.#deps.queues.all)
+      if (queue.name.startsWith(PARALLEL_QUEUE_PREFIX)) dropped.push(...queue.remove(isConvergeTask));
+    this.missRuns(dropped);
+    return isBegun;
+  }
+}
