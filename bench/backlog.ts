@@ -86,7 +86,7 @@ async function benchRound(round: Round): Promise<void> {
       `last states lost ${lost.length} (aim 0), RSS at most ${maxRssMb.toFixed(0)} MB (aim < ${LIMIT_MB}), heap at most ${maxHeapMb.toFixed(0)} MB, ` +
       `event loop p99.9 ${p999Ms.toFixed(1)} ms (aim < 100 on an idle machine), longest ${maxMs.toFixed(0)} ms; ` +
       `an empty process beside it p99.9 ${bare.p999Ms.toFixed(1)} ms, longest ${bare.maxMs.toFixed(0)} ms; ` +
-      `processor time between two looks 10 ms apart p99.9 ${busyP999Ms.toFixed(1)} ms (aim < 100), longest ${busyMaxMs.toFixed(0)} ms`,
+      `processor interval between refreshes 10 ms apart p99.9 ${busyP999Ms.toFixed(1)} ms (aim < 100), longest ${busyMaxMs.toFixed(0)} ms`,
   );
 }
 

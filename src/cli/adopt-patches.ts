@@ -29,7 +29,7 @@ export async function adoptPatches(
     } catch (error) {
       if (hasCode(error, 'DEBUG_SOCKET')) return problems;
       signal.throwIfAborted();
-      problems.push(`what hooks changed in the values of ${owner} is left out: ${messageOf(error)}`);
+      problems.push(`changes that hooks made to the values of ${owner} are left out: ${messageOf(error)}`);
     }
   }
   return problems;

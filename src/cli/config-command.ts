@@ -13,7 +13,7 @@ export function addConfigCommand(program: Command, host: CliHost, runner: Comman
   ).addOption(outputOption('text'));
   addDebugCommand(
     config,
-    { name: 'set', description: 'Change a runtime parameter, for ever or for a duration' },
+    { name: 'set', description: 'Change a runtime parameter, permanently or for a duration' },
     ([name = '', value = '', duration = '']) => ({ path: '/config/set', form: { name, value, duration } }),
     { host, runner },
   )

@@ -45,7 +45,7 @@ Converged in 2.3 s: 2 modules, 1 global hook
   jq engine    built-in
   helm         3.17.3
   log          /checkout/.sandbox/daemon.log
-  state        /checkout/.sandbox (kept; --reset drops it)
+  state        /checkout/.sandbox (kept; --reset deletes it)
 `);
 });
 

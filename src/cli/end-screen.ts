@@ -67,7 +67,7 @@ export function summaryScreen(facts: EndFacts, paint: Paint): string {
     `  jq engine    ${facts.jqEngine}`,
     `  helm         ${facts.helmVersion}`,
     `  log          ${facts.log}`,
-    `  state        ${facts.stateDir} (kept; --reset drops it)`,
+    `  state        ${facts.stateDir} (kept; --reset deletes it)`,
   ]);
 }
 
@@ -95,7 +95,7 @@ export function tourScreen(facts: EndFacts, paint: Paint): string {
       '# drop in a hook: it runs at once',
       hookFile(facts, 'hello.sh', ['echo "hello from a new hook"']),
     ),
-    ...step('# break something: the main queue waits for a hook that fails, and tries it again', [
+    ...step('# break something: the main queue waits for a hook that fails, and retries it', [
       ...hookFile(facts, 'broken.sh', ['echo "something is wrong" >&2', 'exit 1']),
       `sleep 2; ${shellWord(facts.executable)} queue list --debug-unix-socket ${shellWord(facts.debugSocket)}`,
       `rm ${shellWord(`${facts.globalHooksDir}/broken.sh`)}  # and mend it`,

@@ -63,7 +63,7 @@ export function addModuleCommand(program: Command, host: CliHost, runner: Comman
     .option('--diff', 'show what would change in the cluster');
   addDebugCommand(
     module,
-    { name: 'resource-monitor', description: 'List the objects that are watched for being removed' },
+    { name: 'resource-monitor', description: 'List the objects that are monitored for deletion' },
     (_args, options) => ({ path: `/module/resource-monitor.${formatOf(options)}` }),
     common,
   )
@@ -82,10 +82,10 @@ export function addModuleCommand(program: Command, host: CliHost, runner: Comman
 
 /** Adds `explain module`. */
 export function addExplainCommand(program: Command, host: CliHost, runner: CommandRunner): void {
-  const explain = program.command('explain').description('Say why something is as it is');
+  const explain = program.command('explain').description('Explain why something is in its current state');
   addDebugCommand(
     explain,
-    { name: 'module', description: 'Who enabled a module, what it waits for, what failed' },
+    { name: 'module', description: 'Show what enabled a module, what it waits for and what failed' },
     ([name = ''], options) => ({ path: `${pathOf(name)}/explain.${formatOf(options)}` }),
     { host, runner },
   )

@@ -3,7 +3,7 @@ import { SETTINGS } from '../settings.ts';
 import { type CommandParts, textOrJson, textOrJsonOption } from './debug-command.ts';
 import { addSettingOption, givenFlags } from './setting-options.ts';
 
-const WHICH = 'names in the modules directories, or paths; without any all modules';
+const WHICH = 'module names or paths; default: all modules in the modules directories';
 
 /** Adds `module sign`, `module verify` and `module digest`, which work on files and need no daemon. */
 export function addSignCommands(module: Command, { host, runner }: CommandParts): void {
@@ -11,8 +11,14 @@ export function addSignCommands(module: Command, { host, runner }: CommandParts)
     .command('sign')
     .description('Write and sign the manifests of modules, for --auth-policy keyring')
     .argument('[module...]', WHICH)
-    .option('--key <file>', 'private key without passphrase; without it the manifest is written only')
-    .option('--serial <number>', 'serial number of the manifests; by default the time, or the next number');
+    .option(
+      '--key <file>',
+      'private key without a passphrase; without this flag only the manifest is written',
+    )
+    .option(
+      '--serial <number>',
+      'serial number of the manifests; default: the current time, or the next number',
+    );
   addSettingOption(sign, SETTINGS.modulesDirs);
   sign.action(() =>
     runner(async () => {
@@ -23,12 +29,12 @@ export function addSignCommands(module: Command, { host, runner }: CommandParts)
   );
   const verify = module
     .command('verify')
-    .description('Say whether a daemon with this policy would let modules run')
+    .description('Check whether a daemon with this policy would run the modules')
     .argument('[module...]', WHICH)
     .addOption(textOrJsonOption())
     .addHelpText(
       'after',
-      '\nExit code: 0 all of them are authorized, 1 some are not. Serial numbers that were seen before are known to the daemon only.',
+      '\nExit code: 0 all modules are authorized, 1 some are not. Serial numbers are not checked: only the daemon knows which ones it has seen.',
     );
   for (const setting of [
     SETTINGS.modulesDirs,
@@ -50,7 +56,7 @@ export function addSignCommands(module: Command, { host, runner }: CommandParts)
     .command('digest')
     .description('Print the digests of modules, for --auth-policy digest')
     .argument('[module...]', WHICH)
-    .option('-w, --write', 'write them into the lock file; without names nothing else stays in it')
+    .option('-w, --write', 'write them to the lock file; without names, all other entries are removed')
     .addOption(textOrJsonOption());
   for (const setting of [SETTINGS.modulesDirs, SETTINGS.authLockFile]) addSettingOption(digest, setting);
   digest.action(() =>

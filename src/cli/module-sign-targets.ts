@@ -39,7 +39,7 @@ export async function findTargets(
       if (target !== undefined) return target;
       throw new OperatorError(
         'MODULE_INVALID',
-        `there is no module ${word} in ${dirs.join(':')} (--modules-dir); write ./${word} for a directory`,
+        `no module ${word} in ${dirs.join(':')} (--modules-dir); to name a directory, write ./${word}`,
       );
     }),
   );

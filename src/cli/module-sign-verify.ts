@@ -63,12 +63,15 @@ function policyOf({ flags }: VerifyOptions, host: CliHost): AuthorizationPolicy 
   const pathOf = (name: SettingName & ('authKeyring' | 'authLockFile'), flag: string): string => {
     const path = readSetting(name, sources);
     if (path === '')
-      throw new OperatorError('CONFIG_INVALID', `give ${flag}, with which modules are compared`);
+      throw new OperatorError('CONFIG_INVALID', `set ${flag}: the modules are compared with it`);
     return resolve(host.cwd, path);
   };
   switch (readSetting('authPolicy', sources)) {
     case 'none':
-      throw new OperatorError('CONFIG_INVALID', 'every module may run: give --auth-policy digest or keyring');
+      throw new OperatorError(
+        'CONFIG_INVALID',
+        'without a policy every module may run: set --auth-policy to digest or keyring',
+      );
     case 'digest':
       return digestPolicy(pathOf('authLockFile', '--auth-lock-file'));
     case 'keyring':

@@ -64,7 +64,7 @@ test('module sign signs modules by name and by path, and module verify knows the
     {
       module: 'web',
       authorized: false,
-      reason: 'the content is not what was signed: Chart.yaml was changed',
+      reason: 'the content differs from what was signed: Chart.yaml was changed',
     },
     { module: 'dns', authorized: true, digest: expect.stringMatching(/^sha256:/u) },
   ]);
@@ -134,18 +134,18 @@ test('module sign does not count beyond the highest serial number', async () => 
   expect(await verify('web')).toMatchObject({ exitCode: 0 });
   const { exitCode, stderr } = await run('sign', 'web', '--key', 'key');
   expect(exitCode).toBe(1);
-  expect(stderr).toContain('has the highest serial number there is: give a lower one with --serial');
+  expect(stderr).toContain('has the highest possible serial number: set a lower one with --serial');
 });
 
 test.each([
-  [['sign', 'nosuch', '--key', 'key'], 'there is no module nosuch in modules (--modules-dir)'],
+  [['sign', 'nosuch', '--key', 'key'], 'no module nosuch in modules (--modules-dir)'],
   [['sign', './nosuch', '--key', 'key'], 'cannot read the module'],
   [['sign', 'web', '--key', 'nosuch'], 'cannot sign with the key'],
-  [['sign', 'web', '--key', 'keys'], 'it is no private key. Without --key'],
+  [['sign', 'web', '--key', 'keys'], 'it is not a private key. Without --key'],
   [['sign', 'web', '--key', 'key', '--serial', '-1'], '--serial -1: expected a whole number'],
   [['sign', '--modules-dir', 'nosuch'], 'cannot read modules directory'],
-  [['verify'], 'every module may run: give --auth-policy digest or keyring'],
-  [['verify', '--auth-policy', 'keyring'], 'give --auth-keyring'],
+  [['verify'], 'without a policy every module may run: set --auth-policy to digest or keyring'],
+  [['verify', '--auth-policy', 'keyring'], 'set --auth-keyring'],
   [['digest', '--write'], '--write needs --auth-lock-file'],
   [['digest', '--write', '--auth-lock-file', 'nosuch/lock'], 'cannot write the lock file'],
 ])('module %s says what is wrong', async (args, message) => {
@@ -158,7 +158,7 @@ test('a module that could not be run as it is signed is not signed at all', asyn
   await symlink('/etc/passwd', join(web, 'passwd'));
   const { exitCode, stderr } = await run('sign', '--key', 'key');
   expect(exitCode).toBe(1);
-  expect(stderr).toContain('module web: passwd is a link that leads out of the module');
+  expect(stderr).toContain('module web: passwd is a link to /etc/passwd, outside of the module');
   expect(existsSync(join(root, 'modules', '020-dns', 'module.manifest'))).toBe(false);
 });
 

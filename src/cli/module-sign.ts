@@ -54,7 +54,7 @@ function refuseSharedDirectories(targets: readonly Target[]): void {
     if (other !== undefined)
       throw new OperatorError(
         'MODULE_INVALID',
-        `modules ${name} and ${other.name} are the same directory ${directory}, which can be signed for one of them only: make a copy of it`,
+        `modules ${name} and ${other.name} are the same directory ${directory}, which can be signed for only one of them: make a copy of it`,
       );
   }
 }
@@ -63,7 +63,7 @@ function parseSerial(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const serial = Number(text);
   if (/^\d+$/u.test(text) && Number.isSafeInteger(serial)) return serial;
-  throw new OperatorError('CONFIG_INVALID', `--serial ${text}: expected a whole number from 0`);
+  throw new OperatorError('CONFIG_INVALID', `--serial ${text}: expected a whole number of at least 0`);
 }
 
 async function manifestOf(target: Target, given: number | undefined, host: CliHost) {
@@ -75,7 +75,7 @@ async function manifestOf(target: Target, given: number | undefined, host: CliHo
   if (!Number.isSafeInteger(serial))
     throw new OperatorError(
       'CONFIG_INVALID',
-      `${join(directory, MANIFEST_FILE)} has the highest serial number there is: give a lower one with --serial, and take the key ${name} out of the ConfigMap in which the operator keeps the numbers`,
+      `${join(directory, MANIFEST_FILE)} has the highest possible serial number: set a lower one with --serial, and remove the key ${name} from the ConfigMap in which the operator stores serial numbers`,
     );
   return { text: manifestText({ name, serial, files }), serial, count: files.length };
 }

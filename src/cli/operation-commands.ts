@@ -19,7 +19,11 @@ export function addOperationCommands(
     ).argument('<name>', 'name of the module');
   add('reconcile', 'Run a module now', (isForced) => (isForced ? 'force-reconcile' : 'reconcile')).option(
     '-f, --force',
-    'let helm apply the chart although nothing has changed',
+    'apply the chart with helm even if nothing has changed',
   );
-  add('abort', 'End what is going on with a module; it is run again when something changes', () => 'abort');
+  add(
+    'abort',
+    'Stop the current run or deletion of a module; it runs again when something changes',
+    () => 'abort',
+  );
 }

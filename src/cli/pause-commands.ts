@@ -16,7 +16,7 @@ export function addPauseCommands(
   const base = (name = ''): string => pathOf?.(name) ?? '';
   const pause = addDebugCommand(
     parent,
-    { name: 'pause', description: `Leave ${what} alone: no helm and no hooks around it` },
+    { name: 'pause', description: `Pause ${what}: helm and the hooks of its runs do not run` },
     ([name], options) => ({
       path: `${base(name)}/pause`,
       form: {
@@ -27,8 +27,8 @@ export function addPauseCommands(
     }),
     parts,
   )
-    .requiredOption('--reason <text>', 'why, for those who wonder')
-    .option('--for <duration>', 'such as 2h; without it until it is resumed')
+    .requiredOption('--reason <text>', 'reason for the pause; explain shows it')
+    .option('--for <duration>', 'such as 2h; default: until it is resumed')
     .option('--until <time>', 'such as 2026-05-31T18:00:00Z');
   const resume = addDebugCommand(
     parent,

@@ -34,7 +34,7 @@ export async function planCommand(options: PlanOptions, host: CliHost): Promise<
         const directories = settings.modulesDirs.join(':');
         return fail(
           host,
-          `there is no module or release ${unknown.join(', ')}; modules are in ${directories} (--modules-dir)`,
+          `no module or release named ${unknown.join(', ')}; modules are read from ${directories} (--modules-dir)`,
         );
       }
       const plan = await collectPlan(inspection, options.modules, signal);

@@ -10,7 +10,7 @@ const ACTIONS: Readonly<
   none: { sign: '=', word: 'no change', style: 'dim' },
   'apply-crds': { sign: '~', word: 'only its CRDs change', style: 'yellow' },
   delete: { sign: '-', word: 'delete', style: 'red' },
-  orphan: { sign: '-', word: 'leave to itself', style: 'yellow' },
+  orphan: { sign: '-', word: 'keep the release', style: 'yellow' },
   purge: { sign: '-', word: 'purge', style: 'red' },
   hold: { sign: ' ', word: 'stays until its purge is confirmed', style: 'yellow' },
   'stay-off': { sign: ' ', word: 'stays off', style: 'dim' },
@@ -34,7 +34,7 @@ export function planText(plan: Plan, paint: Paint): string {
 
 function moduleLines(module: ModulePlan, paint: Paint): string[] {
   const { sign, word, style } = ACTIONS[module.action];
-  const title = `${sign} ${module.module}: ${module.error === undefined ? word : 'cannot be told'}`;
+  const title = `${sign} ${module.module}: ${module.error === undefined ? word : 'cannot be determined'}`;
   const lines = [
     `${paint(module.error === undefined ? style : 'red', title)}${module.reason === '' ? '' : paint('dim', `  (${module.reason})`)}`,
     ...hookLines('  hooks', module.hooks, paint),
@@ -50,13 +50,13 @@ function moduleLines(module: ModulePlan, paint: Paint): string[] {
     lines.push(
       paint(
         'dim',
-        `  what follows may differ: ${module.mayDifferBy.join(', ')} may change values before helm runs`,
+        `the following may differ: ${module.mayDifferBy.join(', ')} may change values before helm runs`,
       ),
     );
   }
   if (module.asksHttpHook === true)
     lines.push(
-      paint('dim', '  what follows is up to the HTTP hook of the module, which is not asked for a plan'),
+      paint('dim', 'the reconcile webhook of the module decides the following; a plan does not call it'),
     );
   for (const { change, object, lines: diff } of module.changes) {
     lines.push(`  ${paint('bold', object)} is ${CHANGES[change]}`);
@@ -95,7 +95,7 @@ function summary({ modules }: Plan): string {
     `${count('none', 'hold', 'stay-off', 'wait', 'refuse')} without a change`,
   ];
   if (count('apply-crds') > 0) parts.push(`${count('apply-crds')} with changed CRDs only`);
-  if (count('orphan') > 0) parts.push(`${count('orphan')} to leave to themselves`);
-  if (failed > 0) parts.push(`${failed} that cannot be told`);
+  if (count('orphan') > 0) parts.push(`${count('orphan')} to keep without their module`);
+  if (failed > 0) parts.push(`${failed} that cannot be determined`);
   return `Modules: ${parts.join(', ')}.`;
 }

@@ -23,9 +23,9 @@ export function addQueueCommand(program: Command, host: CliHost, runner: Command
   const list = queue
     .command('list')
     .description('Show the tasks of all queues')
-    .option('-e, --show-empty', 'also name the empty queues')
-    .option('-w, --watch', 'show the queues again and again, until Ctrl-C')
-    .option('-t, --watchInterval <duration>', 'time between two looks', '1s')
+    .option('-e, --show-empty', 'also list empty queues')
+    .option('-w, --watch', 'refresh the output until Ctrl-C')
+    .option('-t, --watchInterval <duration>', 'interval between refreshes', '1s')
     .addOption(outputOption('text'));
   addSettingOption(list, SETTINGS.debugUnixSocket);
   list.action(() =>

@@ -49,7 +49,7 @@ export async function rbacCommand(options: RbacOptions, host: CliHost): Promise<
   );
   if ('unknown' in found) {
     const directories = settings.modulesDirs.join(':');
-    return fail(host, `there is no module ${found.unknown.join(', ')} in ${directories} (--modules-dir)`);
+    return fail(host, `no module named ${found.unknown.join(', ')} in ${directories} (--modules-dir)`);
   }
   const { createdNamespaces, namespace } = found;
   const access = [...found.access, ...(await accessSeenByDaemon(settings, host))];
@@ -59,7 +59,7 @@ export async function rbacCommand(options: RbacOptions, host: CliHost): Promise<
   const lifted = [...createdNamespaces].filter((name) => access.some((one) => isIn(one, name)));
   if (lifted.length > 0)
     note(
-      `what is needed in ${lifted.join(', ')} is granted everywhere: a chart makes the namespace, so no Role can be there before`,
+      `permissions for ${lifted.join(', ')} are granted cluster-wide: a chart creates the namespace, so a Role cannot exist before it`,
     );
   if (options.format !== 'values') note(bindingHint([...grants.namespaces.keys()], namespace));
   for (const problem of found.problems) host.stderr.write(`Warning: rules may be missing. ${problem}\n`);
@@ -88,12 +88,12 @@ async function accessSeenByDaemon(
   const seen = await patchAccess(debugUnixSocket, host.clock);
   if (seen === undefined) {
     host.stderr.write(
-      `Note: what hooks patch is not among the rules, and charts are rendered without the values that hooks set: no daemon answers on the debug socket ${debugUnixSocket} (--debug-unix-socket)\n`,
+      `Note: the rules do not include objects that hooks patch, and charts are rendered without the values that hooks set: no daemon responds on the debug socket ${debugUnixSocket} (--debug-unix-socket)\n`,
     );
     return [];
   }
   host.stderr.write(
-    'Note: of what hooks patch, only what they have patched since the daemon started is among the rules\n',
+    'Note: of the objects that hooks patch, the rules include only those patched since the daemon started\n',
   );
   return seen
     .filter(isObject)

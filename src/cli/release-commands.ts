@@ -17,7 +17,7 @@ export function addReleaseCommands(
     module,
     {
       name: 'confirm-purge',
-      description: 'Remove the releases of modules without a directory that wait for a decision',
+      description: 'Confirm the removal of releases whose module directory is gone',
     },
     () => ({ path: '/module/confirm-purge', form: {} }),
     common,
@@ -26,7 +26,7 @@ export function addReleaseCommands(
     module,
     {
       name: 'release-finalizer',
-      description: 'Let a module be deleted whose HTTP hook is gone for good',
+      description: 'Delete a module whose reconcile webhook no longer exists',
     },
     ([name = '']) => ({ path: `${pathOf(name)}/release-finalizer`, form: {} }),
     common,
@@ -35,7 +35,7 @@ export function addReleaseCommands(
     module,
     {
       name: 'release-unlock',
-      description: 'Take over the helm release of a module that another helm has left locked',
+      description: 'Take over the helm release of a module that another helm process left locked',
     },
     ([name = '']) => ({ path: `${pathOf(name)}/release-unlock`, form: {} }),
     common,

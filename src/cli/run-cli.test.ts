@@ -151,7 +151,7 @@ test('without a daemon the message names the socket and the code', async () => {
     exitCode: 1,
     stdout: '',
     stderr: expect.stringMatching(
-      `^Error: debug socket '${socketPath}' is not exists: is the daemon running\\? A standby has none.*--debug-unix-socket[^\n]*\nCode: DEBUG_SOCKET, explained in docs/errors.md\n$`,
+      `^Error: debug socket '${socketPath}' is not exists: is the daemon running\\? A standby has no socket.*--debug-unix-socket[^\n]*\nCode: DEBUG_SOCKET, explained in docs/errors.md\n$`,
     ) as string,
   });
 });
@@ -268,7 +268,9 @@ test('module reconcile and abort say what becomes of the module', async () => {
     stdout: 'module web is run\n',
     stderr: '',
   });
-  expect((await run('module reconcile web --force')).stdout).toMatch(/^module web is run, and helm applies/);
+  expect((await run('module reconcile web --force')).stdout).toMatch(
+    /^module web is queued, and helm applies/,
+  );
   expect((await run('module abort web')).stdout).toMatch(/^module web is aborted/);
   expect(await run('module abort off')).toMatchObject({ exitCode: 1, stderr: 'module off is disabled\n' });
   expect(await run('module reconcile held')).toMatchObject({
@@ -292,9 +294,9 @@ test('module release-finalizer says what became of the module', async () => {
   );
   expect(released).toEqual([
     { exitCode: 1, stdout: '', stderr: 'module on is enabled: disable it first\n' },
-    { exitCode: 0, stdout: 'module going is deleted without its HTTP hook\n', stderr: '' },
+    { exitCode: 0, stdout: 'module going is deleted without its reconcile webhook\n', stderr: '' },
     { exitCode: 0, stdout: 'the Module object of left is released\n', stderr: '' },
-    { exitCode: 1, stdout: '', stderr: 'nothing of other waits for an HTTP hook\n' },
+    { exitCode: 1, stdout: '', stderr: 'other does not wait for a reconcile webhook\n' },
   ]);
 });
 
@@ -310,7 +312,7 @@ test('module confirm-purge names the releases that are removed', async () => {
   expect(await run('module confirm-purge')).toEqual({
     exitCode: 1,
     stdout: '',
-    stderr: 'no release waits for a decision\n',
+    stderr: 'no release waits for confirmation\n',
   });
 });
 
@@ -325,12 +327,12 @@ test('module release-unlock says what became of the release', async () => {
     ['held', 'ours', 'fine', 'other'].map((name) => run(`module release-unlock ${name}`)),
   );
   expect(unlocked).toEqual([
-    { exitCode: 0, stdout: 'release held is pending-upgrade: it is taken over now\n', stderr: '' },
+    { exitCode: 0, stdout: 'release held is pending-upgrade: taking it over now\n', stderr: '' },
     { exitCode: 1, stdout: '', stderr: expect.stringContaining('module abort ours') as string },
     {
       exitCode: 1,
       stdout: '',
-      stderr: 'release fine is pending-upgrade: nothing waits for another helm\n',
+      stderr: 'release fine is pending-upgrade: it is not locked by another helm process\n',
     },
     { exitCode: 1, stdout: '', stderr: 'there is no release other\n' },
   ]);

@@ -38,7 +38,7 @@ export async function runCli(args: readonly string[], host: CliHost): Promise<nu
 function createProgram(host: CliHost, runner: CommandRunner): Command {
   const program = new Command('addon-operator')
     .description(
-      'Runs hooks and deploys the Helm charts of modules, driven by files, a ConfigMap, the cluster and time.',
+      'Run hooks and deploy the Helm charts of modules when files, a ConfigMap, cluster objects or schedules require it.',
     )
     .exitOverride()
     .enablePositionalOptions()
@@ -72,7 +72,7 @@ function createProgram(host: CliHost, runner: CommandRunner): Command {
   addPauseCommands(program, { host, runner });
   addDebugCommand(
     program,
-    { name: 'raw', description: 'Show what a path of the debug endpoint answers' },
+    { name: 'raw', description: 'Send a request to a path of the debug endpoint' },
     ([path = '']) => ({ path: path.startsWith('/') ? path : `/${path}` }),
     { host, runner },
   ).argument('<urlpath>', 'such as /queue/main.json');
@@ -106,11 +106,16 @@ function addStartCommand(program: Command, host: CliHost, runner: CommandRunner)
 function addPlanCommand(program: Command, host: CliHost, runner: CommandRunner): void {
   const plan = program
     .command('plan')
-    .description('Show what the daemon would do with these directories and this cluster; change nothing')
-    .argument('[module...]', 'only these modules; without names all')
+    .description(
+      'Show what the daemon would do with these directories and this cluster, without changing anything',
+    )
+    .argument('[module...]', 'only these modules; default: all')
     .addOption(textOrJsonOption())
     .option('--no-color', 'no colours on a terminal')
-    .addHelpText('after', '\nExit code: 0 nothing would change, 2 something would, 1 it cannot be told.');
+    .addHelpText(
+      'after',
+      '\nExit code: 0 nothing would change, 2 something would change, 1 the plan cannot be determined.',
+    );
   addSettingOptions(plan);
   plan.action(() =>
     runner(async () => {
@@ -128,9 +133,9 @@ function addRbacCommand(program: Command, host: CliHost, runner: CommandRunner):
   const rbac = program
     .command('rbac')
     .description(
-      'Print the least permissions that modules and global hooks need: a ClusterRole, and Roles where one namespace is enough',
+      'Print the minimal permissions that modules and global hooks need: a ClusterRole, and Roles where one namespace is enough',
     )
-    .argument('[module...]', 'only these modules; without names all in the modules directories')
+    .argument('[module...]', 'only these modules; default: all modules in the modules directories')
     .addOption(
       new Option('-o, --output <format>', 'the roles, or values for the chart in deploy/')
         .choices(['yaml', 'json', 'values'])

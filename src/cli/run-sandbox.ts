@@ -153,7 +153,7 @@ async function withFreePort(settings: Settings, display: ProgressDisplay): Promi
   display.show({
     type: 'notice',
     isError: false,
-    text: `port ${listenPort} is in use, metrics take a free one`,
+    text: `port ${listenPort} is in use, metrics are served on a free port`,
   });
   return { ...settings, listenPort: 0 };
 }

@@ -11,10 +11,10 @@ export function addSandboxCommand(program: Command, host: CliHost, runner: Comma
     .description('Run the daemon on an embedded Kubernetes API, to try it without a cluster')
     .option(
       '--state-dir <path>',
-      'where the state of the API, the kubeconfig and the log are kept',
+      'directory for the state of the API, the kubeconfig and the log',
       '.sandbox',
     )
-    .option('--reset', 'begin with an empty API: drop what is kept')
+    .option('--reset', 'start with an empty API: delete the stored state')
     .option('--sandbox-port <number>', 'port of the API; 0 takes a free one', '0');
   addSettingOptions(sandbox, {
     defaults: sandboxDefaults({ tmpDir: '<state-dir>/tmp', debugSocket: '<state-dir>/debug.socket' }),

@@ -54,7 +54,7 @@ test('prepareStateDirectory() names a directory that cannot be made', async () =
   const files = sandboxFiles(join(directory, 'file/state'), tmpdir());
   await expect(prepareStateDirectory(files, false)).rejects.toMatchObject({
     code: 'CONFIG_INVALID',
-    message: expect.stringContaining(`--state-dir: cannot make the directory ${directory}/file/state`),
+    message: expect.stringContaining(`--state-dir: cannot create the directory ${directory}/file/state`),
   });
 });
 

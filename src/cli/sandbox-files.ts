@@ -52,7 +52,7 @@ export async function prepareStateDirectory(files: SandboxFiles, isReset: boolea
   } catch (cause) {
     throw new OperatorError(
       'CONFIG_INVALID',
-      `--state-dir: cannot make the directory ${stateDir} for the state of the sandbox: ${messageOf(cause)}`,
+      `--state-dir: cannot create the directory ${stateDir} for the state of the sandbox: ${messageOf(cause)}`,
       { cause },
     );
   }

@@ -14,7 +14,7 @@ export async function startCommand(flags: Readonly<Record<string, string>>, host
   const output = stdoutLogOutput(host.clock);
   const log = daemonLog(settings, host, output);
   output.onRecovered((droppedRecords) =>
-    log.warn({ droppedRecords }, 'log records were dropped while nothing read the standard output'),
+    log.warn({ droppedRecords }, 'log records were dropped because nothing read standard output'),
   );
   try {
     const { runDaemon } = await import('../daemon.ts');

@@ -28,7 +28,7 @@ export function createAnnotatedOperations(
         objects
           .record(module, { type: 'Warning', reason: 'UnknownOperation', message }, stop)
           .catch((error: unknown) => {
-            if (!stop.aborted) log.warn({ module, ...errorFields(error) }, 'an Event is not written');
+            if (!stop.aborted) log.warn({ module, ...errorFields(error) }, 'cannot write an Event');
           });
       },
     },

@@ -157,7 +157,10 @@ function createQueues(
     onAdd: (...added) => tellAdded(built().operator, ...added),
     onChange,
     onError: (queue, error) =>
-      host.log.error({ queue, error }, 'internal error beside a queue: its tasks go on, please report it'),
+      host.log.error(
+        { queue, error },
+        'internal error outside of a queue task: the queue continues; please report this',
+      ),
   });
 }
 
@@ -219,7 +222,7 @@ function createBacklog({ settings, host, metrics }: BuildOptions): EventBacklog 
     onLimit: (facts) =>
       log.warn(
         facts,
-        'events that wait for hooks have reached --hook-backlog-max-bytes: older states of objects are dropped, and the last state of each is kept',
+        'events that wait for hooks have reached --hook-backlog-max-bytes: only the last state of each object is kept',
       ),
     onDrop: (labels, events) => metrics.hookBacklogDropped(labels, events),
   });
@@ -277,6 +280,6 @@ function discoveries(
 
 function tellFailure(host: DaemonHost, failed: FailedTask): void {
   const { facts, ...fields } = failed;
-  componentLog(host, 'operator').debug({ ...fields, ...facts }, 'attempt will be repeated');
+  componentLog(host, 'operator').debug({ ...fields, ...facts }, 'attempt failed, will retry');
   host.onTaskFailure?.(failed);
 }

@@ -6,7 +6,7 @@ const END_LIMIT_MS = 10_000;
 
 /**
  * Ends the process with exit code 1 on an uncaught error, because the state it left is unknown. One record says so, hooks
- * and helm are ended and the lease is given back, so that another replica takes over at once.
+ * and helm are ended and the lease is released, so that another replica takes over at once.
  *
  * @param host with a log that shows no secret
  * @param running is disposed of, which ends everything in reverse order of its start
@@ -25,7 +25,7 @@ export function endOnUncaught(
     try {
       await Promise.race([running.disposeAsync(), limit]);
     } catch (cause) {
-      log.error({ error: cause }, 'a part of the daemon cannot be ended');
+      log.error({ error: cause }, 'cannot stop a part of the daemon');
     } finally {
       late.abort();
       process.exit(1);
@@ -35,8 +35,8 @@ export function endOnUncaught(
     // While everything ends in haste more may fail: the first error is the one to look for.
     if (isEnding) return;
     isEnding = true;
-    log.fatal({ error }, 'internal error, the daemon ends: please report it with this record');
-    onEnd(new OperatorError('ABORTED', 'the daemon ends because of an internal error', { cause: error }));
+    log.fatal({ error }, 'internal error, the daemon exits: please report it with this record');
+    onEnd(new OperatorError('ABORTED', 'the daemon exits because of an internal error', { cause: error }));
     void end();
   };
   process.on('uncaughtException', onError);

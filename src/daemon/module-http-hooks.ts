@@ -70,7 +70,7 @@ export function createModuleHttpHooks(options: BuildOptions, operator: () => Ope
     deployed: (release, signal) => deployedObjects(options, release, signal),
     log,
     onSkip: async (name, signal) => {
-      const message = 'The module is deleted without its HTTP hook, as release-finalizer has asked for';
+      const message = 'Module is deleted without its reconcile webhook, as requested with release-finalizer';
       await objects?.record(name, { type: 'Warning', reason: 'FinalizerReleased', message }, signal);
     },
   });
@@ -88,7 +88,10 @@ async function deployedObjects(
     return manifestObjects(await base.helm.manifest(release, signal), readYaml);
   } catch (error) {
     if (!hasCode(error, 'HELM_RELEASE_CORRUPT')) throw error;
-    host.log.warn({ release, ...errorFields(error) }, 'HTTP hook finalizes a module without its objects');
+    host.log.warn(
+      { release, ...errorFields(error) },
+      'Reconcile webhook finalizes a module without its objects',
+    );
     return [];
   }
 }

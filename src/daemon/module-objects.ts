@@ -57,13 +57,13 @@ export function runModuleObjects(
   const ending = new AbortController();
   const abort = new AbortController();
   const ended = objects.run(ending.signal, abort.signal).catch((error: unknown) => {
-    if (!abort.signal.aborted) log.error(errorFields(error), 'Module objects are not kept any more');
+    if (!abort.signal.aborted) log.error(errorFields(error), 'Module objects are no longer updated');
   });
   running.defer(async () => {
     ending.abort();
     const done = new AbortController();
     const limit = clock.sleep(Math.min(LAST_WRITES_MS, shutdownGraceMs), done.signal).then(
-      () => log.warn({}, 'Module objects may not show how the last runs ended: the API server is slow'),
+      () => log.warn({}, 'Module objects may not show the results of the last runs: the API server is slow'),
       () => undefined,
     );
     await Promise.race([ended, limit]);

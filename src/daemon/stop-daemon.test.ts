@@ -46,7 +46,7 @@ test('a hook that ends within the grace is let finish, and nothing new begins', 
   expect(isDisposed()).toBe(true);
   expect(lab.clock.pendingDelaysMs).toEqual([]);
   expect(host.captured.records.map(({ msg }) => msg)).toEqual([
-    'stopping: running hooks and helm may finish',
+    'stopping: waiting for running hooks and helm',
     'shutdown is done',
   ]);
   await lab[Symbol.asyncDispose]();

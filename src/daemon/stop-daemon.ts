@@ -20,12 +20,12 @@ export async function stopDaemon(
   { running, stop, abort }: StopParts,
 ): Promise<void> {
   const stopping = new OperatorError('ABORTED', 'the daemon is stopping');
-  log.info({ graceMs: settings.shutdownGraceMs }, 'stopping: running hooks and helm may finish');
+  log.info({ graceMs: settings.shutdownGraceMs }, 'stopping: waiting for running hooks and helm');
   stop.abort(stopping);
   const ended = new AbortController();
   const grace = clock.sleep(settings.shutdownGraceMs, ended.signal).then(
     () => {
-      log.warn({}, 'hooks or helm still run after the grace: they are told to stop');
+      log.warn({}, 'hooks or helm still run after the grace period: terminating them');
       abort.abort(stopping);
     },
     () => undefined,

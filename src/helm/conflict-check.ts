@@ -31,13 +31,13 @@ export async function checkConflicts(
   if (policy === 'fail' && found.length > 0) {
     throw new OperatorError(
       'HELM_FAILED',
-      `Cannot deploy release "${release}": others have set fields that its chart sets too (${found.map(conflictText).join('; ')}). ` +
-        'Set them back, or let the chart not set them, or take "conflicts: fail" out of module.yaml. Nothing was changed.',
+      `Cannot deploy release "${release}": other field managers changed fields that its chart sets (${found.map(conflictText).join('; ')}). ` +
+        'Revert these changes, remove the fields from the chart, or remove "conflicts: fail" from module.yaml. Nothing was changed.',
     );
   }
   for (const { object, conflicts } of found)
     context.log.warn(
       { release, resource: objectTitle(object), conflicts },
-      'fields that others have set are overwritten',
+      'overwriting fields that were set by other field managers',
     );
 }

@@ -85,7 +85,7 @@ export async function deployRelease(
   context.discovery.invalidate();
   await clearTheWay(context, release, signal);
   if (request.steps?.isTriedOnce === true || first.isTimedOut) throw failure;
-  context.log.warn({ release, error: first.error }, 'helm failed, trying once more');
+  context.log.warn({ release, error: first.error }, 'helm failed, retrying once');
   const second = await attempt(context, request, await readChartState(context, request, signal), signal);
   if (second.type === 'done') return second.result;
   throw await failureOf(request, second.error, signal);
@@ -114,7 +114,7 @@ async function leaveAlone(
   const latest = await context.store.latest(release, signal);
   if (latest?.status !== 'deployed' || !saysUnmanaged(latest.labels, latest.revision)) return undefined;
   context.log.info({ release }, 'helm release is Unmanaged, skip helm upgrade');
-  return skipped('it is unmanaged', latest, latest.objects ?? []);
+  return skipped('the release is unmanaged', latest, latest.objects ?? []);
 }
 
 /** Leaves a release alone by what was read for all modules at once; undefined when that does not suffice. */
@@ -255,7 +255,10 @@ async function upgrade(
       await rememberDigest(context, latest, digest, outcome.objects, signal);
       return {
         type: 'done',
-        result: { ...skipped('it renders to what is deployed', latest, outcome.objects), digest },
+        result: {
+          ...skipped('its rendered manifests are already deployed', latest, outcome.objects),
+          digest,
+        },
       };
   }
 }
@@ -278,7 +281,7 @@ async function deployedObjects(
 async function repair(context: DriverContext, latest: ReleaseRevision, signal: AbortSignal): Promise<void> {
   context.log.warn(
     { release: latest.release, revision: latest.revision, status: latest.status },
-    'release was left unfinished: marking its last revision failed',
+    'release was left unfinished: marking its last revision as failed',
   );
   await context.store.markFailed(latest, context.clock.wallMs(), signal);
 }

@@ -38,7 +38,7 @@ export async function findHelm(options: FindHelmOptions, signal: AbortSignal): P
   }
   throw new OperatorError(
     'HELM_NOT_FOUND',
-    `Cannot use "${path}": it says it is version "${output.trim().slice(0, 80)}". ${HOW_TO_INSTALL}`,
+    `Cannot use "${path}": it reports version "${output.trim().slice(0, 80)}". ${HOW_TO_INSTALL}`,
   );
 }
 
@@ -49,7 +49,7 @@ async function locate(options: FindHelmOptions, signal: AbortSignal): Promise<st
     if (found !== undefined && isExecutable(found)) return found;
     throw new OperatorError(
       'HELM_NOT_FOUND',
-      `Cannot find helm: HELM_BIN_PATH names "${helmBinPath}", which is no executable file. ${HOW_TO_INSTALL}`,
+      `Cannot find helm: HELM_BIN_PATH names "${helmBinPath}", which is not an executable file. ${HOW_TO_INSTALL}`,
     );
   }
   const found = inPath('helm', options.path);
@@ -60,7 +60,7 @@ async function locate(options: FindHelmOptions, signal: AbortSignal): Promise<st
     signal.throwIfAborted();
     throw new OperatorError(
       'HELM_NOT_FOUND',
-      `Cannot find helm: there is none in PATH, and no pinned copy could be had. ${HOW_TO_INSTALL}`,
+      `Cannot find helm: it is not in PATH, and no pinned copy is available. ${HOW_TO_INSTALL}`,
       { cause },
     );
   }

@@ -65,7 +65,7 @@ export async function foreseeRelease(
 function upgradeCause({ revision, status }: ReleaseRevision, isLeft: boolean): string {
   if (isLeft) return `revision ${revision} was left ${status}`;
   return status === 'deployed'
-    ? `revision ${revision} was not made by this operator`
+    ? `revision ${revision} was not created by this operator`
     : `revision ${revision} is ${status}`;
 }
 
@@ -78,7 +78,7 @@ async function restoreCause(
 ): Promise<string | undefined> {
   const { checksum } = ownFacts(latest.labels, latest.revision);
   if (action === 'compare' && checksum === undefined)
-    return `it is not noted what revision ${latest.revision} was rendered to`;
+    return `the rendered manifests of revision ${latest.revision} are not recorded`;
   const objects = await storedObjects(context, latest, signal);
   const lookup = lookupOptions(context);
   const absent = await firstAbsent(objects, context.extraLabels, lookup, signal);

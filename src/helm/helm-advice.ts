@@ -6,29 +6,29 @@ const ADVICE: readonly { readonly sign: RegExp; readonly advice: string }[] = [
     sign: /1048576 bytes|etcdserver: request is too large|Request entity too large/,
     advice:
       "helm's record of the release would be larger than an object of the cluster may be (1 MiB), so helm refused it and changed nothing. " +
-      "It holds the chart's files, values and manifests: leave files that no template reads out of the chart with .helmignore " +
+      "It holds the chart's files, values and manifests: exclude files that no template reads with .helmignore " +
       '(hooks, docs, images, big samples), move large data out of the values, or split the module.',
   },
   {
     sign: /because it is being terminated/,
     advice:
-      'The namespace is being deleted. The module goes on by itself once it is gone and there again; if it never goes, see its status for the finalizer that holds it.',
+      'The namespace is being deleted. The module continues when the namespace is gone and created again; if the deletion does not finish, its status names the finalizer that blocks it.',
   },
   {
     sign: /no matches for kind "/,
     advice:
-      'The cluster does not serve this kind. If the chart brings its definition (CRD) in `templates/`, move that into the directory `crds/` of the module: ' +
-      'it is applied before the chart. If another module brings it, that one has to run before (`requires` in module.yaml).',
+      'The cluster does not serve this kind. If the chart contains its definition (CRD) in `templates/`, move it to the directory `crds/` of the module: ' +
+      'it is applied before the chart. If another module installs it, that module must run first (`requires` in module.yaml).',
   },
   {
     sign: /helm did not end within /,
     advice:
-      "It was stopped, and is tried again after a while. Check that the API server answers, and what the chart's helm hooks wait for: each of them may take as long as " +
-      '--helm-timeout says (a Job that never completes takes all of it), the whole helm three times that and 5 minutes.',
+      'It was stopped and will be retried. Check that the API server responds, and what the helm hooks of the chart wait for: each of them may take as long as ' +
+      '--helm-timeout (a Job that never completes takes all of it), the whole helm run three times that plus 5 minutes.',
   },
   {
     sign: /No space left on device|no space left on device/,
-    advice: 'Make room on the disk of the directory for temporary files (--tmp-dir).',
+    advice: 'Free space in the directory for temporary files (--tmp-dir).',
   },
 ];
 

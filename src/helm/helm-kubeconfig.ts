@@ -88,7 +88,7 @@ function credentials({ identity, source }: ClusterAccess): object {
     case 'plugin':
       throw new OperatorError(
         'KUBE_CONFIG_INVALID',
-        `helm cannot use the plug-in of user "${identity.user.name}" (${source}) with --kube-server or several files in KUBECONFIG: name one kubeconfig with --kube-config`,
+        `helm cannot use the plug-in of user "${identity.user.name}" (${source}) with --kube-server or several files in KUBECONFIG: set one kubeconfig with --kube-config`,
       );
   }
 }

@@ -48,12 +48,12 @@ export function lockedError(
 ): OperatorError {
   const [holder, limitMs] =
     own === 'at-work'
-      ? ['another addon-operator process on this machine works on it', processLimitMs(helmTimeoutMs)]
-      : ['another helm may be working on it', lockLimitMs(helmTimeoutMs)];
+      ? ['another addon-operator process on this machine is using it', processLimitMs(helmTimeoutMs)]
+      : ['another helm process may be using it', lockLimitMs(helmTimeoutMs)];
   return new OperatorError(
     'HELM_LOCKED',
-    `Release "${release}" is ${state}: ${holder}. It is tried again, and taken over when this process has seen it ` +
-      `unchanged for ${formatGoDuration(limitMs)}. If nothing works on it, take it over now with ` +
+    `Release "${release}" is ${state}: ${holder}. It will be retried, and taken over when this process has seen it ` +
+      `unchanged for ${formatGoDuration(limitMs)}. If no helm process uses it, take it over now with ` +
       `"addon-operator module release-unlock ${release}".`,
   );
 }
@@ -68,7 +68,7 @@ export async function setAside(
   const movedTo = await store.setAside(latest, signal);
   log.warn(
     { release, revision, record: recordName, movedTo },
-    'release record cannot be read: it was moved, and the release goes on from what is left',
+    'cannot read a release record: it was moved aside, and the release continues from the remaining records',
   );
 }
 
@@ -105,7 +105,7 @@ export async function mendKinds(
     const { release, recordName } = revision;
     context.log.warn(
       { release, record: recordName, error },
-      'cannot look for unserved kinds in release record',
+      'cannot check a release record for unserved kinds',
     );
   }
 }

@@ -53,14 +53,14 @@ export function nextReleaseAction(observed: ObservedRelease, desired: DesiredRel
     case 'upgrade':
       return { type: 'upgrade', reason: upgradeReason(state), repair: false };
     case 'use':
-      if (desired.isForced === true) return { type: 'upgrade', reason: 'it is asked for', repair: false };
+      if (desired.isForced === true) return { type: 'upgrade', reason: 'it was requested', repair: false };
       if (observed.inputDigest !== desired.inputDigest) return { type: 'compare', reason: 'inputs changed' };
       if (desired.readsOutside) return { type: 'compare', reason: 'chart reads the cluster' };
-      if (desired.isOpen === true) return { type: 'compare', reason: 'an extension may decide otherwise' };
+      if (desired.isOpen === true) return { type: 'compare', reason: 'an extension may change the result' };
       return { type: 'keep' };
   }
 }
 
 function upgradeReason(state: ReleaseState): string {
-  return state === 'deployed' ? 'somebody else made the last revision' : `last release is ${state}`;
+  return state === 'deployed' ? 'another helm client created the last revision' : `last release is ${state}`;
 }

@@ -16,13 +16,13 @@ export class ReleaseNotices {
     if (changingFunctions.length > 0) {
       this.#warnOnce(
         { release, functions: changingFunctions },
-        'chart renders to something else each time: it is upgraded when its files or values change, not for this',
+        'chart renders differently each time: it is upgraded only when its files or values change',
       );
     }
     if (outsideFunctions.length > 0) {
       this.#warnOnce(
         { release, functions: outsideFunctions },
-        'chart reads the cluster while it renders: helm has to render it on every run of the module',
+        'chart reads the cluster while it renders: helm must render it on every run of the module',
       );
     }
   }
@@ -30,7 +30,7 @@ export class ReleaseNotices {
   onAdoption(release: string): void {
     this.#warnOnce(
       { release },
-      'release was not made by this operator: it is adopted, because a module has its name',
+      'release was not created by this operator: adopting it, because a module has its name',
     );
   }
 

@@ -29,7 +29,7 @@ export function parseObjects(text: unknown): readonly ManifestObject[] | undefin
 
 function objectOf(row: unknown): ManifestObject {
   if (!Array.isArray(row) || !row.every((part) => typeof part === 'string'))
-    throw new TypeError('not a row of texts');
+    throw new TypeError('not a list of strings');
   const [apiVersion = '', kind = '', namespace = '', name = ''] = row;
   return { apiVersion, kind, namespace, name };
 }

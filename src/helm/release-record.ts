@@ -43,7 +43,7 @@ export async function decodeRelease(encoded: string, recordName: string): Promis
     throw new OperatorError(
       'HELM_RELEASE_CORRUPT',
       `Cannot read helm release record "${recordName}": it is not a gzipped JSON release. ` +
-        'Restore this one object from a backup, or delete it: helm then goes on from the revision before it.',
+        'Restore this one object from a backup, or delete it: helm then continues from the previous revision.',
       { cause },
     );
   }

@@ -24,7 +24,7 @@ export async function withRunDirectory<Result>(
     if (!isFileError(cause)) throw cause;
     throw new OperatorError(
       'HELM_FAILED',
-      `Cannot write files for a helm run: ${messageOf(cause)}. Check free space and permissions of "${workDir}" (--tmp-dir); it is tried again.`,
+      `Cannot write files for a helm run: ${messageOf(cause)}. Check free space and permissions of "${workDir}" (--tmp-dir); will retry.`,
       { cause },
     );
   }

@@ -47,7 +47,7 @@ export async function uninstallRelease(
     case 'absent':
       return step;
     case 'spare':
-      log.warn({ release }, 'release was not made by this operator: it is not uninstalled');
+      log.warn({ release }, 'release was not created by this operator: it is not uninstalled');
       return 'spared';
     case 'wait':
       throw lockedError(release, state, own, timeoutMs);
@@ -58,7 +58,7 @@ export async function uninstallRelease(
       await setAside(context, latest, signal);
       log.warn(
         { release, annotation: `meta.helm.sh/release-name=${release}` },
-        'objects that only the unreadable revision named may be left: look for this annotation, and delete them',
+        'objects that only the unreadable revision listed may remain: find them by this annotation and delete them',
       );
       // What lies beneath our revision is ours too: we have adopted it.
       return await uninstallRelease(context, release, { ...options, includeForeign: true }, signal);

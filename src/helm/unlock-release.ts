@@ -35,7 +35,7 @@ export async function unlockRelease(
   context.lockAges.unlock(latest);
   context.log.warn(
     { release, revision: latest.revision, status: state },
-    'release is taken over on request, whatever another helm does with it',
+    'release is taken over on request, even if another helm process is using it',
   );
   return { type: 'unlocked', state, revision: latest.revision };
 }

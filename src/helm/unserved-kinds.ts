@@ -41,7 +41,7 @@ export async function replaceUnservedKinds(
   await context.store.setManifest(revision, left.map((text) => `---\n${text.trim()}\n`).join(''), signal);
   context.log.warn(
     { release: revision.release, revision: revision.revision, removed },
-    'kinds in the record of the release are not served any more: it names other versions now, or does without them',
+    'kinds in the release record are no longer served: the record now uses other versions or omits the objects',
   );
 }
 

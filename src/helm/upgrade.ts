@@ -226,7 +226,7 @@ class Upgrade {
       const { name: release } = this.#request.module;
       this.#context.log.warn(
         { release, error },
-        'cannot tell whether chart still renders to what is deployed',
+        'cannot check whether the chart still renders to what is deployed',
       );
       return false;
     }
@@ -273,7 +273,7 @@ class Upgrade {
     if (record === undefined) {
       log.warn(
         { release: module.name, revision },
-        'release has another revision than expected: somebody else upgrades it too',
+        'release has an unexpected revision: another helm client also upgrades it',
       );
     }
     log.info({ release: module.name, revision, chart: module.path, namespace }, 'Helm upgrade successful');

@@ -68,7 +68,7 @@ const rule = object(
     apiVersions: listOf('API versions; "*" stands for all.', string),
     resources: listOf('Plural names of resources, such as pods or pods/status; "*" stands for all.', string),
     operations: listOf(
-      'What is done with the object; "*" stands for all.',
+      'Operations on the object; "*" stands for all.',
       choice('An operation.', ['CREATE', 'UPDATE', 'DELETE', 'CONNECT', '*']),
     ),
     scope: choice('Whether objects with or without a namespace are meant; default all.', [
@@ -84,13 +84,13 @@ const item = object(
   'One webhook.',
   {
     name: text('Name of the webhook: a domain with at least three segments, such as policy.example.com.'),
-    rules: listOf('The requests the hook is asked about.', rule),
+    rules: listOf('The requests that the hook is called for.', rule),
     failurePolicy: {
-      ...choice('What happens to a request when the hook gives no answer in time.', ['Ignore', 'Fail']),
+      ...choice('What happens to a request when the hook does not respond in time.', ['Ignore', 'Fail']),
       default: 'Fail',
     },
     sideEffects: {
-      ...choice('Whether the hook changes anything outside; NoneOnDryRun: it does, but not for dry runs.', [
+      ...choice('Whether the hook has side effects; NoneOnDryRun: it has, but not for dry runs.', [
         'None',
         'NoneOnDryRun',
       ]),
@@ -98,12 +98,12 @@ const item = object(
     },
     timeoutSeconds: {
       type: 'integer',
-      description: 'How long the API server waits for the answer, 1 to 30 seconds.',
+      description: 'How long the API server waits for the response, 1 to 30 seconds.',
       default: DEFAULT_TIMEOUT_SECONDS,
     },
     matchConditions: {
       type: 'array',
-      description: 'CEL expressions that must all hold for a request the hook is asked about.',
+      description: 'CEL expressions that must all be true for the hook to be called for a request.',
       items: object(
         'One condition.',
         { name: text('Name of the condition.'), expression: text('A CEL expression.') },

@@ -28,16 +28,16 @@ test('flag, reason, warnings and patch are taken over; data behind the object ar
 });
 
 test.each([
-  ['allowed: true', 'it is broken JSON'],
+  ['allowed: true', 'it is not valid JSON'],
   ['[]', 'a JSON object is expected'],
   ['{"allowed":"true"}', "'allowed' must be true or false"],
-  ['{"allowed":true', 'it is broken JSON'],
+  ['{"allowed":true', 'it is not valid JSON'],
   ['{"message":1}', "'message' must be a string"],
   ['{"warnings":"w"}', "'warnings' must be a list of strings"],
   ['{"allowed":true,"patch":[{"op":"remove","path":"/a"}]}', 'encoded in base64, not the list itself'],
   ['{"allowed":true,"patch":"@@@"}', "'patch' is not base64"],
-  [`{"allowed":true,"patch":"${Buffer.from('{').toString('base64')}"}`, "'patch' holds no JSON"],
-  [`{"allowed":true,"patch":"${base64({})}"}`, "'patch' holds no list of operations"],
+  [`{"allowed":true,"patch":"${Buffer.from('{').toString('base64')}"}`, "'patch' does not contain JSON"],
+  [`{"allowed":true,"patch":"${base64({})}"}`, "'patch' does not contain a list of operations"],
   [`{"allowed":true,"patch":"${base64([{ op: 'put', path: '/a' }])}"}`, "no valid 'op'"],
   [`{"allowed":true,"patch":"${base64([{ op: 'remove', path: 'a' }])}"}`, "no valid 'path'"],
   [`{"allowed":true,"patch":"${base64([{ op: 'add', path: '/a' }])}"}`, "has no 'value'"],

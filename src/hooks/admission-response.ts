@@ -23,7 +23,7 @@ const OPERATIONS: ReadonlySet<unknown> = new Set(['add', 'remove', 'replace', 'm
 export function parseAdmissionResponse(text: string): AdmissionResponse | undefined {
   const first = splitJsonStream(text)[0];
   if (first === undefined) return undefined;
-  const response = parseSecretJson(first.text, 'it is broken JSON') ?? {};
+  const response = parseSecretJson(first.text, 'it is not valid JSON') ?? {};
   if (!isObject(response)) throw new Error('a JSON object is expected');
   const { allowed = false, message = '', warnings = [], patch = '' } = withoutNulls(response);
   if (typeof allowed !== 'boolean') throw new Error("'allowed' must be true or false");
@@ -44,8 +44,11 @@ function withoutNulls(response: Readonly<Record<string, unknown>>): Readonly<Rec
 function checkPatch(patch: string): void {
   if (patch === '') return;
   if (!BASE64.test(patch)) throw new Error("'patch' is not base64");
-  const operations = parseSecretJson(Buffer.from(patch, 'base64').toString('utf8'), "'patch' holds no JSON");
-  if (!Array.isArray(operations)) throw new Error("'patch' holds no list of operations");
+  const operations = parseSecretJson(
+    Buffer.from(patch, 'base64').toString('utf8'),
+    "'patch' does not contain JSON",
+  );
+  if (!Array.isArray(operations)) throw new Error("'patch' does not contain a list of operations");
   for (const [index, operation] of operations.entries()) {
     const problem = operationProblem(operation);
     if (problem !== undefined) throw new Error(`operation ${index} of 'patch' ${problem}`);
@@ -53,7 +56,7 @@ function checkPatch(patch: string): void {
 }
 
 function operationProblem(operation: unknown): string | undefined {
-  if (!isObject(operation)) return 'is no object';
+  if (!isObject(operation)) return 'is not an object';
   const { op, path, from } = operation;
   if (!OPERATIONS.has(op)) return `has no valid 'op': ${[...OPERATIONS].join(', ')}`;
   if (!isPointer(path)) return "has no valid 'path': empty, or beginning with '/'";

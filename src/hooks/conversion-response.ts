@@ -12,7 +12,7 @@ export type ConversionResponse =
  */
 export function parseConversionResponse(text: string): ConversionResponse | undefined {
   if (text.trim() === '') return undefined;
-  const answer = parseSecretJson(text, 'it is broken JSON, or more than one value');
+  const answer = parseSecretJson(text, 'it is not valid JSON, or has more than one value');
   if (!isObject(answer)) throw new Error('a JSON object is expected');
   const { failedMessage, convertedObjects } = answer;
   if (failedMessage !== undefined && failedMessage !== '') {
@@ -20,6 +20,6 @@ export function parseConversionResponse(text: string): ConversionResponse | unde
     return { type: 'failed', message: failedMessage };
   }
   if (!Array.isArray(convertedObjects))
-    throw new Error('convertedObjects (a list of objects) or failedMessage (a text) is expected');
+    throw new Error('convertedObjects (a list of objects) or failedMessage (a string) is expected');
   return { type: 'converted', objects: convertedObjects };
 }

@@ -91,7 +91,7 @@ function warnOfNoHook(path: string, log: Logger): void {
   if (isScriptName(path))
     log.warn(
       { path },
-      'script in the hooks directory is not used as a hook: it neither imports defineHook from addon-operator/sdk and exports its result as the default, nor is it executable; what hooks share belongs into a directory named lib',
+      'script in the hooks directory is not used as a hook: it is not executable, and it does not import defineHook from addon-operator/sdk and export its result as the default; put shared code into a directory named lib',
     );
   else
     log.warn(

@@ -14,7 +14,7 @@ export function globalHooksRoot(directory: string): string {
   if (!isDirectory(root)) {
     throw new OperatorError(
       'CONFIG_INVALID',
-      `The directory for global hooks ${root} does not exist or is no directory: create it, or set --global-hooks-dir (GLOBAL_HOOKS_DIR)`,
+      `The directory for global hooks ${root} does not exist or is not a directory: create it, or set --global-hooks-dir (GLOBAL_HOOKS_DIR)`,
     );
   }
   const nested = join(root, 'hooks');

@@ -46,7 +46,7 @@ const onKubernetesEvent = object(
       description: 'Namespaces of the objects; default all.',
       properties: {
         matchNames: anyListOf('Names of the namespaces; an empty list means all.', string),
-        any: { type: 'boolean', description: 'True: all namespaces, whatever matchNames says.' },
+        any: { type: 'boolean', description: 'True: all namespaces, regardless of matchNames.' },
       },
     },
     jqFilter: text('jq program; only changes of its result are events.'),
@@ -58,9 +58,9 @@ const onKubernetesEvent = object(
 /** JSON schema of `--config` output without `configVersion`, for global or module hooks. */
 export function hookConfigSchemaV0(scope: HookScope): Schema {
   return {
-    ...object(`What a ${scope} hook answers to --config in the old format: when it is to be run.`, {
+    ...object(`What a ${scope} hook prints for --config in the old format: when it runs.`, {
       ...lifecycleSchemas(scope),
-      schedule: anyListOf('Run by the clock.', open(schedule)),
+      schedule: anyListOf('Run on a schedule.', open(schedule)),
       onKubernetesEvent: anyListOf('Run when objects in the cluster change.', open(onKubernetesEvent)),
     }),
     minProperties: 1,

@@ -33,14 +33,14 @@ const LIFECYCLE: Readonly<Record<LifecycleBinding, string>> = {
 
 const DEPLOY: Readonly<Record<DeployBinding, string>> = {
   beforeInstall:
-    'Run in the deploy of each module before anything of it is installed, at this place among the hooks.',
+    'Run in the deploy of each module before any of its objects are installed, at this place among the hooks.',
   afterInstall:
-    'Run when a release is ready to be applied and the old one still runs, at this place among the hooks.',
+    'Run when a release is ready to be applied and the previous one is still running, at this place among the hooks.',
   beforeLaunch: 'Run just before a release is applied, at this place among the hooks.',
   afterLaunch: 'Run after a release was applied, at this place among the hooks.',
-  afterAuthFail: 'Run when a module was found not to be authorized, at this place among the hooks.',
+  afterAuthFail: 'Run when a module is not authorized, at this place among the hooks.',
   beforeUninstall:
-    'Run after the release of a module was removed and before its files are, at this place among the hooks.',
+    'Run after the release of a module was removed and before its files are removed, at this place among the hooks.',
 };
 
 const schedule = object(
@@ -62,15 +62,15 @@ const kubernetes = object(
       ...text('Kind of the objects; plural and short names are accepted, in any case.'),
       minLength: 1,
     },
-    watchEvent: watchEvents('Old name of executeHookOnEvent; counts where that is absent.'),
+    watchEvent: watchEvents('Old name of executeHookOnEvent; used if that is absent.'),
     executeHookOnEvent: watchEvents('Events that run the hook; default all, an empty list none.'),
     executeHookOnSynchronization: flag('Whether the hook is run with the objects that exist at start.', true),
     waitForSynchronization: flag(
-      'Whether what comes next waits for the run with the existing objects; false counts only where queue is given.',
+      'Whether the next steps wait for the run with the existing objects; false has an effect only if queue is set.',
       true,
     ),
     keepFullObjectsInMemory: flag(
-      'Whether contexts and snapshots have whole objects beside filter results.',
+      'Whether contexts and snapshots contain the full objects in addition to filter results.',
       true,
     ),
     jqFilter: text('jq program; its result is added to each object, and only changes of it are events.'),
@@ -91,12 +91,10 @@ const kubernetes = object(
 
 const settings: Schema = {
   ...object('Limits for runs of this hook.', {
-    executionMinInterval: text(
-      'A run may start once in this time (such as 3s); executionBurst goes with it.',
-    ),
+    executionMinInterval: text('At most one run starts in this time (such as 3s); requires executionBurst.'),
     executionBurst: {
       type: 'integer',
-      description: 'How many runs may be saved up; executionMinInterval goes with it.',
+      description: 'How many runs may start at once after idle time; requires executionMinInterval.',
       minimum: 0,
     },
     timeout: text('Time limit of one run, such as 30s.'),
@@ -128,12 +126,12 @@ const deploySchemas = Object.fromEntries(
 export function hookConfigSchema(scope: HookScope): Schema {
   return {
     ...object(
-      `What a ${scope} hook answers to --config: when it is to be run.`,
+      `What a ${scope} hook prints for --config: when it runs.`,
       {
         configVersion: { type: 'string', description: 'Version of this format.', const: 'v1' },
         ...lifecycleSchemas(scope),
         ...(scope === 'global' ? deploySchemas : {}),
-        schedule: listOf('Run by the clock.', schedule),
+        schedule: listOf('Run on a schedule.', schedule),
         kubernetes: listOf('Run when objects in the cluster change.', kubernetes),
         kubernetesValidating: validatingSchema,
         kubernetesMutating: mutatingSchema,

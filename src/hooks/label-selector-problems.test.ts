@@ -32,7 +32,7 @@ test.each([
 test.each(['a b', '-a', 'a-', 'ä', 'a/b', 'v'.repeat(64)])(
   'the value %j is refused in both lists',
   (value) => {
-    const expected = [expect.stringContaining(`key 'app': '${value}' is no label value`)];
+    const expected = [expect.stringContaining(`key 'app': '${value}' is not a label value`)];
     expect([...labelSelectorProblems({ matchLabels: { app: value } })]).toEqual(expected);
     expect([
       ...labelSelectorProblems({

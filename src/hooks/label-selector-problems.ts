@@ -22,10 +22,10 @@ export function* labelSelectorProblems(selector: LabelSelector | undefined): Ite
 
 function* labelProblems(key: string, values: readonly string[], where: string): Iterable<string> {
   if (!isLabelKey(key))
-    yield `labelSelector is invalid: ${where}: '${key}' is no label key: expected at most ${MAX_NAME_LENGTH} letters, digits, '-', '_' and '.', with a letter or digit at both ends, and before them, if needed, a domain and '/'`;
+    yield `labelSelector is invalid: ${where}: '${key}' is not a label key: expected at most ${MAX_NAME_LENGTH} letters, digits, '-', '_' and '.', with a letter or digit at both ends, and before them, if needed, a domain and '/'`;
   for (const value of values)
     if (value !== '' && !isName(value))
-      yield `labelSelector is invalid: ${where}: key '${key}': '${value}' is no label value: expected at most ${MAX_NAME_LENGTH} letters, digits, '-', '_' and '.', with a letter or digit at both ends`;
+      yield `labelSelector is invalid: ${where}: key '${key}': '${value}' is not a label value: expected at most ${MAX_NAME_LENGTH} letters, digits, '-', '_' and '.', with a letter or digit at both ends`;
 }
 
 function isLabelKey(key: string): boolean {

@@ -121,7 +121,7 @@ test.each([
 test('load() gives up on a hook that does not answer', async () => {
   script('a.sh', 'sleep 60');
   expect(await problemOf(load(GLOBAL, 50))).toContain(
-    '--config gave no answer within 0.05 s and was stopped',
+    '--config gave no response within 0.05 s and was stopped',
   );
 });
 

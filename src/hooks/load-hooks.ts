@@ -118,7 +118,7 @@ function configProblem(result: ProcessResult): string | undefined {
     case 'signalled':
       return `--config was killed by ${outcome.signal}${said}`;
     case 'timed-out':
-      return `--config gave no answer within ${outcome.timeoutMs / 1_000} s and was stopped${said}`;
+      return `--config gave no response within ${outcome.timeoutMs / 1_000} s and was stopped${said}`;
   }
 }
 

@@ -108,7 +108,7 @@ test.each([
   [
     'a binding of v1',
     { kubernetes: [{ kind: 'Pod' }] },
-    ".kubernetes is a forbidden property; allowed: onStartup, beforeHelm, afterHelm, beforeDeleteHelm, afterDeleteHelm, schedule, onKubernetesEvent; for everything else write 'configVersion: v1'",
+    ".kubernetes is a forbidden property; allowed: onStartup, beforeHelm, afterHelm, beforeDeleteHelm, afterDeleteHelm, schedule, onKubernetesEvent; for other bindings, set 'configVersion: v1'",
   ],
   [
     'a binding of global hooks',
@@ -139,6 +139,6 @@ test.each([
 
 test('the old format has no bindings to deploys', async () => {
   expect(await problemIn(parse({ beforeInstall: 1 }, 'global'))).toMatch(
-    /^1 error.*\n \* \.beforeInstall is a forbidden property; .*for everything else write 'configVersion: v1'$/,
+    /^1 error.*\n \* \.beforeInstall is a forbidden property; .*for other bindings, set 'configVersion: v1'$/,
   );
 });

@@ -52,5 +52,5 @@ function hint({ keyword, instancePath, params }: ErrorObject, version: ConfigVer
   const isOfGlobalHooks = scope === 'module' && OF_GLOBAL_HOOKS.has(String(params['additionalProperty']));
   if (isOfGlobalHooks) return '; only global hooks have this binding';
   // Most hooks without a version are not old: their author forgot it.
-  return version === 'v0' ? "; for everything else write 'configVersion: v1'" : '';
+  return version === 'v0' ? "; for other bindings, set 'configVersion: v1'" : '';
 }

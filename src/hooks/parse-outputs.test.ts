@@ -99,7 +99,7 @@ test.each([
     expect.objectContaining({
       code: 'HOOK_OUTPUT_INVALID',
       message: expect.stringContaining(
-        `module hook 'a.sh' wrote bad ${what}, so nothing of this run is applied: `,
+        `module hook 'a.sh' wrote bad ${what}, so no output of this run is applied: `,
       ),
     }),
   );

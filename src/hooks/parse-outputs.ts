@@ -18,7 +18,7 @@ export interface ParsedOutputs {
   readonly flags: readonly FlagPatch[];
   readonly metrics: readonly MetricOperation[];
   readonly objectOperations: readonly ObjectOperation[];
-  /** Undefined where the hook wrote no answer to an admission request. */
+  /** Undefined where the hook wrote no response to an admission request. */
   readonly admission: AdmissionResponse | undefined;
   /** Undefined where the hook wrote no answer to a conversion. */
   readonly conversion: ConversionResponse | undefined;
@@ -69,7 +69,7 @@ function parse<T>(hook: Hook, what: string, read: () => T): T {
   } catch (cause) {
     throw new OperatorError(
       'HOOK_OUTPUT_INVALID',
-      `${title(hook)} wrote bad ${what}, so nothing of this run is applied: ${messageOf(cause)}`,
+      `${title(hook)} wrote bad ${what}, so no output of this run is applied: ${messageOf(cause)}`,
       { cause },
     );
   }

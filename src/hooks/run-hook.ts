@@ -131,7 +131,7 @@ export class HookRunner implements HookRuns, Disposable {
 function outputsOf(hook: Hook, files: RunFiles, log: Logger): HookOutputTexts {
   try {
     return files.readOutputs((variable) =>
-      log.warn({ variable }, 'hook wrote bytes that are no UTF-8, they are replaced'),
+      log.warn({ variable }, 'hook wrote bytes that are not UTF-8; they are replaced'),
     );
   } catch (cause) {
     throw new OperatorError('HOOK_OUTPUT_INVALID', `${title(hook)}: ${messageOf(cause)}`, { cause });

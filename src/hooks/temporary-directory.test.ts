@@ -59,9 +59,9 @@ test('prepareTemporaryDirectory() makes a directory that only our user can enter
 });
 
 test.each([
-  ['others may write to it', 0o777],
-  ['others may write to it', 0o775],
-  ['others may write to it', 0o1777],
+  ['other users can write to it', 0o777],
+  ['other users can write to it', 0o775],
+  ['other users can write to it', 0o1777],
 ])('prepareTemporaryDirectory() refuses a directory when %s: mode %o', (why, mode) => {
   const path = join(root, 'tmp');
   mkdirSync(path);
@@ -74,7 +74,9 @@ test.each([
 test('prepareTemporaryDirectory() refuses a link to a directory', () => {
   mkdirSync(join(root, 'target'), { mode: 0o700 });
   symlinkSync('target', join(root, 'tmp'));
-  expect(() => prepareTemporaryDirectory(join(root, 'tmp'), daemonHost().log)).toThrow('it is no directory');
+  expect(() => prepareTemporaryDirectory(join(root, 'tmp'), daemonHost().log)).toThrow(
+    'it is not a directory',
+  );
 });
 
 test.runIf(process.getuid?.() === 0)(

@@ -30,7 +30,8 @@ export function prepareTemporaryDirectory(path: string, log: Logger): string {
     if (risk !== undefined)
       log.info({ directory, risk }, 'other users could replace the temporary directory');
     const removed = sweepRunFiles(directory);
-    if (removed > 0) log.info({ directory, removed }, 'removed files of hook runs that did not end orderly');
+    if (removed > 0)
+      log.info({ directory, removed }, 'removed files of hook runs that did not finish cleanly');
   } catch (error) {
     throw unusable(directory, error);
   }

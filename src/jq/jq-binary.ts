@@ -128,5 +128,5 @@ function wrap(program: string): string {
 /** jq's first complaint; what follows repeats the program. */
 function readableReport(report: string): string {
   const line = report.split('\n').find((candidate) => candidate.startsWith('jq: error')) ?? report.trim();
-  return line === '' ? 'jq gave no reason' : line.replace(/^jq: error: /, '').replace(/:$/, '');
+  return line === '' ? 'jq reported no reason' : line.replace(/^jq: error: /, '').replace(/:$/, '');
 }

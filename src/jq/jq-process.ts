@@ -226,7 +226,7 @@ function spawnGuarded({ file, args, maxMemoryKiB }: JqProcessOptions): Child {
   if (!stdin || !stdout || !stderr)
     throw new OperatorError(
       'JQ_RUNTIME',
-      'the system gives no pipes to talk to it, it may have no file descriptors left',
+      'the system provides no pipes; it may have no file descriptors left',
     );
   const [, , , lifeline] = shell.stdio;
   stdout.on('end', () => lifeline?.destroy());

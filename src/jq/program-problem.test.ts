@@ -54,9 +54,9 @@ test.each([
 
 test.each<[string, string]>([
   ['.a[', '"[" is not closed'],
-  ['1] | [2', '"]" closes nothing'],
-  ['(1]', '"]" closes nothing'],
-  ['{a: (1}', '"}" closes nothing'],
+  ['1] | [2', '"]" has no opening counterpart'],
+  ['(1]', '"]" has no opening counterpart'],
+  ['{a: (1}', '"}" has no opening counterpart'],
   ['"abc', 'a string is not closed'],
   ['"abc\\"', 'a string is not closed'],
   ['"\\(1"', 'a string is not closed'],

@@ -47,7 +47,7 @@ export function findProgramProblem(program: string): string | undefined {
     }
     if (token === '(' || token === '[' || token === '{' || token === '"') open.push(token);
     else if (CLOSING[token] !== undefined && open.pop() !== CLOSING[token])
-      return `"${token}" closes nothing`;
+      return `"${token}" has no opening counterpart`;
     previous = token;
   }
   return open.length === 0

@@ -45,7 +45,7 @@ export async function selectJqEngine(selection: JqSelection, signal: AbortSignal
       const message = `Cannot use ${file} as jq: ${messageOf(error)}; set auto, builtin or the path of jq 1.7`;
       throw new OperatorError('CONFIG_INVALID', message, { cause: error });
     }
-    log.warn({ file, error }, 'jq of PATH is not fit: filters use the built-in engine');
+    log.warn({ file, error }, 'jq of PATH cannot be used: filters use the built-in engine');
     return builtin();
   }
 }
@@ -60,7 +60,8 @@ export interface JqVersion {
 /** Reads the output of `jq --version`, for example `jq-1.7.1-apple`. Throws for anything but jq 1.6 or newer. */
 export function parseJqVersion(output: string): JqVersion {
   const match = /^jq-(\d+)\.(\d+)(\S*)/.exec(output);
-  if (match === null) throw new Error(`its version is ${JSON.stringify(output.trim())}, not one of jq`);
+  if (match === null)
+    throw new Error(`its version is ${JSON.stringify(output.trim())}, which is not a version of jq`);
   const [, major = '', minor = '', rest = ''] = match;
   const order = Number(major) * 1_000 + Number(minor);
   const text = `${major}.${minor}${rest}`;

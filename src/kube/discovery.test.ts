@@ -351,7 +351,7 @@ test.each([[{}], [[]], ['<html>'], [{ kind: 'Status' }]])(
   'rediscover() does not know, when something else than an API server answers with %j',
   async (page) => {
     const { discovery } = setUp({ '/api': page, '/apis': page });
-    await expect(discovery.rediscover(known(BOX), never)).rejects.toThrow('no discovery document');
+    await expect(discovery.rediscover(known(BOX), never)).rejects.toThrow('not a discovery document');
   },
 );
 

@@ -176,7 +176,7 @@ export class Discovery {
     if (groups === undefined)
       throw new OperatorError(
         'KUBE_API',
-        `Cannot discover what the API server serves: its response to GET ${path} is no discovery document; look for a proxy in front of it`,
+        `Cannot discover what the API server serves: its response to GET ${path} is not a discovery document; check for a proxy in front of it`,
       );
     const groupVersions: GroupVersion[] = [];
     for (const { group, versions } of groups) {

@@ -60,7 +60,7 @@ export function sendRequest(
   outgoing.once('close', () => {
     signal.removeEventListener('abort', onAbort);
     // An answer that switches protocols closes the connection with neither a response nor an error.
-    reject(signal.aborted ? signal.reason : new Error('the connection was closed without an answer to read'));
+    reject(signal.aborted ? signal.reason : new Error('the connection was closed without a response'));
   });
   outgoing.once('socket', (socket) => limitConnecting(socket, limit, (error) => outgoing.destroy(error)));
   outgoing.once('response', resolve);

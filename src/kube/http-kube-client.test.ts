@@ -138,7 +138,7 @@ test('request() throws KUBE_UNREACHABLE when nobody listens, the answer is cut o
       response.socket?.end();
     }
   });
-  await expect(client.request(get, never)).rejects.toThrow('cut short');
+  await expect(client.request(get, never)).rejects.toThrow('cut off');
   await expect(client.request({ method: 'GET', path: '/html' }, never)).rejects.toThrow('not JSON');
   expect(observations.map((each) => each.status)).toEqual([undefined, 200]);
 });

@@ -137,7 +137,7 @@ export class HttpKubeClient implements KubeClient {
     try {
       return { type: 'answer', value: parseJson(body) };
     } catch {
-      throw this.#unreachable(request, 'the answer is not JSON; is this an API server?');
+      throw this.#unreachable(request, 'the response is not JSON; is this an API server?');
     }
   }
 
@@ -234,7 +234,7 @@ export class HttpKubeClient implements KubeClient {
       return (answer.headers['content-encoding'] === 'gzip' ? await unzip(bytes) : bytes).toString('utf8');
     } catch (error) {
       if (signal.aborted) throw error;
-      throw this.#unreachable(request, `the answer was cut short (${messageOf(error)})`, error);
+      throw this.#unreachable(request, `the response was cut off (${messageOf(error)})`, error);
     }
   }
 
@@ -286,7 +286,7 @@ export class HttpKubeClient implements KubeClient {
     return {
       clock: this.#options.clock,
       limitMs,
-      error: () => this.#unreachable(request, `no answer within ${limitMs / 1_000} s`),
+      error: () => this.#unreachable(request, `no response within ${limitMs / 1_000} s`),
     };
   }
 

@@ -66,7 +66,7 @@ export async function loadKubeConfig(options: KubeConfigOptions): Promise<Cluste
   }
   if (choice.server !== undefined && choice.context === undefined) return bareServer(choice.server);
   throw invalid(
-    'no cluster found: give --kube-config (or KUBE_CONFIG, KUBECONFIG), or run in a pod with a service account',
+    'no cluster found: set --kube-config (or KUBE_CONFIG, KUBECONFIG), or run in a pod with a service account',
   );
 }
 

@@ -44,7 +44,7 @@ export function resolveKubeconfig(files: readonly KubeconfigFile[], choice: Kube
     choice.context ??
     documents.map(({ fields }) => fields.text('current-context')).find((name) => name !== undefined);
   if (contextName === undefined)
-    throw invalid(source, 'current-context is missing; name one by --kube-context');
+    throw invalid(source, 'current-context is missing; set one with --kube-context');
   const context = find('contexts', 'context', contextName);
   if (context === undefined) throw invalid(source, `contexts has no entry named "${contextName}"`);
 

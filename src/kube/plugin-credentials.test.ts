@@ -57,5 +57,5 @@ test('loadPluginCredentials() gives a plug-in 60 s', async () => {
   asking.catch(() => undefined);
   await clock.untilAsleep();
   await clock.advance(60_000);
-  await expect(asking).rejects.toThrow('no answer within 60 s');
+  await expect(asking).rejects.toThrow('no response within 60 s');
 });

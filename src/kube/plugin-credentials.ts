@@ -32,13 +32,13 @@ export async function loadPluginCredentials(
     const limit = {
       clock,
       limitMs: LIMIT_MS,
-      error: () => failure(user, `no answer within ${LIMIT_MS / 1000} s`),
+      error: () => failure(user, `no response within ${LIMIT_MS / 1000} s`),
     };
     try {
       await withDeadline(limit, signal, (signal) => resultOrAbort(authenticator.applyTo(options), signal));
     } catch (error) {
       if (signal.aborted || error instanceof OperatorError) throw error;
-      throw failure(user, 'it failed; run it by hand to see why');
+      throw failure(user, 'it failed; run it manually to see why');
     }
     return credentialsOf(options);
   };

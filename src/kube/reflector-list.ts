@@ -109,7 +109,7 @@ async function fetchPage(
 }
 
 function toObjects(items: unknown, selection: Selection): readonly KubeObject[] {
-  if (!Array.isArray(items)) throw notAList(selection, 'its items are no array');
+  if (!Array.isArray(items)) throw notAList(selection, 'its items are not an array');
   return items.map((item: unknown) => {
     const object = toKubeObject(item, selection.resource);
     if (object === undefined) throw notAList(selection, 'one of its items has no name');

@@ -86,7 +86,7 @@ export async function* watch(
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     if (idle.signal.aborted) {
-      yield { type: 'end', reason: 'idle', detail: `nothing heard for ${IDLE_LIMIT_MS / 1_000} s` };
+      yield { type: 'end', reason: 'idle', detail: `no data for ${IDLE_LIMIT_MS / 1_000} s` };
     } else if (hasStatus(error, 410)) {
       yield { type: 'end', reason: 'expired', detail: error.message };
     } else if (hasStatus(error, 404)) {
@@ -163,9 +163,9 @@ function readLine(line: string, selection: Selection): WatchNotice {
   try {
     event = parseJson(line);
   } catch {
-    return broken('a line is no JSON');
+    return broken('a line is not JSON');
   }
-  if (!isObject(event) || !isObject(event['object'])) return broken('a line is no watch event');
+  if (!isObject(event) || !isObject(event['object'])) return broken('a line is not a watch event');
   const { type } = event;
   if (type === 'ERROR') return readError(event['object']);
   const resourceVersion = isObject(event['object']['metadata'])

@@ -235,7 +235,7 @@ export class Reflector {
     this.#isConverted = true;
     this.#deps.log.warn(
       { ...this.#describe(), apiVersion: apiVersionOf(resource) },
-      'the served versions of the kind have changed, another one is followed',
+      'the served versions of the kind have changed; watching another version',
     );
   }
 

@@ -34,7 +34,7 @@ test('a missing one is told at once, with what to do', async () => {
   await expect(asked).rejects.toMatchObject({
     code: 'CONFIG_INVALID',
     message:
-      'flag --namespace (variable ADDON_OPERATOR_NAMESPACE): namespace "shop" does not exist; create it with "kubectl create namespace shop", or name another one',
+      'flag --namespace (variable ADDON_OPERATOR_NAMESPACE): namespace "shop" does not exist; create it with "kubectl create namespace shop", or set another one',
   });
 });
 
@@ -56,6 +56,6 @@ test('a server that is away is waited for', async () => {
   }
   await asked;
   expect(paths).toHaveLength(3);
-  const record = { msg: 'the API server cannot be asked yet, waiting for it', wanted: 'namespace' };
+  const record = { msg: 'waiting for the API server: it does not respond yet', wanted: 'namespace' };
   expect(host.captured.records).toMatchObject([record, record]);
 });

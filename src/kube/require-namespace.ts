@@ -34,7 +34,7 @@ export async function requireNamespace(
 function missing(namespace: string, cause: unknown): OperatorError {
   return new OperatorError(
     'CONFIG_INVALID',
-    `flag --namespace (variable ADDON_OPERATOR_NAMESPACE): namespace "${namespace}" does not exist; create it with "kubectl create namespace ${namespace}", or name another one`,
+    `flag --namespace (variable ADDON_OPERATOR_NAMESPACE): namespace "${namespace}" does not exist; create it with "kubectl create namespace ${namespace}", or set another one`,
     { cause },
   );
 }

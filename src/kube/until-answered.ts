@@ -22,7 +22,7 @@ export function untilAnswered<T>(
 ): Promise<T> {
   const onFailure = (error: unknown, delayMs: number): void => {
     if (!hasCode(error, 'KUBE_UNREACHABLE') && !hasCode(error, 'KUBE_API')) throw error;
-    log.warn({ error, delayMs, wanted: what }, 'the API server cannot be asked yet, waiting for it');
+    log.warn({ error, delayMs, wanted: what }, 'waiting for the API server: it does not respond yet');
   };
   return untilDone(ask, onFailure, { clock, random }, signal);
 }

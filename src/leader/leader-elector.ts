@@ -33,7 +33,7 @@ export interface LeaderElectorOptions {
   readonly log: Logger;
   /** Called after the lease was taken and after each renewal. */
   readonly onTerm: (term: LeaseTerm) => void;
-  /** Called for each attempt to take or renew the lease that failed; a lease held by another client is no failure. */
+  /** Called for each attempt to take or renew the lease that failed; a lease held by another client is not a failure. */
   readonly onFailure: () => void;
 }
 
@@ -84,7 +84,7 @@ export class LeaderElector {
         signal.throwIfAborted();
         onFailure();
         const text = String(error);
-        if (text !== lastError) log.warn({ error }, 'cannot ask for the lease, will go on trying');
+        if (text !== lastError) log.warn({ error }, 'cannot request the lease, will retry');
         lastError = text;
       }
       await steadyClock.sleep(waitMs, signal);
@@ -191,7 +191,10 @@ export class LeaderElector {
       holding.object = await store.write(read, spec, signal, holding.term.stopAtMs);
       if (holding.object !== undefined) return undefined;
       if (conflicts === MAX_CONFLICTS)
-        throw new OperatorError('KUBE_API', `Cannot renew the lease: others wrote to it ${conflicts} times`);
+        throw new OperatorError(
+          'KUBE_API',
+          `Cannot renew the lease: other clients changed it ${conflicts} times`,
+        );
     }
   }
 

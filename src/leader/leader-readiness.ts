@@ -24,7 +24,7 @@ export async function leaderReadiness(
   const deadline = {
     clock,
     limitMs: TIMEOUT_MS,
-    error: () => new OperatorError('ABORTED', 'the leader does not answer'),
+    error: () => new OperatorError('ABORTED', 'the leader does not respond'),
   };
   try {
     return await withDeadline(deadline, signal, async (signal) => {

@@ -122,11 +122,11 @@ export class Leadership {
     const deadline = { clock: host.steadyClock, limitMs: RELEASE_TIMEOUT_MS, error };
     try {
       await withDeadline(deadline, new AbortController().signal, (signal) => this.#elector.release(signal));
-      host.log.info({}, 'the lease is given back');
+      host.log.info({}, 'the lease is released');
     } catch (error) {
       host.log.warn(
         errorFields(error),
-        'cannot give the lease back: another replica takes over when it ends',
+        'cannot release the lease: another replica takes over when it expires',
       );
     }
   }

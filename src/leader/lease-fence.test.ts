@@ -4,7 +4,7 @@ import { LeaseFence } from './lease-fence.ts';
 
 test('LeaseFence allows nothing before the first term, everything during it, nothing after it', async () => {
   const clock = new FakeClock();
-  expect(() => new LeaseFence(clock).check()).toThrow('does not hold the lease');
+  expect(() => new LeaseFence(clock).check()).toThrow('no longer holds the lease');
   const fence = new LeaseFence(clock);
   fence.extend(100);
   expect(() => fence.check()).not.toThrow();
@@ -19,11 +19,11 @@ test('LeaseFence allows nothing before the first term, everything during it, not
 test('LeaseFence stays closed once it was found closed, or was closed', () => {
   const clock = new FakeClock();
   const late = new LeaseFence(clock);
-  expect(() => late.check()).toThrow('does not hold the lease');
+  expect(() => late.check()).toThrow('no longer holds the lease');
   late.extend(100);
-  expect(() => late.check()).toThrow('does not hold the lease');
+  expect(() => late.check()).toThrow('no longer holds the lease');
   const lost = new LeaseFence(clock);
   lost.extend(100);
   lost.close();
-  expect(() => lost.check()).toThrow('does not hold the lease');
+  expect(() => lost.check()).toThrow('no longer holds the lease');
 });

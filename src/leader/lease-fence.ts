@@ -27,7 +27,7 @@ export class LeaseFence {
     this.#isClosed = true;
     throw new OperatorError(
       'LEASE_LOST',
-      'This replica does not hold the lease any more, so it starts nothing and writes nothing',
+      'This replica no longer holds the lease, so it starts nothing and writes nothing',
     );
   }
 }

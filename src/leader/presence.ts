@@ -43,14 +43,14 @@ export async function showPresence(options: PresenceOptions, signal: AbortSignal
           warned.add(holder);
           log.warn(
             { other: holder, lease: store.ref.name },
-            'another operator is at work in this namespace: the two undo what the other does; stop one, or run both with ADDON_OPERATOR_HA',
+            'another operator is running in this namespace, and the two revert the changes of each other: stop one, or run both with ADDON_OPERATOR_HA',
           );
         }
         const object = await store.write(read, specOf(options), signal);
         if (object !== undefined) written = canonicalJson(object['spec']);
       } catch (error) {
         signal.throwIfAborted();
-        log.debug(errorFields(error), 'cannot look for other operators');
+        log.debug(errorFields(error), 'cannot check for other operators');
         if (hasStatus(error, 403)) return;
       }
     }

@@ -7,9 +7,9 @@ const STICKY = 0o1000;
 /** Why other users could change what is in a directory; undefined when only we and root can. */
 export function writableByOthers(directory: string): string | undefined {
   const stats = lstatSync(directory);
-  if (!stats.isDirectory()) return 'it is no directory';
+  if (!stats.isDirectory()) return 'it is not a directory';
   if (stats.uid !== process.getuid?.()) return 'it belongs to another user';
-  return (stats.mode & OTHERS_MAY_WRITE) === 0 ? undefined : 'others may write to it';
+  return (stats.mode & OTHERS_MAY_WRITE) === 0 ? undefined : 'other users can write to it';
 }
 
 /** Why other users could put another directory in the place of this one; undefined when only we and root can. */
@@ -17,7 +17,7 @@ export function replaceableByOthers(directory: string): string | undefined {
   const parent = dirname(directory);
   const { mode } = statSync(parent);
   if ((mode & OTHERS_MAY_WRITE) !== 0 && (mode & STICKY) === 0)
-    return `others may write to ${parent}, so they could replace it`;
+    return `other users can write to ${parent} and could replace it`;
   const foreign = ancestors(realpathSync(directory)).find((path) => {
     const { uid } = statSync(path);
     return uid !== 0 && uid !== process.getuid?.();

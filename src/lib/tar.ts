@@ -95,7 +95,7 @@ function numberField(header: Buffer, field: Field): number {
   const value = isBase256
     ? header.readUIntBE(at + lengthBytes - 6, 6)
     : Number.parseInt(textField(header, field).trim() || '0', 8);
-  if (!Number.isSafeInteger(value)) throw new RangeError('a number field is unreadable');
+  if (!Number.isSafeInteger(value)) throw new RangeError('a number field is invalid');
   return value;
 }
 

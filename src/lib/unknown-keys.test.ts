@@ -5,5 +5,8 @@ test('unknown keys are told with their place and the known ones', () => {
   const problems: string[] = [];
   refuseUnknown({ a: 1, c: 2 }, ['a', 'b'], '', problems);
   refuseUnknown({ d: 1 }, ['a', 'b'], 'hook.address', problems);
-  expect(problems).toEqual(['c: unknown key, there are a, b', 'hook.address.d: unknown key, there are a, b']);
+  expect(problems).toEqual([
+    'c: unknown key, expected one of a, b',
+    'hook.address.d: unknown key, expected one of a, b',
+  ]);
 });

@@ -11,5 +11,6 @@ export function refuseUnknown(
 ): void {
   const prefix = at === '' ? '' : `${at}.`;
   for (const key of Object.keys(map))
-    if (!known.includes(key)) problems.push(`${prefix}${key}: unknown key, there are ${known.join(', ')}`);
+    if (!known.includes(key))
+      problems.push(`${prefix}${key}: unknown key, expected one of ${known.join(', ')}`);
 }

@@ -14,7 +14,7 @@ function afterIntervals(...intervalsMs: readonly number[]): string[] {
 test('each delay beyond the interval of the timer falls into its bucket', () => {
   const lines = afterIntervals(50, 50, 50, 53, 110, 550, 9_050);
   expect(lines.slice(0, 2)).toEqual([
-    '# HELP ao_event_loop_delay_seconds How late the event loop of the daemon ran what was due.',
+    '# HELP ao_event_loop_delay_seconds Delay of callbacks in the event loop of the daemon.',
     '# TYPE ao_event_loop_delay_seconds histogram',
   ]);
   const counts = lines.filter((line) => line.includes('_bucket')).map((line) => line.replace(/.*le=/, ''));

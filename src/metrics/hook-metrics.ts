@@ -76,7 +76,10 @@ export class HookMetrics {
     }
     if (dropped === 0) return;
     this.#options.onSeriesDropped({ module: labels.module ?? '', hook: labels.hook }, dropped);
-    this.#options.log.warn({ ...labels, dropped }, 'hook has too many metric series, the rest is dropped');
+    this.#options.log.warn(
+      { ...labels, dropped },
+      'hook has too many metric series; further series are dropped',
+    );
   }
 
   /** False when there is no room for another series of the hook. */
@@ -86,7 +89,7 @@ export class HookMetrics {
       const { name, action } = operation;
       this.#options.log.error(
         { ...labels, metric: name, action },
-        'metric has another type, operation dropped',
+        'metric already has another type; the operation is dropped',
       );
       return true;
     }
@@ -176,7 +179,7 @@ export class HookMetrics {
     this.#warnedOwners.add(owner);
     this.#options.log.warn(
       { ...labels, metric: other.metric.name, ownerLabels: other.labels },
-      'hook removes metric series of another hook, because both use a group of the same name; --hook-metric-groups hook keeps groups apart',
+      'hook removes metric series of another hook, because both use a group with the same name; to separate them, set --hook-metric-groups hook',
     );
   }
 

@@ -49,9 +49,9 @@ test.each([
   ['{"name":"a","set":1e999}', "'set' must be a number"],
   ['{"name":1,"set":1}', "'name' must be a string"],
   ['{"name":"a","set":1,"labels":{"x":1}}', "'labels' must be an object of strings"],
-  ['{"name":"a","set":1,"labels":{"__name__":"x"}}', 'is no label name'],
-  ['{"name":"a","action":"observe","value":1,"buckets":[],"labels":{"le":"x"}}', 'is no label name'],
-  ['{"name":"a b","set":1}', 'is no metric name'],
+  ['{"name":"a","set":1,"labels":{"__name__":"x"}}', 'is not a label name'],
+  ['{"name":"a","action":"observe","value":1,"buckets":[],"labels":{"le":"x"}}', 'is not a label name'],
+  ['{"name":"a b","set":1}', 'is not a metric name'],
   ['{"name":"a","add":-1}', 'must not be negative'],
 ])('%s fails', (text, reason) => {
   expect(() => parseMetricOperations(text)).toThrow('got bad metrics: ');

@@ -81,11 +81,11 @@ function parseOperation(raw: Record<string, unknown>): MetricOperation | undefin
   if (action === 'expire') return { action, ...(group !== '' && { group }) };
   if (action !== 'add' && action !== 'set' && action !== 'observe') return undefined;
   if (name === '') throw new Error(`'name' is required for action '${action}'`);
-  if (!METRIC_NAME.test(name)) throw new Error(`'name' ${JSON.stringify(name)} is no metric name`);
+  if (!METRIC_NAME.test(name)) throw new Error(`'name' ${JSON.stringify(name)} is not a metric name`);
   if (value === undefined) throw new Error(`'value' is required for action '${action}' of metric '${name}'`);
   for (const label of Object.keys(labels)) {
     if (!LABEL_NAME.test(label) || (action === 'observe' && label === 'le'))
-      throw new Error(`'labels' of metric '${name}': ${JSON.stringify(label)} is no label name`);
+      throw new Error(`'labels' of metric '${name}': ${JSON.stringify(label)} is not a label name`);
   }
   const sample = { name, value, labels, ...(group !== '' && { group }) };
   if (action === 'set') return { action, ...sample };

@@ -46,7 +46,7 @@ const PREFIX_MARK = '{prefix}';
 export const EVENT_LOOP_DELAY = histogram(
   'event_loop_delay_seconds',
   [],
-  'How late the event loop of the daemon ran what was due.',
+  'Delay of callbacks in the event loop of the daemon.',
   [0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 5],
 );
 
@@ -55,18 +55,18 @@ export const METRICS = {
   liveTicks: counter(
     'live_ticks',
     [],
-    'Grows by one every 10 seconds while the daemon works, so not on a standby.',
+    'Increases by one every 10 seconds while the daemon is running, but not on a standby.',
   ),
   bindingCount: gauge('binding_count', ['module', 'hook'], 'Number of bindings of a hook.'),
   configValuesErrors: counter(
     'config_values_errors_total',
     [],
-    'Grows by one every 5 seconds while the ConfigMap is invalid.',
+    'Increases by one every 5 seconds while the ConfigMap is invalid.',
   ),
   modulesDiscoverErrors: counter(
     'modules_discover_errors_total',
     [],
-    'Failed attempts to discover modules or to take over the ConfigMap.',
+    'Failed attempts to discover modules or to apply the ConfigMap.',
   ),
   moduleRunSeconds: histogram('module_run_seconds', ['module', 'activation'], 'Duration of a module run.'),
   moduleRunErrors: counter('module_run_errors_total', ['module'], 'Failed attempts to run a module.'),
@@ -93,12 +93,12 @@ export const METRICS = {
   healedResources: counter(
     'modules_healed_resources_total',
     ['module', 'resource'],
-    'Objects of a release that were changed back; resource is namespace/Kind/name.',
+    'Objects of a release that were corrected to what helm applied; resource is namespace/Kind/name.',
   ),
   moduleDrift: gauge(
     'module_drifted_resources',
     ['module'],
-    'Objects of a release that are not as helm applied them now; absent without a monitor.',
+    'Objects of a release that currently differ from what helm applied; absent without a monitor.',
   ),
   moduleInfo: gauge('mm_module_info', ['module', 'enabled', 'critical'], '1 for each known module.'),
   moduleMaintenance: gauge(
@@ -115,7 +115,7 @@ export const METRICS = {
   moduleIsolated: gauge(
     'module_isolated',
     ['module'],
-    '1 while a module fails and the others go on without it; absent otherwise.',
+    '1 while a module fails and other modules continue without it; absent otherwise.',
   ),
   moduleHookRunSeconds: histogram('module_hook_run_seconds', MODULE_HOOK, 'Duration of a module hook run.'),
   moduleHookUserCpu: histogram(
@@ -131,7 +131,7 @@ export const METRICS = {
   moduleHookMaxRss: gauge(
     'module_hook_run_max_rss_bytes',
     MODULE_HOOK,
-    'Peak memory of the last successful module hook run; at least that of the launcher it was started from (about 50 MB), which the kernel counts in.',
+    'Peak memory of the last successful module hook run; at least that of the launcher it was started from (about 50 MB), which the kernel includes.',
   ),
   moduleHookSuccesses: counter('module_hook_success_total', MODULE_HOOK, 'Module hook tasks that succeeded.'),
   moduleHookErrors: counter(
@@ -158,7 +158,7 @@ export const METRICS = {
   globalHookMaxRss: gauge(
     'global_hook_run_max_rss_bytes',
     HOOK,
-    'Peak memory of the last successful global hook run; at least that of the launcher it was started from (about 50 MB), which the kernel counts in.',
+    'Peak memory of the last successful global hook run; at least that of the launcher it was started from (about 50 MB), which the kernel includes.',
   ),
   globalHookSuccesses: counter('global_hook_success_total', HOOK, 'Global hook tasks that succeeded.'),
   globalHookErrors: counter(
@@ -176,7 +176,7 @@ export const METRICS = {
   moduleHelmSeconds: histogram(
     'module_helm_seconds',
     ['module', 'activation'],
-    'Duration of everything helm in a module run.',
+    'Duration of all helm operations of a module run.',
   ),
   helmOperationSeconds: histogram(
     'helm_operation_seconds',
@@ -229,7 +229,7 @@ export const METRICS = {
   watchErrors: counter(
     'kubernetes_client_watch_errors_total',
     ['error_type'],
-    'Watches that ended before their time: version expired, closed early (eof), broken (unexpected-eof), refused (fail), silent (nil).',
+    'Watches that ended early: version expired, closed early (eof), broken (unexpected-eof), refused (fail), silent (nil).',
   ),
   missingMonitors: counter(
     'binding_monitor_missing_total',
@@ -239,27 +239,27 @@ export const METRICS = {
   kubeRequests: counter(
     'kubernetes_client_request_result_total',
     ['component', 'code', 'method', 'host'],
-    'API requests by the status of the answer, `<error>` for none.',
+    'API requests by the status of the response, `<error>` if there is none.',
   ),
   kubeRequestSeconds: histogram(
     'kubernetes_client_rate_limiter_latency_seconds',
     ['verb', 'url'],
-    'Duration of API requests, of a watch until it is answered; the URL has {namespace} and {name} in place of names.',
+    'Duration of API requests; for a watch, until the response starts; the URL has {namespace} and {name} in place of names.',
   ),
   queueCompactions: counter(
     'd8_telemetry_{prefix}tasks_queue_compaction_operations_total',
     ['queue_name', 'hook'],
-    'How often waiting runs of a hook became one because the queue grew too long.',
+    'How often queued runs of a hook were combined because the queue was too long.',
   ),
   hookBacklog: gauge(
     '{prefix}hook_backlog_bytes',
     [],
-    'Memory that events take which wait for hooks or are part of a hook run in progress, about.',
+    'Approximate memory of events that wait for hooks or are part of a hook run in progress.',
   ),
   hookBacklogDropped: counter(
     '{prefix}hook_backlog_dropped_events_total',
     ['module', 'hook'],
-    'Events dropped because too much waited: each time a newer state of the object waits too.',
+    'Events dropped because the backlog was full; a newer state of the object is always queued.',
   ),
   queueCrowds: gauge(
     'd8_telemetry_{prefix}tasks_queue_compaction_tasks_by_hook',
@@ -269,7 +269,7 @@ export const METRICS = {
   missedTicks: counter(
     'schedule_missed_ticks_total',
     ['crontab'],
-    'Ticks of a crontab that passed while the process slept or its clock jumped ahead; for all that were due at once the hooks run once.',
+    'Ticks of a crontab that passed while the process slept or its clock jumped ahead; hooks run once for all ticks that are due at the same time.',
   ),
   droppedHookSeries: counter(
     'hook_metrics_dropped_series_total',
@@ -279,12 +279,12 @@ export const METRICS = {
   hookEscapes: counter(
     'hook_escaped_processes_total',
     ['module', 'hook'],
-    'Processes that had left the process group of a hook or enabled script and were ended with its run; `module` is empty for a global hook.',
+    'Processes that left the process group of a hook or enabled script and were terminated at the end of its run; `module` is empty for a global hook.',
   ),
   hookRunningSince: gauge(
     'hook_running_since_timestamp_seconds',
     ['module', 'hook', 'binding', 'queue'],
-    'When a hook that runs now was started, as Unix time; of several runs with these labels the oldest. `module` is empty for a global hook.',
+    'Start time of a running hook, as Unix time; of several runs with these labels, the oldest. `module` is empty for a global hook.',
   ),
   droppedLogRecords: counter(
     'log_records_dropped_total',
@@ -294,12 +294,12 @@ export const METRICS = {
   isLeader: gauge(
     'is_leader',
     [],
-    '1 while this replica is the one that works, 0 on a standby; without high availability always 1.',
+    '1 while this replica is active, 0 on a standby; without high availability always 1.',
   ),
   leaseErrors: counter(
     'lease_errors_total',
     [],
-    'Failed attempts to take or renew the lease; a lease held by another client is no failure.',
+    'Failed attempts to take or renew the lease; a lease held by another client is not a failure.',
   ),
   webhookCertificateExpiry: gauge(
     'webhook_certificate_expiry_timestamp_seconds',

@@ -6,10 +6,13 @@ const HOOK_FIELDS = [
   ['`name`', 'name of the metric'],
   ['`action`', '`add` (counter), `set` (gauge), `observe` (histogram), `expire`'],
   ['`value`', 'a number; what is added is cut to a whole number and must not be negative'],
-  ['`add`, `set`', 'short for action and value'],
-  ['`buckets`', 'upper bounds of a histogram, `[]` for the usual ones; those of the first use hold'],
+  ['`add`, `set`', 'shorthand for action and value'],
+  [
+    '`buckets`',
+    'upper bounds of a histogram, `[]` for the default buckets; the bounds of the first use are kept',
+  ],
   ['`labels`', 'an object of strings; `hook` and `module` are set by the daemon'],
-  ['`group`', 'what the series belong to; the hook itself by default'],
+  ['`group`', 'group of the series; default: the hook itself'],
 ];
 
 /** The page `docs/metrics.md`, made from the table of metrics. */

@@ -88,7 +88,7 @@ test('discoverModules() gives the reason of the script, or says that it has none
     return decisions.get('web' as ModuleName)?.reason;
   };
   expect(await reasonFor('not enough nodes')).toBe('not enough nodes');
-  expect(await reasonFor('')).toBe('the enabled script says false');
+  expect(await reasonFor('')).toBe('the enabled script returned false');
 });
 
 test('discoverModules() shows each script the modules enabled before it, in run order', async () => {

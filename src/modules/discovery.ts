@@ -135,7 +135,7 @@ function refuse(
     return {
       isEnabled: true,
       source: 'authorization',
-      reason: `not authorized, so it stays as it is: ${refusal}`,
+      reason: `not authorized, so it is not changed: ${refusal}`,
     };
   if (!decision.isEnabled && decision.source !== 'default') return decision;
   return { isEnabled: decision.isEnabled, source: 'authorization', reason: `not authorized: ${refusal}` };
@@ -174,6 +174,6 @@ async function askScript(
 }
 
 function disabledByScript(verdict: ScriptVerdict): Decision {
-  const reason = verdict.reason === '' ? 'the enabled script says false' : verdict.reason;
+  const reason = verdict.reason === '' ? 'the enabled script returned false' : verdict.reason;
   return { isEnabled: false, source: 'enabled-script', reason };
 }

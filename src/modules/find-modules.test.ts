@@ -110,7 +110,7 @@ test('findModules() takes the first of modules with the same name', async () => 
   expect(found.modules.map(({ path }) => path)).toStrictEqual([join(root, 'modules/001-web')]);
   expect(warnings).toMatchObject([
     {
-      message: 'module is not registered, because it has a duplicate',
+      message: 'module is not registered, because a module with the same name was found before',
       fields: { module: 'web', path: join(root, 'more/002-web') },
     },
   ]);
@@ -229,7 +229,7 @@ test('findModules() warns about further documents in a file', async () => {
   await make({ 'modules/values.yaml': 'webEnabled: true\n---\nwebEnabled: false', 'modules/web/': '' });
   expect([...(await find()).commonFlags]).toStrictEqual([['web', true]]);
   expect(warnings.map(({ message }) => message)).toStrictEqual([
-    'only the first YAML document of the file counts',
+    'only the first YAML document of the file is used',
   ]);
 });
 

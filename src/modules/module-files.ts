@@ -97,6 +97,6 @@ async function look(path: string): Promise<Stats | undefined> {
     return await stat(path);
   } catch (cause) {
     if (isMissingFile(cause)) return undefined;
-    throw new OperatorError('MODULE_INVALID', `cannot look at ${path}: ${messageOf(cause)}`, { cause });
+    throw new OperatorError('MODULE_INVALID', `cannot access ${path}: ${messageOf(cause)}`, { cause });
   }
 }

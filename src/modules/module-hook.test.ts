@@ -57,7 +57,7 @@ test.each<[string, unknown, readonly string[]]>([
   [
     'the number 1 as its version',
     { ...HOOK, version: 1 },
-    ['hook.version: expected v1, the only version there is, got 1'],
+    ['hook.version: expected v1, the only supported version, got 1'],
   ],
   ['no address', { ...HOOK, address: undefined }, ['hook.address: expected a map with uri, ref or both']],
   [
@@ -68,12 +68,17 @@ test.each<[string, unknown, readonly string[]]>([
   [
     'a password',
     { ...HOOK, address: { uri: 'http://me:pw@web/#a' } },
-    ['hook.address.uri: must not hold a user or password', 'hook.address.uri: must not have a fragment (#…)'],
+    [
+      'hook.address.uri: must not contain a user or password',
+      'hook.address.uri: must not have a fragment (#…)',
+    ],
   ],
   [
     'a host beside a reference',
     { ...HOOK, address: { ref: REF, uri: 'http://web:80/' } },
-    ['hook.address.uri: must not have a host beside ref, which leads to one: write it as in http://:8080/v1'],
+    [
+      'hook.address.uri: must not have a host together with ref, which sets the host: omit it, as in http://:8080/v1',
+    ],
   ],
   [
     'a port out of range',
@@ -84,15 +89,15 @@ test.each<[string, unknown, readonly string[]]>([
     'a uri beside a reference that is none',
     { ...HOOK, address: { ref: REF, uri: 'v1' } },
     [
-      'hook.address.uri: expected scheme, port and path for what ref leads to, such as http://:8080/v1 or /v1, got "v1"',
+      'hook.address.uri: expected the scheme, port and path for the host of ref, such as http://:8080/v1 or /v1, got "v1"',
     ],
   ],
   [
     'a reference without a name',
     { ...HOOK, address: { ref: { apiVersion: 'v1', kind: 'Service', port: 1 } } },
     [
-      'hook.address.ref.port: unknown key, there are apiVersion, kind, name, namespace',
-      'hook.address.ref.name: expected a text, got nothing',
+      'hook.address.ref.port: unknown key, expected one of apiVersion, kind, name, namespace',
+      'hook.address.ref.name: expected a string, got nothing',
     ],
   ],
   [
@@ -108,7 +113,7 @@ test.each<[string, unknown, readonly string[]]>([
   [
     'no capability',
     { ...HOOK, capabilities: [] },
-    ['hook.capabilities: expected a list of pre-reconcile and finalize, or of one of them'],
+    ['hook.capabilities: expected a list with pre-reconcile or finalize, or both'],
   ],
   [
     'an unknown capability',
@@ -121,16 +126,16 @@ test.each<[string, unknown, readonly string[]]>([
 
 test('readModuleHook() reports what is wrong with uri and with ref at once', () => {
   const problems = problemsOf({ ...HOOK, address: { uri: 5, ref: { kind: 7 } } });
-  expect(problems[0]).toBe('hook.address.uri: expected a text, got 5');
+  expect(problems[0]).toBe('hook.address.uri: expected a string, got 5');
   expect(problems.slice(1).join()).toContain('hook.address.ref.kind');
 });
 
 test('readModuleHook() tells everything that is wrong at once', () => {
   expect(problemsOf({ version: 2, timeout: 5, retries: 1 })).toEqual([
-    'hook.retries: unknown key, there are version, address, timeout, capabilities',
-    'hook.version: expected v1, the only version there is, got 2',
+    'hook.retries: unknown key, expected one of version, address, timeout, capabilities',
+    'hook.version: expected v1, the only supported version, got 2',
     'hook.address: expected a map with uri, ref or both',
     'hook.timeout: expected an ISO 8601 duration such as PT5S or PT1M30S, got 5',
-    'hook.capabilities: expected a list of pre-reconcile and finalize, or of one of them',
+    'hook.capabilities: expected a list with pre-reconcile or finalize, or both',
   ]);
 });

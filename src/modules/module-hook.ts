@@ -62,7 +62,7 @@ export function readModuleHook(value: unknown, problems: string[]): ModuleHook |
   const found: string[] = [];
   refuseUnknown(value, KEYS, 'hook', found);
   if (value['version'] !== 'v1')
-    found.push(`hook.version: expected v1, the only version there is, got ${shown(value['version'])}`);
+    found.push(`hook.version: expected v1, the only supported version, got ${shown(value['version'])}`);
   const address = readAddress(value['address'], found);
   const timeoutMs = readTimeout(value['timeout'], found);
   const capabilities = readCapabilities(value['capabilities'], found);
@@ -88,7 +88,7 @@ function readAddress(value: unknown, problems: string[]): HookAddress | undefine
   refuseUnknown(value, ADDRESS_KEYS, at, problems);
   const { uri, ref } = value;
   if (uri !== undefined && typeof uri !== 'string') {
-    problems.push(`${at}.uri: expected a text, got ${shown(uri)}`);
+    problems.push(`${at}.uri: expected a string, got ${shown(uri)}`);
     // What is wrong with the reference is reported together with it.
     if (ref !== undefined) readReference(ref, `${at}.ref`, problems);
     return undefined;
@@ -106,7 +106,7 @@ function readUrl(text: string, at: string, problems: string[]): HookAddress | un
     problems.push(`${at}: expected a URL that begins with http:// or https://, got ${shown(text)}`);
     return undefined;
   }
-  if (url.username !== '' || url.password !== '') problems.push(`${at}: must not hold a user or password`);
+  if (url.username !== '' || url.password !== '') problems.push(`${at}: must not contain a user or password`);
   if (url.hash !== '') problems.push(`${at}: must not have a fragment (#…)`);
   return problems.length === before ? { type: 'url', url } : undefined;
 }
@@ -115,14 +115,14 @@ function readUriParts(text: string, at: string, problems: string[]): UriParts | 
   const groups = URI.exec(text)?.groups;
   if (groups === undefined) {
     problems.push(
-      `${at}: expected scheme, port and path for what ref leads to, such as http://:8080/v1 or /v1, got ${shown(text)}`,
+      `${at}: expected the scheme, port and path for the host of ref, such as http://:8080/v1 or /v1, got ${shown(text)}`,
     );
     return undefined;
   }
   const { scheme, host = '', port, path } = groups;
   if (host !== '') {
     problems.push(
-      `${at}: must not have a host beside ref, which leads to one: write it as in http://:8080/v1`,
+      `${at}: must not have a host together with ref, which sets the host: omit it, as in http://:8080/v1`,
     );
     return undefined;
   }
@@ -149,7 +149,7 @@ function readReference(value: unknown, at: string, problems: string[]): HookRefe
   const text = (key: string): string => {
     const found = value[key];
     if (typeof found === 'string' && found !== '') return found;
-    problems.push(`${at}.${key}: expected a text, got ${shown(found)}`);
+    problems.push(`${at}.${key}: expected a string, got ${shown(found)}`);
     return '';
   };
   const [apiVersion, kind, name] = [text('apiVersion'), text('kind'), text('name')];
@@ -170,7 +170,7 @@ function readTimeout(value: unknown, problems: string[]): number {
 function readCapabilities(value: unknown, problems: string[]): readonly HookCapability[] {
   const at = 'hook.capabilities';
   if (!Array.isArray(value) || value.length === 0) {
-    problems.push(`${at}: expected a list of ${HOOK_CAPABILITIES.join(' and ')}, or of one of them`);
+    problems.push(`${at}: expected a list with ${HOOK_CAPABILITIES.join(' or ')}, or both`);
     return [];
   }
   const read = value.flatMap((item: unknown, index) => {

@@ -43,7 +43,7 @@ test('parseManifest() takes an empty file for no manifest', () => {
 });
 
 test.each([
-  [{ require: [] }, 'm: require: unknown key, there are requires, version, deletionPolicy'],
+  [{ require: [] }, 'm: require: unknown key, expected one of requires, version, deletionPolicy'],
   [[], 'm: expected a map, got a list'],
   [{ drift: { mode: 'mend' } }, 'm: drift.mode: expected one of off, warn, heal, got "mend"'],
   [{ waitUntilReady: 'yes' }, 'm: waitUntilReady: expected true or false, got a string'],
@@ -65,9 +65,9 @@ test.each([
   [{ requires: [{ name: 'a', optional: 1 }] }, 'm: requires[0].optional: expected true or false'],
   [
     { requires: [{ name: 'a', when: 1 }] },
-    'm: requires[0].when: unknown key, there are name, version, optional',
+    'm: requires[0].when: unknown key, expected one of name, version, optional',
   ],
-  [{ requires: [{ name: 'a' }, { name: 'a' }] }, 'm: requires: "a" stands there more than once'],
+  [{ requires: [{ name: 'a' }, { name: 'a' }] }, 'm: requires: "a" is listed more than once'],
 ])('parseManifest() refuses %j with its path', (content, message) => {
   expect(() => parseManifest(content, 'm')).toThrow(message);
 });

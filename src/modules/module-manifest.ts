@@ -134,7 +134,7 @@ function readRequirements(value: Json, problems: string[]): readonly Requirement
   const requirements = value.flatMap((item, index) => readRequirement(item, `requires[${index}]`, problems));
   const names = requirements.map(({ name }) => name);
   const twice = names.filter((name, index) => names.indexOf(name) !== index);
-  for (const name of new Set(twice)) problems.push(`requires: "${name}" stands there more than once`);
+  for (const name of new Set(twice)) problems.push(`requires: "${name}" is listed more than once`);
   return requirements;
 }
 

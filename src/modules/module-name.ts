@@ -37,7 +37,7 @@ export function parseModuleName(text: string): ModuleName {
   if (text === GLOBAL_SECTION) {
     throw new OperatorError(
       'MODULE_INVALID',
-      `'${GLOBAL_SECTION}' cannot be the name of a module: values of all modules stand under that key, rename the directory`,
+      `'${GLOBAL_SECTION}' cannot be the name of a module: that key holds the values of all modules; rename the directory`,
     );
   }
   const restored = nameOfKey(keyOfName(text));

@@ -21,7 +21,7 @@ export function refuseOutsideLinks(module: string, modulePath: string): void {
     if (target === root || target.startsWith(root + sep)) continue;
     throw invalid(
       module,
-      `the link ${link} leads out of the module, to ${target}: copy what it leads to, or set --allow-links-outside (ADDON_OPERATOR_ALLOW_LINKS_OUTSIDE)`,
+      `the link ${link} has a target outside of the module, ${target}: copy the target, or set --allow-links-outside (ADDON_OPERATOR_ALLOW_LINKS_OUTSIDE)`,
     );
   }
 }

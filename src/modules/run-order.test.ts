@@ -35,7 +35,7 @@ test('inRunOrder() passes over requirements of modules that do not exist', () =>
 
 test('inRunOrder() names the modules of a circle', () => {
   expect(() => order({ '1-a': ['b'], '2-b': ['c'], '3-c': ['b'], '4-d': [] })).toThrow(
-    'modules require one another in a circle: b -> c -> b;',
+    'modules require each other in a cycle: b -> c -> b;',
   );
   expect(() => order({ '1-a': ['a'] })).toThrow('a -> a');
 });

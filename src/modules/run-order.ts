@@ -38,6 +38,6 @@ function circleError(modules: ReadonlyMap<ModuleName, Ordered>): OperatorError {
   const names = circle.map(({ name }) => name).join(' -> ');
   return new OperatorError(
     'MODULE_INVALID',
-    `modules require one another in a circle: ${names}; remove one of these entries from requires in module.yaml`,
+    `modules require each other in a cycle: ${names}; remove one of these entries from requires in module.yaml`,
   );
 }

@@ -177,7 +177,7 @@ export function readAnswer(path: string): string {
   }
   try {
     if (!fstatSync(descriptor).isFile())
-      throw new OperatorError('ENABLED_SCRIPT_FAILED', `${basename(path)} is no regular file any more`);
+      throw new OperatorError('ENABLED_SCRIPT_FAILED', `${basename(path)} is no longer a regular file`);
     const buffer = Buffer.alloc(MAX_ANSWER_BYTES);
     return buffer.toString('utf8', 0, readSync(descriptor, buffer)).trim();
   } finally {

@@ -26,7 +26,7 @@ export async function readValuesFile(path: string, isRequired: boolean, log: Log
   const text = await readText(path, isRequired);
   if (text === undefined) return { path, text, values: {} };
   const { value, hasMoreDocuments } = parseYaml(text, { source: path, booleans: 'yaml-1.1' });
-  if (hasMoreDocuments) log.warn({ path }, 'only the first YAML document of the file counts');
+  if (hasMoreDocuments) log.warn({ path }, 'only the first YAML document of the file is used');
   return { path, text, values: mapOf(value, path, 'the file') };
 }
 

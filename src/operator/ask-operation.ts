@@ -34,7 +34,7 @@ export function askOperation(
  */
 export function runOperation(operator: Operator, module: ModuleName, operation: ModuleOperation): void {
   const { queues, log } = operator.deps;
-  log.info({ module, operation }, 'operation is asked for');
+  log.info({ module, operation }, 'operation is requested');
   if (operation === 'abort') {
     operator.router.changes.noteAbort(module);
     endHookRuns(operator, module);
@@ -83,7 +83,7 @@ function endHookRuns(operator: Operator, module: ModuleName): void {
     if (isHookRun(task, module) && !isSynchronization(task))
       log.warn(
         { module, hook: task.hook.hook.name, binding: task.binding },
-        'run of a hook is ended on request and not repeated: its kubernetes bindings are synchronized with the next run of the module',
+        'hook run is terminated on request and not retried: its kubernetes bindings are synchronized in the next run of the module',
       );
 }
 

@@ -42,7 +42,7 @@ export function staleBindings(runtimes: readonly HookRuntime[], clock: SteadyClo
       lastActivityMs === undefined
         ? 'has no snapshot'
         : `has a snapshot that was confirmed ${Math.round((clock.steadyMs() - lastActivityMs) / 1_000)} s ago`;
-    const aside = runtime.isSetAside ? '; the hook is not run until then' : '';
+    const aside = runtime.isSetAside ? '; the hook does not run until then' : '';
     return [`${placeOf(runtime, binding)} ${age}: ${error}${aside}`];
   });
 }

@@ -24,7 +24,7 @@ export function appendHookRun({ queues, metrics, log }: AppendDeps, task: HookTa
     metrics.queueCompaction(name, hook);
     log.warn(
       { queue: name, hook, tasks: queue.length },
-      'the queue is long: all waiting runs of the hook became one',
+      'the queue is long: combined all queued runs of the hook',
     );
   }
 }

@@ -14,13 +14,13 @@ export function onConfigChange(operator: Operator, change: ConfigChange): void {
     case 'invalid':
       log.error(
         { error: change.error },
-        'KubeConfig become invalid: the last valid content stays in force until the ConfigMap is mended',
+        'KubeConfig become invalid: the last valid content stays in force until the ConfigMap is corrected',
       );
       return;
     case 'missing':
       log.warn(
         { graceMs: change.graceMs },
-        'ConfigMap is gone: its last content stays in force, and counts as deleted if it does not come back in time',
+        'ConfigMap is missing: its last content stays in force until the grace period ends, then it is treated as deleted',
       );
       return;
     case 'valid':
@@ -36,7 +36,7 @@ function problemOf(change: ConfigChange): string | undefined {
     case 'invalid':
       return messageOf(change.error);
     case 'missing':
-      return `it is gone, and counts as deleted after ${formatGoDuration(change.graceMs)}`;
+      return `it is missing, and is treated as deleted after ${formatGoDuration(change.graceMs)}`;
     case 'valid':
     case 'changed':
       return undefined;

@@ -134,7 +134,7 @@ test('hooks that fail do not matter, and are told with the module', async () => 
   await lab.converge();
   expect(lab.operator.converge.first).toBe('done');
   expect(deployCalls(lab)).toHaveLength(8);
-  const failures = lab.log.records.filter(({ msg }) => msg === 'Deploy hook failed, the deploy goes on');
+  const failures = lab.log.records.filter(({ msg }) => msg === 'Deploy hook failed, the deploy continues');
   expect(failures.map(({ binding }) => binding)).toEqual(DEPLOY_BINDINGS.slice(0, 4));
   expect(failures[0]).toMatchObject({ level: 'error', hook: 'a.sh', module: 'web', queue: 'main' });
 });
@@ -153,8 +153,10 @@ test.each([
   expect(lab.values.globalValues()).not.toHaveProperty('a');
   expect(lab.calls.filter((call) => /^(patch|save)/.test(call))).toEqual([]);
   expect(lab.calls).toContain('deploy web');
-  expect(lab.log.records.find(({ msg }) => msg === 'Deploy hook failed, the deploy goes on')?.['error']).toBe(
-    "global hook 'a.sh': it changes values, which no hook may do for beforeInstall, so nothing it wrote is applied: change values for a schedule or kubernetes binding",
+  expect(
+    lab.log.records.find(({ msg }) => msg === 'Deploy hook failed, the deploy continues')?.['error'],
+  ).toBe(
+    "global hook 'a.sh': it changes values, which is not allowed for beforeInstall, so none of its output is applied: change values for a schedule or kubernetes binding",
   );
 });
 

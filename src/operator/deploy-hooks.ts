@@ -154,7 +154,7 @@ async function runDeployHooks(
     } catch (error) {
       rethrowAbort(error, signal);
       metrics.hookResult(labels, 'allowed-error');
-      log.error(errorFields(error), 'Deploy hook failed, the deploy goes on');
+      log.error(errorFields(error), 'Deploy hook failed, the deploy continues');
     }
   }
 }

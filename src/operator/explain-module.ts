@@ -23,7 +23,7 @@ import { describeTask, moduleOf, type Task } from './tasks.ts';
 const RECONCILES: ReadonlySet<Task['type']> = new Set(['ModuleRun', 'ModuleDelete', 'ParallelModuleRun']);
 
 const PUT_OFF =
-  'another reconcile: a flow hook ended the last one before what was changed or requested was done';
+  'another reconcile: a flow hook ended the last one before all changes and requests were handled';
 
 /** What is known of all modules, in run order. */
 export function summarizeModules(operator: Operator): readonly ModuleSummary[] {
@@ -157,7 +157,7 @@ function decisionOf({ registry: { discovery } }: Operator, name: ModuleName) {
     const { isEnabled, source, reason } = decision;
     return { isEnabled, source, reason };
   }
-  return { isEnabled: false, source: null, reason: 'no discovery is over yet' };
+  return { isEnabled: false, source: null, reason: 'the first discovery is not finished yet' };
 }
 
 function statusOf(operator: Operator, name: ModuleName, places: readonly Place[]): ModuleStatus {
@@ -228,7 +228,7 @@ function convergeObstacle({ router: { main } }: Operator): readonly string[] {
 
 function configObstacle({ converge: { configProblem } }: Operator): readonly string[] {
   if (configProblem === undefined) return [];
-  return [`a ConfigMap that can be read, until then its last valid content stays in force: ${configProblem}`];
+  return [`a valid ConfigMap; until then the last valid content stays in force: ${configProblem}`];
 }
 
 function decidesAboutModules({ type }: Task): boolean {
@@ -292,13 +292,13 @@ function driftOf({ deps: { releases } }: Operator, name: ModuleName): ModuleDrif
 function outlookOf(remedy: DriftedObject['remedy']): string {
   switch (remedy.type) {
     case 'none':
-      return 'nobody changes it back';
+      return 'it is not corrected';
     case 'held':
-      return 'it is changed back when the module is resumed';
+      return 'it is corrected when the module is resumed';
     case 'refused':
-      return `the API server did not let it be changed back, it is tried again at ${timeOf(remedy.untilMs)}`;
+      return `the API server refused the correction, next attempt at ${timeOf(remedy.untilMs)}`;
     case 'delayed':
-      return `others change it again and again, it is changed back at ${timeOf(remedy.untilMs)}`;
+      return `others change it repeatedly, it is corrected at ${timeOf(remedy.untilMs)}`;
   }
 }
 

@@ -13,7 +13,7 @@ export function checkRequirements({ registry }: Operator, { name, manifest }: Mo
     if (failure === undefined) continue;
     throw new OperatorError(
       'REQUIREMENT_FAILED',
-      `Module "${name}" requires "${required.name}", which failed for good: ${failure.error}`,
+      `Module "${name}" requires "${required.name}", which failed permanently: ${failure.error}`,
       { isPermanent: true },
     );
   }

@@ -242,7 +242,7 @@ function refuseValues({ patches, flags }: ParsedOutputs, binding: BindingType): 
   if (patches.config.length + patches.values.length + flags.length === 0) return;
   throw new OperatorError(
     'HOOK_OUTPUT_INVALID',
-    `it changes values, which no hook may do for ${binding}, so nothing it wrote is applied: ` +
+    `it changes values, which is not allowed for ${binding}, so none of its output is applied: ` +
       'change values for a schedule or kubernetes binding',
   );
 }

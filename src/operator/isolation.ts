@@ -160,7 +160,7 @@ export function tellIfRecovered(
 }
 
 function tellRecovery({ deps }: Operator, module: string, queue: string): void {
-  deps.log.info({ module, queue }, 'Module is not isolated any more');
+  deps.log.info({ module, queue }, 'Module is no longer isolated');
 }
 
 function isolateRun(operator: Operator, module: ModuleName, error: unknown): void {
@@ -179,13 +179,13 @@ function tell({ deps }: Operator, module: ModuleName, queue: string, error: unkn
   if (retryAfterOf(error) !== undefined) {
     deps.log.info(
       { module, queue, reason: messageOf(error) },
-      'Module has to wait and is isolated: the others go on without it and without what requires it',
+      'Module has to wait and is isolated: other modules continue, except those that require it',
     );
     return;
   }
   deps.log.error(
     { module, queue, ...errorFields(error) },
-    'Module failed and is isolated: the others go on without it and without what requires it',
+    'Module failed and is isolated: other modules continue, except those that require it',
   );
 }
 

@@ -30,7 +30,7 @@ export function parsePause(text: string): PauseEntry {
   const unread: Pause = { reason: text, sinceMs: 0, untilMs: undefined };
   if (!text.trimStart().startsWith('{')) return { type: 'pause', pause: unread };
   const value = parsed(text);
-  if (!isObject(value)) return { type: 'invalid', problem: 'it is no JSON object', pause: unread };
+  if (!isObject(value)) return { type: 'invalid', problem: 'it is not a JSON object', pause: unread };
   const { reason, since, until } = value;
   if (typeof reason !== 'string' || reason === '')
     return { type: 'invalid', problem: 'it has no "reason"', pause: unread };
@@ -39,7 +39,7 @@ export function parsePause(text: string): PauseEntry {
   const untilMs = isOpen ? undefined : timeOf(until);
   const pause = { reason, sinceMs: timeOf(since) ?? 0, untilMs };
   if (isOpen || untilMs !== undefined) return { type: 'pause', pause };
-  const problem = '"until" is no time like 2030-05-31T18:00:00Z';
+  const problem = '"until" is not a time such as 2030-05-31T18:00:00Z';
   return { type: 'invalid', problem, pause };
 }
 

@@ -48,7 +48,7 @@ export async function watchPauses(
       if (!hasStatus(error, 403)) throw error;
       log.warn(
         { configMap: ref.name, ...errorFields(error) },
-        'pauses cannot be watched: edits of their ConfigMap count after a restart; allow list and watch of it',
+        'cannot watch the ConfigMap of pauses: edits take effect after a restart; grant list and watch on it',
       );
     }
   };

@@ -223,9 +223,9 @@ test('follow() does not take an older state for news while the operator writes',
 });
 
 test.each([
-  ['{"reason":', 'it is no JSON object'],
+  ['{"reason":', 'it is not a JSON object'],
   ['{"until":"2026-05-31T18:00:00Z"}', 'it has no "reason"'],
-  ['{"reason":"x","until":"tomorrow"}', '"until" is no time like 2030-05-31T18:00:00Z'],
+  ['{"reason":"x","until":"tomorrow"}', '"until" is not a time such as 2030-05-31T18:00:00Z'],
 ])('an entry %s is told, and what was known before stays', async (text, problem) => {
   server.edit({ web: '{"reason":"disks","until":"2026-05-31T18:00:00Z"}' });
   const pauses = await loaded();
@@ -243,6 +243,6 @@ test('follow() says once that the role does not allow to watch, and goes on with
   server.intercept('LIST', () => ({ type: 'refuse', status: 403, reason: 'Forbidden' }));
   await pauses.follow(signal);
   expect(told.map(([message]) => message)).toEqual([
-    'pauses cannot be watched: edits of their ConfigMap count after a restart; allow list and watch of it',
+    'cannot watch the ConfigMap of pauses: edits take effect after a restart; grant list and watch on it',
   ]);
 });

@@ -68,7 +68,7 @@ export class Pauses {
       if (this.#problems.get(target) !== problem)
         log.warn(
           { configMap: ref.name, target, problem },
-          'an entry of the ConfigMap of pauses cannot be understood: mend it, or remove it to resume',
+          'cannot parse an entry of the ConfigMap of pauses: correct it, or remove it to resume',
         );
     this.#problems = problems;
     this.#tellDifference(pauses);
@@ -88,7 +88,7 @@ export class Pauses {
       if (target === ALL_MODULES || hasModule(target)) continue;
       log.warn(
         { configMap: ref.name, target },
-        'no module has the name of this pause, which counts once one has: mend the name, or resume it',
+        'no module has the name of this pause; it takes effect when such a module exists: correct the name, or resume it',
       );
     }
     for (const target of before.keys()) if (!after.has(target)) log.info({ target }, 'resumed');
@@ -103,7 +103,7 @@ export class Pauses {
       if (!hasStatus(error, 403)) throw error;
       log.warn(
         { configMap: ref.name, ...errorFields(error) },
-        'pauses cannot be read: no module counts as paused; allow get, create and update of this ConfigMap',
+        'cannot read pauses: no module is treated as paused; grant get, create and update on this ConfigMap',
       );
       return {};
     }

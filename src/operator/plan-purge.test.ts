@@ -71,7 +71,7 @@ test.each<[string, readonly string[], readonly string[], boolean]>([
 test('planPurge() names why releases are held, and what is remembered', () => {
   const directories = [{ path: '/modules', modules: [] }];
   expect(planPurge({ ...INPUT, releases: [owned('old')], directories })).toMatchObject({
-    held: { releases: ['old'], reason: '/modules held modules before and is empty now' },
+    held: { releases: ['old'], reason: '/modules contained modules before and is empty now' },
     remembered: [FULL],
   });
 });

@@ -48,7 +48,7 @@ test.each<[string, Partial<PurgeFacts>, 'purge' | 'hold']>([
 test('decidePurge() names what is gone', () => {
   expect(decidePurge({ ...FACTS, directories: [empty] })).toEqual({
     type: 'hold',
-    reason: '/modules held modules before and is empty now',
+    reason: '/modules contained modules before and is empty now',
   });
   expect(decidePurge({ ...FACTS, missing: ['a', 'b', 'c'] })).toEqual({
     type: 'hold',

@@ -38,7 +38,9 @@ export function decidePurge(facts: PurgeFacts): PurgeDecision {
   if (emptied.length > 0) {
     if (areEmptyAllowed) return { type: 'purge' };
     const are =
-      emptied.length === 1 ? 'held modules before and is empty now' : 'held modules before and are empty now';
+      emptied.length === 1
+        ? 'contained modules before and is empty now'
+        : 'contained modules before and are empty now';
     return { type: 'hold', reason: `${emptied.join(', ')} ${are}` };
   }
   const all = missing.length + present;
@@ -84,8 +86,8 @@ export const CONFIRM_COMMAND = 'addon-operator module confirm-purge';
 /** Sentences for people. */
 export function heldText({ reason }: HeldPurge): string {
   return (
-    `its release is not removed, because ${reason}. If the modules are to go, remove their releases with "${CONFIRM_COMMAND}"; ` +
-    'else bring the directories back and restart the operator'
+    `its release is not removed, because ${reason}. To remove these modules, confirm with "${CONFIRM_COMMAND}"; ` +
+    'otherwise restore the directories and restart the operator'
   );
 }
 

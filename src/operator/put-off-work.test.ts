@@ -91,7 +91,7 @@ test('a change that no look follows is visible, with the reason', async () => {
   flow.answers = { Start: putOffOnce() };
   await changed(lab);
   expect(moduleFacts(lab.operator)[0]?.explanation.waitsFor).toEqual([
-    'another reconcile: a flow hook ended the last one before what was changed or requested was done',
+    'another reconcile: a flow hook ended the last one before all changes and requests were handled',
   ]);
 });
 

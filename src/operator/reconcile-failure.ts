@@ -47,7 +47,7 @@ export function failedReconcile(
   if (delayMs !== undefined) {
     tracked?.history.noteRun(startedMs, clock, 'failure');
     tracked?.apply({ type: 'run-failed' });
-    log.info({ module, reason: message, delayMs }, 'Module has to wait, ModuleRun is tried again later');
+    log.info({ module, reason: message, delayMs }, 'Module has to wait, ModuleRun will be retried');
     return { type: 'retry', error, delayMs };
   }
   metrics.moduleRunError(module);
@@ -82,6 +82,6 @@ export function stallModule(
   tracked.history.noteError(message);
   log.error(
     { module: tracked.module.name, phase: tracked.phase, ...errorFields(error) },
-    'ModuleRun failed for good. It is not tried again until values, ConfigMap or files change, or somebody asks for it.',
+    'ModuleRun failed permanently. It is not retried until values, ConfigMap or files change, or a run is requested.',
   );
 }

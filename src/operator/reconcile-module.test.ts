@@ -281,7 +281,7 @@ test('to abort where nothing is going on changes nothing', async () => {
   askOperation(lab.operator, WEB, 'abort');
   await lab.settle();
   expect(lab.operator.registry.states.get(WEB)?.stall).toBeUndefined();
-  expect(lab.log.records).toContainEqual(expect.objectContaining({ msg: 'There is nothing to abort' }));
+  expect(lab.log.records).toContainEqual(expect.objectContaining({ msg: 'Nothing to abort' }));
 });
 
 const PERMANENT = new OperatorError('HELM_FAILED', 'never', { isPermanent: true });
@@ -306,7 +306,7 @@ test('a run that fails for good is not tried again, holds up nobody but what req
   expect(lab.calls.filter((call) => call.startsWith('deploy'))).toEqual(['deploy web', 'deploy other']);
   expect(lab.operator.converge.first).toBe('done');
   expect(lab.operator.registry.states.get(name('z-needy'))?.history.lastError).toBe(
-    'Module "z-needy" requires "web", which failed for good: never',
+    'Module "z-needy" requires "web", which failed permanently: never',
   );
   lab.obstacles.clear();
   lab.takeCalls();

@@ -177,7 +177,7 @@ function requestOf(task: Reconcile['task']): ModuleEvent {
 /** Once it is put off the next reconcile would run what it is meant to end. Without a time the hook refuses it. */
 function keepAbort(operator: Operator, { module }: Reconcile['task'], flow: FlowPass): void {
   if (flow.requeueAfterMs !== undefined) operator.operations.ask(module, 'abort');
-  else operator.deps.log.warn({ module }, 'A flow hook refused the abort, it is not done');
+  else operator.deps.log.warn({ module }, 'A flow hook rejected the abort');
 }
 
 /** Only one request is taken over at a time: another one, such as an annotation beside a command, has its own reconcile. */

@@ -20,6 +20,6 @@ test('a crontab that cannot be read is refused with the file and what else is po
     moduleFor('web', 1, { manifest: { ...NO_MANIFEST, reconcileEvery } });
   expect(() => checkReconcileSchedules([module('10m'), module(undefined), module('@daily')])).not.toThrow();
   expect(() => checkReconcileSchedules([module('0 25 * * *')])).toThrow(
-    /^\/modules\/web\/module\.yaml: reconcileEvery: Cannot use crontab "0 25 \* \* \*": .*; a duration such as 10m is fine, too$/,
+    /^\/modules\/web\/module\.yaml: reconcileEvery: Cannot use crontab "0 25 \* \* \*": .*; a duration such as 10m is also accepted$/,
   );
 });

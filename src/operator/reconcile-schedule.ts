@@ -27,7 +27,7 @@ export function checkReconcileSchedules(modules: readonly Module[]): void {
     } catch (cause) {
       throw new OperatorError(
         'MODULE_INVALID',
-        `${path}/module.yaml: reconcileEvery: ${messageOf(cause)}; a duration such as 10m is fine, too`,
+        `${path}/module.yaml: reconcileEvery: ${messageOf(cause)}; a duration such as 10m is also accepted`,
         { cause },
       );
     }

@@ -84,7 +84,7 @@ test('a refused binding is reported with its hook and the answer of the API serv
   refuse(lab, 'global/a.sh/pods');
   await start(lab);
   expect(staleBindings(lab.operator.globalHooks.runtimes, lab.clock)).toEqual([
-    "global hook 'a.sh', kubernetes binding 'pods' has no snapshot: refused: Forbidden; the hook is not run until then",
+    "global hook 'a.sh', kubernetes binding 'pods' has no snapshot: refused: Forbidden; the hook does not run until then",
   ]);
 });
 

@@ -39,7 +39,7 @@ export function setAside(operator: Operator, task: EnableTask, error: unknown): 
   queue.appendFailed(task, failure);
   operator.deps.log.error(
     { hook, queue: queue.name, ...errorFields(error) },
-    'A kubernetes binding of a global hook is refused. The hook is not run until the permission is granted, everything else goes on.',
+    'A kubernetes binding of a global hook is forbidden. The hook does not run until the permission is granted; everything else continues.',
   );
 }
 
@@ -49,7 +49,7 @@ export function runnableHooks(operator: Operator, binding: 'beforeAll' | 'afterA
     const { name, config } = runtime.hook;
     if (!runtime.isSetAside || config.lifecycle[binding] === undefined) return true;
     operator.globalHooks.skipped.add(runtime);
-    operator.deps.log.warn({ hook: name, binding }, 'Global hook waits for a permission and is not run.');
+    operator.deps.log.warn({ hook: name, binding }, 'Global hook waits for a permission and does not run.');
     return false;
   });
 }
@@ -57,7 +57,7 @@ export function runnableHooks(operator: Operator, binding: 'beforeAll' | 'afterA
 /** To be called when a hook that was set aside is enabled: what it missed in the queue `main` is made up for. */
 export function bringBack(operator: Operator, task: EnableTask, synchronizations: readonly Task[]): void {
   const hook = task.hook.hook.name;
-  operator.deps.log.info({ hook }, 'The kubernetes bindings of a global hook are permitted now, it runs.');
+  operator.deps.log.info({ hook }, 'The kubernetes bindings of a global hook are now permitted, it runs.');
   task.hook.isSetAside = false;
   operator.router.main.append(...synchronizations);
   if (operator.globalHooks.skipped.delete(task.hook))

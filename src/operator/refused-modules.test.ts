@@ -4,7 +4,7 @@ import { OperatorError } from '../lib/errors.ts';
 import { askOperation } from './ask-operation.ts';
 import type { Authorization } from './operator-deps.ts';
 
-const REFUSED = 'Module is not authorized, nothing of it is run';
+const REFUSED = 'Module is not authorized and does not run';
 const evil = moduleFor('evil', 1, { refusal: 'it is not signed', chart: 'none' });
 const allow: Authorization = { policy: 'keyring', verify: () => Promise.resolve() };
 const HOOKS = {

@@ -14,7 +14,7 @@ export function leaveOutIfRefused({ deps, registry }: Operator, task: Task): boo
   if (refusal === undefined) return false;
   deps.log.info(
     { module: name, task: task.type, reason: refusal },
-    'Module is not authorized, its task is left out',
+    'Module is not authorized, its task is skipped',
   );
   return true;
 }
@@ -32,7 +32,7 @@ export function tellRefusals(operator: Operator): void {
   operator.registry.refusals = new Map(refused.map(({ module, refusal }) => [module.name, refusal]));
   for (const { module, refusal: reason } of refused) {
     if (before.get(module.name) === reason) continue;
-    log.error({ module: module.name, reason }, 'Module is not authorized, nothing of it is run');
+    log.error({ module: module.name, reason }, 'Module is not authorized and does not run');
     const { policy } = authorization;
     queueUnauthorized(operator, deployedModule(module), { place: 'manifest', policy, reason });
   }

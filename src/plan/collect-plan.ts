@@ -111,8 +111,8 @@ async function purges(
     const gone = { ...NOTHING, module: name, isEnabled: false };
     if (held !== undefined) return { ...gone, action: 'hold', reason: held.reason };
     const reason = isOwned
-      ? 'a release of ours without a module in the modules directories'
-      : 'a release of others without a module, and --purge-foreign-releases is set';
+      ? 'a release of this operator without a module in the modules directories'
+      : 'a release of another owner without a module, and --purge-foreign-releases is set';
     return { ...gone, action: 'purge', reason };
   });
 }

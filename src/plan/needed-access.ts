@@ -86,7 +86,9 @@ export async function neededAccess(
     await collect(`hooks of module ${module.name}`, async () =>
       ofHooks(await operator.deps.loadModuleHooks(module, signal)),
     );
-    await collect(`HTTP hook of module ${module.name}`, () => accessOfHttpHook(module, find, namespace));
+    await collect(`reconcile webhook of module ${module.name}`, () =>
+      accessOfHttpHook(module, find, namespace),
+    );
     await collect(`chart of module ${module.name}`, async () =>
       accessOfObjects(rendered.get(module) ?? [], find, namespace),
     );

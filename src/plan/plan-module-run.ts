@@ -37,7 +37,7 @@ export async function planModuleRun(
   if (module.chart === 'none') return { ...planned, action: withoutRelease, ...errorOf(problems) };
   const isUnmanaged = operator.deps.configMapContent().maintenance.has(module.key);
   if (isUnmanaged && release?.isUnmanaged === true) {
-    const reason = `${module.key}Maintenance is set: the release is left as it is`;
+    const reason = `${module.key}Maintenance is set: the release is not changed`;
     return { ...planned, action: withoutRelease, reason, ...errorOf(problems) };
   }
   const mayDifferBy = hooks.filter(runsBeforeHelm).map(({ name }) => name);

@@ -87,7 +87,9 @@ function closeOf(socket: Socket): Promise<Error | undefined> {
 
 /** A process without free descriptors drops the connections that it should accept, and reports nothing else. */
 function refuse(failure: Error | undefined): never {
-  throw failure ?? new Error('the connection was dropped, as happens for want of descriptors (EMFILE)');
+  throw (
+    failure ?? new Error('the connection was dropped, possibly because no file descriptors are left (EMFILE)')
+  );
 }
 
 /** Without opening the directory: there may be no descriptor left for that. */

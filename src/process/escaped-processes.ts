@@ -7,10 +7,7 @@ const MAX_LISTED = 20;
 
 /** @param log of the run, so that the record names its hook */
 export function warnOfEscaped(log: Logger, escaped: EscapedProcesses, facts: object = {}): void {
-  log.warn(
-    { ...facts, ...escaped },
-    'processes had left the process group of their run, they were ended with it',
-  );
+  log.warn({ ...facts, ...escaped }, 'terminated processes that had left the process group of their run');
 }
 
 /** Collects, run by run, processes that left their group and were killed. */

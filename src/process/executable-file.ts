@@ -69,7 +69,7 @@ function classify(head: Buffer, sizeBytes: number): ExecutableFile {
   if (magic !== ELF_MAGIC) {
     return {
       type: 'refused',
-      reason: 'it starts neither with an interpreter line (#!) nor as a program (ELF)',
+      reason: 'it is neither a script with an interpreter line (#!) nor an ELF program',
     };
   }
   return isElfComplete(head, sizeBytes)

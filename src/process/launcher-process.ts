@@ -74,7 +74,7 @@ export async function startLauncherProcess(
   const late = options.clock
     .sleep(START_DEADLINE_MS, AbortSignal.any([signal, started.signal]))
     .then((): never => {
-      throw new Error(`it did not take requests within ${START_DEADLINE_MS / 1_000} s`);
+      throw new Error(`it did not accept requests within ${START_DEADLINE_MS / 1_000} s`);
     });
   try {
     return await Promise.race([spawnLauncher(options, events, failed.signal), late]);
@@ -92,7 +92,7 @@ export async function startLauncherProcess(
 function reasonOf(cause: unknown): string {
   const reason = messageOf(cause);
   if (!/\bE[MN]FILE\b/.test(reason)) return reason;
-  return `${reason}: too many open files; raise the limit (ulimit -n), or find out what keeps files open`;
+  return `${reason}: too many open files; raise the limit (ulimit -n), or find out which process keeps files open`;
 }
 
 /** @param abandoned kills the process when it aborts */

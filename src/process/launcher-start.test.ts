@@ -99,7 +99,7 @@ test('startLauncher() fails with PROCESS_SPAWN, when the program misses its star
   });
   await expect(starting).rejects.toMatchObject({
     code: 'PROCESS_SPAWN',
-    message: expect.stringContaining('it did not take requests within 30 s'),
+    message: expect.stringContaining('it did not accept requests within 30 s'),
   });
   expect(clock.pendingDelaysMs).toEqual([]);
 });

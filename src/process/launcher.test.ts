@@ -198,7 +198,12 @@ test('run() runs processes side by side', async () => {
 test.each<[string, string, string | undefined, RegExp]>([
   ['a missing file', 'missing.sh', undefined, /no such file/],
   ['an empty file', 'empty.sh', '', /it is empty/],
-  ['a file without interpreter line', 'plain.sh', 'echo hello\n', /neither with an interpreter line/],
+  [
+    'a file without interpreter line',
+    'plain.sh',
+    'echo hello\n',
+    /neither a script with an interpreter line/,
+  ],
   [
     'a missing interpreter',
     'lost.sh',
@@ -227,8 +232,8 @@ test('run() refuses what the system refuses, in words', async () => {
     [{ file: write('no-exec.sh', '#!/bin/sh\n', 0o644) }, /chmod \+x/],
     [{ cwd: path.join(directory, 'missing') }, /the working directory .*missing cannot be entered/],
     [{ env: { BIG: 'x'.repeat(200_000) } }, /larger than the kernel allows/],
-    [{ env: { BAD: 'a\0b' } }, /environment variable BAD holds a NUL byte/],
-    [{ args: ['ok', 'a\0b'] }, /argument 2 holds a NUL byte/],
+    [{ env: { BAD: 'a\0b' } }, /environment variable BAD contains a NUL byte/],
+    [{ args: ['ok', 'a\0b'] }, /argument 2 contains a NUL byte/],
   ];
   for (const [more, reason] of refused) {
     await expect(launcher.run(shell('exit 0', more), never)).rejects.toMatchObject({

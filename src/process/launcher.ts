@@ -172,7 +172,7 @@ export class Launcher implements ProcessRunner {
     this.#launcher = undefined;
     this.#pid = undefined;
     if (!isStopped) {
-      this.#log.error({ reason, runningProcesses: this.#runs.size }, 'launcher ended by itself');
+      this.#log.error({ reason, runningProcesses: this.#runs.size }, 'launcher exited unexpectedly');
     }
     const error = isStopped
       ? new OperatorError('ABORTED', 'The process was killed because the launcher was stopped')
@@ -201,7 +201,7 @@ function refuseNul(spec: ProcessSpec): void {
   const refuse = (what: string): never => {
     throw new OperatorError(
       'PROCESS_SPAWN',
-      `Cannot run ${spec.file.replaceAll('\0', '\\0')}: ${what} holds a NUL byte`,
+      `Cannot run ${spec.file.replaceAll('\0', '\\0')}: ${what} contains a NUL byte`,
     );
   };
   if (spec.file.includes('\0')) refuse('its path');

@@ -39,7 +39,7 @@ function reasonOf(code: string, executable: string, request: SpawnRequest): stri
     case 'ETXTBSY':
       return 'the file is still being written by another process';
     case 'ELOOP':
-      return 'its path goes round in symbolic links';
+      return 'its path contains a loop of symbolic links';
     case 'EMFILE':
     case 'ENFILE':
       return `too many open files (${code})`;

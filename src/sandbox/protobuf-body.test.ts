@@ -109,7 +109,7 @@ test('refuses kinds that nobody was seen to send, with 415', () => {
 
 test.each([
   ['without prefix', Uint8Array.from([1, 2, 3])],
-  ['cut short', body('v1', 'ConfigMap', [10, 200])],
+  ['cut off', body('v1', 'ConfigMap', [10, 200])],
   ['with a number in the place of bytes', body('v1', 'ConfigMap', flag(1, 5))],
   ['with an unknown wire type', body('v1', 'ConfigMap', [7])],
 ])('refuses a body %s, with 400', (_title, bytes) => {

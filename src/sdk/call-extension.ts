@@ -16,7 +16,7 @@ export interface CallTexts {
 }
 
 /**
- * Calls a method of an extension and waits for it. Gives what it returned as JSON, undefined for undefined.
+ * Calls a method of an extension and waits for it. Gives its result as JSON, undefined for undefined.
  *
  * @throws TypeError when it returned what is no JSON; Error when a `next()` it called had not ended by then
  * @throws what the method throws
@@ -29,7 +29,7 @@ export async function callExtension(
   let isOver = false;
   const checkedNext = async (...given: readonly unknown[]): Promise<Json | undefined> => {
     if (isOver) throw new Error('next() was called after the end of its call');
-    const text = strictJson('what next() was called with', given) ?? '[]';
+    const text = strictJson('the argument of next()', given) ?? '[]';
     open += 1;
     try {
       const answer = await next(text);
@@ -42,8 +42,9 @@ export async function callExtension(
     const list = frozen(parseJson(args)) as readonly Json[];
     const call = Object.freeze({ args: list, next: checkedNext, log: hookLog(print), signal });
     const returned = await method(call);
-    if (open > 0) throw new Error('it returned before next() had ended: it has to await what next() returns');
-    return strictJson('what it returned', returned);
+    if (open > 0)
+      throw new Error('it returned before next() had finished: it must await the result of next()');
+    return strictJson('its result', returned);
   } finally {
     isOver = true;
   }

@@ -8,6 +8,6 @@ export async function callHandler<I>(handler: (input: I) => unknown, input: I): 
   const returned = await handler(input);
   if (returned === undefined) return;
   throw new TypeError(
-    `the handler returned a value (${typeof returned}): it must return nothing, and change things by the methods of its input`,
+    `the handler returned a value (${typeof returned}): it must return nothing and make changes through the methods of its input`,
   );
 }

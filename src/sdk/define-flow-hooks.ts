@@ -22,7 +22,9 @@ export function defineFlowHooks(setup: (hooks: FlowHooks) => unknown): Extension
   const returned = setup(hooks);
   hooks.seal();
   if (returned instanceof Promise)
-    throw new TypeError('defineFlowHooks(): hooks must be registered at once, not by an async function');
+    throw new TypeError(
+      'defineFlowHooks(): hooks must be registered synchronously, not by an async function',
+    );
   return extensionDefinition({
     type: FLOW_HOOKS,
     description: { hooks: hooks.entries.map(({ types }) => ({ types })) },

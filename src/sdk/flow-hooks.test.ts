@@ -27,9 +27,9 @@ test('what is no function, and a place that does not exist, is refused by name',
   const hooks = new FlowHooks();
   expect(() => hooks.registerHook('x' as unknown as typeof first, 'Start')).toThrow(/must be a function/);
   expect(() => hooks.registerHook(first, 'BeforeLunch' as FlowHookType)).toThrow(
-    /no type "BeforeLunch", there are Start, DuringResponsibilityCheck/,
+    /unknown type "BeforeLunch", expected one of Start, DuringResponsibilityCheck/,
   );
   expect(() => hooks.registerHook(first, 'BeforeReconcil' as FlowHookType)).toThrow(
-    'no type "BeforeReconcil" (did you mean "BeforeReconcile"?), there are Start',
+    'unknown type "BeforeReconcil" (did you mean "BeforeReconcile"?), expected one of Start',
   );
 });

@@ -102,7 +102,7 @@ export class FlowHooks {
   registerHook(hook: FlowHook, ...types: readonly FlowHookType[]): this {
     if (this.#isSealed)
       throw new Error(
-        'registerHook(): hooks can be registered only while their file is loaded, not by a reconcile or later',
+        'registerHook(): hooks can be registered only while their file is loaded, not during a reconcile or later',
       );
     if (typeof hook !== 'function')
       throw new TypeError(`registerHook(): the first argument must be a function, got ${typeof hook}`);
@@ -132,6 +132,6 @@ export class FlowHooks {
 function unknownType(type: unknown): TypeError {
   const meant = typeof type === 'string' ? didYouMean(type, FLOW_HOOK_TYPES) : '';
   return new TypeError(
-    `registerHook(): there is no type ${JSON.stringify(type)}${meant}, there are ${FLOW_HOOK_TYPES.join(', ')}`,
+    `registerHook(): unknown type ${JSON.stringify(type)}${meant}, expected one of ${FLOW_HOOK_TYPES.join(', ')}`,
   );
 }

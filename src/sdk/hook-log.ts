@@ -20,6 +20,6 @@ function logLine(level: string, message: string, fields: Readonly<Record<string,
   try {
     return JSON.stringify({ ...fields, ...record });
   } catch {
-    return JSON.stringify({ ...record, fields: 'not shown: JSON cannot express them' });
+    return JSON.stringify({ ...record, fields: 'not shown: not representable in JSON' });
   }
 }

@@ -132,7 +132,7 @@ function parseFrozen(text: string): unknown {
 /** JSON leaves out what it cannot express; here that would change the meaning. */
 function written(what: string, value: unknown): string {
   const text: string | undefined = JSON.stringify(value);
-  if (text === undefined) throw new TypeError(`${what}: ${typeof value} is no JSON value`);
+  if (text === undefined) throw new TypeError(`${what}: ${typeof value} is not a JSON value`);
   return text;
 }
 

@@ -19,16 +19,16 @@ test.each([
 });
 
 test.each([
-  ['a function', () => 1, 'the answer is no JSON: it is a function'],
-  ['a function inside', { a: { b: [() => 1] } }, 'the answer is no JSON: .a.b[0] is a function'],
-  ['undefined in a list', [1, undefined], 'the answer is no JSON: [1] is undefined'],
-  ['no finite number', { n: Number.NaN }, 'the answer is no JSON: .n is NaN'],
-  ['a Map', { m: new Map() }, 'the answer is no JSON: .m is an instance of Map'],
-  ['a promise', [Promise.resolve(1)], 'the answer is no JSON: [0] is an instance of Promise (await it)'],
-  ['an error', new Error('x'), 'the answer is no JSON: it is an instance of Error'],
-  ['a cycle', ring, 'the answer is no JSON: .list[1] is what it is part of itself (a cycle)'],
-  ['a bigint', 1n, 'the answer is no JSON: it is a bigint'],
-  ['a symbol', Symbol('x'), 'the answer is no JSON: it is a symbol'],
+  ['a function', () => 1, 'the answer is not JSON: it is a function'],
+  ['a function inside', { a: { b: [() => 1] } }, 'the answer is not JSON: .a.b[0] is a function'],
+  ['undefined in a list', [1, undefined], 'the answer is not JSON: [1] is undefined'],
+  ['no finite number', { n: Number.NaN }, 'the answer is not JSON: .n is NaN'],
+  ['a Map', { m: new Map() }, 'the answer is not JSON: .m is an instance of Map'],
+  ['a promise', [Promise.resolve(1)], 'the answer is not JSON: [0] is an instance of Promise (await it)'],
+  ['an error', new Error('x'), 'the answer is not JSON: it is an instance of Error'],
+  ['a cycle', ring, 'the answer is not JSON: .list[1] is an object that contains it (a cycle)'],
+  ['a bigint', 1n, 'the answer is not JSON: it is a bigint'],
+  ['a symbol', Symbol('x'), 'the answer is not JSON: it is a symbol'],
   ['too much', 'x'.repeat(11e6), 'the answer has 11000002 characters, more than the limit of 10485760'],
 ])('strictJson() says where %s stands', (_case, value, message) => {
   expect(() => strictJson('the answer', value)).toThrow(message);

@@ -22,7 +22,7 @@ type Path = readonly (string | number)[];
 
 function check(value: unknown, path: Path, around: Set<object>, what: string): void {
   const found = foundInstead(value, around);
-  if (found !== undefined) throw new TypeError(`${what} is no JSON: ${placeOf(path)}${found}`);
+  if (found !== undefined) throw new TypeError(`${what} is not JSON: ${placeOf(path)}${found}`);
   if (typeof value !== 'object' || value === null || isRawJson(value) || 'toJSON' in value) return;
   around.add(value);
   if (Array.isArray(value))
@@ -61,7 +61,7 @@ function foundInstead(value: unknown, around: ReadonlySet<object>): string | und
 }
 
 function foundObject(value: object, around: ReadonlySet<object>): string | undefined {
-  if (around.has(value)) return 'what it is part of itself (a cycle)';
+  if (around.has(value)) return 'an object that contains it (a cycle)';
   if (Array.isArray(value) || ('toJSON' in value && typeof value.toJSON === 'function')) return undefined;
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype === null || Object.getPrototypeOf(prototype) === null) return undefined;

@@ -7,7 +7,7 @@ import { escapeSegment } from '../lib/json-pointer.ts';
  */
 export function pointerOf(path: string): string {
   if (typeof path !== 'string' || path === '')
-    throw new TypeError('the path of a value must be a text such as web.replicas');
+    throw new TypeError('the path of a value must be a string such as web.replicas');
   if (path.startsWith('/')) return path;
   const keys = path.split('.');
   if (keys.includes('')) throw new TypeError(`the path '${path}' has an empty key`);

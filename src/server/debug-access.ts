@@ -38,7 +38,7 @@ export function withToken(
 ): RequestHandler {
   return async (request, signal, origin) => {
     const expected = await readToken().catch((error: unknown) => {
-      log.error({ error }, 'the token of the debug endpoint cannot be read, its requests are refused');
+      log.error({ error }, 'cannot read the token of the debug endpoint, its requests are refused');
       return undefined;
     });
     const [, given] = /^Bearer +(\S+)$/i.exec(origin.authorization ?? '') ?? [];

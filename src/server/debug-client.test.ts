@@ -34,7 +34,7 @@ test('requestDebug() gives up on a daemon that takes the connection and is silen
   await clock.advance(30_000);
   await expect(asked).rejects.toMatchObject({
     code: 'DEBUG_SOCKET',
-    message: expect.stringContaining(`'${socketPath}' does not answer within 30 s`),
+    message: expect.stringContaining(`'${socketPath}' does not respond within 30 s`),
   });
 });
 

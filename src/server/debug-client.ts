@@ -71,14 +71,14 @@ export async function requestDebug(
 }
 
 function silence(socketPath: string): string {
-  return `the daemon on the debug socket '${socketPath}' does not answer within ${LIMIT_MS / 1_000} s: it takes connections, but it is stopped (SIGSTOP, a debugger) or busy; look at its state with ps, then ask again`;
+  return `the daemon on the debug socket '${socketPath}' does not respond within ${LIMIT_MS / 1_000} s: it accepts connections, but it is stopped (SIGSTOP, a debugger) or busy; check its state with ps, then retry`;
 }
 
 function whyNot(socketPath: string, error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'ENOENT')
-    return `debug socket '${socketPath}' is not exists: is the daemon running? A standby has none, one that waits for the API server not yet. Name its socket with --debug-unix-socket (DEBUG_UNIX_SOCKET); npm start keeps it in .sandbox/debug.socket`;
+    return `debug socket '${socketPath}' is not exists: is the daemon running? A standby has no socket, and a daemon that waits for the API server does not have one yet. Set the path with --debug-unix-socket (DEBUG_UNIX_SOCKET); npm start uses .sandbox/debug.socket`;
   if (code === 'ECONNREFUSED')
-    return `nobody answers on the debug socket '${socketPath}': is the daemon running?`;
+    return `no process responds on the debug socket '${socketPath}': is the daemon running?`;
   return `cannot use the debug socket '${socketPath}': ${messageOf(error)}`;
 }

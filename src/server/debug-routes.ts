@@ -40,7 +40,7 @@ export interface DebugEndpoint {
 }
 
 const NO_GRAPH_PICTURE = textAnswer(
-  'there is no renderer for pictures here; ask for /graph?format=text and give it to "dot -Tpng"\n',
+  'rendering pictures is not supported: request /graph?format=text and pipe it to "dot -Tpng"\n',
   501,
 );
 

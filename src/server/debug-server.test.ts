@@ -83,13 +83,15 @@ test('a socket that a running process answers on is not taken', async () => {
 });
 
 test('of a path that is too long the message says so', async () => {
-  await expect(start(join(directory, 'x'.repeat(110)))).rejects.toThrow('its path is longer than');
+  await expect(start(join(directory, 'x'.repeat(110)))).rejects.toThrow(
+    'its path exceeds the maximum length',
+  );
 });
 
 test('a file that is no socket is not removed', async () => {
   const path = join(directory, 'file');
   writeFileSync(path, 'precious');
-  await expect(start(path)).rejects.toThrow('is no socket');
+  await expect(start(path)).rejects.toThrow('is not a socket');
   expect(existsSync(path)).toBe(true);
 });
 

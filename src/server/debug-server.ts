@@ -84,14 +84,15 @@ async function servePrivately(path: string, handler: RequestHandler, log: Logger
 function reasonOf(error: unknown): string {
   const isTooLong = error instanceof Error && 'code' in error && error.code === 'EINVAL';
   return isTooLong
-    ? 'its path is longer than that of a socket may be (107 bytes, on macOS 103)'
+    ? 'its path exceeds the maximum length for sockets (107 bytes, on macOS 103)'
     : messageOf(error);
 }
 
 async function removeStaleSocket(path: string): Promise<void> {
   const stats = await lstat(path).catch(() => undefined);
   if (stats === undefined) return;
-  if (!stats.isSocket()) throw new Error('the path exists and is no socket, remove it or choose another');
+  if (!stats.isSocket())
+    throw new Error('the path exists and is not a socket: remove it or choose another path');
   if (await isAnswered(path)) throw new Error('another running process uses it');
   await rm(path, { force: true });
 }

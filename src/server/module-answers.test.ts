@@ -38,7 +38,7 @@ test.each([
   [{ reason: 'x', for: 'long' }, 'cannot read the duration "long"'],
   [{ reason: 'x', for: '-1h' }, 'cannot read the duration "-1h"'],
   [{ reason: 'x', until: 'later' }, 'cannot read the time "later"'],
-  [{ reason: 'x', until: '2026-05-31T16:00:00Z' }, 'is over already'],
+  [{ reason: 'x', until: '2026-05-31T16:00:00Z' }, 'is in the past'],
   [{ reason: 'x', for: '1h', until: '2027-01-01' }, "either 'for' or 'until'"],
 ])('pauseAnswer() refuses %j', async (form, message) => {
   const answer = await pause(form);

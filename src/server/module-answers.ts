@@ -101,11 +101,11 @@ export async function releaseFinalizerAnswer(
     case 'enabled':
       return textAnswer(`module ${module} is enabled: disable it first\n`, 409);
     case 'deleting':
-      return textAnswer(`module ${module} is deleted without its HTTP hook\n`);
+      return textAnswer(`module ${module} is deleted without its reconcile webhook\n`);
     case 'released':
       return textAnswer(`the Module object of ${module} is released\n`);
     case 'not-held':
-      return textAnswer(`nothing of ${module} waits for an HTTP hook\n`, 404);
+      return textAnswer(`${module} does not wait for a reconcile webhook\n`, 404);
   }
 }
 
@@ -125,6 +125,6 @@ function endOf(duration: string, until: string, nowMs: number): number | undefin
   const untilMs = Date.parse(until);
   if (Number.isNaN(untilMs))
     throw new Error(`cannot read the time "${until}": use one such as 2026-05-31T18:00:00Z`);
-  if (untilMs <= nowMs) throw new Error(`the time "${until}" is over already`);
+  if (untilMs <= nowMs) throw new Error(`the time "${until}" is in the past`);
   return untilMs;
 }

@@ -12,9 +12,9 @@ export type AskOperation = (module: string, operation: ModuleOperation) => Opera
 
 const ANSWERS: Readonly<Record<ModuleOperation, string>> = {
   reconcile: 'is run',
-  'force-reconcile': 'is run, and helm applies its chart although nothing may have changed',
+  'force-reconcile': 'is queued, and helm applies its chart even if nothing has changed',
   abort:
-    'is aborted: its hooks and helm end. If a run was going on it counts as failed until something changes',
+    'is aborted: its hooks and helm are terminated. If a run was in progress, it counts as failed until something changes',
 };
 
 /** Has an operation done with a module, as a form says it: `operation`. */
@@ -22,7 +22,7 @@ export function operationAnswer(ask: AskOperation, module: string, form: URLSear
   const word = form.get('operation') ?? '';
   const operation = OPERATIONS.find((known) => known === word);
   if (operation === undefined)
-    return textAnswer(`there is no operation "${word}", there are ${OPERATIONS.join(', ')}\n`, 400);
+    return textAnswer(`unknown operation "${word}", expected one of ${OPERATIONS.join(', ')}\n`, 400);
   switch (ask(module, operation)) {
     case 'asked':
       return textAnswer(`module ${module} ${ANSWERS[operation]}\n`);
@@ -31,6 +31,9 @@ export function operationAnswer(ask: AskOperation, module: string, form: URLSear
     case 'paused':
       return textAnswer(`module ${module} is paused: resume it first\n`, 409);
     case 'unauthorized':
-      return textAnswer(`module ${module} is not authorized, explain module ${module} says why\n`, 409);
+      return textAnswer(
+        `module ${module} is not authorized, see "explain module ${module}" for the reason\n`,
+        409,
+      );
   }
 }

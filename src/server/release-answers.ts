@@ -20,7 +20,7 @@ export interface ReleaseCommands {
 /** Removes the releases of modules whose directories are gone. */
 export async function confirmPurgeAnswer(releases: ReleaseCommands, signal: AbortSignal): Promise<Answer> {
   const names = await releases.confirmPurge(signal);
-  if (names.length === 0) return textAnswer('no release waits for a decision\n', 404);
+  if (names.length === 0) return textAnswer('no release waits for confirmation\n', 404);
   return textAnswer(`removing the releases of modules without a directory: ${names.join(', ')}\n`);
 }
 
@@ -36,12 +36,15 @@ export async function releaseUnlockAnswer(
       return textAnswer(`there is no release ${release}\n`, 404);
     case 'busy':
       return textAnswer(
-        `release ${release} is ${outcome.state}: helm of this operator works on it; end that with "module abort ${release}"\n`,
+        `release ${release} is ${outcome.state}: this operator is running helm on it; stop that with "module abort ${release}"\n`,
         409,
       );
     case 'not-locked':
-      return textAnswer(`release ${release} is ${outcome.state}: nothing waits for another helm\n`, 409);
+      return textAnswer(
+        `release ${release} is ${outcome.state}: it is not locked by another helm process\n`,
+        409,
+      );
     case 'unlocked':
-      return textAnswer(`release ${release} is ${outcome.state}: it is taken over now\n`);
+      return textAnswer(`release ${release} is ${outcome.state}: taking it over now\n`);
   }
 }

@@ -60,7 +60,7 @@ export async function serve(
   server.timeout = 90_000;
   server.maxConnections = MAX_CONNECTIONS;
   await listening(server, target, (error) =>
-    log.warn({ error, ...loggedTarget(target) }, 'the HTTP server has lost a connection; it goes on'),
+    log.warn({ error, ...loggedTarget(target) }, 'the HTTP server lost a connection and continues'),
   );
   const address = server.address();
   return {
@@ -116,7 +116,7 @@ async function answerTo(
     const origin = { connection: request.socket, authorization: request.headers.authorization };
     return await handler({ method, path, query: new URLSearchParams(rawQuery), body }, signal, origin);
   } catch (error) {
-    if (!signal.aborted) log.error({ error, method, path: rawPath }, 'cannot answer an HTTP request');
+    if (!signal.aborted) log.error({ error, method, path: rawPath }, 'cannot handle an HTTP request');
     return textAnswer('500 internal error\n', 500);
   }
 }

@@ -10,7 +10,7 @@ export const AUTHORIZATION_SETTINGS = {
     ownAnd('AUTH_POLICY'),
     wordType(AUTH_POLICIES),
     'none',
-    'Which modules may run: none (all of them), digest (those in the lock file), keyring (those signed with a trusted key).',
+    'Policy for running modules: none (all modules run), digest (modules in the lock file), keyring (modules signed with a trusted key).',
   ),
   authLockFile: setting(
     'auth-lock-file',
@@ -31,7 +31,7 @@ export const AUTHORIZATION_SETTINGS = {
     ownAnd('AUTH_STAGING_DIR'),
     textType,
     '',
-    'Directory for the copies of modules that were checked and run; empty takes modules below --tmp-dir.',
+    'Directory for the verified copies of modules that are run; empty means modules below --tmp-dir.',
   ),
 };
 

@@ -13,6 +13,6 @@ test('events of the ConfigMap are logged while the parameter is true', () => {
 
 test('a value that is no boolean is refused', () => {
   expect(() => new ConfigMapEventLog().parameter.validate('yes')).toThrow(
-    '"yes" is no boolean, use true or false',
+    '"yes" is not a boolean, use true or false',
   );
 });

@@ -24,6 +24,6 @@ export class ConfigMapEventLog {
 
 function isYes(value: string): boolean {
   const parsed = booleanType.parse(value);
-  if (parsed === undefined) throw new Error(`"${value}" is no boolean, use true or false`);
+  if (parsed === undefined) throw new Error(`"${value}" is not a boolean, use true or false`);
   return parsed;
 }

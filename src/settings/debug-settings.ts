@@ -15,7 +15,7 @@ export const DEBUG_SETTINGS = {
     'DEBUG_HTTP_SERVER_ADDR',
     textType,
     '',
-    'host:port for the debug endpoint on TCP, read only; without a host it is 127.0.0.1. Needs a token.',
+    'host:port for the read-only debug endpoint on TCP; default host 127.0.0.1. Requires a token.',
   ),
   debugHttpTokenFile: secret(
     hidden(
@@ -23,7 +23,7 @@ export const DEBUG_SETTINGS = {
       'DEBUG_HTTP_TOKEN_FILE',
       textType,
       '',
-      'File with the bearer token of the debug endpoint on TCP; read anew for each request.',
+      'File with the bearer token of the debug endpoint on TCP; read again for each request.',
     ),
   ),
   debugHttpToken: secret(
@@ -31,7 +31,7 @@ export const DEBUG_SETTINGS = {
       'DEBUG_HTTP_TOKEN',
       textType,
       '',
-      'The bearer token of the debug endpoint on TCP itself, where no file has it.',
+      'The bearer token of the debug endpoint on TCP, if it is not in a file.',
     ),
   ),
   keepsTmpFiles: hidden(

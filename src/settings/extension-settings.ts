@@ -8,20 +8,20 @@ export const EXTENSION_SETTINGS = {
     'ADDON_OPERATOR_CUSTOMIZATIONS_DIR',
     textType,
     '',
-    'Directory with extensions for kinds of objects; empty is customizations beside the directory of global hooks.',
+    'Directory with extensions for kinds of objects; empty means customizations next to the directory of global hooks.',
   ),
   flowHooksDir: setting(
     'flow-hooks-dir',
     'ADDON_OPERATOR_FLOW_HOOKS_DIR',
     textType,
     '',
-    'Directory with flow hooks; empty is flow-hooks beside the directory of global hooks.',
+    'Directory with flow hooks; empty means flow-hooks next to the directory of global hooks.',
   ),
   fatalDeployErrors: setting(
     'fatal-deploy-errors',
     'ADDON_OPERATOR_FATAL_DEPLOY_ERRORS',
     wordType(['retry', 'stop']),
     'retry',
-    'What follows when the API server refuses objects for good: retry, or stop until something changes.',
+    'What happens after the API server permanently rejects objects: retry, or stop until something changes.',
   ),
 } satisfies Readonly<Record<string, Setting<unknown>>>;

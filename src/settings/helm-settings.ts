@@ -14,7 +14,7 @@ const HELM_DRIVERS = ['secret', 'secrets', 'configmap', 'configmaps'] as const;
 /** helm has drivers `memory` and `sql` too. */
 export const helmDriverType: SettingType<(typeof HELM_DRIVERS)[number]> = {
   ...wordType(HELM_DRIVERS),
-  accepted: `${HELM_DRIVERS.join(', ')}; not memory or sql, for releases are read from the cluster`,
+  accepted: `${HELM_DRIVERS.join(', ')}; memory and sql are not supported, because releases are read from the cluster`,
 };
 
 /** Settings of helm and of what it has deployed. */
@@ -38,28 +38,28 @@ export const HELM_SETTINGS = {
     'HELM_IGNORE_RELEASE',
     textType,
     '',
-    'Release that the clean-up of unknown releases spares.',
+    'Release that the clean-up of unknown releases never removes.',
   ),
   purgesForeignReleases: setting(
     'purge-foreign-releases',
     'ADDON_OPERATOR_PURGE_FOREIGN_RELEASES',
     booleanType,
     'false',
-    'Let the clean-up after the first converge also remove releases without a module that others made.',
+    'Also remove releases without a module that were not created by this operator in the clean-up after the first converge.',
   ),
   allowsEmptyModulesDir: setting(
     'allow-empty-modules-dir',
     'ADDON_OPERATOR_ALLOW_EMPTY_MODULES_DIR',
     booleanType,
     'false',
-    'Let the clean-up after the first converge remove releases although a modules directory that held modules before is empty now.',
+    'Remove releases in the clean-up after the first converge even if a modules directory that contained modules before is now empty.',
   ),
   helmBinPath: setting(
     'helm-bin-path',
     'HELM_BIN_PATH',
     textType,
     '',
-    'The helm executable; empty looks in PATH, then takes the pinned copy.',
+    'The helm executable; empty means the one in PATH, else the pinned copy.',
   ),
   helmMonitorQps: setting(
     'helm-monitor-kube-client-qps',
@@ -73,13 +73,13 @@ export const HELM_SETTINGS = {
     'HELM_MONITOR_KUBE_CLIENT_BURST',
     countType,
     '10',
-    'API requests of the resource monitor at once.',
+    'Concurrent API requests of the resource monitor.',
   ),
   driftMode: setting(
     'drift-mode',
     'ADDON_OPERATOR_DRIFT_MODE',
     wordType(['off', 'warn', 'heal']),
     'off',
-    'What is done when others change objects of releases, unless module.yaml says so: off (nothing), warn, heal (change them back).',
+    'What happens when other clients change objects of releases, unless module.yaml sets it: off (nothing), warn, heal (correct them).',
   ),
 } satisfies Readonly<Record<string, Setting<unknown>>>;

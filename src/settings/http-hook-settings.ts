@@ -8,13 +8,13 @@ export const HTTP_HOOK_SETTINGS = {
     'ADDON_OPERATOR_HTTP_HOOK_ALLOWED_HOSTS',
     listType(',', 'list'),
     '*.svc,*.svc.cluster.local',
-    'Hosts that objects in the cluster may name for HTTP hooks: names, *.ENDING, addresses. Local addresses must be on it for any HTTP hook.',
+    'Allowed hosts for HTTP hooks whose URL comes from objects in the cluster: names, *.SUFFIX, addresses. Local addresses must be listed for any HTTP hook.',
   ),
   httpHookChildNamespaces: setting(
     'http-hook-child-namespaces',
     'ADDON_OPERATOR_HTTP_HOOK_CHILD_NAMESPACES',
     listType(',', 'list'),
     '',
-    'Where reconcile webhooks of modules may add objects besides the namespaces of their module: namespaces, * for all, Cluster for cluster-scoped kinds.',
+    'Where reconcile webhooks may add objects in addition to the namespaces of their module: namespaces, * for all, Cluster for cluster-scoped kinds.',
   ),
 } satisfies Readonly<Record<string, Setting<unknown>>>;

@@ -8,7 +8,7 @@ export const LEASE_SETTINGS = {
     'ADDON_OPERATOR_LEASE_DURATION',
     durationType,
     '35s',
-    'How long a lease holds without being renewed, in whole seconds.',
+    'How long a lease is valid without being renewed, in whole seconds.',
   ),
   leaseRenewDeadlineMs: hidden(
     'lease-renew-deadline',
@@ -22,15 +22,15 @@ export const LEASE_SETTINGS = {
     'ADDON_OPERATOR_LEASE_RETRY_PERIOD',
     durationType,
     '10s',
-    'Time between two renewals; less than the renew deadline. A standby looks five times as often.',
+    'Time between two renewals; less than the renew deadline. A standby checks the lease five times as often.',
   ),
   isHaEnabled: variable(
     'ADDON_OPERATOR_HA',
     onlyWordType('true'),
     'false',
-    'Run several replicas, of which the holder of a lease works.',
+    'Run several replicas; only the one that holds the lease is active.',
   ),
-  podName: variable('ADDON_OPERATOR_POD', textType, '', 'Name of our pod; required with ADDON_OPERATOR_HA.'),
+  podName: variable('ADDON_OPERATOR_POD', textType, '', 'Name of the pod; required with ADDON_OPERATOR_HA.'),
 } satisfies Readonly<Record<string, Setting<unknown>>>;
 
 /** What is wrong with the times of the lease, one sentence each. */
@@ -45,7 +45,7 @@ export function leaseTimeProblems(times: {
     problems.push('--lease-duration (ADDON_OPERATOR_LEASE_DURATION) must be a number of whole seconds');
   if (leaseRenewDeadlineMs >= leaseDurationMs)
     problems.push(
-      '--lease-renew-deadline (ADDON_OPERATOR_LEASE_RENEW_DEADLINE) must be less than --lease-duration: in between hooks are ended',
+      '--lease-renew-deadline (ADDON_OPERATOR_LEASE_RENEW_DEADLINE) must be less than --lease-duration: hooks are terminated in the time between',
     );
   if (leaseRetryPeriodMs >= leaseRenewDeadlineMs || leaseRetryPeriodMs === 0)
     problems.push(

@@ -103,9 +103,9 @@ test.each<[Env, string]>([
   [{ LOG_TYPE: 'xml' }, 'accepted: json, text, color'],
   [
     { HELM_DRIVER: 'memory' },
-    'variable HELM_DRIVER: value "memory" is invalid; accepted: secret, secrets, configmap, configmaps; not memory or sql',
+    'variable HELM_DRIVER: value "memory" is invalid; accepted: secret, secrets, configmap, configmaps; memory and sql are not supported',
   ],
-  [{ HELM_DRIVER: 'sql' }, 'for releases are read from the cluster'],
+  [{ HELM_DRIVER: 'sql' }, 'because releases are read from the cluster'],
   [{ ADDON_OPERATOR_CRD_EXTRA_LABELS: 'a=b,c' }, 'accepted: key=value pairs separated by commas'],
   [{ ADDON_OPERATOR_PROMETHEUS_METRICS_PREFIX: 'my-' }, 'value "my-" is invalid'],
 ])('%j is refused', (env, message) => {

@@ -128,7 +128,7 @@ export function wordType<const W extends string>(words: readonly W[], fallback?:
 /** The beginning of Prometheus metric names. */
 export const metricPrefixType: SettingType<string> = {
   placeholder: 'text',
-  accepted: 'letters, digits, "_" and ":", no digit first',
+  accepted: 'letters, digits, "_" and ":" (not starting with a digit)',
   parse: (text) => (/^(?:[a-zA-Z_:][a-zA-Z0-9_:]*)?$/.test(text) ? text : undefined),
 };
 

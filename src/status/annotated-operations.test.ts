@@ -99,7 +99,7 @@ test('a word that is no operation is left, and answered with those that are', ()
   put('dance');
   expect(operations.of('web')).toBeUndefined();
   expect(said).toEqual([
-    'web: The annotation addon-operator.io/operation asks for "dance"; there are reconcile, force-reconcile, abort',
+    'web: The annotation addon-operator.io/operation has the unknown operation "dance"; expected one of reconcile, force-reconcile, abort',
   ]);
 });
 

@@ -83,7 +83,7 @@ export class AnnotatedOperations {
       if (this.#taken.get(module) !== markOf(after)) this.#options.onAsked(module, after.operation);
       return;
     }
-    const message = `The annotation ${OPERATION_ANNOTATION} asks for "${word.slice(0, 100)}"; there are ${OPERATIONS.join(', ')}`;
+    const message = `The annotation ${OPERATION_ANNOTATION} has the unknown operation "${word.slice(0, 100)}"; expected one of ${OPERATIONS.join(', ')}`;
     this.#options.log.warn({ module }, message);
     this.#options.onUnknown(module, message);
   }
@@ -115,7 +115,7 @@ export class AnnotatedOperations {
         if ([404, 422].some((status) => hasStatus(error, status))) return;
         log.warn(
           { module: name, ...errorFields(error), retryAfterMs },
-          'the annotation of a handled operation cannot be taken off',
+          'cannot remove the annotation of a handled operation',
         );
       }
       await clock.sleep(retryAfterMs, this.#stop).catch(() => undefined);

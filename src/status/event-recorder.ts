@@ -82,7 +82,7 @@ export class EventRecorder {
       this.#pausedUntilMs = nowMs + PAUSE_AFTER_REFUSAL_MS;
       const level = this.#isRefusalTold ? 'debug' : 'warn';
       this.#isRefusalTold = true;
-      log[level](errorFields(error), 'Events about modules cannot be written, they are left out');
+      log[level](errorFields(error), 'cannot write Events about modules, they are skipped');
     }
   }
 

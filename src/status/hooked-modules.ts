@@ -70,7 +70,7 @@ export class HookedModules {
     if (uid === undefined) {
       this.#options.log.debug(
         { module: name },
-        'What the HTTP hook reports is dropped: there is no Module object',
+        'The status from the reconcile webhook is dropped: there is no Module object',
       );
       return;
     }
@@ -99,7 +99,7 @@ export class HookedModules {
     this.#isWarned = true;
     this.#options.log[level](
       { module, reason: why },
-      'Module object gets no finalizer; the HTTP hook finalizes the module all the same before it is deleted',
+      'cannot add the finalizer to the Module object; the reconcile webhook still finalizes the module before it is deleted',
     );
   }
 
@@ -135,7 +135,8 @@ export class HookedModules {
   async #tryToHold(module: string, definition: string, signal: AbortSignal): Promise<string | undefined> {
     try {
       const object = await this.#own(module, signal);
-      if (object === undefined) return 'Module objects are not kept, or this one belongs to another operator';
+      if (object === undefined)
+        return 'Module objects are not updated, or this one belongs to another operator';
       const { finalizers, annotations } = readModuleObject(object);
       if (finalizers.includes(HOOK_FINALIZER) && annotations[HOOK_ANNOTATION] === definition)
         return undefined;

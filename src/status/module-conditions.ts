@@ -58,14 +58,14 @@ function ready({ explanation, isDeployed }: ModuleFacts): Condition {
     case 'deleting':
       return not('Deleting', failureMessage(failure) ?? 'The module is disabled and being deleted');
     case 'starting':
-      return not('Progressing', explanation.waitsFor[0] ?? 'The module is being run');
+      return not('Progressing', explanation.waitsFor[0] ?? 'The module is running');
     case 'failing':
     case 'isolated':
-      return not(failureReason(explanation), failureMessage(failure) ?? 'A module that it requires fails');
+      return not(failureReason(explanation), failureMessage(failure) ?? 'A required module fails');
     case 'paused':
       return isDeployed
         ? { type: 'Ready', status: 'True', reason: 'Paused', message: `Paused: ${pause?.reason ?? ''}` }
-        : not('Paused', `Paused before it was run to its end: ${pause?.reason ?? ''}`);
+        : not('Paused', `Paused before its run finished: ${pause?.reason ?? ''}`);
     case 'ready':
       return { type: 'Ready', status: 'True', reason: 'Succeeded', message: 'The last run succeeded' };
   }
@@ -79,15 +79,15 @@ function progressing({ explanation: { status, failure }, progress }: ModuleFacts
     message,
   });
   if (status === 'starting' || status === 'undecided')
-    return says(true, 'Running', 'The module is being run or waits for its turn');
+    return says(true, 'Running', 'The module is running or queued');
   if (status === 'deleting') return says(true, 'Deleting', 'The module is being deleted');
   if (failure?.isGivenUp === true && progress !== 'none')
-    return says(true, 'Running', 'The module is being run again after a change, or waits for its turn');
+    return says(true, 'Running', 'The module is running again after a change, or is queued');
   if (failure?.isGivenUp === true)
-    return says(false, 'GivenUp', 'There is no other attempt until something about the module changes');
+    return says(false, 'GivenUp', 'It is not retried until something about the module changes');
   if (status === 'failing' && failure !== null)
-    return says(true, 'Retrying', `Failed attempts: ${failure.attempts}, the next one follows`);
-  return says(false, 'Idle', 'There is nothing to be done');
+    return says(true, 'Retrying', `Failed attempts: ${failure.attempts}; it will be retried`);
+  return says(false, 'Idle', 'Nothing to do');
 }
 
 function drifted({ explanation: { drift } }: ModuleFacts): Condition {
@@ -103,7 +103,7 @@ function drifted({ explanation: { drift } }: ModuleFacts): Condition {
       type: 'Drifted',
       status: 'False',
       reason: 'InSync',
-      message: 'Objects are as helm applied them',
+      message: 'Objects match what helm applied',
     };
   const objects = changed.map(({ resource, fields }) => `${resource}: ${fields.join(', ')}`);
   return { type: 'Drifted', status: 'True', reason: 'ChangedByOthers', message: objects.join('; ') };
@@ -121,8 +121,8 @@ function stalled({ explanation }: ModuleFacts): Condition {
   if (status === 'unauthorized') return is('Unauthorized', explanation.reason);
   if (status === 'paused') return is('Paused', `Paused: ${pause?.reason ?? ''}`);
   if (status === 'failing' || status === 'isolated' || failure !== null)
-    return is(failureReason(explanation), failureMessage(failure) ?? 'A module that it requires fails');
-  return { type: 'Stalled', status: 'False', reason: 'NotStalled', message: 'Nothing holds the module up' };
+    return is(failureReason(explanation), failureMessage(failure) ?? 'A required module fails');
+  return { type: 'Stalled', status: 'False', reason: 'NotStalled', message: 'The module is not stalled' };
 }
 
 /** The code comes first, so that it is not what a long message loses. */

@@ -30,7 +30,8 @@ const COUNT = { type: 'integer', format: 'int64' };
 
 const CONDITIONS = {
   type: 'array',
-  description: 'Enabled, Ready, Progressing, Drifted and Stalled; others may add conditions of their own.',
+  description:
+    'Enabled, Ready, Progressing, Drifted and Stalled; other controllers may add further conditions.',
   'x-kubernetes-list-type': 'map',
   'x-kubernetes-list-map-keys': ['type'],
   items: {
@@ -49,7 +50,7 @@ const CONDITIONS = {
 
 const STATUS = {
   type: 'object',
-  description: 'How the module stands. Written by the operator.',
+  description: 'Status of the module. Written by the operator.',
   // Hooks of a module may report fields of their own.
   'x-kubernetes-preserve-unknown-fields': true,
   properties: {
@@ -59,23 +60,23 @@ const STATUS = {
       ...TEXT,
       enum: ['Init', 'Progressing', 'Succeeded', 'Failed', 'Deleting'],
       description:
-        'Init: it waits to be run; Progressing: it is run; Succeeded; Failed: the last run failed, or was aborted; Deleting. Absent while the module is disabled.',
+        'Init: it waits for its first run; Progressing: it is running; Succeeded; Failed: the last run failed or was aborted; Deleting. Absent while the module is disabled.',
     },
     enablement: {
       type: 'object',
-      description: 'Whether the module is enabled, what decided that, and why.',
+      description: 'Whether the module is enabled, the source of this decision, and the reason.',
       properties: { enabled: { type: 'boolean' }, source: TEXT, reason: TEXT },
     },
     version: TEXT,
     release: {
       type: 'object',
-      description: 'The Helm release; its digest is that of the chart and the values it was made from.',
+      description: 'The Helm release; its digest is computed from the chart and the values.',
       properties: { name: TEXT, revision: COUNT, digest: TEXT },
     },
     lastError: TEXT,
-    failedAttempts: { ...COUNT, description: 'Attempts that failed in a row.' },
+    failedAttempts: { ...COUNT, description: 'Number of consecutive failed attempts.' },
     nextRetry: TIME,
-    lastReconcileTime: { ...TIME, description: 'When the last reconcile began that had something to do.' },
+    lastReconcileTime: { ...TIME, description: 'Start time of the last reconcile that had something to do.' },
     lastRun: {
       type: 'object',
       properties: { startedAt: TIME, durationMs: COUNT, result: { ...TEXT, enum: ['success', 'failure'] } },
@@ -83,7 +84,7 @@ const STATUS = {
     hookRuns: {
       type: 'array',
       maxItems: MAX_HOOK_RUNS,
-      description: 'The last run of each binding, those that ran last.',
+      description: 'The last run of each binding, most recent bindings only.',
       'x-kubernetes-list-type': 'atomic',
       items: {
         type: 'object',
@@ -141,8 +142,7 @@ export const MODULE_CRD = {
         schema: {
           openAPIV3Schema: {
             type: 'object',
-            description:
-              'A module of an addon operator, as the operator sees it. Made and removed by the operator.',
+            description: 'A module of an addon operator. Created and deleted by the operator.',
             properties: {
               apiVersion: TEXT,
               kind: TEXT,

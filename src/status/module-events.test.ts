@@ -99,7 +99,7 @@ test.each<[string, unknown, ModuleStatusFields, readonly string[]]>([
     'drift',
     STATUS,
     { ...STATUS, conditions: [ENABLED, condition('Drifted', 'True', 'a: /b')] },
-    ['Warning Drifted: Changed by others: a: /b'],
+    ['Warning Drifted: Changed by other clients: a: /b'],
   ],
   [
     'a refusal',

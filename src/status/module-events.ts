@@ -97,7 +97,7 @@ function drift(old: Fields, { conditions }: ModuleStatusFields): ModuleEvent[] {
   const now = conditions.find(({ type }) => type === 'Drifted');
   const was = conditionOf(old, 'Drifted');
   if (now?.status === 'True' && (was?.['status'] !== 'True' || was['message'] !== now.message))
-    return [{ type: 'Warning', reason: 'Drifted', message: `Changed by others: ${now.message}` }];
+    return [{ type: 'Warning', reason: 'Drifted', message: `Changed by other clients: ${now.message}` }];
   if (now?.status === 'False' && was?.['status'] === 'True')
     return [{ type: 'Normal', reason: 'DriftEnded', message: now.message }];
   return [];

@@ -210,7 +210,7 @@ function requiredText({ name, range, isOptional, status }: RequiredModule): stri
 }
 
 const GIVEN_UP =
-  'no other one until its values, its section of the ConfigMap or its files change, or somebody asks for it';
+  'not retried until its values, its section of the ConfigMap or its files change, or a run is requested';
 
 function failureRows(failure: ModuleFailure | null): readonly (readonly [string, string])[] {
   if (failure === null) return [];
@@ -228,7 +228,7 @@ function lastRunText(run: ModuleExplanation['lastRun']): string {
 
 function releaseText(release: ModuleExplanation['release']): string {
   if (release === null) return 'none';
-  return `revision ${release.revision}${release.isOwned ? '' : ', made by others'}`;
+  return `revision ${release.revision}${release.isOwned ? '' : ', not created by this operator'}`;
 }
 
 function driftRows(drift: ModuleDrift | null): readonly (readonly [string, string])[] {

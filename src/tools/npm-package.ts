@@ -40,7 +40,7 @@ export async function npmPackageFile(
   const integrity = `sha512-${createHash('sha512').update(tarball).digest('base64')}`;
   if (integrity !== source.integrity) {
     throw unavailable(
-      `the tarball of ${id} is not the pinned one (${integrity} instead of ${source.integrity})`,
+      `the tarball of ${id} does not match the pinned checksum (${integrity} instead of ${source.integrity})`,
     );
   }
   const content = tarEntry(await decompress(tarball), `package/${path}`);

@@ -73,7 +73,7 @@ export function parseConfigMap(value: unknown): ConfigMapObject {
       };
     }
   }
-  throw new OperatorError('KUBE_API', 'the API server answered with something that is no ConfigMap');
+  throw new OperatorError('KUBE_API', 'the API server returned an object that is not a ConfigMap');
 }
 
 function recordOfTexts(value: unknown): Record<string, string> {

@@ -84,14 +84,16 @@ test('firstRead() waits for a ConfigMap that existed before, and believes its ab
     {
       fields: { configMap: 'ns/name', graceMs: GRACE_MS },
       message:
-        'ConfigMap is absent but existed before: the start waits for it, and takes it for deleted after the grace',
+        'ConfigMap is missing but existed before: waiting for it; after the grace period it is treated as deleted',
     },
   ]);
   await start.clock.advance(GRACE_MS - 1);
   expect([start.result, start.isRemembered]).toEqual(['waits', true]);
   await start.clock.advance(1);
   expect([start.result, start.isRemembered, start.reads]).toEqual(['absent', false, 11]);
-  expect(start.logged.at(-1)?.message).toBe('ConfigMap did not come back and counts as deleted');
+  expect(start.logged.at(-1)?.message).toBe(
+    'ConfigMap is still missing after the grace period and is treated as deleted',
+  );
   await start.begin();
   expect(start.result).toBe('absent');
 });
@@ -103,7 +105,7 @@ test('firstRead() goes on within a second, when the ConfigMap comes back', async
   start.isThere = true;
   await start.clock.advance(500);
   expect([start.result, start.isRemembered]).toEqual(['present', true]);
-  expect(start.logged.at(-1)?.message).toBe('ConfigMap is back, the start goes on');
+  expect(start.logged.at(-1)?.message).toBe('ConfigMap exists again, the start continues');
 });
 
 test('firstRead() waits, when the memory cannot be read', async () => {

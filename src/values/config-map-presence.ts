@@ -75,7 +75,7 @@ export class ConfigMapPresence {
       return await memory.read(signal);
     } catch (error) {
       if (!hasCode(error, 'KUBE_API')) throw error;
-      log.warn({ error, configMap: title }, 'cannot read whether the ConfigMap existed before');
+      log.warn({ error, configMap: title }, 'cannot check whether the ConfigMap existed before');
       return true;
     }
   }
@@ -84,24 +84,24 @@ export class ConfigMapPresence {
     const { clock, graceMs, log, title: configMap } = this.#deps;
     log.warn(
       { configMap, graceMs },
-      'ConfigMap is absent but existed before: the start waits for it, and takes it for deleted after the grace',
+      'ConfigMap is missing but existed before: waiting for it; after the grace period it is treated as deleted',
     );
     const endMs = clock.steadyMs() + graceMs;
     for (let leftMs = graceMs; leftMs > 0; leftMs = endMs - clock.steadyMs()) {
       await clock.sleep(Math.min(leftMs, READ_INTERVAL_MS), signal);
       const object = await read(signal);
       if (object === undefined) continue;
-      log.info({ configMap }, 'ConfigMap is back, the start goes on');
+      log.info({ configMap }, 'ConfigMap exists again, the start continues');
       return object;
     }
-    log.warn({ configMap }, 'ConfigMap did not come back and counts as deleted');
+    log.warn({ configMap }, 'ConfigMap is still missing after the grace period and is treated as deleted');
     return undefined;
   }
 
   async #write(signal: AbortSignal): Promise<void> {
     const { memory, log, title: configMap } = this.#deps;
     const onFailure = (error: unknown): void =>
-      log.warn({ error, configMap }, 'cannot remember whether the ConfigMap exists, will retry');
+      log.warn({ error, configMap }, 'cannot record whether the ConfigMap exists, will retry');
     let written: boolean | undefined;
     const write = async (): Promise<void> => {
       const isPresent = this.#isPresent === true;

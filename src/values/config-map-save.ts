@@ -97,7 +97,7 @@ function checkSize(
   throw new OperatorError(
     'CONFIG_MAP_INVALID',
     `cannot save into ConfigMap '${name}': it would hold ${bytes} bytes, more than the ${MAX_CONFIG_MAP_BYTES} a ConfigMap can hold. ` +
-      'Remove keys that nothing needs, or let hooks set what is large in memory only (VALUES_JSON_PATCH_PATH in place of CONFIG_VALUES_JSON_PATCH_PATH)',
+      'Remove unused keys, or let hooks set large values only in memory (VALUES_JSON_PATCH_PATH in place of CONFIG_VALUES_JSON_PATCH_PATH)',
   );
 }
 
@@ -114,8 +114,8 @@ function isOutcomeUnknown(error: unknown): boolean {
 function conflict(ref: ConfigMapRef, key: SectionKey, cause: unknown): OperatorError {
   return new OperatorError(
     'CONFIG_MAP_CONFLICT',
-    `cannot save '${key}' into ConfigMap '${ref.name}': others changed it during each of ${MAX_ATTEMPTS} attempts. ` +
-      `The run is repeated; if this goes on, something writes it all the time: "kubectl get configmap ${ref.name} -n ${ref.namespace} -o yaml --show-managed-fields" names who does.`,
+    `cannot save '${key}' into ConfigMap '${ref.name}': other clients changed it during each of ${MAX_ATTEMPTS} attempts. ` +
+      `The run is retried; if this continues, a client writes it all the time: "kubectl get configmap ${ref.name} -n ${ref.namespace} -o yaml --show-managed-fields" names it.`,
     { cause },
   );
 }

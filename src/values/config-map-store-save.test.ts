@@ -174,7 +174,7 @@ test.each<{
     data: { db: 'x'.repeat(600_000) },
     operation: add('/web/b', 'x'.repeat(500_000)),
     code: 'CONFIG_MAP_INVALID',
-    message: 'it would hold 1100004 bytes, more than the 1048576 a ConfigMap can hold. Remove keys',
+    message: 'it would hold 1100004 bytes, more than the 1048576 a ConfigMap can hold. Remove unused keys',
   },
 ])('save() refuses $name before it writes', async ({ data, operation, code, message }) => {
   lab.server.edit(data);

@@ -176,7 +176,7 @@ test('documents behind the first one of a section are warned of', async () => {
   expect((await lab.newStore().load(NEVER)).global).toStrictEqual({ a: 1 });
   expect(lab.warnings).toMatchObject([
     {
-      message: 'only the first YAML document of a section of the ConfigMap counts',
+      message: 'only the first YAML document of a section of the ConfigMap is used',
       fields: { keys: ['web', 'global'] },
     },
   ]);

@@ -312,7 +312,7 @@ export class ConfigMapStore {
     const keys: string[] = [];
     const content = parseConfigMapData(object?.data ?? {}, (key) => keys.push(key));
     if (keys.length > 0)
-      this.#deps.log.warn({ keys }, 'only the first YAML document of a section of the ConfigMap counts');
+      this.#deps.log.warn({ keys }, 'only the first YAML document of a section of the ConfigMap is used');
     return content;
   }
 
@@ -324,7 +324,7 @@ export class ConfigMapStore {
     if (bytes < WARN_FROM_SHARE * MAX_CONFIG_MAP_BYTES) return;
     this.#deps.log.warn(
       { bytes, maxBytes: MAX_CONFIG_MAP_BYTES },
-      'the ConfigMap is nearly full: move large values into files of modules, or what hooks write into memory values',
+      'the ConfigMap is nearly full: move large values into files of modules, or let hooks write memory values',
     );
   }
 

@@ -37,7 +37,7 @@ test.each(['"yes"', '1', 'null', '"True"', '{}'])('splitGlobalPatch() refuses th
 });
 
 test('splitGlobalPatch() refuses paths into a flag', () => {
-  expect(() => split('{"op":"add","path":"/webEnabled/x","value":true}')).toThrow('nothing inside a flag');
+  expect(() => split('{"op":"add","path":"/webEnabled/x","value":true}')).toThrow('a flag is not a map');
 });
 
 test('applyFlagPatches() sets, overwrites and forgets flags', () => {

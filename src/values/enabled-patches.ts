@@ -33,7 +33,7 @@ export function splitGlobalPatch(operations: readonly PatchOperation[]): GlobalP
       values.push(operation);
       continue;
     }
-    if (below.length > 0) throw badFlag(operation, 'there is nothing inside a flag');
+    if (below.length > 0) throw badFlag(operation, 'a flag is not a map');
     const flag = parseFlag(root, operation);
     if (flag === undefined) ignored.push(operation);
     else flags.push(flag);

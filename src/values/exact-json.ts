@@ -21,7 +21,7 @@ export function exactJsonProblem(value: unknown, pointer = '', depth = 0): strin
   if (!Array.isArray(value) && !isObject(value)) {
     // Numbers that were kept as they were written are objects.
     const isRawNumber = typeof value === 'object';
-    return behind(pointer, (isRawNumber && whyNotExact(Number(JSON.stringify(value)))) || 'it is no JSON');
+    return behind(pointer, (isRawNumber && whyNotExact(Number(JSON.stringify(value)))) || 'it is not JSON');
   }
   if (depth >= MAX_DEPTH) return behind(pointer, `it is nested deeper than ${MAX_DEPTH} levels`);
   for (const [key, part] of Object.entries(value)) {

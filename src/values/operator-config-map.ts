@@ -74,7 +74,7 @@ export function takeConfig(
 function unusable({ title }: ConfigMapStore, cause: OperatorError): OperatorError {
   return new OperatorError(
     cause.code,
-    `ConfigMap ${title} cannot be used, mend it and start again: ${cause.message}`,
+    `ConfigMap ${title} is invalid, correct it and start again: ${cause.message}`,
     { cause },
   );
 }

@@ -66,7 +66,7 @@ function parseOperation(item: unknown, file: PatchFile, owner: ValuesOwner): Pat
   const depth = (parsePointer(path)?.length ?? 1) - 1;
   const problem = exactJsonProblem(value, path, depth);
   if (problem !== undefined || !isExactJson(value)) {
-    throw badData(file, `'${shown(op, path)}' has a value that is refused: ${problem}`);
+    throw badData(file, `'${shown(op, path)}' has an invalid value: ${problem}`);
   }
   return { op, path, value };
 }

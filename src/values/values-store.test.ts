@@ -88,7 +88,7 @@ test('setConfig() takes over nothing when a stored patch does not fit any more',
   const store = storeWith({ global: 'a: 2', web: 'db: {}' });
   store.applyPatch(web, [add('/web/db/host', 'h')]);
   expect(() => store.setConfig(parseConfigMapData({ global: 'a: 3' }))).toThrow(
-    /cannot apply the stored patches of hooks to the values of 'web': .*"\/web\/db\/host": missing value\. Put back what they need/,
+    /cannot apply the stored patches of hooks to the values of 'web': .*"\/web\/db\/host": missing value\. Restore what they need/,
   );
   expect(store.globalValues()).toStrictEqual({ a: 2 });
   expect(store.moduleValues(web)).toMatchObject({ db: { host: 'h' } });
@@ -145,7 +145,7 @@ test('values that were handed out never change', () => {
 });
 
 test('an unknown module has no values', () => {
-  expect(() => storeWith().moduleValues('ghost' as ModuleName)).toThrow("there is no module 'ghost'");
+  expect(() => storeWith().moduleValues('ghost' as ModuleName)).toThrow("no module 'ghost'");
 });
 
 test('values that nothing has changed are the same object again', () => {

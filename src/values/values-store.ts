@@ -184,7 +184,7 @@ export class ValuesStore {
     if (problems.length > 0)
       throw new OperatorError(
         'VALUES_INVALID',
-        `run helm install: check helm values: ${problemList(problems)}\nopenapi/values.yaml says so; what is required there hooks, the ConfigMap or values files have to set before helm runs`,
+        `run helm install: check helm values: ${problemList(problems)}\nopenapi/values.yaml requires this; hooks, the ConfigMap or values files must set required values before helm runs`,
       );
   }
 
@@ -284,7 +284,7 @@ export class ValuesStore {
       const whose = owner === GLOBAL_SECTION ? 'global values' : 'module values';
       const what = `cannot apply values patch for ${whose}`;
       const why =
-        'openapi/values.yaml says so about all values together: those of files and the ConfigMap count like what the patch sets';
+        'openapi/values.yaml requires this of all values together: those of files and the ConfigMap as well as those of the patch';
       throw new OperatorError('VALUES_INVALID', `${what}: ${problemList(problems)}\n${why}`);
     }
     return patches;
@@ -330,7 +330,7 @@ export class ValuesStore {
       throw new OperatorError(
         'VALUES_INVALID',
         `cannot apply the stored patches of hooks to the values of '${owner}': ${messageOf(cause)}. ` +
-          'Put back what they need, let hooks set whole lists and maps, or restart the operator: it forgets what hooks patched',
+          'Restore what they need, let hooks set complete lists and maps, or restart the operator, which discards the patches of hooks',
         { cause },
       );
     }
@@ -351,7 +351,7 @@ export class ValuesStore {
   #staticValues(owner: ValuesOwner): JsonObject {
     if (owner === GLOBAL_SECTION) return this.#static.global;
     const values = this.#static.modules.get(owner);
-    if (values === undefined) throw new OperatorError('INTERNAL', `there is no module '${owner}'`);
+    if (values === undefined) throw new OperatorError('INTERNAL', `no module '${owner}'`);
     return values;
   }
 

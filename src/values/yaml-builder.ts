@@ -160,7 +160,7 @@ class DocumentBuilder {
 
   /** Keys are the texts as written: neither numbers nor booleans, whatever they look like. */
   #key(event: Event): { readonly key: string; readonly isMergeKey: boolean } {
-    if (event.type !== EVENT_ID.SCALAR) throw this.#problem('keys must be plain texts', event);
+    if (event.type !== EVENT_ID.SCALAR) throw this.#problem('keys must be plain strings', event);
     const tag = this.#tag(event);
     const isPlain = event.style === SCALAR_STYLE.PLAIN;
     const key = getScalarValue(this.#text, event);

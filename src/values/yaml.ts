@@ -40,7 +40,7 @@ export function parseYaml(text: string, options: YamlOptions): YamlText {
   let parsed = text;
   try {
     if (text.startsWith('\u{FEFF}'))
-      throw new YamlProblem('starts with a byte order mark: save it without', 0);
+      throw new YamlProblem('starts with a byte order mark: save it without one', 0);
     const size = yamlSizeProblem(text);
     if (size !== undefined) throw new YamlProblem(`${describeYamlSize(size, text)}; ${ADVICE[size]}`, 0);
     const read = readEvents(text);

@@ -40,10 +40,10 @@ export async function openCertificateSource(
           if (slot.replace(next))
             log.info(
               { expires: new Date(next.expiresMs).toISOString() },
-              'the certificate of webhooks is replaced',
+              'certificate of webhooks is replaced',
             );
         } catch (error) {
-          if (!stop.aborted) log.warn(errorFields(error), 'the certificate of webhooks cannot be checked');
+          if (!stop.aborted) log.warn(errorFields(error), 'cannot check the certificate of webhooks');
         }
       }
     },

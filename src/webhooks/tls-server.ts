@@ -89,12 +89,12 @@ export async function startWebhookServer(options: WebhookServerOptions): Promise
   });
   try {
     await listening(server, { host: address, port }, (error) =>
-      log.warn({ error, address, port }, 'the webhook server has lost a connection; it goes on'),
+      log.warn({ error, address, port }, 'the webhook server lost a connection and continues'),
     );
   } catch (cause) {
     throw new OperatorError(
       'HTTP_LISTEN',
-      `Cannot serve webhooks on ${address}:${port}: ${messageOf(cause)}; set another port or end what listens there`,
+      `Cannot serve webhooks on ${address}:${port}: ${messageOf(cause)}; set another port, or stop the process that uses it`,
       { cause },
     );
   }
@@ -150,7 +150,7 @@ async function answerTo(
     const timeoutMs = timeoutOf(url);
     return await handler({ path, body, ...(timeoutMs !== undefined && { timeoutMs }) }, signal);
   } catch (error) {
-    if (!signal.aborted) log.error({ error, path }, 'cannot answer a webhook request');
+    if (!signal.aborted) log.error({ error, path }, 'cannot handle a webhook request');
     return text(500, 'internal error\n');
   }
 }

@@ -111,7 +111,7 @@ describeCluster('admission webhooks called by the API server', (cluster) => {
     ]);
     expect(await denial('slow', { slow: 'yes' })).toEqual([
       504,
-      saying("global hook 'slow.sh' gave no answer within 0.75 s"),
+      saying("global hook 'slow.sh' gave no response within 0.75 s"),
     ]);
     expect(await create(world, 'fine')).toMatchObject({ status: 201 });
   });
@@ -147,7 +147,7 @@ describeCluster('admission webhooks called by the API server', (cluster) => {
     const slow = await createBy('warn-and-slow');
     expect(slow.exitCode).toBe(0);
     expect(slow.stderr).toContain(
-      "Warning: global hook 'slow.sh' gave no answer within 0.75 s: allowed by its failurePolicy",
+      "Warning: global hook 'slow.sh' gave no response within 0.75 s: allowed by its failurePolicy",
     );
     expect((await createBy('bad-one')).stderr).toContain('denied the request: this name is bad');
   });

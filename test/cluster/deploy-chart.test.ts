@@ -77,7 +77,7 @@ describeCluster('the chart of the operator', (cluster) => {
     const values = join(world.directory, 'rules.yaml');
     const printed = await runInWorld(world, 'rbac', '-o', 'values');
     expect(printed).toMatchObject({ exitCode: 0 });
-    expect(printed.stderr).toContain('what hooks patch is not among the rules');
+    expect(printed.stderr).toContain('the rules do not include objects that hooks patch');
     await writeFile(values, printed.stdout);
 
     const helm = helmOf(cluster(), HELM_VERSIONS[0]);
@@ -128,7 +128,7 @@ describeCluster('the chart of the operator', (cluster) => {
       );
       expect(refusals(daemon)).toEqual([]);
       const seen = await runInWorld(world, 'rbac', '-o', 'json');
-      expect(seen.stderr).toContain('only what they have patched since the daemon started');
+      expect(seen.stderr).toContain('only those patched since the daemon started');
       const { items } = JSON.parse(seen.stdout) as { items: { rules: unknown[] }[] };
       const [everywhere = [], own = []] = items.map(({ rules }) => rules);
       expect(own).toContainEqual({ apiGroups: [''], resources: ['configmaps'], verbs: ['create'] });

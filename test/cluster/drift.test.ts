@@ -8,8 +8,8 @@ import { HelmWorld } from './helm-world.ts';
 import { MANY_KINDS } from './many-kinds.ts';
 
 const signal = new AbortController().signal;
-const BACK = 'object is changed back to what helm applied';
-const CHANGED = 'object was changed since helm applied it';
+const BACK = 'object is corrected to what helm applied';
+const CHANGED = 'object differs from what helm applied';
 const WAIT = { timeout: 20_000, interval: 50 };
 
 const DEPLOYMENT = `apiVersion: apps/v1

@@ -192,7 +192,7 @@ describeCluster('recovery of releases', (cluster) => {
         expect(await mapUid()).toBe(uid);
         expect(await world.statuses()).toEqual(['1 superseded', '2 superseded', '3 deployed']);
         expect(messages()).toContain(
-          'release record cannot be read: it was moved, and the release goes on from what is left',
+          'cannot read a release record: it was moved aside, and the release continues from the remaining records',
         );
       },
     );
@@ -205,7 +205,7 @@ describeCluster('recovery of releases', (cluster) => {
       expect(await world.object('configmaps/web')).toBeUndefined();
       expect(await world.history()).toEqual([]);
       expect(messages()).toContain(
-        'objects that only the unreadable revision named may be left: look for this annotation, and delete them',
+        'objects that only the unreadable revision listed may remain: find them by this annotation and delete them',
       );
     });
 
@@ -353,12 +353,14 @@ function whatIsSaid(state: ReleaseState, own: OwnRecord): string[] {
   switch (deployRecovery(state, own)) {
     case 'mark-failed':
     case 'outwait':
-      return ['release was left unfinished: marking its last revision failed'];
+      return ['release was left unfinished: marking its last revision as failed'];
     case 'set-aside':
-      return ['release record cannot be read: it was moved, and the release goes on from what is left'];
+      return [
+        'cannot read a release record: it was moved aside, and the release continues from the remaining records',
+      ];
     case 'upgrade':
       return own === 'none'
-        ? ['release was not made by this operator: it is adopted, because a module has its name']
+        ? ['release was not created by this operator: adopting it, because a module has its name']
         : [];
     case 'install':
     case 'use':

@@ -25,7 +25,7 @@ describeCluster('the HTTP hook of a module on a control plane that knows schemas
     await world.start();
     await world.untilDelayed();
     expect(world.daemon.operator.router.main.entries[0]?.lastError).toMatch(
-      /pre-reconcile, POST .*: the status in its answer cannot be written: .*status\.conditions/s,
+      /pre-reconcile, POST .*: the status in its response cannot be written: .*status\.conditions/s,
     );
     expect(await world.get('configmaps', 'cannot-hold')).toBeUndefined();
     await world.backend.request({
@@ -59,7 +59,8 @@ describeCluster('the HTTP hook of a module on a control plane that knows schemas
       /deployments\.apps .*is forbidden: User .*:limited" cannot.*`addon-operator rbac`/s,
     );
     const warnings = daemon.log.records.filter(
-      ({ level, msg }) => level === 'warn' && String(msg).startsWith('Module object gets no finalizer'),
+      ({ level, msg }) =>
+        level === 'warn' && String(msg).startsWith('cannot add the finalizer to the Module object'),
     );
     expect(warnings).toHaveLength(1);
   });

@@ -43,7 +43,7 @@ describeCluster('a daemon that may not list what a global hook watches', (cluste
     expect(daemon.log.printed).toEqual(['b beforeAll']);
 
     const missing = /pods is forbidden: User ".*:limited" cannot list resource "pods".*in the namespace/;
-    const refused = daemon.log.records.find(({ msg }) => String(msg).includes('global hook is refused'));
+    const refused = daemon.log.records.find(({ msg }) => String(msg).includes('global hook is forbidden'));
     expect(refused).toMatchObject({ level: 'error', error: expect.stringMatching(missing) });
     expect(await daemon.page('/readyz')).toMatch(missing);
     expect(await daemon.page('/metrics')).toMatch(/watch_failing\{.*binding="pods".*reason="forbidden"\} 1/);

@@ -48,7 +48,7 @@ describeCluster('certificates of webhooks', (cluster) => {
     const before = await serialOf(port);
     await world.expect({ method: 'DELETE', path: world.path('secrets', 'addon-operator-webhook-certs') });
     await world.clock.passSleep(30_000);
-    await world.log.untilMessage('the certificate of webhooks is replaced');
+    await world.log.untilMessage('certificate of webhooks is replaced');
     await world.log.untilMessage('webhooks are registered', 2);
     expect(await serialOf(port)).not.toBe(before);
     expect(
@@ -91,7 +91,7 @@ describeCluster('certificates of webhooks', (cluster) => {
       expect(await world.get('secrets', 'addon-operator-webhook-certs')).toBeUndefined();
       const second = await write();
       await world.clock.passSleep(30_000);
-      await world.log.untilMessage('the certificate of webhooks is replaced');
+      await world.log.untilMessage('certificate of webhooks is replaced');
       await world.log.untilMessage('webhooks are registered', 2);
       expect(await serialOf(lab.port)).toBe(second);
       expect(

@@ -84,7 +84,7 @@ test('with --exit-after-converge the exit code is 0 after the first converge', a
 test('with --exit-after-converge it is 1 when a task failed three times in a row, and the reason is logged', async () => {
   const ended = run({ hooks: BAD, flags: EXITING });
   for (const failures of [1, 2]) {
-    await log.untilMessage('attempt will be repeated', failures);
+    await log.untilMessage('attempt failed, will retry', failures);
     clock.jump(30_000);
   }
   expect(await ended).toBe(1);
@@ -124,7 +124,7 @@ test('with --exit-after-converge it is 1 when modules are not authorized', async
 test('without it a failing start is tried again, and an orderly stop gives 0', async () => {
   const ended = run({ hooks: BAD });
   for (const failures of [1, 2, 3, 4]) {
-    await log.untilMessage('attempt will be repeated', failures);
+    await log.untilMessage('attempt failed, will retry', failures);
     clock.jump(30_000);
   }
   stop.abort(new Error('SIGTERM received'));
@@ -134,7 +134,7 @@ test('without it a failing start is tried again, and an orderly stop gives 0', a
 
 test('a stop before the first converge gives 1 with --exit-after-converge', async () => {
   const ended = run({ hooks: BAD, flags: EXITING });
-  await log.untilMessage('attempt will be repeated');
+  await log.untilMessage('attempt failed, will retry');
   stop.abort(new Error('SIGTERM received'));
   expect(await ended).toBe(1);
 });

@@ -51,7 +51,7 @@ test('a daemon logs the errors of its servers and goes on serving, when connecti
   // The probes, both debug endpoints, both webhook servers, and the lines to the threads of in-process hooks.
   expect(servers).toBe(6);
   const lost = daemon.log.records.filter(({ msg }) =>
-    String(msg).endsWith('has lost a connection; it goes on'),
+    String(msg).endsWith('lost a connection and continues'),
   );
   expect(lost).toMatchObject(lost.map(() => ({ level: 'warn', error: 'accept EMFILE' })));
   expect(lost.map(({ path, address }) => String(path ?? address)).toSorted()).toEqual(

@@ -7,7 +7,7 @@ import { World } from '../support/world.ts';
 import { shHook } from '../support/world-files.ts';
 import { makeGate, openGate } from '../support/world-processes.ts';
 
-const DROPPED = 'log records were dropped while nothing read the standard output';
+const DROPPED = 'log records were dropped because nothing read standard output';
 const WAIT = { timeout: 120_000, interval: 50 };
 /** Far more than a pipe and the buffer of the log hold. */
 const TALK =

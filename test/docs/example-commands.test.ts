@@ -53,7 +53,7 @@ const SHOWN: Readonly<Record<string, Shown>> = {
   'schedule-hook': { logs: ['ten seconds have passed'] },
   'secret-reference': { ready: 'Secret', prints: { 0: 'swordfish' } },
   'signed-module': {
-    logs: ['shop is refused: the content is not what was signed: values.yaml was changed'],
+    logs: ['shop is refused: the content differs from what was signed: values.yaml was changed'],
     prints: { 0: 'shop: signed 4 files', 1: 'unauthorized', 2: '10', 3: '7' },
   },
   'startup-hook': { logs: ['namespace example-startup is wanted'] },

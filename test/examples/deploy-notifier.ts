@@ -55,7 +55,7 @@ export function deployNotifierTests(backend: () => Backend): void {
       hookEnv: { NOTIFY_URL: `http://127.0.0.1:${port}/` },
     });
     await world.converge();
-    await world.log.untilMessage('Deploy hook failed, the deploy goes on');
+    await world.log.untilMessage('Deploy hook failed, the deploy continues');
     expect(await world.get('configmaps', 'shop')).toMatchObject({ data: { color: 'blue' } });
   });
 }

@@ -15,7 +15,7 @@ export function secretReferenceTests(backend: () => Backend): void {
     await world.start();
     await world.untilDelayed();
     expect(world.daemon.operator.router.main.entries[0]?.lastError).toContain(
-      `at mailer.password: key "password" of Secret ${world.namespace}/mail-account: there is no such Secret`,
+      `at mailer.password: key "password" of Secret ${world.namespace}/mail-account: the Secret does not exist`,
     );
     await world.create('secrets', {
       kind: 'Secret',

@@ -34,7 +34,7 @@ export function signedModuleTests(backend: () => Backend): void {
     await writeFile(join(modules, '010-shop', 'values.yaml'), 'shop: {price: 1}\n');
     await vi.waitFor(() => expect(refusals(world)).toHaveLength(1), SOON);
     expect(refusals(world)).toEqual([
-      'shop is refused: the content is not what was signed: values.yaml was changed',
+      'shop is refused: the content differs from what was signed: values.yaml was changed',
     ]);
     expect(await priceIn(world)).toBe('10');
 
@@ -42,7 +42,10 @@ export function signedModuleTests(backend: () => Backend): void {
     await vi.waitFor(async () => expect(await priceIn(world)).toBe('1'), SOON);
 
     for (const [path, content] of old) await writeFile(path, content);
-    await vi.waitFor(() => expect(refusals(world).at(-1)).toContain('sign it again to go back to it'), SOON);
+    await vi.waitFor(
+      () => expect(refusals(world).at(-1)).toContain('to go back to this content, sign it again'),
+      SOON,
+    );
     expect(await priceIn(world)).toBe('1');
   });
 }

@@ -43,7 +43,7 @@ describeCluster('a daemon whose API server goes away', (cluster) => {
     await using world = await World.create(backend, { modules: WEB });
     await plane.killApiserver();
     await using daemon = DaemonProcess.start(world);
-    await daemon.log.untilMessage('the API server cannot be asked yet, waiting for it', 2);
+    await daemon.log.untilMessage('waiting for the API server: it does not respond yet', 2);
     expect([await daemon.status('/readyz'), await daemon.status('/healthz')]).toEqual([500, 200]);
     await plane.startApiserver(signal);
     await daemon.untilConverged();
@@ -81,7 +81,7 @@ describeCluster('a daemon whose API server goes away', (cluster) => {
     await daemon.log.untilPrinted('hook runs');
     await plane.killApiserver();
     await openGate(world);
-    const failed = await daemon.record('attempt will be repeated');
+    const failed = await daemon.record('attempt failed, will retry');
     expect(failed).toMatchObject({
       task: 'ModuleRun',
       module: 'web',

@@ -96,7 +96,7 @@ describeCluster('a daemon whose etcd fails', (cluster) => {
     await daemon.log.untilPrinted('hook runs');
     const fillers = await fill(world);
     await openGate(world);
-    const failed = await daemon.record('attempt will be repeated');
+    const failed = await daemon.record('attempt failed, will retry');
     expect(failed).toMatchObject({
       task: 'ModuleRun',
       module: 'web',

@@ -70,7 +70,7 @@ describeCluster('helm that the API server does not serve well', (cluster) => {
       proxy.add({ ...write, times: 1 }, { type: 'status', status: 500 });
       expect(await deploy()).toMatchObject({ action: 'installed', revision: 2 });
       expect(world.helmRuns).toEqual(['upgrade', 'install']);
-      expect(log.records.map((record) => record['msg'])).toContain('helm failed, trying once more');
+      expect(log.records.map((record) => record['msg'])).toContain('helm failed, retrying once');
       expect(await world.statuses()).toEqual(['1 failed', '2 deployed']);
     });
 
@@ -119,7 +119,7 @@ describeCluster('helm that the API server does not serve well', (cluster) => {
         'templates/service.yaml': SERVICE.replace('name: web', `name: web, namespace: ${doomed}`),
       });
       await expect(deploy()).rejects.toThrow(
-        /being terminated[\s\S]*The module goes on by itself once it is gone and there again/,
+        /being terminated[\s\S]*The module continues when the namespace is gone and created again/,
       );
       await world.probe.expect({
         method: 'PATCH',

@@ -78,7 +78,7 @@ fi`,
     expect(itemsSeen(daemon.log, 'one')).toEqual(['Synchronization b']);
     await isDeployed(world, 'one', 'two');
     expect(daemon.log.records).toContainEqual(
-      expect.objectContaining({ msg: 'removed files of hook runs that did not end orderly', removed: 1 }),
+      expect.objectContaining({ msg: 'removed files of hook runs that did not finish cleanly', removed: 1 }),
     );
   });
 
@@ -224,7 +224,7 @@ describeCluster('after kill -9 of the launcher', (cluster) => {
   async function killLauncher(daemon: DaemonProcess): Promise<void> {
     const { pid } = await daemon.record('launcher started');
     process.kill(Number(pid), 'SIGKILL');
-    await daemon.log.untilMessage('launcher ended by itself');
+    await daemon.log.untilMessage('launcher exited unexpectedly');
   }
 
   test('the next hook runs as if nothing had happened', async () => {
@@ -236,7 +236,7 @@ describeCluster('after kill -9 of the launcher', (cluster) => {
     await world.create('configmaps', item('a'));
     await untilSeen(daemon.log, 'Added a');
     expect(daemon.log.records).not.toContainEqual(
-      expect.objectContaining({ msg: 'attempt will be repeated' }),
+      expect.objectContaining({ msg: 'attempt failed, will retry' }),
     );
   });
 
@@ -253,7 +253,7 @@ describeCluster('after kill -9 of the launcher', (cluster) => {
     await daemon.log.untilPrinted('hook runs');
     await killLauncher(daemon);
     await vi.waitFor(async () => expect(await processesOf(world)).toEqual([]), 10_000);
-    expect(await daemon.record('attempt will be repeated')).toMatchObject({
+    expect(await daemon.record('attempt failed, will retry')).toMatchObject({
       hook: 'hang.sh',
       error: expect.stringContaining('launcher'),
     });

@@ -105,7 +105,7 @@ describeCluster('two replicas', (cluster) => {
     await using two = await replicas.start(2);
     await two.log.untilMessage('the lease has a holder');
     one.signal('SIGTERM');
-    await one.log.untilMessage('the lease is given back');
+    await one.log.untilMessage('the lease is released');
     const givenBackMs = Date.now();
     await untilLeading(two);
     expect(Date.now() - givenBackMs).toBeLessThan(3_000);
@@ -286,7 +286,7 @@ describeCluster('two replicas', (cluster) => {
     await proxy.disconnect();
     const replicas = await Replicas.on(world);
     await using one = await replicas.start(1, proxy);
-    await one.log.untilMessage('cannot ask for the lease, will go on trying');
+    await one.log.untilMessage('cannot request the lease, will retry');
     expect(await replicas.ask(1, '/readyz')).toEqual({
       status: 500,
       body: 'HA mode is enabled but no leader is elected\n',
@@ -297,7 +297,9 @@ describeCluster('two replicas', (cluster) => {
     one.signal('SIGTERM');
     expect(await one.exited).toEqual({ code: 0, signal: null });
     expect(one.log.records).toContainEqual(
-      expect.objectContaining({ msg: 'cannot give the lease back: another replica takes over when it ends' }),
+      expect.objectContaining({
+        msg: 'cannot release the lease: another replica takes over when it expires',
+      }),
     );
   });
 });

@@ -188,7 +188,7 @@ echo '{"op":"add","path":"/global/list","value":[]}{"op":"add","path":"/global/l
     await using proxy = await proxied(world);
     const forbidden = proxy.add({ verb: 'list', ...ITEMS, times: 1 }, { type: 'status', status: 403 });
     await using daemon = start(world);
-    const failure = await daemon.record('attempt will be repeated');
+    const failure = await daemon.record('attempt failed, will retry');
     expect(failure).toMatchObject({
       hook: 'items.sh',
       error: expect.stringMatching(`GET /api/v1/namespaces/${world.namespace}/configmaps: 403 Forbidden`),

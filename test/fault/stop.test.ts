@@ -11,7 +11,7 @@ import { type Backend, World } from '../support/world.ts';
 import { announcer, configMapChart, shHook, under } from '../support/world-files.ts';
 import { makeGate, openGate, processesOf } from '../support/world-processes.ts';
 
-const STOPPING = 'stopping: running hooks and helm may finish';
+const STOPPING = 'stopping: waiting for running hooks and helm';
 
 describeCluster('a daemon that is told to stop', (cluster) => {
   let backend: Backend;
@@ -42,7 +42,7 @@ describeCluster('a daemon that is told to stop', (cluster) => {
       globalHooks: { 'fail.sh': shHook('onStartup: 1', 'exit 1') },
     });
     await using daemon = DaemonProcess.start(world);
-    await daemon.log.untilMessage('attempt will be repeated');
+    await daemon.log.untilMessage('attempt failed, will retry');
     daemon.signal('SIGTERM');
     expect(await daemon.exited).toEqual({ code: 0, signal: null });
   });
@@ -184,7 +184,7 @@ while :; do sleep 600; done`,
       }),
     });
     await using daemon = DaemonProcess.start(world, { 'kube-config': join(world.directory, 'nowhere') });
-    await daemon.log.untilMessage('the API server cannot be asked yet, waiting for it');
+    await daemon.log.untilMessage('waiting for the API server: it does not respond yet');
     daemon.signal('SIGTERM');
     expect(await daemon.exited).toEqual({ code: 0, signal: null });
   });

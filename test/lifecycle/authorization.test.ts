@@ -107,7 +107,7 @@ function refusalTests(backend: () => Backend): void {
     expect(reasonsOf(world)).toEqual([
       [
         'web',
-        'templates/out.yaml is a link that leads out of the module, to ../../002-dns/hooks/hook.sh: copy what it leads to',
+        'templates/out.yaml is a link to ../../002-dns/hooks/hook.sh, outside of the module: copy its target into the module',
       ],
     ]);
     expect(await colorOf(world)).toBe('absent');
@@ -181,7 +181,7 @@ function deployedTests(backend: () => Backend): void {
     expect(await explain(world, 'web')).toMatchObject({
       status: 'unauthorized',
       isEnabled: true,
-      reason: expect.stringContaining('so it stays as it is: the content is not what was signed'),
+      reason: expect.stringContaining('so it is not changed: the content differs from what was signed'),
       release: { revision: 1, isOwned: true },
     });
     expect(await explain(world, 'dns')).toMatchObject({ status: 'ready' });
@@ -221,7 +221,9 @@ function deployedTests(backend: () => Backend): void {
     await world.log.untilMessage('files changed, loading hooks and modules again');
     world.clock.jump(1_000);
     await world.log.untilMessage(REFUSED);
-    expect(reasonsOf(world)).toEqual([['web', 'the content is not what was signed: Chart.yaml was changed']]);
+    expect(reasonsOf(world)).toEqual([
+      ['web', 'the content differs from what was signed: Chart.yaml was changed'],
+    ]);
     expect(await explain(world, 'web')).toMatchObject({ status: 'unauthorized', phase: 'not started' });
     await world.log.untilMessage(ENDED, 2);
     const before = world.log.printed.length;
@@ -299,12 +301,12 @@ echo swapped`,
   });
 
   test.each([
-    ['a copy that was changed', 'echo >> "$(dirname "$0")/../added"', 'was changed after it was checked'],
+    ['a copy that was changed', 'echo >> "$(dirname "$0")/../added"', 'was changed after verification'],
     ['a key that was removed', ': > "$WORLD/keys"', 'there is no trusted key in'],
     [
       'a key that has expired',
       `sed -i 's/platform /platform valid-before="20200101Z" /' "$WORLD/keys"`,
-      'of platform, which is valid only until 2020-01-01T00:00:00.000Z',
+      'of platform, which is only valid until 2020-01-01T00:00:00.000Z',
     ],
   ])('%s stops a deployment when it is about to be applied', async (_what, body, reason) => {
     const { world: made, signer } = await createSignedWorld(backend(), {
@@ -323,7 +325,7 @@ echo swapped`,
       'dns beforeHelm',
     ]);
     const [failure] = world.log.records.filter(({ msg }) =>
-      String(msg).startsWith('ModuleRun failed for good'),
+      String(msg).startsWith('ModuleRun failed permanently'),
     );
     expect(failure).toMatchObject({ module: 'web', error: expect.stringContaining(reason) });
   });

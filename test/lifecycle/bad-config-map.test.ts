@@ -6,7 +6,7 @@ import { announcer, configMapChart, shHook, under } from '../support/world-files
 const CHECK_MS = 5_000;
 const WAIT = { timeout: 30_000 };
 const WAITS =
-  'ConfigMap is absent but existed before: the start waits for it, and takes it for deleted after the grace';
+  'ConfigMap is missing but existed before: waiting for it; after the grace period it is treated as deleted';
 
 async function configErrors(world: World): Promise<number> {
   const page = await (await fetch(`http://127.0.0.1:${world.daemon.httpPort}/metrics`)).text();
@@ -117,9 +117,13 @@ describeLifecycle((backend) => {
     const before = await world.helmCalls();
     await world.expect({ method: 'DELETE', path: world.path('configmaps', 'addon-operator') });
     await world.log.until((records) =>
-      records.some(({ msg }) => String(msg).startsWith('ConfigMap is gone: its last content stays in force')),
+      records.some(({ msg }) =>
+        String(msg).startsWith('ConfigMap is missing: its last content stays in force'),
+      ),
     );
-    expect(world.daemon.operator.converge.configProblem).toBe('it is gone, and counts as deleted after 10s');
+    expect(world.daemon.operator.converge.configProblem).toBe(
+      'it is missing, and is treated as deleted after 10s',
+    );
     await world.putConfig(config);
     await world.log.untilMessage('KubeConfig become valid');
     world.clock.jump(60_000);

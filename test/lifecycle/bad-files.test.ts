@@ -71,7 +71,7 @@ describeLifecycle((backend) => {
     await world.converge();
     await world.log.untilMessage('watching files for changes');
     await world.write('modules', { '001-web/values.yaml': 'web: {a: [\n' });
-    await world.log.untilMessage('changed files cannot be loaded, the modules stay as they were');
+    await world.log.untilMessage('cannot load changed files, the modules are not changed');
     await world.log.untilMessage('ModuleRun success, module is ready', 2);
     expect(await deployed()).toEqual({ a: 'file' });
     await world.putConfig({ web: 'b: config\n' });
@@ -119,7 +119,7 @@ describeLifecycle((backend) => {
     await vi.waitFor(() => access(join(world.directory, 'asked')), 10_000);
     await world.clock.passSleep(30_000);
     await expect(start).rejects.toThrow(
-      /bad\.sh.*gave no answer within 30 s and was stopped: still\nhook --config output: thinking/s,
+      /bad\.sh.*gave no response within 30 s and was stopped: still\nhook --config output: thinking/s,
     );
   });
 
@@ -137,13 +137,13 @@ describeLifecycle((backend) => {
     expect(lastError()).toMatch(/001-web\/hooks\/bad\.sh.*exit status 3: no such luck/);
     await hook(badConfigHook('echo "hello there"'));
     await world.passDelay();
-    await world.log.untilMessage('attempt will be repeated', 2);
+    await world.log.untilMessage('attempt failed, will retry', 2);
     expect(lastError()).toMatch(/module 'web' hook 'hooks\/bad\.sh' --config invalid.*hello there/s);
     await hook(badConfigHook('sleep 600'));
     await world.passDelay();
     await world.clock.passSleep(30_000);
-    await world.log.untilMessage('attempt will be repeated', 3);
-    expect(lastError()).toContain('gave no answer within 30 s');
+    await world.log.untilMessage('attempt failed, will retry', 3);
+    expect(lastError()).toContain('gave no response within 30 s');
     await hook(shHook('beforeHelm: 1', 'echo ran'));
     await world.passDelay();
     await world.daemon.firstConverge;
@@ -171,7 +171,7 @@ describeLifecycle((backend) => {
       },
     });
     expect(message).toContain('3 error(s) occurred');
-    expect(message).toMatch(/schedule config \[0\]: crontab is invalid: .*0 found/);
+    expect(message).toMatch(/schedule config \[0\]: crontab is invalid: .*got 0/);
     expect(message).toMatch(/schedule config \[1\]: crontab is invalid: .*61/);
     expect(message).toMatch(/schedule config \[2\]: crontab is invalid: .*@never/);
   });
@@ -209,7 +209,7 @@ describeLifecycle((backend) => {
       await world.write('modules', { '../decide': script });
       if (failures.length === 0) world.daemon.operator.router.queueConverge('ReloadAllModules', 'test');
       else await world.passDelay();
-      await world.log.untilMessage('attempt will be repeated', failures.length + 1);
+      await world.log.untilMessage('attempt failed, will retry', failures.length + 1);
       failures.push(world.daemon.operator.router.main.entries[0]?.lastError);
       expect(await world.get('configmaps', 'web')).toBeDefined();
       expect(world.daemon.operator.registry.enabled).toEqual(['web']);

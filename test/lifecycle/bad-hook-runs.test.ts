@@ -68,7 +68,7 @@ describeLifecycle((backend) => {
       await world.write('modules', { '../harm': script });
       if (index === 0) await world.start();
       else await world.passDelay();
-      await world.log.untilMessage('attempt will be repeated', index + 1);
+      await world.log.untilMessage('attempt failed, will retry', index + 1);
       failures.push(world.daemon.operator.router.main.entries[0]?.lastError);
       expect({ script, ...(await applied(world)) }).toEqual({
         script,
@@ -124,7 +124,7 @@ describeLifecycle((backend) => {
       await world.start();
       await world.log.untilPrinted('hangs');
       await world.clock.passSleep(limit * 1_000);
-      await world.log.untilMessage('attempt will be repeated');
+      await world.log.untilMessage('attempt failed, will retry');
       expect(world.daemon.operator.router.main.entries[0]?.lastError).toBe(
         `global hook 'slow.sh' was stopped: it ran longer than its limit of ${limit} s`,
       );

@@ -172,7 +172,7 @@ metadata: {name: ${role}, namespace: default}
       " 1. ModuleRun:main:web:doStartup:Operator-Startup:failures 1:run hooks by binding beforeHelm: module hook 'hooks/fail.sh' failed: no disk",
     );
     world.clock.jump(5_000);
-    await world.log.untilMessage('attempt will be repeated', 2);
+    await world.log.untilMessage('attempt failed, will retry', 2);
     expect(await world.untilDelayed()).toBe(6_000);
     expect(await said(world, 'queue', 'list')).toContain(`Summary:
 - 'main' queue: 3 tasks.

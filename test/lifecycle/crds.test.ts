@@ -184,7 +184,7 @@ describeLifecycle((backend) => {
     await world.start();
     await world.untilDelayed();
     expect(world.log.dump()).toContain(
-      'version v1 is gone from the file, but the cluster stores objects in it: keep it there with served: false',
+      'version v1 is missing in the file, but the cluster stores objects in it: keep it in the file with served: false',
     );
     await world.stop();
     await world.write('modules', {

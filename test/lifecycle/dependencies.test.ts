@@ -62,7 +62,7 @@ describeLifecycle((backend) => {
         'two/module.yaml': 'requires: [{name: one, optional: true}]\n',
       },
     });
-    await expect(circle.start()).rejects.toThrow('circle: one -> two -> one');
+    await expect(circle.start()).rejects.toThrow('cycle: one -> two -> one');
     await using wrong = await World.create(backend(), {
       modules: { 'one/module.yaml': 'require: []\ndeletionPolicy: keep\n' },
     });
@@ -128,7 +128,7 @@ describeLifecycle((backend) => {
     await rm(`${world.directory}/modules/002-safe`, { recursive: true });
     await world.converge();
     await world.log.untilMessage(
-      'Releases without a module stay, as the deletionPolicy of their modules was',
+      'Releases without a module are kept because of the deletionPolicy of their modules',
     );
     await world.daemon.operator.router.main.untilEmpty();
     expect(await world.get('configmaps', 'safe')).toBeDefined();

@@ -11,7 +11,7 @@ import { announcer, configMapChart, type FileTree, shHook, under } from '../supp
 
 const WAIT = { timeout: 30_000, interval: 50 };
 const READY = 'ModuleRun success, module is ready';
-const FAILED = 'Deploy hook failed, the deploy goes on';
+const FAILED = 'Deploy hook failed, the deploy continues';
 /** For hooks of a deploy where neither the hook nor the settings have a limit. */
 const LIMIT_MS = 300_000;
 const BINDINGS = `${DEPLOY_BINDINGS.join(': 1\n')}: 1`;
@@ -141,7 +141,7 @@ function orderTests(backend: () => Backend): void {
     await world.write('modules', { '001-web/templates/config-map.yaml': broken });
     await world.passDelay();
     await world.log.until(
-      (records) => records.filter(({ msg }) => msg === 'attempt will be repeated').length === 2,
+      (records) => records.filter(({ msg }) => msg === 'attempt failed, will retry').length === 2,
     );
     expect(world.log.printed.slice(1)).toEqual(['a beforeInstall 2', 'a afterInstall 2', 'a beforeLaunch 2']);
     await world.write('modules', CHART);
@@ -243,7 +243,7 @@ function failureTests(backend: () => Backend): void {
     });
     await world.converge();
     expect(await inCluster(world)).toBe('blue, 1 deployed');
-    expect(world.log.records.some(({ msg }) => msg === 'attempt will be repeated')).toBe(false);
+    expect(world.log.records.some(({ msg }) => msg === 'attempt failed, will retry')).toBe(false);
     await world.putConfig({ webEnabled: 'false' });
     await world.log.untilMessage('ModuleDelete success, module is deleted');
     const told = world.log.records.filter(({ msg }) => msg === FAILED);
@@ -341,7 +341,7 @@ echo '{"name": "deploys_seen", "action": "add", "value": 1}' >"$METRICS_PATH"`,
     expect(await page.text()).toContain('deploys_seen{hook="notes.sh"} 1');
     expect(world.daemon.operator.deps.values.values('global')).not.toHaveProperty('color');
     expect(world.log.records.find(({ msg }) => msg === FAILED)?.['error']).toContain(
-      "global hook 'values.sh': it changes values, which no hook may do for afterLaunch",
+      "global hook 'values.sh': it changes values, which is not allowed for afterLaunch",
     );
   });
 

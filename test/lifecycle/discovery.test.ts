@@ -236,7 +236,7 @@ kubernetes:
     await world.start();
     for (let attempt = 0; attempt < 4; attempt += 1) {
       await world.log.until(
-        (records) => records.filter(({ msg }) => msg === 'attempt will be repeated').length > attempt,
+        (records) => records.filter(({ msg }) => msg === 'attempt failed, will retry').length > attempt,
       );
       if (attempt === 0) {
         await world.create('configmaps', { metadata: { name: 'trigger' } });

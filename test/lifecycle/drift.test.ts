@@ -63,8 +63,8 @@ async function edit(world: World, patch: object, manager = 'somebody'): Promise<
   });
 }
 
-const BACK = 'object is changed back to what helm applied';
-const CHANGED = 'object was changed since helm applied it';
+const BACK = 'object is corrected to what helm applied';
+const CHANGED = 'object differs from what helm applied';
 
 function said(world: World, message: string): readonly Record<string, unknown>[] {
   return world.log.records.filter(({ msg }) => msg === message);
@@ -125,7 +125,7 @@ describeLifecycle((backend) => {
           resource: '/Deployment/web',
           fields: ['/metadata/labels/app', '/spec/replicas'],
           changedBy: ['somebody'],
-          outlook: 'nobody changes it back',
+          outlook: 'it is not corrected',
         },
       ],
     });
@@ -135,7 +135,7 @@ describeLifecycle((backend) => {
     expect(await metrics(world)).toContain('module_drifted_resources{module="web"} 1\n');
     expect((await deployment(world)).spec.replicas).toBe(0);
     await edit(world, { spec: { replicas: 2 }, metadata: { labels: { app: 'web' } } });
-    await world.log.untilMessage('object is as helm applied it again');
+    await world.log.untilMessage('object matches what helm applied again');
     expect(await drift(world)).toEqual({ mode: 'warn', objects: [] });
   });
 
@@ -202,14 +202,14 @@ describeLifecycle((backend) => {
     }
     await edit(world, { spec: { replicas: 5 } }, 'their-controller');
     const waits =
-      'object is changed again each time it is changed back, this waits longer now: let others alone manage the fields, or ignore them';
+      'object is changed again after each correction, so corrections are delayed: let the other field manager own the fields, or add them to drift.ignore';
     await world.log.untilMessage(waits);
     expect(said(world, waits)).toMatchObject([
       { changedBy: ['their-controller'], resource: '/Deployment/web' },
     ]);
     expect((await deployment(world)).spec.replicas).toBe(5);
     expect(await drift(world)).toMatchObject({
-      objects: [{ outlook: expect.stringContaining('again and again') }],
+      objects: [{ outlook: expect.stringContaining('repeatedly') }],
     });
     world.clock.jump(60_000);
     await world.log.untilMessage(BACK, 4);

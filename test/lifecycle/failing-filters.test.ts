@@ -28,7 +28,7 @@ describeLifecycle((backend) => {
     });
     await world.start();
     for (let attempt = 1; attempt <= 2; attempt += 1) {
-      await world.log.untilMessage('attempt will be repeated', attempt);
+      await world.log.untilMessage('attempt failed, will retry', attempt);
       expect(world.daemon.operator.router.main.entries[0]?.lastError).toMatch(
         new RegExp(`jqFilter of binding "item" to ConfigMap ${world.namespace}/one: .*too bad`),
       );

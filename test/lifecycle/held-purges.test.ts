@@ -50,7 +50,7 @@ describeLifecycle((backend) => {
       });
       expect(JSON.stringify(status)).toContain('addon-operator module confirm-purge');
       const { stdout } = await runInWorld(world, 'explain', 'module', name);
-      expect(stdout).toContain('held modules before and is empty now');
+      expect(stdout).toContain('contained modules before and is empty now');
       expect(stdout).toContain('addon-operator module confirm-purge');
       await world.stop();
     }
@@ -97,7 +97,7 @@ describeLifecycle((backend) => {
     ]);
     expect(await runInWorld(world, 'module', 'confirm-purge')).toMatchObject({
       exitCode: 1,
-      stderr: 'no release waits for a decision\n',
+      stderr: 'no release waits for confirmation\n',
     });
   });
 

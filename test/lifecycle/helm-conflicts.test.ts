@@ -17,7 +17,7 @@ spec:
     spec:
       containers: [{name: web, image: "web:{{ .Values.web.tag }}"}]
 `;
-const OVERWRITTEN = 'fields that others have set are overwritten';
+const OVERWRITTEN = 'overwriting fields that were set by other field managers';
 const FAILED = 'ModuleRun failed. Requeue task to retry after delay.';
 const CONFLICT = { field: '.spec.replicas', manager: 'somebody' };
 
@@ -93,7 +93,7 @@ describeLifecycle((backend) => {
       await world.putConfig({ web: 'tag: "2"' });
       await world.log.untilMessage(FAILED);
       expect(world.log.records.find(({ msg }) => msg === FAILED)?.['error']).toContain(
-        'Cannot deploy release "web": others have set fields that its chart sets too (/Deployment/web: .spec.replicas (somebody))',
+        'Cannot deploy release "web": other field managers changed fields that its chart sets (/Deployment/web: .spec.replicas (somebody))',
       );
       expect(await replicas(world)).toBe(5);
       await scale(world, 2);

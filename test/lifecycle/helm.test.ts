@@ -110,7 +110,7 @@ END`,
     expect(purged.map((record) => record['release'])).toEqual(['web', 'db']);
     expect(await releases(world)).toEqual(['own 1 deployed', 'theirs 1 deployed']);
     const spared = world.log.records.find(
-      ({ msg }) => msg === 'Releases without a module that others made are left alone',
+      ({ msg }) => msg === 'Releases without a module that were not created by this operator are skipped',
     );
     expect(spared).toMatchObject({ releases: ['theirs'] });
   });
@@ -152,7 +152,7 @@ END`,
     await world.converge();
     expect(await releases(world)).toEqual(['web 1 superseded', 'web 2 deployed']);
     expect(messages(world)).toContain(
-      'release was not made by this operator: it is adopted, because a module has its name',
+      'release was not created by this operator: adopting it, because a module has its name',
     );
   });
 
@@ -249,10 +249,10 @@ END`,
     await world.write('modules', { '../helm': realHelm(world) });
     await world.clock.passSleep(HELM_LIMIT_MS);
     await world.untilDelayed();
-    expect(messages(world)).not.toContain('helm failed, trying once more');
+    expect(messages(world)).not.toContain('helm failed, retrying once');
     const failure = world.log.records.find(({ msg }) => String(msg).startsWith('ModuleRun failed'));
     expect(String(failure?.['error'])).toMatch(
-      /"web": run helm install: helm did not end within 5m3s\n.*API server answers.*--helm-timeout/,
+      /"web": run helm install: helm did not end within 5m3s\n.*API server responds.*--helm-timeout/,
     );
     await world.passDelay();
     await world.daemon.firstConverge;

@@ -94,7 +94,7 @@ done
       expect(await lastError(world)).toBe("global hook 'a.sh' failed: no such luck");
       await world.write('modules', { '../say': '' });
       await world.passDelay();
-      await world.log.untilMessage('attempt will be repeated', 2);
+      await world.log.untilMessage('attempt failed, will retry', 2);
       expect(await lastError(world)).toBe("global hook 'a.sh' failed: cmd run: exit status 1");
     });
 

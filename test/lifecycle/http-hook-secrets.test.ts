@@ -95,7 +95,7 @@ onStartup: 1
       await world.start();
       await world.untilDelayed();
       expect(world.daemon.operator.router.main.entries[0]?.lastError).toMatch(
-        /; name the authority of its certificate in tls\.ca$/,
+        /; set tls\.ca to the authority of its certificate$/,
       );
       expect(server.bodies).toEqual([]);
       await world.merge('secrets', 'hook-tls', { data: { 'ca.crt': base64(authority.cert) } });

@@ -158,7 +158,7 @@ kubernetes:
       }
       expect(
         world.log.records.filter(({ error }) =>
-          String(error).endsWith('it answered with status 500: not yet'),
+          String(error).endsWith('it responded with status 500: not yet'),
         ),
       ).not.toEqual([]);
       await world.log.until(() => server.bodies.length === 4);
@@ -221,24 +221,24 @@ kubernetes:
       [
         'answers with 1 GB',
         sendGigabyte,
-        /: the answer is larger than 10485760 bytes, the rest was not read$/,
+        /: the response is larger than 10485760 bytes; the rest was not read$/,
       ],
       [
         'answers with HTML',
         sendText(200, 'text/html', '<html>\n<title>Log in</title>'),
-        /: it answered with text\/html in place of application\/json: <html> <title>Log in<\/title>$/,
+        /: it responded with text\/html in place of application\/json: <html> <title>Log in<\/title>$/,
       ],
       [
         'redirects',
         sendText(302, 'text/plain', '', { location: 'http://127.0.0.1:1/elsewhere' }),
-        /: it answered with a redirect to http:\/\/127\.0\.0\.1:1\/elsewhere \(status 302\), which is not followed/,
+        /: it responded with a redirect to http:\/\/127\.0\.0\.1:1\/elsewhere \(status 302\), which is not followed/,
       ],
       [
         'answers garbage',
         sendText(200, 'application/json', '{"valuesPatch": ['),
-        /: its answer is broken JSON$/,
+        /: its response is not valid JSON$/,
       ],
-      ['says a wrong word', () => ({ values: {} }), /: its answer has an unknown field "values"; known: /],
+      ['says a wrong word', () => ({ values: {} }), /: its response has an unknown field "values"; known: /],
       [
         'patches what is not its own',
         () => ({ valuesPatch: [{ op: 'add', path: '/other/x', value: 1 }], metrics: GOOD }),
@@ -247,7 +247,7 @@ kubernetes:
       [
         'answers a bad metric',
         () => ({ metrics: [...GOOD, { name: 'not a name', set: 1 }] }),
-        /is no metric name/,
+        /is not a metric name/,
       ],
       [
         'wants an unknown object',
@@ -314,7 +314,7 @@ kubernetes:
       const failed = world.log.records.find(({ msg }) => msg === 'hook failed, but the failure is allowed');
       expect(failed).toMatchObject({
         hook: 'slow.http.yaml',
-        error: `global hook 'slow.http.yaml' gave no answer within its limit of 7 s: POST ${server.url}/`,
+        error: `global hook 'slow.http.yaml' gave no response within 7 s: POST ${server.url}/`,
       });
     });
 

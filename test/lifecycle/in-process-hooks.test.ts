@@ -138,7 +138,7 @@ describeLifecycle((backend) => {
       ['throws', "throw new Error('no luck');", /failed: Error: no luck \(at .*a\.ts:\d+:\d+\)$/],
       ['calls process.exit', 'process.exit(0);', /failed: it called process\.exit\(0\)$/],
       ['patches what is not its own', "input.values.set('other.x', 1);", /only 'web' accepted/],
-      ['writes a bad metric', "input.metrics.set('not a name', 1);", /is no metric name/],
+      ['writes a bad metric', "input.metrics.set('not a name', 1);", /is not a metric name/],
       ['wants an unknown object', "input.kubernetes.delete({ kind: '', name: 'x' });", /kubernetes patch/],
       ['returns something', 'return input.values as never;', /the handler returned a value \(object\)/],
     ])('that %s fails as a whole, is repeated, and the daemon goes on', async (_case, body, expected) => {

@@ -71,7 +71,7 @@ describeLifecycle((backend) => {
     await world.passDelay('isolated_db');
     await world.log.untilPrinted('api beforeHelm');
     expect(world.log.printed.slice(2)).toEqual(['db beforeHelm', 'web beforeHelm', 'api beforeHelm']);
-    await world.log.untilMessage('Module is not isolated any more', 3);
+    await world.log.untilMessage('Module is no longer isolated', 3);
     expect(await page(world, '/status/converge')).not.toContain('ISOLATED_MODULES');
   });
 

@@ -58,7 +58,7 @@ describeLifecycle((backend) => {
         'a.sh': contextHook({ kubernetes: [configMapBinding(world.namespace, 'item', { jqFilter })] }),
       });
       await world.start();
-      await world.log.untilMessage('attempt will be repeated');
+      await world.log.untilMessage('attempt failed, will retry');
       expect(world.daemon.operator.router.main.entries[0]?.lastError).toContain('{"reason":"yes"}');
       await world.merge('configmaps', 'one', { data: { bad: null } });
       await world.passDelay();
@@ -97,7 +97,7 @@ describeLifecycle((backend) => {
         await untilRuns(world.log, 'good.sh', 2);
         expect(performance.now() - startedMs).toBeLessThan(LIMIT_MS);
         await world.log.untilMessage(
-          'filter failed, the last state of the object stays in force until a retry succeeds',
+          'filter failed, the previous state of the object is kept until a retry succeeds',
         );
         expect(performance.now() - startedMs).toBeLessThan(LIMIT_MS);
         await world.create('configmaps', watchedMap('two', 'item'));

@@ -109,7 +109,7 @@ describeLifecycle((backend) => {
       const told = world.log.records.filter(({ level }) => level === 'warn' || level === 'error');
       expect(told).toMatchObject([
         { level: 'warn', msg: 'metric operation is skipped' },
-        { level: 'error', msg: 'metric has another type, operation dropped', metric: 'gauge' },
+        { level: 'error', msg: 'metric already has another type; the operation is dropped', metric: 'gauge' },
       ]);
     });
 
@@ -130,7 +130,7 @@ describeLifecycle((backend) => {
           await world.write('modules', { '../a': JSON.stringify(mistake) });
           await world.passDelay(QUEUE);
         }
-        await world.log.untilMessage('attempt will be repeated', index + 1);
+        await world.log.untilMessage('attempt failed, will retry', index + 1);
         const { lastError } = world.daemon.operator.deps.queues.get(QUEUE).entries[0] ?? {};
         expect(lastError).toContain('got bad metrics');
         expect(await scrape(world)).toEqual(['g{hook="a.sh"} 1']);

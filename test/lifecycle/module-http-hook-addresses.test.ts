@@ -104,7 +104,7 @@ describeLifecycle((backend) => {
       await world.start();
       await world.untilDelayed();
       expect(world.daemon.operator.router.main.entries[0]?.lastError).toContain(
-        'the address 127.0.0.1 is not allowed for HTTP hooks: it is local to this machine or the cluster; if it is meant, add 127.0.0.1 to --http-hook-allowed-hosts',
+        'the address 127.0.0.1 is not allowed for HTTP hooks: it is local to this machine or the cluster; to allow it, add 127.0.0.1 to --http-hook-allowed-hosts',
       );
       expect(server.requests).toEqual([]);
     });
@@ -143,7 +143,7 @@ describeLifecycle((backend) => {
       await world.start();
       await world.untilDelayed();
       expect(world.daemon.operator.router.main.entries[0]?.lastError).toBe(
-        "HTTP hook of module 'web', pre-reconcile failed: POST Service hook: Service default/hook, which hook.address.ref of module.yaml names, does not exist",
+        "reconcile webhook of module 'web', pre-reconcile failed: POST Service hook: Service default/hook, which hook.address.ref of module.yaml names, does not exist",
       );
     });
   });

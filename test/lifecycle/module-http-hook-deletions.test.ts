@@ -88,7 +88,7 @@ describeLifecycle((backend) => {
       );
       expect(await release()).toEqual({
         exitCode: 0,
-        stdout: `module ${name} is deleted without its HTTP hook\n`,
+        stdout: `module ${name} is deleted without its reconcile webhook\n`,
         stderr: '',
       });
       await world.log.untilMessage('ModuleDelete success, module is deleted');
@@ -97,7 +97,7 @@ describeLifecycle((backend) => {
       await untilEvent(world, name, { type: 'Warning', reason: 'FinalizerReleased' });
       expect(await release()).toMatchObject({
         exitCode: 1,
-        stderr: expect.stringContaining(`nothing of ${name} waits for an HTTP hook`),
+        stderr: expect.stringContaining(`${name} does not wait for a reconcile webhook`),
       });
     });
 
@@ -165,7 +165,9 @@ describeLifecycle((backend) => {
         return undefined;
       });
       await world.converge();
-      await world.log.untilMessage('Module purge failed, its HTTP hook is asked again in five minutes.');
+      await world.log.untilMessage(
+        'Module purge failed, its reconcile webhook is called again in five minutes.',
+      );
       expect(await isThere(world, name)).toBe(true);
       await untilModule(world, name, { metadata: { deletionTimestamp: expect.any(String) } });
       server.answerWith(NOTHING);

@@ -172,7 +172,7 @@ describeLifecycle((backend) => {
       await world.log.untilMessage('ModuleDelete success, module is deleted');
       await untilEvent(world, name, {
         reason: 'HookFailed',
-        message: 'finalize: it answered with status 500: leave it',
+        message: 'finalize: it responded with status 500: leave it',
       });
       expect(await isThere(world, name)).toBe(false);
     });
@@ -225,7 +225,8 @@ describeLifecycle((backend) => {
       expect(server.phases()).toEqual(['pre-reconcile', 'pre-reconcile', 'finalize']);
       expect(server.bodies.at(-1)?.object).toMatchObject({ kind: 'Module', metadata: { name }, status: {} });
       const warnings = world.log.records.filter(
-        ({ level, msg }) => level === 'warn' && String(msg).startsWith('Module object gets no finalizer'),
+        ({ level, msg }) =>
+          level === 'warn' && String(msg).startsWith('cannot add the finalizer to the Module object'),
       );
       expect(warnings).toHaveLength(1);
     });

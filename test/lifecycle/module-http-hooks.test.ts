@@ -192,7 +192,7 @@ describeLifecycle((backend) => {
       await world.start();
       await world.untilDelayed();
       expect(lastErrorOf(world)).toBe(
-        `HTTP hook of module 'web', pre-reconcile failed: POST ${server.url}/: it answered with status 500: no disk`,
+        `reconcile webhook of module 'web', pre-reconcile failed: POST ${server.url}/: it responded with status 500: no disk`,
       );
       expect(server.bodies).toHaveLength(1);
       expect(await world.get('configmaps', 'web')).toBeUndefined();
@@ -234,8 +234,8 @@ describeLifecycle((backend) => {
         expect.objectContaining({
           level: 'warn',
           module: 'web',
-          error: 'it answered with status 500: later',
-          msg: 'module HTTP hook failed and lets the module go on without it',
+          error: 'it responded with status 500: later',
+          msg: 'reconcile webhook failed; the module continues without it',
         }),
       );
     });
@@ -250,7 +250,7 @@ describeLifecycle((backend) => {
       await world.clock.passSleep(7_500);
       await world.untilDelayed();
       expect(lastErrorOf(world)).toBe(
-        `HTTP hook of module 'web', pre-reconcile got no answer within its limit of 7.5 s: POST ${server.url}/`,
+        `reconcile webhook of module 'web', pre-reconcile got no response within 7.5 s: POST ${server.url}/`,
       );
       server.answerWith(NOTHING);
       await world.passDelay();
@@ -264,39 +264,39 @@ describeLifecycle((backend) => {
           sendGigabyte({} as never, {} as never, response);
           return undefined;
         },
-        /: the answer is larger than 10485760 bytes, the rest was not read$/,
+        /: the response is larger than 10485760 bytes; the rest was not read$/,
       ],
       [
         'answers with HTML',
         answerText(200, 'text/html', '<html>\n<title>Log in</title>'),
-        /: its answer is no JSON \(text\/html\): <html> <title>Log in<\/title>$/,
+        /: its response is not JSON \(text\/html\): <html> <title>Log in<\/title>$/,
       ],
       [
         'fails with HTML',
         answerText(502, 'text/html', '<h1>Bad gateway</h1>'),
-        /: it answered with status 502: <h1>Bad gateway<\/h1>$/,
+        /: it responded with status 502: <h1>Bad gateway<\/h1>$/,
       ],
       [
         'redirects',
         answerText(307, 'text/plain', '', { location: 'http://127.0.0.1:1/elsewhere' }),
-        /: it answered with a redirect to http:\/\/127\.0\.0\.1:1\/elsewhere \(status 307\), which is not followed/,
+        /: it responded with a redirect to http:\/\/127\.0\.0\.1:1\/elsewhere \(status 307\), which is not followed/,
       ],
       [
         'gives the object of another name',
         ({ object }) => ({ object: { ...object, metadata: { name: 'other' } }, children: {} }),
-        /: object in its answer has another name than the one that was sent: "other"$/,
+        /: object in its response has a different name than the request: "other"$/,
       ],
       [
         'gives children that are no objects',
         () => ({ children: { a: { kind: 'ConfigMap' } } }),
-        /: children in its answer cannot be applied: "a" has no apiVersion, "a" has no metadata\.name$/,
+        /: children in its response cannot be applied: "a" has no apiVersion, "a" has no metadata\.name$/,
       ],
       [
         'gives a child of a kind that the cluster does not know',
         () => ({
           children: { a: { apiVersion: 'example.com/v1', kind: 'Nonsense', metadata: { name: 'a' } } },
         }),
-        /no matches for kind "Nonsense"[^]*The objects are as HTTP hook of module 'web', pre-reconcile, has given them\./,
+        /no matches for kind "Nonsense"[^]*The objects come from the response of the reconcile webhook of module 'web', pre-reconcile\./,
       ],
       [
         'gives a child that the API server refuses',
@@ -344,13 +344,13 @@ describeLifecycle((backend) => {
       await world.start();
       await world.untilDelayed();
       expect(lastErrorOf(world)).toMatch(
-        /^HTTP hook of module 'web', pre-reconcile failed: POST .*ECONNREFUSED/,
+        /^reconcile webhook of module 'web', pre-reconcile failed: POST .*ECONNREFUSED/,
       );
       await world.log.untilMessage('watching files for changes');
       await world.write('modules', { '001-web/module.yaml': hookSection(server.url, PRE_RECONCILE) });
       await vi.waitFor(() => expect(JSON.stringify(server.bodies[0])).toContain('correct-horse'), 20_000);
       await vi.waitFor(
-        () => expect(lastErrorOf(world)).toMatch(/children in its answer is no object/),
+        () => expect(lastErrorOf(world)).toMatch(/children in its response is not an object/),
         20_000,
       );
       expect(world.log.dump()).not.toContain('correct-horse');
@@ -367,7 +367,9 @@ describeLifecycle((backend) => {
       await extend(world, { 'core/config-map.ts': host('modifyManifest', byExtension) });
       const first = await runInWorld(world, 'plan');
       expect(first.stdout).toContain(`hooks: HTTP hook ${server.url}/v1 (pre-reconcile)\n`);
-      expect(first.stdout).toContain('what follows is up to the HTTP hook of the module, which is not asked');
+      expect(first.stdout).toContain(
+        'the reconcile webhook of the module decides the following; a plan does not call it',
+      );
       expect(first.stdout).toContain('+ web: install');
       expect(first.stdout).toContain('by: extension');
       expect(server.bodies).toEqual([]);

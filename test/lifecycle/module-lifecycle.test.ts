@@ -132,7 +132,7 @@ kubernetes:
     await world.expel('fail-beforeDeleteHelm');
     await world.passDelay();
     await world.log.until(
-      (records) => records.filter(({ msg }) => msg === 'attempt will be repeated').length === 2,
+      (records) => records.filter(({ msg }) => msg === 'attempt failed, will retry').length === 2,
     );
     expect(await release(world)).toEqual([]);
     await world.expel('fail-afterDeleteHelm');

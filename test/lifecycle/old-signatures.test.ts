@@ -53,7 +53,7 @@ describeLifecycle((backend) => {
       await world.stop();
       await putBackOld();
       await world.converge();
-      expect(reasonsOf(world)).toEqual([['web', expect.stringMatching(/but number \d+ was run before/u)]]);
+      expect(reasonsOf(world)).toEqual([['web', expect.stringMatching(/but number \d+ has already run/u)]]);
       expect(await colorOf(world)).toBe('mended');
     });
 
@@ -71,13 +71,13 @@ describeLifecycle((backend) => {
         expect.objectContaining({
           level: 'warn',
           configMap: SERIALS,
-          msg: 'the ConfigMap with the serial numbers of signatures was deleted, it is written again',
+          msg: 'the ConfigMap with the serial numbers of signatures was deleted; writing it again',
         }),
       );
       await world.stop();
       await putBackOld();
       await world.converge();
-      expect(reasonsOf(world)).toEqual([['web', expect.stringMatching(/but number \d+ was run before/u)]]);
+      expect(reasonsOf(world)).toEqual([['web', expect.stringMatching(/but number \d+ has already run/u)]]);
       expect(await colorOf(world)).toBe('mended');
       await world.stop();
       // Who wants to go back deletes the record while no operator runs.

@@ -114,7 +114,7 @@ describeLifecycle((backend) => {
             expect.objectContaining({
               type: 'Warning',
               reason: 'UnknownOperation',
-              message: `The annotation ${ANNOTATION} asks for "dance"; there are reconcile, force-reconcile, abort`,
+              message: `The annotation ${ANNOTATION} has the unknown operation "dance"; expected one of reconcile, force-reconcile, abort`,
             }),
           ),
         WAIT,

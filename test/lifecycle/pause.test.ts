@@ -75,7 +75,7 @@ describeLifecycle((backend) => {
     await world.log.untilMessage('Module is paused, its run waits until it is resumed');
     await world.merge('configmaps', 'addon-operator-pauses', { data: { web: '{"reason":' } });
     await world.log.untilMessage(
-      'an entry of the ConfigMap of pauses cannot be understood: mend it, or remove it to resume',
+      'cannot parse an entry of the ConfigMap of pauses: correct it, or remove it to resume',
     );
     expect(await explain(world, 'web')).toMatchObject({ pause: { reason: 'by hand', until: null } });
     await world.expect({ method: 'DELETE', path: world.path('configmaps', 'addon-operator-pauses') });
@@ -148,7 +148,7 @@ describeLifecycle((backend) => {
     expect(await ask(world, '/module/web/pause', {})).toMatchObject({ status: 400 });
     expect(await ask(world, '/module/nothing/pause', { reason: 'x' })).toMatchObject({ status: 404 });
     const past = await ask(world, '/pause', { reason: 'x', until: '2001-01-01T00:00:00Z' });
-    expect(past).toEqual({ status: 400, body: 'the time "2001-01-01T00:00:00Z" is over already\n' });
+    expect(past).toEqual({ status: 400, body: 'the time "2001-01-01T00:00:00Z" is in the past\n' });
   });
 
   test('event hooks of a paused module that runs go on, and their changed values count when it is resumed', async () => {
@@ -274,9 +274,7 @@ echo '{"op":"add","path":"/web/seen","value":true}' > "$VALUES_JSON_PATCH_PATH"`
       records.some(({ msg }) => String(msg).startsWith('KubeConfig become invalid')),
     );
     expect(await explain(world, 'web')).toMatchObject({
-      waitsFor: [
-        expect.stringMatching(/^a ConfigMap that can be read, .*: module enabled key 'webEnabled' /),
-      ],
+      waitsFor: [expect.stringMatching(/^a valid ConfigMap; .*: module enabled key 'webEnabled' /)],
     });
     await world.putConfig({ global: 'a: 1\n' });
     await world.log.untilMessage('KubeConfig become valid');

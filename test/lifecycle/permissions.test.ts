@@ -90,8 +90,8 @@ describeLifecycle((backend) => {
     expect(items.at(-1)?.rules.concat(items[1]?.rules ?? [])).toContainEqual(
       expect.objectContaining({ resources: ['pods'], resourceNames: ['web'] }),
     );
-    expect(stderr).toContain('what hooks patch is not among the rules');
-    expect(stderr).toContain('what is needed in permissions-fresh is granted everywhere');
+    expect(stderr).toContain('the rules do not include objects that hooks patch');
+    expect(stderr).toContain('permissions for permissions-fresh are granted cluster-wide');
     expect(stderr).toContain('kubectl -n default create rolebinding addon-operator-modules');
   });
 
@@ -106,7 +106,7 @@ describeLifecycle((backend) => {
     const { stdout, stderr } = await runInWorld(world, 'rbac', '-o', 'json');
     const { items } = JSON.parse(stdout) as { readonly items: readonly Role[] };
     expect(grantsOf(items)).toEqual([`${world.namespace} /configmaps create`]);
-    expect(stderr).toContain('only what they have patched since the daemon started');
+    expect(stderr).toContain('only those patched since the daemon started');
   });
 
   test('rbac renders charts with the values that hooks of the daemon have set', async () => {

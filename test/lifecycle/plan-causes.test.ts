@@ -64,9 +64,9 @@ describeLifecycle((backend) => {
     const { exitCode, text, data } = await plan(world);
     expect(exitCode).toBe(2);
     expect(text).toContain('~ web: upgrade');
-    expect(text).toContain('  because revision 2 was not made by this operator\n');
+    expect(text).toContain('  because revision 2 was not created by this operator\n');
     expect(data.modules).toMatchObject([
-      { action: 'upgrade', causes: ['revision 2 was not made by this operator'] },
+      { action: 'upgrade', causes: ['revision 2 was not created by this operator'] },
     ]);
     await restart(world);
     expect((await plan(world)).exitCode).toBe(0);
@@ -137,7 +137,7 @@ data: {text: {{ randAlphaNum 12 }}}
     await world.write('modules', { [file]: crdYaml(group, 'size').replace('name: v1', 'name: v2') });
     const refused = await plan(world);
     expect(refused.exitCode).toBe(1);
-    expect(refused.text).toContain(`  ! CRD widgets.${group}: version v1 is gone from the file`);
+    expect(refused.text).toContain(`  ! CRD widgets.${group}: version v1 is missing in the file`);
     await world.backend.request({ method: 'DELETE', path: `${CRDS}/widgets.${group}` });
   });
 
@@ -145,7 +145,7 @@ data: {text: {{ randAlphaNum 12 }}}
     await using world = await deployedWorld(backend());
     await rename(join(world.directory, 'modules'), join(world.directory, 'aside'));
     await world.write('modules', { 'values.yaml': '' });
-    const reason = `${join(world.directory, 'modules')} held modules before and is empty now`;
+    const reason = `${join(world.directory, 'modules')} contained modules before and is empty now`;
     const { exitCode, text, data } = await plan(world);
     expect(text).toContain(`  web: stays until its purge is confirmed  (${reason})`);
     expect(data).toMatchObject({ outcome: 'nothing', modules: [{ module: 'web', action: 'hold', reason }] });
@@ -184,7 +184,7 @@ metadata: {name: migration, namespace: ${namespace}, annotations: {"helm.sh/hook
     const { exitCode, text, data } = await plan(world, '--purge-foreign-releases=true');
     expect(exitCode).toBe(2);
     expect(text).toContain(
-      '- theirs: purge  (a release of others without a module, and --purge-foreign-releases is set)',
+      '- theirs: purge  (a release of another owner without a module, and --purge-foreign-releases is set)',
     );
     expect(data.modules).toMatchObject([{ module: 'theirs', action: 'purge' }]);
   });

@@ -73,7 +73,7 @@ describeLifecycle((backend) => {
     expect(stdout).toContain('+ web: install  (webEnabled in the values.yaml of the module is true)');
     expect(stdout).toContain('  hooks: hooks/before.sh (beforeHelm 7)\n');
     expect(stdout).toContain('  hooks: hooks/bye.sh (beforeHelm 2)\n');
-    expect(stdout).toContain('what follows may differ: hooks/before.sh may change values before helm runs');
+    expect(stdout).toContain('the following may differ: hooks/before.sh may change values before helm runs');
     expect(stdout).toContain(`v1/ConfigMap ${world.namespace}/chart-web is created`);
     expect(stdout).toContain('    +   color: red');
     expect(stdout).toContain('  off: stays off');
@@ -137,7 +137,7 @@ describeLifecycle((backend) => {
     await world.stop();
     await world.putConfig({ ...maintenance, web: 'color: blue\n' });
     const left = await runInWorld(world, 'plan', 'web');
-    expect(left.stdout).toContain('= web: no change  (webMaintenance is set: the release is left as it is)');
+    expect(left.stdout).toContain('= web: no change  (webMaintenance is set: the release is not changed)');
     expect(left.exitCode).toBe(0);
     await world.putConfig({ web: 'color: blue\n' });
     const { exitCode, stdout } = await runInWorld(world, 'plan', 'web');
@@ -155,7 +155,7 @@ describeLifecycle((backend) => {
     });
     const { exitCode, stdout } = await runInWorld(world, 'plan');
     expect(exitCode).toBe(1);
-    expect(stdout).toContain('web: cannot be told');
+    expect(stdout).toContain('web: cannot be determined');
     expect(stdout).toMatch(/templates\/bad\.yaml:2/);
     expect(stdout).toContain('give it a size');
     expect(stdout).toContain('+ db: install');
@@ -179,7 +179,7 @@ properties: {size: {type: integer}, color: {type: string, enum: [red, blue]}}
     const { exitCode, stdout } = await runInWorld(world, 'plan');
     expect(exitCode).toBe(1);
     expect(stdout).toContain('+ web: install');
-    expect(stdout).toContain('db: cannot be told');
+    expect(stdout).toContain('db: cannot be determined');
     expect(stdout).toContain('db.color in body should be one of [red blue]');
   });
 
@@ -187,7 +187,7 @@ properties: {size: {type: integer}, color: {type: string, enum: [red, blue]}}
     await using world = await World.create(backend(), { modules: MODULES });
     const { exitCode, stderr } = await runInWorld(world, 'plan', 'wbe');
     expect(exitCode).toBe(1);
-    expect(stderr).toContain('there is no module or release wbe');
+    expect(stderr).toContain('no module or release named wbe');
   });
 
   test('module render --diff shows what the chart dropped, and names what it cannot compare beside the rest', async () => {

@@ -40,7 +40,7 @@ echo "attempt $runs succeeds"`,
     for (let failure = 1; failure < 9; failure += 1) {
       await world.log.until(
         (records) =>
-          records.filter((record) => record['msg'] === 'attempt will be repeated').length >= failure,
+          records.filter((record) => record['msg'] === 'attempt failed, will retry').length >= failure,
       );
       expect(world.daemon.operator.router.main.entries[0]).toMatchObject({
         failures: failure,

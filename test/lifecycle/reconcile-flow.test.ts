@@ -184,7 +184,7 @@ describeLifecycle((backend) => {
       [
         'registers at a place that does not exist',
         flowFile(`hooks.registerHook(() => {}, 'Lunch');`),
-        /no type "Lunch"/,
+        /unknown type "Lunch"/,
       ],
       ['registers later', flowFile('return Promise.resolve();'), /not by an async function/],
     ])('%s stops the start, named', async (_name, text, message) => {
@@ -290,7 +290,7 @@ describeLifecycle((backend) => {
     const socketPath = join(world.directory, 'debug.socket');
     const { body } = await requestDebug({ socketPath, path: '/module/web/explain.text' }, systemClock);
     expect(body).toMatch(/^status +failing$/m);
-    expect(body).toMatch(/^attempts +no other one until its values, .* or somebody asks for it$/m);
+    expect(body).toMatch(/^attempts +not retried until its values, .* or a run is requested$/m);
     await world.putConfig({ web: 'good: true' });
     await world.log.untilPrinted('web afterHelm');
   });

@@ -129,7 +129,7 @@ fi`,
     await world.log.until(() => lastError(world).includes('web.token'));
     expect(lastError(world)).toContain('cannot apply values patch for module values: 1 error occurred:');
     expect(lastError(world)).toContain('web.token in body must be of type string: "number"');
-    expect(lastError(world)).toContain('openapi/values.yaml says so about all values together');
+    expect(lastError(world)).toContain('openapi/values.yaml requires this of all values together');
     await world.write('modules', { '../good': '' });
     await world.passDelay();
     await world.daemon.firstConverge;

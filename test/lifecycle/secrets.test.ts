@@ -143,7 +143,7 @@ echo '{"op":"add","path":"/web/url","value":"https://${TOKEN}@host"}' > "$VALUES
     await world.untilDelayed();
     expect(lastError(world)).toContain("values of module 'web' refer to Secrets that cannot be used");
     expect(lastError(world)).toContain(
-      `at web.db.password: key "token" of Secret ${world.namespace}/web-secret: there is no such Secret`,
+      `at web.db.password: key "token" of Secret ${world.namespace}/web-secret: the Secret does not exist`,
     );
     expect((await world.helmCalls()).filter((call) => call.startsWith('upgrade'))).toEqual([]);
     await putSecret(world, TOKEN);
@@ -231,7 +231,7 @@ echo '{"op":"add","path":"/web/url","value":"https://${TOKEN}@host"}' > "$VALUES
     const rbac = await runInWorld(world, 'rbac');
     expect(rbac).toMatchObject({ exitCode: 1, stdout: expect.stringContaining('kind: ClusterRole') });
     expect(rbac.stderr).toMatch(/rules may be missing[^]*bad\.yaml[^]*\*\*\*/);
-    expect(rbac.stderr).toContain('what hooks patch is not among the rules');
+    expect(rbac.stderr).toContain('the rules do not include objects that hooks patch');
     await world.write('modules', { '001-web/enabled': '#!/bin/sh\ncat "$VALUES_PATH" >&2\nexit 1\n' });
     await chmod(join(world.directory, 'modules/001-web/enabled'), 0o755);
     const plan = await runInWorld(world, 'plan');
@@ -248,7 +248,7 @@ echo '{"op":"add","path":"/web/url","value":"https://${TOKEN}@host"}' > "$VALUES
     await world.converge();
     await world.expect({ method: 'DELETE', path: world.path('secrets', 'web-secret') });
     await world.untilDelayed();
-    expect(lastError(world)).toContain('there is no such Secret');
+    expect(lastError(world)).toContain('the Secret does not exist');
     await world.merge('configmaps', 'addon-operator', { data: { webEnabled: 'false' } });
     await world.log.untilMessage('ModuleDelete success, module is deleted');
     expect(world.log.printed).toEqual(['the end']);

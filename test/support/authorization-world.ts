@@ -2,7 +2,7 @@ import { keyringEnv, Signer } from './signed-modules.ts';
 import { type Backend, World, type WorldOptions } from './world.ts';
 import { announcer, configMapChart, type FileTree, under } from './world-files.ts';
 
-export const REFUSED = 'Module is not authorized, nothing of it is run';
+export const REFUSED = 'Module is not authorized and does not run';
 /** The config that enables both modules. */
 export const ON = { webEnabled: 'true', dnsEnabled: 'true' };
 /** A hook that prints its module and binding. */

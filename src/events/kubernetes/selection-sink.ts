@@ -155,7 +155,7 @@ export class SelectionSink implements ReflectorSink {
       this.#retry(entry, isCurrent);
     const { failure } = unfiltered.add({ key, object }, error, previous, retry, this.#signal);
     const { attempts } = failure;
-    const message = 'filter failed, the last state of the object stays in force until a retry succeeds';
+    const message = 'filter failed, the previous state of the object is kept until a retry succeeds';
     if (attempts === 1) log.error({ object: key, error }, message);
     else log.debug({ object: key, error, attempts }, message);
   }

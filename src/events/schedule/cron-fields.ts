@@ -49,7 +49,7 @@ const RANGES = {
 export function parseCronFields(text: string): CronFields {
   const fields = text.split(/\s+/).filter((field) => field !== '');
   if (fields.length !== 5 && fields.length !== 6)
-    throw invalid(`5 or 6 fields expected, ${fields.length} found`);
+    throw invalid(`expected 5 or 6 fields, got ${fields.length}`);
   const [second = '', minute = '', hour = '', dayOfMonth = '', month = '', dayOfWeek = ''] =
     fields.length === 5 ? ['0', ...fields] : fields;
   return {
@@ -107,7 +107,7 @@ function parseValue(text: string, { title, min, names = [] }: Range): number {
 }
 
 function parseNumber(text: string, title: string): number {
-  if (!/^\d+$/.test(text)) throw invalid(`${title}: "${text}" is no number`);
+  if (!/^\d+$/.test(text)) throw invalid(`${title}: "${text}" is not a number`);
   return Number(text);
 }
 

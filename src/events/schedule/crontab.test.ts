@@ -76,9 +76,9 @@ describe('parseCrontab() follows the dialect of hooks', () => {
   });
 
   test.each([
-    ['', '5 or 6 fields expected, 0 found'],
-    ['* * *', '5 or 6 fields expected, 3 found'],
-    ['* * * * * * *', '5 or 6 fields expected, 7 found'],
+    ['', 'expected 5 or 6 fields, got 0'],
+    ['* * *', 'expected 5 or 6 fields, got 3'],
+    ['* * * * * * *', 'expected 5 or 6 fields, got 7'],
     ['0 0 * * 7', 'day of week "7" is not within 0-6'],
     ['60 * * * *', 'minute "60" is not within 0-59'],
     ['* * 0 * *', 'day of month "0" is not within 1-31'],
@@ -86,24 +86,24 @@ describe('parseCrontab() follows the dialect of hooks', () => {
     ['*/0 * * * *', 'minute "*/0" has a step of 0'],
     ['1-2-3 * * * *', 'minute "1-2-3" has more than one hyphen'],
     ['*/2/2 * * * *', 'minute "*/2/2" has more than one step'],
-    ['*/x * * * *', 'step of minute "*/x": "x" is no number'],
-    ['mon * * * *', 'minute: "mon" is no number'],
-    ['- * * * *', 'minute: "" is no number'],
-    ['H * * * *', 'minute: "H" is no number'],
-    ['0 0 L * *', 'day of month: "L" is no number'],
+    ['*/x * * * *', 'step of minute "*/x": "x" is not a number'],
+    ['mon * * * *', 'minute: "mon" is not a number'],
+    ['- * * * *', 'minute: "" is not a number'],
+    ['H * * * *', 'minute: "H" is not a number'],
+    ['0 0 L * *', 'day of month: "L" is not a number'],
     ['@reboot', 'unknown descriptor "@reboot"'],
     ['@Daily', 'unknown descriptor "@Daily"'],
     ['@daily ', 'unknown descriptor "@daily "'],
-    ['@every 1d', '"1d" is no duration'],
-    ['@every ', '"" is no duration'],
-    ['CRON_TZ=UTC * * * * *', 'minute: "*" is no'],
-    ['TZ=UTC', '5 or 6 fields expected, 0 found'],
+    ['@every 1d', '"1d" is not a duration'],
+    ['@every ', '"" is not a duration'],
+    ['CRON_TZ=UTC * * * * *', 'minute: "*" is not a'],
+    ['TZ=UTC', 'expected 5 or 6 fields, got 0'],
     ['TZ=Mars/Olympus * * * * *', 'unknown time zone "Mars/Olympus"'],
     ['TZ=+01:00 * * * * *', 'unknown time zone "+01:00"'],
     ['TZ= * * * * *', 'unknown time zone ""'],
   ])('%j is refused: %s', (crontab, problem) => {
     expect(() => parseCrontab(crontab, 'UTC')).toThrow(
-      crontab.startsWith('CRON_TZ') ? 'second: "CRON_TZ=UTC" is no number' : problem,
+      crontab.startsWith('CRON_TZ') ? 'second: "CRON_TZ=UTC" is not a number' : problem,
     );
   });
 

@@ -81,7 +81,7 @@ function openZone(name: string): TimeZone {
 function intervalSchedule(text: string): Schedule {
   const durationMs = parseGoDuration(text);
   if (durationMs === undefined) {
-    throw new OperatorError('SCHEDULE_INVALID', `"${text}" is no duration like 30s or 1h30m`);
+    throw new OperatorError('SCHEDULE_INVALID', `"${text}" is not a duration such as 30s or 1h30m`);
   }
   const intervalMs = Math.max(MIN_INTERVAL_MS, wholeSeconds(durationMs));
   return { next: (afterMs) => wholeSeconds(afterMs) + intervalMs };

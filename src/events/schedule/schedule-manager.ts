@@ -105,7 +105,7 @@ export class ScheduleManager {
   }
 
   #planAnew(nowMs: number): void {
-    this.#deps.log.warn({ stepBackMs: this.#lastMs - nowMs }, 'clock was set back, schedules start over');
+    this.#deps.log.warn({ stepBackMs: this.#lastMs - nowMs }, 'clock was set back, schedules are restarted');
     for (const entry of this.#entries.values()) entry.dueMs = entry.schedule.next(nowMs);
   }
 
@@ -113,7 +113,7 @@ export class ScheduleManager {
     try {
       this.#deps.onFire(crontab, [...ids.keys()]);
     } catch (error) {
-      this.#deps.log.error({ crontab, error }, 'schedule not handled');
+      this.#deps.log.error({ crontab, error }, 'cannot handle a tick of a schedule');
     }
   }
 

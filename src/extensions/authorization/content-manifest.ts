@@ -62,7 +62,7 @@ export function checkManifest(text: string, { name, files }: ModuleContent): num
   const paths = new Set([...signed.keys(), ...found.keys()]);
   const differing = [...paths].filter((path) => signed.get(path) !== found.get(path)).toSorted();
   if (differing.length > 0)
-    throw refused(`the content is not what was signed: ${differenceText(differing, signed, found)}`);
+    throw refused(`the content differs from what was signed: ${differenceText(differing, signed, found)}`);
   return serial;
 }
 
@@ -75,9 +75,9 @@ function parse(text: string): Readonly<Record<string, unknown>> {
     const manifest: unknown = parseJson(text);
     if (isObject(manifest)) return manifest;
   } catch (cause) {
-    throw refused('module.manifest is no JSON: sign the module again', cause);
+    throw refused('module.manifest is not valid JSON: sign the module again', cause);
   }
-  throw refused('module.manifest is no JSON object: sign the module again');
+  throw refused('module.manifest is not a JSON object: sign the module again');
 }
 
 function linesOf(files: unknown): ReadonlyMap<string, string> {

@@ -40,7 +40,7 @@ export function keyringPolicy({ keyring, clock, serials }: KeyringPolicyOptions)
       if (signature.namespace !== NAMESPACE)
         throw refused(`${SIGNATURE_FILE} was made for "${signature.namespace}", not for "${NAMESPACE}"`);
       if (!isSignatureOf(signature, manifest))
-        throw refused(`${SIGNATURE_FILE} is no signature of its ${MANIFEST_FILE}: sign the module again`);
+        throw refused(`${SIGNATURE_FILE} is not a signature of its ${MANIFEST_FILE}: sign the module again`);
       const { files, digest } = await candidate.content();
       const serial = checkManifest(manifest.toString('utf8'), { name, files });
       await serials?.check(name, serial, digest, signal);
@@ -68,7 +68,7 @@ function checkKey(keys: readonly TrustedKey[], title: string, keyring: string, n
     ...(validBeforeMs === undefined ? [] : [`until ${timeText(validBeforeMs)}`]),
   ].join(' ');
   throw refused(
-    `it was signed with ${title}${owner === '' ? '' : ` of ${owner}`}, which is valid only ${span}`,
+    `it was signed with ${title}${owner === '' ? '' : ` of ${owner}`}, which is only valid ${span}`,
   );
 }
 

@@ -62,12 +62,12 @@ test.each([
   [
     'an option twice',
     `me valid-before="20300101Z",valid-before="20200101Z" ${KEY}`,
-    'keys line 1: the option valid-before is there twice',
+    'keys line 1: the option valid-before is given twice',
   ],
-  ['an option in place of a name', `cert-authority ${KEY}`, 'keys line 1: options come behind a name'],
+  ['an option in place of a name', `cert-authority ${KEY}`, 'keys line 1: options follow a name'],
   ['an option it does not know', `me expiry="2026" ${KEY}`, 'keys line 1: unknown option expiry'],
-  ['a time that is none', `me valid-before="tomorrow" ${KEY}`, 'keys line 1: tomorrow is no time'],
-  ['a day that does not exist', `me valid-before="20261399" ${KEY}`, 'keys line 1: 20261399 is no time'],
+  ['a time that is none', `me valid-before="tomorrow" ${KEY}`, 'keys line 1: tomorrow is not a time'],
+  ['a day that does not exist', `me valid-before="20261399" ${KEY}`, 'keys line 1: 20261399 is not a time'],
   ['a key cut off', KEY.slice(0, -20), 'keys line 1: '],
 ])('parseKeyFile() refuses %s', (_what, line, message) => {
   expect(() => parseKeyFile(line, 'keys')).toThrow(message);

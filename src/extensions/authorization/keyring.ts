@@ -69,12 +69,13 @@ function parseLine(line: string): readonly TrustedKey[] {
   const { owner, comment = '', options = '', type = '', blob = '' } = groups;
   const found = [...options.matchAll(OPTION)].map((match) => match.groups ?? {});
   const values = new Map<string, string | undefined>();
-  if (OPTIONS.includes(owner ?? ''))
-    throw new Error(`options come behind a name, but ${owner} is the first word`);
+  if (OPTIONS.includes(owner ?? '')) throw new Error(`options follow a name, but ${owner} is the first word`);
   for (const { name = '', value } of found) {
     if (!OPTIONS.includes(name))
-      throw new Error(`unknown option ${name}, there are ${OPTIONS.join(', ')} (options come behind a name)`);
-    if (values.has(name)) throw new Error(`the option ${name} is there twice`);
+      throw new Error(
+        `unknown option ${name}, expected one of ${OPTIONS.join(', ')} (options follow a name)`,
+      );
+    if (values.has(name)) throw new Error(`the option ${name} is given twice`);
     // Without its value it would restrict nothing.
     if (value === undefined && name !== CERT_AUTHORITY) throw new Error(`the option ${name} has no value`);
     values.set(name, value);
@@ -103,9 +104,9 @@ const TIME =
 function timeOf(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const groups = TIME.exec(text)?.groups;
-  if (groups === undefined) throw new Error(`${text} is no time, write YYYYMMDDHHMMZ`);
+  if (groups === undefined) throw new Error(`${text} is not a time, write YYYYMMDDHHMMZ`);
   const { year, month, day, hour = '00', minute = '00', second = '00', utc = '' } = groups;
   const ms = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}${utc}`);
-  if (Number.isNaN(ms)) throw new Error(`${text} is no time`);
+  if (Number.isNaN(ms)) throw new Error(`${text} is not a time`);
   return ms;
 }

@@ -144,7 +144,7 @@ test.each([
   [
     'has a manifest that was changed',
     () => appendFile(join(web, MANIFEST_FILE), ' '),
-    'is no signature of its module.manifest',
+    'is not a signature of its module.manifest',
   ],
   ['has a changed file', () => appendFile(join(web, 'hooks', 'a.sh'), '#'), 'hooks/a.sh was changed'],
   ['has a changed mode', () => chmod(join(web, 'hooks', 'a.sh'), 0o755), 'hooks/a.sh was changed'],
@@ -159,12 +159,12 @@ test.each([
   [
     'has a key that has expired',
     () => writeFile(join(root, 'keys'), lineOf(key, 'valid-before="20260601Z"')),
-    'of me, which is valid only until 2026-06-01T00:00:00.000Z',
+    'of me, which is only valid until 2026-06-01T00:00:00.000Z',
   ],
   [
     'has a key that is not valid yet',
     () => writeFile(join(root, 'keys'), lineOf(key, 'valid-after="20260602Z"')),
-    'valid only from 2026-06-02T00:00:00.000Z',
+    'only valid from 2026-06-02T00:00:00.000Z',
   ],
 ])('a module is refused that %s', async (_what, spoil, reason) => {
   await sign(web, 'web', 1);
@@ -184,7 +184,7 @@ test('an older signature is refused once a newer one was seen', async () => {
   await writeFile(join(web, 'hooks', 'a.sh'), '#!/bin/sh\necho one\n');
   await writeFile(join(web, MANIFEST_FILE), old);
   await writeFile(join(web, SIGNATURE_FILE), oldSignature);
-  expect(await reasonOf(policy)).toContain('has serial number 1, but number 2 was run before');
+  expect(await reasonOf(policy)).toContain('has serial number 1, but number 2 has already run');
 });
 
 test('what is swapped while a module is being checked is not what runs', async () => {
@@ -213,9 +213,9 @@ test('verify() asks the policy again and looks at the copy again', async () => {
   await expect(authorization.verify('web', path, never)).rejects.toMatchObject({
     code: 'MODULE_UNAUTHORIZED',
     isPermanent: true,
-    message: `Module web is not authorized: its copy ${path} was changed after it was checked`,
+    message: `Module web is not authorized: its copy ${path} was changed after verification`,
   });
-  await expect(authorization.verify('web', web, never)).rejects.toThrow('is no copy that was checked');
+  await expect(authorization.verify('web', web, never)).rejects.toThrow('is not a verified copy');
 });
 
 test('verify() refuses a copy whose key was removed meanwhile', async () => {

@@ -84,9 +84,9 @@ export class ModuleAuthorization implements ModuleGate {
   async verify(module: string, path: string, signal: AbortSignal): Promise<void> {
     try {
       const copy = this.#copies.get(path);
-      if (copy === undefined) throw refused(`${path} is no copy that was checked`);
+      if (copy === undefined) throw refused(`${path} is not a verified copy`);
       if (!(await isAsIn(path, copy, signal)))
-        throw refused(`its copy ${path} was changed after it was checked`);
+        throw refused(`its copy ${path} was changed after verification`);
       await this.#options.policy.check(copy.candidate, signal);
     } catch (cause) {
       signal.throwIfAborted();

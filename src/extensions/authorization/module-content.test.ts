@@ -81,9 +81,9 @@ test('readContent() copies files that are larger than its buffer', async () => {
 });
 
 test.each([
-  ['/etc/passwd', 'leads out of the module, to /etc/passwd'],
-  ['../020-db/Chart.yaml', 'leads out of the module'],
-  ['missing', 'leads to nothing in the module'],
+  ['/etc/passwd', 'is a link to /etc/passwd, outside of the module'],
+  ['../020-db/Chart.yaml', 'outside of the module'],
+  ['missing', 'has no target in the module'],
   ['link', 'cannot be followed'],
 ])('readContent() refuses a link to %s', async (target, reason) => {
   mkdirSync(join(root, '020-db'));
@@ -98,17 +98,19 @@ test('readContent() refuses a link that leads out only by way of another link', 
   symlinkSync('up/../secret', join(module, 'p', 'q', 'out'));
   // Where the copy lies there is such a file, too.
   writeFileSync(join(root, 'secret'), '');
-  expect(await reasonOf()).toBe('p/q/out is a link that leads out of the module: copy what it leads to');
+  expect(await reasonOf()).toBe(
+    'p/q/out is a link to a target outside of the module: copy the target into the module',
+  );
 });
 
 test('readContent() refuses special files without waiting for them', async () => {
   execFileSync('mkfifo', [join(module, 'hooks', 'pipe')]);
-  expect(await reasonOf()).toBe('hooks/pipe is neither a file nor a link nor a directory: remove it');
+  expect(await reasonOf()).toBe('hooks/pipe is not a file, link or directory: remove it');
 });
 
 test('readContent() refuses names that are no UTF-8', async () => {
   writeFileSync(Buffer.concat([Buffer.from(`${module}/`), Buffer.from([0xff])]), '');
-  expect(await reasonOf()).toContain('is no UTF-8');
+  expect(await reasonOf()).toContain('is not UTF-8');
 });
 
 test('readContent() refuses more files or bytes than the limits allow, however large they are', async () => {

@@ -111,7 +111,7 @@ async function listDirectory(walk: Walk, below: string): Promise<readonly string
     signal.throwIfAborted();
     if (below === '' && NO_CONTENT.includes(name)) continue;
     const path = below === '' ? name : `${below}/${name}`;
-    if (name.includes('\uFFFD')) throw refused(`the name of ${path} is no UTF-8: rename the file`);
+    if (name.includes('\uFFFD')) throw refused(`the name of ${path} is not UTF-8: rename the file`);
     // First a link, then a directory of the same name: what is in it would be copied to where the link leads.
     if (paths.has(path)) throw refused(`${path} was replaced while it was read`);
     if (paths.size === limits.entries)
@@ -125,7 +125,7 @@ async function listDirectory(walk: Walk, below: string): Promise<readonly string
 async function readLink({ directory, copyTo }: Walk, path: string): Promise<ContentEntry> {
   const link = await readlink(join(directory, path));
   if (link.startsWith(sep) || isOutside(normalize(join(dirname(path), link))))
-    throw refused(`${path} is a link that leads out of the module, to ${link}: copy what it leads to`);
+    throw refused(`${path} is a link to ${link}, outside of the module: copy its target into the module`);
   if (copyTo !== undefined) {
     await mkdir(dirname(join(copyTo, path)), { recursive: true, mode: 0o700 });
     await symlink(link, join(copyTo, path));
@@ -144,11 +144,11 @@ async function refuseLinksOut({ directory, copyTo = directory, entries }: Walk):
   const root = await realpath(copyTo);
   for (const { path } of links) {
     const target = await realpath(join(copyTo, path)).catch((cause: unknown) => {
-      const why = isMissingFile(cause) ? 'leads to nothing in the module' : 'cannot be followed';
-      throw refused(`${path} is a link that ${why}: remove it, or mend it`, cause);
+      const why = isMissingFile(cause) ? 'has no target in the module' : 'cannot be followed';
+      throw refused(`${path} is a link that ${why}: remove or correct it`, cause);
     });
     if (target !== root && !target.startsWith(`${root}${sep}`))
-      throw refused(`${path} is a link that leads out of the module: copy what it leads to`);
+      throw refused(`${path} is a link to a target outside of the module: copy the target into the module`);
   }
 }
 
@@ -158,10 +158,10 @@ const BUFFER_BYTES = 256 * 1024;
 async function readFile(walk: Walk, path: string): Promise<ContentEntry> {
   const stats = await lstat(join(walk.directory, path));
   // To open a device can already do something.
-  if (!stats.isFile()) throw refused(`${path} is neither a file nor a link nor a directory: remove it`);
+  if (!stats.isFile()) throw refused(`${path} is not a file, link or directory: remove it`);
   await using source = await open(join(walk.directory, path), READ_FLAGS);
   const opened = await source.stat();
-  if (!opened.isFile()) throw refused(`${path} is no file any more`);
+  if (!opened.isFile()) throw refused(`${path} is no longer a file`);
   // What is too large is not even begun with.
   refuseTooMuch(walk, opened.size);
   const isExecutable = (opened.mode & 0o111) !== 0;

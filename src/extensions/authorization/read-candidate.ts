@@ -42,7 +42,7 @@ export async function readCandidate(
 async function readBeside(path: string, maxBytes: number): Promise<Buffer | undefined> {
   try {
     await using file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-    if (!(await file.stat()).isFile()) throw refused(`${path} is no file`);
+    if (!(await file.stat()).isFile()) throw refused(`${path} is not a file`);
     const bytes = await buffer(file.createReadStream({ end: maxBytes, autoClose: false }));
     if (bytes.length > maxBytes) throw refused(`${path} has more than ${maxBytes} bytes`);
     return bytes;

@@ -27,7 +27,7 @@ test('SeenSerials lets newer manifests in and keeps older ones out, also after a
   const second = serials();
   await expect(second.check('web', 5, 'a', never)).rejects.toMatchObject({
     code: 'MODULE_UNAUTHORIZED',
-    message: expect.stringContaining('has serial number 5, but number 6 was run before'),
+    message: expect.stringContaining('has serial number 5, but number 6 has already run'),
   });
   await second.check('db', 1, 'c', never);
   expect(kept.data).toEqual({ web: '6 b', db: '1 c' });
@@ -35,7 +35,7 @@ test('SeenSerials lets newer manifests in and keeps older ones out, also after a
 
 test('SeenSerials refuses another content with the same number', async () => {
   const { serials } = store({ web: '5 a' });
-  await expect(serials().check('web', 5, 'b', never)).rejects.toThrow('another content was signed');
+  await expect(serials().check('web', 5, 'b', never)).rejects.toThrow('different content was signed');
 });
 
 test('SeenSerials heeds what another daemon has seen meanwhile', async () => {
@@ -43,7 +43,7 @@ test('SeenSerials heeds what another daemon has seen meanwhile', async () => {
   const ours = serials();
   await ours.check('db', 1, 'a', never);
   kept.data = { ...kept.data, web: '9 x' };
-  await expect(ours.check('web', 8, 'w', never)).rejects.toThrow('number 9 was run before');
+  await expect(ours.check('web', 8, 'w', never)).rejects.toThrow('number 9 has already run');
   expect(kept.data).toEqual({ db: '1 a', web: '9 x' });
 });
 
@@ -54,7 +54,7 @@ test('SeenSerials remembers what was in a record that was deleted meanwhile', as
   kept.data = undefined;
   await ours.check('db', 1, 'a', never);
   expect(kept.data).toEqual({ web: '9 x', db: '1 a' });
-  await expect(ours.check('web', 8, 'w', never)).rejects.toThrow('number 9 was run before');
+  await expect(ours.check('web', 8, 'w', never)).rejects.toThrow('number 9 has already run');
 });
 
 test('restore() writes a record again that was deleted, so that old manifests stay out after a restart', async () => {
@@ -66,7 +66,7 @@ test('restore() writes a record again that was deleted, so that old manifests st
   kept.data = undefined;
   expect(await ours.restore(never)).toBe(true);
   expect(kept.data).toEqual({ web: '9 x' });
-  await expect(serials().check('web', 8, 'w', never)).rejects.toThrow('number 9 was run before');
+  await expect(serials().check('web', 8, 'w', never)).rejects.toThrow('number 9 has already run');
 });
 
 test('restore() leaves out what a user has taken out of the record', async () => {

@@ -75,10 +75,10 @@ function isNewer(seen: Data, module: string, serial: number, digest: string): bo
     );
   if (serial < newest.serial)
     throw refused(
-      `its manifest has serial number ${serial}, but number ${newest.serial} was run before: sign it again to go back to it`,
+      `its manifest has serial number ${serial}, but number ${newest.serial} has already run: to go back to this content, sign it again`,
     );
   if (digest !== newest.digest)
-    throw refused(`another content was signed with the same serial number ${serial}: sign it again`);
+    throw refused(`different content was signed with the same serial number ${serial}: sign it again`);
   return false;
 }
 

@@ -48,7 +48,7 @@ test('serialStore() refuses modules while it may not keep numbers', async () => 
     await expect(serials.check('web', 7, 'b', never)).rejects.toMatchObject({
       code: 'MODULE_UNAUTHORIZED',
       message:
-        'the serial numbers of signatures cannot be kept: answer 403; allow get, create and update of ConfigMap operator-signatures',
+        'cannot store the serial numbers of signatures: answer 403; allow get, create and update of ConfigMap operator-signatures',
     });
   await serials.check('web', 7, 'b', never);
 });
@@ -57,7 +57,7 @@ test('serialStore() does not wait for what will never be accepted', async () => 
   const { serials } = lab([200, 200, 422]);
   await expect(serials.check('a:b', 7, 'b', never)).rejects.toMatchObject({
     code: 'MODULE_UNAUTHORIZED',
-    message: 'the serial numbers of signatures cannot be kept: answer 422',
+    message: 'cannot store the serial numbers of signatures: answer 422',
   });
 });
 

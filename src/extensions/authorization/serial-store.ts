@@ -51,7 +51,7 @@ export async function keepSerials(
       if (await serials.restore(stop))
         log.warn(
           { configMap },
-          'the ConfigMap with the serial numbers of signatures was deleted, it is written again',
+          'the ConfigMap with the serial numbers of signatures was deleted; writing it again',
         );
       reported = '';
     } catch (error) {
@@ -68,7 +68,7 @@ async function refuseDenied<T>(ask: () => Promise<T>, configMap: string): Promis
   try {
     return await ask();
   } catch (cause) {
-    const problem = `the serial numbers of signatures cannot be kept: ${messageOf(cause)}`;
+    const problem = `cannot store the serial numbers of signatures: ${messageOf(cause)}`;
     if (hasStatus(cause, 403))
       throw refused(`${problem}; allow get, create and update of ConfigMap ${configMap}`, cause);
     // Such as a name of a module that cannot be a key: the next try would end the same way.

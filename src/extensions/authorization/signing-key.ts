@@ -16,14 +16,14 @@ const MAGIC = 'openssh-key-v1\0';
 export async function readSigningKey(path: string): Promise<KeyObject> {
   try {
     const text = await readFile(path, 'utf8');
-    if (!text.includes('PRIVATE KEY-----')) throw new Error('it is no private key');
+    if (!text.includes('PRIVATE KEY-----')) throw new Error('it is not a private key');
     const key = text.trimStart().startsWith(BEGIN) ? openSshKey(text.trim()) : createPrivateKey(text);
     sshPublicKey(key);
     return key;
   } catch (cause) {
     throw new OperatorError(
       'SIGNING_KEY_INVALID',
-      `cannot sign with the key ${path}: ${messageOf(cause)}. Without --key the manifest is only written, and ssh-keygen -Y sign signs it, also with passphrases and agents`,
+      `cannot sign with the key ${path}: ${messageOf(cause)}. Without --key only the manifest is written; sign it with ssh-keygen -Y sign, which supports passphrases and agents`,
       { cause },
     );
   }
@@ -32,7 +32,7 @@ export async function readSigningKey(path: string): Promise<KeyObject> {
 function openSshKey(text: string): KeyObject {
   if (!text.endsWith(END)) throw new Error(`it does not end with ${END}`);
   const reader = new WireReader(Buffer.from(text.slice(BEGIN.length, -END.length), 'base64'));
-  if (reader.bytes(MAGIC.length).toString('latin1') !== MAGIC) throw new Error('it is no OpenSSH key');
+  if (reader.bytes(MAGIC.length).toString('latin1') !== MAGIC) throw new Error('it is not an OpenSSH key');
   const cipher = reader.text();
   if (cipher !== 'none') throw new Error('it has a passphrase');
   reader.string();
@@ -45,7 +45,7 @@ function openSshKey(text: string): KeyObject {
   if (type !== 'ssh-ed25519')
     throw new Error(
       KEY_TYPES.some((known) => known === type)
-        ? `of OpenSSH's own format only ssh-ed25519 is read, this is ${type}: ssh-keygen -p -m PKCS8 converts it`
+        ? `in OpenSSH format only ssh-ed25519 keys are supported, this is ${type}: convert it with ssh-keygen -p -m PKCS8`
         : `keys of type ${type} cannot be used, only ${KEY_TYPES.join(', ')}`,
     );
   const x = secret.string();

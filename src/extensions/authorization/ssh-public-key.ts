@@ -27,7 +27,7 @@ export function parsePublicKey(blob: Buffer): SshPublicKey {
   if (type === undefined)
     throw new Error(`keys of type ${JSON.stringify(name)} cannot be used, only ${KEY_TYPES.join(', ')}`);
   const key = createPublicKey({ key: { ...readJwk(type, reader) }, format: 'jwk' });
-  if (!reader.isAtEnd) throw new Error('there is more behind the key');
+  if (!reader.isAtEnd) throw new Error('unexpected data after the key');
   if (type === 'ssh-rsa' && (key.asymmetricKeyDetails?.modulusLength ?? 0) < MIN_RSA_BITS)
     throw new Error(`RSA keys need ${MIN_RSA_BITS} bits or more`);
   return { type, blob, key };
@@ -41,7 +41,7 @@ function readJwk(type: KeyType, reader: WireReader): Readonly<Record<string, str
       const curve = reader.text();
       const point = reader.string();
       if (curve !== 'nistp256' || point.length !== P256_POINT_BYTES || point[0] !== 4)
-        throw new Error('it is no point on nistp256');
+        throw new Error('it is not a point on nistp256');
       return {
         kty: 'EC',
         crv: 'P-256',

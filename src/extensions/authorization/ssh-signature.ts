@@ -26,11 +26,11 @@ export function parseSignature(text: string): SshSignature {
   if (!trimmed.startsWith(BEGIN)) throw new Error(`it does not begin with ${BEGIN}`);
   if (!trimmed.endsWith(END)) throw new Error(`it does not end with ${END}, so it is truncated`);
   const base64 = trimmed.slice(BEGIN.length, -END.length).replaceAll(/\s/gu, '');
-  if (!/^[A-Za-z0-9+/]+={0,2}$/u.test(base64)) throw new Error('it is no base64 text');
+  if (!/^[A-Za-z0-9+/]+={0,2}$/u.test(base64)) throw new Error('it is not base64');
   const reader = new WireReader(Buffer.from(base64, 'base64'));
-  if (reader.bytes(MAGIC.length).toString('latin1') !== MAGIC) throw new Error('it is no SSH signature');
+  if (reader.bytes(MAGIC.length).toString('latin1') !== MAGIC) throw new Error('it is not an SSH signature');
   const version = reader.uint32();
-  if (version !== VERSION) throw new Error(`it has version ${version}, only ${VERSION} is known`);
+  if (version !== VERSION) throw new Error(`it has version ${version}, only ${VERSION} is supported`);
   const publicKey = parsePublicKey(reader.string());
   const namespace = reader.text();
   reader.string();
@@ -39,7 +39,7 @@ export function parseSignature(text: string): SshSignature {
   const signed = new WireReader(reader.string());
   const algorithm = signed.text();
   const signature = signed.string();
-  if (!reader.isAtEnd || !signed.isAtEnd) throw new Error('there is more behind the signature');
+  if (!reader.isAtEnd || !signed.isAtEnd) throw new Error('unexpected data after the signature');
   return { publicKey, namespace, hash, algorithm, signature };
 }
 
@@ -127,7 +127,7 @@ const P256_NUMBER_BYTES = 32;
 function pairOf(signature: Buffer): Buffer {
   const reader = new WireReader(signature);
   const [r, s] = [reader.string(), reader.string()];
-  if (!reader.isAtEnd) throw new Error('there is more behind the numbers');
+  if (!reader.isAtEnd) throw new Error('unexpected data after the numbers');
   return Buffer.concat([padded(r), padded(s)]);
 }
 

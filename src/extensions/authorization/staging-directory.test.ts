@@ -39,15 +39,15 @@ test('makeStagingDirectory() refuses what others could change', async () => {
   await chmod(path, 0o770);
   await expect(makeStagingDirectory(path, [])).rejects.toMatchObject({
     code: 'CONFIG_INVALID',
-    message: `--auth-staging-dir (AUTH_STAGING_DIR) ${path}: others may write to it; set it to a directory outside of the modules directories that only the user of the daemon can write to`,
+    message: `--auth-staging-dir (AUTH_STAGING_DIR) ${path}: other users can write to it; set it to a directory outside of the modules directories that only the user of the daemon can write to`,
   });
   await chmod(path, 0o700);
   await chmod(root, 0o777);
-  await expect(makeStagingDirectory(path, [])).rejects.toThrow(`others may write to ${root}`);
+  await expect(makeStagingDirectory(path, [])).rejects.toThrow(`other users can write to ${root}`);
   await chmod(root, 0o1777);
   await makeStagingDirectory(path, []);
   await symlink(path, join(root, 'link'));
-  await expect(makeStagingDirectory(join(root, 'link'), [])).rejects.toThrow('it is no directory');
+  await expect(makeStagingDirectory(join(root, 'link'), [])).rejects.toThrow('it is not a directory');
 });
 
 test.skipIf(process.getuid?.() !== 0)(
@@ -69,7 +69,7 @@ test('makeStagingDirectory() refuses a place inside of a modules directory, also
     await expect(makeStagingDirectory(path, [join(root, 'missing'), modules])).rejects.toMatchObject({
       code: 'CONFIG_INVALID',
       message: expect.stringMatching(
-        /^--auth-staging-dir \(AUTH_STAGING_DIR\) .*: it is inside of the modules directory .*modules;/u,
+        /^--auth-staging-dir \(AUTH_STAGING_DIR\) .*: it is inside the modules directory .*modules;/u,
       ),
     });
   await makeStagingDirectory(join(root, 'modules-staged'), [modules]);

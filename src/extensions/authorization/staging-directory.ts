@@ -57,5 +57,5 @@ function refuseInside(path: string, modulesDirs: readonly string[]): void {
   const directory = modulesDirs.find((each) =>
     `${path}${sep}`.startsWith(each === sep ? sep : `${each}${sep}`),
   );
-  if (directory !== undefined) throw new Error(`it is inside of the modules directory ${directory}`);
+  if (directory !== undefined) throw new Error(`it is inside the modules directory ${directory}`);
 }

@@ -60,7 +60,7 @@ async function warnOfMisplaced(directory: string, scripts: readonly string[], lo
     for (const path of await misplacedIn(directory, scripts))
       log.warn(
         { path },
-        'the file exports flow hooks, but is not used: it belongs directly into the directory of flow hooks, with the ending .ts, .mts, .js or .mjs',
+        'the file exports flow hooks but is not loaded: move it directly into the flow hooks directory, with the extension .ts, .mts, .js or .mjs',
       );
   } catch (error) {
     // None of these files is loaded, so nothing fails because one cannot be read.
@@ -83,7 +83,7 @@ function typesOf({ path, type, description }: LoadedExtension): readonly (readon
   if (type !== FLOW_HOOKS || !isObject(description) || !Array.isArray(description['hooks']))
     throw new OperatorError(
       'EXTENSION_INVALID',
-      `${path} lies among the flow hooks but registers none: its default export must be made by defineFlowHooks()`,
+      `${path} is in the flow hooks directory but registers no flow hooks: its default export must be the result of defineFlowHooks()`,
     );
   const hooks: readonly unknown[] = description['hooks'];
   return hooks.map((hook) => {

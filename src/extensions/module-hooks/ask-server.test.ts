@@ -76,7 +76,7 @@ test.each([
     if (beginning.includes('{')) socket.write(' ');
     await clock.advance(1_000);
   }
-  expect(await told).toBe(`Test got no answer within its limit of 5 s: POST ${uri}/`);
+  expect(await told).toBe(`Test got no response within 5 s: POST ${uri}/`);
   await closed;
 });
 
@@ -98,7 +98,7 @@ test.each([
   [
     'switches protocols',
     'HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n',
-    'the connection was closed without an answer to read',
+    'the connection was closed without a response',
   ],
   ['has huge headers', `HTTP/1.1 200 OK\r\nX-Long: ${'x'.repeat(100_000)}\r\n\r\n`, 'Header overflow'],
   ['speaks another protocol', 'SSH-2.0-OpenSSH_9.9\r\n', 'Parse Error'],
@@ -106,7 +106,7 @@ test.each([
   [
     'answers compressed',
     'HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 1\r\n\r\n.',
-    'the answer is encoded (gzip), which was not asked for',
+    'the response has the encoding gzip, which was not requested',
   ],
 ])('askServer() fails on a server that %s', async (_what, answer, message) => {
   const uri = await listen((socket) => socket.end(answer));

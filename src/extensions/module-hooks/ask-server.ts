@@ -48,10 +48,7 @@ export async function askServer(
   if (Buffer.byteLength(body) > MAX_REQUEST_BYTES)
     throw failure(`the objects of the module are larger than ${MAX_REQUEST_BYTES} bytes`);
   const error = (): Error =>
-    new OperatorError(
-      'HOOK_TIMEOUT',
-      `${title} got no answer within its limit of ${limitMs / 1_000} s: POST ${from}`,
-    );
+    new OperatorError('HOOK_TIMEOUT', `${title} got no response within ${limitMs / 1_000} s: POST ${from}`);
   return await withDeadline({ clock, limitMs, error }, signal, async (signal) => {
     try {
       const url = await resolveAddress(deps, address, signal);
@@ -73,6 +70,6 @@ export async function askServer(
 function connectionText(error: unknown): string {
   const text = errorText(error);
   return isUntrusted(error)
-    ? `${text}; name the authority of its certificate in the variable NODE_EXTRA_CA_CERTS of the operator`
+    ? `${text}; set the variable NODE_EXTRA_CA_CERTS of the operator to the certificate authority of the server`
     : text;
 }

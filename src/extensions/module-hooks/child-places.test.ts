@@ -132,7 +132,7 @@ describe('check() refuses', () => {
   ])('%s', async (_title, given, named) => {
     await expect(check(given)).rejects.toMatchObject({
       code: 'HOOK_OUTPUT_INVALID',
-      message: expect.stringContaining(`neither the chart nor the release has them: ${named}. If`),
+      message: expect.stringContaining(`neither in the chart nor in the release: ${named}. If`),
     });
   });
 });

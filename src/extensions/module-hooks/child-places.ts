@@ -116,6 +116,6 @@ function refusal(places: readonly Place[]): OperatorError {
   const words = [...new Set(places.map(({ isInCluster, namespace }) => (isInCluster ? CLUSTER : namespace)))];
   return new OperatorError(
     'HOOK_OUTPUT_INVALID',
-    `children in its response are outside of the namespaces of the module, and neither the chart nor the release has them: ${titles.join(', ')}${more}. If the webhook is trusted with them, add ${words.slice(0, MAX_SHOWN).join(',')} to --http-hook-child-namespaces`,
+    `children in its response are outside of the namespaces of the module and are neither in the chart nor in the release: ${titles.join(', ')}${more}. If the webhook is trusted with them, add ${words.slice(0, MAX_SHOWN).join(',')} to --http-hook-child-namespaces`,
   );
 }

@@ -71,7 +71,7 @@ test.each<[unknown, string]>([
   [undefined, 'it has no status.address.url'],
   [{ address: 'http://host' }, 'it has no status.address.url'],
   [{ address: { url: '' } }, 'it has no status.address.url'],
-  [{ address: { url: 'file:///etc/passwd' } }, 'no URL that begins with http:// or https://'],
+  [{ address: { url: 'file:///etc/passwd' } }, 'does not begin with http:// or https://'],
 ])('addressableUrl() refuses the status %j', (status, message) => {
   expect(() => addressableUrl(status, NOTHING)).toThrow(message);
 });

@@ -33,7 +33,7 @@ function servicePort(spec: unknown, scheme: 'http' | 'https'): number {
     typeof name === 'string' ? `${name} ${String(port)}` : String(port),
   );
   throw new Error(
-    `it has several ports (${list.join(', ')}), none of them is named ${scheme} or is ${usual}: put one into uri, as in ${scheme}://:8080`,
+    `it has several ports (${list.join(', ')}), and none is named ${scheme} or is ${usual}: set the port in uri, for example ${scheme}://:8080`,
   );
 }
 
@@ -48,10 +48,10 @@ export function addressableUrl(status: unknown, { scheme, port, path }: UriParts
   const address = isObject(status) ? status['address'] : undefined;
   const text = isObject(address) ? address['url'] : undefined;
   if (typeof text !== 'string' || text === '')
-    throw new Error('it has no status.address.url, so it is not ready, or nothing that can be called');
+    throw new Error('it has no status.address.url: it is not ready, or it is not a callable object');
   const url = URL.parse(text);
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:'))
-    throw new Error('its status.address.url is no URL that begins with http:// or https://');
+    throw new Error('its status.address.url does not begin with http:// or https://');
   const own = url.protocol === 'https:' ? 'https' : 'http';
   const to = scheme ?? own;
   const portText = port === undefined ? (to === own ? url.port : '') : String(port);

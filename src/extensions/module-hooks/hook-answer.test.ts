@@ -53,26 +53,34 @@ test('readAnswer() does not look at what comes back from finalize', () => {
 });
 
 test.each<[string, unknown, string]>([
-  ['a list', [], 'its answer is no JSON object'],
-  ['an object that is none', { object: 'web' }, 'object in its answer is no object'],
+  ['a list', [], 'its response is not a JSON object'],
+  ['an object that is none', { object: 'web' }, 'object in its response is not an object'],
   [
     'the object of another name',
     { object: { ...MODULE, metadata: { name: 'other' } } },
-    'object in its answer has another name than the one that was sent: "other"',
+    'object in its response has a different name than the request: "other"',
   ],
-  ['the object of another kind', { object: { ...MODULE, kind: 'Pod' } }, 'has another kind'],
-  ['a status that is none', { object: { status: 'ready' } }, 'object.status in its answer is no object'],
-  ['a status that is a list', { object: { status: [{ a: 1 }] } }, 'object.status in its answer is no object'],
-  ['a list of children', { children: [MAP] }, 'children in its answer is no object'],
+  ['the object of another kind', { object: { ...MODULE, kind: 'Pod' } }, 'has a different kind'],
+  [
+    'a status that is none',
+    { object: { status: 'ready' } },
+    'object.status in its response is not an object',
+  ],
+  [
+    'a status that is a list',
+    { object: { status: [{ a: 1 }] } },
+    'object.status in its response is not an object',
+  ],
+  ['a list of children', { children: [MAP] }, 'children in its response is not an object'],
   [
     'children that are no objects',
     { children: { a: 1, b: { kind: 'ConfigMap', metadata: {} }, c: MAP } },
-    'children in its answer cannot be applied: "a" is no object, "b" has no apiVersion, "b" has no metadata.name',
+    'children in its response cannot be applied: "a" is not an object, "b" has no apiVersion, "b" has no metadata.name',
   ],
   [
     'children without a name, or with one that is no text',
     { children: { a: { ...MAP, metadata: null }, b: { ...MAP, metadata: { name: 7 } }, c: [MAP] } },
-    'cannot be applied: "a" has no metadata.name, "b" has no metadata.name, "c" is no object',
+    'cannot be applied: "a" has no metadata.name, "b" has no metadata.name, "c" is not an object',
   ],
   [
     'many of them',
@@ -82,7 +90,7 @@ test.each<[string, unknown, string]>([
   [
     'the same object twice',
     { children: { a: MAP, b: MAP } },
-    'children in its answer cannot be applied: "b" is the same object as "a"',
+    'children in its response cannot be applied: "b" is the same object as "a"',
   ],
   [
     'the same object with its namespace and without',
@@ -97,7 +105,7 @@ test('readAnswer() refuses what is nested without end', () => {
   for (const levels of [600, 100_000]) {
     const text = `{"children":{"a":${'['.repeat(levels)}${']'.repeat(levels)}}}`;
     expect(() => readAnswer(answerOf(text), PRE_RECONCILE)).toThrow(
-      /^its answer (?:has more than 500 levels|is broken JSON)$/,
+      /^its response (?:has more than 500 levels|is not valid JSON)$/,
     );
   }
 });
@@ -123,17 +131,17 @@ test('readAnswer() tells objects apart that have the same name in other namespac
 test('readAnswer() shows what HTML says, and nothing of broken JSON', () => {
   const html = answerOf('<html>\n<b>Welcome</b>', 200, 'text/html');
   expect(() => readAnswer(html, PRE_RECONCILE)).toThrow(
-    'its answer is no JSON (text/html): <html> <b>Welcome</b>',
+    'its response is not JSON (text/html): <html> <b>Welcome</b>',
   );
   const broken = answerOf('{"children": {"password": "swordfish"');
-  expect(() => readAnswer(broken, PRE_RECONCILE)).toThrow(/^its answer is broken JSON$/);
+  expect(() => readAnswer(broken, PRE_RECONCILE)).toThrow(/^its response is not valid JSON$/);
 });
 
 test.each<[string, string, Partial<ModuleHookAnswer>]>([
   [
     'a reason',
     '{"message":"no disk"}',
-    { message: 'it answered with status 500: no disk', isPermanent: false, isContinued: false },
+    { message: 'it responded with status 500: no disk', isPermanent: false, isContinued: false },
   ],
   ['permanent', '{"message":"a","permanent":true}', { isPermanent: true, isContinued: false }],
   ['continue', '{"message":"a","continue":true}', { isPermanent: false, isContinued: true }],
@@ -141,9 +149,9 @@ test.each<[string, string, Partial<ModuleHookAnswer>]>([
   [
     'HTML',
     '<h1>Oops</h1>',
-    { message: 'it answered with status 500: <h1>Oops</h1>', isPermanent: false, isContinued: false },
+    { message: 'it responded with status 500: <h1>Oops</h1>', isPermanent: false, isContinued: false },
   ],
-  ['nothing', '', { message: 'it answered with status 500' }],
+  ['nothing', '', { message: 'it responded with status 500' }],
 ])('readAnswer() understands a refusal with %s', (_name, body, expected) => {
   expect(readAnswer(answerOf(body, 500), PRE_RECONCILE)).toMatchObject({
     type: 'refusal',

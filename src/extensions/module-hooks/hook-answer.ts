@@ -54,8 +54,8 @@ export function readAnswer(
   if (phase === 'finalize' || answer.body.length === 0) return UNCHANGED;
   const content = parse(answer);
   if (content === null) return UNCHANGED;
-  if (!isObject(content)) throw new Error('its answer is no JSON object');
-  if (isDeeper(content, MAX_LEVELS)) throw new Error(`its answer has more than ${MAX_LEVELS} levels`);
+  if (!isObject(content)) throw new Error('its response is not a JSON object');
+  if (isDeeper(content, MAX_LEVELS)) throw new Error(`its response has more than ${MAX_LEVELS} levels`);
   return {
     type: 'success',
     status: statusOf(content['object'], object),
@@ -70,7 +70,7 @@ function readRefusal(body: Buffer, status: number, otherwise: string): ModuleHoo
   const { message } = content;
   const said =
     typeof message === 'string' && message !== ''
-      ? `it answered with status ${status}: ${shortened(message)}`
+      ? `it responded with status ${status}: ${shortened(message)}`
       : otherwise;
   return {
     type: 'refusal',
@@ -81,16 +81,16 @@ function readRefusal(body: Buffer, status: number, otherwise: string): ModuleHoo
 }
 
 function parse({ body, contentType }: HttpAnswer): unknown {
-  if (!isUtf8(body)) throw new Error('its answer is no UTF-8');
+  if (!isUtf8(body)) throw new Error('its response is not UTF-8');
   const text = body.toString('utf8');
   if (text.trim() === '') return null;
   try {
     return parseJson(text);
   } catch {
     // The message of the parser quotes the text, which may be that of a Secret.
-    if (text.trimStart().startsWith('{')) throw new Error('its answer is broken JSON');
+    if (text.trimStart().startsWith('{')) throw new Error('its response is not valid JSON');
     const type = contentType === undefined ? 'no content type' : escapeControls(contentType);
-    throw new Error(`its answer is no JSON (${type})${saidText(body)}`);
+    throw new Error(`its response is not JSON (${type})${saidText(body)}`);
   }
 }
 
@@ -109,26 +109,26 @@ function parseOrNone(body: Buffer): unknown {
 
 function statusOf(object: unknown, asked: KubeObject): Readonly<Record<string, unknown>> | undefined {
   if (object === undefined || object === null) return undefined;
-  if (!isObject(object)) throw new Error('object in its answer is no object');
+  if (!isObject(object)) throw new Error('object in its response is not an object');
   const metadata = fieldsOf(object['metadata']);
   refuseOther('name', metadata['name'], asked.metadata.name);
   refuseOther('kind', object['kind'], asked.kind);
   const { status } = object;
   if (status === undefined || status === null) return undefined;
-  if (!isObject(status)) throw new Error('object.status in its answer is no object');
+  if (!isObject(status)) throw new Error('object.status in its response is not an object');
   return Object.keys(status).length === 0 ? undefined : status;
 }
 
 function refuseOther(what: string, is: unknown, was: string | undefined): void {
   if (is === undefined || is === was) return;
   throw new Error(
-    `object in its answer has another ${what} than the one that was sent: ${shortened(JSON.stringify(is))}`,
+    `object in its response has a different ${what} than the request: ${shortened(JSON.stringify(is))}`,
   );
 }
 
 function childrenOf(children: unknown, namespace: string): readonly KubeObject[] | undefined {
   if (children === undefined || children === null) return undefined;
-  if (!isObject(children)) throw new Error('children in its answer is no object');
+  if (!isObject(children)) throw new Error('children in its response is not an object');
   const entries = Object.entries(children);
   if (entries.length === 0) return undefined;
   const problems = entries.flatMap(([key, child]) => childProblems(child).map((why) => `"${key}" ${why}`));
@@ -139,13 +139,13 @@ function childrenOf(children: unknown, namespace: string): readonly KubeObject[]
     const list = problems.slice(0, MAX_SHOWN_PROBLEMS).map(shortened).join(', ');
     const more =
       problems.length > MAX_SHOWN_PROBLEMS ? `, and ${problems.length - MAX_SHOWN_PROBLEMS} more` : '';
-    throw new Error(`children in its answer cannot be applied: ${list}${more}`);
+    throw new Error(`children in its response cannot be applied: ${list}${more}`);
   }
   return objects.map(([, child]) => child);
 }
 
 function childProblems(child: unknown): readonly string[] {
-  if (!isObject(child)) return ['is no object'];
+  if (!isObject(child)) return ['is not an object'];
   const metadata = fieldsOf(child['metadata']);
   const wanted = { apiVersion: child['apiVersion'], kind: child['kind'], 'metadata.name': metadata['name'] };
   return Object.entries(wanted).flatMap(([field, value]) =>

@@ -107,18 +107,18 @@ export class ModuleFinalizers {
    */
   skip(name: string): void {
     this.#skipped.add(name);
-    this.#asking.get(name)?.abort(new Error('The HTTP hook is left out'));
+    this.#asking.get(name)?.abort(new Error('The reconcile webhook is skipped'));
   }
 
   async #finalizeBy(name: string, hook: ModuleHook | (() => ModuleHook), signal: AbortSignal): Promise<void> {
     if (this.#finalized.has(name)) return;
     const { log, onSkip } = this.#deps;
     if (await this.#hasAgreed(name, hook, signal)) {
-      log.info({ module: name }, 'HTTP hook has finalized the module');
+      log.info({ module: name }, 'Reconcile webhook finalized the module');
     } else {
       log.warn(
         { module: name },
-        'Module is deleted without its HTTP hook, as release-finalizer has asked for',
+        'Module is deleted without its reconcile webhook, as requested with release-finalizer',
       );
       await onSkip(name, signal);
     }
@@ -159,7 +159,7 @@ function notedHook(module: string, noted: string): ModuleHook {
   if (hook !== undefined) return hook;
   throw new OperatorError(
     'MODULE_INVALID',
-    `Module '${module}' is to be finalized by an HTTP hook, but its Module object does not say which one: let it go with "addon-operator module release-finalizer ${module}"`,
+    `Module '${module}' must be finalized by a reconcile webhook, but its Module object does not name one: release it with "addon-operator module release-finalizer ${module}"`,
     { cause: problems.join('; '), isPermanent: true },
   );
 }

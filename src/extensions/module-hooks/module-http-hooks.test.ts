@@ -123,7 +123,7 @@ test('an answer that cannot be used in one part has no effect in any', async () 
   await expect(lab.preReconcile(server.url)).rejects.toMatchObject({
     code: 'HOOK_OUTPUT_INVALID',
     isPermanent: false,
-    message: `HTTP hook of module 'web', pre-reconcile, POST ${server.url}/: children in its answer cannot be applied: "child" is no object`,
+    message: `reconcile webhook of module 'web', pre-reconcile, POST ${server.url}/: children in its response cannot be applied: "child" is not an object`,
   });
   expect(lab.reported).toEqual([]);
 });
@@ -137,7 +137,7 @@ test.each([
     code: 'HOOK_FAILED',
     isPermanent,
     facts: { status: 422 },
-    message: `HTTP hook of module 'web', pre-reconcile failed: POST ${server.url}/: it answered with status 422: no`,
+    message: `reconcile webhook of module 'web', pre-reconcile failed: POST ${server.url}/: it responded with status 422: no`,
   });
 });
 
@@ -146,7 +146,7 @@ test('a refusal that lets the module continue leaves the objects as they are, an
   const lab = new Lab();
   expect(await lab.preReconcile(server.url)).toEqual([CHILD]);
   expect(lab.log.records).toContainEqual(expect.objectContaining({ level: 'warn', module: 'web' }));
-  expect(lab.warned).toEqual(['web: pre-reconcile: it answered with status 500: no']);
+  expect(lab.warned).toEqual(['web: pre-reconcile: it responded with status 500: no']);
 });
 
 test('a server that nobody we trust vouches for is not told anything', async () => {

@@ -62,7 +62,7 @@ export class ModuleHttpHooks {
       afterApply: NOTHING,
       onFailure: async (error) => {
         if (!isChanged) return error;
-        const hint = `The objects are as ${titleOf(name, 'pre-reconcile')}, has given them.`;
+        const hint = `The objects come from the response of the ${titleOf(name, 'pre-reconcile')}.`;
         return new OperatorError(error.code, `${error.message}\n${hint}`, { cause: error });
       },
     };
@@ -79,7 +79,7 @@ export class ModuleHttpHooks {
     if (children.length > 0)
       throw new OperatorError(
         'HOOK_OUTPUT_INVALID',
-        `${titleOf(name, 'pre-reconcile')}: its answer has children, but a module without a chart has no release that they could be part of`,
+        `${titleOf(name, 'pre-reconcile')}: its response has children, but a module without a chart has no release to add them to`,
       );
   }
 
@@ -99,7 +99,7 @@ export class ModuleHttpHooks {
       await this.#ask({ module, hook, phase: 'finalize', children }, signal);
     } catch (error) {
       if (signal.aborted || !(error instanceof OperatorError)) throw error;
-      const hint = `(nothing is deleted before that; if the server is gone for good: addon-operator module release-finalizer ${module})`;
+      const hint = `(nothing is deleted until it responds; if the server no longer exists, run: addon-operator module release-finalizer ${module})`;
       throw new OperatorError(error.code, `${error.message}\n${hint}`, { cause: error });
     }
   }
@@ -132,7 +132,7 @@ export class ModuleHttpHooks {
     const { answer: raw, from } = await askServer(this.#deps, hook, { title, body }, signal);
     log.debug(
       { module, phase, status: raw.status, answerBytes: raw.body.length },
-      'module HTTP hook answered',
+      'reconcile webhook responded',
     );
     const answer = understood(() => readAnswer(raw, { phase, object: sent, namespace }), title, from);
     if (answer.type === 'success') return { sent, answer, from };
@@ -144,7 +144,7 @@ export class ModuleHttpHooks {
       });
     log.warn(
       { module, phase, error: message, code: 'HOOK_FAILED' },
-      'module HTTP hook failed and lets the module go on without it',
+      'reconcile webhook failed; the module continues without it',
     );
     await modules.warn(module, `${phase}: ${message}`, signal);
     return undefined;
@@ -182,7 +182,7 @@ export class ModuleHttpHooks {
       if (!(cause instanceof KubeApiError)) throw cause;
       throw new OperatorError(
         'HOOK_OUTPUT_INVALID',
-        `${titleOf(module, 'pre-reconcile')}, POST ${from}: the status in its answer cannot be written: ${messageOf(cause)}`,
+        `${titleOf(module, 'pre-reconcile')}, POST ${from}: the status in its response cannot be written: ${messageOf(cause)}`,
         { cause },
       );
     }
@@ -190,7 +190,7 @@ export class ModuleHttpHooks {
 }
 
 function titleOf(module: string, phase: HookCapability): string {
-  return `HTTP hook of module '${module}', ${phase}`;
+  return `reconcile webhook of module '${module}', ${phase}`;
 }
 
 function understood<T>(read: () => T, title: string, from: string): T {

@@ -71,7 +71,7 @@ function refuseDoubles(hosts: readonly HostFile[]): void {
     const paths = same.map(({ path }) => path).toSorted();
     throw new OperatorError(
       'EXTENSION_INVALID',
-      `Several files extend the same kind, but only one may: ${paths.join(', ')}. Join them into one; what hosts share can be in files directly in customizations/`,
+      `Several files extend the same kind, but only one file may: ${paths.join(', ')}. Merge them into one; put shared code into files directly in customizations/`,
     );
   }
 }

@@ -242,7 +242,7 @@ test.each([
   [
     'exports flow hooks',
     "import { defineFlowHooks } from 'addon-operator/sdk'; export default defineFlowHooks(() => {});",
-    'has to be made by defineExtensions()',
+    'must be the result of defineExtensions()',
   ],
   [
     'has none of the methods',

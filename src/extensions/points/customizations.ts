@@ -102,7 +102,7 @@ export class Customizations {
     for (const path of misplaced)
       mainLog.warn(
         { path },
-        'the file exports extensions, but of no kind, and is not used: it belongs to customizations/<group>/<kind>.ts (or .mts, .js, .mjs)',
+        'the file exports extensions but its path names no kind, so it is not loaded: move it to customizations/<group>/<kind>.ts (or .mts, .js, .mjs)',
       );
     const hosts = new Map<string, PointHost>();
     for (const file of files) {
@@ -111,7 +111,7 @@ export class Customizations {
       hosts.set(keyOf(file.group, file.kind), hostOf(file, loaded, extensions));
       const { group, kind } = file;
       const methods = methodsOf(loaded);
-      log.info({ group, kind, methods }, 'extension is loaded');
+      log.info({ group, kind, methods }, 'extension loaded');
       for (const problem of unusedMethodProblems(loaded.description, methods))
         log.warn({ group, kind }, problem);
       await this.#warnOfUnservedKind(file, log, signal);
@@ -138,11 +138,14 @@ export class Customizations {
 /** @throws OperatorError EXTENSION_INVALID for another sort of extension, or a class named for another kind */
 function hostOf(file: HostFile, loaded: LoadedExtension, extensions: Extensions): PointHost {
   if (loaded.type !== EXTENSIONS)
-    throw invalid(file, 'its default export has to be made by defineExtensions()');
+    throw invalid(file, 'its default export must be the result of defineExtensions()');
   const name = textOf(fieldsOf(loaded.description)['name']);
   const expected = `${file.kind}${SUFFIX}`;
   if (name !== '' && name.toLowerCase() !== expected.toLowerCase())
-    throw invalid(file, `its class is ${name}, but a file of this name holds <Kind>${SUFFIX} of its kind`);
+    throw invalid(
+      file,
+      `its class is ${name}, but a file with this name must define <Kind>${SUFFIX} for its kind`,
+    );
   const entries = methodsOf(loaded).map((method) => [method, callOf(file.path, method, extensions)]);
   return { name: name === '' ? file.path : name, path: file.path, ...Object.fromEntries(entries) };
 }

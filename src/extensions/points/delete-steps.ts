@@ -19,7 +19,7 @@ export function deleteSteps(hosts: HostSet, log: Logger): UninstallSteps {
         const objectLog = log.child({ object: titleOf(object) });
         await pointOf(createDeleter, hosts, object)(object, next, object.apiVersion ?? '', objectLog, signal);
         if (isLeftToHelm) continue;
-        objectLog.info({}, 'an extension takes care of the deletion: helm leaves the object alone');
+        objectLog.info({}, 'an extension handles the deletion: helm keeps the object');
         kept.push(object);
       }
       await uninstall(kept);

@@ -73,7 +73,7 @@ test('transform() names object and file, when an extension returns something els
   const modifyManifest: HostMethod = () => Promise.resolve({ kind: 'Disk' });
   const own = steps(hostSet({ path: '/m/customizations/example.com/disk.ts', modifyManifest }));
   expect(messageOf(await rejection(own.transform([DISK], signal)))).toBe(
-    `Disk "a": extension '/m/customizations/example.com/disk.ts': Cannot use what modifyManifest() gave: it has to be an object with apiVersion, kind and metadata`,
+    `Disk "a": extension '/m/customizations/example.com/disk.ts': Cannot use the result of modifyManifest(): it must be an object with apiVersion, kind and metadata`,
   );
 });
 
@@ -158,7 +158,7 @@ test('onFailure() keeps the error when an extension cannot classify it', async (
   await own.transform([DISK], signal);
   const error = await own.onFailure(REFUSED, signal);
   expect(error.isPermanent).toBe(false);
-  expect(error.message).toBe(`${REFUSED.message} (an extension could not classify this: Disk "a": boom)`);
+  expect(error.message).toBe(`${REFUSED.message} (an extension failed to classify this: Disk "a": boom)`);
 });
 
 test('whenDeployed() asks about objects as they are in the cluster, with kstatus as the default', async () => {
@@ -166,7 +166,7 @@ test('whenDeployed() asks about objects as they are in the cluster, with kstatus
   const own = steps(hostSet({ postReconcileCheck }));
   const identities = [identityOf(DISK), identityOf(OTHER)];
   expect(messageOf(await rejection(own.whenDeployed(identities, signal)))).toContain(
-    'Disk/a: it is not there',
+    'Disk/a: it does not exist',
   );
   const status = { conditions: [{ type: 'Ready', status: 'False', reason: 'Formatting' }] };
   live.set('Disk a', { ...DISK, status });
@@ -185,7 +185,7 @@ test('whenDeployed() asks about all objects where the module waits until it is r
   const own = steps(undefined, { waitsUntilReady: true });
   const identities = [identityOf(DISK), identityOf(OTHER)];
   expect(messageOf(await rejection(own.whenDeployed(identities, signal)))).toBe(
-    'Objects are applied, but not ready: /ConfigMap/a: it is not there',
+    'Objects are applied, but not ready: /ConfigMap/a: it does not exist',
   );
   live.set('ConfigMap a', OTHER);
   await own.whenDeployed(identities, signal);

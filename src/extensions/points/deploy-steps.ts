@@ -110,7 +110,7 @@ export class DeploySteps implements ReleaseSteps {
       signal.throwIfAborted();
       return new OperatorError(
         error.code,
-        `${error.message} (an extension could not classify this: ${messageOf(failure)})`,
+        `${error.message} (an extension failed to classify this: ${messageOf(failure)})`,
         { cause: error },
       );
     }
@@ -148,7 +148,7 @@ export class DeploySteps implements ReleaseSteps {
     const live = await this.#options.readObject(identity, signal);
     const result =
       live === undefined
-        ? notReady('it is not there')
+        ? notReady('it does not exist')
         : await this.#call(createPostReconcileChecker, live, live, nextOf(byStatus), signal);
     return result.ready ? undefined : { ...result, reason: `${objectTitle(identity)}: ${result.reason}` };
   }

@@ -19,10 +19,10 @@ export function createErrorClassifier(host: PointHost | undefined): Point<Releas
     {
       method: METHOD,
       readInput: (given, error) => {
-        if (!isObject(given)) throw unusable(METHOD, 'next() takes the error');
+        if (!isObject(given)) throw unusable(METHOD, 'next() must be called with the error');
         const { code, status, reason, message } = given;
         if (status !== null && typeof status !== 'number')
-          throw unusable(METHOD, 'status has to be a number or null');
+          throw unusable(METHOD, 'status must be a number or null');
         return {
           code: readText(METHOD, 'code', code),
           status,
@@ -32,10 +32,10 @@ export function createErrorClassifier(host: PointHost | undefined): Point<Releas
         };
       },
       readResult: (returned) => {
-        if (!isObject(returned)) throw unusable(METHOD, 'it has to be made by errorDetails()');
+        if (!isObject(returned)) throw unusable(METHOD, 'it must be created by errorDetails()');
         const { classification, code, message } = returned;
         if (classification !== 'retryable' && classification !== 'fatal')
-          throw unusable(METHOD, 'classification has to be "retryable" or "fatal"');
+          throw unusable(METHOD, 'classification must be "retryable" or "fatal"');
         return errorDetails(
           classification,
           readText(METHOD, 'code', code),

@@ -39,7 +39,7 @@ test.each([
   ['client rate limiter Wait returned an error: context deadline exceeded', 'Unreachable', null],
   ['execution error at (web/templates/a.yaml:1:3): no value', 'Unknown', null],
   [
-    'Cannot deploy release "web": others have set fields that its chart sets too (/Deployment/web: .spec.replicas (kubectl))',
+    'Cannot deploy release "web": other field managers changed fields that its chart sets (/Deployment/web: .spec.replicas (kubectl))',
     'Conflict',
     409,
   ],
@@ -113,7 +113,7 @@ test.each<[string, readonly KubeObject[], readonly string[]]>([
     ['Deployment web'],
   ],
   [
-    'others have set fields that its chart sets too (/Deployment/web: .spec.replicas (kubectl))',
+    'other field managers changed fields that its chart sets (/Deployment/web: .spec.replicas (kubectl))',
     [object('Deployment', 'web'), object('Deployment', 'we')],
     ['Deployment web'],
   ],

@@ -18,7 +18,7 @@ const UNKNOWN: FailureCause = { reason: 'Unknown', status: null };
  */
 const CAUSES: readonly (readonly [RegExp, string, number | null])[] = [
   [
-    /objects of its chart belong to another release|others have set fields that its chart sets/,
+    /objects of its chart belong to another release|other field managers changed fields that its chart sets/,
     'Conflict',
     409,
   ],

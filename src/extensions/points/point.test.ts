@@ -138,28 +138,28 @@ function nothing(): void {
 }
 
 test.each<[PointMethod, unknown, string]>([
-  ['classifyError', null, 'has to be made by errorDetails()'],
+  ['classifyError', null, 'must be created by errorDetails()'],
   ['classifyError', { classification: 'maybe' }, '"retryable" or "fatal"'],
-  ['classifyError', { classification: 'fatal', code: 7 }, 'code has to be a text'],
+  ['classifyError', { classification: 'fatal', code: 7 }, 'code must be a string'],
   ['modifyManifest', 'text', 'an object with apiVersion, kind and metadata'],
   ['modifyManifest', { ...OBJECT, apiVersion: undefined }, 'no apiVersion'],
-  ['modifyManifest', { ...OBJECT, kind: 'Secret' }, 'has to stay ConfigMap "a", but is Secret "a"'],
+  ['modifyManifest', { ...OBJECT, kind: 'Secret' }, 'must remain ConfigMap "a", but is Secret "a"'],
   ['modifyManifest', { ...OBJECT, metadata: { name: 'b' } }, 'but is ConfigMap "b"'],
-  ['preReconcileCheck', {}, 'made by proceed() or block()'],
-  ['preReconcileCheck', { proceed: false, reason: 'x', retryAfterMs: -1 }, 'above zero'],
-  ['preReconcileCheck', { proceed: false, retryAfterMs: 1 }, 'reason has to be a text'],
-  ['postReconcileCheck', true, 'made by ready() or notReady()'],
-  ['postReconcileCheck', { ready: false, reason: 'x' }, 'retryAfterMs has to be a number'],
+  ['preReconcileCheck', {}, 'created by proceed() or block()'],
+  ['preReconcileCheck', { proceed: false, reason: 'x', retryAfterMs: -1 }, 'greater than zero'],
+  ['preReconcileCheck', { proceed: false, retryAfterMs: 1 }, 'reason must be a string'],
+  ['postReconcileCheck', true, 'created by ready() or notReady()'],
+  ['postReconcileCheck', { ready: false, reason: 'x' }, 'retryAfterMs must be a number'],
 ])('what %s() returns has to be usable: %j is not', async (method, returned, expected) => {
   const host = { name: 'X', [method]: async () => await Promise.resolve(returned) };
   const message = await CALLS[method](host).then(() => 'no error', messageOf);
-  expect(message).toContain(`Cannot use what ${method}() gave: `);
+  expect(message).toContain(`Cannot use the result of ${method}(): `);
   expect(message).toContain(expected);
 });
 
 test.each<PointMethod>(POINT_METHODS)('what %s() gives to next has to be usable', async (method) => {
   const host = { name: 'X', [method]: ((_input, next) => next(7)) satisfies HostMethod };
   expect(await CALLS[method](host).then(() => 'no error', messageOf)).toContain(
-    `Cannot use what ${method}() gave: `,
+    `Cannot use the result of ${method}(): `,
   );
 });

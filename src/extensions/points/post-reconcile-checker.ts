@@ -16,7 +16,7 @@ export function createPostReconcileChecker(
       readInput: (given, object) => readObject(METHOD, given, object),
       readResult: (returned) => {
         if (!isObject(returned) || typeof returned['ready'] !== 'boolean')
-          throw unusable(METHOD, 'it has to be made by ready() or notReady()');
+          throw unusable(METHOD, 'it must be created by ready() or notReady()');
         if (returned['ready']) return ready();
         const { reason, retryAfterMs } = readDelay(METHOD, returned);
         return notReady(reason, retryAfterMs);

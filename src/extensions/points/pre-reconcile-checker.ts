@@ -16,7 +16,7 @@ export function createPreReconcileChecker(
       readInput: (given, object) => readObject(METHOD, given, object),
       readResult: (returned) => {
         if (!isObject(returned) || typeof returned['proceed'] !== 'boolean')
-          throw unusable(METHOD, 'it has to be made by proceed() or block()');
+          throw unusable(METHOD, 'it must be created by proceed() or block()');
         if (returned['proceed']) return proceed();
         const { reason, retryAfterMs } = readDelay(METHOD, returned);
         return block(reason, retryAfterMs);

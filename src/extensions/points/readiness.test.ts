@@ -51,7 +51,7 @@ test.each<[string, KubeObject, string | undefined]>([
   [
     'one whose controller is behind',
     object('a.b/v1', 'Gadget', { observedGeneration: 1 }),
-    'newest generation',
+    'latest generation',
   ],
   ['Ready', object('a.b/v1', 'Gadget', condition('Ready', 'True')), undefined],
   [
@@ -71,11 +71,15 @@ test.each<[string, KubeObject, string | undefined]>([
   [
     'a Deployment of none nobody has seen',
     object('apps/v1', 'Deployment', undefined, { replicas: 0 }),
-    'not seen it',
+    'not observed it',
   ],
   ['a Deployment of none', deployment({}, { replicas: 0 }), undefined],
   ['a Deployment in update', deployment({ ...full, updatedReplicas: 1 }), '1 of 2 replicas are updated'],
-  ['a Deployment with old replicas', deployment({ ...full, replicas: 3 }), '1 replicas are still to end'],
+  [
+    'a Deployment with old replicas',
+    deployment({ ...full, replicas: 3 }),
+    '1 old replicas are still running',
+  ],
   [
     'a Deployment without readiness',
     deployment({ ...full, availableReplicas: 0 }),
@@ -109,7 +113,7 @@ test.each<[string, KubeObject, string | undefined]>([
     undefined,
   ],
   ['a DaemonSet', object('apps/v1', 'DaemonSet', daemon), undefined],
-  ['a DaemonSet nobody has seen', object('apps/v1', 'DaemonSet', {}), 'not seen it'],
+  ['a DaemonSet nobody has seen', object('apps/v1', 'DaemonSet', {}), 'not observed it'],
   ['a DaemonSet that starts', object('apps/v1', 'DaemonSet', { ...daemon, numberReady: 1 }), '1 of 2'],
   [
     'a ReplicaSet',
@@ -129,7 +133,11 @@ test.each<[string, KubeObject, string | undefined]>([
     'too often',
   ],
   ['a Service', object('v1', 'Service', {}), undefined],
-  ['a Service without balancer', object('v1', 'Service', {}, { type: 'LoadBalancer' }), 'no load balancer'],
+  [
+    'a Service without balancer',
+    object('v1', 'Service', {}, { type: 'LoadBalancer' }),
+    'load balancer is not ready',
+  ],
   [
     'a Service with balancer',
     object('v1', 'Service', { loadBalancer: { ingress: [{ ip: '1.2.3.4' }] } }, { type: 'LoadBalancer' }),

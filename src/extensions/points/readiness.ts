@@ -13,7 +13,7 @@ export function whyNotReady(object: KubeObject): string | undefined {
   const status = fieldsOf(object['status']);
   const observed = status['observedGeneration'];
   if (typeof observed === 'number' && observed !== metadata['generation'])
-    return 'its controller has not seen the newest generation yet';
+    return 'its controller has not observed the latest generation yet';
   const general = byConditions(status);
   if (general !== undefined) return general;
   const group = (apiVersion ?? '').split('/').slice(0, -1).join('/');
@@ -62,7 +62,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   'apps/DaemonSet': (_spec, status) => {
     const wanted = status['desiredNumberScheduled'];
     if (typeof wanted !== 'number' || status['observedGeneration'] === undefined)
-      return 'its controller has not seen it yet';
+      return 'its controller has not observed it yet';
     return (
       fewer(status, 'currentNumberScheduled', wanted, 'scheduled') ??
       fewer(status, 'updatedNumberScheduled', wanted, 'updated') ??
@@ -86,7 +86,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   '/Service': (spec, status) => {
     if (spec['type'] !== 'LoadBalancer') return undefined;
     const { ingress } = fieldsOf(status['loadBalancer']);
-    return Array.isArray(ingress) && ingress.length > 0 ? undefined : 'it has no load balancer yet';
+    return Array.isArray(ingress) && ingress.length > 0 ? undefined : 'its load balancer is not ready yet';
   },
   'apiextensions.k8s.io/CustomResourceDefinition': (_spec, status) =>
     conditionOf(status, 'Established')?.['status'] === 'True' ? undefined : 'it is not established',
@@ -123,13 +123,13 @@ function fewer(status: Fields, field: string, wanted: number, what: string): str
 
 function more(status: Fields, wanted: number): string | undefined {
   const count = numberOf(status['replicas'], 0);
-  return count > wanted ? `${count - wanted} replicas are still to end` : undefined;
+  return count > wanted ? `${count - wanted} old replicas are still running` : undefined;
 }
 
 /** One that wants no replicas looks ready before anybody has seen it. */
 function unseen(status: Fields, wanted: number): string | undefined {
   return wanted === 0 && status['observedGeneration'] === undefined
-    ? 'its controller has not seen it yet'
+    ? 'its controller has not observed it yet'
     : undefined;
 }
 

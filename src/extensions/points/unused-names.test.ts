@@ -42,7 +42,7 @@ test('unusedMethodProblems() names members that are probably meant to be called,
   const unused = ['onSucess', 'modifyManifests', 'helper', 'isReady', 'delete'];
   expect(unusedMethodProblems({ name: '', unused }, ['modifyManifest'])).toEqual([
     'the method onSucess is never called: it is not an extension point (did you mean "onSuccess"?)',
-    'the member delete is not a function, so this point is not extended',
+    'the member delete is not a function and is ignored',
   ]);
 });
 

@@ -50,7 +50,7 @@ export function unusedMethodProblems(description: Json, methods: readonly PointM
   const absent = POINT_METHODS.filter((method) => !methods.includes(method));
   return textsOf(fieldsOf(description)['unused']).flatMap((name) => {
     if (POINT_METHODS.some((method) => method === name))
-      return [`the member ${name} is not a function, so this point is not extended`];
+      return [`the member ${name} is not a function and is ignored`];
     const question = didYouMean(name, absent);
     return question === ''
       ? []

@@ -170,14 +170,14 @@ describe('next()', () => {
     [
       'given what is no JSON',
       'await next({ f: () => 1 });',
-      /what next\(\) was called with is no JSON: \[0\]\.f is a function/,
+      /the argument of next\(\) is not JSON: \[0\]\.f is a function/,
     ],
     [
       'not waited for',
       "void next().catch(() => {}); return 'done';",
-      /it returned before next\(\) had ended/,
+      /it returned before next\(\) had finished/,
     ],
-    ['not there', 'await next();', /there is no next\(\) here$/, { next: undefined }],
+    ['not there', 'await next();', /this extension point has no next\(\)$/, { next: undefined }],
   ])('%s makes the call fail', async (_case, body, expected, more: object = {}) => {
     const path = await withMethod(body);
     const { next, ...rest } = { next: async () => null, ...more };
@@ -223,20 +223,20 @@ describe('a method that does wrong', () => {
     ['throws no error', 'throw 7;', /it threw 7$/],
     ['changes its arguments', 'args[0].a = 1;', /TypeError: Cannot add property a/],
     ['keeps state in its host', 'host.seen.push(1);', /TypeError: Cannot add property 0/],
-    ['returns a function', 'return { f() {} };', /what it returned is no JSON: \.f is a function/],
-    ['returns a cycle', 'const a: any = {}; a.a = a; return a;', /\.a is what it is part of itself/],
+    ['returns a function', 'return { f() {} };', /its result is not JSON: \.f is a function/],
+    ['returns a cycle', 'const a: any = {}; a.a = a; return a;', /\.a is an object that contains it/],
     ['returns a Map', 'return new Map();', /it is an instance of Map/],
-    ['returns nothing', '', /it returned nothing, where it has to return a value$/],
+    ['returns nothing', '', /it returned nothing, but must return a value$/],
     ['ends its thread', 'process.exit(3);', /it called process\.exit\(3\)$/],
     [
       'leaves a rejection to nobody',
       `void Promise.reject(new Error('lost')); ${HANG}`,
-      /nobody caught its error: Error: lost/,
+      /uncaught error: Error: lost/,
     ],
     [
       'fills its heap',
       'const a = []; for (;;) a.push({ x: Math.random() });',
-      /it used more memory than it may/,
+      /it exceeded its memory limit/,
     ],
     ['loops without end', 'for (;;);', /it ran longer than its limit of 0\.3 s$/, 300],
     ['never comes to an end', HANG, /it ran longer than its limit of 0\.3 s$/, 300],
@@ -284,10 +284,14 @@ describe('a method that does wrong', () => {
       );
       await captured.untilPrinted('waits');
       await firstAsk.promise;
-      expect(await failure(call(leaking, {}, never, own.runtime))).toMatch(/it used more memory than it may/);
+      expect(await failure(call(leaking, {}, never, own.runtime))).toMatch(/it exceeded its memory limit/);
       await writeFile(go, '');
       const [first, second] = await Promise.all(others);
-      expect([first, second, asked]).toEqual(['quiet', expect.stringMatching(/used more memory/), 1]);
+      expect([first, second, asked]).toEqual([
+        'quiet',
+        expect.stringMatching(/exceeded its memory limit/),
+        1,
+      ]);
       expect(await call(asking, { next }, never, own.runtime)).toBe('asking');
     } finally {
       await own.stop();

@@ -54,7 +54,7 @@ export interface Extensions {
    */
   load(file: string, log: Logger, signal: AbortSignal): Promise<LoadedExtension>;
   /**
-   * Calls a method, and gives what it returned.
+   * Calls a method, and gives its result.
    *
    * @throws OperatorError EXTENSION_FAILED; the very error of `next` when the extension passed that on
    * @throws `signal.reason` on abort, once the extension and each `next` have come to their ends
@@ -119,7 +119,7 @@ export class ExtensionRuntime implements Extensions {
         signal,
       );
       if ('leakedTimers' in answer && answer.leakedTimers > 0)
-        log.warn({ timers: answer.leakedTimers }, 'an extension left timers behind; they are dropped');
+        log.warn({ timers: answer.leakedTimers }, 'an extension left timers behind; they are cancelled');
       return resultOf(request, answer, nexts, timeoutMs);
     } finally {
       output.end();
@@ -139,7 +139,7 @@ function resultOf(
   if (answer.type === 'returned') {
     if (answer.value !== undefined) return parseJson(answer.value) as Json;
     if (returns === 'optional') return undefined;
-    throw failed('it returned nothing, where it has to return a value');
+    throw failed('it returned nothing, but must return a value');
   }
   if (answer.type !== 'failed' || answer.ask === undefined) throw failed(whyNot(answer, timeoutMs));
   const error = nexts.failureOf(answer.ask.number);
@@ -172,7 +172,8 @@ class Nexts {
 
   async #answer({ ask, args }: Ask): Promise<AskAnswer> {
     try {
-      if (this.#next === undefined) throw new OperatorError('EXTENSION_FAILED', 'there is no next() here');
+      if (this.#next === undefined)
+        throw new OperatorError('EXTENSION_FAILED', 'this extension point has no next()');
       const value = await this.#next(parseJson(args) as readonly Json[], this.#signal);
       return { type: 'answer', ask, ...(value === undefined ? {} : { value: JSON.stringify(value) }) };
     } catch (error) {

@@ -66,7 +66,7 @@ export class AppliedWatch {
       const { labelSelector } = this.#deps;
       const selection = { resource, labelSelector, isMetadataOnly: true, ...(namespace && { namespace }) };
       this.#watch(selection, collection).catch((error: unknown) => {
-        this.#deps.log.error({ kind: resource.kind, namespace, error }, 'watch of applied objects died');
+        this.#deps.log.error({ kind: resource.kind, namespace, error }, 'watch of applied objects failed');
       });
     } else if (collection.isKnown) {
       for (const name of follower.names) follower.onChange(name, collection.state.get(name));

@@ -35,11 +35,11 @@ test('readDriftPolicy() names everything that is wrong, with its path', () => {
   readDriftPolicy('heal', problems);
   readDriftPolicy({ ignore: '/a' }, problems);
   expect(problems).toEqual([
-    'drift.when: unknown key, there are mode, ignore',
+    'drift.when: unknown key, expected one of mode, ignore',
     'drift.mode: expected one of off, warn, heal, got "mend"',
     'drift.ignore[0]: expected a JSON pointer such as /spec/replicas, or a map {kind, name, pointer}, got "spec"',
-    'drift.ignore[1].where: unknown key, there are kind, name, pointer',
-    'drift.ignore[1].kind: expected a text',
+    'drift.ignore[1].where: unknown key, expected one of kind, name, pointer',
+    'drift.ignore[1].kind: expected a string',
     'drift: expected a map with the keys mode and ignore',
     'drift.ignore: expected a list of JSON pointers',
   ]);

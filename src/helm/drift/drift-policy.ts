@@ -67,7 +67,7 @@ function readRule(item: unknown, at: string, problems: string[]): readonly Ignor
       `${at}: expected a JSON pointer such as /spec/replicas, or a map {kind, name, pointer}, got ${JSON.stringify(item)}`,
     );
   for (const [key, text] of Object.entries({ kind, name }))
-    if (text !== undefined && typeof text !== 'string') problems.push(`${at}.${key}: expected a text`);
+    if (text !== undefined && typeof text !== 'string') problems.push(`${at}.${key}: expected a string`);
   if (path === undefined) return [];
   return [
     {

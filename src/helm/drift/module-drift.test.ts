@@ -199,7 +199,7 @@ test('an object that was changed again since it was compared is compared anew', 
   lab.refusal = undefined;
   await lab.clock.advance(500);
   expect(lab.events).toEqual(['drifted', 'healed']);
-  expect(lab.warnings).toEqual(['object was changed since helm applied it']);
+  expect(lab.warnings).toEqual(['object differs from what helm applied']);
 });
 
 test('a server that does not take the change is asked later and later', async () => {
@@ -234,7 +234,7 @@ test('an object that cannot be watched is named until it can', async () => {
   expect(drift.uncompared).toEqual([
     {
       resource: '/ConfigMap/a',
-      error: 'nobody tells of its changes until the watch succeeds: forbidden',
+      error: 'its changes are not noticed until the watch succeeds: forbidden',
     },
   ]);
   await lab.change({ x: '1' });
@@ -273,5 +273,5 @@ test('a missing object is reported at once with mode heal, three times; with mod
 test('documents that cannot be read are named', async () => {
   lab.release = { revision: 1, objects: [], problems: ['line 1'] };
   await lab.start('heal');
-  expect(lab.warnings).toEqual(['cannot look for drift in an object of the release']);
+  expect(lab.warnings).toEqual(['cannot check an object of the release for drift']);
 });

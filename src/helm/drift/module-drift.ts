@@ -114,7 +114,7 @@ export class ModuleDrift {
         await this.#examineDue(signal);
       } catch (error) {
         if (signal.aborted) return;
-        log.warn({ module, error }, 'cannot look for drift, will retry');
+        log.warn({ module, error }, 'cannot check for drift, will retry');
         await clock.sleep(jittered(RETRY_MS, random), signal).catch(() => undefined);
       }
     }
@@ -126,7 +126,7 @@ export class ModuleDrift {
     const release = await load(module, signal);
     if (release === undefined) return;
     for (const problem of release.problems)
-      log.warn({ module, problem }, 'cannot look for drift in an object of the release');
+      log.warn({ module, problem }, 'cannot check an object of the release for drift');
     const groups = Map.groupBy(release.objects, ({ apiVersion, kind, namespace }) =>
       JSON.stringify([apiVersion, kind, namespace]),
     );
@@ -148,7 +148,7 @@ export class ModuleDrift {
           if (watched !== undefined) this.#onChange(watched, metadata);
         },
         onUnwatched: (error: unknown) => {
-          const text = `nobody tells of its changes until the watch succeeds: ${messageOf(error)}`;
+          const text = `its changes are not noticed until the watch succeeds: ${messageOf(error)}`;
           for (const watched of byName.values()) watched.unwatched = text;
         },
       };
@@ -174,7 +174,7 @@ export class ModuleDrift {
     watched.drifted = undefined;
     this.#deps.log.info(
       { module: this.#options.module, resource: watched.title },
-      'object is as helm applied it again',
+      'object matches what helm applied again',
     );
   }
 
@@ -274,7 +274,7 @@ export class ModuleDrift {
     if (known === undefined || canonicalJson(known.fields) !== canonicalJson(fields)) {
       log.warn(
         { module, resource: title, fields, changedBy: writers },
-        'object was changed since helm applied it',
+        'object differs from what helm applied',
       );
       onEvent({ type: 'drifted', module, resource: title });
     }
@@ -295,7 +295,7 @@ export class ModuleDrift {
     if (known?.remedy.type !== 'delayed')
       log.warn(
         { module, resource: title, changedBy: writers, nextHealAt: isoTime(untilMs) },
-        'object is changed again each time it is changed back, this waits longer now: let others alone manage the fields, or ignore them',
+        'object is changed again after each correction, so corrections are delayed: let the other field manager own the fields, or add them to drift.ignore',
       );
     report({ type: 'delayed', dueMs, untilMs });
     watched.dueMs = dueMs;
@@ -319,7 +319,7 @@ export class ModuleDrift {
       if (hasStatus(error, 409)) return (watched.dueMs = nowMs + SETTLE_MS);
       log.warn(
         { module, resource: title, error: harmlessText(error, watched.desired), code: codeOf(error) },
-        'cannot change an object back, will retry',
+        'cannot correct an object, will retry',
       );
       this.#noteHeal(watched);
       return (watched.dueMs = Math.max(
@@ -331,7 +331,7 @@ export class ModuleDrift {
     watched.drifted = undefined;
     log.info(
       { module, resource: title, fields, changedBy: writers },
-      'object is changed back to what helm applied',
+      'object is corrected to what helm applied',
     );
     onEvent({ type: 'healed', module, resource: title });
     return undefined;

@@ -107,7 +107,7 @@ export class AllowedHosts {
     if (this.#isLocalhostAllowed && canonicalHost(host) === 'localhost') return;
     const where = host === address ? address : `${address}, which is what ${host} resolves to,`;
     throw new Error(
-      `the address ${where} is not allowed for HTTP hooks: it is local to this machine or the cluster; if it is meant, add ${address} to --http-hook-allowed-hosts`,
+      `the address ${where} is not allowed for HTTP hooks: it is local to this machine or the cluster; to allow it, add ${address} to --http-hook-allowed-hosts`,
     );
   }
 }

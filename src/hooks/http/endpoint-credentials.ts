@@ -68,7 +68,7 @@ async function caText(ca: TextSource, read: (reference: SecretReference) => stri
     return pemOf(await readFile(ca.path, 'utf8'), ca.path);
   } catch (cause) {
     if (cause instanceof OperatorError) throw cause;
-    throw missing(`the file of tls.ca cannot be read: ${messageOf(cause)}`, cause);
+    throw missing(`cannot read the file of tls.ca: ${messageOf(cause)}`, cause);
   }
 }
 
@@ -82,7 +82,7 @@ function tokenIn(text: string, reference: SecretReference): string {
   const token = text.trim();
   if (TOKEN.test(token)) return token;
   throw missing(
-    `${referenceTitle(reference)} is no bearer token: it is empty, or has spaces or special characters`,
+    `${referenceTitle(reference)} is not a bearer token: it is empty, or has spaces or special characters`,
   );
 }
 
@@ -90,7 +90,7 @@ function secureContextOf(pems: Parameters<typeof createSecureContext>[0]): Secur
   try {
     return createSecureContext(pems);
   } catch (cause) {
-    throw missing(`what tls names cannot be used: ${messageOf(cause)}`, cause);
+    throw missing(`the files of tls cannot be used: ${messageOf(cause)}`, cause);
   }
 }
 

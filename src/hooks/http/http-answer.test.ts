@@ -42,29 +42,33 @@ test.each([
   [
     'a page',
     answer('<html>\n <h1>Log in</h1>', { contentType: 'text/html; charset=utf-8' }),
-    'it answered with text/html; charset=utf-8 in place of application/json: <html> <h1>Log in</h1>',
+    'it responded with text/html; charset=utf-8 in place of application/json: <html> <h1>Log in</h1>',
   ],
-  ['no type', answer('{}', { contentType: undefined }), 'it answered with no content type in place of'],
+  ['no type', answer('{}', { contentType: undefined }), 'it responded with no content type in place of'],
   ['a type that only begins so', answer('{}', { contentType: 'application/jsonp' }), 'application/jsonp in'],
-  ['broken JSON', answer('{"secret'), 'its answer is broken JSON'],
-  ['a list', answer('[]'), 'its answer is no JSON object; known fields: configValuesPatch,'],
+  ['broken JSON', answer('{"secret'), 'its response is not valid JSON'],
+  ['a list', answer('[]'), 'its response is not a JSON object; known fields: configValuesPatch,'],
   ['a wrong word', answer('{"valuePatch":[]}'), '"valuePatch" (did you mean "valuesPatch"?); known: '],
-  ['a patch that is no list', answer('{"valuesPatch":{}}'), 'valuesPatch in its answer is no list'],
-  ['a text among operations', answer('{"kubernetesPatch":[{},"a"]}'), 'kubernetesPatch[1] in its answer'],
-  ['an answer that is none', answer('{"admissionResponse":true}'), 'admissionResponse in its answer is no'],
-  ['other bytes', answer(Buffer.from([0x22, 0xff, 0x22])), 'its answer is no UTF-8'],
+  ['a patch that is no list', answer('{"valuesPatch":{}}'), 'valuesPatch in its response is not a list'],
+  ['a text among operations', answer('{"kubernetesPatch":[{},"a"]}'), 'kubernetesPatch[1] in its response'],
+  [
+    'an answer that is none',
+    answer('{"admissionResponse":true}'),
+    'admissionResponse in its response is not',
+  ],
+  ['other bytes', answer(Buffer.from([0x22, 0xff, 0x22])), 'its response is not UTF-8'],
 ])('outputsOf() refuses %s', (_what, given, problem) => {
   expect(() => outputsOf(given)).toThrow(problem);
 });
 
 test.each([
-  [answer('{"message":"not\\nnow"}', { status: 503 }), 'it answered with status 503: not now'],
-  [answer('x'.repeat(1_000), { status: 500 }), `it answered with status 500: ${'x'.repeat(300)}…`],
-  [answer('\u001b[31mred', { status: 404 }), 'it answered with status 404: \\u001b[31mred'],
-  [answer('', { status: 401 }), 'it answered with status 401'],
+  [answer('{"message":"not\\nnow"}', { status: 503 }), 'it responded with status 503: not now'],
+  [answer('x'.repeat(1_000), { status: 500 }), `it responded with status 500: ${'x'.repeat(300)}…`],
+  [answer('\u001b[31mred', { status: 404 }), 'it responded with status 404: \\u001b[31mred'],
+  [answer('', { status: 401 }), 'it responded with status 401'],
   [
     answer('', { status: 302, location: 'https://login/?token=a' }),
-    'it answered with a redirect to https://login/ (status 302), which is not followed: put the final address in the file',
+    'it responded with a redirect to https://login/ (status 302), which is not followed: set the final address in the file',
   ],
   [answer('', { status: 200 }), undefined],
 ])('refusalOf() says why a hook failed', (given, why) => {

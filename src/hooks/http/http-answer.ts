@@ -36,9 +36,9 @@ export function refusalOf({ status, location, body }: HttpAnswer): string | unde
   if (status >= 200 && status < 300) return undefined;
   if (status >= 300 && status < 400) {
     const target = location === undefined ? '' : ` to ${locationText(location)}`;
-    return `it answered with a redirect${target} (status ${status}), which is not followed: put the final address in the file`;
+    return `it responded with a redirect${target} (status ${status}), which is not followed: set the final address in the file`;
   }
-  return `it answered with status ${status}${saidText(body)}`;
+  return `it responded with status ${status}${saidText(body)}`;
 }
 
 /**
@@ -50,15 +50,16 @@ export function outputsOf({ contentType, body }: HttpAnswer): HookOutputTexts {
   if (body.length === 0) return NOTHING;
   if (contentType === undefined || !JSON_TYPE.test(contentType))
     throw new Error(
-      `it answered with ${contentType === undefined ? 'no content type' : escapeControls(contentType)} in place of application/json${saidText(body)}`,
+      `it responded with ${contentType === undefined ? 'no content type' : escapeControls(contentType)} in place of application/json${saidText(body)}`,
     );
-  if (!isUtf8(body)) throw new Error('its answer is no UTF-8');
-  const answer = parseSecretJson(body.toString('utf8'), 'its answer is broken JSON', parseJsonVerbatim);
-  if (!isObject(answer)) throw new Error(`its answer is no JSON object; known fields: ${FIELDS.join(', ')}`);
+  if (!isUtf8(body)) throw new Error('its response is not UTF-8');
+  const answer = parseSecretJson(body.toString('utf8'), 'its response is not valid JSON', parseJsonVerbatim);
+  if (!isObject(answer))
+    throw new Error(`its response is not a JSON object; known fields: ${FIELDS.join(', ')}`);
   const unknown = Object.keys(answer).find((field) => !FIELDS.includes(field));
   if (unknown !== undefined)
     throw new Error(
-      `its answer has an unknown field ${JSON.stringify(unknown)}${didYouMean(unknown, FIELDS)}; known: ${FIELDS.join(', ')}`,
+      `its response has an unknown field ${JSON.stringify(unknown)}${didYouMean(unknown, FIELDS)}; known: ${FIELDS.join(', ')}`,
     );
   return {
     ...NOTHING,
@@ -69,15 +70,15 @@ export function outputsOf({ contentType, body }: HttpAnswer): HookOutputTexts {
 
 function listText(field: string, list: unknown): string {
   if (list === undefined || list === null) return '';
-  if (!Array.isArray(list)) throw new Error(`${field} in its answer is no list`);
+  if (!Array.isArray(list)) throw new Error(`${field} in its response is not a list`);
   const wrong = list.findIndex((item) => !isObject(item));
-  if (wrong !== -1) throw new Error(`${field}[${wrong}] in its answer is no object`);
+  if (wrong !== -1) throw new Error(`${field}[${wrong}] in its response is not an object`);
   return list.map((item) => JSON.stringify(item)).join('\n');
 }
 
 function objectText(field: string, value: unknown): string {
   if (value === undefined || value === null) return '';
-  if (!isObject(value)) throw new Error(`${field} in its answer is no object`);
+  if (!isObject(value)) throw new Error(`${field} in its response is not an object`);
   return JSON.stringify(value);
 }
 

@@ -46,13 +46,13 @@ test.each([
   [
     'an address that is none',
     'address: hooks.shop',
-    'address is no URL that begins with http:// or https://',
+    'address must be a URL that begins with http:// or https://',
   ],
-  ['another protocol', 'address: file:///etc/passwd', 'address is no URL that begins with http'],
+  ['another protocol', 'address: file:///etc/passwd', 'address must be a URL that begins with http'],
   ['an address of another type', 'address: 5', 'address must be of type string: "number"'],
-  ['a password', 'address: http://a:geheim@b/', 'address must not hold a user or password'],
+  ['a password', 'address: http://a:geheim@b/', 'address must not contain a user or password'],
   ['a fragment', 'address: http://b/#c', 'address must not have a fragment'],
-  ['tls without https', 'address: http://b/\ntls: {ca: {file: a}}', 'tls is for an address'],
+  ['tls without https', 'address: http://b/\ntls: {ca: {file: a}}', 'tls requires an address'],
   [
     'two authorities',
     'address: https://b/\ntls: {ca: {file: a, secretKeyRef: {name: a, key: b}}}',
@@ -68,7 +68,7 @@ test.each([
   [
     'two limits',
     'address: http://b/\ntimeout: 1s\nsettings: {timeout: 1s}',
-    'timeout and settings.timeout are the same thing',
+    'timeout and settings.timeout are the same setting',
   ],
   ['the old format', 'configVersion: v0\naddress: http://b/', "configVersion must be 'v1'"],
   ['no mapping', '- a', 'a mapping is expected'],

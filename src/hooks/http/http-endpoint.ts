@@ -131,19 +131,19 @@ function endpointProblems({ address, timeout, tls }: RawEndpoint, settings: unkn
     ...addressProblems(url),
     ...timeoutProblems(timeout, settings),
     ...(tls !== undefined && url?.protocol === 'http:'
-      ? ['tls is for an address that begins with https://']
+      ? ['tls requires an address that begins with https://']
       : []),
   ];
 }
 
 function addressProblems(url: URL | null): string[] {
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:'))
-    return ['address is no URL that begins with http:// or https://'];
+    return ['address must be a URL that begins with http:// or https://'];
   return [
     ...(url.username === '' && url.password === ''
       ? []
       : [
-          'address must not hold a user or password: put a token in a Secret, and name that in auth.bearerToken',
+          'address must not contain a user or password: store a token in a Secret and refer to it in auth.bearerToken',
         ]),
     ...(url.hash === '' ? [] : ['address must not have a fragment (#…)']),
   ];
@@ -155,7 +155,7 @@ function timeoutProblems(timeout: string | undefined, settings: unknown): string
   try {
     return [
       ...(durationMs(timeout) > 0 ? [] : ['timeout must be more than 0']),
-      ...(isTwice ? ['timeout and settings.timeout are the same thing: give one of them'] : []),
+      ...(isTwice ? ['timeout and settings.timeout are the same setting: set only one of them'] : []),
     ];
   } catch (error) {
     return [`timeout is invalid: ${messageOf(error)}`];

@@ -3,12 +3,12 @@ import type { HookScope } from '../hook-config.ts';
 import { hookConfigSchema } from '../hook-config-schema.ts';
 
 const SECRET_KEY = object(
-  'A text in a Secret.',
+  'A string in a Secret.',
   {
     name: { ...text('Name of the Secret.'), minLength: 1 },
     key: { ...text('Key of its data.'), minLength: 1 },
     namespace: {
-      ...text('Namespace of the Secret; default the one the operator works in.'),
+      ...text('Namespace of the Secret; default: the namespace of the operator.'),
       minLength: 1,
     },
   },
@@ -20,7 +20,7 @@ const TLS_SECRET = object(
   {
     name: { ...text('Name of the Secret.'), minLength: 1 },
     namespace: {
-      ...text('Namespace of the Secret; default the one the operator works in.'),
+      ...text('Namespace of the Secret; default: the namespace of the operator.'),
       minLength: 1,
     },
   },
@@ -37,11 +37,14 @@ export const ENDPOINT_PROPERTIES: Readonly<Record<string, Schema>> = {
   address: text('URL the contexts are sent to by POST, http or https.'),
   timeout: text('Time limit of one run, such as 10s; in place of settings.timeout.'),
   tls: {
-    ...object('How the server and the operator prove who they are; for https.', {
-      ca: oneOf('Authorities in PEM that the certificate of the server is checked with, and no others.', {
-        file: { ...text('Path of a file; a relative one begins at the hook.'), minLength: 1 },
-        secretKeyRef: SECRET_KEY,
-      }),
+    ...object('How the server and the operator authenticate; for https.', {
+      ca: oneOf(
+        'The only certificate authorities, in PEM, that the certificate of the server is verified with.',
+        {
+          file: { ...text('Path of a file; relative to the hook.'), minLength: 1 },
+          secretKeyRef: SECRET_KEY,
+        },
+      ),
       clientCertificate: object('Certificate and key of the operator.', { secretRef: TLS_SECRET }, [
         'secretRef',
       ]),
@@ -49,7 +52,7 @@ export const ENDPOINT_PROPERTIES: Readonly<Record<string, Schema>> = {
     minProperties: 1,
   },
   auth: object(
-    'What the operator is known by.',
+    'Credentials of the operator.',
     {
       bearerToken: object('Token of the Authorization header.', { secretKeyRef: SECRET_KEY }, [
         'secretKeyRef',
@@ -60,7 +63,7 @@ export const ENDPOINT_PROPERTIES: Readonly<Record<string, Schema>> = {
 };
 
 /** JSON schema of the part of a `.http.yaml` file that other hooks do not have. */
-export const ENDPOINT_SCHEMA: Schema = object('Where an HTTP hook is.', ENDPOINT_PROPERTIES, ['address']);
+export const ENDPOINT_SCHEMA: Schema = object('Location of an HTTP hook.', ENDPOINT_PROPERTIES, ['address']);
 
 /** JSON schema of a whole `.http.yaml` file of global or module hooks, for editors: draft 7. */
 export function httpHookSchema(scope: HookScope): Schema {
@@ -69,7 +72,7 @@ export function httpHookSchema(scope: HookScope): Schema {
     $schema: 'http://json-schema.org/draft-07/schema#',
     title: `A ${scope} HTTP hook, v1`,
     ...config,
-    description: `A ${scope} hook that runs on a server: where that is, and when the hook is to be run.`,
+    description: `A ${scope} hook that runs on a server: its address, and when the hook runs.`,
     properties: { ...ENDPOINT_PROPERTIES, ...(config['properties'] as Readonly<Record<string, Schema>>) },
     required: ['address'],
   };

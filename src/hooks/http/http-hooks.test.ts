@@ -120,19 +120,19 @@ test.each<[string, Respond, string, string]>([
     'refuses',
     (_request, response) => answerJson(response, 500, { message: 'no luck' }),
     'HOOK_FAILED',
-    'it answered with status 500: no luck',
+    'it responded with status 500: no luck',
   ],
   [
     'redirects',
     (_request, response) => response.writeHead(307, { location: '/b' }).end(),
     'HOOK_FAILED',
-    'it answered with a redirect to /b (status 307), which is not followed',
+    'it responded with a redirect to /b (status 307), which is not followed',
   ],
   [
     'talks garbage',
     (_request, response) => response.writeHead(200, { 'content-type': 'application/json' }).end('{'),
     'HOOK_OUTPUT_INVALID',
-    'its answer is broken JSON',
+    'its response is not valid JSON',
   ],
   ['hangs up', (_request, response) => response.destroy(), 'HOOK_FAILED', 'socket hang up'],
   [
@@ -149,7 +149,7 @@ test.each<[string, Respond, string, string]>([
     (_request, response) =>
       response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' }).end('x'),
     'HOOK_FAILED',
-    'the answer is encoded (gzip), which was not asked for',
+    'the response has the encoding gzip, which was not requested',
   ],
 ])('run() fails when the server %s', async (_what, respond, code, message) => {
   const server = await serve(respond);
@@ -189,7 +189,7 @@ test('run() stops to read an answer without end, and keeps little of it', async 
     response.on('drain', more);
     more();
   });
-  await expect(run(`address: ${server.url}/`)).rejects.toThrow('the answer is larger than 10485760 bytes');
+  await expect(run(`address: ${server.url}/`)).rejects.toThrow('the response is larger than 10485760 bytes');
   expect(sentBytes).toBeLessThan(64 * 1024 * 1024);
 });
 
@@ -207,9 +207,7 @@ test.each([
   const passed = clock.passSleep(limitMs);
   await expect(failed).rejects.toMatchObject({
     code: 'HOOK_TIMEOUT',
-    message: expect.stringContaining(
-      `no answer within its limit of ${limitMs / 1_000} s: POST ${server.url}/`,
-    ),
+    message: expect.stringContaining(`no response within ${limitMs / 1_000} s: POST ${server.url}/`),
   });
   await passed;
 });
@@ -240,7 +238,7 @@ test('run() sends nothing when the check says no, or a Secret is missing', async
   });
   const bad = startHttpHooks({ secrets: secrets({ 't.k': 'ge heim\r\nx: y' }) });
   await expect(run(`address: ${server.url}/\n${auth}`, bad)).rejects.toThrow(
-    /is no bearer token: it is empty, or has/,
+    /is not a bearer token: it is empty, or has/,
   );
   expect(server.requests).toEqual([]);
 });
@@ -288,8 +286,8 @@ test('run() trusts only the authority that is named, and shows the certificate i
   const attempt = (tls: string, address = server.url) =>
     run(`address: ${address}/\n${tls}`, startHttpHooks({ secrets: secrets(texts) }));
   const ca = (name: string): string => `ca: {secretKeyRef: {name: ${name}, key: ca}}`;
-  await expect(attempt('')).rejects.toThrow(/; name the authority of its certificate in tls\.ca$/);
-  await expect(attempt(`tls: {${ca('other')}}`)).rejects.toThrow('name the authority');
+  await expect(attempt('')).rejects.toThrow(/; set tls\.ca to the authority of its certificate$/);
+  await expect(attempt(`tls: {${ca('other')}}`)).rejects.toThrow('to the authority');
   await expect(attempt(`tls: {${ca('good')}}`, server.url.replace('127.0.0.1', 'localhost'))).rejects.toThrow(
     "does not match certificate's altnames",
   );
@@ -297,10 +295,10 @@ test('run() trusts only the authority that is named, and shows the certificate i
     'key "ca" of Secret ns/none has no certificate in PEM',
   );
   await expect(attempt(`tls: {ca: {file: nowhere.pem}}`)).rejects.toThrow(
-    'the file of tls.ca cannot be read: ENOENT',
+    'cannot read the file of tls.ca: ENOENT',
   );
   await expect(attempt(`tls: {${ca('good')}, clientCertificate: {secretRef: {name: d}}}`)).rejects.toThrow(
-    'what tls names cannot be used',
+    'the files of tls cannot be used',
   );
   expect(shown).toEqual([]);
   await attempt(`tls: {${ca('good')}, clientCertificate: {secretRef: {name: c}}}`);

@@ -92,7 +92,7 @@ export class HttpHooks implements HookRuns {
     if (endpoint === undefined)
       throw new OperatorError('INTERNAL', `${hook.path} is run before it was loaded`);
     const answer = await this.#ask(hook, endpoint, inputs, signal);
-    log.debug({ status: answer.status, answerBytes: answer.body.length }, 'HTTP hook answered');
+    log.debug({ status: answer.status, answerBytes: answer.body.length }, 'HTTP hook responded');
     const refusal = refusalOf(answer);
     if (refusal !== undefined) throw failure(hook, endpoint, refusal, undefined, { status: answer.status });
     return { outputs: understood(hook, endpoint, answer), usage: undefined };
@@ -120,7 +120,7 @@ export class HttpHooks implements HookRuns {
     const error = (): Error =>
       new OperatorError(
         'HOOK_TIMEOUT',
-        `${title(hook)} gave no answer within its limit of ${limitMs / 1_000} s: POST ${shownUrl(endpoint.url)}`,
+        `${title(hook)} gave no response within ${limitMs / 1_000} s: POST ${shownUrl(endpoint.url)}`,
       );
     const body = requestBody(hook, { ...inputs, bindingContext: await contextText(inputs.bindingContext) });
     if (Buffer.byteLength(body) > MAX_REQUEST_BYTES)
@@ -196,7 +196,7 @@ function inNameOf(hook: Hook, cause: OperatorError): OperatorError {
 
 function connectionText(error: unknown): string {
   const text = errorText(error);
-  return isUntrusted(error) ? `${text}; name the authority of its certificate in tls.ca` : text;
+  return isUntrusted(error) ? `${text}; set tls.ca to the authority of its certificate` : text;
 }
 
 /** Whether a connection was refused because nobody we trust has signed the certificate of the server. */

@@ -74,9 +74,10 @@ async function wholeBody(answer: IncomingMessage, signal: AbortSignal): Promise<
   const encoding = answer.headers['content-encoding'] ?? 'identity';
   const body = encoding === 'identity' ? await readUpTo(answer, MAX_ANSWER_BYTES, signal) : undefined;
   answer.destroy();
-  if (body === undefined) throw new Error(`the answer is encoded (${encoding}), which was not asked for`);
+  if (body === undefined)
+    throw new Error(`the response has the encoding ${encoding}, which was not requested`);
   if (body.isCut)
-    throw new Error(`the answer is larger than ${MAX_ANSWER_BYTES} bytes, the rest was not read`);
+    throw new Error(`the response is larger than ${MAX_ANSWER_BYTES} bytes; the rest was not read`);
   return body.bytes;
 }
 

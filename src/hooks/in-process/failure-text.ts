@@ -20,7 +20,7 @@ function tryText(thrown: unknown): string {
     const reason = cause === undefined ? '' : `: ${tryText(cause)}`;
     return `${name}: ${message}${placeOf(stack)}${reason}`;
   } catch {
-    return 'it threw something that cannot be shown';
+    return 'it threw a value that cannot be printed';
   }
 }
 

@@ -106,8 +106,8 @@ function startWorker(
   });
   worker.on('error', (error: unknown) => {
     failure = isOutOfMemory(error)
-      ? `it used more memory than it may (${HEAP_LIMIT_BYTES / MIB} MiB)`
-      : `nobody caught its error: ${failureText(error)}`;
+      ? `it exceeded its memory limit (${HEAP_LIMIT_BYTES / MIB} MiB)`
+      : `uncaught error: ${failureText(error)}`;
   });
   worker.on('exit', (code) => {
     onReply({ type: 'exited', worker: number, reason: failure ?? `it called process.exit(${code})` });

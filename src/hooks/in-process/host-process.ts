@@ -71,7 +71,9 @@ export class HostProcess {
       execArgv: NODE_FLAGS,
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
-    const lines = new LineSplitter((line) => log.info({ line }, 'a hook or extension printed past its log'));
+    const lines = new LineSplitter((line) =>
+      log.info({ line }, 'a hook or extension wrote directly to standard output'),
+    );
     const errors = new OutputTail(STDERR_TAIL_BYTES);
     this.#child.stdout?.on('data', (chunk: Buffer) => lines.push(chunk));
     this.#child.stderr?.on('data', (chunk: Buffer) => errors.push(chunk));
@@ -151,7 +153,7 @@ export class HostProcess {
         return;
       }
       case 'over-limit':
-        this.#reason ??= `it used more memory than it may (${(2 * this.#heapLimitBytes) / MIB} MiB, buffers included)`;
+        this.#reason ??= `it exceeded its memory limit (${(2 * this.#heapLimitBytes) / MIB} MiB, buffers included)`;
     }
   }
 
@@ -177,7 +179,7 @@ export class HostProcess {
 }
 
 function reasonOf(stderr: string, end: string): string {
-  if (stderr.includes('out of memory')) return 'it used more memory than it may';
+  if (stderr.includes('out of memory')) return 'it exceeded its memory limit';
   const said = stderr.trim();
-  return `it brought down the process it runs in (${end})${said === '' ? '' : `: ${said}`}`;
+  return `it crashed its process (${end})${said === '' ? '' : `: ${said}`}`;
 }

@@ -225,7 +225,7 @@ describe('a hook that does wrong', () => {
     [
       'throws what cannot be shown',
       "throw { get x() { throw 1; }, [Symbol.for('nodejs.util.inspect.custom')]() { throw 2; } };",
-      /it threw something that cannot be shown$/,
+      /it threw a value that cannot be printed$/,
     ],
     [
       'changes frozen values',
@@ -241,7 +241,7 @@ describe('a hook that does wrong', () => {
     [
       'records what is no JSON',
       "input.values.set('a', undefined);",
-      /the value for \/a: undefined is no JSON/,
+      /the value for \/a: undefined is not a JSON/,
     ],
     ['records a ring', 'const a: any = {}; a.a = a; input.metrics.set(a, 1);', /circular structure/],
     [
@@ -253,17 +253,17 @@ describe('a hook that does wrong', () => {
     [
       'leaves an error to nobody',
       "setTimeout(() => { throw new Error('late'); }); await new Promise(() => setInterval(() => {}, 1e6));",
-      /nobody caught its error: Error: late/,
+      /uncaught error: Error: late/,
     ],
     [
       'leaves a rejection to nobody',
       "void Promise.reject(new Error('lost')); await new Promise(() => setInterval(() => {}, 1e6));",
-      /nobody caught its error: Error: lost/,
+      /uncaught error: Error: lost/,
     ],
     [
       'fills its heap',
       'const a = []; for (;;) a.push({ x: Math.random() });',
-      /it used more memory than it may/,
+      /it exceeded its memory limit/,
     ],
   ])(
     'by what it does (%s) fails with the reason, and the next run is well',
@@ -342,7 +342,7 @@ describe('a hook that does wrong', () => {
         const other = run(slow, never, own);
         await captured.untilPrinted('slow');
         expect(await failure(run(hook, never, own))).toMatch(
-          /^global hook 'a\.ts' failed: it used more memory than/,
+          /^global hook 'a\.ts' failed: it exceeded its memory limit/,
         );
         expect((await other).outputs.metrics).toContain('slow');
         const after = await hookWith('', 'b.ts', undefined, own);

@@ -77,7 +77,7 @@ export class InProcessHooks {
     if (truncatedBytes > 0)
       log.warn({ truncatedBytes, limitBytes: this.#options.maxOutputBytes }, 'hook output is truncated');
     if (timers > 0)
-      log.warn({ timers }, 'hook left timers behind; they are dropped, with all it kept in memory');
+      log.warn({ timers }, 'hook left timers behind; they are cancelled, and what it kept in memory is lost');
   }
 }
 

@@ -93,8 +93,7 @@ export class ScriptWorker {
     signal: AbortSignal,
   ): Promise<WorkerAnswer> {
     signal.throwIfAborted();
-    if (this.#host.isGone)
-      return { type: 'host-gone', reason: 'it was not running any more', wasAlone: false };
+    if (this.#host.isGone) return { type: 'host-gone', reason: 'it was no longer running', wasAlone: false };
     const answer = Promise.withResolvers<WorkerAnswer>();
     const { clock, graceMs, timeoutMs } = limits;
     let ended: AbortController | undefined;

@@ -149,7 +149,7 @@ export class WorkerPools {
       if (answer.wasAlone || this.#stopped.signal.aborted || canRepeat?.() === false) return answer;
       this.#options.log.warn(
         { path: pool.script.path, reason: answer.reason },
-        'the process of in-process hooks died while several were at work, each is repeated in a process of its own',
+        'the process of in-process hooks exited while several hooks were running; each is retried in a separate process',
       );
     }
     const host = this.#startHost();
@@ -159,7 +159,7 @@ export class WorkerPools {
         pool.isIsolated = false;
       return answer;
     } finally {
-      await host.kill('it is not needed any more');
+      await host.kill('it is no longer needed');
     }
   }
 

@@ -101,7 +101,7 @@ test("Create does not take somebody else's object for its own after a time-out",
   seed('a', { data: { n: 'theirs' } });
   expect(
     await apply(file({ operation: 'Create', object: configMap('a', { data: { n: 'ours' } }) })),
-  ).toContain('an object of that name exists that differs');
+  ).toContain('an existing object with this name differs');
 });
 
 test('JQPatch and CreateOrUpdate read again before they repeat a PUT', async () => {

@@ -85,7 +85,7 @@ async function create(
     if (existing !== undefined) {
       throw new OperatorError(
         'OBJECT_PATCH_FAILED',
-        'The answer to the creation was lost, and an object of that name exists that differs from the wanted one',
+        'The response to the creation was lost, and an existing object with this name differs from the requested one',
         { cause: error },
       );
     }

@@ -83,7 +83,7 @@ test('parsePatchOperations() reads field names in any case from JSON, but not fr
   ).toEqual([{ operation: 'Delete', target }]);
   expect(failureOf('Operation: Delete\nkind: deploy\nname: front')).toContain('operation is required');
   expect(failureOf('{"operation":"Delete","kind":"a","Kind":"b","name":"c"}')).toContain(
-    'kind is written twice',
+    'kind is given twice',
   );
 });
 

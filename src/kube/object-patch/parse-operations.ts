@@ -52,7 +52,7 @@ export function parsePatchOperations(text: string): readonly PatchOperation[] {
 }
 
 function whyNoMapping(document: unknown): string {
-  if (document === null) return 'it is empty; remove the "---" that leads to it';
+  if (document === null) return 'it is empty; remove the "---" before it';
   return Array.isArray(document)
     ? 'it is a list; write the operations one after another instead'
     : 'it is not a mapping';
@@ -67,7 +67,7 @@ function foldFieldNames(
   for (const [key, value] of Object.entries(document)) {
     const field = FIELDS.find((known) => known.toLowerCase() === key.toLowerCase());
     if (field === undefined) continue;
-    if (Object.hasOwn(folded, field)) throw invalid(number, [`${field} is written twice`]);
+    if (Object.hasOwn(folded, field)) throw invalid(number, [`${field} is given twice`]);
     folded[field] = value;
   }
   return folded;
@@ -126,7 +126,7 @@ function readPatching(reader: DocumentReader): {
   const target = readTarget(reader);
   const subresource = reader.text('subresource')?.replace(/^\/+/, '');
   if (subresource === undefined || subresource === '') return { target, subresource: undefined };
-  if (!isPathSegment(subresource)) reader.problems.push('subresource must be one word, for instance status');
+  if (!isPathSegment(subresource)) reader.problems.push('subresource must be one word, for example status');
   return { target, subresource };
 }
 

@@ -59,7 +59,7 @@ export class CrdInstaller {
     if (problems.length === 0) return;
     throw new OperatorError(
       'CRD_FAILED',
-      `Cannot bring all CRDs of module "${module}" into the cluster: ${problems.join('; ')}`,
+      `Cannot install all CRDs of module "${module}": ${problems.join('; ')}`,
     );
   }
 

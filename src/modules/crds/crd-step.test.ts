@@ -37,6 +37,6 @@ test('nextCrdStep() refuses a CRD that is being deleted, and one whose stored ve
   const other = { ...CRD, spec: { ...CRD.spec, versions: [{ ...VERSION, name: 'v2' }] } };
   expect(nextCrdStep(CURRENT, other, {})).toMatchObject({
     type: 'refuse',
-    reason: expect.stringContaining('version v1 is gone from the file'),
+    reason: expect.stringContaining('version v1 is missing in the file'),
   });
 });

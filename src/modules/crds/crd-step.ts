@@ -22,12 +22,12 @@ export function nextCrdStep(
 ): CrdStep {
   if (current === undefined) return { type: 'create', body: newCrd(crd, extraLabels) };
   if (fieldsOf(current['metadata'])['deletionTimestamp'] !== undefined)
-    return { type: 'refuse', reason: 'it is being deleted; it is created anew once it is gone' };
+    return { type: 'refuse', reason: 'it is being deleted; it is created again after that' };
   const { storedVersions, droppedStorage, object } = changeOfCrd(current, crd, extraLabels);
   if (droppedStorage !== undefined) {
     return {
       type: 'refuse',
-      reason: `version ${droppedStorage} is gone from the file, but the cluster stores objects in it: keep it there with served: false and storage: false, beside the version with storage: true; once the objects are written anew in that one, it can go`,
+      reason: `version ${droppedStorage} is missing in the file, but the cluster stores objects in it: keep it in the file with served: false and storage: false, next to the version with storage: true; remove it after all objects have been rewritten in the new version`,
     };
   }
   if (storedVersions !== undefined) {

@@ -8,7 +8,7 @@ test('parseCrdFile() reads several documents, and names what is none by its line
   const { crds, problems } = parseCrdFile(text, '/m/crds/x.yaml');
   expect(crds.map((crd) => crd.name)).toEqual(['a', 'b']);
   expect(problems).toEqual([
-    "/m/crds/x.yaml:7: invalid CRD document apiversion/kind: '/Pod' (crds/ holds 'apiextensions.k8s.io/v1/CustomResourceDefinition' only, other objects belong into templates/)",
+    "/m/crds/x.yaml:7: invalid CRD document apiversion/kind: '/Pod' (crds/ holds 'apiextensions.k8s.io/v1/CustomResourceDefinition' only, other objects belong in templates/)",
     expect.stringMatching(/^\/m\/crds\/x\.yaml:1[01]: /),
   ]);
 });

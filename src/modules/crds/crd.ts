@@ -52,7 +52,7 @@ function crdOf(value: Json): Crd {
   const { apiVersion, kind } = object;
   if (apiVersion !== CRD_API_VERSION || kind !== CRD_KIND) {
     throw new TypeError(
-      `invalid CRD document apiversion/kind: '${textOf(apiVersion)}/${textOf(kind)}' (crds/ holds '${CRD_API_VERSION}/${CRD_KIND}' only, other objects belong into templates/)`,
+      `invalid CRD document apiversion/kind: '${textOf(apiVersion)}/${textOf(kind)}' (crds/ holds '${CRD_API_VERSION}/${CRD_KIND}' only, other objects belong in templates/)`,
     );
   }
   const metadata = fieldsOf(object['metadata']);

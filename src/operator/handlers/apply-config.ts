@@ -38,7 +38,7 @@ export async function handleApplyConfig(
     metrics.modulesDiscoverError();
     log.error(
       errorFields(error),
-      'ApplyKubeConfigValues failed, modules stay as they are. Requeue task to retry after delay.',
+      'ApplyKubeConfigValues failed, modules are not changed. Requeue task to retry after delay.',
     );
     // Only a failed discovery is repeated at a constant pace.
     return {

@@ -127,7 +127,7 @@ function tellDecisions({ deps: { log }, registry }: Operator, discovery: Discove
     const { isEnabled, source, reason } = decision;
     if (source === 'deletion-policy') log.warn({ module, reason }, 'Module is protected and stays enabled');
     else if (source === 'requirement')
-      log.warn({ module, reason }, 'Module is not enabled because of what it requires');
+      log.warn({ module, reason }, 'Module is not enabled because of its requirements');
     else if (!isEnabled && registry.isEnabled(module))
       log.info({ module, source, reason }, 'Module is disabled');
   }
@@ -168,7 +168,7 @@ function end(operator: Operator, entry: QueueEntry<Task>, task: ConvergeTask, qu
   if (operator.converge.unloaded.length > 0)
     log.warn(
       { unloaded: operator.converge.unloaded },
-      'converged, but not to the files on disk: those that changed cannot be loaded, see the error before',
+      'converged, but not to the files on disk: changed files cannot be loaded, see the previous error',
     );
   if (queue.entries.some((other) => other.id !== entry.id && belongsToAnother(other.task))) return;
   const { atMs, event } = operator.converge.start ?? { atMs: clock.steadyMs(), event: task.event };

@@ -18,12 +18,12 @@ export function abortModule(
   const { module } = task;
   const error = runAborted(module);
   if (task.type === 'ModuleDelete') {
-    log.warn({ module, delayMs: DELETE_RETRY_MS }, 'Deletion is aborted on request, it is tried again later');
+    log.warn({ module, delayMs: DELETE_RETRY_MS }, 'Deletion is aborted on request, it will be retried');
     tracked.history.noteError(error.message);
     return { type: 'retry', error, delayMs: DELETE_RETRY_MS };
   }
   if (task.isRecheck === true && !tracked.isUnfinished) {
-    log.info({ module }, 'There is nothing to abort');
+    log.info({ module }, 'Nothing to abort');
     return { type: 'success' };
   }
   dropOtherRuns(operator, task);

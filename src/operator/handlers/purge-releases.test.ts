@@ -17,7 +17,7 @@ test('releases of modules whose directory became empty stay, and are explained',
   expect(lab.calls.filter((call) => call.startsWith('uninstall'))).toEqual([]);
   expect(lab.operator.converge.purge).toEqual({
     releases: ['old'],
-    reason: '/modules held modules before and is empty now',
+    reason: '/modules contained modules before and is empty now',
   });
   expect(lab.rememberedDirectories).toEqual([{ path: '/modules', modules: ['old'] }]);
   expect(summarizeModules(lab.operator)).toMatchObject([

@@ -24,10 +24,13 @@ export async function handleDiscoverReleases(
   if (kept.length > 0)
     log.warn(
       { releases: namesOf(kept) },
-      'Releases without a module stay, as the deletionPolicy of their modules was',
+      'Releases without a module are kept because of the deletionPolicy of their modules',
     );
   if (notOwned.length > 0)
-    log.warn({ releases: namesOf(notOwned) }, 'Releases without a module that others made are left alone');
+    log.warn(
+      { releases: namesOf(notOwned) },
+      'Releases without a module that were not created by this operator are skipped',
+    );
   if (!isDeepStrictEqual(plan.remembered, remembered)) await directoryMemory.write(plan.remembered, signal);
   operator.converge.purge = held ?? 'decided';
   if (held !== undefined) {
@@ -82,7 +85,7 @@ export async function confirmPurge(operator: Operator, signal: AbortSignal): Pro
   if (typeof purge === 'string') return [];
   await deps.directoryMemory.write(deps.modulesDirectories(), signal);
   operator.converge.purge = 'decided';
-  deps.log.warn({ releases: purge.releases }, 'Releases without a module are removed, as confirmed');
+  deps.log.warn({ releases: purge.releases }, 'Releases without a module are removed after confirmation');
   for (const task of purges(purge.releases, 'Purge-Confirmed')) main.append(task);
   return purge.releases;
 }
@@ -119,7 +122,7 @@ export async function handleModulePurge(
     if (result === 'uninstalled') operator.deps.log.info({ release }, 'Release without a module is removed');
   } catch (error) {
     rethrowAbort(error, signal);
-    const outlook = isHeld ? 'its HTTP hook is asked again in five minutes.' : 'no retry.';
+    const outlook = isHeld ? 'its reconcile webhook is called again in five minutes.' : 'no retry.';
     operator.deps.log.warn({ release, ...errorFields(error) }, `Module purge failed, ${outlook}`);
   }
   return { type: 'success' };

@@ -89,7 +89,7 @@ test('what cannot be loaded is reported and stays as it was', async () => {
   expect(lab.log.records).toContainEqual(
     expect.objectContaining({
       level: 'error',
-      msg: 'changed files cannot be loaded, the hooks of module web stay as they were',
+      msg: 'cannot load changed files, the hooks of module web are not changed',
     }),
   );
 });

@@ -57,10 +57,7 @@ async function attempt(operator: Operator, what: string, load: () => Promise<voi
     await load();
   } catch (error) {
     operator.converge.unloaded.push(what);
-    operator.deps.log.error(
-      errorFields(error),
-      `changed files cannot be loaded, the ${what} stay as they were`,
-    );
+    operator.deps.log.error(errorFields(error), `cannot load changed files, the ${what} are not changed`);
   }
 }
 
@@ -87,7 +84,8 @@ async function replaceGlobalHooks(
     a.hook.name < b.hook.name ? -1 : 1,
   );
   for (const { hook } of fresh) operator.deps.log.info({ hook: hook.name }, 'global hook is new or changed');
-  for (const { hook } of gone) operator.deps.log.info({ hook: hook.name }, 'global hook is replaced or gone');
+  for (const { hook } of gone)
+    operator.deps.log.info({ hook: hook.name }, 'global hook was replaced or removed');
   return fresh;
 }
 

@@ -128,7 +128,7 @@ test.each<readonly [string, JsonObject, string]>([
     rulesOf(rule('self.a.matches("(?=a)")')),
     'compile the \'self.a.matches("(?=a)")\' rule: invalid or unsupported Perl syntax: `(?=`',
   ],
-  ['no bool', rulesOf(rule('"text"')), 'a rule has to be a bool, this is a string'],
+  ['no bool', rulesOf(rule('"text"')), 'a rule must be a bool, this is a string'],
 ])('a schema is refused with %s', (_what, schema, message) => {
   expect(() => parseCelRules({ properties: { inner: schema } })).toThrow(message);
 });

@@ -93,7 +93,7 @@ function compile(
   try {
     const { valid, error, type } = environment.check(expression);
     if (!valid) throw error ?? new Error('its types do not fit');
-    if (type !== 'bool' && type !== 'dyn') throw new Error(`a rule has to be a bool, this is a ${type}`);
+    if (type !== 'bool' && type !== 'dyn') throw new Error(`a rule must be a bool, this is a ${type}`);
     const evaluate = environment.parse(expression);
     useRe2(evaluate.ast);
     return {

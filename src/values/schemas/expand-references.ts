@@ -24,7 +24,10 @@ export function expandReferences(schema: JsonObject): JsonObject {
     if (open.includes(reference)) return { $ref: reference };
     expansions += 1;
     if (expansions > MAX_EXPANSIONS)
-      throw new OperatorError('VALUES_INVALID', `more than ${MAX_EXPANSIONS} places are given by $ref`);
+      throw new OperatorError(
+        'VALUES_INVALID',
+        `more than ${MAX_EXPANSIONS} places refer to a schema with $ref`,
+      );
     return expand(targetOf(reference, schema), [...open, reference]);
   };
   return expand(schema, []);
@@ -34,12 +37,12 @@ function targetOf(reference: string, root: JsonObject): JsonObject {
   if (!reference.startsWith('#'))
     throw new OperatorError(
       'VALUES_INVALID',
-      `$ref "${reference}" leads out of the file: use #/definitions/…`,
+      `$ref "${reference}" points outside of the file: use #/definitions/…`,
     );
   const segments = reference === '#' ? [] : parsePointer(reference.slice(1));
   const childOf = (parent: Json | undefined, segment: string): Json | undefined =>
     isJsonMap(parent) && Object.hasOwn(parent, segment) ? parent[segment] : undefined;
   const target = segments?.reduce<Json | undefined>(childOf, root);
   if (isJsonMap(target)) return target;
-  throw new OperatorError('VALUES_INVALID', `$ref "${reference}" leads to no schema`);
+  throw new OperatorError('VALUES_INVALID', `$ref "${reference}" does not point to a schema`);
 }

@@ -51,7 +51,7 @@ function checkPattern(pattern: string, path: string): void {
     const reason = messageOf(cause);
     throw new OperatorError(
       'VALUES_INVALID',
-      `${path}: pattern '${pattern}' is no regular expression of Go: ${reason}`,
+      `${path}: pattern '${pattern}' is not a Go regular expression: ${reason}`,
       { cause },
     );
   }

@@ -181,25 +181,33 @@ test.each([
     'properties: {a: {items: x}}',
     /: schema\/properties\/a\/items must be object,boolean$/,
   ],
-  ['a reference to nothing', "$ref: '#/definitions/x'", '$ref "#/definitions/x" leads to no schema'],
-  ['a reference without its slash', "$ref: '#definitions/x'", '$ref "#definitions/x" leads to no schema'],
-  ['a reference with a bad escape', "$ref: '#/definitions/x~'", '$ref "#/definitions/x~" leads to no schema'],
-  ['a reference to another file', "$ref: 'other.yaml'", 'leads out of the file'],
+  ['a reference to nothing', "$ref: '#/definitions/x'", '$ref "#/definitions/x" does not point to a schema'],
+  [
+    'a reference without its slash',
+    "$ref: '#definitions/x'",
+    '$ref "#definitions/x" does not point to a schema',
+  ],
+  [
+    'a reference with a bad escape',
+    "$ref: '#/definitions/x~'",
+    '$ref "#/definitions/x~" does not point to a schema',
+  ],
+  ['a reference to another file', "$ref: 'other.yaml'", 'points outside of the file'],
   [
     'a default that would lose digits',
     'properties: {a: {default: {b: [9007199254740993]}}}',
     'default/b/0: integers beyond 2^53',
   ],
-  ['a bad pattern', "properties: {a: {pattern: '('}}", "pattern '(' is no regular expression"],
+  ['a bad pattern', "properties: {a: {pattern: '('}}", "pattern '(' is not a Go regular expression"],
   [
     'a pattern that Go refuses, by its path',
     "properties: {a/b: {items: {pattern: '(?=x)'}}}",
-    "schema/properties/a~1b/items/pattern: pattern '(?=x)' is no regular expression of Go: invalid or unsupported Perl syntax: `(?=`",
+    "schema/properties/a~1b/items/pattern: pattern '(?=x)' is not a Go regular expression: invalid or unsupported Perl syntax: `(?=`",
   ],
   [
     'a pattern of names that Go refuses, by its path',
     "properties: {a: {anyOf: [{patternProperties: {'(x)\\1': {}}}]}}",
-    "schema/properties/a/anyOf/0/patternProperties: pattern '(x)\\1' is no regular expression of Go",
+    "schema/properties/a/anyOf/0/patternProperties: pattern '(x)\\1' is not a Go regular expression",
   ],
 ])('a file that is no schema is refused by name: %s', (_case, text, reason) => {
   expect(() => schemasOf(text)).toThrow("load 'values' schema: openapi/values.yaml: ");
@@ -217,7 +225,7 @@ test('references that multiply are refused', () => {
       `  l${n}: {properties: {a: {$ref: '#/definitions/l${n + 1}'}, b: {$ref: '#/definitions/l${n + 1}'}}}`,
   );
   const bomb = `definitions:\n${levels.join('\n')}\n  l12: {type: string}\n$ref: '#/definitions/l0'`;
-  expect(() => schemasOf(bomb)).toThrow('more than 1000 places are given by $ref');
+  expect(() => schemasOf(bomb)).toThrow('more than 1000 places refer to a schema with $ref');
 });
 
 test('an empty file is as good as none', () => {

@@ -49,7 +49,7 @@ test.each<[Json, string]>([
   [{ name: 'db' }, 'needs name and key'],
   [{ name: 'db', key: '' }, 'needs name and key'],
   [{ name: 'db', key: 1 }, 'needs name and key'],
-  [{ name: 'db', key: 'k', namespace: 1 }, 'namespace that is no text'],
+  [{ name: 'db', key: 'k', namespace: 1 }, 'namespace that is not a string'],
   [{ name: 'db', key: 'k', optional: 'yes' }, 'neither true nor false'],
   [{ name: 'db', key: 'k', kez: 1 }, 'unknown field "kez"'],
 ])('a malformed reference is explained: %j', (fields, why) => {

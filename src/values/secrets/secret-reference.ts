@@ -28,8 +28,8 @@ export function parseReference(map: JsonObject, defaultNamespace: string): Parse
   const unknown = Object.keys(fields).filter((field) => !FIELDS.has(field));
   if (unknown.length > 0) return malformed(`has an unknown field "${unknown.join('", "')}"`);
   const { name, key, namespace = defaultNamespace, optional = false } = fields;
-  if (!isFilled(name) || !isFilled(key)) return malformed('needs name and key, both texts');
-  if (!isFilled(namespace)) return malformed('has a namespace that is no text');
+  if (!isFilled(name) || !isFilled(key)) return malformed('needs name and key, both strings');
+  if (!isFilled(namespace)) return malformed('has a namespace that is not a string');
   if (typeof optional !== 'boolean') return malformed('has an optional that is neither true nor false');
   return { type: 'reference', reference: { namespace, name, key, isOptional: optional } };
 }

@@ -73,7 +73,7 @@ test('a change of a followed key is told, any other is not', async () => {
   await apply(undefined);
   expect(watcher.lookup(pw)).toMatchObject({
     type: 'absent',
-    why: expect.stringContaining('no such Secret'),
+    why: expect.stringContaining('the Secret does not exist'),
   });
   await apply(secret({}));
   expect(watcher.lookup(pw)).toMatchObject({ type: 'absent', why: expect.stringContaining('no such key') });
@@ -104,5 +104,5 @@ test('keepOnly() ends what is not referred to any more', async () => {
 test('a value that is no UTF-8 text is not used', async () => {
   const { watcher } = lab({ metadata: { name: 'db' }, data: { pw: Buffer.from([0xff]).toString('base64') } });
   await watcher.follow([pw]);
-  expect(watcher.lookup(pw)).toEqual({ type: 'unknown', why: 'its value is no UTF-8 text' });
+  expect(watcher.lookup(pw)).toEqual({ type: 'unknown', why: 'its value is not UTF-8' });
 });

@@ -108,13 +108,13 @@ export class SecretWatcher {
     let isTold = false;
     const onFailure = (error: unknown): void => {
       this.#set(followed, { type: 'unreadable', why: messageOf(error) });
-      if (!isTold) log.warn({ secret, error }, 'a Secret that is referred to cannot be read, will retry');
+      if (!isTold) log.warn({ secret, error }, 'cannot read a Secret that values refer to, will retry');
       isTold = true;
       tried.resolve();
     };
     const subscribe = (): Promise<void> => this.#subscribe(followed, reference, signal);
     untilDone(subscribe, onFailure, this.#deps, signal).then(tried.resolve, (error: unknown) => {
-      if (!signal.aborted) log.error({ secret, error }, 'a Secret is not followed');
+      if (!signal.aborted) log.error({ secret, error }, 'cannot watch a Secret');
       tried.resolve();
     });
     return tried.promise;
@@ -182,7 +182,7 @@ function textIn(state: SecretState, key: string): SecretText {
     case 'pending':
       return { type: 'unknown', why: 'it was not read yet' };
     case 'absent':
-      return { type: 'absent', why: 'there is no such Secret: create it, or set optional: true' };
+      return { type: 'absent', why: 'the Secret does not exist: create it, or set optional: true' };
     case 'unreadable':
       return { type: 'unknown', why: `it cannot be read: ${state.why}` };
     case 'present': {
@@ -195,7 +195,7 @@ function textIn(state: SecretState, key: string): SecretText {
         );
         return { type: 'known', text };
       } catch {
-        return { type: 'unknown', why: 'its value is no UTF-8 text' };
+        return { type: 'unknown', why: 'its value is not UTF-8' };
       }
     }
   }

@@ -141,11 +141,11 @@ test('a hook that takes too long is stopped, and its failure policy decides', as
   await clock.untilAsleep(2);
   await clock.advance(1_500);
   expect(await answers).toEqual([
-    denied(504, 'slow gave no answer within 1.5 s'),
+    denied(504, 'slow gave no response within 1.5 s'),
     {
       uid: '6f',
       allowed: true,
-      warnings: ['slow gave no answer within 1.5 s: allowed by its failurePolicy'],
+      warnings: ['slow gave no response within 1.5 s: allowed by its failurePolicy'],
     },
   ]);
 });
@@ -237,5 +237,5 @@ test('hooks run for so many requests at a time, the others wait, each until its 
   expect(most).toBe(2);
   const late = ask('/hooks/a-b-c', 1_000);
   await clock.advance(750);
-  expect(await late).toEqual(denied(504, 'slow gave no answer within 0.75 s'));
+  expect(await late).toEqual(denied(504, 'slow gave no response within 0.75 s'));
 });

@@ -130,7 +130,7 @@ export class AdmissionWebhooks {
       await this.#register(signal);
     } catch (error) {
       signal.throwIfAborted();
-      this.#options.log.warn(errorFields(error), 'webhooks of an earlier daemon cannot be looked for');
+      this.#options.log.warn(errorFields(error), 'cannot check for webhooks of an earlier daemon');
     }
   }
 
@@ -163,12 +163,12 @@ export class AdmissionWebhooks {
       );
       if (answer.type === 'late') {
         const late = { ...facts, limitMs, failurePolicy: binding.failurePolicy };
-        if (isStarted) log.error(late, 'hook gave no answer in time');
+        if (isStarted) log.error(late, 'hook gave no response in time');
         else log.error(late, 'hook was not run in time: too many requests wait, see --webhook-max-runs');
         return lateVerdict(hook, binding, limitMs, isStarted);
       }
       if (answer.value === undefined) {
-        log.error(facts, 'hook wrote no answer to an admission request');
+        log.error(facts, 'hook wrote no response to an admission request');
         return unanswered(`hook task prop error: ${hook.title} wrote no answer`);
       }
       return verdictOf(answer.value);
@@ -183,7 +183,7 @@ export class AdmissionWebhooks {
     if (stopsEverything(binding))
       this.#options.log.warn(
         { hook: title, webhook: binding.name },
-        'webhook is asked about everything: while the hook is broken, nearly nothing in the cluster can be changed',
+        'webhook matches all requests: while the hook is broken, almost nothing in the cluster can be changed',
       );
   }
 
@@ -227,7 +227,7 @@ export class AdmissionWebhooks {
         return;
       } catch (error) {
         if (stop.aborted) return;
-        log.error(errorFields(error), 'webhooks cannot be registered with their new authority');
+        log.error(errorFields(error), 'cannot register webhooks with their new authority');
         await clock.sleep(jittered(REGISTER_AGAIN_MS, random), stop).catch(() => undefined);
       }
     }
@@ -267,7 +267,7 @@ function lateVerdict(
 ): AdmissionVerdict {
   const within = `within ${limitMs / 1_000} s`;
   const reason = isStarted
-    ? `${title} gave no answer ${within}`
+    ? `${title} gave no response ${within}`
     : `${title} was not run ${within}: too many requests wait for hooks`;
   return failurePolicy === 'Ignore'
     ? { type: 'allowed', warnings: [`${reason}: allowed by its failurePolicy`], patch: '' }

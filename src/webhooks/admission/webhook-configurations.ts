@@ -56,7 +56,7 @@ export class WebhookConfigurations {
         signal.throwIfAborted();
         if (isHopeless(error)) throw error;
         const delayMs = jittered(meanDelayMs, random);
-        log.warn({ error, name, delayMs }, 'webhooks cannot be registered, trying again');
+        log.warn({ error, name, delayMs }, 'cannot register webhooks, will retry');
         await clock.sleep(delayMs, signal);
       }
     }

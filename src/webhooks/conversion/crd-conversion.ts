@@ -69,9 +69,9 @@ export async function keepCrdConversion(
         );
       isFollowed = true;
       if (crd.current === undefined)
-        log.warn({}, 'there is no such CRD yet, its conversion is set when it comes');
+        log.warn({}, 'the CRD does not exist yet; its conversion is set when it is created');
       else if (await setConversion(crd.current, crdName, options, signal)) {
-        log.info({}, 'the CRD is converted by our webhook');
+        log.info({}, 'the CRD uses the conversion webhook of this operator');
         pauseMs = PAUSE_MS;
       }
     } catch (error) {
