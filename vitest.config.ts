@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
+import { API_INDEPENDENT_TAG, runsAllTests } from './test/support/api-independent.ts';
 
 // Programs that tests start from sources compile 800 files: with the cache that takes half the time, or a third.
 process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules/.cache/node-compile');
@@ -7,6 +8,10 @@ process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules/.c
 /** More than CI has cores, two: most tests wait for helm, hooks and servers. */
 const WORKERS = Number(process.env['TEST_WORKERS'] ?? 3);
 const shared = { isolate: false, pool: 'forks' as const, maxWorkers: WORKERS };
+const API_INDEPENDENT = {
+  name: API_INDEPENDENT_TAG,
+  description: 'No API server can influence it: in the gate on the sandbox only',
+};
 const LIFECYCLE = 'test/lifecycle/**/*.test.ts';
 
 export default defineConfig({
@@ -33,6 +38,7 @@ export default defineConfig({
           ...shared,
           name: 'contract',
           include: ['test/contract/**/*.test.ts', 'test/docs/**/*.test.ts', LIFECYCLE],
+          tags: [API_INDEPENDENT],
           provide: { lifecycleBackend: 'sandbox' as const },
           sequence: { groupOrder: 1 },
           testTimeout: 180_000,
@@ -44,6 +50,7 @@ export default defineConfig({
           ...shared,
           name: 'cluster',
           include: ['test/cluster/**/*.test.ts', 'test/fault/**/*.test.ts', LIFECYCLE],
+          tags: [{ ...API_INDEPENDENT, skip: !runsAllTests(process.env) }],
           provide: { lifecycleBackend: 'control plane' as const },
           sequence: { groupOrder: 2 },
           globalSetup: ['test/support/control-plane/global-setup.ts'],

@@ -14,8 +14,8 @@ import {
   SAYS,
   WEB,
 } from '../support/authorization-world.ts';
-import { describeLifecycle } from '../support/lifecycle-suite.ts';
-import { type Backend, World } from '../support/world.ts';
+import { describeApiIndependent, describeLifecycle } from '../support/lifecycle-suite.ts';
+import { World } from '../support/world.ts';
 import { runInWorld } from '../support/world-command.ts';
 import { configMapChart, type FileTree, shHook, under } from '../support/world-files.ts';
 
@@ -49,307 +49,301 @@ async function explain(world: World, module: string): Promise<Record<string, unk
 
 describeLifecycle((backend) => {
   describe('authorization', () => {
-    refusalTests(backend);
-    deployedTests(backend);
-    swapTests(backend);
-    digestTests(backend);
+    test('the object of a module that is not authorized says so, and gets one Event', async () => {
+      const name = `m${Array.from({ length: 8 }, () => 'abcdefghijklmnop'.charAt(Math.random() * 16)).join('')}`;
+      const object = `/apis/addon-operator.io/v1alpha1/modules/${name}`;
+      const { world: made } = await createSignedWorld(backend(), {
+        modules: { [`001-${name}/hooks/hook.sh`]: SAYS(name) },
+        config: { [`${name}Enabled`]: 'true' },
+        flags: { 'module-objects': 'true' },
+      });
+      await using world = made;
+      await world.converge();
+      const reason = 'not authorized: it is not signed: there is no module.manifest in its directory';
+      await vi.waitFor(async () => {
+        const { body } = await world.backend.request({ path: object });
+        expect(body).toMatchObject({
+          status: {
+            phase: 'Failed',
+            conditions: [
+              { type: 'Enabled', status: 'True', reason: 'Authorization', message: reason },
+              { type: 'Ready', status: 'False', reason: 'Unauthorized', message: reason },
+              { type: 'Progressing', status: 'False' },
+              { type: 'Drifted' },
+              { type: 'Stalled', status: 'True', reason: 'Unauthorized', message: reason },
+            ],
+          },
+        });
+      }, WAIT);
+      await world.stop();
+      await world.converge();
+      await world.stop();
+      const { body } = await world.backend.request({
+        path: `/api/v1/namespaces/default/events?fieldSelector=involvedObject.name%3D${name}`,
+      });
+      const { items } = body as { items: { reason: string; message: string; count: number }[] };
+      expect(items.filter(({ reason: word }) => word === 'Unauthorized')).toMatchObject([
+        { type: 'Warning', message: `The module is ${reason}`, count: 1 },
+      ]);
+      await world.backend.request({ method: 'DELETE', path: object });
+    });
+
+    test('what a module has deployed stays as it is while the module is not authorized', async () => {
+      const { world: made, signer } = await createSignedWorld(backend(), {
+        modules: {
+          ...WEB,
+          '002-dns/module.yaml': 'requires: [{name: web}]\n',
+          ...DNS,
+        },
+      });
+      await using world = made;
+      await signer.sign();
+      await world.converge();
+      await world.stop();
+      await world.write('modules', { '001-web/values.yaml': 'web: {color: green}\n' });
+      const helmCalls = (await world.helmCalls()).length;
+      await world.converge();
+      expect(await explain(world, 'web')).toMatchObject({
+        status: 'unauthorized',
+        isEnabled: true,
+        reason: expect.stringContaining('so it is not changed: the content differs from what was signed'),
+        release: { revision: 1, isOwned: true },
+      });
+      expect(await explain(world, 'dns')).toMatchObject({ status: 'ready' });
+      await world.putConfig({ webEnabled: 'false', dnsEnabled: 'true' });
+      await world.log.untilMessage(ENDED, 3);
+      expect(await colorOf(world)).toBe('blue');
+      const calls = (await world.helmCalls()).slice(helmCalls);
+      expect(calls.filter((call) => /install|upgrade|uninstall|template/u.test(call))).toEqual([]);
+      expect(world.log.printed.filter((line) => line === 'web afterDeleteHelm')).toEqual([]);
+      await world.stop();
+      await world.putConfig(ON);
+      await signer.sign('web');
+      await world.converge();
+      expect(await colorOf(world)).toBe('green');
+      expect(await explain(world, 'web')).toMatchObject({ status: 'ready', release: { revision: 2 } });
+      await world.stop();
+      const callsBefore = (await world.helmCalls()).length;
+      await world.converge();
+      expect(
+        (await world.helmCalls()).slice(callsBefore).filter((call) => !call.startsWith('version')),
+      ).toEqual([]);
+    });
   });
 });
 
-function refusalTests(backend: () => Backend): void {
-  test('nothing of a module that is not signed is executed or read, and the others go on', async () => {
-    const { world: made, signer } = await createSignedWorld(backend(), {
-      globalHooks: { 'watcher.sh': WATCHER },
-      modules: { ...WEB, ...DNS, ...MINES },
-      config: { ...ON, mineEnabled: 'true', mine: 'color: red\n' },
-    });
-    await using world = made;
-    await signer.sign('web', 'dns');
-    await world.converge();
-    await world.log.untilPrinted('refused manifest');
-    expect(readdirSync(world.directory).filter((name) => name.startsWith('mine'))).toEqual([]);
-    expect([await colorOf(world), await colorOf(world, 'mine')]).toEqual(['blue', 'absent']);
-    expect(world.log.printed.filter((line) => !line.startsWith('refused'))).toEqual([
-      'web onStartup',
-      'web beforeHelm',
-      'dns onStartup',
-      'dns beforeHelm',
-    ]);
-    const reason = 'it is not signed: there is no module.manifest in its directory';
-    expect(reasonsOf(world)).toEqual([['mine', reason]]);
-    expect(await explain(world, 'mine')).toMatchObject({
-      status: 'unauthorized',
-      source: 'authorization',
-      reason: `not authorized: ${reason}`,
-      path: join(world.directory, 'modules', '003-mine'),
-      failure: null,
-    });
-    const metrics = await fetch(`http://127.0.0.1:${world.daemon.httpPort}/metrics`);
-    expect(await metrics.text()).toContain('addon_operator_module_unauthorized{module="mine"} 1\n');
-    const list = await runInWorld(world, 'module', 'list', '--all', '-o', 'text');
-    expect(list.stdout).toMatch(/mine +unauthorized +yes +not authorized: it is not signed/u);
-    const rendered = await runInWorld(world, 'module', 'render', 'mine');
-    expect(rendered.stdout).toBe('');
-    const plan = await runInWorld(world, 'plan', 'mine');
-    expect(plan).toMatchObject({
-      exitCode: 0,
-      stdout: expect.stringContaining(`  mine: is not run  (not authorized: ${reason}`),
-    });
-    expect(readdirSync(world.directory).filter((name) => name.startsWith('mine'))).toEqual([]);
-  });
-
-  test('a module with a link that leads out of it is refused, whoever signed it', async () => {
-    const { world: made, signer } = await createSignedWorld(backend(), { modules: { ...WEB, ...DNS } });
-    await using world = made;
-    await signer.sign('web', 'dns');
-    await world.write('modules', { '001-web/templates/out.yaml': { link: '../../002-dns/hooks/hook.sh' } });
-    await world.converge();
-    expect(reasonsOf(world)).toEqual([
-      [
-        'web',
-        'templates/out.yaml is a link to ../../002-dns/hooks/hook.sh, outside of the module: copy its target into the module',
-      ],
-    ]);
-    expect(await colorOf(world)).toBe('absent');
-  });
-
-  test('the object of a module that is not authorized says so, and gets one Event', async () => {
-    const name = `m${Array.from({ length: 8 }, () => 'abcdefghijklmnop'.charAt(Math.random() * 16)).join('')}`;
-    const object = `/apis/addon-operator.io/v1alpha1/modules/${name}`;
-    const { world: made } = await createSignedWorld(backend(), {
-      modules: { [`001-${name}/hooks/hook.sh`]: SAYS(name) },
-      config: { [`${name}Enabled`]: 'true' },
-      flags: { 'module-objects': 'true' },
-    });
-    await using world = made;
-    await world.converge();
-    const reason = 'not authorized: it is not signed: there is no module.manifest in its directory';
-    await vi.waitFor(async () => {
-      const { body } = await world.backend.request({ path: object });
-      expect(body).toMatchObject({
-        status: {
-          phase: 'Failed',
-          conditions: [
-            { type: 'Enabled', status: 'True', reason: 'Authorization', message: reason },
-            { type: 'Ready', status: 'False', reason: 'Unauthorized', message: reason },
-            { type: 'Progressing', status: 'False' },
-            { type: 'Drifted' },
-            { type: 'Stalled', status: 'True', reason: 'Unauthorized', message: reason },
-          ],
-        },
+describeApiIndependent((backend) => {
+  describe('authorization', () => {
+    test('nothing of a module that is not signed is executed or read, and the others go on', async () => {
+      const { world: made, signer } = await createSignedWorld(backend(), {
+        globalHooks: { 'watcher.sh': WATCHER },
+        modules: { ...WEB, ...DNS, ...MINES },
+        config: { ...ON, mineEnabled: 'true', mine: 'color: red\n' },
       });
-    }, WAIT);
-    await world.stop();
-    await world.converge();
-    await world.stop();
-    const { body } = await world.backend.request({
-      path: `/api/v1/namespaces/default/events?fieldSelector=involvedObject.name%3D${name}`,
+      await using world = made;
+      await signer.sign('web', 'dns');
+      await world.converge();
+      await world.log.untilPrinted('refused manifest');
+      expect(readdirSync(world.directory).filter((name) => name.startsWith('mine'))).toEqual([]);
+      expect([await colorOf(world), await colorOf(world, 'mine')]).toEqual(['blue', 'absent']);
+      expect(world.log.printed.filter((line) => !line.startsWith('refused'))).toEqual([
+        'web onStartup',
+        'web beforeHelm',
+        'dns onStartup',
+        'dns beforeHelm',
+      ]);
+      const reason = 'it is not signed: there is no module.manifest in its directory';
+      expect(reasonsOf(world)).toEqual([['mine', reason]]);
+      expect(await explain(world, 'mine')).toMatchObject({
+        status: 'unauthorized',
+        source: 'authorization',
+        reason: `not authorized: ${reason}`,
+        path: join(world.directory, 'modules', '003-mine'),
+        failure: null,
+      });
+      const metrics = await fetch(`http://127.0.0.1:${world.daemon.httpPort}/metrics`);
+      expect(await metrics.text()).toContain('addon_operator_module_unauthorized{module="mine"} 1\n');
+      const list = await runInWorld(world, 'module', 'list', '--all', '-o', 'text');
+      expect(list.stdout).toMatch(/mine +unauthorized +yes +not authorized: it is not signed/u);
+      const rendered = await runInWorld(world, 'module', 'render', 'mine');
+      expect(rendered.stdout).toBe('');
+      const plan = await runInWorld(world, 'plan', 'mine');
+      expect(plan).toMatchObject({
+        exitCode: 0,
+        stdout: expect.stringContaining(`  mine: is not run  (not authorized: ${reason}`),
+      });
+      expect(readdirSync(world.directory).filter((name) => name.startsWith('mine'))).toEqual([]);
     });
-    const { items } = body as { items: { reason: string; message: string; count: number }[] };
-    expect(items.filter(({ reason: word }) => word === 'Unauthorized')).toMatchObject([
-      { type: 'Warning', message: `The module is ${reason}`, count: 1 },
-    ]);
-    await world.backend.request({ method: 'DELETE', path: object });
-  });
 
-  test('without a policy modules run from where they are', async () => {
-    await using world = await World.create(backend(), { modules: WEB, config: ON });
-    await world.converge();
-    expect(existsSync(join(world.directory, 'tmp', 'modules'))).toBe(false);
-    expect(world.daemon.operator.registry.modules.map(({ path }) => path)).toEqual([
-      join(world.directory, 'modules', '001-web'),
-    ]);
-  });
-}
-
-function deployedTests(backend: () => Backend): void {
-  test('what a module has deployed stays as it is while the module is not authorized', async () => {
-    const { world: made, signer } = await createSignedWorld(backend(), {
-      modules: {
-        ...WEB,
-        '002-dns/module.yaml': 'requires: [{name: web}]\n',
-        ...DNS,
-      },
+    test('a module with a link that leads out of it is refused, whoever signed it', async () => {
+      const { world: made, signer } = await createSignedWorld(backend(), { modules: { ...WEB, ...DNS } });
+      await using world = made;
+      await signer.sign('web', 'dns');
+      await world.write('modules', { '001-web/templates/out.yaml': { link: '../../002-dns/hooks/hook.sh' } });
+      await world.converge();
+      expect(reasonsOf(world)).toEqual([
+        [
+          'web',
+          'templates/out.yaml is a link to ../../002-dns/hooks/hook.sh, outside of the module: copy its target into the module',
+        ],
+      ]);
+      expect(await colorOf(world)).toBe('absent');
     });
-    await using world = made;
-    await signer.sign();
-    await world.converge();
-    await world.stop();
-    await world.write('modules', { '001-web/values.yaml': 'web: {color: green}\n' });
-    const helmCalls = (await world.helmCalls()).length;
-    await world.converge();
-    expect(await explain(world, 'web')).toMatchObject({
-      status: 'unauthorized',
-      isEnabled: true,
-      reason: expect.stringContaining('so it is not changed: the content differs from what was signed'),
-      release: { revision: 1, isOwned: true },
-    });
-    expect(await explain(world, 'dns')).toMatchObject({ status: 'ready' });
-    await world.putConfig({ webEnabled: 'false', dnsEnabled: 'true' });
-    await world.log.untilMessage(ENDED, 3);
-    expect(await colorOf(world)).toBe('blue');
-    const calls = (await world.helmCalls()).slice(helmCalls);
-    expect(calls.filter((call) => /install|upgrade|uninstall|template/u.test(call))).toEqual([]);
-    expect(world.log.printed.filter((line) => line === 'web afterDeleteHelm')).toEqual([]);
-    await world.stop();
-    await world.putConfig(ON);
-    await signer.sign('web');
-    await world.converge();
-    expect(await colorOf(world)).toBe('green');
-    expect(await explain(world, 'web')).toMatchObject({ status: 'ready', release: { revision: 2 } });
-    await world.stop();
-    const callsBefore = (await world.helmCalls()).length;
-    await world.converge();
-    expect(
-      (await world.helmCalls()).slice(callsBefore).filter((call) => !call.startsWith('version')),
-    ).toEqual([]);
-  });
 
-  test('a module whose files change while the daemon watches them stops, and goes on when it is signed again', async () => {
-    const { world: made, signer } = await createSignedWorld(backend(), {
-      modules: {
-        ...WEB,
-        '001-web/hooks/tick.sh': shHook('schedule: [{crontab: "* * * * * *"}]', 'echo tick'),
-      },
-      flags: { 'watch-files': 'true' },
+    test('without a policy modules run from where they are', async () => {
+      await using world = await World.create(backend(), { modules: WEB, config: ON });
+      await world.converge();
+      expect(existsSync(join(world.directory, 'tmp', 'modules'))).toBe(false);
+      expect(world.daemon.operator.registry.modules.map(({ path }) => path)).toEqual([
+        join(world.directory, 'modules', '001-web'),
+      ]);
     });
-    await using world = made;
-    await signer.sign();
-    await world.converge();
-    await world.log.untilMessage('watching files for changes');
-    await appendFile(join(world.directory, 'modules', '001-web', 'Chart.yaml'), '# changed\n');
-    await world.log.untilMessage('files changed, loading hooks and modules again');
-    world.clock.jump(1_000);
-    await world.log.untilMessage(REFUSED);
-    expect(reasonsOf(world)).toEqual([
-      ['web', 'the content differs from what was signed: Chart.yaml was changed'],
-    ]);
-    expect(await explain(world, 'web')).toMatchObject({ status: 'unauthorized', phase: 'not started' });
-    await world.log.untilMessage(ENDED, 2);
-    const before = world.log.printed.length;
-    world.clock.jump(60_000);
-    await world.putConfig({ ...ON, global: 'a: 1\n' });
-    await world.log.untilMessage(ENDED, 3);
-    expect(world.log.printed.slice(before)).toEqual([]);
-    await signer.sign();
-    await world.log.untilMessage(READY, 2);
-    // The two files of the signature may have been noticed one after the other.
-    await world.daemon.operator.router.main.untilEmpty();
-    expect(await explain(world, 'web')).toMatchObject({ status: 'ready' });
-  });
-}
 
-function swapTests(backend: () => Backend): void {
-  test('hooks, scripts, schemas, links and extensions of a module need nothing but the copy', async () => {
-    const { world: made, signer } = await createSignedWorld(backend(), {
-      globalHooks: { 'remove.sh': shHook('onStartup: 1', 'rm -r "$WORLD/modules/001-web"; echo removed') },
-      modules: {
-        ...WEB,
-        '001-web/enabled':
-          '#!/bin/sh\necho "asked in $(basename "$(dirname "$0")")"\necho true > "$MODULE_ENABLED_RESULT"\n',
-        '001-web/openapi/values.yaml':
-          'type: object\nproperties: {size: {type: string, default: large}, color: {type: string}}\n',
-        '001-web/shared/word.ts': "export const word = 'from the copy';\n",
-        '001-web/hooks/lib': { link: '../shared' },
-        '001-web/hooks/script.ts': `import { defineHook } from 'addon-operator/sdk';
+    test('a module whose files change while the daemon watches them stops, and goes on when it is signed again', async () => {
+      const { world: made, signer } = await createSignedWorld(backend(), {
+        modules: {
+          ...WEB,
+          '001-web/hooks/tick.sh': shHook('schedule: [{crontab: "* * * * * *"}]', 'echo tick'),
+        },
+        flags: { 'watch-files': 'true' },
+      });
+      await using world = made;
+      await signer.sign();
+      await world.converge();
+      await world.log.untilMessage('watching files for changes');
+      await appendFile(join(world.directory, 'modules', '001-web', 'Chart.yaml'), '# changed\n');
+      await world.log.untilMessage('files changed, loading hooks and modules again');
+      world.clock.jump(1_000);
+      await world.log.untilMessage(REFUSED);
+      expect(reasonsOf(world)).toEqual([
+        ['web', 'the content differs from what was signed: Chart.yaml was changed'],
+      ]);
+      expect(await explain(world, 'web')).toMatchObject({ status: 'unauthorized', phase: 'not started' });
+      await world.log.untilMessage(ENDED, 2);
+      const before = world.log.printed.length;
+      world.clock.jump(60_000);
+      await world.putConfig({ ...ON, global: 'a: 1\n' });
+      await world.log.untilMessage(ENDED, 3);
+      expect(world.log.printed.slice(before)).toEqual([]);
+      await signer.sign();
+      await world.log.untilMessage(READY, 2);
+      // The two files of the signature may have been noticed one after the other.
+      await world.daemon.operator.router.main.untilEmpty();
+      expect(await explain(world, 'web')).toMatchObject({ status: 'ready' });
+    });
+
+    test('hooks, scripts, schemas, links and extensions of a module need nothing but the copy', async () => {
+      const { world: made, signer } = await createSignedWorld(backend(), {
+        globalHooks: { 'remove.sh': shHook('onStartup: 1', 'rm -r "$WORLD/modules/001-web"; echo removed') },
+        modules: {
+          ...WEB,
+          '001-web/enabled':
+            '#!/bin/sh\necho "asked in $(basename "$(dirname "$0")")"\necho true > "$MODULE_ENABLED_RESULT"\n',
+          '001-web/openapi/values.yaml':
+            'type: object\nproperties: {size: {type: string, default: large}, color: {type: string}}\n',
+          '001-web/shared/word.ts': "export const word = 'from the copy';\n",
+          '001-web/hooks/lib': { link: '../shared' },
+          '001-web/hooks/script.ts': `import { defineHook } from 'addon-operator/sdk';
 import { word } from './lib/word.ts';
 export default defineHook({ afterHelm: 1 }, () => console.log(word));
 `,
-        '001-web/customizations/core/config-map.ts': `import { defineExtensions } from 'addon-operator/sdk';
+          '001-web/customizations/core/config-map.ts': `import { defineExtensions } from 'addon-operator/sdk';
 export default defineExtensions({
   modifyManifest: async (object, next) => ({ ...(await next(object)), immutable: false }),
 });
 `,
-      },
+        },
+      });
+      await using world = made;
+      await signer.sign();
+      await world.converge();
+      expect(world.log.printed).toEqual([
+        'removed',
+        'asked in 001-web',
+        'web onStartup',
+        'web beforeHelm',
+        'from the copy',
+      ]);
+      const map = (await world.get('configmaps', 'web')) as {
+        data?: { values: string };
+        immutable?: boolean;
+      };
+      expect(JSON.parse(map.data?.values ?? '')).toMatchObject({ color: 'blue', size: 'large' });
+      expect(map.immutable).toBe(false);
     });
-    await using world = made;
-    await signer.sign();
-    await world.converge();
-    expect(world.log.printed).toEqual([
-      'removed',
-      'asked in 001-web',
-      'web onStartup',
-      'web beforeHelm',
-      'from the copy',
-    ]);
-    const map = (await world.get('configmaps', 'web')) as { data?: { values: string }; immutable?: boolean };
-    expect(JSON.parse(map.data?.values ?? '')).toMatchObject({ color: 'blue', size: 'large' });
-    expect(map.immutable).toBe(false);
-  });
 
-  test('a module that is swapped after its check is not what runs', async () => {
-    const swap = shHook(
-      'onStartup: 1',
-      `
+    test('a module that is swapped after its check is not what runs', async () => {
+      const swap = shHook(
+        'onStartup: 1',
+        `
 cd "$WORLD/modules/001-web"
 sed -i 's/echo "web/echo "evil/' hooks/hook.sh
 echo 'web: {color: red}' > values.yaml
 sed -i 's/name: web/name: evil/' templates/config-map.yaml
 printf '#!/bin/sh\\ntouch "$WORLD/mine-enabled"' > enabled && chmod +x enabled
 echo swapped`,
-    );
-    const { world: made, signer } = await createSignedWorld(backend(), {
-      globalHooks: { 'swap.sh': swap },
-      modules: WEB,
+      );
+      const { world: made, signer } = await createSignedWorld(backend(), {
+        globalHooks: { 'swap.sh': swap },
+        modules: WEB,
+      });
+      await using world = made;
+      await signer.sign();
+      await world.converge();
+      expect(world.log.printed).toEqual(['swapped', 'web onStartup', 'web beforeHelm']);
+      expect([await colorOf(world), await colorOf(world, 'evil')]).toEqual(['blue', 'absent']);
+      expect(existsSync(join(world.directory, 'mine-enabled'))).toBe(false);
     });
-    await using world = made;
-    await signer.sign();
-    await world.converge();
-    expect(world.log.printed).toEqual(['swapped', 'web onStartup', 'web beforeHelm']);
-    expect([await colorOf(world), await colorOf(world, 'evil')]).toEqual(['blue', 'absent']);
-    expect(existsSync(join(world.directory, 'mine-enabled'))).toBe(false);
-  });
 
-  test.each([
-    ['a copy that was changed', 'echo >> "$(dirname "$0")/../added"', 'was changed after verification'],
-    ['a key that was removed', ': > "$WORLD/keys"', 'there is no trusted key in'],
-    [
-      'a key that has expired',
-      `sed -i 's/platform /platform valid-before="20200101Z" /' "$WORLD/keys"`,
-      'of platform, which is only valid until 2020-01-01T00:00:00.000Z',
-    ],
-  ])('%s stops a deployment when it is about to be applied', async (_what, body, reason) => {
-    const { world: made, signer } = await createSignedWorld(backend(), {
-      globalHooks: { 'watcher.sh': WATCHER },
-      modules: { ...WEB, ...DNS, '001-web/hooks/spoil.sh': shHook('beforeHelm: 2', body) },
+    test.each([
+      ['a copy that was changed', 'echo >> "$(dirname "$0")/../added"', 'was changed after verification'],
+      ['a key that was removed', ': > "$WORLD/keys"', 'there is no trusted key in'],
+      [
+        'a key that has expired',
+        `sed -i 's/platform /platform valid-before="20200101Z" /' "$WORLD/keys"`,
+        'of platform, which is only valid until 2020-01-01T00:00:00.000Z',
+      ],
+    ])('%s stops a deployment when it is about to be applied', async (_what, body, reason) => {
+      const { world: made, signer } = await createSignedWorld(backend(), {
+        globalHooks: { 'watcher.sh': WATCHER },
+        modules: { ...WEB, ...DNS, '001-web/hooks/spoil.sh': shHook('beforeHelm: 2', body) },
+      });
+      await using world = made;
+      await signer.sign();
+      await world.converge();
+      expect(await colorOf(world)).toBe('absent');
+      expect(world.log.printed).toEqual([
+        'web onStartup',
+        'web beforeHelm',
+        'refused installation',
+        'dns onStartup',
+        'dns beforeHelm',
+      ]);
+      const [failure] = world.log.records.filter(({ msg }) =>
+        String(msg).startsWith('ModuleRun failed permanently'),
+      );
+      expect(failure).toMatchObject({ module: 'web', error: expect.stringContaining(reason) });
     });
-    await using world = made;
-    await signer.sign();
-    await world.converge();
-    expect(await colorOf(world)).toBe('absent');
-    expect(world.log.printed).toEqual([
-      'web onStartup',
-      'web beforeHelm',
-      'refused installation',
-      'dns onStartup',
-      'dns beforeHelm',
-    ]);
-    const [failure] = world.log.records.filter(({ msg }) =>
-      String(msg).startsWith('ModuleRun failed permanently'),
-    );
-    expect(failure).toMatchObject({ module: 'web', error: expect.stringContaining(reason) });
-  });
-}
 
-function digestTests(backend: () => Backend): void {
-  test('modules run that the lock file lists, with the content it lists', async () => {
-    await using world = await World.create(backend(), {
-      globalHooks: { 'watcher.sh': WATCHER },
-      modules: { ...WEB, ...DNS },
-      config: ON,
-      env: (directory) => ({ AUTH_POLICY: 'digest', AUTH_LOCK_FILE: join(directory, 'modules.lock') }),
+    test('modules run that the lock file lists, with the content it lists', async () => {
+      await using world = await World.create(backend(), {
+        globalHooks: { 'watcher.sh': WATCHER },
+        modules: { ...WEB, ...DNS },
+        config: ON,
+        env: (directory) => ({ AUTH_POLICY: 'digest', AUTH_LOCK_FILE: join(directory, 'modules.lock') }),
+      });
+      expect(await runInWorld(world, 'module', 'digest', '--write', 'web')).toMatchObject({ exitCode: 0 });
+      await world.converge();
+      await world.log.untilPrinted('refused manifest');
+      expect(await colorOf(world)).toBe('blue');
+      expect(reasonsOf(world)).toEqual([['dns', expect.stringContaining('does not list it')]]);
+      await world.stop();
+      await rm(join(world.directory, 'modules.lock'));
+      await world.converge();
+      expect(reasonsOf(world).slice(1)).toEqual(
+        ['web', 'dns'].map((name) => [name, expect.stringContaining('the lock file cannot be used: ENOENT')]),
+      );
+      expect(await colorOf(world)).toBe('blue');
     });
-    expect(await runInWorld(world, 'module', 'digest', '--write', 'web')).toMatchObject({ exitCode: 0 });
-    await world.converge();
-    await world.log.untilPrinted('refused manifest');
-    expect(await colorOf(world)).toBe('blue');
-    expect(reasonsOf(world)).toEqual([['dns', expect.stringContaining('does not list it')]]);
-    await world.stop();
-    await rm(join(world.directory, 'modules.lock'));
-    await world.converge();
-    expect(reasonsOf(world).slice(1)).toEqual(
-      ['web', 'dns'].map((name) => [name, expect.stringContaining('the lock file cannot be used: ENOENT')]),
-    );
-    expect(await colorOf(world)).toBe('blue');
   });
-}
+});

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { describeLifecycle } from '../support/lifecycle-suite.ts';
+import { describeApiIndependent, describeLifecycle } from '../support/lifecycle-suite.ts';
 import { World } from '../support/world.ts';
 import { announcer, configMapChart, shHook, under } from '../support/world-files.ts';
 
@@ -27,23 +27,6 @@ const WEB = {
 
 /** A ConfigMap that is wrong, gone, or written by several at once; faults H1, H3 to H8 of the catalogue. */
 describeLifecycle((backend) => {
-  test.each([
-    ['a bad section', { web: 'a: [1\n' }, ["bad yaml at key 'web'", "ConfigMap key 'web':"]],
-    ['a bad global section', { global: '- 1\n' }, ["bad yaml at key 'global'", 'a list']],
-    ['a key that belongs to no possible module', { kubeDNS: 'a: 1' }, ["'kubeDNS'", 'camelCased']],
-    ['a flag that is none', { webEnabled: 'True' }, ["'webEnabled'", "'True'"]],
-  ])(
-    'an invalid ConfigMap stops the start, and the message names the key: %s',
-    async (_case, config, texts) => {
-      await using world = await World.create(backend(), { modules: WEB, config });
-      const message = await world.start().then(
-        () => 'started',
-        (error: unknown) => String(error),
-      );
-      for (const text of texts) expect(message).toContain(text);
-    },
-  );
-
   test('while the ConfigMap is invalid the last good content stays in force and the error counter grows', async () => {
     await using world = await World.create(backend(), { modules: WEB, config: { web: 'a: 1\n' } });
     await world.converge();
@@ -60,24 +43,6 @@ describeLifecycle((backend) => {
     await world.log.untilMessage('ModuleRun success, module is ready', 2);
     expect(await deployedValues(world)).toEqual({ a: 1 });
     expect(await world.helmCalls()).not.toContainEqual(expect.stringContaining('uninstall'));
-  });
-
-  test('a ConfigMap mended to exactly its old text is valid again, and nothing is run for it', async () => {
-    await using world = await World.create(backend(), { modules: WEB, config: { web: 'a: 1\n' } });
-    await world.converge();
-    const { length } = await world.helmCalls();
-    await world.putConfig({ web: 'a: [1\n' });
-    await world.log.until((records) =>
-      records.some(({ msg }) => String(msg).startsWith('KubeConfig become invalid')),
-    );
-    await world.putConfig({ web: 'a: 1\n' });
-    await world.log.untilMessage('KubeConfig become valid');
-    const errors = await configErrors(world);
-    await world.clock.passSleep(CHECK_MS);
-    await world.clock.passSleep(CHECK_MS);
-    expect(await configErrors(world)).toBe(errors);
-    await world.daemon.operator.router.main.untilEmpty();
-    expect(await world.helmCalls()).toHaveLength(length);
   });
 
   test('a ConfigMap mended to something new is taken over without a restart', async () => {
@@ -203,5 +168,42 @@ echo '{"op":"add","path":"/web/byHook","value":"hook"}' > "$CONFIG_VALUES_JSON_P
     expect(await world.get('configmaps', 'addon-operator')).toMatchObject({
       data: { web: 'a: 1\nbyHook: hook\nbyPerson: edit\n', global: 'too: 1\n' },
     });
+  });
+});
+
+describeApiIndependent((backend) => {
+  test.each([
+    ['a bad section', { web: 'a: [1\n' }, ["bad yaml at key 'web'", "ConfigMap key 'web':"]],
+    ['a bad global section', { global: '- 1\n' }, ["bad yaml at key 'global'", 'a list']],
+    ['a key that belongs to no possible module', { kubeDNS: 'a: 1' }, ["'kubeDNS'", 'camelCased']],
+    ['a flag that is none', { webEnabled: 'True' }, ["'webEnabled'", "'True'"]],
+  ])(
+    'an invalid ConfigMap stops the start, and the message names the key: %s',
+    async (_case, config, texts) => {
+      await using world = await World.create(backend(), { modules: WEB, config });
+      const message = await world.start().then(
+        () => 'started',
+        (error: unknown) => String(error),
+      );
+      for (const text of texts) expect(message).toContain(text);
+    },
+  );
+
+  test('a ConfigMap mended to exactly its old text is valid again, and nothing is run for it', async () => {
+    await using world = await World.create(backend(), { modules: WEB, config: { web: 'a: 1\n' } });
+    await world.converge();
+    const { length } = await world.helmCalls();
+    await world.putConfig({ web: 'a: [1\n' });
+    await world.log.until((records) =>
+      records.some(({ msg }) => String(msg).startsWith('KubeConfig become invalid')),
+    );
+    await world.putConfig({ web: 'a: 1\n' });
+    await world.log.untilMessage('KubeConfig become valid');
+    const errors = await configErrors(world);
+    await world.clock.passSleep(CHECK_MS);
+    await world.clock.passSleep(CHECK_MS);
+    expect(await configErrors(world)).toBe(errors);
+    await world.daemon.operator.router.main.untilEmpty();
+    expect(await world.helmCalls()).toHaveLength(length);
   });
 });

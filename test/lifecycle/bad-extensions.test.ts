@@ -2,12 +2,12 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { explain, extend, host, MODULES, ONLY_NEXT, worldOf } from '../support/extension-world.ts';
-import { describeLifecycle } from '../support/lifecycle-suite.ts';
+import { describeApiIndependent } from '../support/lifecycle-suite.ts';
 import { rejection } from '../support/rejection.ts';
 import { World } from '../support/world.ts';
 
 /** Extensions of one kind that cannot be used, or change. */
-describeLifecycle((backend) => {
+describeApiIndependent((backend) => {
   describe('an extension of a kind', () => {
     test('that cannot be used stops the start when it is operator-wide', async () => {
       const two = { 'core/configmap.ts': ONLY_NEXT, 'core/config-map.mjs': ONLY_NEXT };

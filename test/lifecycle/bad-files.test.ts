@@ -1,7 +1,7 @@
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { describeLifecycle } from '../support/lifecycle-suite.ts';
+import { describeApiIndependent } from '../support/lifecycle-suite.ts';
 import { type Backend, World, type WorldOptions } from '../support/world.ts';
 import { announcer, configMapChart, shHook, under } from '../support/world-files.ts';
 
@@ -26,7 +26,7 @@ function warnings(world: World): unknown[] {
 }
 
 /** Files of modules and hooks that are wrong; with the fault ids E7, E13, E14, E27, E28, M1 of the catalogue. */
-describeLifecycle((backend) => {
+describeApiIndependent((backend) => {
   test.each([
     ['001-module-2', "/modules/001-module-2: 'module-2' name should be in kebab-case", "to 'module2'"],
     ['MyModule', "/modules/MyModule: 'MyModule' name", "to 'my-module'"],

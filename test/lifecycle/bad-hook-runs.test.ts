@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { gadgetDefinition } from '../support/gadget-definition.ts';
-import { describeLifecycle } from '../support/lifecycle-suite.ts';
+import { describeApiIndependent, describeLifecycle } from '../support/lifecycle-suite.ts';
 import { World } from '../support/world.ts';
 import { announcer, shHook } from '../support/world-files.ts';
 
@@ -32,6 +32,83 @@ function watcher(name: string, binding: string): string {
 
 /** Hooks that do wrong when they run; faults E1, E16 to E20 and A17 of the catalogue. */
 describeLifecycle((backend) => {
+  test('a binding to a kind the cluster does not have is tried again, other queues go on, a later CRD heals it, and its end deletes the objects', async () => {
+    await using world = await World.create(backend(), {});
+    const group = `${world.namespace}.example.com`;
+    const side = `{name: side, apiVersion: v1, kind: ConfigMap, nameSelector: {matchNames: [side]}, namespace: {nameSelector: {matchNames: [${world.namespace}]}}, executeHookOnSynchronization: false, keepFullObjectsInMemory: false, queue: side, waitForSynchronization: false}`;
+    await world.write('global-hooks', {
+      'a.sh': watcher('side', side),
+      'b.sh': watcher(
+        'gadget',
+        `{name: gadgets, apiVersion: ${group}/v1, kind: Gadget, keepFullObjectsInMemory: false}`,
+      ),
+      'c.sh': announcer('c', { beforeAll: 1 }),
+    });
+    await world.start();
+    await world.untilDelayed();
+    expect(world.daemon.operator.router.main.entries[0]?.lastError).toMatch(
+      new RegExp(`apiVersion '${group}/v1', kind 'Gadget' is not supported`),
+    );
+    const failure = world.log.records.find(({ level }) => level === 'error');
+    expect(failure).toMatchObject({ hook: 'b.sh' });
+    await world.create('configmaps', { metadata: { name: 'side' } });
+    await world.log.untilPrinted('side [{"binding":"side","type":"Event","watchEvent":"Added"}]');
+    const crd = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions`;
+    await world.expect({ method: 'POST', path: crd, body: gadgetDefinition(group) });
+    await vi.waitFor(
+      async () => {
+        const { status } = await backend().request({ path: `/apis/${group}/v1/gadgets` });
+        if (status !== 200) throw new Error(`not served yet: ${status}`);
+      },
+      { timeout: 20_000 },
+    );
+    try {
+      const isHealed = (): boolean => world.log.printed.includes('c beforeAll');
+      while (!isHealed()) {
+        await Promise.race([world.passDelay(), world.log.until(isHealed)]);
+      }
+      expect(world.log.printed).toContain(
+        'gadget [{"binding":"gadgets","type":"Synchronization","objects":[]}]',
+      );
+      await world.expect({
+        method: 'POST',
+        path: `/apis/${group}/v1/namespaces/${world.namespace}/gadgets`,
+        body: { apiVersion: `${group}/v1`, kind: 'Gadget', metadata: { name: 'one' } },
+      });
+      await world.log.untilPrinted('gadget [{"binding":"gadgets","type":"Event","watchEvent":"Added"}]');
+    } finally {
+      await world.expect({ method: 'DELETE', path: `${crd}/gadgets.${group}` });
+    }
+    await world.log.untilPrinted('gadget [{"binding":"gadgets","type":"Event","watchEvent":"Deleted"}]');
+  });
+
+  test('a binding to a namespace that does not exist yet gets the events of what is created there later', async () => {
+    await using world = await World.create(backend(), {});
+    const later = `${world.namespace}-later`;
+    await world.write('global-hooks', {
+      'a.sh': watcher(
+        'later',
+        `{name: later, apiVersion: v1, kind: Secret, namespace: {nameSelector: {matchNames: [${later}]}}, keepFullObjectsInMemory: false}`,
+      ),
+    });
+    await world.converge();
+    await world.expect({
+      method: 'POST',
+      path: '/api/v1/namespaces',
+      body: { apiVersion: 'v1', kind: 'Namespace', metadata: { name: later } },
+    });
+    await world.expect({
+      method: 'POST',
+      path: `/api/v1/namespaces/${later}/secrets`,
+      body: { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'one' } },
+    });
+    await world.log.untilPrinted('later [{"binding":"later","type":"Event","watchEvent":"Added"}]');
+    expect(world.log.printed).toHaveLength(2);
+    await world.expect({ method: 'DELETE', path: `/api/v1/namespaces/${later}` });
+  });
+});
+
+describeApiIndependent((backend) => {
   test('of a hook that wrote one broken file nothing at all is applied, until it is mended', async () => {
     await using world = await World.create(backend(), {
       modules: {
@@ -133,79 +210,4 @@ describeLifecycle((backend) => {
       expect(world.log.printed).toEqual(['hangs', 'second run']);
     },
   );
-
-  test('a binding to a kind the cluster does not have is tried again, other queues go on, a later CRD heals it, and its end deletes the objects', async () => {
-    await using world = await World.create(backend(), {});
-    const group = `${world.namespace}.example.com`;
-    const side = `{name: side, apiVersion: v1, kind: ConfigMap, nameSelector: {matchNames: [side]}, namespace: {nameSelector: {matchNames: [${world.namespace}]}}, executeHookOnSynchronization: false, keepFullObjectsInMemory: false, queue: side, waitForSynchronization: false}`;
-    await world.write('global-hooks', {
-      'a.sh': watcher('side', side),
-      'b.sh': watcher(
-        'gadget',
-        `{name: gadgets, apiVersion: ${group}/v1, kind: Gadget, keepFullObjectsInMemory: false}`,
-      ),
-      'c.sh': announcer('c', { beforeAll: 1 }),
-    });
-    await world.start();
-    await world.untilDelayed();
-    expect(world.daemon.operator.router.main.entries[0]?.lastError).toMatch(
-      new RegExp(`apiVersion '${group}/v1', kind 'Gadget' is not supported`),
-    );
-    const failure = world.log.records.find(({ level }) => level === 'error');
-    expect(failure).toMatchObject({ hook: 'b.sh' });
-    await world.create('configmaps', { metadata: { name: 'side' } });
-    await world.log.untilPrinted('side [{"binding":"side","type":"Event","watchEvent":"Added"}]');
-    const crd = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions`;
-    await world.expect({ method: 'POST', path: crd, body: gadgetDefinition(group) });
-    await vi.waitFor(
-      async () => {
-        const { status } = await backend().request({ path: `/apis/${group}/v1/gadgets` });
-        if (status !== 200) throw new Error(`not served yet: ${status}`);
-      },
-      { timeout: 20_000 },
-    );
-    try {
-      const isHealed = (): boolean => world.log.printed.includes('c beforeAll');
-      while (!isHealed()) {
-        await Promise.race([world.passDelay(), world.log.until(isHealed)]);
-      }
-      expect(world.log.printed).toContain(
-        'gadget [{"binding":"gadgets","type":"Synchronization","objects":[]}]',
-      );
-      await world.expect({
-        method: 'POST',
-        path: `/apis/${group}/v1/namespaces/${world.namespace}/gadgets`,
-        body: { apiVersion: `${group}/v1`, kind: 'Gadget', metadata: { name: 'one' } },
-      });
-      await world.log.untilPrinted('gadget [{"binding":"gadgets","type":"Event","watchEvent":"Added"}]');
-    } finally {
-      await world.expect({ method: 'DELETE', path: `${crd}/gadgets.${group}` });
-    }
-    await world.log.untilPrinted('gadget [{"binding":"gadgets","type":"Event","watchEvent":"Deleted"}]');
-  });
-
-  test('a binding to a namespace that does not exist yet gets the events of what is created there later', async () => {
-    await using world = await World.create(backend(), {});
-    const later = `${world.namespace}-later`;
-    await world.write('global-hooks', {
-      'a.sh': watcher(
-        'later',
-        `{name: later, apiVersion: v1, kind: Secret, namespace: {nameSelector: {matchNames: [${later}]}}, keepFullObjectsInMemory: false}`,
-      ),
-    });
-    await world.converge();
-    await world.expect({
-      method: 'POST',
-      path: '/api/v1/namespaces',
-      body: { apiVersion: 'v1', kind: 'Namespace', metadata: { name: later } },
-    });
-    await world.expect({
-      method: 'POST',
-      path: `/api/v1/namespaces/${later}/secrets`,
-      body: { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'one' } },
-    });
-    await world.log.untilPrinted('later [{"binding":"later","type":"Event","watchEvent":"Added"}]');
-    expect(world.log.printed).toHaveLength(2);
-    await world.expect({ method: 'DELETE', path: `/api/v1/namespaces/${later}` });
-  });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import { configMapBinding, contextHook, contextsOf, untilRuns, watchedMap } from '../support/context-hook.ts';
-import { describeLifecycle } from '../support/lifecycle-suite.ts';
+import { describeApiIndependent, describeLifecycle } from '../support/lifecycle-suite.ts';
 import { World } from '../support/world.ts';
 
 const WAIT_FOR = (file: string): string => `while [ ! -e "$WORLD/${file}" ]; do sleep 0.02; done`;
@@ -56,27 +56,6 @@ describeLifecycle((backend) => {
           synchronization('several', [{ filterResult: ['a', 2] }, { filterResult: ['b', 2] }]),
           synchronization('nothing', [{ filterResult: null }, { filterResult: null }]),
         ],
-      ]);
-    });
-
-    test('lifecycle bindings carry the snapshots of the hook, {} without any; onStartup carries none', async () => {
-      await using world = await World.create(backend(), {});
-      await world.write('modules', {
-        'values.yaml': 'webEnabled: true\n',
-        '001-web/hooks/plain.sh': contextHook({ onStartup: 1, beforeHelm: 1, afterHelm: 1 }),
-        '001-web/hooks/watching.sh': contextHook({
-          afterHelm: 2,
-          kubernetes: [configMapBinding(world.namespace, 'item', NAMES)],
-        }),
-      });
-      await world.converge();
-      expect(contextsOf(world.log, 'plain.sh')).toEqual([
-        [{ binding: 'onStartup' }],
-        [{ binding: 'beforeHelm', snapshots: {} }],
-        [{ binding: 'afterHelm', snapshots: {} }],
-      ]);
-      expect(contextsOf(world.log, 'watching.sh').at(-1)).toEqual([
-        { binding: 'afterHelm', snapshots: { item: [] } },
       ]);
     });
 
@@ -257,6 +236,31 @@ describeLifecycle((backend) => {
         { watchEvent: 'Deleted', filterResult: 'here' },
         { watchEvent: 'Added', filterResult: 'there' },
         { watchEvent: 'Deleted', filterResult: 'there' },
+      ]);
+    });
+  });
+});
+
+describeApiIndependent((backend) => {
+  describe('binding contexts', () => {
+    test('lifecycle bindings carry the snapshots of the hook, {} without any; onStartup carries none', async () => {
+      await using world = await World.create(backend(), {});
+      await world.write('modules', {
+        'values.yaml': 'webEnabled: true\n',
+        '001-web/hooks/plain.sh': contextHook({ onStartup: 1, beforeHelm: 1, afterHelm: 1 }),
+        '001-web/hooks/watching.sh': contextHook({
+          afterHelm: 2,
+          kubernetes: [configMapBinding(world.namespace, 'item', NAMES)],
+        }),
+      });
+      await world.converge();
+      expect(contextsOf(world.log, 'plain.sh')).toEqual([
+        [{ binding: 'onStartup' }],
+        [{ binding: 'beforeHelm', snapshots: {} }],
+        [{ binding: 'afterHelm', snapshots: {} }],
+      ]);
+      expect(contextsOf(world.log, 'watching.sh').at(-1)).toEqual([
+        { binding: 'afterHelm', snapshots: { item: [] } },
       ]);
     });
   });

@@ -1,6 +1,6 @@
 import { load } from 'js-yaml';
 import { expect, test } from 'vitest';
-import { describeLifecycle } from '../support/lifecycle-suite.ts';
+import { describeApiIndependent, describeLifecycle } from '../support/lifecycle-suite.ts';
 import { World } from '../support/world.ts';
 import { type CommandResult, runInWorld } from '../support/world-command.ts';
 import { configMapChart, shHook, under } from '../support/world-files.ts';
@@ -31,62 +31,6 @@ async function said(world: World, ...args: readonly string[]): Promise<string> {
 
 /** Operations contract, corner cases 7 and 9 to 16. */
 describeLifecycle((backend) => {
-  test('commands show modules of a running daemon: names, values, patches, manifests', async () => {
-    await using world = await World.create(backend(), { modules: MODULES, config: { web: 'replicas: 2' } });
-    await world.converge();
-    expect(load(await said(world, 'module', 'list'))).toEqual({ enabledModules: ['dns', 'web'] });
-    const values = { global: { domain: 'example.com' }, web: { replicas: 2 } };
-    expect(load(await said(world, 'module', 'values', 'web', '-g'))).toMatchObject(values);
-    expect(load(await said(world, 'module', 'config', 'web'))).toEqual({ replicas: 2 });
-    expect(load(await said(world, 'global', 'values'))).toMatchObject(values.global);
-    expect(await said(world, 'module', 'patches', 'web')).toBe('null\n');
-    expect(await said(world, 'module', 'patches', 'dns')).toBe(
-      '[{"Operations":[{"op":"add","path":"/dns/found","value":3}]}]\n',
-    );
-    expect(await said(world, 'module', 'render', 'dns')).toBe('');
-    expect(await said(world, 'module', 'render', 'web')).toContain('kind: ConfigMap');
-    expect(await said(world, 'raw', '/graph?format=text')).toMatch(/"web" \[label="web\\nready"\]/);
-    const unknown: CommandResult = { exitCode: 1, stdout: '', stderr: 'module not found\n' };
-    expect(await runInWorld(world, 'module', 'values', 'nosuch')).toEqual(unknown);
-  });
-
-  test('changes over the debug socket are logged with the user who sent them', async () => {
-    await using world = await World.create(backend(), {});
-    await world.converge();
-    await said(world, 'config', 'list');
-    await said(world, 'config', 'set', 'log.level', 'info');
-    const logged = world.log.records.filter(({ msg }) => msg === 'change requested over the debug socket');
-    expect(logged).toMatchObject([
-      {
-        'peer.uid': process.platform === 'linux' ? process.getuid?.() : 'unknown',
-        path: '/config/set',
-        form: { name: 'log.level', value: 'info' },
-      },
-    ]);
-  });
-
-  test('a global hook is named with its hooks/ level in commands, logs and metrics', async () => {
-    const config = `
-onStartup: 1
-kubernetes: [{name: maps, apiVersion: v1, kind: ConfigMap, nameSelector: {matchNames: [none]}}]`;
-    const write = `echo '{"name":"m","set":1}' > "$METRICS_PATH"; echo ran`;
-    await using world = await World.create(backend(), {
-      globalHooks: { 'hooks/g.sh': shHook(config, write) },
-    });
-    await world.converge();
-    const name = 'hooks/g.sh';
-    expect(load(await said(world, 'global', 'list'))).toEqual({ globalHooks: [name] });
-    expect(load(await said(world, 'global', 'snapshots'))).toMatchObject({ [name]: expect.anything() });
-    const { httpPort } = world.daemon;
-    const scrape = async (path: string) => await (await fetch(`http://127.0.0.1:${httpPort}${path}`)).text();
-    expect(await scrape('/metrics/hooks')).toContain(`m{hook="${name}"} 1`);
-    expect(await scrape('/metrics')).toContain(`hook="${name}"`);
-    expect(world.log.records.filter(({ msg }) => msg === 'ran')).toMatchObject([
-      { hook: name },
-      { hook: name },
-    ]);
-  });
-
   test('module resource-monitor lists the objects, also after a start that skipped the upgrade', async () => {
     await using world = await World.create(backend(), { modules: MODULES });
     const expected = { dns: 'No monitor', web: [`${world.namespace}/ConfigMap/web`] };
@@ -158,6 +102,82 @@ metadata: {name: ${role}, namespace: default}
     });
   });
 
+  test('config set log.configmap.events logs every event of the ConfigMap with the whole object', async () => {
+    await using world = await World.create(backend(), { config: { global: 'a: 1' } });
+    await world.converge();
+    const events = () => world.log.records.filter(({ msg }) => msg === 'event of the ConfigMap');
+    await world.putConfig({ global: 'a: 2' });
+    await world.log.untilMessage('ConvergeModules task done', 2);
+    expect(events()).toEqual([]);
+    await said(world, 'config', 'set', 'log.configmap.events', 'true');
+    await world.putConfig({ global: 'a: 3' });
+    await world.log.untilMessage('event of the ConfigMap');
+    expect(events().at(-1)).toMatchObject({
+      level: 'info',
+      watchEvent: 'Modified',
+      configMap: `${world.namespace}/addon-operator`,
+      object: { kind: 'ConfigMap', data: { global: 'a: 3' } },
+    });
+  });
+});
+
+describeApiIndependent((backend) => {
+  test('commands show modules of a running daemon: names, values, patches, manifests', async () => {
+    await using world = await World.create(backend(), { modules: MODULES, config: { web: 'replicas: 2' } });
+    await world.converge();
+    expect(load(await said(world, 'module', 'list'))).toEqual({ enabledModules: ['dns', 'web'] });
+    const values = { global: { domain: 'example.com' }, web: { replicas: 2 } };
+    expect(load(await said(world, 'module', 'values', 'web', '-g'))).toMatchObject(values);
+    expect(load(await said(world, 'module', 'config', 'web'))).toEqual({ replicas: 2 });
+    expect(load(await said(world, 'global', 'values'))).toMatchObject(values.global);
+    expect(await said(world, 'module', 'patches', 'web')).toBe('null\n');
+    expect(await said(world, 'module', 'patches', 'dns')).toBe(
+      '[{"Operations":[{"op":"add","path":"/dns/found","value":3}]}]\n',
+    );
+    expect(await said(world, 'module', 'render', 'dns')).toBe('');
+    expect(await said(world, 'module', 'render', 'web')).toContain('kind: ConfigMap');
+    expect(await said(world, 'raw', '/graph?format=text')).toMatch(/"web" \[label="web\\nready"\]/);
+    const unknown: CommandResult = { exitCode: 1, stdout: '', stderr: 'module not found\n' };
+    expect(await runInWorld(world, 'module', 'values', 'nosuch')).toEqual(unknown);
+  });
+
+  test('changes over the debug socket are logged with the user who sent them', async () => {
+    await using world = await World.create(backend(), {});
+    await world.converge();
+    await said(world, 'config', 'list');
+    await said(world, 'config', 'set', 'log.level', 'info');
+    const logged = world.log.records.filter(({ msg }) => msg === 'change requested over the debug socket');
+    expect(logged).toMatchObject([
+      {
+        'peer.uid': process.platform === 'linux' ? process.getuid?.() : 'unknown',
+        path: '/config/set',
+        form: { name: 'log.level', value: 'info' },
+      },
+    ]);
+  });
+
+  test('a global hook is named with its hooks/ level in commands, logs and metrics', async () => {
+    const config = `
+onStartup: 1
+kubernetes: [{name: maps, apiVersion: v1, kind: ConfigMap, nameSelector: {matchNames: [none]}}]`;
+    const write = `echo '{"name":"m","set":1}' > "$METRICS_PATH"; echo ran`;
+    await using world = await World.create(backend(), {
+      globalHooks: { 'hooks/g.sh': shHook(config, write) },
+    });
+    await world.converge();
+    const name = 'hooks/g.sh';
+    expect(load(await said(world, 'global', 'list'))).toEqual({ globalHooks: [name] });
+    expect(load(await said(world, 'global', 'snapshots'))).toMatchObject({ [name]: expect.anything() });
+    const { httpPort } = world.daemon;
+    const scrape = async (path: string) => await (await fetch(`http://127.0.0.1:${httpPort}${path}`)).text();
+    expect(await scrape('/metrics/hooks')).toContain(`m{hook="${name}"} 1`);
+    expect(await scrape('/metrics')).toContain(`hook="${name}"`);
+    expect(world.log.records.filter(({ msg }) => msg === 'ran')).toMatchObject([
+      { hook: name },
+      { hook: name },
+    ]);
+  });
+
   test('queue main tells the delay of a task that failed, how often it did and why', async () => {
     await using world = await World.create(backend(), {
       modules: { ...MODULES, '001-web/hooks/fail.sh': FAILING },
@@ -210,24 +230,6 @@ metadata: {name: ${role}, namespace: default}
     expect(await runInWorld(world, 'config', 'set', 'log.level', 'foo')).toMatchObject({
       exitCode: 1,
       stderr: expect.stringContaining(`'value' parameter is invalid: unknown log level "foo"`) as string,
-    });
-  });
-
-  test('config set log.configmap.events logs every event of the ConfigMap with the whole object', async () => {
-    await using world = await World.create(backend(), { config: { global: 'a: 1' } });
-    await world.converge();
-    const events = () => world.log.records.filter(({ msg }) => msg === 'event of the ConfigMap');
-    await world.putConfig({ global: 'a: 2' });
-    await world.log.untilMessage('ConvergeModules task done', 2);
-    expect(events()).toEqual([]);
-    await said(world, 'config', 'set', 'log.configmap.events', 'true');
-    await world.putConfig({ global: 'a: 3' });
-    await world.log.untilMessage('event of the ConfigMap');
-    expect(events().at(-1)).toMatchObject({
-      level: 'info',
-      watchEvent: 'Modified',
-      configMap: `${world.namespace}/addon-operator`,
-      object: { kind: 'ConfigMap', data: { global: 'a: 3' } },
     });
   });
 });

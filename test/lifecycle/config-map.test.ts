@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { parseSection } from '../../src/values/config-map-content.ts';
 import { dumpYaml } from '../../src/values/yaml-dump.ts';
-import { describeLifecycle } from '../support/lifecycle-suite.ts';
+import { describeApiIndependent, describeLifecycle } from '../support/lifecycle-suite.ts';
 import { World } from '../support/world.ts';
 import { announcer, configMapChart, type FileTree, shHook, under } from '../support/world-files.ts';
 
@@ -44,26 +44,6 @@ async function addAsPerson(world: World, key: string): Promise<void> {
 
 /** The ConfigMap: what changes in it do, and what the daemon writes. */
 describeLifecycle((backend) => {
-  test('a removed section falls back to the files and runs its module once', async () => {
-    await using world = await World.create(backend(), { modules: WEB, config: { web: 'a: person\n' } });
-    await world.converge();
-    expect(await deployed(world)).toEqual({ a: 'person' });
-    await world.putConfig({});
-    await world.log.untilMessage('ModuleRun success, module is ready', 2);
-    expect(await deployed(world)).toEqual({ a: 'file' });
-    await fence(world);
-    expect([runs(world), converges(world)]).toEqual([2, 1]);
-  });
-
-  test('a removed global section falls back to the files and reloads all modules', async () => {
-    await using world = await World.create(backend(), { modules: WEB, config: { global: 'g: person\n' } });
-    await world.converge();
-    expect(await deployed(world, 'global')).toEqual({ g: 'person' });
-    await world.putConfig({});
-    await world.log.untilMessage('ConvergeModules task done', 2);
-    expect(await deployed(world, 'global')).toEqual({ g: 'file' });
-  });
-
   test('a hook that saves where there is no ConfigMap makes one with its key alone, and its write runs nothing', async () => {
     await using world = await World.create(backend(), {
       modules: {
@@ -105,17 +85,6 @@ describeLifecycle((backend) => {
     });
     await fence(world);
     expect([runs(world), converges(world)]).toEqual([1, 1]);
-  });
-
-  test('a changed section of a disabled module runs nothing, and counts when the module is enabled', async () => {
-    await using world = await World.create(backend(), { modules: WEB, config: { webEnabled: 'false' } });
-    await world.converge();
-    await world.putConfig({ webEnabled: 'false', web: 'a: person\n' });
-    await fence(world);
-    expect([runs(world), converges(world)]).toEqual([0, 1]);
-    await world.merge('configmaps', 'addon-operator', { data: { webEnabled: 'true' } });
-    await world.log.untilMessage('ModuleRun success, module is ready');
-    expect(await deployed(world)).toEqual({ a: 'person' });
   });
 
   test('two people and the daemon write into one section at once, and nothing is lost', async () => {
@@ -173,6 +142,39 @@ printf '"}' >> "$CONFIG_VALUES_JSON_PATCH_PATH"`,
     await world.passDelay();
     await world.daemon.firstConverge;
     expect(await world.get('configmaps', 'addon-operator')).not.toHaveProperty('data.web');
+  });
+});
+
+describeApiIndependent((backend) => {
+  test('a removed section falls back to the files and runs its module once', async () => {
+    await using world = await World.create(backend(), { modules: WEB, config: { web: 'a: person\n' } });
+    await world.converge();
+    expect(await deployed(world)).toEqual({ a: 'person' });
+    await world.putConfig({});
+    await world.log.untilMessage('ModuleRun success, module is ready', 2);
+    expect(await deployed(world)).toEqual({ a: 'file' });
+    await fence(world);
+    expect([runs(world), converges(world)]).toEqual([2, 1]);
+  });
+
+  test('a removed global section falls back to the files and reloads all modules', async () => {
+    await using world = await World.create(backend(), { modules: WEB, config: { global: 'g: person\n' } });
+    await world.converge();
+    expect(await deployed(world, 'global')).toEqual({ g: 'person' });
+    await world.putConfig({});
+    await world.log.untilMessage('ConvergeModules task done', 2);
+    expect(await deployed(world, 'global')).toEqual({ g: 'file' });
+  });
+
+  test('a changed section of a disabled module runs nothing, and counts when the module is enabled', async () => {
+    await using world = await World.create(backend(), { modules: WEB, config: { webEnabled: 'false' } });
+    await world.converge();
+    await world.putConfig({ webEnabled: 'false', web: 'a: person\n' });
+    await fence(world);
+    expect([runs(world), converges(world)]).toEqual([0, 1]);
+    await world.merge('configmaps', 'addon-operator', { data: { webEnabled: 'true' } });
+    await world.log.untilMessage('ModuleRun success, module is ready');
+    expect(await deployed(world)).toEqual({ a: 'person' });
   });
 
   test('every form of key counts: sections, flags, maintenance, and those of modules that do not exist', async () => {

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { describeLifecycle } from '../support/lifecycle-suite.ts';
+import { describeApiIndependent, describeLifecycle } from '../support/lifecycle-suite.ts';
 import { World } from '../support/world.ts';
 import { announcer, configMapChart, shHook, under } from '../support/world-files.ts';
 
@@ -51,6 +51,53 @@ function count(world: World, line: string): number {
 }
 
 describeLifecycle((backend) => {
+  test('modules run by number, then by name, and are deleted in reverse', async () => {
+    await using world = await World.create(backend(), {
+      modules: {
+        'values.yaml': 'aEnabled: true\nbEnabled: true\ncEnabled: true\ndEnabled: true\n',
+        '020-a/hooks/hook.sh': announcer('a', { beforeHelm: 1, afterDeleteHelm: 1 }),
+        '010-b/hooks/hook.sh': announcer('b', { beforeHelm: 1, afterDeleteHelm: 1 }),
+        '010-c/hooks/hook.sh': announcer('c', { beforeHelm: 1, afterDeleteHelm: 1 }),
+        'd/hooks/hook.sh': announcer('d', { beforeHelm: 1, afterDeleteHelm: 1 }),
+      },
+      config: {},
+    });
+    await world.converge();
+    const off = { aEnabled: 'false', bEnabled: 'false', cEnabled: 'false', dEnabled: 'false' };
+    await world.putConfig(off);
+    await world.log.untilPrinted('d afterDeleteHelm');
+    const ran = (binding: string) =>
+      world.log.printed.filter((line) => line.endsWith(binding)).map((line) => line.slice(0, 1));
+    expect(ran('beforeHelm')).toEqual(['d', 'b', 'c', 'a']);
+    expect(ran('afterDeleteHelm')).toEqual(['a', 'c', 'b', 'd']);
+  });
+
+  test('a module is deleted although the converge is started over before its deletion', async () => {
+    await using world = await World.create(backend(), {
+      modules: {
+        'values.yaml': 'oneEnabled: true\ntwoEnabled: true\n',
+        ...under('001-one', configMapChart('one', 'one')),
+        '001-one/hooks/hook.sh': RUNS('one'),
+        '002-two/hooks/hook.sh': holding('hold', announcer('two', { afterDeleteHelm: 1 })),
+      },
+      config: {},
+    });
+    await world.converge();
+    await world.write('modules', { '../hold': '' });
+    await world.putConfig({ oneEnabled: 'false', twoEnabled: 'false' });
+    await eventually(() => world.daemon.operator.router.main.entries[0]?.task.type === 'ModuleDelete');
+    await world.putConfig({ oneEnabled: 'false', twoEnabled: 'false', global: 'a: 1\n' });
+    await eventually(() =>
+      world.daemon.operator.router.main.entries.some(({ task }) => task.type === 'ApplyKubeConfigValues'),
+    );
+    await world.expel('hold');
+    await world.log.untilPrinted('one afterDeleteHelm');
+    expect(world.log.printed.slice(-2)).toEqual(['two afterDeleteHelm', 'one afterDeleteHelm']);
+    expect(await world.get('configmaps', 'one')).toBeUndefined();
+  });
+});
+
+describeApiIndependent((backend) => {
   test('a failing beforeAll hook holds up discovery and main, and no other queue', async () => {
     await using world = await World.create(backend(), {
       modules: {
@@ -96,27 +143,6 @@ describeLifecycle((backend) => {
     await world.daemon.firstConverge;
     expect(world.log.printed.slice(2)).toEqual(['c onStartup', 'c beforeHelm', 'global afterAll']);
     expect(await readiness(world)).toBe(200);
-  });
-
-  test('modules run by number, then by name, and are deleted in reverse', async () => {
-    await using world = await World.create(backend(), {
-      modules: {
-        'values.yaml': 'aEnabled: true\nbEnabled: true\ncEnabled: true\ndEnabled: true\n',
-        '020-a/hooks/hook.sh': announcer('a', { beforeHelm: 1, afterDeleteHelm: 1 }),
-        '010-b/hooks/hook.sh': announcer('b', { beforeHelm: 1, afterDeleteHelm: 1 }),
-        '010-c/hooks/hook.sh': announcer('c', { beforeHelm: 1, afterDeleteHelm: 1 }),
-        'd/hooks/hook.sh': announcer('d', { beforeHelm: 1, afterDeleteHelm: 1 }),
-      },
-      config: {},
-    });
-    await world.converge();
-    const off = { aEnabled: 'false', bEnabled: 'false', cEnabled: 'false', dEnabled: 'false' };
-    await world.putConfig(off);
-    await world.log.untilPrinted('d afterDeleteHelm');
-    const ran = (binding: string) =>
-      world.log.printed.filter((line) => line.endsWith(binding)).map((line) => line.slice(0, 1));
-    expect(ran('beforeHelm')).toEqual(['d', 'b', 'c', 'a']);
-    expect(ran('afterDeleteHelm')).toEqual(['a', 'c', 'b', 'd']);
   });
 
   test('afterAll hooks that leave global values as they were ask for nothing, a change for one more converge', async () => {
@@ -198,30 +224,6 @@ describeLifecycle((backend) => {
       'two beforeHelm',
       'global afterAll',
     ]);
-  });
-
-  test('a module is deleted although the converge is started over before its deletion', async () => {
-    await using world = await World.create(backend(), {
-      modules: {
-        'values.yaml': 'oneEnabled: true\ntwoEnabled: true\n',
-        ...under('001-one', configMapChart('one', 'one')),
-        '001-one/hooks/hook.sh': RUNS('one'),
-        '002-two/hooks/hook.sh': holding('hold', announcer('two', { afterDeleteHelm: 1 })),
-      },
-      config: {},
-    });
-    await world.converge();
-    await world.write('modules', { '../hold': '' });
-    await world.putConfig({ oneEnabled: 'false', twoEnabled: 'false' });
-    await eventually(() => world.daemon.operator.router.main.entries[0]?.task.type === 'ModuleDelete');
-    await world.putConfig({ oneEnabled: 'false', twoEnabled: 'false', global: 'a: 1\n' });
-    await eventually(() =>
-      world.daemon.operator.router.main.entries.some(({ task }) => task.type === 'ApplyKubeConfigValues'),
-    );
-    await world.expel('hold');
-    await world.log.untilPrinted('one afterDeleteHelm');
-    expect(world.log.printed.slice(-2)).toEqual(['two afterDeleteHelm', 'one afterDeleteHelm']);
-    expect(await world.get('configmaps', 'one')).toBeUndefined();
   });
 
   test('changes of values while a run waits are one run, while it works one more', async () => {

@@ -1,12 +1,62 @@
 import { rm } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { describeLifecycle } from '../support/lifecycle-suite.ts';
+import { describeApiIndependent, describeLifecycle } from '../support/lifecycle-suite.ts';
 import { World } from '../support/world.ts';
 import { announcer, configMapChart, under } from '../support/world-files.ts';
 
 const SAYS = (module: string) => announcer(module, { beforeHelm: 1, afterDeleteHelm: 1 });
 
 describeLifecycle((backend) => {
+  test('an orphaned module leaves its release behind, and a protected one stays enabled', async () => {
+    await using world = await World.create(backend(), {
+      modules: {
+        'values.yaml': 'freeEnabled: true\nsafeEnabled: true\n',
+        ...under('001-free', configMapChart('free', 'free')),
+        '001-free/hooks/hook.sh': SAYS('free'),
+        '001-free/module.yaml': 'deletionPolicy: orphan\n',
+        ...under('002-safe', configMapChart('safe', 'safe')),
+        '002-safe/hooks/hook.sh': SAYS('safe'),
+        '002-safe/module.yaml': 'deletionPolicy: protect\n',
+      },
+      config: {},
+    });
+    await world.converge();
+    await world.putConfig({ freeEnabled: 'false', safeEnabled: 'false' });
+    await world.log.untilMessage('Module is protected and stays enabled');
+    await world.log.untilPrinted('safe beforeHelm', 2);
+    expect(world.log.printed).toEqual(['free beforeHelm', 'safe beforeHelm', 'safe beforeHelm']);
+    expect(world.daemon.operator.registry.enabled).toEqual(['safe']);
+    expect(await world.get('configmaps', 'free')).toBeDefined();
+    await world.stop();
+    await world.converge();
+    expect(world.daemon.operator.registry.enabled).toEqual(['safe']);
+    expect(await world.get('configmaps', 'free')).toBeDefined();
+    expect(await world.get('configmaps', 'safe')).toBeDefined();
+    await world.putConfig({ safeEnabled: 'false' });
+    await world.log.untilPrinted('free beforeHelm', 2);
+    await world.stop();
+    await rm(`${world.directory}/modules/002-safe`, { recursive: true });
+    await world.converge();
+    await world.log.untilMessage(
+      'Releases without a module are kept because of the deletionPolicy of their modules',
+    );
+    await world.daemon.operator.router.main.untilEmpty();
+    expect(await world.get('configmaps', 'safe')).toBeDefined();
+    await world.stop();
+    await world.write('modules', {
+      ...under('002-safe', configMapChart('safe', 'safe')),
+      '002-safe/module.yaml': 'deletionPolicy: delete\n',
+      'values.yaml': 'freeEnabled: true\nsafeEnabled: true\n',
+    });
+    await world.putConfig({});
+    await world.converge();
+    await world.putConfig({ safeEnabled: 'false' });
+    await world.log.untilMessage('ModuleDelete success, module is deleted');
+    expect(await world.get('configmaps', 'safe')).toBeUndefined();
+  });
+});
+
+describeApiIndependent((backend) => {
   test('a module runs after the modules it requires, whatever its number says', async () => {
     await using world = await World.create(backend(), {
       modules: {
@@ -95,53 +145,5 @@ describeLifecycle((backend) => {
     const [web, db] = ['web beforeHelm', 'db beforeHelm'];
     expect(world.log.printed).toEqual([web, db, web, db, db, web]);
     expect(world.daemon.operator.registry.stateOf('db' as never)?.module.version).toBe('1.0.0');
-  });
-
-  test('an orphaned module leaves its release behind, and a protected one stays enabled', async () => {
-    await using world = await World.create(backend(), {
-      modules: {
-        'values.yaml': 'freeEnabled: true\nsafeEnabled: true\n',
-        ...under('001-free', configMapChart('free', 'free')),
-        '001-free/hooks/hook.sh': SAYS('free'),
-        '001-free/module.yaml': 'deletionPolicy: orphan\n',
-        ...under('002-safe', configMapChart('safe', 'safe')),
-        '002-safe/hooks/hook.sh': SAYS('safe'),
-        '002-safe/module.yaml': 'deletionPolicy: protect\n',
-      },
-      config: {},
-    });
-    await world.converge();
-    await world.putConfig({ freeEnabled: 'false', safeEnabled: 'false' });
-    await world.log.untilMessage('Module is protected and stays enabled');
-    await world.log.untilPrinted('safe beforeHelm', 2);
-    expect(world.log.printed).toEqual(['free beforeHelm', 'safe beforeHelm', 'safe beforeHelm']);
-    expect(world.daemon.operator.registry.enabled).toEqual(['safe']);
-    expect(await world.get('configmaps', 'free')).toBeDefined();
-    await world.stop();
-    await world.converge();
-    expect(world.daemon.operator.registry.enabled).toEqual(['safe']);
-    expect(await world.get('configmaps', 'free')).toBeDefined();
-    expect(await world.get('configmaps', 'safe')).toBeDefined();
-    await world.putConfig({ safeEnabled: 'false' });
-    await world.log.untilPrinted('free beforeHelm', 2);
-    await world.stop();
-    await rm(`${world.directory}/modules/002-safe`, { recursive: true });
-    await world.converge();
-    await world.log.untilMessage(
-      'Releases without a module are kept because of the deletionPolicy of their modules',
-    );
-    await world.daemon.operator.router.main.untilEmpty();
-    expect(await world.get('configmaps', 'safe')).toBeDefined();
-    await world.stop();
-    await world.write('modules', {
-      ...under('002-safe', configMapChart('safe', 'safe')),
-      '002-safe/module.yaml': 'deletionPolicy: delete\n',
-      'values.yaml': 'freeEnabled: true\nsafeEnabled: true\n',
-    });
-    await world.putConfig({});
-    await world.converge();
-    await world.putConfig({ safeEnabled: 'false' });
-    await world.log.untilMessage('ModuleDelete success, module is deleted');
-    expect(await world.get('configmaps', 'safe')).toBeUndefined();
   });
 });

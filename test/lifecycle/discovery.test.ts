@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { describeLifecycle } from '../support/lifecycle-suite.ts';
+import { describeApiIndependent, describeLifecycle } from '../support/lifecycle-suite.ts';
 import { type Backend, World } from '../support/world.ts';
 import { announcer, configMapChart, type FileTree, shHook, under } from '../support/world-files.ts';
 
@@ -36,6 +36,23 @@ async function enabledModules(backend: Backend, modules: FileTree, config?: Reco
 }
 
 describeLifecycle((backend) => {
+  test('a known module that is disabled at the start loses the release it still has', async () => {
+    const modules = {
+      'values.yaml': 'webEnabled: true\n',
+      ...under('001-web', configMapChart('web', 'web')),
+      '001-web/hooks/hook.sh': SAYS('web'),
+    };
+    await using world = await World.create(backend(), { modules });
+    await world.converge();
+    await world.stop();
+    await world.write('modules', { 'values.yaml': 'webEnabled: false\n' });
+    await world.converge();
+    expect(world.log.printed).toEqual(['web onStartup', 'web afterDeleteHelm']);
+    expect(await world.get('configmaps', 'web')).toBeUndefined();
+  });
+});
+
+describeApiIndependent((backend) => {
   test('modules are disabled by default', async () => {
     const { enabled } = await enabledModules(backend(), { '001-web/hooks/hook.sh': SAYS('web') });
     expect(enabled).toEqual([]);
@@ -248,21 +265,6 @@ kubernetes:
     await world.daemon.firstConverge;
     await world.log.untilPrinted('main runs');
     expect(world.log.printed).toEqual(['global beforeAll', 'side runs', 'web onStartup', 'main runs']);
-  });
-
-  test('a known module that is disabled at the start loses the release it still has', async () => {
-    const modules = {
-      'values.yaml': 'webEnabled: true\n',
-      ...under('001-web', configMapChart('web', 'web')),
-      '001-web/hooks/hook.sh': SAYS('web'),
-    };
-    await using world = await World.create(backend(), { modules });
-    await world.converge();
-    await world.stop();
-    await world.write('modules', { 'values.yaml': 'webEnabled: false\n' });
-    await world.converge();
-    expect(world.log.printed).toEqual(['web onStartup', 'web afterDeleteHelm']);
-    expect(await world.get('configmaps', 'web')).toBeUndefined();
   });
 
   test('a global hook can enable and disable modules', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { describeLifecycle } from '../support/lifecycle-suite.ts';
+import { describeApiIndependent, describeLifecycle } from '../support/lifecycle-suite.ts';
 import { World } from '../support/world.ts';
 import { announcer, configMapChart, shHook, under } from '../support/world-files.ts';
 
@@ -38,6 +38,45 @@ function decision(world: World, module: string) {
 }
 
 describeLifecycle((backend) => {
+  test('a flag alone in the ConfigMap stops and starts its module again, with onStartup and its settings', async () => {
+    const config = { web: 'a: 1\n', webEnabled: 'true' };
+    await using world = await World.create(backend(), {
+      modules: { '001-web/hooks/hook.sh': SAYS('web') },
+      config,
+    });
+    await world.converge();
+    await world.putConfig({ ...config, webEnabled: 'false' });
+    await world.log.untilPrinted('web afterDeleteHelm');
+    await world.putConfig(config);
+    await world.log.untilPrinted('web onStartup', 2);
+    expect(world.daemon.operator.deps.values.values('web' as never)).toEqual({ a: 1 });
+  });
+
+  test('a module whose directory is removed under the running daemon is still deleted, and a new one is not noticed', async () => {
+    await using world = await World.create(backend(), {
+      modules: {
+        'values.yaml': 'webEnabled: true\n',
+        ...under('001-web', configMapChart('web', 'web')),
+        '001-web/hooks/hook.sh': announcer('web', { onStartup: 1 }),
+      },
+      config: {},
+    });
+    await world.converge();
+    const { rm } = await import('node:fs/promises');
+    await rm(`${world.directory}/modules/001-web`, { recursive: true });
+    await world.write('modules', { '002-new/hooks/hook.sh': SAYS('new') });
+    await world.putConfig({ newEnabled: 'true' });
+    expect(await world.untilDelayed()).toBe(5_000);
+    expect(world.daemon.operator.router.main.entries[0]?.lastError).toContain('Module "web" is no chart');
+    await world.putConfig({ newEnabled: 'true', webEnabled: 'false' });
+    await world.log.untilMessage('ModuleDelete success, module is deleted');
+    expect(await world.get('configmaps', 'web')).toBeUndefined();
+    expect(world.daemon.operator.registry.modules.map(({ name }) => name)).toEqual(['web']);
+    expect(world.log.printed).toEqual(['web onStartup']);
+  });
+});
+
+describeApiIndependent((backend) => {
   test('several modules directories are read in order, and one that does not exist stops the start', async () => {
     await using world = await World.create(backend(), {
       modules: {
@@ -72,20 +111,6 @@ describeLifecycle((backend) => {
     });
     await world.converge();
     expect(world.log.printed).toEqual(['config {"global":null,"web":null}']);
-  });
-
-  test('a flag alone in the ConfigMap stops and starts its module again, with onStartup and its settings', async () => {
-    const config = { web: 'a: 1\n', webEnabled: 'true' };
-    await using world = await World.create(backend(), {
-      modules: { '001-web/hooks/hook.sh': SAYS('web') },
-      config,
-    });
-    await world.converge();
-    await world.putConfig({ ...config, webEnabled: 'false' });
-    await world.log.untilPrinted('web afterDeleteHelm');
-    await world.putConfig(config);
-    await world.log.untilPrinted('web onStartup', 2);
-    expect(world.daemon.operator.deps.values.values('web' as never)).toEqual({ a: 1 });
   });
 
   test('a link to a directory is a module with the name of the link, a broken one is warned of', async () => {
@@ -250,28 +275,5 @@ describeLifecycle((backend) => {
     await world.daemon.operator.router.main.untilEmpty();
     expect(world.log.printed).toEqual(['web onStartup']);
     expect(world.log.records.filter(({ msg }) => msg === 'ConvergeModules task done')).toHaveLength(1);
-  });
-
-  test('a module whose directory is removed under the running daemon is still deleted, and a new one is not noticed', async () => {
-    await using world = await World.create(backend(), {
-      modules: {
-        'values.yaml': 'webEnabled: true\n',
-        ...under('001-web', configMapChart('web', 'web')),
-        '001-web/hooks/hook.sh': announcer('web', { onStartup: 1 }),
-      },
-      config: {},
-    });
-    await world.converge();
-    const { rm } = await import('node:fs/promises');
-    await rm(`${world.directory}/modules/001-web`, { recursive: true });
-    await world.write('modules', { '002-new/hooks/hook.sh': SAYS('new') });
-    await world.putConfig({ newEnabled: 'true' });
-    expect(await world.untilDelayed()).toBe(5_000);
-    expect(world.daemon.operator.router.main.entries[0]?.lastError).toContain('Module "web" is no chart');
-    await world.putConfig({ newEnabled: 'true', webEnabled: 'false' });
-    await world.log.untilMessage('ModuleDelete success, module is deleted');
-    expect(await world.get('configmaps', 'web')).toBeUndefined();
-    expect(world.daemon.operator.registry.modules.map(({ name }) => name)).toEqual(['web']);
-    expect(world.log.printed).toEqual(['web onStartup']);
   });
 });

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { LONGEST_DELAY_MS } from '../../src/lib/bounded-time.ts';
 import { host } from '../support/extension-world.ts';
-import { describeLifecycle } from '../support/lifecycle-suite.ts';
+import { describeApiIndependent } from '../support/lifecycle-suite.ts';
 import { moduleWorld, uniqueName, untilStatus } from '../support/module-world.ts';
 import type { Backend, World } from '../support/world.ts';
 import { runInWorld } from '../support/world-command.ts';
@@ -48,7 +48,7 @@ async function explainedDelayMs(world: World, module: string, title: string): Pr
 }
 
 /** Times from extensions that no date can hold. */
-describeLifecycle((backend) => {
+describeApiIndependent((backend) => {
   describe('a delay that no date can hold', () => {
     test('of a flow hook is bounded, and the status of all Modules goes on', async () => {
       const { slow, quick, made, world } = await twoModules(backend(), {});

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { configMapBinding, contextHook, contextsOf, untilRuns, watchedMap } from '../support/context-hook.ts';
-import { describeLifecycle } from '../support/lifecycle-suite.ts';
+import { describeApiIndependent, describeLifecycle } from '../support/lifecycle-suite.ts';
 import { World } from '../support/world.ts';
 
 const NAMES = { jqFilter: '.metadata.name', executeHookOnSynchronization: false, queue: 'q' };
@@ -51,7 +51,9 @@ describeLifecycle((backend) => {
       [{ watchEvent: 'Deleted', object: { metadata: { name: 'one' }, data: { v: '1' } } }],
     ]);
   });
+});
 
+describeApiIndependent((backend) => {
   test('of ten quick events a hook with a rate limit gets one at once and the rest together after the interval', async () => {
     await using world = await World.create(backend(), {});
     await world.write('global-hooks', {

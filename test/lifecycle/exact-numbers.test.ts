@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { contextHook } from '../support/context-hook.ts';
 import { gadgetDefinition } from '../support/gadget-definition.ts';
-import { describeLifecycle } from '../support/lifecycle-suite.ts';
+import { describeApiIndependent, describeLifecycle } from '../support/lifecycle-suite.ts';
 import { answerText, hookSection, startModuleHookServer } from '../support/module-hook-server.ts';
 import { World } from '../support/world.ts';
 import { shHook, under } from '../support/world-files.ts';
@@ -82,7 +82,9 @@ spec: {rendered: ${EXACT}}
       await world.expect({ method: 'DELETE', path: `${CRDS}/gadgets.${group}` });
     }
   });
+});
 
+describeApiIndependent((backend) => {
   test('integers beyond 2^53 in values are refused with their path', async () => {
     await using world = await World.create(backend(), {
       globalHooks: {

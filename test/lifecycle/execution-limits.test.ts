@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { describeLifecycle } from '../support/lifecycle-suite.ts';
+import { describeApiIndependent } from '../support/lifecycle-suite.ts';
 import { World } from '../support/world.ts';
 import { shHook } from '../support/world-files.ts';
 
@@ -26,7 +26,7 @@ async function measured(world: World, name: string, hook: string): Promise<numbe
 }
 
 /** What a run may use and see; point 8 of the hook contract's issue, faults E4, E5 and E21. */
-describeLifecycle((backend) => {
+describeApiIndependent((backend) => {
   describe('a hook run', () => {
     test('that prints 1 GB costs little memory and gives one truncated stream of records', async () => {
       await using world = await World.create(backend(), {

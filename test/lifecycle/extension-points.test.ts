@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { explain, extend, host, MODULES, ONLY_NEXT, worldOf } from '../support/extension-world.ts';
 import { gadgetDefinition } from '../support/gadget-definition.ts';
-import { describeLifecycle } from '../support/lifecycle-suite.ts';
+import { describeApiIndependent, describeLifecycle } from '../support/lifecycle-suite.ts';
 import { World } from '../support/world.ts';
 import { configMapChart, under } from '../support/world-files.ts';
 
@@ -12,6 +12,7 @@ const REFUSED = `apiVersion: v1
 kind: ConfigMap
 metadata: {name: "Not A Name"}
 `;
+const REFUSING = { ...MODULES, '001-web/templates/refused.yaml': REFUSED };
 
 async function say(world: World, name: string): Promise<void> {
   await mkdir(join(world.directory, name));
@@ -79,65 +80,6 @@ describeLifecycle((backend) => {
       await rm(join(world.directory, 'customizations'), { recursive: true });
       await world.converge();
       expect((await world.get('configmaps', 'web'))?.['data']).not.toHaveProperty('by');
-    });
-
-    test('of a module is valid for its objects only, and goes before the operator-wide one', async () => {
-      const adding = (key: string): string =>
-        host(
-          'modifyManifest',
-          `const object = await next(input);
-    return { ...object, data: { ...object.data, order: (object.data.order ?? '') + '${key}' } };`,
-        );
-      await using world = await worldOf(
-        backend(),
-        { 'core/configmap.mjs': adding('wide ') },
-        { modules: { ...MODULES, '001-web/customizations/core/config-map.mts': adding('own') } },
-      );
-      await world.converge();
-      expect(await world.get('configmaps', 'web')).toMatchObject({ data: { order: 'wide own' } });
-      expect(await world.get('configmaps', 'db')).toMatchObject({ data: { order: 'wide ' } });
-    });
-
-    test('holds a module back before anything is applied, and what stands behind it waits', async () => {
-      const body =
-        "return isThere('go') ? next(input) : input.metadata.name === 'web' ? block('no power', 45_000) : proceed();";
-      await using world = await worldOf(backend(), { 'core/configmap.ts': host('preReconcileCheck', body) });
-      await world.start();
-      expect(await world.untilDelayed()).toBe(45_000);
-      expect(await world.get('configmaps', 'web')).toBeUndefined();
-      expect(await explain(world, 'web')).toMatchObject({
-        status: 'failing',
-        failure: { error: `Nothing is applied yet: ConfigMap "${world.namespace}/web": no power` },
-      });
-      expect(messages(world)).not.toContain('ModuleRun failed. Requeue task to retry after delay.');
-      await say(world, 'go');
-      await world.passDelay();
-      await world.daemon.firstConverge;
-      expect(await world.get('configmaps', 'web')).toBeDefined();
-      expect(world.log.printed).toEqual([
-        'web onStartup',
-        'web beforeHelm',
-        'web beforeHelm',
-        'web afterHelm',
-      ]);
-    });
-
-    test('that holds a module back does not keep others from running with module-failure-policy isolate', async () => {
-      const body =
-        "return isThere('go') || input.metadata.name !== 'web' ? next(input) : block('no power', 45_000);";
-      await using world = await worldOf(
-        backend(),
-        { 'core/configmap.ts': host('preReconcileCheck', body) },
-        { flags: { 'module-failure-policy': 'isolate' } },
-      );
-      await world.converge();
-      expect(await world.get('configmaps', 'db')).toBeDefined();
-      expect(await world.get('configmaps', 'web')).toBeUndefined();
-      expect(world.log.records.filter(({ level }) => level === 'error')).toEqual([]);
-      await say(world, 'go');
-      expect(await world.passDelay('isolated_web')).toBe(45_000);
-      await world.log.untilMessage(NEXT_RUN, 2);
-      expect(await world.get('configmaps', 'web')).toBeDefined();
     });
 
     test('decides when a module is ready', async () => {
@@ -242,8 +184,6 @@ status: {conditions: [{type: Ready, status: "False", reason: Winding}]}
       ]);
     });
 
-    const REFUSING = { ...MODULES, '001-web/templates/refused.yaml': REFUSED };
-
     test('makes an error fatal: the module is given up, what stands behind it goes on, and a change starts it again', async () => {
       const body =
         "return { ...(await next(input)), classification: 'fatal', code: input.reason, message: 'rename it' };";
@@ -290,6 +230,69 @@ status: {conditions: [{type: Ready, status: "False", reason: Winding}]}
       expect(await explain(world, 'web')).toMatchObject({
         failure: { isGivenUp: true, error: expect.stringMatching(/\(fatal: Edited: ask who did it\)$/) },
       });
+    });
+  });
+});
+
+describeApiIndependent((backend) => {
+  describe('an extension of a kind', () => {
+    test('of a module is valid for its objects only, and goes before the operator-wide one', async () => {
+      const adding = (key: string): string =>
+        host(
+          'modifyManifest',
+          `const object = await next(input);
+    return { ...object, data: { ...object.data, order: (object.data.order ?? '') + '${key}' } };`,
+        );
+      await using world = await worldOf(
+        backend(),
+        { 'core/configmap.mjs': adding('wide ') },
+        { modules: { ...MODULES, '001-web/customizations/core/config-map.mts': adding('own') } },
+      );
+      await world.converge();
+      expect(await world.get('configmaps', 'web')).toMatchObject({ data: { order: 'wide own' } });
+      expect(await world.get('configmaps', 'db')).toMatchObject({ data: { order: 'wide ' } });
+    });
+
+    test('holds a module back before anything is applied, and what stands behind it waits', async () => {
+      const body =
+        "return isThere('go') ? next(input) : input.metadata.name === 'web' ? block('no power', 45_000) : proceed();";
+      await using world = await worldOf(backend(), { 'core/configmap.ts': host('preReconcileCheck', body) });
+      await world.start();
+      expect(await world.untilDelayed()).toBe(45_000);
+      expect(await world.get('configmaps', 'web')).toBeUndefined();
+      expect(await explain(world, 'web')).toMatchObject({
+        status: 'failing',
+        failure: { error: `Nothing is applied yet: ConfigMap "${world.namespace}/web": no power` },
+      });
+      expect(messages(world)).not.toContain('ModuleRun failed. Requeue task to retry after delay.');
+      await say(world, 'go');
+      await world.passDelay();
+      await world.daemon.firstConverge;
+      expect(await world.get('configmaps', 'web')).toBeDefined();
+      expect(world.log.printed).toEqual([
+        'web onStartup',
+        'web beforeHelm',
+        'web beforeHelm',
+        'web afterHelm',
+      ]);
+    });
+
+    test('that holds a module back does not keep others from running with module-failure-policy isolate', async () => {
+      const body =
+        "return isThere('go') || input.metadata.name !== 'web' ? next(input) : block('no power', 45_000);";
+      await using world = await worldOf(
+        backend(),
+        { 'core/configmap.ts': host('preReconcileCheck', body) },
+        { flags: { 'module-failure-policy': 'isolate' } },
+      );
+      await world.converge();
+      expect(await world.get('configmaps', 'db')).toBeDefined();
+      expect(await world.get('configmaps', 'web')).toBeUndefined();
+      expect(world.log.records.filter(({ level }) => level === 'error')).toEqual([]);
+      await say(world, 'go');
+      expect(await world.passDelay('isolated_web')).toBe(45_000);
+      await world.log.untilMessage(NEXT_RUN, 2);
+      expect(await world.get('configmaps', 'web')).toBeDefined();
     });
 
     test('makes an error retryable for its kind that fatal-deploy-errors stop makes fatal', async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { configMapBinding, contextHook, contextsOf, untilRuns, watchedMap } from '../support/context-hook.ts';
-import { describeLifecycle } from '../support/lifecycle-suite.ts';
+import { describeApiIndependent, describeLifecycle } from '../support/lifecycle-suite.ts';
 import { World } from '../support/world.ts';
 import { announcer } from '../support/world-files.ts';
 
@@ -9,16 +9,6 @@ const jqFilter = 'if .data.bad then error("too bad") else .metadata.name end';
 
 /** Filters of kubernetes bindings that fail; corner case 18 of the hook contract. */
 describeLifecycle((backend) => {
-  test('a jqFilter that does not compile stops the start, with binding and reason', async () => {
-    await using world = await World.create(backend(), {});
-    await world.write('global-hooks', {
-      'a.sh': contextHook({ kubernetes: [configMapBinding(world.namespace, 'item', { jqFilter: '.a[' })] }),
-    });
-    await expect(world.start()).rejects.toThrow(
-      /a\.sh.*invalid kubernetes config \[0\]: jqFilter: compile jqFilter: /s,
-    );
-  });
-
   test('a jqFilter that fails on an object that exists holds up the start until the object is mended', async () => {
     await using world = await World.create(backend(), {});
     await world.create('configmaps', watchedMap('one', 'item', { bad: 'yes' }));
@@ -80,5 +70,17 @@ describeLifecycle((backend) => {
     expect(contextsOf(world.log, 'a.sh').at(-1)).toEqual([
       { ...event, watchEvent: 'Deleted', filterResult: 'one', snapshots: snapshotOf('three', 'two') },
     ]);
+  });
+});
+
+describeApiIndependent((backend) => {
+  test('a jqFilter that does not compile stops the start, with binding and reason', async () => {
+    await using world = await World.create(backend(), {});
+    await world.write('global-hooks', {
+      'a.sh': contextHook({ kubernetes: [configMapBinding(world.namespace, 'item', { jqFilter: '.a[' })] }),
+    });
+    await expect(world.start()).rejects.toThrow(
+      /a\.sh.*invalid kubernetes config \[0\]: jqFilter: compile jqFilter: /s,
+    );
   });
 });

@@ -1,7 +1,7 @@
 import { rename, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { describeLifecycle } from '../support/lifecycle-suite.ts';
+import { describeApiIndependent, describeLifecycle } from '../support/lifecycle-suite.ts';
 import { moduleWorld, uniqueName, untilStatus } from '../support/module-world.ts';
 import type { World } from '../support/world.ts';
 import { runInWorld } from '../support/world-command.ts';
@@ -100,7 +100,9 @@ describeLifecycle((backend) => {
       stderr: 'no release waits for confirmation\n',
     });
   });
+});
 
+describeApiIndependent((backend) => {
   test('modules that are disabled by flags are deleted, however many they are', async () => {
     const names = [uniqueName(), uniqueName(), uniqueName()];
     await using made = await moduleWorld(

@@ -2,7 +2,7 @@ import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { expect, test, vi } from 'vitest';
-import { describeLifecycle } from '../support/lifecycle-suite.ts';
+import { describeApiIndependent, describeLifecycle } from '../support/lifecycle-suite.ts';
 import { World } from '../support/world.ts';
 import { configMapChart, type FileTree, shHook, under } from '../support/world-files.ts';
 
@@ -156,6 +156,36 @@ END`,
     );
   });
 
+  test('a module in maintenance is marked so once, then left alone while its hooks run, and taken back later', async () => {
+    const managed = 'maintenance.deckhouse.io/no-resource-reconciliation';
+    await using world = await World.create(backend(), {
+      modules: { ...WEB, '001-web/hooks/hook.sh': shHook('beforeHelm: 1', 'echo beforeHelm') },
+      config: { webEnabled: 'true', web: 'a: 1\n' },
+    });
+    const labels = async (plural: string, name: string): Promise<unknown> =>
+      ((await world.get(plural, name)) as { metadata?: { labels?: object } } | undefined)?.metadata?.labels;
+    await world.converge();
+    expect(await labels('secrets', 'sh.helm.release.v1.web.v1')).toMatchObject({ [managed]: 'false' });
+    const config = { webEnabled: 'true', webMaintenance: 'NoResourceReconciliation' };
+    await world.putConfig({ ...config, web: 'a: 1\n' });
+    await world.log.untilMessage('ModuleRun success, module is ready', 2);
+    expect(await labels('secrets', 'sh.helm.release.v1.web.v2')).toMatchObject({ [managed]: 'true' });
+    expect(await labels('configmaps', 'web')).toMatchObject({ [managed]: '' });
+    await world.putConfig({ ...config, web: 'a: 2\n' });
+    await world.log.untilMessage('ModuleRun success, module is ready', 3);
+    expect(messages(world)).toContain('helm release is Unmanaged, skip helm upgrade');
+    await world.expect({ method: 'DELETE', path: world.path('configmaps', 'web') });
+    world.clock.jump(MONITOR_TICK_MS);
+    expect(await releases(world)).toEqual(['web 1 superseded', 'web 2 deployed']);
+    await world.putConfig({ webEnabled: 'true', web: 'a: 2\n' });
+    await world.log.untilMessage('ModuleRun success, module is ready', 4);
+    expect(await releases(world)).toContain('web 3 deployed');
+    expect(await labels('configmaps', 'web')).not.toHaveProperty(managed);
+    expect(world.log.printed.filter((line) => line === 'beforeHelm')).toHaveLength(4);
+  });
+});
+
+describeApiIndependent((backend) => {
   test('changed global values stop the monitors, which come back with the runs that follow', async () => {
     await using world = await World.create(backend(), {
       modules: {
@@ -206,34 +236,6 @@ END`,
     const calls = (await world.helmCalls()).slice(before);
     expect(calls.map((call) => / (web|db) /.exec(call)?.[1])).toEqual(['web']);
     expect(await world.get('configmaps', 'web')).toMatchObject({ data: { global: '{"mode":"new"}' } });
-  });
-
-  test('a module in maintenance is marked so once, then left alone while its hooks run, and taken back later', async () => {
-    const managed = 'maintenance.deckhouse.io/no-resource-reconciliation';
-    await using world = await World.create(backend(), {
-      modules: { ...WEB, '001-web/hooks/hook.sh': shHook('beforeHelm: 1', 'echo beforeHelm') },
-      config: { webEnabled: 'true', web: 'a: 1\n' },
-    });
-    const labels = async (plural: string, name: string): Promise<unknown> =>
-      ((await world.get(plural, name)) as { metadata?: { labels?: object } } | undefined)?.metadata?.labels;
-    await world.converge();
-    expect(await labels('secrets', 'sh.helm.release.v1.web.v1')).toMatchObject({ [managed]: 'false' });
-    const config = { webEnabled: 'true', webMaintenance: 'NoResourceReconciliation' };
-    await world.putConfig({ ...config, web: 'a: 1\n' });
-    await world.log.untilMessage('ModuleRun success, module is ready', 2);
-    expect(await labels('secrets', 'sh.helm.release.v1.web.v2')).toMatchObject({ [managed]: 'true' });
-    expect(await labels('configmaps', 'web')).toMatchObject({ [managed]: '' });
-    await world.putConfig({ ...config, web: 'a: 2\n' });
-    await world.log.untilMessage('ModuleRun success, module is ready', 3);
-    expect(messages(world)).toContain('helm release is Unmanaged, skip helm upgrade');
-    await world.expect({ method: 'DELETE', path: world.path('configmaps', 'web') });
-    world.clock.jump(MONITOR_TICK_MS);
-    expect(await releases(world)).toEqual(['web 1 superseded', 'web 2 deployed']);
-    await world.putConfig({ webEnabled: 'true', web: 'a: 2\n' });
-    await world.log.untilMessage('ModuleRun success, module is ready', 4);
-    expect(await releases(world)).toContain('web 3 deployed');
-    expect(await labels('configmaps', 'web')).not.toHaveProperty(managed);
-    expect(world.log.printed.filter((line) => line === 'beforeHelm')).toHaveLength(4);
   });
 
   test('a helm that hangs is stopped at its limit, and the module is deployed after the delay of the queue', async () => {

@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { configMapBinding, contextHook, contextsOf, untilRuns, watchedMap } from '../support/context-hook.ts';
-import { describeLifecycle } from '../support/lifecycle-suite.ts';
+import { describeApiIndependent, describeLifecycle } from '../support/lifecycle-suite.ts';
 import { World } from '../support/world.ts';
 import { shHook } from '../support/world-files.ts';
 
@@ -36,6 +36,104 @@ async function lastError(world: World, queue = 'main'): Promise<string | undefin
 
 /** How hooks are run; corner cases 24 to 31 of the hook contract, and bad input. */
 describeLifecycle((backend) => {
+  describe('the process of a hook', () => {
+    test('fails when an operation fails; those behind it are carried out, metrics too, and a retry sends all again', async () => {
+      await using world = await World.create(backend(), {});
+      await world.write('global-hooks', {
+        'a.sh': shHook(
+          'onStartup: 1',
+          `echo '{"name":"written","set":1}' > "$METRICS_PATH"
+cat > "$KUBERNETES_PATCH_PATH" <<OPERATIONS
+operation: MergePatch
+kind: cm
+namespace: ${world.namespace}
+name: missing
+mergePatch: {data: {a: "1"}}
+---
+operation: CreateIfNotExists
+object: {apiVersion: v1, kind: ConfigMap, metadata: {name: made, namespace: ${world.namespace}}}
+OPERATIONS
+echo '{"op":"add","path":"/global/reached","value":1}' > "$VALUES_JSON_PATCH_PATH"`,
+        ),
+      });
+      await world.start();
+      expect(await lastError(world)).toMatch(
+        new RegExp(`^global hook 'a\\.sh': .*operation 1: Filter object cm/${world.namespace}/missing: `),
+      );
+      expect(await world.get('configmaps', 'made')).toBeDefined();
+      const metrics = await fetch(`http://127.0.0.1:${world.daemon.httpPort}/metrics/hooks`);
+      expect(await metrics.text()).toContain('written{hook="a.sh"} 1');
+      expect(world.daemon.operator.deps.values.globalValues()).toEqual({});
+      await world.create('configmaps', { metadata: { name: 'missing' } });
+      await world.passDelay();
+      await world.daemon.firstConverge;
+      expect(await world.get('configmaps', 'missing')).toMatchObject({ data: { a: '1' } });
+      expect(world.daemon.operator.deps.values.globalValues()).toEqual({ reached: 1 });
+    });
+
+    test('may use keys of prototypes in values, objects and patches: they stay data', async () => {
+      await using world = await World.create(backend(), {});
+      const data = '{"__proto__":"a","constructor":"b","hasOwnProperty":"c"}';
+      await world.write('global-hooks', {
+        'a.sh': shHook(
+          'onStartup: 1',
+          `echo '{"op":"add","path":"/global/__proto__","value":{"constructor":{"prototype":{"polluted":1}}}}' > "$VALUES_JSON_PATCH_PATH"
+echo '{"operation":"Create","object":{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"odd","namespace":"${world.namespace}","labels":{"watched":"item"}},"data":${data}}}' > "$KUBERNETES_PATCH_PATH"`,
+        ),
+        'b.sh': contextHook(
+          { onStartup: 2, kubernetes: [configMapBinding(world.namespace, 'item', { jqFilter: '.data' })] },
+          'echo "values $(cat "$VALUES_PATH")"',
+        ),
+      });
+      await world.converge();
+      expect(world.log.printed[0]).toBe(
+        'values {"global":{"__proto__":{"constructor":{"prototype":{"polluted":1}}}}}',
+      );
+      const context = world.log.printed.at(-1) ?? '';
+      expect(context).toContain(`"data":${data}`);
+      expect(context).toContain(`"filterResult":${data}`);
+      expect('polluted' in {}).toBe(false);
+    });
+
+    test(
+      'gets a burst of 2,000 events in few runs, in order, and misses none',
+      async () => {
+        await using world = await World.create(backend(), {});
+        const fields = { queue: 'q', executeHookOnSynchronization: false };
+        const config = JSON.stringify([configMapBinding(world.namespace, 'item', fields)]);
+        await world.write('global-hooks', {
+          'count.sh': shHook(`kubernetes: ${config}`, `exec '${process.execPath}' -e '${COUNTING}'`),
+        });
+        await world.converge();
+        const writer = async (name: string): Promise<void> => {
+          await world.create('configmaps', watchedMap(name, 'item', { n: '1' }));
+          for (let n = 2; n <= BURST / WRITERS; n += 1)
+            await world.merge('configmaps', name, { data: { n: String(n) } });
+        };
+        const writers = Array.from({ length: WRITERS }, (_, index) => `w${index}`);
+        await Promise.all(writers.map(writer));
+        const runs = () =>
+          world.log.printed.map(
+            (line) =>
+              JSON.parse(line.slice('counted '.length)) as {
+                readonly contexts: number;
+                readonly last: Readonly<Record<string, number>>;
+              },
+          );
+        const counted = () => runs().reduce((sum, { contexts }) => sum + contexts, 0);
+        await world.log.until(() => counted() >= BURST);
+        await world.daemon.operator.deps.queues.get('q').untilEmpty();
+        expect(counted()).toBe(BURST);
+        expect(Object.assign({}, ...runs().map(({ last }) => last))).toEqual(
+          Object.fromEntries(writers.map((name) => [name, BURST / WRITERS])),
+        );
+      },
+      BURST_LIMIT_MS,
+    );
+  });
+});
+
+describeApiIndependent((backend) => {
   describe('the process of a hook', () => {
     test('has no arguments and no input, the working directory of the daemon, and a file for every variable', async () => {
       await using world = await World.create(backend(), {
@@ -106,40 +204,6 @@ done
       expect(world.log.records).toContainEqual(
         expect.objectContaining({ level: 'error', msg: 'm', hook_a: 1, hook: 'a.sh', output: 'stdout' }),
       );
-    });
-
-    test('fails when an operation fails; those behind it are carried out, metrics too, and a retry sends all again', async () => {
-      await using world = await World.create(backend(), {});
-      await world.write('global-hooks', {
-        'a.sh': shHook(
-          'onStartup: 1',
-          `echo '{"name":"written","set":1}' > "$METRICS_PATH"
-cat > "$KUBERNETES_PATCH_PATH" <<OPERATIONS
-operation: MergePatch
-kind: cm
-namespace: ${world.namespace}
-name: missing
-mergePatch: {data: {a: "1"}}
----
-operation: CreateIfNotExists
-object: {apiVersion: v1, kind: ConfigMap, metadata: {name: made, namespace: ${world.namespace}}}
-OPERATIONS
-echo '{"op":"add","path":"/global/reached","value":1}' > "$VALUES_JSON_PATCH_PATH"`,
-        ),
-      });
-      await world.start();
-      expect(await lastError(world)).toMatch(
-        new RegExp(`^global hook 'a\\.sh': .*operation 1: Filter object cm/${world.namespace}/missing: `),
-      );
-      expect(await world.get('configmaps', 'made')).toBeDefined();
-      const metrics = await fetch(`http://127.0.0.1:${world.daemon.httpPort}/metrics/hooks`);
-      expect(await metrics.text()).toContain('written{hook="a.sh"} 1');
-      expect(world.daemon.operator.deps.values.globalValues()).toEqual({});
-      await world.create('configmaps', { metadata: { name: 'missing' } });
-      await world.passDelay();
-      await world.daemon.firstConverge;
-      expect(await world.get('configmaps', 'missing')).toMatchObject({ data: { a: '1' } });
-      expect(world.daemon.operator.deps.values.globalValues()).toEqual({ reached: 1 });
     });
 
     test('may leave children that hold its output, they delay nothing', async () => {
@@ -221,30 +285,6 @@ read x < "$WORLD/there"`,
       );
     });
 
-    test('may use keys of prototypes in values, objects and patches: they stay data', async () => {
-      await using world = await World.create(backend(), {});
-      const data = '{"__proto__":"a","constructor":"b","hasOwnProperty":"c"}';
-      await world.write('global-hooks', {
-        'a.sh': shHook(
-          'onStartup: 1',
-          `echo '{"op":"add","path":"/global/__proto__","value":{"constructor":{"prototype":{"polluted":1}}}}' > "$VALUES_JSON_PATCH_PATH"
-echo '{"operation":"Create","object":{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"odd","namespace":"${world.namespace}","labels":{"watched":"item"}},"data":${data}}}' > "$KUBERNETES_PATCH_PATH"`,
-        ),
-        'b.sh': contextHook(
-          { onStartup: 2, kubernetes: [configMapBinding(world.namespace, 'item', { jqFilter: '.data' })] },
-          'echo "values $(cat "$VALUES_PATH")"',
-        ),
-      });
-      await world.converge();
-      expect(world.log.printed[0]).toBe(
-        'values {"global":{"__proto__":{"constructor":{"prototype":{"polluted":1}}}}}',
-      );
-      const context = world.log.printed.at(-1) ?? '';
-      expect(context).toContain(`"data":${data}`);
-      expect(context).toContain(`"filterResult":${data}`);
-      expect('polluted' in {}).toBe(false);
-    });
-
     test('may belong to a module whose name every object has', async () => {
       const hook = contextHook(
         { beforeHelm: 1 },
@@ -288,41 +328,5 @@ echo '{"operation":"Create","object":{"apiVersion":"v1","kind":"ConfigMap","meta
         }),
       );
     });
-
-    test(
-      'gets a burst of 2,000 events in few runs, in order, and misses none',
-      async () => {
-        await using world = await World.create(backend(), {});
-        const fields = { queue: 'q', executeHookOnSynchronization: false };
-        const config = JSON.stringify([configMapBinding(world.namespace, 'item', fields)]);
-        await world.write('global-hooks', {
-          'count.sh': shHook(`kubernetes: ${config}`, `exec '${process.execPath}' -e '${COUNTING}'`),
-        });
-        await world.converge();
-        const writer = async (name: string): Promise<void> => {
-          await world.create('configmaps', watchedMap(name, 'item', { n: '1' }));
-          for (let n = 2; n <= BURST / WRITERS; n += 1)
-            await world.merge('configmaps', name, { data: { n: String(n) } });
-        };
-        const writers = Array.from({ length: WRITERS }, (_, index) => `w${index}`);
-        await Promise.all(writers.map(writer));
-        const runs = () =>
-          world.log.printed.map(
-            (line) =>
-              JSON.parse(line.slice('counted '.length)) as {
-                readonly contexts: number;
-                readonly last: Readonly<Record<string, number>>;
-              },
-          );
-        const counted = () => runs().reduce((sum, { contexts }) => sum + contexts, 0);
-        await world.log.until(() => counted() >= BURST);
-        await world.daemon.operator.deps.queues.get('q').untilEmpty();
-        expect(counted()).toBe(BURST);
-        expect(Object.assign({}, ...runs().map(({ last }) => last))).toEqual(
-          Object.fromEntries(writers.map((name) => [name, BURST / WRITERS])),
-        );
-      },
-      BURST_LIMIT_MS,
-    );
   });
 });

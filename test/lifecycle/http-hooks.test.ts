@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type HookAnswer, sendGigabyte, sendText, startHookServer } from '../support/hook-server.ts';
-import { describeLifecycle } from '../support/lifecycle-suite.ts';
+import { describeApiIndependent, describeLifecycle } from '../support/lifecycle-suite.ts';
 import { answerJson } from '../support/loopback-server.ts';
 import { World } from '../support/world.ts';
 import { announcer, configMapChart, shHook, under } from '../support/world-files.ts';
@@ -17,52 +17,6 @@ const WEB = { 'values.yaml': 'webEnabled: true\n' };
 /** Hooks that are servers: they do and get what executables do and get. */
 describeLifecycle((backend) => {
   describe('an HTTP hook', () => {
-    test('runs for every lifecycle binding, in its order among executables', async () => {
-      const seen: string[] = [];
-      let printed = (): readonly string[] => [];
-      await using server = await startHookServer(({ hook, contexts }) => {
-        seen.push(...printed().slice(seen.filter((line) => line.includes('.sh')).length));
-        seen.push(`${hook} ${String(contexts[0]?.['binding'])}`);
-        return {};
-      });
-      const httpHook = (bindings: string): string => `address: ${server.url}/\n${bindings}`;
-      await using world = await World.create(backend(), {
-        globalHooks: {
-          'a.sh': announcer('a.sh', { onStartup: 1, afterAll: 2 }),
-          'deep/b.http.yaml': httpHook('onStartup: 2\nbeforeAll: 1\nafterAll: 3\n'),
-        },
-        modules: {
-          ...WEB,
-          '001-web/hooks/c.http.yaml': httpHook(
-            'configVersion: v1\nonStartup: 1\nbeforeHelm: 2\nafterHelm: 1\nbeforeDeleteHelm: 1\nafterDeleteHelm: 2\n',
-          ),
-          '001-web/hooks/d.sh': announcer('d.sh', { beforeHelm: 1, afterDeleteHelm: 1 }),
-          ...under('001-web', configMapChart('web', 'web')),
-        },
-      });
-      printed = () => world.log.printed;
-      await world.converge();
-      expect(seen).toEqual([
-        'a.sh onStartup',
-        'deep/b.http.yaml onStartup',
-        'deep/b.http.yaml beforeAll',
-        'hooks/c.http.yaml onStartup',
-        'd.sh beforeHelm',
-        'hooks/c.http.yaml beforeHelm',
-        'hooks/c.http.yaml afterHelm',
-        'a.sh afterAll',
-        'deep/b.http.yaml afterAll',
-      ]);
-      await world.putConfig({ webEnabled: 'false' });
-      await world.log.until(() => seen.includes('hooks/c.http.yaml afterDeleteHelm'));
-      expect(seen.filter((line) => line.includes('Delete'))).toEqual([
-        'hooks/c.http.yaml beforeDeleteHelm',
-        'd.sh afterDeleteHelm',
-        'hooks/c.http.yaml afterDeleteHelm',
-      ]);
-      expect(server.bodies.at(-1)).toMatchObject({ version: 'v1', module: 'web' });
-    });
-
     test('sees values and config values, and what it answers is applied as files are', async () => {
       const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'made', namespace: '' } };
       await using server = await startHookServer(() => ({
@@ -131,6 +85,119 @@ kubernetes:
       expect(printed[2]).toMatchObject([
         { binding: 'tick', type: 'Schedule', snapshots: { maps: [{ filterResult: { a: '1' } }] } },
       ]);
+    });
+
+    test.each<[string, HookAnswer, RegExp]>([
+      [
+        'answers with 1 GB',
+        sendGigabyte,
+        /: the response is larger than 10485760 bytes; the rest was not read$/,
+      ],
+      [
+        'answers with HTML',
+        sendText(200, 'text/html', '<html>\n<title>Log in</title>'),
+        /: it responded with text\/html in place of application\/json: <html> <title>Log in<\/title>$/,
+      ],
+      [
+        'redirects',
+        sendText(302, 'text/plain', '', { location: 'http://127.0.0.1:1/elsewhere' }),
+        /: it responded with a redirect to http:\/\/127\.0\.0\.1:1\/elsewhere \(status 302\), which is not followed/,
+      ],
+      [
+        'answers garbage',
+        sendText(200, 'application/json', '{"valuesPatch": ['),
+        /: its response is not valid JSON$/,
+      ],
+      ['says a wrong word', () => ({ values: {} }), /: its response has an unknown field "values"; known: /],
+      [
+        'patches what is not its own',
+        () => ({ valuesPatch: [{ op: 'add', path: '/other/x', value: 1 }], metrics: GOOD }),
+        /only 'web' accepted/,
+      ],
+      [
+        'answers a bad metric',
+        () => ({ metrics: [...GOOD, { name: 'not a name', set: 1 }] }),
+        /is not a metric name/,
+      ],
+      [
+        'wants an unknown object',
+        () => ({ kubernetesPatch: [{ operation: 'Delete', kind: '', name: 'x' }], metrics: GOOD }),
+        /kubernetes patch/,
+      ],
+      [
+        'hangs up',
+        (_body, _request, response) => {
+          response.destroy();
+          return 'answered';
+        },
+        /: socket hang up$/,
+      ],
+    ])('that %s fails as a whole, is repeated, and the daemon goes on', async (_case, answer, expected) => {
+      await using server = await startHookServer(answer);
+      await using world = await World.create(backend(), {
+        modules: { ...WEB, '001-web/hooks/a.http.yaml': `address: ${server.url}/\nbeforeHelm: 1\n` },
+      });
+      await world.start();
+      await world.untilDelayed();
+      expect(world.daemon.operator.router.main.entries[0]?.lastError).toMatch(expected);
+      expect(world.daemon.operator.router.main.entries[0]?.lastError).toContain(
+        "module hook 'hooks/a.http.yaml'",
+      );
+      expect(await hookMetrics(world)).not.toContain('good');
+      server.answerWith(() => ({ metrics: GOOD }));
+      await world.passDelay();
+      await world.daemon.firstConverge;
+      expect(await hookMetrics(world)).toContain('good');
+    });
+  });
+});
+
+describeApiIndependent((backend) => {
+  describe('an HTTP hook', () => {
+    test('runs for every lifecycle binding, in its order among executables', async () => {
+      const seen: string[] = [];
+      let printed = (): readonly string[] => [];
+      await using server = await startHookServer(({ hook, contexts }) => {
+        seen.push(...printed().slice(seen.filter((line) => line.includes('.sh')).length));
+        seen.push(`${hook} ${String(contexts[0]?.['binding'])}`);
+        return {};
+      });
+      const httpHook = (bindings: string): string => `address: ${server.url}/\n${bindings}`;
+      await using world = await World.create(backend(), {
+        globalHooks: {
+          'a.sh': announcer('a.sh', { onStartup: 1, afterAll: 2 }),
+          'deep/b.http.yaml': httpHook('onStartup: 2\nbeforeAll: 1\nafterAll: 3\n'),
+        },
+        modules: {
+          ...WEB,
+          '001-web/hooks/c.http.yaml': httpHook(
+            'configVersion: v1\nonStartup: 1\nbeforeHelm: 2\nafterHelm: 1\nbeforeDeleteHelm: 1\nafterDeleteHelm: 2\n',
+          ),
+          '001-web/hooks/d.sh': announcer('d.sh', { beforeHelm: 1, afterDeleteHelm: 1 }),
+          ...under('001-web', configMapChart('web', 'web')),
+        },
+      });
+      printed = () => world.log.printed;
+      await world.converge();
+      expect(seen).toEqual([
+        'a.sh onStartup',
+        'deep/b.http.yaml onStartup',
+        'deep/b.http.yaml beforeAll',
+        'hooks/c.http.yaml onStartup',
+        'd.sh beforeHelm',
+        'hooks/c.http.yaml beforeHelm',
+        'hooks/c.http.yaml afterHelm',
+        'a.sh afterAll',
+        'deep/b.http.yaml afterAll',
+      ]);
+      await world.putConfig({ webEnabled: 'false' });
+      await world.log.until(() => seen.includes('hooks/c.http.yaml afterDeleteHelm'));
+      expect(seen.filter((line) => line.includes('Delete'))).toEqual([
+        'hooks/c.http.yaml beforeDeleteHelm',
+        'd.sh afterDeleteHelm',
+        'hooks/c.http.yaml afterDeleteHelm',
+      ]);
+      expect(server.bodies.at(-1)).toMatchObject({ version: 'v1', module: 'web' });
     });
 
     test.each([
@@ -215,69 +282,6 @@ kubernetes:
       await world.log.untilMessage('hook finished');
       expect(server.bodies.map(({ contexts }) => contexts.length)).toEqual([1, 2]);
       expect(new Set(server.headers('idempotency-key')).size).toBe(2);
-    });
-
-    test.each<[string, HookAnswer, RegExp]>([
-      [
-        'answers with 1 GB',
-        sendGigabyte,
-        /: the response is larger than 10485760 bytes; the rest was not read$/,
-      ],
-      [
-        'answers with HTML',
-        sendText(200, 'text/html', '<html>\n<title>Log in</title>'),
-        /: it responded with text\/html in place of application\/json: <html> <title>Log in<\/title>$/,
-      ],
-      [
-        'redirects',
-        sendText(302, 'text/plain', '', { location: 'http://127.0.0.1:1/elsewhere' }),
-        /: it responded with a redirect to http:\/\/127\.0\.0\.1:1\/elsewhere \(status 302\), which is not followed/,
-      ],
-      [
-        'answers garbage',
-        sendText(200, 'application/json', '{"valuesPatch": ['),
-        /: its response is not valid JSON$/,
-      ],
-      ['says a wrong word', () => ({ values: {} }), /: its response has an unknown field "values"; known: /],
-      [
-        'patches what is not its own',
-        () => ({ valuesPatch: [{ op: 'add', path: '/other/x', value: 1 }], metrics: GOOD }),
-        /only 'web' accepted/,
-      ],
-      [
-        'answers a bad metric',
-        () => ({ metrics: [...GOOD, { name: 'not a name', set: 1 }] }),
-        /is not a metric name/,
-      ],
-      [
-        'wants an unknown object',
-        () => ({ kubernetesPatch: [{ operation: 'Delete', kind: '', name: 'x' }], metrics: GOOD }),
-        /kubernetes patch/,
-      ],
-      [
-        'hangs up',
-        (_body, _request, response) => {
-          response.destroy();
-          return 'answered';
-        },
-        /: socket hang up$/,
-      ],
-    ])('that %s fails as a whole, is repeated, and the daemon goes on', async (_case, answer, expected) => {
-      await using server = await startHookServer(answer);
-      await using world = await World.create(backend(), {
-        modules: { ...WEB, '001-web/hooks/a.http.yaml': `address: ${server.url}/\nbeforeHelm: 1\n` },
-      });
-      await world.start();
-      await world.untilDelayed();
-      expect(world.daemon.operator.router.main.entries[0]?.lastError).toMatch(expected);
-      expect(world.daemon.operator.router.main.entries[0]?.lastError).toContain(
-        "module hook 'hooks/a.http.yaml'",
-      );
-      expect(await hookMetrics(world)).not.toContain('good');
-      server.answerWith(() => ({ metrics: GOOD }));
-      await world.passDelay();
-      await world.daemon.firstConverge;
-      expect(await hookMetrics(world)).toContain('good');
     });
 
     test('whose server is gone is repeated until it is back', async () => {

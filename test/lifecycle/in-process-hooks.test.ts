@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { describeLifecycle } from '../support/lifecycle-suite.ts';
+import { describeApiIndependent, describeLifecycle } from '../support/lifecycle-suite.ts';
 import { World } from '../support/world.ts';
 import { announcer, configMapChart, shHook, under } from '../support/world-files.ts';
 
@@ -23,6 +23,53 @@ async function hookMetrics(world: World): Promise<string> {
 
 /** Hooks that are scripts in threads: they do and get what executables do and get. */
 describeLifecycle((backend) => {
+  describe('an in-process hook', () => {
+    test('gets the binding contexts of events and snapshots that an executable gets', async () => {
+      await using world = await World.create(backend(), {});
+      const yaml = `kubernetes:
+- name: maps
+  apiVersion: v1
+  kind: ConfigMap
+  namespace: {nameSelector: {matchNames: [${world.namespace}]}}
+  nameSelector: {matchNames: [one]}
+  jqFilter: .data
+  keepFullObjectsInMemory: false
+  includeSnapshotsFrom: [maps]`;
+      const typed = `{ kubernetes: [{ name: 'maps', apiVersion: 'v1', kind: 'ConfigMap', jqFilter: '.data',
+        namespace: { nameSelector: { matchNames: ['${world.namespace}'] } }, nameSelector: { matchNames: ['one'] },
+        keepFullObjectsInMemory: false, includeSnapshotsFrom: ['maps'] }] }`;
+      await world.write('global-hooks', {
+        'a.sh': shHook(yaml, 'echo "$(cat "$BINDING_CONTEXT_PATH")"'),
+        'b.ts': script(typed, 'console.log(JSON.stringify(input.contexts));'),
+      });
+      await world.converge();
+      await world.create('configmaps', {
+        kind: 'ConfigMap',
+        metadata: { name: 'one' },
+        data: { a: '1' },
+      } as never);
+      await world.log.until(() => world.log.printed.length === 4);
+      await world.merge('configmaps', 'one', { data: { a: '2' } });
+      await world.log.until(() => world.log.printed.length === 6);
+      const of = (hook: string) =>
+        world.log.records
+          .filter((record) => record['output'] === 'stdout' && record['hook'] === hook)
+          .map((record) => JSON.parse(String(record['msg'])) as unknown);
+      expect(of('b.ts')).toEqual(of('a.sh'));
+      expect(of('b.ts')[2]).toEqual([
+        {
+          binding: 'maps',
+          type: 'Event',
+          watchEvent: 'Modified',
+          filterResult: { a: '2' },
+          snapshots: { maps: [{ filterResult: { a: '2' } }] },
+        },
+      ]);
+    });
+  });
+});
+
+describeApiIndependent((backend) => {
   describe('an in-process hook', () => {
     test('runs in its order among executables, global and of modules, in any of the four kinds of files', async () => {
       await using world = await World.create(backend(), {
@@ -89,49 +136,6 @@ describeLifecycle((backend) => {
       expect(await world.get('configmaps', 'addon-operator')).toMatchObject({
         data: { web: 'replicas: 2\nsaved:\n    by: hook\n' },
       });
-    });
-
-    test('gets the binding contexts of events and snapshots that an executable gets', async () => {
-      await using world = await World.create(backend(), {});
-      const yaml = `kubernetes:
-- name: maps
-  apiVersion: v1
-  kind: ConfigMap
-  namespace: {nameSelector: {matchNames: [${world.namespace}]}}
-  nameSelector: {matchNames: [one]}
-  jqFilter: .data
-  keepFullObjectsInMemory: false
-  includeSnapshotsFrom: [maps]`;
-      const typed = `{ kubernetes: [{ name: 'maps', apiVersion: 'v1', kind: 'ConfigMap', jqFilter: '.data',
-        namespace: { nameSelector: { matchNames: ['${world.namespace}'] } }, nameSelector: { matchNames: ['one'] },
-        keepFullObjectsInMemory: false, includeSnapshotsFrom: ['maps'] }] }`;
-      await world.write('global-hooks', {
-        'a.sh': shHook(yaml, 'echo "$(cat "$BINDING_CONTEXT_PATH")"'),
-        'b.ts': script(typed, 'console.log(JSON.stringify(input.contexts));'),
-      });
-      await world.converge();
-      await world.create('configmaps', {
-        kind: 'ConfigMap',
-        metadata: { name: 'one' },
-        data: { a: '1' },
-      } as never);
-      await world.log.until(() => world.log.printed.length === 4);
-      await world.merge('configmaps', 'one', { data: { a: '2' } });
-      await world.log.until(() => world.log.printed.length === 6);
-      const of = (hook: string) =>
-        world.log.records
-          .filter((record) => record['output'] === 'stdout' && record['hook'] === hook)
-          .map((record) => JSON.parse(String(record['msg'])) as unknown);
-      expect(of('b.ts')).toEqual(of('a.sh'));
-      expect(of('b.ts')[2]).toEqual([
-        {
-          binding: 'maps',
-          type: 'Event',
-          watchEvent: 'Modified',
-          filterResult: { a: '2' },
-          snapshots: { maps: [{ filterResult: { a: '2' } }] },
-        },
-      ]);
     });
 
     test.each([

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { describeLifecycle } from '../support/lifecycle-suite.ts';
+import { describeApiIndependent } from '../support/lifecycle-suite.ts';
 import { World } from '../support/world.ts';
 import { announcer, shHook } from '../support/world-files.ts';
 
@@ -32,7 +32,7 @@ async function page(world: World, path: string): Promise<string> {
 const ISOLATE = { 'module-failure-policy': 'isolate' };
 const ALL_OVER = { 'all.sh': announcer('global', { afterAll: 1 }) };
 
-describeLifecycle((backend) => {
+describeApiIndependent((backend) => {
   test('a failing module holds up everything behind it', async () => {
     await using world = await World.create(backend(), { modules: MODULES, globalHooks: ALL_OVER });
     await world.start();

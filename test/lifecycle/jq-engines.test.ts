@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { findExecutable } from '../../src/process/executable-file.ts';
 import { configMapBinding, contextHook, contextsOf, untilRuns, watchedMap } from '../support/context-hook.ts';
 import { jqForTests } from '../support/jq/jq-program.ts';
-import { describeLifecycle } from '../support/lifecycle-suite.ts';
+import { describeApiIndependent } from '../support/lifecycle-suite.ts';
 import { World } from '../support/world.ts';
 
 /** Each of two tries may take 2.2 s; the rest is for slow machines. */
@@ -21,7 +21,7 @@ const engines: readonly (readonly [string, string])[] = [
 ];
 
 /** Filters of kubernetes bindings from end to end; section 4.4 of the hook contract, faults F4, M22 and M24. */
-describeLifecycle((backend) => {
+describeApiIndependent((backend) => {
   describe.each(engines)('jq %s', (_, jq) => {
     test('each kind of result of a jqFilter arrives as it should', async () => {
       await using world = await World.create(backend(), { flags: { jq } });

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { describeLifecycle } from '../support/lifecycle-suite.ts';
+import { describeApiIndependent, describeLifecycle } from '../support/lifecycle-suite.ts';
 import { World } from '../support/world.ts';
 import { configMapChart, shHook, under } from '../support/world-files.ts';
 
@@ -55,7 +55,9 @@ describeLifecycle((backend) => {
       expect.arrayContaining([`after task ${task}`, task.replace('ModulePurge', 'ModulePurge task')]),
     );
   });
+});
 
+describeApiIndependent((backend) => {
   test('tasks are logged when they are queued, with their place and the event that led to them', async () => {
     await using world = await World.create(backend(), {
       modules: { ...MODULES, '001-web/hooks/a.sh': shHook('afterHelm: 1', 'echo ran') },

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Task } from '../../src/operator/tasks.ts';
-import { describeLifecycle } from '../support/lifecycle-suite.ts';
+import { describeApiIndependent } from '../support/lifecycle-suite.ts';
 import { type Backend, World } from '../support/world.ts';
 import { shHook } from '../support/world-files.ts';
 
@@ -49,7 +49,7 @@ async function scrape(world: World, path = '/metrics/hooks'): Promise<string[]> 
 }
 
 /** The metrics of hooks; corner cases 58 to 65 of the hook contract, F7 and F8 of the fault catalogue. */
-describeLifecycle((backend) => {
+describeApiIndependent((backend) => {
   describe('METRICS_PATH', () => {
     test('replaces what the hook wrote in its last run, and adds within a run only', async () => {
       await using world = await startWriters(backend());

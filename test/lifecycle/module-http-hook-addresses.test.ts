@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url';
 import { describe, expect, test, vi } from 'vitest';
 import { DaemonProcess } from '../support/daemon-process.ts';
 import { gadgetDefinition } from '../support/gadget-definition.ts';
-import { describeLifecycle } from '../support/lifecycle-suite.ts';
+import { describeApiIndependent, describeLifecycle } from '../support/lifecycle-suite.ts';
 import { startModuleHookServer } from '../support/module-hook-server.ts';
 import { World } from '../support/world.ts';
 import { runInWorld } from '../support/world-command.ts';
@@ -94,7 +94,11 @@ describeLifecycle((backend) => {
         ],
       });
     });
+  });
+});
 
+describeApiIndependent((backend) => {
+  describe('the HTTP hook of a module', () => {
     test('is not called on this machine, when no setting allows that', async () => {
       await using server = await startModuleHookServer(() => ({}));
       await using world = await World.create(backend(), {

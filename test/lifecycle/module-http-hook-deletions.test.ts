@@ -14,7 +14,7 @@ import {
   untilModule,
   WAIT,
 } from '../support/hooked-module-world.ts';
-import { describeLifecycle } from '../support/lifecycle-suite.ts';
+import { describeApiIndependent, describeLifecycle } from '../support/lifecycle-suite.ts';
 import { answerJson } from '../support/loopback-server.ts';
 import { hookSection, refuse, startModuleHookServer } from '../support/module-hook-server.ts';
 import { keyringEnv, Signer } from '../support/signed-modules.ts';
@@ -99,53 +99,6 @@ describeLifecycle((backend) => {
         exitCode: 1,
         stderr: expect.stringContaining(`${name} does not wait for a reconcile webhook`),
       });
-    });
-
-    test('that hangs is not waited for when release-finalizer says that it is gone', async () => {
-      const name = uniqueName();
-      await using server = await startModuleHookServer(() => undefined);
-      await using made = await createHookedWorld(backend(), name, {
-        modules: hooked(name, hookSection(server.url, ['finalize'])),
-      });
-      const { world } = made;
-      await world.converge();
-      await world.putConfig({ [`${name}Enabled`]: 'false' });
-      await vi.waitFor(() => expect(server.bodies).toHaveLength(1), WAIT);
-      expect(await runInWorld(world, 'module', 'release-finalizer', name)).toMatchObject({ exitCode: 0 });
-      await world.log.untilMessage('ModuleDelete success, module is deleted');
-      expect(await isThere(world, name)).toBe(false);
-    });
-
-    test('of a module that is not authorized any more is not asked, and what it held stays', async () => {
-      const name = uniqueName();
-      await using server = await startModuleHookServer(NOTHING);
-      await using other = await startModuleHookServer(NOTHING);
-      await using made = await createHookedWorld(backend(), name, {
-        modules: hooked(name, hookSection(server.url, BOTH)),
-        env: keyringEnv,
-      });
-      const { world } = made;
-      const signer = await Signer.create(world);
-      await signer.sign();
-      await world.converge();
-      await untilModule(world, name, {
-        metadata: { finalizers: [FINALIZER] },
-        status: { phase: 'Succeeded' },
-      });
-      await world.stop();
-      await world.write('modules', { [`001-${name}/module.yaml`]: hookSection(other.url, BOTH) });
-      await world.converge();
-      await world.putConfig({ [`${name}Enabled`]: 'false' });
-      await world.log.untilMessage('ConvergeModules task done', 3);
-      await world.stop();
-      expect(server.phases()).toEqual(['pre-reconcile']);
-      expect(other.bodies).toEqual([]);
-      expect(await isThere(world, name)).toBe(true);
-      expect(await readModule(world, name)).toMatchObject({ metadata: { finalizers: [FINALIZER] } });
-      await signer.sign();
-      await world.converge();
-      await vi.waitFor(async () => expect(await isThere(world, name)).toBe(false), WAIT);
-      expect(other.phases()).toEqual(['finalize']);
     });
 
     test('finalizes a module whose directory is gone, by what its Module says', async () => {
@@ -235,6 +188,57 @@ describeLifecycle((backend) => {
       await world.converge();
       expect((await readModule(world, name))?.metadata.finalizers).toBeUndefined();
       expect(server.phases()).toEqual([]);
+    });
+  });
+});
+
+describeApiIndependent((backend) => {
+  describe('the HTTP hook of a module', () => {
+    test('that hangs is not waited for when release-finalizer says that it is gone', async () => {
+      const name = uniqueName();
+      await using server = await startModuleHookServer(() => undefined);
+      await using made = await createHookedWorld(backend(), name, {
+        modules: hooked(name, hookSection(server.url, ['finalize'])),
+      });
+      const { world } = made;
+      await world.converge();
+      await world.putConfig({ [`${name}Enabled`]: 'false' });
+      await vi.waitFor(() => expect(server.bodies).toHaveLength(1), WAIT);
+      expect(await runInWorld(world, 'module', 'release-finalizer', name)).toMatchObject({ exitCode: 0 });
+      await world.log.untilMessage('ModuleDelete success, module is deleted');
+      expect(await isThere(world, name)).toBe(false);
+    });
+
+    test('of a module that is not authorized any more is not asked, and what it held stays', async () => {
+      const name = uniqueName();
+      await using server = await startModuleHookServer(NOTHING);
+      await using other = await startModuleHookServer(NOTHING);
+      await using made = await createHookedWorld(backend(), name, {
+        modules: hooked(name, hookSection(server.url, BOTH)),
+        env: keyringEnv,
+      });
+      const { world } = made;
+      const signer = await Signer.create(world);
+      await signer.sign();
+      await world.converge();
+      await untilModule(world, name, {
+        metadata: { finalizers: [FINALIZER] },
+        status: { phase: 'Succeeded' },
+      });
+      await world.stop();
+      await world.write('modules', { [`001-${name}/module.yaml`]: hookSection(other.url, BOTH) });
+      await world.converge();
+      await world.putConfig({ [`${name}Enabled`]: 'false' });
+      await world.log.untilMessage('ConvergeModules task done', 3);
+      await world.stop();
+      expect(server.phases()).toEqual(['pre-reconcile']);
+      expect(other.bodies).toEqual([]);
+      expect(await isThere(world, name)).toBe(true);
+      expect(await readModule(world, name)).toMatchObject({ metadata: { finalizers: [FINALIZER] } });
+      await signer.sign();
+      await world.converge();
+      await vi.waitFor(async () => expect(await isThere(world, name)).toBe(false), WAIT);
+      expect(other.phases()).toEqual(['finalize']);
     });
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import { extend, host } from '../support/extension-world.ts';
 import { sendGigabyte } from '../support/hook-server.ts';
-import { describeLifecycle } from '../support/lifecycle-suite.ts';
+import { describeApiIndependent, describeLifecycle } from '../support/lifecycle-suite.ts';
 import {
   answerText,
   hookSection,
@@ -149,23 +149,6 @@ describeLifecycle((backend) => {
       expect(await run()).toBe(2);
     });
 
-    test('is told the form factor ksvc when the chart has a Service of Knative', async () => {
-      const ksvc = 'apiVersion: serving.knative.dev/v1\nkind: Service\nmetadata: {name: web}\n';
-      await using server = await startModuleHookServer(({ children }) => ({
-        children: Object.fromEntries(Object.entries(children).filter(([key]) => !key.includes('knative'))),
-      }));
-      await using world = await World.create(backend(), {
-        modules: web(hookSection(server.url, PRE_RECONCILE), { 'templates/ksvc.yaml': ksvc }),
-      });
-      await world.converge();
-      expect(server.bodies).toMatchObject([
-        {
-          formFactor: 'ksvc',
-          children: { 'Service.serving.knative.dev/web': { kind: 'Service' } },
-        },
-      ]);
-    });
-
     test('of a module without a chart is asked too, and can have nothing applied', async () => {
       await using server = await startModuleHookServer(NOTHING);
       await using world = await World.create(backend(), {
@@ -182,79 +165,6 @@ describeLifecycle((backend) => {
       await world.untilDelayed();
       expect(lastErrorOf(world)).toContain('a module without a chart has no release');
       expect(await world.get('configmaps', 'made')).toBeUndefined();
-    });
-
-    test('that refuses is asked again after a while, and nothing is applied until it agrees', async () => {
-      await using server = await startModuleHookServer(refuse({ message: 'no disk' }));
-      await using world = await World.create(backend(), {
-        modules: web(hookSection(server.url, PRE_RECONCILE)),
-      });
-      await world.start();
-      await world.untilDelayed();
-      expect(lastErrorOf(world)).toBe(
-        `reconcile webhook of module 'web', pre-reconcile failed: POST ${server.url}/: it responded with status 500: no disk`,
-      );
-      expect(server.bodies).toHaveLength(1);
-      expect(await world.get('configmaps', 'web')).toBeUndefined();
-      server.answerWith(NOTHING);
-      await world.passDelay();
-      await world.daemon.firstConverge;
-      expect(await world.get('configmaps', 'web')).toBeDefined();
-    });
-
-    test('that refuses for good is not asked again until something changes, and others go on', async () => {
-      await using server = await startModuleHookServer(
-        refuse({ message: 'wrong plan', permanent: true }, 422),
-      );
-      await using world = await World.create(backend(), {
-        modules: {
-          ...web(hookSection(server.url, PRE_RECONCILE)),
-          'values.yaml': 'webEnabled: true\nlastEnabled: true\n',
-          ...under('002-last', configMapChart('last', 'last')),
-        },
-      });
-      await world.converge();
-      await world.daemon.operator.router.main.untilEmpty();
-      expect(server.bodies).toHaveLength(1);
-      expect(await world.get('configmaps', 'web')).toBeUndefined();
-      expect(await world.get('configmaps', 'last')).toBeDefined();
-      server.answerWith(NOTHING);
-      await world.putConfig({ web: 'plan: right\n' });
-      await vi.waitFor(async () => expect(await world.get('configmaps', 'web')).toBeDefined(), 20_000);
-    });
-
-    test('that refuses but lets the module continue is left out for once', async () => {
-      await using server = await startModuleHookServer(refuse({ message: 'later', continue: true }));
-      await using world = await World.create(backend(), {
-        modules: web(hookSection(server.url, PRE_RECONCILE)),
-      });
-      await world.converge();
-      expect(await world.get('configmaps', 'web')).toMatchObject({ data: { values: '{}' } });
-      expect(world.log.records).toContainEqual(
-        expect.objectContaining({
-          level: 'warn',
-          module: 'web',
-          error: 'it responded with status 500: later',
-          msg: 'reconcile webhook failed; the module continues without it',
-        }),
-      );
-    });
-
-    test('that is slow is given up at its timeout, and asked again', async () => {
-      await using server = await startModuleHookServer(() => undefined);
-      await using world = await World.create(backend(), {
-        modules: web(hookSection(server.url, PRE_RECONCILE, '  timeout: PT7.5S\n')),
-      });
-      await world.start();
-      await vi.waitFor(() => expect(server.bodies).toHaveLength(1), 20_000);
-      await world.clock.passSleep(7_500);
-      await world.untilDelayed();
-      expect(lastErrorOf(world)).toBe(
-        `reconcile webhook of module 'web', pre-reconcile got no response within 7.5 s: POST ${server.url}/`,
-      );
-      server.answerWith(NOTHING);
-      await world.passDelay();
-      await world.daemon.firstConverge;
     });
 
     test.each<[string, ModuleHookBehaviour, RegExp]>([
@@ -329,6 +239,100 @@ describeLifecycle((backend) => {
         expect(await world.get('configmaps', 'web')).toBeDefined();
       },
     );
+  });
+});
+
+describeApiIndependent((backend) => {
+  describe('the HTTP hook of a module', () => {
+    test('is told the form factor ksvc when the chart has a Service of Knative', async () => {
+      const ksvc = 'apiVersion: serving.knative.dev/v1\nkind: Service\nmetadata: {name: web}\n';
+      await using server = await startModuleHookServer(({ children }) => ({
+        children: Object.fromEntries(Object.entries(children).filter(([key]) => !key.includes('knative'))),
+      }));
+      await using world = await World.create(backend(), {
+        modules: web(hookSection(server.url, PRE_RECONCILE), { 'templates/ksvc.yaml': ksvc }),
+      });
+      await world.converge();
+      expect(server.bodies).toMatchObject([
+        {
+          formFactor: 'ksvc',
+          children: { 'Service.serving.knative.dev/web': { kind: 'Service' } },
+        },
+      ]);
+    });
+
+    test('that refuses is asked again after a while, and nothing is applied until it agrees', async () => {
+      await using server = await startModuleHookServer(refuse({ message: 'no disk' }));
+      await using world = await World.create(backend(), {
+        modules: web(hookSection(server.url, PRE_RECONCILE)),
+      });
+      await world.start();
+      await world.untilDelayed();
+      expect(lastErrorOf(world)).toBe(
+        `reconcile webhook of module 'web', pre-reconcile failed: POST ${server.url}/: it responded with status 500: no disk`,
+      );
+      expect(server.bodies).toHaveLength(1);
+      expect(await world.get('configmaps', 'web')).toBeUndefined();
+      server.answerWith(NOTHING);
+      await world.passDelay();
+      await world.daemon.firstConverge;
+      expect(await world.get('configmaps', 'web')).toBeDefined();
+    });
+
+    test('that refuses for good is not asked again until something changes, and others go on', async () => {
+      await using server = await startModuleHookServer(
+        refuse({ message: 'wrong plan', permanent: true }, 422),
+      );
+      await using world = await World.create(backend(), {
+        modules: {
+          ...web(hookSection(server.url, PRE_RECONCILE)),
+          'values.yaml': 'webEnabled: true\nlastEnabled: true\n',
+          ...under('002-last', configMapChart('last', 'last')),
+        },
+      });
+      await world.converge();
+      await world.daemon.operator.router.main.untilEmpty();
+      expect(server.bodies).toHaveLength(1);
+      expect(await world.get('configmaps', 'web')).toBeUndefined();
+      expect(await world.get('configmaps', 'last')).toBeDefined();
+      server.answerWith(NOTHING);
+      await world.putConfig({ web: 'plan: right\n' });
+      await vi.waitFor(async () => expect(await world.get('configmaps', 'web')).toBeDefined(), 20_000);
+    });
+
+    test('that refuses but lets the module continue is left out for once', async () => {
+      await using server = await startModuleHookServer(refuse({ message: 'later', continue: true }));
+      await using world = await World.create(backend(), {
+        modules: web(hookSection(server.url, PRE_RECONCILE)),
+      });
+      await world.converge();
+      expect(await world.get('configmaps', 'web')).toMatchObject({ data: { values: '{}' } });
+      expect(world.log.records).toContainEqual(
+        expect.objectContaining({
+          level: 'warn',
+          module: 'web',
+          error: 'it responded with status 500: later',
+          msg: 'reconcile webhook failed; the module continues without it',
+        }),
+      );
+    });
+
+    test('that is slow is given up at its timeout, and asked again', async () => {
+      await using server = await startModuleHookServer(() => undefined);
+      await using world = await World.create(backend(), {
+        modules: web(hookSection(server.url, PRE_RECONCILE, '  timeout: PT7.5S\n')),
+      });
+      await world.start();
+      await vi.waitFor(() => expect(server.bodies).toHaveLength(1), 20_000);
+      await world.clock.passSleep(7_500);
+      await world.untilDelayed();
+      expect(lastErrorOf(world)).toBe(
+        `reconcile webhook of module 'web', pre-reconcile got no response within 7.5 s: POST ${server.url}/`,
+      );
+      server.answerWith(NOTHING);
+      await world.passDelay();
+      await world.daemon.firstConverge;
+    });
 
     test('whose server is gone is asked again until it is back, and no text of a Secret is logged', async () => {
       const gone = await startModuleHookServer(NOTHING);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { describeLifecycle } from '../support/lifecycle-suite.ts';
+import { describeApiIndependent, describeLifecycle } from '../support/lifecycle-suite.ts';
 import { World } from '../support/world.ts';
 import { announcer, configMapChart, shHook, under } from '../support/world-files.ts';
 
@@ -79,6 +79,41 @@ kubernetes:
     expect(world.log.printed.slice(before + 2)).toEqual(['web onStartup', 'web beforeHelm', 'web afterHelm']);
   });
 
+  test('a module responds to its own schedules and events only while it is enabled', async () => {
+    await using world = await World.create(backend(), {
+      modules: {
+        ...WEB,
+        '001-web/hooks/tick.sh': shHook('schedule: [{crontab: "* * * * * *"}]', 'echo tick'),
+      },
+      config: { webEnabled: 'true' },
+    });
+    await world.converge();
+    world.clock.jump(1_000);
+    await world.log.untilPrinted('tick');
+    await world.putConfig({ webEnabled: 'false' });
+    await world.log.untilMessage('ModuleDelete success, module is deleted');
+    const ticks = world.log.printed.filter((line) => line === 'tick').length;
+    world.clock.jump(5_000);
+    await world.putConfig({ webEnabled: 'true' });
+    await world.log.untilMessage('ModuleRun success, module is ready', 2);
+    expect(world.log.printed.filter((line) => line === 'tick')).toHaveLength(ticks);
+  });
+
+  test('a restart with nothing changed starts no helm', async () => {
+    await using world = await World.create(backend(), {
+      modules: { ...WEB, 'values.yaml': 'webEnabled: true\n' },
+    });
+    await world.converge();
+    const calls = await world.helmCalls();
+    expect(calls.filter((call) => call.startsWith('upgrade'))).toHaveLength(1);
+    await world.stop();
+    await world.converge();
+    expect(await world.helmCalls()).toEqual(calls);
+    expect(await release(world)).toEqual(['web deployed']);
+  });
+});
+
+describeApiIndependent((backend) => {
   test('after a failed first activation all its hooks run again, onStartup too, after 5 s', async () => {
     await using world = await World.create(backend(), {
       modules: {
@@ -166,38 +201,5 @@ kubernetes:
       'web afterHelm',
     ]);
     expect(await world.get('configmaps', 'web')).toMatchObject({ data: { values: '{"seen":true}' } });
-  });
-
-  test('a module responds to its own schedules and events only while it is enabled', async () => {
-    await using world = await World.create(backend(), {
-      modules: {
-        ...WEB,
-        '001-web/hooks/tick.sh': shHook('schedule: [{crontab: "* * * * * *"}]', 'echo tick'),
-      },
-      config: { webEnabled: 'true' },
-    });
-    await world.converge();
-    world.clock.jump(1_000);
-    await world.log.untilPrinted('tick');
-    await world.putConfig({ webEnabled: 'false' });
-    await world.log.untilMessage('ModuleDelete success, module is deleted');
-    const ticks = world.log.printed.filter((line) => line === 'tick').length;
-    world.clock.jump(5_000);
-    await world.putConfig({ webEnabled: 'true' });
-    await world.log.untilMessage('ModuleRun success, module is ready', 2);
-    expect(world.log.printed.filter((line) => line === 'tick')).toHaveLength(ticks);
-  });
-
-  test('a restart with nothing changed starts no helm', async () => {
-    await using world = await World.create(backend(), {
-      modules: { ...WEB, 'values.yaml': 'webEnabled: true\n' },
-    });
-    await world.converge();
-    const calls = await world.helmCalls();
-    expect(calls.filter((call) => call.startsWith('upgrade'))).toHaveLength(1);
-    await world.stop();
-    await world.converge();
-    expect(await world.helmCalls()).toEqual(calls);
-    expect(await release(world)).toEqual(['web deployed']);
   });
 });

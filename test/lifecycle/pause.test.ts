@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { systemClock } from '../../src/lib/clock.ts';
 import { requestDebug } from '../../src/server/debug-client.ts';
-import { describeLifecycle } from '../support/lifecycle-suite.ts';
+import { describeApiIndependent, describeLifecycle } from '../support/lifecycle-suite.ts';
 import { World } from '../support/world.ts';
 import { runInWorld } from '../support/world-command.ts';
 import { announcer, shHook } from '../support/world-files.ts';
@@ -82,7 +82,9 @@ describeLifecycle((backend) => {
     await world.log.untilPrinted('web beforeHelm', 2);
     expect(await explain(world, 'web')).toMatchObject({ status: 'ready', pause: null });
   });
+});
 
+describeApiIndependent((backend) => {
   test('a plan says of a paused module that it waits', async () => {
     await using world = await World.create(backend(), { modules: MODULES, config: {} });
     await world.converge();

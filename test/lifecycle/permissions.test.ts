@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { describeLifecycle } from '../support/lifecycle-suite.ts';
+import { describeApiIndependent, describeLifecycle } from '../support/lifecycle-suite.ts';
 import { World } from '../support/world.ts';
 import { runInWorld } from '../support/world-command.ts';
 import { shHook } from '../support/world-files.ts';
@@ -108,7 +108,9 @@ describeLifecycle((backend) => {
     expect(grantsOf(items)).toEqual([`${world.namespace} /configmaps create`]);
     expect(stderr).toContain('only those patched since the daemon started');
   });
+});
 
+describeApiIndependent((backend) => {
   test('rbac renders charts with the values that hooks of the daemon have set', async () => {
     const set = (path: string, value: string): string =>
       `echo '{"op": "add", "path": "${path}", "value": "${value}"}' > "$VALUES_JSON_PATCH_PATH"`;

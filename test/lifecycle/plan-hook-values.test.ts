@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { describeLifecycle } from '../support/lifecycle-suite.ts';
+import { describeApiIndependent, describeLifecycle } from '../support/lifecycle-suite.ts';
 import { plan } from '../support/plan-in-world.ts';
 import { type Backend, World } from '../support/world.ts';
 import { configMapChart, shHook, under } from '../support/world-files.ts';
@@ -54,7 +54,9 @@ describeLifecycle((backend) => {
     expect(text).not.toContain('facts.json');
     expect(exitCode).toBe(0);
   });
+});
 
+describeApiIndependent((backend) => {
   test('a plan counts on hooks to set again what they set before the last deployment', async () => {
     await using world = await deployed(backend());
     expect(await plan(world)).toMatchObject({ exitCode: 0, data: { outcome: 'nothing' } });

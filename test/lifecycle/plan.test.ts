@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { describeLifecycle } from '../support/lifecycle-suite.ts';
+import { describeApiIndependent, describeLifecycle } from '../support/lifecycle-suite.ts';
 import { World } from '../support/world.ts';
 import { runInWorld } from '../support/world-command.ts';
 import { announcer, shHook, under } from '../support/world-files.ts';
@@ -130,6 +130,52 @@ describeLifecycle((backend) => {
     expect(only.stdout).not.toContain('web');
   });
 
+  test('module render --diff shows what the chart dropped, and names what it cannot compare beside the rest', async () => {
+    const template = (text: string) => ({ '001-web/templates/objects.yaml': text });
+    const map = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\ndata: ';
+    const other = '---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: other}\n';
+    await using world = await World.create(backend(), {
+      modules: { ...MODULES, ...template(`${map}{color: red, size: "3"}\n${other}`) },
+    });
+    await world.converge();
+    await world.merge('configmaps', 'web', { data: { own: 'kept' } });
+    const gadget = '---\napiVersion: example.com/v1\nkind: Gadget\nmetadata: {name: web}\n';
+    await world.write('modules', template(`${map}{color: red}\n${gadget}`));
+    const { stdout, exitCode } = await runInWorld(world, 'module', 'render', 'web', '--diff');
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain('   color: red\n   own: kept\n-  size: ');
+    expect(stdout).toContain(`--- cluster/v1/ConfigMap ${world.namespace}/other\n+++ /dev/null\n`);
+    expect(stdout).toContain(`# example.com/v1/Gadget ${world.namespace}/web cannot be compared: `);
+  });
+
+  test('module render shows manifests, what they would change in the cluster, and text that is no YAML', async () => {
+    await using world = await World.create(backend(), { modules: MODULES, config: {} });
+    await world.converge();
+    const rendered = await runInWorld(world, 'module', 'render', 'web');
+    expect(rendered.stdout).toContain('name: chart-web');
+    expect((await runInWorld(world, 'module', 'render', 'web', '--diff')).stdout).toBe('No diff found\n');
+    await world.merge('configmaps', 'chart-web', { data: { color: 'green', own: 'kept' } });
+    await world.merge('secrets', 'web', { data: { password: 'c3dvcmRmaXNo' } });
+    const { stdout } = await runInWorld(world, 'module', 'render', 'web', '--diff');
+    const title = `v1/ConfigMap ${world.namespace}/chart-web`;
+    expect(stdout).toContain(`--- cluster/${title}\n+++ rendered/${title}\n`);
+    expect(stdout).toContain('-  color: green\n+  color: red\n');
+    expect(stdout).toContain("-  password: '*** (before)'\n+  password: '*** (after)'\n");
+    expect(stdout).not.toMatch(/c3dvcmRmaXNo|swordfish|hunter2/);
+    expect((await world.get('configmaps', 'chart-web'))?.['data']).toEqual({ color: 'green', own: 'kept' });
+
+    await world.write('modules', { '001-web/templates/bad.yaml': 'a: b: c\n' });
+    const failed = await runInWorld(world, 'module', 'render', 'web');
+    expect(failed).toMatchObject({ exitCode: 1, stdout: '' });
+    expect(failed.stderr).toContain('bad.yaml');
+    const debug = await runInWorld(world, 'module', 'render', 'web', '--debug');
+    expect(debug.exitCode).toBe(0);
+    expect(debug.stdout).toContain('a: b: c');
+    expect(debug.stdout).toMatch(/# Error:\n# .*bad\.yaml/);
+  });
+});
+
+describeApiIndependent((backend) => {
   test('a module in maintenance is left alone, whatever its values, and taken back afterwards', async () => {
     const maintenance = { webMaintenance: 'NoResourceReconciliation' };
     await using world = await World.create(backend(), { modules: MODULES, config: maintenance });
@@ -188,49 +234,5 @@ properties: {size: {type: integer}, color: {type: string, enum: [red, blue]}}
     const { exitCode, stderr } = await runInWorld(world, 'plan', 'wbe');
     expect(exitCode).toBe(1);
     expect(stderr).toContain('no module or release named wbe');
-  });
-
-  test('module render --diff shows what the chart dropped, and names what it cannot compare beside the rest', async () => {
-    const template = (text: string) => ({ '001-web/templates/objects.yaml': text });
-    const map = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\ndata: ';
-    const other = '---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: other}\n';
-    await using world = await World.create(backend(), {
-      modules: { ...MODULES, ...template(`${map}{color: red, size: "3"}\n${other}`) },
-    });
-    await world.converge();
-    await world.merge('configmaps', 'web', { data: { own: 'kept' } });
-    const gadget = '---\napiVersion: example.com/v1\nkind: Gadget\nmetadata: {name: web}\n';
-    await world.write('modules', template(`${map}{color: red}\n${gadget}`));
-    const { stdout, exitCode } = await runInWorld(world, 'module', 'render', 'web', '--diff');
-    expect(exitCode).toBe(0);
-    expect(stdout).toContain('   color: red\n   own: kept\n-  size: ');
-    expect(stdout).toContain(`--- cluster/v1/ConfigMap ${world.namespace}/other\n+++ /dev/null\n`);
-    expect(stdout).toContain(`# example.com/v1/Gadget ${world.namespace}/web cannot be compared: `);
-  });
-
-  test('module render shows manifests, what they would change in the cluster, and text that is no YAML', async () => {
-    await using world = await World.create(backend(), { modules: MODULES, config: {} });
-    await world.converge();
-    const rendered = await runInWorld(world, 'module', 'render', 'web');
-    expect(rendered.stdout).toContain('name: chart-web');
-    expect((await runInWorld(world, 'module', 'render', 'web', '--diff')).stdout).toBe('No diff found\n');
-    await world.merge('configmaps', 'chart-web', { data: { color: 'green', own: 'kept' } });
-    await world.merge('secrets', 'web', { data: { password: 'c3dvcmRmaXNo' } });
-    const { stdout } = await runInWorld(world, 'module', 'render', 'web', '--diff');
-    const title = `v1/ConfigMap ${world.namespace}/chart-web`;
-    expect(stdout).toContain(`--- cluster/${title}\n+++ rendered/${title}\n`);
-    expect(stdout).toContain('-  color: green\n+  color: red\n');
-    expect(stdout).toContain("-  password: '*** (before)'\n+  password: '*** (after)'\n");
-    expect(stdout).not.toMatch(/c3dvcmRmaXNo|swordfish|hunter2/);
-    expect((await world.get('configmaps', 'chart-web'))?.['data']).toEqual({ color: 'green', own: 'kept' });
-
-    await world.write('modules', { '001-web/templates/bad.yaml': 'a: b: c\n' });
-    const failed = await runInWorld(world, 'module', 'render', 'web');
-    expect(failed).toMatchObject({ exitCode: 1, stdout: '' });
-    expect(failed.stderr).toContain('bad.yaml');
-    const debug = await runInWorld(world, 'module', 'render', 'web', '--debug');
-    expect(debug.exitCode).toBe(0);
-    expect(debug.stdout).toContain('a: b: c');
-    expect(debug.stdout).toMatch(/# Error:\n# .*bad\.yaml/);
   });
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { describeLifecycle } from '../support/lifecycle-suite.ts';
+import { describeApiIndependent, describeLifecycle } from '../support/lifecycle-suite.ts';
 import { World } from '../support/world.ts';
 import { configMapChart, shHook, under } from '../support/world-files.ts';
 
@@ -32,6 +32,68 @@ const NOTHING = {
 
 /** Operations contract, corner cases 17 to 26. */
 describeLifecycle((backend) => {
+  test('converges, module runs, helm, waits in queues and API requests are measured', async () => {
+    await using world = await World.create(backend(), {
+      modules: { 'values.yaml': 'webEnabled: true\n', ...under('001-web', configMapChart('web', 'web')) },
+    });
+    await world.converge();
+    const { text } = await page(world, '/metrics');
+    for (const line of [
+      'convergence_total{activation="OperatorStartup"} 1',
+      'module_helm_seconds_count{module="web",activation="OperatorStartup"} 1',
+      'helm_operation_seconds_count{module="web",activation="OperatorStartup",operation="template"} 1',
+      'mm_module_info{module="web",enabled="true",critical="true"} 1',
+      'modules_discover_errors_total 0',
+    ])
+      expect(text).toContain(`\naddon_operator_${line}\n`);
+    for (const start of [
+      'convergence_seconds{activation="OperatorStartup"} ',
+      'module_run_seconds_count{module="web",activation="OperatorStartup"} ',
+      'task_wait_in_queue_seconds_total{module="web",hook="",binding="ModuleRun",queue="main"} ',
+      'tasks_queue_action_duration_seconds_count{queue_name="main",queue_action="AddLast"} ',
+      'kubernetes_client_request_result_total{component="main",code="200",method="GET",host="',
+      'kubernetes_client_rate_limiter_latency_seconds_count{verb="GET",url="',
+    ])
+      expect(text).toContain(`\naddon_operator_${start}`);
+    expect(text).toContain('\nprocess_resident_memory_bytes ');
+    expect(text).not.toContain('mm_module_maintenance{');
+    await world.putConfig({ global: 'a: 1' });
+    await expect
+      .poll(() => series(world, 'addon_operator_convergence_total'), WAIT)
+      .toContain('addon_operator_convergence_total{activation="ReloadAllModules"} 1');
+    const again = 'activation="ReloadAllModules",operation="upgrade"';
+    expect(await series(world, 'addon_operator_helm_operation_seconds_count')).toContain(
+      `addon_operator_helm_operation_seconds_count{module="web",${again}} 1`,
+    );
+  });
+
+  test('deletions of modules that fail are counted, and snapshots whose monitors do not run', async () => {
+    const binding = `kubernetes: [{name: maps, apiVersion: v1, kind: ConfigMap}]\nafterDeleteHelm: 1`;
+    await using world = await World.create(backend(), {
+      modules: { ...under('001-web', configMapChart('web', 'web')) },
+      config: { webEnabled: 'true' },
+    });
+    await world.converge();
+    await world.stop();
+    await world.write('modules', { '001-web/hooks/last.sh': shHook(binding, '[ -e "$WORLD/mended" ]') });
+    await world.putConfig({ webEnabled: 'false' });
+    await world.start();
+    await world.untilDelayed();
+    const errors = 'addon_operator_module_delete_errors_total';
+    const missing = 'addon_operator_binding_monitor_missing_total';
+    // Nothing is watched for a module that is only there to be deleted.
+    expect(await series(world, errors)).toEqual([`${errors}{module="web"} 1`]);
+    expect(await series(world, missing)).toEqual([`${missing}{binding="maps"} 1`]);
+    await world.write('modules', { '../mended': '' });
+    await world.passDelay();
+    await world.daemon.operator.router.main.untilEmpty();
+    expect(await series(world, errors)).toEqual([`${errors}{module="web"} 1`]);
+    expect(await series(world, missing)).toEqual([`${missing}{binding="maps"} 2`]);
+    expect(await world.get('configmaps', 'web')).toBeUndefined();
+  });
+});
+
+describeApiIndependent((backend) => {
   test('/readyz and /status/converge follow the first converge, and /healthz, /metrics answer while main is held up', async () => {
     await using world = await World.create(backend(), {
       globalHooks: { 'a.sh': shHook('onStartup: 1', '[ -e "$WORLD/ready" ]') },
@@ -122,41 +184,6 @@ describeLifecycle((backend) => {
     expect(results.join('\n')).toMatch(/module_hook_allowed_errors_total\{[^}]*tick\.sh[^}]*\} [1-9]/);
   });
 
-  test('converges, module runs, helm, waits in queues and API requests are measured', async () => {
-    await using world = await World.create(backend(), {
-      modules: { 'values.yaml': 'webEnabled: true\n', ...under('001-web', configMapChart('web', 'web')) },
-    });
-    await world.converge();
-    const { text } = await page(world, '/metrics');
-    for (const line of [
-      'convergence_total{activation="OperatorStartup"} 1',
-      'module_helm_seconds_count{module="web",activation="OperatorStartup"} 1',
-      'helm_operation_seconds_count{module="web",activation="OperatorStartup",operation="template"} 1',
-      'mm_module_info{module="web",enabled="true",critical="true"} 1',
-      'modules_discover_errors_total 0',
-    ])
-      expect(text).toContain(`\naddon_operator_${line}\n`);
-    for (const start of [
-      'convergence_seconds{activation="OperatorStartup"} ',
-      'module_run_seconds_count{module="web",activation="OperatorStartup"} ',
-      'task_wait_in_queue_seconds_total{module="web",hook="",binding="ModuleRun",queue="main"} ',
-      'tasks_queue_action_duration_seconds_count{queue_name="main",queue_action="AddLast"} ',
-      'kubernetes_client_request_result_total{component="main",code="200",method="GET",host="',
-      'kubernetes_client_rate_limiter_latency_seconds_count{verb="GET",url="',
-    ])
-      expect(text).toContain(`\naddon_operator_${start}`);
-    expect(text).toContain('\nprocess_resident_memory_bytes ');
-    expect(text).not.toContain('mm_module_maintenance{');
-    await world.putConfig({ global: 'a: 1' });
-    await expect
-      .poll(() => series(world, 'addon_operator_convergence_total'), WAIT)
-      .toContain('addon_operator_convergence_total{activation="ReloadAllModules"} 1');
-    const again = 'activation="ReloadAllModules",operation="upgrade"';
-    expect(await series(world, 'addon_operator_helm_operation_seconds_count')).toContain(
-      `addon_operator_helm_operation_seconds_count{module="web",${again}} 1`,
-    );
-  });
-
   test.each([
     ['does not render', '{{ fail "no" }}', ['template']],
     [
@@ -191,30 +218,5 @@ describeLifecycle((backend) => {
     const state = 'addon_operator_mm_module_maintenance{module="web",state="NoResourceReconciliation"} 1';
     expect(await series(world, 'addon_operator_mm_module_maintenance')).toEqual([state]);
     expect(await series(world, 'addon_operator_tasks_queue_action_duration_seconds')).toEqual([]);
-  });
-
-  test('deletions of modules that fail are counted, and snapshots whose monitors do not run', async () => {
-    const binding = `kubernetes: [{name: maps, apiVersion: v1, kind: ConfigMap}]\nafterDeleteHelm: 1`;
-    await using world = await World.create(backend(), {
-      modules: { ...under('001-web', configMapChart('web', 'web')) },
-      config: { webEnabled: 'true' },
-    });
-    await world.converge();
-    await world.stop();
-    await world.write('modules', { '001-web/hooks/last.sh': shHook(binding, '[ -e "$WORLD/mended" ]') });
-    await world.putConfig({ webEnabled: 'false' });
-    await world.start();
-    await world.untilDelayed();
-    const errors = 'addon_operator_module_delete_errors_total';
-    const missing = 'addon_operator_binding_monitor_missing_total';
-    // Nothing is watched for a module that is only there to be deleted.
-    expect(await series(world, errors)).toEqual([`${errors}{module="web"} 1`]);
-    expect(await series(world, missing)).toEqual([`${missing}{binding="maps"} 1`]);
-    await world.write('modules', { '../mended': '' });
-    await world.passDelay();
-    await world.daemon.operator.router.main.untilEmpty();
-    expect(await series(world, errors)).toEqual([`${errors}{module="web"} 1`]);
-    expect(await series(world, missing)).toEqual([`${missing}{binding="maps"} 2`]);
-    expect(await world.get('configmaps', 'web')).toBeUndefined();
   });
 });

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
-import { describeLifecycle } from '../support/lifecycle-suite.ts';
+import { describeApiIndependent, describeLifecycle } from '../support/lifecycle-suite.ts';
 import { modulePath, moduleWorld, uniqueName, untilStatus } from '../support/module-world.ts';
 import type { Backend, World } from '../support/world.ts';
 import { configMapChart, under, writeTree } from '../support/world-files.ts';
@@ -61,6 +61,27 @@ async function untilValues(world: World, name: string, values: string): Promise<
 /** What flow hooks put off, with and without a restart of the daemon before it is done. */
 describeLifecycle((backend) => {
   describe('what a flow hook puts off', () => {
+    test('is done after a restart, an annotated operation included', async () => {
+      const { name, made, world } = await gatedWorld(backend(), 'BeforeForceReconcile');
+      await using _made = made;
+      await world.converge();
+      await untilStatus(world, name, { phase: 'Succeeded' });
+      await writeTree(world.directory, { closed: '' });
+      await annotate(world, name, 'force-reconcile');
+      await untilStatus(world, name, { phase: 'Init' });
+      expect(await operationOf(world, name)).toBe('force-reconcile');
+      await world.stop();
+      await world.merge('configmaps', name, { data: { values: 'by hand' } });
+      await rm(join(world.directory, 'closed'));
+      await world.start();
+      await untilValues(world, name, '{}');
+      await vi.waitFor(async () => expect(await operationOf(world, name)).toBeUndefined(), WAIT);
+    });
+  });
+});
+
+describeApiIndependent((backend) => {
+  describe('what a flow hook puts off', () => {
     test.each([['Start'], ['DuringResponsibilityCheck'], ['AfterResponsibilityCheck'], ['BeforeReconcile']])(
       'at %s is shown as Init, and is done by the next reconcile without another change',
       async (place) => {
@@ -78,23 +99,6 @@ describeLifecycle((backend) => {
         await untilStatus(world, name, { phase: 'Succeeded' });
       },
     );
-
-    test('is done after a restart, an annotated operation included', async () => {
-      const { name, made, world } = await gatedWorld(backend(), 'BeforeForceReconcile');
-      await using _made = made;
-      await world.converge();
-      await untilStatus(world, name, { phase: 'Succeeded' });
-      await writeTree(world.directory, { closed: '' });
-      await annotate(world, name, 'force-reconcile');
-      await untilStatus(world, name, { phase: 'Init' });
-      expect(await operationOf(world, name)).toBe('force-reconcile');
-      await world.stop();
-      await world.merge('configmaps', name, { data: { values: 'by hand' } });
-      await rm(join(world.directory, 'closed'));
-      await world.start();
-      await untilValues(world, name, '{}');
-      await vi.waitFor(async () => expect(await operationOf(world, name)).toBeUndefined(), WAIT);
-    });
 
     test('is done although the module was aborted before, and its annotation is not swallowed', async () => {
       const { name, made, world } = await gatedWorld(backend(), 'BeforeReconcile');

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { describeLifecycle } from '../support/lifecycle-suite.ts';
+import { describeApiIndependent, describeLifecycle } from '../support/lifecycle-suite.ts';
 import { World } from '../support/world.ts';
 import { announcer, shHook } from '../support/world-files.ts';
 
@@ -21,6 +21,42 @@ kubernetes:
 }
 
 describeLifecycle((backend) => {
+  test('tasks of one queue run in the order of their events, and waiting ones of a hook share one run', async () => {
+    await using world = await World.create(backend(), {});
+    await world.write('global-hooks', {
+      'block.sh': onTrigger(world.namespace, 'q', `echo block; while [ ! -e "$WORLD/go" ]; do :; done`),
+      'names.sh': shHook(
+        `
+kubernetes:
+- name: items
+  apiVersion: v1
+  kind: ConfigMap
+  labelSelector: {matchLabels: {item: "yes"}}
+  namespace: {nameSelector: {matchNames: [${world.namespace}]}}
+  executeHookOnSynchronization: false
+  keepFullObjectsInMemory: false
+  jqFilter: .metadata.name
+  queue: q`,
+        `cat "$BINDING_CONTEXT_PATH"; echo`,
+      ),
+    });
+    await world.converge();
+    await world.create('configmaps', { metadata: { name: 'trigger' } });
+    await world.log.untilPrinted('block');
+    for (const name of ['b', 'a', 'c'])
+      await world.create('configmaps', { metadata: { name, labels: { item: 'yes' } } } as never);
+    const queue = world.daemon.operator.deps.queues.get('q');
+    await world.log.until(() => queue.length === 4);
+    await world.write('modules', { '../go': '' });
+    const event = (name: string) =>
+      `{"binding":"items","type":"Event","watchEvent":"Added","filterResult":"${name}"}`;
+    const together = `[${event('b')},${event('a')},${event('c')}]`;
+    await world.log.untilPrinted(together);
+    expect(world.log.printed.at(-1)).toBe(together);
+  });
+});
+
+describeApiIndependent((backend) => {
   test('a failing task is tried again at the head of its queue after 5 s, growing to 30 s', async () => {
     await using world = await World.create(backend(), {
       globalHooks: {
@@ -114,40 +150,6 @@ echo "attempt $runs succeeds"`,
     await world.log.untilMessage('hook failed, but the failure is allowed', 2);
     const { status } = world.daemon.operator.deps.queues.get('side');
     expect(status.type).not.toBe('delayed');
-  });
-
-  test('tasks of one queue run in the order of their events, and waiting ones of a hook share one run', async () => {
-    await using world = await World.create(backend(), {});
-    await world.write('global-hooks', {
-      'block.sh': onTrigger(world.namespace, 'q', `echo block; while [ ! -e "$WORLD/go" ]; do :; done`),
-      'names.sh': shHook(
-        `
-kubernetes:
-- name: items
-  apiVersion: v1
-  kind: ConfigMap
-  labelSelector: {matchLabels: {item: "yes"}}
-  namespace: {nameSelector: {matchNames: [${world.namespace}]}}
-  executeHookOnSynchronization: false
-  keepFullObjectsInMemory: false
-  jqFilter: .metadata.name
-  queue: q`,
-        `cat "$BINDING_CONTEXT_PATH"; echo`,
-      ),
-    });
-    await world.converge();
-    await world.create('configmaps', { metadata: { name: 'trigger' } });
-    await world.log.untilPrinted('block');
-    for (const name of ['b', 'a', 'c'])
-      await world.create('configmaps', { metadata: { name, labels: { item: 'yes' } } } as never);
-    const queue = world.daemon.operator.deps.queues.get('q');
-    await world.log.until(() => queue.length === 4);
-    await world.write('modules', { '../go': '' });
-    const event = (name: string) =>
-      `{"binding":"items","type":"Event","watchEvent":"Added","filterResult":"${name}"}`;
-    const together = `[${event('b')},${event('a')},${event('c')}]`;
-    await world.log.untilPrinted(together);
-    expect(world.log.printed.at(-1)).toBe(together);
   });
 
   test('the lengths of the queues are on the metrics page', async () => {

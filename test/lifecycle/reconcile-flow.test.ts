@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { systemClock } from '../../src/lib/clock.ts';
 import { requestDebug } from '../../src/server/debug-client.ts';
-import { describeLifecycle } from '../support/lifecycle-suite.ts';
+import { describeApiIndependent, describeLifecycle } from '../support/lifecycle-suite.ts';
 import { rejection } from '../support/rejection.ts';
 import { type Backend, World, type WorldOptions } from '../support/world.ts';
 import { announcer, configMapChart, type FileTree, under, writeTree } from '../support/world-files.ts';
@@ -137,7 +137,29 @@ describeLifecycle((backend) => {
         ]),
       );
     });
+  });
 
+  describe('reconcileEvery', () => {
+    test('brings back within its time a workload that was scaled to zero by hand, and leaves other modules alone', async () => {
+      await using world = await World.create(backend(), { modules: loggingModule('10m') });
+      await world.converge();
+      expect(await upgrades(world)).toBe(2);
+      const socketPath = join(world.directory, 'debug.socket');
+      const { body } = await requestDebug({ socketPath, path: '/module/logging/explain.text' }, systemClock);
+      expect(body).toMatch(/^next look +\d{4}-\d{2}-\d{2}T/m);
+      for (const round of [1, 2]) {
+        await scaleToZero(world);
+        await world.clock.passSleep(TEN_MINUTES_MS);
+        await vi.waitFor(async () => expect(await replicas(world)).toBe(2), WAIT);
+        await world.log.untilMessage('ModuleRun success, module is ready', 2 + round);
+        expect(await upgrades(world)).toBe(2 + round);
+      }
+    });
+  });
+});
+
+describeApiIndependent((backend) => {
+  describe('a flow hook', () => {
     test('can put a run off, and the run it asked for instead comes in time', async () => {
       await using world = await worldOf(backend(), {
         'window.ts': flowFile(`hooks.registerHook(
@@ -230,22 +252,6 @@ describeLifecycle((backend) => {
   });
 
   describe('reconcileEvery', () => {
-    test('brings back within its time a workload that was scaled to zero by hand, and leaves other modules alone', async () => {
-      await using world = await World.create(backend(), { modules: loggingModule('10m') });
-      await world.converge();
-      expect(await upgrades(world)).toBe(2);
-      const socketPath = join(world.directory, 'debug.socket');
-      const { body } = await requestDebug({ socketPath, path: '/module/logging/explain.text' }, systemClock);
-      expect(body).toMatch(/^next look +\d{4}-\d{2}-\d{2}T/m);
-      for (const round of [1, 2]) {
-        await scaleToZero(world);
-        await world.clock.passSleep(TEN_MINUTES_MS);
-        await vi.waitFor(async () => expect(await replicas(world)).toBe(2), WAIT);
-        await world.log.untilMessage('ModuleRun success, module is ready', 2 + round);
-        expect(await upgrades(world)).toBe(2 + round);
-      }
-    });
-
     test('of a module that is disabled ends with it', async () => {
       await using world = await World.create(backend(), { modules: loggingModule('10m'), config: {} });
       await world.converge();

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { contextHook, contextsOf, untilRuns } from '../support/context-hook.ts';
-import { describeLifecycle } from '../support/lifecycle-suite.ts';
+import { describeApiIndependent } from '../support/lifecycle-suite.ts';
 import { World } from '../support/world.ts';
 
 /** When crontabs run hooks; corner case 72 of the hook contract. */
-describeLifecycle((backend) => {
+describeApiIndependent((backend) => {
   test('equal crontabs make a context for each binding, differently spelled ones too', async () => {
     await using world = await World.create(backend(), {
       globalHooks: {

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { describeLifecycle } from '../support/lifecycle-suite.ts';
+import { describeApiIndependent } from '../support/lifecycle-suite.ts';
 import { World } from '../support/world.ts';
 import { configMapChart, type FileTree, shHook, under } from '../support/world-files.ts';
 
@@ -34,7 +34,7 @@ async function configErrors(world: World): Promise<number> {
 const lastError = (world: World): string => world.daemon.operator.router.main.entries[0]?.lastError ?? '';
 
 /** Schemas in openapi/ check values and give defaults. */
-describeLifecycle((backend) => {
+describeApiIndependent((backend) => {
   test('a ConfigMap that does not match the schemas stops the start, and every problem is named by path', async () => {
     await using world = await World.create(backend(), {
       modules: webWithConfigSchema('  size: {type: string}\n  replicas: {type: integer}\n'),

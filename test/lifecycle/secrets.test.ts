@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { systemClock } from '../../src/lib/clock.ts';
 import { requestDebug } from '../../src/server/debug-client.ts';
-import { describeLifecycle } from '../support/lifecycle-suite.ts';
+import { describeApiIndependent, describeLifecycle } from '../support/lifecycle-suite.ts';
 import { type Backend, World, type WorldOptions } from '../support/world.ts';
 import { runInWorld } from '../support/world-command.ts';
 import { configMapChart, type FileTree, shHook, under } from '../support/world-files.ts';
@@ -73,6 +73,56 @@ echo '{"op":"add","path":"/web/saved","value":1}' > "$CONFIG_VALUES_JSON_PATCH_P
     expect(saved.data.web).not.toContain(TOKEN);
   });
 
+  test('a changed Secret runs the module that refers to it, and a change beside the text runs nothing', async () => {
+    await using world = await secretWorld(backend(), {
+      modules: WEB,
+      config: { web: `token: ${REFERENCE}\n` },
+    });
+    await putSecret(world, TOKEN);
+    await world.converge();
+    const checksum = world.daemon.operator.deps.values.checksum('web' as never);
+    await world.merge('secrets', 'web-secret', {
+      metadata: { labels: { a: 'b' } },
+      stringData: { other: 'x' },
+    });
+    await putSecret(world, 'another-token');
+    await world.log.untilMessage('ModuleRun success, module is ready', 2);
+    expect(await deployed(world)).toEqual({ token: 'another-token' });
+    expect(runs(world)).toBe(2);
+    expect(world.daemon.operator.deps.values.checksum('web' as never)).not.toBe(checksum);
+  });
+
+  test('a missing Secret is named, the module waits for it and goes on when it is there', async () => {
+    await using world = await secretWorld(backend(), {
+      modules: WEB,
+      config: { web: `db: {password: ${REFERENCE}}\n` },
+    });
+    await world.start();
+    await world.untilDelayed();
+    expect(lastError(world)).toContain("values of module 'web' refer to Secrets that cannot be used");
+    expect(lastError(world)).toContain(
+      `at web.db.password: key "token" of Secret ${world.namespace}/web-secret: the Secret does not exist`,
+    );
+    expect((await world.helmCalls()).filter((call) => call.startsWith('upgrade'))).toEqual([]);
+    await putSecret(world, TOKEN);
+    await world.daemon.firstConverge;
+    expect(await deployed(world)).toEqual({ db: { password: TOKEN } });
+  });
+
+  test('a reference that comes into the ConfigMap later is followed too, also in global values', async () => {
+    await using world = await secretWorld(backend(), { modules: WEB, config: { web: 'a: 1\n' } });
+    await putSecret(world, TOKEN);
+    await world.converge();
+    await world.putConfig({ web: 'a: 1\n', global: `token: ${REFERENCE}\n` });
+    await world.log.untilMessage('ConvergeModules task done', 2);
+    expect(await deployed(world, 'global')).toEqual({ token: TOKEN });
+    await putSecret(world, 'another-token');
+    await world.log.untilMessage('ConvergeModules task done', 3);
+    expect(await deployed(world, 'global')).toEqual({ token: 'another-token' });
+  });
+});
+
+describeApiIndependent((backend) => {
   test('the text of a Secret is in no log, dump, render or error', async () => {
     await using world = await secretWorld(backend(), {
       modules: {
@@ -115,42 +165,6 @@ echo '{"op":"add","path":"/web/url","value":"https://${TOKEN}@host"}' > "$VALUES
     expect(world.log.dump()).toContain('***');
   });
 
-  test('a changed Secret runs the module that refers to it, and a change beside the text runs nothing', async () => {
-    await using world = await secretWorld(backend(), {
-      modules: WEB,
-      config: { web: `token: ${REFERENCE}\n` },
-    });
-    await putSecret(world, TOKEN);
-    await world.converge();
-    const checksum = world.daemon.operator.deps.values.checksum('web' as never);
-    await world.merge('secrets', 'web-secret', {
-      metadata: { labels: { a: 'b' } },
-      stringData: { other: 'x' },
-    });
-    await putSecret(world, 'another-token');
-    await world.log.untilMessage('ModuleRun success, module is ready', 2);
-    expect(await deployed(world)).toEqual({ token: 'another-token' });
-    expect(runs(world)).toBe(2);
-    expect(world.daemon.operator.deps.values.checksum('web' as never)).not.toBe(checksum);
-  });
-
-  test('a missing Secret is named, the module waits for it and goes on when it is there', async () => {
-    await using world = await secretWorld(backend(), {
-      modules: WEB,
-      config: { web: `db: {password: ${REFERENCE}}\n` },
-    });
-    await world.start();
-    await world.untilDelayed();
-    expect(lastError(world)).toContain("values of module 'web' refer to Secrets that cannot be used");
-    expect(lastError(world)).toContain(
-      `at web.db.password: key "token" of Secret ${world.namespace}/web-secret: the Secret does not exist`,
-    );
-    expect((await world.helmCalls()).filter((call) => call.startsWith('upgrade'))).toEqual([]);
-    await putSecret(world, TOKEN);
-    await world.daemon.firstConverge;
-    expect(await deployed(world)).toEqual({ db: { password: TOKEN } });
-  });
-
   test('an optional reference to nothing is left out, and a malformed one is explained', async () => {
     await using world = await secretWorld(backend(), {
       modules: WEB,
@@ -161,18 +175,6 @@ echo '{"op":"add","path":"/web/url","value":"https://${TOKEN}@host"}' > "$VALUES
     await world.putConfig({ web: 'a: {valueFrom: {secretKeyRef: {nam: none, key: k}}}\n' });
     await world.untilDelayed();
     expect(lastError(world)).toContain('at web.a: secretKeyRef has an unknown field "nam"');
-  });
-
-  test('a reference that comes into the ConfigMap later is followed too, also in global values', async () => {
-    await using world = await secretWorld(backend(), { modules: WEB, config: { web: 'a: 1\n' } });
-    await putSecret(world, TOKEN);
-    await world.converge();
-    await world.putConfig({ web: 'a: 1\n', global: `token: ${REFERENCE}\n` });
-    await world.log.untilMessage('ConvergeModules task done', 2);
-    expect(await deployed(world, 'global')).toEqual({ token: TOKEN });
-    await putSecret(world, 'another-token');
-    await world.log.untilMessage('ConvergeModules task done', 3);
-    expect(await deployed(world, 'global')).toEqual({ token: 'another-token' });
   });
 
   test('a schema checks the text behind a reference, and not a text that is not there yet', async () => {

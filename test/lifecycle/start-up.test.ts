@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { describeLifecycle } from '../support/lifecycle-suite.ts';
+import { describeApiIndependent, describeLifecycle } from '../support/lifecycle-suite.ts';
 import { World } from '../support/world.ts';
 import { announcer, configMapChart, shHook, under } from '../support/world-files.ts';
 
@@ -18,18 +18,6 @@ kubernetes:
 );
 
 describeLifecycle((backend) => {
-  test('global onStartup hooks run first, in their order', async () => {
-    await using world = await World.create(backend(), {
-      globalHooks: {
-        'a.sh': announcer('a', { onStartup: 10, beforeAll: 1 }),
-        'b.sh': announcer('b', { onStartup: 5 }),
-        'c.sh': announcer('c', { onStartup: 5 }),
-      },
-    });
-    await world.converge();
-    expect(world.log.printed).toEqual(['b onStartup', 'c onStartup', 'a onStartup', 'a beforeAll']);
-  });
-
   test('global kubernetes hooks get what exists as Synchronization, after onStartup and before the first converge', async () => {
     await using world = await World.create(backend(), {
       globalHooks: { 'z.sh': announcer('z', { onStartup: 9, beforeAll: 1 }) },
@@ -46,6 +34,29 @@ describeLifecycle((backend) => {
       'watcher [{"binding":"settings","type":"Synchronization","objects":[{"filterResult":"red"}]}]',
       'z beforeAll',
     ]);
+  });
+
+  test('an operator without modules and without a ConfigMap becomes ready', async () => {
+    await using world = await World.create(backend(), {
+      globalHooks: { 'g.sh': announcer('global', { onStartup: 1 }) },
+    });
+    await world.converge();
+    const ready = await fetch(`http://127.0.0.1:${world.daemon.httpPort}/readyz`);
+    expect([ready.status, await ready.text()]).toEqual([200, 'Startup converge done.\n']);
+  });
+});
+
+describeApiIndependent((backend) => {
+  test('global onStartup hooks run first, in their order', async () => {
+    await using world = await World.create(backend(), {
+      globalHooks: {
+        'a.sh': announcer('a', { onStartup: 10, beforeAll: 1 }),
+        'b.sh': announcer('b', { onStartup: 5 }),
+        'c.sh': announcer('c', { onStartup: 5 }),
+      },
+    });
+    await world.converge();
+    expect(world.log.printed).toEqual(['b onStartup', 'c onStartup', 'a onStartup', 'a beforeAll']);
   });
 
   test('hooks and modules are found in the directories that MODULES_DIR and GLOBAL_HOOKS_DIR name', async () => {
@@ -86,14 +97,5 @@ describeLifecycle((backend) => {
       'global afterAll',
     ]);
     expect(await world.get('configmaps', 'one')).toBeDefined();
-  });
-
-  test('an operator without modules and without a ConfigMap becomes ready', async () => {
-    await using world = await World.create(backend(), {
-      globalHooks: { 'g.sh': announcer('global', { onStartup: 1 }) },
-    });
-    await world.converge();
-    const ready = await fetch(`http://127.0.0.1:${world.daemon.httpPort}/readyz`);
-    expect([ready.status, await ready.text()]).toEqual([200, 'Startup converge done.\n']);
   });
 });

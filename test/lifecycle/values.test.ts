@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { describeLifecycle } from '../support/lifecycle-suite.ts';
+import { describeApiIndependent, describeLifecycle } from '../support/lifecycle-suite.ts';
 import { World } from '../support/world.ts';
 import { configMapChart, type FileTree, shHook, under } from '../support/world-files.ts';
 
@@ -50,6 +50,43 @@ async function runWeb(world: World): Promise<void> {
 
 /** What layers of values there are, and how hooks change them. */
 describeLifecycle((backend) => {
+  test('a patch that changes nothing runs no module and writes no ConfigMap', async () => {
+    await using world = await World.create(backend(), { modules: CHART, config: { web: 'a: 1\n' } });
+    await world.write('modules', {
+      '001-web/hooks/patch.sh': patchHook(poked(world.namespace)),
+      '../values': add('/web/a', 1),
+      '../config': add('/web/a', 1),
+    });
+    await world.converge();
+    const before = await world.get('configmaps', 'addon-operator');
+    const checksum = world.daemon.operator.deps.values.checksum('web' as never);
+    await world.create('configmaps', { metadata: { name: 'poke' } });
+    await world.log.untilPrinted('patched');
+    await world.daemon.operator.router.main.untilEmpty();
+    expect(world.daemon.operator.deps.values.checksum('web' as never)).toBe(checksum);
+    expect(await world.get('configmaps', 'addon-operator')).toEqual(before);
+    expect(runsOfWeb(world)).toBe(1);
+  });
+
+  test('values of 5 MB go through hooks and helm', async () => {
+    await using world = await World.create(backend(), {
+      modules: {
+        ...PATCHED_WEB,
+        '001-web/templates/config-map.yaml': `apiVersion: v1
+kind: ConfigMap
+metadata: {name: web}
+data: {values: {{ len .Values.web.big | quote }}}
+`,
+      },
+    });
+    await world.write('modules', { '../values': add('/web/big', 'x'.repeat(5_000_000)) });
+    await world.converge();
+    expect(await deployed(world)).toBe(5_000_000);
+    await runWeb(world);
+  });
+});
+
+describeApiIndependent((backend) => {
   test('lists and scalars are replaced, maps merged, and nulls stay, in lists too', async () => {
     await using world = await World.create(backend(), {
       modules: {
@@ -165,24 +202,6 @@ describeLifecycle((backend) => {
     expect(JSON.stringify(patches)).not.toContain('/web/obj/k');
   });
 
-  test('a patch that changes nothing runs no module and writes no ConfigMap', async () => {
-    await using world = await World.create(backend(), { modules: CHART, config: { web: 'a: 1\n' } });
-    await world.write('modules', {
-      '001-web/hooks/patch.sh': patchHook(poked(world.namespace)),
-      '../values': add('/web/a', 1),
-      '../config': add('/web/a', 1),
-    });
-    await world.converge();
-    const before = await world.get('configmaps', 'addon-operator');
-    const checksum = world.daemon.operator.deps.values.checksum('web' as never);
-    await world.create('configmaps', { metadata: { name: 'poke' } });
-    await world.log.untilPrinted('patched');
-    await world.daemon.operator.router.main.untilEmpty();
-    expect(world.daemon.operator.deps.values.checksum('web' as never)).toBe(checksum);
-    expect(await world.get('configmaps', 'addon-operator')).toEqual(before);
-    expect(runsOfWeb(world)).toBe(1);
-  });
-
   test('a global hook may patch values and flags in one file', async () => {
     await using world = await World.create(backend(), {
       modules: { ...CHART, 'values.yaml': '' },
@@ -215,22 +234,5 @@ describeLifecycle((backend) => {
       modules: { ...CHART, '001-web/values.yaml': `web:\n${'  a: xxxxxxxxxxxxxxxx\n'.repeat(2_400_000)}` },
     });
     await expect(world.start()).rejects.toThrow(/001-web\/values\.yaml:1: too large: \d+ characters/);
-  });
-
-  test('values of 5 MB go through hooks and helm', async () => {
-    await using world = await World.create(backend(), {
-      modules: {
-        ...PATCHED_WEB,
-        '001-web/templates/config-map.yaml': `apiVersion: v1
-kind: ConfigMap
-metadata: {name: web}
-data: {values: {{ len .Values.web.big | quote }}}
-`,
-      },
-    });
-    await world.write('modules', { '../values': add('/web/big', 'x'.repeat(5_000_000)) });
-    await world.converge();
-    expect(await deployed(world)).toBe(5_000_000);
-    await runWeb(world);
   });
 });

@@ -16,6 +16,20 @@ test('backendCoverage() counts per backend and finds tests that ran on one of th
   expect(missing).toEqual(['not run on the control plane: b']);
 });
 
+test('backendCoverage() counts what is left out on one backend apart, and requires it on the other', () => {
+  const { lines, missing } = backendCoverage([
+    { fullName: 'lifecycle on the sandbox > a', state: 'passed' },
+    { fullName: 'lifecycle on the sandbox > b', state: 'skipped' },
+    { fullName: 'lifecycle on the control plane > a', state: 'left-out' },
+    { fullName: 'lifecycle on the control plane > b', state: 'left-out' },
+  ]);
+  expect(lines).toEqual([
+    'lifecycle on the sandbox: passed 1, failed 0, skipped 1',
+    'lifecycle on the control plane: passed 0, failed 0, skipped 0, left to test:all 2',
+  ]);
+  expect(missing).toEqual(['not run on the sandbox: b']);
+});
+
 test('backendCoverage() says nothing about a run without lifecycle tests', () => {
   expect(backendCoverage([{ fullName: 'other', state: 'passed' }])).toEqual({ lines: [], missing: [] });
 });

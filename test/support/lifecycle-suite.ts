@@ -1,6 +1,8 @@
-import { afterAll, beforeAll, describe, inject } from 'vitest';
+import { afterAll, beforeAll, describe, inject, type TestOptions } from 'vitest';
+import { API_INDEPENDENT_TAG } from './api-independent.ts';
 import { controlPlaneBackend, type SandboxBackend, sandboxBackend } from './backends.ts';
 import { describeCluster } from './control-plane/cluster-suite.ts';
+import type { Cluster } from './control-plane/global-setup.ts';
 import type { Backend } from './world.ts';
 
 declare module 'vitest' {
@@ -10,20 +12,35 @@ declare module 'vitest' {
   }
 }
 
+/** Option of tests that no API server can influence. */
+const apiIndependent: TestOptions = { tags: [API_INDEPENDENT_TAG] };
+
 /**
  * Tests of a behaviour of the lifecycle. Each file in `test/lifecycle` runs in two projects: on a sandbox of its own
  * (`contract`), and on the control plane of the run (`cluster`). `suite` is called in either case, so it may use
  * `backend()` inside tests and hooks only.
  */
 export function describeLifecycle(suite: Suite): void {
-  if (inject('lifecycleBackend') === 'sandbox') describeOnSandbox(suite);
-  else describeOnControlPlane(suite);
+  describeOnBackend({}, suite);
+}
+
+/**
+ * The same for tests of what no API server can influence, see "What runs where" in CONTRIBUTING.md. The gate runs them
+ * on the sandbox alone, `npm run test:all` on the control plane too.
+ */
+export function describeApiIndependent(suite: Suite): void {
+  describeOnBackend(apiIndependent, suite);
 }
 
 type Suite = (backend: () => Backend) => void;
 
-function describeOnSandbox(suite: Suite): void {
-  describe('lifecycle on the sandbox', () => {
+function describeOnBackend(options: TestOptions, suite: Suite): void {
+  if (inject('lifecycleBackend') === 'sandbox') describeOnSandbox(options, suite);
+  else describeOnControlPlane(options, suite);
+}
+
+function describeOnSandbox(options: TestOptions, suite: Suite): void {
+  describe('lifecycle on the sandbox', options, () => {
     let backend: SandboxBackend;
     beforeAll(async () => {
       backend = await sandboxBackend();
@@ -34,13 +51,14 @@ function describeOnSandbox(suite: Suite): void {
   });
 }
 
-function describeOnControlPlane(suite: Suite): void {
-  describeCluster('lifecycle on the control plane', (cluster) => {
+function describeOnControlPlane(options: TestOptions, suite: Suite): void {
+  const describeBackend = (cluster: () => Cluster): void => {
     let backend: Backend;
     beforeAll(async () => {
       backend = await controlPlaneBackend(cluster());
     });
 
     suite(() => backend);
-  });
+  };
+  describeCluster('lifecycle on the control plane', describeBackend, options);
 }

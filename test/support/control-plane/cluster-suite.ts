@@ -1,4 +1,4 @@
-import { describe, inject } from 'vitest';
+import { describe, inject, type TestOptions } from 'vitest';
 import { ControlPlane, type ControlPlaneOptions } from './control-plane.ts';
 import type { Cluster, ClusterState } from './global-setup.ts';
 import type { HelmVersion } from './programs.ts';
@@ -8,13 +8,17 @@ import type { HelmVersion } from './programs.ts';
  * plane the tests are skipped, and counted; with `REQUIRE_CLUSTER=1` that is a failure. `suite` is called in either
  * case, so it may use `cluster()` inside tests and hooks only.
  */
-export function describeCluster(name: string, suite: (cluster: () => Cluster) => void): void {
+export function describeCluster(
+  name: string,
+  suite: (cluster: () => Cluster) => void,
+  options: TestOptions = {},
+): void {
   const state = inject('clusterState');
   if (state.type === 'unavailable' && isClusterRequired()) {
     throw new Error(`REQUIRE_CLUSTER=1, but there is no control plane: ${state.reason}`);
   }
   // oxlint-disable-next-line vitest/valid-title -- the title is the caller's
-  describe.skipIf(state.type === 'unavailable')(name, () => {
+  describe.skipIf(state.type === 'unavailable')(name, options, () => {
     suite(() => clusterOfWorker(state));
   });
 }
