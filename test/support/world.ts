@@ -26,6 +26,8 @@ export interface WorldOptions {
   readonly globalHooks?: FileTree;
   /** Data of the ConfigMap; without it there is none. */
   readonly config?: Readonly<Record<string, string>>;
+  /** Default: one of its own. */
+  readonly namespace?: string;
   /** Directories that exist already, in place of those made from `modules` and `globalHooks`; MODULES_DIR takes colons. */
   readonly directories?: { readonly modules?: string; readonly globalHooks?: string };
   readonly flags?: Readonly<Record<string, string>>;
@@ -55,7 +57,7 @@ export class World {
   /** Writes everything down; the daemon is not started yet. */
   static async create(backend: Backend, options: WorldOptions): Promise<World> {
     const directory = await mkdtemp(join(tmpdir(), 'world-'));
-    const namespace = `world-${Math.random().toString(36).slice(2, 10)}`;
+    const namespace = options.namespace ?? `world-${Math.random().toString(36).slice(2, 10)}`;
     const world = new World(backend, namespace, directory, options);
     await writeTree(join(directory, 'modules'), options.modules ?? {});
     await writeTree(join(directory, 'global-hooks'), options.globalHooks ?? {});
