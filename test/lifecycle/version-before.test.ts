@@ -44,9 +44,8 @@ describeLifecycle((backend) => {
     await world.converge();
     const upgrades = async () => (await world.helmCalls()).filter((call) => call.startsWith('upgrade'));
     expect(await upgrades()).toEqual([]);
-    for (const { kind, metadata, data } of objects) {
-      if (kind === 'ConfigMap') expect(await dataOf(world, metadata.name)).toEqual(data);
-    }
+    for (const { metadata, data } of objects.filter(({ kind }) => kind === 'ConfigMap'))
+      expect(await dataOf(world, metadata.name)).toEqual(data);
     expect(world.log.printed.filter((line) => line.startsWith('dns '))).toEqual([]);
     const socketPath = `${world.directory}/debug.socket`;
     const ask = (path: string, form?: Readonly<Record<string, string>>) =>
