@@ -204,8 +204,10 @@ function waitsFor(operator: Operator, name: ModuleName, places: readonly Place[]
 /** Whether there is work to do on the module, but neither a task for it nor a pause: a flow hook ended the reconcile early. */
 function isPutOff(operator: Operator, name: ModuleName, places: readonly Place[]): boolean {
   const tracked = operator.registry.states.get(name);
-  const isPending = tracked?.pendingWork !== 'none' || operator.operations.of(name) !== undefined;
-  if (tracked === undefined || !isPending || tracked.ongoing !== undefined) return false;
+  if (tracked === undefined || tracked.ongoing !== undefined) return false;
+  const { type, isRunPending } = tracked.state;
+  const isPending = isRunPending || type === 'deleting' || operator.operations.of(name) !== undefined;
+  if (!isPending) return false;
   if (operator.deps.pauses.of(name) !== undefined) return false;
   return !places.some(({ entry: { task } }) => RECONCILES.has(task.type));
 }

@@ -100,7 +100,7 @@ function progressOf(
 ): ModuleFacts['progress'] {
   const tracked = registry.states.get(module);
   if (tracked?.ongoing !== undefined) return 'running';
-  if (tracked?.pendingWork === 'run' || operations.isRunRequested(module)) return 'pending';
+  if (tracked?.state.isRunPending === true || operations.isRunRequested(module)) return 'pending';
   const isPending = ({ entry: { task } }: Place): boolean =>
     task.type === 'ModuleRun' && !task.isPartOfConverge && task.isRecheck !== true;
   return places.some(isPending) ? 'pending' : 'none';

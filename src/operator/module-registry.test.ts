@@ -45,8 +45,7 @@ test('an enabled module is not wanted any more, when a flag has disabled it sinc
 test('a deletion is pending of a started module that is not enabled', () => {
   const registry = registryWith({ enabled: ['db'] });
   expect(registry.isDeletionPending(web.name)).toBe(false);
-  for (const module of [web, db])
-    registry.stateOf(module.name)?.apply({ type: 'run-succeeded', isRepeated: false });
+  for (const module of [web, db]) registry.stateOf(module.name)?.apply({ type: 'hooks-loaded', hooks: [] });
   expect([...registry.started].toSorted()).toEqual(['db', 'web']);
   expect(registry.isDeletionPending(web.name)).toBe(true);
   expect(registry.isDeletionPending(db.name)).toBe(false);

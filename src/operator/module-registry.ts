@@ -88,6 +88,6 @@ export class ModuleRegistry {
   isDeletionPending(module: ModuleName): boolean {
     const tracked = this.states.get(module);
     if (tracked === undefined || this.isEnabled(module)) return false;
-    return tracked.isStarted || tracked.pendingWork === 'deletion';
+    return tracked.isStarted || tracked.state.type === 'deleting';
   }
 }

@@ -1,40 +1,80 @@
 import type { ErrorCode } from '../lib/errors.ts';
 import type { HookRuntime } from './hook-runtime.ts';
 
-/**
- * How far a module has come. A new module goes through all phases once; a later ModuleRun begins at `helm`.
- * `startup`: hooks are asked for their configuration and onStartup hooks run. `synchronization`: monitors start.
- * `wait-for-synchronization`: hooks see the initial state. `helm`: schedules are registered, then beforeHelm hooks, helm,
- * afterHelm hooks. `ready`: the last run succeeded.
- */
-export type ModulePhase = 'startup' | 'synchronization' | 'wait-for-synchronization' | 'helm' | 'ready';
+type Hooks = readonly HookRuntime[];
 
-/** What the tasks of a module decide by. It is never changed: an event leads to the next one. */
-export interface ModuleState {
-  readonly phase: ModulePhase;
+/** Hooks are asked for their configuration, then onStartup hooks run. */
+interface Starting {
+  readonly type: 'starting';
   /** In name order; undefined until they were asked for their configuration. */
-  readonly hooks: readonly HookRuntime[] | undefined;
-  /** Since it was enabled, the module ran to its end at least once. */
+  readonly hooks: Hooks | undefined;
+}
+
+/** Monitors start, then hooks see the initial state. */
+interface Synchronizing {
+  readonly type: 'synchronizing';
+  readonly hooks: Hooks;
+  readonly areMonitorsStarted: boolean;
+}
+
+/** Schedules are registered, then beforeHelm hooks, helm and afterHelm hooks run. */
+interface Deploying {
+  readonly type: 'deploying';
+  readonly hooks: Hooks;
+  /** A run came to its end before, but its afterHelm hooks changed values. */
   readonly hasSucceeded: boolean;
-  /** The last run failed in the phase `helm`. */
-  readonly hasHelmFailed: boolean;
-  /** The last run failed, wherever. */
-  readonly hasFailed: boolean;
-  /** Why it is not tried again until something changes; undefined while it is, or need not be. */
-  readonly stall: Stall | undefined;
-  /** The pending change or request, until a reconcile completes it. */
-  readonly pendingWork: PendingWork;
-  /** Helm is to apply the chart although nothing has changed, by the next run that succeeds. */
-  readonly isForcePending: boolean;
+  /** The last attempt failed here. */
+  readonly hasDeployFailed: boolean;
+}
+
+/** A run came to its end with the values it began with. The next one does what is done while deploying. */
+interface Ready {
+  readonly type: 'ready';
+  readonly hooks: Hooks;
+  /** The last attempt failed while deploying. */
+  readonly hasDeployFailed: boolean;
+}
+
+/** How far a module has come: here its next run begins, or goes on. A new module goes through all stages once. */
+export type ModuleStage = Starting | Synchronizing | Deploying | Ready;
+
+/** The last run failed, wherever. It is tried again, or was and has not come to its end. */
+interface Failed {
+  readonly type: 'failed';
+  readonly at: ModuleStage;
+}
+
+/** The last run failed for good. It is not tried again until something changes. */
+interface Stalled {
+  readonly type: 'stalled';
+  readonly at: ModuleStage;
+  readonly stall: Stall;
+}
+
+type Enabled = ModuleStage | Failed | Stalled;
+
+/** A deletion was asked for and is not complete. */
+interface Deleting {
+  readonly type: 'deleting';
+  /** What a run goes on with if the module is enabled again. */
+  readonly interrupted: Enabled;
 }
 
 /**
- * Work on a module that is not done yet. It is recorded before any flow hook can end the reconcile, so that a hook that
- * puts it off cannot lose it.
+ * What is pending until a reconcile completes it. It is recorded before any flow hook can end the reconcile, so that a
+ * hook that puts it off cannot lose it.
  */
-export type PendingWork = 'none' | 'run' | 'deletion';
+interface Pending {
+  /** A change or a request has to be applied by a run; never while a deletion is pending. */
+  readonly isRunPending: boolean;
+  /** Helm has to apply the chart although nothing has changed, by the next run that succeeds. */
+  readonly isForcePending: boolean;
+}
 
-/** A run that failed for good. */
+/** What tasks decide about a module by. Only {@link transition} makes the next one. */
+export type ModuleState = (Enabled | Deleting) & Pending;
+
+/** Why a run failed for good. */
 export interface Stall {
   readonly error: string;
   /** The code of that error; absent where it has none. */
@@ -43,17 +83,20 @@ export interface Stall {
   readonly isByRequirement: boolean;
 }
 
-/** What happens to a module. */
-export type ModuleEvent =
+type StageEvent =
   /** Its hooks returned their configuration. */
-  | { readonly type: 'hooks-loaded'; readonly hooks: readonly HookRuntime[] }
+  | { readonly type: 'hooks-loaded'; readonly hooks: Hooks }
   /** The onStartup hooks have run. */
   | { readonly type: 'startup-done' }
   | { readonly type: 'monitors-started' }
   /** The hooks have seen the initial state. */
   | { readonly type: 'synchronized' }
   /** Something between the beforeHelm and the afterHelm hooks failed. */
-  | { readonly type: 'deploy-failed' }
+  | { readonly type: 'deploy-failed' };
+
+/** What happens to a module. */
+export type ModuleEvent =
+  | StageEvent
   /** A run came to its end; with `isRepeated`, its afterHelm hooks changed values and another one follows. */
   | { readonly type: 'run-succeeded'; readonly isRepeated: boolean }
   /** A run failed and is tried again. */
@@ -74,75 +117,140 @@ export type ModuleEvent =
   | { readonly type: 'deletion-started' };
 
 export const NEW_MODULE: ModuleState = {
-  phase: 'startup',
+  type: 'starting',
   hooks: undefined,
-  hasSucceeded: false,
-  hasHelmFailed: false,
-  hasFailed: false,
-  stall: undefined,
-  pendingWork: 'none',
+  isRunPending: false,
   isForcePending: false,
 };
 
-/** The state after an event. */
+/** The state after an event. An event that does not belong to the stage of the module changes nothing. */
 export function transition(state: ModuleState, event: ModuleEvent): ModuleState {
+  const { isRunPending, isForcePending, ...now } = state;
+  const pending: Pending = { isRunPending, isForcePending };
   switch (event.type) {
     case 'hooks-loaded':
-      return { ...state, hooks: event.hooks };
     case 'startup-done':
-      return { ...state, phase: 'synchronization' };
     case 'monitors-started':
-      return { ...state, phase: 'wait-for-synchronization' };
     case 'synchronized':
-      return { ...state, phase: 'helm' };
     case 'deploy-failed':
-      return { ...state, hasHelmFailed: true };
-    case 'run-succeeded':
+      return { ...withStage(now, nextStage(stageOf(now), event)), ...pending };
+    case 'run-succeeded': {
+      const stage = stageOf(now);
+      if (stage.type === 'starting' || stage.type === 'synchronizing') return state;
+      return { ...succeeded(stage, event.isRepeated), isRunPending: false, isForcePending: false };
+    }
+    case 'run-failed':
+      return { ...withEnabled(now, failed), ...pending };
+    case 'run-stalled':
+      return { type: 'stalled', at: stageOf(now), stall: event.stall, isRunPending: false, isForcePending };
+    case 'run-aborted':
       return {
-        ...state,
-        phase: event.isRepeated ? state.phase : 'ready',
-        hasSucceeded: true,
-        hasHelmFailed: false,
-        hasFailed: false,
-        pendingWork: 'none',
+        type: 'stalled',
+        at: stageOf(now),
+        stall: event.stall,
+        isRunPending: false,
         isForcePending: false,
       };
-    case 'run-failed':
-      return { ...state, hasFailed: true };
-    case 'run-stalled':
-      return { ...state, hasFailed: true, stall: event.stall, pendingWork: 'none' };
-    case 'run-aborted':
-      return { ...state, hasFailed: true, stall: event.stall, pendingWork: 'none', isForcePending: false };
     case 'run-requested':
-      return { ...state, pendingWork: 'run' };
+      return { ...enabledOf(now), isRunPending: true, isForcePending };
     case 'recheck-requested':
       // A deletion that was put off is pointless once the module is enabled again: it starts anew instead.
-      return state.pendingWork === 'none' ? state : { ...state, pendingWork: 'run' };
+      return now.type === 'deleting' ? transition(state, { type: 'run-requested' }) : state;
     case 'deletion-requested':
-      return { ...state, pendingWork: 'deletion' };
+      return { type: 'deleting', interrupted: enabledOf(now), isRunPending: false, isForcePending };
     case 'force-requested':
       return { ...state, isForcePending: true };
     case 'attempt-started':
-      return { ...state, stall: undefined };
-    case 'deletion-started':
-      return { ...NEW_MODULE, hooks: state.hooks, pendingWork: 'deletion' };
+      return {
+        ...withEnabled(now, (enabled) => (enabled.type === 'stalled' ? failed(enabled.at) : enabled)),
+        ...pending,
+      };
+    case 'deletion-started': {
+      const interrupted = { type: 'starting', hooks: hooksOf(state) } as const;
+      return { type: 'deleting', interrupted, isRunPending: false, isForcePending: false };
+    }
   }
 }
 
-/** Whether there is something to do: pending work, or a run that has not come to its end and did not fail for good. */
-export function isUnfinished({ phase, hasFailed, stall, pendingWork }: ModuleState): boolean {
-  if (pendingWork !== 'none') return true;
-  return stall === undefined && (phase !== 'ready' || hasFailed);
+function nextStage(stage: ModuleStage, event: StageEvent): ModuleStage {
+  switch (event.type) {
+    case 'hooks-loaded':
+      return stage.type === 'starting' ? { type: 'starting', hooks: event.hooks } : stage;
+    case 'startup-done':
+      if (stage.type !== 'starting' || stage.hooks === undefined) return stage;
+      return { type: 'synchronizing', hooks: stage.hooks, areMonitorsStarted: false };
+    case 'monitors-started':
+      return stage.type === 'synchronizing' ? { ...stage, areMonitorsStarted: true } : stage;
+    case 'synchronized':
+      if (stage.type !== 'synchronizing' || !stage.areMonitorsStarted) return stage;
+      return { type: 'deploying', hooks: stage.hooks, hasSucceeded: false, hasDeployFailed: false };
+    case 'deploy-failed':
+      return 'hasDeployFailed' in stage ? { ...stage, hasDeployFailed: true } : stage;
+  }
+}
+
+function succeeded({ type, hooks }: Deploying | Ready, isRepeated: boolean): ModuleStage {
+  if (type === 'deploying' && isRepeated)
+    return { type: 'deploying', hooks, hasSucceeded: true, hasDeployFailed: false };
+  return { type: 'ready', hooks, hasDeployFailed: false };
+}
+
+function failed(enabled: Enabled): Failed | Stalled {
+  return enabled.type === 'stalled' || enabled.type === 'failed' ? enabled : { type: 'failed', at: enabled };
+}
+
+function withStage(now: Enabled | Deleting, stage: ModuleStage): Enabled | Deleting {
+  return withEnabled(now, (enabled) =>
+    enabled.type === 'failed' || enabled.type === 'stalled' ? { ...enabled, at: stage } : stage,
+  );
+}
+
+function withEnabled(now: Enabled | Deleting, change: (enabled: Enabled) => Enabled): Enabled | Deleting {
+  return now.type === 'deleting' ? { ...now, interrupted: change(now.interrupted) } : change(now);
+}
+
+function enabledOf(now: Enabled | Deleting): Enabled {
+  return now.type === 'deleting' ? now.interrupted : now;
+}
+
+/** Where a run of the module begins, or goes on. */
+export function stageOf(now: Enabled | Deleting): ModuleStage {
+  const enabled = enabledOf(now);
+  return enabled.type === 'failed' || enabled.type === 'stalled' ? enabled.at : enabled;
+}
+
+/** In name order; undefined until they were asked for their configuration. */
+export function hooksOf(state: ModuleState): Hooks | undefined {
+  return stageOf(state).hooks;
+}
+
+/** Why the module is not tried again until something changes; undefined while it is, or need not be. */
+export function stallOf(state: ModuleState): Stall | undefined {
+  const enabled = enabledOf(state);
+  return enabled.type === 'stalled' ? enabled.stall : undefined;
+}
+
+/** Whether there is something to do: what is pending, or a run that has not come to its end and did not fail for good. */
+export function isUnfinished({ type, isRunPending }: ModuleState): boolean {
+  return isRunPending || (type !== 'ready' && type !== 'stalled');
 }
 
 /** Whether anything of the module was started that has to be ended before it is disabled. */
 export function isStarted(state: ModuleState): boolean {
-  return state.phase !== 'startup' || state.hooks !== undefined;
+  const { type, hooks } = stageOf(state);
+  return type !== 'starting' || hooks !== undefined;
 }
 
 /** Whether the module ran to its end since it was enabled, and has not failed since. */
-export function isDeployed({ hasSucceeded, hasFailed, stall }: ModuleState): boolean {
-  return hasSucceeded && !hasFailed && stall === undefined;
+export function isDeployed(state: ModuleState): boolean {
+  const enabled = enabledOf(state);
+  return enabled.type === 'ready' || (enabled.type === 'deploying' && enabled.hasSucceeded);
+}
+
+/** Whether the last attempt failed between the beforeHelm and the afterHelm hooks. */
+export function hasDeployFailed(state: ModuleState): boolean {
+  const stage = stageOf(state);
+  return 'hasDeployFailed' in stage && stage.hasDeployFailed;
 }
 
 /**
@@ -150,5 +258,23 @@ export function isDeployed({ hasSucceeded, hasFailed, stall }: ModuleState): boo
  * module's retry begins with its onStartup hooks. Synchronization is not repeated, since the monitors run already.
  */
 export function mustRepeatStartup(state: ModuleState): boolean {
-  return state.hasHelmFailed && !state.hasSucceeded;
+  const stage = stageOf(state);
+  return stage.type === 'deploying' && stage.hasDeployFailed && !stage.hasSucceeded;
+}
+
+/** The stage in the words of explain, status and logs. */
+export type ModulePhase = 'startup' | 'synchronization' | 'wait-for-synchronization' | 'helm' | 'ready';
+
+export function phaseOf(state: ModuleState): ModulePhase {
+  const stage = stageOf(state);
+  switch (stage.type) {
+    case 'starting':
+      return 'startup';
+    case 'synchronizing':
+      return stage.areMonitorsStarted ? 'wait-for-synchronization' : 'synchronization';
+    case 'deploying':
+      return 'helm';
+    case 'ready':
+      return 'ready';
+  }
 }

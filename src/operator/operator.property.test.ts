@@ -193,13 +193,13 @@ async function comeToRest(lab: OperatorLab): Promise<void> {
 }
 
 function stateOf(lab: OperatorLab, module: string) {
-  const state = lab.operator.registry.states.get(name(module));
-  if (state === undefined || !state.isStarted) return 'gone';
-  const hooks = state.hooks ?? [];
+  const tracked = lab.operator.registry.states.get(name(module));
+  if (tracked === undefined || !tracked.isStarted) return 'gone';
+  const hooks = tracked.hooks ?? [];
   const watching = hooks.filter(({ hook }) => hook.config.kubernetes.length > 0);
   return {
-    phase: state.phase,
-    isAtRest: state.ongoing === undefined && state.stall === undefined && state.pendingWork === 'none',
+    phase: tracked.phase,
+    isAtRest: tracked.ongoing === undefined && tracked.stall === undefined && !tracked.isUnfinished,
     asked: lab.operator.operations.of(name(module)),
     hearsCrontabs: watching.every((runtime) => runtime.areSchedulesEnabled),
     seesEvents: ['main', 'own'].every((binding) => {

@@ -147,7 +147,7 @@ async function perform(
   if (step === 'abort') return abortModule(operator, tracked, task);
   if (task.type === 'ModuleRun') {
     checkRequirements(operator, tracked.module);
-    const request = { tracked, task, queue, isForced: tracked.isForcePending };
+    const request = { tracked, task, queue, isForced: tracked.state.isForcePending };
     const outcome = await runModule(operator, request, signal);
     if (outcome.type === 'success') {
       runDependents(operator, tracked.module);

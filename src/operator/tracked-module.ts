@@ -3,6 +3,8 @@ import type { Module } from '../modules/module.ts';
 import type { ModuleOperation } from '../status/module-object.ts';
 import type { HookRuntime } from './hook-runtime.ts';
 import {
+  hasDeployFailed,
+  hooksOf,
   isDeployed,
   isStarted,
   isUnfinished,
@@ -11,8 +13,9 @@ import {
   type ModuleState,
   mustRepeatStartup,
   NEW_MODULE,
-  type PendingWork,
+  phaseOf,
   type Stall,
+  stallOf,
   transition,
 } from './module-state.ts';
 import { ReleaseRecord } from './release-record.ts';
@@ -56,29 +59,21 @@ export class TrackedModule {
   }
 
   get phase(): ModulePhase {
-    return this.#state.phase;
+    return phaseOf(this.#state);
   }
 
   /** In name order; undefined until they were asked for their configuration. */
   get hooks(): readonly HookRuntime[] | undefined {
-    return this.#state.hooks;
+    return hooksOf(this.#state);
   }
 
   /** Why it is not tried again until something changes; undefined while it is, or need not be. */
   get stall(): Stall | undefined {
-    return this.#state.stall;
+    return stallOf(this.#state);
   }
 
-  get pendingWork(): PendingWork {
-    return this.#state.pendingWork;
-  }
-
-  get isForcePending(): boolean {
-    return this.#state.isForcePending;
-  }
-
-  get hasHelmFailed(): boolean {
-    return this.#state.hasHelmFailed;
+  get hasDeployFailed(): boolean {
+    return hasDeployFailed(this.#state);
   }
 
   get isUnfinished(): boolean {

@@ -4,6 +4,7 @@ import type { TaskOutcome, TaskQueue } from '../../queue/task-queue.ts';
 import type { ReleaseFacts } from '../../status/module-facts.ts';
 import { visibleToHelm } from '../../values/visible-values.ts';
 import { attemptOf, beginDeploy } from '../deploy-hooks.ts';
+import { stageOf } from '../module-state.ts';
 import type { Operator } from '../operator.ts';
 import { verificationSteps } from '../refused-modules.ts';
 import { formatSetByHooks, setByHooks } from '../set-by-hooks.ts';
@@ -61,28 +62,28 @@ function runIn(task: ModuleRun, queue: TaskQueue<Task>): LifecycleRun {
 
 async function runPhase(operator: Operator, request: ModuleRunRequest, signal: AbortSignal): Promise<Step> {
   const { tracked, task, queue } = request;
-  switch (tracked.phase) {
-    case 'startup':
-      if (tracked.hooks === undefined) {
+  const stage = stageOf(tracked.state);
+  switch (stage.type) {
+    case 'starting':
+      if (stage.hooks === undefined) {
         await ensureHooks(operator, tracked, signal);
         return NEXT;
       }
-      await operator.deps.setWebhooks(tracked.hooks, true, signal);
+      await operator.deps.setWebhooks(stage.hooks, true, signal);
       await runLifecycleHooks(operator, tracked, 'onStartup', runIn(task, queue), signal);
       tracked.apply({ type: 'startup-done' });
       return NEXT;
-    case 'synchronization':
-      for (const runtime of tracked.hooks ?? []) await runtime.startMonitors(signal);
+    case 'synchronizing':
+      if (stage.areMonitorsStarted) return waitForSynchronization(operator, tracked, task, queue);
+      for (const runtime of stage.hooks) await runtime.startMonitors(signal);
       tracked.apply({ type: 'monitors-started' });
-      return repeatAfter(queueSynchronizations(operator, tracked.hooks ?? [], task));
-    case 'wait-for-synchronization':
-      return waitForSynchronization(operator, tracked, task, queue);
-    case 'helm':
+      return repeatAfter(queueSynchronizations(operator, stage.hooks, task));
+    case 'deploying':
     case 'ready': {
       const lost = queueLostSynchronizations(operator, tracked, task);
       if (lost.length > 0) return repeatAfter(lost);
       // Also of a module that was disabled for a moment: discovery had ended them.
-      for (const runtime of tracked.hooks ?? []) operator.deps.setSchedules(runtime, true);
+      for (const runtime of stage.hooks) operator.deps.setSchedules(runtime, true);
       return { type: 'stop', outcome: await runHelmPhase(operator, request, signal) };
     }
   }
@@ -150,7 +151,7 @@ async function runHelmPhase(
     if (module.chart !== 'none') {
       const helmStartedMs = clock.steadyMs();
       // Somebody may have deleted them since the module started.
-      if (tracked.hasHelmFailed && crds.has(module.name)) await crds.ensure(module.name, signal);
+      if (tracked.hasDeployFailed && crds.has(module.name)) await crds.ensure(module.name, signal);
       values.checkForHelm(module.name);
       const options = {
         mayShareReads: task.isPartOfConverge,
