@@ -3,7 +3,7 @@ import type { Module } from '../modules/module.ts';
 import type { Operator } from './operator.ts';
 
 /**
- * Makes sure that what a module requires is not given up.
+ * Makes sure that no module is stalled which this one requires.
  *
  * @throws OperatorError REQUIREMENT_FAILED, for good: when the other module succeeds, this one is run by itself
  */
@@ -19,7 +19,7 @@ export function checkRequirements({ registry }: Operator, { name, manifest }: Mo
   }
 }
 
-/** Runs the modules that were given up because this one was. */
+/** Runs the modules that are stalled because this one was. */
 export function runDependents(operator: Operator, { name }: Module): void {
   for (const { module, stall } of operator.registry.states.values())
     if (stall?.isByRequirement === true)

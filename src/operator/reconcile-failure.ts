@@ -17,8 +17,8 @@ interface Failure {
 }
 
 /**
- * What becomes of a task whose reconcile failed. A run that fails for good is given up, so that the tasks behind it go
- * on; everything else is tried again.
+ * What becomes of a task whose reconcile failed. A run that fails for good stalls its module, so that the tasks behind it
+ * go on; everything else is tried again.
  *
  * @throws the error when the daemon is ending
  */
