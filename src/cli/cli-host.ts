@@ -32,6 +32,6 @@ export function fail(host: CliHost, message: string, code?: ErrorCode): number {
 }
 
 /** Prints the last line of an error message, which leads to the page of error codes. */
-export function printCode(host: CliHost, code: ErrorCode): void {
+export function printCode(host: CliHost, code: string): void {
   host.stderr.write(`Code: ${code}, explained in docs/errors.md\n`);
 }

@@ -1,20 +1,21 @@
 import { requestDebug } from '../server/debug-client.ts';
-import type { CliHost } from './cli-host.ts';
+import { type CliHost, printCode } from './cli-host.ts';
 import type { DebugCall } from './debug-call.ts';
 
 const FIRST_ERROR_STATUS = 400;
 
 /**
  * Prints the answer of the debug endpoint and returns the exit code: 1 when the endpoint answers with an error, which is
- * printed to stderr. A successful change prints an empty line.
+ * printed to stderr with its code. A successful change prints an empty line.
  *
  * @throws OperatorError DEBUG_SOCKET when nobody answers in time
  */
 export async function printAnswer(socketPath: string, call: DebugCall, host: CliHost): Promise<number> {
-  const { status, body } = await requestDebug({ socketPath, ...call }, host.clock);
+  const { status, body, code } = await requestDebug({ socketPath, ...call }, host.clock);
   const isEmptyAnswer = body === '' && call.form === undefined;
   const text = body.endsWith('\n') || isEmptyAnswer ? body : `${body}\n`;
   const isFailure = status >= FIRST_ERROR_STATUS;
   (isFailure ? host.stderr : host.stdout).write(text);
+  if (isFailure && code !== undefined) printCode(host, code);
   return isFailure ? 1 : 0;
 }

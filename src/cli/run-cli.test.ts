@@ -197,12 +197,13 @@ test('queue list passes its options on', async () => {
 });
 
 test.each([
-  ['module values nosuch', 'module not found\n'],
-  ['module values ../global', '404 page not found\n'],
-  ['raw /nothing', '404 page not found\n'],
-])('"%s" fails with what the daemon says', async (args, message) => {
+  ['module values nosuch', 'module not found', 'MODULE_UNKNOWN'],
+  ['module values ../global', '404 page not found', 'REQUEST_INVALID'],
+  ['raw /nothing', '404 page not found', 'REQUEST_INVALID'],
+])('"%s" fails with what the daemon says', async (args, message, code) => {
   await startDaemon();
-  expect(await run(args)).toEqual({ exitCode: 1, stdout: '', stderr: message });
+  const stderr = `${message}\nCode: ${code}, explained in docs/errors.md\n`;
+  expect(await run(args)).toEqual({ exitCode: 1, stdout: '', stderr });
 });
 
 test('render passes its options on', async () => {
@@ -218,7 +219,7 @@ test('a refused parameter is told and fails', async () => {
   await startDaemon({ parameters: { list: () => [], set } });
   expect(await run('config set log.level foo')).toMatchObject({
     exitCode: 1,
-    stderr: `'value' parameter is invalid: unknown log level "foo"\n`,
+    stderr: `'value' parameter is invalid: unknown log level "foo"\nCode: REQUEST_INVALID, explained in docs/errors.md\n`,
   });
 });
 
@@ -272,14 +273,17 @@ test('module reconcile and abort say what becomes of the module', async () => {
     /^module web is queued, and helm applies/,
   );
   expect((await run('module abort web')).stdout).toMatch(/^module web is aborted/);
-  expect(await run('module abort off')).toMatchObject({ exitCode: 1, stderr: 'module off is disabled\n' });
+  expect(await run('module abort off')).toMatchObject({
+    exitCode: 1,
+    stderr: 'module off is disabled\nCode: REQUEST_REFUSED, explained in docs/errors.md\n',
+  });
   expect(await run('module reconcile held')).toMatchObject({
     exitCode: 1,
-    stderr: 'module held is paused: resume it first\n',
+    stderr: 'module held is paused: resume it first\nCode: REQUEST_REFUSED, explained in docs/errors.md\n',
   });
   expect(await run('module abort nothing')).toMatchObject({
     exitCode: 1,
-    stderr: 'there is no module nothing\n',
+    stderr: 'there is no module nothing\nCode: MODULE_UNKNOWN, explained in docs/errors.md\n',
   });
   expect(asked).toEqual(['reconcile web', 'force-reconcile web', 'abort web', 'abort off', 'reconcile held']);
 });
@@ -293,10 +297,19 @@ test('module release-finalizer says what became of the module', async () => {
     ['on', 'going', 'left', 'other'].map((name) => run(`module release-finalizer ${name}`)),
   );
   expect(released).toEqual([
-    { exitCode: 1, stdout: '', stderr: 'module on is enabled: disable it first\n' },
+    {
+      exitCode: 1,
+      stdout: '',
+      stderr: 'module on is enabled: disable it first\nCode: REQUEST_REFUSED, explained in docs/errors.md\n',
+    },
     { exitCode: 0, stdout: 'module going is deleted without its reconcile webhook\n', stderr: '' },
     { exitCode: 0, stdout: 'the Module object of left is released\n', stderr: '' },
-    { exitCode: 1, stdout: '', stderr: 'other does not wait for a reconcile webhook\n' },
+    {
+      exitCode: 1,
+      stdout: '',
+      stderr:
+        'other does not wait for a reconcile webhook\nCode: REQUEST_REFUSED, explained in docs/errors.md\n',
+    },
   ]);
 });
 
@@ -312,7 +325,7 @@ test('module confirm-purge names the releases that are removed', async () => {
   expect(await run('module confirm-purge')).toEqual({
     exitCode: 1,
     stdout: '',
-    stderr: 'no release waits for confirmation\n',
+    stderr: 'no release waits for confirmation\nCode: REQUEST_REFUSED, explained in docs/errors.md\n',
   });
 });
 
@@ -332,9 +345,14 @@ test('module release-unlock says what became of the release', async () => {
     {
       exitCode: 1,
       stdout: '',
-      stderr: 'release fine is pending-upgrade: it is not locked by another helm process\n',
+      stderr:
+        'release fine is pending-upgrade: it is not locked by another helm process\nCode: REQUEST_REFUSED, explained in docs/errors.md\n',
     },
-    { exitCode: 1, stdout: '', stderr: 'there is no release other\n' },
+    {
+      exitCode: 1,
+      stdout: '',
+      stderr: 'there is no release other\nCode: REQUEST_REFUSED, explained in docs/errors.md\n',
+    },
   ]);
 });
 
@@ -346,6 +364,6 @@ test('explain module and module list --all ask for what they show', async () => 
   expect(await run('explain module nothing')).toEqual({
     exitCode: 1,
     stdout: '',
-    stderr: 'there is no module nothing\n',
+    stderr: 'there is no module nothing\nCode: MODULE_UNKNOWN, explained in docs/errors.md\n',
   });
 });

@@ -1,4 +1,4 @@
-import { messageOf } from '../lib/errors.ts';
+import { codeOf, messageOf } from '../lib/errors.ts';
 import type { Module } from '../modules/module.ts';
 import type { ModuleExplanation } from '../status/module-explanation.ts';
 import type { ModuleFacts } from '../status/module-facts.ts';
@@ -78,7 +78,13 @@ function unreadableFacts(operator: Operator, { name, order, path }: Module, caus
       requires: [],
       phase: 'not started',
       waitsFor: [],
-      failure: { error, attempts: 1, nextAttemptAt: null, isGivenUp: false },
+      failure: {
+        error,
+        code: codeOf(cause) ?? 'INTERNAL',
+        attempts: 1,
+        nextAttemptAt: null,
+        isGivenUp: false,
+      },
       lastRun: null,
       nextReconcileAt: null,
       pause: null,

@@ -219,6 +219,9 @@ test('a module whose state cannot be described says so, and the others show thei
     },
   });
   const [web, z] = moduleFacts(lab.operator).map(({ explanation: { status, failure } }) => [status, failure]);
-  expect(web).toMatchObject(['failing', { error: expect.stringContaining('Invalid time value') }]);
+  expect(web).toMatchObject([
+    'failing',
+    { code: 'INTERNAL', error: expect.stringContaining('Invalid time value') },
+  ]);
   expect(z).toEqual(['ready', null]);
 });

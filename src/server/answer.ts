@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { dump } from 'js-yaml';
+import { errorText } from '../lib/error-text.ts';
+import { codeOf, type ErrorCode } from '../lib/errors.ts';
 import { isObject } from '../lib/json.ts';
 
 /** A complete HTTP answer. */
@@ -7,6 +9,8 @@ export interface Answer {
   readonly status: number;
   readonly contentType: string;
   readonly body: string;
+  /** Of a refusal or failure; sent in the header `Error-Code`, so that the body stays as the contract has it. */
+  readonly code?: ErrorCode;
 }
 
 export type Format = 'json' | 'yaml' | 'text';
@@ -17,8 +21,18 @@ export function textAnswer(body: string, status = 200): Answer {
   return { status, contentType: TEXT_TYPE, body };
 }
 
-export const NOT_FOUND = textAnswer('404 page not found\n', 404);
-export const METHOD_NOT_ALLOWED = textAnswer('405 method not allowed\n', 405);
+/** A refused or failed request: one line with the reason. */
+export function errorAnswer(status: number, code: ErrorCode, reason: string): Answer {
+  return { ...textAnswer(`${reason}\n`, status), code };
+}
+
+/** The message of an error with its causes, and its code: INTERNAL for an error that is not the project's own. */
+export function failureAnswer(status: number, error: unknown): Answer {
+  return errorAnswer(status, codeOf(error) ?? 'INTERNAL', errorText(error));
+}
+
+export const NOT_FOUND = errorAnswer(404, 'REQUEST_INVALID', '404 page not found');
+export const METHOD_NOT_ALLOWED = errorAnswer(405, 'REQUEST_INVALID', '405 method not allowed');
 
 /** Data as compact JSON with a line end, or as YAML; keys stay in their order. */
 export function dataAnswer(format: 'json' | 'yaml', data: unknown): Answer {

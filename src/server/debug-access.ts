@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Logger } from '../lib/log.ts';
-import { textAnswer } from './answer.ts';
+import { errorAnswer } from './answer.ts';
 import type { RequestHandler, RequestOrigin } from './serve.ts';
 
 /** The user at the other end of a connection; undefined where the system does not say. */
@@ -43,7 +43,11 @@ export function withToken(
     });
     const [, given] = /^Bearer +(\S+)$/i.exec(origin.authorization ?? '') ?? [];
     if (expected === undefined || given === undefined || !isSame(given, expected))
-      return textAnswer('401 unauthorized: send the header "Authorization: Bearer TOKEN"\n', 401);
+      return errorAnswer(
+        401,
+        'REQUEST_REFUSED',
+        '401 unauthorized: send the header "Authorization: Bearer TOKEN"',
+      );
     return await handler(request, signal, origin);
   };
 }

@@ -1,6 +1,7 @@
-import { request } from 'node:http';
+import { type IncomingHttpHeaders, request } from 'node:http';
 import type { SteadyClock } from '../lib/clock.ts';
 import { messageOf, OperatorError } from '../lib/errors.ts';
+import { ERROR_CODE_HEADER } from './error-code-header.ts';
 
 /** No command of the endpoint takes long: a daemon that is silent for this long is stopped or hangs. */
 const LIMIT_MS = 30_000;
@@ -16,6 +17,8 @@ export interface DebugRequest {
 export interface DebugResponse {
   readonly status: number;
   readonly body: string;
+  /** Of a refusal or failure; undefined for an older daemon. */
+  readonly code: string | undefined;
 }
 
 /**
@@ -44,7 +47,11 @@ export async function requestDebug(
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
       response.on('error', reject);
       response.on('end', () =>
-        resolve({ status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString('utf8') }),
+        resolve({
+          status: response.statusCode ?? 0,
+          body: Buffer.concat(chunks).toString('utf8'),
+          code: codeIn(response.headers),
+        }),
       );
     },
   );
@@ -68,6 +75,12 @@ export async function requestDebug(
     signal?.removeEventListener('abort', stop);
     outgoing.destroy();
   }
+}
+
+/** Other processes may listen on the socket, so only a word that looks like a code is one. */
+function codeIn(headers: IncomingHttpHeaders): string | undefined {
+  const value = headers[ERROR_CODE_HEADER.toLowerCase()];
+  return typeof value === 'string' && /^[A-Z][A-Z_]*$/.test(value) ? value : undefined;
 }
 
 function silence(socketPath: string): string {

@@ -1,10 +1,20 @@
 import { errorText } from '../lib/error-text.ts';
+import { OperatorError } from '../lib/errors.ts';
 import { canonicalJson, parseJson } from '../lib/json.ts';
 import { oneLine } from '../lib/one-line.ts';
 import type { Redactor } from '../lib/redactor.ts';
 import { rfc3339 } from '../lib/rfc3339.ts';
 import type { RuntimeParameterView } from '../settings/runtime-parameters.ts';
-import { type Answer, dataAnswer, type Format, METHOD_NOT_ALLOWED, NOT_FOUND, textAnswer } from './answer.ts';
+import {
+  type Answer,
+  dataAnswer,
+  errorAnswer,
+  type Format,
+  failureAnswer,
+  METHOD_NOT_ALLOWED,
+  NOT_FOUND,
+  textAnswer,
+} from './answer.ts';
 import type { DaemonView, ModuleView, SectionView } from './daemon-view.ts';
 import {
   explainAnswer,
@@ -39,9 +49,10 @@ export interface DebugEndpoint {
   readonly redactor?: Pick<Redactor, 'data' | 'text'>;
 }
 
-const NO_GRAPH_PICTURE = textAnswer(
-  'rendering pictures is not supported: request /graph?format=text and pipe it to "dot -Tpng"\n',
+const NO_GRAPH_PICTURE = errorAnswer(
   501,
+  'REQUEST_INVALID',
+  'rendering pictures is not supported: request /graph?format=text and pipe it to "dot -Tpng"',
 );
 
 type Handler = (request: ServerRequest, groups: Groups, signal: AbortSignal) => Answer | Promise<Answer>;
@@ -95,7 +106,7 @@ export function debugHandler(
       );
       return shown(answer);
     } catch (error) {
-      return shown(textAnswer(`${errorText(error)}\n`, 500));
+      return shown(failureAnswer(500, error));
     }
   };
 }
@@ -134,12 +145,12 @@ function daemonRoutes({ view, parameters }: DebugEndpoint): Route[] {
 
 function setParameter(parameters: DebugEndpoint['parameters'], form: URLSearchParams): Answer {
   const name = form.get('name') ?? '';
-  if (name === '') return textAnswer("'name' parameter is required\n", 400);
+  if (name === '') return errorAnswer(400, 'REQUEST_INVALID', "'name' parameter is required");
   try {
     parameters.set(name, form.get('value') ?? '', form.get('duration') ?? '');
     return textAnswer('');
   } catch (error) {
-    return textAnswer(`${errorText(error)}\n`, 400);
+    return errorAnswer(400, 'REQUEST_INVALID', errorText(error));
   }
 }
 
@@ -160,7 +171,7 @@ function globalRoutes({ view }: DebugEndpoint): Route[] {
 function moduleRoutes({ view }: DebugEndpoint): Route[] {
   const moduleOf = ({ module: name }: Groups, complaint = 'module not found'): ModuleView => {
     const module = view.module(name);
-    if (module === undefined) throw new Error(complaint);
+    if (module === undefined) throw new OperatorError('MODULE_UNKNOWN', complaint);
     return module;
   };
   const withGlobal = (

@@ -2,7 +2,7 @@ import { isoTime } from '../lib/bounded-time.ts';
 import { errorText } from '../lib/error-text.ts';
 import { parseGoDuration } from '../lib/go-duration.ts';
 import { explanationText, summaryText } from '../status/module-explanation.ts';
-import { type Answer, dataAnswer, type Format, textAnswer } from './answer.ts';
+import { type Answer, dataAnswer, errorAnswer, type Format, textAnswer } from './answer.ts';
 import type { DaemonView } from './daemon-view.ts';
 
 /** Leaves modules alone, and looks after them again. Without a name it is about all modules. */
@@ -31,7 +31,7 @@ export interface PauseRequest {
 
 /** What is answered about a name that no module has. */
 export function noModuleAnswer(name: string): Answer {
-  return textAnswer(`there is no module ${name}\n`, 404);
+  return errorAnswer(404, 'MODULE_UNKNOWN', `there is no module ${name}`);
 }
 
 /** All modules with their states. */
@@ -64,12 +64,12 @@ export async function pauseAnswer(
   signal: AbortSignal,
 ): Promise<Answer> {
   const reason = form.get('reason') ?? '';
-  if (reason === '') return textAnswer("a pause needs a 'reason'\n", 400);
+  if (reason === '') return errorAnswer(400, 'REQUEST_INVALID', "a pause needs a 'reason'");
   let untilMs: number | undefined;
   try {
     untilMs = endOf(form.get('for') ?? '', form.get('until') ?? '', commands.nowMs());
   } catch (error) {
-    return textAnswer(`${errorText(error)}\n`, 400);
+    return errorAnswer(400, 'REQUEST_INVALID', errorText(error));
   }
   await commands.pause(module, { reason, untilMs }, signal);
   const [it, are] = module === undefined ? ['they', 'are'] : ['it', 'is'];
@@ -87,7 +87,7 @@ export async function resumeAnswer(
   if (wasPaused) return textAnswer(`${titleOf(module)} resumed\n`);
   if (module !== undefined && view.module(module) === undefined) return noModuleAnswer(module);
   const hint = module === undefined ? '' : '; a pause of all modules ends with `addon-operator resume`';
-  return textAnswer(`${titleOf(module)} not paused${hint}\n`, 404);
+  return errorAnswer(404, 'REQUEST_REFUSED', `${titleOf(module)} not paused${hint}`);
 }
 
 /** Lets a module go whose HTTP hook cannot finalize it. */
@@ -99,13 +99,13 @@ export async function releaseFinalizerAnswer(
   const outcome = await release(module, signal);
   switch (outcome) {
     case 'enabled':
-      return textAnswer(`module ${module} is enabled: disable it first\n`, 409);
+      return errorAnswer(409, 'REQUEST_REFUSED', `module ${module} is enabled: disable it first`);
     case 'deleting':
       return textAnswer(`module ${module} is deleted without its reconcile webhook\n`);
     case 'released':
       return textAnswer(`the Module object of ${module} is released\n`);
     case 'not-held':
-      return textAnswer(`${module} does not wait for a reconcile webhook\n`, 404);
+      return errorAnswer(404, 'REQUEST_REFUSED', `${module} does not wait for a reconcile webhook`);
   }
 }
 

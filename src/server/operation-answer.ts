@@ -1,5 +1,5 @@
 import { type ModuleOperation, OPERATIONS } from '../status/module-object.ts';
-import { type Answer, textAnswer } from './answer.ts';
+import { type Answer, errorAnswer, textAnswer } from './answer.ts';
 
 /**
  * `disabled`: the module is neither enabled nor on its way out. `paused`: it is not run before the pause ends. `unauthorized`:
@@ -22,18 +22,23 @@ export function operationAnswer(ask: AskOperation, module: string, form: URLSear
   const word = form.get('operation') ?? '';
   const operation = OPERATIONS.find((known) => known === word);
   if (operation === undefined)
-    return textAnswer(`unknown operation "${word}", expected one of ${OPERATIONS.join(', ')}\n`, 400);
+    return errorAnswer(
+      400,
+      'REQUEST_INVALID',
+      `unknown operation "${word}", expected one of ${OPERATIONS.join(', ')}`,
+    );
   switch (ask(module, operation)) {
     case 'asked':
       return textAnswer(`module ${module} ${ANSWERS[operation]}\n`);
     case 'disabled':
-      return textAnswer(`module ${module} is disabled\n`, 409);
+      return errorAnswer(409, 'REQUEST_REFUSED', `module ${module} is disabled`);
     case 'paused':
-      return textAnswer(`module ${module} is paused: resume it first\n`, 409);
+      return errorAnswer(409, 'REQUEST_REFUSED', `module ${module} is paused: resume it first`);
     case 'unauthorized':
-      return textAnswer(
-        `module ${module} is not authorized, see "explain module ${module}" for the reason\n`,
+      return errorAnswer(
         409,
+        'MODULE_UNAUTHORIZED',
+        `module ${module} is not authorized, see "explain module ${module}" for the reason`,
       );
   }
 }

@@ -1,4 +1,4 @@
-import { type Answer, textAnswer } from './answer.ts';
+import { type Answer, errorAnswer, textAnswer } from './answer.ts';
 
 /** What became of the request to take over a release that another helm has left locked. */
 export type UnlockOutcome =
@@ -20,7 +20,7 @@ export interface ReleaseCommands {
 /** Removes the releases of modules whose directories are gone. */
 export async function confirmPurgeAnswer(releases: ReleaseCommands, signal: AbortSignal): Promise<Answer> {
   const names = await releases.confirmPurge(signal);
-  if (names.length === 0) return textAnswer('no release waits for confirmation\n', 404);
+  if (names.length === 0) return errorAnswer(404, 'REQUEST_REFUSED', 'no release waits for confirmation');
   return textAnswer(`removing the releases of modules without a directory: ${names.join(', ')}\n`);
 }
 
@@ -33,16 +33,18 @@ export async function releaseUnlockAnswer(
   const outcome = await releases.unlock(release, signal);
   switch (outcome.type) {
     case 'absent':
-      return textAnswer(`there is no release ${release}\n`, 404);
+      return errorAnswer(404, 'REQUEST_REFUSED', `there is no release ${release}`);
     case 'busy':
-      return textAnswer(
-        `release ${release} is ${outcome.state}: this operator is running helm on it; stop that with "module abort ${release}"\n`,
+      return errorAnswer(
         409,
+        'REQUEST_REFUSED',
+        `release ${release} is ${outcome.state}: this operator is running helm on it; stop that with "module abort ${release}"`,
       );
     case 'not-locked':
-      return textAnswer(
-        `release ${release} is ${outcome.state}: it is not locked by another helm process\n`,
+      return errorAnswer(
         409,
+        'REQUEST_REFUSED',
+        `release ${release} is ${outcome.state}: it is not locked by another helm process`,
       );
     case 'unlocked':
       return textAnswer(`release ${release} is ${outcome.state}: taking it over now\n`);

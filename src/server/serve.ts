@@ -2,7 +2,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { Socket } from 'node:net';
 import { listening } from '../lib/listening.ts';
 import type { Logger } from '../lib/log.ts';
-import { type Answer, textAnswer } from './answer.ts';
+import { type Answer, errorAnswer } from './answer.ts';
+import { ERROR_CODE_HEADER } from './error-code-header.ts';
 
 export interface ServerRequest {
   readonly method: string;
@@ -93,6 +94,7 @@ async function respond(
     'Content-Type': answer.contentType,
     'Content-Length': Buffer.byteLength(answer.body),
     'X-Content-Type-Options': 'nosniff',
+    ...(answer.code !== undefined && { [ERROR_CODE_HEADER]: answer.code }),
     ...(isCut && { Connection: 'close' }),
   });
   response.end(answer.body, () => {
@@ -110,14 +112,14 @@ async function answerTo(
   const [rawPath = '/', rawQuery = ''] = url.split('?', 2);
   try {
     const path = decodedPath(rawPath);
-    if (path === undefined) return textAnswer('400 bad request\n', 400);
+    if (path === undefined) return errorAnswer(400, 'REQUEST_INVALID', '400 bad request');
     const body = await bodyOf(request);
-    if (body === undefined) return textAnswer('413 request body is too large\n', 413);
+    if (body === undefined) return errorAnswer(413, 'REQUEST_INVALID', '413 request body is too large');
     const origin = { connection: request.socket, authorization: request.headers.authorization };
     return await handler({ method, path, query: new URLSearchParams(rawQuery), body }, signal, origin);
   } catch (error) {
     if (!signal.aborted) log.error({ error, method, path: rawPath }, 'cannot handle an HTTP request');
-    return textAnswer('500 internal error\n', 500);
+    return errorAnswer(500, 'INTERNAL', '500 internal error');
   }
 }
 

@@ -137,7 +137,11 @@ describeApiIndependent((backend) => {
     expect(await said(world, 'module', 'render', 'dns')).toBe('');
     expect(await said(world, 'module', 'render', 'web')).toContain('kind: ConfigMap');
     expect(await said(world, 'raw', '/graph?format=text')).toMatch(/"web" \[label="web\\nready"\]/);
-    const unknown: CommandResult = { exitCode: 1, stdout: '', stderr: 'module not found\n' };
+    const unknown: CommandResult = {
+      exitCode: 1,
+      stdout: '',
+      stderr: 'module not found\nCode: MODULE_UNKNOWN, explained in docs/errors.md\n',
+    };
     expect(await runInWorld(world, 'module', 'values', 'nosuch')).toEqual(unknown);
   });
 

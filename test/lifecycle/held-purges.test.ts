@@ -97,7 +97,7 @@ describeLifecycle((backend) => {
     ]);
     expect(await runInWorld(world, 'module', 'confirm-purge')).toMatchObject({
       exitCode: 1,
-      stderr: 'no release waits for confirmation\n',
+      stderr: 'no release waits for confirmation\nCode: REQUEST_REFUSED, explained in docs/errors.md\n',
     });
   });
 });
