@@ -270,7 +270,7 @@ test('module reconcile and abort say what becomes of the module', async () => {
     stderr: '',
   });
   expect((await run('module reconcile web --force')).stdout).toMatch(
-    /^module web is queued, and helm applies/,
+    /^module web is run, and helm applies/,
   );
   expect((await run('module abort web')).stdout).toMatch(/^module web is aborted/);
   expect(await run('module abort off')).toMatchObject({

@@ -12,7 +12,7 @@ export type AskOperation = (module: string, operation: ModuleOperation) => Opera
 
 const ANSWERS: Readonly<Record<ModuleOperation, string>> = {
   reconcile: 'is run',
-  'force-reconcile': 'is queued, and helm applies its chart even if nothing has changed',
+  'force-reconcile': 'is run, and helm applies its chart even if nothing has changed',
   abort:
     'is aborted: its hooks and helm are terminated. If a run was in progress, it counts as failed until something changes',
 };
