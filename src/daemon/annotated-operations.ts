@@ -1,15 +1,15 @@
 import { errorFields } from '../lib/errors.ts';
-import { runOperation } from '../operator/ask-operation.ts';
-import type { OperationSource } from '../operator/module-operations.ts';
-import type { Operator } from '../operator/operator.ts';
 import { AnnotatedOperations } from '../status/annotated-operations.ts';
 import type { BuildOptions } from './build-options.ts';
 
 /** What users ask for by annotations of Module objects; undefined where there are none. */
-export function createAnnotatedOperations(
-  { settings, host, base, objects, stop }: BuildOptions,
-  operator: () => Operator,
-): OperationSource | undefined {
+export function createAnnotatedOperations({
+  settings,
+  host,
+  base,
+  objects,
+  stop,
+}: BuildOptions): AnnotatedOperations | undefined {
   if (objects === undefined) return undefined;
   const { clock, random, log } = host;
   return new AnnotatedOperations(
@@ -20,10 +20,6 @@ export function createAnnotatedOperations(
       random,
       log,
       operator: `${settings.namespace}/${settings.configMapName}`,
-      onAsked: (name, operation) => {
-        const module = operator().registry.find(name);
-        if (module !== undefined) runOperation(operator(), module.name, operation);
-      },
       onUnknown: (module, message) => {
         objects
           .record(module, { type: 'Warning', reason: 'UnknownOperation', message }, stop)

@@ -1,6 +1,7 @@
 import { ScheduleManager } from '../events/schedule/schedule-manager.ts';
 import { createAuthorization } from '../extensions/authorization/create-authorization.ts';
 import { createFlowHooks } from '../extensions/flow/create-flow-hooks.ts';
+import type { FlowPassDeps } from '../extensions/flow/flow-pass.ts';
 import { EventBacklog } from '../hooks/event-backlog.ts';
 import { loadGlobalHooks } from '../hooks/global-hooks-root.ts';
 import { untilAnswered } from '../kube/until-answered.ts';
@@ -14,23 +15,31 @@ import { flagDecision } from '../modules/flag-decision.ts';
 import type { Module } from '../modules/module.ts';
 import type { ModuleGate } from '../modules/module-gate.ts';
 import { createModuleHooks, type ModuleHooks } from '../modules/module-hooks.ts';
+import { runOperation } from '../operator/ask-operation.ts';
+import { ConvergeState } from '../operator/converge-state.ts';
 import { directoryMemory } from '../operator/directory-memory.ts';
 import { DynamicFlags } from '../operator/dynamic-flags.ts';
 import { type FailedTask, failedTask } from '../operator/failed-task.ts';
+import { GlobalHooks } from '../operator/global-hooks.ts';
 import { taskHandler, tellAdded } from '../operator/handle-task.ts';
+import { ModuleOperations } from '../operator/module-operations.ts';
 import { ModuleRegistry } from '../operator/module-registry.ts';
-import { Operator } from '../operator/operator.ts';
+import { ModuleTurns } from '../operator/module-turns.ts';
+import type { Operator } from '../operator/operator.ts';
 import type { OperatorDeps } from '../operator/operator-deps.ts';
 import { Pauses } from '../operator/pauses.ts';
 import { countQueuedEvents, queuedEvents } from '../operator/queued-events.ts';
 import { checkReconcileSchedules, nextReconcile } from '../operator/reconcile-schedule.ts';
+import { RunAborts } from '../operator/run-aborts.ts';
 import { Schedules } from '../operator/schedules.ts';
 import { onSecretsChange } from '../operator/secret-changes.ts';
 import { eventIds, withOrigin } from '../operator/task-origin.ts';
+import { TaskRouter } from '../operator/task-router.ts';
 import type { Task } from '../operator/tasks.ts';
 import { withoutSecrets } from '../operator/without-secrets.ts';
 import { QueueSet } from '../queue/queue-set.ts';
 import type { TaskHandler } from '../queue/task-queue.ts';
+import type { AnnotatedOperations } from '../status/annotated-operations.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import { takeConfig } from '../values/operator-config-map.ts';
 import { memoryRef } from '../values/operator-memory.ts';
@@ -51,8 +60,16 @@ const DEPLOY_HOOK_TIMEOUT_MS = 300_000;
 
 export interface BuiltOperator {
   readonly operator: Operator;
+  /** Runs one attempt of a task; the queues are started with it. */
+  readonly handle: TaskHandler<Task>;
   readonly scheduleManager: ScheduleManager;
   readonly pauses: Pauses;
+}
+
+/** What was read of the modules directories last; replaced when files change. */
+interface ModuleFiles {
+  found: FoundModules;
+  flow: FlowPassDeps | undefined;
 }
 
 /**
@@ -62,99 +79,133 @@ export interface BuiltOperator {
  */
 export async function buildOperator(options: BuildOptions): Promise<BuiltOperator> {
   const { settings, host, base, metrics, configMap, loader, stop } = options;
+  const { clock } = host;
+  const log = componentLog(host, 'operator');
+  const newEventId = eventIds(host.random);
   const authorization = await createAuthorization({ ...options, ...base, kube: base.cluster.main });
   const find = (): Promise<FoundModules> => findAll(options, authorization?.gate);
-  let found = await find();
-  const pauses = await loadPauses(options, (module) => found.modules.some(({ name }) => name === module));
+  const files: ModuleFiles = { found: await find(), flow: undefined };
+  const hasModule = (module: string): boolean => files.found.modules.some(({ name }) => name === module);
+  const pauses = await loadPauses(options, hasModule);
   const crds = createCrds({ ...options, ...base.cluster, kube: base.cluster.helm });
-  await crds.read(found.modules);
-  const secrets = createSecrets({ ...options, ...base }, (changed) => onSecretsChange(operator, changed));
-  const values = new ValuesStore(found.staticValues, secrets.values);
+  await crds.read(files.found.modules);
+  const secrets = createSecrets({ ...options, ...base });
+  const values = new ValuesStore(files.found.staticValues, secrets.values);
   const followSecrets = (): Promise<void> => secrets.follow(values, configMap.content);
-  const dynamicFlags: DynamicFlags = new DynamicFlags(() => enabledByFlags());
-  const extenders = parseExtenders(settings.appliedModuleExtenders.join(','));
-  const flags = (): ModuleFlags => ({
-    common: found.commonFlags,
-    dynamic: dynamicFlags.all,
-    configMap: configMap.content.flags,
-    places: { common: found.commonFlagFiles, dynamic: dynamicFlags.hooks },
-  });
-  const enabledByFlags = (modules = found.modules): readonly ModuleName[] =>
-    enabledBy(flags(), modules, extenders);
-  const isFlaggedOff = (name: ModuleName): boolean =>
-    enabledByFlags(found.modules.filter((module) => module.name === name)).length === 0;
+  const { dynamicFlags, flags, extenders, isFlaggedOff } = createFlags(options, files);
   await followSecrets();
   takeConfig(configMap, values, (module) => !isFlaggedOff(module));
-  const execution = createExecution({ ...options, values, dynamicFlags, followSecrets }, () => operator);
-  const hasHooks = ({ name }: Module): boolean => operator.registry.states.get(name)?.hooks !== undefined;
+  const registry = new ModuleRegistry(files.found.modules, isFlaggedOff);
+  const converge = new ConvergeState();
+  const globalHooks = new GlobalHooks();
+  const waiting = createWaiting(options, { registry, converge, newEventId });
+  const router = new TaskRouter({ clock, log, metrics, ...waiting, registry, converge, globalHooks });
+  const execution = createExecution({ ...options, values, dynamicFlags, followSecrets }, registry);
+  const hasHooks = ({ name }: Module): boolean => registry.states.get(name)?.hooks !== undefined;
   const moduleHooks = createModuleHooks({ ...options, ...scriptParts(options, values), hasHooks });
-  const extensions = await createExtensionParts(options, () => operator);
-  let flow = options.isInspection ? undefined : await loadFlow(options, found.modules);
-  const { schedules, scheduleManager } = createSchedules(options, () => operator);
-  const webhooks = createWebhooks({ ...options, kube: base.cluster.main }, base.reflectors, () => operator);
-  const waiting = createWaiting(options, () => ({ operator, handle }));
-  const operator: Operator = new Operator(
-    {
-      clock: host.clock,
-      log: componentLog(host, 'operator'),
-      ...waiting,
-      values,
+  const releases = releasesOf(base.helm);
+  const annotated = createAnnotatedOperations(options);
+  const operations = new ModuleOperations(annotated);
+  const parts = { registry, converge, globalHooks, router, operations };
+  const deps = { clock, log, ...waiting, values, pauses, releases, execution };
+  const extensions = await createExtensionParts(options, { ...parts, deps });
+  files.flow = options.isInspection ? undefined : await loadFlow(options, files.found.modules);
+  const { schedules, scheduleManager } = createSchedules(options, router);
+  const runDeps = { execution, metrics, log, newEventId, registry, router };
+  const webhooks = createWebhooks({ ...options, kube: base.cluster.main }, base.reflectors, runDeps);
+  const reloadModules = async (): Promise<void> => {
+    moduleHooks.forget();
+    const next = await find();
+    await crds.read(next.modules);
+    files.flow = await loadFlow(options, next.modules);
+    // Only now: what cannot be loaded leaves everything as it was.
+    files.found = next;
+    values.setStatic(next.staticValues);
+    await followSecrets();
+    registry.setModules(next.modules);
+    await authorization?.gate.settle();
+  };
+  const operator: Operator = {
+    ...parts,
+    turns: new ModuleTurns(),
+    aborts: new RunAborts(),
+    deps: {
+      ...deps,
+      newEventId,
       dynamicFlags,
-      execution,
       metrics,
-      releases: releasesOf(base.helm),
       crds,
       ...discoveries(moduleHooks, flags, extenders),
       loadModuleHooks: moduleHooks.load,
       loadGlobalHooks: (signal) => loadGlobalHooks(loader, settings.globalHooksDir, signal),
-      reloadModules: async () => {
-        moduleHooks.forget();
-        const next = await find();
-        await crds.read(next.modules);
-        flow = await loadFlow(options, next.modules);
-        // Only now: what cannot be loaded leaves everything as it was.
-        found = next;
-        values.setStatic(found.staticValues);
-        await followSecrets();
-        operator.registry.setModules(found.modules);
-        await authorization?.gate.settle();
-      },
-      createRuntime: (hook) =>
-        createRuntime({ host, metrics, stop, ...base, ...waiting }, hook, () => operator),
+      reloadModules,
+      createRuntime: (hook) => createRuntime({ host, metrics, stop, ...base, ...waiting }, hook, router),
       setSchedules: (runtime, isEnabled) => schedules.set(runtime, isEnabled),
       setWebhooks: (runtimes, isEnabled, signal) => webhooks.set(runtimes, isEnabled, signal),
       configMapContent: () => configMap.content,
       followSecrets,
       ...operatorSettings(options),
       ...extensions,
-      operationSource: createAnnotatedOperations(options, () => operator),
-      flow: () => flow,
-      modulesDirectories: () => found.directories,
+      flow: () => files.flow,
+      modulesDirectories: () => files.found.directories,
       directoryMemory: directoryMemory(base.cluster.main, memoryRef(settings)),
-      pauses,
       authorization,
     },
-    new ModuleRegistry(found.modules, isFlaggedOff),
+  };
+  if (annotated !== undefined) watchAnnotations(annotated, operator);
+  secrets.onChange((changed) => onSecretsChange(operator, changed));
+  return { operator, handle: createHandler(options, operator), scheduleManager, pauses };
+}
+
+/** Runs the operations that users request by annotations of Module objects. */
+function watchAnnotations(annotated: AnnotatedOperations, operator: Operator): void {
+  annotated.watch((name, operation) => {
+    const module = operator.registry.find(name);
+    if (module !== undefined) runOperation(operator, module.name, operation);
+  });
+}
+
+/** The flags of all sources, and what they say about modules on their own. */
+function createFlags({ settings, configMap }: BuildOptions, files: Pick<ModuleFiles, 'found'>) {
+  const extenders = parseExtenders(settings.appliedModuleExtenders.join(','));
+  const flagsWith = ({ all, hooks }: Pick<DynamicFlags, 'all' | 'hooks'>): ModuleFlags => ({
+    common: files.found.commonFlags,
+    dynamic: all,
+    configMap: configMap.content.flags,
+    places: { common: files.found.commonFlagFiles, dynamic: hooks },
+  });
+  const dynamicFlags = new DynamicFlags((all) =>
+    enabledBy(flagsWith({ all, hooks: new Map() }), files.found.modules, extenders),
   );
-  const handle = createHandler(options, operator);
-  return { operator, scheduleManager, pauses };
+  const flags = (): ModuleFlags => flagsWith(dynamicFlags);
+  const isFlaggedOff = (name: ModuleName): boolean => {
+    const named = files.found.modules.filter((module) => module.name === name);
+    return enabledBy(flags(), named, extenders).length === 0;
+  };
+  return { dynamicFlags, flags, extenders, isFlaggedOff };
+}
+
+/** What queues report to, and what their tasks are marked with. */
+interface QueueUsers {
+  readonly registry: ModuleRegistry;
+  readonly converge: ConvergeState;
+  readonly newEventId: () => string;
 }
 
 function createQueues(
   { host, metrics }: BuildOptions,
-  built: () => { readonly operator: Operator; readonly handle: TaskHandler<Task> },
+  { registry, converge, newEventId }: QueueUsers,
   onChange: ReturnType<typeof countQueuedEvents>,
 ): QueueSet<Task> {
   const { clock, random } = host;
+  const log = componentLog(host, 'operator');
   return new QueueSet<Task>({
     clock,
     random,
-    handle: (entry, queue, signal) => built().handle(entry, queue, signal),
-    onFailure: (queue, entry, failure) =>
-      tellFailure(host, failedTask(queue, entry, failure, built().operator.converge)),
+    onFailure: (queue, entry, failure) => tellFailure(host, failedTask(queue, entry, failure, converge)),
     measure: queueActionMeasure(monotonicMs, metrics),
-    admit: (tasks, follows) => withOrigin(tasks, follows, built().operator.deps.newEventId),
-    onAdd: (...added) => tellAdded(built().operator, ...added),
+    admit: (tasks, follows) => withOrigin(tasks, follows, newEventId),
+    onAdd: (...added) => tellAdded({ registry, deps: { log } }, ...added),
     onChange,
     onError: (queue, error) =>
       host.log.error(
@@ -164,9 +215,8 @@ function createQueues(
   });
 }
 
-function operatorSettings({ settings, host }: BuildOptions) {
+function operatorSettings({ settings }: BuildOptions) {
   return {
-    newEventId: eventIds(host.random),
     runsModulesInParallel: settings.runsModulesInParallel,
     failurePolicy: settings.moduleFailurePolicy,
     deployHookTimeoutMs: settings.hookTimeoutMs === 0 ? DEPLOY_HOOK_TIMEOUT_MS : undefined,
@@ -207,10 +257,10 @@ function loadFlow({ settings, host, base, stop }: BuildOptions, modules: readonl
 
 function createWaiting(
   options: BuildOptions,
-  built: Parameters<typeof createQueues>[1],
+  users: QueueUsers,
 ): Pick<OperatorDeps, 'queues'> & { readonly backlog: EventBacklog } {
   const backlog = createBacklog(options);
-  const queues = createQueues(options, built, countQueuedEvents(backlog));
+  const queues = createQueues(options, users, countQueuedEvents(backlog));
   backlog.hold(queuedEvents(queues));
   return { queues, backlog };
 }
@@ -228,11 +278,11 @@ function createBacklog({ settings, host, metrics }: BuildOptions): EventBacklog 
   });
 }
 
-function createSchedules({ host, base, metrics }: BuildOptions, operator: () => Operator) {
+function createSchedules({ host, base, metrics }: BuildOptions, router: Pick<TaskRouter, 'onScheduleTick'>) {
   const schedules = new Schedules({
     add: (crontab, id) => scheduleManager.add(crontab, id),
     remove: (crontab, id) => scheduleManager.remove(crontab, id),
-    onTick: (runtime, binding) => operator().router.onScheduleTick(runtime, binding),
+    onTick: (runtime, binding) => router.onScheduleTick(runtime, binding),
   });
   const scheduleManager = new ScheduleManager({
     clock: host.clock,

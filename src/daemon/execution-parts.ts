@@ -5,7 +5,7 @@ import type { EnabledScriptOptions } from '../modules/enabled-script.ts';
 import type { ModuleHooksOptions } from '../modules/module-hooks.ts';
 import { HookExecution, type HookExecutionOptions } from '../operator/hook-execution.ts';
 import { noteHookRun } from '../operator/module-facts.ts';
-import type { Operator } from '../operator/operator.ts';
+import type { ModuleRegistry } from '../operator/module-registry.ts';
 import { warnOfEscaped } from '../process/escaped-processes.ts';
 import { hookLimits } from '../settings/hook-limits.ts';
 import type { ValuesStore } from '../values/values-store.ts';
@@ -21,7 +21,7 @@ const SECRETS_OF_SCRIPTS: SecretsUse = 'optional';
 /** What runs hooks and takes in their results. */
 export function createExecution(
   options: BuildOptions & Pick<HookExecutionOptions, 'dynamicFlags' | 'followSecrets' | 'values'>,
-  operator: () => Operator,
+  registry: ModuleRegistry,
 ): HookExecution {
   const { settings, host, base, metrics, hookMetrics, configMap } = options;
   const { values, dynamicFlags, followSecrets } = options;
@@ -35,10 +35,10 @@ export function createExecution(
     hookMetrics,
     metrics,
     maxContextBytes: settings.hookContextMaxBytes,
-    enabledModules: () => operator().registry.enabled,
+    enabledModules: () => registry.enabled,
     onEnd: (end) => {
       base.helm.forgetReads();
-      noteHookRun(operator().registry, end);
+      noteHookRun(registry, end);
     },
     hookRunner: hookRunsOf({
       'in-process': base.inProcess,

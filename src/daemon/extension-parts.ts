@@ -1,5 +1,5 @@
 import { createExtensionPoints } from '../extensions/points/create-release-points.ts';
-import type { Operator } from '../operator/operator.ts';
+import type { Explained } from '../operator/explained.ts';
 import type { OperatorDeps } from '../operator/operator-deps.ts';
 import type { BuildOptions } from './build-options.ts';
 import { createModuleHttpHooks } from './module-http-hooks.ts';
@@ -12,7 +12,7 @@ import { releaseStepsOf } from './release-steps.ts';
  */
 export async function createExtensionParts(
   options: BuildOptions,
-  operator: () => Operator,
+  explained: Explained,
 ): Promise<Pick<OperatorDeps, 'releaseSteps' | 'uninstallSteps' | 'httpHooks' | 'finalizers'>> {
   const points = await createExtensionPoints(
     {
@@ -24,7 +24,7 @@ export async function createExtensionParts(
     },
     options.stop,
   );
-  const { hooks, finalizers } = createModuleHttpHooks(options, operator);
+  const { hooks, finalizers } = createModuleHttpHooks(options, explained);
   return {
     releaseSteps: releaseStepsOf([
       (module, signal) => points.deploySteps(module, signal),

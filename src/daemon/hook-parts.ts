@@ -14,7 +14,7 @@ import type { SharedReflectors } from '../kube/reflector-sink.ts';
 import { componentLog } from '../lib/component-log.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import { HookRuntime } from '../operator/hook-runtime.ts';
-import type { Operator } from '../operator/operator.ts';
+import type { TaskRouter } from '../operator/task-router.ts';
 import type { ProcessRunner } from '../process/process-runner.ts';
 import type { Cluster } from './connect-cluster.ts';
 import type { DaemonHost } from './host.ts';
@@ -68,13 +68,13 @@ export function createHookLoader(
 export function createRuntime(
   deps: HookPartsDeps & { readonly backlog: EventBacklog },
   hook: Hook,
-  operator: () => Operator,
+  router: Pick<TaskRouter, 'onKubernetesEvent'>,
 ): HookRuntime {
   const { host, cluster, jq, reflectors, metrics } = deps;
   return new HookRuntime(hook, {
     clock: host.clock,
     stop: deps.stop,
-    onEvent: (runtime, binding, event) => operator().router.onKubernetesEvent(runtime, binding, event),
+    onEvent: (runtime, binding, event) => router.onKubernetesEvent(runtime, binding, event),
     createMonitor: (owner, binding, onEvent) => {
       const labels = bindingLabels(owner, binding);
       return createMonitor(binding.watch, {

@@ -4,8 +4,8 @@ import { ModuleHttpHooks } from '../extensions/module-hooks/module-http-hooks.ts
 import { manifestObjects } from '../helm/transform-manifest.ts';
 import type { KubeObject } from '../kube/kube-object.ts';
 import { errorFields, hasCode } from '../lib/errors.ts';
+import type { Explained } from '../operator/explained.ts';
 import { factsOfModule } from '../operator/module-facts.ts';
-import type { Operator } from '../operator/operator.ts';
 import { HookedModules } from '../status/hooked-modules.ts';
 import { HOOK_FINALIZER } from '../status/module-object.ts';
 import { moduleStatus } from '../status/module-status.ts';
@@ -13,7 +13,7 @@ import { parseYaml } from '../values/yaml.ts';
 import type { BuildOptions } from './build-options.ts';
 
 /** The servers that modules name in `module.yaml`, and what keeps modules until these have finalized them. */
-export function createModuleHttpHooks(options: BuildOptions, operator: () => Operator) {
+export function createModuleHttpHooks(options: BuildOptions, explained: Explained) {
   const { settings, host, base, objects } = options;
   const { clock, log, version } = host;
   const { namespace, configMapName } = settings;
@@ -26,7 +26,7 @@ export function createModuleHttpHooks(options: BuildOptions, operator: () => Ope
     isOn: objects !== undefined,
     isKept: async (signal) => objects !== undefined && (await objects.isKept(signal)),
     statusOf: (name) => {
-      const facts = factsOfModule(operator(), name);
+      const facts = factsOfModule(explained, name);
       const context = { nowMs: clock.wallMs(), operator: owner, generation: 1, before: undefined };
       return facts && moduleStatus(facts, context);
     },

@@ -182,7 +182,7 @@ async function start(settings: Settings, given: DaemonHost, signals: StartSignal
   const shown = { view, redactor, pauses: parts.pauses, configMapEvents };
   await startDebug(settings, host, { ...shown, ...commandsOf(operator) }, running);
   running.defer(() => shutDown(operator));
-  startUp(operator, { stop, abort });
+  startUp(operator, parts.handle, { stop, abort });
   startLoops(host, { ...parts, configMap, metrics, stop, running });
   runModuleObjects(objects, settings, host, running);
   if (settings.watchesFiles) running.defer(watchFiles(watchedPaths(settings), host, operator.router, stop));

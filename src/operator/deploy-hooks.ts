@@ -144,7 +144,7 @@ async function runDeployHooks(
 ): Promise<void> {
   for (const hookRun of runsOf(operator, reason, activation)) {
     const run = { ...hookRun, ...originOf(task) };
-    const log = taskLogger(operator, run, queue).child({ module: reason.facts.module.name });
+    const log = taskLogger(operator.deps.log, run, queue).child({ module: reason.facts.module.name });
     const { execution, metrics } = operator.deps;
     const labels = hookLabels(run, queue);
     await run.hook.waitForTurn(signal);

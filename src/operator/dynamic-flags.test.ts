@@ -6,9 +6,7 @@ const add = (key: string, value: boolean | string) =>
   splitGlobalPatch([{ op: 'add', path: `/${key}Enabled`, value }]).flags;
 
 test('apply() tells whether flags enable other modules now', () => {
-  const flags: DynamicFlags = new DynamicFlags(() =>
-    [...flags.all].flatMap(([key, isEnabled]) => (isEnabled ? [key] : [])),
-  );
+  const flags = new DynamicFlags((all) => [...all].flatMap(([key, isEnabled]) => (isEnabled ? [key] : [])));
   const [on, off] = [add('web', true), add('web', 'false')];
   const { flags: forget } = splitGlobalPatch([{ op: 'remove', path: '/webEnabled' }]);
   const changes = [on, on, off, forget, forget, []].map((patches) => flags.apply(patches, 'switch.sh'));

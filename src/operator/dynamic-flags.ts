@@ -6,11 +6,11 @@ import type { ModuleKey } from '../values/module-key.ts';
 export class DynamicFlags {
   #flags: ReadonlyMap<ModuleKey, boolean> = new Map();
   readonly #hooks = new Map<ModuleKey, string>();
-  readonly #enabledByFlags: () => readonly string[];
+  readonly #enabledBy: (flags: ReadonlyMap<ModuleKey, boolean>) => readonly string[];
 
-  /** @param enabledByFlags the modules that flags of all sources, as they stand, enable */
-  constructor(enabledByFlags: () => readonly string[]) {
-    this.#enabledByFlags = enabledByFlags;
+  /** @param enabledBy the modules that flags of all sources enable, with these of global hooks */
+  constructor(enabledBy: (flags: ReadonlyMap<ModuleKey, boolean>) => readonly string[]) {
+    this.#enabledBy = enabledBy;
   }
 
   get all(): ReadonlyMap<ModuleKey, boolean> {
@@ -31,8 +31,8 @@ export class DynamicFlags {
     const flags = applyFlagPatches(this.#flags, patches);
     // Most runs of hooks say nothing of flags.
     if (flags === this.#flags) return false;
-    const enabledBefore = this.#enabledByFlags();
+    const before = this.#flags;
     this.#flags = flags;
-    return !isDeepStrictEqual(enabledBefore, this.#enabledByFlags());
+    return !isDeepStrictEqual(this.#enabledBy(before), this.#enabledBy(flags));
   }
 }

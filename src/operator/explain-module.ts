@@ -12,10 +12,10 @@ import type {
 } from '../status/module-explanation.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import { staleBindings, unfilteredObjects } from './binding-problems.ts';
+import type { Explained } from './explained.ts';
 import type { HookRuntime } from './hook-runtime.ts';
 import { isIsolated } from './isolation.ts';
 import { type Place, type PlacesByModule, placesByModule } from './module-places.ts';
-import type { Operator } from './operator.ts';
 import { CONFIRM_COMMAND, heldText } from './purge-guard.ts';
 import type { ReleaseInCluster } from './releases.ts';
 import { describeTask, moduleOf, type Task } from './tasks.ts';
@@ -26,7 +26,7 @@ const PUT_OFF =
   'another reconcile: a flow hook ended the last one before all changes and requests were handled';
 
 /** What is known of all modules, in run order. */
-export function summarizeModules(operator: Operator): readonly ModuleSummary[] {
+export function summarizeModules(operator: Explained): readonly ModuleSummary[] {
   const held = heldExplanations(operator, []).map((explanation) => ({
     ...explanation,
     lastError: null,
@@ -58,7 +58,7 @@ export function summarizeModules(operator: Operator): readonly ModuleSummary[] {
  * @param queued the tasks in the queues now; a caller that explains many modules reads them once
  */
 export function explainModule(
-  operator: Operator,
+  operator: Explained,
   module: Module,
   releases: readonly ReleaseInCluster[],
   queued: PlacesByModule = placesByModule(operator),
@@ -108,7 +108,7 @@ export function explainModule(
 
 /** Global hooks concern every module: it may lack values that they would have set. */
 function warningsOf(
-  { deps: { clock }, globalHooks }: Operator,
+  { deps: { clock }, globalHooks }: Explained,
   hooks: readonly HookRuntime[],
 ): Pick<ModuleExplanation, 'warnings'> {
   const runtimes = [...hooks, ...globalHooks.runtimes];
@@ -122,7 +122,7 @@ function warningsOf(
  * @param releases those in the cluster
  */
 export function heldExplanations(
-  { converge: { purge }, registry }: Operator,
+  { converge: { purge }, registry }: Explained,
   releases: readonly ReleaseInCluster[],
 ): readonly ModuleExplanation[] {
   if (typeof purge === 'string') return [];
@@ -151,7 +151,7 @@ export function heldExplanations(
   });
 }
 
-function decisionOf({ registry: { discovery } }: Operator, name: ModuleName) {
+function decisionOf({ registry: { discovery } }: Explained, name: ModuleName) {
   const decision = discovery?.decisions.get(name);
   if (decision !== undefined) {
     const { isEnabled, source, reason } = decision;
@@ -160,7 +160,7 @@ function decisionOf({ registry: { discovery } }: Operator, name: ModuleName) {
   return { isEnabled: false, source: null, reason: 'the first discovery is not finished yet' };
 }
 
-function statusOf(operator: Operator, name: ModuleName, places: readonly Place[]): ModuleStatus {
+function statusOf(operator: Explained, name: ModuleName, places: readonly Place[]): ModuleStatus {
   const decision = operator.registry.discovery?.decisions.get(name);
   if (operator.registry.discovery === undefined) return 'undecided';
   if (decision?.source === 'authorization') return 'unauthorized';
@@ -176,7 +176,7 @@ function statusOf(operator: Operator, name: ModuleName, places: readonly Place[]
   return tracked?.phase === 'ready' ? 'ready' : 'starting';
 }
 
-function isKnown({ registry }: Operator, name: ModuleName): boolean {
+function isKnown({ registry }: Explained, name: ModuleName): boolean {
   return registry.find(name) !== undefined;
 }
 
@@ -185,7 +185,7 @@ function failedPlaceOf(places: readonly Place[]): Place | undefined {
   return places.find(({ entry }) => entry.failures > 0 && entry.task.type !== 'ParallelModuleRun');
 }
 
-function waitsFor(operator: Operator, name: ModuleName, places: readonly Place[]): readonly string[] {
+function waitsFor(operator: Explained, name: ModuleName, places: readonly Place[]): readonly string[] {
   const heldUp = [...convergeObstacle(operator), ...configObstacle(operator)];
   if (operator.registry.discovery === undefined) return [...heldUp, 'the first discovery of modules'];
   const waits: string[] = [];
@@ -202,7 +202,7 @@ function waitsFor(operator: Operator, name: ModuleName, places: readonly Place[]
 }
 
 /** Whether there is work to do on the module, but neither a task for it nor a pause: a flow hook ended the reconcile early. */
-function isPutOff(operator: Operator, name: ModuleName, places: readonly Place[]): boolean {
+function isPutOff(operator: Explained, name: ModuleName, places: readonly Place[]): boolean {
   const tracked = operator.registry.states.get(name);
   if (tracked === undefined || tracked.ongoing !== undefined) return false;
   const { type, isRunPending } = tracked.state;
@@ -216,7 +216,7 @@ function isPutOff(operator: Operator, name: ModuleName, places: readonly Place[]
  * What fails before it is decided about all modules: until that is over, what was changed for any of them is not in force.
  * At most one sentence.
  */
-function convergeObstacle({ router: { main } }: Operator): readonly string[] {
+function convergeObstacle({ router: { main } }: Explained): readonly string[] {
   const [head] = main.entries;
   if (head === undefined || head.failures === 0 || moduleOf(head.task) !== '') return [];
   if ('binding' in head.task && head.task.binding === 'afterAll') return [];
@@ -228,7 +228,7 @@ function convergeObstacle({ router: { main } }: Operator): readonly string[] {
   ];
 }
 
-function configObstacle({ converge: { configProblem } }: Operator): readonly string[] {
+function configObstacle({ converge: { configProblem } }: Explained): readonly string[] {
   if (configProblem === undefined) return [];
   return [`a valid ConfigMap; until then the last valid content stays in force: ${configProblem}`];
 }
@@ -252,7 +252,7 @@ function nextAttemptMs({ status }: TaskQueue<Task>): number | undefined {
   return status.type === 'delayed' ? status.retryAtMs : undefined;
 }
 
-function failureOf(operator: Operator, name: ModuleName, places: readonly Place[]): ModuleFailure | null {
+function failureOf(operator: Explained, name: ModuleName, places: readonly Place[]): ModuleFailure | null {
   const tracked = operator.registry.states.get(name);
   if (tracked?.stall !== undefined) {
     const { error, code } = tracked.stall;
@@ -270,7 +270,7 @@ function failureOf(operator: Operator, name: ModuleName, places: readonly Place[
   };
 }
 
-function pauseOf({ deps: { pauses } }: Operator, name: ModuleName): ModulePause | null {
+function pauseOf({ deps: { pauses } }: Explained, name: ModuleName): ModulePause | null {
   const pause = pauses.of(name);
   if (pause === undefined) return null;
   return {
@@ -281,7 +281,7 @@ function pauseOf({ deps: { pauses } }: Operator, name: ModuleName): ModulePause 
   };
 }
 
-function driftOf({ deps: { releases } }: Operator, name: ModuleName): ModuleDrift | null {
+function driftOf({ deps: { releases } }: Explained, name: ModuleName): ModuleDrift | null {
   const report = releases.drift(name);
   if (report === undefined) return null;
   const objects = report.objects.map(({ resource, fields, changedBy, sinceMs, remedy }) => {

@@ -15,7 +15,7 @@ import { handleDiscoverReleases, handleModulePurge } from './handlers/purge-rele
 import { handleReloadFiles } from './handlers/reload-files.ts';
 import { divert, isolate, letGo, tellIfRecovered } from './isolation.ts';
 import type { ModulePhase } from './module-state.ts';
-import type { Operator } from './operator.ts';
+import type { Operator, OperatorWith } from './operator.ts';
 import { leaveOutIfPaused } from './pause-tasks.ts';
 import { reconcileModule } from './reconcile-module.ts';
 import { leaveOutIfRefused } from './refused-modules.ts';
@@ -82,7 +82,7 @@ function tellStart(operator: Operator, entry: QueueEntry<Task>, queue: string): 
 
 /** Says which tasks were put into a queue, and where. */
 export function tellAdded(
-  operator: Operator,
+  operator: OperatorWith<'registry', 'log'>,
   queue: string,
   place: QueuePlace,
   entries: readonly QueueEntry<Task>[],
@@ -92,7 +92,7 @@ export function tellAdded(
     log.info(flowFields(entry, queue, 'add'), addMessage(place, entry.task, phaseOf(operator, entry.task)));
 }
 
-function phaseOf(operator: Operator, task: Task): ModulePhase {
+function phaseOf(operator: Pick<Operator, 'registry'>, task: Task): ModulePhase {
   return (task.type === 'ModuleRun' && operator.registry.states.get(task.module)?.phase) || 'startup';
 }
 

@@ -3,7 +3,7 @@ import type { Module } from '../modules/module.ts';
 import type { QueueEntry, TaskOutcome, TaskQueue } from '../queue/task-queue.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import { appendHookRun } from './compact-queue.ts';
-import type { Operator } from './operator.ts';
+import type { Operator, OperatorWith } from './operator.ts';
 import { PARALLEL_QUEUE_PREFIX } from './parallel-runs.ts';
 import { isSynchronization, MAIN_QUEUE, moduleOf, type Task } from './tasks.ts';
 
@@ -18,7 +18,10 @@ type ModuleTask = Extract<
  * The queue in which a module's tasks wait because one of them failed, or failed in a module it requires. Its own one
  * comes first: in that of another it only waits.
  */
-export function isolatedQueueOf({ deps }: Operator, module: string): TaskQueue<Task> | undefined {
+export function isolatedQueueOf(
+  { deps }: { readonly deps: Pick<Operator['deps'], 'queues'> },
+  module: string,
+): TaskQueue<Task> | undefined {
   const queues = deps.queues.all.filter(
     (queue) => isIsolated(queue) && queue.entries.some(({ task }) => moduleOf(task) === module),
   );
@@ -26,7 +29,7 @@ export function isolatedQueueOf({ deps }: Operator, module: string): TaskQueue<T
 }
 
 /** Modules that fail by themselves and are isolated for it, in run order. */
-export function isolatedModules(operator: Operator): readonly ModuleName[] {
+export function isolatedModules(operator: OperatorWith<'registry', 'queues'>): readonly ModuleName[] {
   const names = operator.registry.modules.map(({ name }) => name);
   return names.filter((name) => {
     const queue = isolatedQueueOf(operator, name);

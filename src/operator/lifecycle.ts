@@ -1,6 +1,6 @@
 import { queuesOf } from '../hooks/hook.ts';
 import type { GLOBAL_LIFECYCLE_BINDINGS } from '../hooks/hook-config.ts';
-import type { QueueSignals } from '../queue/task-queue.ts';
+import type { QueueSignals, TaskHandler } from '../queue/task-queue.ts';
 import { PARALLEL_QUEUES } from './handlers/parallel-module-run.ts';
 import { type HookRuntime, runtimesInOrder } from './hook-runtime.ts';
 import type { Operator } from './operator.ts';
@@ -13,13 +13,13 @@ const START = 'Operator-Startup';
  * Fills the queue `main` with everything that happens at the start, in this order: onStartup hooks, schedules and
  * kubernetes bindings of global hooks, their Synchronization, the first converge. A failing task holds up all behind it.
  */
-export function startUp(operator: Operator, signals: QueueSignals): void {
+export function startUp(operator: Operator, handle: TaskHandler<Task>, signals: QueueSignals): void {
   operator.router.main.append(...startTasks(operator.globalHooks.runtimes));
   for (const { hook } of operator.globalHooks.runtimes)
     for (const queue of queuesOf(hook)) operator.deps.queues.get(queue);
   for (let number = 0; number < PARALLEL_QUEUES; number += 1)
     operator.deps.queues.get(`${PARALLEL_QUEUE_PREFIX}${number}`);
-  operator.deps.queues.start(signals);
+  operator.deps.queues.start(handle, signals);
 }
 
 function startTasks(hooks: readonly HookRuntime[]): readonly Task[] {

@@ -4,28 +4,28 @@ import type { ModuleExplanation } from '../status/module-explanation.ts';
 import type { ModuleFacts } from '../status/module-facts.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import { explainModule, heldExplanations } from './explain-module.ts';
+import type { Explained } from './explained.ts';
 import type { HookRunEnd } from './hook-execution.ts';
 import { type Place, type PlacesByModule, placesByModule } from './module-places.ts';
 import type { ModuleRegistry } from './module-registry.ts';
-import type { Operator } from './operator.ts';
 import type { HookRun } from './tasks.ts';
 
 /** What the objects of all modules are made from, in run order. Sends no request. */
-export function moduleFacts(operator: Operator): readonly ModuleFacts[] {
+export function moduleFacts(operator: Explained): readonly ModuleFacts[] {
   const queued = placesByModule(operator);
   const known = operator.registry.modules.map((module) => factsOrProblem(operator, module, queued));
   return [...known, ...heldExplanations(operator, []).map(heldFacts)];
 }
 
 /** The same of one module; undefined if there is no such module. */
-export function factsOfModule(operator: Operator, name: string): ModuleFacts | undefined {
+export function factsOfModule(operator: Explained, name: string): ModuleFacts | undefined {
   const module = operator.registry.find(name);
   if (module !== undefined) return factsOrProblem(operator, module, placesByModule(operator));
   const held = heldExplanations(operator, []).find((other) => other.module === name);
   return held && heldFacts(held);
 }
 
-function factsOrProblem(operator: Operator, module: Module, queued: PlacesByModule): ModuleFacts {
+function factsOrProblem(operator: Explained, module: Module, queued: PlacesByModule): ModuleFacts {
   try {
     return factsOf(operator, module, queued);
   } catch (error) {
@@ -45,7 +45,7 @@ function heldFacts({ release: _release, ...explanation }: ModuleExplanation): Mo
   };
 }
 
-function factsOf(operator: Operator, module: Module, queued: PlacesByModule): ModuleFacts {
+function factsOf(operator: Explained, module: Module, queued: PlacesByModule): ModuleFacts {
   const { release: _release, ...explanation } = explainModule(operator, module, [], queued);
   const tracked = operator.registry.states.get(module.name);
   return {
@@ -58,7 +58,7 @@ function factsOf(operator: Operator, module: Module, queued: PlacesByModule): Mo
   };
 }
 
-function unreadableFacts(operator: Operator, { name, order, path }: Module, cause: unknown): ModuleFacts {
+function unreadableFacts(operator: Explained, { name, order, path }: Module, cause: unknown): ModuleFacts {
   const error = `The state of the module cannot be described, please report this: ${messageOf(cause)}`;
   return {
     explanation: {
@@ -100,7 +100,7 @@ function unreadableFacts(operator: Operator, { name, order, path }: Module, caus
 
 /** A converge runs all modules, and does not make each of them pending for that. */
 function progressOf(
-  { registry, operations }: Operator,
+  { registry, operations }: Explained,
   module: ModuleName,
   places: readonly Place[],
 ): ModuleFacts['progress'] {

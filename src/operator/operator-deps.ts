@@ -18,7 +18,6 @@ import type { FailurePolicy } from './failure-policy.ts';
 import type { HookExecution } from './hook-execution.ts';
 import type { HookRuntime } from './hook-runtime.ts';
 import type { ModuleCrds } from './module-crds.ts';
-import type { OperationSource } from './module-operations.ts';
 import type { Pauses } from './pauses.ts';
 import type { DirectoryMemory, ModulesDirectory } from './purge-guard.ts';
 import type { Releases } from './releases.ts';
@@ -74,8 +73,6 @@ export interface OperatorDeps {
   readonly configMapContent: () => ConfigMapContent;
   /** Whether modules with equal order numbers run at the same time. */
   readonly runsModulesInParallel: boolean;
-  /** Undefined where operations are asked for by commands alone. */
-  readonly operationSource: OperationSource | undefined;
   /** Flow hooks; undefined when nobody has registered one. */
   readonly flow: () => FlowPassDeps | undefined;
   /** What extensions do while a module is deployed; undefined for nothing. */

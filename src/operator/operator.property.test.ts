@@ -17,6 +17,7 @@ import { OperatorError } from '../lib/errors.ts';
 import { OPERATIONS } from '../status/module-object.ts';
 import { keyOfName } from '../values/module-key.ts';
 import { askOperation } from './ask-operation.ts';
+import { taskHandler } from './handle-task.ts';
 import { startUp } from './lifecycle.ts';
 import { onPausesChange } from './pause-tasks.ts';
 
@@ -214,7 +215,7 @@ test('whatever happens, the daemon comes to rest with exactly the enabled module
     asyncProperty(anyOptions, anySteps, async (options, steps) => {
       const modules = MODULES.map((module) => moduleFor(module, 1));
       await using lab = await operatorLab(modules, HOOKS, options);
-      startUp(lab.operator, { stop: lab.stop.signal, abort: lab.abort.signal });
+      startUp(lab.operator, taskHandler(lab.operator), { stop: lab.stop.signal, abort: lab.abort.signal });
       for (const [what, turns] of steps) {
         await act(lab, what);
         // Between two steps the daemon gets more or less far.

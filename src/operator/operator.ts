@@ -1,28 +1,26 @@
-import { ConvergeState } from './converge-state.ts';
-import { GlobalHooks } from './global-hooks.ts';
-import { ModuleOperations } from './module-operations.ts';
+import type { ConvergeState } from './converge-state.ts';
+import type { GlobalHooks } from './global-hooks.ts';
+import type { ModuleOperations } from './module-operations.ts';
 import type { ModuleRegistry } from './module-registry.ts';
-import { ModuleTurns } from './module-turns.ts';
+import type { ModuleTurns } from './module-turns.ts';
 import type { OperatorDeps } from './operator-deps.ts';
-import { RunAborts } from './run-aborts.ts';
-import { TaskRouter } from './task-router.ts';
+import type { RunAborts } from './run-aborts.ts';
+import type { TaskRouter } from './task-router.ts';
 
 /** The parts that remember what the operator does, and those that it uses. */
-export class Operator {
+export interface Operator {
   readonly deps: OperatorDeps;
   readonly registry: ModuleRegistry;
-  readonly converge = new ConvergeState();
-  readonly globalHooks = new GlobalHooks();
+  readonly converge: ConvergeState;
+  readonly globalHooks: GlobalHooks;
   readonly router: TaskRouter;
-  readonly turns = new ModuleTurns();
+  readonly turns: ModuleTurns;
   readonly operations: ModuleOperations;
-  readonly aborts = new RunAborts();
-
-  constructor(deps: OperatorDeps, registry: ModuleRegistry) {
-    this.deps = deps;
-    this.registry = registry;
-    this.operations = new ModuleOperations(deps.operationSource);
-    const { converge, globalHooks } = this;
-    this.router = new TaskRouter({ ...deps, registry, converge, globalHooks });
-  }
+  readonly aborts: RunAborts;
 }
+
+/** Some parts of the operator, and some of what it uses: for code that needs no more. */
+export type OperatorWith<Part extends Exclude<keyof Operator, 'deps'>, Dep extends keyof OperatorDeps> = Pick<
+  Operator,
+  Part
+> & { readonly deps: Pick<OperatorDeps, Dep> };

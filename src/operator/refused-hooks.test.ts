@@ -3,13 +3,14 @@ import { refusal } from '../../test/support/fake-kube-api.ts';
 import { type OperatorLab, operatorLab } from '../../test/support/operator-lab.ts';
 import { OperatorError } from '../lib/errors.ts';
 import { staleBindings } from './binding-problems.ts';
+import { taskHandler } from './handle-task.ts';
 import { startUp } from './lifecycle.ts';
 import { canWaitAside, isRefusal } from './refused-hooks.ts';
 
 const PODS = [{ kind: 'Pod', name: 'pods' }];
 
 async function start(lab: OperatorLab): Promise<void> {
-  startUp(lab.operator, { stop: lab.stop.signal, abort: lab.abort.signal });
+  startUp(lab.operator, taskHandler(lab.operator), { stop: lab.stop.signal, abort: lab.abort.signal });
   await lab.settle();
 }
 

@@ -1,13 +1,16 @@
 import { GLOBAL_SECTION } from '../values/module-key.ts';
 import { referenceTitle, type SecretReference } from '../values/secrets/secret-reference.ts';
-import type { Operator } from './operator.ts';
+import type { OperatorWith } from './operator.ts';
 import { moduleOf } from './tasks.ts';
 
 /**
  * Turns changed texts of Secrets into tasks, as any change of values: a module that refers to one runs again, global
  * values that do reload all modules. What waits after a failure and needs such values is tried again at once.
  */
-export function onSecretsChange(operator: Operator, changed: readonly SecretReference[]): void {
+export function onSecretsChange(
+  operator: OperatorWith<'registry' | 'router', 'values' | 'queues' | 'log'>,
+  changed: readonly SecretReference[],
+): void {
   const { values, queues, log } = operator.deps;
   const titles = new Set(changed.map(referenceTitle));
   log.info({ secrets: [...titles] }, 'Secrets that values refer to have changed');

@@ -1,11 +1,24 @@
 import type { RunReason } from '../hooks/binding-context.ts';
+import type { Logger } from '../lib/log.ts';
+import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import { taskLogger } from './handlers/hook-run.ts';
-import { type HookEffects, hookLabels } from './hook-execution.ts';
+import { type HookEffects, type HookExecution, hookLabels } from './hook-execution.ts';
 import type { HookRuntime } from './hook-runtime.ts';
-import type { Operator } from './operator.ts';
+import type { ModuleRegistry } from './module-registry.ts';
 import { rethrowAbort } from './rethrow-abort.ts';
 import { causedBy } from './task-origin.ts';
+import type { TaskRouter } from './task-router.ts';
 import { type HookTask, hookTask } from './tasks.ts';
+
+export interface WebhookRunDeps {
+  readonly execution: Pick<HookExecution, 'run'>;
+  readonly metrics: Pick<OperatorMetrics, 'hookResult'>;
+  readonly log: Logger;
+  /** A text for a new event, which nothing else has. */
+  readonly newEventId: () => string;
+  readonly registry: Pick<ModuleRegistry, 'discovery'>;
+  readonly router: Pick<TaskRouter, 'queueModuleRun' | 'queueConverge' | 'restartConverge'>;
+}
 
 /** Requests are answered at once: they never wait in a queue. */
 const NO_QUEUE = '';
@@ -17,12 +30,12 @@ const NO_QUEUE = '';
  * @throws `signal.reason` on abort, once the hook and its children are gone
  */
 export async function runForWebhook(
-  operator: Operator,
+  deps: WebhookRunDeps,
   runtime: HookRuntime,
   reason: Extract<RunReason, { type: 'admission' | 'conversion' }>,
   signal: AbortSignal,
 ): Promise<HookEffects> {
-  const { execution, metrics } = operator.deps;
+  const { execution, metrics, log } = deps;
   const run = hookTask({
     hook: runtime,
     binding: reason.binding.type,
@@ -30,14 +43,14 @@ export async function runForWebhook(
     allowFailure: false,
     trigger: 'Webhook',
     activation: '',
-    eventId: operator.deps.newEventId(),
+    eventId: deps.newEventId(),
   });
   await runtime.waitForTurn(signal);
   const labels = hookLabels(run, NO_QUEUE);
   try {
-    const effects = await execution.run(run, NO_QUEUE, taskLogger(operator, run, NO_QUEUE), signal);
+    const effects = await execution.run(run, NO_QUEUE, taskLogger(log, run, NO_QUEUE), signal);
     metrics.hookResult(labels, 'success');
-    followUp(operator, run, effects);
+    followUp(deps, run, effects);
     return effects;
   } catch (error) {
     rethrowAbort(error, signal);
@@ -46,17 +59,13 @@ export async function runForWebhook(
   }
 }
 
-function followUp(operator: Operator, run: HookTask, effects: HookEffects): void {
+function followUp({ registry, router }: WebhookRunDeps, run: HookTask, effects: HookEffects): void {
   if (run.type === 'ModuleHookRun') {
     if (effects.areValuesChanged)
-      operator.router.queueModuleRun(run.module, 'Webhook-Change-ModuleValues', causedBy(run));
-  } else if (effects.areFlagsChanged && operator.registry.discovery !== undefined) {
-    operator.router.restartConverge(
-      'ReloadAllModules',
-      'ReloadAll-After-GlobalHookDynamicUpdate',
-      causedBy(run),
-    );
+      router.queueModuleRun(run.module, 'Webhook-Change-ModuleValues', causedBy(run));
+  } else if (effects.areFlagsChanged && registry.discovery !== undefined) {
+    router.restartConverge('ReloadAllModules', 'ReloadAll-After-GlobalHookDynamicUpdate', causedBy(run));
   } else if (effects.areValuesChanged) {
-    operator.router.queueConverge('GlobalValuesChanged', 'Webhook-Change-GlobalValues', causedBy(run));
+    router.queueConverge('GlobalValuesChanged', 'Webhook-Change-GlobalValues', causedBy(run));
   }
 }

@@ -14,7 +14,6 @@ export interface QueueSetOptions<T> {
   readonly clock: Clock;
   /** A number in [0, 1), for the jitter of retry delays. */
   readonly random: () => number;
-  readonly handle: TaskHandler<T>;
   readonly onFailure?: (queue: string, entry: QueueEntry<T>, failure: TaskFailure) => void;
   /** Measures what is done to the queues; without it nothing is measured. */
   readonly measure?: <R>(queue: string, action: QueueAction, act: () => R) => R;
@@ -30,7 +29,7 @@ export class QueueSet<T> {
   readonly #options: QueueSetOptions<T>;
   readonly #queues = new Map<string, TaskQueue<T>>();
   readonly #workers: Promise<void>[] = [];
-  #signals: QueueSignals | undefined;
+  #work: ((queue: TaskQueue<T>) => void) | undefined;
 
   constructor(options: QueueSetOptions<T>) {
     this.#options = options;
@@ -59,23 +58,19 @@ export class QueueSet<T> {
       onError: (error) => onError?.(name, error),
     });
     this.#queues.set(name, queue);
-    if (this.#signals !== undefined) this.#work(queue, this.#signals);
+    this.#work?.(queue);
     return queue;
   }
 
   /** Starts the workers of all queues, present and future. */
-  start(signals: QueueSignals): void {
-    this.#signals = signals;
-    for (const queue of this.#queues.values()) this.#work(queue, signals);
+  start(handle: TaskHandler<T>, signals: QueueSignals): void {
+    this.#work = (queue) => void this.#workers.push(queue.run(handle, signals));
+    for (const queue of this.#queues.values()) this.#work(queue);
   }
 
   /** Resolves when every worker has ended, running tasks included. */
   async ended(): Promise<void> {
     await Promise.all(this.#workers);
-  }
-
-  #work(queue: TaskQueue<T>, signals: QueueSignals): void {
-    this.#workers.push(queue.run(this.#options.handle, signals));
   }
 }
 

@@ -218,15 +218,15 @@ test('QueueSet runs queues independently and lists main first', async () => {
   const queues = new QueueSet<string>({
     clock,
     random: () => 0,
-    handle: async (entry, queue) => {
-      ran.push(`${queue.name}:${entry.task}`);
-      return entry.task === 'bad' ? { type: 'retry', error: 'x' } : success;
-    },
     onFailure: (queue, entry) => failures.push(`${queue}:${entry.task}`),
   });
   queues.get('zeta').append('a');
   const stop = new AbortController();
-  queues.start({ stop: stop.signal, abort: stop.signal });
+  const handle: TaskHandler<string> = async (entry, queue) => {
+    ran.push(`${queue.name}:${entry.task}`);
+    return entry.task === 'bad' ? { type: 'retry', error: 'x' } : success;
+  };
+  queues.start(handle, { stop: stop.signal, abort: stop.signal });
   queues.get('main').append('bad', 'blocked');
   queues.get('alpha').append('b');
   await settle();

@@ -40,11 +40,11 @@ function lab() {
       random: () => 0.5,
       log: log.logger,
       operator: 'ns/cm',
-      onAsked: (module, operation) => said.push(`${module} ${operation}`),
       onUnknown: (module, message) => said.push(`${module}: ${message}`),
     },
     stop.signal,
   );
+  operations.watch((module, operation) => said.push(`${module} ${operation}`));
   return { clock, log, stop, said, requests, refusals, put, operations };
 }
 

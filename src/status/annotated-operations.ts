@@ -23,8 +23,6 @@ export interface AnnotatedOperationsOptions {
   readonly log: Logger;
   /** The operator whose objects count, as `<namespace>/<ConfigMap>`. */
   readonly operator: string;
-  /** Somebody annotated a module. */
-  readonly onAsked: (module: string, operation: ModuleOperation) => void;
   /** An annotation says what nobody can do; the sentence says what can be done. */
   readonly onUnknown: (module: string, message: string) => void;
 }
@@ -39,12 +37,16 @@ export class AnnotatedOperations {
   /** What a reconcile has taken over, by module: the object's uid and the word. */
   readonly #taken = new Map<string, string>();
 
-  /** @param stop ends what is still to be written; from now on changes of objects are told */
+  /** @param stop ends what is still to be written, and the watch */
   constructor(options: AnnotatedOperationsOptions, stop: AbortSignal) {
     this.#options = options;
     this.#stop = stop;
-    const end = options.objects.onChange((name, before, after) => this.#onChange(name, before, after));
-    stop.addEventListener('abort', end, { once: true });
+  }
+
+  /** Reports from now on each operation that a user requests by an annotation. */
+  watch(onRequest: (module: string, operation: ModuleOperation) => void): void {
+    const end = this.#options.objects.onChange((...change) => this.#onChange(onRequest, ...change));
+    this.#stop.addEventListener('abort', end, { once: true });
   }
 
   /** The operation in the annotation of a module, unless a reconcile has taken it over. */
@@ -71,7 +73,12 @@ export class AnnotatedOperations {
     void this.#remove(object);
   }
 
-  #onChange(module: string, before: ModuleObject | undefined, changed: ModuleObject | undefined): void {
+  #onChange(
+    onRequest: (module: string, operation: ModuleOperation) => void,
+    module: string,
+    before: ModuleObject | undefined,
+    changed: ModuleObject | undefined,
+  ): void {
     const after = this.#own(changed);
     const word = after?.annotations[OPERATION_ANNOTATION];
     if (after === undefined || word === undefined) {
@@ -80,7 +87,7 @@ export class AnnotatedOperations {
     }
     if (word === before?.annotations[OPERATION_ANNOTATION] && this.#own(before) !== undefined) return;
     if (after.operation !== undefined) {
-      if (this.#taken.get(module) !== markOf(after)) this.#options.onAsked(module, after.operation);
+      if (this.#taken.get(module) !== markOf(after)) onRequest(module, after.operation);
       return;
     }
     const message = `The annotation ${OPERATION_ANNOTATION} has the unknown operation "${word.slice(0, 100)}"; expected one of ${OPERATIONS.join(', ')}`;

@@ -1,8 +1,7 @@
 import { title } from '../hooks/hook.ts';
 import { Semaphore } from '../lib/semaphore.ts';
 import type { HookRuntime } from '../operator/hook-runtime.ts';
-import type { Operator } from '../operator/operator.ts';
-import { runForWebhook } from '../operator/webhook-run.ts';
+import { runForWebhook, type WebhookRunDeps } from '../operator/webhook-run.ts';
 import { type AdmissionHook, AdmissionWebhooks } from './admission/admission-webhooks.ts';
 import { WebhookConfigurations } from './admission/webhook-configurations.ts';
 import { targetOf, type WebhookServers, type WebhookServersOptions } from './webhook-server.ts';
@@ -17,7 +16,7 @@ export interface WebhookSwitch {
 export function createAdmission(
   { settings, host, kube, stop }: WebhookServersOptions,
   servers: WebhookServers,
-  operator: () => Operator,
+  runDeps: WebhookRunDeps,
 ): WebhookSwitch {
   const { clock, random, log } = host;
   const target = targetOf(settings, 'validating');
@@ -45,7 +44,7 @@ export function createAdmission(
   });
   const hooks = new WeakMap<HookRuntime, AdmissionHook>();
   const hookOf = (runtime: HookRuntime): AdmissionHook => {
-    const known = hooks.get(runtime) ?? admissionHook(runtime, operator);
+    const known = hooks.get(runtime) ?? admissionHook(runtime, runDeps);
     hooks.set(runtime, known);
     return known;
   };
@@ -55,18 +54,13 @@ export function createAdmission(
   };
 }
 
-function admissionHook(runtime: HookRuntime, operator: () => Operator): AdmissionHook {
+function admissionHook(runtime: HookRuntime, runDeps: WebhookRunDeps): AdmissionHook {
   const { hook } = runtime;
   return {
     title: title(hook),
     bindings: hook.config.admission,
     ask: async (binding, review, signal) => {
-      const effects = await runForWebhook(
-        operator(),
-        runtime,
-        { type: 'admission', binding, review },
-        signal,
-      );
+      const effects = await runForWebhook(runDeps, runtime, { type: 'admission', binding, review }, signal);
       return effects.admission;
     },
   };

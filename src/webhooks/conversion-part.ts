@@ -2,8 +2,7 @@ import { title } from '../hooks/hook.ts';
 import type { SharedReflectors } from '../kube/reflector-sink.ts';
 import { Semaphore } from '../lib/semaphore.ts';
 import type { HookRuntime } from '../operator/hook-runtime.ts';
-import type { Operator } from '../operator/operator.ts';
-import { runForWebhook } from '../operator/webhook-run.ts';
+import { runForWebhook, type WebhookRunDeps } from '../operator/webhook-run.ts';
 import type { WebhookSwitch } from './admission-part.ts';
 import { type ConversionHook, ConversionWebhooks } from './conversion/conversion-webhooks.ts';
 import { keepCrdConversion } from './conversion/crd-conversion.ts';
@@ -14,7 +13,7 @@ export function createConversion(
   { settings, host, kube, stop }: WebhookServersOptions,
   reflectors: SharedReflectors,
   servers: WebhookServers,
-  operator: () => Operator,
+  runDeps: WebhookRunDeps,
 ): WebhookSwitch {
   const { clock, random, log } = host;
   const target = targetOf(settings, 'conversion');
@@ -34,7 +33,7 @@ export function createConversion(
   });
   const hooks = new WeakMap<HookRuntime, ConversionHook>();
   const hookOf = (runtime: HookRuntime): ConversionHook => {
-    const known = hooks.get(runtime) ?? conversionHook(runtime, operator);
+    const known = hooks.get(runtime) ?? conversionHook(runtime, runDeps);
     hooks.set(runtime, known);
     return known;
   };
@@ -46,14 +45,14 @@ export function createConversion(
   };
 }
 
-function conversionHook(runtime: HookRuntime, operator: () => Operator): ConversionHook {
+function conversionHook(runtime: HookRuntime, runDeps: WebhookRunDeps): ConversionHook {
   const { hook } = runtime;
   return {
     title: title(hook),
     bindings: hook.config.conversion,
     convert: async (binding, rule, review, signal) => {
       const reason = { type: 'conversion', binding, rule, review } as const;
-      const effects = await runForWebhook(operator(), runtime, reason, signal);
+      const effects = await runForWebhook(runDeps, runtime, reason, signal);
       return effects.conversion;
     },
   };

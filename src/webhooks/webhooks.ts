@@ -1,5 +1,5 @@
 import type { SharedReflectors } from '../kube/reflector-sink.ts';
-import type { Operator } from '../operator/operator.ts';
+import type { WebhookRunDeps } from '../operator/webhook-run.ts';
 import { createAdmission, type WebhookSwitch } from './admission-part.ts';
 import { createConversion } from './conversion-part.ts';
 import { WebhookServers, type WebhookServersOptions } from './webhook-server.ts';
@@ -8,11 +8,11 @@ import { WebhookServers, type WebhookServersOptions } from './webhook-server.ts'
 export function createWebhooks(
   options: WebhookServersOptions,
   reflectors: SharedReflectors,
-  operator: () => Operator,
+  runDeps: WebhookRunDeps,
 ): WebhookSwitch {
   const servers = new WebhookServers(options);
-  const admission = createAdmission(options, servers, operator);
-  const conversion = createConversion(options, reflectors, servers, operator);
+  const admission = createAdmission(options, servers, runDeps);
+  const conversion = createConversion(options, reflectors, servers, runDeps);
   return {
     async set(runtimes, isEnabled, signal) {
       await admission.set(runtimes, isEnabled, signal);

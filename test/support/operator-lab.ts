@@ -10,17 +10,23 @@ import { HookRunner } from '../../src/hooks/run-hook.ts';
 import { HookMetrics } from '../../src/metrics/hook-metrics.ts';
 import { OperatorMetrics } from '../../src/metrics/operator-metrics.ts';
 import type { Module } from '../../src/modules/module.ts';
+import { ConvergeState } from '../../src/operator/converge-state.ts';
 import { DynamicFlags } from '../../src/operator/dynamic-flags.ts';
+import { GlobalHooks } from '../../src/operator/global-hooks.ts';
 import { taskHandler } from '../../src/operator/handle-task.ts';
 import { HookExecution } from '../../src/operator/hook-execution.ts';
 import { HookRuntime } from '../../src/operator/hook-runtime.ts';
+import { ModuleOperations, type OperationSource } from '../../src/operator/module-operations.ts';
 import { ModuleRegistry } from '../../src/operator/module-registry.ts';
-import { Operator } from '../../src/operator/operator.ts';
+import { ModuleTurns } from '../../src/operator/module-turns.ts';
+import type { Operator } from '../../src/operator/operator.ts';
 import type { OperatorDeps } from '../../src/operator/operator-deps.ts';
 import type { Pause } from '../../src/operator/pause-entry.ts';
 import type { ModulesDirectory } from '../../src/operator/purge-guard.ts';
 import { countQueuedEvents, queuedEvents } from '../../src/operator/queued-events.ts';
+import { RunAborts } from '../../src/operator/run-aborts.ts';
 import { eventIds } from '../../src/operator/task-origin.ts';
+import { TaskRouter } from '../../src/operator/task-router.ts';
 import { describeTask, type Task } from '../../src/operator/tasks.ts';
 import type { ProcessRunner, ProcessSpec } from '../../src/process/process-runner.ts';
 import { QueueSet } from '../../src/queue/queue-set.ts';
@@ -61,11 +67,9 @@ export const failing: HookBehaviour = () => {
 export const name = (text: string): ModuleName => text as ModuleName;
 
 type LabOptions = Partial<
-  Pick<
-    OperatorDeps,
-    'runsModulesInParallel' | 'failurePolicy' | 'authorization' | 'finalizers' | 'operationSource'
-  >
+  Pick<OperatorDeps, 'runsModulesInParallel' | 'failurePolicy' | 'authorization' | 'finalizers'>
 > & {
+  readonly operationSource?: OperationSource;
   readonly secrets?: ValuesSecrets;
   readonly flow?: FlowPassDeps;
   readonly maxContextBytes?: number;
@@ -88,8 +92,8 @@ export class OperatorLab {
   readonly operator: Operator;
   readonly backlog: EventBacklog;
   readonly values: ValuesStore;
-  readonly dynamicFlags: DynamicFlags = new DynamicFlags(() =>
-    [...this.dynamicFlags.all].map(([key, isEnabled]) => `${key} ${isEnabled}`),
+  readonly dynamicFlags: DynamicFlags = new DynamicFlags((flags) =>
+    [...flags].map(([key, isEnabled]) => `${key} ${isEnabled}`),
   );
   readonly behaviours = new Map<string, HookBehaviour>();
   readonly releases = new Set<string>();
@@ -135,7 +139,6 @@ export class OperatorLab {
     const queues: QueueSet<Task> = new QueueSet<Task>({
       clock,
       random: () => 0,
-      handle: (entry, queue, signal) => handle(entry, queue, signal),
       onChange: countQueuedEvents(this.backlog),
       measure: (_queue, action, act) => {
         if (action === 'IterateSnapshot') this.queueReads += 1;
@@ -144,7 +147,6 @@ export class OperatorLab {
     });
     this.backlog.hold(queuedEvents(queues));
     this.operator = this.#createOperator(queues, modules);
-    const handle = taskHandler(this.operator);
     this.operator.globalHooks.runtimes = this.#hooks
       .filter((hook) => hook.owner.type === 'global')
       .map((hook) => this.operator.deps.createRuntime(hook));
@@ -155,7 +157,10 @@ export class OperatorLab {
   }
 
   start(): void {
-    this.operator.deps.queues.start({ stop: this.stop.signal, abort: this.abort.signal });
+    this.operator.deps.queues.start(taskHandler(this.operator), {
+      stop: this.stop.signal,
+      abort: this.abort.signal,
+    });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -280,14 +285,21 @@ export class OperatorLab {
         },
       },
     });
-    return new Operator(
-      {
-        clock,
-        metrics,
+    const { log, backlog } = this;
+    const registry = new ModuleRegistry(modules, (module) => this.flaggedOff.has(module));
+    const [converge, globalHooks] = [new ConvergeState(), new GlobalHooks()];
+    const shared = { clock, log: log.logger, metrics, queues, backlog };
+    return {
+      registry,
+      converge,
+      globalHooks,
+      router: new TaskRouter({ ...shared, registry, converge, globalHooks }),
+      operations: new ModuleOperations(this.#options.operationSource),
+      turns: new ModuleTurns(),
+      aborts: new RunAborts(),
+      deps: {
+        ...shared,
         execution,
-        queues,
-        backlog: this.backlog,
-        log: this.log.logger,
         newEventId: eventIds(() => 0),
         values: this.values,
         dynamicFlags: this.dynamicFlags,
@@ -299,7 +311,6 @@ export class OperatorLab {
         runsModulesInParallel: this.#options.runsModulesInParallel ?? false,
         failurePolicy: this.#options.failurePolicy ?? 'block',
         deployHookTimeoutMs: undefined,
-        operationSource: this.#options.operationSource,
         flow: () => this.#options.flow,
         httpHooks: undefined,
         finalizers: this.#options.finalizers,
@@ -346,8 +357,7 @@ export class OperatorLab {
         allowsEmptyModulesDir: false,
         purgesForeignReleases: false,
       },
-      new ModuleRegistry(modules, (module) => this.flaggedOff.has(module)),
-    );
+    };
   }
 
   #createBacklog(): EventBacklog {

@@ -42,7 +42,7 @@ export async function runHookTask(
     return { type: 'skipped' };
   }
   const task = combine(entry, first, queue);
-  const log = taskLogger(operator, task, queue.name);
+  const log = taskLogger(operator.deps.log, task, queue.name);
   const labels = hookLabels(task, queue.name);
   const { metrics, execution, clock } = operator.deps;
   metrics.taskWait(
@@ -94,8 +94,8 @@ function splitAt(task: HookTask, covered: number): { ran: HookTask; rest: HookTa
 }
 
 /** The logger that goes with one hook run: all its lines carry the labels of the task. */
-export function taskLogger(operator: Operator, task: HookTask, queue: string): Logger {
-  return operator.deps.log.child({
+export function taskLogger(log: Logger, task: HookTask, queue: string): Logger {
+  return log.child({
     logger: 'addon-operator.hooks',
     ...hookFields(task),
     path: task.hook.hook.path,

@@ -65,7 +65,7 @@ export async function runLifecycleHooks(
     };
     await runtime.waitForTurn(signal);
     try {
-      await operator.deps.execution.run(run, queue, taskLogger(operator, run, queue), signal);
+      await operator.deps.execution.run(run, queue, taskLogger(operator.deps.log, run, queue), signal);
     } catch (cause) {
       if (signal.aborted || !(cause instanceof OperatorError)) throw cause;
       throw new OperatorError(cause.code, `run hooks by binding ${binding}: ${messageOf(cause)}`, { cause });

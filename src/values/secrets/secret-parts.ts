@@ -15,7 +15,11 @@ export interface SecretParts {
   readonly values: ValuesSecrets;
   /** Follows what values refer to now, and would refer to with this content of the ConfigMap. */
   readonly follow: (store: ValuesStore, content: ConfigMapContent) => Promise<void>;
+  /** Calls the listener from now on when followed references lead to something else. */
+  readonly onChange: (listener: SecretsListener) => void;
 }
+
+type SecretsListener = (references: readonly SecretReference[]) => void;
 
 interface SecretSettings {
   /** Owners of values whose references count: `global`, module names, or `*`. */
@@ -37,11 +41,10 @@ export function isResolvedFor({ secretReferences }: SecretSettings, owner: strin
   return secretReferences.includes(EVERYBODY) || secretReferences.includes(owner);
 }
 
-export function createSecrets(
-  { settings, host, reflectors, redactor, stop, running }: SecretPartsOptions,
-  onChange: (references: readonly SecretReference[]) => void,
-): SecretParts {
+export function createSecrets(options: SecretPartsOptions): SecretParts {
+  const { settings, host, reflectors, redactor, stop, running } = options;
   const { namespace } = settings;
+  const listeners = new Set<SecretsListener>();
   const end = new AbortController();
   running.defer(() => end.abort());
   const watcher = new SecretWatcher({
@@ -50,7 +53,9 @@ export function createSecrets(
     random: host.random,
     log: host.log,
     onText: (text) => redactor.add(text),
-    onChange,
+    onChange: (references) => {
+      for (const listener of listeners) listener(references);
+    },
     stop: AbortSignal.any([stop, end.signal]),
   });
   return {
@@ -65,5 +70,6 @@ export function createSecrets(
       watcher.keepOnly([...now, ...next]);
       await watcher.follow([...now, ...next]);
     },
+    onChange: (listener) => void listeners.add(listener),
   };
 }
