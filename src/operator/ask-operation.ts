@@ -1,14 +1,20 @@
 import type { ModuleOperation } from '../status/module-object.ts';
 import type { ModuleName } from '../values/module-key.ts';
-import type { Operator } from './operator.ts';
+import type { OperatorWith } from './operator.ts';
 import { isSynchronization, type ModuleHookRun, type Task } from './tasks.ts';
+
+/** What the functions here use of the operator. */
+export type AskOperationParts = OperatorWith<
+  'aborts' | 'operations' | 'registry' | 'router',
+  'log' | 'pauses' | 'queues'
+>;
 
 /**
  * Has an operation done with a module, if that is possible. It is not with one that is neither enabled nor on its way
  * out, or is not authorized, and not before its pause ends.
  */
 export function askOperation(
-  operator: Operator,
+  operator: AskOperationParts,
   name: string,
   operation: ModuleOperation,
 ): 'asked' | 'disabled' | 'paused' | 'unauthorized' {
@@ -32,7 +38,11 @@ export function askOperation(
  * Sees to it that what is asked for is done soon: by the task that is next to come up for the module, or by one of its
  * own. An abort ends what runs at once.
  */
-export function runOperation(operator: Operator, module: ModuleName, operation: ModuleOperation): void {
+export function runOperation(
+  operator: AskOperationParts,
+  module: ModuleName,
+  operation: ModuleOperation,
+): void {
   const { queues, log } = operator.deps;
   log.info({ module, operation }, 'operation is requested');
   if (operation === 'abort') {
@@ -61,7 +71,7 @@ export function runOperation(operator: Operator, module: ModuleName, operation: 
 }
 
 /** Ends what runs, and drops hooks that wait for another try: the abort would wait behind them. */
-function endHookRuns(operator: Operator, module: ModuleName): void {
+function endHookRuns(operator: AskOperationParts, module: ModuleName): void {
   const {
     aborts,
     deps: { queues, log },

@@ -4,7 +4,10 @@ import type { KubernetesBinding } from '../hooks/hook-config.ts';
 import { type Clock, type SteadyClock, wallTimeOf } from '../lib/clock.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { HookRuntime } from './hook-runtime.ts';
-import type { Operator } from './operator.ts';
+import type { OperatorWith } from './operator.ts';
+
+/** What the functions here use of the operator. */
+export type BindingProblemsParts = OperatorWith<'globalHooks' | 'registry', never>;
 
 /** A watch is often opened anew: only one that fails for longer makes a snapshot out of date. */
 const STALE_AFTER_MS = 60_000;
@@ -27,7 +30,7 @@ export function statesOf(runtimes: readonly HookRuntime[]): readonly BindingStat
 }
 
 /** The hooks of the operator: global ones, then those of modules. */
-export function allRuntimes({ globalHooks, registry }: Operator): readonly HookRuntime[] {
+export function allRuntimes({ globalHooks, registry }: BindingProblemsParts): readonly HookRuntime[] {
   return [...globalHooks.runtimes, ...[...registry.states.values()].flatMap(({ hooks }) => hooks ?? [])];
 }
 

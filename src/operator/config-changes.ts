@@ -1,13 +1,16 @@
 import { messageOf } from '../lib/errors.ts';
 import { formatGoDuration } from '../lib/go-duration.ts';
 import type { ConfigChange } from '../values/config-map-store.ts';
-import type { Operator } from './operator.ts';
+import type { OperatorWith } from './operator.ts';
+
+/** What the functions here use of the operator. */
+export type ConfigChangesParts = OperatorWith<'converge' | 'registry' | 'router', 'log' | 'newEventId'>;
 
 /**
  * Turns a change of the ConfigMap into tasks: changed values are taken over first of all; changed global values or
  * flags start the converge over, a changed section runs its module.
  */
-export function onConfigChange(operator: Operator, change: ConfigChange): void {
+export function onConfigChange(operator: ConfigChangesParts, change: ConfigChange): void {
   const { log } = operator.deps;
   operator.converge.configProblem = problemOf(change);
   switch (change.type) {
@@ -43,7 +46,7 @@ function problemOf(change: ConfigChange): string | undefined {
   }
 }
 
-function applyChange(operator: Operator, change: Extract<ConfigChange, { type: 'changed' }>): void {
+function applyChange(operator: ConfigChangesParts, change: Extract<ConfigChange, { type: 'changed' }>): void {
   const { difference } = change;
   const isReload = difference.isGlobalChanged || difference.flags.length > 0;
   // Before the first discovery the converge to come sees all of it; only the values have to be there before it.

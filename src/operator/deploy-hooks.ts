@@ -9,14 +9,22 @@ import type {
   DeployedModule,
   DeployFacts,
 } from '../sdk/deploy-facts.ts';
+import type { HookRunParts } from './handlers/hook-run.ts';
 import { taskLogger } from './handlers/hook-run.ts';
 import type { LifecycleRun } from './handlers/module-lifecycle.ts';
 import { hookLabels } from './hook-execution.ts';
 import { type HookRuntime, runtimesInOrder } from './hook-runtime.ts';
-import type { Operator } from './operator.ts';
+import type { OperatorWith } from './operator.ts';
 import { rethrowAbort } from './rethrow-abort.ts';
 import { originOf } from './task-origin.ts';
 import type { GlobalHookRun, Task } from './tasks.ts';
+
+/** What the functions here use of the operator. */
+export type DeployHooksParts = OperatorWith<
+  'converge' | 'globalHooks',
+  'deployHookTimeoutMs' | 'execution' | 'log' | 'metrics' | 'queues' | 'releases'
+> &
+  HookRunParts;
 
 /** Where hooks are told of modules that were refused before anything of them was run. */
 const REFUSAL_QUEUE = 'authorization';
@@ -35,7 +43,7 @@ const OF_A_DEPLOY: readonly DeployBinding[] = [
  * @throws what the API client throws when it cannot say what is deployed; no failure of a hook
  */
 export async function beginDeploy(
-  operator: Operator,
+  operator: DeployHooksParts,
   module: Module,
   run: LifecycleRun,
   signal: AbortSignal,
@@ -71,7 +79,7 @@ export async function beginDeploy(
  * @returns tells them; to be called when the release is gone and the files of the module are not
  */
 export async function beginRemoval(
-  operator: Operator,
+  operator: DeployHooksParts,
   module: DeployedModule,
   run: LifecycleRun,
   signal: AbortSignal,
@@ -83,7 +91,7 @@ export async function beginRemoval(
 
 /** Tells global hooks, at once, that the deploy in which `run` is gets cancelled. */
 export async function tellUnauthorized(
-  operator: Operator,
+  operator: DeployHooksParts,
   module: DeployedModule,
   authorization: AuthorizationFailure,
   run: LifecycleRun,
@@ -98,7 +106,7 @@ export async function tellUnauthorized(
  * as queues run.
  */
 export function queueUnauthorized(
-  operator: Operator,
+  operator: DeployHooksParts,
   module: DeployedModule,
   authorization: AuthorizationFailure,
 ): void {
@@ -121,12 +129,12 @@ export function attemptOf(queue: TaskQueue<Task>, task: Task): number {
   return 1 + (queue.entries.find((entry) => entry.task === task)?.failures ?? 0);
 }
 
-function isBound({ globalHooks }: Operator, binding: DeployBinding): boolean {
+function isBound({ globalHooks }: DeployHooksParts, binding: DeployBinding): boolean {
   return globalHooks.runtimes.some(({ hook }) => hook.config.lifecycle[binding] !== undefined);
 }
 
 async function factsOfStep(
-  operator: Operator,
+  operator: DeployHooksParts,
   module: DeployedModule,
   { attempt }: LifecycleRun,
   signal: AbortSignal,
@@ -137,7 +145,7 @@ async function factsOfStep(
 
 /** One after another; what fails is told and does not matter. */
 async function runDeployHooks(
-  operator: Operator,
+  operator: DeployHooksParts,
   reason: DeployReason,
   { activation, queue, task }: LifecycleRun,
   signal: AbortSignal,
@@ -159,14 +167,18 @@ async function runDeployHooks(
   }
 }
 
-function runsOf(operator: Operator, reason: DeployReason, activation: string): readonly GlobalHookRun[] {
+function runsOf(
+  operator: DeployHooksParts,
+  reason: DeployReason,
+  activation: string,
+): readonly GlobalHookRun[] {
   return runtimesInOrder(operator.globalHooks.runtimes, reason.binding).map((hook) =>
     deployHookRun(operator, hook, reason, activation),
   );
 }
 
 function deployHookRun(
-  { deps }: Operator,
+  { deps }: DeployHooksParts,
   hook: HookRuntime,
   reason: DeployReason,
   activation: string,

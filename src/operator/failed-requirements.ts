@@ -1,13 +1,16 @@
 import { OperatorError } from '../lib/errors.ts';
 import type { Module } from '../modules/module.ts';
-import type { Operator } from './operator.ts';
+import type { OperatorWith } from './operator.ts';
+
+/** What the functions here use of the operator. */
+export type FailedRequirementsParts = OperatorWith<'registry' | 'router', never>;
 
 /**
  * Makes sure that no module is stalled which this one requires.
  *
  * @throws OperatorError REQUIREMENT_FAILED, for good: when the other module succeeds, this one is run by itself
  */
-export function checkRequirements({ registry }: Operator, { name, manifest }: Module): void {
+export function checkRequirements({ registry }: FailedRequirementsParts, { name, manifest }: Module): void {
   for (const required of manifest.requires) {
     const failure = required.isOptional ? undefined : registry.states.get(required.name)?.stall;
     if (failure === undefined) continue;
@@ -20,7 +23,7 @@ export function checkRequirements({ registry }: Operator, { name, manifest }: Mo
 }
 
 /** Runs the modules that are stalled because this one was. */
-export function runDependents(operator: Operator, { name }: Module): void {
+export function runDependents(operator: FailedRequirementsParts, { name }: Module): void {
   for (const { module, stall } of operator.registry.states.values())
     if (stall?.isByRequirement === true)
       if (module.manifest.requires.some((required) => required.name === name))

@@ -1,4 +1,7 @@
-import type { Operator } from './operator.ts';
+import type { OperatorWith } from './operator.ts';
+
+/** What the functions here use of the operator. */
+export type FinishDeletionParts = OperatorWith<'converge' | 'registry' | 'router', 'finalizers' | 'queues'>;
 
 /** What made a task, for the log. */
 const TRIGGER = 'Module-Object-Held';
@@ -11,7 +14,7 @@ const TRIGGER = 'Module-Object-Held';
  * @throws whatever the client throws
  */
 export async function finishDeletion(
-  operator: Operator,
+  operator: FinishDeletionParts,
   name: string,
   signal: AbortSignal,
 ): Promise<'done' | 'too early'> {
@@ -33,12 +36,16 @@ export async function finishDeletion(
 }
 
 /** Whether the release of a module without a directory waits for a decision. */
-export function isPurgeHeld({ converge: { purge } }: Operator, release: string): boolean {
+export function isPurgeHeld({ converge: { purge } }: FinishDeletionParts, release: string): boolean {
   return typeof purge !== 'string' && purge.releases.includes(release);
 }
 
 /** Puts a ModulePurge at the end of `main`, unless one waits there. */
-export function queuePurge({ router: { main } }: Operator, release: string, trigger: string): void {
+export function queuePurge(
+  { router: { main } }: FinishDeletionParts,
+  release: string,
+  trigger: string,
+): void {
   const isQueued = main.entries.some(({ task }) => task.type === 'ModulePurge' && task.release === release);
   if (!isQueued) main.append({ type: 'ModulePurge', release, trigger });
 }

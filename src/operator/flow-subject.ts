@@ -1,9 +1,12 @@
 import type { FlowSubject } from '../extensions/flow/flow-pass.ts';
 import type { FlowPhase } from '../sdk/flow-hooks.ts';
 import type { ModuleOperation } from '../status/module-object.ts';
-import type { Operator } from './operator.ts';
+import type { OperatorWith } from './operator.ts';
 import type { ModuleDelete, ModuleRun } from './tasks.ts';
 import type { TrackedModule } from './tracked-module.ts';
+
+/** What the functions here use of the operator. */
+export type FlowSubjectParts = OperatorWith<'registry', never>;
 
 interface FlowMoment {
   readonly task: ModuleRun | ModuleDelete;
@@ -13,7 +16,11 @@ interface FlowMoment {
 }
 
 /** What flow hooks are told of the module that is reconciled. */
-export function flowSubject(operator: Operator, tracked: TrackedModule, moment: FlowMoment): FlowSubject {
+export function flowSubject(
+  operator: FlowSubjectParts,
+  tracked: TrackedModule,
+  moment: FlowMoment,
+): FlowSubject {
   const { module, history } = tracked;
   const release = tracked.release.deployed;
   const error = moment.end?.error;

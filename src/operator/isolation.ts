@@ -3,9 +3,12 @@ import type { Module } from '../modules/module.ts';
 import type { QueueEntry, TaskOutcome, TaskQueue } from '../queue/task-queue.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import { appendHookRun } from './compact-queue.ts';
-import type { Operator, OperatorWith } from './operator.ts';
+import type { OperatorWith } from './operator.ts';
 import { PARALLEL_QUEUE_PREFIX } from './parallel-runs.ts';
 import { isSynchronization, MAIN_QUEUE, moduleOf, type Task } from './tasks.ts';
+
+/** What the functions here use of the operator. */
+export type IsolationParts = OperatorWith<'registry' | 'router', 'log' | 'metrics' | 'queues'>;
 
 const ISOLATED_QUEUE_PREFIX = 'isolated_';
 
@@ -19,7 +22,7 @@ type ModuleTask = Extract<
  * comes first: in that of another it only waits.
  */
 export function isolatedQueueOf(
-  { deps }: { readonly deps: Pick<Operator['deps'], 'queues'> },
+  { deps }: { readonly deps: Pick<IsolationParts['deps'], 'queues'> },
   module: string,
 ): TaskQueue<Task> | undefined {
   const queues = deps.queues.all.filter(
@@ -43,7 +46,7 @@ export function isolatedModules(operator: OperatorWith<'registry', 'queues'>): r
  *
  * @returns whether the task is gone
  */
-export function divert(operator: Operator, task: Task, queue: TaskQueue<Task>): boolean {
+export function divert(operator: IsolationParts, task: Task, queue: TaskQueue<Task>): boolean {
   if (!isModuleTask(task) || !isOrdered(queue)) return false;
   if (task.type === 'ModuleDelete' && !isOutdated(operator, task)) forgetRuns(operator, task.module);
   const target = queueOfModule(operator, task.module, queue) ?? queueOfNeighbour(operator, task);
@@ -55,7 +58,7 @@ export function divert(operator: Operator, task: Task, queue: TaskQueue<Task>): 
 
 /** Where tasks of the module wait that come before one of them that has come up in this queue. */
 function queueOfModule(
-  operator: Operator,
+  operator: IsolationParts,
   module: ModuleName,
   queue: TaskQueue<Task>,
 ): TaskQueue<Task> | undefined {
@@ -66,7 +69,7 @@ function queueOfModule(
 }
 
 /** Events keep coming while a module fails, so its queue is kept short as those are that bindings name. */
-function appendTo(operator: Operator, queue: TaskQueue<Task>, task: Task): void {
+function appendTo(operator: IsolationParts, queue: TaskQueue<Task>, task: Task): void {
   if (task.type !== 'ModuleHookRun') queue.append(task);
   else if (isSynchronization(task)) queue.insertBefore(waitsFor(task), task);
   else appendHookRun(operator.deps, task, queue.name);
@@ -79,7 +82,7 @@ function waitsFor(task: ModuleTask): (other: Task) => boolean {
 }
 
 /** Of a module to be deleted: what only waits for others must not hold the deletion up. */
-function forgetRuns(operator: Operator, module: ModuleName): void {
+function forgetRuns(operator: IsolationParts, module: ModuleName): void {
   const isForgotten = (task: Task): boolean =>
     isModuleTask(task) && task.type !== 'ModuleDelete' && task.module === module;
   for (const queue of operator.deps.queues.all)
@@ -87,7 +90,7 @@ function forgetRuns(operator: Operator, module: ModuleName): void {
 }
 
 /** A deletion of a module that is enabled again, which will do nothing. */
-function isOutdated(operator: Operator, task: ModuleTask): boolean {
+function isOutdated(operator: IsolationParts, task: ModuleTask): boolean {
   return task.type === 'ModuleDelete' && operator.registry.isEnabled(task.module);
 }
 
@@ -96,7 +99,7 @@ function isOutdated(operator: Operator, task: ModuleTask): boolean {
  * Returns whether that was done.
  */
 export function isolate(
-  operator: Operator,
+  operator: IsolationParts,
   { id }: Pick<QueueEntry<Task>, 'id'>,
   queue: TaskQueue<Task>,
   failure: Extract<TaskOutcome<Task>, { type: 'retry' }>,
@@ -119,7 +122,7 @@ export function isolate(
  * To be called before each attempt: what waits behind a failing module goes back to the main queue when nothing that it
  * waited for is isolated any more. The failing module may never succeed.
  */
-export function letGo(operator: Operator, { task }: QueueEntry<Task>, queue: TaskQueue<Task>): void {
+export function letGo(operator: IsolationParts, { task }: QueueEntry<Task>, queue: TaskQueue<Task>): void {
   if (!isOwn(queue, moduleOf(task))) return;
   for (;;) {
     const held = new Set<ModuleName>();
@@ -134,7 +137,7 @@ export function letGo(operator: Operator, { task }: QueueEntry<Task>, queue: Tas
 
 /** Returns whether there was anything to give back. */
 function giveBack(
-  operator: Operator,
+  operator: IsolationParts,
   queue: TaskQueue<Task>,
   isFree: (task: ModuleTask) => boolean,
 ): boolean {
@@ -148,7 +151,7 @@ function giveBack(
 
 /** Says so when a task was the last of its module in an isolated queue. */
 export function tellIfRecovered(
-  operator: Operator,
+  operator: IsolationParts,
   { id, task }: QueueEntry<Task>,
   queue: TaskQueue<Task>,
 ): void {
@@ -162,11 +165,11 @@ export function tellIfRecovered(
   if (!waits) tellRecovery(operator, module, queue.name);
 }
 
-function tellRecovery({ deps }: Operator, module: string, queue: string): void {
+function tellRecovery({ deps }: IsolationParts, module: string, queue: string): void {
   deps.log.info({ module, queue }, 'Module is no longer isolated');
 }
 
-function isolateRun(operator: Operator, module: ModuleName, error: unknown): void {
+function isolateRun(operator: IsolationParts, module: ModuleName, error: unknown): void {
   const { queues } = operator.deps;
   for (const queue of queues.all.filter((other) => isOrdered(other) && !isOwn(other, module))) {
     const runs = queue.remove((task) => task.type === 'ModuleRun' && task.module === module);
@@ -178,7 +181,7 @@ function isolateRun(operator: Operator, module: ModuleName, error: unknown): voi
   }
 }
 
-function tell({ deps }: Operator, module: ModuleName, queue: string, error: unknown): void {
+function tell({ deps }: IsolationParts, module: ModuleName, queue: string, error: unknown): void {
   if (retryAfterOf(error) !== undefined) {
     deps.log.info(
       { module, queue, reason: messageOf(error) },
@@ -193,7 +196,7 @@ function tell({ deps }: Operator, module: ModuleName, queue: string, error: unkn
 }
 
 /** Of a module that this one requires; a module must not be deleted before those that require it. */
-function queueOfNeighbour(operator: Operator, task: ModuleTask): TaskQueue<Task> | undefined {
+function queueOfNeighbour(operator: IsolationParts, task: ModuleTask): TaskQueue<Task> | undefined {
   if (task.type === 'ModuleHookRun' || isOutdated(operator, task)) return undefined;
   const neighbours =
     task.type === 'ModuleDelete'

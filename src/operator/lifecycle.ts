@@ -3,17 +3,20 @@ import type { GLOBAL_LIFECYCLE_BINDINGS } from '../hooks/hook-config.ts';
 import type { QueueSignals, TaskHandler } from '../queue/task-queue.ts';
 import { PARALLEL_QUEUES } from './handlers/parallel-module-run.ts';
 import { type HookRuntime, runtimesInOrder } from './hook-runtime.ts';
-import type { Operator } from './operator.ts';
+import type { OperatorWith } from './operator.ts';
 import { PARALLEL_QUEUE_PREFIX } from './parallel-runs.ts';
 import type { GlobalHookRun, Task } from './tasks.ts';
 
-const START = 'Operator-Startup';
+/** What the functions here use of the operator. */
+export type LifecycleParts = OperatorWith<'globalHooks' | 'registry' | 'router', 'queues'>;
+
+const START = 'LifecycleParts-Startup';
 
 /**
  * Fills the queue `main` with everything that happens at the start, in this order: onStartup hooks, schedules and
  * kubernetes bindings of global hooks, their Synchronization, the first converge. A failing task holds up all behind it.
  */
-export function startUp(operator: Operator, handle: TaskHandler<Task>, signals: QueueSignals): void {
+export function startUp(operator: LifecycleParts, handle: TaskHandler<Task>, signals: QueueSignals): void {
   operator.router.main.append(...startTasks(operator.globalHooks.runtimes));
   for (const { hook } of operator.globalHooks.runtimes)
     for (const queue of queuesOf(hook)) operator.deps.queues.get(queue);
@@ -63,7 +66,7 @@ export function enableTasks(runtimes: readonly HookRuntime[]): readonly Task[] {
 }
 
 /** Ends what was started: requeues, and monitors of all hooks. The queues have ended before. */
-export async function shutDown(operator: Operator): Promise<void> {
+export async function shutDown(operator: LifecycleParts): Promise<void> {
   operator.router.requeues.stop();
   const ofModules = [...operator.registry.states.values()].flatMap((tracked) => tracked.hooks ?? []);
   await Promise.all([...operator.globalHooks.runtimes, ...ofModules].map((runtime) => runtime.stop()));

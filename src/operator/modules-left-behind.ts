@@ -1,9 +1,13 @@
 import type { ModuleName } from '../values/module-key.ts';
+import type { IsolationParts } from './isolation.ts';
 import { isolatedModules } from './isolation.ts';
-import type { Operator } from './operator.ts';
+import type { OperatorWith } from './operator.ts';
+
+/** What the functions here use of the operator. */
+export type ModulesLeftBehindParts = OperatorWith<'registry', never> & IsolationParts;
 
 /** Modules that a converge which is over went on without: isolated, failed for good, or not authorized. In run order. */
-export function modulesLeftBehind(operator: Operator): readonly ModuleName[] {
+export function modulesLeftBehind(operator: ModulesLeftBehindParts): readonly ModuleName[] {
   const isolated = isolatedModules(operator);
   const isLeftBehind = (name: ModuleName): boolean =>
     isolated.includes(name) ||

@@ -1,9 +1,15 @@
-import type { Operator } from './operator.ts';
+import type { OperatorWith } from './operator.ts';
 import { identityOf } from './reconcile-module.ts';
 import type { Task } from './tasks.ts';
 
+/** What the functions here use of the operator. */
+export type PauseTasksParts = OperatorWith<
+  'converge' | 'registry' | 'router',
+  'crds' | 'log' | 'pauses' | 'queues' | 'releases'
+>;
+
 /** Leaves out what a paused module may not do, and keeps in mind that it is owed. Returns whether the task is left out. */
-export function leaveOutIfPaused(operator: Operator, task: Task): boolean {
+export function leaveOutIfPaused(operator: PauseTasksParts, task: Task): boolean {
   if (task.type !== 'ModuleRun' && task.type !== 'ModuleEnsureCRDs') return false;
   const pause = operator.deps.pauses.of(task.module);
   if (pause === undefined || !operator.registry.isWanted(task.module)) return false;
@@ -22,7 +28,7 @@ export function leaveOutIfPaused(operator: Operator, task: Task): boolean {
  * Runs the modules that are not paused any more and were to be run meanwhile, in run order. Tasks of paused modules that
  * wait after a failure end at once, so that they hold up nobody.
  */
-export function onPausesChange(operator: Operator): void {
+export function onPausesChange(operator: PauseTasksParts): void {
   const { pauses, crds, queues, releases } = operator.deps;
   releases.recheckDrift();
   for (const queue of queues.all) {

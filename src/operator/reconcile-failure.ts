@@ -1,10 +1,13 @@
 import { boundedDelay } from '../lib/bounded-time.ts';
 import { codeOf, errorFields, hasCode, isPermanent, messageOf, retryAfterOf } from '../lib/errors.ts';
 import type { TaskOutcome } from '../queue/task-queue.ts';
-import type { Operator } from './operator.ts';
+import type { OperatorWith } from './operator.ts';
 import { rethrowAbort } from './rethrow-abort.ts';
 import type { ModuleDelete, ModuleRun, Task } from './tasks.ts';
 import type { TrackedModule } from './tracked-module.ts';
+
+/** What the functions here use of the operator. */
+export type ReconcileFailureParts = OperatorWith<'registry', 'clock' | 'log' | 'metrics'>;
 
 /** Until a deletion is tried again that failed for good, or was aborted: it must not be lost. */
 export const DELETE_RETRY_MS = 5 * 60_000;
@@ -23,7 +26,7 @@ interface Failure {
  * @throws the error when the daemon is ending
  */
 export function failedReconcile(
-  operator: Operator,
+  operator: ReconcileFailureParts,
   task: ModuleRun | ModuleDelete,
   { error, startedMs, count }: Failure,
   signal: AbortSignal,
@@ -68,7 +71,7 @@ export function failedReconcile(
 
 /** Marks a module as stalled: it is not run again until something about it changes. */
 export function stallModule(
-  { deps: { log } }: Operator,
+  { deps: { log } }: ReconcileFailureParts,
   tracked: TrackedModule,
   { event, error }: { readonly event: 'run-stalled' | 'run-aborted'; readonly error: unknown },
 ): void {

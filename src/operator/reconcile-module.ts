@@ -4,16 +4,34 @@ import type { TaskOutcome, TaskQueue } from '../queue/task-queue.ts';
 import type { FlowHookType } from '../sdk/flow-hooks.ts';
 import type { ModuleOperation } from '../status/module-object.ts';
 import { attemptOf } from './deploy-hooks.ts';
+import type { FailedRequirementsParts } from './failed-requirements.ts';
 import { checkRequirements, runDependents } from './failed-requirements.ts';
+import type { FlowSubjectParts } from './flow-subject.ts';
 import { flowSubject } from './flow-subject.ts';
+import type { ModuleAbortParts } from './handlers/module-abort.ts';
 import { abortModule } from './handlers/module-abort.ts';
+import type { ModuleDeleteParts } from './handlers/module-delete.ts';
 import { removeModule } from './handlers/module-delete.ts';
+import type { ModuleRunParts } from './handlers/module-run.ts';
 import { runModule } from './handlers/module-run.ts';
 import type { ModuleEvent } from './module-state.ts';
-import type { Operator } from './operator.ts';
+import type { OperatorWith } from './operator.ts';
+import type { ReconcileFailureParts } from './reconcile-failure.ts';
 import { failedReconcile } from './reconcile-failure.ts';
 import type { ModuleDelete, ModuleRun, Task } from './tasks.ts';
 import type { OngoingReconcile, ReconcileStep, TrackedModule } from './tracked-module.ts';
+
+/** What the functions here use of the operator. */
+export type ReconcileModuleParts = OperatorWith<
+  'operations' | 'registry' | 'router',
+  'clock' | 'flow' | 'log'
+> &
+  FailedRequirementsParts &
+  FlowSubjectParts &
+  ModuleAbortParts &
+  ModuleDeleteParts &
+  ModuleRunParts &
+  ReconcileFailureParts;
 
 /** A task that brings one module to where it should be, in the queue it came up in. */
 interface Reconcile {
@@ -35,7 +53,7 @@ const PLACES: Readonly<Record<ReconcileStep, FlowHookType>> = {
  * something else meanwhile, such as Synchronizations, goes on in its step when it comes up again.
  */
 export async function reconcileModule(
-  operator: Operator,
+  operator: ReconcileModuleParts,
   task: Reconcile['task'],
   queue: TaskQueue<Task>,
   signal: AbortSignal,
@@ -58,7 +76,7 @@ export async function reconcileModule(
 }
 
 async function pass(
-  operator: Operator,
+  operator: ReconcileModuleParts,
   { task, queue }: Reconcile,
   signal: AbortSignal,
 ): Promise<TaskOutcome<Task>> {
@@ -111,7 +129,7 @@ async function pass(
 
 /** The step itself, and what follows when its code has returned. */
 async function act(
-  operator: Operator,
+  operator: ReconcileModuleParts,
   tracked: TrackedModule,
   { step, flow, operation }: OngoingReconcile,
   reconcile: Reconcile,
@@ -138,7 +156,7 @@ async function act(
 }
 
 async function perform(
-  operator: Operator,
+  operator: ReconcileModuleParts,
   tracked: TrackedModule,
   step: ReconcileStep,
   { task, queue }: Reconcile,
@@ -159,12 +177,16 @@ async function perform(
   return DONE;
 }
 
-function end(operator: Operator, { module }: Reconcile['task'], flow: FlowPass): TaskOutcome<Task> {
+function end(
+  operator: ReconcileModuleParts,
+  { module }: Reconcile['task'],
+  flow: FlowPass,
+): TaskOutcome<Task> {
   operator.router.requeues.ask(module, flow.requeueAfterMs);
   return DONE;
 }
 
-function isResponsible(operator: Operator, { type, module }: Reconcile['task']): boolean {
+function isResponsible(operator: ReconcileModuleParts, { type, module }: Reconcile['task']): boolean {
   return type === 'ModuleDelete' ? !operator.registry.isEnabled(module) : operator.registry.isWanted(module);
 }
 
@@ -175,14 +197,14 @@ function requestOf(task: Reconcile['task']): ModuleEvent {
 }
 
 /** Once it is put off the next reconcile would run what it is meant to end. Without a time the hook refuses it. */
-function keepAbort(operator: Operator, { module }: Reconcile['task'], flow: FlowPass): void {
+function keepAbort(operator: ReconcileModuleParts, { module }: Reconcile['task'], flow: FlowPass): void {
   if (flow.requeueAfterMs !== undefined) operator.operations.ask(module, 'abort');
   else operator.deps.log.warn({ module }, 'A flow hook rejected the abort');
 }
 
 /** Only one request is taken over at a time: another one, such as an annotation beside a command, has its own reconcile. */
 function lookAgain(
-  operator: Operator,
+  operator: ReconcileModuleParts,
   { module }: Reconcile['task'],
   outcome: TaskOutcome<Task>,
 ): TaskOutcome<Task> {

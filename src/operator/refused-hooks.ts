@@ -3,9 +3,12 @@ import { errorFields } from '../lib/errors.ts';
 import type { TaskOutcome } from '../queue/task-queue.ts';
 import { DEPLOY_BINDINGS } from '../sdk/deploy-facts.ts';
 import type { HookRuntime } from './hook-runtime.ts';
-import type { Operator } from './operator.ts';
+import type { OperatorWith } from './operator.ts';
 import { originOf } from './task-origin.ts';
 import type { Task } from './tasks.ts';
+
+/** What the functions here use of the operator. */
+export type RefusedHooksParts = OperatorWith<'globalHooks' | 'router', 'log' | 'queues'>;
 
 type EnableTask = Extract<Task, { type: 'GlobalHookEnableKubernetesBindings' }>;
 
@@ -31,7 +34,7 @@ export function isRefusal(error: unknown): boolean {
  * be granted, into a queue of the hook. Until it succeeds there, the hook is not run: a snapshot that it would get could
  * lack what may not be listed.
  */
-export function setAside(operator: Operator, task: EnableTask, error: unknown): void {
+export function setAside(operator: RefusedHooksParts, task: EnableTask, error: unknown): void {
   const hook = task.hook.hook.name;
   const queue = operator.deps.queues.get(`${REFUSED_QUEUE_PREFIX}${hook}`);
   const failure: Extract<TaskOutcome<Task>, { type: 'retry' }> = { type: 'retry', error };
@@ -44,7 +47,10 @@ export function setAside(operator: Operator, task: EnableTask, error: unknown): 
 }
 
 /** The global hooks that a converge runs; those that wait for a permission are remembered, and run in another one then. */
-export function runnableHooks(operator: Operator, binding: 'beforeAll' | 'afterAll'): readonly HookRuntime[] {
+export function runnableHooks(
+  operator: RefusedHooksParts,
+  binding: 'beforeAll' | 'afterAll',
+): readonly HookRuntime[] {
   return operator.globalHooks.runtimes.filter((runtime) => {
     const { name, config } = runtime.hook;
     if (!runtime.isSetAside || config.lifecycle[binding] === undefined) return true;
@@ -55,7 +61,11 @@ export function runnableHooks(operator: Operator, binding: 'beforeAll' | 'afterA
 }
 
 /** To be called when a hook that was set aside is enabled: what it missed in the queue `main` is made up for. */
-export function bringBack(operator: Operator, task: EnableTask, synchronizations: readonly Task[]): void {
+export function bringBack(
+  operator: RefusedHooksParts,
+  task: EnableTask,
+  synchronizations: readonly Task[],
+): void {
   const hook = task.hook.hook.name;
   operator.deps.log.info({ hook }, 'The kubernetes bindings of a global hook are now permitted, it runs.');
   task.hook.isSetAside = false;

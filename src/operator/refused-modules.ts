@@ -1,13 +1,17 @@
 import type { ReleaseSteps } from '../helm/release-steps.ts';
 import { hasCode, messageOf } from '../lib/errors.ts';
 import type { Module } from '../modules/module.ts';
+import type { DeployHooksParts } from './deploy-hooks.ts';
 import { deployedModule, queueUnauthorized, tellUnauthorized } from './deploy-hooks.ts';
 import type { LifecycleRun } from './handlers/module-lifecycle.ts';
-import type { Operator } from './operator.ts';
+import type { OperatorWith } from './operator.ts';
 import { moduleOf, type Task } from './tasks.ts';
 
+/** What the functions here use of the operator. */
+export type RefusedModulesParts = OperatorWith<'registry', 'authorization' | 'log'> & DeployHooksParts;
+
 /** Leaves out all that a module may not do that is not authorized, also its deletion. Returns whether the task is left out. */
-export function leaveOutIfRefused({ deps, registry }: Operator, task: Task): boolean {
+export function leaveOutIfRefused({ deps, registry }: RefusedModulesParts, task: Task): boolean {
   if (deps.authorization === undefined) return false;
   const name = moduleOf(task);
   const refusal = registry.find(name)?.refusal;
@@ -20,7 +24,7 @@ export function leaveOutIfRefused({ deps, registry }: Operator, task: Task): boo
 }
 
 /** Reports modules that discovery wants to run and that are not authorized, each once for each reason. */
-export function tellRefusals(operator: Operator): void {
+export function tellRefusals(operator: RefusedModulesParts): void {
   const { authorization, log } = operator.deps;
   if (authorization === undefined) return;
   const before = operator.registry.refusals;
@@ -40,7 +44,7 @@ export function tellRefusals(operator: Operator): void {
 
 /** Checks a module again when it is about to be deployed; undefined when every module may run. */
 export function verificationSteps(
-  operator: Operator,
+  operator: RefusedModulesParts,
   module: Module,
   run: LifecycleRun,
 ): ReleaseSteps | undefined {

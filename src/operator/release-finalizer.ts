@@ -1,5 +1,9 @@
+import type { FinishDeletionParts } from './finish-deletion.ts';
 import { queuePurge } from './finish-deletion.ts';
-import type { Operator } from './operator.ts';
+import type { OperatorWith } from './operator.ts';
+
+/** What the functions here use of the operator. */
+export type ReleaseFinalizerParts = OperatorWith<'registry', 'finalizers' | 'queues'> & FinishDeletionParts;
 
 /**
  * What became of the wish to delete a module without its HTTP hook. `enabled`: nothing, the module is not being deleted.
@@ -15,7 +19,7 @@ export type ReleaseOutcome = 'enabled' | 'deleting' | 'released' | 'not-held';
  * @throws whatever the client throws
  */
 export async function releaseFinalizer(
-  operator: Operator,
+  operator: ReleaseFinalizerParts,
   name: string,
   signal: AbortSignal,
 ): Promise<ReleaseOutcome> {

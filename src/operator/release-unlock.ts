@@ -1,7 +1,12 @@
 import type { UnlockResult } from '../helm/unlock-release.ts';
+import type { FinishDeletionParts } from './finish-deletion.ts';
 import { isPurgeHeld, queuePurge } from './finish-deletion.ts';
-import type { Operator } from './operator.ts';
+import type { OperatorWith } from './operator.ts';
 import type { Task } from './tasks.ts';
+
+/** What the functions here use of the operator. */
+export type ReleaseUnlockParts = OperatorWith<'registry' | 'router', 'queues' | 'releases'> &
+  FinishDeletionParts;
 
 const TRIGGER = 'Release-Unlocked';
 
@@ -12,7 +17,7 @@ const TRIGGER = 'Release-Unlocked';
  * @throws what the API client throws
  */
 export async function releaseUnlock(
-  operator: Operator,
+  operator: ReleaseUnlockParts,
   name: string,
   signal: AbortSignal,
 ): Promise<UnlockResult> {

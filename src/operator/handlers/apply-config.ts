@@ -3,11 +3,17 @@ import { errorFields, hasCode } from '../../lib/errors.ts';
 import type { TaskOutcome } from '../../queue/task-queue.ts';
 import { unknownModuleKeys } from '../../values/config-map-content.ts';
 import type { ModuleName } from '../../values/module-key.ts';
-import type { Operator } from '../operator.ts';
+import type { OperatorWith } from '../operator.ts';
 import { rethrowAbort } from '../rethrow-abort.ts';
 import { originOf } from '../task-origin.ts';
 import { moduleOf, type Task } from '../tasks.ts';
 import { DISCOVERY_RETRY_MS } from './converge-modules.ts';
+
+/** What the functions here use of the operator. */
+export type ApplyConfigParts = OperatorWith<
+  'converge' | 'registry' | 'router',
+  'configMapContent' | 'followSecrets' | 'log' | 'metrics' | 'queues' | 'rediscover' | 'values'
+>;
 
 type ApplyTask = Extract<Task, { type: 'ApplyKubeConfigValues' }>;
 
@@ -16,7 +22,7 @@ type ApplyTask = Extract<Task, { type: 'ApplyKubeConfigValues' }>;
  * otherwise on the new values: then all modules are brought to the new state instead.
  */
 export async function handleApplyConfig(
-  operator: Operator,
+  operator: ApplyConfigParts,
   task: ApplyTask,
   signal: AbortSignal,
 ): Promise<TaskOutcome<Task>> {
@@ -49,7 +55,7 @@ export async function handleApplyConfig(
   }
 }
 
-async function hasOtherModulesEnabled(operator: Operator, signal: AbortSignal): Promise<boolean> {
+async function hasOtherModulesEnabled(operator: ApplyConfigParts, signal: AbortSignal): Promise<boolean> {
   const { registry, deps } = operator;
   const { modules, discovery } = registry;
   if (discovery === undefined || modules.every((module) => module.enabledScript === undefined)) return false;
@@ -57,7 +63,7 @@ async function hasOtherModulesEnabled(operator: Operator, signal: AbortSignal): 
   return !isDeepStrictEqual(enabled, discovery.enabled);
 }
 
-function runsOfChangedModules(operator: Operator, { changedKeys }: ApplyTask): readonly Task[] {
+function runsOfChangedModules(operator: ApplyConfigParts, { changedKeys }: ApplyTask): readonly Task[] {
   const changed = operator.registry.modules.filter(
     ({ key, name }) => changedKeys.includes(key) && operator.registry.isEnabled(name),
   );
@@ -68,7 +74,7 @@ function runsOfChangedModules(operator: Operator, { changedKeys }: ApplyTask): r
 }
 
 /** What of the module waits after a failure beside `main` may have waited for just this. Returns whether a run did. */
-function retriesNow({ deps }: Operator, module: ModuleName): boolean {
+function retriesNow({ deps }: ApplyConfigParts, module: ModuleName): boolean {
   let isRun = false;
   for (const queue of deps.queues.all) {
     const task = queue.entries[0]?.task;
@@ -80,7 +86,7 @@ function retriesNow({ deps }: Operator, module: ModuleName): boolean {
 }
 
 /** Sections and flags of modules that do not exist are mostly typing errors; they have no effect. */
-export function warnAboutUnknownModules({ deps, registry }: Operator): void {
+export function warnAboutUnknownModules({ deps, registry }: ApplyConfigParts): void {
   const known = new Set(registry.modules.map((module) => module.key));
   const unknown = unknownModuleKeys(deps.configMapContent(), known);
   if (unknown.length > 0)

@@ -3,15 +3,37 @@ import type { Discovery } from '../../modules/discovery.ts';
 import type { QueueEntry, TaskOutcome, TaskQueue } from '../../queue/task-queue.ts';
 import { GLOBAL_SECTION } from '../../values/module-key.ts';
 import { lifecycleRuns } from '../lifecycle.ts';
-import type { Operator } from '../operator.ts';
+import type { OperatorWith } from '../operator.ts';
+import type { RefusedHooksParts } from '../refused-hooks.ts';
 import { runnableHooks } from '../refused-hooks.ts';
+import type { RefusedModulesParts } from '../refused-modules.ts';
 import { tellRefusals } from '../refused-modules.ts';
 import type { ReleaseInCluster } from '../releases.ts';
 import { rethrowAbort } from '../rethrow-abort.ts';
 import { originFields, originOf } from '../task-origin.ts';
 import { countsForConverge, type GlobalHookRun, type Task } from '../tasks.ts';
+import type { EnableGlobalHookParts } from './enable-global-hook.ts';
 import { resynchronizeMissed } from './enable-global-hook.ts';
+import type { ModuleTasksParts } from './module-tasks.ts';
 import { moduleTasks } from './module-tasks.ts';
+
+/** What the functions here use of the operator. */
+export type ConvergeModulesParts = OperatorWith<
+  'converge' | 'registry',
+  | 'clock'
+  | 'configMapContent'
+  | 'discover'
+  | 'dynamicFlags'
+  | 'log'
+  | 'metrics'
+  | 'releases'
+  | 'setSchedules'
+  | 'values'
+> &
+  EnableGlobalHookParts &
+  ModuleTasksParts &
+  RefusedHooksParts &
+  RefusedModulesParts;
 
 type ConvergeTask = Extract<Task, { type: 'ConvergeModules' }>;
 
@@ -23,7 +45,7 @@ export const DISCOVERY_RETRY_MS = 5_000;
  * of enabled ones, afterAll hooks. In each phase it puts tasks in front of itself and goes on when they are done.
  */
 export async function handleConvergeModules(
-  operator: Operator,
+  operator: ConvergeModulesParts,
   entry: QueueEntry<Task>,
   task: ConvergeTask,
   queue: TaskQueue<Task>,
@@ -47,7 +69,7 @@ export async function handleConvergeModules(
 }
 
 function begin(
-  operator: Operator,
+  operator: ConvergeModulesParts,
   entry: QueueEntry<Task>,
   task: ConvergeTask,
   queue: TaskQueue<Task>,
@@ -59,7 +81,7 @@ function begin(
 }
 
 async function discover(
-  operator: Operator,
+  operator: ConvergeModulesParts,
   entry: QueueEntry<Task>,
   task: ConvergeTask,
   queue: TaskQueue<Task>,
@@ -106,7 +128,7 @@ async function discover(
 
 /** Takes the note that a release stays from those whose modules do not say so any more. */
 async function letGo(
-  { deps, registry }: Operator,
+  { deps, registry }: ConvergeModulesParts,
   releases: readonly ReleaseInCluster[],
   signal: AbortSignal,
 ): Promise<void> {
@@ -119,7 +141,7 @@ async function letGo(
   }
 }
 
-function tellDecisions({ deps: { log }, registry }: Operator, discovery: Discovery): void {
+function tellDecisions({ deps: { log }, registry }: ConvergeModulesParts, discovery: Discovery): void {
   log.info({ modules: discovery.enabled }, 'Enabled modules');
   for (const { name: module } of registry.modules) {
     const decision = discovery.decisions.get(module);
@@ -133,7 +155,7 @@ function tellDecisions({ deps: { log }, registry }: Operator, discovery: Discove
   }
 }
 
-function stopSchedulesOfDisabled(operator: Operator): void {
+function stopSchedulesOfDisabled(operator: ConvergeModulesParts): void {
   for (const [name, tracked] of operator.registry.states) {
     if (operator.registry.isEnabled(name)) continue;
     for (const runtime of tracked.hooks ?? []) operator.deps.setSchedules(runtime, false);
@@ -141,7 +163,7 @@ function stopSchedulesOfDisabled(operator: Operator): void {
 }
 
 function hookRuns(
-  operator: Operator,
+  operator: ConvergeModulesParts,
   binding: 'beforeAll' | 'afterAll',
   { trigger }: ConvergeTask,
 ): readonly GlobalHookRun[] {
@@ -151,7 +173,7 @@ function hookRuns(
   });
 }
 
-function afterAllRuns(operator: Operator, task: ConvergeTask): readonly Task[] {
+function afterAllRuns(operator: ConvergeModulesParts, task: ConvergeTask): readonly Task[] {
   const runs = hookRuns(operator, 'afterAll', task);
   const valuesBeforeAfterAll = operator.deps.values.checksum(GLOBAL_SECTION);
   return runs.map((run, index) => (index === runs.length - 1 ? { ...run, valuesBeforeAfterAll } : run));
@@ -162,7 +184,12 @@ function belongsToAnother(task: Task): boolean {
   return countsForConverge(task) && task.type !== 'ModuleDelete';
 }
 
-function end(operator: Operator, entry: QueueEntry<Task>, task: ConvergeTask, queue: TaskQueue<Task>): void {
+function end(
+  operator: ConvergeModulesParts,
+  entry: QueueEntry<Task>,
+  task: ConvergeTask,
+  queue: TaskQueue<Task>,
+): void {
   const { clock, log, metrics } = operator.deps;
   log.info({ trigger: task.trigger, ...originFields(task) }, 'ConvergeModules task done');
   if (operator.converge.unloaded.length > 0)
@@ -175,11 +202,11 @@ function end(operator: Operator, entry: QueueEntry<Task>, task: ConvergeTask, qu
   operator.converge.start = undefined;
   metrics.convergence(event, (clock.steadyMs() - atMs) / 1_000);
   if (operator.converge.first === 'done') return;
-  log.info({}, 'first converge is finished. Operator is ready now.');
+  log.info({}, 'first converge is finished. ConvergeModulesParts is ready now.');
   operator.converge.finishFirst();
   queue.append({
     type: 'DiscoverHelmReleases',
-    trigger: 'Operator-PostConvergeCleanup',
+    trigger: 'ConvergeModulesParts-PostConvergeCleanup',
     ...originOf(task),
   });
 }

@@ -2,14 +2,25 @@ import { synchronizedBindings } from '../../hooks/binding-context.ts';
 import type { KubernetesBinding } from '../../hooks/hook-config.ts';
 import type { TaskOutcome } from '../../queue/task-queue.ts';
 import type { HookRuntime } from '../hook-runtime.ts';
-import type { Operator } from '../operator.ts';
+import type { OperatorWith } from '../operator.ts';
+import type { RefusedHooksParts } from '../refused-hooks.ts';
 import { bringBack, canWaitAside, isRefusal, setAside } from '../refused-hooks.ts';
 import { rethrowAbort } from '../rethrow-abort.ts';
 import { originOf } from '../task-origin.ts';
 import { MAIN_QUEUE, type Task } from '../tasks.ts';
 import { isWaitedFor } from './hook-run.ts';
 
-export function handleEnableSchedules(operator: Operator, runtime: HookRuntime): TaskOutcome<Task> {
+/** What the functions here use of the operator. */
+export type EnableGlobalHookParts = OperatorWith<
+  'converge' | 'globalHooks' | 'registry' | 'router',
+  'queues' | 'setSchedules'
+> &
+  RefusedHooksParts;
+
+export function handleEnableSchedules(
+  operator: EnableGlobalHookParts,
+  runtime: HookRuntime,
+): TaskOutcome<Task> {
   operator.deps.setSchedules(runtime, true);
   return { type: 'success' };
 }
@@ -19,7 +30,7 @@ export function handleEnableSchedules(operator: Operator, runtime: HookRuntime):
  * that may not watch something waits in a queue of its own, so that `main` goes on.
  */
 export async function handleEnableKubernetes(
-  operator: Operator,
+  operator: EnableGlobalHookParts,
   task: Extract<Task, { type: 'GlobalHookEnableKubernetesBindings' }>,
   signal: AbortSignal,
 ): Promise<TaskOutcome<Task>> {
@@ -41,7 +52,7 @@ export async function handleEnableKubernetes(
 }
 
 /** Ends when every Synchronization that is waited for has succeeded. */
-export function handleWaitSynchronization(operator: Operator): TaskOutcome<Task> {
+export function handleWaitSynchronization(operator: EnableGlobalHookParts): TaskOutcome<Task> {
   const { synchronization } = operator.globalHooks;
   // Hooks that are gone take their runs with them: nobody would report those as done.
   synchronization.keepOnly(queuedSynchronizations(operator));
@@ -50,7 +61,7 @@ export function handleWaitSynchronization(operator: Operator): TaskOutcome<Task>
 }
 
 /** The bindings whose Synchronization runs now or waits in a queue. */
-export function queuedSynchronizations(operator: Operator): ReadonlySet<KubernetesBinding> {
+export function queuedSynchronizations(operator: EnableGlobalHookParts): ReadonlySet<KubernetesBinding> {
   const tasks = operator.deps.queues.all.flatMap(({ entries }) => entries.map(({ task }) => task));
   return new Set(tasks.flatMap((task) => ('reasons' in task ? synchronizedBindings(task.reasons) : [])));
 }
@@ -63,7 +74,7 @@ export function queuedSynchronizations(operator: Operator): ReadonlySet<Kubernet
  * @param belongs leaves bindings out
  */
 export function queueSynchronizations(
-  operator: Operator,
+  operator: EnableGlobalHookParts,
   runtimes: readonly HookRuntime[],
   asking: Task,
   belongs: (binding: KubernetesBinding) => boolean = () => true,
@@ -82,7 +93,7 @@ export function queueSynchronizations(
 }
 
 /** Queues the Synchronizations of wanted modules that were dropped or missed; returns those for `main`. */
-export function resynchronizeMissed(operator: Operator, asking: Task): readonly Task[] {
+export function resynchronizeMissed(operator: EnableGlobalHookParts, asking: Task): readonly Task[] {
   return [...operator.registry.states.values()].flatMap(({ module, hooks, synchronization }) =>
     operator.registry.isWanted(module.name)
       ? queueSynchronizations(operator, hooks ?? [], asking, (binding) => synchronization.isLost(binding))

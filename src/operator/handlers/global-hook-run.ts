@@ -1,13 +1,17 @@
 import type { QueueEntry, TaskOutcome, TaskQueue } from '../../queue/task-queue.ts';
 import { GLOBAL_SECTION } from '../../values/module-key.ts';
-import type { Operator } from '../operator.ts';
+import type { OperatorWith } from '../operator.ts';
 import { causedBy } from '../task-origin.ts';
 import { type GlobalHookRun, isOnlySynchronization, type Task } from '../tasks.ts';
+import type { HookRunParts } from './hook-run.ts';
 import { doneWith, type HookTaskOutcome, runHookTask } from './hook-run.ts';
+
+/** What the functions here use of the operator. */
+export type GlobalHookRunParts = OperatorWith<'registry' | 'router', 'releases' | 'values'> & HookRunParts;
 
 /** Runs a global hook. Changed global values ask for a converge, changed enabled flags start one over. */
 export async function handleGlobalHookRun(
-  operator: Operator,
+  operator: GlobalHookRunParts,
   entry: QueueEntry<Task>,
   task: GlobalHookRun,
   queue: TaskQueue<Task>,
@@ -34,7 +38,7 @@ export async function handleGlobalHookRun(
 
 /** Why the global values, as this run left them, ask for a converge; undefined when they do not. */
 function changeTrigger(
-  operator: Operator,
+  operator: GlobalHookRunParts,
   task: GlobalHookRun,
   { task: ran, effects }: Extract<HookTaskOutcome, { type: 'ran' }>,
 ): string | undefined {
@@ -44,7 +48,7 @@ function changeTrigger(
   return ran.binding === 'kubernetes' ? 'Kubernetes-Change-GlobalValues' : undefined;
 }
 
-function isAfterAllDifferent(operator: Operator, task: GlobalHookRun): boolean {
+function isAfterAllDifferent(operator: GlobalHookRunParts, task: GlobalHookRun): boolean {
   const { valuesBeforeAfterAll } = task;
   return (
     valuesBeforeAfterAll !== undefined &&

@@ -5,10 +5,13 @@ import { errorFields } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { QueueEntry, TaskOutcome, TaskQueue } from '../../queue/task-queue.ts';
 import { type HookEffects, hookLabels } from '../hook-execution.ts';
-import type { Operator } from '../operator.ts';
+import type { OperatorWith } from '../operator.ts';
 import { rethrowAbort } from '../rethrow-abort.ts';
 import { bindingName, eventFields, hookFields } from '../task-log.ts';
 import { type HookTask, MAIN_QUEUE, type Task } from '../tasks.ts';
+
+/** What the functions here use of the operator. */
+export type HookRunParts = OperatorWith<'router', 'clock' | 'execution' | 'log' | 'metrics'>;
 
 export type HookTaskOutcome =
   /** The hook was not run, and need not be: it is gone, or does not want this Synchronization. */
@@ -27,7 +30,7 @@ export type HookTaskOutcome =
  * hook, and lets the events of synchronized bindings through. Throws what makes the task fail.
  */
 export async function runHookTask(
-  operator: Operator,
+  operator: HookRunParts,
   entry: QueueEntry<Task>,
   first: HookTask,
   queue: TaskQueue<Task>,
@@ -139,7 +142,7 @@ export function isWaitedFor(binding: KubernetesBinding): boolean {
   return binding.waitForSynchronization || binding.queue === MAIN_QUEUE;
 }
 
-function finishSynchronization(operator: Operator, task: HookTask): void {
+function finishSynchronization(operator: HookRunParts, task: HookTask): void {
   // Its module may have been started anew, and then waits for other runs.
   if (task.hook.isStopped) return;
   const bindings = synchronizedBindings(task.reasons);

@@ -1,16 +1,20 @@
 import type { TaskOutcome } from '../../queue/task-queue.ts';
-import type { Operator } from '../operator.ts';
+import type { OperatorWith } from '../operator.ts';
+import type { ReconcileFailureParts } from '../reconcile-failure.ts';
 import { DELETE_RETRY_MS, stallModule } from '../reconcile-failure.ts';
 import { runAborted } from '../run-aborts.ts';
 import type { ModuleDelete, ModuleRun, Task } from '../tasks.ts';
 import type { TrackedModule } from '../tracked-module.ts';
+
+/** What the functions here use of the operator. */
+export type ModuleAbortParts = OperatorWith<'router', 'clock' | 'log' | 'queues'> & ReconcileFailureParts;
 
 /**
  * Ends on request what was going on with a module: it counts as failed until something changes. A deletion is only put
  * off. Where nothing was going on, nothing becomes different.
  */
 export function abortModule(
-  operator: Operator,
+  operator: ModuleAbortParts,
   tracked: TrackedModule,
   task: ModuleRun | ModuleDelete,
 ): TaskOutcome<Task> {
@@ -36,7 +40,7 @@ export function abortModule(
 }
 
 /** They wait for what is not to be done any more. */
-function dropOtherRuns({ deps: { queues } }: Operator, own: ModuleRun): void {
+function dropOtherRuns({ deps: { queues } }: ModuleAbortParts, own: ModuleRun): void {
   for (const queue of queues.all)
     for (const task of queue.remove(
       (other) => other.type === 'ModuleRun' && other.module === own.module && other !== own,

@@ -1,7 +1,17 @@
+import type { DeployHooksParts } from '../deploy-hooks.ts';
 import { beginRemoval, deployedModule } from '../deploy-hooks.ts';
-import type { Operator } from '../operator.ts';
+import type { OperatorWith } from '../operator.ts';
 import type { TrackedModule } from '../tracked-module.ts';
+import type { ModuleLifecycleParts } from './module-lifecycle.ts';
 import { ensureHooks, type LifecycleRun, runLifecycleHooks } from './module-lifecycle.ts';
+
+/** What the functions here use of the operator. */
+export type ModuleDeleteParts = OperatorWith<
+  'operations' | 'registry' | 'router',
+  'finalizers' | 'log' | 'releases' | 'setSchedules' | 'setWebhooks' | 'uninstallSteps' | 'values'
+> &
+  DeployHooksParts &
+  ModuleLifecycleParts;
 
 /**
  * Ends a module that is disabled now: its release goes, then the afterDeleteHelm hooks run, then nothing of it runs.
@@ -9,7 +19,7 @@ import { ensureHooks, type LifecycleRun, runLifecycleHooks } from './module-life
  * @throws what fails on the way; the next attempt begins anew
  */
 export async function removeModule(
-  operator: Operator,
+  operator: ModuleDeleteParts,
   tracked: TrackedModule,
   run: LifecycleRun,
   signal: AbortSignal,
@@ -27,7 +37,7 @@ export async function removeModule(
 }
 
 async function deleteModule(
-  operator: Operator,
+  operator: ModuleDeleteParts,
   tracked: TrackedModule,
   run: LifecycleRun,
   signal: AbortSignal,
@@ -47,7 +57,7 @@ async function deleteModule(
 }
 
 async function removeRelease(
-  operator: Operator,
+  operator: ModuleDeleteParts,
   tracked: TrackedModule,
   run: LifecycleRun,
   signal: AbortSignal,
@@ -69,7 +79,11 @@ async function removeRelease(
 }
 
 /** Ends a module whose release stays: nothing is deleted, so the hooks around a deletion do not run either. */
-async function leaveModule(operator: Operator, tracked: TrackedModule, signal: AbortSignal): Promise<void> {
+async function leaveModule(
+  operator: ModuleDeleteParts,
+  tracked: TrackedModule,
+  signal: AbortSignal,
+): Promise<void> {
   const { releases, values, log, finalizers } = operator.deps;
   const { name } = tracked.module;
   await releases.stopMonitor(name);
@@ -82,7 +96,7 @@ async function leaveModule(operator: Operator, tracked: TrackedModule, signal: A
 
 /** Ends the webhooks, monitors and schedules of a module; its next ModuleRun begins with the start-up. */
 export async function stopModule(
-  operator: Operator,
+  operator: ModuleDeleteParts,
   tracked: TrackedModule,
   signal: AbortSignal,
 ): Promise<void> {

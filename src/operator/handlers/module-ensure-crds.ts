@@ -1,12 +1,15 @@
 import type { TaskOutcome } from '../../queue/task-queue.ts';
-import type { Operator } from '../operator.ts';
+import type { OperatorWith } from '../operator.ts';
 import type { Task } from '../tasks.ts';
+
+/** What the functions here use of the operator. */
+export type ModuleEnsureCrdsParts = OperatorWith<'registry', 'crds'>;
 
 type EnsureTask = Extract<Task, { type: 'ModuleEnsureCRDs' }>;
 
 /** Brings the CRDs of a module that is about to start into the cluster, before any module is deleted or run. */
 export async function handleModuleEnsureCrds(
-  operator: Operator,
+  operator: ModuleEnsureCrdsParts,
   task: EnsureTask,
   signal: AbortSignal,
 ): Promise<TaskOutcome<Task>> {

@@ -1,12 +1,16 @@
 import type { QueueEntry, TaskOutcome, TaskQueue } from '../../queue/task-queue.ts';
-import type { Operator } from '../operator.ts';
+import type { OperatorWith } from '../operator.ts';
 import { causedBy } from '../task-origin.ts';
 import { isOnlySynchronization, MAIN_QUEUE, type ModuleHookRun, type Task } from '../tasks.ts';
+import type { HookRunParts } from './hook-run.ts';
 import { doneWith, runHookTask } from './hook-run.ts';
+
+/** What the functions here use of the operator. */
+export type ModuleHookRunParts = OperatorWith<'registry' | 'router', 'releases'> & HookRunParts;
 
 /** Runs a module hook for an event, a schedule or a Synchronization. Changed values ask for a run of the module. */
 export async function handleModuleHookRun(
-  operator: Operator,
+  operator: ModuleHookRunParts,
   entry: QueueEntry<Task>,
   task: ModuleHookRun,
   queue: TaskQueue<Task>,

@@ -2,18 +2,26 @@ import { bindingCount, queuesOf } from '../../hooks/hook.ts';
 import type { LifecycleBinding } from '../../hooks/hook-config.ts';
 import { messageOf, OperatorError } from '../../lib/errors.ts';
 import { runtimesInOrder } from '../hook-runtime.ts';
-import type { Operator } from '../operator.ts';
+import type { OperatorWith } from '../operator.ts';
 import { originOf } from '../task-origin.ts';
 import type { ModuleHookRun, TaskOrigin } from '../tasks.ts';
 import type { TrackedModule } from '../tracked-module.ts';
+import type { HookRunParts } from './hook-run.ts';
 import { taskLogger } from './hook-run.ts';
+
+/** What the functions here use of the operator. */
+export type ModuleLifecycleParts = OperatorWith<
+  never,
+  'createRuntime' | 'execution' | 'loadModuleHooks' | 'log' | 'metrics' | 'queues'
+> &
+  HookRunParts;
 
 /**
  * Asks the hooks of a module for their configuration, unless that was done since the module was enabled, and makes the
  * queues that their bindings name.
  */
 export async function ensureHooks(
-  operator: Operator,
+  operator: ModuleLifecycleParts,
   tracked: TrackedModule,
   signal: AbortSignal,
 ): Promise<void> {
@@ -44,7 +52,7 @@ export interface LifecycleRun {
  * @throws OperatorError of the first hook that fails; the hooks behind it are not run
  */
 export async function runLifecycleHooks(
-  operator: Operator,
+  operator: ModuleLifecycleParts,
   tracked: TrackedModule,
   binding: LifecycleBinding,
   { activation, queue, task }: LifecycleRun,

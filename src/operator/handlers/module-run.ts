@@ -3,15 +3,41 @@ import { retryAfterOf } from '../../lib/errors.ts';
 import type { TaskOutcome, TaskQueue } from '../../queue/task-queue.ts';
 import type { ReleaseFacts } from '../../status/module-facts.ts';
 import { visibleToHelm } from '../../values/visible-values.ts';
+import type { DeployHooksParts } from '../deploy-hooks.ts';
 import { attemptOf, beginDeploy } from '../deploy-hooks.ts';
 import { stageOf } from '../module-state.ts';
-import type { Operator } from '../operator.ts';
+import type { OperatorWith } from '../operator.ts';
+import type { RefusedModulesParts } from '../refused-modules.ts';
 import { verificationSteps } from '../refused-modules.ts';
 import { formatSetByHooks, setByHooks } from '../set-by-hooks.ts';
 import { isSynchronization, type ModuleRun, type Task } from '../tasks.ts';
 import type { TrackedModule } from '../tracked-module.ts';
+import type { EnableGlobalHookParts } from './enable-global-hook.ts';
 import { queuedSynchronizations, queueSynchronizations } from './enable-global-hook.ts';
+import type { ModuleLifecycleParts } from './module-lifecycle.ts';
 import { ensureHooks, type LifecycleRun, runLifecycleHooks } from './module-lifecycle.ts';
+
+/** What the functions here use of the operator. */
+export type ModuleRunParts = OperatorWith<
+  'registry',
+  | 'clock'
+  | 'configMapContent'
+  | 'crds'
+  | 'dynamicFlags'
+  | 'finalizers'
+  | 'httpHooks'
+  | 'log'
+  | 'metrics'
+  | 'releaseSteps'
+  | 'releases'
+  | 'setSchedules'
+  | 'setWebhooks'
+  | 'values'
+> &
+  DeployHooksParts &
+  EnableGlobalHookParts &
+  ModuleLifecycleParts &
+  RefusedModulesParts;
 
 /** What one step says: go on with the phase the state has now, or stop here with an outcome. */
 type Step = { readonly type: 'next' } | { readonly type: 'stop'; readonly outcome: TaskOutcome<Task> };
@@ -32,7 +58,7 @@ export interface ModuleRunRequest {
  * @throws what fails on the way; the phase stays, so that the next attempt goes on there
  */
 export async function runModule(
-  operator: Operator,
+  operator: ModuleRunParts,
   { tracked, task, queue, isForced }: ModuleRunRequest,
   signal: AbortSignal,
 ): Promise<TaskOutcome<Task>> {
@@ -60,7 +86,11 @@ function runIn(task: ModuleRun, queue: TaskQueue<Task>): LifecycleRun {
   return { activation, queue: queue.name, task: continues, attempt: attemptOf(queue, task) };
 }
 
-async function runPhase(operator: Operator, request: ModuleRunRequest, signal: AbortSignal): Promise<Step> {
+async function runPhase(
+  operator: ModuleRunParts,
+  request: ModuleRunRequest,
+  signal: AbortSignal,
+): Promise<Step> {
   const { tracked, task, queue } = request;
   const stage = stageOf(tracked.state);
   switch (stage.type) {
@@ -94,7 +124,7 @@ function repeatAfter(before: readonly Task[]): Step {
 }
 
 function waitForSynchronization(
-  operator: Operator,
+  operator: ModuleRunParts,
   tracked: TrackedModule,
   task: ModuleRun,
   queue: TaskQueue<Task>,
@@ -119,7 +149,7 @@ function waitForSynchronization(
  * module was disabled for a moment. Returns those for `main`.
  */
 function queueLostSynchronizations(
-  operator: Operator,
+  operator: ModuleRunParts,
   { hooks, synchronization }: TrackedModule,
   task: ModuleRun,
 ): readonly Task[] {
@@ -134,7 +164,7 @@ function queueLostSynchronizations(
 }
 
 async function runHelmPhase(
-  operator: Operator,
+  operator: ModuleRunParts,
   { tracked, task, queue, isForced }: ModuleRunRequest,
   signal: AbortSignal,
 ): Promise<TaskOutcome<Task>> {

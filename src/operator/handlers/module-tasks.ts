@@ -1,8 +1,14 @@
 import { planConverge } from '../converge.ts';
-import type { Operator } from '../operator.ts';
+import type { OperatorWith } from '../operator.ts';
 import { parallelGroups } from '../parallel-groups.ts';
 import { ParallelRuns } from '../parallel-runs.ts';
 import type { ModuleRun, Task } from '../tasks.ts';
+
+/** What the functions here use of the operator. */
+export type ModuleTasksParts = OperatorWith<
+  'converge' | 'registry' | 'router',
+  'crds' | 'runsModulesInParallel'
+>;
 
 /**
  * The tasks that bring all modules to what the last discovery found: CRDs of new modules, deletions, runs.
@@ -11,7 +17,7 @@ import type { ModuleRun, Task } from '../tasks.ts';
  * @param converge the task that asks for it
  */
 export function moduleTasks(
-  operator: Operator,
+  operator: ModuleTasksParts,
   releases: ReadonlySet<string>,
   converge: Extract<Task, { type: 'ConvergeModules' }>,
 ): readonly Task[] {
@@ -40,7 +46,11 @@ export function moduleTasks(
 }
 
 /** Runs of modules with one order number that do not require one another become one task; others stay as they are. */
-function inParallel({ registry }: Operator, runs: readonly ModuleRun[], trigger: string): readonly Task[] {
+function inParallel(
+  { registry }: ModuleTasksParts,
+  runs: readonly ModuleRun[],
+  trigger: string,
+): readonly Task[] {
   const byName = new Map(runs.map((run) => [run.module, run]));
   const groups = parallelGroups(registry.modules.filter(({ name }) => byName.has(name)));
   return groups.flatMap((group): readonly Task[] => {

@@ -1,8 +1,11 @@
 import type { TaskOutcome } from '../../queue/task-queue.ts';
-import type { Operator } from '../operator.ts';
+import type { OperatorWith } from '../operator.ts';
 import { PARALLEL_QUEUE_PREFIX, type ParallelRuns } from '../parallel-runs.ts';
 import { originOf } from '../task-origin.ts';
 import { MAIN_QUEUE, type ModuleRun, type Task } from '../tasks.ts';
+
+/** What the functions here use of the operator. */
+export type ParallelModuleRunParts = OperatorWith<never, 'queues'>;
 
 /** Queues that exist for parallel runs; the last one is never used, as in the contract. */
 export const PARALLEL_QUEUES = 20;
@@ -11,7 +14,10 @@ const USED_QUEUES = PARALLEL_QUEUES - 1;
 type ParallelTask = Extract<Task, { type: 'ParallelModuleRun' }>;
 
 /** Puts the runs into the parallel queues, once, and waits until all of them have succeeded. */
-export function handleParallelModuleRun(operator: Operator, task: ParallelTask): TaskOutcome<Task> {
+export function handleParallelModuleRun(
+  operator: ParallelModuleRunParts,
+  task: ParallelTask,
+): TaskOutcome<Task> {
   const { runs } = task;
   if (!runs.isSpread) {
     runs.isSpread = true;
@@ -25,7 +31,11 @@ export function handleParallelModuleRun(operator: Operator, task: ParallelTask):
 }
 
 /** Tells the waiting task what an attempt of one of its runs came to. */
-export function reportToGroup(operator: Operator, task: ModuleRun, error: string | undefined): void {
+export function reportToGroup(
+  operator: ParallelModuleRunParts,
+  task: ModuleRun,
+  error: string | undefined,
+): void {
   const { group, module } = task;
   if (group === undefined) return;
   if (error === undefined) {

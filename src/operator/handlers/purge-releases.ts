@@ -1,20 +1,36 @@
 import { isDeepStrictEqual } from 'node:util';
 import { errorFields } from '../../lib/errors.ts';
 import type { TaskOutcome } from '../../queue/task-queue.ts';
+import type { DeployHooksParts } from '../deploy-hooks.ts';
 import { beginRemoval } from '../deploy-hooks.ts';
-import type { Operator } from '../operator.ts';
+import type { OperatorWith } from '../operator.ts';
 import { namesOf, type PurgeInput, planPurge } from '../plan-purge.ts';
 import { CONFIRM_COMMAND, type ModulesDirectory } from '../purge-guard.ts';
 import type { ReleaseInCluster } from '../releases.ts';
 import { rethrowAbort } from '../rethrow-abort.ts';
 import { MAIN_QUEUE, type Task } from '../tasks.ts';
 
+/** What the functions here use of the operator. */
+export type PurgeReleasesParts = OperatorWith<
+  'converge' | 'registry' | 'router',
+  | 'allowsEmptyModulesDir'
+  | 'directoryMemory'
+  | 'finalizers'
+  | 'ignoredRelease'
+  | 'log'
+  | 'modulesDirectories'
+  | 'purgesForeignReleases'
+  | 'releases'
+  | 'uninstallSteps'
+> &
+  DeployHooksParts;
+
 /**
  * Looks once, after the first converge, for releases without a module. Those a daemon of ours made are removed; foreign
  * ones in the same namespace stay, unless the settings say otherwise.
  */
 export async function handleDiscoverReleases(
-  operator: Operator,
+  operator: PurgeReleasesParts,
   signal: AbortSignal,
 ): Promise<TaskOutcome<Task>> {
   const { releases, directoryMemory, log } = operator.deps;
@@ -42,7 +58,7 @@ export async function handleDiscoverReleases(
   }
   if (purged.length === 0) return { type: 'success' };
   log.info({ releases: namesOf(purged) }, 'Modules to purge found');
-  return { type: 'success', after: purges(namesOf(purged), 'Operator-PostConvergeCleanup') };
+  return { type: 'success', after: purges(namesOf(purged), 'PurgeReleasesParts-PostConvergeCleanup') };
 }
 
 /**
@@ -51,7 +67,7 @@ export async function handleDiscoverReleases(
  * @param releases as they are after the first converge
  */
 export function purgeInput(
-  { registry, deps }: Pick<Operator, 'registry' | 'deps'>,
+  { registry, deps }: Pick<PurgeReleasesParts, 'registry' | 'deps'>,
   releases: readonly ReleaseInCluster[],
   remembered: readonly ModulesDirectory[] | undefined,
 ): PurgeInput {
@@ -76,7 +92,10 @@ function purges(releases: readonly string[], trigger: string): readonly Task[] {
  * @returns their names; none when nothing waits
  * @throws what the API client throws; then nothing is decided
  */
-export async function confirmPurge(operator: Operator, signal: AbortSignal): Promise<readonly string[]> {
+export async function confirmPurge(
+  operator: PurgeReleasesParts,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
   const {
     converge: { purge },
     router: { main },
@@ -91,14 +110,14 @@ export async function confirmPurge(operator: Operator, signal: AbortSignal): Pro
 }
 
 /** A release that stays although its module is gone is not purged, but its module may have left more behind. */
-async function isKept({ deps }: Operator, release: string, signal: AbortSignal): Promise<boolean> {
+async function isKept({ deps }: PurgeReleasesParts, release: string, signal: AbortSignal): Promise<boolean> {
   const known = await deps.releases.list(signal);
   return known.some(({ name, isKept }) => name === release && isKept === true);
 }
 
 /** Removes one release. A failure is only reported: nothing depends on it. */
 export async function handleModulePurge(
-  operator: Operator,
+  operator: PurgeReleasesParts,
   release: string,
   signal: AbortSignal,
 ): Promise<TaskOutcome<Task>> {

@@ -4,17 +4,35 @@ import { errorFields } from '../../lib/errors.ts';
 import type { TaskOutcome } from '../../queue/task-queue.ts';
 import type { HookRuntime } from '../hook-runtime.ts';
 import { enableTasks, onStartupRuns } from '../lifecycle.ts';
-import type { Operator } from '../operator.ts';
+import type { OperatorWith } from '../operator.ts';
 import type { Task } from '../tasks.ts';
 import type { TrackedModule } from '../tracked-module.ts';
+import type { ModuleDeleteParts } from './module-delete.ts';
 import { stopModule } from './module-delete.ts';
+
+/** What the functions here use of the operator. */
+export type ReloadFilesParts = OperatorWith<
+  'converge' | 'globalHooks' | 'registry' | 'router',
+  | 'createRuntime'
+  | 'loadGlobalHooks'
+  | 'loadModuleHooks'
+  | 'log'
+  | 'releases'
+  | 'reloadModules'
+  | 'setSchedules'
+  | 'setWebhooks'
+> &
+  ModuleDeleteParts;
 
 /**
  * Development only: takes over what changed on disk. New and changed global hooks are started as at the start of the
  * daemon, removed ones stopped; modules with other hooks start anew; then all modules are brought to the new state.
  * What cannot be loaded is reported, now and after each converge until it can be, and stays as it was.
  */
-export async function handleReloadFiles(operator: Operator, signal: AbortSignal): Promise<TaskOutcome<Task>> {
+export async function handleReloadFiles(
+  operator: ReloadFilesParts,
+  signal: AbortSignal,
+): Promise<TaskOutcome<Task>> {
   const { deps } = operator;
   operator.converge.unloaded = [];
   await attempt(operator, 'modules', () => deps.reloadModules());
@@ -47,12 +65,16 @@ export async function handleReloadFiles(operator: Operator, signal: AbortSignal)
 }
 
 /** What runs of it ends; its release stays as it is. */
-async function stopRefused(operator: Operator, tracked: TrackedModule, signal: AbortSignal): Promise<void> {
+async function stopRefused(
+  operator: ReloadFilesParts,
+  tracked: TrackedModule,
+  signal: AbortSignal,
+): Promise<void> {
   await operator.deps.releases.stopMonitor(tracked.module.name);
   await stopModule(operator, tracked, signal);
 }
 
-async function attempt(operator: Operator, what: string, load: () => Promise<void>): Promise<void> {
+async function attempt(operator: ReloadFilesParts, what: string, load: () => Promise<void>): Promise<void> {
   try {
     await load();
   } catch (error) {
@@ -63,7 +85,7 @@ async function attempt(operator: Operator, what: string, load: () => Promise<voi
 
 /** Returns the hooks that are to be started. */
 async function replaceGlobalHooks(
-  operator: Operator,
+  operator: ReloadFilesParts,
   loaded: readonly Hook[],
   signal: AbortSignal,
 ): Promise<HookRuntime[]> {
