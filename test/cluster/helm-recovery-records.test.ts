@@ -1,0 +1,3 @@
+import { describeRecovery } from './helm-recovery-suite.ts';
+
+describeRecovery(['records'], ['3.17.3', '4.1.4']);
