@@ -269,9 +269,7 @@ test('module reconcile and abort say what becomes of the module', async () => {
     stdout: 'module web is run\n',
     stderr: '',
   });
-  expect((await run('module reconcile web --force')).stdout).toMatch(
-    /^module web is run, and helm applies/,
-  );
+  expect((await run('module reconcile web --force')).stdout).toMatch(/^module web is run, and helm applies/);
   expect((await run('module abort web')).stdout).toMatch(/^module web is aborted/);
   expect(await run('module abort off')).toMatchObject({
     exitCode: 1,

@@ -10,7 +10,7 @@ import type { GlobalHookRun, Task } from './tasks.ts';
 /** What the functions here use of the operator. */
 export type LifecycleParts = OperatorWith<'globalHooks' | 'registry' | 'router', 'queues'>;
 
-const START = 'LifecycleParts-Startup';
+const START = 'Operator-Startup';
 
 /**
  * Fills the queue `main` with everything that happens at the start, in this order: onStartup hooks, schedules and

@@ -202,11 +202,11 @@ function end(
   operator.converge.start = undefined;
   metrics.convergence(event, (clock.steadyMs() - atMs) / 1_000);
   if (operator.converge.first === 'done') return;
-  log.info({}, 'first converge is finished. ConvergeModulesParts is ready now.');
+  log.info({}, 'first converge is finished. Operator is ready now.');
   operator.converge.finishFirst();
   queue.append({
     type: 'DiscoverHelmReleases',
-    trigger: 'ConvergeModulesParts-PostConvergeCleanup',
+    trigger: 'Operator-PostConvergeCleanup',
     ...originOf(task),
   });
 }

@@ -58,7 +58,7 @@ export async function handleDiscoverReleases(
   }
   if (purged.length === 0) return { type: 'success' };
   log.info({ releases: namesOf(purged) }, 'Modules to purge found');
-  return { type: 'success', after: purges(namesOf(purged), 'PurgeReleasesParts-PostConvergeCleanup') };
+  return { type: 'success', after: purges(namesOf(purged), 'Operator-PostConvergeCleanup') };
 }
 
 /**
