@@ -21,6 +21,8 @@ FROM node:24-alpine${ALPINE_VERSION} AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY packages/jq/package.json ./packages/jq/package.json
+COPY packages/json/package.json ./packages/json/package.json
+COPY packages/kube-sandbox/package.json ./packages/kube-sandbox/package.json
 RUN npm ci --include=dev --include=optional
 COPY tsconfig.json tsconfig.build.json ./
 COPY bin ./bin

@@ -1,6 +1,7 @@
 import { homedir, tmpdir } from 'node:os';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { startSandbox } from '@addon-operator/kube-sandbox';
 import type { Daemon } from '../daemon/start-daemon.ts';
 import { runDaemon } from '../daemon.ts';
 import { OperatorError } from '../lib/errors.ts';
@@ -8,7 +9,6 @@ import { fileLogOutput } from '../lib/file-log-output.ts';
 import { observeLog } from '../lib/observe-log.ts';
 import type { RootLogger } from '../lib/pino-logger.ts';
 import { findExecutable } from '../process/executable-file.ts';
-import { startSandbox } from '../sandbox/sandbox.ts';
 import { readSettings } from '../settings/read-settings.ts';
 import { portType } from '../settings/setting-type.ts';
 import type { Settings } from '../settings.ts';
@@ -21,6 +21,7 @@ import { summaryScreen, tourScreen } from './end-screen.ts';
 import { isPortFree } from './free-port.ts';
 import { ProgressDisplay } from './progress-display.ts';
 import { progressOf } from './progress-event.ts';
+import { rethrowSandboxError } from './sandbox-failure.ts';
 import { prepareStateDirectory, type SandboxFiles, sandboxFiles, writeKubeconfig } from './sandbox-files.ts';
 import { isGiven, sandboxFlags } from './sandbox-flags.ts';
 import { createFirstObjects, type FirstObjects } from './sandbox-objects.ts';
@@ -58,7 +59,8 @@ export async function runSandbox(options: SandboxCommandOptions, host: CliHost):
   await using running = new AsyncDisposableStack();
   // The daemon needs the API to stop in order: it goes last, so it does not listen to the stop signal.
   const lifetime = new AbortController();
-  const api = await startSandbox({ directory: files.apiDir, port, clock: host.clock, log }, lifetime.signal);
+  const sandbox = { directory: files.apiDir, port, clock: host.clock, log };
+  const api = await startSandbox(sandbox, lifetime.signal).catch(rethrowSandboxError);
   running.defer(() => api.stop());
   writeKubeconfig(files.kubeconfig, api.kubeconfig);
   display.show({ type: 'phase', text: `sandbox API at ${api.url}` });

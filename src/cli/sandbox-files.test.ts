@@ -1,8 +1,8 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { lockDirectory } from '@addon-operator/kube-sandbox';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { lockDirectory } from '../sandbox/directory-lock.ts';
 import { prepareStateDirectory, sandboxFiles, writeKubeconfig } from './sandbox-files.ts';
 
 let directory = '';

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { chmodSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { lockDirectory } from '@addon-operator/kube-sandbox';
 import { messageOf, OperatorError } from '../lib/errors.ts';
-import { lockDirectory } from '../sandbox/directory-lock.ts';
+import { rethrowSandboxError } from './sandbox-failure.ts';
 
 /** Where everything of one sandbox lies; all paths are absolute. */
 export interface SandboxFiles {
@@ -57,7 +58,7 @@ export async function prepareStateDirectory(files: SandboxFiles, isReset: boolea
     );
   }
   if (!isReset) return;
-  const lock = await lockDirectory(apiDir);
+  const lock = await lockDirectory(apiDir).catch(rethrowSandboxError);
   try {
     for (const path of [apiDir, kubeconfig, log, `${log}.1`, tmpDir, debugSocket])
       rmSync(path, { recursive: true, force: true });

@@ -31,7 +31,6 @@ export const ROOMS: readonly Room[] = [
   { name: 'process', may: [] },
   { name: 'tools', may: [] },
   { name: 'metrics', may: [] },
-  { name: 'sandbox', may: [] },
   { name: 'settings', may: [] },
   { name: 'sdk', may: [] },
   { name: 'lib', may: [] },
@@ -40,6 +39,8 @@ export const ROOMS: readonly Room[] = [
 /** Packages that stand behind one room, so that they can be replaced there. */
 const ADAPTERS: Readonly<Record<string, string>> = {
   '@addon-operator/jq': 'jq',
+  '@addon-operator/json': 'lib',
+  '@addon-operator/kube-sandbox': 'cli',
   '@kubernetes/client-node': 'kube',
   commander: 'cli',
   'cron-parser': 'events',
@@ -50,6 +51,8 @@ const ADAPTERS: Readonly<Record<string, string>> = {
 
 /** Modules without effects, which may be loaded along with a pure file; itself it imports no `node:` module at all. */
 const HARMLESS = [
+  '@addon-operator/json',
+  '@addon-operator/json/pointer',
   'ajv',
   'js-yaml',
   'node:buffer',

@@ -1,18 +1,11 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { projectRoot } from './checkout.ts';
-import { wallClockProblems } from './wall-clock.ts';
+import { sourcesIn } from './checkout.ts';
+import { PACKAGE_WALL_CLOCK_READERS, wallClockProblems } from './wall-clock.ts';
 
-const src = join(projectRoot, 'src');
-
-test('all durations, deadlines and waits of src/ are measured on the steady clock', () => {
-  const files = new Map(
-    readdirSync(src, { recursive: true, encoding: 'utf8' })
-      .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
-      .map((file) => [file, readFileSync(join(src, file), 'utf8')]),
-  );
-  expect(wallClockProblems(files)).toEqual([]);
+test('all durations, deadlines and waits of src/ and packages/ are measured on the steady clock', () => {
+  expect(wallClockProblems(sourcesIn('src'))).toEqual([]);
+  const published = [...sourcesIn('packages')].filter(([file]) => /^[\w-]+\/src\//.test(file));
+  expect(wallClockProblems(new Map(published), PACKAGE_WALL_CLOCK_READERS)).toEqual([]);
 });
 
 test.each([

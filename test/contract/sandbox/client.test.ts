@@ -1,15 +1,15 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type Sandbox, startSandbox } from '@addon-operator/kube-sandbox';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { listAt, stringAt } from '../../../packages/kube-sandbox/src/json-access.ts';
 import { Discovery } from '../../../src/kube/discovery.ts';
 import type { HttpKubeClient } from '../../../src/kube/http-kube-client.ts';
 import { KubeApiError } from '../../../src/kube/kube-client.ts';
 import { createSharedReflectors } from '../../../src/kube/reflector-shared.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { silentLogger } from '../../../src/lib/log.ts';
-import { listAt, stringAt } from '../../../src/sandbox/json-access.ts';
-import { type Sandbox, startSandbox } from '../../../src/sandbox/sandbox.ts';
 import { clientFor } from '../../support/cluster-client.ts';
 import { CONFIG_MAPS } from '../../support/fake-kube-api.ts';
 import { RecordingSink } from '../../support/recording-sink.ts';

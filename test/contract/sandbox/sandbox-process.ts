@@ -1,6 +1,6 @@
+import { startSandbox } from '@addon-operator/kube-sandbox';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { silentLogger } from '../../../src/lib/log.ts';
-import { startSandbox } from '../../../src/sandbox/sandbox.ts';
 
 const [, , directory = ''] = process.argv;
 const sandbox = await startSandbox(

@@ -1,0 +1,114 @@
+/** Any JSON value. Integers beyond 2^53 are carried as raw JSON texts (see {@link parseJson}). */
+export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
+export interface JsonObject {
+  readonly [key: string]: Json;
+}
+
+/** So many digits may be an integer that a double cannot hold. */
+const LONG_DIGITS = 16;
+
+/**
+ * Parses JSON and keeps every number as it was written: one that a double would change becomes a raw JSON text
+ * (`JSON.rawJSON`), which `JSON.stringify` writes back unchanged. Throws SyntaxError as `JSON.parse` does.
+ */
+export function parseJson(text: string): unknown {
+  if (!hasLongDigits(text)) return JSON.parse(text);
+  return JSON.parse(text, keepExactNumber);
+}
+
+/**
+ * Whether there are 16 decimal digits in a row. Every such row has a digit at a place that is a multiple of 16, so that
+ * most of a long text need not be looked at.
+ */
+export function hasLongDigits(text: string): boolean {
+  for (let place = LONG_DIGITS - 1; place < text.length; place += LONG_DIGITS) {
+    if (!isDigit(text, place)) continue;
+    let start = place;
+    while (place - start < LONG_DIGITS - 1 && isDigit(text, start - 1)) start -= 1;
+    let end = place + 1;
+    while (end - start < LONG_DIGITS && isDigit(text, end)) end += 1;
+    if (end - start >= LONG_DIGITS) return true;
+  }
+  return false;
+}
+
+function isDigit(text: string, place: number): boolean {
+  const code = text.charCodeAt(place);
+  return code >= 0x30 && code <= 0x39;
+}
+
+function keepExactNumber(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
+  if (typeof value !== 'number' || context?.source === undefined) return value;
+  if (String(value) === context.source || !Number.isInteger(value) || Number.isSafeInteger(value))
+    return value;
+  return exactJson.rawJSON(context.source);
+}
+
+/**
+ * Parses JSON and keeps every number exactly as it was written, `1.0` and `1e3` included: such a number becomes a raw
+ * JSON text, so the result is for passing on, not for reckoning. Throws SyntaxError as `JSON.parse` does.
+ */
+export function parseJsonVerbatim(text: string): unknown {
+  return JSON.parse(text, (_key, value: unknown, context?: { readonly source?: string }) => {
+    if (typeof value !== 'number' || context?.source === undefined) return value;
+    return String(value) === context.source ? value : exactJson.rawJSON(context.source);
+  });
+}
+
+/**
+ * As `parse`, but throws an Error that says `problem` and no more: the message of the parser quotes the text, which may
+ * hold secrets.
+ */
+export function parseSecretJson(text: string, problem: string, parse = parseJson): unknown {
+  try {
+    return parse(text);
+  } catch {
+    throw new Error(problem);
+  }
+}
+
+/** The raw-number part of JSON, which the ES library types do not know yet. */
+const exactJson = JSON as unknown as {
+  readonly rawJSON: (text: string) => unknown;
+  readonly isRawJSON: (value: unknown) => boolean;
+};
+
+/** Whether `value` is a number kept as the text it was written as. */
+export function isRawJson(value: unknown): boolean {
+  return exactJson.isRawJSON(value);
+}
+
+/** Whether `value` is a plain JSON object (not null, not an array, not a raw number). */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !exactJson.isRawJSON(value);
+}
+
+/** The value where it is an object, else one without fields: for reading what others wrote. */
+export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+  return isObject(value) ? value : {};
+}
+
+/** The value where it is a text, else an empty one: for reading what others wrote. */
+export function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+/** The texts in a list; none where there is no list: for reading what others wrote. */
+export function textsOf(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
+}
+
+/** Compact JSON with object keys sorted in code-unit order: equal values have equal texts. */
+export function canonicalJson(value: unknown): string {
+  return JSON.stringify(sortKeys(value)) ?? 'null';
+}
+
+function sortKeys(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(sortKeys);
+  if (!isObject(value)) return value;
+  // An object without a prototype would be slow to fill and to write; `__proto__` alone needs one.
+  const sorted: Record<string, unknown> = Object.hasOwn(value, '__proto__') ? Object.create(null) : {};
+  for (const key of Object.keys(value).sort()) sorted[key] = sortKeys(value[key]);
+  return sorted;
+}

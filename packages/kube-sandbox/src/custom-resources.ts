@@ -1,0 +1,156 @@
+import { isObject } from '@addon-operator/json';
+import { type Fields, fieldsAt, listAt, numberAt, stringAt, valueAt } from './json-access.ts';
+import { ALL_VERBS, type PrinterColumn, type ServedKind } from './kinds.ts';
+import { invalidValue, required } from './object-names.ts';
+import type { ResourceObject } from './resource-object.ts';
+import { schemaStructures } from './schema-structures.ts';
+import { invalid, type StatusCause } from './status-error.ts';
+
+const AGE_COLUMN: PrinterColumn = {
+  name: 'Age',
+  type: 'date',
+  format: '',
+  description: 'Time since the object was created',
+  priority: 0,
+  jsonPath: '.metadata.creationTimestamp',
+};
+
+/** The kinds, one a served version, that a CustomResourceDefinition brings. */
+export function kindsOfDefinition(definition: ResourceObject): readonly ServedKind[] {
+  if (definition.metadata.deletionTimestamp !== undefined && !hasFinalizers(definition)) return [];
+  const names = fieldsAt(definition, 'spec', 'names');
+  const versions = listAt(definition, 'spec', 'versions').filter(isObject);
+  return versions
+    .filter((version) => version['served'] === true)
+    .toSorted((left, right) => compareVersions(stringAt(right, 'name'), stringAt(left, 'name')))
+    .map((version) => {
+      const schema = fieldsAt(version, 'schema', 'openAPIV3Schema');
+      const kind = stringAt(names, 'kind');
+      return {
+        group: stringAt(definition, 'spec', 'group'),
+        version: stringAt(version, 'name'),
+        kind,
+        plural: stringAt(names, 'plural'),
+        singular: stringAt(names, 'singular'),
+        listKind: stringAt(names, 'listKind'),
+        shortNames: textsAt(names, 'shortNames'),
+        categories: textsAt(names, 'categories'),
+        isNamespaced: stringAt(definition, 'spec', 'scope') === 'Namespaced',
+        isCustom: true,
+        hasStatus: valueAt(version, 'subresources', 'status') !== undefined,
+        hasScale: false,
+        verbs: ALL_VERBS,
+        isReview: false,
+        columns: printerColumns(version),
+        schema,
+        structures: schemaStructures(kind, schema),
+        rootType: kind,
+      };
+    });
+}
+
+function hasFinalizers(object: ResourceObject): boolean {
+  return (object.metadata.finalizers ?? []).length > 0;
+}
+
+function textsAt(value: unknown, field: string): readonly string[] {
+  return listAt(value, field).filter((item) => typeof item === 'string');
+}
+
+function printerColumns(version: Fields): readonly PrinterColumn[] {
+  const columns = listAt(version, 'additionalPrinterColumns').map((column) => ({
+    name: stringAt(column, 'name'),
+    type: stringAt(column, 'type'),
+    format: stringAt(column, 'format'),
+    description: stringAt(column, 'description'),
+    priority: numberAt(column, 'priority') ?? 0,
+    jsonPath: stringAt(column, 'jsonPath'),
+  }));
+  return columns.length === 0 ? [AGE_COLUMN] : columns;
+}
+
+/** Orders versions as discovery does: v2 > v1 > v1beta2 > v1beta1 > v1alpha1 > anything else. */
+export function compareVersions(left: string, right: string): number {
+  const leftRank = versionRank(left);
+  const rightRank = versionRank(right);
+  for (const [index, rank] of leftRank.entries()) {
+    const difference = rank - (rightRank[index] ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return left < right ? 1 : left > right ? -1 : 0;
+}
+
+const STAGES = ['alpha', 'beta', ''];
+
+function versionRank(version: string): readonly number[] {
+  const [, major, stage = '', minor = '0'] = /^v(\d+)(?:(alpha|beta)(\d+))?$/.exec(version) ?? [];
+  if (major === undefined) return [-1, 0, 0];
+  return [STAGES.indexOf(stage), Number(major), Number(minor)];
+}
+
+/**
+ * A CustomResourceDefinition as it is stored: checked, and established at once, for its names collide with nobody's.
+ *
+ * @throws StatusError 422
+ */
+export function prepareDefinition(definition: ResourceObject, now: string): ResourceObject {
+  const causes = definitionProblems(definition);
+  const { name } = definition.metadata;
+  if (causes.length > 0)
+    throw invalid({ group: 'apiextensions.k8s.io', kind: definition.kind, name }, causes);
+  const versions = listAt(definition, 'spec', 'versions');
+  const stored = versions.filter((version) => valueAt(version, 'storage') === true);
+  const older = listAt(definition, 'status', 'storedVersions');
+  const storedVersions = [...new Set([...older, ...stored.map((version) => stringAt(version, 'name'))])];
+  const existing = listAt(definition, 'status', 'conditions');
+  const conditions = existing.length > 0 ? existing : establishedConditions(now);
+  const acceptedNames = fieldsAt(definition, 'spec', 'names');
+  return { ...definition, status: { conditions, acceptedNames, storedVersions } };
+}
+
+function establishedConditions(now: string): readonly Fields[] {
+  return [
+    {
+      type: 'NamesAccepted',
+      status: 'True',
+      lastTransitionTime: now,
+      reason: 'NoConflicts',
+      message: 'no conflicts found',
+    },
+    {
+      type: 'Established',
+      status: 'True',
+      lastTransitionTime: now,
+      reason: 'InitialNamesAccepted',
+      message: 'the initial names have been accepted',
+    },
+  ];
+}
+
+function definitionProblems(definition: ResourceObject): readonly StatusCause[] {
+  const problems: StatusCause[] = [];
+  const group = stringAt(definition, 'spec', 'group');
+  const plural = stringAt(definition, 'spec', 'names', 'plural');
+  const scope = stringAt(definition, 'spec', 'scope');
+  const versions = listAt(definition, 'spec', 'versions');
+  const { name } = definition.metadata;
+  if (name !== `${plural}.${group}`)
+    problems.push(invalidValue('metadata.name', name, 'must be spec.names.plural+"."+spec.group'));
+  if (group === '') problems.push(required('spec.group', ''));
+  if (scope !== 'Namespaced' && scope !== 'Cluster') problems.push(required('spec.scope', ''));
+  if (plural === '') problems.push(required('spec.names.plural', ''));
+  if (stringAt(definition, 'spec', 'names', 'kind') === '') problems.push(required('spec.names.kind', ''));
+  if (versions.filter((version) => valueAt(version, 'storage') === true).length !== 1)
+    problems.push(
+      invalidValue(
+        'spec.versions',
+        versions.length,
+        'must have exactly one version marked as storage version',
+      ),
+    );
+  for (const [index, version] of versions.entries()) {
+    if (!isObject(valueAt(version, 'schema', 'openAPIV3Schema')))
+      problems.push(required(`spec.versions[${index}].schema.openAPIV3Schema`, 'schemas are required'));
+  }
+  return problems;
+}

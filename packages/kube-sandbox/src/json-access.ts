@@ -1,0 +1,77 @@
+import { canonicalJson, fieldsOf, isObject, textOf } from '@addon-operator/json';
+
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** What stands at `path` below `value`; undefined where a step is missing. */
+export function valueAt(value: unknown, ...path: readonly (string | number)[]): unknown {
+  let current = value;
+  for (const step of path) {
+    if (typeof step === 'number') current = Array.isArray(current) ? current[step] : undefined;
+    else current = isObject(current) && Object.hasOwn(current, step) ? current[step] : undefined;
+  }
+  return current;
+}
+
+/** The object at `path`, an empty one where there is none. */
+export function fieldsAt(value: unknown, ...path: readonly (string | number)[]): Fields {
+  const found = valueAt(value, ...path);
+  return fieldsOf(found);
+}
+
+/** The list at `path`, an empty one where there is none. */
+export function listAt(value: unknown, ...path: readonly (string | number)[]): readonly unknown[] {
+  const found = valueAt(value, ...path);
+  return Array.isArray(found) ? found : [];
+}
+
+/** The string at `path`, an empty one where there is none. */
+export function stringAt(value: unknown, ...path: readonly (string | number)[]): string {
+  const found = valueAt(value, ...path);
+  return textOf(found);
+}
+
+/** The number at `path`, or undefined. */
+export function numberAt(value: unknown, ...path: readonly (string | number)[]): number | undefined {
+  const found = valueAt(value, ...path);
+  return typeof found === 'number' ? found : undefined;
+}
+
+/** A string, number or boolean as text; an empty text for anything else. */
+export function scalarText(value: unknown): string {
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+    ? String(value)
+    : '';
+}
+
+/** The string values of the object at `path`; others are left out. */
+export function stringsAt(
+  value: unknown,
+  ...path: readonly (string | number)[]
+): Readonly<Record<string, string>> {
+  const strings: Record<string, string> = {};
+  for (const [key, text] of Object.entries(fieldsAt(value, ...path))) {
+    if (typeof text === 'string') strings[key] = text;
+  }
+  return strings;
+}
+
+/** A copy of `fields` without the named ones. */
+export function withoutFields(fields: Fields, ...names: readonly string[]): Record<string, unknown> {
+  const rest = { ...fields };
+  for (const name of names) delete rest[name];
+  return rest;
+}
+
+/** Whether two JSON values are equal, whatever the order of their keys. */
+export function equalJson(left: unknown, right: unknown): boolean {
+  if (left === right) return true;
+  if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return false;
+  if (Array.isArray(left)) {
+    if (!Array.isArray(right) || left.length !== right.length) return false;
+    return left.every((item, index) => equalJson(item, right[index]));
+  }
+  if (!isObject(left) || !isObject(right)) return canonicalJson(left) === canonicalJson(right);
+  const keys = Object.keys(left);
+  if (keys.length !== Object.keys(right).length) return false;
+  return keys.every((key) => Object.hasOwn(right, key) && equalJson(left[key], right[key]));
+}

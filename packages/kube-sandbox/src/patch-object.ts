@@ -1,0 +1,77 @@
+import { isObject, parseJson } from '@addon-operator/json';
+import type { ServedKind } from './kinds.ts';
+import { mediaTypeOf } from './object-body.ts';
+import { applyJsonPatch } from './patch-json.ts';
+import { applyMergePatch } from './patch-merge.ts';
+import { applyStrategicPatch } from './patch-strategic.ts';
+import type { ResourceObject } from './resource-object.ts';
+import { messageOf } from './sandbox-error.ts';
+import { badRequest, StatusError, unsupportedMediaType } from './status-error.ts';
+import { TypeRules } from './type-rules.ts';
+
+export type PatchType = 'json' | 'merge' | 'strategic' | 'apply';
+
+const PATCH_TYPES: Readonly<Record<string, PatchType>> = {
+  'application/json-patch+json': 'json',
+  'application/merge-patch+json': 'merge',
+  'application/strategic-merge-patch+json': 'strategic',
+  'application/apply-patch+yaml': 'apply',
+};
+
+const CUSTOM_TYPES = [
+  'application/json-patch+json',
+  'application/merge-patch+json',
+  'application/apply-patch+yaml',
+];
+
+/**
+ * The kind of patch that a content type announces.
+ *
+ * @throws StatusError 415
+ */
+export function patchTypeOf(contentType: string, kind: Pick<ServedKind, 'isCustom'>): PatchType {
+  const type = PATCH_TYPES[mediaTypeOf(contentType)];
+  if (type === undefined)
+    throw new StatusError(415, 'UnsupportedMediaType', '415: Unsupported Media Type', {});
+  if (type === 'strategic' && kind.isCustom) throw unsupportedMediaType(CUSTOM_TYPES);
+  return type;
+}
+
+/**
+ * Applies a JSON, merge or strategic merge patch to an object.
+ *
+ * @throws StatusError 400 or 422
+ */
+export function patchFields(
+  current: ResourceObject,
+  type: Exclude<PatchType, 'apply'>,
+  body: Uint8Array,
+  kind: ServedKind,
+): Readonly<Record<string, unknown>> {
+  const patch = parsePatch(body);
+  const patched = type === 'json' ? applyJsonPatch(current, patch) : mergeFields(current, type, patch, kind);
+  if (!isObject(patched)) throw badRequest('the patched document is not an object');
+  return patched;
+}
+
+function parsePatch(body: Uint8Array): unknown {
+  try {
+    return parseJson(Buffer.from(body).toString('utf8'));
+  } catch (error) {
+    throw badRequest(`error decoding patch: ${messageOf(error)}`);
+  }
+}
+
+function mergeFields(
+  current: ResourceObject,
+  type: 'merge' | 'strategic',
+  patch: unknown,
+  kind: ServedKind,
+): unknown {
+  if (!isObject(patch))
+    throw badRequest(
+      'error decoding patch: json: cannot unmarshal array into Go value of type map[string]interface {}',
+    );
+  if (type === 'merge') return applyMergePatch(current, patch);
+  return applyStrategicPatch(current, patch, TypeRules.ofRoot(kind.structures, kind.rootType));
+}

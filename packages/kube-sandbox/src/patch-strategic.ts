@@ -1,0 +1,110 @@
+import { canonicalJson, isObject } from '@addon-operator/json';
+import { equalJson, type Fields, listAt, scalarText } from './json-access.ts';
+import { sortMerged } from './list-items.ts';
+import { badRequest } from './status-error.ts';
+import type { TypeRules } from './type-rules.ts';
+
+const DIRECTIVE = '$patch';
+const RETAIN_KEYS = '$retainKeys';
+const DELETE_PREFIX = '$deleteFromPrimitiveList/';
+const ORDER_PREFIX = '$setElementOrder/';
+
+/**
+ * Applies a strategic merge patch and returns the changed copy.
+ *
+ * @throws StatusError 400 for a patch with unknown directives or list elements without merge key
+ */
+export function applyStrategicPatch(target: Fields, patch: Fields, rules: TypeRules): Fields {
+  const directive = patch[DIRECTIVE];
+  if (directive === 'replace') return withoutDirectives(patch);
+  if (directive === 'delete') return {};
+  if (directive !== undefined && directive !== 'merge')
+    throw badRequest(`Unknown patch type '${scalarText(directive)}' in strategic merge patch`);
+  let merged: Record<string, unknown> = retainKeys(target, patch);
+  for (const [key, value] of Object.entries(patch)) {
+    if (key === DIRECTIVE || key === RETAIN_KEYS || key.startsWith(ORDER_PREFIX)) continue;
+    if (key.startsWith(DELETE_PREFIX)) {
+      merged = removeScalars(merged, key.slice(DELETE_PREFIX.length), value);
+    } else if (value === null) delete merged[key];
+    else merged[key] = mergeField(merged[key], value, key, rules);
+  }
+  for (const [key, order] of Object.entries(patch)) {
+    if (!key.startsWith(ORDER_PREFIX) || !Array.isArray(order)) continue;
+    const field = key.slice(ORDER_PREFIX.length);
+    const list = merged[field];
+    const mergeKey = rules.rule(field).mergeKey ?? '';
+    if (Array.isArray(list)) merged[field] = inOrder(list, order, listAt(target, field), mergeKey);
+  }
+  return merged;
+}
+
+function withoutDirectives(patch: Fields): Fields {
+  const { [DIRECTIVE]: _directive, ...rest } = patch;
+  return rest;
+}
+
+function retainKeys(target: Fields, patch: Fields): Record<string, unknown> {
+  const kept = patch[RETAIN_KEYS];
+  if (!Array.isArray(kept)) return { ...target };
+  return Object.fromEntries(Object.entries(target).filter(([key]) => kept.includes(key)));
+}
+
+function removeScalars(
+  fields: Record<string, unknown>,
+  field: string,
+  removed: unknown,
+): Record<string, unknown> {
+  const list = fields[field];
+  if (!Array.isArray(list) || !Array.isArray(removed)) return fields;
+  return { ...fields, [field]: list.filter((item) => !removed.includes(item)) };
+}
+
+function mergeField(target: unknown, patch: unknown, field: string, rules: TypeRules): unknown {
+  const rule = rules.rule(field);
+  if (isObject(patch)) {
+    const base = isObject(target) && rule.replace !== true ? target : {};
+    return applyStrategicPatch(base, patch, rules.below(field));
+  }
+  if (!Array.isArray(patch) || rule.mergeKey === undefined) return patch;
+  const list = Array.isArray(target) ? target : [];
+  if (rule.mergeKey === '') {
+    const added = patch.filter((item) => !list.includes(item));
+    return inOrder([...list, ...added], patch, list, '');
+  }
+  return mergeObjects(list, patch, rule.mergeKey, rules.below(field));
+}
+
+function mergeObjects(
+  target: readonly unknown[],
+  patch: readonly unknown[],
+  mergeKey: string,
+  rules: TypeRules,
+): readonly unknown[] {
+  const isReplace = patch.some((item) => isObject(item) && item[DIRECTIVE] === 'replace');
+  const items = patch.filter((item) => !(isObject(item) && item[DIRECTIVE] === 'replace'));
+  if (isReplace) return items;
+  let merged = [...target];
+  for (const item of items) {
+    if (!isObject(item) || item[mergeKey] === undefined)
+      throw badRequest(`map: ${JSON.stringify(item)} does not contain declared merge key: ${mergeKey}`);
+    const isSame = (other: unknown): boolean => isObject(other) && equalJson(other[mergeKey], item[mergeKey]);
+    const index = merged.findIndex(isSame);
+    const found = merged[index];
+    if (item[DIRECTIVE] === 'delete') merged = merged.filter((other) => !isSame(other));
+    else if (isObject(found)) merged[index] = applyStrategicPatch(found, item, rules);
+    else merged.push(applyStrategicPatch({}, item, rules));
+  }
+  return inOrder(merged, items, target, mergeKey);
+}
+
+/** Sorts a merged list: the elements of `order` as they stand there, the others where they stood among the old ones. */
+function inOrder(
+  list: readonly unknown[],
+  order: readonly unknown[],
+  oldList: readonly unknown[],
+  mergeKey: string,
+): readonly unknown[] {
+  const elementOf = (item: unknown): string =>
+    canonicalJson(mergeKey !== '' && isObject(item) ? item[mergeKey] : item);
+  return sortMerged(list, order.map(elementOf), oldList.map(elementOf), elementOf);
+}

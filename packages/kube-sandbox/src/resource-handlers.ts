@@ -1,0 +1,258 @@
+import { isObject } from '@addon-operator/json';
+import { negotiate } from './accept.ts';
+import { type ApiAnswer, type ApiRequest, type BodyAnswer, jsonAnswer } from './api-request.ts';
+import type { ApiState, WriteOptions } from './api-state.ts';
+import { applyObject } from './apply-object.ts';
+import { createObject, writer } from './create-object.ts';
+import { type DeleteResult, deleteObject, parseDeleteOptions } from './delete-object.ts';
+import type { Fields } from './json-access.ts';
+import { type ServedKind, storageOf } from './kinds.ts';
+import { recordUpdate } from './managed-fields.ts';
+import {
+  decodeBody,
+  decodeYaml,
+  type FieldValidation,
+  toResourceObject,
+  validateFields,
+} from './object-body.ts';
+import { invalidValue, required } from './object-names.ts';
+import { patchFields, patchTypeOf } from './patch-object.ts';
+import { inVersion, type View, viewObject } from './representation.ts';
+import { objectKey, type ResourceObject } from './resource-object.ts';
+import { answerReview } from './reviews.ts';
+import { scaleOf, withScale } from './scale.ts';
+import { badRequest, invalid, notFound, StatusError } from './status-error.ts';
+import { updateObject } from './update-object.ts';
+
+/** One request for a resource, taken apart. */
+export interface ResourceRequest {
+  readonly request: ApiRequest;
+  readonly kind: ServedKind;
+  readonly namespace: string | undefined;
+  /** Empty for the collection. */
+  readonly name: string;
+  readonly subresource: string;
+}
+
+export function viewOf(state: ApiState, { request, kind }: ResourceRequest): View {
+  const { representation } = negotiate(request.accept);
+  const includeObject = request.query.get('includeObject') ?? 'Metadata';
+  return { kind, representation, includeObject, nowMs: state.clock.wallMs() };
+}
+
+function writeOptions(request: ApiRequest): WriteOptions {
+  const [product = ''] = request.userAgent.split('/');
+  return {
+    manager: request.query.get('fieldManager') ?? (product.trim() || 'unknown'),
+    isDryRun: isDryRun(request.query),
+  };
+}
+
+function isDryRun(query: URLSearchParams): boolean {
+  const values = query.getAll('dryRun').filter((value) => value !== '');
+  if (values.some((value) => value !== 'All'))
+    throw badRequest(`Invalid value for dryRun: ${JSON.stringify(values)}; only "All" is supported`);
+  return values.length > 0;
+}
+
+function fieldValidation(query: URLSearchParams): FieldValidation {
+  const value = query.get('fieldValidation') ?? '';
+  if (value === '' || value === 'Warn') return 'Warn';
+  if (value === 'Ignore' || value === 'Strict') return value;
+  throw badRequest(`fieldValidation: Unsupported value: ${JSON.stringify(value)}`);
+}
+
+function currentObject(state: ApiState, { kind, namespace, name }: ResourceRequest): ResourceObject {
+  const found = state.store.get(storageOf(kind), objectKey(namespace, name));
+  if (found === undefined) throw notFound(kind, name);
+  return inVersion(found, kind);
+}
+
+function objectAnswer(
+  state: ApiState,
+  resource: ResourceRequest,
+  object: ResourceObject,
+  options: { readonly status?: number; readonly warnings?: readonly string[] } = {},
+): BodyAnswer {
+  const body =
+    resource.subresource === 'scale' ? scaleOf(object) : viewObject(object, viewOf(state, resource));
+  return jsonAnswer(options.status ?? 200, body, { warnings: options.warnings ?? [] });
+}
+
+export function handleGet(state: ApiState, resource: ResourceRequest): ApiAnswer {
+  return objectAnswer(state, resource, currentObject(state, resource));
+}
+
+export function handleCreate(state: ApiState, resource: ResourceRequest): ApiAnswer {
+  const { request, kind, namespace } = resource;
+  const body = decodeBody(request.body, request.contentType, kind.kind);
+  const warnings = validateFields(body, kind, fieldValidation(request.query));
+  const draft = toResourceObject(body.value, kind);
+  if (kind.isReview) return reviewAnswer(state, resource, draft, warnings);
+  const created = createObject(state, { kind, namespace, draft }, writeOptions(request));
+  return objectAnswer(state, resource, created, { status: 201, warnings });
+}
+
+function reviewAnswer(
+  state: ApiState,
+  { request, kind }: ResourceRequest,
+  draft: ResourceObject,
+  warnings: readonly string[],
+): ApiAnswer {
+  const review = recordUpdate(undefined, draft, kind, writer(state, writeOptions(request)));
+  return jsonAnswer(201, answerReview(kind, review), { warnings });
+}
+
+/** Kinds that a PUT creates when they do not exist, as some of the real server's do. */
+const CREATED_ON_UPDATE = new Set([
+  'Endpoints',
+  'Event',
+  'Lease',
+  'LimitRange',
+  'Role',
+  'RoleBinding',
+  'ClusterRole',
+  'ClusterRoleBinding',
+  'Service',
+]);
+
+export function handleUpdate(state: ApiState, resource: ResourceRequest): ApiAnswer {
+  const { request, kind, namespace, name, subresource } = resource;
+  if (subresource === 'scale') return updateScale(state, resource);
+  const body = decodeBody(request.body, request.contentType, kind.kind);
+  const warnings = validateFields(body, kind, fieldValidation(request.query));
+  const draft = toResourceObject(body.value, kind);
+  const isMissing = state.store.get(storageOf(kind), objectKey(namespace, name)) === undefined;
+  if (isMissing && subresource === '' && !kind.isCustom && CREATED_ON_UPDATE.has(kind.kind)) {
+    if (draft.metadata.name !== name)
+      throw badRequest(
+        `the name of the object (${draft.metadata.name}) does not match the name on the URL (${name})`,
+      );
+    const created = createObject(state, { kind, namespace, draft }, writeOptions(request));
+    return objectAnswer(state, resource, created, { status: 201, warnings });
+  }
+  const current = currentObject(state, resource);
+  const updated = updateObject(state, { kind, current, draft, subresource }, writeOptions(request));
+  return objectAnswer(state, resource, updated, { warnings });
+}
+
+function updateScale(state: ApiState, resource: ResourceRequest): ApiAnswer {
+  const { request, kind, subresource } = resource;
+  const { value } = decodeBody(request.body, request.contentType, 'Scale');
+  const current = currentObject(state, resource);
+  const draft = withScale(current, value);
+  const updated = updateObject(state, { kind, current, draft, subresource }, writeOptions(request));
+  return objectAnswer(state, resource, updated);
+}
+
+export function handlePatch(state: ApiState, resource: ResourceRequest): ApiAnswer {
+  const { request, kind, subresource } = resource;
+  const type = patchTypeOf(request.contentType, kind);
+  if (type === 'apply') return applyPatch(state, resource);
+  const current = currentObject(state, resource);
+  const options = writeOptions(request);
+  if (subresource === 'scale') {
+    const draft = withScale(current, patchFields(scaleOf(current), type, request.body, kind));
+    return objectAnswer(state, resource, updateObject(state, { kind, current, draft, subresource }, options));
+  }
+  const patched = patchFields(current, type, request.body, kind);
+  const warnings = validateFields({ value: patched, duplicates: [] }, kind, fieldValidation(request.query));
+  const draft = patchedObject(patched, kind);
+  const updated = updateObject(state, { kind, current, draft, subresource }, options);
+  return objectAnswer(state, resource, updated, { warnings });
+}
+
+/** A patch that makes no object of the kind is invalid, where a body that is none is a bad request. */
+function patchedObject(patched: Fields, kind: ServedKind): ResourceObject {
+  try {
+    return toResourceObject(patched, kind);
+  } catch (error) {
+    if (!(error instanceof StatusError) || error.status.code !== 400) throw error;
+    const cause = invalidValue('patch', patched, error.message);
+    throw new StatusError(422, 'Invalid', ` "" is invalid: patch: ${cause.message}`, { causes: [cause] });
+  }
+}
+
+function applyPatch(state: ApiState, resource: ResourceRequest): ApiAnswer {
+  const { request, kind, namespace, name, subresource } = resource;
+  const manager = request.query.get('fieldManager') ?? '';
+  if (manager === '') {
+    const cause = required('fieldManager', 'is required for apply patch');
+    throw invalid({ group: 'meta.k8s.io', kind: 'PatchOptions', name: '' }, [cause]);
+  }
+  const value = decodeYaml(request.body);
+  const warnings = validateFields({ value, duplicates: [] }, kind, fieldValidation(request.query));
+  const { object, isCreated } = applyObject(
+    state,
+    { kind, namespace, name, subresource, applied: value, isForced: request.query.get('force') === 'true' },
+    { ...writeOptions(request), manager },
+  );
+  return objectAnswer(state, resource, object, { status: isCreated ? 201 : 200, warnings });
+}
+
+export function handleDelete(state: ApiState, resource: ResourceRequest): ApiAnswer {
+  const { request, kind } = resource;
+  const options = deleteOptions(request);
+  const result = deleteObject(state, kind, currentObject(state, resource), options);
+  return jsonAnswer(200, deletedBody(state, resource, result));
+}
+
+function deleteOptions(request: ApiRequest): ReturnType<typeof parseDeleteOptions> {
+  if (request.body.length === 0) return parseDeleteOptions(request.query, undefined);
+  return parseDeleteOptions(
+    request.query,
+    decodeBody(request.body, request.contentType, 'DeleteOptions').value,
+  );
+}
+
+/** Kinds whose deletion is answered with the object rather than a Status. */
+const RETURNED_KINDS = new Set([
+  'PersistentVolume',
+  'PersistentVolumeClaim',
+  'Pod',
+  'PodTemplate',
+  'ResourceQuota',
+  'Service',
+  'ServiceAccount',
+]);
+
+function deletedBody(state: ApiState, resource: ResourceRequest, { type, object }: DeleteResult): Fields {
+  const { kind } = resource;
+  if (type === 'terminating' || (kind.group === '' && RETURNED_KINDS.has(kind.kind)))
+    return viewObject(object, viewOf(state, resource));
+  const { name, uid = '' } = object.metadata;
+  const group = kind.group === '' ? {} : { group: kind.group };
+  return {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Success',
+    details: { name, ...group, kind: kind.plural, uid },
+  };
+}
+
+/** Deletes objects as one request asks for; returns what became of them. */
+export function deleteObjects(
+  state: ApiState,
+  { request, kind }: ResourceRequest,
+  objects: readonly ResourceObject[],
+): readonly ResourceObject[] {
+  const options = deleteOptions(request);
+  return objects.map((object) => deleteObject(state, kind, object, options).object);
+}
+
+/** `namespaces/NAME/finalize`: replaces spec.finalizers. */
+export function handleFinalize(state: ApiState, resource: ResourceRequest): ApiAnswer {
+  const { request, kind } = resource;
+  const { value } = decodeBody(request.body, request.contentType, kind.kind);
+  const draft = toResourceObject(value, kind);
+  const current = currentObject(state, resource);
+  const finalizers = isObject(draft['spec']) ? draft['spec']['finalizers'] : undefined;
+  const finalized = { ...current, spec: { finalizers: finalizers ?? [] } };
+  const updated = updateObject(
+    state,
+    { kind, current, draft: finalized, subresource: '' },
+    writeOptions(request),
+  );
+  return objectAnswer(state, resource, updated);
+}

@@ -1,0 +1,16 @@
+type Write = (fields: Readonly<Record<string, unknown>>, message: string) => void;
+
+/** What a sandbox reports: a constant message with facts as fields, as pino takes them. */
+export interface SandboxLog {
+  /** A client broke its connection. */
+  readonly debug: Write;
+  /** The file of the state could not be made smaller. */
+  readonly warn: Write;
+  /** A mistake in the sandbox itself. */
+  readonly error: Write;
+}
+
+const ignore = (): void => undefined;
+
+/** Drops everything. */
+export const silentLog: SandboxLog = { debug: ignore, warn: ignore, error: ignore };

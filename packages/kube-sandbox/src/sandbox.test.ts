@@ -1,0 +1,134 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { isObject } from '@addon-operator/json';
+import { load } from 'js-yaml';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { listAt, stringAt, valueAt } from './json-access.ts';
+import { type Sandbox, startSandbox } from './sandbox.ts';
+import { machineClock } from './sandbox-clock.ts';
+import { silentLog } from './sandbox-log.ts';
+
+const options = { clock: machineClock, log: silentLog };
+const never = new AbortController().signal;
+const started: Sandbox[] = [];
+let directory = '';
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'sandbox-state-'));
+});
+
+afterEach(async () => {
+  await Promise.all(started.splice(0).map((sandbox) => sandbox.stop()));
+  await rm(directory, { recursive: true, force: true });
+});
+
+async function start(extra: object = {}, signal: AbortSignal = never): Promise<Sandbox> {
+  const sandbox = await startSandbox({ ...options, ...extra }, signal);
+  started.push(sandbox);
+  return sandbox;
+}
+
+async function get(sandbox: Sandbox, path: string): Promise<unknown> {
+  return (await fetch(`${sandbox.url}${path}`)).json();
+}
+
+async function create(sandbox: Sandbox, name: string): Promise<unknown> {
+  const body = JSON.stringify({ metadata: { name } });
+  const headers = { 'content-type': 'application/json' };
+  return (
+    await fetch(`${sandbox.url}/api/v1/namespaces/default/configmaps`, { method: 'POST', headers, body })
+  ).json();
+}
+
+test('a new cluster has its namespaces, and what stands in each', async () => {
+  const sandbox = await start();
+  const namespaces = listAt(await get(sandbox, '/api/v1/namespaces'), 'items').map((item) =>
+    stringAt(item, 'metadata', 'name'),
+  );
+  expect(namespaces).toEqual(['default', 'kube-node-lease', 'kube-public', 'kube-system']);
+  expect(await get(sandbox, '/api/v1/namespaces/default/services/kubernetes')).toMatchObject({
+    spec: { clusterIP: '10.96.0.1' },
+  });
+  expect(await get(sandbox, '/api/v1/namespaces/kube-system/serviceaccounts/default')).toMatchObject({
+    kind: 'ServiceAccount',
+  });
+});
+
+test('the kubeconfig names the server and no credentials', async () => {
+  const sandbox = await start();
+  const config = load(sandbox.kubeconfig);
+  expect(valueAt(config, 'clusters', 0, 'cluster')).toEqual({ server: sandbox.url });
+  expect(valueAt(config, 'users', 0, 'user')).toEqual({});
+  expect(valueAt(config, 'current-context')).toBe(valueAt(config, 'contexts', 0, 'name'));
+});
+
+test('the state of a directory comes back, revisions go on, older ones have expired', async () => {
+  const first = await start({ directory });
+  const created = await create(first, 'a');
+  await first.stop();
+
+  const second = await start({ directory });
+
+  expect(await get(second, '/api/v1/namespaces/default/configmaps/a')).toEqual(created);
+  const revision = Number(valueAt(await create(second, 'b'), 'metadata', 'resourceVersion'));
+  expect(revision).toBeGreaterThan(Number(valueAt(created, 'metadata', 'resourceVersion')));
+  const response = await fetch(`${second.url}/api/v1/configmaps?watch=true&resourceVersion=1`);
+  expect(await response.json()).toMatchObject({ type: 'ERROR', object: { code: 410, reason: 'Expired' } });
+});
+
+test('CRDs of an earlier run are served again', async () => {
+  const definition = {
+    metadata: { name: 'widgets.example.com' },
+    spec: {
+      group: 'example.com',
+      scope: 'Cluster',
+      names: { plural: 'widgets', kind: 'Widget' },
+      versions: [
+        { name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } },
+      ],
+    },
+  };
+  const first = await start({ directory });
+  const headers = { 'content-type': 'application/json' };
+  const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+  await fetch(`${first.url}${path}`, { method: 'POST', headers, body: JSON.stringify(definition) });
+  await first.stop();
+  expect(await get(await start({ directory }), '/apis/example.com/v1/widgets')).toMatchObject({
+    kind: 'WidgetList',
+  });
+});
+
+test('without a directory nothing is kept', async () => {
+  const first = await start();
+  await create(first, 'a');
+  await first.stop();
+  expect((await fetch(`${(await start()).url}/api/v1/namespaces/default/configmaps/a`)).status).toBe(404);
+});
+
+test('one directory serves one sandbox at a time, and a failed start lets it go', async () => {
+  const first = await start({ directory });
+  await expect(start({ directory })).rejects.toThrow('another sandbox has it open');
+  const port = Number(new URL(first.url).port);
+  await first.stop();
+  const other = await start();
+  await expect(start({ directory, port: Number(new URL(other.url).port) })).rejects.toThrow(
+    'Cannot serve the sandbox API',
+  );
+  const again = await start({ directory, port });
+  expect(again.url).toBe(first.url);
+});
+
+test('an aborted signal stops the sandbox; one aborted before starts none', async () => {
+  const stop = new AbortController();
+  const sandbox = await start({ directory }, stop.signal);
+  stop.abort();
+  await sandbox.stop();
+  await expect(fetch(sandbox.url)).rejects.toThrow('fetch failed');
+  await expect(startSandbox(options, stop.signal)).rejects.toThrow(/abort/i);
+});
+
+test('answers are JSON objects with the version that clients parse', async () => {
+  const version = await get(await start(), '/version');
+  expect(isObject(version) && version['gitVersion']).toMatch(/^v1\.34\.\d+/);
+});

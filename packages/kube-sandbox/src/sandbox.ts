@@ -1,0 +1,109 @@
+import { randomUUID } from 'node:crypto';
+import { handleRequest } from './api.ts';
+import type { ApiState } from './api-state.ts';
+import { ControllerLoop } from './controller-loop.ts';
+import { ensureObject } from './controller-writes.ts';
+import { definitionController, serveDefinitions } from './definition-controller.ts';
+import { eventController } from './event-controller.ts';
+import { garbageCollector, OwnerIndex } from './garbage-collector.ts';
+import { startHttpServer } from './http-server.ts';
+import { KindRegistry } from './kind-registry.ts';
+import { kubeconfigText } from './kubeconfig-text.ts';
+import { namespaceController } from './namespace-controller.ts';
+import { ObjectStore } from './object-store.ts';
+import type { SandboxClock } from './sandbox-clock.ts';
+import type { SandboxLog } from './sandbox-log.ts';
+import { openStateStorage, type StateStorage } from './state-storage.ts';
+import { workloadController } from './workload-controller.ts';
+
+export interface SandboxOptions {
+  /** Where the state is kept; without it the state ends with the process. */
+  readonly directory?: string;
+  /** 0 (default) takes a free one. */
+  readonly port?: number;
+  readonly clock: SandboxClock;
+  readonly log: SandboxLog;
+}
+
+/** A running Kubernetes API without a cluster behind it. */
+export interface Sandbox {
+  /** `http://127.0.0.1:PORT`. */
+  readonly url: string;
+  /** YAML text of a kubeconfig for this sandbox. */
+  readonly kubeconfig: string;
+  /** Ends all watches, closes the port and the state file. */
+  stop(): Promise<void>;
+}
+
+const NAMESPACES = ['default', 'kube-node-lease', 'kube-public', 'kube-system'];
+
+/**
+ * Starts a sandbox on 127.0.0.1, with the state that its directory holds. When the signal aborts it stops as by
+ * {@link Sandbox.stop}.
+ *
+ * @throws SandboxError when the port is taken, or the directory is in use, unreadable or not writable
+ */
+export async function startSandbox(options: SandboxOptions, signal: AbortSignal): Promise<Sandbox> {
+  signal.throwIfAborted();
+  const storage = await openStateStorage(options.directory, options.log);
+  try {
+    return await serve(options, storage, signal);
+  } catch (error) {
+    await storage.close();
+    throw error;
+  }
+}
+
+async function serve(options: SandboxOptions, storage: StateStorage, signal: AbortSignal): Promise<Sandbox> {
+  const { clock, log } = options;
+  const store = new ObjectStore(storage.journal.state, storage.journal);
+  const state: ApiState = {
+    store,
+    kinds: new KindRegistry(),
+    clock,
+    newUid: randomUUID,
+    random: Math.random,
+  };
+  serveDefinitions(state);
+  const controllers = [
+    namespaceController,
+    garbageCollector(new OwnerIndex(store)),
+    definitionController,
+    eventController,
+    workloadController,
+  ];
+  const server = await startHttpServer(options.port ?? 0, (request) => handleRequest(state, request), log);
+  const loop = new ControllerLoop(state, controllers, log);
+  furnishCluster(state);
+  const stopOnce = async (): Promise<void> => {
+    signal.removeEventListener('abort', onAbort);
+    loop.stop();
+    await server.stop();
+    await storage.close();
+  };
+  let stopping: Promise<void> | undefined;
+  const stop = (): Promise<void> => (stopping ??= stopOnce());
+  const onAbort = (): void => {
+    stop().catch((error: unknown) => log.error({ error }, 'sandbox did not stop'));
+  };
+  signal.addEventListener('abort', onAbort, { once: true });
+  if (signal.aborted) onAbort();
+  const url = `http://127.0.0.1:${server.port}`;
+  return { url, kubeconfig: kubeconfigText(url), stop };
+}
+
+/** What every cluster has from the start. */
+function furnishCluster(state: ApiState): void {
+  for (const name of NAMESPACES)
+    ensureObject(state, { kind: 'Namespace', apiVersion: 'v1', metadata: { name } });
+  ensureObject(state, {
+    kind: 'Service',
+    apiVersion: 'v1',
+    metadata: {
+      name: 'kubernetes',
+      namespace: 'default',
+      labels: { component: 'apiserver', provider: 'kubernetes' },
+    },
+    spec: { ports: [{ name: 'https', port: 443, protocol: 'TCP', targetPort: 6443 }] },
+  });
+}

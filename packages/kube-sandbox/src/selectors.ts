@@ -1,0 +1,136 @@
+import { textOf } from '@addon-operator/json';
+import type { ServedKind } from './kinds.ts';
+import type { ResourceObject } from './resource-object.ts';
+import { badRequest } from './status-error.ts';
+
+export type ObjectFilter = (object: ResourceObject) => boolean;
+export type LabelFilter = (labels: Readonly<Record<string, string>>) => boolean;
+
+const NO_LABELS: Readonly<Record<string, string>> = {};
+const SET_TERM =
+  /^(!?)\s*([^\s,!=<>()]+)\s*(?:(?:(==|=|!=|<|>)\s*([^\s,=<>()!]*))|(?:(in|notin)\s*\(([^()]*)\)))?\s*$/;
+
+/**
+ * Parses a label selector of a query (`a=b,c!=d,e in (x,y),!f,g>3`).
+ *
+ * @throws StatusError 400
+ */
+export function parseLabelSelector(text: string): LabelFilter {
+  const filters = splitTerms(text).map(parseLabelTerm);
+  return (labels) => filters.every((matches) => matches(labels));
+}
+
+/** Whether the labels of `object` pass. */
+export function byLabels(filter: LabelFilter): ObjectFilter {
+  return (object) => filter(object.metadata.labels ?? NO_LABELS);
+}
+
+/** Splits at commas outside parentheses; empty terms are refused, an empty text has none. */
+function splitTerms(text: string): readonly string[] {
+  if (text.trim() === '') return [];
+  const terms = text.split(/,(?![^()]*\))/).map((term) => term.trim());
+  if (terms.includes('')) throw badRequest(`unable to parse requirement: found ',', expected: identifier`);
+  return terms;
+}
+
+function parseLabelTerm(term: string): LabelFilter {
+  const [, negation = '', key = '', operator, value = '', setOperator, setText = ''] =
+    SET_TERM.exec(term) ?? [];
+  if (key === '') throw badRequest(`unable to parse requirement: invalid label selector term '${term}'`);
+  if (negation !== '') {
+    if (operator !== undefined || setOperator !== undefined)
+      throw badRequest(`unable to parse requirement: found '${term}', expected: identifier`);
+    return (labels) => !Object.hasOwn(labels, key);
+  }
+  if (setOperator !== undefined) {
+    const values = setText.split(',').map((item) => item.trim());
+    const isIn = (labels: Readonly<Record<string, string>>): boolean => values.includes(labels[key] ?? '');
+    if (setOperator === 'in') return (labels) => Object.hasOwn(labels, key) && isIn(labels);
+    return (labels) => !(Object.hasOwn(labels, key) && isIn(labels));
+  }
+  switch (operator) {
+    case undefined:
+      return (labels) => Object.hasOwn(labels, key);
+    case '!=':
+      return (labels) => !Object.hasOwn(labels, key) || labels[key] !== value;
+    case '<':
+    case '>':
+      return compareNumber(key, operator, value);
+    default:
+      return (labels) => Object.hasOwn(labels, key) && labels[key] === value;
+  }
+}
+
+function compareNumber(key: string, operator: '<' | '>', value: string): LabelFilter {
+  if (!/^-?\d+$/.test(value))
+    throw badRequest(`unable to parse requirement: for 'Gt', 'Lt' operators, the value must be an integer`);
+  const limit = Number(value);
+  return (labels) => {
+    const label = labels[key] ?? '';
+    if (!/^-?\d+$/.test(label)) return false;
+    return operator === '<' ? Number(label) < limit : Number(label) > limit;
+  };
+}
+
+/** Fields that a field selector may name, beside metadata.name and metadata.namespace, as paths into the object. */
+const SELECTABLE_FIELDS: Readonly<Record<string, readonly string[]>> = {
+  Event: [
+    'involvedObject.kind',
+    'involvedObject.namespace',
+    'involvedObject.name',
+    'involvedObject.uid',
+    'involvedObject.apiVersion',
+    'involvedObject.resourceVersion',
+    'involvedObject.fieldPath',
+    'reason',
+    'reportingComponent',
+    'source',
+    'type',
+  ],
+  Job: ['status.successful'],
+  Namespace: ['status.phase'],
+  Node: ['spec.unschedulable'],
+  Pod: [
+    'spec.nodeName',
+    'spec.restartPolicy',
+    'spec.schedulerName',
+    'spec.serviceAccountName',
+    'spec.hostNetwork',
+    'status.phase',
+    'status.podIP',
+    'status.nominatedNodeName',
+  ],
+  ReplicaSet: ['status.replicas'],
+  ReplicationController: ['status.replicas'],
+  Secret: ['type'],
+  Service: ['spec.clusterIP', 'spec.type'],
+};
+
+/**
+ * Parses a field selector of a query (`metadata.name=x,status.phase!=Running`).
+ *
+ * @throws StatusError 400 for a field that the kind does not offer
+ */
+export function parseFieldSelector(text: string, kind: Pick<ServedKind, 'kind' | 'isCustom'>): ObjectFilter {
+  const filters = splitTerms(text).map((term) => parseFieldTerm(term, kind));
+  return (object) => filters.every((matches) => matches(object));
+}
+
+function parseFieldTerm(term: string, kind: Pick<ServedKind, 'kind' | 'isCustom'>): ObjectFilter {
+  const [, field = '', operator = '', value = ''] = /^([^=!]+)(==|=|!=)(.*)$/.exec(term) ?? [];
+  if (field === '') throw badRequest(`invalid selector: '${term}'; can't understand '${term}'`);
+  const known = kind.isCustom ? [] : (SELECTABLE_FIELDS[kind.kind] ?? []);
+  if (field !== 'metadata.name' && field !== 'metadata.namespace' && !known.includes(field))
+    throw badRequest(`"${field}" is not a known field selector: only "metadata.name", "metadata.namespace"`);
+  const isWanted = operator !== '!=';
+  const path = field === 'source' ? ['source', 'component'] : field.split('.');
+  return (object) => (fieldText(object, path) === value) === isWanted;
+}
+
+function fieldText(object: ResourceObject, path: readonly string[]): string {
+  let value: unknown = object;
+  for (const step of path)
+    value = typeof value === 'object' && value !== null ? Reflect.get(value, step) : undefined;
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  return textOf(value);
+}

@@ -1,0 +1,159 @@
+import { createHash } from 'node:crypto';
+import { canonicalJson } from '@addon-operator/json';
+import { type Fields, fieldsAt, listAt, numberAt, stringAt, valueAt } from './json-access.ts';
+import type { ResourceObject } from './resource-object.ts';
+
+type StatusOf = (object: ResourceObject, now: string) => Fields | undefined;
+
+/** Statuses of workloads as if their pods ran at once; undefined leaves a status alone. */
+const STATUSES: Readonly<Record<string, StatusOf>> = {
+  'apps/deployments': (object, now) => ({
+    observedGeneration: object.metadata.generation ?? 1,
+    ...replicaCounts(object, ['replicas', 'updatedReplicas', 'readyReplicas', 'availableReplicas']),
+    conditions: deploymentConditions(object, now),
+  }),
+  'apps/replicasets': (object) => ({
+    ...replicaCounts(object, ['fullyLabeledReplicas', 'readyReplicas', 'availableReplicas']),
+    replicas: wantedReplicas(object),
+    observedGeneration: object.metadata.generation ?? 1,
+  }),
+  '/replicationcontrollers': (object) => ({
+    ...replicaCounts(object, ['fullyLabeledReplicas', 'readyReplicas', 'availableReplicas']),
+    replicas: wantedReplicas(object),
+    observedGeneration: object.metadata.generation ?? 1,
+  }),
+  'apps/statefulsets': statefulSetStatus,
+  'apps/daemonsets': (object) => ({
+    currentNumberScheduled: 1,
+    numberMisscheduled: 0,
+    desiredNumberScheduled: 1,
+    numberReady: 1,
+    observedGeneration: object.metadata.generation ?? 1,
+    updatedNumberScheduled: 1,
+    numberAvailable: 1,
+  }),
+  'batch/jobs': jobStatus,
+  '/pods': podStatus,
+  '/persistentvolumeclaims': (object) => ({
+    phase: 'Bound',
+    accessModes: listAt(object, 'spec', 'accessModes'),
+    capacity: fieldsAt(object, 'spec', 'resources', 'requests'),
+  }),
+  '/services': (object) =>
+    stringAt(object, 'spec', 'type') === 'LoadBalancer'
+      ? { loadBalancer: { ingress: [{ ip: '127.0.0.1', ipMode: 'VIP' }] } }
+      : undefined,
+  'policy/poddisruptionbudgets': (object) => ({
+    observedGeneration: object.metadata.generation ?? 1,
+    disruptionsAllowed: 1,
+    currentHealthy: 1,
+    desiredHealthy: 1,
+    expectedPods: 1,
+  }),
+};
+
+/** The status that a workload should have now, with times of `now`; undefined when its status is none of ours. */
+export function workloadStatus(storage: string, object: ResourceObject, now: string): Fields | undefined {
+  return STATUSES[storage]?.(object, now);
+}
+
+/** Replicas that a workload asks for. */
+export function wantedReplicas(object: ResourceObject): number {
+  return numberAt(object, 'spec', 'replicas') ?? 1;
+}
+
+/** The real status leaves out the counts that are zero. */
+function replicaCounts(object: ResourceObject, fields: readonly string[]): Fields {
+  const replicas = wantedReplicas(object);
+  return replicas === 0 ? {} : Object.fromEntries(fields.map((field) => [field, replicas]));
+}
+
+function condition(
+  object: ResourceObject,
+  now: string,
+  fields: { readonly type: string; readonly reason?: string; readonly message?: string },
+): Fields {
+  const known = listAt(object, 'status', 'conditions').find((item) => stringAt(item, 'type') === fields.type);
+  const since = stringAt(known, 'lastTransitionTime') || now;
+  return { status: 'True', lastTransitionTime: since, ...fields };
+}
+
+function deploymentConditions(object: ResourceObject, now: string): readonly Fields[] {
+  const { name } = object.metadata;
+  const conditions = [
+    condition(object, now, {
+      type: 'Available',
+      reason: 'MinimumReplicasAvailable',
+      message: 'Deployment has minimum availability.',
+    }),
+    condition(object, now, {
+      type: 'Progressing',
+      reason: 'NewReplicaSetAvailable',
+      message: `ReplicaSet "${name}-${templateHash(object)}" has successfully progressed.`,
+    }),
+  ];
+  return conditions.map((item) => ({ ...item, lastUpdateTime: item['lastTransitionTime'] }));
+}
+
+function statefulSetStatus(object: ResourceObject): Fields {
+  const revision = `${object.metadata.name}-${templateHash(object)}`;
+  return {
+    observedGeneration: object.metadata.generation ?? 1,
+    replicas: wantedReplicas(object),
+    ...replicaCounts(object, ['readyReplicas', 'currentReplicas', 'updatedReplicas']),
+    currentRevision: revision,
+    updateRevision: revision,
+    collisionCount: 0,
+    availableReplicas: wantedReplicas(object),
+  };
+}
+
+function jobStatus(object: ResourceObject, now: string): Fields | undefined {
+  if (listAt(object, 'status', 'conditions').length > 0) return undefined;
+  if (valueAt(object, 'spec', 'suspend') === true) return undefined;
+  const conditions = ['SuccessCriteriaMet', 'Complete'].map((type) => ({
+    type,
+    status: 'True',
+    lastProbeTime: now,
+    lastTransitionTime: now,
+    reason: 'CompletionsReached',
+    message: 'Reached expected number of succeeded pods',
+  }));
+  const succeeded = numberAt(object, 'spec', 'completions') ?? 1;
+  return { conditions, startTime: now, completionTime: now, succeeded, terminating: 0, ready: 0 };
+}
+
+function podStatus(object: ResourceObject, now: string): Fields | undefined {
+  if (stringAt(object, 'status', 'phase') !== 'Pending') return undefined;
+  const isService = stringAt(object, 'spec', 'restartPolicy') === 'Always';
+  const types = ['Initialized', 'Ready', 'ContainersReady', 'PodScheduled'];
+  const conditions = types.map((type) => {
+    const isTrue = isService || type === 'Initialized' || type === 'PodScheduled';
+    return { type, status: isTrue ? 'True' : 'False', lastProbeTime: null, lastTransitionTime: now };
+  });
+  const running = { running: { startedAt: now } };
+  const done = { terminated: { exitCode: 0, reason: 'Completed', startedAt: now, finishedAt: now } };
+  const containerStatuses = listAt(object, 'spec', 'containers').map((container) => ({
+    name: stringAt(container, 'name'),
+    state: isService ? running : done,
+    lastState: {},
+    ready: isService,
+    restartCount: 0,
+    image: stringAt(container, 'image'),
+    imageID: '',
+    started: isService,
+  }));
+  return {
+    phase: isService ? 'Running' : 'Succeeded',
+    conditions,
+    startTime: now,
+    containerStatuses,
+    qosClass: 'BestEffort',
+  };
+}
+
+/** Tells pod templates apart, as the suffix of a ReplicaSet's name. */
+export function templateHash(object: ResourceObject): string {
+  const text = canonicalJson(valueAt(object, 'spec', 'template') ?? {});
+  return createHash('sha256').update(text).digest('hex').slice(0, 10);
+}
