@@ -140,6 +140,7 @@ describeApiIndependent((backend) => {
     expect(await world.get('configmaps', 'addon-operator-pauses')).not.toHaveProperty('data.web');
     expect(await ask(world, '/module/web/resume', {})).toEqual({
       status: 404,
+      code: 'MODULE_UNKNOWN',
       body: 'there is no module web\n',
     });
   });
@@ -150,7 +151,11 @@ describeApiIndependent((backend) => {
     expect(await ask(world, '/module/web/pause', {})).toMatchObject({ status: 400 });
     expect(await ask(world, '/module/nothing/pause', { reason: 'x' })).toMatchObject({ status: 404 });
     const past = await ask(world, '/pause', { reason: 'x', until: '2001-01-01T00:00:00Z' });
-    expect(past).toEqual({ status: 400, body: 'the time "2001-01-01T00:00:00Z" is in the past\n' });
+    expect(past).toEqual({
+      status: 400,
+      code: 'REQUEST_INVALID',
+      body: 'the time "2001-01-01T00:00:00Z" is in the past\n',
+    });
   });
 
   test('event hooks of a paused module that runs go on, and their changed values count when it is resumed', async () => {
