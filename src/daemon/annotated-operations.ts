@@ -1,21 +1,34 @@
+import type { KubeClient } from '../kube/kube-client.ts';
+import type { Clock } from '../lib/clock.ts';
 import { errorFields } from '../lib/errors.ts';
+import type { Logger } from '../lib/log.ts';
+import type { Settings } from '../settings.ts';
 import { AnnotatedOperations } from '../status/annotated-operations.ts';
-import type { BuildOptions } from './build-options.ts';
+import type { ModuleObjects } from '../status/module-objects.ts';
+
+export interface AnnotatedOperationsOptions {
+  readonly settings: Pick<Settings, 'namespace' | 'configMapName'>;
+  readonly host: { readonly clock: Clock; readonly random: () => number; readonly log: Logger };
+  readonly cluster: { readonly status: KubeClient };
+  /** The status of modules in the cluster; undefined where it is not kept. */
+  readonly objects: ModuleObjects | undefined;
+  readonly stop: AbortSignal;
+}
 
 /** What users ask for by annotations of Module objects; undefined where there are none. */
 export function createAnnotatedOperations({
   settings,
   host,
-  base,
+  cluster,
   objects,
   stop,
-}: BuildOptions): AnnotatedOperations | undefined {
+}: AnnotatedOperationsOptions): AnnotatedOperations | undefined {
   if (objects === undefined) return undefined;
   const { clock, random, log } = host;
   return new AnnotatedOperations(
     {
       objects: objects.objects,
-      kube: base.cluster.status,
+      kube: cluster.status,
       clock,
       random,
       log,

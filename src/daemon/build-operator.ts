@@ -30,6 +30,7 @@ import type { OperatorDeps } from '../operator/operator-deps.ts';
 import { Pauses } from '../operator/pauses.ts';
 import { countQueuedEvents, queuedEvents } from '../operator/queued-events.ts';
 import { checkReconcileSchedules, nextReconcile } from '../operator/reconcile-schedule.ts';
+import { releasesOf } from '../operator/releases.ts';
 import { RunAborts } from '../operator/run-aborts.ts';
 import { Schedules } from '../operator/schedules.ts';
 import { onSecretsChange } from '../operator/secret-changes.ts';
@@ -53,7 +54,6 @@ import { createExecution, scriptParts } from './execution-parts.ts';
 import { createExtensionParts } from './extension-parts.ts';
 import { createRuntime } from './hook-parts.ts';
 import type { DaemonHost } from './host.ts';
-import { releasesOf } from './releases.ts';
 
 /** Without any limit a hook of a deploy that hangs would hold up every deploy for ever. */
 const DEPLOY_HOOK_TIMEOUT_MS = 300_000;
@@ -80,16 +80,17 @@ interface ModuleFiles {
 export async function buildOperator(options: BuildOptions): Promise<BuiltOperator> {
   const { settings, host, base, metrics, configMap, loader, stop } = options;
   const { clock } = host;
+  const all = { ...options, ...base };
   const log = componentLog(host, 'operator');
   const newEventId = eventIds(host.random);
-  const authorization = await createAuthorization({ ...options, ...base, kube: base.cluster.main });
+  const authorization = await createAuthorization({ ...all, kube: base.cluster.main });
   const find = (): Promise<FoundModules> => findAll(options, authorization?.gate);
   const files: ModuleFiles = { found: await find(), flow: undefined };
   const hasModule = (module: string): boolean => files.found.modules.some(({ name }) => name === module);
   const pauses = await loadPauses(options, hasModule);
   const crds = createCrds({ ...options, ...base.cluster, kube: base.cluster.helm });
   await crds.read(files.found.modules);
-  const secrets = createSecrets({ ...options, ...base });
+  const secrets = createSecrets(all);
   const values = new ValuesStore(files.found.staticValues, secrets.values);
   const followSecrets = (): Promise<void> => secrets.follow(values, configMap.content);
   const { dynamicFlags, flags, extenders, isFlaggedOff } = createFlags(options, files);
@@ -100,15 +101,15 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
   const globalHooks = new GlobalHooks();
   const waiting = createWaiting(options, { registry, converge, newEventId });
   const router = new TaskRouter({ clock, log, metrics, ...waiting, registry, converge, globalHooks });
-  const execution = createExecution({ ...options, values, dynamicFlags, followSecrets }, registry);
+  const execution = createExecution({ ...all, values, dynamicFlags, followSecrets }, registry);
   const hasHooks = ({ name }: Module): boolean => registry.states.get(name)?.hooks !== undefined;
-  const moduleHooks = createModuleHooks({ ...options, ...scriptParts(options, values), hasHooks });
+  const moduleHooks = createModuleHooks({ ...options, ...scriptParts(all, values), hasHooks });
   const releases = releasesOf(base.helm);
-  const annotated = createAnnotatedOperations(options);
+  const annotated = createAnnotatedOperations(all);
   const operations = new ModuleOperations(annotated);
   const parts = { registry, converge, globalHooks, router, operations };
   const deps = { clock, log, ...waiting, values, pauses, releases, execution };
-  const extensions = await createExtensionParts(options, { ...parts, deps });
+  const extensions = await createExtensionParts(all, { ...parts, deps });
   files.flow = options.isInspection ? undefined : await loadFlow(options, files.found.modules);
   const { schedules, scheduleManager } = createSchedules(options, router);
   const runDeps = { execution, metrics, log, newEventId, registry, router };

@@ -1,9 +1,6 @@
 import { bindingLabels } from '../hooks/binding-labels.ts';
 import { wallTimeOf } from '../lib/clock.ts';
-import type { Logger } from '../lib/log.ts';
-import type { Redactor } from '../lib/redactor.ts';
 import { measureEventLoopDelay } from '../metrics/event-loop-delay.ts';
-import { HookMetrics } from '../metrics/hook-metrics.ts';
 import { type BindingGauge, OperatorMetrics } from '../metrics/operator-metrics.ts';
 import { allRuntimes, type BindingState, statesOf } from '../operator/binding-problems.ts';
 import { crowdsIn } from '../operator/compact-queue.ts';
@@ -12,26 +9,10 @@ import type { Operator } from '../operator/operator.ts';
 import { hookOf, moduleLabelOf, type Task } from '../operator/tasks.ts';
 import type { QueueSetOptions } from '../queue/queue-set.ts';
 import type { Settings } from '../settings.ts';
-import type { DaemonHost } from './host.ts';
 
 const MS_PER_SECOND = 1_000;
 /** Hooks with more tasks than this in a queue are shown. */
 const SHOWN_CROWD = 20;
-
-/** The metrics that hooks write; series that are dropped are counted among those of the daemon. */
-export function createHookMetrics(
-  { metricGroups: groups }: Pick<Settings, 'metricGroups'>,
-  log: Logger,
-  redactor: Redactor,
-  metrics: Pick<OperatorMetrics, 'droppedHookSeries'>,
-): HookMetrics {
-  return new HookMetrics({
-    log,
-    groups,
-    redact: (text) => redactor.text(text),
-    onSeriesDropped: (labels, series) => metrics.droppedHookSeries(labels, series),
-  });
-}
 
 /**
  * Counts how long what is done to the queues takes.
@@ -69,8 +50,8 @@ function bindingGauge({ runtime, binding, health }: BindingState, { deps }: Oper
 
 /** The metrics of the daemon; gauges about queues and modules are read from the operator at each scrape. */
 export function createMetrics(
-  settings: Settings,
-  { droppedLogRecords = () => 0 }: Pick<DaemonHost, 'droppedLogRecords'>,
+  settings: Pick<Settings, 'metricsPrefix' | 'hasQueueActionMetrics'>,
+  { droppedLogRecords = () => 0 }: { readonly droppedLogRecords?: () => number },
   operator: () => Operator | undefined,
 ): OperatorMetrics {
   return new OperatorMetrics({

@@ -1,49 +1,26 @@
 import { readFile } from 'node:fs/promises';
 import { messageOf } from '../lib/errors.ts';
-import type { Redactor } from '../lib/redactor.ts';
-import { ALL_MODULES, type Pauses } from '../operator/pauses.ts';
-import { peerUid } from '../process/peer-uid.ts';
-import type { DaemonView } from '../server/daemon-view.ts';
+import type { Logger } from '../lib/log.ts';
+import type { PeerUid } from '../server/debug-access.ts';
+import type { DebugEndpoint } from '../server/debug-routes.ts';
 import { startDebugServer, startDebugTcpServer } from '../server/debug-server.ts';
-import type { PauseCommands, ReleaseFinalizer } from '../server/module-answers.ts';
-import type { AskOperation } from '../server/operation-answer.ts';
-import type { ReleaseCommands } from '../server/release-answers.ts';
-import type { ConfigMapEventLog } from '../settings/config-map-events-parameter.ts';
-import { logLevelParameter } from '../settings/log-level-parameter.ts';
-import { RuntimeParameters } from '../settings/runtime-parameters.ts';
 import type { Settings } from '../settings.ts';
-import type { DaemonHost } from './host.ts';
 
-export interface DebugParts {
-  readonly view: DaemonView;
-  readonly redactor: Redactor;
-  readonly pauses: Pauses;
-  readonly releaseFinalizer: ReleaseFinalizer;
-  readonly askOperation: AskOperation;
-  readonly releases: ReleaseCommands;
-  readonly configMapEvents: ConfigMapEventLog;
+export interface DebugOptions {
+  readonly settings: Pick<
+    Settings,
+    'debugUnixSocket' | 'debugHttpAddress' | 'debugHttpTokenFile' | 'debugHttpToken'
+  >;
+  readonly endpoint: DebugEndpoint;
+  readonly peerUid: PeerUid;
+  readonly log: Logger;
+  /** What has to be ended is entered here. */
+  readonly running: AsyncDisposableStack;
 }
 
-/** Opens the debug socket, and the debug endpoint on TCP where it is asked for. */
-export async function startDebug(
-  settings: Settings,
-  { clock, log }: DaemonHost,
-  { view, redactor, pauses, releaseFinalizer, askOperation, releases, configMapEvents }: DebugParts,
-  running: AsyncDisposableStack,
-): Promise<void> {
-  const parameters = new RuntimeParameters([logLevelParameter(log), configMapEvents.parameter], clock);
-  const stop = new AbortController();
-  const expiry = parameters.run(stop.signal);
-  running.defer(async () => {
-    stop.abort();
-    await expiry;
-  });
-  const commands: PauseCommands = {
-    pause: (module = ALL_MODULES, pause, signal) => pauses.pause(module, pause, signal),
-    resume: (module = ALL_MODULES, signal) => pauses.resume(module, signal),
-    nowMs: () => clock.wallMs(),
-  };
-  const endpoint = { view, parameters, pauses: commands, releaseFinalizer, askOperation, releases, redactor };
+/** Opens the debug socket, and the debug endpoint on TCP where the settings name an address. */
+export async function startDebug(options: DebugOptions): Promise<void> {
+  const { settings, endpoint, peerUid, log, running } = options;
   const socket = await startDebugServer(settings.debugUnixSocket, endpoint, log, peerUid);
   running.defer(() => socket.stop());
   if (settings.debugHttpAddress === '') return;

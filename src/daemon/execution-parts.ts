@@ -1,16 +1,26 @@
+import type { HelmDriver } from '../helm/helm-driver.ts';
+import type { HttpHooks } from '../hooks/http/http-hooks.ts';
+import type { InProcessHooks } from '../hooks/in-process/in-process-hooks.ts';
 import { HookRunner, hookRunsOf } from '../hooks/run-hook.ts';
+import type { JqEngine } from '../jq/jq-engine.ts';
+import type { Discovery } from '../kube/discovery.ts';
+import type { KubeClient } from '../kube/kube-client.ts';
 import { ObjectPatcher } from '../kube/object-patch/object-patcher.ts';
+import type { Clock } from '../lib/clock.ts';
 import { componentLog } from '../lib/component-log.ts';
+import type { Logger } from '../lib/log.ts';
+import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import type { EnabledScriptOptions } from '../modules/enabled-script.ts';
 import type { ModuleHooksOptions } from '../modules/module-hooks.ts';
 import { HookExecution, type HookExecutionOptions } from '../operator/hook-execution.ts';
 import { noteHookRun } from '../operator/module-facts.ts';
 import type { ModuleRegistry } from '../operator/module-registry.ts';
 import { warnOfEscaped } from '../process/escaped-processes.ts';
+import type { ProcessRunner } from '../process/process-runner.ts';
 import { hookLimits } from '../settings/hook-limits.ts';
+import type { Settings } from '../settings.ts';
 import type { ValuesStore } from '../values/values-store.ts';
 import { type SecretsUse, sectionsVisibleToModule, visibleToModule } from '../values/visible-values.ts';
-import type { BuildOptions } from './build-options.ts';
 
 /** Between TERM and KILL of a hook that is to end. */
 const HOOK_GRACE_MS = 10_000;
@@ -18,12 +28,36 @@ const HOOK_GRACE_MS = 10_000;
 /** A script that cannot know a text yet still has to decide. */
 const SECRETS_OF_SCRIPTS: SecretsUse = 'optional';
 
+/** What hooks and enabled scripts of modules are both run with. */
+interface ScriptPartsOptions {
+  readonly settings: Pick<Settings, 'hookTimeoutMs' | 'hookOutputLimitBytes' | 'keepsTmpFiles'>;
+  readonly host: { readonly cwd: string; readonly log: Logger };
+  readonly runner: ProcessRunner;
+  readonly tmpDir: string;
+  readonly hookEnv: Readonly<Record<string, string>>;
+  readonly metrics: OperatorMetrics;
+}
+
+interface ExecutionOptions
+  extends ScriptPartsOptions,
+    Pick<
+      HookExecutionOptions,
+      'configMap' | 'dynamicFlags' | 'followSecrets' | 'hookMetrics' | 'metrics' | 'values'
+    > {
+  readonly settings: ScriptPartsOptions['settings'] & Pick<Settings, 'hookContextMaxBytes'>;
+  readonly host: ScriptPartsOptions['host'] & { readonly clock: Clock; readonly random: () => number };
+  readonly cluster: { readonly patcher: KubeClient; readonly discovery: Discovery };
+  readonly helm: Pick<HelmDriver, 'forgetReads'>;
+  readonly http: HttpHooks;
+  readonly inProcess: InProcessHooks;
+  readonly jq: JqEngine;
+  /** What has to be ended is entered here. */
+  readonly running: AsyncDisposableStack;
+}
+
 /** What runs hooks and takes in their results. */
-export function createExecution(
-  options: BuildOptions & Pick<HookExecutionOptions, 'dynamicFlags' | 'followSecrets' | 'values'>,
-  registry: ModuleRegistry,
-): HookExecution {
-  const { settings, host, base, metrics, hookMetrics, configMap } = options;
+export function createExecution(options: ExecutionOptions, registry: ModuleRegistry): HookExecution {
+  const { settings, host, cluster, metrics, hookMetrics, configMap } = options;
   const { values, dynamicFlags, followSecrets } = options;
   const { clock, random } = host;
   return new HookExecution({
@@ -37,17 +71,17 @@ export function createExecution(
     maxContextBytes: settings.hookContextMaxBytes,
     enabledModules: () => registry.enabled,
     onEnd: (end) => {
-      base.helm.forgetReads();
+      options.helm.forgetReads();
       noteHookRun(registry, end);
     },
     hookRunner: hookRunsOf({
-      'in-process': base.inProcess,
-      http: base.http,
+      'in-process': options.inProcess,
+      http: options.http,
       executable: options.running.use(
         new HookRunner({
-          runner: base.runner,
-          tmpDir: base.tmpDir,
-          env: base.hookEnv,
+          runner: options.runner,
+          tmpDir: options.tmpDir,
+          env: options.hookEnv,
           cwd: host.cwd,
           ...hookLimits(settings),
           graceMs: HOOK_GRACE_MS,
@@ -58,9 +92,9 @@ export function createExecution(
       ),
     }),
     objectPatcher: new ObjectPatcher({
-      kube: base.cluster.patcher,
-      find: (apiVersion, kind, signal) => base.cluster.discovery.find(apiVersion, kind, signal),
-      jq: base.jq,
+      kube: cluster.patcher,
+      find: (apiVersion, kind, signal) => cluster.discovery.find(apiVersion, kind, signal),
+      jq: options.jq,
       clock,
       random,
       log: componentLog(host, 'kube'),
@@ -70,14 +104,14 @@ export function createExecution(
 
 /** What enabled scripts are run with, and what modules see in them. */
 export function scriptParts(
-  { settings, host, base, metrics }: BuildOptions,
+  { settings, host, runner, tmpDir, hookEnv, metrics }: ScriptPartsOptions,
   values: ValuesStore,
 ): Pick<ModuleHooksOptions, 'scripts' | 'sections'> {
   const scripts: EnabledScriptOptions = {
-    processes: base.runner,
+    processes: runner,
     visible: (name, enabledBefore) => visibleToModule(values, name, enabledBefore, SECRETS_OF_SCRIPTS),
-    tmpDir: base.tmpDir,
-    env: base.hookEnv,
+    tmpDir,
+    env: hookEnv,
     cwd: host.cwd,
     ...hookLimits(settings),
     graceMs: HOOK_GRACE_MS,

@@ -1,9 +1,19 @@
 import { createExtensionPoints } from '../extensions/points/create-release-points.ts';
+import type { Extensions } from '../extensions/runtime/extension-runtime.ts';
+import { combineSteps } from '../helm/combine-steps.ts';
+import type { ReleaseSteps } from '../helm/release-steps.ts';
+import type { Module } from '../modules/module.ts';
 import type { Explained } from '../operator/explained.ts';
 import type { OperatorDeps } from '../operator/operator-deps.ts';
-import type { BuildOptions } from './build-options.ts';
-import { createModuleHttpHooks } from './module-http-hooks.ts';
-import { releaseStepsOf } from './release-steps.ts';
+import type { Settings } from '../settings.ts';
+import { createReconcileWebhooks, type ReconcileWebhooksOptions } from './module-http-hooks.ts';
+
+export interface ExtensionPartsOptions extends ReconcileWebhooksOptions {
+  readonly settings: ReconcileWebhooksOptions['settings'] &
+    Pick<Settings, 'customizationsDir' | 'globalHooksDir' | 'fatalDeployErrors'>;
+  readonly extensions: Extensions;
+  readonly stop: AbortSignal;
+}
 
 /**
  * What extensions do while modules are deployed and deleted.
@@ -11,20 +21,13 @@ import { releaseStepsOf } from './release-steps.ts';
  * @throws OperatorError EXTENSION_INVALID
  */
 export async function createExtensionParts(
-  options: BuildOptions,
+  options: ExtensionPartsOptions,
   explained: Explained,
 ): Promise<Pick<OperatorDeps, 'releaseSteps' | 'uninstallSteps' | 'httpHooks' | 'finalizers'>> {
-  const points = await createExtensionPoints(
-    {
-      settings: options.settings,
-      log: options.host.log,
-      extensions: options.base.extensions,
-      kube: options.base.cluster.main,
-      discovery: options.base.cluster.discovery,
-    },
-    options.stop,
-  );
-  const { hooks, finalizers } = createModuleHttpHooks(options, explained);
+  const { settings, host, cluster, extensions, stop } = options;
+  const { main: kube, discovery } = cluster;
+  const points = await createExtensionPoints({ settings, log: host.log, extensions, kube, discovery }, stop);
+  const { hooks, finalizers } = createReconcileWebhooks(options, explained);
   return {
     releaseSteps: releaseStepsOf([
       (module, signal) => points.deploySteps(module, signal),
@@ -33,5 +36,25 @@ export async function createExtensionParts(
     uninstallSteps: (module, signal) => points.uninstallSteps(module, signal),
     httpHooks: hooks,
     finalizers,
+  };
+}
+
+/** What one kind of extension does while a module is deployed; undefined when it has nothing to do with this one. */
+type StepsFor = (
+  module: Module,
+  signal: AbortSignal,
+) => ReleaseSteps | undefined | Promise<ReleaseSteps | undefined>;
+
+/** What all extensions do, in the order of the list. */
+function releaseStepsOf(
+  parts: readonly StepsFor[],
+): (module: Module, signal: AbortSignal) => Promise<ReleaseSteps | undefined> {
+  return async (module, signal) => {
+    const steps: ReleaseSteps[] = [];
+    for (const part of parts) {
+      const own = await part(module, signal);
+      if (own !== undefined) steps.push(own);
+    }
+    return combineSteps(steps);
   };
 }

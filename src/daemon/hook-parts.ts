@@ -10,27 +10,33 @@ import { HookLoader } from '../hooks/load-hooks.ts';
 import { HookConfigParser } from '../hooks/parse-hook-config.ts';
 import { reduceEvent } from '../hooks/reduce-event.ts';
 import type { JqEngine } from '../jq/jq-engine.ts';
+import type { Discovery } from '../kube/discovery.ts';
 import type { SharedReflectors } from '../kube/reflector-sink.ts';
+import type { Clock } from '../lib/clock.ts';
 import { componentLog } from '../lib/component-log.ts';
+import type { Logger } from '../lib/log.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import { HookRuntime } from '../operator/hook-runtime.ts';
 import type { TaskRouter } from '../operator/task-router.ts';
 import type { ProcessRunner } from '../process/process-runner.ts';
-import type { Cluster } from './connect-cluster.ts';
-import type { DaemonHost } from './host.ts';
 
 /** A hook has this long to answer `--config`. */
 const CONFIG_TIMEOUT_MS = 30_000;
 
 export interface HookPartsDeps {
-  readonly host: DaemonHost;
+  readonly host: {
+    readonly clock: Clock;
+    readonly random: () => number;
+    readonly log: Logger;
+    readonly cwd: string;
+  };
   readonly runner: ProcessRunner;
   readonly inProcess: InProcessHooks;
   readonly http: HttpHooks;
   readonly hookEnv: Readonly<Record<string, string>>;
   readonly jq: JqEngine;
   readonly hookSchemas: HookConfigSchemas;
-  readonly cluster: Cluster;
+  readonly cluster: { readonly discovery: Discovery };
   readonly reflectors: SharedReflectors;
   readonly metrics: OperatorMetrics;
   /** Aborts when the daemon stops. */

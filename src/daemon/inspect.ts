@@ -11,6 +11,7 @@ import { createConfigMap } from '../values/operator-config-map.ts';
 import { isResolvedFor } from '../values/secrets/secret-parts.ts';
 import { startBase } from './base-parts.ts';
 import { buildOperator } from './build-operator.ts';
+import { connectCluster } from './connect-cluster.ts';
 import { createMetrics } from './daemon-metrics.ts';
 import { createHookLoader } from './hook-parts.ts';
 import type { DaemonHost } from './host.ts';
@@ -48,7 +49,7 @@ async function inspectAs<T>(
   const own: Settings = { ...settings, tmpDir: directory };
   const metrics = createMetrics(own, {}, () => undefined);
   const base = await startBase({
-    ...(await connectAlone({ settings: own, host, metrics, running })),
+    ...(await connectAlone({ connect: () => connectCluster(own, host, metrics), running })),
     settings: own,
     host,
     metrics,

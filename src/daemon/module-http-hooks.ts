@@ -1,25 +1,49 @@
 import { ChildPlaces } from '../extensions/module-hooks/child-places.ts';
 import { ModuleFinalizers } from '../extensions/module-hooks/module-finalizers.ts';
 import { ModuleHttpHooks } from '../extensions/module-hooks/module-http-hooks.ts';
+import type { HelmDriver } from '../helm/helm-driver.ts';
 import { manifestObjects } from '../helm/transform-manifest.ts';
+import type { AllowedHosts } from '../hooks/http/allowed-hosts.ts';
+import type { Discovery } from '../kube/discovery.ts';
+import type { KubeClient } from '../kube/kube-client.ts';
 import type { KubeObject } from '../kube/kube-object.ts';
+import type { Clock } from '../lib/clock.ts';
 import { errorFields, hasCode } from '../lib/errors.ts';
+import type { Logger } from '../lib/log.ts';
 import type { Explained } from '../operator/explained.ts';
 import { factsOfModule } from '../operator/module-facts.ts';
+import type { Settings } from '../settings.ts';
 import { HookedModules } from '../status/hooked-modules.ts';
 import { HOOK_FINALIZER } from '../status/module-object.ts';
+import type { ModuleObjects } from '../status/module-objects.ts';
 import { moduleStatus } from '../status/module-status.ts';
 import { parseYaml } from '../values/yaml.ts';
-import type { BuildOptions } from './build-options.ts';
+
+export interface ReconcileWebhooksOptions {
+  readonly settings: Pick<Settings, 'namespace' | 'configMapName' | 'httpHookChildNamespaces'>;
+  readonly host: { readonly clock: Clock; readonly log: Logger; readonly version: string };
+  readonly cluster: {
+    readonly main: KubeClient;
+    readonly status: KubeClient;
+    readonly discovery: Discovery;
+  };
+  readonly helm: Pick<HelmDriver, 'manifest'>;
+  /** Where servers may be. */
+  readonly hosts: AllowedHosts;
+  /** Throws when nothing may be started any more. */
+  readonly check: () => void;
+  /** The status of modules in the cluster; undefined where it is not kept. */
+  readonly objects: ModuleObjects | undefined;
+}
 
 /** The servers that modules name in `module.yaml`, and what keeps modules until these have finalized them. */
-export function createModuleHttpHooks(options: BuildOptions, explained: Explained) {
-  const { settings, host, base, objects } = options;
+export function createReconcileWebhooks(options: ReconcileWebhooksOptions, explained: Explained) {
+  const { settings, host, cluster, objects } = options;
   const { clock, log, version } = host;
   const { namespace, configMapName } = settings;
   const owner = `${namespace}/${configMapName}`;
   const modules = new HookedModules({
-    kube: base.cluster.status,
+    kube: cluster.status,
     log,
     namespace,
     operator: owner,
@@ -32,9 +56,9 @@ export function createModuleHttpHooks(options: BuildOptions, explained: Explaine
     },
   });
   const find = (apiVersion: string, kind: string, signal: AbortSignal) =>
-    base.cluster.discovery.find(apiVersion, kind, signal);
+    cluster.discovery.find(apiVersion, kind, signal);
   const hooks = new ModuleHttpHooks({
-    kube: base.cluster.main,
+    kube: cluster.main,
     find,
     namespace,
     places: new ChildPlaces({
@@ -46,8 +70,8 @@ export function createModuleHttpHooks(options: BuildOptions, explained: Explaine
     clock,
     log,
     version,
-    check: base.check,
-    hosts: base.hosts,
+    check: options.check,
+    hosts: options.hosts,
     modules: {
       read: (name, signal) => modules.read(name, signal),
       report: (sent, status, signal) => modules.report(sent, status, signal),
@@ -78,14 +102,14 @@ export function createModuleHttpHooks(options: BuildOptions, explained: Explaine
 }
 
 async function deployedObjects(
-  { base, host }: BuildOptions,
+  { helm, host }: Pick<ReconcileWebhooksOptions, 'helm' | 'host'>,
   release: string,
   signal: AbortSignal,
 ): Promise<readonly KubeObject[]> {
   const readYaml = (text: string): unknown =>
     parseYaml(text, { source: 'deployed manifest', booleans: 'yaml-1.1', longIntegers: 'exact' }).value;
   try {
-    return manifestObjects(await base.helm.manifest(release, signal), readYaml);
+    return manifestObjects(await helm.manifest(release, signal), readYaml);
   } catch (error) {
     if (!hasCode(error, 'HELM_RELEASE_CORRUPT')) throw error;
     host.log.warn(

@@ -14,11 +14,8 @@ function viewOf(lab: OperatorLab): DaemonView {
     operator: lab.operator,
     clock: lab.clock,
     helm: helm as Helm,
-    live: {
-      kube: { request: () => Promise.reject(new Error('no cluster here')) },
-      find: () => Promise.reject(new Error('no cluster here')),
-      namespace: 'n',
-    },
+    namespace: 'n',
+    compare: () => Promise.reject(new Error('no cluster here')),
     patcherAccess: () => [],
   });
 }

@@ -10,19 +10,17 @@ import type { HookRuntime } from '../operator/hook-runtime.ts';
 import { isolatedModules } from '../operator/isolation.ts';
 import type { Operator } from '../operator/operator.ts';
 import { countsForConverge, describeTask, type Task } from '../operator/tasks.ts';
-import { changeText } from '../plan/change-text.ts';
-import { type LiveDeps, liveChanges } from '../plan/live-changes.ts';
 import type { TaskQueue } from '../queue/task-queue.ts';
 import type {
   ConvergeStatus,
   DaemonView,
+  GraphModule,
   ModuleView,
   QueueView,
   Readiness,
   SectionView,
   ValuesPatchView,
 } from '../server/daemon-view.ts';
-import type { GraphModule } from '../server/module-graph.ts';
 import { GLOBAL_SECTION, sectionOf, type ValuesOwner } from '../values/module-key.ts';
 import { visibleToHelm } from '../values/visible-values.ts';
 
@@ -30,8 +28,13 @@ export interface ViewDeps {
   readonly operator: Operator;
   readonly clock: SteadyClock;
   readonly helm: Pick<HelmDriver, 'render' | 'manifest' | 'monitors'>;
-  /** For comparing manifests with the cluster. */
-  readonly live: LiveDeps;
+  /** Namespace of the releases. */
+  readonly namespace: string;
+  /** What an upgrade between two manifests would change in the cluster, as text; empty for nothing. */
+  readonly compare: (
+    manifests: { readonly manifest: string; readonly deployed: string },
+    signal: AbortSignal,
+  ) => Promise<string>;
   /** What hooks have patched so far needs. */
   readonly patcherAccess: () => readonly ResourceAccess[];
 }
@@ -69,7 +72,7 @@ export function createView(deps: ViewDeps): DaemonView {
       Object.fromEntries(
         operator.registry.enabled.map((name) => [
           name,
-          helm.monitors.resources(name)?.map((title) => inNamespace(title, deps.live.namespace)),
+          helm.monitors.resources(name)?.map((title) => inNamespace(title, deps.namespace)),
         ]),
       ),
   };
@@ -149,7 +152,7 @@ function statusText({ status }: TaskQueue<Task>, nowMs: number): string {
   }
 }
 
-function moduleView({ operator, helm, live }: ViewDeps, text: string): ModuleView | undefined {
+function moduleView({ operator, helm, compare }: ViewDeps, text: string): ModuleView | undefined {
   const module = operator.registry.find(text);
   if (module === undefined) return undefined;
   return {
@@ -163,9 +166,8 @@ function moduleView({ operator, helm, live }: ViewDeps, text: string): ModuleVie
       const note = steps?.isOpen === true ? OPEN_NOTE : '';
       if (!isDiff) return `${note}${manifest}`;
       const deployed = await helm.manifest(module.name, signal);
-      const { changes, problems } = await liveChanges(live, { manifest, deployed }, signal);
-      if (changes.length === 0 && problems.length === 0) return `${note}No diff found\n`;
-      return `${note}${changeText(changes)}${problems.map((problem) => `# ${problem}\n`).join('')}`;
+      const changes = await compare({ manifest, deployed }, signal);
+      return `${note}${changes === '' ? 'No diff found\n' : changes}`;
     },
   };
 }

@@ -1,37 +1,32 @@
 import { policyFiles } from '../extensions/authorization/create-authorization.ts';
 import { customizationsDir } from '../extensions/points/create-release-points.ts';
 import { bindingCount } from '../hooks/hook.ts';
-import { componentLog } from '../lib/component-log.ts';
 import type { OperatorError } from '../lib/errors.ts';
 import { withRedactedLog } from '../lib/redacted-log.ts';
-import type { HookMetrics } from '../metrics/hook-metrics.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
-import { askOperation } from '../operator/ask-operation.ts';
 import { warnAboutUnknownModules } from '../operator/handlers/apply-config.ts';
-import { confirmPurge } from '../operator/handlers/purge-releases.ts';
 import { shutDown, startUp } from '../operator/lifecycle.ts';
 import type { Operator } from '../operator/operator.ts';
-import { releaseFinalizer } from '../operator/release-finalizer.ts';
-import { releaseUnlock } from '../operator/release-unlock.ts';
 import { watchFiles } from '../operator/watch-files.ts';
-import type { LiveDeps } from '../plan/live-changes.ts';
 import type { DaemonView } from '../server/daemon-view.ts';
-import { startHttpServer } from '../server/http-server.ts';
 import { ConfigMapEventLog } from '../settings/config-map-events-parameter.ts';
 import { refuseUnsupported } from '../settings/unsupported-settings.ts';
 import type { Settings } from '../settings.ts';
+import { runModuleObjects } from '../status/run-module-objects.ts';
 import { createConfigMap, loadPatiently } from '../values/operator-config-map.ts';
 import { startAdmissionServer } from '../webhooks/admission-server.ts';
-import { type BaseParts, startBase } from './base-parts.ts';
+import { webhookPorts } from '../webhooks/webhook-server.ts';
+import { startBase } from './base-parts.ts';
 import { buildOperator } from './build-operator.ts';
+import { connectCluster } from './connect-cluster.ts';
 import { startLoops } from './daemon-loops.ts';
-import { createHookMetrics, createMetrics } from './daemon-metrics.ts';
-import { type DebugParts, startDebug } from './debug-endpoint.ts';
+import { createMetrics } from './daemon-metrics.ts';
 import { endOnUncaught } from './end-on-uncaught.ts';
+import { createHookMetrics, startDebugEndpoint, startProbes, viewOf } from './endpoints.ts';
 import { createHookLoader } from './hook-parts.ts';
 import type { DaemonHost } from './host.ts';
-import { createModuleObjects, runModuleObjects } from './module-objects.ts';
-import { createView, STARTING_VIEW } from './operator-view.ts';
+import { createModuleObjects } from './module-objects.ts';
+import { STARTING_VIEW } from './operator-view.ts';
 import { stopDaemon } from './stop-daemon.ts';
 import { takeLead } from './take-lead.ts';
 
@@ -116,36 +111,22 @@ async function start(settings: Settings, given: DaemonHost, signals: StartSignal
     view: STARTING_VIEW,
   };
   const metrics = createMetrics(settings, host, () => built.operator);
-  const hookMetrics = createHookMetrics(settings, host.log, redactor, metrics);
-  const httpPort = await startProbes(
-    { settings, host, metrics, hookMetrics, view: () => built.view },
-    running,
-  );
+  const hookMetrics = createHookMetrics(settings, host, redactor, metrics);
+  const common = { settings, host, metrics, hookMetrics, redactor, stop, running };
+  const httpPort = await startProbes({ ...common, view: () => built.view });
   await startAdmissionServer(settings, host, stop, running);
   const { cluster, lead } = await takeLead({
-    settings,
-    host,
-    metrics,
+    ...common,
+    connect: (beforeWrite) => connectCluster(settings, host, metrics, beforeWrite),
+    webhookPorts: webhookPorts(settings),
     httpPort,
-    stop,
-    running,
     onStandby: (readiness) => {
       built.view = { ...STARTING_VIEW, readiness };
     },
     onLost,
   });
   built.view = STARTING_VIEW;
-  const base = await startBase({
-    settings,
-    host,
-    metrics,
-    cluster,
-    lead,
-    redactor,
-    stop,
-    running,
-    operator: () => built.operator,
-  });
+  const base = await startBase({ ...common, cluster, lead, operator: () => built.operator });
   const configMapEvents = new ConfigMapEventLog();
   const configMap = createConfigMap({
     settings,
@@ -156,20 +137,21 @@ async function start(settings: Settings, given: DaemonHost, signals: StartSignal
   });
   await loadPatiently(configMap, host, stop);
   const loader = createHookLoader({ host, metrics, stop, ...base }, stop);
-  const objects = createModuleObjects({ settings, host, base, operator: () => built.operator, redactor });
-  const parts = await buildOperator({
+  const objects = createModuleObjects({
     settings,
     host,
+    kube: cluster.status,
+    reflectors: base.reflectors,
+    operator: () => built.operator,
+    redactor,
+  });
+  const parts = await buildOperator({
+    ...common,
     base,
-    metrics,
-    hookMetrics,
     configMap,
     loader,
     objects,
-    redactor,
     onTask: () => objects?.changed(),
-    stop,
-    running,
   });
   const { operator } = parts;
   warnAboutUnknownModules(operator);
@@ -179,8 +161,7 @@ async function start(settings: Settings, given: DaemonHost, signals: StartSignal
   await operator.deps.setWebhooks(operator.globalHooks.runtimes, true, stop);
   const view = viewOf(settings, host, base, operator);
   built.view = view;
-  const shown = { view, redactor, pauses: parts.pauses, configMapEvents };
-  await startDebug(settings, host, { ...shown, ...commandsOf(operator) }, running);
+  await startDebugEndpoint({ ...common, ...parts, view, configMapEvents });
   running.defer(() => shutDown(operator));
   startUp(operator, parts.handle, { stop, abort });
   startLoops(host, { ...parts, configMap, metrics, stop, running });
@@ -198,61 +179,8 @@ function watchedPaths(settings: Settings): readonly string[] {
   ];
 }
 
-/** What the debug endpoint has done on request. */
-function commandsOf(operator: Operator): Pick<DebugParts, 'releaseFinalizer' | 'askOperation' | 'releases'> {
-  return {
-    releaseFinalizer: (module, signal) => releaseFinalizer(operator, module, signal),
-    askOperation: (module, operation) => askOperation(operator, module, operation),
-    releases: {
-      unlock: (release, signal) => releaseUnlock(operator, release, signal),
-      confirmPurge: (signal) => confirmPurge(operator, signal),
-    },
-  };
-}
-
-function viewOf(
-  { namespace }: Settings,
-  { clock }: DaemonHost,
-  { helm, cluster }: BaseParts,
-  operator: Operator,
-): DaemonView {
-  const find: LiveDeps['find'] = (...wanted) => cluster.discovery.find(...wanted);
-  const live = { kube: cluster.helm, find, namespace };
-  return createView({ operator, clock, helm, live, patcherAccess: cluster.patcherAccess });
-}
-
 async function loadHooks(operator: Operator, metrics: OperatorMetrics, stop: AbortSignal): Promise<void> {
   const hooks = await operator.deps.loadGlobalHooks(stop);
   operator.globalHooks.runtimes = hooks.map((hook) => operator.deps.createRuntime(hook));
   for (const hook of hooks) metrics.setBindingCount('', hook.name, bindingCount(hook));
-}
-
-interface ProbesOptions {
-  readonly settings: Settings;
-  readonly host: DaemonHost;
-  readonly metrics: OperatorMetrics;
-  readonly hookMetrics: HookMetrics;
-  /** What the probes say now. */
-  readonly view: () => Pick<DaemonView, 'readiness' | 'convergeStatus'>;
-}
-
-/** Starts the server of metrics and probes, and returns its port. */
-async function startProbes(options: ProbesOptions, running: AsyncDisposableStack): Promise<number> {
-  const { settings, host, metrics, hookMetrics, view } = options;
-  const { listenAddress: address, listenPort: port } = settings;
-  const log = componentLog(host, 'server');
-  const http = await startHttpServer({
-    address,
-    port,
-    view: {
-      readiness: (signal) => view().readiness(signal),
-      convergeStatus: () => view().convergeStatus(),
-    },
-    operatorMetrics: () => metrics.scrape(),
-    hookMetrics: () => hookMetrics.scrape(),
-    log,
-  });
-  running.defer(() => http.stop());
-  log.info({ address, port: http.port }, 'HTTP server listens');
-  return http.port;
 }

@@ -1,7 +1,8 @@
+import type { KubeClient } from '../kube/kube-client.ts';
 import { requireNamespace } from '../kube/require-namespace.ts';
 import { type ForwardedPort, forwardConnections } from '../leader/connection-forwarder.ts';
 import { leaderReadiness } from '../leader/leader-readiness.ts';
-import { Leadership } from '../leader/leadership.ts';
+import { Leadership, type LeadershipHost } from '../leader/leadership.ts';
 import { LeaseFence } from '../leader/lease-fence.ts';
 import { startPresence } from '../leader/start-presence.ts';
 import type { OperatorError } from '../lib/errors.ts';
@@ -9,9 +10,6 @@ import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import type { RunDeadline } from '../process/run-deadline.ts';
 import type { Readiness } from '../server/daemon-view.ts';
 import type { Settings } from '../settings.ts';
-import { WEBHOOK_PURPOSES } from '../webhooks/webhook-server.ts';
-import { type Cluster, connectCluster } from './connect-cluster.ts';
-import type { DaemonHost } from './host.ts';
 
 /** The right to act, as the parts that act see it. */
 export interface Lead {
@@ -30,21 +28,33 @@ const ALONE: Lead = {
   onDeadlinePassed: () => undefined,
 };
 
-export interface ConnectOptions {
-  readonly settings: Settings;
-  readonly host: DaemonHost;
-  readonly metrics: OperatorMetrics;
+/** The connections that the election needs. */
+interface LeadClients {
+  readonly main: KubeClient;
+  /** For the lease alone: without a limit of rate, and not behind the fence. */
+  readonly lease: KubeClient;
+  close(): void;
+}
+
+export interface ConnectOptions<Cluster extends LeadClients> {
+  /** Connects to the cluster; `beforeWrite` is called right before each write, which fails with what it throws. */
+  readonly connect: (beforeWrite?: () => void) => Promise<Cluster>;
   /** The connections, and the lease if there is one, are entered here: they end after all that is entered later. */
   readonly running: AsyncDisposableStack;
 }
 
 /** The cluster, and the right to act on it. */
-export interface LeadOnCluster {
+export interface LeadOnCluster<Cluster> {
   readonly cluster: Cluster;
   readonly lead: Lead;
 }
 
-export interface TakeLeadOptions extends ConnectOptions {
+export interface TakeLeadOptions<Cluster extends LeadClients> extends ConnectOptions<Cluster> {
+  readonly settings: Settings;
+  readonly host: LeadershipHost;
+  readonly metrics: Pick<OperatorMetrics, 'setLeader' | 'leaseError'>;
+  /** Where webhook requests arrive: they are sent on to the leader as long as this replica waits. */
+  readonly webhookPorts: readonly ForwardedPort[];
   /** Port of our HTTP server, and of the leader's if the settings name none. */
   readonly httpPort: number;
   readonly stop: AbortSignal;
@@ -59,13 +69,11 @@ export interface TakeLeadOptions extends ConnectOptions {
  *
  * @throws OperatorError KUBE_CONFIG_INVALID when it cannot be found out how to reach the API server
  */
-export async function connectAlone({
-  settings,
-  host,
-  metrics,
+export async function connectAlone<Cluster extends LeadClients>({
+  connect,
   running,
-}: ConnectOptions): Promise<LeadOnCluster> {
-  const cluster = await connectCluster(settings, host, metrics);
+}: ConnectOptions<Cluster>): Promise<LeadOnCluster<Cluster>> {
+  const cluster = await connect();
   running.defer(() => cluster.close());
   return { cluster, lead: ALONE };
 }
@@ -77,7 +85,9 @@ export async function connectAlone({
  * @throws OperatorError KUBE_CONFIG_INVALID when it cannot be found out how to reach the API server, CONFIG_INVALID when
  *   the namespace does not exist
  */
-export async function takeLead(options: TakeLeadOptions): Promise<LeadOnCluster> {
+export async function takeLead<Cluster extends LeadClients>(
+  options: TakeLeadOptions<Cluster>,
+): Promise<LeadOnCluster<Cluster>> {
   const { settings, host, metrics, stop, running } = options;
   const taken = await (settings.isHaEnabled ? waitForLead(options) : connectAlone(options));
   if (!settings.isHaEnabled) {
@@ -88,11 +98,14 @@ export async function takeLead(options: TakeLeadOptions): Promise<LeadOnCluster>
   return taken;
 }
 
-async function waitForLead(options: TakeLeadOptions): Promise<LeadOnCluster> {
-  const { settings, host, metrics, httpPort, stop, running, onStandby, onLost } = options;
+async function waitForLead<Cluster extends LeadClients>(
+  options: TakeLeadOptions<Cluster>,
+): Promise<LeadOnCluster<Cluster>> {
+  const { settings, host, connect, metrics, webhookPorts, httpPort, stop, running, onStandby, onLost } =
+    options;
   const fence = new LeaseFence(host.steadyClock);
   const check = (): void => fence.check();
-  const cluster = await connectCluster(settings, host, metrics, check);
+  const cluster = await connect(check);
   running.defer(() => cluster.close());
   const leadership = new Leadership({ settings, host, kube: cluster.lease, fence, metrics, onLost });
   onStandby(async (signal) => ({
@@ -106,11 +119,7 @@ async function waitForLead(options: TakeLeadOptions): Promise<LeadOnCluster> {
   }));
   running.defer(() => leadership.release());
   // A Service sends webhooks to every ready pod, and a standby is ready.
-  const webhooks = await forwardConnections(
-    webhookPorts(settings),
-    () => leadership.leader || undefined,
-    host.log,
-  );
+  const webhooks = await forwardConnections(webhookPorts, () => leadership.leader || undefined, host.log);
   try {
     // Where there is no namespace there never is a lease.
     await Promise.all([leadership.acquire(stop), requireNamespace(settings, host, cluster.main, stop)]);
@@ -123,11 +132,4 @@ async function waitForLead(options: TakeLeadOptions): Promise<LeadOnCluster> {
     onDeadlinePassed: () => leadership.lose({ type: 'not-renewed' }),
   };
   return { cluster, lead };
-}
-
-function webhookPorts(settings: Settings): readonly ForwardedPort[] {
-  return WEBHOOK_PURPOSES.map((purpose) => {
-    const port = settings[`${purpose}ListenPort`];
-    return { address: settings[`${purpose}ListenAddress`], port, targetPort: port };
-  });
 }

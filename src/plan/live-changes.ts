@@ -3,6 +3,7 @@ import { type ApiResource, resourcePath } from '../kube/kube-object.ts';
 import { requestIfPresent } from '../kube/request-if-present.ts';
 import { hasCode, messageOf } from '../lib/errors.ts';
 import { fieldsOf, isObject } from '../lib/json.ts';
+import { changeText } from './change-text.ts';
 import { withoutDropped } from './dropped-fields.ts';
 import {
   type ObjectChange,
@@ -22,7 +23,7 @@ export interface LiveDeps {
 /** Who we are to the server in the trial; nothing is stored under this name. */
 const FIELD_MANAGER = 'addon-operator-diff';
 
-export interface LiveChanges {
+interface LiveChanges {
   readonly changes: readonly ObjectChange[];
   /** One sentence for each object that cannot be compared. */
   readonly problems: readonly string[];
@@ -35,7 +36,7 @@ export interface LiveChanges {
  * @param deployed what the release consists of; empty without one
  * @throws OperatorError HELM_FAILED, VALUES_INVALID when a manifest is no YAML, KUBE_UNREACHABLE
  */
-export async function liveChanges(
+async function liveChanges(
   deps: LiveDeps,
   { manifest, deployed }: { readonly manifest: string; readonly deployed: string },
   signal: AbortSignal,
@@ -58,6 +59,12 @@ export async function liveChanges(
   for (const [title, object] of old)
     if (!wanted.has(title) && !isKept(object)) await compare(title, () => removalOf(deps, object, signal));
   return { changes, problems };
+}
+
+/** As {@link liveChanges}, as text: a difference for each object, and what cannot be compared; empty for nothing. */
+export async function liveDiff(...request: Parameters<typeof liveChanges>): Promise<string> {
+  const { changes, problems } = await liveChanges(...request);
+  return `${changeText(changes)}${problems.map((problem) => `# ${problem}\n`).join('')}`;
 }
 
 async function changeOf(

@@ -1,6 +1,5 @@
 import type { JsonObject } from '../lib/json.ts';
 import type { ModuleExplanation, ModuleSummary } from '../status/module-explanation.ts';
-import type { GraphModule } from './module-graph.ts';
 
 /** Everything the HTTP server and the debug endpoint show. They read through this and change nothing. */
 export interface DaemonView {
@@ -100,3 +99,12 @@ export interface RenderOptions {
 
 /** By module: `<namespace>/<Kind>/<name>` of each object, or `undefined` where no monitor runs. */
 export type MonitoredResources = Readonly<Record<string, readonly string[] | undefined>>;
+
+/** One module as the graph shows it. */
+export interface GraphModule {
+  readonly name: string;
+  readonly order: number;
+  /** In one word how it stands, such as `ready` or `disabled`. */
+  readonly status: string;
+  readonly requires: readonly { readonly name: string; readonly isOptional: boolean }[];
+}

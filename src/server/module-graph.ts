@@ -1,11 +1,4 @@
-/** One module as the graph shows it. */
-export interface GraphModule {
-  readonly name: string;
-  readonly order: number;
-  /** In one word how it stands, such as `ready` or `disabled`. */
-  readonly status: string;
-  readonly requires: readonly { readonly name: string; readonly isOptional: boolean }[];
-}
+import type { GraphModule } from './daemon-view.ts';
 
 /**
  * The modules as a graph in the DOT language: a box for each module with its status, boxes of the same order number

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { KubeClient } from '../kube/kube-client.ts';
+import type { ForwardedPort } from '../leader/connection-forwarder.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
@@ -133,4 +134,12 @@ function filesOf(settings: Settings, purpose: WebhookPurpose): CertificateFiles 
   if (!isGiven) return undefined;
   const [cert, key, ca] = names;
   return { cert: settings[cert], key: settings[key], ca: settings[ca] };
+}
+
+/** Where the servers listen, and where those of another replica do. */
+export function webhookPorts(settings: Settings): readonly ForwardedPort[] {
+  return WEBHOOK_PURPOSES.map((purpose) => {
+    const port = settings[`${purpose}ListenPort`];
+    return { address: settings[`${purpose}ListenAddress`], port, targetPort: port };
+  });
 }

@@ -1,0 +1,142 @@
+import { componentLog } from '../lib/component-log.ts';
+import type { Redactor } from '../lib/redactor.ts';
+import { HookMetrics } from '../metrics/hook-metrics.ts';
+import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
+import { askOperation } from '../operator/ask-operation.ts';
+import { confirmPurge } from '../operator/handlers/purge-releases.ts';
+import type { Operator } from '../operator/operator.ts';
+import { ALL_MODULES, type Pauses } from '../operator/pauses.ts';
+import { releaseFinalizer } from '../operator/release-finalizer.ts';
+import { releaseUnlock } from '../operator/release-unlock.ts';
+import { liveDiff } from '../plan/live-changes.ts';
+import { peerUid } from '../process/peer-uid.ts';
+import type { DaemonView } from '../server/daemon-view.ts';
+import type { DebugEndpoint } from '../server/debug-routes.ts';
+import { startHttpServer } from '../server/http-server.ts';
+import type { ConfigMapEventLog } from '../settings/config-map-events-parameter.ts';
+import { logLevelParameter } from '../settings/log-level-parameter.ts';
+import { RuntimeParameters } from '../settings/runtime-parameters.ts';
+import type { Settings } from '../settings.ts';
+import type { BaseParts } from './base-parts.ts';
+import { startDebug } from './debug-endpoint.ts';
+import type { DaemonHost } from './host.ts';
+import { createView } from './operator-view.ts';
+
+/** The metrics that hooks write; series that are dropped are counted among those of the daemon. */
+export function createHookMetrics(
+  { metricGroups: groups }: Settings,
+  { log }: DaemonHost,
+  redactor: Redactor,
+  metrics: Pick<OperatorMetrics, 'droppedHookSeries'>,
+): HookMetrics {
+  return new HookMetrics({
+    log,
+    groups,
+    redact: (text) => redactor.text(text),
+    onSeriesDropped: (labels, series) => metrics.droppedHookSeries(labels, series),
+  });
+}
+
+interface ProbesOptions {
+  readonly settings: Settings;
+  readonly host: DaemonHost;
+  readonly metrics: OperatorMetrics;
+  readonly hookMetrics: HookMetrics;
+  /** What the probes say now. */
+  readonly view: () => Pick<DaemonView, 'readiness' | 'convergeStatus'>;
+  readonly running: AsyncDisposableStack;
+}
+
+/** Starts the server of metrics and probes, and returns its port. */
+export async function startProbes(options: ProbesOptions): Promise<number> {
+  const { settings, host, metrics, hookMetrics, view, running } = options;
+  const { listenAddress: address, listenPort: port } = settings;
+  const log = componentLog(host, 'server');
+  const http = await startHttpServer({
+    address,
+    port,
+    view: {
+      readiness: (signal) => view().readiness(signal),
+      convergeStatus: () => view().convergeStatus(),
+    },
+    operatorMetrics: () => metrics.scrape(),
+    hookMetrics: () => hookMetrics.scrape(),
+    log,
+  });
+  running.defer(() => http.stop());
+  log.info({ address, port: http.port }, 'HTTP server listens');
+  return http.port;
+}
+
+/** What the debug endpoint shows. */
+export function viewOf(
+  { namespace }: Settings,
+  { clock }: DaemonHost,
+  { helm, cluster }: BaseParts,
+  operator: Operator,
+): DaemonView {
+  const live = {
+    kube: cluster.helm,
+    find: (...wanted: Parameters<typeof cluster.discovery.find>) => cluster.discovery.find(...wanted),
+    namespace,
+  };
+  const compare = (manifests: Parameters<typeof liveDiff>[1], signal: AbortSignal) =>
+    liveDiff(live, manifests, signal);
+  return createView({ operator, clock, helm, namespace, compare, patcherAccess: cluster.patcherAccess });
+}
+
+export interface DebugParts {
+  readonly settings: Settings;
+  readonly host: DaemonHost;
+  readonly operator: Operator;
+  readonly pauses: Pauses;
+  readonly view: DaemonView;
+  readonly redactor: Redactor;
+  readonly configMapEvents: ConfigMapEventLog;
+  readonly running: AsyncDisposableStack;
+}
+
+/** Starts the debug endpoint: it shows the view, and passes requests to the operator. */
+export async function startDebugEndpoint(parts: DebugParts): Promise<void> {
+  const { settings, host, operator, pauses, view, redactor, configMapEvents, running } = parts;
+  const parameters = startParameters(host, configMapEvents, running);
+  const endpoint = { view, redactor, parameters, ...commandsOf(operator, pauses, host) };
+  await startDebug({ settings, endpoint, peerUid, log: host.log, running });
+}
+
+/** The runtime parameters; those that were set for a while return to their old value in time. */
+function startParameters(
+  { clock, log }: DaemonHost,
+  configMapEvents: ConfigMapEventLog,
+  running: AsyncDisposableStack,
+): RuntimeParameters {
+  const parameters = new RuntimeParameters([logLevelParameter(log), configMapEvents.parameter], clock);
+  const end = new AbortController();
+  const ended = parameters.run(end.signal);
+  running.defer(async () => {
+    end.abort();
+    await ended;
+  });
+  return parameters;
+}
+
+/** What the debug endpoint has done on request. */
+function commandsOf(
+  operator: Operator,
+  pauses: Pauses,
+  { clock }: DaemonHost,
+): Pick<DebugEndpoint, 'pauses' | 'releaseFinalizer' | 'askOperation' | 'releases'> {
+  return {
+    pauses: {
+      pause: (module = ALL_MODULES, pause, signal) => pauses.pause(module, pause, signal),
+      resume: (module = ALL_MODULES, signal) => pauses.resume(module, signal),
+      nowMs: () => clock.wallMs(),
+    },
+    releaseFinalizer: (module, signal) => releaseFinalizer(operator, module, signal),
+    askOperation: (module, operation) => askOperation(operator, module, operation),
+    releases: {
+      unlock: (release, signal) => releaseUnlock(operator, release, signal),
+      confirmPurge: (signal) => confirmPurge(operator, signal),
+    },
+  };
+}
