@@ -16,6 +16,7 @@ import type { JqEngine } from '../jq/jq-engine.ts';
 import { selectJqEngine } from '../jq/select-jq-engine.ts';
 import { createSharedReflectors } from '../kube/reflector-shared.ts';
 import type { SharedReflectors } from '../kube/reflector-sink.ts';
+import type { Lead } from '../leader/take-lead.ts';
 import { componentLog } from '../lib/component-log.ts';
 import { OperatorError } from '../lib/errors.ts';
 import type { Redactor } from '../lib/redactor.ts';
@@ -33,7 +34,6 @@ import { SecretWatcher } from '../values/secrets/secret-watcher.ts';
 import { parseYaml } from '../values/yaml.ts';
 import type { Cluster } from './connect-cluster.ts';
 import type { DaemonHost } from './host.ts';
-import type { Lead } from './take-lead.ts';
 
 /** The helm taken where the machine has none. */
 const PINNED_HELM_MAJOR = 3;

@@ -5,22 +5,22 @@ import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import { askOperation } from '../operator/ask-operation.ts';
 import { confirmPurge } from '../operator/handlers/purge-releases.ts';
 import type { Operator } from '../operator/operator.ts';
+import { createView } from '../operator/operator-view.ts';
 import { ALL_MODULES, type Pauses } from '../operator/pauses.ts';
 import { releaseFinalizer } from '../operator/release-finalizer.ts';
 import { releaseUnlock } from '../operator/release-unlock.ts';
 import { liveDiff } from '../plan/live-changes.ts';
 import { peerUid } from '../process/peer-uid.ts';
-import type { DaemonView } from '../server/daemon-view.ts';
 import type { DebugEndpoint } from '../server/debug-routes.ts';
 import { startHttpServer } from '../server/http-server.ts';
+import { startDebug } from '../server/start-debug.ts';
 import type { ConfigMapEventLog } from '../settings/config-map-events-parameter.ts';
 import { logLevelParameter } from '../settings/log-level-parameter.ts';
 import { RuntimeParameters } from '../settings/runtime-parameters.ts';
 import type { Settings } from '../settings.ts';
+import type { DaemonView } from '../status/daemon-view.ts';
 import type { BaseParts } from './base-parts.ts';
-import { startDebug } from './debug-endpoint.ts';
 import type { DaemonHost } from './host.ts';
-import { createView } from './operator-view.ts';
 
 /** The metrics that hooks write; series that are dropped are counted among those of the daemon. */
 export function createHookMetrics(

@@ -1,9 +1,12 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { connectAlone } from '../leader/take-lead.ts';
 import { redactedError } from '../lib/redacted-error.ts';
 import { withRedactedLog } from '../lib/redacted-log.ts';
 import { HookMetrics } from '../metrics/hook-metrics.ts';
+import { createMetrics } from '../operator/daemon-metrics.ts';
+import { createHookLoader } from '../operator/hook-parts.ts';
 import type { Inspection } from '../plan/inspection.ts';
 import type { Settings } from '../settings.ts';
 import { GLOBAL_SECTION } from '../values/module-key.ts';
@@ -12,10 +15,7 @@ import { isResolvedFor } from '../values/secrets/secret-parts.ts';
 import { startBase } from './base-parts.ts';
 import { buildOperator } from './build-operator.ts';
 import { connectCluster } from './connect-cluster.ts';
-import { createMetrics } from './daemon-metrics.ts';
-import { createHookLoader } from './hook-parts.ts';
 import type { DaemonHost } from './host.ts';
-import { connectAlone } from './take-lead.ts';
 
 /**
  * Looks at what a daemon with these settings would work on: nothing is queued, watched or served, and temporary files

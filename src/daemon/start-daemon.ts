@@ -1,17 +1,22 @@
 import { policyFiles } from '../extensions/authorization/create-authorization.ts';
 import { customizationsDir } from '../extensions/points/create-release-points.ts';
 import { bindingCount } from '../hooks/hook.ts';
+import { takeLead } from '../leader/take-lead.ts';
 import type { OperatorError } from '../lib/errors.ts';
 import { withRedactedLog } from '../lib/redacted-log.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
+import { createModuleObjects } from '../operator/create-module-objects.ts';
+import { createMetrics } from '../operator/daemon-metrics.ts';
 import { warnAboutUnknownModules } from '../operator/handlers/apply-config.ts';
+import { createHookLoader } from '../operator/hook-parts.ts';
 import { shutDown, startUp } from '../operator/lifecycle.ts';
 import type { Operator } from '../operator/operator.ts';
+import { STARTING_VIEW } from '../operator/operator-view.ts';
 import { watchFiles } from '../operator/watch-files.ts';
-import type { DaemonView } from '../server/daemon-view.ts';
 import { ConfigMapEventLog } from '../settings/config-map-events-parameter.ts';
 import { refuseUnsupported } from '../settings/unsupported-settings.ts';
 import type { Settings } from '../settings.ts';
+import type { DaemonView } from '../status/daemon-view.ts';
 import { runModuleObjects } from '../status/run-module-objects.ts';
 import { createConfigMap, loadPatiently } from '../values/operator-config-map.ts';
 import { startAdmissionServer } from '../webhooks/admission-server.ts';
@@ -20,15 +25,10 @@ import { startBase } from './base-parts.ts';
 import { buildOperator } from './build-operator.ts';
 import { connectCluster } from './connect-cluster.ts';
 import { startLoops } from './daemon-loops.ts';
-import { createMetrics } from './daemon-metrics.ts';
 import { endOnUncaught } from './end-on-uncaught.ts';
 import { createHookMetrics, startDebugEndpoint, startProbes, viewOf } from './endpoints.ts';
-import { createHookLoader } from './hook-parts.ts';
 import type { DaemonHost } from './host.ts';
-import { createModuleObjects } from './module-objects.ts';
-import { STARTING_VIEW } from './operator-view.ts';
 import { stopDaemon } from './stop-daemon.ts';
-import { takeLead } from './take-lead.ts';
 
 /** A daemon at work. */
 export interface Daemon {

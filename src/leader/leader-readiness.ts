@@ -1,7 +1,7 @@
 import { withDeadline } from '../kube/deadline.ts';
 import type { SteadyClock } from '../lib/clock.ts';
 import { OperatorError } from '../lib/errors.ts';
-import type { LeaderState } from '../server/daemon-view.ts';
+import type { LeaderState } from '../status/daemon-view.ts';
 
 const TIMEOUT_MS = 3_000;
 

@@ -5,6 +5,7 @@ import { oneLine } from '../lib/one-line.ts';
 import type { Redactor } from '../lib/redactor.ts';
 import { rfc3339 } from '../lib/rfc3339.ts';
 import type { RuntimeParameterView } from '../settings/runtime-parameters.ts';
+import type { DaemonView, ModuleView, SectionView } from '../status/daemon-view.ts';
 import {
   type Answer,
   dataAnswer,
@@ -15,7 +16,6 @@ import {
   NOT_FOUND,
   textAnswer,
 } from './answer.ts';
-import type { DaemonView, ModuleView, SectionView } from './daemon-view.ts';
 import {
   explainAnswer,
   listAnswer,

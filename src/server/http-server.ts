@@ -1,7 +1,7 @@
 import { messageOf, OperatorError } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
+import type { DaemonView } from '../status/daemon-view.ts';
 import { type Answer, METHOD_NOT_ALLOWED, NOT_FOUND, textAnswer } from './answer.ts';
-import type { DaemonView } from './daemon-view.ts';
 import { convergeAnswer, readinessAnswer } from './probe-answers.ts';
 import { type RequestHandler, type RunningServer, type ServerRequest, serve } from './serve.ts';
 

@@ -1,9 +1,9 @@
 import { isoTime } from '../lib/bounded-time.ts';
 import { errorText } from '../lib/error-text.ts';
 import { parseGoDuration } from '../lib/go-duration.ts';
+import type { DaemonView } from '../status/daemon-view.ts';
 import { explanationText, summaryText } from '../status/module-explanation.ts';
 import { type Answer, dataAnswer, errorAnswer, type Format, textAnswer } from './answer.ts';
-import type { DaemonView } from './daemon-view.ts';
 
 /** Leaves modules alone, and looks after them again. Without a name it is about all modules. */
 export interface PauseCommands {

@@ -1,4 +1,4 @@
-import type { GraphModule } from './daemon-view.ts';
+import type { GraphModule } from '../status/daemon-view.ts';
 
 /**
  * The modules as a graph in the DOT language: a box for each module with its status, boxes of the same order number

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { ConvergeStatus, Readiness } from './daemon-view.ts';
+import type { ConvergeStatus, Readiness } from '../status/daemon-view.ts';
 import { convergeAnswer, readinessAnswer } from './probe-answers.ts';
 
 test.each<[Readiness, number, string]>([

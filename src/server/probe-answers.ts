@@ -1,6 +1,6 @@
 import { oneLine } from '../lib/one-line.ts';
+import type { ConvergeStatus, LeaderState, Readiness } from '../status/daemon-view.ts';
 import { type Answer, dataAnswer, textAnswer } from './answer.ts';
-import type { ConvergeStatus, LeaderState, Readiness } from './daemon-view.ts';
 
 const LEADER_PROBLEMS: Readonly<Record<Exclude<LeaderState, 'ready'>, string>> = {
   'not-elected': 'HA mode is enabled but no leader is elected',

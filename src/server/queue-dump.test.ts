@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { QueueView } from './daemon-view.ts';
+import type { QueueView } from '../status/daemon-view.ts';
 import { queueData, queueListData, queueListText, queueText } from './queue-dump.ts';
 
 function queue(name: string, status: string, ...descriptions: string[]): QueueView {

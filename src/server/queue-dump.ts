@@ -1,5 +1,5 @@
 import { oneLine } from '../lib/one-line.ts';
-import type { QueueView } from './daemon-view.ts';
+import type { QueueView } from '../status/daemon-view.ts';
 
 const MAIN = 'main';
 const INDEX_WIDTH = 2;

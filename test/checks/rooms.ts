@@ -14,7 +14,7 @@ export const ROOMS: readonly Room[] = [
   { name: 'daemon', may: '*' },
   { name: 'plan', may: '*' },
   { name: 'webhooks', may: '*' },
-  { name: 'leader', may: ['kube'], mayTypesOf: ['server', 'metrics', 'process', 'settings'] },
+  { name: 'leader', may: ['kube'], mayTypesOf: ['status', 'metrics', 'process', 'settings'] },
   { name: 'server', may: ['status', 'metrics'], mayTypesOf: ['settings'] },
   { name: 'ui', may: ['status', 'metrics'] },
   { name: 'operator', may: '*' },

@@ -1,6 +1,6 @@
-import type { DaemonView, ModuleView } from '../../src/server/daemon-view.ts';
 import type { DebugEndpoint } from '../../src/server/debug-routes.ts';
 import type { PauseCommands } from '../../src/server/module-answers.ts';
+import type { DaemonView, ModuleView } from '../../src/status/daemon-view.ts';
 
 /** Pauses nothing. */
 export const NO_PAUSES: PauseCommands = {

@@ -3,12 +3,12 @@ import type { SharedReflectors } from '../kube/reflector-sink.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Redactor } from '../lib/redactor.ts';
-import { finishDeletion } from '../operator/finish-deletion.ts';
-import { moduleFacts } from '../operator/module-facts.ts';
-import type { Operator } from '../operator/operator.ts';
 import type { Settings } from '../settings.ts';
 import type { ModuleFacts } from '../status/module-facts.ts';
 import { ModuleObjects } from '../status/module-objects.ts';
+import { finishDeletion } from './finish-deletion.ts';
+import { moduleFacts } from './module-facts.ts';
+import type { Operator } from './operator.ts';
 
 export interface ModuleObjectsPartOptions {
   readonly settings: Pick<Settings, 'keepsModuleObjects' | 'namespace' | 'configMapName'>;

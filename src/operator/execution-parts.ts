@@ -12,15 +12,15 @@ import type { Logger } from '../lib/log.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import type { EnabledScriptOptions } from '../modules/enabled-script.ts';
 import type { ModuleHooksOptions } from '../modules/module-hooks.ts';
-import { HookExecution, type HookExecutionOptions } from '../operator/hook-execution.ts';
-import { noteHookRun } from '../operator/module-facts.ts';
-import type { ModuleRegistry } from '../operator/module-registry.ts';
 import { warnOfEscaped } from '../process/escaped-processes.ts';
 import type { ProcessRunner } from '../process/process-runner.ts';
 import { hookLimits } from '../settings/hook-limits.ts';
 import type { Settings } from '../settings.ts';
 import type { ValuesStore } from '../values/values-store.ts';
 import { type SecretsUse, sectionsVisibleToModule, visibleToModule } from '../values/visible-values.ts';
+import { HookExecution, type HookExecutionOptions } from './hook-execution.ts';
+import { noteHookRun } from './module-facts.ts';
+import type { ModuleRegistry } from './module-registry.ts';
 
 /** Between TERM and KILL of a hook that is to end. */
 const HOOK_GRACE_MS = 10_000;

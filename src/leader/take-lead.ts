@@ -1,15 +1,15 @@
 import type { KubeClient } from '../kube/kube-client.ts';
 import { requireNamespace } from '../kube/require-namespace.ts';
-import { type ForwardedPort, forwardConnections } from '../leader/connection-forwarder.ts';
-import { leaderReadiness } from '../leader/leader-readiness.ts';
-import { Leadership, type LeadershipHost } from '../leader/leadership.ts';
-import { LeaseFence } from '../leader/lease-fence.ts';
-import { startPresence } from '../leader/start-presence.ts';
 import type { OperatorError } from '../lib/errors.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import type { RunDeadline } from '../process/run-deadline.ts';
-import type { Readiness } from '../server/daemon-view.ts';
 import type { Settings } from '../settings.ts';
+import type { Readiness } from '../status/daemon-view.ts';
+import { type ForwardedPort, forwardConnections } from './connection-forwarder.ts';
+import { leaderReadiness } from './leader-readiness.ts';
+import { Leadership, type LeadershipHost } from './leadership.ts';
+import { LeaseFence } from './lease-fence.ts';
+import { startPresence } from './start-presence.ts';
 
 /** The right to act, as the parts that act see it. */
 export interface Lead {

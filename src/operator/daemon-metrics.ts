@@ -2,13 +2,13 @@ import { bindingLabels } from '../hooks/binding-labels.ts';
 import { wallTimeOf } from '../lib/clock.ts';
 import { measureEventLoopDelay } from '../metrics/event-loop-delay.ts';
 import { type BindingGauge, OperatorMetrics } from '../metrics/operator-metrics.ts';
-import { allRuntimes, type BindingState, statesOf } from '../operator/binding-problems.ts';
-import { crowdsIn } from '../operator/compact-queue.ts';
-import { isolatedModules } from '../operator/isolation.ts';
-import type { Operator } from '../operator/operator.ts';
-import { hookOf, moduleLabelOf, type Task } from '../operator/tasks.ts';
 import type { QueueSetOptions } from '../queue/queue-set.ts';
 import type { Settings } from '../settings.ts';
+import { allRuntimes, type BindingState, statesOf } from './binding-problems.ts';
+import { crowdsIn } from './compact-queue.ts';
+import { isolatedModules } from './isolation.ts';
+import type { Operator } from './operator.ts';
+import { hookOf, moduleLabelOf, type Task } from './tasks.ts';
 
 const MS_PER_SECOND = 1_000;
 /** Hooks with more tasks than this in a queue are shown. */

@@ -16,9 +16,9 @@ import type { Clock } from '../lib/clock.ts';
 import { componentLog } from '../lib/component-log.ts';
 import type { Logger } from '../lib/log.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
-import { HookRuntime } from '../operator/hook-runtime.ts';
-import type { TaskRouter } from '../operator/task-router.ts';
 import type { ProcessRunner } from '../process/process-runner.ts';
+import { HookRuntime } from './hook-runtime.ts';
+import type { TaskRouter } from './task-router.ts';
 
 /** A hook has this long to answer `--config`. */
 const CONFIG_TIMEOUT_MS = 30_000;

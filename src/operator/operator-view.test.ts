@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { failing, moduleFor, name, type OperatorLab, operatorLab } from '../../test/support/operator-lab.ts';
-import type { DaemonView } from '../server/daemon-view.ts';
+import type { DaemonView } from '../status/daemon-view.ts';
 import { createView } from './operator-view.ts';
 
 type Helm = Parameters<typeof createView>[0]['helm'];

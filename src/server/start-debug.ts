@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { messageOf } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
-import type { PeerUid } from '../server/debug-access.ts';
-import type { DebugEndpoint } from '../server/debug-routes.ts';
-import { startDebugServer, startDebugTcpServer } from '../server/debug-server.ts';
 import type { Settings } from '../settings.ts';
+import type { PeerUid } from './debug-access.ts';
+import type { DebugEndpoint } from './debug-routes.ts';
+import { startDebugServer, startDebugTcpServer } from './debug-server.ts';
 
 export interface DebugOptions {
   readonly settings: Pick<

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../lib/json.ts';
-import type { ModuleExplanation, ModuleSummary } from '../status/module-explanation.ts';
+import type { ModuleExplanation, ModuleSummary } from './module-explanation.ts';
 
 /** Everything the HTTP server and the debug endpoint show. They read through this and change nothing. */
 export interface DaemonView {

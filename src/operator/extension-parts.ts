@@ -3,10 +3,10 @@ import type { Extensions } from '../extensions/runtime/extension-runtime.ts';
 import { combineSteps } from '../helm/combine-steps.ts';
 import type { ReleaseSteps } from '../helm/release-steps.ts';
 import type { Module } from '../modules/module.ts';
-import type { Explained } from '../operator/explained.ts';
-import type { OperatorDeps } from '../operator/operator-deps.ts';
 import type { Settings } from '../settings.ts';
-import { createReconcileWebhooks, type ReconcileWebhooksOptions } from './module-http-hooks.ts';
+import type { Explained } from './explained.ts';
+import type { OperatorDeps } from './operator-deps.ts';
+import { createReconcileWebhooks, type ReconcileWebhooksOptions } from './reconcile-webhooks.ts';
 
 export interface ExtensionPartsOptions extends ReconcileWebhooksOptions {
   readonly settings: ReconcileWebhooksOptions['settings'] &

@@ -10,14 +10,14 @@ import type { KubeObject } from '../kube/kube-object.ts';
 import type { Clock } from '../lib/clock.ts';
 import { errorFields, hasCode } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
-import type { Explained } from '../operator/explained.ts';
-import { factsOfModule } from '../operator/module-facts.ts';
 import type { Settings } from '../settings.ts';
 import { HookedModules } from '../status/hooked-modules.ts';
 import { HOOK_FINALIZER } from '../status/module-object.ts';
 import type { ModuleObjects } from '../status/module-objects.ts';
 import { moduleStatus } from '../status/module-status.ts';
 import { parseYaml } from '../values/yaml.ts';
+import type { Explained } from './explained.ts';
+import { factsOfModule } from './module-facts.ts';
 
 export interface ReconcileWebhooksOptions {
   readonly settings: Pick<Settings, 'namespace' | 'configMapName' | 'httpHookChildNamespaces'>;

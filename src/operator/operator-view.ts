@@ -4,12 +4,6 @@ import type { Clock, SteadyClock } from '../lib/clock.ts';
 import { formatGoDuration } from '../lib/go-duration.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { ResourceAccess } from '../modules/access/policy-rules.ts';
-import { allRuntimes, problemsShown, staleBindings } from '../operator/binding-problems.ts';
-import { explainModule, heldExplanations, summarizeModules } from '../operator/explain-module.ts';
-import type { HookRuntime } from '../operator/hook-runtime.ts';
-import { isolatedModules } from '../operator/isolation.ts';
-import type { Operator } from '../operator/operator.ts';
-import { countsForConverge, describeTask, type Task } from '../operator/tasks.ts';
 import type { TaskQueue } from '../queue/task-queue.ts';
 import type {
   ConvergeStatus,
@@ -20,9 +14,15 @@ import type {
   Readiness,
   SectionView,
   ValuesPatchView,
-} from '../server/daemon-view.ts';
+} from '../status/daemon-view.ts';
 import { GLOBAL_SECTION, sectionOf, type ValuesOwner } from '../values/module-key.ts';
 import { visibleToHelm } from '../values/visible-values.ts';
+import { allRuntimes, problemsShown, staleBindings } from './binding-problems.ts';
+import { explainModule, heldExplanations, summarizeModules } from './explain-module.ts';
+import type { HookRuntime } from './hook-runtime.ts';
+import { isolatedModules } from './isolation.ts';
+import type { Operator } from './operator.ts';
+import { countsForConverge, describeTask, type Task } from './tasks.ts';
 
 export interface ViewDeps {
   readonly operator: Operator;
