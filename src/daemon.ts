@@ -1,5 +1,5 @@
-import type { DaemonHost } from './daemon/host.ts';
-import { type Daemon, startDaemon } from './daemon/start-daemon.ts';
+import type { DaemonHost } from './app/host.ts';
+import { type Daemon, startDaemon } from './app/start.ts';
 import { errorText } from './lib/error-text.ts';
 import { errorFields, hasCode } from './lib/errors.ts';
 import type { FailedTask } from './operator/failed-task.ts';

@@ -1,4 +1,4 @@
-import type { DaemonHost } from '../daemon/host.ts';
+import type { DaemonHost } from '../app/host.ts';
 import { systemClock } from '../lib/clock.ts';
 import { createLogger, type LogOutput, type RootLogger } from '../lib/pino-logger.ts';
 import type { Settings } from '../settings.ts';

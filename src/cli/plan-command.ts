@@ -1,4 +1,4 @@
-import { inspect } from '../daemon/inspect.ts';
+import { inspect } from '../app/inspect.ts';
 import { collectPlan } from '../plan/collect-plan.ts';
 import { outcomeOf } from '../plan/plan.ts';
 import { readSettings } from '../settings/read-settings.ts';

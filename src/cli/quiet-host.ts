@@ -1,4 +1,4 @@
-import type { DaemonHost } from '../daemon/host.ts';
+import type { DaemonHost } from '../app/host.ts';
 import { createLogger } from '../lib/pino-logger.ts';
 import type { CliHost } from './cli-host.ts';
 import { daemonHost } from './daemon-host.ts';

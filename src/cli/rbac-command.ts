@@ -1,4 +1,4 @@
-import { inspect } from '../daemon/inspect.ts';
+import { inspect } from '../app/inspect.ts';
 import type { SteadyClock } from '../lib/clock.ts';
 import { hasCode } from '../lib/errors.ts';
 import { isObject, parseJson, textsOf } from '../lib/json.ts';

@@ -2,7 +2,7 @@ import { homedir, tmpdir } from 'node:os';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startSandbox } from '@addon-operator/kube-sandbox';
-import type { Daemon } from '../daemon/start-daemon.ts';
+import type { Daemon } from '../app/start.ts';
 import { runDaemon } from '../daemon.ts';
 import { OperatorError } from '../lib/errors.ts';
 import { fileLogOutput } from '../lib/file-log-output.ts';

@@ -26,6 +26,6 @@ test('every trigger on that page is one that tasks have', () => {
     ([, name = '']) => name,
   );
   expect(triggers).toContain('Kubernetes-Change-ModuleValues');
-  const sources = sourcesIn('src/operator') + sourcesIn('src/daemon');
+  const sources = sourcesIn('src/operator') + sourcesIn('src/app');
   expect(triggers.filter((name) => !sources.includes(`'${name}'`))).toEqual([]);
 });

@@ -1,4 +1,4 @@
-import type { DaemonHost } from '../../src/daemon/host.ts';
+import type { DaemonHost } from '../../src/app/host.ts';
 import { CapturedLog } from './captured-log.ts';
 import { FakeClock } from './fake-clock.ts';
 

@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Daemon, startDaemon } from '../../src/daemon/start-daemon.ts';
+import { type Daemon, startDaemon } from '../../src/app/start.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { readSettings } from '../../src/settings/read-settings.ts';
 import { CapturedLog } from './captured-log.ts';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { daemonHost } from '../../test/support/daemon-host.ts';
 import { type OperatorLab, operatorLab } from '../../test/support/operator-lab.ts';
 import { readSettings } from '../settings/read-settings.ts';
-import { stopDaemon } from './stop-daemon.ts';
+import { stopDaemon } from './stop.ts';
 
 const GRACE_MS = 30_000;
 

@@ -12,10 +12,10 @@ import type { Settings } from '../settings.ts';
 import { GLOBAL_SECTION } from '../values/module-key.ts';
 import { createConfigMap } from '../values/operator-config-map.ts';
 import { isResolvedFor } from '../values/secrets/secret-parts.ts';
-import { startBase } from './base-parts.ts';
 import { buildOperator } from './build-operator.ts';
 import { connectCluster } from './connect-cluster.ts';
 import type { DaemonHost } from './host.ts';
+import { startBase } from './infrastructure.ts';
 
 /**
  * Looks at what a daemon with these settings would work on: nothing is queued, watched or served, and temporary files

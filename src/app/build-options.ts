@@ -5,8 +5,8 @@ import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import type { Settings } from '../settings.ts';
 import type { ModuleObjects } from '../status/module-objects.ts';
 import type { ConfigMapStore } from '../values/config-map-store.ts';
-import type { BaseParts } from './base-parts.ts';
 import type { DaemonHost } from './host.ts';
+import type { BaseParts } from './infrastructure.ts';
 
 /** What the operator is built from. */
 export interface BuildOptions {

@@ -19,8 +19,8 @@ import { logLevelParameter } from '../settings/log-level-parameter.ts';
 import { RuntimeParameters } from '../settings/runtime-parameters.ts';
 import type { Settings } from '../settings.ts';
 import type { DaemonView } from '../status/daemon-view.ts';
-import type { BaseParts } from './base-parts.ts';
 import type { DaemonHost } from './host.ts';
+import type { BaseParts } from './infrastructure.ts';
 
 /** The metrics that hooks write; series that are dropped are counted among those of the daemon. */
 export function createHookMetrics(

@@ -21,14 +21,14 @@ import { runModuleObjects } from '../status/run-module-objects.ts';
 import { createConfigMap, loadPatiently } from '../values/operator-config-map.ts';
 import { startAdmissionServer } from '../webhooks/admission-server.ts';
 import { webhookPorts } from '../webhooks/webhook-server.ts';
-import { startBase } from './base-parts.ts';
 import { buildOperator } from './build-operator.ts';
 import { connectCluster } from './connect-cluster.ts';
-import { startLoops } from './daemon-loops.ts';
 import { endOnUncaught } from './end-on-uncaught.ts';
 import { createHookMetrics, startDebugEndpoint, startProbes, viewOf } from './endpoints.ts';
 import type { DaemonHost } from './host.ts';
-import { stopDaemon } from './stop-daemon.ts';
+import { startBase } from './infrastructure.ts';
+import { startLoops } from './loops.ts';
+import { stopDaemon } from './stop.ts';
 
 /** A daemon at work. */
 export interface Daemon {
