@@ -45,7 +45,7 @@ test.skipIf(process.platform !== 'linux')(
     expect(inspectExecutable(write('whole', whole))).toEqual({ type: 'binary' });
     for (const sizeBytes of [4, 40, 200, 5000, whole.length >> 1]) {
       const found = inspectExecutable(write(`cut-${sizeBytes}`, whole.subarray(0, sizeBytes)));
-      expect(found).toEqual({ type: 'refused', reason: expect.stringContaining('cut off') });
+      expect(found).toEqual({ type: 'refused', reason: expect.stringContaining('cut short') });
     }
   },
 );
