@@ -110,7 +110,7 @@ test('findModules() takes the first of modules with the same name', async () => 
   expect(found.modules.map(({ path }) => path)).toStrictEqual([join(root, 'modules/001-web')]);
   expect(warnings).toMatchObject([
     {
-      message: 'module is not registered, because a module with the same name was found before',
+      message: 'module is not registered, because it has a duplicate',
       fields: { module: 'web', path: join(root, 'more/002-web') },
     },
   ]);

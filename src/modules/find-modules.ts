@@ -165,6 +165,6 @@ async function load(
 function warnAboutDuplicate(module: ModulePlace, first: ModulePlace, log: Logger): void {
   log.warn(
     { module: module.name, path: module.path, registered: first.path },
-    'module is not registered, because a module with the same name was found before',
+    'module is not registered, because it has a duplicate',
   );
 }
