@@ -63,7 +63,7 @@ export interface FoundModules {
  * dot.
  *
  * @throws OperatorError MODULE_INVALID for a directory that does not exist, a name that cannot be a module's, a
- *   link that leads out of a module, a module.yaml that cannot be used or modules that require one another in a circle, VALUES_INVALID for a values.yaml or a schema that cannot be used
+ *   link that leads out of a module, a module.yaml that cannot be used or modules that require one another in a cycle, VALUES_INVALID for a values.yaml or a schema that cannot be used
  */
 export async function findModules(options: FindModulesOptions): Promise<FoundModules> {
   const { log } = options;

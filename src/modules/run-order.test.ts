@@ -33,7 +33,7 @@ test('inRunOrder() passes over requirements of modules that do not exist', () =>
   expect(order({ '1-web': ['missing'], '2-dns': [] })).toBe('web dns');
 });
 
-test('inRunOrder() names the modules of a circle', () => {
+test('inRunOrder() names the modules of a cycle', () => {
   expect(() => order({ '1-a': ['b'], '2-b': ['c'], '3-c': ['b'], '4-d': [] })).toThrow(
     'modules require each other in a cycle: b -> c -> b;',
   );

@@ -106,13 +106,13 @@ describeApiIndependent((backend) => {
   });
 
   test('a start ends with the path of modules that require one another, and with what is wrong in module.yaml', async () => {
-    await using circle = await World.create(backend(), {
+    await using cycle = await World.create(backend(), {
       modules: {
         'one/module.yaml': 'requires: [{name: two}]\n',
         'two/module.yaml': 'requires: [{name: one, optional: true}]\n',
       },
     });
-    await expect(circle.start()).rejects.toThrow('cycle: one -> two -> one');
+    await expect(cycle.start()).rejects.toThrow('cycle: one -> two -> one');
     await using wrong = await World.create(backend(), {
       modules: { 'one/module.yaml': 'require: []\ndeletionPolicy: keep\n' },
     });
@@ -134,7 +134,7 @@ describeApiIndependent((backend) => {
     });
     world.daemon.operator.router.main.append({ type: 'ReloadFiles', trigger: 'test' });
     await world.log.until((records) =>
-      records.some(({ error }) => String(error).includes('circle: web -> db -> web')),
+      records.some(({ error }) => String(error).includes('cycle: web -> db -> web')),
     );
     await world.log.untilPrinted('db beforeHelm', 2);
     await world.log.until((records) => records.some(({ unloaded }) => String(unloaded) === 'modules'));
