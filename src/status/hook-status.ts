@@ -3,7 +3,7 @@ import { canonicalJson, fieldsOf, isObject } from '../lib/json.ts';
 import { CONDITION_TYPES } from './module-conditions.ts';
 import { STATUS_FIELDS } from './status-change.ts';
 
-/** Who fields are written as that the HTTP hook of a module reports. */
+/** Who fields are written as that the reconcile webhook of a module reports. */
 export const HOOK_FIELD_MANAGER = 'addon-operator-module-hook';
 
 type Fields = Readonly<Record<string, unknown>>;

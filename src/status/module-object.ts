@@ -12,7 +12,7 @@ export const NAMESPACE_LABEL = `${MODULE_GROUP}/operator-namespace`;
 /** What a user asks to be done with a module. */
 export const OPERATION_ANNOTATION = `${MODULE_GROUP}/operation`;
 
-/** Keeps the object of a module until the module's HTTP hook has finalized it. */
+/** Keeps the object of a module until the module's reconcile webhook has finalized it. */
 export const HOOK_FINALIZER = `${MODULE_GROUP}/finalize-hook`;
 /** What `module.yaml` said about the HTTP hook when the module was run last, for when the module's directory is gone. */
 export const HOOK_ANNOTATION = `${MODULE_GROUP}/hook`;
