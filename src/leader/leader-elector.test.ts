@@ -244,6 +244,30 @@ test('a holder writes a deleted Lease again, and a candidate that knew it does n
   expect([one.isLeader, two.isLeader, server.spec?.['holderIdentity']]).toEqual([true, false, 'one']);
 });
 
+test('a candidate that was cut off while the Lease was renewed waits its whole time when it finds it deleted', async () => {
+  const { server, clock, replica } = lab();
+  const one = replica('one');
+  const two = replica('two');
+  await one.run();
+  await two.run();
+  await clock.advance(SECOND);
+  two.client.outcome = 'unreachable';
+  await clock.advance(36 * SECOND);
+  server.delete();
+  two.client.outcome = 'ok';
+  await clock.advance(2 * SECOND);
+  expect([one.isLeader, two.isLeader, server.spec]).toEqual([true, false, undefined]);
+  two.client.outcome = 'unreachable';
+  await clock.advance(38 * SECOND);
+  server.delete();
+  two.client.outcome = 'ok';
+  await clock.advance(2 * SECOND);
+  expect([one.isLeader, two.isLeader, server.spec]).toEqual([true, false, undefined]);
+  one.stop.abort(new Error('killed'));
+  await clock.advance(37 * SECOND);
+  expect(two.isLeader).toBe(true);
+});
+
 test('a holder notices at its next renewal that the lease was given to another', async () => {
   const { server, clock, replica } = lab();
   const one = replica('one');
@@ -335,6 +359,6 @@ test('whatever the network, stops and deletions of the Lease do: no two act at t
         }
       }
     }),
-    { numRuns: 60 },
+    { numRuns: 200 },
   );
 });

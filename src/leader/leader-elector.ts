@@ -10,6 +10,7 @@ import {
   type LeaseTimes,
   observeLease,
   parseLeaseSpec,
+  withoutReading,
 } from './lease-election.ts';
 import type { LeaseObject, LeaseStore } from './lease-store.ts';
 import { type LeaseTerm, leaseTerm } from './lease-term.ts';
@@ -159,7 +160,7 @@ export class LeaderElector {
   /** Undefined when the lease is ours now, else until when it makes no sense to try again; infinite: at the next look. */
   async #tryToAcquire(signal: AbortSignal): Promise<number | undefined> {
     const { store, identity, times, steadyClock, wallClock, onTerm, log } = this.#options;
-    const read = await store.read(signal);
+    const read = await this.#readAsCandidate(signal);
     const before = this.holder;
     this.#observation = observeLease(this.#observation, read?.['spec'], steadyClock.steadyMs());
     if (this.holder !== before) log.info({ holder: this.holder }, 'the lease has a holder');
@@ -176,6 +177,15 @@ export class LeaderElector {
     this.#holding = { object, acquireTime, transitions, term };
     onTerm(term);
     return undefined;
+  }
+
+  async #readAsCandidate(signal: AbortSignal): Promise<LeaseObject | undefined> {
+    try {
+      return await this.#options.store.read(signal);
+    } catch (error) {
+      this.#observation = withoutReading(this.#observation);
+      throw error;
+    }
   }
 
   /** Undefined when the lease is renewed. */

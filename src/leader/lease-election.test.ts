@@ -5,6 +5,7 @@ import {
   type HolderFinding,
   holderFinding,
   observeLease,
+  withoutReading,
 } from './lease-election.ts';
 
 const DURATION_MS = 35_000;
@@ -55,11 +56,20 @@ test('observeLease() counts from the last change of the spec, in whatever order 
   expect(observeLease(first, held('b'), 300)).toMatchObject({ sinceMs: 300, spec: { holder: 'other' } });
 });
 
-test('observeLease() remembers the holder of a Lease that has vanished', () => {
+test('observeLease() remembers the holder of a deleted Lease for its duration from then on', () => {
   const seen = observeLease(undefined, held('a'), 100);
-  const vanished = observeLease(seen, undefined, 200);
-  expect(candidateAction(vanished, 'me', DURATION_MS, 200)).toEqual({ type: 'wait', untilMs: 35_100 });
-  expect(candidateAction(vanished, 'me', DURATION_MS, 35_100)).toEqual({ type: 'claim' });
+  const deleted = observeLease(seen, undefined, 200);
+  expect(candidateAction(deleted, 'me', DURATION_MS, 200)).toEqual({ type: 'wait', untilMs: 35_200 });
+  expect(observeLease(deleted, undefined, 300)).toBe(deleted);
+  expect(candidateAction(deleted, 'me', DURATION_MS, 35_200)).toEqual({ type: 'claim' });
+});
+
+test('withoutReading() lets a deletion count anew, and a Lease that did not change as before', () => {
+  const seen = observeLease(undefined, held('a'), 100);
+  expect(observeLease(withoutReading(seen), held('a'), 300)).toMatchObject({ sinceMs: 100 });
+  const deleted = observeLease(seen, undefined, 200);
+  expect(observeLease(withoutReading(deleted), undefined, 300)).toMatchObject({ sinceMs: 300 });
+  expect(withoutReading(undefined)).toBeUndefined();
 });
 
 test.each<[string, unknown, HolderFinding]>([

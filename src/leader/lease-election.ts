@@ -29,6 +29,8 @@ export interface LeaseObservation {
   /** The whole `spec`; whatever changes in it is a sign of life. */
   readonly text: string;
   readonly sinceMs: number;
+  /** Whether the Lease did not exist any more at the last reading, which succeeded. */
+  readonly isDeleted: boolean;
 }
 
 /** What a candidate does next. */
@@ -56,7 +58,8 @@ export function parseLeaseSpec(spec: unknown): LeaseSpec {
 }
 
 /**
- * Takes in a reading of the Lease. A Lease that has vanished is remembered: its holder may still be at work.
+ * Takes in a reading of the Lease. One that was deleted is remembered, from then on for as long as it lasts: its holder
+ * may have renewed it since the reading before, and writes it again at its next renewal.
  *
  * @param spec the `spec` as read, undefined when there is no Lease
  * @param nowMs our time after the reading
@@ -66,9 +69,18 @@ export function observeLease(
   spec: unknown,
   nowMs: number,
 ): LeaseObservation {
-  if (spec === undefined) return previous ?? { spec: undefined, text: '', sinceMs: nowMs };
+  if (spec === undefined) {
+    if (previous === undefined) return { spec: undefined, text: '', sinceMs: nowMs, isDeleted: true };
+    return previous.isDeleted ? previous : { ...previous, sinceMs: nowMs, isDeleted: true };
+  }
   const text = canonicalJson(spec);
-  return previous?.text === text ? previous : { spec: parseLeaseSpec(spec), text, sinceMs: nowMs };
+  if (previous?.text === text && !previous.isDeleted) return previous;
+  return { spec: parseLeaseSpec(spec), text, sinceMs: nowMs, isDeleted: false };
+}
+
+/** Takes in a reading that failed: a deleted Lease may have been written again, and be deleted again at the next one. */
+export function withoutReading(previous: LeaseObservation | undefined): LeaseObservation | undefined {
+  return previous === undefined ? undefined : { ...previous, isDeleted: false };
 }
 
 /**

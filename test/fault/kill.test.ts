@@ -271,13 +271,18 @@ describeCluster('after kill -9 of the jq process', (cluster) => {
     await using daemon = DaemonProcess.start(world);
     await daemon.untilConverged();
     const { pid: launcher } = await daemon.record('launcher started');
+    const killed = new Set<number>();
     for (const name of ['a', 'b', 'c']) {
+      // There is none when the last one answered before it ended.
       const engines = (await childrenOf(daemon.pid)).filter((pid) => pid !== launcher);
-      expect(engines).not.toEqual([]);
-      for (const pid of engines) process.kill(pid, 'SIGKILL');
+      for (const pid of engines) {
+        process.kill(pid, 'SIGKILL');
+        killed.add(pid);
+      }
       await world.create('configmaps', item(name));
       await untilSeen(daemon.log, `Added ${name}`);
     }
+    expect(killed.size).toBeGreaterThan(0);
     await world.expect({ method: 'DELETE', path: world.path('configmaps', 'b') });
     await untilSeen(daemon.log, 'Deleted b');
   });
