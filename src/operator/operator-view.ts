@@ -40,7 +40,8 @@ export interface ViewDeps {
 }
 
 /** Above what is rendered while something with effects, which is not called here, may still change it. */
-const OPEN_NOTE = '# The reconcile webhook of the module would be called with these objects, and may change them\n';
+const OPEN_NOTE =
+  '# The reconcile webhook of the module would be called with these objects, and may change them\n';
 
 /** What there is to see before the operator is there: nothing has begun. */
 export const STARTING_VIEW: Pick<DaemonView, 'readiness' | 'convergeStatus'> = {

@@ -93,9 +93,7 @@ describeApiIndependent((backend) => {
     await both.converge();
     expect(both.log.printed).toEqual(['one onStartup', 'first onStartup', 'two onStartup']);
     expect(both.daemon.operator.deps.values.values('global')).toEqual({ a: 1, b: 2 });
-    await both.log.untilMessage(
-      'module is not registered, because it has a duplicate',
-    );
+    await both.log.untilMessage('module is not registered, because it has a duplicate');
     await using missing = await World.create(backend(), {
       directories: { modules: `${dirs}:${world.directory}/none` },
     });
