@@ -379,7 +379,9 @@ describeApiIndependent((backend) => {
       expect(server.bodies).toEqual([]);
       await world.converge();
       const { stdout: rendered } = await runInWorld(world, 'module', 'render', 'web');
-      expect(rendered).toMatch(/^# The HTTP hook of the module would be asked .*\n---\n.*"by": "extension"/);
+      expect(rendered).toMatch(
+        /^# The reconcile webhook of the module would be called .*\n---\n.*"by": "extension"/,
+      );
       expect(server.phases()).toEqual(['pre-reconcile']);
       await world.stop();
       await world.putConfig({ webEnabled: 'false' });
