@@ -6,7 +6,7 @@ import { HttpKubeClient } from '../kube/http-kube-client.ts';
 import type { KubeClient } from '../kube/kube-client.ts';
 import { loadKubeConfig } from '../kube/kube-config.ts';
 import { loadPluginCredentials } from '../kube/plugin-credentials.ts';
-import { accessOfRequest, type RequestAccess } from '../kube/request-access.ts';
+import { accessOfRequest, type RequestAccess } from '../kube/request-path.ts';
 import { TokenBucket } from '../kube/token-bucket.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import type { ResourceAccess } from '../modules/access/policy-rules.ts';

@@ -1,4 +1,4 @@
-import { permissionAdvice } from '../kube/permission-advice.ts';
+import { permissionAdvice } from '../kube/api-answer.ts';
 
 /** What can be done about errors that people meet and that the API server or helm does not explain. */
 const ADVICE: readonly { readonly sign: RegExp; readonly advice: string }[] = [

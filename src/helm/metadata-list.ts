@@ -1,5 +1,4 @@
-import { hasStatus, type KubeClient } from '../kube/kube-client.ts';
-import { metadataAccept } from '../kube/metadata-accept.ts';
+import { hasStatus, type KubeClient, metadataAccept } from '../kube/kube-client.ts';
 import { fieldsOf, isObject } from '../lib/json.ts';
 
 const ACCEPT = metadataAccept('PartialObjectMetadataList');

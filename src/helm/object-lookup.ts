@@ -1,7 +1,5 @@
-import type { KubeClient } from '../kube/kube-client.ts';
+import { type KubeClient, metadataAccept, requestIfPresent } from '../kube/kube-client.ts';
 import { type ApiResource, type KubeObject, resourcePath } from '../kube/kube-object.ts';
-import { metadataAccept } from '../kube/metadata-accept.ts';
-import { requestIfPresent } from '../kube/request-if-present.ts';
 import { hasCode } from '../lib/errors.ts';
 import { isObject } from '../lib/json.ts';
 import type { ManifestObject } from './manifest-object.ts';

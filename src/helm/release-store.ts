@@ -1,7 +1,11 @@
 import { Buffer } from 'node:buffer';
-import { hasStatus, type KubeClient, type KubeRequest } from '../kube/kube-client.ts';
-import { metadataAccept } from '../kube/metadata-accept.ts';
-import { requestIfPresent } from '../kube/request-if-present.ts';
+import {
+  hasStatus,
+  type KubeClient,
+  type KubeRequest,
+  metadataAccept,
+  requestIfPresent,
+} from '../kube/kube-client.ts';
 import { fieldsOf, isObject } from '../lib/json.ts';
 import type { ManifestObject } from './manifest-object.ts';
 import { listMetadata, metadataOf } from './metadata-list.ts';

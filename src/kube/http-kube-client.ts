@@ -9,10 +9,9 @@ import type { ClusterAccess } from './cluster-access.ts';
 import { ConnectionPool, type Purpose } from './connection-pool.ts';
 import type { CredentialStore } from './credentials.ts';
 import { withDeadline } from './deadline.ts';
-import { NotSentError, readBody, StaleConnectionError, sendRequest } from './http-exchange.ts';
+import { NotSentError, readBody, readLines, StaleConnectionError, sendRequest } from './http-exchange.ts';
 import type { HttpMethod, KubeApiError, KubeClient, KubeRequest } from './kube-client.ts';
-import { readLines } from './line-reader.ts';
-import { pathTemplate } from './path-template.ts';
+import { pathTemplate } from './request-path.ts';
 import type { TokenBucket } from './token-bucket.ts';
 
 /** One request that came to an end, for metrics. */

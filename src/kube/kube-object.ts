@@ -1,3 +1,5 @@
+import { isObject } from '../lib/json.ts';
+
 /** Any Kubernetes object, as raw JSON. Numbers beyond 2^53 are raw JSON texts (`lib/json.ts`). */
 export interface KubeObject {
   readonly apiVersion?: string;
@@ -53,4 +55,29 @@ export function resourcePath(
   if (name !== undefined) parts.push(encodeURIComponent(name));
   if (subresource !== undefined && subresource !== '') parts.push(subresource);
   return parts.join('/');
+}
+
+/**
+ * An item of a list or a watch as an object of its own, or undefined if it is none. Items of lists come without
+ * `apiVersion` and `kind`; both are filled in.
+ */
+export function toKubeObject(value: unknown, resource: ApiResource): KubeObject | undefined {
+  if (!isNamed(value)) return undefined;
+  if (value['kind'] !== undefined && value['apiVersion'] !== undefined) return value;
+  return { ...value, apiVersion: apiVersionOf(resource), kind: resource.kind };
+}
+
+function isNamed(value: unknown): value is KubeObject & Record<string, unknown> {
+  return isObject(value) && isObject(value['metadata']) && typeof value['metadata']['name'] === 'string';
+}
+
+const DIGITS = /^[0-9]+$/;
+
+/**
+ * Whether version `a` of an object or a list is older than `b`. Versions that are not decimal numbers cannot be compared
+ * and are never older.
+ */
+export function isOlderVersion(a: string, b: string): boolean {
+  if (!DIGITS.test(a) || !DIGITS.test(b)) return false;
+  return a.length === b.length ? a < b : a.length < b.length;
 }

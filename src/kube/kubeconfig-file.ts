@@ -1,8 +1,8 @@
 import { dirname, isAbsolute, join } from 'node:path';
 import { CORE_SCHEMA, load, mergeTag, YAMLException } from 'js-yaml';
 import { OperatorError } from '../lib/errors.ts';
+import { isObject } from '../lib/json.ts';
 import type { ClusterAccess, Identity, Material, PluginUser } from './cluster-access.ts';
-import { FieldReader } from './field-reader.ts';
 
 /** The text of one kubeconfig file. */
 export interface KubeconfigFile {
@@ -192,4 +192,60 @@ function invalid(place: string, problem: string): OperatorError {
     'KUBE_CONFIG_INVALID',
     `Cannot use the Kubernetes configuration of ${place}: ${problem}`,
   );
+}
+
+/** Reads typed fields of untyped data and names the full path of what is wrong. */
+class FieldReader {
+  readonly #value: Record<string, unknown>;
+  readonly #path: string;
+  readonly #fail: (problem: string) => Error;
+
+  constructor(value: unknown, path: string, fail: (problem: string) => Error) {
+    if (!isObject(value)) throw fail(path === '' ? 'it is not a mapping' : `${path} is not a mapping`);
+    this.#value = value;
+    this.#path = path;
+    this.#fail = fail;
+  }
+
+  /** The path of one field, for messages. */
+  pathOf(field: string): string {
+    return this.#path === '' ? field : `${this.#path}.${field}`;
+  }
+
+  /** The error that says `problem` about one field. */
+  error(field: string, problem: string): Error {
+    return this.#fail(`${this.pathOf(field)} ${problem}`);
+  }
+
+  /** Undefined where the field is absent, null or empty. */
+  text(field: string): string | undefined {
+    const value = this.#value[field];
+    if (value === undefined || value === null || value === '') return undefined;
+    if (typeof value !== 'string') throw this.error(field, 'is not a string');
+    return value;
+  }
+
+  /** False where the field is absent or null. */
+  flag(field: string): boolean {
+    const value = this.#value[field];
+    if (value === undefined || value === null) return false;
+    if (typeof value !== 'boolean') throw this.error(field, 'is not true or false');
+    return value;
+  }
+
+  /** Undefined where the field is absent or null. */
+  mapping(field: string): Readonly<Record<string, unknown>> | undefined {
+    const value = this.#value[field];
+    if (value === undefined || value === null) return undefined;
+    if (!isObject(value)) throw this.error(field, 'is not a mapping');
+    return value;
+  }
+
+  /** Empty where the field is absent or null. */
+  list(field: string): readonly unknown[] {
+    const value = this.#value[field];
+    if (value === undefined || value === null) return [];
+    if (!Array.isArray(value)) throw this.error(field, 'is not a list');
+    return value;
+  }
 }

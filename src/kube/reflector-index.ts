@@ -1,6 +1,5 @@
-import type { KubeObject } from './kube-object.ts';
+import { isOlderVersion, type KubeObject } from './kube-object.ts';
 import { keyOf, type ReflectorEvent } from './reflector-sink.ts';
-import { isOlderVersion } from './reflector-version.ts';
 
 interface Known {
   readonly uid: string | undefined;

@@ -1,11 +1,8 @@
 import { OperatorError } from '../lib/errors.ts';
 import { isObject } from '../lib/json.ts';
-import { hasStatus, type KubeClient } from './kube-client.ts';
-import { type KubeObject, resourcePath } from './kube-object.ts';
-import { metadataAccept } from './metadata-accept.ts';
-import { toKubeObject } from './reflector-object.ts';
+import { hasStatus, type KubeClient, metadataAccept } from './kube-client.ts';
+import { isOlderVersion, type KubeObject, resourcePath, toKubeObject } from './kube-object.ts';
 import type { Selection } from './reflector-sink.ts';
-import { isOlderVersion } from './reflector-version.ts';
 
 const PAGE_SIZE = 500;
 const MAX_ATTEMPTS = 3;

@@ -2,9 +2,8 @@ import type { SteadyClock } from '../lib/clock.ts';
 import { messageOf } from '../lib/errors.ts';
 import { isObject, parseJson } from '../lib/json.ts';
 import { hasStatus, type KubeClient } from './kube-client.ts';
-import { type KubeObject, resourcePath } from './kube-object.ts';
+import { type KubeObject, resourcePath, toKubeObject } from './kube-object.ts';
 import { selectionAccept, selectionQuery } from './reflector-list.ts';
-import { toKubeObject } from './reflector-object.ts';
 import type { Selection } from './reflector-sink.ts';
 
 const IDLE_LIMIT_MS = 70_000;

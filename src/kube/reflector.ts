@@ -1,14 +1,13 @@
 import type { SteadyClock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import { hasStatus, KubeApiError, type KubeClient } from './kube-client.ts';
-import { type ApiResource, apiVersionOf } from './kube-object.ts';
-import { reconnectDelayMs } from './reflector-backoff.ts';
+import { type ApiResource, apiVersionOf, isOlderVersion } from './kube-object.ts';
 import { ReflectorIndex } from './reflector-index.ts';
 import { listAll } from './reflector-list.ts';
 import type { ReflectorSink, Selection } from './reflector-sink.ts';
 import { ReflectorSubscribers } from './reflector-subscribers.ts';
-import { isOlderVersion } from './reflector-version.ts';
 import { type WatchEnd, type WatchNotice, watch } from './reflector-watch.ts';
+import { reconnectDelayMs } from './retry.ts';
 
 /** A connection that lived this long was a good one: the next is made at once. */
 const HEALTHY_AFTER_MS = 5_000;

@@ -1,6 +1,6 @@
 import { OperatorError } from '../lib/errors.ts';
 import { hasStatus, type KubeClient } from './kube-client.ts';
-import { type RetryHost, untilAnswered } from './until-answered.ts';
+import { type RetryHost, untilAnswered } from './retry.ts';
 
 const FORBIDDEN = 403;
 const NOT_FOUND = 404;

@@ -1,6 +1,5 @@
-import { hasStatus, type KubeClient } from '../kube/kube-client.ts';
+import { hasStatus, type KubeClient, requestIfPresent } from '../kube/kube-client.ts';
 import { resourcePath } from '../kube/kube-object.ts';
-import { requestIfPresent } from '../kube/request-if-present.ts';
 import { fieldsOf } from '../lib/json.ts';
 
 const LEASES = { group: 'coordination.k8s.io', version: 'v1', plural: 'leases' };

@@ -1,6 +1,6 @@
 import { hasStatus } from '../kube/kube-client.ts';
 import type { SharedReflectors } from '../kube/reflector-sink.ts';
-import { untilDone } from '../kube/until-done.ts';
+import { untilDone } from '../kube/retry.ts';
 import type { Clock } from '../lib/clock.ts';
 import { errorFields } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';

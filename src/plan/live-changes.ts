@@ -1,6 +1,5 @@
-import type { KubeClient } from '../kube/kube-client.ts';
+import { type KubeClient, requestIfPresent } from '../kube/kube-client.ts';
 import { type ApiResource, resourcePath } from '../kube/kube-object.ts';
-import { requestIfPresent } from '../kube/request-if-present.ts';
 import { hasCode, messageOf } from '../lib/errors.ts';
 import { fieldsOf, isObject } from '../lib/json.ts';
 import { changeText } from './change-text.ts';

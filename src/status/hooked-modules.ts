@@ -1,6 +1,5 @@
-import { hasStatus, KubeApiError, type KubeClient } from '../kube/kube-client.ts';
+import { hasStatus, KubeApiError, type KubeClient, requestIfPresent } from '../kube/kube-client.ts';
 import { type KubeObject, resourcePath } from '../kube/kube-object.ts';
-import { requestIfPresent } from '../kube/request-if-present.ts';
 import { messageOf } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
 import { HOOK_FIELD_MANAGER, hookStatus } from './hook-status.ts';

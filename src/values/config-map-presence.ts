@@ -1,4 +1,4 @@
-import { untilDone } from '../kube/until-done.ts';
+import { untilDone } from '../kube/retry.ts';
 import type { SteadyClock } from '../lib/clock.ts';
 import { hasCode } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';

@@ -1,7 +1,7 @@
 import type { KubeClient } from '../kube/kube-client.ts';
 import type { KubeObject } from '../kube/kube-object.ts';
 import type { ReflectorEvent, SharedReflectors } from '../kube/reflector-sink.ts';
-import { untilDone } from '../kube/until-done.ts';
+import { untilDone } from '../kube/retry.ts';
 import type { SteadyClock } from '../lib/clock.ts';
 import { hasCode, type OperatorError } from '../lib/errors.ts';
 import { Exclusive } from '../lib/exclusive.ts';

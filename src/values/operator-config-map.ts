@@ -1,6 +1,6 @@
 import type { KubeClient } from '../kube/kube-client.ts';
 import type { SharedReflectors } from '../kube/reflector-sink.ts';
-import { type RetryHost, untilAnswered } from '../kube/until-answered.ts';
+import { type RetryHost, untilAnswered } from '../kube/retry.ts';
 import type { Clock } from '../lib/clock.ts';
 import { componentLog } from '../lib/component-log.ts';
 import { hasCode, OperatorError } from '../lib/errors.ts';

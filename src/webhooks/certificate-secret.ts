@@ -1,6 +1,5 @@
-import { hasStatus, type KubeClient } from '../kube/kube-client.ts';
+import { hasStatus, type KubeClient, requestIfPresent } from '../kube/kube-client.ts';
 import { resourcePath } from '../kube/kube-object.ts';
-import { requestIfPresent } from '../kube/request-if-present.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isObject } from '../lib/json.ts';
 import { endOf, renewedCertificates, type StoredCertificates } from './certificate-renewal.ts';

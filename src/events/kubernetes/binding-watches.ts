@@ -1,7 +1,7 @@
 import type { KubernetesBindingSpec, KubernetesEvent } from '../../hooks/kubernetes-binding.ts';
 import type { ApiResource } from '../../kube/kube-object.ts';
 import type { Selection, SharedReflectors } from '../../kube/reflector-sink.ts';
-import { untilDone } from '../../kube/until-done.ts';
+import { untilDone } from '../../kube/retry.ts';
 import type { SteadyClock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';
 import { NamespaceSink } from './namespace-sink.ts';

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { KubeClient } from '../../kube/kube-client.ts';
-import type { RetryHost } from '../../kube/until-answered.ts';
+import type { RetryHost } from '../../kube/retry.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Module } from '../../modules/module.ts';
 import type { AuthorizationPolicy } from './authorization-policy.ts';

@@ -1,5 +1,5 @@
 import { hasStatus, type KubeClient } from '../../kube/kube-client.ts';
-import { type RetryHost, untilAnswered } from '../../kube/until-answered.ts';
+import { type RetryHost, untilAnswered } from '../../kube/retry.ts';
 import { errorFields, messageOf } from '../../lib/errors.ts';
 import { changeConfigMapData } from '../../values/config-map-data.ts';
 import { type ConfigMapRef, readConfigMap } from '../../values/config-map-object.ts';

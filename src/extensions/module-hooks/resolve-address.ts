@@ -1,6 +1,5 @@
-import type { KubeClient } from '../../kube/kube-client.ts';
+import { type KubeClient, requestIfPresent } from '../../kube/kube-client.ts';
 import { type ApiResource, resourcePath } from '../../kube/kube-object.ts';
-import { requestIfPresent } from '../../kube/request-if-present.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { fieldsOf } from '../../lib/json.ts';
 import type { HookAddress } from '../../modules/module-hook.ts';

@@ -1,5 +1,4 @@
-import type { KubeClient } from '../../kube/kube-client.ts';
-import { requestIfPresent } from '../../kube/request-if-present.ts';
+import { type KubeClient, requestIfPresent } from '../../kube/kube-client.ts';
 import { fieldsOf, isObject } from '../../lib/json.ts';
 import { collectionPath, type LookupOptions } from '../object-lookup.ts';
 import type { DesiredObject } from './desired-objects.ts';

@@ -1,8 +1,7 @@
 import { OperatorError } from '../../lib/errors.ts';
 import { isObject } from '../../lib/json.ts';
-import { hasStatus, type KubeRequest } from '../kube-client.ts';
+import { hasStatus, type KubeRequest, requestIfPresent } from '../kube-client.ts';
 import { type ApiResource, apiVersionOf, resourcePath } from '../kube-object.ts';
-import { requestIfPresent } from '../request-if-present.ts';
 import { type Attempt, retryLost } from './conflict-retry.ts';
 import {
   isAlreadyExists,

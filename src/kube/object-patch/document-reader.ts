@@ -1,6 +1,5 @@
 import { isObject } from '../../lib/json.ts';
-import { readEmbedded } from './patch-documents.ts';
-import { YamlTextError } from './yaml-documents.ts';
+import { readEmbedded, YamlTextError } from './patch-documents.ts';
 
 /** Reads fields of one document and gathers everything that is wrong with them. Null counts as absent. */
 export class DocumentReader {

@@ -1,4 +1,4 @@
-import type { RequestAccess } from '../../kube/request-access.ts';
+import type { RequestAccess } from '../../kube/request-path.ts';
 
 /** Something one must be allowed to do. */
 export type Access = ResourceAccess | UrlAccess;

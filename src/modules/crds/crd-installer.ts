@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { Discovery } from '../../kube/discovery.ts';
-import { hasStatus, type KubeClient, type KubeRequest } from '../../kube/kube-client.ts';
-import { requestIfPresent } from '../../kube/request-if-present.ts';
+import { hasStatus, type KubeClient, type KubeRequest, requestIfPresent } from '../../kube/kube-client.ts';
 import type { SteadyClock } from '../../lib/clock.ts';
 import { hasCode, messageOf, OperatorError } from '../../lib/errors.ts';
 import { fieldsOf, parseJson } from '../../lib/json.ts';

@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import type { KubeClient } from '../../kube/kube-client.ts';
-import { requestIfPresent } from '../../kube/request-if-present.ts';
+import { type KubeClient, requestIfPresent } from '../../kube/kube-client.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { isObject } from '../../lib/json.ts';
 import { type Crd, parseCrdFile } from './crd.ts';

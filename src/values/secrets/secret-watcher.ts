@@ -1,6 +1,6 @@
 import type { ApiResource, KubeObject } from '../../kube/kube-object.ts';
 import type { SharedReflectors } from '../../kube/reflector-sink.ts';
-import { untilDone } from '../../kube/until-done.ts';
+import { untilDone } from '../../kube/retry.ts';
 import type { SteadyClock } from '../../lib/clock.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { fieldsOf } from '../../lib/json.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isOlderVersion } from './reflector-version.ts';
+import { isOlderVersion } from './kube-object.ts';
 
 test.each([
   ['9', '10', true],

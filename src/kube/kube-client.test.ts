@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { refusal } from './api-answer.ts';
-import { requestIfPresent } from './request-if-present.ts';
+import { requestIfPresent } from './kube-client.ts';
 
 const signal = new AbortController().signal;
 

@@ -1,5 +1,3 @@
-import { pathTemplate } from './path-template.ts';
-
 /** What a request must be allowed to do: one verb on a resource, `deployments` or `deployments/status`. */
 export interface RequestAccess {
   /** Empty for the core group. */
@@ -43,4 +41,31 @@ export function accessOfRequest(method: string, path: string): RequestAccess | u
     verbs: [VERBS_OF_METHODS[method] ?? reading],
     ...(namespace !== undefined && { namespace: decodeURIComponent(namespace) }),
   };
+}
+
+/** Words that stand where a name stands in other paths. */
+const API_ROOT = /^\/(?:api\/[^/]+|apis\/[^/]+\/[^/]+)(?=\/|$)/;
+
+/**
+ * The path of a request with the names taken out, fit for a metric label:
+ * `/api/v1/namespaces/{namespace}/pods/{name}/log`. Paths outside the resource API keep their first part only.
+ */
+export function pathTemplate(path: string): string {
+  const root = API_ROOT.exec(path)?.[0];
+  if (root === undefined) return `/${path.split('/')[1] ?? ''}`;
+  const parts = path.slice(root.length + 1).split('/');
+  const template: string[] = [root];
+  // `namespaces/x` alone is a namespace object; with a resource behind it, a scope.
+  if (parts[0] === 'namespaces' && parts.length > 2 && !isNamespaceSubresource(parts[2])) {
+    template.push('namespaces', '{namespace}');
+    parts.splice(0, 2);
+  }
+  const [plural, name, ...subresource] = parts;
+  if (plural !== undefined && plural !== '') template.push(plural);
+  if (name !== undefined) template.push('{name}', ...subresource.slice(0, 1));
+  return template.join('/');
+}
+
+function isNamespaceSubresource(part: string | undefined): boolean {
+  return part === 'status' || part === 'finalize';
 }

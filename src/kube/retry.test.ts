@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { FakeClock } from '../../test/support/fake-clock.ts';
-import { untilDone } from './until-done.ts';
+import { reconnectDelayMs, untilDone } from './retry.ts';
 
 const deps = { clock: new FakeClock(), random: () => 0 };
 
@@ -53,4 +53,22 @@ test('untilDone() ends with the reason of the abort, and tells of no failure the
 
   await expect(untilDone(attempt, (error) => told.push(error), deps, stop.signal)).rejects.toThrow('stopped');
   expect(told).toEqual([]);
+});
+
+test.each([
+  [1, 800],
+  [2, 1_600],
+  [5, 12_800],
+  [6, 25_600],
+  [7, 30_000],
+  [5_000, 30_000],
+])('reconnectDelayMs() after %i failures is at most %i ms', (failures, expected) => {
+  expect(reconnectDelayMs(failures, undefined, () => 0)).toBe(expected);
+  expect(reconnectDelayMs(failures, undefined, () => 1)).toBeCloseTo(expected * 0.8);
+});
+
+test('reconnectDelayMs() is never shorter than the server asked for', () => {
+  expect(reconnectDelayMs(1, 20, () => 0)).toBe(20_000);
+  expect(reconnectDelayMs(1, 20, () => 1)).toBe(24_000);
+  expect(reconnectDelayMs(7, 1, () => 0)).toBe(30_000);
 });
