@@ -3,7 +3,7 @@ import { createAuthorization } from '../extensions/authorization/create-authoriz
 import { createFlowHooks } from '../extensions/flow/create-flow-hooks.ts';
 import type { FlowPassDeps } from '../extensions/flow/flow-pass.ts';
 import { EventBacklog } from '../hooks/event-backlog.ts';
-import { loadGlobalHooks } from '../hooks/global-hooks-root.ts';
+import { loadGlobalHooks } from '../hooks/load-hooks.ts';
 import { untilAnswered } from '../kube/retry.ts';
 import { monotonicMs } from '../lib/clock.ts';
 import { componentLog } from '../lib/component-log.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { load } from 'js-yaml';
 import type { Daemon } from '../app/start.ts';
-import { globalHooksRoot } from '../hooks/global-hooks-root.ts';
+import { globalHooksRoot } from '../hooks/load-hooks.ts';
 import { fieldsOf, textOf } from '../lib/json.ts';
 import type { Module } from '../modules/module.ts';
 import type { Settings } from '../settings.ts';

@@ -4,7 +4,7 @@ import type { AdmissionBinding } from './admission-binding.ts';
 import type { BindingContext, NumberedContext } from './context-document.ts';
 import type { ConversionBinding, ConversionRule } from './conversion-binding.ts';
 import type { KubernetesBinding, LifecycleBinding, ScheduleBinding } from './hook-config.ts';
-import type { KubernetesEvent, SnapshotItem } from './kubernetes-binding.ts';
+import type { KubernetesEvent, SnapshotItem, WatchEventType } from './kubernetes-binding.ts';
 
 /** A step in the deploy of a module, and what the hook is told about it. */
 export type DeployReason = {
@@ -143,4 +143,28 @@ export function mayShareRun(a: RunReason, b: RunReason): boolean {
   if (a.type !== 'synchronization' || b.type !== 'synchronization') return true;
   const flags = ({ binding }: typeof a) => [binding.executeOnSynchronization, binding.waitForSynchronization];
   return isDeepStrictEqual(flags(a), flags(b));
+}
+
+const RESOURCE_EVENTS: Readonly<Record<WatchEventType, string>> = {
+  Added: 'add',
+  Modified: 'update',
+  Deleted: 'delete',
+};
+
+/** Binding contexts for a hook without `configVersion`: the binding, and of a changed object its name. */
+export function buildBindingContextsV0(reasons: readonly RunReason[]): readonly NumberedContext[] {
+  return reasons.map((reason, index) => ({ context: contextV0Of(reason), covered: index + 1 }));
+}
+
+function contextV0Of(reason: RunReason): BindingContext {
+  const binding = bindingNameOf(reason);
+  if (reason.type !== 'event') return { binding };
+  const { watchEvent, item } = reason.event;
+  return {
+    binding,
+    resourceEvent: RESOURCE_EVENTS[watchEvent],
+    resourceNamespace: item.object?.metadata.namespace ?? '',
+    resourceKind: item.object?.kind ?? '',
+    resourceName: item.object?.metadata.name ?? '',
+  };
 }

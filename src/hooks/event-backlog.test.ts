@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { EventBacklog, type WaitingEvent } from './event-backlog.ts';
+import { EventBacklog, reduceEvent, type WaitingEvent } from './event-backlog.ts';
 
 const OWNER = { module: 'web', hook: 'a.sh' };
 const BINDING = {};
@@ -98,4 +98,22 @@ test('what cannot be dropped counts, when it is held outside of the rows', () =>
   expect(lab.states().at(-1)).toBe('o49');
   lab.backlog.change(-LIMIT_BYTES);
   expect(lab.backlog.heldBytes).toBeLessThan(LIMIT_BYTES / 10);
+});
+
+const EVENT = {
+  watchEvent: 'Modified',
+  key: 'x/p',
+  item: {
+    object: { kind: 'Pod', metadata: { name: 'p', namespace: 'x', labels: { a: 'b' } }, spec: {} },
+    filterResult: 1,
+  },
+} as const;
+
+test('reduceEvent() keeps what the context of the hook will hold', () => {
+  expect(reduceEvent(EVENT, 'v1', {})).toBe(EVENT);
+  expect(reduceEvent(EVENT, 'v1', { group: 'g' })).toEqual({ watchEvent: 'Modified', key: 'x/p', item: {} });
+  expect(reduceEvent(EVENT, 'v0', {}).item).toEqual({
+    object: { kind: 'Pod', metadata: { name: 'p', namespace: 'x' } },
+  });
+  expect(reduceEvent({ ...EVENT, item: {} }, 'v0', {}).item).toEqual({});
 });

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { globalHooksRoot } from './global-hooks-root.ts';
+import { globalHooksRoot } from './load-hooks.ts';
 
 let root: string;
 

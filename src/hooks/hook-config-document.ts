@@ -1,12 +1,20 @@
+import type { ErrorObject } from 'ajv';
 import { loadAll } from 'js-yaml';
 import { messageOf, OperatorError } from '../lib/errors.ts';
-import { isObject } from '../lib/json.ts';
+import { fieldsOf, isObject } from '../lib/json.ts';
 import { readFlowAtAnyColumn } from '../lib/yaml-flow-columns.ts';
+import { DEPLOY_BINDINGS } from '../sdk/deploy-facts.ts';
 import { describeYamlSize, MAX_YAML_MARKS, yamlSizeProblem } from '../values/yaml-size.ts';
-import type { ConfigVersion } from './hook-config.ts';
+import {
+  type ConfigVersion,
+  GLOBAL_LIFECYCLE_BINDINGS,
+  type HookConfig,
+  MODULE_LIFECYCLE_BINDINGS,
+} from './hook-config.ts';
+import type { SnapshotSource } from './snapshot-references.ts';
 
 /** What a hook printed, not yet checked against a schema. */
-export type ConfigDocument = Readonly<Record<string, unknown>>;
+type ConfigDocument = Readonly<Record<string, unknown>>;
 
 /**
  * Reads YAML or JSON; of several YAML documents the first counts, and of duplicate keys the last. The size is bounded as
@@ -77,4 +85,65 @@ export function configVersionOf(document: ConfigDocument): ConfigVersion {
 export function invalidConfig(problems: readonly string[]): OperatorError {
   const list = problems.map((problem) => ` * ${problem}`).join('\n');
   return new OperatorError('HOOK_CONFIG_INVALID', `${problems.length} error(s) occurred:\n${list}`);
+}
+
+const NAMES = new Set([...GLOBAL_LIFECYCLE_BINDINGS, ...MODULE_LIFECYCLE_BINDINGS, ...DEPLOY_BINDINGS]);
+
+/** The order numbers in a checked configuration. */
+export function lifecycleOrders(document: ConfigDocument): HookConfig['lifecycle'] {
+  return Object.fromEntries(
+    [...NAMES].flatMap((name) => {
+      const order = document[name];
+      return typeof order === 'number' ? [[name, order]] : [];
+    }),
+  );
+}
+
+type ItemOf<List> = NonNullable<List> extends readonly (infer Item)[] ? Item : never;
+
+/**
+ * The parts of a configuration in which the schema found nothing wrong: further checks of them are worth while even if
+ * other parts are broken, so that a hook's author sees all problems at once. `Raw` is the shape the schema guarantees.
+ */
+export class SoundParts<Raw> {
+  readonly #document: ConfigDocument;
+  readonly #errors: readonly ErrorObject[];
+
+  constructor(document: ConfigDocument, errors: readonly ErrorObject[]) {
+    this.#document = document;
+    this.#errors = errors;
+  }
+
+  /** The items of a list that have the shape the schema asks for, each with its position. */
+  items<Key extends keyof Raw & string>(key: Key): readonly (readonly [number, ItemOf<Raw[Key]>])[] {
+    const list = this.#document[key];
+    if (!Array.isArray(list)) return [];
+    return list.flatMap((item: ItemOf<Raw[Key]>, index) =>
+      this.#isSound(`/${key}/${index}`) ? [[index, item]] : [],
+    );
+  }
+
+  /** A property that has the shape the schema asks for. */
+  property<Key extends keyof Raw & string>(key: Key): Raw[Key] | undefined {
+    return this.#isSound(`/${key}`) ? (this.#document[key] as Raw[Key] | undefined) : undefined;
+  }
+
+  /** All kubernetes bindings by name and group, broken ones included: others may rightly refer to them. */
+  get snapshotSources(): readonly SnapshotSource[] {
+    const list = this.#document['kubernetes'];
+    if (!Array.isArray(list)) return [];
+    return list.map((item: unknown) => {
+      const { name, group } = fieldsOf(item);
+      return {
+        ...(typeof name === 'string' ? { name } : {}),
+        ...(typeof group === 'string' ? { group } : {}),
+      };
+    });
+  }
+
+  #isSound(path: string): boolean {
+    return !this.#errors.some(
+      ({ instancePath }) => instancePath === path || instancePath.startsWith(`${path}/`),
+    );
+  }
 }

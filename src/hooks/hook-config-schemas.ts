@@ -1,12 +1,12 @@
-import type { ValidateFunction } from 'ajv';
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import { isObject } from '../lib/json.ts';
+import { didYouMean } from '../lib/similar-word.ts';
 import type { Schema } from './config-schema-parts.ts';
 import type { ConfigVersion, HookScope } from './hook-config.ts';
-import { hookConfigAjv } from './hook-config-ajv.ts';
-import { hookConfigSchema } from './hook-config-schema.ts';
-import { hookConfigSchemaV0 } from './hook-config-schema-v0.ts';
+import { hookConfigSchema, hookConfigSchemaV0 } from './hook-config-schema.ts';
 
 /** What makes the schema of a configuration in each format. */
-export const HOOK_CONFIG_SCHEMAS: Readonly<Record<ConfigVersion, (scope: HookScope) => Schema>> = {
+const HOOK_CONFIG_SCHEMAS: Readonly<Record<ConfigVersion, (scope: HookScope) => Schema>> = {
   v0: hookConfigSchemaV0,
   v1: hookConfigSchema,
 };
@@ -29,4 +29,62 @@ export class HookConfigSchemas {
   validator(version: ConfigVersion, scope: HookScope): ValidateFunction {
     return (this.#validators[version][scope] ??= this.#ajv.compile(HOOK_CONFIG_SCHEMAS[version](scope)));
   }
+}
+
+/** Compiles the schemas of what hooks say about themselves. They are our own, so nobody needs to check them at run time. */
+export function hookConfigAjv(): Ajv {
+  return new Ajv({
+    allErrors: true,
+    strict: false,
+    verbose: true,
+    meta: false,
+    validateSchema: false,
+    // Optimizing a schema takes longer than all the validations it speeds up.
+    code: { optimize: false },
+  });
+}
+
+/** The schema that checks `--config` output, as editors take it: JSON schema, draft 7. */
+export function publishedSchema(version: ConfigVersion, scope: HookScope): Schema {
+  return {
+    $schema: 'http://json-schema.org/draft-07/schema#',
+    title: `Configuration of a ${scope} hook, ${version}`,
+    ...HOOK_CONFIG_SCHEMAS[version](scope),
+  };
+}
+
+/** One schema error in words: the dotted path (list positions left out), the problem, what is allowed. */
+export function schemaProblem(error: ErrorObject): string {
+  const path = error.instancePath
+    .split('/')
+    .filter((part) => part !== '' && !/^\d+$/.test(part))
+    .join('.');
+  const params: Record<string, unknown> = error.params;
+  switch (error.keyword) {
+    case 'additionalProperties': {
+      const property = String(params['additionalProperty']);
+      const known = error.parentSchema?.['properties'];
+      const keys = isObject(known) ? Object.keys(known) : [];
+      const allowed = keys.length === 0 ? '' : `; allowed: ${keys.join(', ')}`;
+      return `${path}.${property} is a forbidden property${didYouMean(property, keys)}${allowed}`;
+    }
+    case 'required':
+    case 'dependencies':
+      return `${path === '' ? '' : `${path}.`}${String(params['missingProperty'])} is required`;
+    case 'type':
+      return `${path} must be of type ${String(params['type'])}: "${typeName(error.data)}"`;
+    case 'enum':
+      return `${path} should be one of [${(error.schema as readonly string[]).join(' ')}]`;
+    case 'minItems':
+      return `${path} should have at least ${String(params['limit'])} items`;
+    case 'minProperties':
+      return `${path === '' ? 'config' : path} should have at least ${String(params['limit'])} properties`;
+    default:
+      return `${path} ${error.message ?? error.keyword}`;
+  }
+}
+
+function typeName(value: unknown): string {
+  if (value === null) return 'null';
+  return Array.isArray(value) ? 'array' : typeof value;
 }

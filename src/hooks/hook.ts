@@ -1,5 +1,6 @@
+import type { BindingLabels } from '../metrics/operator-metrics.ts';
 import { GLOBAL_SECTION, type ModuleName, type ValuesOwner } from '../values/module-key.ts';
-import type { HookConfig } from './hook-config.ts';
+import type { HookConfig, KubernetesBinding } from './hook-config.ts';
 
 /** Whose hook it is: hooks of different modules may have the same name. */
 export type HookOwner =
@@ -60,4 +61,15 @@ export function queuesOf({ config }: Hook): readonly string[] {
 /** How many lifecycle, schedule and kubernetes bindings a hook has. */
 export function bindingCount({ config }: Hook): number {
   return Object.keys(config.lifecycle).length + config.schedule.length + config.kubernetes.length;
+}
+
+/** The labels under which everything about one kubernetes binding is measured. */
+export function bindingLabels(hook: Hook, binding: KubernetesBinding): BindingLabels {
+  return {
+    module: moduleNameOf(hook),
+    hook: hook.name,
+    binding: binding.name,
+    queue: binding.queue,
+    kind: binding.watch.kind,
+  };
 }

@@ -1,9 +1,8 @@
 import { type BindingChecks, given, problemsOf } from './binding-checks.ts';
 import type { HookConfig, KubernetesBinding } from './hook-config.ts';
+import { lifecycleOrders, type SoundParts } from './hook-config-document.ts';
 import type { LabelSelector, WatchEventType } from './kubernetes-binding.ts';
 import { labelSelectorProblems } from './label-selector-problems.ts';
-import { lifecycleOrders } from './lifecycle-orders.ts';
-import type { SoundParts } from './sound-parts.ts';
 
 /** The schema of v0 guarantees this shape. */
 export interface RawConfigV0 {

@@ -7,16 +7,15 @@ import {
 import { API_VERSION, type BindingChecks, durationMs, given, problemsOf } from './binding-checks.ts';
 import { conversionBinding, conversionProblems, type RawConversion } from './conversion-binding.ts';
 import type { HookConfig, HookSettings, KubernetesBinding, ScheduleBinding } from './hook-config.ts';
+import { lifecycleOrders, type SoundParts } from './hook-config-document.ts';
 import type { FieldRequirement, LabelSelector, WatchEventType } from './kubernetes-binding.ts';
 import { labelSelectorProblems } from './label-selector-problems.ts';
-import { lifecycleOrders } from './lifecycle-orders.ts';
 import {
   type SnapshotUser,
   snapshotName,
   snapshotPositions,
   snapshotProblems,
 } from './snapshot-references.ts';
-import type { SoundParts } from './sound-parts.ts';
 
 /** The schema of v1 guarantees this shape. */
 export interface RawConfigV1 {

@@ -7,12 +7,10 @@ import {
   type HookConfig,
   type HookScope,
 } from './hook-config.ts';
-import { configVersionOf, invalidConfig, parseConfigDocument } from './hook-config-document.ts';
-import { HookConfigSchemas } from './hook-config-schemas.ts';
+import { configVersionOf, invalidConfig, parseConfigDocument, SoundParts } from './hook-config-document.ts';
+import { HookConfigSchemas, schemaProblem } from './hook-config-schemas.ts';
 import { configFromV0, v0Problems } from './parse-hook-config-v0.ts';
 import { configFromV1, v1Problems } from './parse-hook-config-v1.ts';
-import { schemaProblem } from './schema-problem.ts';
-import { SoundParts } from './sound-parts.ts';
 
 const OF_GLOBAL_HOOKS: ReadonlySet<string> = new Set([...GLOBAL_LIFECYCLE_BINDINGS, ...DEPLOY_BINDINGS]);
 

@@ -7,9 +7,13 @@ import type { HookOutputTexts } from '../sdk/record-hook-run.ts';
 import { type FlagPatch, splitGlobalPatch } from '../values/enabled-patches.ts';
 import { parseValuesPatch } from '../values/values-patch.ts';
 import type { HookPatches } from '../values/values-store.ts';
-import { type AdmissionResponse, parseAdmissionResponse } from './admission-response.ts';
-import { type ConversionResponse, parseConversionResponse } from './conversion-response.ts';
 import { type Hook, title, valuesOwnerOf } from './hook.ts';
+import {
+  type AdmissionResponse,
+  type ConversionResponse,
+  parseAdmissionResponse,
+  parseConversionResponse,
+} from './webhook-responses.ts';
 
 /** What a hook wants done, understood but not yet applied. */
 export interface ParsedOutputs {

@@ -1,4 +1,4 @@
-import { bindingLabels } from '../hooks/binding-labels.ts';
+import { bindingLabels } from '../hooks/hook.ts';
 import { wallTimeOf } from '../lib/clock.ts';
 import { measureEventLoopDelay } from '../metrics/event-loop-delay.ts';
 import { type BindingGauge, OperatorMetrics } from '../metrics/operator-metrics.ts';

@@ -1,13 +1,11 @@
-import type { AdmissionResponse } from '../hooks/admission-response.ts';
-import { buildBindingContexts, type RunReason } from '../hooks/binding-context.ts';
-import { buildBindingContextsV0 } from '../hooks/binding-context-v0.ts';
+import { buildBindingContexts, buildBindingContextsV0, type RunReason } from '../hooks/binding-context.ts';
 import { type NumberedContext, writeContexts } from '../hooks/context-document.ts';
-import type { ConversionResponse } from '../hooks/conversion-response.ts';
 import { type Hook, title, valuesOwnerOf } from '../hooks/hook.ts';
 import type { BindingType } from '../hooks/hook-config.ts';
 import { roomForContexts } from '../hooks/http/http-hooks.ts';
 import { type ParsedOutputs, parseOutputs } from '../hooks/parse-outputs.ts';
 import type { HookRuns } from '../hooks/run-hook.ts';
+import type { AdmissionResponse, ConversionResponse } from '../hooks/webhook-responses.ts';
 import type { PatchOperation as ObjectOperation } from '../kube/object-patch/patch-operation.ts';
 import { CanonicalTexts } from '../lib/canonical-texts.ts';
 import type { Clock } from '../lib/clock.ts';

@@ -1,14 +1,12 @@
 import { createMonitor } from '../events/kubernetes/monitor.ts';
 import { parseCrontab } from '../events/schedule/crontab.ts';
-import { bindingLabels } from '../hooks/binding-labels.ts';
-import type { EventBacklog } from '../hooks/event-backlog.ts';
-import type { Hook } from '../hooks/hook.ts';
+import { type EventBacklog, reduceEvent } from '../hooks/event-backlog.ts';
+import { bindingLabels, type Hook } from '../hooks/hook.ts';
 import type { HookConfigSchemas } from '../hooks/hook-config-schemas.ts';
 import type { HttpHooks } from '../hooks/http/http-hooks.ts';
 import type { InProcessHooks } from '../hooks/in-process/in-process-hooks.ts';
 import { HookLoader } from '../hooks/load-hooks.ts';
 import { HookConfigParser } from '../hooks/parse-hook-config.ts';
-import { reduceEvent } from '../hooks/reduce-event.ts';
 import type { JqEngine } from '../jq/jq-engine.ts';
 import type { Discovery } from '../kube/discovery.ts';
 import type { SharedReflectors } from '../kube/reflector-sink.ts';

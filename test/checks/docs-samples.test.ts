@@ -1,7 +1,7 @@
 import { Ajv } from 'ajv';
 import { load } from 'js-yaml';
 import { expect, test } from 'vitest';
-import { publishedSchema } from '../../src/hooks/published-schema.ts';
+import { publishedSchema } from '../../src/hooks/hook-config-schemas.ts';
 import { SAMPLE_PAGES, samplesOf } from '../docs/sample-pages.ts';
 import { SCENARIOS } from '../docs/scenarios.ts';
 

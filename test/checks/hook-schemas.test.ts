@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { Ajv } from 'ajv';
 import { load } from 'js-yaml';
 import { expect, test } from 'vitest';
-import { httpHookSchema } from '../../src/hooks/http/http-hook-schema.ts';
-import { publishedSchema } from '../../src/hooks/published-schema.ts';
+import { publishedSchema } from '../../src/hooks/hook-config-schemas.ts';
+import { httpHookSchema } from '../../src/hooks/http/http-endpoint.ts';
 import { isObject } from '../../src/lib/json.ts';
 import { projectRoot } from './checkout.ts';
 

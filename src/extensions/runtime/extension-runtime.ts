@@ -1,7 +1,6 @@
 import path from 'node:path';
 import type { Ask, AskAnswer } from '../../hooks/in-process/host-protocol.ts';
-import { outputTo } from '../../hooks/in-process/script-output.ts';
-import { type WorkerAnswer, whyNot } from '../../hooks/in-process/script-worker.ts';
+import { outputTo, type WorkerAnswer, whyNot } from '../../hooks/in-process/script-worker.ts';
 import type { WorkerPools } from '../../hooks/in-process/worker-pools.ts';
 import { OperatorError } from '../../lib/errors.ts';
 import { type Json, parseJson } from '../../lib/json.ts';

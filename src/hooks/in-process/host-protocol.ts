@@ -1,6 +1,5 @@
 import type { RunDeadline } from '../../process/run-deadline.ts';
 import type { HookOutputTexts, HookRunTexts } from '../../sdk/record-hook-run.ts';
-import type { SentTexts } from './repeated-texts.ts';
 
 /** What the daemon tells the process of the workers; workers have numbers, given by the daemon. */
 export type HostRequest =
@@ -113,3 +112,66 @@ export type HostReply =
   | { readonly type: 'worker'; readonly worker: number; readonly reply: WorkerReply }
   | { readonly type: 'exited'; readonly worker: number; readonly reason: string }
   | { readonly type: 'over-limit'; readonly usedBytes: number };
+
+/** A message as it goes over a stream: JSON in one line. */
+export function messageLine(message: unknown): string {
+  return `${JSON.stringify(message)}\n`;
+}
+
+/** Cuts a stream of text into the messages in it. */
+export class MessageReader {
+  readonly #onMessage: (message: unknown) => void;
+  #rest = '';
+
+  constructor(onMessage: (message: unknown) => void) {
+    this.#onMessage = onMessage;
+  }
+
+  /** How many characters wait for the end of their message. */
+  get restLength(): number {
+    return this.#rest.length;
+  }
+
+  push(text: string): void {
+    let start = 0;
+    for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', start)) {
+      const line = this.#rest + text.slice(start, end);
+      this.#rest = '';
+      start = end + 1;
+      this.#onMessage(JSON.parse(line));
+    }
+    this.#rest += text.slice(start);
+  }
+}
+
+/** Texts of a run as they are sent to a worker: one that is left out is the same as in the run before. */
+type SentTexts = Pick<HookRunTexts, 'bindingContext'> & Partial<HookRunTexts>;
+
+/** The sending side: leaves out what has not changed. */
+export class TextsToSend {
+  #values: string | undefined;
+  #configValues: string | undefined;
+
+  /** What is to be sent; it must be sent, and nothing else to the same worker before it. */
+  next({ bindingContext, values, configValues }: HookRunTexts): SentTexts {
+    const sent = {
+      bindingContext,
+      ...(values === this.#values ? {} : { values }),
+      ...(configValues === this.#configValues ? {} : { configValues }),
+    };
+    this.#values = values;
+    this.#configValues = configValues;
+    return sent;
+  }
+}
+
+/** The receiving side: puts in what was left out. */
+export class ReceivedTexts {
+  #last: Pick<HookRunTexts, 'values' | 'configValues'> = { values: '', configValues: '' };
+
+  next({ bindingContext, values, configValues }: SentTexts): HookRunTexts {
+    const { values: lastValues, configValues: lastConfigValues } = this.#last;
+    this.#last = { values: values ?? lastValues, configValues: configValues ?? lastConfigValues };
+    return { bindingContext, ...this.#last };
+  }
+}

@@ -5,8 +5,7 @@ import { contextText } from '../context-document.ts';
 import { type Hook, title } from '../hook.ts';
 import type { HookFileInputs, HookRunResult } from '../run-hook.ts';
 import type { RunFacts } from './host-protocol.ts';
-import { outputTo } from './script-output.ts';
-import { type WorkerAnswer, whyNot } from './script-worker.ts';
+import { outputTo, type WorkerAnswer, whyNot } from './script-worker.ts';
 import type { WorkerPools } from './worker-pools.ts';
 
 const PROGRAM = new URL(`./worker-main${path.extname(import.meta.url)}`, import.meta.url).href;

@@ -1,9 +1,23 @@
 import type { SteadyClock } from '../../lib/clock.ts';
+import type { Logger } from '../../lib/log.ts';
+import { LineSplitter } from '../../process/line-splitter.ts';
+import { createHookOutputLog, type HookOutputLog } from '../hook-output-log.ts';
 import type { HostProcess, WorkerEvent } from './host-process.ts';
-import type { Ask, AskAnswer, HostRequest, WorkRequest } from './host-protocol.ts';
-import { TextsToSend } from './repeated-texts.ts';
-import type { Script } from './script.ts';
+import {
+  type Ask,
+  type AskAnswer,
+  type HostRequest,
+  TextsToSend,
+  type WorkRequest,
+} from './host-protocol.ts';
 import { TimeLimit } from './time-limit.ts';
+
+/** A file that is run in threads. */
+export interface Script {
+  readonly path: string;
+  /** The URL of the module that the thread runs: it loads the file, and knows what to do with it. */
+  readonly program: string;
+}
 
 type Output = Extract<WorkerEvent, { readonly type: 'output' }>;
 
@@ -159,4 +173,41 @@ export function whyNot(answer: WorkerAnswer, timeoutMs: number | undefined): str
     case 'host-gone':
       return answer.reason;
   }
+}
+
+/** Where to what a script prints goes; `end` is to be called when its work has ended. */
+interface ScriptOutput {
+  readonly push: WorkEvents['onOutput'];
+  readonly end: () => void;
+}
+
+interface OpenOutput {
+  readonly output: HookOutputLog;
+  readonly stdout: LineSplitter;
+  readonly stderr: LineSplitter;
+}
+
+/** Cuts what a script prints into lines for its log. Most print nothing, and cost nothing here. */
+export function outputTo(log: Logger): ScriptOutput {
+  let open: OpenOutput | undefined;
+  return {
+    push: ({ stream, text }) => {
+      open ??= openOutput(log);
+      open[stream].push(Buffer.from(text));
+    },
+    end: () => {
+      open?.stdout.end();
+      open?.stderr.end();
+      open?.output.end();
+    },
+  };
+}
+
+function openOutput(log: Logger): OpenOutput {
+  const output = createHookOutputLog(log);
+  return {
+    output,
+    stdout: new LineSplitter((line) => output.line('stdout', line)),
+    stderr: new LineSplitter((line) => output.line('stderr', line)),
+  };
 }

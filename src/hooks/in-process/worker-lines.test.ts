@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
-import type { WorkerReply } from './host-protocol.ts';
-import { messageLine } from './message-reader.ts';
+import { messageLine, type WorkerReply } from './host-protocol.ts';
 import { WorkerLines } from './worker-lines.ts';
 
 const open: (() => void)[] = [];

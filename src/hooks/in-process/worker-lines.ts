@@ -1,7 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type Server, type Socket } from 'node:net';
-import type { HostRequest, LineAddress, WorkerReply } from './host-protocol.ts';
-import { MessageReader, messageLine } from './message-reader.ts';
+import {
+  type HostRequest,
+  type LineAddress,
+  MessageReader,
+  messageLine,
+  type WorkerReply,
+} from './host-protocol.ts';
 
 /** What a worker says first is shorter than this. */
 const MAX_HELLO_CHARACTERS = 1_000;

@@ -2,8 +2,7 @@ import { callHandler } from '../../sdk/call-handler.ts';
 import { isHookDefinition } from '../../sdk/define-hook.ts';
 import { FrozenDocuments } from '../../sdk/frozen-documents.ts';
 import { type HookOutputTexts, recordHookRun } from '../../sdk/record-hook-run.ts';
-import type { WorkEnd } from './host-protocol.ts';
-import { ReceivedTexts } from './repeated-texts.ts';
+import { ReceivedTexts, type WorkEnd } from './host-protocol.ts';
 import { runProgram } from './worker-thread.ts';
 
 /** One output of a hook may be as large as that of an executable. */

@@ -5,8 +5,13 @@ import { Semaphore } from '../../lib/semaphore.ts';
 import type { RunDeadline } from '../../process/run-deadline.ts';
 import { HostProcess } from './host-process.ts';
 import type { WorkRequest } from './host-protocol.ts';
-import type { Script } from './script.ts';
-import { ScriptWorker, type WorkEvents, type WorkerAnswer, type WorkLimits } from './script-worker.ts';
+import {
+  type Script,
+  ScriptWorker,
+  type WorkEvents,
+  type WorkerAnswer,
+  type WorkLimits,
+} from './script-worker.ts';
 
 /** How many pieces of work of one file may go on at the same time; further ones wait. */
 const MAX_WORKERS_PER_FILE = 4;

@@ -1,13 +1,23 @@
 import { registerHooks } from 'node:module';
+import { connect, type Socket } from 'node:net';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { getHeapStatistics } from 'node:v8';
-import { workerData } from 'node:worker_threads';
+import { parentPort, workerData } from 'node:worker_threads';
 import { failureText } from './failure-text.ts';
-import type { AskAnswer, LineAddress, RunFacts, SentRequest, WorkEnd, WorkerReply } from './host-protocol.ts';
+import {
+  type AskAnswer,
+  type LineAddress,
+  MessageReader,
+  messageLine,
+  type RunFacts,
+  type SentRequest,
+  type WatchRequest,
+  type WorkEnd,
+  type WorkerReply,
+} from './host-protocol.ts';
 import { type StripperClient, strippingLoad } from './type-stripper.ts';
 import { type LedgerBuffers, WorkLedger } from './work-ledger.ts';
-import { type Incoming, WorkerChannel } from './worker-channel.ts';
 import { WorkerOutput } from './worker-output.ts';
 
 const EXTENSION = path.extname(import.meta.url);
@@ -153,4 +163,64 @@ function catchOutput(stream: NodeJS.WriteStream, write: (bytes: Buffer) => void)
     if (done !== undefined) queueMicrotask(done);
     return true;
   };
+}
+
+/** What comes from the daemon. */
+type Incoming = SentRequest | AskAnswer | { readonly type: 'abort' };
+
+/**
+ * The two ways between a worker and the daemon: over its own line, or through the main thread of its process, which is
+ * slower, but holds back who prints too much, and is always there.
+ */
+class WorkerChannel {
+  #line: Socket | undefined;
+  #hasPrinted = false;
+
+  /** @param worker the number by which the daemon knows it */
+  constructor(worker: number, address: LineAddress | undefined, onMessage: (message: Incoming) => void) {
+    parentPort?.on('message', onMessage);
+    // Until its file is loaded, a worker that waits for nothing has come to its end.
+    parentPort?.unref();
+    if (address !== undefined) this.#connect(worker, address, onMessage);
+  }
+
+  /** From now on there is work to wait for. */
+  ref(): void {
+    parentPort?.ref();
+  }
+
+  /** A piece of work begins. */
+  begin(): void {
+    this.#hasPrinted = false;
+  }
+
+  /** What is said after something was printed takes the way of that, so that it does not overtake it. */
+  reply(message: WorkerReply): void {
+    if (message.type === 'output') this.#hasPrinted = true;
+    if (this.#line === undefined || this.#hasPrinted) this.toMain(message);
+    else this.#line.write(messageLine(message));
+  }
+
+  toMain(message: WorkerReply | WatchRequest): void {
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
+    parentPort?.postMessage(message);
+  }
+
+  #connect(worker: number, { path, token }: LineAddress, onMessage: (message: Incoming) => void): void {
+    const reader = new MessageReader((message) => onMessage(message as Incoming));
+    const socket = connect(path, () => {
+      socket.write(messageLine({ worker, token }));
+      this.#line = socket;
+    });
+    socket.setEncoding('utf8');
+    socket.unref();
+    socket.on('data', (text: string) => reader.push(text));
+    socket.on('error', () => undefined);
+    socket.on('close', () => {
+      if (this.#line === undefined) return;
+      this.#line = undefined;
+      // What the daemon has said or been told meanwhile may be lost: only an end of the thread is certain to reach it.
+      throw new Error('the line to the operator was closed');
+    });
+  }
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { FakeClock } from '../../../test/support/fake-clock.ts';
 import type { AdmissionBinding } from '../../hooks/admission-binding.ts';
-import type { AdmissionResponse } from '../../hooks/admission-response.ts';
+import type { AdmissionResponse } from '../../hooks/webhook-responses.ts';
 import { silentLogger } from '../../lib/log.ts';
 import { Semaphore } from '../../lib/semaphore.ts';
 import { CertificateSlot } from '../certificate-slot.ts';

@@ -1,5 +1,5 @@
 import type { AdmissionBinding } from '../../hooks/admission-binding.ts';
-import type { AdmissionResponse } from '../../hooks/admission-response.ts';
+import type { AdmissionResponse } from '../../hooks/webhook-responses.ts';
 import type { SteadyClock } from '../../lib/clock.ts';
 import { errorFields, OperatorError } from '../../lib/errors.ts';
 import { Exclusive } from '../../lib/exclusive.ts';

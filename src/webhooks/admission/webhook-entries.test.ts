@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import type { AdmissionBinding } from '../../hooks/admission-binding.ts';
-import type { AdmissionRule } from '../../hooks/admission-rule.ts';
+import type { AdmissionBinding, AdmissionRule } from '../../hooks/admission-binding.ts';
 import { stopsEverything, webhookEntry } from './webhook-entries.ts';
 
 const RULE: AdmissionRule = {

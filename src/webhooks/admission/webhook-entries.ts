@@ -1,5 +1,4 @@
-import type { AdmissionBinding } from '../../hooks/admission-binding.ts';
-import type { AdmissionRule } from '../../hooks/admission-rule.ts';
+import type { AdmissionBinding, AdmissionRule } from '../../hooks/admission-binding.ts';
 import { clientConfigOf, type WebhookTarget } from '../webhook-target.ts';
 import { webhookId } from './webhook-id.ts';
 

@@ -1,5 +1,5 @@
 import type { ConversionBinding, ConversionRule } from '../../hooks/conversion-binding.ts';
-import type { ConversionResponse } from '../../hooks/conversion-response.ts';
+import type { ConversionResponse } from '../../hooks/webhook-responses.ts';
 import type { SteadyClock } from '../../lib/clock.ts';
 import { Exclusive } from '../../lib/exclusive.ts';
 import type { Logger } from '../../lib/log.ts';

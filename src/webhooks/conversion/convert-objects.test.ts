@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { ConversionResponse } from '../../hooks/conversion-response.ts';
+import type { ConversionResponse } from '../../hooks/webhook-responses.ts';
 import { OperatorError } from '../../lib/errors.ts';
 import { silentLogger } from '../../lib/log.ts';
 import { type ConversionRequest, type ConversionStep, convertObjects } from './convert-objects.ts';

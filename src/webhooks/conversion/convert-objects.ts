@@ -1,5 +1,5 @@
 import type { ConversionRule } from '../../hooks/conversion-binding.ts';
-import type { ConversionResponse } from '../../hooks/conversion-response.ts';
+import type { ConversionResponse } from '../../hooks/webhook-responses.ts';
 import { errorFields } from '../../lib/errors.ts';
 import { fieldsOf, textOf } from '../../lib/json.ts';
 import type { Logger } from '../../lib/log.ts';

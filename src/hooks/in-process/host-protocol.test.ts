@@ -1,6 +1,6 @@
 import { array, assert, json, nat, property } from 'fast-check';
 import { expect, test } from 'vitest';
-import { MessageReader, messageLine } from './message-reader.ts';
+import { MessageReader, messageLine, ReceivedTexts, TextsToSend } from './host-protocol.ts';
 
 test('messages come out as they went in, however the stream is cut', () => {
   assert(
@@ -22,4 +22,19 @@ test('a message that has begun waits for its end', () => {
   expect([seen.length, reader.restLength]).toEqual([0, 5]);
   reader.push('1}\n');
   expect([seen, reader.restLength]).toEqual([[{ a: 1 }], 0]);
+});
+
+const RUNS = [
+  { bindingContext: '[1]', values: '{"a":1}', configValues: 'null' },
+  { bindingContext: '[2]', values: '{"a":1}', configValues: 'null' },
+  { bindingContext: '[2]', values: '{"a":2}', configValues: 'null' },
+  { bindingContext: '[2]', values: '{"a":2}', configValues: '{}' },
+  { bindingContext: '[2]', values: '', configValues: '' },
+];
+
+test('each run gets its texts, and values are sent only when they have changed', () => {
+  const [sender, receiver] = [new TextsToSend(), new ReceivedTexts()];
+  const sent = RUNS.map((texts) => sender.next(texts));
+  expect(sent.map((texts) => Object.keys(texts).length)).toEqual([3, 1, 2, 2, 3]);
+  expect(sent.map((texts) => receiver.next(texts))).toEqual(RUNS);
 });

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { errorText } from '../lib/error-text.ts';
-import { parseAdmissionResponse } from './admission-response.ts';
+import { parseAdmissionResponse, parseConversionResponse } from './webhook-responses.ts';
 
 const base64 = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64');
 const DENIED = { isAllowed: false, message: '', warnings: [], patch: '' };
 
-test('an empty file is no response', () => {
+test('an empty admission file is no response', () => {
   expect(parseAdmissionResponse('')).toBeUndefined();
   expect(parseAdmissionResponse(' \n')).toBeUndefined();
 });
@@ -53,6 +53,47 @@ test.each([
   let thrown: unknown;
   try {
     parseAdmissionResponse(text);
+  } catch (error) {
+    thrown = error;
+  }
+  expect(thrown).toBeInstanceOf(Error);
+  expect(errorText(thrown)).not.toContain('hunter2');
+});
+
+test('an empty conversion file is no response', () => {
+  expect(parseConversionResponse('')).toBeUndefined();
+  expect(parseConversionResponse(' \n')).toBeUndefined();
+});
+
+test('converted objects keep large integers as they were written', () => {
+  const text = '{"convertedObjects":[{"spec":{"n":9007199254740993}}]}';
+  const response = parseConversionResponse(text);
+  expect(response?.type).toBe('converted');
+  expect(JSON.stringify(response)).toContain('"n":9007199254740993');
+});
+
+test('failedMessage wins over objects, an empty one counts as none', () => {
+  expect(parseConversionResponse('{"failedMessage":"no","convertedObjects":[]}')).toEqual({
+    type: 'failed',
+    message: 'no',
+  });
+  expect(parseConversionResponse('{"failedMessage":"","convertedObjects":[]}')).toEqual({
+    type: 'converted',
+    objects: [],
+  });
+});
+
+test.each(['x', '[]', 'null', '{}', '{"convertedObjects":{}}', '{"failedMessage":1}'])(
+  'parseConversionResponse() refuses %s',
+  (text) => {
+    expect(() => parseConversionResponse(text)).toThrow(/expected|must be|JSON/);
+  },
+);
+
+test('a message about broken JSON quotes nothing of it', () => {
+  let thrown: unknown;
+  try {
+    parseConversionResponse('{"convertedObjects": [{"spec": hunter2}]}');
   } catch (error) {
     thrown = error;
   }
