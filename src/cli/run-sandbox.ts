@@ -7,6 +7,7 @@ import { runDaemon } from '../daemon.ts';
 import { OperatorError } from '../lib/errors.ts';
 import { fileLogOutput } from '../lib/file-log-output.ts';
 import { observeLog } from '../lib/observe-log.ts';
+import { OWN_CODE } from '../lib/own-code.ts';
 import type { RootLogger } from '../lib/pino-logger.ts';
 import { findExecutable } from '../process/executable-file.ts';
 import { readSettings } from '../settings/read-settings.ts';
@@ -27,7 +28,7 @@ import { isGiven, sandboxFlags } from './sandbox-flags.ts';
 import { createFirstObjects, type FirstObjects } from './sandbox-objects.ts';
 
 /** The launch script beside `src/` or `dist/`. */
-const EXECUTABLE = fileURLToPath(new URL('../../bin/addon-operator', import.meta.url));
+const EXECUTABLE = fileURLToPath(new URL('../bin/addon-operator', OWN_CODE));
 
 export interface SandboxCommandOptions {
   /** Relative to the working directory. */

@@ -1,18 +1,15 @@
-import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { SteadyClock } from '../lib/clock.ts';
 import { OperatorError } from '../lib/errors.ts';
 import { canonicalJson, isObject } from '../lib/json.ts';
+import { ownProgram } from '../lib/own-code.ts';
 import { type BuiltinRequest, requestLine } from './builtin-request.ts';
 import { compileError, parseAnswer, withProgram } from './jq-answer.ts';
 import { COMPILE_LIMIT_MS, type JqEngine, type JqFilter } from './jq-engine.ts';
 import { JqProcess } from './jq-process.ts';
 import { findProgramProblem } from './program-problem.ts';
 
-/** Runs with the extension of this file: from sources as from compiled code. */
-const MAIN_FILE = fileURLToPath(
-  new URL(`./jq-builtin-main${path.extname(import.meta.url)}`, import.meta.url),
-);
+const MAIN_FILE = fileURLToPath(ownProgram('jq/jq-builtin-main'));
 
 /**
  * A filter that eats all memory must end this process, not the daemon: a worker thread will not do, V8 aborts the whole

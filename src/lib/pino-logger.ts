@@ -5,6 +5,7 @@ import { OperatorError } from './errors.ts';
 import { type LogFields, type Logger, loggerOf } from './log.ts';
 import { formatLogLine } from './log-text.ts';
 import { rfc3339 } from './rfc3339.ts';
+import { sourcePlaces } from './source-places.ts';
 
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal';
 
@@ -91,14 +92,26 @@ function recordOf(fields: LogFields): Record<string, unknown> {
 /** The files that a record passes on its way from who makes it. */
 const LOG_FILE = /(?:^|\/)(?:log|pino-logger|redacted-log|observe-log)\.[jt]s:/;
 
+/** What each frame met so far says: as many as there are calls that log. */
+const callers = new Map<string, string | undefined>();
+
 /** Where a record was made: folder, file and line of the first frame outside of these files; empty where there is none. */
 function callerOf(stack: string): string {
-  const frames = stack.split('\n').slice(1);
-  const frame = frames.find((line) => !LOG_FILE.test(line)) ?? '';
-  return /([^/\s(]+\/)?[^/\s(]+:\d+(?=:\d+\)?$)/.exec(frame)?.[0] ?? '';
+  for (const frame of stack.split('\n').slice(1)) {
+    if (!callers.has(frame)) callers.set(frame, callerIn(sourcePlaces(frame)));
+    const caller = callers.get(frame);
+    if (caller !== undefined) return caller;
+  }
+  return '';
+}
+
+function callerIn(frame: string): string | undefined {
+  return LOG_FILE.test(frame) ? undefined : /([^/\s(]+\/)?[^/\s(]+:\d+(?=:\d+\)?$)/.exec(frame)?.[0];
 }
 
 function framesOf(error: Error): string[] {
-  const lines = (error.stack ?? '').split('\n').map((line) => line.trim());
+  const lines = sourcePlaces(error.stack ?? '')
+    .split('\n')
+    .map((line) => line.trim());
   return lines.filter((line) => line.startsWith('at '));
 }

@@ -9,6 +9,7 @@ import { Socket } from 'node:net';
 import { constants } from 'node:os';
 import { systemClock } from '../lib/clock.ts';
 import { messageOf } from '../lib/errors.ts';
+import { sourcePlaces } from '../lib/source-places.ts';
 import { AdoptedChildren } from './adopted-children.ts';
 import { AnswerChannel } from './answer-channel.ts';
 import { type EscapedChildren, scannedChildren } from './escaped-children.ts';
@@ -119,7 +120,7 @@ async function serve(launcherId: string): Promise<void> {
   });
   readControl((chunk) => reader.push(chunk), endWithDaemon);
   process.on('uncaughtException', (error) => {
-    process.stderr.write(`${error.stack}\n`);
+    process.stderr.write(`${sourcePlaces(String(error.stack))}\n`);
     endWithDaemon();
   });
   send(encodeJsonFrame(FRAME_KINDS.ready, 0, ready));

@@ -2,18 +2,16 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
-import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { SteadyClock } from '../lib/clock.ts';
 import { messageOf, OperatorError } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
+import { IS_BUILT, ownProgram } from '../lib/own-code.ts';
 import { openByteChannel } from './byte-channel.ts';
 import { FRAME_KINDS, FrameReader, type LauncherReady } from './launcher-protocol.ts';
 import { LineSplitter } from './line-splitter.ts';
 
-/** `.ts` when running from sources, `.js` when compiled. */
-const EXTENSION = path.extname(import.meta.url);
-const MAIN_FILE = fileURLToPath(new URL(`./launcher-main${EXTENSION}`, import.meta.url));
+const MAIN_FILE = fileURLToPath(ownProgram('process/launcher-main'));
 
 /**
  * The launcher holds no data of its own: a small heap and no optimising compiler keep it near 55 MB. The kernel counts
@@ -24,7 +22,7 @@ const NODE_FLAGS = [
   '--max-semi-space-size=1',
   '--v8-pool-size=0',
   '--no-warnings',
-  ...(EXTENSION === '.ts' ? [] : ['--lite-mode']),
+  ...(IS_BUILT ? ['--lite-mode'] : []),
 ];
 
 /** One life of the launcher program, seen from the daemon. */

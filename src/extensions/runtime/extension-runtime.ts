@@ -1,13 +1,13 @@
-import path from 'node:path';
 import type { Ask, AskAnswer } from '../../hooks/in-process/host-protocol.ts';
 import { outputTo, type WorkerAnswer, whyNot } from '../../hooks/in-process/script-worker.ts';
 import type { WorkerPools } from '../../hooks/in-process/worker-pools.ts';
 import { OperatorError } from '../../lib/errors.ts';
 import { type Json, parseJson } from '../../lib/json.ts';
 import type { Logger } from '../../lib/log.ts';
+import { ownProgram } from '../../lib/own-code.ts';
 import { nextFailureOf } from './next-failure.ts';
 
-const PROGRAM = new URL(`./worker-main${path.extname(import.meta.url)}`, import.meta.url).href;
+const PROGRAM = ownProgram('extensions/runtime/worker-main').href;
 /** Loading may take this long. */
 const LOAD_TIMEOUT_MS = 30_000;
 /** Without a reason of ours each abort would make an exception of its own. */

@@ -1,8 +1,9 @@
 import { inspect } from 'node:util';
+import { OWN_CODE } from '../../lib/own-code.ts';
 
 const MAX_CHARACTERS = 4_096;
 /** Places in our own code tell an author nothing. */
-const OWN_DIRECTORY = new URL('../../', import.meta.url).pathname;
+const OWN_DIRECTORY = OWN_CODE.pathname;
 
 /**
  * Anything that was thrown, as text for a message: name and message of an error with the place it comes from, everything

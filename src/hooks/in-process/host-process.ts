@@ -1,13 +1,13 @@
 import { type ChildProcess, fork } from 'node:child_process';
-import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Logger } from '../../lib/log.ts';
+import { ownProgram } from '../../lib/own-code.ts';
 import { LineSplitter } from '../../process/line-splitter.ts';
 import { OutputTail } from '../../process/output-buffer.ts';
 import type { HostReply, HostRequest, StartRequest, WorkerReply } from './host-protocol.ts';
 import { WorkerLines } from './worker-lines.ts';
 
-const MAIN_FILE = fileURLToPath(new URL(`./host-main${path.extname(import.meta.url)}`, import.meta.url));
+const MAIN_FILE = fileURLToPath(ownProgram('hooks/in-process/host-main'));
 const NODE_FLAGS = [
   '--disable-warning=ExperimentalWarning',
   '--disable-warning=MODULE_TYPELESS_PACKAGE_JSON',

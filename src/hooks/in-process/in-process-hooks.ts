@@ -1,6 +1,6 @@
-import path from 'node:path';
 import { OperatorError } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/log.ts';
+import { ownProgram } from '../../lib/own-code.ts';
 import { contextText } from '../context-document.ts';
 import { type Hook, title } from '../hook.ts';
 import type { HookFileInputs, HookRunResult } from '../run-hook.ts';
@@ -8,7 +8,7 @@ import type { RunFacts } from './host-protocol.ts';
 import { outputTo, type WorkerAnswer, whyNot } from './script-worker.ts';
 import type { WorkerPools } from './worker-pools.ts';
 
-const PROGRAM = new URL(`./worker-main${path.extname(import.meta.url)}`, import.meta.url).href;
+const PROGRAM = ownProgram('hooks/in-process/worker-main').href;
 
 export interface InProcessHooksOptions {
   readonly pools: WorkerPools;

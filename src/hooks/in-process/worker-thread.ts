@@ -1,9 +1,9 @@
 import { registerHooks } from 'node:module';
 import { connect, type Socket } from 'node:net';
-import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { getHeapStatistics } from 'node:v8';
 import { parentPort, workerData } from 'node:worker_threads';
+import { ownProgram } from '../../lib/own-code.ts';
 import { failureText } from './failure-text.ts';
 import {
   type AskAnswer,
@@ -20,10 +20,9 @@ import { type StripperClient, strippingLoad } from './type-stripper.ts';
 import { type LedgerBuffers, WorkLedger } from './work-ledger.ts';
 import { WorkerOutput } from './worker-output.ts';
 
-const EXTENSION = path.extname(import.meta.url);
 const SDK: Readonly<Record<string, string>> = {
-  'addon-operator/sdk': new URL(`../../sdk/sdk${EXTENSION}`, import.meta.url).href,
-  'addon-operator/sdk/testing': new URL(`../../sdk/test-hook${EXTENSION}`, import.meta.url).href,
+  'addon-operator/sdk': ownProgram('sdk/sdk').href,
+  'addon-operator/sdk/testing': ownProgram('sdk/test-hook').href,
 };
 
 /** What the thread that starts a worker gives it. */

@@ -1,0 +1,16 @@
+import path from 'node:path';
+
+/** Where our own code lies: `src/` when it runs from sources, `dist/` when it was built. Both are beside `package.json`. */
+export const OWN_CODE = new URL('../', import.meta.url);
+
+/** Whether it was built: bundled, with the programs that are started on their own beside each other in `dist/`. */
+export const IS_BUILT = path.extname(import.meta.url) === '.js';
+
+/**
+ * The file of a program that is started as a process or thread of its own.
+ *
+ * @param name path of its source below `src/`, without extension, for example `process/launcher-main`
+ */
+export function ownProgram(name: string): URL {
+  return new URL(`${name}${IS_BUILT ? '.js' : '.ts'}`, OWN_CODE);
+}
