@@ -2,6 +2,8 @@ import { ScheduleManager } from '../events/schedule/schedule-manager.ts';
 import { createAuthorization } from '../extensions/authorization/create-authorization.ts';
 import { createFlowHooks } from '../extensions/flow/create-flow-hooks.ts';
 import type { FlowPassDeps } from '../extensions/flow/flow-pass.ts';
+import type { HelmDriver } from '../helm/helm-driver.ts';
+import { startHelm } from '../helm/start-helm.ts';
 import { EventBacklog } from '../hooks/event-backlog.ts';
 import { loadGlobalHooks } from '../hooks/load-hooks.ts';
 import { untilAnswered } from '../kube/retry.ts';
@@ -24,6 +26,7 @@ import { createExtensionParts } from '../operator/extension-parts.ts';
 import { type FailedTask, failedTask } from '../operator/failed-task.ts';
 import { GlobalHooks } from '../operator/global-hooks.ts';
 import { taskHandler, tellAdded } from '../operator/handle-task.ts';
+import { helmReports } from '../operator/helm-reports.ts';
 import { createRuntime } from '../operator/hook-parts.ts';
 import { ModuleOperations } from '../operator/module-operations.ts';
 import { ModuleRegistry } from '../operator/module-registry.ts';
@@ -50,6 +53,7 @@ import { takeConfig } from '../values/operator-config-map.ts';
 import { memoryRef } from '../values/operator-memory.ts';
 import { createSecrets } from '../values/secrets/secret-parts.ts';
 import { ValuesStore } from '../values/values-store.ts';
+import { parseYaml } from '../values/yaml.ts';
 import { createWebhooks } from '../webhooks/webhooks.ts';
 import type { BuildOptions } from './build-options.ts';
 import type { DaemonHost } from './host.ts';
@@ -61,8 +65,9 @@ export interface BuiltOperator {
   readonly operator: Operator;
   /** Runs one attempt of a task; the queues are started with it. */
   readonly handle: TaskHandler<Task>;
-  readonly scheduleManager: ScheduleManager;
+  readonly schedules: Schedules;
   readonly pauses: Pauses;
+  readonly helm: HelmDriver;
 }
 
 /** What was read of the modules directories last; replaced when files change. */
@@ -100,17 +105,17 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
   const globalHooks = new GlobalHooks();
   const waiting = createWaiting(options, { registry, converge, newEventId });
   const router = new TaskRouter({ clock, log, metrics, ...waiting, registry, converge, globalHooks });
-  const execution = createExecution({ ...all, values, dynamicFlags, followSecrets }, registry);
+  const helm = await startHelm(all, readManifest, helmReports({ registry, router, pauses, metrics }));
+  const execution = createExecution({ ...all, helm, values, dynamicFlags, followSecrets }, registry);
   const hasHooks = ({ name }: Module): boolean => registry.states.get(name)?.hooks !== undefined;
   const moduleHooks = createModuleHooks({ ...options, ...scriptParts(all, values), hasHooks });
-  const releases = releasesOf(base.helm);
+  const releases = releasesOf(helm);
   const annotated = createAnnotatedOperations(all);
-  const operations = new ModuleOperations(annotated);
-  const parts = { registry, converge, globalHooks, router, operations };
+  const parts = { registry, converge, globalHooks, router, operations: new ModuleOperations(annotated) };
   const deps = { clock, log, ...waiting, values, pauses, releases, execution };
-  const extensions = await createExtensionParts(all, { ...parts, deps });
+  const extensions = await createExtensionParts({ ...all, helm }, { ...parts, deps });
   files.flow = options.isInspection ? undefined : await loadFlow(options, files.found.modules);
-  const { schedules, scheduleManager } = createSchedules(options, router);
+  const schedules = createSchedules(options, router);
   const runDeps = { execution, metrics, log, newEventId, registry, router };
   const webhooks = createWebhooks({ ...options, kube: base.cluster.main }, base.reflectors, runDeps);
   const reloadModules = async (): Promise<void> => {
@@ -154,7 +159,7 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
   };
   if (annotated !== undefined) watchAnnotations(annotated, operator);
   secrets.onChange((changed) => onSecretsChange(operator, changed));
-  return { operator, handle: createHandler(options, operator), scheduleManager, pauses };
+  return { operator, handle: createHandler(options, operator), schedules, pauses, helm };
 }
 
 /** Runs the operations that users request by annotations of Module objects. */
@@ -278,20 +283,22 @@ function createBacklog({ settings, host, metrics }: BuildOptions): EventBacklog 
   });
 }
 
-function createSchedules({ host, base, metrics }: BuildOptions, router: Pick<TaskRouter, 'onScheduleTick'>) {
-  const schedules = new Schedules({
-    add: (crontab, id) => scheduleManager.add(crontab, id),
-    remove: (crontab, id) => scheduleManager.remove(crontab, id),
-    onTick: (runtime, binding) => router.onScheduleTick(runtime, binding),
-  });
-  const scheduleManager = new ScheduleManager({
+function createSchedules(
+  { host, base, metrics }: BuildOptions,
+  router: Pick<TaskRouter, 'onScheduleTick'>,
+): Schedules {
+  const manager = new ScheduleManager({
     clock: host.clock,
     log: componentLog(host, 'schedule'),
-    onFire: (_crontab, ids) => schedules.fire(ids),
     onMissed: (crontab, ticks) => metrics.missedTicks(crontab, ticks),
     timeZone: base.timeZone,
   });
-  return { schedules, scheduleManager };
+  return new Schedules({ manager, onTick: (runtime, binding) => router.onScheduleTick(runtime, binding) });
+}
+
+/** Parses one YAML document as helm does. */
+function readManifest(text: string): unknown {
+  return parseYaml(text, { source: 'rendered manifest', booleans: 'yaml-1.1', longIntegers: 'exact' }).value;
 }
 
 async function loadPauses(

@@ -1,3 +1,4 @@
+import type { HelmDriver } from '../helm/helm-driver.ts';
 import { componentLog } from '../lib/component-log.ts';
 import type { Redactor } from '../lib/redactor.ts';
 import { HookMetrics } from '../metrics/hook-metrics.ts';
@@ -5,7 +6,7 @@ import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import { askOperation } from '../operator/ask-operation.ts';
 import { confirmPurge } from '../operator/handlers/purge-releases.ts';
 import type { Operator } from '../operator/operator.ts';
-import { createView } from '../operator/operator-view.ts';
+import { createView, STARTING_VIEW } from '../operator/operator-view.ts';
 import { ALL_MODULES, type Pauses } from '../operator/pauses.ts';
 import { releaseFinalizer } from '../operator/release-finalizer.ts';
 import { releaseUnlock } from '../operator/release-unlock.ts';
@@ -42,22 +43,30 @@ interface ProbesOptions {
   readonly host: DaemonHost;
   readonly metrics: OperatorMetrics;
   readonly hookMetrics: HookMetrics;
-  /** What the probes say now. */
-  readonly view: () => Pick<DaemonView, 'readiness' | 'convergeStatus'>;
   readonly running: AsyncDisposableStack;
 }
 
-/** Starts the server of metrics and probes, and returns its port. */
-export async function startProbes(options: ProbesOptions): Promise<number> {
-  const { settings, host, metrics, hookMetrics, view, running } = options;
+/** The server of metrics and probes. */
+export interface Probes {
+  readonly port: number;
+  /** From now on the probes say what is in `view`. */
+  show(view: ProbedView): void;
+}
+
+type ProbedView = Pick<DaemonView, 'readiness' | 'convergeStatus'>;
+
+/** Starts the server of metrics and probes; until {@link Probes.show} they say that the daemon starts. */
+export async function startProbes(options: ProbesOptions): Promise<Probes> {
+  const { settings, host, metrics, hookMetrics, running } = options;
+  let view: ProbedView = STARTING_VIEW;
   const { listenAddress: address, listenPort: port } = settings;
   const log = componentLog(host, 'server');
   const http = await startHttpServer({
     address,
     port,
     view: {
-      readiness: (signal) => view().readiness(signal),
-      convergeStatus: () => view().convergeStatus(),
+      readiness: (signal) => view.readiness(signal),
+      convergeStatus: () => view.convergeStatus(),
     },
     operatorMetrics: () => metrics.scrape(),
     hookMetrics: () => hookMetrics.scrape(),
@@ -65,15 +74,20 @@ export async function startProbes(options: ProbesOptions): Promise<number> {
   });
   running.defer(() => http.stop());
   log.info({ address, port: http.port }, 'HTTP server listens');
-  return http.port;
+  return {
+    port: http.port,
+    show: (next) => {
+      view = next;
+    },
+  };
 }
 
 /** What the debug endpoint shows. */
 export function viewOf(
   { namespace }: Settings,
   { clock }: DaemonHost,
-  { helm, cluster }: BaseParts,
-  operator: Operator,
+  { cluster }: BaseParts,
+  { operator, helm }: { readonly operator: Operator; readonly helm: HelmDriver },
 ): DaemonView {
   const live = {
     kube: cluster.helm,

@@ -1,11 +1,8 @@
-import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { join, resolve } from 'node:path';
 import { processTimeZone } from '../events/schedule/crontab.ts';
 import { ExtensionRuntime, type Extensions } from '../extensions/runtime/extension-runtime.ts';
-import { findHelm } from '../helm/find-helm.ts';
-import { createHelmDriver, type HelmDriver } from '../helm/helm-driver.ts';
-import { helmKubeconfig } from '../helm/helm-kubeconfig.ts';
+import type { HelmBinary } from '../helm/helm-binary.ts';
+import { type HelmSearch, locateHelm } from '../helm/start-helm.ts';
 import { HookConfigSchemas } from '../hooks/hook-config-schemas.ts';
 import { AllowedHosts } from '../hooks/http/allowed-hosts.ts';
 import { HttpHooks } from '../hooks/http/http-hooks.ts';
@@ -19,9 +16,9 @@ import type { SharedReflectors } from '../kube/reflector-sink.ts';
 import type { Lead } from '../leader/take-lead.ts';
 import { componentLog } from '../lib/component-log.ts';
 import { OperatorError } from '../lib/errors.ts';
+import type { Logger } from '../lib/log.ts';
 import type { Redactor } from '../lib/redactor.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
-import type { Operator } from '../operator/operator.ts';
 import { guardedRunner } from '../process/guarded-runner.ts';
 import { type Launcher, startLauncher } from '../process/launcher.ts';
 import type { ProcessRunner } from '../process/process-runner.ts';
@@ -31,7 +28,6 @@ import type { Settings } from '../settings.ts';
 import { cacheDirectory } from '../tools/cache-directory.ts';
 import { pinnedHelm } from '../tools/pinned-tools.ts';
 import { SecretWatcher } from '../values/secrets/secret-watcher.ts';
-import { parseYaml } from '../values/yaml.ts';
 import type { Cluster } from './connect-cluster.ts';
 import type { DaemonHost } from './host.ts';
 
@@ -66,7 +62,7 @@ export interface BaseParts {
   /** IANA name of the zone of crontabs that name none. */
   readonly timeZone: string;
   readonly reflectors: SharedReflectors;
-  readonly helm: HelmDriver;
+  readonly helmBinary: HelmBinary;
   /** Throws when nothing may be started any more: the daemon is stopping, or not the leader. */
   readonly check: () => void;
 }
@@ -83,8 +79,6 @@ export interface BaseOptions {
   readonly stop: AbortSignal;
   /** What is started is entered here, to be ended in reverse order. */
   readonly running: AsyncDisposableStack;
-  /** The operator, once it is there. */
-  readonly operator: () => Operator | undefined;
 }
 
 /**
@@ -137,8 +131,8 @@ export async function startBase(options: BaseOptions): Promise<BaseParts> {
     ...(apiServer === undefined ? {} : { refused: [apiServer] }),
   });
   const http = createHttpHooks(options, { reflectors, hosts, check });
-  const helm = await startHelm(options, { tmpDir, runner, reflectors });
-  running.defer(() => helm.monitors.stopAll());
+  const pinned: HelmSearch['pinned'] = (helmLog, signal) => fetchHelm(host, helmLog, signal);
+  const helmBinary = await locateHelm({ settings, host, runner, tmpDir, pinned }, stop);
   return {
     tmpDir,
     runner,
@@ -150,7 +144,7 @@ export async function startBase(options: BaseOptions): Promise<BaseParts> {
     cluster,
     ...tools,
     reflectors,
-    helm,
+    helmBinary,
     check,
   };
 }
@@ -229,81 +223,14 @@ function createHttpHooks(
   });
 }
 
-async function startHelm(
-  { settings, host, metrics, cluster, stop, operator }: BaseOptions,
-  { tmpDir, runner, reflectors }: Pick<BaseParts, 'tmpDir' | 'runner' | 'reflectors'>,
-): Promise<HelmDriver> {
-  const { clock, random, env } = host;
-  const log = componentLog(host, 'helm');
-  const binary = await findHelm(
+/** Fetches the helm taken where the machine has none. */
+async function fetchHelm({ env }: DaemonHost, log: Logger, signal: AbortSignal): Promise<string> {
+  return await pinnedHelm(
+    PINNED_HELM_MAJOR,
     {
-      runner,
-      helmBinPath: settings.helmBinPath,
-      path: env['PATH'] ?? '',
-      versionFile: join(tmpDir, 'helm', 'version.json'),
-      pinned: (signal) =>
-        pinnedHelm(
-          PINNED_HELM_MAJOR,
-          {
-            cacheDir: cacheDirectory(env, homedir()),
-            onProgress: (progress) => log.info({ progress }, 'fetching the pinned helm'),
-          },
-          signal,
-        ),
+      cacheDir: cacheDirectory(env, homedir()),
+      onProgress: (progress) => log.info({ progress }, 'fetching the pinned helm'),
     },
-    stop,
+    signal,
   );
-  log.info({ path: binary.path, version: binary.version }, 'helm');
-  const workDir = join(tmpDir, 'helm');
-  const { source } = cluster.access;
-  const kubeconfig = helmKubeconfig({
-    access: cluster.access,
-    givenPath: settings.kubeServer === '' && existsSync(source) ? resolve(source) : undefined,
-    context: settings.kubeContext,
-    directory: workDir,
-  });
-  return createHelmDriver({
-    runner,
-    kube: cluster.helm,
-    monitorKube: cluster.monitor,
-    discovery: cluster.discovery,
-    clock,
-    log,
-    helm: binary,
-    env,
-    kubeConfigPath: kubeconfig.path,
-    kubeContext: kubeconfig.context,
-    namespace: settings.namespace,
-    workDir,
-    storageDriver: settings.helmDriver,
-    historyMax: settings.helmHistoryMax,
-    timeoutMs: settings.helmTimeoutMs,
-    extraLabels: settings.crdExtraLabels,
-    random,
-    onOperation: ({ module, operation, durationMs }) => {
-      const states = [...(operator()?.registry.states.values() ?? [])];
-      const state = states.find((other) => other.module.name === module);
-      const activation = state?.release.activation ?? '';
-      metrics.helmOperation({ module, activation, operation }, durationMs / 1_000);
-    },
-    drift: {
-      mode: settings.driftMode,
-      reflectors,
-      readYaml: (text) =>
-        parseYaml(text, { source: 'rendered manifest', booleans: 'yaml-1.1', longIntegers: 'exact' }).value,
-      isHeld: (module) => operator()?.deps.pauses.of(module) !== undefined,
-      onEvent: ({ type, module, resource }) => metrics.drift(type, module, resource),
-      random: host.random,
-    },
-    onFinding: (module, finding) => {
-      const known = operator()?.registry.find(module);
-      if (known === undefined) return;
-      if (finding.type === 'absent') metrics.absentResource(module, finding.resource);
-      else metrics.releaseRedeployed(module);
-      operator()?.router.queueModuleRun(
-        known.name,
-        finding.type === 'absent' ? 'AbsentHelmResourcesDetected' : 'HelmReleaseUnexpectedStatus',
-      );
-    },
-  });
 }

@@ -47,7 +47,7 @@ async function inspectAs<T>(
   const directory = await mkdtemp(join(tmpdir(), 'addon-operator-'));
   running.defer(() => rm(directory, { recursive: true, force: true }));
   const own: Settings = { ...settings, tmpDir: directory };
-  const metrics = createMetrics(own, {}, () => undefined);
+  const metrics = createMetrics(own, {});
   const base = await startBase({
     ...(await connectAlone({ connect: () => connectCluster(own, host, metrics), running })),
     settings: own,
@@ -56,7 +56,6 @@ async function inspectAs<T>(
     redactor,
     stop: signal,
     running,
-    operator: () => undefined,
   });
   const configMap = createConfigMap({
     settings: own,
@@ -73,7 +72,7 @@ async function inspectAs<T>(
     redact: (text) => text,
     onSeriesDropped: () => undefined,
   });
-  const { operator } = await buildOperator({
+  const { operator, helm } = await buildOperator({
     settings: own,
     host,
     base,
@@ -93,7 +92,7 @@ async function inspectAs<T>(
     [module, GLOBAL_SECTION].some((owner) => isResolvedFor(settings, owner));
   return await use({
     operator,
-    base,
+    base: { ...base, helm },
     namespace,
     crdFilterPrefixes,
     crdExtraLabels,

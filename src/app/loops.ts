@@ -1,10 +1,10 @@
-import type { ScheduleManager } from '../events/schedule/schedule-manager.ts';
 import { errorFields } from '../lib/errors.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import { onConfigChange } from '../operator/config-changes.ts';
 import type { Operator } from '../operator/operator.ts';
 import { onPausesChange } from '../operator/pause-tasks.ts';
 import type { Pauses } from '../operator/pauses.ts';
+import type { Schedules } from '../operator/schedules.ts';
 import type { ConfigMapStore } from '../values/config-map-store.ts';
 import type { DaemonHost } from './host.ts';
 
@@ -14,7 +14,7 @@ const CONFIG_CHECK_MS = 5_000;
 export interface LoopParts {
   readonly operator: Operator;
   readonly configMap: ConfigMapStore;
-  readonly scheduleManager: ScheduleManager;
+  readonly schedules: Schedules;
   readonly pauses: Pauses;
   readonly metrics: OperatorMetrics;
   readonly stop: AbortSignal;
@@ -23,10 +23,10 @@ export interface LoopParts {
 
 /** Starts everything that goes on by itself until the daemon stops. */
 export function startLoops(host: DaemonHost, parts: LoopParts): void {
-  const { operator, configMap, scheduleManager, pauses, metrics, stop, running } = parts;
+  const { operator, configMap, schedules, pauses, metrics, stop, running } = parts;
   const loops = [
     configMap.watch((change) => onConfigChange(operator, change), stop),
-    scheduleManager.run(stop),
+    schedules.run(stop),
     pauses.watch(() => onPausesChange(operator), stop),
     pauses.follow(stop),
     every(

@@ -5,8 +5,8 @@ import { takeLead } from '../leader/take-lead.ts';
 import type { OperatorError } from '../lib/errors.ts';
 import { withRedactedLog } from '../lib/redacted-log.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
-import { createModuleObjects } from '../operator/create-module-objects.ts';
-import { createMetrics } from '../operator/daemon-metrics.ts';
+import { createModuleObjects, moduleSource } from '../operator/create-module-objects.ts';
+import { createMetrics, operatorGauges } from '../operator/daemon-metrics.ts';
 import { warnAboutUnknownModules } from '../operator/handlers/apply-config.ts';
 import { createHookLoader } from '../operator/hook-parts.ts';
 import { shutDown, startUp } from '../operator/lifecycle.ts';
@@ -16,7 +16,6 @@ import { watchFiles } from '../operator/watch-files.ts';
 import { ConfigMapEventLog } from '../settings/config-map-events-parameter.ts';
 import { refuseUnsupported } from '../settings/unsupported-settings.ts';
 import type { Settings } from '../settings.ts';
-import type { DaemonView } from '../status/daemon-view.ts';
 import { runModuleObjects } from '../status/run-module-objects.ts';
 import { createConfigMap, loadPatiently } from '../values/operator-config-map.ts';
 import { startAdmissionServer } from '../webhooks/admission-server.ts';
@@ -107,26 +106,21 @@ async function start(settings: Settings, given: DaemonHost, signals: StartSignal
   const { running, stop, abort, onLost, onCrash } = signals;
   endOnUncaught(host, running, onCrash);
   refuseUnsupported(settings);
-  const built: { operator?: Operator; view: Pick<DaemonView, 'readiness' | 'convergeStatus'> } = {
-    view: STARTING_VIEW,
-  };
-  const metrics = createMetrics(settings, host, () => built.operator);
+  const metrics = createMetrics(settings, host);
   const hookMetrics = createHookMetrics(settings, host, redactor, metrics);
   const common = { settings, host, metrics, hookMetrics, redactor, stop, running };
-  const httpPort = await startProbes({ ...common, view: () => built.view });
+  const probes = await startProbes(common);
   await startAdmissionServer(settings, host, stop, running);
   const { cluster, lead } = await takeLead({
     ...common,
     connect: (beforeWrite) => connectCluster(settings, host, metrics, beforeWrite),
     webhookPorts: webhookPorts(settings),
-    httpPort,
-    onStandby: (readiness) => {
-      built.view = { ...STARTING_VIEW, readiness };
-    },
+    httpPort: probes.port,
+    onStandby: (readiness) => probes.show({ ...STARTING_VIEW, readiness }),
     onLost,
   });
-  built.view = STARTING_VIEW;
-  const base = await startBase({ ...common, cluster, lead, operator: () => built.operator });
+  probes.show(STARTING_VIEW);
+  const base = await startBase({ ...common, cluster, lead });
   const configMapEvents = new ConfigMapEventLog();
   const configMap = createConfigMap({
     settings,
@@ -142,7 +136,6 @@ async function start(settings: Settings, given: DaemonHost, signals: StartSignal
     host,
     kube: cluster.status,
     reflectors: base.reflectors,
-    operator: () => built.operator,
     redactor,
   });
   const parts = await buildOperator({
@@ -156,18 +149,18 @@ async function start(settings: Settings, given: DaemonHost, signals: StartSignal
   const { operator } = parts;
   warnAboutUnknownModules(operator);
   await loadHooks(operator, metrics, stop);
-  built.operator = operator;
+  metrics.show(operatorGauges(operator));
   // Before the queues: requests may come earlier than the first hook runs, but not before their hooks are loaded.
   await operator.deps.setWebhooks(operator.globalHooks.runtimes, true, stop);
-  const view = viewOf(settings, host, base, operator);
-  built.view = view;
+  const view = viewOf(settings, host, base, parts);
+  probes.show(view);
   await startDebugEndpoint({ ...common, ...parts, view, configMapEvents });
   running.defer(() => shutDown(operator));
   startUp(operator, parts.handle, { stop, abort });
   startLoops(host, { ...parts, configMap, metrics, stop, running });
-  runModuleObjects(objects, settings, host, running);
+  runModuleObjects(objects, moduleSource(operator, redactor), settings, host, running);
   if (settings.watchesFiles) running.defer(watchFiles(watchedPaths(settings), host, operator.router, stop));
-  return { operator, httpPort };
+  return { operator, httpPort: probes.port };
 }
 
 function watchedPaths(settings: Settings): readonly string[] {

@@ -2,9 +2,8 @@ import { createHistogram } from 'node:perf_hooks';
 import { expect, test } from 'vitest';
 import {
   type BindingGauge,
-  type ModuleGauge,
+  type OperatorGauges,
   OperatorMetrics,
-  type OperatorMetricsOptions,
   type QueueGauge,
 } from './operator-metrics.ts';
 
@@ -17,23 +16,20 @@ const MODULE_HOOK = {
 };
 const GLOBAL_HOOK = { hook: 'a.sh', binding: 'onStartup', queue: 'main', activation: 'OperatorStartup' };
 
-function createMetrics(options?: {
-  readonly prefix?: string;
-  readonly hasQueueActions?: boolean;
-  readonly runningHooks?: NonNullable<OperatorMetricsOptions['runningHooks']>;
-  readonly queues?: () => readonly QueueGauge[];
-  readonly modules?: () => readonly ModuleGauge[];
-  readonly bindings?: () => readonly BindingGauge[];
-}): OperatorMetrics {
-  return new OperatorMetrics({
-    prefix: 'ao_',
-    hasQueueActions: true,
-    eventLoopDelay: createHistogram(),
+function createMetrics(
+  options: Partial<OperatorGauges> & { readonly prefix?: string; readonly hasQueueActions?: boolean } = {},
+): OperatorMetrics {
+  const { prefix = 'ao_', hasQueueActions = true, ...gauges } = options;
+  const metrics = new OperatorMetrics({ prefix, hasQueueActions, eventLoopDelay: createHistogram() });
+  metrics.show({
+    runningHooks: () => [],
     queues: () => [],
+    backlogBytes: () => 0,
     modules: () => [],
     bindings: () => [],
-    ...options,
+    ...gauges,
   });
+  return metrics;
 }
 
 async function seriesOf(metrics: OperatorMetrics, name: string): Promise<string[]> {

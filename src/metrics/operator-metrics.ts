@@ -80,22 +80,33 @@ export interface OperatorMetricsOptions {
   readonly hasQueueActions: boolean;
   /** Delays of the event loop since the start. */
   readonly eventLoopDelay: DelayHistogram;
-  /** Called at each scrape: hooks that run now, the longest running first. Default: none. */
-  readonly runningHooks?: () => readonly {
+  /** Called at each scrape: log records dropped since the start. Default: none. */
+  readonly droppedLogRecords?: () => number;
+}
+
+/** What gauges read at each scrape. */
+export interface OperatorGauges {
+  /** Hooks that run now, the longest running first. */
+  readonly runningHooks: () => readonly {
     readonly labels: HookRunLabels;
     readonly startedAtMs: number;
   }[];
-  /** Called at each scrape: log records dropped since the start. Default: none. */
-  readonly droppedLogRecords?: () => number;
-  /** Called at each scrape. */
   readonly queues: () => readonly QueueGauge[];
-  /** Called at each scrape; default: nothing waits. */
-  readonly backlogBytes?: () => number;
-  /** Called at each scrape: all known modules after the last discovery. */
+  /** Size of the events that wait in the queues. */
+  readonly backlogBytes: () => number;
+  /** All known modules after the last discovery. */
   readonly modules: () => readonly ModuleGauge[];
-  /** Called at each scrape: all kubernetes bindings of loaded hooks. */
+  /** All kubernetes bindings of loaded hooks. */
   readonly bindings: () => readonly BindingGauge[];
 }
+
+const NO_GAUGES: OperatorGauges = {
+  runningHooks: () => [],
+  queues: () => [],
+  backlogBytes: () => 0,
+  modules: () => [],
+  bindings: () => [],
+};
 
 type LabelOf<D> = D extends MetricDefinition<infer L> ? L : never;
 type InstrumentOf<D> = D extends { readonly type: 'counter' }
@@ -112,6 +123,7 @@ export class OperatorMetrics {
   readonly #registry = new Registry();
   readonly #metrics: Instruments;
   readonly #options: OperatorMetricsOptions;
+  #gauges = NO_GAUGES;
 
   constructor(options: OperatorMetricsOptions) {
     const registry = this.#registry;
@@ -123,11 +135,16 @@ export class OperatorMetrics {
     collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: EVENT_LOOP_RESOLUTION_MS });
   }
 
+  /** Reads gauges from here at each scrape; before this call they have no series. */
+  show(gauges: OperatorGauges): void {
+    this.#gauges = gauges;
+  }
+
   /** All series in the Prometheus text format. */
   async scrape(): Promise<string> {
     this.#readQueues();
     this.#readModules();
-    this.#metrics.hookBacklog.set(this.#options.backlogBytes?.() ?? 0);
+    this.#metrics.hookBacklog.set(this.#gauges.backlogBytes());
     this.#readBindings();
     this.#readLog();
     this.#readHooks();
@@ -145,7 +162,7 @@ export class OperatorMetrics {
   #readHooks(): void {
     const { hookRunningSince } = this.#metrics;
     hookRunningSince.reset();
-    for (const { labels, startedAtMs } of (this.#options.runningHooks?.() ?? []).toReversed()) {
+    for (const { labels, startedAtMs } of this.#gauges.runningHooks().toReversed()) {
       const { module = '', hook, binding, queue } = labels;
       hookRunningSince.set({ module, hook, binding, queue }, startedAtMs / MS_PER_SECOND);
     }
@@ -156,7 +173,7 @@ export class OperatorMetrics {
     queueLength.reset();
     queueHead.reset();
     queueCrowds.reset();
-    for (const { queue, length, head, crowds } of this.#options.queues()) {
+    for (const { queue, length, head, crowds } of this.#gauges.queues()) {
       for (const [hook, tasks] of crowds) queueCrowds.set({ queue_name: queue, hook }, tasks);
       queueLength.set({ queue }, length);
       if (head !== undefined)
@@ -167,7 +184,7 @@ export class OperatorMetrics {
   #readBindings(): void {
     const { watchLastActivity, watchFailing, filterFailedObjects } = this.#metrics;
     for (const gauge of [watchLastActivity, watchFailing, filterFailedObjects]) gauge.reset();
-    for (const binding of this.#options.bindings()) {
+    for (const binding of this.#gauges.bindings()) {
       const { labels, lastActivitySeconds, failing } = binding;
       if (lastActivitySeconds !== undefined) watchLastActivity.set(labels, lastActivitySeconds);
       if (failing !== undefined) watchFailing.set({ ...labels, reason: failing }, 1);
@@ -196,7 +213,7 @@ export class OperatorMetrics {
       isIsolated,
       driftedObjects,
       maintenance,
-    } of this.#options.modules()) {
+    } of this.#gauges.modules()) {
       moduleInfo.set({ module, enabled: String(isEnabled), critical: String(isCritical) }, 1);
       if (maintenance !== undefined) moduleMaintenance.set({ module, state: maintenance }, 1);
       if (isPaused === true) modulePaused.set({ module }, 1);

@@ -1,7 +1,7 @@
 import { bindingLabels } from '../hooks/hook.ts';
 import { wallTimeOf } from '../lib/clock.ts';
 import { measureEventLoopDelay } from '../metrics/event-loop-delay.ts';
-import { type BindingGauge, OperatorMetrics } from '../metrics/operator-metrics.ts';
+import { type BindingGauge, type OperatorGauges, OperatorMetrics } from '../metrics/operator-metrics.ts';
 import type { QueueSetOptions } from '../queue/queue-set.ts';
 import type { Settings } from '../settings.ts';
 import { allRuntimes, type BindingState, statesOf } from './binding-problems.ts';
@@ -48,20 +48,26 @@ function bindingGauge({ runtime, binding, health }: BindingState, { deps }: Oper
   };
 }
 
-/** The metrics of the daemon; gauges about queues and modules are read from the operator at each scrape. */
+/** The metrics of the daemon; those about queues, hooks and modules follow with {@link operatorGauges}. */
 export function createMetrics(
   settings: Pick<Settings, 'metricsPrefix' | 'hasQueueActionMetrics'>,
   { droppedLogRecords = () => 0 }: { readonly droppedLogRecords?: () => number },
-  operator: () => Operator | undefined,
 ): OperatorMetrics {
   return new OperatorMetrics({
     prefix: settings.metricsPrefix,
     hasQueueActions: settings.hasQueueActionMetrics,
     eventLoopDelay: measureEventLoopDelay(),
     droppedLogRecords,
-    runningHooks: () => operator()?.deps.execution.running.all ?? [],
+  });
+}
+
+/** Gauges about queues, hooks and modules. */
+export function operatorGauges(operator: Operator): OperatorGauges {
+  const { registry, deps } = operator;
+  return {
+    runningHooks: () => deps.execution.running.all,
     queues: () =>
-      (operator()?.deps.queues.all ?? []).map((queue) => {
+      deps.queues.all.map((queue) => {
         const task = queue.entriesFromRunning[0]?.task;
         return {
           queue: queue.name,
@@ -72,28 +78,21 @@ export function createMetrics(
             : { head: { module: moduleLabelOf(task), taskType: task.type, hook: hookOf(task) } }),
         };
       }),
-    bindings: () => {
-      const built = operator();
-      return built === undefined
-        ? []
-        : statesOf(allRuntimes(built)).map((state) => bindingGauge(state, built));
-    },
-    backlogBytes: () => operator()?.deps.backlog.heldBytes ?? 0,
+    bindings: () => statesOf(allRuntimes(operator)).map((state) => bindingGauge(state, operator)),
+    backlogBytes: () => deps.backlog.heldBytes,
     modules: () => {
-      const built = operator();
-      if (built === undefined) return [];
-      const isolated = isolatedModules(built);
-      const { maintenance } = built.deps.configMapContent();
-      return built.registry.modules.map(({ name, key, refusal }) => ({
+      const isolated = isolatedModules(operator);
+      const { maintenance } = deps.configMapContent();
+      return registry.modules.map(({ name, key, refusal }) => ({
         module: name,
-        isEnabled: built.registry.isEnabled(name),
+        isEnabled: registry.isEnabled(name),
         isCritical: true,
-        isPaused: built.deps.pauses.of(name) !== undefined,
+        isPaused: deps.pauses.of(name) !== undefined,
         isIsolated: isolated.includes(name),
         isUnauthorized: refusal !== undefined,
-        driftedObjects: driftedObjects(built, name),
+        driftedObjects: driftedObjects(operator, name),
         ...(maintenance.has(key) && { maintenance: 'NoResourceReconciliation' as const }),
       }));
     },
-  });
+  };
 }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { hookFor, operatorLab } from '../../test/support/operator-lab.ts';
+import type { OnFire } from '../events/schedule/schedule-manager.ts';
 import { Schedules } from './schedules.ts';
 
 async function harness() {
@@ -7,11 +8,20 @@ async function harness() {
   const { createRuntime } = lab.operator.deps;
   const timers: string[] = [];
   const fired: string[] = [];
+  let onDue: OnFire = () => undefined;
   const schedules = new Schedules({
-    add: (crontab, id) => timers.push(`${crontab} ${id}`),
-    remove: (crontab, id) => timers.splice(timers.indexOf(`${crontab} ${id}`), 1),
+    manager: {
+      add: (crontab, id) => timers.push(`${crontab} ${id}`),
+      remove: (crontab, id) => timers.splice(timers.indexOf(`${crontab} ${id}`), 1),
+      run: (onFire) => {
+        onDue = onFire;
+        return Promise.resolve();
+      },
+    },
     onTick: (runtime, binding) => fired.push(`${runtime.hook.name} ${binding.name}`),
   });
+  await schedules.run(new AbortController().signal);
+  const fire = (...ids: string[]): void => onDue('@daily', ids);
   const a = createRuntime(
     await hookFor('global/a.sh', {
       schedule: [
@@ -21,7 +31,7 @@ async function harness() {
     }),
   );
   const b = createRuntime(await hookFor('global/b.sh', { schedule: [{ crontab: '@hourly' }] }));
-  return { schedules, timers, fired, a, b };
+  return { schedules, timers, fired, fire, a, b };
 }
 
 test('set() registers each crontab of a hook under an id of its own', async () => {
@@ -33,22 +43,22 @@ test('set() registers each crontab of a hook under an id of its own', async () =
   expect(a.areSchedulesEnabled).toBe(true);
 });
 
-test('fire() makes one tick of each binding', async () => {
-  const { schedules, fired, a, b } = await harness();
+test('run() makes one tick of each binding', async () => {
+  const { schedules, fired, fire, a, b } = await harness();
   schedules.set(a, true);
   schedules.set(b, true);
-  schedules.fire(['2', '1', '3', 'unknown']);
+  fire('2', '1', '3', 'unknown');
   expect(fired).toEqual(['a.sh two', 'a.sh one', 'b.sh schedule']);
 });
 
 test('set() removes the crontabs of one hook, and may register them again', async () => {
-  const { schedules, timers, fired, a, b } = await harness();
+  const { schedules, timers, fired, fire, a, b } = await harness();
   schedules.set(a, true);
   schedules.set(b, true);
   schedules.set(a, false);
   schedules.set(a, false);
   expect(timers).toEqual(['@hourly 3']);
-  schedules.fire(['1', '3']);
+  fire('1', '3');
   expect(fired).toEqual(['b.sh schedule']);
   schedules.set(a, true);
   expect(timers).toEqual(['@hourly 3', '@daily 4', '@daily 5']);

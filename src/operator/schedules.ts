@@ -1,9 +1,9 @@
+import type { ScheduleManager } from '../events/schedule/schedule-manager.ts';
 import type { ScheduleBinding } from '../hooks/hook-config.ts';
 import type { HookRuntime } from './hook-runtime.ts';
 
 export interface SchedulesOptions {
-  readonly add: (crontab: string, id: string) => void;
-  readonly remove: (crontab: string, id: string) => void;
+  readonly manager: Pick<ScheduleManager, 'add' | 'remove' | 'run'>;
   readonly onTick: (runtime: HookRuntime, binding: ScheduleBinding) => void;
 }
 
@@ -30,8 +30,13 @@ export class Schedules {
     else this.#disable(runtime);
   }
 
+  /** Makes a task of each tick, until the signal aborts. */
+  async run(signal: AbortSignal): Promise<void> {
+    await this.#options.manager.run((_crontab, ids) => this.#fire(ids), signal);
+  }
+
   /** One task for each binding with one of these subscriptions. */
-  fire(ids: readonly string[]): void {
+  #fire(ids: readonly string[]): void {
     for (const id of ids) {
       const subscription = this.#subscriptions.get(id);
       if (subscription !== undefined) this.#options.onTick(subscription.runtime, subscription.binding);
@@ -43,7 +48,7 @@ export class Schedules {
       this.#lastId += 1;
       const id = String(this.#lastId);
       this.#subscriptions.set(id, { runtime, binding });
-      this.#options.add(binding.crontab, id);
+      this.#options.manager.add(binding.crontab, id);
     }
   }
 
@@ -51,7 +56,7 @@ export class Schedules {
     for (const [id, subscription] of this.#subscriptions) {
       if (subscription.runtime !== runtime) continue;
       this.#subscriptions.delete(id);
-      this.#options.remove(subscription.binding.crontab, id);
+      this.#options.manager.remove(subscription.binding.crontab, id);
     }
   }
 }

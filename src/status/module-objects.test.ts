@@ -8,7 +8,7 @@ import { isObject } from '../lib/json.ts';
 import { MODULE_CRD } from './module-crd.ts';
 import type { ModuleFacts } from './module-facts.ts';
 import { HOOK_FINALIZER, OPERATOR_ANNOTATION } from './module-object.ts';
-import { ModuleObjects } from './module-objects.ts';
+import { ModuleObjects, type ModuleSource } from './module-objects.ts';
 
 const MODULES = '/apis/addon-operator.io/v1alpha1/modules';
 const MINUTE_MS = 60_000;
@@ -86,15 +86,17 @@ class Lab implements AsyncDisposable {
       log: this.log.logger,
       namespace: 'ns',
       configMapName: 'cm',
+      redact: (text) => text.replaceAll('hunter22', '***'),
+    });
+    const source: ModuleSource = {
       facts: () => this.facts,
       mayRemove: () => this.mayRemove,
-      redact: (text) => text.replaceAll('hunter22', '***'),
       finishDeletion: async (module) => {
         this.unfinished.push(module);
         return this.isTooEarly ? 'too early' : 'done';
       },
-    });
-    this.#ended = this.objects.run(this.#ending.signal, this.#stop.signal).catch(() => undefined);
+    };
+    this.#ended = this.objects.run(source, this.#ending.signal, this.#stop.signal).catch(() => undefined);
   }
 
   #answer(request: KubeRequest): unknown {

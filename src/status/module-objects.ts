@@ -33,12 +33,16 @@ export interface ModuleObjectsOptions {
   /** Where the operator and its ConfigMap are: who owns the objects. */
   readonly namespace: string;
   readonly configMapName: string;
+  /** Takes texts of Secrets out of what others have told in an Event. */
+  readonly redact: (text: string) => string;
+}
+
+/** Where the state of modules is read from. */
+export interface ModuleSource {
   /** All known modules, with texts of Secrets taken out. */
   readonly facts: () => readonly ModuleFacts[];
   /** Whether an object of a module that is not among them may go: not before it is known which modules are left. */
   readonly mayRemove: () => boolean;
-  /** Takes texts of Secrets out of what others have told in an Event. */
-  readonly redact: (text: string) => string;
   /**
    * Told, every five minutes at most unless it was too early, of an object that waits for an HTTP hook to finalize a
    * module, while nobody is at work on that.
@@ -51,6 +55,12 @@ interface RefusedStatus {
   readonly module: string;
   readonly error: unknown;
 }
+
+const NO_MODULES: ModuleSource = {
+  facts: () => [],
+  mayRemove: () => false,
+  finishDeletion: async () => await Promise.resolve('too early'),
+};
 
 /** From a change until it is written: what happens meanwhile is written with it. */
 const COALESCE_MS = 1_000;
@@ -87,6 +97,7 @@ export class ModuleObjects {
   #isRead = false;
   #wake = new AbortController();
   #isTold = false;
+  #source = NO_MODULES;
 
   constructor(options: ModuleObjectsOptions) {
     this.#options = options;
@@ -128,11 +139,12 @@ export class ModuleObjects {
   }
 
   /**
-   * Keeps the objects up to date. When `ending` aborts, what is different by then is written, without another try, and it
+   * Keeps the objects up to date with what `source` says. When `ending` aborts, what is different by then is written, without another try, and it
    * resolves. Rejects with `signal.reason` on abort, and never otherwise.
    */
-  async run(ending: AbortSignal, signal: AbortSignal): Promise<void> {
+  async run(source: ModuleSource, ending: AbortSignal, signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
+    this.#source = source;
     this.#store.onChange(() => this.changed());
     for (;;) {
       try {
@@ -181,8 +193,9 @@ export class ModuleObjects {
 
   /** @param isLast nothing is left for later */
   async #sync(isLast: boolean, signal: AbortSignal): Promise<void> {
-    const { clock, facts: read } = this.#options;
-    const mayRemove = this.#options.mayRemove();
+    const { clock } = this.#options;
+    const { facts: read } = this.#source;
+    const mayRemove = this.#source.mayRemove();
     const hasChanged = (): boolean => this.#wake.signal.aborted;
     const latest = new LatestFacts({ clock, maxAgeMs: COALESCE_MS, hasChanged, read });
     const facts = latest.all;
@@ -316,7 +329,8 @@ export class ModuleObjects {
   }
 
   async #finishDeletion(module: string, signal: AbortSignal): Promise<void> {
-    const { clock, finishDeletion } = this.#options;
+    const { clock } = this.#options;
+    const { finishDeletion } = this.#source;
     if (clock.steadyMs() - (this.#finishedAtMs.get(module) ?? Number.NEGATIVE_INFINITY) < PAUSE_MS) return;
     if ((await finishDeletion(module, signal)) === 'done') this.#finishedAtMs.set(module, clock.steadyMs());
   }

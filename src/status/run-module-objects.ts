@@ -1,7 +1,7 @@
 import type { SteadyClock } from '../lib/clock.ts';
 import { errorFields } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
-import type { ModuleObjects } from './module-objects.ts';
+import type { ModuleObjects, ModuleSource } from './module-objects.ts';
 
 /** For what has changed when the daemon ends. */
 const LAST_WRITES_MS = 10_000;
@@ -9,6 +9,7 @@ const LAST_WRITES_MS = 10_000;
 /** Runs the mirror, if there is one, until the daemon ends; what it shows last is how the last runs ended. */
 export function runModuleObjects(
   objects: ModuleObjects | undefined,
+  source: ModuleSource,
   { shutdownGraceMs }: { readonly shutdownGraceMs: number },
   { clock, log }: { readonly clock: SteadyClock; readonly log: Logger },
   running: AsyncDisposableStack,
@@ -16,7 +17,7 @@ export function runModuleObjects(
   if (objects === undefined) return;
   const ending = new AbortController();
   const abort = new AbortController();
-  const ended = objects.run(ending.signal, abort.signal).catch((error: unknown) => {
+  const ended = objects.run(source, ending.signal, abort.signal).catch((error: unknown) => {
     if (!abort.signal.aborted) log.error(errorFields(error), 'Module objects are no longer updated');
   });
   running.defer(async () => {

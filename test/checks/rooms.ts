@@ -23,7 +23,7 @@ export const ROOMS: readonly Room[] = [
   { name: 'events', may: ['kube', 'jq'], mayTypesOf: ['hooks'] },
   { name: 'modules', may: ['hooks', 'helm', 'values', 'kube'], mayTypesOf: ['process'] },
   { name: 'hooks', may: ['values', 'kube', 'process', 'metrics', 'sdk'] },
-  { name: 'helm', may: ['kube', 'process'] },
+  { name: 'helm', may: ['kube', 'process'], mayTypesOf: ['settings'] },
   { name: 'values', may: ['kube'] },
   { name: 'queue', may: [] },
   { name: 'kube', may: [] },

@@ -244,9 +244,6 @@ export class OperatorLab {
       eventLoopDelay: createHistogram(),
       prefix: 'addon_operator_',
       hasQueueActions: false,
-      queues: () => [],
-      modules: () => [],
-      bindings: () => [],
     });
     const execution = new HookExecution({
       clock,

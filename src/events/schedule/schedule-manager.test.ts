@@ -14,14 +14,13 @@ function setUp(onFire?: (crontab: string) => void) {
     clock,
     log: silentLogger,
     timeZone: 'UTC',
-    onFire: (crontab, ids) => {
-      fired.push(`${new Date(clock.wallMs()).toISOString().slice(11, 19)} ${crontab} ${ids.join(',')}`);
-      onFire?.(crontab);
-    },
     onMissed: (crontab, count) => missed.push([crontab, count]),
   });
   const stop = new AbortController();
-  const stopped = schedules.run(stop.signal);
+  const stopped = schedules.run((crontab, ids) => {
+    fired.push(`${new Date(clock.wallMs()).toISOString().slice(11, 19)} ${crontab} ${ids.join(',')}`);
+    onFire?.(crontab);
+  }, stop.signal);
   return { clock, fired, missed, schedules, stop, stopped };
 }
 

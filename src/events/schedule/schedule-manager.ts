@@ -11,16 +11,17 @@ const MAX_COUNTED_MISSES = 1_000;
 export interface ScheduleManagerDeps {
   readonly clock: Clock;
   readonly log: Logger;
-  /**
-   * A crontab is due. Crontabs due at the same time come in code-unit order, `ids` in the order they were added. Must not
-   * wait; what it throws is logged.
-   */
-  readonly onFire: (crontab: string, ids: readonly string[]) => void;
   /** Ticks that passed while the process slept or the clock jumped ahead; counted up to 1000. */
   readonly onMissed?: (crontab: string, count: number) => void;
   /** Zone of crontabs without `TZ=`; default: the zone of the process. */
   readonly timeZone?: string;
 }
+
+/**
+ * A crontab is due. Crontabs due at the same time come in code-unit order, `ids` in the order they were added. Must not
+ * wait; what it throws is logged.
+ */
+export type OnFire = (crontab: string, ids: readonly string[]) => void;
 
 interface Entry {
   readonly crontab: string;
@@ -69,9 +70,9 @@ export class ScheduleManager {
   }
 
   /** Fires what is due, when it is due, until the signal aborts. A crontab that is late fires once. */
-  async run(signal: AbortSignal): Promise<void> {
+  async run(onFire: OnFire, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      this.#fireDue();
+      this.#fireDue(onFire);
       await this.#sleep(signal);
     }
   }
@@ -91,7 +92,7 @@ export class ScheduleManager {
     }
   }
 
-  #fireDue(): void {
+  #fireDue(onFire: OnFire): void {
     const nowMs = this.#deps.clock.wallMs();
     if (nowMs < this.#lastMs - TOLERATED_STEP_BACK_MS) this.#planAnew(nowMs);
     this.#lastMs = nowMs;
@@ -100,7 +101,7 @@ export class ScheduleManager {
       .sort((a, b) => (a.crontab < b.crontab ? -1 : 1));
     for (const entry of due) {
       this.#advance(entry, nowMs);
-      if (this.#entries.get(entry.crontab) === entry) this.#fire(entry);
+      if (this.#entries.get(entry.crontab) === entry) this.#fire(entry, onFire);
     }
   }
 
@@ -109,9 +110,9 @@ export class ScheduleManager {
     for (const entry of this.#entries.values()) entry.dueMs = entry.schedule.next(nowMs);
   }
 
-  #fire({ crontab, ids }: Entry): void {
+  #fire({ crontab, ids }: Entry, onFire: OnFire): void {
     try {
-      this.#deps.onFire(crontab, [...ids.keys()]);
+      onFire(crontab, [...ids.keys()]);
     } catch (error) {
       this.#deps.log.error({ crontab, error }, 'cannot handle a tick of a schedule');
     }

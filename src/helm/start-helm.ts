@@ -1,0 +1,133 @@
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { ClusterAccess } from '../kube/cluster-access.ts';
+import type { KubeClient } from '../kube/kube-client.ts';
+import type { SharedReflectors } from '../kube/reflector-sink.ts';
+import type { Clock } from '../lib/clock.ts';
+import { componentLog } from '../lib/component-log.ts';
+import type { Logger } from '../lib/log.ts';
+import type { ProcessRunner } from '../process/process-runner.ts';
+import type { Settings } from '../settings.ts';
+import type { DriftSettings } from './drift/start-drift.ts';
+import { findHelm } from './find-helm.ts';
+import type { HelmBinary } from './helm-binary.ts';
+import { createHelmDriver, type HelmDriver, type HelmDriverOptions } from './helm-driver.ts';
+import { helmKubeconfig } from './helm-kubeconfig.ts';
+
+interface HelmHost {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly clock: Clock;
+  /** A number in [0, 1). */
+  readonly random: () => number;
+  readonly log: Logger;
+}
+
+/** What helm is looked for with. */
+export interface HelmSearch {
+  readonly settings: Pick<Settings, 'helmBinPath'>;
+  readonly host: HelmHost;
+  readonly runner: ProcessRunner;
+  readonly tmpDir: string;
+  /** Fetches the helm taken where the machine has none. */
+  readonly pinned: (log: Logger, signal: AbortSignal) => Promise<string>;
+}
+
+/** Finds the helm to use and logs it. @throws OperatorError HELM_NOT_FOUND */
+export async function locateHelm(
+  { settings, host, runner, tmpDir, pinned }: HelmSearch,
+  signal: AbortSignal,
+): Promise<HelmBinary> {
+  const log = componentLog(host, 'helm');
+  const binary = await findHelm(
+    {
+      runner,
+      helmBinPath: settings.helmBinPath,
+      path: host.env['PATH'] ?? '',
+      versionFile: join(directoryIn(tmpDir), 'version.json'),
+      pinned: (abort) => pinned(log, abort),
+    },
+    signal,
+  );
+  log.info({ path: binary.path, version: binary.version }, 'helm');
+  return binary;
+}
+
+/** What the driver is started with. */
+export interface HelmStart {
+  readonly settings: Pick<
+    Settings,
+    | 'kubeServer'
+    | 'kubeContext'
+    | 'namespace'
+    | 'helmDriver'
+    | 'helmHistoryMax'
+    | 'helmTimeoutMs'
+    | 'crdExtraLabels'
+    | 'driftMode'
+  >;
+  readonly host: HelmHost;
+  readonly cluster: {
+    readonly access: ClusterAccess;
+    readonly helm: KubeClient;
+    readonly monitor: KubeClient;
+    readonly discovery: HelmDriverOptions['discovery'];
+  };
+  readonly helmBinary: HelmBinary;
+  readonly runner: ProcessRunner;
+  readonly reflectors: SharedReflectors;
+  readonly tmpDir: string;
+  /** What has to be ended is entered here. */
+  readonly running: AsyncDisposableStack;
+}
+
+/** What the driver reports to the operator, and asks it. */
+export interface HelmReports extends Pick<HelmDriverOptions, 'onOperation' | 'onFinding'> {
+  readonly isHeld: DriftSettings['isHeld'];
+  readonly onDrift: DriftSettings['onEvent'];
+}
+
+/** Starts the driver on a helm that was found. */
+export async function startHelm(
+  { settings, host, cluster, helmBinary, runner, reflectors, tmpDir, running }: HelmStart,
+  readYaml: DriftSettings['readYaml'],
+  { onOperation, onFinding, isHeld, onDrift }: HelmReports,
+): Promise<HelmDriver> {
+  const { clock, random, env } = host;
+  const workDir = directoryIn(tmpDir);
+  const { source } = cluster.access;
+  const kubeconfig = helmKubeconfig({
+    access: cluster.access,
+    givenPath: settings.kubeServer === '' && existsSync(source) ? resolve(source) : undefined,
+    context: settings.kubeContext,
+    directory: workDir,
+  });
+  const driver = await createHelmDriver({
+    runner,
+    kube: cluster.helm,
+    monitorKube: cluster.monitor,
+    discovery: cluster.discovery,
+    clock,
+    log: componentLog(host, 'helm'),
+    helm: helmBinary,
+    env,
+    kubeConfigPath: kubeconfig.path,
+    kubeContext: kubeconfig.context,
+    namespace: settings.namespace,
+    workDir,
+    storageDriver: settings.helmDriver,
+    historyMax: settings.helmHistoryMax,
+    timeoutMs: settings.helmTimeoutMs,
+    extraLabels: settings.crdExtraLabels,
+    random,
+    onOperation,
+    onFinding,
+    drift: { mode: settings.driftMode, reflectors, readYaml, isHeld, onEvent: onDrift, random },
+  });
+  running.defer(() => driver.monitors.stopAll());
+  return driver;
+}
+
+/** The directory of the driver within that of the daemon. */
+function directoryIn(tmpDir: string): string {
+  return join(tmpDir, 'helm');
+}

@@ -1,0 +1,35 @@
+import type { HelmReports } from '../helm/start-helm.ts';
+import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
+import type { ModuleRegistry } from './module-registry.ts';
+import type { Pauses } from './pauses.ts';
+import type { TaskRouter } from './task-router.ts';
+
+export interface HelmReportsParts {
+  readonly registry: Pick<ModuleRegistry, 'find' | 'states'>;
+  readonly router: Pick<TaskRouter, 'queueModuleRun'>;
+  readonly pauses: Pick<Pauses, 'of'>;
+  readonly metrics: Pick<OperatorMetrics, 'helmOperation' | 'drift' | 'absentResource' | 'releaseRedeployed'>;
+}
+
+/** What the helm driver calls: its operations are counted, and a release that needs it makes its module run. */
+export function helmReports({ registry, router, pauses, metrics }: HelmReportsParts): HelmReports {
+  return {
+    onOperation: ({ module, operation, durationMs }) => {
+      const tracked = [...registry.states.values()].find((other) => other.module.name === module);
+      const activation = tracked?.release.activation ?? '';
+      metrics.helmOperation({ module, activation, operation }, durationMs / 1_000);
+    },
+    onFinding: (module, finding) => {
+      const known = registry.find(module);
+      if (known === undefined) return;
+      if (finding.type === 'absent') metrics.absentResource(module, finding.resource);
+      else metrics.releaseRedeployed(module);
+      router.queueModuleRun(
+        known.name,
+        finding.type === 'absent' ? 'AbsentHelmResourcesDetected' : 'HelmReleaseUnexpectedStatus',
+      );
+    },
+    isHeld: (module) => pauses.of(module) !== undefined,
+    onDrift: ({ type, module, resource }) => metrics.drift(type, module, resource),
+  };
+}
