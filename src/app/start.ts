@@ -1,5 +1,5 @@
 import { policyFiles } from '../extensions/authorization/create-authorization.ts';
-import { customizationsDir } from '../extensions/points/create-release-points.ts';
+import { customizationsDir } from '../extensions/points/release-points.ts';
 import { bindingCount } from '../hooks/hook.ts';
 import { takeLead } from '../leader/take-lead.ts';
 import type { OperatorError } from '../lib/errors.ts';

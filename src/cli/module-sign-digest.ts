@@ -1,6 +1,6 @@
 import { rename, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { type Lock, lockText, readLockFile } from '../extensions/authorization/lock-file.ts';
+import { type Lock, lockText, readLockFile } from '../extensions/authorization/digest-policy.ts';
 import { messageOf, OperatorError } from '../lib/errors.ts';
 import { isMissingFile } from '../lib/missing-file.ts';
 import { readSetting } from '../settings/read-settings.ts';

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { FakeClock } from '../../test/support/fake-clock.ts';
-import { sshPublicKey } from '../extensions/authorization/ssh-public-key.ts';
+import { sshPublicKey } from '../extensions/authorization/ssh-keys.ts';
 import { findExecutable } from '../process/executable-file.ts';
 import { runCli } from './run-cli.ts';
 

@@ -1,4 +1,4 @@
-import { createExtensionPoints } from '../extensions/points/create-release-points.ts';
+import { createExtensionPoints } from '../extensions/points/release-points.ts';
 import type { Extensions } from '../extensions/runtime/extension-runtime.ts';
 import { combineSteps } from '../helm/combine-steps.ts';
 import type { ReleaseSteps } from '../helm/release-steps.ts';

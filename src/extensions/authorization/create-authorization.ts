@@ -8,8 +8,7 @@ import type { AuthorizationPolicy } from './authorization-policy.ts';
 import { digestPolicy } from './digest-policy.ts';
 import { keyringPolicy } from './keyring-policy.ts';
 import { ModuleAuthorization } from './module-authorization.ts';
-import { SeenSerials } from './seen-serials.ts';
-import { keepSerials, serialStore } from './serial-store.ts';
+import { keepSerials, SeenSerials, serialStore } from './seen-serials.ts';
 import { makeStagingDirectory } from './staging-directory.ts';
 
 export interface AuthorizationSettings {

@@ -1,6 +1,7 @@
+import { readFile } from 'node:fs/promises';
 import { messageOf } from '../../lib/errors.ts';
+import { isObject, parseJson } from '../../lib/json.ts';
 import type { AuthorizationPolicy } from './authorization-policy.ts';
-import { type Lock, readLockFile } from './lock-file.ts';
 import { refused } from './module-content.ts';
 
 /** Modules are authorized that a lock file lists with the digest they have. */
@@ -22,4 +23,40 @@ async function read(lockFile: string): Promise<Lock> {
   } catch (cause) {
     throw refused(`the lock file cannot be used: ${messageOf(cause)}`, cause);
   }
+}
+
+const VERSION = 1;
+const DIGEST = /^sha256:[0-9a-f]{64}$/u;
+
+/** Content digests of modules by name. */
+export type Lock = ReadonlyMap<string, string>;
+
+/** @throws Error saying what is wrong with the file */
+export async function readLockFile(path: string): Promise<Lock> {
+  const text = await readFile(path, 'utf8');
+  try {
+    return parseLock(text);
+  } catch (cause) {
+    throw new Error(`${path}: ${messageOf(cause)}`, { cause });
+  }
+}
+
+/** @throws Error saying what is wrong with the text */
+function parseLock(text: string): Lock {
+  const file: unknown = parseJson(text);
+  if (!isObject(file)) throw new Error('expected a JSON object');
+  const { version, modules } = file;
+  if (version !== VERSION) throw new Error(`expected "version": ${VERSION}`);
+  if (!isObject(modules)) throw new Error('expected "modules", an object with a digest for each module');
+  const entries = Object.entries(modules).map(([name, digest]): readonly [string, string] => {
+    if (typeof digest === 'string' && DIGEST.test(digest)) return [name, digest];
+    throw new Error(`modules.${name}: expected sha256: and 64 hex digits`);
+  });
+  return new Map(entries);
+}
+
+/** The text of a lock file, one line for each module. */
+export function lockText(lock: Lock): string {
+  const modules = Object.fromEntries([...lock].toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  return `${JSON.stringify({ version: VERSION, modules }, undefined, 2)}\n`;
 }

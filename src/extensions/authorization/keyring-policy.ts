@@ -5,7 +5,7 @@ import type { AuthorizationPolicy } from './authorization-policy.ts';
 import { checkManifest } from './content-manifest.ts';
 import { readKeyring, type TrustedKey } from './keyring.ts';
 import { MANIFEST_FILE, refused, SIGNATURE_FILE } from './module-content.ts';
-import { fingerprint } from './ssh-public-key.ts';
+import { fingerprint } from './ssh-keys.ts';
 import { isSignatureOf, NAMESPACE, parseSignature, type SshSignature } from './ssh-signature.ts';
 
 /** Keeps old signatures from coming back. */

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { parseKeyFile, readKeyring } from './keyring.ts';
-import { sshPublicKey } from './ssh-public-key.ts';
+import { sshPublicKey } from './ssh-keys.ts';
 
 const { type, blob } = sshPublicKey(generateKeyPairSync('ed25519').publicKey);
 const KEY = `${type} ${blob.toString('base64')}`;

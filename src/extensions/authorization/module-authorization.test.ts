@@ -19,13 +19,12 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { FakeClock } from '../../../test/support/fake-clock.ts';
 import type { AuthorizationPolicy } from './authorization-policy.ts';
 import { contentDigest, manifestText } from './content-manifest.ts';
-import { digestPolicy } from './digest-policy.ts';
+import { digestPolicy, lockText } from './digest-policy.ts';
 import { keyringPolicy } from './keyring-policy.ts';
-import { lockText } from './lock-file.ts';
 import { ModuleAuthorization } from './module-authorization.ts';
 import { MANIFEST_FILE, readContent, SIGNATURE_FILE } from './module-content.ts';
 import { SeenSerials } from './seen-serials.ts';
-import { sshPublicKey } from './ssh-public-key.ts';
+import { sshPublicKey } from './ssh-keys.ts';
 import { signMessage } from './ssh-signature.ts';
 
 const never = new AbortController().signal;

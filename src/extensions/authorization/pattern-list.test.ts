@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { matchesList } from './pattern-list.ts';
+import { matchesList } from './keyring.ts';
 
 test.each([
   ['addon-operator-module', true],

@@ -2,8 +2,7 @@ import { expect, test } from 'vitest';
 import { CapturedLog } from '../../../test/support/captured-log.ts';
 import { FakeClock, settle } from '../../../test/support/fake-clock.ts';
 import { KubeApiError, type KubeClient, type KubeRequest } from '../../kube/kube-client.ts';
-import { SeenSerials } from './seen-serials.ts';
-import { keepSerials, serialStore } from './serial-store.ts';
+import { keepSerials, SeenSerials, serialStore } from './seen-serials.ts';
 
 const never = new AbortController().signal;
 

@@ -6,8 +6,7 @@ import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { findExecutable } from '../../process/executable-file.ts';
-import { readSigningKey } from './signing-key.ts';
-import { fingerprint, parsePublicKey, sshPublicKey } from './ssh-public-key.ts';
+import { fingerprint, parsePublicKey, readSigningKey, sshPublicKey } from './ssh-keys.ts';
 import { isSignatureOf, parseSignature, signMessage } from './ssh-signature.ts';
 
 const MESSAGE = Buffer.from('a message\n');

@@ -1,6 +1,15 @@
 import { createHash, type KeyObject, sign, verify } from 'node:crypto';
-import { type KeyType, parsePublicKey, type SshPublicKey, sshPublicKey } from './ssh-public-key.ts';
-import { WireReader, wireNumber, wireString, wireUint32, withoutZeros } from './ssh-wire.ts';
+import {
+  type KeyType,
+  parsePublicKey,
+  type SshPublicKey,
+  sshPublicKey,
+  WireReader,
+  wireNumber,
+  wireString,
+  wireUint32,
+  withoutZeros,
+} from './ssh-keys.ts';
 
 /** Keeps signatures of other things, made with the same key, from counting as signatures of modules. */
 export const NAMESPACE = 'addon-operator-module';

@@ -8,7 +8,6 @@ import type {
   HookResult,
 } from '../../sdk/flow-hooks.ts';
 import type { HookLog } from '../../sdk/hook-input.ts';
-import { aggregateRequeues, aggregateResults } from './aggregate-results.ts';
 
 /** What is known of a module at a place of its reconcile. */
 export interface FlowSubject {
@@ -107,4 +106,34 @@ async function call<T>(hook: () => T | Promise<T>, type: FlowHookType, signal: A
       cause,
     });
   }
+}
+
+/** At these places `abortReconcile: false` enforces that the reconcile goes on. */
+const ENFORCING: ReadonlySet<FlowHookType> = new Set(['DuringResponsibilityCheck', 'ShouldReconcile']);
+
+/**
+ * What several hooks of one place want together; undefined when none of them wants anything. A single result comes back
+ * as a copy. Of several, one abort suffices, except where false enforces something: there all have to agree. One requeue
+ * suffices and makes any time zero; else the shortest time counts.
+ */
+export function aggregateResults(
+  type: FlowHookType,
+  results: readonly (HookResult | undefined)[],
+): HookResult | undefined {
+  const said = results.filter((result) => result !== undefined);
+  const [only] = said;
+  if (only === undefined) return undefined;
+  if (said.length === 1) return { ...only };
+  const aborts = said.map(({ abortReconcile = false }) => abortReconcile);
+  const abortReconcile = ENFORCING.has(type) ? aborts.every(Boolean) : aborts.some(Boolean);
+  return { abortReconcile, ...aggregateRequeues(said) };
+}
+
+/** When a module is to be reconciled again after all the results of one reconcile. */
+export function aggregateRequeues(
+  results: readonly HookResult[],
+): Required<Pick<HookResult, 'requeue' | 'requeueAfterMs'>> {
+  const requeue = results.some((result) => result.requeue === true);
+  const times = results.map(({ requeueAfterMs = 0 }) => requeueAfterMs).filter((ms) => ms > 0);
+  return { requeue, requeueAfterMs: requeue || times.length === 0 ? 0 : Math.min(...times) };
 }

@@ -1,16 +1,25 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { boundedDelay } from '../../lib/bounded-time.ts';
 import { errorFields, messageOf, OperatorError } from '../../lib/errors.ts';
 import { isObject, type Json, type JsonObject } from '../../lib/json.ts';
 import type { Logger } from '../../lib/log.ts';
 import { isMissingFile } from '../../lib/missing-file.ts';
 import { FLOW_HOOKS } from '../../sdk/define-flow-hooks.ts';
-import { FLOW_HOOK_TYPES, type FlowHookSetup, type FlowHookType } from '../../sdk/flow-hooks.ts';
-import { exportsDefinition, mayExportDefinition } from '../runtime/exports-definition.ts';
+import {
+  FLOW_HOOK_TYPES,
+  type FlowHookSetup,
+  type FlowHookType,
+  type HookResult,
+} from '../../sdk/flow-hooks.ts';
+import {
+  exportsDefinition,
+  filesBelow,
+  isExtensionFile,
+  mayExportDefinition,
+  readExtensionFile,
+} from '../runtime/extension-files.ts';
 import type { Extensions, LoadedExtension } from '../runtime/extension-runtime.ts';
-import { filesBelow, readExtensionFile } from '../runtime/files-below.ts';
-import { isExtensionFile } from '../runtime/is-extension-file.ts';
-import { readHookResult } from './read-hook-result.ts';
 
 /**
  * The hooks that the files directly in a directory register, by file name and then as they were registered; none
@@ -109,4 +118,40 @@ function hookOf(path: string, method: string, extensions: Extensions, log: Logge
 /** Texts, numbers and nulls only. */
 function asJson(facts: object): Json {
   return facts as JsonObject;
+}
+
+const FIELDS = ['abortReconcile', 'requeue', 'requeueAfterMs'];
+const FORM = '{abortReconcile?: boolean, requeue?: boolean, requeueAfterMs?: number}, or nothing';
+
+/**
+ * Checks what a flow hook returned.
+ *
+ * @param path of its file, for the message
+ * @throws OperatorError EXTENSION_FAILED
+ */
+export function readHookResult(value: Json | undefined, path: string): HookResult | undefined {
+  if (value === undefined || value === null) return undefined;
+  const problem = problemOf(value);
+  if (problem !== undefined)
+    throw new OperatorError(
+      'EXTENSION_FAILED',
+      `The flow hook in ${path} returned ${problem}; expected ${FORM}`,
+    );
+  // Every field was checked.
+  const result = value as HookResult;
+  const { requeueAfterMs } = result;
+  return requeueAfterMs === undefined ? result : { ...result, requeueAfterMs: boundedDelay(requeueAfterMs) };
+}
+
+function problemOf(value: Json): string | undefined {
+  if (!isObject(value)) return Array.isArray(value) ? 'a list' : `a ${typeof value}`;
+  const unknown = Object.keys(value).find((key) => !FIELDS.includes(key));
+  if (unknown !== undefined) return `an object with the unknown key ${unknown}`;
+  const { abortReconcile, requeue, requeueAfterMs } = value;
+  if (abortReconcile !== undefined && typeof abortReconcile !== 'boolean')
+    return `${JSON.stringify(abortReconcile)} for abortReconcile`;
+  if (requeue !== undefined && typeof requeue !== 'boolean') return `${JSON.stringify(requeue)} for requeue`;
+  const isTime = typeof requeueAfterMs === 'number' && requeueAfterMs >= 0;
+  if (requeueAfterMs !== undefined && !isTime) return `${JSON.stringify(requeueAfterMs)} for requeueAfterMs`;
+  return undefined;
 }

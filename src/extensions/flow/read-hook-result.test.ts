@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readHookResult } from './read-hook-result.ts';
+import { readHookResult } from './load-flow-hooks.ts';
 
 test.each([[undefined], [{}], [{ abortReconcile: true, requeue: false, requeueAfterMs: 1.5 }]])(
   '%j is a result',

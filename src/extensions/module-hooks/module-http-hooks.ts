@@ -5,10 +5,10 @@ import { hasCode, messageOf, OperatorError } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { Module } from '../../modules/module.ts';
 import type { HookCapability, ModuleHook } from '../../modules/module-hook.ts';
-import { askServer, type ServerDeps } from './ask-server.ts';
 import type { ChildPlaces } from './child-places.ts';
 import { type ModuleHookAnswer, readAnswer } from './hook-answer.ts';
 import { requestBody } from './hook-request.ts';
+import { askServer, type ServerDeps } from './webhook-request.ts';
 
 /** Modules in the cluster, as servers get to see them. */
 export interface SeenModules {

@@ -10,9 +10,8 @@ import { systemClock } from '../../lib/clock.ts';
 import { hasCode, messageOf } from '../../lib/errors.ts';
 import { silentLogger } from '../../lib/log.ts';
 import { Customizations, type CustomizationsOptions, type HostSet } from './customizations.ts';
-import { createManifestModifier } from './manifest-modifier.ts';
+import { createManifestModifier, pointOf } from './object-points.ts';
 import { nextOf } from './point.ts';
-import { pointOf } from './point-of.ts';
 
 const never = new AbortController().signal;
 const DEPLOYMENT: KubeObject = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'web' } };

@@ -5,9 +5,9 @@ import { messageOf, OperatorError, retryAfterOf } from '../../lib/errors.ts';
 import { silentLogger } from '../../lib/log.ts';
 import { block, errorDetails, notReady } from '../../sdk/extension-results.ts';
 import type { HostSet } from './customizations.ts';
-import { deleteSteps } from './delete-steps.ts';
 import { DeploySteps, type DeployStepsOptions } from './deploy-steps.ts';
 import type { HostMethod, PointHost } from './point.ts';
+import { deleteSteps } from './release-points.ts';
 
 const signal = new AbortController().signal;
 const DISK: KubeObject = { apiVersion: 'example.com/v1', kind: 'Disk', metadata: { name: 'a' } };

@@ -12,20 +12,21 @@ import {
   ready,
 } from '../../sdk/extension-results.ts';
 import type { HostSet } from './customizations.ts';
+import { failureCause, namedObjects } from './failure-cause.ts';
 import {
   classifyByStatus,
   createErrorClassifier,
+  createManifestModifier,
+  createPostReconcileChecker,
+  createPreReconcileChecker,
+  createSuccessHandler,
+  pointOf,
   type ReleaseCause,
   type ReleaseError,
-} from './error-classifier.ts';
-import { failureCause, namedObjects } from './failure-cause.ts';
-import { createManifestModifier } from './manifest-modifier.ts';
+  titleOf,
+} from './object-points.ts';
 import { type Next, nextOf, type Point, type PointHost } from './point.ts';
-import { pointOf, titleOf } from './point-of.ts';
-import { createPostReconcileChecker } from './post-reconcile-checker.ts';
-import { createPreReconcileChecker } from './pre-reconcile-checker.ts';
 import { whyNotReady } from './readiness.ts';
-import { createSuccessHandler } from './success-handler.ts';
 
 export interface DeployStepsOptions {
   /** Undefined: there are only the defaults. */

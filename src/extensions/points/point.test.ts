@@ -5,13 +5,15 @@ import { messageOf, OperatorError } from '../../lib/errors.ts';
 import { silentLogger } from '../../lib/log.ts';
 import { POINT_METHODS, type PointMethod } from '../../sdk/extension-points.ts';
 import { type ErrorDetails, errorDetails, proceed, ready } from '../../sdk/extension-results.ts';
-import { createDeleter } from './deleter.ts';
-import { createErrorClassifier } from './error-classifier.ts';
-import { createManifestModifier } from './manifest-modifier.ts';
+import {
+  createDeleter,
+  createErrorClassifier,
+  createManifestModifier,
+  createPostReconcileChecker,
+  createPreReconcileChecker,
+  createSuccessHandler,
+} from './object-points.ts';
 import { chainPoints, type HostMethod, nextOf, type PointHost } from './point.ts';
-import { createPostReconcileChecker } from './post-reconcile-checker.ts';
-import { createPreReconcileChecker } from './pre-reconcile-checker.ts';
-import { createSuccessHandler } from './success-handler.ts';
 
 const signal = new AbortController().signal;
 const OBJECT = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } };

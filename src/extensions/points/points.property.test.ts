@@ -14,13 +14,15 @@ import type { KubeObject } from '../../kube/kube-object.ts';
 import { silentLogger } from '../../lib/log.ts';
 import type { PointMethod } from '../../sdk/extension-points.ts';
 import { block, errorDetails, notReady, proceed, ready } from '../../sdk/extension-results.ts';
-import { createDeleter } from './deleter.ts';
-import { createErrorClassifier } from './error-classifier.ts';
-import { createManifestModifier } from './manifest-modifier.ts';
+import {
+  createDeleter,
+  createErrorClassifier,
+  createManifestModifier,
+  createPostReconcileChecker,
+  createPreReconcileChecker,
+  createSuccessHandler,
+} from './object-points.ts';
 import type { Point, PointHost } from './point.ts';
-import { createPostReconcileChecker } from './post-reconcile-checker.ts';
-import { createPreReconcileChecker } from './pre-reconcile-checker.ts';
-import { createSuccessHandler } from './success-handler.ts';
 
 const signal = new AbortController().signal;
 

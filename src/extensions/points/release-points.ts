@@ -1,12 +1,19 @@
+import { dirname, join, resolve } from 'node:path';
 import type { ManifestObject } from '../../helm/manifest-object.ts';
+import { readManifestObject } from '../../helm/object-lookup.ts';
 import type { ReleaseSteps, UninstallSteps } from '../../helm/release-steps.ts';
+import type { Discovery } from '../../kube/discovery.ts';
+import type { KubeClient } from '../../kube/kube-client.ts';
 import type { KubeObject } from '../../kube/kube-object.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { Module } from '../../modules/module.ts';
 import type { ModuleManifest } from '../../modules/module-manifest.ts';
-import type { Customizations } from './customizations.ts';
-import { deleteSteps } from './delete-steps.ts';
+import { warnOfMissingDirectory } from '../runtime/extension-files.ts';
+import type { Extensions } from '../runtime/extension-runtime.ts';
+import { Customizations, type HostSet } from './customizations.ts';
 import { DeploySteps } from './deploy-steps.ts';
+import { createDeleter, pointOf, titleOf } from './object-points.ts';
+import { nextOf } from './point.ts';
 
 type DeployedModule = Pick<Module, 'name' | 'path'> & {
   readonly manifest: Pick<ModuleManifest, 'waitsUntilReady'>;
@@ -22,7 +29,7 @@ export interface ReleasePointsOptions {
 }
 
 /** Calls the extension points while modules are deployed and uninstalled. */
-export class ReleasePoints {
+class ReleasePoints {
   readonly #options: ReleasePointsOptions;
   /** Objects that were applied for the first time, and whose extension has not succeeded since. */
   readonly #newObjects = new Map<string, readonly KubeObject[]>();
@@ -73,4 +80,80 @@ export class ReleasePoints {
     const hosts = await customizations.of(path, signal);
     return hosts?.has('delete') === true ? deleteSteps(hosts, log.child({ module: name })) : undefined;
   }
+}
+
+interface ExtensionPointsOptions {
+  readonly settings: CustomizationsSettings & {
+    readonly namespace: string;
+    readonly fatalDeployErrors: 'retry' | 'stop';
+  };
+  readonly log: Logger;
+  readonly extensions: Extensions;
+  readonly kube: KubeClient;
+  readonly discovery: Discovery;
+}
+
+interface CustomizationsSettings {
+  /** Directory of the operator-wide extensions; empty: beside the global hooks. */
+  readonly customizationsDir: string;
+  readonly globalHooksDir: string;
+}
+
+/**
+ * What calls the extension points while modules are deployed; the operator-wide extensions are loaded.
+ *
+ * @throws OperatorError EXTENSION_INVALID
+ */
+export async function createExtensionPoints(
+  { settings, log, extensions, kube, discovery }: ExtensionPointsOptions,
+  signal: AbortSignal,
+): Promise<ReleasePoints> {
+  warnOfMissingDirectory(settings.customizationsDir, '--customizations-dir', log);
+  const customizations = new Customizations({
+    commonDir: customizationsDir(settings),
+    extensions,
+    discovery,
+    log,
+  });
+  await customizations.loadCommon(signal);
+  const lookup = {
+    kube,
+    namespace: settings.namespace,
+    find: (...wanted: Parameters<Discovery['find']>) => discovery.find(...wanted),
+  };
+  return new ReleasePoints({
+    customizations,
+    log,
+    isFatalAllowed: settings.fatalDeployErrors === 'stop',
+    readObject: (object, readSignal) => readManifestObject(object, lookup, readSignal),
+  });
+}
+
+/** Where the operator-wide extensions are: as set, else beside the global hooks. */
+export function customizationsDir({
+  customizationsDir: directory,
+  globalHooksDir,
+}: CustomizationsSettings): string {
+  return directory === '' ? join(dirname(resolve(globalHooksDir)), 'customizations') : resolve(directory);
+}
+
+/** Asks the extensions of each object, then lets helm delete what they have left to it. */
+export function deleteSteps(hosts: HostSet, log: Logger): UninstallSteps {
+  return {
+    around: async (objects, uninstall, signal) => {
+      const kept: KubeObject[] = [];
+      for (const object of objects) {
+        let isLeftToHelm = false;
+        const next = nextOf<KubeObject, void>(() => {
+          isLeftToHelm = true;
+        });
+        const objectLog = log.child({ object: titleOf(object) });
+        await pointOf(createDeleter, hosts, object)(object, next, object.apiVersion ?? '', objectLog, signal);
+        if (isLeftToHelm) continue;
+        objectLog.info({}, 'an extension handles the deletion: helm keeps the object');
+        kept.push(object);
+      }
+      await uninstall(kept);
+    },
+  };
 }

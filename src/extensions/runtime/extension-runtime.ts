@@ -1,11 +1,10 @@
-import type { Ask, AskAnswer } from '../../hooks/in-process/host-protocol.ts';
+import type { Ask, AskAnswer, AskFailure } from '../../hooks/in-process/host-protocol.ts';
 import { outputTo, type WorkerAnswer, whyNot } from '../../hooks/in-process/script-worker.ts';
 import type { WorkerPools } from '../../hooks/in-process/worker-pools.ts';
-import { OperatorError } from '../../lib/errors.ts';
+import { isPermanent, messageOf, OperatorError } from '../../lib/errors.ts';
 import { type Json, parseJson } from '../../lib/json.ts';
 import type { Logger } from '../../lib/log.ts';
 import { ownProgram } from '../../lib/own-code.ts';
-import { nextFailureOf } from './next-failure.ts';
 
 const PROGRAM = ownProgram('extensions/runtime/worker-main').href;
 /** Loading may take this long. */
@@ -190,4 +189,30 @@ class Nexts {
     this.#ended.abort(ENDED);
     await Promise.all(this.#open);
   }
+}
+
+/** What an extension gets to see of an error of the daemon. */
+function nextFailureOf(error: unknown): AskFailure {
+  const code = fieldOf(error, 'code');
+  const status = fieldOf(error, 'status');
+  return {
+    name: error instanceof Error ? error.name : 'Error',
+    message: messageOf(error),
+    ...(typeof code === 'string' || typeof code === 'number' ? { code } : {}),
+    ...(typeof status === 'number' ? { status } : {}),
+    ...(isPermanent(error) ? { isPermanent: true } : {}),
+  };
+}
+
+/** A field of an error, or else of what caused it. */
+function fieldOf(error: unknown, key: string): unknown {
+  for (let each = error; typeof each === 'object' && each !== null; each = causeOf(each)) {
+    const value: unknown = Reflect.get(each, key);
+    if (value !== undefined) return value;
+  }
+  return undefined;
+}
+
+function causeOf(error: object): unknown {
+  return error instanceof Error ? error.cause : undefined;
 }

@@ -1,10 +1,66 @@
-import type { Ask, CallRequest, SentRequest, WorkEnd } from '../../hooks/in-process/host-protocol.ts';
+import { failureText } from '../../hooks/in-process/failure-text.ts';
+import type {
+  Ask,
+  AskAnswer,
+  AskFailure,
+  CallRequest,
+  SentRequest,
+  WorkEnd,
+} from '../../hooks/in-process/host-protocol.ts';
 import { runProgram, type WorkTools } from '../../hooks/in-process/worker-thread.ts';
 import { callExtension } from '../../sdk/call-extension.ts';
 import { type ExtensionDefinition, isExtensionDefinition } from '../../sdk/extension-definition.ts';
-import { Asks } from './asks.ts';
 
-main();
+/** How far the causes of an error are looked through. */
+const MAX_CAUSES = 8;
+
+type OpenAsk = PromiseWithResolvers<string | undefined>;
+
+/** What a worker has asked of the daemon, and which errors came of it. */
+class Asks {
+  readonly #open = new Map<number, OpenAsk>();
+  readonly #askOf = new WeakMap<object, number>();
+  #last = 0;
+
+  /** Asks, and waits for the answer; rejects with an error that looks like that of the daemon. */
+  open(makeAsk: (ask: number) => Ask, send: (ask: Ask) => void): Promise<string | undefined> {
+    this.#last += 1;
+    const entry: OpenAsk = Promise.withResolvers();
+    this.#open.set(this.#last, entry);
+    send(makeAsk(this.#last));
+    return entry.promise;
+  }
+
+  /** An answer to what nobody waits for any more is dropped. */
+  settle(answer: AskAnswer): void {
+    const entry = this.#open.get(answer.ask);
+    this.#open.delete(answer.ask);
+    if (!('failure' in answer)) return entry?.resolve(answer.value);
+    const error = errorOf(answer.failure);
+    this.#askOf.set(error, answer.ask);
+    entry?.reject(error);
+  }
+
+  forgetOpen(): void {
+    this.#open.clear();
+  }
+
+  /** How a call ended that threw: with its own error, or with one of the daemon that it passed on. */
+  endOf(thrown: unknown): WorkEnd {
+    const reason = failureText(thrown);
+    let error = thrown;
+    for (let depth = 0; depth < MAX_CAUSES && error instanceof Error; depth += 1, error = error.cause) {
+      const number = this.#askOf.get(error);
+      if (number !== undefined)
+        return { type: 'failed', reason, ask: { number, is: depth === 0 ? 'same' : 'cause' } };
+    }
+    return { type: 'failed', reason };
+  }
+}
+
+function errorOf({ name, message, ...rest }: AskFailure): Error {
+  return Object.assign(new Error(message), { name, ...rest });
+}
 
 /** The program of the threads of extensions. */
 function main(): void {
@@ -48,3 +104,5 @@ async function call(
     asks.forgetOpen();
   }
 }
+
+main();

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { FLOW_HOOK_TYPES, type FlowHookType, type HookResult } from '../../sdk/flow-hooks.ts';
-import { aggregateRequeues, aggregateResults } from './aggregate-results.ts';
+import { aggregateRequeues, aggregateResults } from './flow-pass.ts';
 
 const ENFORCING: readonly FlowHookType[] = ['DuringResponsibilityCheck', 'ShouldReconcile'];
 const ABORT = { abortReconcile: true };

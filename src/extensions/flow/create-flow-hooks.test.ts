@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { silentHookLog } from '../../../test/support/flow-hooks.ts';
 import type { FlowHookType, FlowModule, HookResult } from '../../sdk/flow-hooks.ts';
-import { continuousReconcile } from './continuous-reconcile.ts';
+import { continuousReconcile } from './create-flow-hooks.ts';
 
 const MODULE: FlowModule = {
   name: 'web',

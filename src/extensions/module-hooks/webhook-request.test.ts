@@ -5,8 +5,8 @@ import { rejection } from '../../../test/support/rejection.ts';
 import { AllowedHosts } from '../../hooks/http/allowed-hosts.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import { readModuleHook } from '../../modules/module-hook.ts';
-import { askServer, type ServerAnswer } from './ask-server.ts';
 import { readAnswer } from './hook-answer.ts';
+import { askServer, type ServerAnswer } from './webhook-request.ts';
 
 const never = new AbortController().signal;
 const servers: Server[] = [];

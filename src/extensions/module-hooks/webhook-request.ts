@@ -1,0 +1,176 @@
+import type { AllowedHosts } from '../../hooks/http/allowed-hosts.ts';
+import type { HttpAnswer } from '../../hooks/http/http-answer.ts';
+import { shownUrl } from '../../hooks/http/http-endpoint.ts';
+import { isUntrusted } from '../../hooks/http/http-hooks.ts';
+import { MAX_REQUEST_BYTES, postToHook } from '../../hooks/http/post-hook.ts';
+import { withDeadline } from '../../kube/deadline.ts';
+import { type KubeClient, requestIfPresent } from '../../kube/kube-client.ts';
+import { type ApiResource, resourcePath } from '../../kube/kube-object.ts';
+import type { SteadyClock } from '../../lib/clock.ts';
+import { errorText } from '../../lib/error-text.ts';
+import { messageOf, OperatorError } from '../../lib/errors.ts';
+import { fieldsOf, isObject } from '../../lib/json.ts';
+import { addressTitle, type HookAddress, type ModuleHook, type UriParts } from '../../modules/module-hook.ts';
+
+export interface ServerDeps extends ResolverDeps {
+  readonly clock: SteadyClock;
+  readonly hosts: AllowedHosts;
+  /** Stands in the User-Agent. */
+  readonly version: string;
+  /** Called before a request is sent; what it throws keeps that from being done. */
+  readonly check: () => void;
+}
+
+/** An answer, and where it came from, for messages. */
+export interface ServerAnswer {
+  readonly answer: HttpAnswer;
+  readonly from: string;
+}
+
+const NO_CREDENTIALS = { authorization: undefined, secureContext: undefined };
+
+/**
+ * Sends a body to the server of a module, and gives what it answers, whatever that is.
+ *
+ * @param title what is asked for, for messages
+ * @throws OperatorError HOOK_TIMEOUT, or HOOK_FAILED when there is no server or no whole answer; another try may help
+ * @throws `signal.reason` on abort; the connection is closed
+ */
+export async function askServer(
+  deps: ServerDeps,
+  { address, timeoutMs: limitMs }: ModuleHook,
+  { title, body }: { readonly title: string; readonly body: string },
+  signal: AbortSignal,
+): Promise<ServerAnswer> {
+  const { clock, version, check, hosts } = deps;
+  check();
+  let from = addressTitle(address);
+  const failure = (why: string, cause?: unknown): OperatorError =>
+    new OperatorError('HOOK_FAILED', `${title} failed: POST ${from}: ${why}`, { cause });
+  if (Buffer.byteLength(body) > MAX_REQUEST_BYTES)
+    throw failure(`the objects of the module are larger than ${MAX_REQUEST_BYTES} bytes`);
+  const error = (): Error =>
+    new OperatorError('HOOK_TIMEOUT', `${title} got no response within ${limitMs / 1_000} s: POST ${from}`);
+  return await withDeadline({ clock, limitMs, error }, signal, async (signal) => {
+    try {
+      const url = await resolveAddress(deps, address, signal);
+      from = shownUrl(url);
+      if (address.type === 'ref') hosts.requireListed(url);
+      const headers = { 'user-agent': `addon-operator/${version}` };
+      const answer = await postToHook(
+        { url, body, headers, credentials: NO_CREDENTIALS, clock, hosts },
+        signal,
+      );
+      return { answer, from };
+    } catch (cause) {
+      if (signal.aborted) throw signal.reason;
+      throw failure(connectionText(cause), cause);
+    }
+  });
+}
+
+function connectionText(error: unknown): string {
+  const text = errorText(error);
+  return isUntrusted(error)
+    ? `${text}; set the variable NODE_EXTRA_CA_CERTS of the operator to the certificate authority of the server`
+    : text;
+}
+
+interface ResolverDeps {
+  readonly kube: Pick<KubeClient, 'request'>;
+  readonly find: (apiVersion: string, kind: string, signal: AbortSignal) => Promise<ApiResource>;
+  /** Of references that name none. */
+  readonly namespace: string;
+}
+
+/**
+ * Where a module's server is now. A reference is looked up each time: what it leads to may move.
+ *
+ * @throws Error naming the object that is missing or leads nowhere; whatever the client throws
+ */
+async function resolveAddress(deps: ResolverDeps, address: HookAddress, signal: AbortSignal): Promise<URL> {
+  if (address.type === 'url') return address.url;
+  const { ref, uri } = address;
+  const namespace = ref.namespace ?? deps.namespace;
+  const title = `${ref.kind} ${namespace}/${ref.name}, which hook.address.ref of module.yaml names`;
+  const resource = await deps.find(ref.apiVersion, ref.kind, signal);
+  const object = await read(deps.kube, resource, { namespace, name: ref.name }, title, signal);
+  try {
+    if (resource.group === '' && resource.kind === 'Service')
+      return serviceUrl({ namespace, name: ref.name }, object['spec'], uri);
+    return addressableUrl(object['status'], uri);
+  } catch (cause) {
+    throw new Error(`${title}, cannot be used: ${messageOf(cause)}`, { cause });
+  }
+}
+
+async function read(
+  kube: ResolverDeps['kube'],
+  resource: ApiResource,
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+  title: string,
+  signal: AbortSignal,
+): Promise<Readonly<Record<string, unknown>>> {
+  const path = resourcePath(resource, resource.isNamespaced ? namespace : undefined, name);
+  const object = await requestIfPresent(kube, { method: 'GET', path }, signal);
+  if (object === undefined) throw new Error(`${title}, does not exist`);
+  return fieldsOf(object);
+}
+
+const DEFAULT_PORTS = { http: 80, https: 443 } as const;
+
+/**
+ * The URL of a Service: scheme and path of `uri`, default `http` and `/`; its port, else the one port of the Service, the
+ * one that is named like the scheme, or the default one of the scheme.
+ *
+ * @param spec of the Service
+ * @throws Error when it has several ports, and none of these rules picks one
+ */
+export function serviceUrl(
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+  spec: unknown,
+  { scheme = 'http', port, path = '/' }: UriParts,
+): URL {
+  return new URL(`${scheme}://${name}.${namespace}.svc:${port ?? servicePort(spec, scheme)}${path}`);
+}
+
+function servicePort(spec: unknown, scheme: 'http' | 'https'): number {
+  const listed: readonly unknown[] = isObject(spec) && Array.isArray(spec['ports']) ? spec['ports'] : [];
+  const ports = listed.filter(isObject).filter(({ protocol = 'TCP' }) => protocol === 'TCP');
+  const [only] = ports;
+  const usual = DEFAULT_PORTS[scheme];
+  const picked =
+    ports.length === 1
+      ? only
+      : (ports.find(({ name }) => name === scheme) ?? ports.find(({ port }) => port === usual));
+  if (typeof picked?.['port'] === 'number') return picked['port'];
+  if (ports.length === 0) return usual;
+  const list = ports.map(({ name, port }) =>
+    typeof name === 'string' ? `${name} ${String(port)}` : String(port),
+  );
+  throw new Error(
+    `it has several ports (${list.join(', ')}), and none is named ${scheme} or is ${usual}: set the port in uri, for example ${scheme}://:8080`,
+  );
+}
+
+/**
+ * The URL of an object that says in its status where it is, with scheme, port and path of `uri` in place of its own. With
+ * another scheme and no port in `uri`, the port is the default one of that scheme.
+ *
+ * @param status of the object
+ * @throws Error when there is no `address.url` in it, or none for http
+ */
+export function addressableUrl(status: unknown, { scheme, port, path }: UriParts): URL {
+  const address = isObject(status) ? status['address'] : undefined;
+  const text = isObject(address) ? address['url'] : undefined;
+  if (typeof text !== 'string' || text === '')
+    throw new Error('it has no status.address.url: it is not ready, or it is not a callable object');
+  const url = URL.parse(text);
+  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:'))
+    throw new Error('its status.address.url does not begin with http:// or https://');
+  const own = url.protocol === 'https:' ? 'https' : 'http';
+  const to = scheme ?? own;
+  const portText = port === undefined ? (to === own ? url.port : '') : String(port);
+  const where = portText === '' ? url.hostname : `${url.hostname}:${portText}`;
+  return new URL(`${to}://${where}${path ?? `${url.pathname}${url.search}`}`);
+}

@@ -1,0 +1,172 @@
+import type { KubeObject } from '../../kube/kube-object.ts';
+import { hasCode, messageOf, OperatorError } from '../../lib/errors.ts';
+import { isObject } from '../../lib/json.ts';
+import type { DeployError } from '../../sdk/extension-points.ts';
+import {
+  block,
+  type ErrorDetails,
+  errorDetails,
+  notReady,
+  type PostReconcileResult,
+  type PreReconcileResult,
+  proceed,
+  ready,
+} from '../../sdk/extension-results.ts';
+import type { HostSet } from './customizations.ts';
+import {
+  chainPoints,
+  createPoint,
+  type Point,
+  type PointHost,
+  readDelay,
+  readObject,
+  readText,
+  unusable,
+} from './point.ts';
+
+/** Changes an object between rendering and applying. */
+export function createManifestModifier(host: PointHost | undefined): Point<KubeObject, KubeObject> {
+  const read = (value: unknown, object: KubeObject): KubeObject =>
+    readObject('modifyManifest', value, object);
+  return createPoint({ method: 'modifyManifest', readInput: read, readResult: read }, host);
+}
+
+/** Decides whether an object may be applied now. */
+export function createPreReconcileChecker(
+  host: PointHost | undefined,
+): Point<KubeObject, PreReconcileResult> {
+  return createPoint(
+    {
+      method: 'preReconcileCheck',
+      readInput: (given, object) => readObject('preReconcileCheck', given, object),
+      readResult: (returned) => {
+        if (!isObject(returned) || typeof returned['proceed'] !== 'boolean')
+          throw unusable('preReconcileCheck', 'it must be created by proceed() or block()');
+        if (returned['proceed']) return proceed();
+        const { reason, retryAfterMs } = readDelay('preReconcileCheck', returned);
+        return block(reason, retryAfterMs);
+      },
+    },
+    host,
+  );
+}
+
+/** Decides whether an object that was applied is ready. */
+export function createPostReconcileChecker(
+  host: PointHost | undefined,
+): Point<KubeObject, PostReconcileResult> {
+  return createPoint(
+    {
+      method: 'postReconcileCheck',
+      readInput: (given, object) => readObject('postReconcileCheck', given, object),
+      readResult: (returned) => {
+        if (!isObject(returned) || typeof returned['ready'] !== 'boolean')
+          throw unusable('postReconcileCheck', 'it must be created by ready() or notReady()');
+        if (returned['ready']) return ready();
+        const { reason, retryAfterMs } = readDelay('postReconcileCheck', returned);
+        return notReady(reason, retryAfterMs);
+      },
+    },
+    host,
+  );
+}
+
+/** Follows up on an object that was applied for the first time. */
+export function createSuccessHandler(host: PointHost | undefined): Point<KubeObject, void> {
+  return createPoint<KubeObject, void>(
+    {
+      method: 'onSuccess',
+      readInput: (given, object) => readObject('onSuccess', given, object),
+      readResult: () => undefined,
+    },
+    host,
+  );
+}
+
+/** Takes part when an object is deleted. */
+export function createDeleter(host: PointHost | undefined): Point<KubeObject, void> {
+  return createPoint<KubeObject, void>(
+    {
+      method: 'delete',
+      readInput: (given, object) => readObject('delete', given, object),
+      readResult: () => undefined,
+    },
+    host,
+  );
+}
+
+/** A failed deployment, over an object of the release. */
+export type ReleaseError = Omit<DeployError, 'object'> & { readonly object: KubeObject };
+
+/** What is known of a failure whichever object it was over. */
+export type ReleaseCause = Pick<ReleaseError, 'status' | 'reason' | 'message'>;
+
+/** Decides whether a deployment that failed is tried again. */
+export function createErrorClassifier(host: PointHost | undefined): Point<ReleaseError, ErrorDetails> {
+  return createPoint(
+    {
+      method: 'classifyError',
+      readInput: (given, error) => {
+        if (!isObject(given)) throw unusable('classifyError', 'next() must be called with the error');
+        const { code, status, reason, message } = given;
+        if (status !== null && typeof status !== 'number')
+          throw unusable('classifyError', 'status must be a number or null');
+        return {
+          code: readText('classifyError', 'code', code),
+          status,
+          reason: readText('classifyError', 'reason', reason),
+          message: readText('classifyError', 'message', message),
+          object: error.object,
+        };
+      },
+      readResult: (returned) => {
+        if (!isObject(returned)) throw unusable('classifyError', 'it must be created by errorDetails()');
+        const { classification, code, message } = returned;
+        if (classification !== 'retryable' && classification !== 'fatal')
+          throw unusable('classifyError', 'classification must be "retryable" or "fatal"');
+        return errorDetails(
+          classification,
+          readText('classifyError', 'code', code),
+          readText('classifyError', 'message', message),
+        );
+      },
+    },
+    host,
+  );
+}
+
+/**
+ * What is done without extensions: the server not reached, 408, 409, 429 and 5xx are retryable, other refusals fatal.
+ *
+ * @param isFatalAllowed false has everything tried again, as the lifecycle has it
+ */
+export function classifyByStatus(error: ReleaseCause, isFatalAllowed: boolean): ErrorDetails {
+  const { status, reason, message } = error;
+  const isRefusal = status !== null && status >= 400 && status < 500;
+  const isFatal = isFatalAllowed && isRefusal && ![408, 409, 429].includes(status);
+  return errorDetails(isFatal ? 'fatal' : 'retryable', reason, message);
+}
+
+/** The point for an object: with the extension of its module, with the operator-wide one behind that, or with none. A failure names the object. */
+export function pointOf<Input, Result>(
+  create: (host: PointHost | undefined) => Point<Input, Result>,
+  hosts: HostSet | undefined,
+  object: KubeObject,
+): Point<Input, Result> {
+  const found = hosts?.find(object.apiVersion ?? '', object.kind ?? '') ?? [];
+  if (found.length === 0) return create(undefined);
+  const point = chainPoints(found.map(create));
+  return async (...args) => {
+    try {
+      return await point(...args);
+    } catch (cause) {
+      if (!hasCode(cause, 'EXTENSION_FAILED')) throw cause;
+      throw new OperatorError('EXTENSION_FAILED', `${titleOf(object)}: ${messageOf(cause)}`, { cause });
+    }
+  };
+}
+
+/** How messages name an object. */
+export function titleOf({ kind, metadata: { name, namespace } }: KubeObject): string {
+  return `${kind} "${namespace === undefined ? name : `${namespace}/${name}`}"`;
+}

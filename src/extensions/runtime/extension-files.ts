@@ -1,0 +1,79 @@
+import { type Dirent, existsSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isScriptName } from '../../hooks/in-process/is-in-process-hook.ts';
+import { messageOf, OperatorError } from '../../lib/errors.ts';
+import type { Logger } from '../../lib/log.ts';
+import { isMissingFile } from '../../lib/missing-file.ts';
+
+const TEST_OR_TYPES = /\.(?:test|spec|d)\.[cm]?[jt]s$/;
+
+/** Whether a file of this name may hold extensions: a script that is neither a test nor mere types. */
+export function isExtensionFile(name: string): boolean {
+  return isScriptName(name) && !TEST_OR_TYPES.test(name);
+}
+
+/**
+ * All files below a directory, sorted, but for hidden ones and packages; none without the directory.
+ *
+ * @throws OperatorError EXTENSION_INVALID when it cannot be read
+ */
+export async function filesBelow(directory: string): Promise<readonly string[]> {
+  const entries = await list(directory);
+  const files: string[] = [];
+  for (const entry of entries) {
+    if (entry.name.startsWith('.') || entry.name === 'node_modules') continue;
+    const path = join(directory, entry.name);
+    if (entry.isDirectory()) files.push(...(await filesBelow(path)));
+    else files.push(path);
+  }
+  return files.toSorted();
+}
+
+async function list(directory: string): Promise<readonly Dirent[]> {
+  try {
+    return await readdir(directory, { withFileTypes: true });
+  } catch (cause) {
+    if (isMissingFile(cause)) return [];
+    throw unreadable(directory, cause);
+  }
+}
+
+/** @throws OperatorError EXTENSION_INVALID */
+export async function readExtensionFile(path: string): Promise<Buffer> {
+  try {
+    return await readFile(path);
+  } catch (cause) {
+    throw unreadable(path, cause);
+  }
+}
+
+function unreadable(path: string, cause: unknown): OperatorError {
+  return new OperatorError('EXTENSION_INVALID', `Cannot read extensions at ${path}: ${messageOf(cause)}`, {
+    cause,
+  });
+}
+
+/** Warns of a directory that somebody has set and that is not there: what should lie in it is missed in silence else. */
+export function warnOfMissingDirectory(directory: string, flag: string, log: Logger): void {
+  if (directory !== '' && !existsSync(directory))
+    log.warn({ flag, directory }, 'the directory does not exist; nothing is loaded');
+}
+
+/** No list goes on over a brace, so that no part of a text is looked through twice. */
+const DEFAULT_EXPORT =
+  /^\s*(?:export\s+default\b|export\s*\{[^{}]*\bas\s+default\b|module\.exports\b|exports\.default\b)/m;
+/** Scripts of any sort, also those whose ending makes them no extension files. */
+const SCRIPT = /\.[cm]?[jt]sx?$/;
+const ANY_TEST_OR_TYPES = /\.(?:test|spec|d)\.[^.]+$/;
+const CALLS = { defineExtensions: /\bdefineExtensions\s*\(/, defineFlowHooks: /\bdefineFlowHooks\s*\(/ };
+
+/** Whether a file of this name may be a script that exports a definition, without being one that is loaded. */
+export function mayExportDefinition(name: string): boolean {
+  return SCRIPT.test(name) && !ANY_TEST_OR_TYPES.test(name);
+}
+
+/** Whether the text of a script probably has a definition made by this function as its default export. */
+export function exportsDefinition(text: string, definer: keyof typeof CALLS): boolean {
+  return CALLS[definer].test(text) && DEFAULT_EXPORT.test(text);
+}
