@@ -19,7 +19,7 @@ export async function benchBurst(): Promise<void> {
   await using api = await startSandboxProcess();
   const { backend } = api;
   await using world = await World.create(backend, {
-    flags: { 'log-level': 'info', 'kube-client-qps': '1000', 'kube-client-burst': '1000' },
+    flags: { 'log-level': 'info' },
   });
   await world.write('global-hooks', {
     'burst.sh': shHook(

@@ -25,7 +25,7 @@ const never = new AbortController().signal;
 export async function benchSynchronisation(): Promise<void> {
   await using api = await startSandboxProcess();
   await using world = await World.create(api.backend, {
-    flags: { 'log-level': 'info', 'kube-client-qps': '1000', 'kube-client-burst': '1000' },
+    flags: { 'log-level': 'info' },
   });
   const list = `${api.url}${world.path('configmaps')}`;
   await fill(list);

@@ -4,6 +4,7 @@ import { gunzip } from 'node:zlib';
 import type { SteadyClock } from '../lib/clock.ts';
 import { messageOf, OperatorError } from '../lib/errors.ts';
 import { parseJson } from '../lib/json.ts';
+import { Semaphore } from '../lib/semaphore.ts';
 import { refusal } from './api-answer.ts';
 import type { ClusterAccess } from './cluster-access.ts';
 import { ConnectionPool, type Purpose } from './connection-pool.ts';
@@ -35,7 +36,7 @@ export interface HttpKubeClientOptions {
   readonly random: () => number;
   /** Stands in the User-Agent. */
   readonly version: string;
-  /** Limit on the rate of requests; default: none. */
+  /** Limit on the rate of requests; default: none, as the API server has its own by priority and fairness. */
   readonly limiter?: Pick<TokenBucket, 'take'>;
   /** For requests that name none; default 60 000. */
   readonly requestTimeoutMs?: number;
@@ -53,6 +54,8 @@ const REQUEST_TIMEOUT_MS = 60_000;
 const CONNECT_TIMEOUT_MS = 10_000;
 const MAX_THROTTLE_RETRIES = 4;
 const MAX_STALE_RETRIES = 5;
+/** What more there is waits, watches aside: beyond that a server that is slow is not made faster. */
+const MAX_IN_FLIGHT = 16;
 
 const unzip = promisify(gunzip);
 
@@ -61,12 +64,13 @@ const unzip = promisify(gunzip);
  *
  * A request is repeated only where that is safe: after 429 (up to four times, at the pace of Retry-After, within its
  * deadline), once after 401 with credentials read anew, and a GET whose idle connection turned out to be closed. A
- * write whose outcome is unknown is not repeated but fails with KUBE_UNREACHABLE. Waiting for the rate limit does not
- * count against the deadline.
+ * write whose outcome is unknown is not repeated but fails with KUBE_UNREACHABLE. At most 16 requests are
+ * in flight at once. Waiting for one of these places, or for the rate limit, does not count against the deadline.
  */
 export class HttpKubeClient implements KubeClient {
   readonly #options: HttpKubeClientOptions;
   readonly #pool: ConnectionPool;
+  readonly #inFlight = new Semaphore(MAX_IN_FLIGHT);
 
   constructor(options: HttpKubeClientOptions) {
     this.#options = options;
@@ -75,8 +79,10 @@ export class HttpKubeClient implements KubeClient {
 
   async request(request: KubeRequest, signal: AbortSignal): Promise<unknown> {
     await this.#options.limiter?.take(signal);
-    return withDeadline(this.#deadlineOf(request), signal, (signal) =>
-      this.#requestPatiently(request, signal),
+    return this.#inFlight.run(
+      () =>
+        withDeadline(this.#deadlineOf(request), signal, (signal) => this.#requestPatiently(request, signal)),
+      signal,
     );
   }
 

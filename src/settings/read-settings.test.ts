@@ -33,7 +33,7 @@ test('without flags and variables the defaults hold', () => {
     crdFilterPrefixes: ['doc-', '_'],
     helmHistoryMax: 10,
     helmTimeoutMs: 1_200_000,
-    kubeClientQps: 5,
+    kubeClientQps: 0,
     kubeClientBurst: 10,
     objectPatcherTimeoutMs: 10_000,
     logLevel: 'info',
@@ -99,7 +99,7 @@ test.each<[Env, string]>([
   [{ ADDON_OPERATOR_HOOK_TIMEOUT: '-5s' }, 'value "-5s" is invalid'],
   [{ LOG_NO_TIME: 'yes' }, 'accepted: 1, t, true, 0, f, false'],
   [{ ADDON_OPERATOR_LISTEN_PORT: '70000' }, 'accepted: a whole number from 0 to 65535'],
-  [{ KUBE_CLIENT_QPS: '0' }, 'accepted: a number above 0'],
+  [{ KUBE_CLIENT_QPS: '-1' }, 'accepted: a number from 0'],
   [{ LOG_TYPE: 'xml' }, 'accepted: json, text, color'],
   [
     { HELM_DRIVER: 'memory' },

@@ -52,13 +52,13 @@ export function integerType(min: number, max: number): SettingType<number> {
 export const countType = integerType(0, 2 ** 31 - 1);
 export const portType = integerType(0, 65_535);
 
-/** A rate per second; fractions are fine. */
+/** A rate per second, 0 for no limit; fractions are fine. */
 export const rateType: SettingType<number> = {
   placeholder: 'number',
-  accepted: 'a number above 0',
+  accepted: 'a number from 0',
   parse: (text) => {
     const value = /^\+?(\d+\.?\d*|\.\d+)$/.test(text) ? Number(text) : Number.NaN;
-    return value > 0 && Number.isFinite(value) ? value : undefined;
+    return Number.isFinite(value) ? value : undefined;
   },
 };
 
