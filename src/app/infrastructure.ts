@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import { processTimeZone } from '../events/schedule/crontab.ts';
 import { ExtensionRuntime, type Extensions } from '../extensions/runtime/extension-runtime.ts';
-import type { HelmBinary } from '../helm/helm-binary.ts';
+import type { HelmBinary } from '../helm/find-helm.ts';
 import { type HelmSearch, locateHelm } from '../helm/start-helm.ts';
 import { HookConfigSchemas } from '../hooks/hook-config-schemas.ts';
 import { AllowedHosts } from '../hooks/http/allowed-hosts.ts';

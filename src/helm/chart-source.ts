@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { OperatorError } from '../lib/errors.ts';
 
 /** A file of a chart, by its path below the chart directory, `/` between the parts. */
@@ -123,4 +124,12 @@ function refuseCircle(root: string, path: string, above: readonly string[]): voi
 
 function isLeftOut(name: string, kind: ChartKind): boolean {
   return name === '.git' || (kind === 'templates' && NOT_IN_CHART.has(name));
+}
+
+/** More than any chart has. */
+const MAX_ARCHIVE_BYTES = 32 * 1024 * 1024;
+
+/** The tar archive in a packed chart (`.tgz`). @throws what zlib says when it is damaged or too large */
+export function unpackChart(packed: Buffer): Buffer {
+  return gunzipSync(packed, { maxOutputLength: MAX_ARCHIVE_BYTES });
 }

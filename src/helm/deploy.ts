@@ -1,17 +1,29 @@
 import { OperatorError } from '../lib/errors.ts';
 import { mayDifferByItself } from './chart-functions.ts';
 import { type ChartState, desiredRelease, readChartState } from './chart-state.ts';
-import type { ConflictPolicy } from './conflict-policy.ts';
+import type { ConflictPolicy } from './conflicts.ts';
 import type { DriftPolicy } from './drift/drift-policy.ts';
 import { type ChartModule, type DriverContext, lookupOptions } from './driver-context.ts';
 import { dropOldestFailures, isFirstInstallPending } from './first-install.ts';
 import { type ManifestObject, objectTitle } from './manifest-object.ts';
 import { firstAbsent } from './object-presence.ts';
-import { observeRelease, storedObjects } from './observed-release.ts';
-import { clearTheWay, lockedError, releaseState, setAside } from './recover.ts';
+import {
+  DIGEST_LABEL,
+  isOwned,
+  metadataWhenDeployed,
+  ownFacts,
+  saysUnmanaged,
+  UNMANAGED_LABEL,
+} from './record-metadata.ts';
+import {
+  clearTheWay,
+  lockedError,
+  observeRelease,
+  releaseState,
+  setAside,
+  storedObjects,
+} from './recover.ts';
 import { nextReleaseAction } from './release-action.ts';
-import { DIGEST_LABEL, isOwned, ownFacts, saysUnmanaged, UNMANAGED_LABEL } from './release-labels.ts';
-import { metadataWhenDeployed } from './release-objects.ts';
 import type { ReleaseSteps } from './release-steps.ts';
 import type { ReleaseRevision } from './release-store.ts';
 import { type DeployedRendering, type FailedUpgrade, upgradeRelease } from './upgrade.ts';

@@ -1,9 +1,49 @@
-import { accessSync, constants, statSync } from 'node:fs';
-import { delimiter, isAbsolute, join, resolve } from 'node:path';
+import { accessSync, constants, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { delimiter, dirname, isAbsolute, join, resolve } from 'node:path';
 import { OperatorError } from '../lib/errors.ts';
+import { isObject } from '../lib/json.ts';
 import type { ProcessRunner } from '../process/process-runner.ts';
-import { type HelmBinary, parseHelmVersion } from './helm-binary.ts';
-import { rememberedVersion, rememberVersion } from './helm-version-file.ts';
+
+/** A helm executable and what its version can do. */
+export interface HelmBinary {
+  /** Absolute path. */
+  readonly path: string;
+  /** As helm prints it, without the `v`: `3.17.3`, `3.19`, `4.1.4+g12`. */
+  readonly version: string;
+  readonly major: 3 | 4;
+  readonly minor: number;
+}
+
+/** Oldest 3.x that takes labels for its release records and the flags we rely on. */
+const OLDEST_MINOR_OF_3 = 14;
+const TAKE_OWNERSHIP_MINOR = 17;
+
+/**
+ * A version as `helm version` prints it. A helm built with `go install` has no patch number, and one built from a checkout
+ * has a pre-release or a build suffix.
+ */
+const VERSION = /^v?((\d+)(?:\.(\d+))?(?:\.\d+)?(?:[-+]\S*)?)$/;
+
+/**
+ * Reads the output of `helm version --template {{.Version}}`. Any version with a major and a minor number is accepted;
+ * helm 4 needs no minor number, because every helm 4 is new enough.
+ *
+ * @returns undefined for anything but helm 3.14 or newer and helm 4
+ */
+export function parseHelmVersion(path: string, output: string): HelmBinary | undefined {
+  const match = VERSION.exec(output.trim());
+  if (match === null) return undefined;
+  const [, version = '', majorText, minorText] = match;
+  const major = Number(majorText);
+  const minor = Number(minorText ?? '0');
+  if (major === 3 && minor >= OLDEST_MINOR_OF_3) return { path, version, major, minor };
+  return major === 4 ? { path, version, major, minor } : undefined;
+}
+
+/** Whether helm can adopt objects that exist without helm's metadata. */
+export function canTakeOwnership(helm: HelmBinary): boolean {
+  return helm.major === 4 || helm.minor >= TAKE_OWNERSHIP_MINOR;
+}
 
 const VERSION_LIMIT_MS = 30_000;
 const GRACE_MS = 1_000;
@@ -107,4 +147,28 @@ async function askVersion(path: string, runner: ProcessRunner, signal: AbortSign
     'HELM_NOT_FOUND',
     `Cannot use "${path}": \`helm version\` failed (${result.stderr.trim().slice(-200) || outcome.type}). ${HOW_TO_INSTALL}`,
   );
+}
+
+/** What tells one executable from another without running it. */
+function fingerprint(path: string): string {
+  const { size, mtimeMs, ino } = statSync(path);
+  return `${path}:${size}:${mtimeMs}:${ino}`;
+}
+
+/** The version noted for just this executable; undefined when there is none, or the file was replaced since. */
+export function rememberedVersion(file: string, path: string): string | undefined {
+  try {
+    const noted: unknown = JSON.parse(readFileSync(file, 'utf8'));
+    if (!isObject(noted) || noted['executable'] !== fingerprint(path)) return undefined;
+    return typeof noted['version'] === 'string' ? noted['version'] : undefined;
+  } catch {
+    // No note, or none that can be read: the executable is asked again.
+    return undefined;
+  }
+}
+
+/** Notes the version of an executable. */
+export function rememberVersion(file: string, path: string, version: string): void {
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  writeFileSync(file, JSON.stringify({ executable: fingerprint(path), version }), { mode: 0o600 });
 }

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { dropOldestFailures, isFirstInstallPending } from './first-install.ts';
+import { labelsWhenDeployed, labelsWhenMarkedFailed } from './record-metadata.ts';
 import { RELEASE_STATUSES, type ReleaseStatus } from './recovery-table.ts';
-import { labelsWhenDeployed, labelsWhenMarkedFailed } from './release-labels.ts';
 import type { ReleaseRevision } from './release-store.ts';
 
 const signal = new AbortController().signal;

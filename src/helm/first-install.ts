@@ -1,4 +1,4 @@
-import { ownFacts, saysDeployed } from './release-labels.ts';
+import { ownFacts, saysDeployed } from './record-metadata.ts';
 import type { ReleaseRevision, ReleaseStore } from './release-store.ts';
 
 /** Statuses of revisions that were not deployed, unless a label says so: see {@link labelsWhenMarkedFailed}. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import type { HelmBinary } from './find-helm.ts';
 import { templateArguments, uninstallArguments, upgradeArguments } from './helm-arguments.ts';
-import type { HelmBinary } from './helm-binary.ts';
 
 const options = {
   release: 'web',

@@ -1,5 +1,5 @@
 import { formatGoDuration } from '../lib/go-duration.ts';
-import { canTakeOwnership, type HelmBinary } from './helm-binary.ts';
+import { canTakeOwnership, type HelmBinary } from './find-helm.ts';
 
 export interface ReleaseTarget {
   readonly release: string;

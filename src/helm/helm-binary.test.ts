@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { canTakeOwnership, parseHelmVersion } from './helm-binary.ts';
+import { canTakeOwnership, parseHelmVersion } from './find-helm.ts';
 
 test.each([
   ['v3.17.3', { version: '3.17.3', major: 3, minor: 17 }],

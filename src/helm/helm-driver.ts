@@ -9,27 +9,25 @@ import type { ProcessRunner } from '../process/process-runner.ts';
 import { type DeployRequest, type DeployResult, deployRelease, unmanaged } from './deploy.ts';
 import { type DriftSettings, driftStarter } from './drift/start-drift.ts';
 import { type DriverContext, type HelmOperation, lookupOptions } from './driver-context.ts';
-import { foreseeRelease, type ReleaseForesight } from './foresee-release.ts';
-import type { HelmBinary } from './helm-binary.ts';
-import { helmEnvironment } from './helm-environment.ts';
+import type { HelmBinary } from './find-helm.ts';
+import { helmEnvironment } from './helm-process.ts';
 import { KeyedLock } from './keyed-lock.ts';
-import { LockAges } from './lock-ages.ts';
 import { MonitorReads } from './monitor-reads.ts';
-import { randomShiftMs } from './monitor-rhythm.ts';
 import { MonitorSet } from './monitor-set.ts';
 import { type NotedRelease, notedReleases } from './noted-release.ts';
+import { previewRelease, type ReleasePreview } from './preview-release.ts';
+import { isKept, isOwned, LABELS_WHEN_DISOWNED, labelsWhenKept, saysUnmanaged } from './record-metadata.ts';
+import { type UnlockResult, unlockRelease } from './recover.ts';
 import type { ReleaseStatus } from './recovery-table.ts';
-import { createHolder, type Holder } from './release-holder.ts';
-import { isKept, isOwned, LABELS_WHEN_DISOWNED, labelsWhenKept, saysUnmanaged } from './release-labels.ts';
+import { createHolder, type Holder, LockAges } from './release-locks.ts';
 import { ReleaseNotices } from './release-notices.ts';
 import { ReleaseStore, type StorageDriver } from './release-store.ts';
 import { type RenderOptions, renderModule } from './render.ts';
 import { RenderGateScript } from './render-gate.ts';
-import type { ReleaseFinding } from './resource-monitor.ts';
+import { type ReleaseFinding, randomShiftMs } from './resource-monitor.ts';
 import { removeLeftovers } from './run-directory.ts';
 import { SharedReads } from './shared-reads.ts';
 import { type UninstallOptions, type UninstallResult, uninstallRelease } from './uninstall.ts';
-import { type UnlockResult, unlockRelease } from './unlock-release.ts';
 
 export interface HelmDriverOptions {
   readonly runner: ProcessRunner;
@@ -104,7 +102,7 @@ export interface HelmDriver {
   /** The manifests of a module, see {@link renderModule}. */
   render(request: DeployRequest, signal: AbortSignal, options?: RenderOptions): Promise<string>;
   /** What {@link deploy} would do to the release of a module that is managed, or not yet left alone. Changes nothing. */
-  foresee(request: DeployRequest, signal: AbortSignal): Promise<ReleaseForesight>;
+  preview(request: DeployRequest, signal: AbortSignal): Promise<ReleasePreview>;
   /** What was noted with the last deployment of each release, the latest first. */
   notedReleases(signal: AbortSignal): Promise<readonly NotedRelease[]>;
   readonly monitors: Pick<MonitorSet, 'pause' | 'resources' | 'drift' | 'recheckDrift' | 'stop' | 'stopAll'>;
@@ -178,7 +176,7 @@ export async function createHelmDriver(options: HelmDriverOptions): Promise<Helm
     render: (request, signal, renderOptions) =>
       renderModule(contextOf(request), request, signal, renderOptions),
     notedReleases: (signal) => notedReleases(context.store, signal),
-    foresee: (request, signal) => foreseeRelease(contextOf(request), request, signal),
+    preview: (request, signal) => previewRelease(contextOf(request), request, signal),
   };
 }
 

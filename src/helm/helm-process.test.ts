@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { silentLogger } from '../lib/log.ts';
 import type { ProcessOutcome } from '../process/process-runner.ts';
-import { type HelmOutcome, helmError, runHelm } from './helm-process.ts';
+import { type HelmOutcome, helmEnvironment, helmError, runHelm } from './helm-process.ts';
 
 const signal = new AbortController().signal;
 
@@ -70,4 +70,32 @@ test('runHelm() hides secret values in errors', async () => {
 
 test('helmError() is bounded', () => {
   expect(helmError(`Error: ${'x'.repeat(100_000)}`).length).toBeLessThan(10_000);
+});
+
+test('helmEnvironment() keeps the environment, but no helm settings of a person', () => {
+  const env = helmEnvironment({
+    base: {
+      PATH: '/bin',
+      HTTPS_PROXY: 'p',
+      KUBECONFIG: '/theirs',
+      HELM_NAMESPACE: 'x',
+      HELM_DEBUG: '1',
+      GONE: undefined,
+    },
+    kubeConfigPath: '/ours',
+    workDir: '/state',
+    pluginsDir: '/state/plugins',
+    storageDriver: 'secret',
+  });
+  expect(env).toEqual({
+    PATH: '/bin',
+    HTTPS_PROXY: 'p',
+    KUBECONFIG: '/ours',
+    KUBECACHEDIR: '/state/kube-cache',
+    HELM_CACHE_HOME: '/state/cache',
+    HELM_CONFIG_HOME: '/state/config',
+    HELM_DATA_HOME: '/state/data',
+    HELM_PLUGINS: '/state/plugins',
+    HELM_DRIVER: 'secret',
+  });
 });

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { rememberedVersion, rememberVersion } from './helm-version-file.ts';
+import { rememberedVersion, rememberVersion } from './find-helm.ts';
 
 let directory = '';
 beforeEach(() => {

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import type { ChartFile } from './chart-source.ts';
-import { inputDigest, type RenderInputs, readableValues, traitsOf } from './input-digest.ts';
+import { inputDigest, mayUseGlobals, type RenderInputs, readableValues, traitsOf } from './input-digest.ts';
 
 function file(path: string, content: string): ChartFile {
   return { path, content: Buffer.from(content) };
@@ -72,4 +72,49 @@ test('readableValues() leaves global values out for a chart that cannot read the
   expect(readableValues([file('templates/a.yaml', '{{ toYaml . }}')], values)).toBe(values);
   const archive = { path: 'charts/sub-1.tgz', content: gzipSync('{{ .Values.global.a }}') };
   expect(readableValues([archive], values)).toBe(values);
+});
+
+test.each([
+  [
+    'fields of values',
+    '{{ .Values.web.image | quote }} {{ $.Values.web.tag }} {{ $x := .Values.web }}{{ $x.a }}',
+  ],
+  ['included templates', '{{ include "web.labels" . | nindent 4 }}{{ template "x" $ }}{{- include "x" .}}'],
+  ['a checksum of a template', '{{ include (print $.Template.BasePath "/config.yaml") . | sha256sum }}'],
+  ['release, files and numbers', '{{ .Release.Name }} {{ .Files.Get "a.conf" }} {{ mul 1.5 2 }}'],
+  ['dots in strings and comments', '{{ printf "%s. $ ." .Values.web.a }}{{/* see . and $ */}} 1. $ .'],
+])('a chart with %s cannot', (_case, text) => {
+  expect(mayUseGlobals([{ path: 'templates/a.yaml', text }])).toBe(false);
+});
+
+test.each([
+  ['the name', '{{ .Values.global.domain }}'],
+  ['the name in a string', '{{ index .Values "global" }}'],
+  ['all values', '{{ toYaml .Values }}'],
+  ['all values in brackets', '{{ range $k, $v := (.Values) }}'],
+  ['values looked up by name', '{{ get $ "Values" }}'],
+  ['values by a method', '{{ .Values.AsMap | toJson }}'],
+  ['the whole context', '{{ toYaml . }}'],
+  ['the root context', '{{ $ | toJson }}'],
+  ['the context kept in a variable', '{{ $all := . }}'],
+  ['the context in a list', '{{ include "x" (list . 1) }}'],
+  ['what may be the context', '{{ with .Values.web }}{{ . }}{{ end }}'],
+  ['text evaluated as template', '{{ tpl .Values.web.text . }}'],
+  ['subcharts', '{{ toYaml .Subcharts }}'],
+])('a chart with %s may', (_case, text) => {
+  expect(mayUseGlobals([{ path: 'templates/a.yaml', text }])).toBe(true);
+});
+
+test('conditions, defaults, schemas and packed subcharts count, too; hooks and documents do not', () => {
+  const text = 'global.x';
+  for (const path of [
+    'Chart.yaml',
+    'values.yaml',
+    'values.schema.json',
+    'charts/a-1.tgz',
+    'charts/a/templates/b',
+  ])
+    expect(mayUseGlobals([{ path, text }])).toBe(true);
+  for (const path of ['hooks/a.sh', 'README.md', 'crds/a.yaml'])
+    expect(mayUseGlobals([{ path, text }])).toBe(false);
 });

@@ -1,7 +1,7 @@
+import { ifAllowed } from '../kube/kube-client.ts';
 import type { SteadyClock } from '../lib/clock.ts';
 import type { ManifestObject } from './manifest-object.ts';
-import { ifAllowed } from './metadata-list.ts';
-import type { LookupOptions } from './object-lookup.ts';
+import { type LookupOptions } from './object-lookup.ts';
 import { firstAbsent } from './object-presence.ts';
 import type { ReleaseStatus } from './recovery-table.ts';
 import type { ReleaseRevision, ReleaseStore } from './release-store.ts';

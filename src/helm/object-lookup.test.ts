@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { KubeApiError, type KubeClient, type KubeRequest } from '../kube/kube-client.ts';
 import { OperatorError } from '../lib/errors.ts';
+import { foreignObjects } from './conflicts.ts';
 import type { ManifestObject } from './manifest-object.ts';
 import type { LookupOptions } from './object-lookup.ts';
-import { foreignObjects } from './object-ownership.ts';
 import { firstAbsent } from './object-presence.ts';
 
 const signal = new AbortController().signal;

@@ -1,9 +1,8 @@
-import { type KubeClient, metadataAccept, requestIfPresent } from '../kube/kube-client.ts';
+import { type KubeClient, metadataAccept, metadataOf, requestIfPresent } from '../kube/kube-client.ts';
 import { type ApiResource, type KubeObject, resourcePath } from '../kube/kube-object.ts';
 import { hasCode } from '../lib/errors.ts';
 import { isObject } from '../lib/json.ts';
 import type { ManifestObject } from './manifest-object.ts';
-import { metadataOf } from './metadata-list.ts';
 import type { SharedReads } from './shared-reads.ts';
 
 export interface LookupOptions {

@@ -1,7 +1,7 @@
 import PQueue from 'p-queue';
+import { ifAllowed, listMetadata } from '../kube/kube-client.ts';
 import { fieldsOf } from '../lib/json.ts';
 import type { ManifestObject } from './manifest-object.ts';
-import { ifAllowed, listMetadata } from './metadata-list.ts';
 import { collectionPath, type LookupOptions, MAX_READS_AT_ONCE, readMetadata } from './object-lookup.ts';
 
 type Labels = Readonly<Record<string, string>>;

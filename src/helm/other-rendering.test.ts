@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { asOtherRendering, asOtherValues } from './other-rendering.ts';
+import { asOtherRendering, asOtherValues } from './second-rendering.ts';
 
 const NOW = '(((now).AddDate 1 1 4).Add 47843000000000)';
 

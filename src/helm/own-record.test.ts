@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { lockLimitMs, ownRecord } from './own-record.ts';
+import { labelsAtStart, labelsAtUninstall, labelsWhenDeployed } from './record-metadata.ts';
 import type { ReleaseStatus } from './recovery-table.ts';
-import { createHolder } from './release-holder.ts';
-import { labelsAtStart, labelsAtUninstall, labelsWhenDeployed } from './release-labels.ts';
+import { createHolder } from './release-locks.ts';
 
 const MINUTE_MS = 60_000;
 const self = createHolder('hosta', 100, 'n1');

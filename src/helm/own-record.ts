@@ -1,7 +1,7 @@
 import { processLimitMs } from './driver-context.ts';
+import { isOurRevision, isOwned, ownFacts } from './record-metadata.ts';
 import type { OwnRecord, ReleaseStatus } from './recovery-table.ts';
-import { type Holder, isHolderAlive } from './release-holder.ts';
-import { isOurRevision, isOwned, ownFacts } from './release-labels.ts';
+import { type Holder, isHolderAlive } from './release-locks.ts';
 
 /** helm needs a moment to write its result after its time-out. */
 const MARGIN_MS = 60_000;

@@ -2,8 +2,12 @@ import { hasCode, OperatorError } from '../lib/errors.ts';
 import { formatGoDuration } from '../lib/go-duration.ts';
 import { isProcessAlive } from '../process/process-alive.ts';
 import { type DriverContext, processLimitMs } from './driver-context.ts';
-import { lockLimitMs, type RecordObserver } from './own-record.ts';
-import type { OwnRecord, ReleaseState } from './recovery-table.ts';
+import { parseManifest } from './manifest-document.ts';
+import { type ManifestObject, releaseObjects } from './manifest-object.ts';
+import { lockLimitMs, ownRecord, type RecordObserver } from './own-record.ts';
+import { ownFacts } from './record-metadata.ts';
+import { deployRecovery, type OwnRecord, type ReleaseState } from './recovery-table.ts';
+import type { ObservedRelease } from './release-action.ts';
 import type { ReleaseRevision, ReleaseStore } from './release-store.ts';
 import { replaceUnservedKinds } from './unserved-kinds.ts';
 
@@ -108,4 +112,71 @@ export async function mendKinds(
       'cannot check a release record for unserved kinds',
     );
   }
+}
+
+/** What the newest revision of a release says of it; whether the record can be read is not looked at. */
+export function observeRelease(context: DriverContext, latest: ReleaseRevision | undefined): ObservedRelease {
+  if (latest === undefined) return { state: 'none', own: 'none', inputDigest: undefined, unchangedMs: 0 };
+  return {
+    state: latest.status,
+    own: ownRecord(latest, recordObserver(context, latest)),
+    inputDigest: ownFacts(latest.labels, latest.revision).inputDigest,
+    unchangedMs: context.lockAges.unchangedMs(latest),
+  };
+}
+
+/** What a revision consists of, by the note on its record, else by the record itself. */
+export async function storedObjects(
+  context: DriverContext,
+  latest: ReleaseRevision | undefined,
+  signal: AbortSignal,
+): Promise<readonly ManifestObject[]> {
+  if (latest === undefined) return [];
+  if (latest.objects !== undefined) return latest.objects;
+  const { manifest } = await context.store.payload(latest, signal);
+  try {
+    return releaseObjects(parseManifest(manifest));
+  } catch (error) {
+    context.log.warn(
+      { release: latest.release, revision: latest.revision, error },
+      'stored manifest is unreadable',
+    );
+    return [];
+  }
+}
+
+/**
+ * What became of the request to take over a release at once. `busy`: helm of this process works on it. `not-locked`: its
+ * state makes nobody wait.
+ */
+export type UnlockResult =
+  | { readonly type: 'absent' }
+  | { readonly type: 'busy'; readonly state: ReleaseState }
+  | { readonly type: 'not-locked'; readonly state: ReleaseState }
+  | { readonly type: 'unlocked'; readonly state: ReleaseState; readonly revision: number };
+
+/**
+ * Makes the next deployment or uninstall of a release take it over, though another helm may have left it a moment ago.
+ * Nothing is written: if the record is written again before that, another helm does work on it, and it is waited for.
+ */
+export async function unlockRelease(
+  context: DriverContext,
+  release: string,
+  signal: AbortSignal,
+): Promise<UnlockResult> {
+  const latest = await context.store.latest(release, signal);
+  if (latest === undefined) return { type: 'absent' };
+  const state = await releaseState(context.store, latest, signal);
+  const recovery = deployRecovery(state, observeRelease(context, latest).own);
+  if (recovery !== 'outwait' && recovery !== 'wait') {
+    const { holder, uninstaller } = ownFacts(latest.labels, latest.revision);
+    const isOurs = (state === 'uninstalling' ? uninstaller : holder) === context.holder.token;
+    return { type: isOurs && recovery === 'mark-failed' ? 'busy' : 'not-locked', state };
+  }
+  context.lockAges.unlock(latest);
+  context.log.warn(
+    { release, revision: latest.revision, status: state },
+    'release is taken over on request, even if another helm process is using it',
+  );
+  return { type: 'unlocked', state, revision: latest.revision };
 }

@@ -3,15 +3,20 @@ import {
   hasStatus,
   type KubeClient,
   type KubeRequest,
+  listMetadata,
   metadataAccept,
+  metadataOf,
   requestIfPresent,
 } from '../kube/kube-client.ts';
 import { fieldsOf, isObject } from '../lib/json.ts';
 import type { ManifestObject } from './manifest-object.ts';
-import { listMetadata, metadataOf } from './metadata-list.ts';
+import {
+  labelsWhenMarkedFailed,
+  NOTE_ANNOTATION,
+  OBJECTS_ANNOTATION,
+  parseObjects,
+} from './record-metadata.ts';
 import type { ReleaseStatus } from './recovery-table.ts';
-import { labelsWhenMarkedFailed } from './release-labels.ts';
-import { NOTE_ANNOTATION, OBJECTS_ANNOTATION, parseObjects } from './release-objects.ts';
 import {
   decodeRelease,
   encodeRelease,

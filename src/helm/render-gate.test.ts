@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { systemClock } from '../lib/clock.ts';
 import { silentLogger } from '../lib/log.ts';
 import { type Launcher, startLauncher } from '../process/launcher.ts';
-import type { HelmBinary } from './helm-binary.ts';
+import type { HelmBinary } from './find-helm.ts';
 import { type GateVerdict, RenderGate, RenderGateScript } from './render-gate.ts';
 
 const signal = new AbortController().signal;

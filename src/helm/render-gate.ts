@@ -4,7 +4,7 @@ import { Socket } from 'node:net';
 import { join } from 'node:path';
 import { OperatorError } from '../lib/errors.ts';
 import type { ProcessRunner } from '../process/process-runner.ts';
-import type { HelmBinary } from './helm-binary.ts';
+import type { HelmBinary } from './find-helm.ts';
 
 /** What helm is told once its rendering has been looked at. */
 export type GateVerdict = { readonly type: 'apply'; readonly manifest: string } | { readonly type: 'cancel' };

@@ -1,12 +1,13 @@
 import { Buffer } from 'node:buffer';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { OperatorError } from '../lib/errors.ts';
-import { type ChartKind, readChartFiles, stageChart } from './chart-source.ts';
+import { isObject } from '../lib/json.ts';
+import { TAR_END, tarEntries, withContent } from '../lib/tar.ts';
+import { type ChartKind, readChartFiles, stageChart, unpackChart } from './chart-source.ts';
 import type { ChartModule, DriverContext } from './driver-context.ts';
 import { runTemplate } from './helm-template.ts';
-import { archiveAsOtherRendering } from './other-archive.ts';
-import { asOtherRendering, asOtherValues } from './other-rendering.ts';
 import { withRunDirectory } from './run-directory.ts';
 
 export interface SecondRendering {
@@ -55,4 +56,55 @@ async function stageOther(module: ChartModule, kind: ChartKind, targetDir: strin
 function fileAsOther(content: Buffer): Buffer {
   // Any byte is a character of this encoding.
   return Buffer.from(asOtherRendering(content.toString('latin1')), 'latin1');
+}
+
+/** A packed chart (`.tgz`) with the texts of {@link asOtherRendering}; the same one when nothing in it differs or it cannot be read. */
+export function archiveAsOtherRendering(packed: Buffer): Buffer {
+  try {
+    const parts: Buffer[] = [];
+    let isOther = false;
+    for (const entry of tarEntries(unpackChart(packed))) {
+      const text = entry.content.toString('latin1');
+      const other = entry.isRegularFile ? asOtherRendering(text) : text;
+      isOther ||= other !== text;
+      parts.push(other === text ? entry.whole : withContent(entry, Buffer.from(other, 'latin1')));
+    }
+    return isOther ? gzipSync(Buffer.concat([...parts, TAR_END])) : packed;
+  } catch {
+    return packed;
+  }
+}
+
+const ACTION = /\{\{[\s\S]*?\}\}/g;
+/** A literal without an action in it, or one of the functions, which is neither a field nor a variable. */
+const TOKEN = /"(?:\\.|(?!\{\{)[^"\\\n])*"|`(?:(?!\{\{)[^`])*`|(?<![\w.$-])(?:now|ago|randInt)(?!\w)/g;
+
+/**
+ * What stands in for functions whose result may well be the same twice in a row. Without quotes: an action may stand in
+ * a literal.
+ */
+const STAND_INS: ReadonlyMap<string, string> = new Map([
+  // Another year, month, day, weekday, hour, minute and second.
+  ['now', '(((now).AddDate 1 1 4).Add 47843000000000)'],
+  ['ago', 'kindOf'],
+  // The upper bound, which is never drawn.
+  ['randInt', 'max'],
+]);
+
+/**
+ * The same template, rendered at a quite different time: dates differ even where they are written without the time of
+ * day, and small random numbers differ for certain.
+ */
+export function asOtherRendering(template: string): string {
+  return template.replace(ACTION, (action) =>
+    action.replace(TOKEN, (token) => STAND_INS.get(token) ?? token),
+  );
+}
+
+/** The same for every text in the values of a chart, which may make templates of them (`tpl`). */
+export function asOtherValues(values: unknown): unknown {
+  if (typeof values === 'string') return asOtherRendering(values);
+  if (Array.isArray(values)) return values.map(asOtherValues);
+  if (!isObject(values)) return values;
+  return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, asOtherValues(value)]));
 }

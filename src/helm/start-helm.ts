@@ -9,8 +9,7 @@ import type { Logger } from '../lib/log.ts';
 import type { ProcessRunner } from '../process/process-runner.ts';
 import type { Settings } from '../settings.ts';
 import type { DriftSettings } from './drift/start-drift.ts';
-import { findHelm } from './find-helm.ts';
-import type { HelmBinary } from './helm-binary.ts';
+import { findHelm, type HelmBinary } from './find-helm.ts';
 import { createHelmDriver, type HelmDriver, type HelmDriverOptions } from './helm-driver.ts';
 import { helmKubeconfig } from './helm-kubeconfig.ts';
 

@@ -2,15 +2,14 @@ import { OperatorError } from '../lib/errors.ts';
 import { type DriverContext, processLimitMs } from './driver-context.ts';
 import { withAdvice } from './helm-advice.ts';
 import { uninstallArguments } from './helm-arguments.ts';
-import { runHelm } from './helm-process.ts';
+import { helmError, runHelm } from './helm-process.ts';
 import { lockLimitMs, ownRecord } from './own-record.ts';
+import { labelsAtUninstall } from './record-metadata.ts';
 import { lockedError, mendKinds, recordObserver, releaseState, setAside } from './recover.ts';
 import { uninstallRecovery } from './recovery-table.ts';
-import { labelsAtUninstall } from './release-labels.ts';
 import type { UninstallSteps } from './release-steps.ts';
 import type { ReleaseRevision } from './release-store.ts';
 import { manifestObjects, withoutObjects } from './transform-manifest.ts';
-import { uninstallError } from './uninstall-error.ts';
 
 /** `spared`: the release was not made by an addon-operator, and stays. */
 export type UninstallResult = 'uninstalled' | 'absent' | 'spared';
@@ -107,4 +106,25 @@ async function runUninstall(
   const reason =
     outcome.type === 'failed' ? withAdvice(outcome.error) : `helm left record "${left.recordName}" behind`;
   throw new OperatorError('HELM_FAILED', `Cannot uninstall release "${release}": ${reason}`);
+}
+
+/** What helm 3 and helm 4 say with `--debug` about a deletion that failed; without, they only say that it failed. */
+const REASON = /uninstall: Failed to delete release(?:: ([\s\S]*?)\n(?=Error: )|" error=(.*))/;
+/** helm 3 shows with `--debug` where in its code an error arose. */
+const STACK = /^helm\.go:\d+: [\s\S]*$/m;
+
+/** The error in what `helm uninstall --debug` wrote to stderr, with the reason for it. */
+export function uninstallError(stderr: string): string {
+  const error = helmError(stderr.replace(STACK, ''));
+  const [, plain, quoted] = REASON.exec(stderr) ?? [];
+  const reason = plain ?? (quoted === undefined ? undefined : unquoted(quoted));
+  return reason === undefined ? error : `${error}: ${reason.replace(/^\[([\s\S]*)\]$/, '$1')}`;
+}
+
+function unquoted(text: string): string {
+  try {
+    return String(JSON.parse(text));
+  } catch {
+    return text;
+  }
 }

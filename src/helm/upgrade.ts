@@ -4,8 +4,7 @@ import type { KubeObject } from '../kube/kube-object.ts';
 import { OperatorError } from '../lib/errors.ts';
 import { canonicalJson } from '../lib/json.ts';
 import { type ChartKind, stageChart } from './chart-source.ts';
-import { checkConflicts } from './conflict-check.ts';
-import type { ConflictPolicy } from './conflict-policy.ts';
+import { type ConflictPolicy, checkConflicts, foreignObjects } from './conflicts.ts';
 import {
   type ChartModule,
   type DriverContext,
@@ -19,10 +18,8 @@ import { upgradeArguments } from './helm-arguments.ts';
 import { runHelm } from './helm-process.ts';
 import { agreesWithBoth } from './manifest-agreement.ts';
 import { identityOf, type ManifestObject, objectKey, objectTitle } from './manifest-object.ts';
-import { foreignObjects } from './object-ownership.ts';
 import { firstAbsent } from './object-presence.ts';
-import { labelsAtStart, renderedChecksum, UNMANAGED_LABEL } from './release-labels.ts';
-import { metadataWhenDeployed } from './release-objects.ts';
+import { labelsAtStart, metadataWhenDeployed, renderedChecksum, UNMANAGED_LABEL } from './record-metadata.ts';
 import type { AppliedRelease, ReleaseSteps } from './release-steps.ts';
 import { type GateVerdict, RenderGate } from './render-gate.ts';
 import { withRunDirectory } from './run-directory.ts';

@@ -1,6 +1,6 @@
 import validVersion from 'semver/functions/valid.js';
 import validRange from 'semver/ranges/valid.js';
-import { type ConflictPolicy, readConflictPolicy } from '../helm/conflict-policy.ts';
+import { type ConflictPolicy, readConflictPolicy } from '../helm/conflicts.ts';
 import { type DriftPolicy, NO_DRIFT_POLICY, readDriftPolicy } from '../helm/drift/drift-policy.ts';
 import { OperatorError } from '../lib/errors.ts';
 import type { Json } from '../lib/json.ts';

@@ -1,7 +1,6 @@
 import { createExtensionPoints } from '../extensions/points/release-points.ts';
 import type { Extensions } from '../extensions/runtime/extension-runtime.ts';
-import { combineSteps } from '../helm/combine-steps.ts';
-import type { ReleaseSteps } from '../helm/release-steps.ts';
+import { combineSteps, type ReleaseSteps } from '../helm/release-steps.ts';
 import type { Module } from '../modules/module.ts';
 import type { Settings } from '../settings.ts';
 import type { Explained } from './explained.ts';

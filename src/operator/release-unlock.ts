@@ -1,6 +1,5 @@
-import type { UnlockResult } from '../helm/unlock-release.ts';
-import type { FinishDeletionParts } from './finish-deletion.ts';
-import { isPurgeHeld, queuePurge } from './finish-deletion.ts';
+import type { UnlockResult } from '../helm/recover.ts';
+import { type FinishDeletionParts, isPurgeHeld, queuePurge } from './finish-deletion.ts';
 import type { OperatorWith } from './operator.ts';
 import type { Task } from './tasks.ts';
 

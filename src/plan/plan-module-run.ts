@@ -66,15 +66,15 @@ async function planOfRelease(
 ): Promise<Pick<ModulePlan, 'action' | 'causes' | 'changes'>> {
   const values = visibleToHelm(operator.deps.values, module.name);
   const request = { module, values, isUnmanaged, steps: await stepsOf(operator, module, signal) };
-  const foreseen = await base.helm.foresee(request, signal);
-  if (foreseen.type === 'keep') return { action: 'none', causes: [], changes: [] };
-  const before = foreseen.type === 'install' ? '' : foreseen.manifest;
+  const preview = await base.helm.preview(request, signal);
+  if (preview.type === 'keep') return { action: 'none', causes: [], changes: [] };
+  const before = preview.type === 'install' ? '' : preview.manifest;
   // A reference that is taken out leaves nothing that tells which text of the release it was.
   const masking = { redactor, masksChanged: hasSecretReferences(module.name) };
   const changes = manifestChanges(before, await base.helm.render(request, signal), namespace, masking);
-  if (foreseen.type === 'compare')
+  if (preview.type === 'compare')
     return { action: changes.length === 0 ? 'none' : 'upgrade', causes: [], changes };
-  return { action: foreseen.type, causes: foreseen.type === 'upgrade' ? foreseen.causes : [], changes };
+  return { action: preview.type, causes: preview.type === 'upgrade' ? preview.causes : [], changes };
 }
 
 /** What extensions would do to the rendering. */

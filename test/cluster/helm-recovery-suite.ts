@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { HelmDriver } from '../../src/helm/helm-driver.ts';
+import { labelsAtStart, labelsAtUninstall, labelsWhenDeployed } from '../../src/helm/record-metadata.ts';
 import type { OwnRecord, ReleaseState } from '../../src/helm/recovery-table.ts';
 import {
   deployRecovery,
@@ -9,7 +10,6 @@ import {
   RELEASE_STATES,
   uninstallRecovery,
 } from '../../src/helm/recovery-table.ts';
-import { labelsAtStart, labelsAtUninstall, labelsWhenDeployed } from '../../src/helm/release-labels.ts';
 import { encodeRelease } from '../../src/helm/release-record.ts';
 import { OperatorError } from '../../src/lib/errors.ts';
 import { CapturedLog } from '../support/captured-log.ts';

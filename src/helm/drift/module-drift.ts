@@ -11,9 +11,8 @@ import type { LookupOptions } from '../object-lookup.ts';
 import { redact } from '../redact.ts';
 import type { AppliedWatch } from './applied-watch.ts';
 import type { DesiredObject, DesiredState } from './desired-objects.ts';
-import type { DriftPolicy } from './drift-policy.ts';
+import { type DriftPolicy, type HealStreak, nextHealAtMs, withHeal } from './drift-policy.ts';
 import type { DriftEvent, DriftedObject, UncomparedObject } from './drift-report.ts';
-import { type HealStreak, nextHealAtMs, withHeal } from './heal-pace.ts';
 import { compareObject, healObject, type ObjectComparison } from './object-comparison.ts';
 import { SETTLE_MS, WatchedObject } from './watched-object.ts';
 

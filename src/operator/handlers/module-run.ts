@@ -1,21 +1,26 @@
-import { combineSteps } from '../../helm/combine-steps.ts';
+import { combineSteps } from '../../helm/release-steps.ts';
 import { retryAfterOf } from '../../lib/errors.ts';
 import type { TaskOutcome, TaskQueue } from '../../queue/task-queue.ts';
 import type { ReleaseFacts } from '../../status/module-facts.ts';
 import { visibleToHelm } from '../../values/visible-values.ts';
-import type { DeployHooksParts } from '../deploy-hooks.ts';
-import { attemptOf, beginDeploy } from '../deploy-hooks.ts';
+import { attemptOf, beginDeploy, type DeployHooksParts } from '../deploy-hooks.ts';
 import { stageOf } from '../module-state.ts';
 import type { OperatorWith } from '../operator.ts';
-import type { RefusedModulesParts } from '../refused-modules.ts';
-import { verificationSteps } from '../refused-modules.ts';
+import { type RefusedModulesParts, verificationSteps } from '../refused-modules.ts';
 import { formatSetByHooks, setByHooks } from '../set-by-hooks.ts';
 import { isSynchronization, type ModuleRun, type Task } from '../tasks.ts';
 import type { TrackedModule } from '../tracked-module.ts';
-import type { EnableGlobalHookParts } from './enable-global-hook.ts';
-import { queuedSynchronizations, queueSynchronizations } from './enable-global-hook.ts';
-import type { ModuleLifecycleParts } from './module-lifecycle.ts';
-import { ensureHooks, type LifecycleRun, runLifecycleHooks } from './module-lifecycle.ts';
+import {
+  type EnableGlobalHookParts,
+  queuedSynchronizations,
+  queueSynchronizations,
+} from './enable-global-hook.ts';
+import {
+  ensureHooks,
+  type LifecycleRun,
+  type ModuleLifecycleParts,
+  runLifecycleHooks,
+} from './module-lifecycle.ts';
 
 /** What the functions here use of the operator. */
 export type ModuleRunParts = OperatorWith<

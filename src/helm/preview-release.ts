@@ -4,17 +4,16 @@ import { isFirstInstallPending } from './first-install.ts';
 import type { ManifestObject } from './manifest-object.ts';
 import { readMetadata } from './object-lookup.ts';
 import { firstAbsent } from './object-presence.ts';
-import { observeRelease, storedObjects } from './observed-release.ts';
-import { lockedError, releaseState } from './recover.ts';
+import { ownFacts } from './record-metadata.ts';
+import { lockedError, observeRelease, releaseState, storedObjects } from './recover.ts';
 import { nextReleaseAction } from './release-action.ts';
-import { ownFacts } from './release-labels.ts';
 import type { ReleaseRevision } from './release-store.ts';
 
 /**
  * What a deployment would do to a release. `compare`: helm renders, and goes on only if that differs from `manifest`.
  * `manifest` is what the newest revision that can be read consists of, as YAML; `causes` are phrases for people.
  */
-export type ReleaseForesight =
+export type ReleasePreview =
   | { readonly type: 'keep' }
   | { readonly type: 'install' }
   | { readonly type: 'compare'; readonly manifest: string }
@@ -26,11 +25,11 @@ export type ReleaseForesight =
  *
  * @throws OperatorError HELM_LOCKED while another daemon works on the release, MODULE_INVALID when the module is no chart
  */
-export async function foreseeRelease(
+export async function previewRelease(
   context: DriverContext,
   inputs: ChartInputs,
   signal: AbortSignal,
-): Promise<ReleaseForesight> {
+): Promise<ReleasePreview> {
   const desired = desiredRelease(context, await readChartState(context, inputs, signal));
   const release = inputs.module.name;
   let latest = await context.store.latest(release, signal);

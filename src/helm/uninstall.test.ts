@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { uninstallError } from './uninstall-error.ts';
+import { uninstallError } from './uninstall.ts';
 
 test.each([
   [

@@ -4,8 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { archiveAsOtherRendering } from './other-archive.ts';
-import { asOtherRendering } from './other-rendering.ts';
+import { archiveAsOtherRendering, asOtherRendering } from './second-rendering.ts';
 
 let directory: string;
 beforeEach(() => {

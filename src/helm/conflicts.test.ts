@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { type ApiCause, KubeApiError, type KubeRequest } from '../kube/kube-client.ts';
-import { conflictText, fieldConflicts } from './field-conflicts.ts';
+import { conflictText, fieldConflicts } from './conflicts.ts';
 import type { LookupOptions } from './object-lookup.ts';
 
 const signal = new AbortController().signal;

@@ -49,3 +49,39 @@ export class LockAges {
 function versionOf({ uid, resourceVersion }: RecordVersion): string {
   return `${uid}@${resourceVersion}`;
 }
+
+/** The process that runs helm, as written into a release label: `<host>.<pid>.<random>-<start>`, fit for a label value. */
+export interface Holder {
+  readonly token: string;
+  readonly host: string;
+  readonly pid: number;
+}
+
+/**
+ * Our own identity as a holder.
+ *
+ * @param hostHash short hash of the host's name, `[a-z0-9]`
+ * @param nonce text that no other process on this host has, `[a-z0-9]`
+ * @param start when the process began, in whatever unit, `[a-z0-9]`; undefined where that is not known
+ */
+export function createHolder(hostHash: string, pid: number, nonce: string, start?: string): Holder {
+  const suffix = start === undefined ? '' : `-${start}`;
+  return { token: `${hostHash}.${pid}.${nonce}${suffix}`, host: hostHash, pid };
+}
+
+/**
+ * Whether another operator process may still be at work, by the token it has left. One on another host counts as dead:
+ * only one may act at a time (by its Lease, or by the Recreate strategy). On this host its process is looked at. Our
+ * own token means a helm that has ended: for each release there is one at a time. In a container that was started again
+ * the number of the process before may well be that of a thread of ours: hence the start.
+ */
+export function isHolderAlive(
+  token: string,
+  self: Holder,
+  isProcessAlive: (pid: number, start: string | undefined) => boolean,
+): boolean {
+  if (token === self.token) return false;
+  const [host, pid, mark] = token.split('.');
+  if (host !== self.host || Number(pid) === self.pid) return false;
+  return isProcessAlive(Number(pid), mark?.split('-')[1]);
+}

@@ -1,13 +1,15 @@
 import { expect, test } from 'vitest';
 import {
   CHECKSUM_LABEL,
+  formatObjects,
   HOLDER_LABEL,
   isOwned,
   labelsAtStart,
   labelsWhenDeployed,
   ownFacts,
+  parseObjects,
   renderedChecksum,
-} from './release-labels.ts';
+} from './record-metadata.ts';
 
 const deployed = labelsWhenDeployed({ revision: 4, inputDigest: 'd1', checksum: 'c1' });
 
@@ -58,4 +60,20 @@ test('labels fit into what Kubernetes takes as a label', () => {
     expect(key).toMatch(/^([a-z0-9.-]+\/)?[A-Za-z0-9._-]{1,63}$/);
     expect(value).toMatch(/^[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/);
   }
+});
+
+const object = { apiVersion: 'v1', kind: 'ConfigMap', namespace: '', name: 'web' };
+
+test('parseObjects() reads what formatObjects() wrote', () => {
+  expect(parseObjects(formatObjects([object]))).toEqual([object]);
+  expect(parseObjects(formatObjects([]))).toEqual([]);
+});
+
+test('formatObjects() gives nothing where it would be too long for an annotation', () => {
+  expect(formatObjects(Array.from({ length: 3_000 }, () => object))).toBeUndefined();
+});
+
+test('parseObjects() does not trust what is not of its making', () => {
+  for (const text of [undefined, 7, '', '{', '{}', '[1]', '[[1]]'])
+    expect(parseObjects(text)).toBeUndefined();
 });

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import type { KubeObject } from '../kube/kube-object.ts';
 import { OperatorError } from '../lib/errors.ts';
-import { combineSteps } from './combine-steps.ts';
-import type { ReleaseSteps } from './release-steps.ts';
+import { combineSteps, type ReleaseSteps } from './release-steps.ts';
 
 const signal = new AbortController().signal;
 const OBJECT: KubeObject = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } };
