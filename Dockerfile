@@ -23,6 +23,7 @@ COPY package.json package-lock.json .npmrc ./
 COPY packages/jq/package.json ./packages/jq/package.json
 COPY packages/json/package.json ./packages/json/package.json
 COPY packages/kube-sandbox/package.json ./packages/kube-sandbox/package.json
+COPY packages/sdk/package.json ./packages/sdk/package.json
 RUN npm ci --include=dev --include=optional
 COPY tsconfig.json tsconfig.build.json ./
 COPY bin ./bin

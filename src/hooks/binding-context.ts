@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { DeployBinding, DeployFacts } from '../sdk/deploy-facts.ts';
+import type { DeployBinding, DeployFacts } from '@addon-operator/sdk';
 import type { AdmissionBinding } from './admission-binding.ts';
 import type { BindingContext, NumberedContext } from './context-document.ts';
 import type { ConversionBinding, ConversionRule } from './conversion-binding.ts';

@@ -1,9 +1,9 @@
+import { DEPLOY_BINDINGS } from '@addon-operator/sdk/host';
 import type { ErrorObject } from 'ajv';
 import { loadAll } from 'js-yaml';
 import { messageOf, OperatorError } from '../lib/errors.ts';
 import { fieldsOf, isObject } from '../lib/json.ts';
 import { readFlowAtAnyColumn } from '../lib/yaml-flow-columns.ts';
-import { DEPLOY_BINDINGS } from '../sdk/deploy-facts.ts';
 import { describeYamlSize, MAX_YAML_MARKS, yamlSizeProblem } from '../values/yaml-size.ts';
 import {
   type ConfigVersion,

@@ -1,4 +1,5 @@
-import { DEPLOY_BINDINGS, type DeployBinding } from '../sdk/deploy-facts.ts';
+import type { DeployBinding } from '@addon-operator/sdk';
+import { DEPLOY_BINDINGS } from '@addon-operator/sdk/host';
 import { mutatingSchema, validatingSchema } from './admission-binding.ts';
 import {
   anyListOf,

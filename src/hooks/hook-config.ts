@@ -1,4 +1,4 @@
-import type { DeployBinding } from '../sdk/deploy-facts.ts';
+import type { DeployBinding } from '@addon-operator/sdk';
 import type { AdmissionBinding, AdmissionType } from './admission-binding.ts';
 import type { ConversionBinding } from './conversion-binding.ts';
 import type { KubernetesBindingSpec } from './kubernetes-binding.ts';

@@ -1,5 +1,5 @@
+import { DEPLOY_BINDINGS } from '@addon-operator/sdk/host';
 import type { ErrorObject } from 'ajv';
-import { DEPLOY_BINDINGS } from '../sdk/deploy-facts.ts';
 import type { BindingChecks } from './binding-checks.ts';
 import {
   type ConfigVersion,

@@ -1,9 +1,9 @@
+import type { HookOutputTexts } from '@addon-operator/sdk/host';
 import { parsePatchOperations } from '../kube/object-patch/parse-operations.ts';
 import type { PatchOperation as ObjectOperation } from '../kube/object-patch/patch-operation.ts';
 import { messageOf, OperatorError } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
 import { type MetricOperation, parseMetricOperations } from '../metrics/metric-operation.ts';
-import type { HookOutputTexts } from '../sdk/record-hook-run.ts';
 import { type FlagPatch, splitGlobalPatch } from '../values/enabled-patches.ts';
 import { parseValuesPatch } from '../values/values-patch.ts';
 import type { HookPatches } from '../values/values-store.ts';

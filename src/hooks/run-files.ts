@@ -15,9 +15,9 @@ import {
 } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { HookOutputTexts, HookRunTexts } from '@addon-operator/sdk/host';
 import { messageOf, OperatorError } from '../lib/errors.ts';
 import { CHANNEL_PREFIX } from '../process/byte-channel.ts';
-import type { HookOutputTexts, HookRunTexts } from '../sdk/record-hook-run.ts';
 import { type MadeDirectory, SPARE_PREFIX, type SpareDirectories } from './spare-directories.ts';
 
 /** The private directory of one run, with its input and output files. */

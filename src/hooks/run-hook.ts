@@ -1,8 +1,8 @@
+import type { HookOutputTexts, HookRunTexts } from '@addon-operator/sdk/host';
 import { type ErrorFacts, messageOf, OperatorError } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
 import { warnOfEscaped } from '../process/escaped-processes.ts';
 import type { ProcessOutcome, ProcessRunner, ResourceUsage } from '../process/process-runner.ts';
-import type { HookOutputTexts, HookRunTexts } from '../sdk/record-hook-run.ts';
 import type { ContextDocument } from './context-document.ts';
 import { type Hook, type HookTransport, title, valuesOwnerOf } from './hook.ts';
 import { createHookOutputLog } from './hook-output-log.ts';

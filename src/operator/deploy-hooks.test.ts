@@ -1,6 +1,6 @@
+import { DEPLOY_BINDINGS } from '@addon-operator/sdk/host';
 import { expect, test } from 'vitest';
 import { failing, moduleFor, type OperatorLab, operatorLab } from '../../test/support/operator-lab.ts';
-import { DEPLOY_BINDINGS } from '../sdk/deploy-facts.ts';
 import { deployedModule, queueUnauthorized, tellUnauthorized } from './deploy-hooks.ts';
 
 const never = new AbortController().signal;

@@ -1,14 +1,9 @@
+import type { AuthorizationFailure, DeployBinding, DeployedModule, DeployFacts } from '@addon-operator/sdk';
 import type { ReleaseSteps } from '../helm/release-steps.ts';
 import type { DeployReason } from '../hooks/binding-context.ts';
 import { errorFields } from '../lib/errors.ts';
 import type { Module } from '../modules/module.ts';
 import type { TaskQueue } from '../queue/task-queue.ts';
-import type {
-  AuthorizationFailure,
-  DeployBinding,
-  DeployedModule,
-  DeployFacts,
-} from '../sdk/deploy-facts.ts';
 import type { HookRunParts } from './handlers/hook-run.ts';
 import { taskLogger } from './handlers/hook-run.ts';
 import type { LifecycleRun } from './handlers/module-lifecycle.ts';

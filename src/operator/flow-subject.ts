@@ -1,5 +1,5 @@
+import type { FlowPhase } from '@addon-operator/sdk';
 import type { FlowSubject } from '../extensions/flow/flow-pass.ts';
-import type { FlowPhase } from '../sdk/flow-hooks.ts';
 import type { ModuleOperation } from '../status/module-object.ts';
 import type { OperatorWith } from './operator.ts';
 import type { ModuleDelete, ModuleRun } from './tasks.ts';

@@ -1,3 +1,4 @@
+import type { HookRunTexts } from '@addon-operator/sdk/host';
 import { buildBindingContexts, buildBindingContextsV0, type RunReason } from '../hooks/binding-context.ts';
 import { type NumberedContext, writeContexts } from '../hooks/context-document.ts';
 import { type Hook, title, valuesOwnerOf } from '../hooks/hook.ts';
@@ -14,7 +15,6 @@ import type { JsonObject } from '../lib/json.ts';
 import type { Logger } from '../lib/log.ts';
 import type { HookLabels, HookMetrics } from '../metrics/hook-metrics.ts';
 import type { HookRunLabels, OperatorMetrics } from '../metrics/operator-metrics.ts';
-import type { HookRunTexts } from '../sdk/record-hook-run.ts';
 import type { ConfigMapStore } from '../values/config-map-store.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import type { ValuesStore } from '../values/values-store.ts';

@@ -1,7 +1,7 @@
+import type { FlowHookType } from '@addon-operator/sdk';
 import { FlowPass, type FlowSubject } from '../extensions/flow/flow-pass.ts';
 import { messageOf } from '../lib/errors.ts';
 import type { TaskOutcome, TaskQueue } from '../queue/task-queue.ts';
-import type { FlowHookType } from '../sdk/flow-hooks.ts';
 import type { ModuleOperation } from '../status/module-object.ts';
 import { attemptOf } from './deploy-hooks.ts';
 import type { FailedRequirementsParts } from './failed-requirements.ts';

@@ -1,7 +1,7 @@
+import { DEPLOY_BINDINGS } from '@addon-operator/sdk/host';
 import { hasStatus } from '../kube/kube-client.ts';
 import { errorFields } from '../lib/errors.ts';
 import type { TaskOutcome } from '../queue/task-queue.ts';
-import { DEPLOY_BINDINGS } from '../sdk/deploy-facts.ts';
 import type { HookRuntime } from './hook-runtime.ts';
 import type { OperatorWith } from './operator.ts';
 import { originOf } from './task-origin.ts';

@@ -1,8 +1,8 @@
+import { DEPLOY_BINDINGS } from '@addon-operator/sdk/host';
 import type { Hook } from '../hooks/hook.ts';
 import { GLOBAL_LIFECYCLE_BINDINGS, MODULE_LIFECYCLE_BINDINGS } from '../hooks/hook-config.ts';
 import type { Module } from '../modules/module.ts';
 import { addressTitle, type HookCapability } from '../modules/module-hook.ts';
-import { DEPLOY_BINDINGS } from '../sdk/deploy-facts.ts';
 import type { ObjectChange } from './manifest-changes.ts';
 
 /**

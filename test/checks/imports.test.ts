@@ -90,12 +90,18 @@ test.each([
   ['helm/a.ts', "const later = await import('../values/merge.ts');", 'helm/ may not import values/'],
   ['values/a.ts', "import {\n  a,\n  b,\n} from '../rubbish/b.ts';", 'there is no room rubbish'],
   ['values/a.ts', "import { x } from '../../test/support/x.ts';", 'it is outside of src/'],
-  ['hooks/a.ts', "import { Registry } from 'prom-client';", 'prom-client stands behind metrics/'],
+  ['hooks/a.ts', "import { Registry } from 'prom-client';", 'prom-client may be imported only in metrics/'],
   [
     'cli/a.ts',
     "import '@kubernetes/client-node/dist/config.js';",
-    '@kubernetes/client-node stands behind kube/',
+    '@kubernetes/client-node may be imported only in kube/',
   ],
+  [
+    'kube/a.ts',
+    "import { block } from '@addon-operator/sdk';",
+    '@addon-operator/sdk may be imported only in hooks/',
+  ],
+  ['hooks/a.ts', "import { block } from '../sdk/sdk.ts';", 'hooks/ may not import sdk/'],
 ])('a planted violation is found: %s, %s', (file, source, problem) => {
   expect(roomViolations(importsOf(new Map([[file, source]])))).toEqual([expect.stringContaining(problem)]);
 });

@@ -18,11 +18,11 @@ export const ROOMS: readonly Room[] = [
   { name: 'server', may: ['status', 'metrics'], mayTypesOf: ['settings'] },
   { name: 'ui', may: ['status', 'metrics'] },
   { name: 'operator', may: '*' },
-  { name: 'extensions', may: ['modules', 'hooks', 'helm', 'values', 'kube', 'process', 'sdk'] },
+  { name: 'extensions', may: ['modules', 'hooks', 'helm', 'values', 'kube', 'process'] },
   { name: 'status', may: ['modules', 'kube'], mayTypesOf: ['queue'] },
   { name: 'events', may: ['kube', 'jq'], mayTypesOf: ['hooks'] },
   { name: 'modules', may: ['hooks', 'helm', 'values', 'kube'], mayTypesOf: ['process'] },
-  { name: 'hooks', may: ['values', 'kube', 'process', 'metrics', 'sdk'] },
+  { name: 'hooks', may: ['values', 'kube', 'process', 'metrics'] },
   { name: 'helm', may: ['kube', 'process'], mayTypesOf: ['settings'] },
   { name: 'values', may: ['kube'] },
   { name: 'queue', may: [] },
@@ -36,23 +36,27 @@ export const ROOMS: readonly Room[] = [
   { name: 'lib', may: [] },
 ];
 
-/** Packages that stand behind one room, so that they can be replaced there. */
-const ADAPTERS: Readonly<Record<string, string>> = {
-  '@addon-operator/jq': 'jq',
-  '@addon-operator/json': 'lib',
-  '@addon-operator/kube-sandbox': 'cli',
-  '@kubernetes/client-node': 'kube',
-  commander: 'cli',
-  'cron-parser': 'events',
-  koffi: 'process',
-  pino: 'lib',
-  'prom-client': 'metrics',
+/** The rooms that may import a package: mostly one, so that the package can be replaced there. */
+const ADAPTERS: Readonly<Record<string, readonly string[]>> = {
+  '@addon-operator/jq': ['jq'],
+  '@addon-operator/json': ['lib'],
+  '@addon-operator/kube-sandbox': ['cli'],
+  '@addon-operator/sdk': ['hooks', 'extensions', 'operator', 'plan', 'sdk'],
+  '@kubernetes/client-node': ['kube'],
+  commander: ['cli'],
+  'cron-parser': ['events'],
+  koffi: ['process'],
+  pino: ['lib'],
+  'prom-client': ['metrics'],
 };
 
 /** Modules without effects, which may be loaded along with a pure file; itself it imports no `node:` module at all. */
 const HARMLESS = [
   '@addon-operator/json',
   '@addon-operator/json/pointer',
+  '@addon-operator/json/similar-word',
+  '@addon-operator/sdk',
+  '@addon-operator/sdk/host',
   'ajv',
   'js-yaml',
   'node:buffer',
@@ -95,8 +99,8 @@ function ownProblem({ from, to, isTypeOnly }: Import): string | undefined {
 
 function adapterProblem({ from, to }: Import): string | undefined {
   const entry = Object.entries(ADAPTERS).find(([name]) => to === name || to.startsWith(`${name}/`));
-  if (entry === undefined || roomOf(from) === entry[1]) return undefined;
-  return `${entry[0]} stands behind ${entry[1]}/`;
+  if (entry === undefined || entry[1].includes(roomOf(from))) return undefined;
+  return `${entry[0]} may be imported only in ${entry[1].map((room) => `${room}/`).join(', ')}`;
 }
 
 /** One sentence for each thing with effects that a pure file would load, directly or through other files. */

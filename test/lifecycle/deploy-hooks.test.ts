@@ -1,7 +1,7 @@
 import { access, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { DEPLOY_BINDINGS } from '@addon-operator/sdk/host';
 import { describe, expect, test, vi } from 'vitest';
-import { DEPLOY_BINDINGS } from '../../src/sdk/deploy-facts.ts';
 import type { ModuleName } from '../../src/values/module-key.ts';
 import { contextHook, contextsOf } from '../support/context-hook.ts';
 import { startHookServer } from '../support/hook-server.ts';

@@ -1,4 +1,4 @@
-import type { HookLog } from '../../src/sdk/hook-input.ts';
+import type { HookLog } from '@addon-operator/sdk';
 
 const ignore = (): void => undefined;
 

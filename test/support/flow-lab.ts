@@ -1,10 +1,5 @@
-import {
-  FLOW_HOOK_TYPES,
-  type FlowHookInput,
-  FlowHooks,
-  type FlowHookType,
-  type HookResult,
-} from '../../src/sdk/flow-hooks.ts';
+import type { FlowHookInput, FlowHookType, HookResult } from '@addon-operator/sdk';
+import { FLOW_HOOK_TYPES, FlowHooks } from '@addon-operator/sdk/host';
 import { silentHookLog } from './flow-hooks.ts';
 import { name, type OperatorLab, operatorLab } from './operator-lab.ts';
 

@@ -1,6 +1,6 @@
+import type { FlowHookType, FlowModule, HookResult } from '@addon-operator/sdk';
 import { expect, test } from 'vitest';
 import { silentHookLog } from '../../../test/support/flow-hooks.ts';
-import type { FlowHookType, FlowModule, HookResult } from '../../sdk/flow-hooks.ts';
 import { continuousReconcile } from './create-flow-hooks.ts';
 
 const MODULE: FlowModule = {

@@ -1,9 +1,9 @@
 import { dirname, join, resolve } from 'node:path';
+import type { FlowHookSetup, FlowModule, HookLog } from '@addon-operator/sdk';
+import { FlowHooks } from '@addon-operator/sdk/host';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { Module } from '../../modules/module.ts';
-import { type FlowHookSetup, FlowHooks, type FlowModule } from '../../sdk/flow-hooks.ts';
-import type { HookLog } from '../../sdk/hook-input.ts';
 import { warnOfMissingDirectory } from '../runtime/extension-files.ts';
 import type { Extensions } from '../runtime/extension-runtime.ts';
 import type { FlowPassDeps } from './flow-pass.ts';

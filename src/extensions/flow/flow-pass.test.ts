@@ -1,6 +1,7 @@
+import type { FlowHookType, HookResult } from '@addon-operator/sdk';
+import { FLOW_HOOK_TYPES } from '@addon-operator/sdk/host';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { FLOW_HOOK_TYPES, type FlowHookType, type HookResult } from '../../sdk/flow-hooks.ts';
 import { aggregateRequeues, aggregateResults } from './flow-pass.ts';
 
 const ENFORCING: readonly FlowHookType[] = ['DuringResponsibilityCheck', 'ShouldReconcile'];

@@ -1,13 +1,13 @@
-import { messageOf, OperatorError } from '../../lib/errors.ts';
 import type {
   FlowHookInput,
-  FlowHooks,
   FlowHookType,
   FlowModule,
   FlowTarget,
+  HookLog,
   HookResult,
-} from '../../sdk/flow-hooks.ts';
-import type { HookLog } from '../../sdk/hook-input.ts';
+} from '@addon-operator/sdk';
+import type { FlowHooks } from '@addon-operator/sdk/host';
+import { messageOf, OperatorError } from '../../lib/errors.ts';
 
 /** What is known of a module at a place of its reconcile. */
 export interface FlowSubject {

@@ -1,17 +1,12 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { FlowHookSetup, FlowHookType, HookResult } from '@addon-operator/sdk';
+import { FLOW_HOOK_TYPES, FLOW_HOOKS } from '@addon-operator/sdk/host';
 import { boundedDelay } from '../../lib/bounded-time.ts';
 import { errorFields, messageOf, OperatorError } from '../../lib/errors.ts';
 import { isObject, type Json, type JsonObject } from '../../lib/json.ts';
 import type { Logger } from '../../lib/log.ts';
 import { isMissingFile } from '../../lib/missing-file.ts';
-import { FLOW_HOOKS } from '../../sdk/define-flow-hooks.ts';
-import {
-  FLOW_HOOK_TYPES,
-  type FlowHookSetup,
-  type FlowHookType,
-  type HookResult,
-} from '../../sdk/flow-hooks.ts';
 import {
   exportsDefinition,
   filesBelow,

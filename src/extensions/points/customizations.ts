@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { basename, extname, join, relative } from 'node:path';
+import { EXTENSIONS, POINT_METHODS, type PointMethod } from '@addon-operator/sdk/host';
 import type { Discovery } from '../../kube/discovery.ts';
 import { errorFields, OperatorError } from '../../lib/errors.ts';
 import { fieldsOf, type Json, textOf } from '../../lib/json.ts';
 import type { Logger } from '../../lib/log.ts';
-import { EXTENSIONS } from '../../sdk/define-extensions.ts';
-import { POINT_METHODS, type PointMethod } from '../../sdk/extension-points.ts';
 import {
   exportsDefinition,
   filesBelow,

@@ -1,16 +1,10 @@
+import { type ErrorDetails, notReady, type PostReconcileResult, proceed, ready } from '@addon-operator/sdk';
+import type { PointMethod } from '@addon-operator/sdk/host';
 import { identityOf, type ManifestObject, objectKey, objectTitle } from '../../helm/manifest-object.ts';
 import type { AppliedRelease, ReleaseSteps } from '../../helm/release-steps.ts';
 import type { KubeObject } from '../../kube/kube-object.ts';
 import { messageOf, OperatorError } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/log.ts';
-import type { PointMethod } from '../../sdk/extension-points.ts';
-import {
-  type ErrorDetails,
-  notReady,
-  type PostReconcileResult,
-  proceed,
-  ready,
-} from '../../sdk/extension-results.ts';
 import type { HostSet } from './customizations.ts';
 import { failureCause, namedObjects } from './failure-cause.ts';
 import {

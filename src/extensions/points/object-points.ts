@@ -1,9 +1,6 @@
-import type { KubeObject } from '../../kube/kube-object.ts';
-import { hasCode, messageOf, OperatorError } from '../../lib/errors.ts';
-import { isObject } from '../../lib/json.ts';
-import type { DeployError } from '../../sdk/extension-points.ts';
 import {
   block,
+  type DeployError,
   type ErrorDetails,
   errorDetails,
   notReady,
@@ -11,7 +8,10 @@ import {
   type PreReconcileResult,
   proceed,
   ready,
-} from '../../sdk/extension-results.ts';
+} from '@addon-operator/sdk';
+import type { KubeObject } from '../../kube/kube-object.ts';
+import { hasCode, messageOf, OperatorError } from '../../lib/errors.ts';
+import { isObject } from '../../lib/json.ts';
 import type { HostSet } from './customizations.ts';
 import {
   chainPoints,

@@ -1,9 +1,9 @@
+import type { PointMethod } from '@addon-operator/sdk/host';
 import type { KubeObject } from '../../kube/kube-object.ts';
 import { boundedDelay } from '../../lib/bounded-time.ts';
 import { errorFields, hasCode, messageOf, OperatorError } from '../../lib/errors.ts';
 import { isObject } from '../../lib/json.ts';
 import type { Logger } from '../../lib/log.ts';
-import type { PointMethod } from '../../sdk/extension-points.ts';
 
 /** The behaviour that an extension may change. */
 export type Next<Input, Result> = (input: Input) => Promise<Result>;

@@ -1,3 +1,5 @@
+import { block, errorDetails, notReady, proceed, ready } from '@addon-operator/sdk';
+import type { PointMethod } from '@addon-operator/sdk/host';
 import {
   assert,
   asyncProperty,
@@ -12,8 +14,6 @@ import {
 import { expect, test } from 'vitest';
 import type { KubeObject } from '../../kube/kube-object.ts';
 import { silentLogger } from '../../lib/log.ts';
-import type { PointMethod } from '../../sdk/extension-points.ts';
-import { block, errorDetails, notReady, proceed, ready } from '../../sdk/extension-results.ts';
 import {
   createDeleter,
   createErrorClassifier,

@@ -1,7 +1,7 @@
+import { POINT_METHODS, type PointMethod } from '@addon-operator/sdk/host';
 import type { ApiResource } from '../../kube/kube-object.ts';
 import { fieldsOf, type Json, textsOf } from '../../lib/json.ts';
 import { didYouMean, similarWord } from '../../lib/similar-word.ts';
-import { POINT_METHODS, type PointMethod } from '../../sdk/extension-points.ts';
 
 /** A kind as the name of a host file says it: the group is empty for the core group, the kind is in lower case. */
 interface NamedKind {

@@ -1,3 +1,4 @@
+import { callExtension, type ExtensionDefinition, isExtensionDefinition } from '@addon-operator/sdk/host';
 import { failureText } from '../../hooks/in-process/failure-text.ts';
 import type {
   Ask,
@@ -8,8 +9,6 @@ import type {
   WorkEnd,
 } from '../../hooks/in-process/host-protocol.ts';
 import { runProgram, type WorkTools } from '../../hooks/in-process/worker-thread.ts';
-import { callExtension } from '../../sdk/call-extension.ts';
-import { type ExtensionDefinition, isExtensionDefinition } from '../../sdk/extension-definition.ts';
 
 /** How far the causes of an error are looked through. */
 const MAX_CAUSES = 8;

@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
+import type { HookOutputTexts } from '@addon-operator/sdk/host';
 import { escapeControls } from '../../lib/escape-controls.ts';
 import { isObject, parseJsonVerbatim, parseSecretJson } from '../../lib/json.ts';
 import { didYouMean } from '../../lib/similar-word.ts';
-import type { HookOutputTexts } from '../../sdk/record-hook-run.ts';
 
 /** What a server said, or as much of it as is of use. */
 export interface HttpAnswer {

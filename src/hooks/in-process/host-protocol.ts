@@ -1,5 +1,5 @@
+import type { HookOutputTexts, HookRunTexts } from '@addon-operator/sdk/host';
 import type { RunDeadline } from '../../process/run-deadline.ts';
-import type { HookOutputTexts, HookRunTexts } from '../../sdk/record-hook-run.ts';
 
 /** What the daemon tells the process of the workers; workers have numbers, given by the daemon. */
 export type HostRequest =

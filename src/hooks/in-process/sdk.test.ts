@@ -1,15 +1,15 @@
-import { expect, test } from 'vitest';
-import { silentLogger } from '../../lib/log.ts';
 import type {
   AdmissionBinding,
   ConversionBinding,
   HookConfig,
+  HookInput,
   HookSettings,
   KubernetesBinding,
   ScheduleBinding,
-} from '../../sdk/hook-config.ts';
-import type { HookInput } from '../../sdk/hook-input.ts';
-import { recordHookRun } from '../../sdk/record-hook-run.ts';
+} from '@addon-operator/sdk';
+import { recordHookRun } from '@addon-operator/sdk/host';
+import { expect, test } from 'vitest';
+import { silentLogger } from '../../lib/log.ts';
 import type { ModuleName } from '../../values/module-key.ts';
 import type { Schema } from '../config-schema-parts.ts';
 import type { Hook } from '../hook.ts';

@@ -1,7 +1,10 @@
-import { callHandler } from '../../sdk/call-handler.ts';
-import { isHookDefinition } from '../../sdk/define-hook.ts';
-import { FrozenDocuments } from '../../sdk/frozen-documents.ts';
-import { type HookOutputTexts, recordHookRun } from '../../sdk/record-hook-run.ts';
+import {
+  callHandler,
+  FrozenDocuments,
+  type HookOutputTexts,
+  isHookDefinition,
+  recordHookRun,
+} from '@addon-operator/sdk/host';
 import { ReceivedTexts, type WorkEnd } from './host-protocol.ts';
 import { runProgram } from './worker-thread.ts';
 

@@ -3,7 +3,6 @@ import { connect, type Socket } from 'node:net';
 import { pathToFileURL } from 'node:url';
 import { getHeapStatistics } from 'node:v8';
 import { parentPort, workerData } from 'node:worker_threads';
-import { ownProgram } from '../../lib/own-code.ts';
 import { failureText } from './failure-text.ts';
 import {
   type AskAnswer,
@@ -21,8 +20,8 @@ import { type LedgerBuffers, WorkLedger } from './work-ledger.ts';
 import { WorkerOutput } from './worker-output.ts';
 
 const SDK: Readonly<Record<string, string>> = {
-  'addon-operator/sdk': ownProgram('sdk/sdk').href,
-  'addon-operator/sdk/testing': ownProgram('sdk/test-hook').href,
+  'addon-operator/sdk': import.meta.resolve('@addon-operator/sdk'),
+  'addon-operator/sdk/testing': import.meta.resolve('@addon-operator/sdk/testing'),
 };
 
 /** What the thread that starts a worker gives it. */

@@ -1,4 +1,4 @@
-import { didYouMean } from '../lib/similar-word.ts';
+import { didYouMean } from '@addon-operator/json/similar-word';
 import type { HookLog } from './hook-input.ts';
 
 /** The places of a reconcile at which flow hooks may act, in the order they are passed. */

@@ -1,4 +1,4 @@
-import { escapeSegment } from '../lib/json-pointer.ts';
+import { escapeSegment } from '@addon-operator/json/pointer';
 
 /**
  * The JSON pointer for a place in the values: keys joined by dots, or a pointer already.

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../lib/json.ts';
+import type { Json, JsonObject } from '@addon-operator/json';
 import type { DeployBinding, DeployFacts } from './deploy-facts.ts';
 import type { HookConfig, LifecycleBinding, WatchEvent } from './hook-config.ts';
 

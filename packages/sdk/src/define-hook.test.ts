@@ -1,5 +1,5 @@
+import type { Json } from '@addon-operator/json';
 import { expect, expectTypeOf, test } from 'vitest';
-import type { Json } from '../lib/json.ts';
 import type { AdmissionRequest, BindingContext, KubernetesObject } from './binding-contexts.ts';
 import { defineHook, isHookDefinition } from './define-hook.ts';
 

@@ -1,4 +1,4 @@
-import { isRawJson } from '../lib/json.ts';
+import { isRawJson } from '@addon-operator/json';
 
 const MAX_CHARACTERS = 10 * 1024 * 1024;
 

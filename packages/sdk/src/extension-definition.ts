@@ -1,4 +1,4 @@
-import type { Json } from '../lib/json.ts';
+import type { Json } from '@addon-operator/json';
 import { frozen } from './frozen.ts';
 import type { HookLog } from './hook-input.ts';
 

@@ -1,4 +1,4 @@
-import { type Json, parseJson } from '../lib/json.ts';
+import { type Json, parseJson } from '@addon-operator/json';
 import type { ExtensionMethod } from './extension-definition.ts';
 import { frozen } from './frozen.ts';
 import { hookLog } from './hook-log.ts';

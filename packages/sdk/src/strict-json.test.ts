@@ -1,5 +1,5 @@
+import { parseJson } from '@addon-operator/json';
 import { expect, test } from 'vitest';
-import { parseJson } from '../lib/json.ts';
 import { strictJson } from './strict-json.ts';
 
 const ring: { list: unknown[] } = { list: [] };

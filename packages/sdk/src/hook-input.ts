@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../lib/json.ts';
+import type { Json, JsonObject } from '@addon-operator/json';
 import type { BindingContext } from './binding-contexts.ts';
 import type { HookConfig } from './hook-config.ts';
 

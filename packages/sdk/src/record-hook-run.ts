@@ -1,5 +1,5 @@
-import { type Json, type JsonObject, parseJson } from '../lib/json.ts';
-import { valueAt } from '../lib/json-pointer.ts';
+import { type Json, type JsonObject, parseJson } from '@addon-operator/json';
+import { valueAt } from '@addon-operator/json/pointer';
 import type { BindingContext } from './binding-contexts.ts';
 import { frozen } from './frozen.ts';
 import type { HookConfig } from './hook-config.ts';

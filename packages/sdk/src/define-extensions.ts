@@ -1,4 +1,4 @@
-import { didYouMean } from '../lib/similar-word.ts';
+import { didYouMean } from '@addon-operator/json/similar-word';
 import {
   type ExtensionDefinition,
   type ExtensionMethod,

@@ -1,4 +1,4 @@
-import { parseJson } from '../lib/json.ts';
+import { parseJson } from '@addon-operator/json';
 import { frozen } from './frozen.ts';
 
 /** How many documents are kept: values and config values. */

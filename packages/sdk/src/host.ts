@@ -1,0 +1,16 @@
+/** What a program needs that loads and runs hooks and extensions: the operator and its threads. */
+export { callExtension } from './call-extension.ts';
+export { callHandler } from './call-handler.ts';
+export { EXTENSIONS } from './define-extensions.ts';
+export { FLOW_HOOKS } from './define-flow-hooks.ts';
+export { isHookDefinition } from './define-hook.ts';
+export { DEPLOY_BINDINGS } from './deploy-facts.ts';
+export {
+  type ExtensionDefinition,
+  extensionDefinition,
+  isExtensionDefinition,
+} from './extension-definition.ts';
+export { POINT_METHODS, type PointMethod } from './extension-points.ts';
+export { FLOW_HOOK_TYPES, FlowHooks } from './flow-hooks.ts';
+export { FrozenDocuments } from './frozen-documents.ts';
+export { type HookOutputTexts, type HookRunTexts, recordHookRun } from './record-hook-run.ts';
