@@ -67,7 +67,7 @@ async function worldWith(backend: Backend, files: FileTree | undefined): Promise
 async function moduleRunMs({ daemon: { operator } }: World): Promise<number> {
   const module = operator.registry.find('web');
   if (module === undefined) throw new Error('the module web is missing');
-  const queue = operator.deps.queues.get('bench');
+  const queue = operator.queues.get('bench');
   const startMs = performance.now();
   queue.append(...Array.from({ length: RUNS }, () => operator.router.moduleRun(module.name, 'bench')));
   await queue.untilEmpty();

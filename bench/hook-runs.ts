@@ -24,7 +24,7 @@ export async function hookRunsMs(
     trigger: 'bench',
     activation: '',
   };
-  const queue = operator.deps.queues.get(queueName);
+  const queue = operator.queues.get(queueName);
   const startMs = performance.now();
   queue.append(...Array.from({ length: count }, () => task));
   await queue.untilEmpty();

@@ -98,10 +98,10 @@ async function fill(list: string): Promise<void> {
 
 /** Loads the hook and starts its monitors, as the daemon does; resolves when the snapshot is complete. */
 async function synchronise(world: World): Promise<{ durationMs: number; runtime: HookRuntime }> {
-  const { deps } = world.daemon.operator;
-  const hook = (await deps.loadGlobalHooks(never)).find(({ name }) => name === 'sync.sh');
+  const { sources, bindings } = world.daemon.operator;
+  const hook = (await sources.loadGlobalHooks(never)).find(({ name }) => name === 'sync.sh');
   if (hook === undefined) throw new Error('the hook of the benchmark is missing');
-  const runtime = deps.createRuntime(hook);
+  const runtime = bindings.createRuntime(hook);
   const durationMs = await timed(() => runtime.startMonitors(never));
   if (runtime.snapshot(0).length < OBJECTS) throw new Error('the snapshot is not complete');
   return { durationMs, runtime };

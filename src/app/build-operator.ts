@@ -32,7 +32,6 @@ import { ModuleOperations } from '../operator/module-operations.ts';
 import { ModuleRegistry } from '../operator/module-registry.ts';
 import { ModuleTurns } from '../operator/module-turns.ts';
 import type { Operator } from '../operator/operator.ts';
-import type { OperatorDeps } from '../operator/operator-deps.ts';
 import { Pauses } from '../operator/pauses.ts';
 import { countQueuedEvents, queuedEvents } from '../operator/queued-events.ts';
 import { checkReconcileSchedules, nextReconcile } from '../operator/reconcile-schedule.ts';
@@ -41,6 +40,7 @@ import { createAnnotatedOperations } from '../operator/requested-operations.ts';
 import { RunAborts } from '../operator/run-aborts.ts';
 import { Schedules } from '../operator/schedules.ts';
 import { onSecretsChange } from '../operator/secret-changes.ts';
+import type { ModuleSources, OperatorPolicy } from '../operator/services.ts';
 import { eventIds, withOrigin } from '../operator/task-origin.ts';
 import { TaskRouter } from '../operator/task-router.ts';
 import type { Task } from '../operator/tasks.ts';
@@ -112,8 +112,8 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
   const releases = releasesOf(helm);
   const annotated = createAnnotatedOperations(all);
   const parts = { registry, converge, globalHooks, router, operations: new ModuleOperations(annotated) };
-  const deps = { clock, log, ...waiting, values, pauses, releases, execution };
-  const extensions = await createExtensionParts({ ...all, helm }, { ...parts, deps });
+  const explained = { ...parts, clock, log, ...waiting, values, pauses, releases, execution };
+  const extensions = await createExtensionParts({ ...all, helm }, explained);
   files.flow = options.isInspection ? undefined : await loadFlow(options, files.found.modules);
   const schedules = createSchedules(options, router);
   const runDeps = { execution, metrics, log, newEventId, registry, router };
@@ -131,31 +131,31 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
     await authorization?.gate.settle();
   };
   const operator: Operator = {
-    ...parts,
+    ...explained,
     turns: new ModuleTurns(),
     aborts: new RunAborts(),
-    deps: {
-      ...deps,
-      newEventId,
-      dynamicFlags,
-      metrics,
-      crds,
+    newEventId,
+    dynamicFlags,
+    metrics,
+    crds,
+    sources: {
       ...discoveries(moduleHooks, flags, extenders),
       loadModuleHooks: moduleHooks.load,
       loadGlobalHooks: (signal) => loadGlobalHooks(loader, settings.globalHooksDir, signal),
       reloadModules,
+      modulesDirectories: () => files.found.directories,
+    },
+    bindings: {
       createRuntime: (hook) => createRuntime({ host, metrics, stop, ...base, ...waiting }, hook, router),
       setSchedules: (runtime, isEnabled) => schedules.set(runtime, isEnabled),
       setWebhooks: (runtimes, isEnabled, signal) => webhooks.set(runtimes, isEnabled, signal),
-      configMapContent: () => configMap.content,
-      followSecrets,
-      ...operatorSettings(options),
-      ...extensions,
-      flow: () => files.flow,
-      modulesDirectories: () => files.found.directories,
-      directoryMemory: directoryMemory(base.cluster.main, memoryRef(settings)),
-      authorization,
     },
+    configMapContent: () => configMap.content,
+    followSecrets,
+    policy: operatorPolicy(options),
+    extensions: { ...extensions, flow: () => files.flow },
+    directoryMemory: directoryMemory(base.cluster.main, memoryRef(settings)),
+    authorization,
   };
   if (annotated !== undefined) watchAnnotations(annotated, operator);
   secrets.onChange((changed) => onSecretsChange(operator, changed));
@@ -210,7 +210,7 @@ function createQueues(
     onFailure: (queue, entry, failure) => tellFailure(host, failedTask(queue, entry, failure, converge)),
     measure: queueActionMeasure(monotonicMs, metrics),
     admit: (tasks, follows) => withOrigin(tasks, follows, newEventId),
-    onAdd: (...added) => tellAdded({ registry, deps: { log } }, ...added),
+    onAdd: (...added) => tellAdded({ registry, log }, ...added),
     onChange,
     onError: (queue, error) =>
       host.log.error(
@@ -220,7 +220,7 @@ function createQueues(
   });
 }
 
-function operatorSettings({ settings }: BuildOptions) {
+function operatorPolicy({ settings }: BuildOptions): OperatorPolicy {
   return {
     runsModulesInParallel: settings.runsModulesInParallel,
     failurePolicy: settings.moduleFailurePolicy,
@@ -228,7 +228,7 @@ function operatorSettings({ settings }: BuildOptions) {
     ignoredRelease: settings.helmIgnoreRelease,
     purgesForeignReleases: settings.purgesForeignReleases,
     allowsEmptyModulesDir: settings.allowsEmptyModulesDir,
-  } satisfies Partial<OperatorDeps>;
+  };
 }
 
 function createHandler({ redactor, onTask }: BuildOptions, operator: Operator): TaskHandler<Task> {
@@ -263,7 +263,7 @@ function loadFlow({ settings, host, base, stop }: BuildOptions, modules: readonl
 function createWaiting(
   options: BuildOptions,
   users: QueueUsers,
-): Pick<OperatorDeps, 'queues'> & { readonly backlog: EventBacklog } {
+): { readonly queues: QueueSet<Task>; readonly backlog: EventBacklog } {
   const backlog = createBacklog(options);
   const queues = createQueues(options, users, countQueuedEvents(backlog));
   backlog.hold(queuedEvents(queues));
@@ -327,9 +327,9 @@ function discoveries(
   { discover, rediscover }: ModuleHooks,
   flags: () => ModuleFlags,
   extenders: readonly Extender[],
-): Pick<OperatorDeps, 'discover' | 'rediscover'> {
+): Pick<ModuleSources, 'discover' | 'rediscover'> {
   const withFlags =
-    (pass: ModuleHooks['discover']): OperatorDeps['discover'] =>
+    (pass: ModuleHooks['discover']): ModuleSources['discover'] =>
     (modules, deployed, signal) =>
       pass({ modules, deployed, flags: flags(), extenders }, signal);
   return { discover: withFlags(discover), rediscover: withFlags(rediscover) };

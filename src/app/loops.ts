@@ -34,7 +34,7 @@ export function startLoops(host: DaemonHost, parts: LoopParts): void {
       LIVE_TICK_MS,
       () => {
         metrics.liveTick();
-        operator.deps.execution.running.warnOfLong();
+        operator.execution.running.warnOfLong();
       },
       stop,
     ),

@@ -151,7 +151,7 @@ async function start(settings: Settings, given: DaemonHost, signals: StartSignal
   await loadHooks(operator, metrics, stop);
   metrics.show(operatorGauges(operator));
   // Before the queues: requests may come earlier than the first hook runs, but not before their hooks are loaded.
-  await operator.deps.setWebhooks(operator.globalHooks.runtimes, true, stop);
+  await operator.bindings.setWebhooks(operator.globalHooks.runtimes, true, stop);
   const view = viewOf(settings, host, base, parts);
   probes.show(view);
   await startDebugEndpoint({ ...common, ...parts, view, configMapEvents });
@@ -173,7 +173,7 @@ function watchedPaths(settings: Settings): readonly string[] {
 }
 
 async function loadHooks(operator: Operator, metrics: OperatorMetrics, stop: AbortSignal): Promise<void> {
-  const hooks = await operator.deps.loadGlobalHooks(stop);
-  operator.globalHooks.runtimes = hooks.map((hook) => operator.deps.createRuntime(hook));
+  const hooks = await operator.sources.loadGlobalHooks(stop);
+  operator.globalHooks.runtimes = hooks.map((hook) => operator.bindings.createRuntime(hook));
   for (const hook of hooks) metrics.setBindingCount('', hook.name, bindingCount(hook));
 }

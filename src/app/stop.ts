@@ -30,7 +30,7 @@ export async function stopDaemon(
     },
     () => undefined,
   );
-  await operator.deps.queues.ended();
+  await operator.queues.ended();
   ended.abort();
   await grace;
   abort.abort(stopping);

@@ -25,7 +25,7 @@ export async function adoptPatches(
   const problems: string[] = [];
   for (const owner of [GLOBAL_SECTION, ...modules] as const) {
     try {
-      operator.deps.values.applyPatch(owner, await patchesOf(owner, daemon, signal));
+      operator.values.applyPatch(owner, await patchesOf(owner, daemon, signal));
     } catch (error) {
       if (hasCode(error, 'DEBUG_SOCKET')) return problems;
       signal.throwIfAborted();

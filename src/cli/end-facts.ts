@@ -26,7 +26,7 @@ export interface EndFactsInput {
 export async function endFacts(input: EndFactsInput, signal: AbortSignal): Promise<EndFacts> {
   const { daemon, settings, progress, files } = input;
   const { operator, httpPort } = daemon;
-  const { values, releases } = operator.deps;
+  const { values, releases } = operator;
   const revisions = new Map<string, number>(
     (await releases.list(signal)).map(({ name, revision }) => [name, revision]),
   );

@@ -1,13 +1,24 @@
+import type { Logger } from '../lib/log.ts';
+import type { QueueSet } from '../queue/queue-set.ts';
 import type { ModuleOperation } from '../status/module-object.ts';
 import type { ModuleName } from '../values/module-key.ts';
-import type { OperatorWith } from './operator.ts';
+import type { ModuleOperations } from './module-operations.ts';
+import type { ModuleRegistry } from './module-registry.ts';
+import type { Pauses } from './pauses.ts';
+import type { RunAborts } from './run-aborts.ts';
+import type { TaskRouter } from './task-router.ts';
 import { isSynchronization, type ModuleHookRun, type Task } from './tasks.ts';
 
 /** What the functions here use of the operator. */
-export type AskOperationParts = OperatorWith<
-  'aborts' | 'operations' | 'registry' | 'router',
-  'log' | 'pauses' | 'queues'
->;
+export interface AskOperationParts {
+  readonly registry: ModuleRegistry;
+  readonly router: TaskRouter;
+  readonly operations: ModuleOperations;
+  readonly aborts: RunAborts;
+  readonly log: Logger;
+  readonly queues: QueueSet<Task>;
+  readonly pauses: Pick<Pauses, 'of' | 'isOfAll'>;
+}
 
 /**
  * Has an operation done with a module, if that is possible. It is not with one that is neither enabled nor on its way
@@ -28,7 +39,7 @@ export function askOperation(
   if (refusal !== undefined && (isRefused || isWanted)) return 'unauthorized';
   if (!isWanted && !operator.registry.started.has(module)) return 'disabled';
   if (refusal !== undefined) return 'unauthorized';
-  if (isWanted && operation !== 'abort' && operator.deps.pauses.of(module) !== undefined) return 'paused';
+  if (isWanted && operation !== 'abort' && operator.pauses.of(module) !== undefined) return 'paused';
   operator.operations.ask(module, operation);
   runOperation(operator, module, operation);
   return 'asked';
@@ -43,12 +54,12 @@ export function runOperation(
   module: ModuleName,
   operation: ModuleOperation,
 ): void {
-  const { queues, log } = operator.deps;
+  const { queues, log } = operator;
   log.info({ module, operation }, 'operation is requested');
   if (operation === 'abort') {
     operator.router.changes.noteAbort(module);
     endHookRuns(operator, module);
-    if (operator.deps.pauses.of(module) !== undefined) {
+    if (operator.pauses.of(module) !== undefined) {
       // Nothing more is going on with it, and the run that follows the pause is not meant.
       operator.operations.take(module);
       operator.operations.begin(module);
@@ -72,10 +83,7 @@ export function runOperation(
 
 /** Ends what runs, and drops hooks that wait for another try: the abort would wait behind them. */
 function endHookRuns(operator: AskOperationParts, module: ModuleName): void {
-  const {
-    aborts,
-    deps: { queues, log },
-  } = operator;
+  const { aborts, queues, log } = operator;
   const ended = new Set<Task>();
   for (const queue of queues.all) {
     const { entries } = queue;

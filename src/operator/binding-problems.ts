@@ -3,11 +3,15 @@ import { title } from '../hooks/hook.ts';
 import type { KubernetesBinding } from '../hooks/hook-config.ts';
 import { type Clock, type SteadyClock, wallTimeOf } from '../lib/clock.ts';
 import type { JsonObject } from '../lib/json.ts';
+import type { GlobalHooks } from './global-hooks.ts';
 import type { HookRuntime } from './hook-runtime.ts';
-import type { OperatorWith } from './operator.ts';
+import type { ModuleRegistry } from './module-registry.ts';
 
 /** What the functions here use of the operator. */
-export type BindingProblemsParts = OperatorWith<'globalHooks' | 'registry', never>;
+export interface BindingProblemsParts {
+  readonly registry: ModuleRegistry;
+  readonly globalHooks: GlobalHooks;
+}
 
 /** A watch is often opened anew: only one that fails for longer makes a snapshot out of date. */
 const STALE_AFTER_MS = 60_000;

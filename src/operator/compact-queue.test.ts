@@ -61,7 +61,7 @@ test('runs whose failure is allowed stay apart from those whose is not', async (
 test('crowdsIn() counts the tasks of hooks that have many', async () => {
   await using lab = await heldUp();
   emit(lab, 'web/b.sh/plain', 30);
-  const queue = lab.operator.deps.queues.get('own');
+  const queue = lab.operator.queues.get('own');
   expect([...crowdsIn(queue, 20)]).toEqual([['b.sh', 30]]);
   expect([...crowdsIn(queue, 30)]).toEqual([]);
 });

@@ -1,17 +1,27 @@
 import { messageOf } from '../lib/errors.ts';
 import { formatGoDuration } from '../lib/go-duration.ts';
+import type { Logger } from '../lib/log.ts';
 import type { ConfigChange } from '../values/config-map-store.ts';
-import type { OperatorWith } from './operator.ts';
+import type { ConvergeState } from './converge-state.ts';
+import type { ModuleRegistry } from './module-registry.ts';
+import type { TaskRouter } from './task-router.ts';
 
 /** What the functions here use of the operator. */
-export type ConfigChangesParts = OperatorWith<'converge' | 'registry' | 'router', 'log' | 'newEventId'>;
+export interface ConfigChangesParts {
+  readonly registry: ModuleRegistry;
+  readonly converge: ConvergeState;
+  readonly router: TaskRouter;
+  readonly log: Logger;
+  /** A text for a new event, which nothing else has. */
+  readonly newEventId: () => string;
+}
 
 /**
  * Turns a change of the ConfigMap into tasks: changed values are taken over first of all; changed global values or
  * flags start the converge over, a changed section runs its module.
  */
 export function onConfigChange(operator: ConfigChangesParts, change: ConfigChange): void {
-  const { log } = operator.deps;
+  const { log } = operator;
   operator.converge.configProblem = problemOf(change);
   switch (change.type) {
     case 'invalid':
@@ -57,7 +67,7 @@ function applyChange(operator: ConfigChangesParts, change: Extract<ConfigChange,
     .flatMap((task) => (task.type === 'ApplyKubeConfigValues' ? task.changedKeys : []));
   const changed = new Set([...earlier, ...difference.sections, ...difference.maintenance]);
   const changedKeys = isSeenByConverge ? [] : [...changed];
-  const eventId = operator.deps.newEventId();
+  const eventId = operator.newEventId();
   if (isReload && operator.registry.discovery !== undefined)
     operator.router.restartConverge('ReloadAllModules', 'ReloadAll-After-KubeConfigChange', { eventId });
   operator.router.main.prepend({

@@ -1,13 +1,17 @@
+import type { EventBacklog } from '../hooks/event-backlog.ts';
 import { bindingLabels } from '../hooks/hook.ts';
-import { wallTimeOf } from '../lib/clock.ts';
+import { type Clock, wallTimeOf } from '../lib/clock.ts';
 import { measureEventLoopDelay } from '../metrics/event-loop-delay.ts';
 import { type BindingGauge, type OperatorGauges, OperatorMetrics } from '../metrics/operator-metrics.ts';
-import type { QueueSetOptions } from '../queue/queue-set.ts';
+import type { QueueSet, QueueSetOptions } from '../queue/queue-set.ts';
 import type { Settings } from '../settings.ts';
-import { allRuntimes, type BindingState, statesOf } from './binding-problems.ts';
+import type { ConfigMapContent } from '../values/config-map-content.ts';
+import { allRuntimes, type BindingProblemsParts, type BindingState, statesOf } from './binding-problems.ts';
 import { crowdsIn } from './compact-queue.ts';
+import type { HookExecution } from './hook-execution.ts';
 import { isolatedModules } from './isolation.ts';
-import type { Operator } from './operator.ts';
+import type { Pauses } from './pauses.ts';
+import type { Releases } from './releases.ts';
 import { hookOf, moduleLabelOf, type Task } from './tasks.ts';
 
 const MS_PER_SECOND = 1_000;
@@ -31,18 +35,30 @@ export function queueActionMeasure(
   };
 }
 
-/** Undefined while nobody cares about changes. */
-function driftedObjects({ deps }: Operator, module: string): number | undefined {
-  const report = deps.releases.drift(module);
+/** What gauges are read from. */
+export interface GaugesParts extends BindingProblemsParts {
+  readonly clock: Clock;
+  readonly queues: QueueSet<Task>;
+  readonly backlog: Pick<EventBacklog, 'heldBytes'>;
+  readonly execution: Pick<HookExecution, 'running'>;
+  readonly releases: Pick<Releases, 'drift'>;
+  readonly pauses: Pick<Pauses, 'of'>;
+  /** The newest valid content of the ConfigMap. */
+  readonly configMapContent: () => ConfigMapContent;
+}
+
+/** Undefined while drift is not watched. */
+function driftedObjects(operator: Pick<GaugesParts, 'releases'>, module: string): number | undefined {
+  const report = operator.releases.drift(module);
   return report === undefined || report.mode === 'off' ? undefined : report.objects.length;
 }
 
-function bindingGauge({ runtime, binding, health }: BindingState, { deps }: Operator): BindingGauge {
+function bindingGauge({ runtime, binding, health }: BindingState, operator: GaugesParts): BindingGauge {
   const { lastActivityMs, watchFailure, filterFailures } = health;
   return {
     labels: bindingLabels(runtime.hook, binding),
     lastActivitySeconds:
-      lastActivityMs === undefined ? undefined : wallTimeOf(lastActivityMs, deps.clock) / MS_PER_SECOND,
+      lastActivityMs === undefined ? undefined : wallTimeOf(lastActivityMs, operator.clock) / MS_PER_SECOND,
     failing: watchFailure && (watchFailure.isRefused ? 'forbidden' : 'unavailable'),
     filterFailedObjects: filterFailures.length,
   };
@@ -62,12 +78,12 @@ export function createMetrics(
 }
 
 /** Gauges about queues, hooks and modules. */
-export function operatorGauges(operator: Operator): OperatorGauges {
-  const { registry, deps } = operator;
+export function operatorGauges(operator: GaugesParts): OperatorGauges {
+  const { registry } = operator;
   return {
-    runningHooks: () => deps.execution.running.all,
+    runningHooks: () => operator.execution.running.all,
     queues: () =>
-      deps.queues.all.map((queue) => {
+      operator.queues.all.map((queue) => {
         const task = queue.entriesFromRunning[0]?.task;
         return {
           queue: queue.name,
@@ -79,15 +95,15 @@ export function operatorGauges(operator: Operator): OperatorGauges {
         };
       }),
     bindings: () => statesOf(allRuntimes(operator)).map((state) => bindingGauge(state, operator)),
-    backlogBytes: () => deps.backlog.heldBytes,
+    backlogBytes: () => operator.backlog.heldBytes,
     modules: () => {
       const isolated = isolatedModules(operator);
-      const { maintenance } = deps.configMapContent();
+      const { maintenance } = operator.configMapContent();
       return registry.modules.map(({ name, key, refusal }) => ({
         module: name,
         isEnabled: registry.isEnabled(name),
         isCritical: true,
-        isPaused: deps.pauses.of(name) !== undefined,
+        isPaused: operator.pauses.of(name) !== undefined,
         isIsolated: isolated.includes(name),
         isUnauthorized: refusal !== undefined,
         driftedObjects: driftedObjects(operator, name),

@@ -214,5 +214,5 @@ test('a refusal outside of a deploy is told as soon as queues run, whatever hold
 test('without a hook for refusals there is no queue for them', async () => {
   await using lab = await operatorLab(['web'], { 'global/a.sh': { beforeInstall: 1 } });
   queueUnauthorized(lab.operator, deployedModule(moduleFor('web')), REFUSAL);
-  expect(lab.operator.deps.queues.all.map((queue) => queue.name)).not.toContain('authorization');
+  expect(lab.operator.queues.all.map((queue) => queue.name)).not.toContain('authorization');
 });

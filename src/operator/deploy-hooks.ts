@@ -2,24 +2,35 @@ import type { AuthorizationFailure, DeployBinding, DeployedModule, DeployFacts }
 import type { ReleaseSteps } from '../helm/release-steps.ts';
 import type { DeployReason } from '../hooks/binding-context.ts';
 import { errorFields } from '../lib/errors.ts';
+import type { Logger } from '../lib/log.ts';
+import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import type { Module } from '../modules/module.ts';
+import type { QueueSet } from '../queue/queue-set.ts';
 import type { TaskQueue } from '../queue/task-queue.ts';
+import type { ConvergeState } from './converge-state.ts';
+import type { GlobalHooks } from './global-hooks.ts';
 import type { HookRunParts } from './handlers/hook-run.ts';
 import { taskLogger } from './handlers/hook-run.ts';
 import type { LifecycleRun } from './handlers/module-lifecycle.ts';
-import { hookLabels } from './hook-execution.ts';
+import { type HookExecution, hookLabels } from './hook-execution.ts';
 import { type HookRuntime, runtimesInOrder } from './hook-runtime.ts';
-import type { OperatorWith } from './operator.ts';
+import type { Releases } from './releases.ts';
 import { rethrowAbort } from './rethrow-abort.ts';
+import type { OperatorPolicy } from './services.ts';
 import { originOf } from './task-origin.ts';
 import type { GlobalHookRun, Task } from './tasks.ts';
 
 /** What the functions here use of the operator. */
-export type DeployHooksParts = OperatorWith<
-  'converge' | 'globalHooks',
-  'deployHookTimeoutMs' | 'execution' | 'log' | 'metrics' | 'queues' | 'releases'
-> &
-  HookRunParts;
+export type DeployHooksParts = {
+  readonly converge: ConvergeState;
+  readonly globalHooks: GlobalHooks;
+  readonly log: Logger;
+  readonly metrics: OperatorMetrics;
+  readonly queues: QueueSet<Task>;
+  readonly execution: HookExecution;
+  readonly releases: Releases;
+  readonly policy: Pick<OperatorPolicy, 'deployHookTimeoutMs'>;
+} & HookRunParts;
 
 /** Where hooks are told of modules that were refused before anything of them was run. */
 const REFUSAL_QUEUE = 'authorization';
@@ -111,7 +122,7 @@ export function queueUnauthorized(
     { type: 'deploy', binding: 'afterAuthFail', facts },
     operator.converge.activation,
   );
-  if (runs.length > 0) operator.deps.queues.get(REFUSAL_QUEUE).append(...runs);
+  if (runs.length > 0) operator.queues.get(REFUSAL_QUEUE).append(...runs);
 }
 
 /** A module as hooks are told of it. */
@@ -134,7 +145,7 @@ async function factsOfStep(
   { attempt }: LifecycleRun,
   signal: AbortSignal,
 ): Promise<DeployFacts['beforeInstall']> {
-  const previousRevision = await operator.deps.releases.revision(module.name, signal);
+  const previousRevision = await operator.releases.revision(module.name, signal);
   return { module, release: { previousRevision }, attempt };
 }
 
@@ -147,8 +158,8 @@ async function runDeployHooks(
 ): Promise<void> {
   for (const hookRun of runsOf(operator, reason, activation)) {
     const run = { ...hookRun, ...originOf(task) };
-    const log = taskLogger(operator.deps.log, run, queue).child({ module: reason.facts.module.name });
-    const { execution, metrics } = operator.deps;
+    const log = taskLogger(operator.log, run, queue).child({ module: reason.facts.module.name });
+    const { execution, metrics } = operator;
     const labels = hookLabels(run, queue);
     await run.hook.waitForTurn(signal);
     try {
@@ -173,7 +184,7 @@ function runsOf(
 }
 
 function deployHookRun(
-  { deps }: DeployHooksParts,
+  operator: DeployHooksParts,
   hook: HookRuntime,
   reason: DeployReason,
   activation: string,
@@ -186,6 +197,8 @@ function deployHookRun(
     allowFailure: true,
     trigger: 'Deploy',
     activation,
-    ...(deps.deployHookTimeoutMs === undefined ? {} : { fallbackTimeoutMs: deps.deployHookTimeoutMs }),
+    ...(operator.policy.deployHookTimeoutMs === undefined
+      ? {}
+      : { fallbackTimeoutMs: operator.policy.deployHookTimeoutMs }),
   };
 }

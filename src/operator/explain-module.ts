@@ -108,7 +108,7 @@ export function explainModule(
 
 /** Global hooks concern every module: it may lack values that they would have set. */
 function warningsOf(
-  { deps: { clock }, globalHooks }: Explained,
+  { clock, globalHooks }: Explained,
   hooks: readonly HookRuntime[],
 ): Pick<ModuleExplanation, 'warnings'> {
   const runtimes = [...hooks, ...globalHooks.runtimes];
@@ -169,7 +169,7 @@ function statusOf(operator: Explained, name: ModuleName, places: readonly Place[
       places.some(({ entry }) => entry.task.type === 'ModuleDelete')
       ? 'deleting'
       : 'disabled';
-  if (operator.deps.pauses.of(name) !== undefined) return 'paused';
+  if (operator.pauses.of(name) !== undefined) return 'paused';
   if (places.some(({ queue }) => isIsolated(queue))) return 'isolated';
   const tracked = operator.registry.states.get(name);
   if (tracked?.stall !== undefined || failedPlaceOf(places) !== undefined) return 'failing';
@@ -190,10 +190,10 @@ function waitsFor(operator: Explained, name: ModuleName, places: readonly Place[
   if (operator.registry.discovery === undefined) return [...heldUp, 'the first discovery of modules'];
   const waits: string[] = [];
   // A pause holds up no deletion.
-  if (operator.registry.isEnabled(name) && operator.deps.pauses.of(name) !== undefined)
+  if (operator.registry.isEnabled(name) && operator.pauses.of(name) !== undefined)
     waits.push('the end of its pause');
   for (const { queue, index, head } of places) if (index > 0) waits.push(headText(queue, head, index));
-  waits.push(...operator.deps.execution.running.longOf(name));
+  waits.push(...operator.execution.running.longOf(name));
   const tracked = operator.registry.states.get(name);
   if (tracked?.phase === 'wait-for-synchronization' && !tracked.synchronization.isDone)
     waits.push('the first runs of its hooks with kubernetes bindings');
@@ -208,7 +208,7 @@ function isPutOff(operator: Explained, name: ModuleName, places: readonly Place[
   const { type, isRunPending } = tracked.state;
   const isPending = isRunPending || type === 'deleting' || operator.operations.of(name) !== undefined;
   if (!isPending) return false;
-  if (operator.deps.pauses.of(name) !== undefined) return false;
+  if (operator.pauses.of(name) !== undefined) return false;
   return !places.some(({ entry: { task } }) => RECONCILES.has(task.type));
 }
 
@@ -270,7 +270,7 @@ function failureOf(operator: Explained, name: ModuleName, places: readonly Place
   };
 }
 
-function pauseOf({ deps: { pauses } }: Explained, name: ModuleName): ModulePause | null {
+function pauseOf({ pauses }: Explained, name: ModuleName): ModulePause | null {
   const pause = pauses.of(name);
   if (pause === undefined) return null;
   return {
@@ -281,7 +281,7 @@ function pauseOf({ deps: { pauses } }: Explained, name: ModuleName): ModulePause
   };
 }
 
-function driftOf({ deps: { releases } }: Explained, name: ModuleName): ModuleDrift | null {
+function driftOf({ releases }: Explained, name: ModuleName): ModuleDrift | null {
   const report = releases.drift(name);
   if (report === undefined) return null;
   const objects = report.objects.map(({ resource, fields, changedBy, sinceMs, remedy }) => {

@@ -4,8 +4,8 @@ import { combineSteps, type ReleaseSteps } from '../helm/release-steps.ts';
 import type { Module } from '../modules/module.ts';
 import type { Settings } from '../settings.ts';
 import type { Explained } from './explained.ts';
-import type { OperatorDeps } from './operator-deps.ts';
 import { createReconcileWebhooks, type ReconcileWebhooksOptions } from './reconcile-webhooks.ts';
+import type { ModuleExtensions } from './services.ts';
 
 export interface ExtensionPartsOptions extends ReconcileWebhooksOptions {
   readonly settings: ReconcileWebhooksOptions['settings'] &
@@ -22,7 +22,7 @@ export interface ExtensionPartsOptions extends ReconcileWebhooksOptions {
 export async function createExtensionParts(
   options: ExtensionPartsOptions,
   explained: Explained,
-): Promise<Pick<OperatorDeps, 'releaseSteps' | 'uninstallSteps' | 'httpHooks' | 'finalizers'>> {
+): Promise<Omit<ModuleExtensions, 'flow'>> {
   const { settings, host, cluster, extensions, stop } = options;
   const { main: kube, discovery } = cluster;
   const points = await createExtensionPoints({ settings, log: host.log, extensions, kube, discovery }, stop);

@@ -1,9 +1,13 @@
 import { OperatorError } from '../lib/errors.ts';
 import type { Module } from '../modules/module.ts';
-import type { OperatorWith } from './operator.ts';
+import type { ModuleRegistry } from './module-registry.ts';
+import type { TaskRouter } from './task-router.ts';
 
 /** What the functions here use of the operator. */
-export type FailedRequirementsParts = OperatorWith<'registry' | 'router', never>;
+export interface FailedRequirementsParts {
+  readonly registry: ModuleRegistry;
+  readonly router: TaskRouter;
+}
 
 /**
  * Makes sure that no module is stalled which this one requires.

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { type OperatorLab, operatorLab } from '../../test/support/operator-lab.ts';
 import { finishDeletion } from './finish-deletion.ts';
-import type { OperatorDeps } from './operator-deps.ts';
 import { releaseFinalizer } from './release-finalizer.ts';
+import type { ModuleExtensions } from './services.ts';
 
 const never = new AbortController().signal;
 
 /** What is asked of servers, in order; they refuse as long as they are not skipped. */
-class Finalizers implements NonNullable<OperatorDeps['finalizers']> {
+class Finalizers implements NonNullable<ModuleExtensions['finalizers']> {
   readonly calls: string[] = [];
   readonly held = new Set<string>();
   readonly #skipped = new Set<string>();

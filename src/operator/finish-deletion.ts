@@ -1,7 +1,18 @@
-import type { OperatorWith } from './operator.ts';
+import type { QueueSet } from '../queue/queue-set.ts';
+import type { ConvergeState } from './converge-state.ts';
+import type { ModuleRegistry } from './module-registry.ts';
+import type { ModuleExtensions } from './services.ts';
+import type { TaskRouter } from './task-router.ts';
+import type { Task } from './tasks.ts';
 
 /** What the functions here use of the operator. */
-export type FinishDeletionParts = OperatorWith<'converge' | 'registry' | 'router', 'finalizers' | 'queues'>;
+export interface FinishDeletionParts {
+  readonly registry: ModuleRegistry;
+  readonly converge: ConvergeState;
+  readonly router: TaskRouter;
+  readonly queues: QueueSet<Task>;
+  readonly extensions: Pick<ModuleExtensions, 'finalizers'>;
+}
 
 /** What made a task, for the log. */
 const TRIGGER = 'Module-Object-Held';
@@ -20,14 +31,14 @@ export async function finishDeletion(
 ): Promise<'done' | 'too early'> {
   if (operator.converge.first !== 'done' || operator.converge.purge === 'undecided') return 'too early';
   // What the watch knows may be from before the object was released.
-  if ((await operator.deps.finalizers?.isHeld(name, signal)) !== true) return 'done';
+  if ((await operator.extensions.finalizers?.isHeld(name, signal)) !== true) return 'done';
   const module = operator.registry.find(name);
   if (module === undefined) {
     if (isPurgeHeld(operator, name)) return 'done';
     queuePurge(operator, name, TRIGGER);
     return 'done';
   }
-  const isQueued = operator.deps.queues.all.some(({ entries }) =>
+  const isQueued = operator.queues.all.some(({ entries }) =>
     entries.some(({ task }) => 'module' in task && task.module === module.name),
   );
   if (isQueued || operator.registry.isEnabled(module.name)) return 'done';

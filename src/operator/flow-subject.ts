@@ -1,12 +1,14 @@
 import type { FlowPhase } from '@addon-operator/sdk';
 import type { FlowSubject } from '../extensions/flow/flow-pass.ts';
 import type { ModuleOperation } from '../status/module-object.ts';
-import type { OperatorWith } from './operator.ts';
+import type { ModuleRegistry } from './module-registry.ts';
 import type { ModuleDelete, ModuleRun } from './tasks.ts';
 import type { TrackedModule } from './tracked-module.ts';
 
 /** What the functions here use of the operator. */
-export type FlowSubjectParts = OperatorWith<'registry', never>;
+export interface FlowSubjectParts {
+  readonly registry: ModuleRegistry;
+}
 
 interface FlowMoment {
   readonly task: ModuleRun | ModuleDelete;

@@ -119,7 +119,7 @@ test('a snapshot of a binding that is not watched yet is empty, and that is repo
 test('runs are measured, successful or not', async () => {
   await using lab = await started();
   await runWith(lab, failing);
-  const text = await lab.operator.deps.metrics.scrape();
+  const text = await lab.operator.metrics.scrape();
   expect(text).toMatch(/module_hook_run_seconds_count\{[^}]*binding="kubernetes"[^}]*activation=""\} 1\n/);
   expect(text).toMatch(/module_hook_errors_total\{[^}]*activation=""\} 1\n/);
 });

@@ -12,7 +12,7 @@ async function harness(): Promise<{ lab: OperatorLab; runtime: HookRuntime }> {
     kubernetes: ['one', 'two'].map((name) => ({ kind: 'Pod', name, queue: QUEUE })),
     settings: { executionMinInterval: '3s', executionBurst: 1 },
   });
-  return { lab, runtime: lab.operator.deps.createRuntime(hook) };
+  return { lab, runtime: lab.operator.bindings.createRuntime(hook) };
 }
 
 test('startMonitors() starts each monitor once, in configuration order', async () => {
@@ -92,7 +92,7 @@ test('startMonitors() of a hook that is stopped meanwhile leaves no monitor behi
 
 test('a hook waits for its turn only if it has a rate limit', async () => {
   const { lab, runtime } = await harness();
-  const plain = lab.operator.deps.createRuntime(await hookFor('global/b.sh', { onStartup: 1 }));
+  const plain = lab.operator.bindings.createRuntime(await hookFor('global/b.sh', { onStartup: 1 }));
   for (let run = 0; run < 3; run += 1) await plain.waitForTurn(never);
   await runtime.waitForTurn(never);
   const turn = runtime.waitForTurn(never);
@@ -111,7 +111,7 @@ test('a wait for the rate limit ends when the hook is stopped, when the daemon s
   const removed = runtime.waitForTurn(never);
   await runtime.stop();
   await removed;
-  const other = lab.operator.deps.createRuntime(runtime.hook);
+  const other = lab.operator.bindings.createRuntime(runtime.hook);
   await other.waitForTurn(never);
   const stopping = other.waitForTurn(never);
   lab.stop.abort(new Error('stopping'));

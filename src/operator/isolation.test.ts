@@ -19,7 +19,7 @@ test('a failing run moves into a queue of its own, and runs that require the mod
   expect(lab.operator.converge.first).toBe('done');
   expect(lab.calls).toContain('deploy dns');
   expect(lab.calls).not.toContain('deploy web');
-  expect(lab.operator.deps.queues.get('isolated_db').entries).toMatchObject([
+  expect(lab.operator.queues.get('isolated_db').entries).toMatchObject([
     { task: { type: 'ModuleRun', module: 'db' }, failures: 1 },
     { task: { type: 'ModuleRun', module: 'web' }, failures: 0 },
   ]);
@@ -43,7 +43,7 @@ test('a module is not run twice when it waits for a retry already, but the retry
   lab.operator.router.queueModuleRun(name('db'), 'test');
   await lab.settle();
   expect(lab.calls.filter((call) => call === 'deploy db')).toEqual(['deploy db']);
-  expect(lab.operator.deps.queues.get('isolated_db').length).toBe(0);
+  expect(lab.operator.queues.get('isolated_db').length).toBe(0);
 });
 
 test('a module that requires two failing ones waits for both', async () => {
@@ -69,12 +69,12 @@ test('a module that waits for a failing one can be deleted at once', async () =>
   lab.behaviours.set('db/a.sh', failing);
   lab.operator.router.queueConverge('ReloadAllModules', 'test');
   await lab.settle();
-  expect(lab.operator.deps.queues.get('isolated_db').length).toBe(2);
+  expect(lab.operator.queues.get('isolated_db').length).toBe(2);
   lab.enabled.delete('web');
   lab.operator.router.restartConverge('ReloadAllModules', 'test');
   await lab.settle();
   expect([...lab.releases]).toEqual(['db']);
-  expect(lab.operator.deps.queues.get('isolated_db').entries).toMatchObject([{ task: { module: 'db' } }]);
+  expect(lab.operator.queues.get('isolated_db').entries).toMatchObject([{ task: { module: 'db' } }]);
 });
 
 test('a deletion that fails holds up only the deletion of what it requires', async () => {
@@ -86,7 +86,7 @@ test('a deletion that fails holds up only the deletion of what it requires', asy
   lab.operator.router.restartConverge('ReloadAllModules', 'test');
   await lab.settle();
   expect([...lab.releases]).toEqual(['db']);
-  expect(lab.operator.deps.queues.get('isolated_web').entries).toMatchObject([
+  expect(lab.operator.queues.get('isolated_web').entries).toMatchObject([
     { task: { type: 'ModuleDelete', module: 'web' } },
     { task: { type: 'ModuleDelete', module: 'db' } },
   ]);
@@ -111,7 +111,7 @@ test('failing hooks for events follow their module out of main, in order', async
   await lab.settle();
   expect(lab.calls).toContain('deploy dns');
   expect(lab.calls).not.toContain('deploy db');
-  expect(lab.operator.deps.queues.get('isolated_db').entries.map(({ task }) => task.type)).toEqual([
+  expect(lab.operator.queues.get('isolated_db').entries.map(({ task }) => task.type)).toEqual([
     'ModuleHookRun',
     'ModuleRun',
   ]);
@@ -216,7 +216,7 @@ test('events that come while a module is isolated do not let its queue grow with
     lab.emit('db/h.sh/pods');
     await lab.settle();
   }
-  expect(lab.operator.deps.queues.get('isolated_db').length).toBeLessThan(100);
+  expect(lab.operator.queues.get('isolated_db').length).toBeLessThan(100);
 });
 
 test('a run that is isolated for one Synchronization runs behind the others that it waits for', async () => {

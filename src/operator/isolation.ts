@@ -1,14 +1,24 @@
 import { errorFields, messageOf, retryAfterOf } from '../lib/errors.ts';
+import type { Logger } from '../lib/log.ts';
+import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import type { Module } from '../modules/module.ts';
+import type { QueueSet } from '../queue/queue-set.ts';
 import type { QueueEntry, TaskOutcome, TaskQueue } from '../queue/task-queue.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import { appendHookRun } from './compact-queue.ts';
-import type { OperatorWith } from './operator.ts';
+import type { ModuleRegistry } from './module-registry.ts';
 import { PARALLEL_QUEUE_PREFIX } from './parallel-runs.ts';
+import type { TaskRouter } from './task-router.ts';
 import { isSynchronization, MAIN_QUEUE, moduleOf, type Task } from './tasks.ts';
 
 /** What the functions here use of the operator. */
-export type IsolationParts = OperatorWith<'registry' | 'router', 'log' | 'metrics' | 'queues'>;
+export interface IsolationParts {
+  readonly registry: ModuleRegistry;
+  readonly router: TaskRouter;
+  readonly log: Logger;
+  readonly metrics: OperatorMetrics;
+  readonly queues: QueueSet<Task>;
+}
 
 const ISOLATED_QUEUE_PREFIX = 'isolated_';
 
@@ -22,17 +32,20 @@ type ModuleTask = Extract<
  * comes first: in that of another it only waits.
  */
 export function isolatedQueueOf(
-  { deps }: { readonly deps: Pick<IsolationParts['deps'], 'queues'> },
+  operator: Pick<IsolationParts, 'queues'>,
   module: string,
 ): TaskQueue<Task> | undefined {
-  const queues = deps.queues.all.filter(
+  const queues = operator.queues.all.filter(
     (queue) => isIsolated(queue) && queue.entries.some(({ task }) => moduleOf(task) === module),
   );
   return queues.find((queue) => isOwn(queue, module)) ?? queues[0];
 }
 
 /** Modules that fail by themselves and are isolated for it, in run order. */
-export function isolatedModules(operator: OperatorWith<'registry', 'queues'>): readonly ModuleName[] {
+export function isolatedModules(operator: {
+  readonly registry: ModuleRegistry;
+  readonly queues: QueueSet<Task>;
+}): readonly ModuleName[] {
   const names = operator.registry.modules.map(({ name }) => name);
   return names.filter((name) => {
     const queue = isolatedQueueOf(operator, name);
@@ -72,7 +85,7 @@ function queueOfModule(
 function appendTo(operator: IsolationParts, queue: TaskQueue<Task>, task: Task): void {
   if (task.type !== 'ModuleHookRun') queue.append(task);
   else if (isSynchronization(task)) queue.insertBefore(waitsFor(task), task);
-  else appendHookRun(operator.deps, task, queue.name);
+  else appendHookRun(operator, task, queue.name);
 }
 
 /** The run of a module waits for its Synchronizations, so in one queue with it they have to come first. */
@@ -85,7 +98,7 @@ function waitsFor(task: ModuleTask): (other: Task) => boolean {
 function forgetRuns(operator: IsolationParts, module: ModuleName): void {
   const isForgotten = (task: Task): boolean =>
     isModuleTask(task) && task.type !== 'ModuleDelete' && task.module === module;
-  for (const queue of operator.deps.queues.all)
+  for (const queue of operator.queues.all)
     if (isIsolated(queue) && !isOwn(queue, module)) operator.router.missRuns(queue.remove(isForgotten));
 }
 
@@ -112,7 +125,7 @@ export function isolate(
     if (task.type === 'ModuleHookRun' && isSynchronization(task)) isolateRun(operator, task.module, error);
     return false;
   }
-  const own = operator.deps.queues.get(ownQueueName(task.module));
+  const own = operator.queues.get(ownQueueName(task.module));
   own.insertBefore(waitsFor(task), withoutGroup(task), failure);
   tell(operator, task.module, own.name, error);
   return true;
@@ -157,7 +170,7 @@ export function tellIfRecovered(
 ): void {
   const module = moduleOf(task);
   if (!isIsolated(queue)) return;
-  const waits = operator.deps.queues.all.some(
+  const waits = operator.queues.all.some(
     (other) =>
       isIsolated(other) &&
       other.entries.some((entry) => (other !== queue || entry.id !== id) && moduleOf(entry.task) === module),
@@ -165,12 +178,12 @@ export function tellIfRecovered(
   if (!waits) tellRecovery(operator, module, queue.name);
 }
 
-function tellRecovery({ deps }: IsolationParts, module: string, queue: string): void {
-  deps.log.info({ module, queue }, 'Module is no longer isolated');
+function tellRecovery(operator: IsolationParts, module: string, queue: string): void {
+  operator.log.info({ module, queue }, 'Module is no longer isolated');
 }
 
 function isolateRun(operator: IsolationParts, module: ModuleName, error: unknown): void {
-  const { queues } = operator.deps;
+  const { queues } = operator;
   for (const queue of queues.all.filter((other) => isOrdered(other) && !isOwn(other, module))) {
     const runs = queue.remove((task) => task.type === 'ModuleRun' && task.module === module);
     if (runs.length === 0) continue;
@@ -181,15 +194,15 @@ function isolateRun(operator: IsolationParts, module: ModuleName, error: unknown
   }
 }
 
-function tell({ deps }: IsolationParts, module: ModuleName, queue: string, error: unknown): void {
+function tell(operator: IsolationParts, module: ModuleName, queue: string, error: unknown): void {
   if (retryAfterOf(error) !== undefined) {
-    deps.log.info(
+    operator.log.info(
       { module, queue, reason: messageOf(error) },
       'Module has to wait and is isolated: other modules continue, except those that require it',
     );
     return;
   }
-  deps.log.error(
+  operator.log.error(
     { module, queue, ...errorFields(error) },
     'Module failed and is isolated: other modules continue, except those that require it',
   );

@@ -205,8 +205,8 @@ function flap(lab: OperatorLab): void {
 }
 
 /** The running count of the backlog is that of all events counted anew. */
-function expectCounted({ backlog, monitors, operator: { deps } }: OperatorLab): void {
-  const queued = deps.queues.all.flatMap(({ entries }) =>
+function expectCounted({ backlog, monitors, operator }: OperatorLab): void {
+  const queued = operator.queues.all.flatMap(({ entries }) =>
     entries.flatMap(({ task }) =>
       'reasons' in task
         ? task.reasons.flatMap((reason) => (reason.type === 'event' ? [reason.event] : []))
@@ -216,7 +216,7 @@ function expectCounted({ backlog, monitors, operator: { deps } }: OperatorLab): 
   const held = [...monitors.values()].flatMap((monitor) => monitor.held);
   const excessBytes = backlog.heldBytes - backlog.bytesOf([...queued, ...held]);
   // A run whose task was removed from its queue holds its events until it ends.
-  const isAnyRunning = deps.queues.all.some(({ status }) => status.type === 'running');
+  const isAnyRunning = operator.queues.all.some(({ status }) => status.type === 'running');
   expect(isAnyRunning ? Math.min(0, excessBytes) : excessBytes).toBe(0);
 }
 
@@ -237,7 +237,7 @@ test('a hook has the last state of every object, whatever its module is switched
       // What was aborted waits for a change.
       lab.startOver();
       await lab.pass(300_000, 2);
-      expect(lab.operator.deps.queues.all.flatMap(({ name }) => lab.tasks(name))).toEqual([]);
+      expect(lab.operator.queues.all.flatMap(({ name }) => lab.tasks(name))).toEqual([]);
       expect(world.seen).toEqual(world.truth);
       expect(lab.backlog.heldBytes).toBe(0);
     }),

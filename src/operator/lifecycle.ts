@@ -1,14 +1,22 @@
 import { queuesOf } from '../hooks/hook.ts';
 import type { GLOBAL_LIFECYCLE_BINDINGS } from '../hooks/hook-config.ts';
+import type { QueueSet } from '../queue/queue-set.ts';
 import type { QueueSignals, TaskHandler } from '../queue/task-queue.ts';
+import type { GlobalHooks } from './global-hooks.ts';
 import { PARALLEL_QUEUES } from './handlers/parallel-module-run.ts';
 import { type HookRuntime, runtimesInOrder } from './hook-runtime.ts';
-import type { OperatorWith } from './operator.ts';
+import type { ModuleRegistry } from './module-registry.ts';
 import { PARALLEL_QUEUE_PREFIX } from './parallel-runs.ts';
+import type { TaskRouter } from './task-router.ts';
 import type { GlobalHookRun, Task } from './tasks.ts';
 
 /** What the functions here use of the operator. */
-export type LifecycleParts = OperatorWith<'globalHooks' | 'registry' | 'router', 'queues'>;
+export interface LifecycleParts {
+  readonly registry: ModuleRegistry;
+  readonly globalHooks: GlobalHooks;
+  readonly router: TaskRouter;
+  readonly queues: QueueSet<Task>;
+}
 
 const START = 'Operator-Startup';
 
@@ -19,10 +27,10 @@ const START = 'Operator-Startup';
 export function startUp(operator: LifecycleParts, handle: TaskHandler<Task>, signals: QueueSignals): void {
   operator.router.main.append(...startTasks(operator.globalHooks.runtimes));
   for (const { hook } of operator.globalHooks.runtimes)
-    for (const queue of queuesOf(hook)) operator.deps.queues.get(queue);
+    for (const queue of queuesOf(hook)) operator.queues.get(queue);
   for (let number = 0; number < PARALLEL_QUEUES; number += 1)
-    operator.deps.queues.get(`${PARALLEL_QUEUE_PREFIX}${number}`);
-  operator.deps.queues.start(handle, signals);
+    operator.queues.get(`${PARALLEL_QUEUE_PREFIX}${number}`);
+  operator.queues.start(handle, signals);
 }
 
 function startTasks(hooks: readonly HookRuntime[]): readonly Task[] {

@@ -22,7 +22,7 @@ test.each([
 ])('%s reads each queue once, when tasks of many modules are queued', async (_name, describe) => {
   const { lab, held } = await convergingLab();
   expect(describe(lab.operator)).toHaveLength(MODULES.length);
-  expect(lab.queueReads).toBe(lab.operator.deps.queues.all.length);
+  expect(lab.queueReads).toBe(lab.operator.queues.all.length);
   held.resolve();
   await lab[Symbol.asyncDispose]();
 });

@@ -1,5 +1,5 @@
+import type { QueueSet } from '../queue/queue-set.ts';
 import type { QueueEntry, TaskQueue } from '../queue/task-queue.ts';
-import type { OperatorDeps } from './operator-deps.ts';
 import { moduleOf, type Task } from './tasks.ts';
 
 /** Where a task of a module is queued. */
@@ -19,9 +19,9 @@ export type PlacesByModule = ReadonlyMap<string, readonly Place[]>;
  * Reads all queues once. To be done once for a description of many modules: a converge queues tasks for each of them, so
  * that reading the queues for each module again takes quadratic time.
  */
-export function placesByModule({ deps }: { readonly deps: Pick<OperatorDeps, 'queues'> }): PlacesByModule {
+export function placesByModule(operator: { readonly queues: QueueSet<Task> }): PlacesByModule {
   const places = new Map<string, Place[]>();
-  for (const queue of deps.queues.all) {
+  for (const queue of operator.queues.all) {
     const entries = queue.entriesFromRunning;
     const [head] = entries;
     if (head === undefined) continue;

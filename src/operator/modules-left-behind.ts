@@ -1,10 +1,12 @@
 import type { ModuleName } from '../values/module-key.ts';
 import type { IsolationParts } from './isolation.ts';
 import { isolatedModules } from './isolation.ts';
-import type { OperatorWith } from './operator.ts';
+import type { ModuleRegistry } from './module-registry.ts';
 
 /** What the functions here use of the operator. */
-export type ModulesLeftBehindParts = OperatorWith<'registry', never> & IsolationParts;
+export type ModulesLeftBehindParts = {
+  readonly registry: ModuleRegistry;
+} & IsolationParts;
 
 /** Modules that a converge which is over went on without: isolated, failed for good, or not authorized. In run order. */
 export function modulesLeftBehind(operator: ModulesLeftBehindParts): readonly ModuleName[] {

@@ -16,16 +16,26 @@ import type {
   ValuesPatchView,
 } from '../status/daemon-view.ts';
 import { GLOBAL_SECTION, sectionOf, type ValuesOwner } from '../values/module-key.ts';
+import type { ValuesStore } from '../values/values-store.ts';
 import { visibleToHelm } from '../values/visible-values.ts';
 import { allRuntimes, problemsShown, staleBindings } from './binding-problems.ts';
+import type { GaugesParts } from './daemon-metrics.ts';
 import { explainModule, heldExplanations, summarizeModules } from './explain-module.ts';
+import type { Explained } from './explained.ts';
 import type { HookRuntime } from './hook-runtime.ts';
 import { isolatedModules } from './isolation.ts';
-import type { Operator } from './operator.ts';
+import type { ModuleExtensions } from './services.ts';
 import { countsForConverge, describeTask, type Task } from './tasks.ts';
 
+/** What the view is read from. */
+export type ViewedOperator = Explained &
+  GaugesParts & {
+    readonly values: ValuesStore;
+    readonly extensions: Pick<ModuleExtensions, 'releaseSteps' | 'httpHooks'>;
+  };
+
 export interface ViewDeps {
-  readonly operator: Operator;
+  readonly operator: ViewedOperator;
   readonly clock: SteadyClock;
   readonly helm: Pick<HelmDriver, 'render' | 'manifest' | 'monitors'>;
   /** Namespace of the releases. */
@@ -55,13 +65,13 @@ export function createView(deps: ViewDeps): DaemonView {
   return {
     readiness: () => readinessOf(operator),
     convergeStatus: () => convergeStatus(operator),
-    queues: () => operator.deps.queues.all.map((queue) => queueView(queue, clock)),
+    queues: () => operator.queues.all.map((queue) => queueView(queue, clock)),
     enabledModules: () => operator.registry.enabled,
     modules: () => summarizeModules(operator),
     moduleGraph: () => moduleGraph(operator),
     explainModule: async (name, signal) => {
       const module = operator.registry.find(name);
-      const releases = await operator.deps.releases.list(signal);
+      const releases = await operator.releases.list(signal);
       if (module !== undefined) return explainModule(operator, module, releases);
       return heldExplanations(operator, releases).find((held) => held.module === name);
     },
@@ -79,9 +89,9 @@ export function createView(deps: ViewDeps): DaemonView {
   };
 }
 
-function readinessOf(operator: Operator): Readiness {
+function readinessOf(operator: ViewedOperator): Readiness {
   const type = operator.converge.first === 'done' ? 'converged' : 'converging';
-  const warnings = staleBindings(allRuntimes(operator), operator.deps.clock);
+  const warnings = staleBindings(allRuntimes(operator), operator.clock);
   return { type, ...(warnings.length > 0 && { warnings }) };
 }
 
@@ -90,7 +100,7 @@ function inNamespace(title: string, namespace: string): string {
   return title.startsWith('/') ? `${namespace}${title}` : title;
 }
 
-function moduleGraph(operator: Operator): readonly GraphModule[] {
+function moduleGraph(operator: ViewedOperator): readonly GraphModule[] {
   const statuses = new Map<string, string>(
     summarizeModules(operator).map(({ module, status }) => [module, status]),
   );
@@ -102,7 +112,7 @@ function moduleGraph(operator: Operator): readonly GraphModule[] {
   }));
 }
 
-function convergeStatus(operator: Operator): ConvergeStatus {
+function convergeStatus(operator: ViewedOperator): ConvergeStatus {
   const tasks = operator.router.main.entries.filter(({ task }) => countsForConverge(task)).length;
   switch (operator.converge.first) {
     case 'not-started':
@@ -114,7 +124,7 @@ function convergeStatus(operator: Operator): ConvergeStatus {
   }
 }
 
-function isolatedFact(operator: Operator): { readonly isolated?: readonly string[] } {
+function isolatedFact(operator: ViewedOperator): { readonly isolated?: readonly string[] } {
   const alone = isolatedModules(operator);
   const isolated = operator.registry.modules
     .map(({ name }) => name)
@@ -161,8 +171,8 @@ function moduleView({ operator, helm, compare }: ViewDeps, text: string): Module
     valuesKey: sectionOf(module.name),
     render: async ({ isDebug, isDiff }, signal) => {
       if (module.chart === 'none') return '';
-      const steps = await operator.deps.releaseSteps(module, signal);
-      const request = { module, values: visibleToHelm(operator.deps.values, module.name), steps };
+      const steps = await operator.extensions.releaseSteps(module, signal);
+      const request = { module, values: visibleToHelm(operator.values, module.name), steps };
       const manifest = await helm.render(request, signal, { isDebug });
       const note = steps?.isOpen === true ? OPEN_NOTE : '';
       if (!isDiff) return `${note}${manifest}`;
@@ -174,11 +184,11 @@ function moduleView({ operator, helm, compare }: ViewDeps, text: string): Module
 }
 
 function sectionView(
-  operator: Operator,
+  operator: ViewedOperator,
   owner: ValuesOwner,
   runtimes: () => readonly HookRuntime[],
 ): SectionView {
-  const { values } = operator.deps;
+  const { values } = operator;
   return {
     values: () => values.writtenValues(owner),
     configValues: () => values.configValues(owner) ?? {},
@@ -187,7 +197,7 @@ function sectionView(
       // The store documents the shape: null or a list of patches.
       return dump === null ? undefined : (dump as unknown as readonly ValuesPatchView[]);
     },
-    snapshots: () => snapshotsOf(runtimes(), operator.deps.clock),
+    snapshots: () => snapshotsOf(runtimes(), operator.clock),
   };
 }
 

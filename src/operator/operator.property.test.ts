@@ -222,7 +222,7 @@ test('whatever happens, the daemon comes to rest with exactly the enabled module
         await lab.turns(turns);
       }
       await comeToRest(lab);
-      expect(lab.operator.deps.queues.all.flatMap((queue) => lab.tasks(queue.name))).toEqual([]);
+      expect(lab.operator.queues.all.flatMap((queue) => lab.tasks(queue.name))).toEqual([]);
       expect(lab.operator.converge.first).toBe('done');
       expect([...lab.releases].toSorted()).toEqual([...lab.enabled].toSorted());
       expect(Object.fromEntries(MODULES.map((module) => [module, stateOf(lab, module)]))).toEqual(

@@ -33,7 +33,7 @@ test('queueModuleRun() puts one run at the end of main, for enabled modules only
   await using lab = await operatorLab(['web', 'db']);
   await lab.converge();
   lab.stop.abort();
-  await lab.operator.deps.queues.ended();
+  await lab.operator.queues.ended();
   lab.enabled.clear();
   for (const module of ['web', 'db', 'web', 'other'])
     lab.operator.router.queueModuleRun(name(module), 'test');
@@ -69,7 +69,7 @@ test('restartConverge() keeps runs that are no part of the converge', async () =
   await using lab = await operatorLab(['a']);
   await lab.converge();
   lab.stop.abort();
-  await lab.operator.deps.queues.ended();
+  await lab.operator.queues.ended();
   lab.operator.router.queueModuleRun(name('a'), 'event');
   lab.operator.router.queueConverge('GlobalValuesChanged', 'waiting');
   lab.operator.router.restartConverge('ReloadAllModules', 'restart');
@@ -80,7 +80,7 @@ test('restartConverge() without one in progress goes to the end of main', async 
   await using lab = await operatorLab(['a']);
   await lab.converge();
   lab.stop.abort();
-  await lab.operator.deps.queues.ended();
+  await lab.operator.queues.ended();
   lab.operator.router.queueModuleRun(name('a'), 'event');
   lab.operator.router.restartConverge('ReloadAllModules', 'restart');
   expect(lab.tasks()).toEqual(['ModuleRun:a:event', 'ConvergeModules:::restart']);
@@ -156,7 +156,7 @@ test('a crontab of a module that is disabled or gone is ignored', async () => {
     for (const binding of runtime.hook.config.schedule) lab.operator.router.onScheduleTick(runtime, binding);
   };
   lab.stop.abort();
-  await lab.operator.deps.queues.ended();
+  await lab.operator.queues.ended();
   tick();
   expect(lab.tasks('own')).toHaveLength(1);
   lab.operator.registry.discovery = { enabled: [], decisions: new Map() };

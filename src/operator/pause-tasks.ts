@@ -1,23 +1,36 @@
-import type { OperatorWith } from './operator.ts';
+import type { Logger } from '../lib/log.ts';
+import type { QueueSet } from '../queue/queue-set.ts';
+import type { ConvergeState } from './converge-state.ts';
+import type { ModuleCrds } from './module-crds.ts';
+import type { ModuleRegistry } from './module-registry.ts';
+import type { Pauses } from './pauses.ts';
 import { identityOf } from './reconcile-module.ts';
+import type { Releases } from './releases.ts';
+import type { TaskRouter } from './task-router.ts';
 import type { Task } from './tasks.ts';
 
 /** What the functions here use of the operator. */
-export type PauseTasksParts = OperatorWith<
-  'converge' | 'registry' | 'router',
-  'crds' | 'log' | 'pauses' | 'queues' | 'releases'
->;
+export interface PauseTasksParts {
+  readonly registry: ModuleRegistry;
+  readonly converge: ConvergeState;
+  readonly router: TaskRouter;
+  readonly log: Logger;
+  readonly queues: QueueSet<Task>;
+  readonly releases: Releases;
+  readonly crds: ModuleCrds;
+  readonly pauses: Pick<Pauses, 'of' | 'isOfAll'>;
+}
 
 /** Leaves out what a paused module may not do, and keeps in mind that it is owed. Returns whether the task is left out. */
 export function leaveOutIfPaused(operator: PauseTasksParts, task: Task): boolean {
   if (task.type !== 'ModuleRun' && task.type !== 'ModuleEnsureCRDs') return false;
-  const pause = operator.deps.pauses.of(task.module);
+  const pause = operator.pauses.of(task.module);
   if (pause === undefined || !operator.registry.isWanted(task.module)) return false;
   operator.converge.deferredRuns.add(task.module);
   const tracked = operator.registry.states.get(task.module);
   // It waited for something else when the pause began, and begins anew after it.
   if (task.type === 'ModuleRun' && tracked?.ongoing?.task === identityOf(task)) tracked.endReconcile();
-  operator.deps.log.info(
+  operator.log.info(
     { module: task.module, task: task.type, reason: pause.reason },
     'Module is paused, its run waits until it is resumed',
   );
@@ -29,7 +42,7 @@ export function leaveOutIfPaused(operator: PauseTasksParts, task: Task): boolean
  * wait after a failure end at once, so that they hold up nobody.
  */
 export function onPausesChange(operator: PauseTasksParts): void {
-  const { pauses, crds, queues, releases } = operator.deps;
+  const { pauses, crds, queues, releases } = operator;
   releases.recheckDrift();
   for (const queue of queues.all) {
     const head = queue.entries[0]?.task;

@@ -217,7 +217,7 @@ function hidden({ lab, ledger, phase, waitsFor }: World): string {
     return ['Deleting', 'none'].includes(is) ? '' : `disabled, but ${is}`;
   if (ledger.isSettled) return '';
   if (!['Init', 'Progressing', 'Failed'].includes(is)) return `pending, but ${is}`;
-  const { queues } = lab.operator.deps;
+  const { queues } = lab.operator;
   const isQueued = queues.all.some(({ entries }) => entries.length > 0);
   const isComing = isQueued || lab.operator.router.requeues.dueMs(WEB) !== undefined;
   return isComing || waitsFor().join().includes('a flow hook ended the last one')

@@ -1,13 +1,21 @@
 import { boundedDelay } from '../lib/bounded-time.ts';
+import type { Clock } from '../lib/clock.ts';
 import { codeOf, errorFields, hasCode, isPermanent, messageOf, retryAfterOf } from '../lib/errors.ts';
+import type { Logger } from '../lib/log.ts';
+import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import type { TaskOutcome } from '../queue/task-queue.ts';
-import type { OperatorWith } from './operator.ts';
+import type { ModuleRegistry } from './module-registry.ts';
 import { rethrowAbort } from './rethrow-abort.ts';
 import type { ModuleDelete, ModuleRun, Task } from './tasks.ts';
 import type { TrackedModule } from './tracked-module.ts';
 
 /** What the functions here use of the operator. */
-export type ReconcileFailureParts = OperatorWith<'registry', 'clock' | 'log' | 'metrics'>;
+export interface ReconcileFailureParts {
+  readonly registry: ModuleRegistry;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: OperatorMetrics;
+}
 
 /** Until a deletion is tried again that failed for good, or was aborted: it must not be lost. */
 export const DELETE_RETRY_MS = 5 * 60_000;
@@ -32,7 +40,7 @@ export function failedReconcile(
   signal: AbortSignal,
 ): TaskOutcome<Task> {
   rethrowAbort(error, signal);
-  const { log, metrics, clock } = operator.deps;
+  const { log, metrics, clock } = operator;
   const { module } = task;
   const message = messageOf(error);
   const tracked = operator.registry.states.get(module);
@@ -71,7 +79,7 @@ export function failedReconcile(
 
 /** Marks a module as stalled: it is not run again until something about it changes. */
 export function stallModule(
-  { deps: { log } }: ReconcileFailureParts,
+  { log }: ReconcileFailureParts,
   tracked: TrackedModule,
   { event, error }: { readonly event: 'run-stalled' | 'run-aborted'; readonly error: unknown },
 ): void {

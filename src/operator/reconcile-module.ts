@@ -1,6 +1,8 @@
 import type { FlowHookType } from '@addon-operator/sdk';
 import { FlowPass, type FlowSubject } from '../extensions/flow/flow-pass.ts';
+import type { Clock } from '../lib/clock.ts';
 import { messageOf } from '../lib/errors.ts';
+import type { Logger } from '../lib/log.ts';
 import type { TaskOutcome, TaskQueue } from '../queue/task-queue.ts';
 import type { ModuleOperation } from '../status/module-object.ts';
 import { attemptOf } from './deploy-hooks.ts';
@@ -14,19 +16,25 @@ import type { ModuleDeleteParts } from './handlers/module-delete.ts';
 import { removeModule } from './handlers/module-delete.ts';
 import type { ModuleRunParts } from './handlers/module-run.ts';
 import { runModule } from './handlers/module-run.ts';
+import type { ModuleOperations } from './module-operations.ts';
+import type { ModuleRegistry } from './module-registry.ts';
 import type { ModuleEvent } from './module-state.ts';
-import type { OperatorWith } from './operator.ts';
 import type { ReconcileFailureParts } from './reconcile-failure.ts';
 import { failedReconcile } from './reconcile-failure.ts';
+import type { ModuleExtensions } from './services.ts';
+import type { TaskRouter } from './task-router.ts';
 import type { ModuleDelete, ModuleRun, Task } from './tasks.ts';
 import type { OngoingReconcile, ReconcileStep, TrackedModule } from './tracked-module.ts';
 
 /** What the functions here use of the operator. */
-export type ReconcileModuleParts = OperatorWith<
-  'operations' | 'registry' | 'router',
-  'clock' | 'flow' | 'log'
-> &
-  FailedRequirementsParts &
+export type ReconcileModuleParts = {
+  readonly registry: ModuleRegistry;
+  readonly router: TaskRouter;
+  readonly operations: ModuleOperations;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly extensions: Pick<ModuleExtensions, 'flow'>;
+} & FailedRequirementsParts &
   FlowSubjectParts &
   ModuleAbortParts &
   ModuleDeleteParts &
@@ -58,7 +66,7 @@ export async function reconcileModule(
   queue: TaskQueue<Task>,
   signal: AbortSignal,
 ): Promise<TaskOutcome<Task>> {
-  const startedMs = operator.deps.clock.steadyMs();
+  const startedMs = operator.clock.steadyMs();
   const asked = operator.operations.of(task.module);
   try {
     const tracked = operator.registry.states.get(task.module);
@@ -80,7 +88,7 @@ async function pass(
   { task, queue }: Reconcile,
   signal: AbortSignal,
 ): Promise<TaskOutcome<Task>> {
-  const flow = new FlowPass(operator.deps.flow());
+  const flow = new FlowPass(operator.extensions.flow());
   const known = operator.registry.stateOf(task.module);
   // From here on a hook may end the reconcile, and what the task asks for must outlive that.
   if (known !== undefined && isResponsible(operator, task)) known.apply(requestOf(task));
@@ -102,14 +110,14 @@ async function pass(
   operation = operator.operations.take(task.module);
   tracked.apply(requestOf(task));
   const isNecessary = operation !== undefined || tracked.isUnfinished;
-  if (isNecessary) tracked.history.noteReconcile(operator.deps.clock.wallMs());
+  if (isNecessary) tracked.history.noteReconcile(operator.clock.wallMs());
   if (isNecessary && operation !== 'abort' && task.type === 'ModuleRun')
     tracked.apply({ type: 'run-requested' });
   if (operation === 'force-reconcile') tracked.apply({ type: 'force-requested' });
 
   if (!(await flow.shouldReconcile(isNecessary, subject, signal))) return ended();
   if (!isNecessary) {
-    tracked.history.noteReconcile(operator.deps.clock.wallMs());
+    tracked.history.noteReconcile(operator.clock.wallMs());
     // Otherwise nothing would come of it.
     tracked.apply({ type: 'force-requested' });
   }
@@ -199,7 +207,7 @@ function requestOf(task: Reconcile['task']): ModuleEvent {
 /** Once it is put off the next reconcile would run what it is meant to end. Without a time the hook refuses it. */
 function keepAbort(operator: ReconcileModuleParts, { module }: Reconcile['task'], flow: FlowPass): void {
   if (flow.requeueAfterMs !== undefined) operator.operations.ask(module, 'abort');
-  else operator.deps.log.warn({ module }, 'A flow hook rejected the abort');
+  else operator.log.warn({ module }, 'A flow hook rejected the abort');
 }
 
 /** Only one request is taken over at a time: another one, such as an annotation beside a command, has its own reconcile. */

@@ -1,14 +1,22 @@
 import { DEPLOY_BINDINGS } from '@addon-operator/sdk/host';
 import { hasStatus } from '../kube/kube-client.ts';
 import { errorFields } from '../lib/errors.ts';
+import type { Logger } from '../lib/log.ts';
+import type { QueueSet } from '../queue/queue-set.ts';
 import type { TaskOutcome } from '../queue/task-queue.ts';
+import type { GlobalHooks } from './global-hooks.ts';
 import type { HookRuntime } from './hook-runtime.ts';
-import type { OperatorWith } from './operator.ts';
 import { originOf } from './task-origin.ts';
+import type { TaskRouter } from './task-router.ts';
 import type { Task } from './tasks.ts';
 
 /** What the functions here use of the operator. */
-export type RefusedHooksParts = OperatorWith<'globalHooks' | 'router', 'log' | 'queues'>;
+export interface RefusedHooksParts {
+  readonly globalHooks: GlobalHooks;
+  readonly router: TaskRouter;
+  readonly log: Logger;
+  readonly queues: QueueSet<Task>;
+}
 
 type EnableTask = Extract<Task, { type: 'GlobalHookEnableKubernetesBindings' }>;
 
@@ -36,11 +44,11 @@ export function isRefusal(error: unknown): boolean {
  */
 export function setAside(operator: RefusedHooksParts, task: EnableTask, error: unknown): void {
   const hook = task.hook.hook.name;
-  const queue = operator.deps.queues.get(`${REFUSED_QUEUE_PREFIX}${hook}`);
+  const queue = operator.queues.get(`${REFUSED_QUEUE_PREFIX}${hook}`);
   const failure: Extract<TaskOutcome<Task>, { type: 'retry' }> = { type: 'retry', error };
   task.hook.isSetAside = true;
   queue.appendFailed(task, failure);
-  operator.deps.log.error(
+  operator.log.error(
     { hook, queue: queue.name, ...errorFields(error) },
     'A kubernetes binding of a global hook is forbidden. The hook does not run until the permission is granted; everything else continues.',
   );
@@ -55,7 +63,7 @@ export function runnableHooks(
     const { name, config } = runtime.hook;
     if (!runtime.isSetAside || config.lifecycle[binding] === undefined) return true;
     operator.globalHooks.skipped.add(runtime);
-    operator.deps.log.warn({ hook: name, binding }, 'Global hook waits for a permission and does not run.');
+    operator.log.warn({ hook: name, binding }, 'Global hook waits for a permission and does not run.');
     return false;
   });
 }
@@ -67,7 +75,7 @@ export function bringBack(
   synchronizations: readonly Task[],
 ): void {
   const hook = task.hook.hook.name;
-  operator.deps.log.info({ hook }, 'The kubernetes bindings of a global hook are now permitted, it runs.');
+  operator.log.info({ hook }, 'The kubernetes bindings of a global hook are now permitted, it runs.');
   task.hook.isSetAside = false;
   operator.router.main.append(...synchronizations);
   if (operator.globalHooks.skipped.delete(task.hook))

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { failing, moduleFor, operatorLab } from '../../test/support/operator-lab.ts';
 import { OperatorError } from '../lib/errors.ts';
 import { askOperation } from './ask-operation.ts';
-import type { Authorization } from './operator-deps.ts';
+import type { Authorization } from './refused-modules.ts';
 
 const REFUSED = 'Module is not authorized and does not run';
 const evil = moduleFor('evil', 1, { refusal: 'it is not signed', chart: 'none' });

@@ -1,22 +1,36 @@
 import type { ReleaseSteps } from '../helm/release-steps.ts';
 import { hasCode, messageOf } from '../lib/errors.ts';
+import type { Logger } from '../lib/log.ts';
 import type { Module } from '../modules/module.ts';
 import type { DeployHooksParts } from './deploy-hooks.ts';
 import { deployedModule, queueUnauthorized, tellUnauthorized } from './deploy-hooks.ts';
 import type { LifecycleRun } from './handlers/module-lifecycle.ts';
-import type { OperatorWith } from './operator.ts';
+import type { ModuleRegistry } from './module-registry.ts';
 import { moduleOf, type Task } from './tasks.ts';
 
+/** Decides which modules may run. */
+export interface Authorization {
+  /** Its name, for hooks. */
+  readonly policy: string;
+  /** @throws OperatorError MODULE_UNAUTHORIZED when a module may not run any more, or was changed */
+  verify(module: Module, signal: AbortSignal): Promise<void>;
+}
+
 /** What the functions here use of the operator. */
-export type RefusedModulesParts = OperatorWith<'registry', 'authorization' | 'log'> & DeployHooksParts;
+export type RefusedModulesParts = {
+  readonly registry: ModuleRegistry;
+  readonly log: Logger;
+  /** Undefined when every module may run. */
+  readonly authorization: Authorization | undefined;
+} & DeployHooksParts;
 
 /** Leaves out all that a module may not do that is not authorized, also its deletion. Returns whether the task is left out. */
-export function leaveOutIfRefused({ deps, registry }: RefusedModulesParts, task: Task): boolean {
-  if (deps.authorization === undefined) return false;
+export function leaveOutIfRefused(operator: RefusedModulesParts, task: Task): boolean {
+  if (operator.authorization === undefined) return false;
   const name = moduleOf(task);
-  const refusal = registry.find(name)?.refusal;
+  const refusal = operator.registry.find(name)?.refusal;
   if (refusal === undefined) return false;
-  deps.log.info(
+  operator.log.info(
     { module: name, task: task.type, reason: refusal },
     'Module is not authorized, its task is skipped',
   );
@@ -25,7 +39,7 @@ export function leaveOutIfRefused({ deps, registry }: RefusedModulesParts, task:
 
 /** Reports modules that discovery wants to run and that are not authorized, each once for each reason. */
 export function tellRefusals(operator: RefusedModulesParts): void {
-  const { authorization, log } = operator.deps;
+  const { authorization, log } = operator;
   if (authorization === undefined) return;
   const before = operator.registry.refusals;
   const refused = operator.registry.modules.flatMap((module) => {
@@ -48,7 +62,7 @@ export function verificationSteps(
   module: Module,
   run: LifecycleRun,
 ): ReleaseSteps | undefined {
-  const { authorization } = operator.deps;
+  const { authorization } = operator;
   if (authorization === undefined) return undefined;
   return {
     digest: '',

@@ -1,9 +1,16 @@
+import type { QueueSet } from '../queue/queue-set.ts';
 import type { FinishDeletionParts } from './finish-deletion.ts';
 import { queuePurge } from './finish-deletion.ts';
-import type { OperatorWith } from './operator.ts';
+import type { ModuleRegistry } from './module-registry.ts';
+import type { ModuleExtensions } from './services.ts';
+import type { Task } from './tasks.ts';
 
 /** What the functions here use of the operator. */
-export type ReleaseFinalizerParts = OperatorWith<'registry', 'finalizers' | 'queues'> & FinishDeletionParts;
+export type ReleaseFinalizerParts = {
+  readonly registry: ModuleRegistry;
+  readonly queues: QueueSet<Task>;
+  readonly extensions: Pick<ModuleExtensions, 'finalizers'>;
+} & FinishDeletionParts;
 
 /**
  * What became of the wish to delete a module without its HTTP hook. `enabled`: nothing, the module is not being deleted.
@@ -23,7 +30,8 @@ export async function releaseFinalizer(
   name: string,
   signal: AbortSignal,
 ): Promise<ReleaseOutcome> {
-  const { finalizers, queues } = operator.deps;
+  const { finalizers } = operator.extensions;
+  const { queues } = operator;
   const module = operator.registry.find(name);
   if (module !== undefined && operator.registry.isEnabled(module.name)) return 'enabled';
   const queue = queues.all.find(({ entries }) =>

@@ -1,11 +1,18 @@
 import type { UnlockResult } from '../helm/recover.ts';
+import type { QueueSet } from '../queue/queue-set.ts';
 import { type FinishDeletionParts, isPurgeHeld, queuePurge } from './finish-deletion.ts';
-import type { OperatorWith } from './operator.ts';
+import type { ModuleRegistry } from './module-registry.ts';
+import type { Releases } from './releases.ts';
+import type { TaskRouter } from './task-router.ts';
 import type { Task } from './tasks.ts';
 
 /** What the functions here use of the operator. */
-export type ReleaseUnlockParts = OperatorWith<'registry' | 'router', 'queues' | 'releases'> &
-  FinishDeletionParts;
+export type ReleaseUnlockParts = {
+  readonly registry: ModuleRegistry;
+  readonly router: TaskRouter;
+  readonly queues: QueueSet<Task>;
+  readonly releases: Releases;
+} & FinishDeletionParts;
 
 const TRIGGER = 'Release-Unlocked';
 
@@ -20,12 +27,12 @@ export async function releaseUnlock(
   name: string,
   signal: AbortSignal,
 ): Promise<UnlockResult> {
-  const { deps, registry } = operator;
-  const result = await deps.releases.unlock(name, signal);
+  const { registry } = operator;
+  const result = await operator.releases.unlock(name, signal);
   if (result.type !== 'unlocked') return result;
   const module = registry.find(name);
   let isWaiting = false;
-  for (const queue of deps.queues.all) {
+  for (const queue of operator.queues.all) {
     const [head] = queue.entries;
     if (head === undefined || !isAbout(head.task, name)) continue;
     isWaiting = true;
@@ -33,7 +40,7 @@ export async function releaseUnlock(
   }
   if (isWaiting) return result;
   if (module === undefined) {
-    const isOurs = (await deps.releases.list(signal)).some((one) => one.name === name && one.isOwned);
+    const isOurs = (await operator.releases.list(signal)).some((one) => one.name === name && one.isOwned);
     if (isOurs && !isPurgeHeld(operator, name)) queuePurge(operator, name, TRIGGER);
   } else if (registry.isWanted(module.name)) operator.router.queueModuleRun(module.name, TRIGGER);
   return result;

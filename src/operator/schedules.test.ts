@@ -5,7 +5,7 @@ import { Schedules } from './schedules.ts';
 
 async function harness() {
   const lab = await operatorLab([]);
-  const { createRuntime } = lab.operator.deps;
+  const { createRuntime } = lab.operator.bindings;
   const timers: string[] = [];
   const fired: string[] = [];
   let onDue: OnFire = () => undefined;

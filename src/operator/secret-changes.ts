@@ -1,17 +1,27 @@
+import type { Logger } from '../lib/log.ts';
+import type { QueueSet } from '../queue/queue-set.ts';
 import { GLOBAL_SECTION } from '../values/module-key.ts';
 import { referenceTitle, type SecretReference } from '../values/secrets/secret-reference.ts';
-import type { OperatorWith } from './operator.ts';
-import { moduleOf } from './tasks.ts';
+import type { ValuesStore } from '../values/values-store.ts';
+import type { ModuleRegistry } from './module-registry.ts';
+import type { TaskRouter } from './task-router.ts';
+import { moduleOf, type Task } from './tasks.ts';
 
 /**
  * Turns changed texts of Secrets into tasks, as any change of values: a module that refers to one runs again, global
  * values that do reload all modules. What waits after a failure and needs such values is tried again at once.
  */
 export function onSecretsChange(
-  operator: OperatorWith<'registry' | 'router', 'values' | 'queues' | 'log'>,
+  operator: {
+    readonly registry: ModuleRegistry;
+    readonly router: TaskRouter;
+    readonly log: Logger;
+    readonly queues: QueueSet<Task>;
+    readonly values: ValuesStore;
+  },
   changed: readonly SecretReference[],
 ): void {
-  const { values, queues, log } = operator.deps;
+  const { values, queues, log } = operator;
   const titles = new Set(changed.map(referenceTitle));
   log.info({ secrets: [...titles] }, 'Secrets that values refer to have changed');
   const owners = new Set<string>();

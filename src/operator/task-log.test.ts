@@ -15,7 +15,7 @@ const MODULE_RUN: Task = {
 async function hookRuns(): Promise<readonly Task[]> {
   const { operator } = await operatorLab(['web']);
   const kubernetes = [{ kind: 'Pod', name: 'pods' }];
-  const hook = operator.deps.createRuntime(await hookFor('global/a.sh', { kubernetes }));
+  const hook = operator.bindings.createRuntime(await hookFor('global/a.sh', { kubernetes }));
   const [pods] = hook.hook.config.kubernetes;
   if (pods === undefined) throw new Error('no binding');
   const run = { hook, allowFailure: false, ...OPERATOR_STARTUP };

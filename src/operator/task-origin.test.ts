@@ -35,7 +35,7 @@ test('withOrigin() hands on the origin of the task they follow, and leaves one t
 
 test('causedBy() names the hook, its binding and the event', async () => {
   const { operator } = await operatorLab(['web']);
-  const hook = operator.deps.createRuntime(
+  const hook = operator.bindings.createRuntime(
     await hookFor('global/a.sh', { kubernetes: [{ kind: 'Pod', name: 'pods' }] }),
   );
   const [pods] = hook.hook.config.kubernetes;

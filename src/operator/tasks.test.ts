@@ -22,7 +22,7 @@ async function runtimes(): Promise<{ global: HookRuntime; module: HookRuntime }>
     schedule: [{ crontab: '* * * * *', name: 'tick' }],
   };
   const lab = await operatorLab(['web']);
-  const { createRuntime } = lab.operator.deps;
+  const { createRuntime } = lab.operator.bindings;
   return {
     global: createRuntime(await hookFor('global/a.sh', bindings)),
     module: createRuntime(await hookFor('web/b.sh', bindings)),

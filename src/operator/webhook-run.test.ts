@@ -14,12 +14,7 @@ function ask(lab: OperatorLab, hook: string) {
   const runtime = lab.runtimeOf(hook);
   const [binding] = runtime.hook.config.admission;
   if (binding === undefined) throw new Error('the hook has no webhook');
-  return runForWebhook(
-    { ...lab.operator, ...lab.operator.deps },
-    runtime,
-    { type: 'admission', binding, review: REVIEW },
-    never,
-  );
+  return runForWebhook(lab.operator, runtime, { type: 'admission', binding, review: REVIEW }, never);
 }
 
 async function started(hooks: Readonly<Record<string, object>>): Promise<OperatorLab> {

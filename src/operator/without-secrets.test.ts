@@ -18,7 +18,7 @@ test('withoutSecrets() hides them in failures that move a module into a queue of
   const workers = [lab.main.run(handle, signals)];
   lab.operator.router.queueConverge('OperatorStartup', 'test');
   await lab.settle();
-  const isolated = lab.operator.deps.queues.get('isolated_db');
+  const isolated = lab.operator.queues.get('isolated_db');
   workers.push(isolated.run(handle, signals));
   await lab.settle();
   expect(isolated.entries.map(({ lastError }) => lastError)).toEqual([

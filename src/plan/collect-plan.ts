@@ -29,7 +29,7 @@ export async function collectPlan(
   const isWanted = ({ name }: { readonly name: string }): boolean =>
     names.length === 0 || names.includes(name);
   const problems: string[] = [];
-  const globalHooks = await hooksOrNone(() => operator.deps.loadGlobalHooks(signal), problems, signal);
+  const globalHooks = await hooksOrNone(() => operator.sources.loadGlobalHooks(signal), problems, signal);
   const lastHookValues = await LastHookValues.read(inspection, signal);
   try {
     await lastHookValues.setGlobals(globalHooks, signal);
@@ -42,7 +42,7 @@ export async function collectPlan(
   const deployed = new Set(
     operator.registry.modules.map(({ name }) => name).filter((name) => owned.has(name)),
   );
-  const discovery = await operator.deps.discover(operator.registry.modules, deployed, signal);
+  const discovery = await operator.sources.discover(operator.registry.modules, deployed, signal);
   const converge = planConverge({
     known: operator.registry.modules.map(({ name }) => name),
     enabled: discovery.enabled,
@@ -84,9 +84,9 @@ export async function collectPlan(
 }
 
 /** Of a module that is enabled and not run now; undefined of one that is. */
-function heldBack({ deps }: Inspection['operator'], module: Module): PlanOfModule | undefined {
+function heldBack(operator: Inspection['operator'], module: Module): PlanOfModule | undefined {
   if (module.refusal !== undefined) return { ...NOTHING, action: 'refuse' };
-  const pause = deps.pauses.of(module.name);
+  const pause = operator.pauses.of(module.name);
   return pause && { ...NOTHING, action: 'wait', reason: pauseText(pause) };
 }
 
@@ -105,7 +105,7 @@ async function purges(
   isWanted: (release: ReleaseInCluster) => boolean,
   signal: AbortSignal,
 ): Promise<readonly ModulePlan[]> {
-  const remembered = await operator.deps.directoryMemory.read(signal);
+  const remembered = await operator.directoryMemory.read(signal);
   const { purged, held } = planPurge(purgeInput(operator, releases, remembered));
   return purged.filter(isWanted).map(({ name, isOwned }): ModulePlan => {
     const gone = { ...NOTHING, module: name, isEnabled: false };
@@ -125,7 +125,7 @@ async function planOfDeleted(
 ): Promise<PlanOfModule> {
   if (module.manifest.deletionPolicy === 'orphan') return { ...NOTHING, action: 'orphan' };
   const problems: string[] = [];
-  const hooks = await hooksOrNone(() => operator.deps.loadModuleHooks(module, signal), problems, signal);
+  const hooks = await hooksOrNone(() => operator.sources.loadModuleHooks(module, signal), problems, signal);
   const planned = [...plannedHttpHook(module, 'finalize'), ...plannedHooks(hooks, 'deletion')];
   return { ...NOTHING, action: 'delete', hooks: planned, ...errorOf(problems) };
 }

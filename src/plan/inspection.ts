@@ -3,7 +3,30 @@ import type { HttpHooks } from '../hooks/http/http-hooks.ts';
 import type { Discovery } from '../kube/discovery.ts';
 import type { KubeClient } from '../kube/kube-client.ts';
 import type { Redactor } from '../lib/redactor.ts';
-import type { Operator } from '../operator/operator.ts';
+import type { DynamicFlags } from '../operator/dynamic-flags.ts';
+import type { GlobalHooks } from '../operator/global-hooks.ts';
+import type { PurgeInputParts } from '../operator/handlers/purge-releases.ts';
+import type { Pauses } from '../operator/pauses.ts';
+import type { DirectoryMemory } from '../operator/purge-guard.ts';
+import type { ModuleExtensions, ModuleSources } from '../operator/services.ts';
+import type { ConfigMapContent } from '../values/config-map-content.ts';
+import type { ValuesStore } from '../values/values-store.ts';
+
+/** The parts of the operator that a plan uses. */
+export interface InspectedOperator extends PurgeInputParts {
+  readonly globalHooks: GlobalHooks;
+  readonly values: ValuesStore;
+  readonly dynamicFlags: DynamicFlags;
+  readonly pauses: Pick<Pauses, 'of'>;
+  readonly sources: Pick<
+    ModuleSources,
+    'discover' | 'loadGlobalHooks' | 'loadModuleHooks' | 'modulesDirectories'
+  >;
+  readonly extensions: Pick<ModuleExtensions, 'releaseSteps'>;
+  readonly directoryMemory: Pick<DirectoryMemory, 'read'>;
+  /** The newest valid content of the ConfigMap. */
+  readonly configMapContent: () => ConfigMapContent;
+}
 
 /** The parts below the operator that a plan asks. */
 export interface InspectedParts {
@@ -18,7 +41,7 @@ export interface InspectedParts {
 
 /** The parts of a daemon on the directories and the cluster of the settings, put together but not at work. */
 export interface Inspection {
-  readonly operator: Operator;
+  readonly operator: InspectedOperator;
   readonly base: InspectedParts;
   /** Namespace of all releases. */
   readonly namespace: string;

@@ -31,7 +31,7 @@ export class LastHookValues {
     const [latest] = this.#noted;
     if (latest === undefined) return;
     const { global, flags } = parseSetByHooks(latest.note);
-    for (const flag of flags) if (isRun(flag.hook)) this.#operator.deps.dynamicFlags.apply([flag], flag.hook);
+    for (const flag of flags) if (isRun(flag.hook)) this.#operator.dynamicFlags.apply([flag], flag.hook);
     await this.#set(GLOBAL_SECTION, latest, global, isRun, signal);
   }
 
@@ -56,8 +56,7 @@ export class LastHookValues {
   ): Promise<void> {
     if (!paths.some(({ hook }) => isRun(hook))) return;
     const values = await noted.values(signal);
-    if (values !== undefined)
-      this.#operator.deps.values.setPatches(owner, patchesAgain(paths, values, isRun));
+    if (values !== undefined) this.#operator.values.setPatches(owner, patchesAgain(paths, values, isRun));
   }
 }
 

@@ -39,7 +39,7 @@ export async function neededAccess(
   signal: AbortSignal,
 ): Promise<NeededAccess> {
   const { operator, namespace } = inspection;
-  const references = [...operator.deps.values.secretReferences().values()].flat();
+  const references = [...operator.values.secretReferences().values()].flat();
   const access: Access[] = accessOfSecrets(references, namespace);
   const ofHooks = async (hooks: readonly Hook[]): Promise<readonly Access[]> => [
     ...accessOfSecrets(inspection.base.http.secretsOf(hooks.map(({ path }) => path)), namespace),
@@ -81,10 +81,10 @@ export async function neededAccess(
   const find = async (apiVersion: string | undefined, kind: string): Promise<ScopedResource> =>
     defined.get(groupKindOf({ apiVersion, kind })) ??
     (await inspection.base.cluster.discovery.find(apiVersion, kind, signal));
-  await collect('global hooks', async () => ofHooks(await operator.deps.loadGlobalHooks(signal)));
+  await collect('global hooks', async () => ofHooks(await operator.sources.loadGlobalHooks(signal)));
   for (const module of modules) {
     await collect(`hooks of module ${module.name}`, async () =>
-      ofHooks(await operator.deps.loadModuleHooks(module, signal)),
+      ofHooks(await operator.sources.loadModuleHooks(module, signal)),
     );
     await collect(`reconcile webhook of module ${module.name}`, () =>
       accessOfHttpHook(module, find, namespace),
@@ -152,7 +152,7 @@ async function renderedObjects(
   signal: AbortSignal,
 ): Promise<readonly RawObject[]> {
   if (module.chart === 'none') return [];
-  const values = visibleToHelm(operator.deps.values, module.name);
+  const values = visibleToHelm(operator.values, module.name);
   const manifest = await base.helm.render({ module, values }, signal, { hasHooks: true });
   return parseManifest(manifest).flatMap(({ object }) => (object === undefined ? [] : unfolded(object)));
 }

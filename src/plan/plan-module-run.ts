@@ -4,7 +4,6 @@ import { messageOf } from '../lib/errors.ts';
 import { findCrdFiles } from '../modules/crds/crd-files.ts';
 import { previewCrds } from '../modules/crds/preview-crds.ts';
 import type { Module } from '../modules/module.ts';
-import type { Operator } from '../operator/operator.ts';
 import { GLOBAL_SECTION, type ValuesOwner } from '../values/module-key.ts';
 import { visibleToHelm } from '../values/visible-values.ts';
 import type { Inspection } from './inspection.ts';
@@ -29,13 +28,13 @@ export async function planModuleRun(
 ): Promise<PlanOfModule> {
   const { operator } = inspection;
   const problems: string[] = [];
-  const hooks = await hooksOrNone(() => operator.deps.loadModuleHooks(module, signal), problems, signal);
+  const hooks = await hooksOrNone(() => operator.sources.loadModuleHooks(module, signal), problems, signal);
   const asked = plannedHttpHook(module, 'pre-reconcile');
   const crds = await crdChanges(inspection, module, problems, signal);
   const planned = { ...NOTHING, hooks: [...plannedHooks(hooks, 'run'), ...asked], crds };
   const withoutRelease = crds.length === 0 ? 'none' : 'apply-crds';
   if (module.chart === 'none') return { ...planned, action: withoutRelease, ...errorOf(problems) };
-  const isUnmanaged = operator.deps.configMapContent().maintenance.has(module.key);
+  const isUnmanaged = operator.configMapContent().maintenance.has(module.key);
   if (isUnmanaged && release?.isUnmanaged === true) {
     const reason = `${module.key}Maintenance is set: the release is not changed`;
     return { ...planned, action: withoutRelease, reason, ...errorOf(problems) };
@@ -47,7 +46,7 @@ export async function planModuleRun(
     const settled: ValuesOwner[] = [];
     if (!areGlobalsOpen) settled.push(GLOBAL_SECTION);
     if (mayDifferBy.length === 0) settled.push(module.name);
-    operator.deps.values.checkForHelm(module.name, settled);
+    operator.values.checkForHelm(module.name, settled);
     const found = await planOfRelease(inspection, module, isUnmanaged, signal);
     const action = found.action === 'none' ? withoutRelease : found.action;
     const open = asked.length > 0 ? { asksHttpHook: true as const } : {};
@@ -64,7 +63,7 @@ async function planOfRelease(
   isUnmanaged: boolean,
   signal: AbortSignal,
 ): Promise<Pick<ModulePlan, 'action' | 'causes' | 'changes'>> {
-  const values = visibleToHelm(operator.deps.values, module.name);
+  const values = visibleToHelm(operator.values, module.name);
   const request = { module, values, isUnmanaged, steps: await stepsOf(operator, module, signal) };
   const preview = await base.helm.preview(request, signal);
   if (preview.type === 'keep') return { action: 'none', causes: [], changes: [] };
@@ -79,11 +78,11 @@ async function planOfRelease(
 
 /** What extensions would do to the rendering. */
 async function stepsOf(
-  operator: Operator,
+  operator: Inspection['operator'],
   module: Module,
   signal: AbortSignal,
 ): Promise<ReleaseSteps | undefined> {
-  return await operator.deps.releaseSteps(module, signal);
+  return await operator.extensions.releaseSteps(module, signal);
 }
 
 /** What would become of the CRDs of a module, those left out that stay as they are; a new one is not shown in full. */

@@ -8,7 +8,7 @@ export function namedQueuesTests(backend: () => Backend): void {
     await world.converge();
     world.clock.jump(10_000);
     await world.log.untilPrinted('report begins');
-    expect(world.daemon.operator.deps.queues.get('reports').status.type).toBe('running');
+    expect(world.daemon.operator.queues.get('reports').status.type).toBe('running');
     await world.log.untilPrinted('report ends');
     const { printed } = world.log;
     expect(printed.indexOf('check done')).toBeLessThan(printed.indexOf('report ends'));

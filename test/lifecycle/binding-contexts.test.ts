@@ -80,7 +80,7 @@ describeLifecycle((backend) => {
       await world.converge();
       await world.create('configmaps', watchedMap('block', 'block'));
       await world.log.untilPrinted('block');
-      const queue = world.daemon.operator.deps.queues.get('q');
+      const queue = world.daemon.operator.queues.get('q');
       for (const [index, label] of ['g', 'g', 'x', 'g'].entries()) {
         await world.create('configmaps', watchedMap(`${label}${index}`, label));
         await world.log.until(() => queue.length === index + 2);
@@ -139,7 +139,7 @@ describeLifecycle((backend) => {
       await untilAdded(world, 2, 2);
       await touch(world, 'go-1');
       await world.daemon.firstConverge;
-      await world.daemon.operator.deps.queues.get('q').untilEmpty();
+      await world.daemon.operator.queues.get('q').untilEmpty();
       await world.create('configmaps', watchedMap('after', 'item'));
       await world.log.until(() => contextsOf(world.log, 'sync.sh').flat().length === 7);
       const contexts = contextsOf(world.log, 'sync.sh').flat();

@@ -213,7 +213,7 @@ echo '{"name": "deploys_seen", "action": "add", "value": 1}' >"$METRICS_PATH"`,
       expect(await world.get('configmaps', 'note')).toBeDefined();
       const page = await fetch(`http://127.0.0.1:${world.daemon.httpPort}/metrics/hooks`);
       expect(await page.text()).toContain('deploys_seen{hook="notes.sh"} 1');
-      expect(world.daemon.operator.deps.values.values('global')).not.toHaveProperty('color');
+      expect(world.daemon.operator.values.values('global')).not.toHaveProperty('color');
       expect(world.log.records.find(({ msg }) => msg === FAILED)?.['error']).toContain(
         "global hook 'values.sh': it changes values, which is not allowed for afterLaunch",
       );
@@ -286,9 +286,9 @@ describeApiIndependent((backend) => {
       await world.log.untilPrinted('a beforeLaunch 1');
       const { operator } = world.daemon;
       for (const queue of ['one', 'two'])
-        operator.deps.queues.get(queue).append(operator.router.moduleRun('web' as ModuleName, 'test'));
+        operator.queues.get(queue).append(operator.router.moduleRun('web' as ModuleName, 'test'));
       const isRepeating = () =>
-        ['one', 'two'].every((queue) => operator.deps.queues.get(queue).status.type === 'repeating');
+        ['one', 'two'].every((queue) => operator.queues.get(queue).status.type === 'repeating');
       await vi.waitFor(() => expect(isRepeating()).toBe(true), WAIT);
       expect(world.log.printed.filter((line) => line.startsWith('a '))).toHaveLength(3);
       await release(world, 'beforeLaunch');

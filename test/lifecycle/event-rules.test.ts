@@ -72,7 +72,7 @@ describeApiIndependent((backend) => {
     await untilRuns(world.log, 'a.sh', 1);
     for (let index = 1; index < 10; index += 1)
       await world.create('configmaps', watchedMap(`m${index}`, 'item'));
-    const queue = world.daemon.operator.deps.queues.get('q');
+    const queue = world.daemon.operator.queues.get('q');
     await world.log.until(() => queue.length === 9);
     await world.log.until(() => contextsOf(world.log, 'b.sh').flat().length === 10);
     expect(contextsOf(world.log, 'a.sh')).toHaveLength(1);
@@ -100,7 +100,7 @@ describeApiIndependent((backend) => {
     await world.converge();
     await world.create('configmaps', watchedMap('block', 'block'));
     await world.log.untilPrinted('block');
-    const queue = world.daemon.operator.deps.queues.get('q');
+    const queue = world.daemon.operator.queues.get('q');
     for (const [index, label] of ['may', 'must'].entries()) {
       await world.create('configmaps', watchedMap(label, label));
       await world.log.until(() => queue.length === index + 2);

@@ -31,7 +31,7 @@ async function runDirectories(world: World): Promise<string[]> {
 
 async function lastError(world: World, queue = 'main'): Promise<string | undefined> {
   await world.untilDelayed(queue);
-  return world.daemon.operator.deps.queues.get(queue).entries[0]?.lastError;
+  return world.daemon.operator.queues.get(queue).entries[0]?.lastError;
 }
 
 /** How hooks are run; corner cases 24 to 31 of the hook contract, and bad input. */
@@ -63,12 +63,12 @@ echo '{"op":"add","path":"/global/reached","value":1}' > "$VALUES_JSON_PATCH_PAT
       expect(await world.get('configmaps', 'made')).toBeDefined();
       const metrics = await fetch(`http://127.0.0.1:${world.daemon.httpPort}/metrics/hooks`);
       expect(await metrics.text()).toContain('written{hook="a.sh"} 1');
-      expect(world.daemon.operator.deps.values.globalValues()).toEqual({});
+      expect(world.daemon.operator.values.globalValues()).toEqual({});
       await world.create('configmaps', { metadata: { name: 'missing' } });
       await world.passDelay();
       await world.daemon.firstConverge;
       expect(await world.get('configmaps', 'missing')).toMatchObject({ data: { a: '1' } });
-      expect(world.daemon.operator.deps.values.globalValues()).toEqual({ reached: 1 });
+      expect(world.daemon.operator.values.globalValues()).toEqual({ reached: 1 });
     });
 
     test('may use keys of prototypes in values, objects and patches: they stay data', async () => {
@@ -122,7 +122,7 @@ echo '{"operation":"Create","object":{"apiVersion":"v1","kind":"ConfigMap","meta
           );
         const counted = () => runs().reduce((sum, { contexts }) => sum + contexts, 0);
         await world.log.until(() => counted() >= BURST);
-        await world.daemon.operator.deps.queues.get('q').untilEmpty();
+        await world.daemon.operator.queues.get('q').untilEmpty();
         expect(counted()).toBe(BURST);
         expect(Object.assign({}, ...runs().map(({ last }) => last))).toEqual(
           Object.fromEntries(writers.map((name) => [name, BURST / WRITERS])),

@@ -277,7 +277,7 @@ kubernetes:
       await world.create('secrets', { metadata: { name: 'one' } });
       await world.untilDelayed('side');
       await world.create('secrets', { metadata: { name: 'two' } });
-      await world.log.until(() => world.daemon.operator.deps.queues.get('side').length === 2);
+      await world.log.until(() => world.daemon.operator.queues.get('side').length === 2);
       await world.passDelay('side');
       await world.log.untilMessage('hook finished');
       expect(server.bodies.map(({ contexts }) => contexts.length)).toEqual([1, 2]);

@@ -22,7 +22,7 @@ const MODULES = {
 
 /** Waits until the head of a queue has failed so many times. */
 async function untilFailed(world: World, queue: string, times: number): Promise<void> {
-  await world.log.until(() => world.daemon.operator.deps.queues.get(queue).entries[0]?.failures === times);
+  await world.log.until(() => world.daemon.operator.queues.get(queue).entries[0]?.failures === times);
 }
 
 async function page(world: World, path: string): Promise<string> {

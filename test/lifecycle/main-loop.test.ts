@@ -31,7 +31,7 @@ describeLifecycle((backend) => {
     world.clock.jump(5_000);
     // The ticks that went by meanwhile are told in the same breath in which the one that is due fires.
     await world.log.untilMessage('ticks missed');
-    const { queues } = world.daemon.operator.deps;
+    const { queues } = world.daemon.operator;
     expect(['global ticks', 'one ticks'].map((name) => queues.get(name).length)).toEqual([0, 0]);
     await openGate(world);
     await world.daemon.firstConverge;

@@ -33,12 +33,12 @@ async function start(world: World, name: 'a' | 'b', ...operations: readonly obje
     trigger: 'test',
     activation: '',
   };
-  operator.deps.queues.get(QUEUE).append(task);
+  operator.queues.get(QUEUE).append(task);
 }
 
 async function run(world: World, name: 'a' | 'b', ...operations: readonly object[]): Promise<void> {
   await start(world, name, ...operations);
-  await world.daemon.operator.deps.queues.get(QUEUE).untilEmpty();
+  await world.daemon.operator.queues.get(QUEUE).untilEmpty();
 }
 
 async function scrape(world: World, path = '/metrics/hooks'): Promise<string[]> {
@@ -131,7 +131,7 @@ describeApiIndependent((backend) => {
           await world.passDelay(QUEUE);
         }
         await world.log.untilMessage('attempt failed, will retry', index + 1);
-        const { lastError } = world.daemon.operator.deps.queues.get(QUEUE).entries[0] ?? {};
+        const { lastError } = world.daemon.operator.queues.get(QUEUE).entries[0] ?? {};
         expect(lastError).toContain('got bad metrics');
         expect(await scrape(world)).toEqual(['g{hook="a.sh"} 1']);
       }

@@ -45,7 +45,7 @@ kubernetes:
     await world.log.untilPrinted('block');
     for (const name of ['b', 'a', 'c'])
       await world.create('configmaps', { metadata: { name, labels: { item: 'yes' } } } as never);
-    const queue = world.daemon.operator.deps.queues.get('q');
+    const queue = world.daemon.operator.queues.get('q');
     await world.log.until(() => queue.length === 4);
     await world.write('modules', { '../go': '' });
     const event = (name: string) =>
@@ -148,7 +148,7 @@ echo "attempt $runs succeeds"`,
     world.clock.jump(1_000);
     await world.log.untilPrinted('tick fails');
     await world.log.untilMessage('hook failed, but the failure is allowed', 2);
-    const { status } = world.daemon.operator.deps.queues.get('side');
+    const { status } = world.daemon.operator.queues.get('side');
     expect(status.type).not.toBe('delayed');
   });
 

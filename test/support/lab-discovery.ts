@@ -1,6 +1,9 @@
+import type { Hook } from '../../src/hooks/hook.ts';
 import type { Discovery } from '../../src/modules/discovery.ts';
 import { type Decision, DISABLED_BY_DEFAULT } from '../../src/modules/enablement.ts';
 import type { Module } from '../../src/modules/module.ts';
+import type { ModulesDirectory } from '../../src/operator/purge-guard.ts';
+import type { ModuleSources } from '../../src/operator/services.ts';
 
 /** What a discovery finds out where these names are enabled and nothing else counts. */
 export function labDiscovery(known: readonly Module[], enabled: ReadonlySet<string>): Discovery {
@@ -14,5 +17,41 @@ export function labDiscovery(known: readonly Module[], enabled: ReadonlySet<stri
         return isEnabled ? [] : [[name, DISABLED_BY_DEFAULT]];
       }),
     ),
+  };
+}
+
+/** What there is to discover in a lab, and what stands in the way. */
+interface DiscoveredLab {
+  readonly enabled: ReadonlySet<string>;
+  readonly directories: readonly ModulesDirectory[];
+  readonly obstacles: ReadonlyMap<string, () => void | Promise<void>>;
+}
+
+/**
+ * Discovery and loading of hooks in a lab.
+ *
+ * @param call notes what was requested, and does what stands in its way
+ */
+export function labSources(
+  lab: DiscoveredLab,
+  hooks: readonly Hook[],
+  call: (what: string) => Promise<void>,
+): ModuleSources {
+  const discover =
+    (what: string): ModuleSources['discover'] =>
+    async (known) => {
+      await call(what);
+      return labDiscovery(known, lab.enabled);
+    };
+  return {
+    discover: discover('discover'),
+    rediscover: discover('rediscover'),
+    loadModuleHooks: async (module) => {
+      await call(`config ${module.name}`);
+      return hooks.filter(({ owner }) => owner.type === 'module' && owner.module === module.name);
+    },
+    loadGlobalHooks: async () => hooks.filter(({ owner }) => owner.type === 'global'),
+    reloadModules: async () => lab.obstacles.get('reload modules')?.(),
+    modulesDirectories: () => lab.directories,
   };
 }

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../src/lib/json.ts';
 import type { Module } from '../../src/modules/module.ts';
-import type { OperatorDeps } from '../../src/operator/operator-deps.ts';
+import type { Releases } from '../../src/operator/releases.ts';
 
 /** What is known of the releases in a lab, and what stands in their way. */
 interface ReleasesInLab {
@@ -19,7 +19,7 @@ interface ReleasesInLab {
 export function labReleases(
   lab: ReleasesInLab,
   call: (what: string, detail?: string) => Promise<void>,
-): OperatorDeps['releases'] {
+): Releases {
   return {
     forgetReads: () => undefined,
     onGlobalChange: async () => {

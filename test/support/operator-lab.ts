@@ -20,11 +20,11 @@ import { ModuleOperations, type OperationSource } from '../../src/operator/modul
 import { ModuleRegistry } from '../../src/operator/module-registry.ts';
 import { ModuleTurns } from '../../src/operator/module-turns.ts';
 import type { Operator } from '../../src/operator/operator.ts';
-import type { OperatorDeps } from '../../src/operator/operator-deps.ts';
 import type { Pause } from '../../src/operator/pause-entry.ts';
 import type { ModulesDirectory } from '../../src/operator/purge-guard.ts';
 import { countQueuedEvents, queuedEvents } from '../../src/operator/queued-events.ts';
 import { RunAborts } from '../../src/operator/run-aborts.ts';
+import type { ModuleExtensions, OperatorPolicy } from '../../src/operator/services.ts';
 import { eventIds } from '../../src/operator/task-origin.ts';
 import { TaskRouter } from '../../src/operator/task-router.ts';
 import { describeTask, type Task } from '../../src/operator/tasks.ts';
@@ -37,7 +37,7 @@ import { CapturedLog } from './captured-log.ts';
 import { FakeClock, settle } from './fake-clock.ts';
 import { FakeMonitor } from './fake-monitor.ts';
 import { v1 } from './hook-configs.ts';
-import { labDiscovery } from './lab-discovery.ts';
+import { labSources } from './lab-discovery.ts';
 import { labReleases } from './lab-releases.ts';
 import { moduleNamed } from './module-fixture.ts';
 
@@ -67,7 +67,9 @@ export const failing: HookBehaviour = () => {
 export const name = (text: string): ModuleName => text as ModuleName;
 
 type LabOptions = Partial<
-  Pick<OperatorDeps, 'runsModulesInParallel' | 'failurePolicy' | 'authorization' | 'finalizers'>
+  Pick<OperatorPolicy, 'runsModulesInParallel' | 'failurePolicy'> &
+    Pick<Operator, 'authorization'> &
+    Pick<ModuleExtensions, 'finalizers'>
 > & {
   readonly operationSource?: OperationSource;
   readonly secrets?: ValuesSecrets;
@@ -149,7 +151,7 @@ export class OperatorLab {
     this.operator = this.#createOperator(queues, modules);
     this.operator.globalHooks.runtimes = this.#hooks
       .filter((hook) => hook.owner.type === 'global')
-      .map((hook) => this.operator.deps.createRuntime(hook));
+      .map((hook) => this.operator.bindings.createRuntime(hook));
   }
 
   get main() {
@@ -157,7 +159,7 @@ export class OperatorLab {
   }
 
   start(): void {
-    this.operator.deps.queues.start(taskHandler(this.operator), {
+    this.operator.queues.start(taskHandler(this.operator), {
       stop: this.stop.signal,
       abort: this.abort.signal,
     });
@@ -166,13 +168,13 @@ export class OperatorLab {
   async [Symbol.asyncDispose](): Promise<void> {
     this.stop.abort();
     this.abort.abort();
-    await this.operator.deps.queues.ended();
+    await this.operator.queues.ended();
     rmSync(this.tmpDir, { recursive: true, force: true });
   }
 
   /** What is in a queue, in the words of `queue list`. */
   tasks(queue = 'main'): readonly string[] {
-    return this.operator.deps.queues
+    return this.operator.queues
       .get(queue)
       .entries.map(({ task }) => describeTask(task, queue).replace(`:${queue}`, ''));
   }
@@ -294,41 +296,35 @@ export class OperatorLab {
       operations: new ModuleOperations(this.#options.operationSource),
       turns: new ModuleTurns(),
       aborts: new RunAborts(),
-      deps: {
-        ...shared,
-        execution,
-        newEventId: eventIds(() => 0),
-        values: this.values,
-        dynamicFlags: this.dynamicFlags,
-        releases: labReleases(this, (what, detail) => this.#call(what, detail)),
-        crds: {
-          has: (module) => this.withCrds.has(module),
-          ensure: (module) => this.#call(`crds ${module}`),
-        },
+      ...shared,
+      execution,
+      newEventId: eventIds(() => 0),
+      values: this.values,
+      dynamicFlags: this.dynamicFlags,
+      releases: labReleases(this, (what, detail) => this.#call(what, detail)),
+      crds: {
+        has: (module) => this.withCrds.has(module),
+        ensure: (module) => this.#call(`crds ${module}`),
+      },
+      policy: {
         runsModulesInParallel: this.#options.runsModulesInParallel ?? false,
         failurePolicy: this.#options.failurePolicy ?? 'block',
         deployHookTimeoutMs: undefined,
+        ignoredRelease: 'operator',
+        allowsEmptyModulesDir: false,
+        purgesForeignReleases: false,
+      },
+      extensions: {
         flow: () => this.#options.flow,
         httpHooks: undefined,
         finalizers: this.#options.finalizers,
         releaseSteps: async () => await Promise.resolve(undefined),
         uninstallSteps: async () => await Promise.resolve(undefined),
-        authorization: this.#options.authorization,
-        pauses: { of: (module) => this.pauses.get(module), isOfAll: () => false },
-        discover: async (known) => {
-          await this.#call('discover');
-          return labDiscovery(known, this.enabled);
-        },
-        rediscover: async (known) => {
-          await this.#call('rediscover');
-          return labDiscovery(known, this.enabled);
-        },
-        loadModuleHooks: async (module) => {
-          await this.#call(`config ${module.name}`);
-          return this.#hooks.filter(({ owner }) => owner.type === 'module' && owner.module === module.name);
-        },
-        loadGlobalHooks: async () => this.#hooks.filter(({ owner }) => owner.type === 'global'),
-        reloadModules: async () => this.obstacles.get('reload modules')?.(),
+      },
+      authorization: this.#options.authorization,
+      pauses: { of: (module) => this.pauses.get(module), isOfAll: () => false },
+      sources: labSources(this, this.#hooks, (what) => this.#call(what)),
+      bindings: {
         createRuntime: (hook) => this.#createRuntime(hook),
         setSchedules: (runtime, isEnabled) => {
           runtime.areSchedulesEnabled = isEnabled;
@@ -338,21 +334,17 @@ export class OperatorLab {
             if (hook.config.admission.length > 0)
               await this.#call(`webhooks ${hook.name} ${isEnabled ? 'on' : 'off'}`);
         },
-        configMapContent: () => this.content,
-        followSecrets: async () => undefined,
-        ignoredRelease: 'operator',
-        modulesDirectories: () => this.directories,
-        directoryMemory: {
-          read: async () => {
-            await this.obstacles.get('read directories')?.();
-            return this.rememberedDirectories;
-          },
-          write: async (directories) => {
-            this.rememberedDirectories = directories;
-          },
+      },
+      configMapContent: () => this.content,
+      followSecrets: async () => undefined,
+      directoryMemory: {
+        read: async () => {
+          await this.obstacles.get('read directories')?.();
+          return this.rememberedDirectories;
         },
-        allowsEmptyModulesDir: false,
-        purgesForeignReleases: false,
+        write: async (directories) => {
+          this.rememberedDirectories = directories;
+        },
       },
     };
   }

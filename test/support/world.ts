@@ -218,7 +218,7 @@ export class World {
   /** Waits until the head of a queue sleeps after a failure, and returns the delay in milliseconds. */
   async untilDelayed(queue = 'main'): Promise<number> {
     const delay = (): number | undefined => {
-      const { status } = this.daemon.operator.deps.queues.get(queue);
+      const { status } = this.daemon.operator.queues.get(queue);
       return status.type === 'delayed' ? status.delayMs : undefined;
     };
     await this.log.until(() => delay() !== undefined);

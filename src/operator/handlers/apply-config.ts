@@ -1,19 +1,36 @@
 import { isDeepStrictEqual } from 'node:util';
 import { errorFields, hasCode } from '../../lib/errors.ts';
+import type { Logger } from '../../lib/log.ts';
+import type { OperatorMetrics } from '../../metrics/operator-metrics.ts';
+import type { QueueSet } from '../../queue/queue-set.ts';
 import type { TaskOutcome } from '../../queue/task-queue.ts';
-import { unknownModuleKeys } from '../../values/config-map-content.ts';
+import { type ConfigMapContent, unknownModuleKeys } from '../../values/config-map-content.ts';
 import type { ModuleName } from '../../values/module-key.ts';
-import type { OperatorWith } from '../operator.ts';
+import type { ValuesStore } from '../../values/values-store.ts';
+import type { ConvergeState } from '../converge-state.ts';
+import type { ModuleRegistry } from '../module-registry.ts';
 import { rethrowAbort } from '../rethrow-abort.ts';
+import type { ModuleSources } from '../services.ts';
 import { originOf } from '../task-origin.ts';
+import type { TaskRouter } from '../task-router.ts';
 import { moduleOf, type Task } from '../tasks.ts';
 import { DISCOVERY_RETRY_MS } from './converge-modules.ts';
 
 /** What the functions here use of the operator. */
-export type ApplyConfigParts = OperatorWith<
-  'converge' | 'registry' | 'router',
-  'configMapContent' | 'followSecrets' | 'log' | 'metrics' | 'queues' | 'rediscover' | 'values'
->;
+export interface ApplyConfigParts {
+  readonly registry: ModuleRegistry;
+  readonly converge: ConvergeState;
+  readonly router: TaskRouter;
+  readonly log: Logger;
+  readonly metrics: OperatorMetrics;
+  readonly queues: QueueSet<Task>;
+  readonly values: ValuesStore;
+  /** The newest valid content of the ConfigMap. */
+  readonly configMapContent: () => ConfigMapContent;
+  /** Follows the Secrets that values refer to; resolves when they were read. */
+  readonly followSecrets: () => Promise<void>;
+  readonly sources: Pick<ModuleSources, 'rediscover'>;
+}
 
 type ApplyTask = Extract<Task, { type: 'ApplyKubeConfigValues' }>;
 
@@ -26,7 +43,7 @@ export async function handleApplyConfig(
   task: ApplyTask,
   signal: AbortSignal,
 ): Promise<TaskOutcome<Task>> {
-  const { values, configMapContent, followSecrets, metrics, log } = operator.deps;
+  const { values, configMapContent, followSecrets, metrics, log } = operator;
   try {
     await followSecrets();
     values.setConfig(configMapContent(), (module) => !operator.registry.isFlaggedOff(module));
@@ -56,10 +73,10 @@ export async function handleApplyConfig(
 }
 
 async function hasOtherModulesEnabled(operator: ApplyConfigParts, signal: AbortSignal): Promise<boolean> {
-  const { registry, deps } = operator;
+  const { registry } = operator;
   const { modules, discovery } = registry;
   if (discovery === undefined || modules.every((module) => module.enabledScript === undefined)) return false;
-  const { enabled } = await deps.rediscover(modules, registry.deployed, signal);
+  const { enabled } = await operator.sources.rediscover(modules, registry.deployed, signal);
   return !isDeepStrictEqual(enabled, discovery.enabled);
 }
 
@@ -74,9 +91,9 @@ function runsOfChangedModules(operator: ApplyConfigParts, { changedKeys }: Apply
 }
 
 /** What of the module waits after a failure beside `main` may have waited for just this. Returns whether a run did. */
-function retriesNow({ deps }: ApplyConfigParts, module: ModuleName): boolean {
+function retriesNow(operator: ApplyConfigParts, module: ModuleName): boolean {
   let isRun = false;
-  for (const queue of deps.queues.all) {
+  for (const queue of operator.queues.all) {
     const task = queue.entries[0]?.task;
     if (task === undefined || queue.status.type !== 'delayed' || moduleOf(task) !== module) continue;
     isRun ||= task.type === 'ModuleRun' && task.isRecheck !== true;
@@ -86,9 +103,9 @@ function retriesNow({ deps }: ApplyConfigParts, module: ModuleName): boolean {
 }
 
 /** Sections and flags of modules that do not exist are mostly typing errors; they have no effect. */
-export function warnAboutUnknownModules({ deps, registry }: ApplyConfigParts): void {
-  const known = new Set(registry.modules.map((module) => module.key));
-  const unknown = unknownModuleKeys(deps.configMapContent(), known);
+export function warnAboutUnknownModules(operator: ApplyConfigParts): void {
+  const known = new Set(operator.registry.modules.map((module) => module.key));
+  const unknown = unknownModuleKeys(operator.configMapContent(), known);
   if (unknown.length > 0)
-    deps.log.warn({ keys: unknown }, 'KubeConfigManager has values for unknown modules');
+    operator.log.warn({ keys: unknown }, 'KubeConfigManager has values for unknown modules');
 }

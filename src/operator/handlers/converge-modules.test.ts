@@ -81,9 +81,7 @@ test('a failed discovery is tried again every 5 s, always, without its beforeAll
   expect(lab.calls.filter((call) => call === 'global/a.sh beforeAll')).toHaveLength(1);
   expect(lab.calls.filter((call) => call === 'discover')).toHaveLength(10);
   expect(lab.calls.at(-1)).toBe('deploy web');
-  expect(await lab.operator.deps.metrics.scrape()).toContain(
-    'addon_operator_modules_discover_errors_total 9',
-  );
+  expect(await lab.operator.metrics.scrape()).toContain('addon_operator_modules_discover_errors_total 9');
 });
 
 test('while discovery fails, events of main wait and those of other queues run', async () => {
@@ -126,7 +124,7 @@ test('a converge that goes on for what its own hooks changed is one converge, ca
   lab.behaviours.set('global/a.sh', ({ write }) => write('VALUES_JSON_PATCH_PATH', change('/global/x', 1)));
   await lab.converge();
   expect(lab.calls.filter((call) => call === 'discover')).toHaveLength(2);
-  const page = await lab.operator.deps.metrics.scrape();
+  const page = await lab.operator.metrics.scrape();
   expect(page.match(/addon_operator_convergence_total\{.*/g)).toEqual([
     'addon_operator_convergence_total{activation="OperatorStartup"} 1',
   ]);
@@ -225,7 +223,7 @@ test('the first converge ends once, and asks for the purge of unknown releases',
   lab.releases.add('later');
   await restart(lab);
   expect(lab.calls).toEqual(['discover', 'deploy web']);
-  expect(await lab.operator.deps.metrics.scrape()).toMatch(
+  expect(await lab.operator.metrics.scrape()).toMatch(
     /addon_operator_convergence_total\{activation="OperatorStartup"\} 1\n/,
   );
 });

@@ -1,15 +1,23 @@
+import type { Clock } from '../../lib/clock.ts';
 import { errorFields } from '../../lib/errors.ts';
+import type { Logger } from '../../lib/log.ts';
+import type { OperatorMetrics } from '../../metrics/operator-metrics.ts';
 import type { Discovery } from '../../modules/discovery.ts';
 import type { QueueEntry, TaskOutcome, TaskQueue } from '../../queue/task-queue.ts';
+import type { ConfigMapContent } from '../../values/config-map-content.ts';
 import { GLOBAL_SECTION } from '../../values/module-key.ts';
+import type { ValuesStore } from '../../values/values-store.ts';
+import type { ConvergeState } from '../converge-state.ts';
+import type { DynamicFlags } from '../dynamic-flags.ts';
 import { lifecycleRuns } from '../lifecycle.ts';
-import type { OperatorWith } from '../operator.ts';
+import type { ModuleRegistry } from '../module-registry.ts';
 import type { RefusedHooksParts } from '../refused-hooks.ts';
 import { runnableHooks } from '../refused-hooks.ts';
 import type { RefusedModulesParts } from '../refused-modules.ts';
 import { tellRefusals } from '../refused-modules.ts';
-import type { ReleaseInCluster } from '../releases.ts';
+import type { ReleaseInCluster, Releases } from '../releases.ts';
 import { rethrowAbort } from '../rethrow-abort.ts';
+import type { HookBindings, ModuleSources } from '../services.ts';
 import { originFields, originOf } from '../task-origin.ts';
 import { countsForConverge, type GlobalHookRun, type Task } from '../tasks.ts';
 import type { EnableGlobalHookParts } from './enable-global-hook.ts';
@@ -18,19 +26,20 @@ import type { ModuleTasksParts } from './module-tasks.ts';
 import { moduleTasks } from './module-tasks.ts';
 
 /** What the functions here use of the operator. */
-export type ConvergeModulesParts = OperatorWith<
-  'converge' | 'registry',
-  | 'clock'
-  | 'configMapContent'
-  | 'discover'
-  | 'dynamicFlags'
-  | 'log'
-  | 'metrics'
-  | 'releases'
-  | 'setSchedules'
-  | 'values'
-> &
-  EnableGlobalHookParts &
+export type ConvergeModulesParts = {
+  readonly registry: ModuleRegistry;
+  readonly converge: ConvergeState;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: OperatorMetrics;
+  readonly values: ValuesStore;
+  readonly dynamicFlags: DynamicFlags;
+  readonly releases: Releases;
+  /** The newest valid content of the ConfigMap. */
+  readonly configMapContent: () => ConfigMapContent;
+  readonly sources: Pick<ModuleSources, 'discover'>;
+  readonly bindings: Pick<HookBindings, 'setSchedules'>;
+} & EnableGlobalHookParts &
   ModuleTasksParts &
   RefusedHooksParts &
   RefusedModulesParts;
@@ -76,7 +85,7 @@ function begin(
 ): void {
   // Two converges in a row bring nothing that one does not.
   queue.takeFollowing(entry, (other) => other.type === 'ConvergeModules');
-  operator.converge.start ??= { atMs: operator.deps.clock.steadyMs(), event: task.event };
+  operator.converge.start ??= { atMs: operator.clock.steadyMs(), event: task.event };
   operator.converge.beginFirst();
 }
 
@@ -87,13 +96,10 @@ async function discover(
   queue: TaskQueue<Task>,
   signal: AbortSignal,
 ): Promise<TaskOutcome<Task>> {
-  const {
-    deps,
-    registry: { modules },
-  } = operator;
+  const { modules } = operator.registry;
   try {
-    const [content, flags] = [deps.configMapContent(), deps.dynamicFlags.all];
-    const all = await deps.releases.list(signal);
+    const [content, flags] = [operator.configMapContent(), operator.dynamicFlags.all];
+    const all = await operator.releases.list(signal);
     await letGo(operator, all, signal);
     const owned = all.filter(({ isOwned }) => isOwned);
     const releases = new Set(owned.map(({ name }) => name));
@@ -101,11 +107,12 @@ async function discover(
     operator.registry.deployed = new Set(
       modules.map(({ name }) => name).filter((name) => started.has(name) || releases.has(name)),
     );
-    const discovery = await deps.discover(modules, operator.registry.deployed, signal);
+    const discovery = await operator.sources.discover(modules, operator.registry.deployed, signal);
     // A converge that was started over meanwhile discovers by itself, and its phase must not be touched.
     if (!queue.entries.some(({ id }) => id === entry.id)) return { type: 'success' };
     // Before the first discovery is over nobody starts the converge over for a change.
-    if (content !== deps.configMapContent() || flags !== deps.dynamicFlags.all) return { type: 'repeat' };
+    if (content !== operator.configMapContent() || flags !== operator.dynamicFlags.all)
+      return { type: 'repeat' };
     tellDecisions(operator, discovery);
     operator.registry.discovery = discovery;
     tellRefusals(operator);
@@ -117,8 +124,8 @@ async function discover(
     };
   } catch (error) {
     rethrowAbort(error, signal);
-    deps.metrics.modulesDiscoverError();
-    deps.log.error(
+    operator.metrics.modulesDiscoverError();
+    operator.log.error(
       { ...errorFields(error), delayMs: DISCOVERY_RETRY_MS },
       'ConvergeModules failed, requeue task to retry after delay.',
     );
@@ -128,20 +135,20 @@ async function discover(
 
 /** Takes the note that a release stays from those whose modules do not say so any more. */
 async function letGo(
-  { deps, registry }: ConvergeModulesParts,
+  operator: ConvergeModulesParts,
   releases: readonly ReleaseInCluster[],
   signal: AbortSignal,
 ): Promise<void> {
   const kept = new Set<string>(releases.filter(({ isKept }) => isKept === true).map(({ name }) => name));
-  for (const { name, manifest, refusal } of registry.modules) {
+  for (const { name, manifest, refusal } of operator.registry.modules) {
     if (refusal !== undefined || manifest.deletionPolicy !== 'delete' || !kept.has(name)) continue;
-    await deps.releases.keep(name, false, signal);
-    const tracked = registry.states.get(name);
+    await operator.releases.keep(name, false, signal);
+    const tracked = operator.registry.states.get(name);
     if (tracked !== undefined) tracked.release.noteKept(false);
   }
 }
 
-function tellDecisions({ deps: { log }, registry }: ConvergeModulesParts, discovery: Discovery): void {
+function tellDecisions({ log, registry }: ConvergeModulesParts, discovery: Discovery): void {
   log.info({ modules: discovery.enabled }, 'Enabled modules');
   for (const { name: module } of registry.modules) {
     const decision = discovery.decisions.get(module);
@@ -158,7 +165,7 @@ function tellDecisions({ deps: { log }, registry }: ConvergeModulesParts, discov
 function stopSchedulesOfDisabled(operator: ConvergeModulesParts): void {
   for (const [name, tracked] of operator.registry.states) {
     if (operator.registry.isEnabled(name)) continue;
-    for (const runtime of tracked.hooks ?? []) operator.deps.setSchedules(runtime, false);
+    for (const runtime of tracked.hooks ?? []) operator.bindings.setSchedules(runtime, false);
   }
 }
 
@@ -175,7 +182,7 @@ function hookRuns(
 
 function afterAllRuns(operator: ConvergeModulesParts, task: ConvergeTask): readonly Task[] {
   const runs = hookRuns(operator, 'afterAll', task);
-  const valuesBeforeAfterAll = operator.deps.values.checksum(GLOBAL_SECTION);
+  const valuesBeforeAfterAll = operator.values.checksum(GLOBAL_SECTION);
   return runs.map((run, index) => (index === runs.length - 1 ? { ...run, valuesBeforeAfterAll } : run));
 }
 
@@ -190,7 +197,7 @@ function end(
   task: ConvergeTask,
   queue: TaskQueue<Task>,
 ): void {
-  const { clock, log, metrics } = operator.deps;
+  const { clock, log, metrics } = operator;
   log.info({ trigger: task.trigger, ...originFields(task) }, 'ConvergeModules task done');
   if (operator.converge.unloaded.length > 0)
     log.warn(

@@ -25,7 +25,7 @@ test('global hooks start up in order: onStartup, schedules, Synchronization, the
     'GlobalHookWaitKubernetesSynchronization:::Operator-Startup',
     'ConvergeModules:::Operator-Startup',
   ]);
-  const queues = lab.operator.deps.queues.all.map((queue) => queue.name);
+  const queues = lab.operator.queues.all.map((queue) => queue.name);
   expect(queues.filter((name) => !name.startsWith('parallel_queue_'))).toEqual(['main', 'ticks']);
   expect(queues).toHaveLength(22);
   await lab.settle();

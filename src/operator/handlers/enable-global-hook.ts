@@ -1,27 +1,35 @@
 import { synchronizedBindings } from '../../hooks/binding-context.ts';
 import type { KubernetesBinding } from '../../hooks/hook-config.ts';
+import type { QueueSet } from '../../queue/queue-set.ts';
 import type { TaskOutcome } from '../../queue/task-queue.ts';
+import type { ConvergeState } from '../converge-state.ts';
+import type { GlobalHooks } from '../global-hooks.ts';
 import type { HookRuntime } from '../hook-runtime.ts';
-import type { OperatorWith } from '../operator.ts';
+import type { ModuleRegistry } from '../module-registry.ts';
 import type { RefusedHooksParts } from '../refused-hooks.ts';
 import { bringBack, canWaitAside, isRefusal, setAside } from '../refused-hooks.ts';
 import { rethrowAbort } from '../rethrow-abort.ts';
+import type { HookBindings } from '../services.ts';
 import { originOf } from '../task-origin.ts';
+import type { TaskRouter } from '../task-router.ts';
 import { MAIN_QUEUE, type Task } from '../tasks.ts';
 import { isWaitedFor } from './hook-run.ts';
 
 /** What the functions here use of the operator. */
-export type EnableGlobalHookParts = OperatorWith<
-  'converge' | 'globalHooks' | 'registry' | 'router',
-  'queues' | 'setSchedules'
-> &
-  RefusedHooksParts;
+export type EnableGlobalHookParts = {
+  readonly registry: ModuleRegistry;
+  readonly converge: ConvergeState;
+  readonly globalHooks: GlobalHooks;
+  readonly router: TaskRouter;
+  readonly queues: QueueSet<Task>;
+  readonly bindings: Pick<HookBindings, 'setSchedules'>;
+} & RefusedHooksParts;
 
 export function handleEnableSchedules(
   operator: EnableGlobalHookParts,
   runtime: HookRuntime,
 ): TaskOutcome<Task> {
-  operator.deps.setSchedules(runtime, true);
+  operator.bindings.setSchedules(runtime, true);
   return { type: 'success' };
 }
 
@@ -62,7 +70,7 @@ export function handleWaitSynchronization(operator: EnableGlobalHookParts): Task
 
 /** The bindings whose Synchronization runs now or waits in a queue. */
 export function queuedSynchronizations(operator: EnableGlobalHookParts): ReadonlySet<KubernetesBinding> {
-  const tasks = operator.deps.queues.all.flatMap(({ entries }) => entries.map(({ task }) => task));
+  const tasks = operator.queues.all.flatMap(({ entries }) => entries.map(({ task }) => task));
   return new Set(tasks.flatMap((task) => ('reasons' in task ? synchronizedBindings(task.reasons) : [])));
 }
 
@@ -86,7 +94,7 @@ export function queueSynchronizations(
       const task = { ...run, ...originOf(asking) };
       operator.router.synchronizationOf(runtime.hook.owner)?.expect(binding, isWaitedFor(binding));
       if (binding.queue === MAIN_QUEUE) forMain.push(task);
-      else operator.deps.queues.get(binding.queue).append(task);
+      else operator.queues.get(binding.queue).append(task);
     }
   }
   return forMain;

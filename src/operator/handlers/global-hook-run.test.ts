@@ -112,7 +112,7 @@ test('values that an event changes count, although a Synchronization is part of 
   await lab.settle();
   lab.main.append({ type: 'GlobalHookEnableKubernetesBindings', hook: runtime, trigger: 'start' });
   await lab.settle();
-  lab.operator.deps.setSchedules(runtime, true);
+  lab.operator.bindings.setSchedules(runtime, true);
   lab.tick('global/a.sh');
   lab.behaviours.set('global/a.sh', setsGlobal(1));
   gate.resolve();
@@ -158,7 +158,7 @@ test('a flag that a beforeAll hook flips in a later converge starts it over once
 test('a schedule is ignored until the first converge is over', async () => {
   const gate = Promise.withResolvers<void>();
   await using lab = await operatorLab(['web'], HOOKS);
-  lab.operator.deps.setSchedules(lab.runtimeOf('global/a.sh'), true);
+  lab.operator.bindings.setSchedules(lab.runtimeOf('global/a.sh'), true);
   lab.obstacles.set('deploy web', () => gate.promise);
   await lab.converge();
   lab.tick('global/a.sh');

@@ -1,13 +1,21 @@
 import type { QueueEntry, TaskOutcome, TaskQueue } from '../../queue/task-queue.ts';
 import { GLOBAL_SECTION } from '../../values/module-key.ts';
-import type { OperatorWith } from '../operator.ts';
+import type { ValuesStore } from '../../values/values-store.ts';
+import type { ModuleRegistry } from '../module-registry.ts';
+import type { Releases } from '../releases.ts';
 import { causedBy } from '../task-origin.ts';
+import type { TaskRouter } from '../task-router.ts';
 import { type GlobalHookRun, isOnlySynchronization, type Task } from '../tasks.ts';
 import type { HookRunParts } from './hook-run.ts';
 import { doneWith, type HookTaskOutcome, runHookTask } from './hook-run.ts';
 
 /** What the functions here use of the operator. */
-export type GlobalHookRunParts = OperatorWith<'registry' | 'router', 'releases' | 'values'> & HookRunParts;
+export type GlobalHookRunParts = {
+  readonly registry: ModuleRegistry;
+  readonly router: TaskRouter;
+  readonly values: ValuesStore;
+  readonly releases: Releases;
+} & HookRunParts;
 
 /** Runs a global hook. Changed global values ask for a converge, changed enabled flags start one over. */
 export async function handleGlobalHookRun(
@@ -30,7 +38,7 @@ export async function handleGlobalHookRun(
     const trigger = changeTrigger(operator, task, outcome);
     if (trigger !== undefined) {
       operator.router.queueConverge('GlobalValuesChanged', trigger, causedBy(outcome.task));
-      await operator.deps.releases.onGlobalChange();
+      await operator.releases.onGlobalChange();
     }
   }
   return doneWith(outcome);
@@ -51,7 +59,6 @@ function changeTrigger(
 function isAfterAllDifferent(operator: GlobalHookRunParts, task: GlobalHookRun): boolean {
   const { valuesBeforeAfterAll } = task;
   return (
-    valuesBeforeAfterAll !== undefined &&
-    operator.deps.values.checksum(GLOBAL_SECTION) !== valuesBeforeAfterAll
+    valuesBeforeAfterAll !== undefined && operator.values.checksum(GLOBAL_SECTION) !== valuesBeforeAfterAll
   );
 }

@@ -96,7 +96,7 @@ test('a failure that is allowed drops its own events, and none that must not fai
   await release();
   expect(lab.calls).toEqual(['web/a.sh Event:may+Event:may', 'web/a.sh Event:must']);
   expect(lab.tasks('own')).toEqual(['ModuleHookRun:web:kubernetes:a.sh:must:Kubernetes']);
-  expect(await lab.operator.deps.metrics.scrape()).toMatch(
+  expect(await lab.operator.metrics.scrape()).toMatch(
     /module_hook_allowed_errors_total\{[^}]*hook="a\.sh"[^}]*\} 1\n/,
   );
 });
@@ -264,7 +264,7 @@ test('an orderly stop ends the wait of a failed hook, without another run', asyn
   await lab.settle();
   lab.takeCalls();
   lab.stop.abort();
-  await lab.operator.deps.queues.ended();
+  await lab.operator.queues.ended();
   expect(lab.calls).toEqual([]);
   expect(lab.clock.pendingDelaysMs).toEqual([]);
 });

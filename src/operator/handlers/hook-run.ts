@@ -1,17 +1,25 @@
 import { mayShareRun, synchronizedBindings } from '../../hooks/binding-context.ts';
 import { moduleNameOf } from '../../hooks/hook.ts';
 import type { KubernetesBinding } from '../../hooks/hook-config.ts';
+import type { Clock } from '../../lib/clock.ts';
 import { errorFields } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/log.ts';
+import type { OperatorMetrics } from '../../metrics/operator-metrics.ts';
 import type { QueueEntry, TaskOutcome, TaskQueue } from '../../queue/task-queue.ts';
-import { type HookEffects, hookLabels } from '../hook-execution.ts';
-import type { OperatorWith } from '../operator.ts';
+import { type HookEffects, type HookExecution, hookLabels } from '../hook-execution.ts';
 import { rethrowAbort } from '../rethrow-abort.ts';
 import { bindingName, eventFields, hookFields } from '../task-log.ts';
+import type { TaskRouter } from '../task-router.ts';
 import { type HookTask, MAIN_QUEUE, type Task } from '../tasks.ts';
 
 /** What the functions here use of the operator. */
-export type HookRunParts = OperatorWith<'router', 'clock' | 'execution' | 'log' | 'metrics'>;
+export interface HookRunParts {
+  readonly router: TaskRouter;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: OperatorMetrics;
+  readonly execution: HookExecution;
+}
 
 export type HookTaskOutcome =
   /** The hook was not run, and need not be: it is gone, or does not want this Synchronization. */
@@ -45,9 +53,9 @@ export async function runHookTask(
     return { type: 'skipped' };
   }
   const task = combine(entry, first, queue);
-  const log = taskLogger(operator.deps.log, task, queue.name);
+  const log = taskLogger(operator.log, task, queue.name);
   const labels = hookLabels(task, queue.name);
-  const { metrics, execution, clock } = operator.deps;
+  const { metrics, execution, clock } = operator;
   metrics.taskWait(
     {
       module: moduleNameOf(task.hook.hook),

@@ -1,13 +1,21 @@
+import type { Clock } from '../../lib/clock.ts';
+import type { Logger } from '../../lib/log.ts';
+import type { QueueSet } from '../../queue/queue-set.ts';
 import type { TaskOutcome } from '../../queue/task-queue.ts';
-import type { OperatorWith } from '../operator.ts';
 import type { ReconcileFailureParts } from '../reconcile-failure.ts';
 import { DELETE_RETRY_MS, stallModule } from '../reconcile-failure.ts';
 import { runAborted } from '../run-aborts.ts';
+import type { TaskRouter } from '../task-router.ts';
 import type { ModuleDelete, ModuleRun, Task } from '../tasks.ts';
 import type { TrackedModule } from '../tracked-module.ts';
 
 /** What the functions here use of the operator. */
-export type ModuleAbortParts = OperatorWith<'router', 'clock' | 'log' | 'queues'> & ReconcileFailureParts;
+export type ModuleAbortParts = {
+  readonly router: TaskRouter;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly queues: QueueSet<Task>;
+} & ReconcileFailureParts;
 
 /**
  * Ends on request what was going on with a module: it counts as failed until something changes. A deletion is only put
@@ -18,7 +26,7 @@ export function abortModule(
   tracked: TrackedModule,
   task: ModuleRun | ModuleDelete,
 ): TaskOutcome<Task> {
-  const { log, clock } = operator.deps;
+  const { log, clock } = operator;
   const { module } = task;
   const error = runAborted(module);
   if (task.type === 'ModuleDelete') {
@@ -40,7 +48,7 @@ export function abortModule(
 }
 
 /** They wait for what is not to be done any more. */
-function dropOtherRuns({ deps: { queues } }: ModuleAbortParts, own: ModuleRun): void {
+function dropOtherRuns({ queues }: ModuleAbortParts, own: ModuleRun): void {
   for (const queue of queues.all)
     for (const task of queue.remove(
       (other) => other.type === 'ModuleRun' && other.module === own.module && other !== own,

@@ -1,16 +1,27 @@
+import type { Logger } from '../../lib/log.ts';
+import type { ValuesStore } from '../../values/values-store.ts';
 import type { DeployHooksParts } from '../deploy-hooks.ts';
 import { beginRemoval, deployedModule } from '../deploy-hooks.ts';
-import type { OperatorWith } from '../operator.ts';
+import type { ModuleOperations } from '../module-operations.ts';
+import type { ModuleRegistry } from '../module-registry.ts';
+import type { Releases } from '../releases.ts';
+import type { HookBindings, ModuleExtensions } from '../services.ts';
+import type { TaskRouter } from '../task-router.ts';
 import type { TrackedModule } from '../tracked-module.ts';
 import type { ModuleLifecycleParts } from './module-lifecycle.ts';
 import { ensureHooks, type LifecycleRun, runLifecycleHooks } from './module-lifecycle.ts';
 
 /** What the functions here use of the operator. */
-export type ModuleDeleteParts = OperatorWith<
-  'operations' | 'registry' | 'router',
-  'finalizers' | 'log' | 'releases' | 'setSchedules' | 'setWebhooks' | 'uninstallSteps' | 'values'
-> &
-  DeployHooksParts &
+export type ModuleDeleteParts = {
+  readonly registry: ModuleRegistry;
+  readonly router: TaskRouter;
+  readonly operations: ModuleOperations;
+  readonly log: Logger;
+  readonly values: ValuesStore;
+  readonly releases: Releases;
+  readonly bindings: Pick<HookBindings, 'setSchedules' | 'setWebhooks'>;
+  readonly extensions: Pick<ModuleExtensions, 'finalizers' | 'uninstallSteps'>;
+} & DeployHooksParts &
   ModuleLifecycleParts;
 
 /**
@@ -33,7 +44,7 @@ export async function removeModule(
   // It was meant for what is gone now.
   if (operator.operations.of(name) === 'abort') operator.operations.take(name);
   operator.operations.begin(name);
-  operator.deps.log.info({ module: name }, 'ModuleDelete success, module is deleted');
+  operator.log.info({ module: name }, 'ModuleDelete success, module is deleted');
 }
 
 async function deleteModule(
@@ -42,7 +53,8 @@ async function deleteModule(
   run: LifecycleRun,
   signal: AbortSignal,
 ): Promise<void> {
-  const { releases, values, finalizers } = operator.deps;
+  const { releases, values } = operator;
+  const { finalizers } = operator.extensions;
   const { module } = tracked;
   await ensureHooks(operator, tracked, signal);
   tracked.startDeletion();
@@ -62,7 +74,8 @@ async function removeRelease(
   run: LifecycleRun,
   signal: AbortSignal,
 ): Promise<void> {
-  const { releases, log, uninstallSteps } = operator.deps;
+  const { releases, log } = operator;
+  const { uninstallSteps } = operator.extensions;
   const { module } = tracked;
   const tellRemoved = await beginRemoval(operator, deployedModule(module), run, signal);
   if (await releases.exists(module.name, signal)) {
@@ -84,7 +97,8 @@ async function leaveModule(
   tracked: TrackedModule,
   signal: AbortSignal,
 ): Promise<void> {
-  const { releases, values, log, finalizers } = operator.deps;
+  const { releases, values, log } = operator;
+  const { finalizers } = operator.extensions;
   const { name } = tracked.module;
   await releases.stopMonitor(name);
   await releases.disown(name, signal);
@@ -100,9 +114,9 @@ export async function stopModule(
   tracked: TrackedModule,
   signal: AbortSignal,
 ): Promise<void> {
-  await operator.deps.setWebhooks(tracked.hooks ?? [], false, signal);
+  await operator.bindings.setWebhooks(tracked.hooks ?? [], false, signal);
   for (const runtime of tracked.hooks ?? []) {
-    operator.deps.setSchedules(runtime, false);
+    operator.bindings.setSchedules(runtime, false);
     await runtime.stop();
   }
   operator.router.dropTasksOf(tracked.hooks ?? []);

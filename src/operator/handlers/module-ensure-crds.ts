@@ -1,9 +1,13 @@
 import type { TaskOutcome } from '../../queue/task-queue.ts';
-import type { OperatorWith } from '../operator.ts';
+import type { ModuleCrds } from '../module-crds.ts';
+import type { ModuleRegistry } from '../module-registry.ts';
 import type { Task } from '../tasks.ts';
 
 /** What the functions here use of the operator. */
-export type ModuleEnsureCrdsParts = OperatorWith<'registry', 'crds'>;
+export interface ModuleEnsureCrdsParts {
+  readonly registry: ModuleRegistry;
+  readonly crds: ModuleCrds;
+}
 
 type EnsureTask = Extract<Task, { type: 'ModuleEnsureCRDs' }>;
 
@@ -13,6 +17,6 @@ export async function handleModuleEnsureCrds(
   task: EnsureTask,
   signal: AbortSignal,
 ): Promise<TaskOutcome<Task>> {
-  if (operator.registry.isWanted(task.module)) await operator.deps.crds.ensure(task.module, signal);
+  if (operator.registry.isWanted(task.module)) await operator.crds.ensure(task.module, signal);
   return { type: 'success' };
 }

@@ -1,12 +1,18 @@
 import type { QueueEntry, TaskOutcome, TaskQueue } from '../../queue/task-queue.ts';
-import type { OperatorWith } from '../operator.ts';
+import type { ModuleRegistry } from '../module-registry.ts';
+import type { Releases } from '../releases.ts';
 import { causedBy } from '../task-origin.ts';
+import type { TaskRouter } from '../task-router.ts';
 import { isOnlySynchronization, MAIN_QUEUE, type ModuleHookRun, type Task } from '../tasks.ts';
 import type { HookRunParts } from './hook-run.ts';
 import { doneWith, runHookTask } from './hook-run.ts';
 
 /** What the functions here use of the operator. */
-export type ModuleHookRunParts = OperatorWith<'registry' | 'router', 'releases'> & HookRunParts;
+export type ModuleHookRunParts = {
+  readonly registry: ModuleRegistry;
+  readonly router: TaskRouter;
+  readonly releases: Releases;
+} & HookRunParts;
 
 /** Runs a module hook for an event, a schedule or a Synchronization. Changed values ask for a run of the module. */
 export async function handleModuleHookRun(
@@ -16,7 +22,7 @@ export async function handleModuleHookRun(
   queue: TaskQueue<Task>,
   signal: AbortSignal,
 ): Promise<TaskOutcome<Task>> {
-  const { releases } = operator.deps;
+  const { releases } = operator;
   if (!operator.registry.isWanted(task.module)) {
     operator.router.missRuns([task]);
     return { type: 'success' };

@@ -1,20 +1,27 @@
 import { bindingCount, queuesOf } from '../../hooks/hook.ts';
 import type { LifecycleBinding } from '../../hooks/hook-config.ts';
 import { messageOf, OperatorError } from '../../lib/errors.ts';
+import type { Logger } from '../../lib/log.ts';
+import type { OperatorMetrics } from '../../metrics/operator-metrics.ts';
+import type { QueueSet } from '../../queue/queue-set.ts';
+import type { HookExecution } from '../hook-execution.ts';
 import { runtimesInOrder } from '../hook-runtime.ts';
-import type { OperatorWith } from '../operator.ts';
+import type { HookBindings, ModuleSources } from '../services.ts';
 import { originOf } from '../task-origin.ts';
-import type { ModuleHookRun, TaskOrigin } from '../tasks.ts';
+import type { ModuleHookRun, Task, TaskOrigin } from '../tasks.ts';
 import type { TrackedModule } from '../tracked-module.ts';
 import type { HookRunParts } from './hook-run.ts';
 import { taskLogger } from './hook-run.ts';
 
 /** What the functions here use of the operator. */
-export type ModuleLifecycleParts = OperatorWith<
-  never,
-  'createRuntime' | 'execution' | 'loadModuleHooks' | 'log' | 'metrics' | 'queues'
-> &
-  HookRunParts;
+export type ModuleLifecycleParts = {
+  readonly log: Logger;
+  readonly metrics: OperatorMetrics;
+  readonly queues: QueueSet<Task>;
+  readonly execution: HookExecution;
+  readonly sources: Pick<ModuleSources, 'loadModuleHooks'>;
+  readonly bindings: Pick<HookBindings, 'createRuntime'>;
+} & HookRunParts;
 
 /**
  * Asks the hooks of a module for their configuration, unless that was done since the module was enabled, and makes the
@@ -26,7 +33,9 @@ export async function ensureHooks(
   signal: AbortSignal,
 ): Promise<void> {
   if (tracked.hooks !== undefined) return;
-  const { loadModuleHooks, createRuntime, metrics, queues } = operator.deps;
+  const { loadModuleHooks } = operator.sources;
+  const { createRuntime } = operator.bindings;
+  const { metrics, queues } = operator;
   const hooks = await loadModuleHooks(tracked.module, signal);
   tracked.apply({ type: 'hooks-loaded', hooks: hooks.map(createRuntime) });
   for (const hook of hooks) {
@@ -73,7 +82,7 @@ export async function runLifecycleHooks(
     };
     await runtime.waitForTurn(signal);
     try {
-      await operator.deps.execution.run(run, queue, taskLogger(operator.deps.log, run, queue), signal);
+      await operator.execution.run(run, queue, taskLogger(operator.log, run, queue), signal);
     } catch (cause) {
       if (signal.aborted || !(cause instanceof OperatorError)) throw cause;
       throw new OperatorError(cause.code, `run hooks by binding ${binding}: ${messageOf(cause)}`, { cause });

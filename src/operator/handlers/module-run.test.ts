@@ -32,7 +32,7 @@ test('queues that bindings of a module name are there before its first hook runs
   await using lab = await operatorLab(['web'], { 'web/a.sh': { onStartup: 1, schedule, kubernetes } });
   const names: string[] = [];
   lab.behaviours.set('web/a.sh', () => {
-    names.push(...lab.operator.deps.queues.all.map((queue) => queue.name));
+    names.push(...lab.operator.queues.all.map((queue) => queue.name));
   });
   await lab.converge();
   expect(names).toEqual(expect.arrayContaining(['pods', 'ticks']));
@@ -77,7 +77,7 @@ test('each second that a failing run waits in its queue is counted once', async 
     await lab.clock.advance(delayMs);
     await lab.settle();
   }
-  const page = await lab.operator.deps.metrics.scrape();
+  const page = await lab.operator.metrics.scrape();
   expect(/task_wait_in_queue_seconds_total\{module="web",.*"ModuleRun".*\} (.*)/.exec(page)?.[1]).toBe('18');
 });
 

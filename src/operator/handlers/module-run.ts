@@ -1,12 +1,21 @@
 import { combineSteps } from '../../helm/release-steps.ts';
+import type { Clock } from '../../lib/clock.ts';
 import { retryAfterOf } from '../../lib/errors.ts';
+import type { Logger } from '../../lib/log.ts';
+import type { OperatorMetrics } from '../../metrics/operator-metrics.ts';
 import type { TaskOutcome, TaskQueue } from '../../queue/task-queue.ts';
 import type { ReleaseFacts } from '../../status/module-facts.ts';
+import type { ConfigMapContent } from '../../values/config-map-content.ts';
+import type { ValuesStore } from '../../values/values-store.ts';
 import { visibleToHelm } from '../../values/visible-values.ts';
 import { attemptOf, beginDeploy, type DeployHooksParts } from '../deploy-hooks.ts';
+import type { DynamicFlags } from '../dynamic-flags.ts';
+import type { ModuleCrds } from '../module-crds.ts';
+import type { ModuleRegistry } from '../module-registry.ts';
 import { stageOf } from '../module-state.ts';
-import type { OperatorWith } from '../operator.ts';
 import { type RefusedModulesParts, verificationSteps } from '../refused-modules.ts';
+import type { Releases } from '../releases.ts';
+import type { HookBindings, ModuleExtensions } from '../services.ts';
 import { formatSetByHooks, setByHooks } from '../set-by-hooks.ts';
 import { isSynchronization, type ModuleRun, type Task } from '../tasks.ts';
 import type { TrackedModule } from '../tracked-module.ts';
@@ -23,23 +32,20 @@ import {
 } from './module-lifecycle.ts';
 
 /** What the functions here use of the operator. */
-export type ModuleRunParts = OperatorWith<
-  'registry',
-  | 'clock'
-  | 'configMapContent'
-  | 'crds'
-  | 'dynamicFlags'
-  | 'finalizers'
-  | 'httpHooks'
-  | 'log'
-  | 'metrics'
-  | 'releaseSteps'
-  | 'releases'
-  | 'setSchedules'
-  | 'setWebhooks'
-  | 'values'
-> &
-  DeployHooksParts &
+export type ModuleRunParts = {
+  readonly registry: ModuleRegistry;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: OperatorMetrics;
+  readonly values: ValuesStore;
+  readonly dynamicFlags: DynamicFlags;
+  readonly releases: Releases;
+  readonly crds: ModuleCrds;
+  /** The newest valid content of the ConfigMap. */
+  readonly configMapContent: () => ConfigMapContent;
+  readonly bindings: Pick<HookBindings, 'setSchedules' | 'setWebhooks'>;
+  readonly extensions: Pick<ModuleExtensions, 'finalizers' | 'httpHooks' | 'releaseSteps'>;
+} & DeployHooksParts &
   EnableGlobalHookParts &
   ModuleLifecycleParts &
   RefusedModulesParts;
@@ -67,7 +73,7 @@ export async function runModule(
   { tracked, task, queue, isForced }: ModuleRunRequest,
   signal: AbortSignal,
 ): Promise<TaskOutcome<Task>> {
-  const { clock, metrics } = operator.deps;
+  const { clock, metrics } = operator;
   const startedMs = clock.steadyMs();
   try {
     for (;;) {
@@ -104,7 +110,7 @@ async function runPhase(
         await ensureHooks(operator, tracked, signal);
         return NEXT;
       }
-      await operator.deps.setWebhooks(stage.hooks, true, signal);
+      await operator.bindings.setWebhooks(stage.hooks, true, signal);
       await runLifecycleHooks(operator, tracked, 'onStartup', runIn(task, queue), signal);
       tracked.apply({ type: 'startup-done' });
       return NEXT;
@@ -118,7 +124,7 @@ async function runPhase(
       const lost = queueLostSynchronizations(operator, tracked, task);
       if (lost.length > 0) return repeatAfter(lost);
       // Also of a module that was disabled for a moment: discovery had ended them.
-      for (const runtime of stage.hooks) operator.deps.setSchedules(runtime, true);
+      for (const runtime of stage.hooks) operator.bindings.setSchedules(runtime, true);
       return { type: 'stop', outcome: await runHelmPhase(operator, request, signal) };
     }
   }
@@ -173,12 +179,12 @@ async function runHelmPhase(
   { tracked, task, queue, isForced }: ModuleRunRequest,
   signal: AbortSignal,
 ): Promise<TaskOutcome<Task>> {
-  const { values, releases, crds, log, metrics, clock } = operator.deps;
+  const { values, releases, crds, log, metrics, clock } = operator;
   const { module } = tracked;
   const run = runIn(task, queue);
   const resumeMonitor = releases.pauseMonitor(module.name);
   try {
-    await operator.deps.finalizers?.hold(module, signal);
+    await operator.extensions.finalizers?.hold(module, signal);
     const deploySteps =
       module.chart === 'none' ? undefined : await beginDeploy(operator, module, run, signal);
     if (tracked.mustRepeatStartup) await runLifecycleHooks(operator, tracked, 'onStartup', run, signal);
@@ -190,11 +196,11 @@ async function runHelmPhase(
       values.checkForHelm(module.name);
       const options = {
         mayShareReads: task.isPartOfConverge,
-        isUnmanaged: operator.deps.configMapContent().maintenance.has(module.key),
+        isUnmanaged: operator.configMapContent().maintenance.has(module.key),
         isForced,
-        note: formatSetByHooks(setByHooks(operator.deps, module.name)),
+        note: formatSetByHooks(setByHooks(operator, module.name)),
         steps: combineSteps([
-          await operator.deps.releaseSteps(module, signal),
+          await operator.extensions.releaseSteps(module, signal),
           verificationSteps(operator, module, run),
           deploySteps,
         ]),
@@ -217,7 +223,8 @@ async function runHelmPhase(
     } else {
       log.info({ module: module.name }, 'neither Chart.yaml nor templates/: hooks only, no release');
     }
-    if (module.chart === 'none') await operator.deps.httpHooks?.preReconcileWithoutChart(module, signal);
+    if (module.chart === 'none')
+      await operator.extensions.httpHooks?.preReconcileWithoutChart(module, signal);
     const before = values.checksum(module.name);
     await runLifecycleHooks(operator, tracked, 'afterHelm', run, signal);
     const isRepeated = values.checksum(module.name) !== before;

@@ -1,14 +1,21 @@
 import { planConverge } from '../converge.ts';
-import type { OperatorWith } from '../operator.ts';
+import type { ConvergeState } from '../converge-state.ts';
+import type { ModuleCrds } from '../module-crds.ts';
+import type { ModuleRegistry } from '../module-registry.ts';
 import { parallelGroups } from '../parallel-groups.ts';
 import { ParallelRuns } from '../parallel-runs.ts';
+import type { OperatorPolicy } from '../services.ts';
+import type { TaskRouter } from '../task-router.ts';
 import type { ModuleRun, Task } from '../tasks.ts';
 
 /** What the functions here use of the operator. */
-export type ModuleTasksParts = OperatorWith<
-  'converge' | 'registry' | 'router',
-  'crds' | 'runsModulesInParallel'
->;
+export interface ModuleTasksParts {
+  readonly registry: ModuleRegistry;
+  readonly converge: ConvergeState;
+  readonly router: TaskRouter;
+  readonly crds: ModuleCrds;
+  readonly policy: Pick<OperatorPolicy, 'runsModulesInParallel'>;
+}
 
 /**
  * The tasks that bring all modules to what the last discovery found: CRDs of new modules, deletions, runs.
@@ -22,7 +29,7 @@ export function moduleTasks(
   converge: Extract<Task, { type: 'ConvergeModules' }>,
 ): readonly Task[] {
   const { event, trigger } = converge;
-  const { registry, deps } = operator;
+  const { registry } = operator;
   const { activation } = operator.converge;
   const states = [...registry.states.values()];
   const plan = planConverge({
@@ -38,10 +45,10 @@ export function moduleTasks(
   for (const { module } of runs) operator.router.changes.note(module);
   return [
     ...plan.toRun
-      .filter((run) => run.doModuleStartup && deps.crds.has(run.module))
+      .filter((run) => run.doModuleStartup && operator.crds.has(run.module))
       .map(({ module }): Task => ({ type: 'ModuleEnsureCRDs', module, trigger })),
     ...plan.toDelete.map((module): Task => ({ type: 'ModuleDelete', module, trigger })),
-    ...(deps.runsModulesInParallel ? inParallel(operator, runs, trigger) : runs),
+    ...(operator.policy.runsModulesInParallel ? inParallel(operator, runs, trigger) : runs),
   ];
 }
 

@@ -1,11 +1,13 @@
+import type { QueueSet } from '../../queue/queue-set.ts';
 import type { TaskOutcome } from '../../queue/task-queue.ts';
-import type { OperatorWith } from '../operator.ts';
 import { PARALLEL_QUEUE_PREFIX, type ParallelRuns } from '../parallel-runs.ts';
 import { originOf } from '../task-origin.ts';
 import { MAIN_QUEUE, type ModuleRun, type Task } from '../tasks.ts';
 
 /** What the functions here use of the operator. */
-export type ParallelModuleRunParts = OperatorWith<never, 'queues'>;
+export interface ParallelModuleRunParts {
+  readonly queues: QueueSet<Task>;
+}
 
 /** Queues that exist for parallel runs; the last one is never used, as in the contract. */
 export const PARALLEL_QUEUES = 20;
@@ -22,7 +24,7 @@ export function handleParallelModuleRun(
   if (!runs.isSpread) {
     runs.isSpread = true;
     for (const [index, run] of runs.runs.entries())
-      operator.deps.queues
+      operator.queues
         .get(`${PARALLEL_QUEUE_PREFIX}${index % USED_QUEUES}`)
         .append({ ...originOf(task), ...run, group: runs });
   }
@@ -43,7 +45,7 @@ export function reportToGroup(
     return;
   }
   group.failed(module, error);
-  const main = operator.deps.queues.get(MAIN_QUEUE);
+  const main = operator.queues.get(MAIN_QUEUE);
   const waiting = main.entries.find((entry) => isWaitingFor(entry.task, group));
   if (waiting !== undefined) main.noteFailure(waiting, group.errorText);
 }

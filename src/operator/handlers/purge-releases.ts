@@ -1,29 +1,32 @@
 import { isDeepStrictEqual } from 'node:util';
 import { errorFields } from '../../lib/errors.ts';
+import type { Logger } from '../../lib/log.ts';
 import type { TaskOutcome } from '../../queue/task-queue.ts';
+import type { ConvergeState } from '../converge-state.ts';
 import type { DeployHooksParts } from '../deploy-hooks.ts';
 import { beginRemoval } from '../deploy-hooks.ts';
-import type { OperatorWith } from '../operator.ts';
+import type { ModuleRegistry } from '../module-registry.ts';
 import { namesOf, type PurgeInput, planPurge } from '../plan-purge.ts';
-import { CONFIRM_COMMAND, type ModulesDirectory } from '../purge-guard.ts';
-import type { ReleaseInCluster } from '../releases.ts';
+import { CONFIRM_COMMAND, type DirectoryMemory, type ModulesDirectory } from '../purge-guard.ts';
+import type { ReleaseInCluster, Releases } from '../releases.ts';
 import { rethrowAbort } from '../rethrow-abort.ts';
+import type { ModuleExtensions, ModuleSources, OperatorPolicy } from '../services.ts';
+import type { TaskRouter } from '../task-router.ts';
 import { MAIN_QUEUE, type Task } from '../tasks.ts';
 
 /** What the functions here use of the operator. */
-export type PurgeReleasesParts = OperatorWith<
-  'converge' | 'registry' | 'router',
-  | 'allowsEmptyModulesDir'
-  | 'directoryMemory'
-  | 'finalizers'
-  | 'ignoredRelease'
-  | 'log'
-  | 'modulesDirectories'
-  | 'purgesForeignReleases'
-  | 'releases'
-  | 'uninstallSteps'
-> &
-  DeployHooksParts;
+export type PurgeReleasesParts = {
+  readonly registry: ModuleRegistry;
+  readonly converge: ConvergeState;
+  readonly router: TaskRouter;
+  readonly log: Logger;
+  readonly releases: Releases;
+  /** The modules directories as they were when something was in them. */
+  readonly directoryMemory: DirectoryMemory;
+  readonly sources: Pick<ModuleSources, 'modulesDirectories'>;
+  readonly extensions: Pick<ModuleExtensions, 'finalizers' | 'uninstallSteps'>;
+  readonly policy: Pick<OperatorPolicy, 'allowsEmptyModulesDir' | 'ignoredRelease' | 'purgesForeignReleases'>;
+} & DeployHooksParts;
 
 /**
  * Looks once, after the first converge, for releases without a module. Those a daemon of ours made are removed; foreign
@@ -33,7 +36,7 @@ export async function handleDiscoverReleases(
   operator: PurgeReleasesParts,
   signal: AbortSignal,
 ): Promise<TaskOutcome<Task>> {
-  const { releases, directoryMemory, log } = operator.deps;
+  const { releases, directoryMemory, log } = operator;
   const all = await releases.list(signal);
   const remembered = await directoryMemory.read(signal);
   const { kept, notOwned, purged, held, ...plan } = planPurge(purgeInput(operator, all, remembered));
@@ -61,24 +64,31 @@ export async function handleDiscoverReleases(
   return { type: 'success', after: purges(namesOf(purged), 'Operator-PostConvergeCleanup') };
 }
 
+/** What {@link purgeInput} uses of the operator. */
+export interface PurgeInputParts {
+  readonly registry: ModuleRegistry;
+  readonly policy: Pick<OperatorPolicy, 'allowsEmptyModulesDir' | 'ignoredRelease' | 'purgesForeignReleases'>;
+  readonly sources: Pick<ModuleSources, 'modulesDirectories'>;
+}
+
 /**
  * What {@link planPurge} is given.
  *
  * @param releases as they are after the first converge
  */
 export function purgeInput(
-  { registry, deps }: Pick<PurgeReleasesParts, 'registry' | 'deps'>,
+  operator: PurgeInputParts,
   releases: readonly ReleaseInCluster[],
   remembered: readonly ModulesDirectory[] | undefined,
 ): PurgeInput {
   return {
     releases,
-    modules: new Set(registry.modules.map(({ name }) => name)),
-    ignoredRelease: deps.ignoredRelease,
-    purgesForeignReleases: deps.purgesForeignReleases,
-    directories: deps.modulesDirectories(),
+    modules: new Set(operator.registry.modules.map(({ name }) => name)),
+    ignoredRelease: operator.policy.ignoredRelease,
+    purgesForeignReleases: operator.policy.purgesForeignReleases,
+    directories: operator.sources.modulesDirectories(),
     remembered,
-    areEmptyAllowed: deps.allowsEmptyModulesDir,
+    areEmptyAllowed: operator.policy.allowsEmptyModulesDir,
   };
 }
 
@@ -99,19 +109,18 @@ export async function confirmPurge(
   const {
     converge: { purge },
     router: { main },
-    deps,
   } = operator;
   if (typeof purge === 'string') return [];
-  await deps.directoryMemory.write(deps.modulesDirectories(), signal);
+  await operator.directoryMemory.write(operator.sources.modulesDirectories(), signal);
   operator.converge.purge = 'decided';
-  deps.log.warn({ releases: purge.releases }, 'Releases without a module are removed after confirmation');
+  operator.log.warn({ releases: purge.releases }, 'Releases without a module are removed after confirmation');
   for (const task of purges(purge.releases, 'Purge-Confirmed')) main.append(task);
   return purge.releases;
 }
 
 /** A release that stays although its module is gone is not purged, but its module may have left more behind. */
-async function isKept({ deps }: PurgeReleasesParts, release: string, signal: AbortSignal): Promise<boolean> {
-  const known = await deps.releases.list(signal);
+async function isKept(operator: PurgeReleasesParts, release: string, signal: AbortSignal): Promise<boolean> {
+  const known = await operator.releases.list(signal);
   return known.some(({ name, isKept }) => name === release && isKept === true);
 }
 
@@ -121,7 +130,9 @@ export async function handleModulePurge(
   release: string,
   signal: AbortSignal,
 ): Promise<TaskOutcome<Task>> {
-  const { releases, finalizers, purgesForeignReleases: includeForeign } = operator.deps;
+  const { releases } = operator;
+  const { finalizers } = operator.extensions;
+  const { purgesForeignReleases: includeForeign } = operator.policy;
   if (operator.registry.find(release) !== undefined) return { type: 'success' };
   let isHeld = false;
   try {
@@ -133,16 +144,16 @@ export async function handleModulePurge(
     if (isHeld) await finalizers?.finalizeAbandoned(release, signal);
     const run = { activation: '', queue: MAIN_QUEUE, task: {}, attempt: 1 };
     const tellRemoved = await beginRemoval(operator, { name: release }, run, signal);
-    const steps = await operator.deps.uninstallSteps({ name: release }, signal);
+    const steps = await operator.extensions.uninstallSteps({ name: release }, signal);
     const result = await releases.uninstall(release, { includeForeign, steps }, signal);
     if (result !== 'spared') await tellRemoved();
     if (isHeld) await finalizers?.releaseAbandoned(release, signal);
     // The one that spares it has said so.
-    if (result === 'uninstalled') operator.deps.log.info({ release }, 'Release without a module is removed');
+    if (result === 'uninstalled') operator.log.info({ release }, 'Release without a module is removed');
   } catch (error) {
     rethrowAbort(error, signal);
     const outlook = isHeld ? 'its reconcile webhook is called again in five minutes.' : 'no retry.';
-    operator.deps.log.warn({ release, ...errorFields(error) }, `Module purge failed, ${outlook}`);
+    operator.log.warn({ release, ...errorFields(error) }, `Module purge failed, ${outlook}`);
   }
   return { type: 'success' };
 }

@@ -124,5 +124,5 @@ test('changed hooks of an isolated module that waits for a Synchronization let i
   ]);
   await reload(lab);
   expect(lab.calls.at(-1)).toBe('deploy web');
-  expect(lab.operator.deps.queues.all.flatMap(({ name: queue }) => lab.tasks(queue))).toEqual([]);
+  expect(lab.operator.queues.all.flatMap(({ name: queue }) => lab.tasks(queue))).toEqual([]);
 });

@@ -1,28 +1,32 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Hook } from '../../hooks/hook.ts';
 import { errorFields } from '../../lib/errors.ts';
+import type { Logger } from '../../lib/log.ts';
 import type { TaskOutcome } from '../../queue/task-queue.ts';
+import type { ConvergeState } from '../converge-state.ts';
+import type { GlobalHooks } from '../global-hooks.ts';
 import type { HookRuntime } from '../hook-runtime.ts';
 import { enableTasks, onStartupRuns } from '../lifecycle.ts';
-import type { OperatorWith } from '../operator.ts';
+import type { ModuleRegistry } from '../module-registry.ts';
+import type { Releases } from '../releases.ts';
+import type { HookBindings, ModuleSources } from '../services.ts';
+import type { TaskRouter } from '../task-router.ts';
 import type { Task } from '../tasks.ts';
 import type { TrackedModule } from '../tracked-module.ts';
 import type { ModuleDeleteParts } from './module-delete.ts';
 import { stopModule } from './module-delete.ts';
 
 /** What the functions here use of the operator. */
-export type ReloadFilesParts = OperatorWith<
-  'converge' | 'globalHooks' | 'registry' | 'router',
-  | 'createRuntime'
-  | 'loadGlobalHooks'
-  | 'loadModuleHooks'
-  | 'log'
-  | 'releases'
-  | 'reloadModules'
-  | 'setSchedules'
-  | 'setWebhooks'
-> &
-  ModuleDeleteParts;
+export type ReloadFilesParts = {
+  readonly registry: ModuleRegistry;
+  readonly converge: ConvergeState;
+  readonly globalHooks: GlobalHooks;
+  readonly router: TaskRouter;
+  readonly log: Logger;
+  readonly releases: Releases;
+  readonly sources: Pick<ModuleSources, 'loadGlobalHooks' | 'loadModuleHooks' | 'reloadModules'>;
+  readonly bindings: Pick<HookBindings, 'createRuntime' | 'setSchedules' | 'setWebhooks'>;
+} & ModuleDeleteParts;
 
 /**
  * Development only: takes over what changed on disk. New and changed global hooks are started as at the start of the
@@ -33,12 +37,13 @@ export async function handleReloadFiles(
   operator: ReloadFilesParts,
   signal: AbortSignal,
 ): Promise<TaskOutcome<Task>> {
-  const { deps } = operator;
   operator.converge.unloaded = [];
-  await attempt(operator, 'modules', () => deps.reloadModules());
+  await attempt(operator, 'modules', () => operator.sources.reloadModules());
   const started: HookRuntime[] = [];
   await attempt(operator, 'global hooks', async () => {
-    started.push(...(await replaceGlobalHooks(operator, await deps.loadGlobalHooks(signal), signal)));
+    started.push(
+      ...(await replaceGlobalHooks(operator, await operator.sources.loadGlobalHooks(signal), signal)),
+    );
   });
   // Those that are stopped may be made anew meanwhile.
   const states = [...operator.registry.states.values()];
@@ -47,7 +52,7 @@ export async function handleReloadFiles(
     await attempt(operator, `hooks of module ${module.name}`, async () => {
       if (module.refusal !== undefined) return stopRefused(operator, tracked, signal);
       if (hooks === undefined) return;
-      const loaded = await deps.loadModuleHooks(module, signal);
+      const loaded = await operator.sources.loadModuleHooks(module, signal);
       if (
         !isSame(
           hooks.map((runtime) => runtime.hook),
@@ -70,7 +75,7 @@ async function stopRefused(
   tracked: TrackedModule,
   signal: AbortSignal,
 ): Promise<void> {
-  await operator.deps.releases.stopMonitor(tracked.module.name);
+  await operator.releases.stopMonitor(tracked.module.name);
   await stopModule(operator, tracked, signal);
 }
 
@@ -79,7 +84,7 @@ async function attempt(operator: ReloadFilesParts, what: string, load: () => Pro
     await load();
   } catch (error) {
     operator.converge.unloaded.push(what);
-    operator.deps.log.error(errorFields(error), `cannot load changed files, the ${what} are not changed`);
+    operator.log.error(errorFields(error), `cannot load changed files, the ${what} are not changed`);
   }
 }
 
@@ -93,21 +98,20 @@ async function replaceGlobalHooks(
   const kept = before.filter(({ hook }) => loaded.some((other) => isSame([hook], [other])));
   const fresh = loaded
     .filter((hook) => !kept.some((runtime) => runtime.hook.name === hook.name))
-    .map((hook) => operator.deps.createRuntime(hook));
+    .map((hook) => operator.bindings.createRuntime(hook));
   const gone = before.filter((runtime) => !kept.includes(runtime));
-  await operator.deps.setWebhooks(gone, false, signal);
-  await operator.deps.setWebhooks(fresh, true, signal);
+  await operator.bindings.setWebhooks(gone, false, signal);
+  await operator.bindings.setWebhooks(fresh, true, signal);
   for (const runtime of gone) {
-    operator.deps.setSchedules(runtime, false);
+    operator.bindings.setSchedules(runtime, false);
     await runtime.stop();
   }
   operator.router.dropTasksOf(gone);
   operator.globalHooks.runtimes = [...kept, ...fresh].toSorted((a, b) =>
     a.hook.name < b.hook.name ? -1 : 1,
   );
-  for (const { hook } of fresh) operator.deps.log.info({ hook: hook.name }, 'global hook is new or changed');
-  for (const { hook } of gone)
-    operator.deps.log.info({ hook: hook.name }, 'global hook was replaced or removed');
+  for (const { hook } of fresh) operator.log.info({ hook: hook.name }, 'global hook is new or changed');
+  for (const { hook } of gone) operator.log.info({ hook: hook.name }, 'global hook was replaced or removed');
   return fresh;
 }
 

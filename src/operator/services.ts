@@ -1,0 +1,90 @@
+import type { FlowPassDeps } from '../extensions/flow/flow-pass.ts';
+import type { ModuleFinalizers } from '../extensions/module-hooks/module-finalizers.ts';
+import type { ModuleHttpHooks } from '../extensions/module-hooks/module-http-hooks.ts';
+import type { ReleaseSteps, UninstallSteps } from '../helm/release-steps.ts';
+import type { Hook } from '../hooks/hook.ts';
+import type { Discovery } from '../modules/discovery.ts';
+import type { Module } from '../modules/module.ts';
+import type { ModuleName } from '../values/module-key.ts';
+import type { HookRuntime } from './hook-runtime.ts';
+import type { ModulesDirectory } from './purge-guard.ts';
+
+/** Where modules and hooks come from. */
+export interface ModuleSources {
+  /** One pass over all modules, enabled scripts included; deployed modules may be protected against being disabled. */
+  readonly discover: (
+    modules: readonly Module[],
+    deployed: ReadonlySet<ModuleName>,
+    signal: AbortSignal,
+  ) => Promise<Discovery>;
+  /** As `discover`, but the result of an enabled script is reused when its input is the same as the last time. */
+  readonly rediscover: ModuleSources['discover'];
+  /** Requests the configuration of all hooks of a module. */
+  readonly loadModuleHooks: (module: Module, signal: AbortSignal) => Promise<readonly Hook[]>;
+  /** Requests the configuration of all global hooks. */
+  readonly loadGlobalHooks: (signal: AbortSignal) => Promise<readonly Hook[]>;
+  /** Reads the modules directories again. */
+  readonly reloadModules: () => Promise<void>;
+  /** The modules directories as they were read last. */
+  readonly modulesDirectories: () => readonly ModulesDirectory[];
+}
+
+/** Puts the bindings of hooks into operation, and out of it. */
+export interface HookBindings {
+  readonly createRuntime: (hook: Hook) => HookRuntime;
+  /** Registers or removes the crontabs of a hook. */
+  readonly setSchedules: (runtime: HookRuntime, isEnabled: boolean) => void;
+  /**
+   * Makes the API server call the webhooks of hooks, or no longer; hooks without any change nothing. Resolves when the
+   * cluster knows it.
+   */
+  readonly setWebhooks: (
+    runtimes: readonly HookRuntime[],
+    isEnabled: boolean,
+    signal: AbortSignal,
+  ) => Promise<void>;
+}
+
+/** What extensions do while modules run. */
+export interface ModuleExtensions {
+  /** Flow hooks; undefined when none is registered. */
+  readonly flow: () => FlowPassDeps | undefined;
+  /** What extensions do while a module is deployed; undefined for nothing. */
+  readonly releaseSteps: (module: Module, signal: AbortSignal) => Promise<ReleaseSteps | undefined>;
+  /**
+   * What extensions do while the release of a module is uninstalled; undefined for nothing. A module that is gone has no
+   * path, and no extensions of its own.
+   */
+  readonly uninstallSteps: (
+    module: { readonly name: string; readonly path?: string },
+    signal: AbortSignal,
+  ) => Promise<UninstallSteps | undefined>;
+  /** The reconcile webhooks of modules; undefined where they are not called. */
+  readonly httpHooks: Pick<ModuleHttpHooks, 'preReconcileWithoutChart'> | undefined;
+  /** Calls these webhooks before a module is deleted; undefined where they are not called. */
+  readonly finalizers: Public<ModuleFinalizers> | undefined;
+}
+
+/**
+ * What a failing module holds up. `block`: everything behind it, the strict order of the lifecycle. `isolate`: only what
+ * requires it; its tasks wait in a queue of its own.
+ */
+export type FailurePolicy = 'block' | 'isolate';
+
+/** Settings that decide what the operator does. */
+export interface OperatorPolicy {
+  /** Whether modules with equal order numbers run at the same time. */
+  readonly runsModulesInParallel: boolean;
+  readonly failurePolicy: FailurePolicy;
+  /** Limit in milliseconds for hooks of a deploy that have none of their own; undefined: that of all hooks. */
+  readonly deployHookTimeoutMs: number | undefined;
+  /** Helm releases with this name are never removed. */
+  readonly ignoredRelease: string;
+  /** Whether releases without a module are removed although this operator does not own them. */
+  readonly purgesForeignReleases: boolean;
+  /** Whether releases are removed although a modules directory has become empty. */
+  readonly allowsEmptyModulesDir: boolean;
+}
+
+/** Whatever has the same methods. */
+type Public<T> = Pick<T, keyof T>;
