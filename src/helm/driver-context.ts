@@ -2,6 +2,7 @@ import type { Discovery } from '../kube/discovery.ts';
 import type { KubeClient } from '../kube/kube-client.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
+import type { Semaphore } from '../lib/semaphore.ts';
 import type { ProcessRunner } from '../process/process-runner.ts';
 import type { ChartDirectory } from './chart-source.ts';
 import type { HelmBinary } from './find-helm.ts';
@@ -40,6 +41,8 @@ export interface DriverContext {
   readonly timeoutMs: number;
   readonly extraLabels: Readonly<Record<string, string>>;
   readonly store: ReleaseStore;
+  /** One for each helm that deploys or uninstalls: twenty at once would need a gigabyte, and no less time. */
+  readonly slots: Pick<Semaphore, 'run'>;
   readonly sharedReads: SharedReads;
   readonly gateScript: RenderGateScript;
   readonly holder: Holder;

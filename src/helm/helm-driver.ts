@@ -4,6 +4,7 @@ import { hostname } from 'node:os';
 import type { KubeClient } from '../kube/kube-client.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
+import { Semaphore } from '../lib/semaphore.ts';
 import { processStart } from '../process/process-alive.ts';
 import type { ProcessRunner } from '../process/process-runner.ts';
 import { type DeployRequest, type DeployResult, deployRelease, unmanaged } from './deploy.ts';
@@ -53,6 +54,8 @@ export interface HelmDriverOptions {
   readonly historyMax: number;
   /** Limit for each helm hook, in milliseconds. */
   readonly timeoutMs: number;
+  /** How many releases are deployed or uninstalled at the same time; at least 1. */
+  readonly parallel: number;
   /** Set on every object of every release, for instance `heritage=addon-operator`. */
   readonly extraLabels: Readonly<Record<string, string>>;
   /** A number in [0, 1). */
@@ -203,6 +206,7 @@ async function createContext(options: HelmDriverOptions): Promise<DriverContext>
     timeoutMs: options.timeoutMs,
     extraLabels: options.extraLabels,
     store,
+    slots: new Semaphore(options.parallel),
     sharedReads: new SharedReads(clock),
     gateScript,
     holder: ownHolder(),

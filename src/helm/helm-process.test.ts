@@ -88,6 +88,8 @@ test('helmEnvironment() keeps the environment, but no helm settings of a person'
     storageDriver: 'secret',
   });
   expect(env).toEqual({
+    GOGC: '400',
+    GOMEMLIMIT: '256MiB',
     PATH: '/bin',
     HTTPS_PROXY: 'p',
     KUBECONFIG: '/ours',
@@ -98,4 +100,10 @@ test('helmEnvironment() keeps the environment, but no helm settings of a person'
     HELM_PLUGINS: '/state/plugins',
     HELM_DRIVER: 'secret',
   });
+});
+
+test('helmEnvironment() collects garbage as the daemon was told to', () => {
+  const options = { kubeConfigPath: '', workDir: '', pluginsDir: '', storageDriver: 'secret' };
+  const env = helmEnvironment({ ...options, base: { GOGC: '50', GOMEMLIMIT: '1GiB' } });
+  expect(env).toMatchObject({ GOGC: '50', GOMEMLIMIT: '1GiB' });
 });

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { ClusterAccess } from '../kube/cluster-access.ts';
 import type { KubeClient } from '../kube/kube-client.ts';
@@ -61,6 +62,7 @@ export interface HelmStart {
     | 'helmDriver'
     | 'helmHistoryMax'
     | 'helmTimeoutMs'
+    | 'helmParallel'
     | 'crdExtraLabels'
     | 'driftMode'
   >;
@@ -116,6 +118,7 @@ export async function startHelm(
     storageDriver: settings.helmDriver,
     historyMax: settings.helmHistoryMax,
     timeoutMs: settings.helmTimeoutMs,
+    parallel: settings.helmParallel === 0 ? availableParallelism() + 1 : settings.helmParallel,
     extraLabels: settings.crdExtraLabels,
     random,
     onOperation,

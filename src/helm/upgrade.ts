@@ -74,8 +74,10 @@ export async function upgradeRelease(
   request: UpgradeRequest,
   signal: AbortSignal,
 ): Promise<UpgradeOutcome> {
-  return await withRunDirectory(context.workDir, (directory) =>
-    new Upgrade(context, request, signal).run(directory),
+  const upgrade = new Upgrade(context, request, signal);
+  return await context.slots.run(
+    () => withRunDirectory(context.workDir, (directory) => upgrade.run(directory)),
+    signal,
   );
 }
 

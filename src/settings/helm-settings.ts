@@ -33,6 +33,13 @@ export const HELM_SETTINGS = {
     '20m',
     'Time limit of a helm operation.',
   ),
+  helmParallel: setting(
+    'helm-parallel',
+    'ADDON_OPERATOR_HELM_PARALLEL',
+    countType,
+    '0',
+    'Releases that helm deploys or uninstalls at the same time; 0: one more than the machine has processors.',
+  ),
   helmIgnoreRelease: setting(
     'helm-ignore-release',
     'HELM_IGNORE_RELEASE',

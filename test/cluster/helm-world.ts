@@ -123,6 +123,7 @@ export class HelmWorld {
       storageDriver: 'secret',
       historyMax: 10,
       timeoutMs: 20 * 60_000,
+      parallel: 4,
       extraLabels: { heritage: 'addon-operator' },
       random: () => 0,
       onOperation: (operation) => this.operations.push(operation),

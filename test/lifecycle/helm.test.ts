@@ -37,6 +37,25 @@ function realHelm({ backend }: World): string {
   return `#!/bin/sh\nexec '${backend.helmPath}' "$@"\n`;
 }
 
+/** helm that notes whether another one deploys at the same time, after tenths of a second of patience. */
+function helmThatMeets({ backend }: World, patience: number): string {
+  return `#!/bin/sh
+[ "$1" = upgrade ] || exec '${backend.helmPath}' "$@"
+touch "$WORLD/running-$$"
+found=alone
+for _ in $(seq ${patience}); do
+  if [ -e "$WORLD/met" ] && grep -q met "$WORLD/met"; then found=met; break; fi
+  if [ $(ls "$WORLD" | grep -c '^running-') -gt 1 ]; then found=met; break; fi
+  sleep 0.1
+done
+echo $found >>"$WORLD/met"
+'${backend.helmPath}' "$@"
+code=$?
+rm "$WORLD/running-$$"
+exit $code
+`;
+}
+
 async function metrics(world: World): Promise<string> {
   return await (await fetch(`http://127.0.0.1:${world.daemon.httpPort}/metrics`)).text();
 }
@@ -259,6 +278,24 @@ describeApiIndependent((backend) => {
     await world.passDelay();
     await world.daemon.firstConverge;
     expect(await releases(world)).toEqual(['web 1 deployed']);
+  });
+
+  test('modules in parallel share as many helm processes as --helm-parallel says', async () => {
+    const meetings = async (helmParallel: string, patience: number): Promise<string[]> => {
+      await using world = await World.create(backend(), {
+        modules: {
+          'values.yaml': enabled('web', 'db'),
+          ...WEB,
+          ...under('001-db', configMapChart('db', 'db')),
+        },
+        flags: { 'parallel-modules': 'true', 'helm-parallel': helmParallel },
+      });
+      await world.write('modules', { '../helm': helmThatMeets(world, patience) });
+      await world.converge();
+      return (await readFile(join(world.directory, 'met'), 'utf8')).trim().split('\n');
+    };
+    expect(await meetings('1', 5)).toEqual(['alone', 'alone']);
+    expect(await meetings('2', 300)).toEqual(['met', 'met']);
   });
 
   test('a helm that is gone is named, and the module goes on when it is back', async () => {
