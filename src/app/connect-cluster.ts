@@ -9,8 +9,7 @@ import { loadPluginCredentials } from '../kube/plugin-credentials.ts';
 import { accessOfRequest, type RequestAccess } from '../kube/request-path.ts';
 import { TokenBucket } from '../kube/token-bucket.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
-import type { ResourceAccess } from '../modules/access/policy-rules.ts';
-import { SeenAccess } from '../modules/access/seen-access.ts';
+import { type ResourceAccess, SeenAccess } from '../modules/access/policy-rules.ts';
 import type { Settings } from '../settings.ts';
 import type { DaemonHost } from './host.ts';
 

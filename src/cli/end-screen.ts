@@ -1,5 +1,5 @@
 import { escapeControls } from '../lib/escape-controls.ts';
-import { dumpYaml } from '../values/yaml-dump.ts';
+import { dumpYaml } from '../values/yaml.ts';
 import type { EditSuggestion } from './edit-suggestion.ts';
 import type { Paint } from './paint.ts';
 import { shellWord } from './shell-word.ts';

@@ -4,7 +4,7 @@ import { loadAll } from 'js-yaml';
 import { messageOf, OperatorError } from '../lib/errors.ts';
 import { fieldsOf, isObject } from '../lib/json.ts';
 import { readFlowAtAnyColumn } from '../lib/yaml-flow-columns.ts';
-import { describeYamlSize, MAX_YAML_MARKS, yamlSizeProblem } from '../values/yaml-size.ts';
+import { describeYamlSize, MAX_YAML_MARKS, yamlSizeProblem } from '../values/yaml.ts';
 import {
   type ConfigVersion,
   GLOBAL_LIFECYCLE_BINDINGS,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseAnswer } from './jq-answer.ts';
+import { parseAnswer, requestLine, splitRequest } from './jq-answer.ts';
 
 const listOf = (item: string, count: number): string => `[[${Array(count).fill(item).join(',')}]]`;
 
@@ -22,4 +22,14 @@ test.each([
   ['a string of quotes and marks', JSON.stringify(['",\\",:[{\\\\'.repeat(200_000)])],
 ])('parseAnswer() reads %s', (_what, line) => {
   expect(JSON.stringify(parseAnswer('.data', line))).toBe(line);
+});
+
+test.each([
+  { program: '.a', input: '{"a":1}' },
+  { program: '.a\t| "\n\u2028\\t"', input: '"\\t"' },
+  { program: '', input: undefined },
+])('splitRequest() gives back what requestLine() was given: %j', (request) => {
+  const line = requestLine(request);
+  expect(line).not.toContain('\n');
+  expect(splitRequest(line)).toEqual(request);
 });

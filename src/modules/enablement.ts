@@ -113,3 +113,13 @@ export function parseExtenders(text: string): readonly Extender[] {
   }
   return extenders;
 }
+
+/** What the flags alone say about a module, without asking its enabled script. */
+export function flagDecision(module: Module, flags: ModuleFlags, extenders: readonly Extender[]): Decision {
+  let decision = DISABLED_BY_DEFAULT;
+  for (const extender of extenders) {
+    const opinion = opinionOf(extender, module, flags, decision);
+    if (opinion.type === 'flag') decision = opinion.decision;
+  }
+  return decision;
+}

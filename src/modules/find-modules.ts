@@ -17,13 +17,11 @@ import { SchemaCheck } from '../values/schemas/schema-check.ts';
 import type { SectionSchemas } from '../values/schemas/section-schemas.ts';
 import { FLAG_SUFFIX } from '../values/values-patch.ts';
 import type { StaticValues } from '../values/values-store.ts';
-import type { Module } from './module.ts';
-import { loadModule, refusedModule } from './module-files.ts';
-import type { ModuleGate } from './module-gate.ts';
+import type { Module, ModuleGate } from './module.ts';
+import { loadModule, readSchemas, refusedModule } from './module-files.ts';
 import { type ModulePlace, modulePlaces, VALUES_FILE } from './module-places.ts';
 import { refuseOutsideLinks } from './outside-links.ts';
 import { inRunOrder } from './run-order.ts';
-import { readSchemas } from './schema-files.ts';
 import { flagOfFile, readValuesFile, sectionOfFile, type ValuesFile } from './values-file.ts';
 
 /** Reading files is mostly waiting. */

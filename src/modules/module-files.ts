@@ -1,14 +1,23 @@
 import { constants, type Stats } from 'node:fs';
-import { access, stat } from 'node:fs/promises';
+import { access, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import validVersion from 'semver/functions/valid.js';
 import { messageOf, OperatorError } from '../lib/errors.ts';
+import type { Json } from '../lib/json.ts';
 import type { Logger } from '../lib/log.ts';
 import { isMissingFile } from '../lib/missing-file.ts';
-import { mergeValues } from '../values/merge.ts';
+import { isJsonMap, mergeValues } from '../values/merge.ts';
 import { keyOfName } from '../values/module-key.ts';
-import { readChartVersion, readManifest } from './manifest-file.ts';
+import type { SchemaCheck } from '../values/schemas/schema-check.ts';
+import { RULES_KEY } from '../values/schemas/schema-rules.ts';
+import {
+  parseSectionSchemas,
+  type SchemaText,
+  type SectionSchemas,
+} from '../values/schemas/section-schemas.ts';
+import { parseYaml } from '../values/yaml.ts';
 import type { ChartKind, Module } from './module.ts';
-import { NO_MANIFEST } from './module-manifest.ts';
+import { type ModuleManifest, NO_MANIFEST, parseManifest } from './module-manifest.ts';
 import { flagOfFile, readValuesFile, sectionOfFile, type ValuesFile } from './values-file.ts';
 
 /**
@@ -98,5 +107,69 @@ async function look(path: string): Promise<Stats | undefined> {
   } catch (cause) {
     if (isMissingFile(cause)) return undefined;
     throw new OperatorError('MODULE_INVALID', `cannot access ${path}: ${messageOf(cause)}`, { cause });
+  }
+}
+
+/**
+ * Reads the `module.yaml` of a module's directory; without one the module requires nothing.
+ *
+ * @throws OperatorError MODULE_INVALID for a file that cannot be read or used
+ */
+async function readManifest(modulePath: string): Promise<ModuleManifest> {
+  const path = join(modulePath, 'module.yaml');
+  try {
+    const content = await readYaml(path);
+    return content === undefined ? NO_MANIFEST : parseManifest(content, path);
+  } catch (cause) {
+    if (cause instanceof OperatorError && cause.code === 'MODULE_INVALID') throw cause;
+    throw new OperatorError('MODULE_INVALID', `cannot use ${path}: ${messageOf(cause)}`, { cause });
+  }
+}
+
+/** The version in the Chart.yaml of a module's directory, if there is one that other modules can be compared with. */
+async function readChartVersion(modulePath: string): Promise<string | undefined> {
+  try {
+    const chart = await readYaml(join(modulePath, 'Chart.yaml'));
+    const version = isJsonMap(chart) ? chart['version'] : undefined;
+    return (typeof version === 'string' && validVersion(version)) || undefined;
+  } catch {
+    // Whether the chart can be used is for helm to say, when the module runs.
+    return undefined;
+  }
+}
+
+async function readYaml(path: string): Promise<Json | undefined> {
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (cause) {
+    if (isMissingFile(cause)) return undefined;
+    throw cause;
+  }
+  return parseYaml(text, { source: path, booleans: 'yaml-1.2' }).value;
+}
+
+/**
+ * Reads the schemas in `openapi/` below a directory: of a module, or of the global hooks for the section `global`.
+ *
+ * @throws OperatorError VALUES_INVALID for a file that is no schema, or that cannot be read
+ */
+export async function readSchemas(directory: string, check: SchemaCheck): Promise<SectionSchemas> {
+  const [config, values] = await Promise.all([
+    readSchema(join(directory, 'openapi', 'config-values.yaml')),
+    readSchema(join(directory, 'openapi', 'values.yaml')),
+  ]);
+  const hasRules = [config, values].some((file) => file?.text.includes(RULES_KEY));
+  // Rules are rare, and what understands them takes time to load.
+  const rules = hasRules ? await import('../values/schemas/cel-rules.ts') : undefined;
+  return parseSectionSchemas(config, values, { check, parseRules: rules?.parseCelRules });
+}
+
+async function readSchema(path: string): Promise<SchemaText | undefined> {
+  try {
+    return { path, text: await readFile(path, 'utf8') };
+  } catch (cause) {
+    if (isMissingFile(cause)) return undefined;
+    throw new OperatorError('VALUES_INVALID', `cannot read ${path}: ${messageOf(cause)}`, { cause });
   }
 }

@@ -3,13 +3,13 @@ import validRange from 'semver/ranges/valid.js';
 import { type ConflictPolicy, readConflictPolicy } from '../helm/conflicts.ts';
 import { type DriftPolicy, NO_DRIFT_POLICY, readDriftPolicy } from '../helm/drift/drift-policy.ts';
 import { OperatorError } from '../lib/errors.ts';
+import { parseGoDuration } from '../lib/go-duration.ts';
 import type { Json } from '../lib/json.ts';
 import { refuseUnknown } from '../lib/unknown-keys.ts';
 import { isJsonMap } from '../values/merge.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import { type ModuleHook, readModuleHook } from './module-hook.ts';
 import { parseModuleName } from './module-name.ts';
-import { readReconcileEvery } from './reconcile-every.ts';
 
 /** Another module that has to run before this one. */
 export interface Requirement {
@@ -178,4 +178,27 @@ function readName(name: Json, at: string, problems: string[]): ModuleName | unde
 function typeName(value: Json): string {
   if (value === null) return 'nothing';
   return Array.isArray(value) ? 'a list' : `a ${isJsonMap(value) ? 'map' : typeof value}`;
+}
+
+const MIN_MS = 1_000;
+const FORMS = 'a duration of at least 1s such as 10m or 1h30m, or a crontab such as "0 3 * * *" or "@daily"';
+
+/**
+ * Reads the key `reconcileEvery` of a `module.yaml`; what is wrong with it is added to `problems`. Whether the fields of
+ * a crontab are right is seen only by who reads it.
+ */
+function readReconcileEvery(value: unknown, problems: string[]): string | undefined {
+  if (value === null || value === undefined) return undefined;
+  if (typeof value === 'string' && (isDuration(value) || looksLikeCrontab(value))) return value;
+  problems.push(`reconcileEvery: expected ${FORMS}, got ${JSON.stringify(value)}`);
+  return undefined;
+}
+
+function isDuration(text: string): boolean {
+  return (parseGoDuration(text) ?? 0) >= MIN_MS;
+}
+
+function looksLikeCrontab(text: string): boolean {
+  const fields = text.replace(/^TZ=\S+\s+/, '').trim();
+  return fields.startsWith('@') || [5, 6].includes(fields.split(/\s+/).length);
 }

@@ -1,7 +1,6 @@
 import type { KubeClient } from '../kube/kube-client.ts';
 import { isObject, parseJson } from '../lib/json.ts';
-import { changeConfigMapData, readConfigMapData } from '../values/config-map-data.ts';
-import type { ConfigMapRef } from '../values/config-map-object.ts';
+import { type ConfigMapRef, changeConfigMapData, readConfigMapData } from '../values/config-map-object.ts';
 import type { DirectoryMemory, ModulesDirectory } from './purge-guard.ts';
 
 const KEY = 'directories';

@@ -2,7 +2,7 @@ import { hasStatus, type KubeClient } from '../kube/kube-client.ts';
 import { errorFields } from '../lib/errors.ts';
 import { Exclusive } from '../lib/exclusive.ts';
 import { canonicalJson } from '../lib/json.ts';
-import { changeConfigMapData, readConfigMapData } from '../values/config-map-data.ts';
+import { changeConfigMapData, readConfigMapData } from '../values/config-map-object.ts';
 import { formatPause, type Pause, parsePause } from './pause-entry.ts';
 import { type PauseWatchDeps, watchPauses } from './pause-watch.ts';
 

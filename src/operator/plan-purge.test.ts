@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { releasesAfter } from '../plan/releases-after.ts';
+import { releasesAfter } from '../plan/collect-plan.ts';
 import { type PurgeInput, planPurge } from './plan-purge.ts';
 import type { ReleaseInCluster } from './releases.ts';
 

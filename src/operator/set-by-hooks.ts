@@ -1,9 +1,9 @@
 import { fieldsOf, parseJson } from '../lib/json.ts';
 import { parsePointer, valueAt } from '../lib/json-pointer.ts';
 import type { FlagPatch } from '../values/enabled-patches.ts';
-import { isExactJson } from '../values/exact-json.ts';
+import { isExactJson } from '../values/json-values.ts';
 import { asModuleKey, GLOBAL_SECTION, type ModuleName } from '../values/module-key.ts';
-import type { PatchList, StoredOperation } from '../values/patch-list.ts';
+import type { PatchList, StoredOperation } from '../values/section-patch.ts';
 import type { ValuesStore } from '../values/values-store.ts';
 import type { DynamicFlags } from './dynamic-flags.ts';
 

@@ -8,10 +8,18 @@ import { planPurge } from '../operator/plan-purge.ts';
 import type { ReleaseInCluster } from '../operator/releases.ts';
 import type { Inspection } from './inspection.ts';
 import { LastHookValues } from './last-hook-values.ts';
-import { type ModulePlan, type Plan, plannedHooks, plannedHttpHook, runsBeforeHelm } from './plan.ts';
+import {
+  errorOf,
+  hooksOrNone,
+  type ModulePlan,
+  NOTHING,
+  type Plan,
+  type PlanOfModule,
+  plannedHooks,
+  plannedHttpHook,
+  runsBeforeHelm,
+} from './plan.ts';
 import { planModuleRun } from './plan-module-run.ts';
-import { errorOf, hooksOrNone, NOTHING, type PlanOfModule } from './plan-parts.ts';
-import { releasesAfter } from './releases-after.ts';
 
 /**
  * What a daemon that starts now would do, without doing it. Hooks are asked for their configuration and enabled scripts
@@ -128,4 +136,27 @@ async function planOfDeleted(
   const hooks = await hooksOrNone(() => operator.sources.loadModuleHooks(module, signal), problems, signal);
   const planned = [...plannedHttpHook(module, 'finalize'), ...plannedHooks(hooks, 'deletion')];
   return { ...NOTHING, action: 'delete', hooks: planned, ...errorOf(problems) };
+}
+
+/** What a converge does to releases, when nothing fails. */
+interface ReleaseChanges {
+  /** Releases that are removed, or stay without an owner. */
+  readonly gone: ReadonlySet<string>;
+  /** Releases that are installed, upgraded or kept as they are. */
+  readonly deployed: ReadonlySet<string>;
+}
+
+/** The releases after a converge: those that are left, and those that it brings. */
+export function releasesAfter(
+  before: readonly ReleaseInCluster[],
+  { gone, deployed }: ReleaseChanges,
+): readonly ReleaseInCluster[] {
+  const known = new Set(before.map(({ name }) => name));
+  const left = before
+    .filter(({ name }) => !gone.has(name))
+    .map((release) => (deployed.has(release.name) ? { ...release, isOwned: true } : release));
+  const added = [...deployed]
+    .filter((name) => !known.has(name))
+    .map((name) => ({ name, revision: 1, isOwned: true }));
+  return [...left, ...added];
 }

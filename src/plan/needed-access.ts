@@ -3,19 +3,20 @@ import { parseManifest } from '../helm/manifest-document.ts';
 import { unfolded } from '../helm/manifest-object.ts';
 import type { Hook } from '../hooks/hook.ts';
 import { messageOf } from '../lib/errors.ts';
-import { CRD_ACCESS } from '../modules/access/crd-access.ts';
-import { accessOfBinding, accessOfWebhooks } from '../modules/access/hook-access.ts';
 import {
+  accessOfBinding,
   accessOfObject,
+  accessOfSecrets,
+  accessOfWebhooks,
+  CRD_ACCESS,
   createdNamespace,
   definedResource,
   groupKindOf,
   type ScopedResource,
-} from '../modules/access/object-access.ts';
+} from '../modules/access/needed-by.ts';
 import type { Access } from '../modules/access/policy-rules.ts';
-import { accessOfSecrets } from '../modules/access/secret-access.ts';
 import { CRD_KIND, type Crd, parseCrdFile } from '../modules/crds/crd.ts';
-import { findCrdFiles } from '../modules/crds/crd-files.ts';
+import { findCrdFiles } from '../modules/crds/crds-of-modules.ts';
 import type { Module } from '../modules/module.ts';
 import { visibleToHelm } from '../values/visible-values.ts';
 import type { Inspection } from './inspection.ts';

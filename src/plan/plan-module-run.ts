@@ -1,7 +1,7 @@
 import type { ReleaseSummary } from '../helm/helm-driver.ts';
 import type { ReleaseSteps } from '../helm/release-steps.ts';
 import { messageOf } from '../lib/errors.ts';
-import { findCrdFiles } from '../modules/crds/crd-files.ts';
+import { findCrdFiles } from '../modules/crds/crds-of-modules.ts';
 import { previewCrds } from '../modules/crds/preview-crds.ts';
 import type { Module } from '../modules/module.ts';
 import { GLOBAL_SECTION, type ValuesOwner } from '../values/module-key.ts';
@@ -9,8 +9,16 @@ import { visibleToHelm } from '../values/visible-values.ts';
 import type { Inspection } from './inspection.ts';
 import type { LastHookValues } from './last-hook-values.ts';
 import { manifestChanges, type ObjectChange, objectChange } from './manifest-changes.ts';
-import { type ModulePlan, plannedHooks, plannedHttpHook, runsBeforeHelm } from './plan.ts';
-import { errorOf, hooksOrNone, NOTHING, type PlanOfModule } from './plan-parts.ts';
+import {
+  errorOf,
+  hooksOrNone,
+  type ModulePlan,
+  NOTHING,
+  type PlanOfModule,
+  plannedHooks,
+  plannedHttpHook,
+  runsBeforeHelm,
+} from './plan.ts';
 
 export interface ModuleToPlan {
   readonly module: Module;

@@ -1,6 +1,7 @@
 import { DEPLOY_BINDINGS } from '@addon-operator/sdk/host';
 import type { Hook } from '../hooks/hook.ts';
 import { GLOBAL_LIFECYCLE_BINDINGS, MODULE_LIFECYCLE_BINDINGS } from '../hooks/hook-config.ts';
+import { messageOf } from '../lib/errors.ts';
 import type { Module } from '../modules/module.ts';
 import { addressTitle, type HookCapability } from '../modules/module-hook.ts';
 import type { ObjectChange } from './manifest-changes.ts';
@@ -117,4 +118,30 @@ export function runsBeforeHelm({ config }: Hook): boolean {
     config.lifecycle.beforeHelm !== undefined ||
     config.kubernetes.some(({ executeOnSynchronization }) => executeOnSynchronization)
   );
+}
+
+/** What is found out about one module; `reason` only where it is not the one of its flag. */
+export type PlanOfModule = Omit<ModulePlan, 'module' | 'isEnabled' | 'reason'> & { readonly reason?: string };
+
+/** Of a module of which nothing is to be said. */
+export const NOTHING = { hooks: [], crds: [], causes: [], changes: [], mayDifferBy: [] } as const;
+
+/** Problems as a plan says them. */
+export function errorOf(problems: readonly string[]): { readonly error?: string } {
+  return problems.length === 0 ? {} : { error: problems.join('; ') };
+}
+
+/** A hook that does not answer is told of in `problems`, and the rest is looked at. */
+export async function hooksOrNone(
+  load: () => Promise<readonly Hook[]>,
+  problems: string[],
+  signal: AbortSignal,
+): Promise<readonly Hook[]> {
+  try {
+    return await load();
+  } catch (error) {
+    signal.throwIfAborted();
+    problems.push(messageOf(error));
+    return [];
+  }
 }

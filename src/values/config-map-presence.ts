@@ -1,8 +1,15 @@
+import type { KubeClient } from '../kube/kube-client.ts';
 import { untilDone } from '../kube/retry.ts';
 import type { SteadyClock } from '../lib/clock.ts';
 import { hasCode } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
-import type { ConfigMapObject } from './config-map-object.ts';
+import { resultOrAbort } from '../lib/result-or-abort.ts';
+import {
+  type ConfigMapObject,
+  type ConfigMapRef,
+  changeConfigMapData,
+  readConfigMapData,
+} from './config-map-object.ts';
 
 /** Keeps in the cluster whether the ConfigMap existed: a daemon that restarts has no other memory of it. */
 export interface PresenceMemory {
@@ -116,5 +123,109 @@ export class ConfigMapPresence {
     } finally {
       this.#isWriting = false;
     }
+  }
+}
+
+const KEY = 'configMap';
+const PRESENT = 'present';
+
+/** The ConfigMap with what the operator remembers from one start to the next, each fact under its own key. */
+export function memoryRef({
+  namespace,
+  configMapName,
+}: {
+  readonly namespace: string;
+  readonly configMapName: string;
+}): ConfigMapRef {
+  return { namespace, name: `${configMapName}-modules` };
+}
+
+/** Keeps in the ConfigMap `ref` whether the ConfigMap with the values existed. Nothing is written that is there already. */
+export function presenceMemory(kube: KubeClient, ref: ConfigMapRef): PresenceMemory {
+  const read = async (signal: AbortSignal): Promise<boolean> =>
+    (await readConfigMapData(kube, ref, signal))[KEY] === PRESENT;
+  return {
+    read,
+    write: async (isPresent, signal) => {
+      if ((await read(signal)) === isPresent) return;
+      await changeConfigMapData(kube, ref, (data) => withPresence(data, isPresent), signal);
+    },
+  };
+}
+
+/** For commands that only look. */
+export function readOnly(memory: PresenceMemory): PresenceMemory {
+  return { read: (signal) => memory.read(signal), write: () => Promise.resolve() };
+}
+
+/** All other keys stay: this is not the only fact in that ConfigMap. */
+function withPresence(
+  data: Readonly<Record<string, string>>,
+  isPresent: boolean,
+): Readonly<Record<string, string>> {
+  if (isPresent) return { ...data, [KEY]: PRESENT };
+  return Object.fromEntries(Object.entries(data).filter(([key]) => key !== KEY));
+}
+
+interface Running {
+  readonly over: Promise<void>;
+  readonly end: AbortController;
+}
+
+/** The time during which an object that is gone may come back before anybody acts on that. One at a time. */
+export class AbsenceGrace {
+  readonly #clock: SteadyClock;
+  readonly #graceMs: number;
+  #running: Running | undefined;
+
+  /** @param graceMs 0 for none */
+  constructor(clock: SteadyClock, graceMs: number) {
+    this.#clock = clock;
+    this.#graceMs = graceMs;
+  }
+
+  get graceMs(): number {
+    return this.#graceMs;
+  }
+
+  get isRunning(): boolean {
+    return this.#running !== undefined;
+  }
+
+  /**
+   * Calls `believe` when the time has passed, unless {@link end} was called or the signal has aborted before. Does nothing
+   * while it runs already.
+   *
+   * @param believe rejects only when the signal aborts
+   */
+  begin(believe: () => Promise<void>, signal: AbortSignal): void {
+    if (this.#running !== undefined) return;
+    const end = new AbortController();
+    const { promise: over, resolve } = Promise.withResolvers<void>();
+    const running = { over, end };
+    this.#running = running;
+    const wait = async (): Promise<void> => {
+      try {
+        await this.#clock.sleep(this.#graceMs, AbortSignal.any([signal, end.signal]));
+        await believe();
+      } catch (error) {
+        if (!signal.aborted && !end.signal.aborted) throw error;
+      } finally {
+        if (this.#running === running) this.#running = undefined;
+        resolve();
+      }
+    };
+    void wait();
+  }
+
+  /** The object is back. */
+  end(): void {
+    this.#running?.end.abort();
+    this.#running = undefined;
+  }
+
+  /** Resolves when no caller waits any more. @throws `signal.reason` on abort */
+  async untilOver(signal: AbortSignal): Promise<void> {
+    if (this.#running !== undefined) await resultOrAbort(this.#running.over, signal);
   }
 }

@@ -13,7 +13,7 @@ import {
   sizeBytes,
 } from './config-map-object.ts';
 import type { SectionKey } from './module-key.ts';
-import { dumpYaml } from './yaml-dump.ts';
+import { dumpYaml } from './yaml.ts';
 
 /** One section in the cluster after a save. */
 export interface SavedSection {

@@ -7,7 +7,6 @@ import { hasCode, type OperatorError } from '../lib/errors.ts';
 import { Exclusive } from '../lib/exclusive.ts';
 import { canonicalJson, type JsonObject } from '../lib/json.ts';
 import type { Logger } from '../lib/log.ts';
-import { AbsenceGrace } from './absence-grace.ts';
 import {
   type ConfigMapContent,
   EMPTY_CONTENT,
@@ -25,10 +24,10 @@ import {
   readConfigMap,
   sizeBytes,
 } from './config-map-object.ts';
-import { ConfigMapPresence, type PresenceMemory } from './config-map-presence.ts';
+import { AbsenceGrace, ConfigMapPresence, type PresenceMemory } from './config-map-presence.ts';
 import { saveSection } from './config-map-save.ts';
 import { sectionOf, type ValuesOwner } from './module-key.ts';
-import { patchSection } from './patch-section.ts';
+import { patchSection } from './section-patch.ts';
 import type { PatchOperation } from './values-patch.ts';
 
 /** From here on a hook that saves more into the ConfigMap may soon find it full. */

@@ -4,9 +4,9 @@ import { type RetryHost, untilAnswered } from '../kube/retry.ts';
 import type { Clock } from '../lib/clock.ts';
 import { componentLog } from '../lib/component-log.ts';
 import { hasCode, OperatorError } from '../lib/errors.ts';
+import { memoryRef, presenceMemory, readOnly } from './config-map-presence.ts';
 import { ConfigMapStore } from './config-map-store.ts';
 import type { ModuleName } from './module-key.ts';
-import { memoryRef, presenceMemory, readOnly } from './operator-memory.ts';
 import type { ValuesStore } from './values-store.ts';
 
 export interface ConfigMapOptions {

@@ -2,7 +2,7 @@ import { OperatorError } from '../lib/errors.ts';
 import { isObject, type Json, parseJson } from '../lib/json.ts';
 import { parsePointer } from '../lib/json-pointer.ts';
 import { splitJsonStream } from '../lib/json-stream.ts';
-import { exactJsonProblem, isExactJson } from './exact-json.ts';
+import { exactJsonProblem, isExactJson } from './json-values.ts';
 import { GLOBAL_SECTION, sectionOf, type ValuesOwner } from './module-key.ts';
 
 /** One JSON patch operation (RFC 6902) on values. `path` is an RFC 6901 pointer that starts with the section's key. */

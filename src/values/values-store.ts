@@ -1,12 +1,10 @@
 import { messageOf, OperatorError } from '../lib/errors.ts';
 import { canonicalJson, type Json, type JsonObject } from '../lib/json.ts';
 import { applyPatch } from './apply-patch.ts';
-import { valuesChecksum } from './checksum.ts';
 import { type ConfigMapContent, EMPTY_CONTENT, sectionIn, withSection } from './config-map-content.ts';
+import { valuesChecksum } from './json-values.ts';
 import { mergeValues } from './merge.ts';
 import { GLOBAL_SECTION, type ModuleName, sectionOf, type ValuesOwner } from './module-key.ts';
-import { foldPatch, type PatchList } from './patch-list.ts';
-import { patchSection, sectionAfter } from './patch-section.ts';
 import type { SectionSchemas } from './schemas/section-schemas.ts';
 import { problemList } from './schemas/value-problem.ts';
 import type { ValuesSchema } from './schemas/values-schema.ts';
@@ -17,6 +15,7 @@ import {
   type Unresolved,
 } from './secrets/resolve-secrets.ts';
 import type { SecretReference } from './secrets/secret-reference.ts';
+import { foldPatch, type PatchList, patchSection, sectionAfter } from './section-patch.ts';
 import type { PatchOperation } from './values-patch.ts';
 
 /** What the files in the modules directories say. */

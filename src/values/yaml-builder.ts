@@ -10,8 +10,7 @@ import {
 } from 'js-yaml';
 import { isRawJson, type Json } from '../lib/json.ts';
 import { isJsonMap } from './merge.ts';
-import { YamlProblem } from './yaml-problem.ts';
-import { type LongIntegers, plainScalar, type YamlBooleans } from './yaml-scalars.ts';
+import { type LongIntegers, plainScalar, type YamlBooleans, YamlProblem } from './yaml-scalars.ts';
 
 const MAX_ALIASES = 1_000;
 const MAX_MERGED_KEYS = 10_000;

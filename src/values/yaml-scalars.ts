@@ -1,5 +1,16 @@
 import { type Json, parseJson } from '../lib/json.ts';
 
+/** Something in a YAML text that is refused; `offset` is where, in characters from its start. */
+export class YamlProblem extends Error {
+  readonly offset: number;
+
+  constructor(message: string, offset: number) {
+    super(message);
+    this.name = 'YamlProblem';
+    this.offset = offset;
+  }
+}
+
 /**
  * Which words are booleans: `yaml-1.1` adds yes, no, on, off, y and n to true and false. Keys are never booleans.
  */

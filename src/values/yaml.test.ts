@@ -1,8 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { canonicalJson, type Json } from '../lib/json.ts';
-import { parseYaml } from './yaml.ts';
-import { dumpYaml } from './yaml-dump.ts';
+import { dumpYaml, parseYaml } from './yaml.ts';
 import type { YamlBooleans } from './yaml-scalars.ts';
 
 const parse = (text: string, booleans: YamlBooleans = 'yaml-1.1'): Json =>

@@ -1,5 +1,5 @@
 import type { KubernetesBindingSpec, SnapshotItem } from '../../hooks/kubernetes-binding.ts';
-import { filterResult } from '../../jq/filter-result.ts';
+import { filterResult } from '../../jq/jq-engine.ts';
 import type { KubeObject } from '../../kube/kube-object.ts';
 import { messageOf, OperatorError } from '../../lib/errors.ts';
 

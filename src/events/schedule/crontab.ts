@@ -1,7 +1,6 @@
 import { messageOf, OperatorError } from '../../lib/errors.ts';
 import { parseGoDuration } from '../../lib/go-duration.ts';
-import { type CronFields, parseCronFields } from './cron-fields.ts';
-import { firstLocalMatch } from './local-time.ts';
+import { type CronFields, firstLocalMatch, parseCronFields } from './cron-fields.ts';
 import { TimeZone } from './time-zone.ts';
 
 /** When something is due. Times are epoch milliseconds, always whole seconds. */

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { hasCode, messageOf, OperatorError } from '../../lib/errors.ts';
-import type { ModuleGate } from '../../modules/module-gate.ts';
+import type { ModuleGate } from '../../modules/module.ts';
 import type { AuthorizationPolicy, Candidate } from './authorization-policy.ts';
 import { contentDigest } from './content-manifest.ts';
 import { readContent, refused } from './module-content.ts';

@@ -2,8 +2,7 @@ import { hasStatus, type KubeClient } from '../../kube/kube-client.ts';
 import { type RetryHost, untilAnswered } from '../../kube/retry.ts';
 import { errorFields, messageOf } from '../../lib/errors.ts';
 import { Exclusive } from '../../lib/exclusive.ts';
-import { changeConfigMapData } from '../../values/config-map-data.ts';
-import { type ConfigMapRef, readConfigMap } from '../../values/config-map-object.ts';
+import { type ConfigMapRef, changeConfigMapData, readConfigMap } from '../../values/config-map-object.ts';
 import type { SerialCheck } from './keyring-policy.ts';
 import { refused } from './module-content.ts';
 

@@ -6,7 +6,7 @@ import { hasCode, messageOf, OperatorError } from '../../lib/errors.ts';
 import { fieldsOf, parseJson } from '../../lib/json.ts';
 import type { Logger } from '../../lib/log.ts';
 import { type Crd, parseCrdFile, versionsOf } from './crd.ts';
-import { nextCrdStep } from './crd-step.ts';
+import { nextCrdStep } from './crd-changes.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 

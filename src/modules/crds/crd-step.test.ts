@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Crd } from './crd.ts';
-import { nextCrdStep } from './crd-step.ts';
+import { nextCrdStep } from './crd-changes.ts';
 
 const VERSION = { name: 'v1', served: true, storage: true };
 const CRD: Crd = {

@@ -1,10 +1,13 @@
+import { type Dirent, existsSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Discovery } from '../../kube/discovery.ts';
 import type { KubeClient } from '../../kube/kube-client.ts';
 import type { SteadyClock } from '../../lib/clock.ts';
+import { messageOf, OperatorError } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { ModuleName } from '../../values/module-key.ts';
 import type { Module } from '../module.ts';
-import { findCrdFiles } from './crd-files.ts';
 import { CrdInstaller } from './crd-installer.ts';
 
 /** The CustomResourceDefinitions that modules bring. */
@@ -52,4 +55,35 @@ export function createCrds({ settings, host, kube, discovery }: CrdsOptions): Cr
     has: (module) => filesOf(module).length > 0,
     ensure: (module, signal) => installer.ensure(module, filesOf(module), signal),
   };
+}
+
+/**
+ * Absolute paths of the files below `crds/` of a module that end in `.yaml`, sorted; those whose name begins with one of
+ * `ignoredPrefixes` are left out.
+ *
+ * @throws OperatorError MODULE_INVALID when the directory cannot be read
+ */
+export async function findCrdFiles(
+  modulePath: string,
+  ignoredPrefixes: readonly string[],
+): Promise<readonly string[]> {
+  const directory = join(modulePath, 'crds');
+  if (!existsSync(directory)) return [];
+  return (await entriesBelow(directory))
+    .filter((entry) => isCrdFile(entry, ignoredPrefixes))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .toSorted();
+}
+
+async function entriesBelow(directory: string): Promise<readonly Dirent[]> {
+  try {
+    return await readdir(directory, { withFileTypes: true, recursive: true });
+  } catch (cause) {
+    throw new OperatorError('MODULE_INVALID', `cannot read ${directory}: ${messageOf(cause)}`, { cause });
+  }
+}
+
+function isCrdFile(entry: Dirent, ignoredPrefixes: readonly string[]): boolean {
+  const isIgnored = ignoredPrefixes.some((prefix) => prefix !== '' && entry.name.startsWith(prefix));
+  return !entry.isDirectory() && entry.name.endsWith('.yaml') && !isIgnored;
 }

@@ -3,9 +3,8 @@ import { type KubeClient, requestIfPresent } from '../../kube/kube-client.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { isObject } from '../../lib/json.ts';
 import { type Crd, parseCrdFile } from './crd.ts';
+import { comparableCrd, nextCrdStep } from './crd-changes.ts';
 import { CRD_COLLECTION } from './crd-installer.ts';
-import { nextCrdStep } from './crd-step.ts';
-import { comparableCrd } from './merge-crd.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 

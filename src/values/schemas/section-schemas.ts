@@ -1,15 +1,12 @@
 import { messageOf, OperatorError } from '../../lib/errors.ts';
 import type { Json, JsonObject } from '../../lib/json.ts';
-import { exactJsonProblem } from '../exact-json.ts';
+import { exactJsonProblem } from '../json-values.ts';
 import { isJsonMap } from '../merge.ts';
 import { parseYaml } from '../yaml.ts';
-import { closeObjects } from './close-objects.ts';
-import { expandReferences } from './expand-references.ts';
-import { extendSchema } from './extend-schema.ts';
-import { requiredForHelm } from './required-for-helm.ts';
 import type { SchemaCheck } from './schema-check.ts';
 import type { RuleParser } from './schema-rules.ts';
 import { mapSubSchemas } from './sub-schemas.ts';
+import { closeObjects, expandReferences, extendSchema, requiredForHelm } from './transform-schema.ts';
 import { ValuesSchema } from './values-schema.ts';
 
 /** The schemas of one section of values. Where there is none, nothing is checked and there are no defaults. */

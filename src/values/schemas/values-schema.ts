@@ -1,11 +1,11 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
-import type { JsonObject } from '../../lib/json.ts';
-import { applyDefaults } from './apply-defaults.ts';
-import { toJsonSchema } from './json-schema.ts';
+import type { Json, JsonObject } from '../../lib/json.ts';
+import { isJsonMap } from '../merge.ts';
 import { re2Pattern } from './re2-pattern.ts';
 import type { SchemaCheck } from './schema-check.ts';
 import { SCHEMA_FORMATS } from './schema-formats.ts';
 import type { RuleContext, RuleParser, SchemaRules } from './schema-rules.ts';
+import { mapIn, mapSubSchemas } from './sub-schemas.ts';
 import { valueProblem } from './value-problem.ts';
 
 /** One schema, ready to check values and to give defaults. */
@@ -82,4 +82,94 @@ function isAboutUnknown({ instancePath, keyword }: ErrorObject, unknown: readonl
     (pointer) =>
       pointer === instancePath || (COMBINATIONS.has(keyword) && pointer.startsWith(`${instancePath}/`)),
   );
+}
+
+/**
+ * The map with defaults of the schema put where a property is missing; what is there, null too, stays. Then the same in
+ * the maps and lists it has. The default of a property in a map that is missing itself counts only when that map has a
+ * default.
+ */
+export function applyDefaults(schema: JsonObject, value: JsonObject): JsonObject {
+  const filled = new Map<string, Json>(Object.entries(value));
+  for (const [name, child] of Object.entries(mapIn(schema, 'properties'))) {
+    if (!isJsonMap(child)) continue;
+    const present = filled.get(name) ?? (filled.has(name) ? null : child['default']);
+    if (present !== undefined) filled.set(name, defaultsWithin(child, present));
+  }
+  // Defines own properties, so a key such as `__proto__` stays plain data.
+  return Object.fromEntries(filled);
+}
+
+function defaultsWithin(schema: JsonObject, value: Json): Json {
+  if (isJsonMap(value)) return applyDefaults(schema, value);
+  const items = schema['items'];
+  if (!Array.isArray(value) || !isJsonMap(items)) return value;
+  return value.map((item: Json) => defaultsWithin(items, item));
+}
+
+/** Keywords that constrain values. Everything else (texts, examples, defaults, extensions) says nothing about them. */
+const KEYWORDS: ReadonlySet<string> = new Set([
+  '$ref',
+  'additionalItems',
+  'additionalProperties',
+  'allOf',
+  'anyOf',
+  'definitions',
+  'enum',
+  'exclusiveMaximum',
+  'exclusiveMinimum',
+  'format',
+  'items',
+  'maxItems',
+  'maxLength',
+  'maxProperties',
+  'maximum',
+  'minItems',
+  'minLength',
+  'minProperties',
+  'minimum',
+  'multipleOf',
+  'not',
+  'nullable',
+  'oneOf',
+  'pattern',
+  'patternProperties',
+  'properties',
+  'required',
+  'type',
+  'uniqueItems',
+]);
+
+/** The OpenAPI schema in the words of JSON schema draft 7, where exclusive limits are numbers. */
+function toJsonSchema(schema: JsonObject): JsonObject {
+  const kept = Object.entries(schema).filter(([key]) => KEYWORDS.has(key));
+  const draft = new Map<string, Json>(kept);
+  turnExclusive(draft, 'minimum', 'exclusiveMinimum');
+  turnExclusive(draft, 'maximum', 'exclusiveMaximum');
+  const hasType = draft.has('type');
+  const takesNull = !hasType || draft.get('nullable') === true;
+  // Without a type null is allowed anyway.
+  if (!takesNull || !hasType) draft.delete('nullable');
+  const mapped = mapSubSchemas(Object.fromEntries(draft), toJsonSchema);
+  return takesNull ? sparingNull(mapped) : mapped;
+}
+
+const COMBINING: ReadonlySet<string> = new Set(['allOf', 'anyOf', 'not', 'oneOf']);
+
+/** Null is judged by type and enum alone in OpenAPI's validator: `nullable` beside `anyOf` allows it. */
+function sparingNull(schema: JsonObject): JsonObject {
+  const combinations = Object.entries(schema).filter(([key]) => COMBINING.has(key));
+  if (combinations.length === 0) return schema;
+  const others = Object.entries(schema).filter(([key]) => !COMBINING.has(key));
+  return { ...Object.fromEntries(others), if: { type: 'null' }, else: Object.fromEntries(combinations) };
+}
+
+function turnExclusive(draft: Map<string, Json>, limit: string, exclusive: string): void {
+  const isExclusive = draft.get(exclusive);
+  if (typeof isExclusive !== 'boolean') return;
+  draft.delete(exclusive);
+  const bound = draft.get(limit);
+  if (!isExclusive || bound === undefined) return;
+  draft.set(exclusive, bound);
+  draft.delete(limit);
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { parseJson } from '../lib/json.ts';
-import { exactJsonProblem, isExactJson } from './exact-json.ts';
+import { exactJsonProblem, isExactJson, valuesChecksum } from './json-values.ts';
 
 test.each([
   'null',
@@ -37,4 +37,12 @@ test.each([
   [`${'['.repeat(101)}${']'.repeat(101)}`, `/web${'/0'.repeat(100)}: it is nested deeper than 100 levels`],
 ])('exactJsonProblem() names the first part of %s that cannot stand in values', (text, problem) => {
   expect(exactJsonProblem(parseJson(text), '/web')).toContain(problem);
+});
+
+test('valuesChecksum() is the MD5 of compact key-sorted JSON', () => {
+  expect(valuesChecksum({})).toBe('99914b932bd37a50b983c5e7c90ae93b');
+  expect(valuesChecksum({ b: [1], a: { d: 1, c: null } })).toBe(
+    valuesChecksum({ a: { c: null, d: 1 }, b: [1] }),
+  );
+  expect(valuesChecksum({ l: [1, 2] })).not.toBe(valuesChecksum({ l: [2, 1] }));
 });

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Json } from '../lib/json.ts';
 import { applyPatch } from './apply-patch.ts';
-import { foldPatch, type PatchList } from './patch-list.ts';
+import { foldPatch, type PatchList } from './section-patch.ts';
 import type { PatchOperation } from './values-patch.ts';
 
 const add = (path: string, value: Json): PatchOperation => ({ op: 'add', path, value });

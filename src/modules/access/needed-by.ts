@@ -1,5 +1,7 @@
+import type { HookConfig, KubernetesBinding } from '../../hooks/hook-config.ts';
 import type { ApiResource } from '../../kube/kube-object.ts';
 import { isObject, textOf, textsOf } from '../../lib/json.ts';
+import type { SecretReference } from '../../values/secrets/secret-reference.ts';
 import { type Access, accessOfRules, type PolicyRule, type ResourceAccess } from './policy-rules.ts';
 
 type RawObject = Readonly<Record<string, unknown>>;
@@ -78,4 +80,69 @@ function bindingOf({ roleRef }: RawObject): ResourceAccess[] {
   if (typeof name !== 'string') return [];
   const resource = kind === 'ClusterRole' ? 'clusterroles' : 'roles';
   return [{ group: RBAC_GROUP, resource, verbs: ['bind'], names: [name] }];
+}
+
+const DEFINITIONS = { group: 'apiextensions.k8s.io', resource: 'customresourcedefinitions' };
+
+/** What the operator needs to bring the CRDs of a module into the cluster and to wait until they are served. */
+export const CRD_ACCESS: readonly Access[] = [
+  { ...DEFINITIONS, verbs: ['get', 'list', 'watch', 'create', 'update'] },
+  { ...DEFINITIONS, resource: `${DEFINITIONS.resource}/status`, verbs: ['update'] },
+];
+
+/**
+ * What the operator needs to follow the Secrets that values refer to. In its own namespace it may read them anyway, since
+ * releases lie there.
+ */
+export function accessOfSecrets(references: readonly SecretReference[], ownNamespace: string): Access[] {
+  return references
+    .filter(({ namespace }) => namespace !== ownNamespace)
+    .map(({ namespace, name }) => ({
+      group: '',
+      resource: 'secrets',
+      verbs: ['list', 'watch'],
+      names: [name],
+      namespace,
+    }));
+}
+
+const WATCHING = ['list', 'watch'];
+const NAMESPACES: Access = { group: '', resource: 'namespaces', verbs: WATCHING };
+const WEBHOOK_VERBS = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'];
+
+/**
+ * What the operator needs to watch for a binding; `resource` is the kind it names. Namespaces and objects that the
+ * binding names limit it.
+ */
+export function accessOfBinding(
+  { watch }: Pick<KubernetesBinding, 'watch'>,
+  resource: ScopedResource,
+): Access[] {
+  const { nameSelector = [], namespace } = watch;
+  const objects = {
+    group: resource.group,
+    resource: resource.plural,
+    verbs: WATCHING,
+    ...(nameSelector.length === 0 ? {} : { names: nameSelector }),
+  };
+  if (!resource.isNamespaced) return [objects];
+  if (namespace?.labelSelector !== undefined) return [objects, NAMESPACES];
+  const places = [...new Set(namespace?.nameSelector)];
+  return places.length === 0 ? [objects] : places.map((place) => ({ ...objects, namespace: place }));
+}
+
+/** What the operator needs to have the API server call the webhooks of a hook. */
+export function accessOfWebhooks({ admission, conversion }: HookConfig): Access[] {
+  const registrations = [...new Set(admission.map(({ type }) => type))].map((type) => ({
+    group: 'admissionregistration.k8s.io',
+    resource:
+      type === 'kubernetesValidating' ? 'validatingwebhookconfigurations' : 'mutatingwebhookconfigurations',
+    verbs: WEBHOOK_VERBS,
+  }));
+  const definitions = {
+    group: 'apiextensions.k8s.io',
+    resource: 'customresourcedefinitions',
+    verbs: ['get', 'list', 'watch', 'patch'],
+  };
+  return conversion.length === 0 ? registrations : [...registrations, definitions];
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { withoutDropped } from './dropped-fields.ts';
+import { withoutDropped } from './live-changes.ts';
 
 test.each([
   ['a field that the chart set', { a: 1, b: 2 }, { a: 1, b: 2 }, { a: 1 }, { a: 1 }],

@@ -1,7 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { parseCronFields } from './cron-fields.ts';
-import { firstLocalMatch } from './local-time.ts';
+import { firstLocalMatch, parseCronFields } from './cron-fields.ts';
 
 const MINUTE_MS = 60_000;
 const DAYS_MS = 3 * 86_400_000;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Crd } from './crd.ts';
-import { changeOfCrd, newCrd } from './merge-crd.ts';
+import { changeOfCrd, newCrd } from './crd-changes.ts';
 
 const CRD: Crd = {
   name: 'gadgets.example.com',

@@ -1,4 +1,5 @@
-import { isObject, type Json } from '../lib/json.ts';
+import { createHash } from 'node:crypto';
+import { canonicalJson, isObject, type Json } from '../lib/json.ts';
 import { escapeSegment } from '../lib/json-pointer.ts';
 import { whyNotExact } from './yaml-scalars.ts';
 
@@ -33,4 +34,9 @@ export function exactJsonProblem(value: unknown, pointer = '', depth = 0): strin
 
 function behind(pointer: string, reason: string | undefined): string | undefined {
   return reason === undefined ? undefined : `${pointer}: ${reason}`;
+}
+
+/** MD5 (hex) over key-sorted compact JSON: equal values have equal checksums, however they were written. */
+export function valuesChecksum(value: unknown): string {
+  return createHash('md5').update(canonicalJson(value)).digest('hex');
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { applyDefaults } from './apply-defaults.ts';
+import { applyDefaults } from './values-schema.ts';
 
 test('a default stands where a property is missing, and nowhere else', () => {
   const schema = { properties: { a: { default: 1 }, b: { default: 2 }, c: { default: 3 }, d: {} } };

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { filterResult } from './filter-result.ts';
+import { filterResult } from './jq-engine.ts';
 
 test.each<[readonly unknown[], unknown]>([
   [[], null],
