@@ -40,6 +40,24 @@ test('what is kept and removed is the one text, what is kept and added the other
   );
 });
 
+test('few changes of a long text are shown, however far they are from each other', () => {
+  const before = Array.from({ length: 20_000 }, (_, index) => `line ${String(index)}`);
+  const after = before.with(0, 'first').with(19_999, 'last');
+  expect(shown(lineDiff(before.join('\n'), after.join('\n')))).toEqual([
+    '-line 0',
+    '+first',
+    ' line 1',
+    ' line 2',
+    ' line 3',
+    '@19992',
+    ' line 19996',
+    ' line 19997',
+    ' line 19998',
+    '-line 19999',
+    '+last',
+  ]);
+});
+
 test('texts that are too different to compare are shown one after the other', () => {
   const lines = (prefix: string) =>
     Array.from({ length: 2_100 }, (_, index) => `${prefix}${String(index)}`).join('\n');

@@ -1,3 +1,5 @@
+import { diffArrays } from 'diff';
+
 export type DiffLine =
   | { readonly type: 'same' | 'removed' | 'added'; readonly text: string }
   /** Lines that are equal on both sides and not shown. */
@@ -5,8 +7,11 @@ export type DiffLine =
 
 /** Lines of equal text that are shown around a difference. */
 const CONTEXT = 3;
-/** Tables of differences larger than this are not worked out: the one text is shown as removed, the other as added. */
-const MAX_CELLS = 4_000_000;
+/**
+ * Texts that differ in more lines are not compared: the one is shown as removed, the other as added. The time grows with
+ * the square of this number; here it is a tenth of a second, in which the daemon does nothing else.
+ */
+const MAX_DIFFERENT_LINES = 1_000;
 
 /** How one text becomes the other, line by line; nothing when they are equal. */
 export function lineDiff(before: string, after: string): readonly DiffLine[] {
@@ -14,81 +19,20 @@ export function lineDiff(before: string, after: string): readonly DiffLine[] {
   return withGaps(allLines(linesOf(before), linesOf(after)));
 }
 
-function linesOf(text: string): readonly string[] {
+function linesOf(text: string): string[] {
   return text === '' ? [] : text.replace(/\n$/, '').split('\n');
 }
 
-function allLines(before: readonly string[], after: readonly string[]): DiffLine[] {
-  let start = 0;
-  while (start < before.length && start < after.length && before[start] === after[start]) start += 1;
-  let end = 0;
-  while (
-    end < before.length - start &&
-    end < after.length - start &&
-    before.at(-1 - end) === after.at(-1 - end)
-  )
-    end += 1;
-  const same = (text: string): DiffLine => ({ type: 'same', text });
-  return [
-    ...before.slice(0, start).map(same),
-    ...differing(before.slice(start, before.length - end), after.slice(start, after.length - end)),
-    ...before.slice(before.length - end).map(same),
+/** The shortest way by removing and adding lines. */
+function allLines(before: string[], after: string[]): readonly DiffLine[] {
+  const changes = diffArrays(before, after, { maxEditLength: MAX_DIFFERENT_LINES }) ?? [
+    { value: before, removed: true, added: false },
+    { value: after, removed: false, added: true },
   ];
-}
-
-/** The shortest way by removing and adding lines: what both have in common, in the longest possible order, stays. */
-function differing(before: readonly string[], after: readonly string[]): DiffLine[] {
-  const width = after.length + 1;
-  if ((before.length + 1) * width > MAX_CELLS) return [...before.map(removed), ...after.map(added)];
-  const common = commonLengths(before, after);
-  const lines: DiffLine[] = [];
-  let [row, column] = [0, 0];
-  while (row < before.length || column < after.length) {
-    const [left, right] = [before[row], after[column]];
-    if (left !== undefined && left === right) {
-      lines.push({ type: 'same', text: left });
-      row += 1;
-      column += 1;
-    } else if (
-      left !== undefined &&
-      (right === undefined || cell(row + 1, column) >= cell(row, column + 1))
-    ) {
-      lines.push(removed(left));
-      row += 1;
-    } else if (right !== undefined) {
-      lines.push(added(right));
-      column += 1;
-    }
-  }
-  return lines;
-
-  function cell(atRow: number, atColumn: number): number {
-    return common[atRow * width + atColumn] ?? 0;
-  }
-}
-
-/** For each pair of positions, how many lines the rests behind them have in common in the same order; row by row. */
-function commonLengths(before: readonly string[], after: readonly string[]): Uint32Array {
-  const width = after.length + 1;
-  const table = new Uint32Array((before.length + 1) * width);
-  const at = (row: number, column: number): number => table[row * width + column] ?? 0;
-  for (let row = before.length - 1; row >= 0; row -= 1) {
-    for (let column = after.length - 1; column >= 0; column -= 1) {
-      table[row * width + column] =
-        before[row] === after[column]
-          ? at(row + 1, column + 1) + 1
-          : Math.max(at(row + 1, column), at(row, column + 1));
-    }
-  }
-  return table;
-}
-
-function removed(text: string): DiffLine {
-  return { type: 'removed', text };
-}
-
-function added(text: string): DiffLine {
-  return { type: 'added', text };
+  return changes.flatMap(({ value, removed, added }) => {
+    const type = removed ? 'removed' : added ? 'added' : 'same';
+    return value.map((text): DiffLine => ({ type, text }));
+  });
 }
 
 function withGaps(lines: readonly DiffLine[]): DiffLine[] {
