@@ -8,8 +8,8 @@ import type { Json } from '../lib/json.ts';
 import { refuseUnknown } from '../lib/unknown-keys.ts';
 import { isJsonMap } from '../values/merge.ts';
 import type { ModuleName } from '../values/module-key.ts';
-import { type ModuleHook, readModuleHook } from './module-hook.ts';
 import { parseModuleName } from './module-name.ts';
+import { type ReconcileWebhook, readReconcileWebhook } from './reconcile-webhook.ts';
 
 /** Another module that has to run before this one. */
 export interface Requirement {
@@ -37,7 +37,7 @@ export interface ModuleManifest {
   readonly drift: DriftPolicy;
   readonly conflicts: ConflictPolicy;
   /** A server that may change what is applied, and that is told when the module goes; undefined without one. */
-  readonly hook: ModuleHook | undefined;
+  readonly hook: ReconcileWebhook | undefined;
   /** A Go duration or a crontab: when it is applied again although nothing has changed; undefined: never. */
   readonly reconcileEvery: string | undefined;
   /** Whether it is ready only when all its objects are, by their status. */
@@ -94,7 +94,7 @@ function readManifest(content: Json, problems: string[]): ModuleManifest {
     deletionPolicy: readPolicy(deletionPolicy, problems),
     drift: readDriftPolicy(drift, problems),
     conflicts: readConflictPolicy(conflicts, problems),
-    hook: readModuleHook(content['hook'], problems),
+    hook: readReconcileWebhook(content['hook'], problems),
     reconcileEvery: readReconcileEvery(content['reconcileEvery'], problems),
     waitsUntilReady: readFlag('waitUntilReady', content['waitUntilReady'], problems),
   };

@@ -1,6 +1,6 @@
-import { ChildPlaces } from '../extensions/module-hooks/child-places.ts';
-import { ModuleFinalizers } from '../extensions/module-hooks/module-finalizers.ts';
-import { ModuleHttpHooks } from '../extensions/module-hooks/module-http-hooks.ts';
+import { ChildPlaces } from '../extensions/reconcile-webhook/child-places.ts';
+import { ModuleFinalizers } from '../extensions/reconcile-webhook/module-finalizers.ts';
+import { WebhookSteps } from '../extensions/reconcile-webhook/webhook-steps.ts';
 import type { HelmDriver } from '../helm/helm-driver.ts';
 import { manifestObjects } from '../helm/transform-manifest.ts';
 import type { AllowedHosts } from '../hooks/http/allowed-hosts.ts';
@@ -57,7 +57,7 @@ export function createReconcileWebhooks(options: ReconcileWebhooksOptions, expla
   });
   const find = (apiVersion: string, kind: string, signal: AbortSignal) =>
     cluster.discovery.find(apiVersion, kind, signal);
-  const hooks = new ModuleHttpHooks({
+  const hooks = new WebhookSteps({
     kube: cluster.main,
     find,
     namespace,

@@ -1,6 +1,6 @@
 import type { FlowPassDeps } from '../extensions/flow/flow-pass.ts';
-import type { ModuleFinalizers } from '../extensions/module-hooks/module-finalizers.ts';
-import type { ModuleHttpHooks } from '../extensions/module-hooks/module-http-hooks.ts';
+import type { ModuleFinalizers } from '../extensions/reconcile-webhook/module-finalizers.ts';
+import type { WebhookSteps } from '../extensions/reconcile-webhook/webhook-steps.ts';
 import type { ReleaseSteps, UninstallSteps } from '../helm/release-steps.ts';
 import type { Hook } from '../hooks/hook.ts';
 import type { Discovery } from '../modules/discovery.ts';
@@ -60,7 +60,7 @@ export interface ModuleExtensions {
     signal: AbortSignal,
   ) => Promise<UninstallSteps | undefined>;
   /** The reconcile webhooks of modules; undefined where they are not called. */
-  readonly httpHooks: Pick<ModuleHttpHooks, 'preReconcileWithoutChart'> | undefined;
+  readonly httpHooks: Pick<WebhookSteps, 'preReconcileWithoutChart'> | undefined;
   /** Calls these webhooks before a module is deleted; undefined where they are not called. */
   readonly finalizers: Public<ModuleFinalizers> | undefined;
 }

@@ -3,7 +3,7 @@ import type { Hook } from '../hooks/hook.ts';
 import { GLOBAL_LIFECYCLE_BINDINGS, MODULE_LIFECYCLE_BINDINGS } from '../hooks/hook-config.ts';
 import { messageOf } from '../lib/errors.ts';
 import type { Module } from '../modules/module.ts';
-import { addressTitle, type HookCapability } from '../modules/module-hook.ts';
+import { addressTitle, type WebhookCapability } from '../modules/reconcile-webhook.ts';
 import type { ObjectChange } from './manifest-changes.ts';
 
 /**
@@ -104,7 +104,7 @@ function plannedHook({ name, config, owner }: Hook, occasion: HookOccasion): Pla
 /** When the server that a module names in `module.yaml` would be asked; nothing without one. */
 export function plannedHttpHook(
   { manifest: { hook } }: Pick<Module, 'manifest'>,
-  capability: HookCapability,
+  capability: WebhookCapability,
 ): readonly PlannedHook[] {
   if (hook?.capabilities.includes(capability) !== true) return [];
   return [{ hook: `HTTP hook ${addressTitle(hook.address)}`, when: [capability] }];

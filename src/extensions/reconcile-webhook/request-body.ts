@@ -1,11 +1,11 @@
 import type { KubeObject } from '../../kube/kube-object.ts';
-import type { HookCapability } from '../../modules/module-hook.ts';
+import type { WebhookCapability } from '../../modules/reconcile-webhook.ts';
 
 export type FormFactor = 'deployment' | 'ksvc';
 
 /** What the server of a module is sent. */
-export interface ModuleHookRequest {
-  readonly phase: HookCapability;
+export interface WebhookRequest {
+  readonly phase: WebhookCapability;
   /** The Module object with its status. */
   readonly object: KubeObject;
   /** What the chart was rendered to, or what is deployed when the module goes. */
@@ -13,7 +13,7 @@ export interface ModuleHookRequest {
 }
 
 /** The body of the request, JSON. */
-export function requestBody({ phase, object, children }: ModuleHookRequest): string {
+export function requestBody({ phase, object, children }: WebhookRequest): string {
   return JSON.stringify({
     formFactor: formFactorOf(children),
     phase,

@@ -3,8 +3,8 @@ import { OperatorError } from '../../lib/errors.ts';
 import { canonicalJson, parseJson } from '../../lib/json.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { Module } from '../../modules/module.ts';
-import { type ModuleHook, readModuleHook } from '../../modules/module-hook.ts';
-import type { ModuleHttpHooks } from './module-http-hooks.ts';
+import { type ReconcileWebhook, readReconcileWebhook } from '../../modules/reconcile-webhook.ts';
+import type { WebhookSteps } from './webhook-steps.ts';
 
 /** Modules in the cluster, as something that can be kept from going. */
 export interface HeldModules {
@@ -18,7 +18,7 @@ export interface HeldModules {
 }
 
 export interface ModuleFinalizersDeps {
-  readonly hooks: Pick<ModuleHttpHooks, 'finalize'>;
+  readonly hooks: Pick<WebhookSteps, 'finalize'>;
   readonly objects: HeldModules;
   /** What a release consists of now; nothing without one. */
   readonly deployed: (release: string, signal: AbortSignal) => Promise<readonly KubeObject[]>;
@@ -110,7 +110,11 @@ export class ModuleFinalizers {
     this.#asking.get(name)?.abort(new Error('The reconcile webhook is skipped'));
   }
 
-  async #finalizeBy(name: string, hook: ModuleHook | (() => ModuleHook), signal: AbortSignal): Promise<void> {
+  async #finalizeBy(
+    name: string,
+    hook: ReconcileWebhook | (() => ReconcileWebhook),
+    signal: AbortSignal,
+  ): Promise<void> {
     if (this.#finalized.has(name)) return;
     const { log, onSkip } = this.#deps;
     if (await this.#hasAgreed(name, hook, signal)) {
@@ -128,7 +132,7 @@ export class ModuleFinalizers {
   /** False when the server is not to be asked any more. */
   async #hasAgreed(
     name: string,
-    hook: ModuleHook | (() => ModuleHook),
+    hook: ReconcileWebhook | (() => ReconcileWebhook),
     signal: AbortSignal,
   ): Promise<boolean> {
     if (this.#skipped.has(name)) return false;
@@ -149,13 +153,13 @@ export class ModuleFinalizers {
   }
 }
 
-function isFinalizer(hook: ModuleHook | undefined): hook is ModuleHook {
+function isFinalizer(hook: ReconcileWebhook | undefined): hook is ReconcileWebhook {
   return hook?.capabilities.includes('finalize') === true;
 }
 
-function notedHook(module: string, noted: string): ModuleHook {
+function notedHook(module: string, noted: string): ReconcileWebhook {
   const problems: string[] = [];
-  const hook = readModuleHook(parsed(noted), problems);
+  const hook = readReconcileWebhook(parsed(noted), problems);
   if (hook !== undefined) return hook;
   throw new OperatorError(
     'MODULE_INVALID',

@@ -11,11 +11,11 @@ import { AllowedHosts } from '../../hooks/http/allowed-hosts.ts';
 import type { KubeObject } from '../../kube/kube-object.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { OperatorError } from '../../lib/errors.ts';
-import { readModuleHook } from '../../modules/module-hook.ts';
 import { NO_MANIFEST } from '../../modules/module-manifest.ts';
+import { readReconcileWebhook } from '../../modules/reconcile-webhook.ts';
 import type { ModuleName } from '../../values/module-key.ts';
 import { createAuthority, issueCertificate } from '../../webhooks/x509-certificate.ts';
-import { ModuleHttpHooks } from './module-http-hooks.ts';
+import { WebhookSteps } from './webhook-steps.ts';
 
 const never = new AbortController().signal;
 const CHILD: KubeObject = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'web' } };
@@ -37,7 +37,7 @@ class Lab {
   readonly warned: string[] = [];
   readonly log = new CapturedLog(new FakeClock());
   check: () => void = () => undefined;
-  readonly hooks = new ModuleHttpHooks({
+  readonly hooks = new WebhookSteps({
     kube: { request: () => Promise.reject(new Error('there is no cluster')) },
     find: () => Promise.reject(new Error('there is no cluster')),
     namespace: 'ns',
@@ -64,7 +64,10 @@ class Lab {
 
   /** What would be applied in place of one ConfigMap. */
   async preReconcile(uri: string, signal = never): Promise<readonly KubeObject[]> {
-    const hook = readModuleHook({ version: 'v1', address: { uri }, capabilities: ['pre-reconcile'] }, []);
+    const hook = readReconcileWebhook(
+      { version: 'v1', address: { uri }, capabilities: ['pre-reconcile'] },
+      [],
+    );
     const steps = this.hooks.stepsOf({ name: 'web' as ModuleName, manifest: { ...NO_MANIFEST, hook } });
     if (steps === undefined) throw new Error('there are no steps');
     return await steps.transform([CHILD], signal);
@@ -78,7 +81,7 @@ const answering =
 
 test('stepsOf() is nothing for modules whose server is not asked before', () => {
   const { hooks } = new Lab();
-  const hook = readModuleHook(
+  const hook = readReconcileWebhook(
     { version: 'v1', address: { uri: 'http://web' }, capabilities: ['finalize'] },
     [],
   );
@@ -89,7 +92,7 @@ test('stepsOf() is nothing for modules whose server is not asked before', () => 
 
 test('who reads that finalizing has failed learns how to do without the server', async () => {
   const server = await serve(answering({ message: 'busy', permanent: true }, 500));
-  const hook = readModuleHook(
+  const hook = readReconcileWebhook(
     { version: 'v1', address: { uri: server.url }, capabilities: ['finalize'] },
     [],
   );

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { KubeObject } from '../../kube/kube-object.ts';
 import { parseJson } from '../../lib/json.ts';
-import { childKey, formFactorOf, keyedChildren, requestBody } from './hook-request.ts';
+import { childKey, formFactorOf, keyedChildren, requestBody } from './request-body.ts';
 
 const SERVICE: KubeObject = { apiVersion: 'v1', kind: 'Service', metadata: { name: 'web', namespace: 'a' } };
 const KNATIVE: KubeObject = { ...SERVICE, apiVersion: 'serving.knative.dev/v1' };

@@ -10,9 +10,14 @@ import type { SteadyClock } from '../../lib/clock.ts';
 import { errorText } from '../../lib/error-text.ts';
 import { messageOf, OperatorError } from '../../lib/errors.ts';
 import { fieldsOf, isObject } from '../../lib/json.ts';
-import { addressTitle, type HookAddress, type ModuleHook, type UriParts } from '../../modules/module-hook.ts';
+import {
+  addressTitle,
+  type ReconcileWebhook,
+  type UriParts,
+  type WebhookAddress,
+} from '../../modules/reconcile-webhook.ts';
 
-export interface ServerDeps extends ResolverDeps {
+export interface CallDeps extends ResolverDeps {
   readonly clock: SteadyClock;
   readonly hosts: AllowedHosts;
   /** Stands in the User-Agent. */
@@ -22,7 +27,7 @@ export interface ServerDeps extends ResolverDeps {
 }
 
 /** An answer, and where it came from, for messages. */
-export interface ServerAnswer {
+export interface CallResult {
   readonly answer: HttpAnswer;
   readonly from: string;
 }
@@ -36,12 +41,12 @@ const NO_CREDENTIALS = { authorization: undefined, secureContext: undefined };
  * @throws OperatorError HOOK_TIMEOUT, or HOOK_FAILED when there is no server or no whole answer; another try may help
  * @throws `signal.reason` on abort; the connection is closed
  */
-export async function askServer(
-  deps: ServerDeps,
-  { address, timeoutMs: limitMs }: ModuleHook,
+export async function callWebhook(
+  deps: CallDeps,
+  { address, timeoutMs: limitMs }: ReconcileWebhook,
   { title, body }: { readonly title: string; readonly body: string },
   signal: AbortSignal,
-): Promise<ServerAnswer> {
+): Promise<CallResult> {
   const { clock, version, check, hosts } = deps;
   check();
   let from = addressTitle(address);
@@ -88,7 +93,11 @@ interface ResolverDeps {
  *
  * @throws Error naming the object that is missing or leads nowhere; whatever the client throws
  */
-async function resolveAddress(deps: ResolverDeps, address: HookAddress, signal: AbortSignal): Promise<URL> {
+async function resolveAddress(
+  deps: ResolverDeps,
+  address: WebhookAddress,
+  signal: AbortSignal,
+): Promise<URL> {
   if (address.type === 'url') return address.url;
   const { ref, uri } = address;
   const namespace = ref.namespace ?? deps.namespace;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { UriParts } from '../../modules/module-hook.ts';
-import { addressableUrl, serviceUrl } from './webhook-request.ts';
+import type { UriParts } from '../../modules/reconcile-webhook.ts';
+import { addressableUrl, serviceUrl } from './call-webhook.ts';
 
 const NOTHING: UriParts = { scheme: undefined, port: undefined, path: undefined };
 const SERVICE = { namespace: 'infra', name: 'web' };

@@ -1,30 +1,30 @@
 import { expect, test } from 'vitest';
 import type { HttpAnswer } from '../../hooks/http/http-answer.ts';
 import type { KubeObject } from '../../kube/kube-object.ts';
-import { type AskedQuestion, type ModuleHookAnswer, readAnswer } from './hook-answer.ts';
+import { readResponse, type SentRequest, type WebhookResponse } from './webhook-response.ts';
 
 const MODULE: KubeObject = { kind: 'Module', metadata: { name: 'web' }, status: { phase: 'Init' } };
-const PRE_RECONCILE: AskedQuestion = { phase: 'pre-reconcile', object: MODULE, namespace: 'ns' };
-const FINALIZE: AskedQuestion = { ...PRE_RECONCILE, phase: 'finalize' };
+const PRE_RECONCILE: SentRequest = { phase: 'pre-reconcile', object: MODULE, namespace: 'ns' };
+const FINALIZE: SentRequest = { ...PRE_RECONCILE, phase: 'finalize' };
 const MAP = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } };
-const UNCHANGED: ModuleHookAnswer = { type: 'success', status: undefined, children: undefined };
+const UNCHANGED: WebhookResponse = { type: 'success', status: undefined, children: undefined };
 
 function answerOf(body: string, status = 200, contentType = 'application/json'): HttpAnswer {
   return { status, contentType, location: undefined, body: Buffer.from(body) };
 }
 
-function read(body: unknown): ModuleHookAnswer {
-  return readAnswer(answerOf(JSON.stringify(body)), PRE_RECONCILE);
+function read(body: unknown): WebhookResponse {
+  return readResponse(answerOf(JSON.stringify(body)), PRE_RECONCILE);
 }
 
 test.each(['', ' \n', 'null', '{}', '{"object":null,"children":null}', '{"object":{},"children":{}}'])(
-  'readAnswer() takes %j for no changes',
+  'readResponse() takes %j for no changes',
   (text) => {
-    expect(readAnswer(answerOf(text), PRE_RECONCILE)).toEqual(UNCHANGED);
+    expect(readResponse(answerOf(text), PRE_RECONCILE)).toEqual(UNCHANGED);
   },
 );
 
-test('readAnswer() takes of the object its status only, and of the children all', () => {
+test('readResponse() takes of the object its status only, and of the children all', () => {
   const object = { ...MODULE, spec: { a: 1 }, status: { phase: 'Init', endpoint: 'x' } };
   expect(read({ object, children: { any: MAP } })).toEqual({
     type: 'success',
@@ -34,22 +34,22 @@ test('readAnswer() takes of the object its status only, and of the children all'
   expect(read({ object: { status: { a: 1 } } })).toMatchObject({ status: { a: 1 }, children: undefined });
 });
 
-test('readAnswer() does not insist on a content type', () => {
-  const answer = readAnswer(answerOf('{"object":{"status":{"a":1}}}', 200, 'text/plain'), PRE_RECONCILE);
+test('readResponse() does not insist on a content type', () => {
+  const answer = readResponse(answerOf('{"object":{"status":{"a":1}}}', 200, 'text/plain'), PRE_RECONCILE);
   expect(answer).toMatchObject({ status: { a: 1 } });
 });
 
-test('readAnswer() keeps integers exact', () => {
+test('readResponse() keeps integers exact', () => {
   const text = JSON.stringify({ children: { a: MAP } }).replace(
     '"name":"a"',
     '"name":"a","n":12345678901234567890',
   );
-  const answer = readAnswer(answerOf(text), PRE_RECONCILE);
+  const answer = readResponse(answerOf(text), PRE_RECONCILE);
   expect(JSON.stringify(answer)).toContain('12345678901234567890');
 });
 
-test('readAnswer() does not look at what comes back from finalize', () => {
-  expect(readAnswer(answerOf('<html>', 200, 'text/html'), FINALIZE)).toEqual(UNCHANGED);
+test('readResponse() ignores the content of a response to finalize', () => {
+  expect(readResponse(answerOf('<html>', 200, 'text/html'), FINALIZE)).toEqual(UNCHANGED);
 });
 
 test.each<[string, unknown, string]>([
@@ -97,29 +97,29 @@ test.each<[string, unknown, string]>([
     { children: { a: MAP, b: { ...MAP, metadata: { name: 'a', namespace: 'ns' } } } },
     '"b" is the same object as "a"',
   ],
-])('readAnswer() refuses %s', (_name, body, message) => {
+])('readResponse() refuses %s', (_name, body, message) => {
   expect(() => read(body)).toThrow(message);
 });
 
-test('readAnswer() refuses what is nested without end', () => {
+test('readResponse() refuses what is nested without end', () => {
   for (const levels of [600, 100_000]) {
     const text = `{"children":{"a":${'['.repeat(levels)}${']'.repeat(levels)}}}`;
-    expect(() => readAnswer(answerOf(text), PRE_RECONCILE)).toThrow(
+    expect(() => readResponse(answerOf(text), PRE_RECONCILE)).toThrow(
       /^its response (?:has more than 500 levels|is not valid JSON)$/,
     );
   }
 });
 
-test('readAnswer() takes keys of prototypes for data, and of a key that is there twice the last', () => {
+test('readResponse() takes keys of prototypes for data, and of a key that is there twice the last', () => {
   const status = '{"__proto__": {"phase": "Ready"}, "constructor": 1}';
   const children = '{"__proto__": {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}}}';
   const text = `{"object": {"status": {"a": 1}, "status": ${status}}, "children": ${children}}`;
-  const answer = readAnswer(answerOf(text), PRE_RECONCILE);
+  const answer = readResponse(answerOf(text), PRE_RECONCILE);
   expect(answer).toMatchObject({ children: [{ kind: 'Pod' }] });
   expect(JSON.stringify(answer)).toContain(`"status":${status.replaceAll(' ', '')}`);
 });
 
-test('readAnswer() tells objects apart that have the same name in other namespaces or groups', () => {
+test('readResponse() tells objects apart that have the same name in other namespaces or groups', () => {
   const children = {
     a: MAP,
     b: { ...MAP, metadata: { name: 'a', namespace: 'other' } },
@@ -128,16 +128,16 @@ test('readAnswer() tells objects apart that have the same name in other namespac
   expect(read({ children })).toMatchObject({ children: Object.values(children) });
 });
 
-test('readAnswer() shows what HTML says, and nothing of broken JSON', () => {
+test('readResponse() shows what HTML says, and nothing of broken JSON', () => {
   const html = answerOf('<html>\n<b>Welcome</b>', 200, 'text/html');
-  expect(() => readAnswer(html, PRE_RECONCILE)).toThrow(
+  expect(() => readResponse(html, PRE_RECONCILE)).toThrow(
     'its response is not JSON (text/html): <html> <b>Welcome</b>',
   );
   const broken = answerOf('{"children": {"password": "swordfish"');
-  expect(() => readAnswer(broken, PRE_RECONCILE)).toThrow(/^its response is not valid JSON$/);
+  expect(() => readResponse(broken, PRE_RECONCILE)).toThrow(/^its response is not valid JSON$/);
 });
 
-test.each<[string, string, Partial<ModuleHookAnswer>]>([
+test.each<[string, string, Partial<WebhookResponse>]>([
   [
     'a reason',
     '{"message":"no disk"}',
@@ -152,17 +152,17 @@ test.each<[string, string, Partial<ModuleHookAnswer>]>([
     { message: 'it responded with status 500: <h1>Oops</h1>', isPermanent: false, isContinued: false },
   ],
   ['nothing', '', { message: 'it responded with status 500' }],
-])('readAnswer() understands a refusal with %s', (_name, body, expected) => {
-  expect(readAnswer(answerOf(body, 500), PRE_RECONCILE)).toMatchObject({
+])('readResponse() understands a refusal with %s', (_name, body, expected) => {
+  expect(readResponse(answerOf(body, 500), PRE_RECONCILE)).toMatchObject({
     type: 'refusal',
     ...expected,
   });
-  expect(readAnswer(answerOf(body, 500), FINALIZE)).toMatchObject({ type: 'refusal', ...expected });
+  expect(readResponse(answerOf(body, 500), FINALIZE)).toMatchObject({ type: 'refusal', ...expected });
 });
 
-test('readAnswer() follows no redirect', () => {
+test('readResponse() follows no redirect', () => {
   const answer = { ...answerOf('', 302), location: 'http://other/?token=x' };
-  expect(readAnswer(answer, FINALIZE)).toMatchObject({
+  expect(readResponse(answer, FINALIZE)).toMatchObject({
     type: 'refusal',
     message: expect.stringMatching(/redirect to http:\/\/other\/ \(status 302\), which is not followed/),
   });

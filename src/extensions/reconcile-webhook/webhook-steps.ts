@@ -4,11 +4,11 @@ import type { KubeObject } from '../../kube/kube-object.ts';
 import { hasCode, messageOf, OperatorError } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { Module } from '../../modules/module.ts';
-import type { HookCapability, ModuleHook } from '../../modules/module-hook.ts';
+import type { ReconcileWebhook, WebhookCapability } from '../../modules/reconcile-webhook.ts';
+import { type CallDeps, callWebhook } from './call-webhook.ts';
 import type { ChildPlaces } from './child-places.ts';
-import { type ModuleHookAnswer, readAnswer } from './hook-answer.ts';
-import { requestBody } from './hook-request.ts';
-import { askServer, type ServerDeps } from './webhook-request.ts';
+import { requestBody } from './request-body.ts';
+import { readResponse, type WebhookResponse } from './webhook-response.ts';
 
 /** Modules in the cluster, as servers get to see them. */
 export interface SeenModules {
@@ -20,29 +20,29 @@ export interface SeenModules {
   warn(module: string, message: string, signal: AbortSignal): Promise<void>;
 }
 
-export interface ModuleHttpHooksDeps extends ServerDeps {
+export interface WebhookStepsDeps extends CallDeps {
   readonly modules: SeenModules;
   /** Decides which objects a server may add. */
   readonly places: Pick<ChildPlaces, 'check'>;
   readonly log: Logger;
 }
 
-type Success = Extract<ModuleHookAnswer, { readonly type: 'success' }>;
+type Success = Extract<WebhookResponse, { readonly type: 'success' }>;
 
 interface Question {
   readonly module: string;
-  readonly hook: ModuleHook;
-  readonly phase: HookCapability;
+  readonly hook: ReconcileWebhook;
+  readonly phase: WebhookCapability;
   readonly children: readonly KubeObject[];
 }
 
 const NOTHING = async (): Promise<void> => undefined;
 
 /** Asks the servers that modules name in `module.yaml`. */
-export class ModuleHttpHooks {
-  readonly #deps: ModuleHttpHooksDeps;
+export class WebhookSteps {
+  readonly #deps: WebhookStepsDeps;
 
-  constructor(deps: ModuleHttpHooksDeps) {
+  constructor(deps: WebhookStepsDeps) {
     this.#deps = deps;
   }
 
@@ -91,7 +91,7 @@ export class ModuleHttpHooks {
    */
   async finalize(
     module: string,
-    hook: ModuleHook,
+    hook: ReconcileWebhook,
     children: readonly KubeObject[],
     signal: AbortSignal,
   ): Promise<void> {
@@ -106,7 +106,7 @@ export class ModuleHttpHooks {
 
   async #preReconcile(
     module: string,
-    hook: ModuleHook,
+    hook: ReconcileWebhook,
     objects: readonly KubeObject[],
     signal: AbortSignal,
   ): Promise<readonly KubeObject[]> {
@@ -129,12 +129,12 @@ export class ModuleHttpHooks {
     const title = titleOf(module, phase);
     const sent = await modules.read(module, signal);
     const body = requestBody({ phase, object: withoutManagedFields(sent), children });
-    const { answer: raw, from } = await askServer(this.#deps, hook, { title, body }, signal);
+    const { answer: raw, from } = await callWebhook(this.#deps, hook, { title, body }, signal);
     log.debug(
       { module, phase, status: raw.status, answerBytes: raw.body.length },
       'reconcile webhook responded',
     );
-    const answer = understood(() => readAnswer(raw, { phase, object: sent, namespace }), title, from);
+    const answer = understood(() => readResponse(raw, { phase, object: sent, namespace }), title, from);
     if (answer.type === 'success') return { sent, answer, from };
     const { message, isPermanent, isContinued } = answer;
     if (!isContinued)
@@ -189,7 +189,7 @@ export class ModuleHttpHooks {
   }
 }
 
-function titleOf(module: string, phase: HookCapability): string {
+function titleOf(module: string, phase: WebhookCapability): string {
   return `reconcile webhook of module '${module}', ${phase}`;
 }
 

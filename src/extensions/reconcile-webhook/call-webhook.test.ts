@@ -4,9 +4,9 @@ import { FakeClock } from '../../../test/support/fake-clock.ts';
 import { rejection } from '../../../test/support/rejection.ts';
 import { AllowedHosts } from '../../hooks/http/allowed-hosts.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
-import { readModuleHook } from '../../modules/module-hook.ts';
-import { readAnswer } from './hook-answer.ts';
-import { askServer, type ServerAnswer } from './webhook-request.ts';
+import { readReconcileWebhook } from '../../modules/reconcile-webhook.ts';
+import { type CallResult, callWebhook } from './call-webhook.ts';
+import { readResponse } from './webhook-response.ts';
 
 const never = new AbortController().signal;
 const servers: Server[] = [];
@@ -34,8 +34,8 @@ async function listen(answer: (socket: Socket) => void, host = '127.0.0.1'): Pro
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-async function ask(uri: string, clock: Clock = systemClock, signal = never): Promise<ServerAnswer> {
-  const hook = readModuleHook(
+async function ask(uri: string, clock: Clock = systemClock, signal = never): Promise<CallResult> {
+  const hook = readReconcileWebhook(
     { version: 'v1', address: { uri }, timeout: 'PT5S', capabilities: ['finalize'] },
     [],
   );
@@ -49,7 +49,7 @@ async function ask(uri: string, clock: Clock = systemClock, signal = never): Pro
     check: () => undefined,
     hosts: new AllowedHosts({ entries: ['localhost', '127.0.0.1', '::1'] }),
   };
-  return await askServer(deps, hook, { title: 'Test', body: '{}' }, signal);
+  return await callWebhook(deps, hook, { title: 'Test', body: '{}' }, signal);
 }
 
 const HEAD = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n';
@@ -60,30 +60,33 @@ test.each([
   ['a part of its body', `${HEAD}\r\n{"object":`],
   ['a part of the body of a failure', 'HTTP/1.1 500 No\r\nContent-Length: 9999\r\n\r\n{"message":'],
   ['that it is at work', 'HTTP/1.1 102 Processing\r\n\r\n'],
-])('askServer() gives up a server that sends %s and then one byte now and then', async (_what, beginning) => {
-  const clock = new FakeClock();
-  const arrived = Promise.withResolvers<Socket>();
-  const uri = await listen((socket) => {
-    socket.write(beginning);
-    arrived.resolve(socket);
-  });
-  const told = rejection(ask(uri, clock));
-  const socket = await arrived.promise;
-  const closed = new Promise((resolve) => {
-    socket.once('close', resolve);
-  });
-  for (let seconds = 0; seconds < 5; seconds += 1) {
-    if (beginning.includes('{')) socket.write(' ');
-    await clock.advance(1_000);
-  }
-  expect(await told).toBe(`Test got no response within 5 s: POST ${uri}/`);
-  await closed;
-});
+])(
+  'callWebhook() fails for a server that sends %s and then one byte now and then',
+  async (_what, beginning) => {
+    const clock = new FakeClock();
+    const arrived = Promise.withResolvers<Socket>();
+    const uri = await listen((socket) => {
+      socket.write(beginning);
+      arrived.resolve(socket);
+    });
+    const told = rejection(ask(uri, clock));
+    const socket = await arrived.promise;
+    const closed = new Promise((resolve) => {
+      socket.once('close', resolve);
+    });
+    for (let seconds = 0; seconds < 5; seconds += 1) {
+      if (beginning.includes('{')) socket.write(' ');
+      await clock.advance(1_000);
+    }
+    expect(await told).toBe(`Test got no response within 5 s: POST ${uri}/`);
+    await closed;
+  },
+);
 
 test.each([
   ['nothing', ''],
   ['a part of its body', `${HEAD}\r\n{"object":`],
-])('askServer() closes the connection on abort when a server has sent %s', async (_what, beginning) => {
+])('callWebhook() closes the connection on abort when a server has sent %s', async (_what, beginning) => {
   const stop = new AbortController();
   const closed = Promise.withResolvers<void>();
   const uri = await listen((socket) => {
@@ -108,7 +111,7 @@ test.each([
     'HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 1\r\n\r\n.',
     'the response has the encoding gzip, which was not requested',
   ],
-])('askServer() fails on a server that %s', async (_what, answer, message) => {
+])('callWebhook() fails for a server that %s', async (_what, answer, message) => {
   const uri = await listen((socket) => socket.end(answer));
   await expect(ask(uri)).rejects.toMatchObject({
     code: 'HOOK_FAILED',
@@ -116,7 +119,7 @@ test.each([
   });
 });
 
-test('askServer() gives redirects as they are, and sends the body nowhere else', async () => {
+test('callWebhook() returns redirects and does not follow them', async () => {
   let elsewhere = 0;
   const other = await listen(() => {
     elsewhere += 1;
@@ -128,7 +131,7 @@ test('askServer() gives redirects as they are, and sends the body nowhere else',
   expect(elsewhere).toBe(0);
 });
 
-test('askServer() asks servers that have an address of IPv6', async () => {
+test('callWebhook() calls servers by an IPv6 address', async () => {
   const uri = await listen((socket) => socket.end('HTTP/1.1 204 No Content\r\n\r\n'), '::1');
   expect(await ask(`${uri}/v1`)).toMatchObject({ answer: { status: 204 }, from: `${uri}/v1` });
 });
@@ -140,7 +143,7 @@ test('a failure of several MB is read as a whole, so that permanent and continue
   });
   const { answer } = await ask(uri);
   const question = { phase: 'finalize', object: { metadata: { name: 'web' } }, namespace: 'ns' } as const;
-  expect(readAnswer(answer, question)).toMatchObject({
+  expect(readResponse(answer, question)).toMatchObject({
     type: 'refusal',
     isPermanent: true,
     isContinued: true,

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { rejection } from '../../../test/support/rejection.ts';
 import { silentLogger } from '../../lib/log.ts';
 import { resultOrAbort } from '../../lib/result-or-abort.ts';
-import { readModuleHook } from '../../modules/module-hook.ts';
 import { NO_MANIFEST } from '../../modules/module-manifest.ts';
+import { readReconcileWebhook } from '../../modules/reconcile-webhook.ts';
 import type { ModuleName } from '../../values/module-key.ts';
 import { ModuleFinalizers } from './module-finalizers.ts';
 
@@ -11,7 +11,8 @@ const never = new AbortController().signal;
 const DEFINITION = { version: 'v1', address: { uri: 'http://web/' }, capabilities: ['finalize'] };
 
 function moduleWith(capabilities: readonly string[] = ['finalize']) {
-  const hook = capabilities.length === 0 ? undefined : readModuleHook({ ...DEFINITION, capabilities }, []);
+  const hook =
+    capabilities.length === 0 ? undefined : readReconcileWebhook({ ...DEFINITION, capabilities }, []);
   return { name: 'web' as ModuleName, manifest: { ...NO_MANIFEST, hook } };
 }
 

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { type ModuleHook, readModuleHook } from './module-hook.ts';
+import { type ReconcileWebhook, readReconcileWebhook } from './reconcile-webhook.ts';
 
 const REF = { apiVersion: 'v1', kind: 'Service', name: 'web' };
 const HOOK = { version: 'v1', address: { uri: 'http://web/hook' }, capabilities: ['pre-reconcile'] };
 
-function read(value: unknown): ModuleHook {
+function read(value: unknown): ReconcileWebhook {
   const problems: string[] = [];
-  const hook = readModuleHook(value, problems);
+  const hook = readReconcileWebhook(value, problems);
   expect(problems).toEqual([]);
   if (hook === undefined) throw new Error('there is no hook');
   return hook;
@@ -14,16 +14,16 @@ function read(value: unknown): ModuleHook {
 
 function problemsOf(value: unknown): readonly string[] {
   const problems: string[] = [];
-  expect(readModuleHook(value, problems)).toBeUndefined();
+  expect(readReconcileWebhook(value, problems)).toBeUndefined();
   return problems;
 }
 
-test('readModuleHook() gives nothing for a module without a hook', () => {
-  expect(readModuleHook(undefined, [])).toBeUndefined();
-  expect(readModuleHook(null, [])).toBeUndefined();
+test('readReconcileWebhook() returns undefined for a module without a webhook', () => {
+  expect(readReconcileWebhook(undefined, [])).toBeUndefined();
+  expect(readReconcileWebhook(null, [])).toBeUndefined();
 });
 
-test('readModuleHook() reads a hook at a URL, with 15 seconds to answer', () => {
+test('readReconcileWebhook() reads a webhook at a URL, with a timeout of 15 seconds', () => {
   expect(read(HOOK)).toEqual({
     address: { type: 'url', url: new URL('http://web/hook') },
     timeoutMs: 15_000,
@@ -32,7 +32,7 @@ test('readModuleHook() reads a hook at a URL, with 15 seconds to answer', () => 
   });
 });
 
-test('readModuleHook() reads capabilities once each, and an ISO 8601 timeout', () => {
+test('readReconcileWebhook() reads capabilities once each, and an ISO 8601 timeout', () => {
   const hook = read({ ...HOOK, timeout: 'PT1M30S', capabilities: ['finalize', 'pre-reconcile', 'finalize'] });
   expect(hook).toMatchObject({ timeoutMs: 90_000, capabilities: ['finalize', 'pre-reconcile'] });
 });
@@ -43,7 +43,7 @@ test.each([
   ['HTTPS://', { scheme: 'https', port: undefined, path: undefined }],
   ['/v1?team=a', { scheme: undefined, port: undefined, path: '/v1?team=a' }],
   ['?team=a', { scheme: undefined, port: undefined, path: '/?team=a' }],
-])('readModuleHook() takes a reference with the uri %s', (uri, parts) => {
+])('readReconcileWebhook() takes a reference with the uri %s', (uri, parts) => {
   const address = { ref: { ...REF, namespace: 'infra' }, ...(uri !== undefined && { uri }) };
   expect(read({ ...HOOK, address }).address).toEqual({
     type: 'ref',
@@ -120,17 +120,17 @@ test.each<[string, unknown, readonly string[]]>([
     { ...HOOK, capabilities: ['finalise'] },
     ['hook.capabilities[0]: expected pre-reconcile or finalize, got "finalise" (did you mean "finalize"?)'],
   ],
-])('readModuleHook() refuses %s', (_name, value, expected) => {
+])('readReconcileWebhook() refuses %s', (_name, value, expected) => {
   expect(problemsOf(value)).toEqual(expected);
 });
 
-test('readModuleHook() reports what is wrong with uri and with ref at once', () => {
+test('readReconcileWebhook() reports what is wrong with uri and with ref at once', () => {
   const problems = problemsOf({ ...HOOK, address: { uri: 5, ref: { kind: 7 } } });
   expect(problems[0]).toBe('hook.address.uri: expected a string, got 5');
   expect(problems.slice(1).join()).toContain('hook.address.ref.kind');
 });
 
-test('readModuleHook() tells everything that is wrong at once', () => {
+test('readReconcileWebhook() reports every problem at once', () => {
   expect(problemsOf({ version: 2, timeout: 5, retries: 1 })).toEqual([
     'hook.retries: unknown key, expected one of version, address, timeout, capabilities',
     'hook.version: expected v1, the only supported version, got 2',

@@ -3,13 +3,13 @@ import { isObject, type JsonObject } from '../lib/json.ts';
 import { didYouMean } from '../lib/similar-word.ts';
 import { refuseUnknown } from '../lib/unknown-keys.ts';
 
-export const HOOK_CAPABILITIES = ['pre-reconcile', 'finalize'] as const;
+export const WEBHOOK_CAPABILITIES = ['pre-reconcile', 'finalize'] as const;
 
 /** When the server of a module is asked: before what was rendered is applied; before the module is deleted. */
-export type HookCapability = (typeof HOOK_CAPABILITIES)[number];
+export type WebhookCapability = (typeof WEBHOOK_CAPABILITIES)[number];
 
 /** An object in the cluster that says where the server is. */
-export interface HookReference {
+export interface WebhookReference {
   readonly apiVersion: string;
   readonly kind: string;
   readonly name: string;
@@ -25,21 +25,21 @@ export interface UriParts {
   readonly path: string | undefined;
 }
 
-export type HookAddress =
+export type WebhookAddress =
   | { readonly type: 'url'; readonly url: URL }
-  | { readonly type: 'ref'; readonly ref: HookReference; readonly uri: UriParts };
+  | { readonly type: 'ref'; readonly ref: WebhookReference; readonly uri: UriParts };
 
 /** The server that a module has besides its hooks, as the key `hook` of `module.yaml` says it. */
-export interface ModuleHook {
-  readonly address: HookAddress;
+export interface ReconcileWebhook {
+  readonly address: WebhookAddress;
   /** For one call, looking up the address included. */
   readonly timeoutMs: number;
-  readonly capabilities: readonly HookCapability[];
+  readonly capabilities: readonly WebhookCapability[];
   /** As it was read. */
   readonly definition: JsonObject;
 }
 
-export const DEFAULT_HOOK_TIMEOUT_MS = 15_000;
+export const DEFAULT_WEBHOOK_TIMEOUT_MS = 15_000;
 const MAX_TIMEOUT_MS = 300_000;
 const KEYS = ['version', 'address', 'timeout', 'capabilities'];
 const ADDRESS_KEYS = ['uri', 'ref'];
@@ -53,7 +53,7 @@ const URI =
  *
  * @returns undefined without the key, and when there are problems
  */
-export function readModuleHook(value: unknown, problems: string[]): ModuleHook | undefined {
+export function readReconcileWebhook(value: unknown, problems: string[]): ReconcileWebhook | undefined {
   if (value === null || value === undefined) return undefined;
   if (!isObject(value)) {
     problems.push(`hook: expected a map with the keys ${KEYS.join(', ')}`);
@@ -73,13 +73,13 @@ export function readModuleHook(value: unknown, problems: string[]): ModuleHook |
 }
 
 /** The address as messages show it: without a query, which may hold secrets. */
-export function addressTitle(address: HookAddress): string {
+export function addressTitle(address: WebhookAddress): string {
   if (address.type === 'url') return `${address.url.origin}${address.url.pathname}`;
   const { kind, name } = address.ref;
   return `${kind} ${name}`;
 }
 
-function readAddress(value: unknown, problems: string[]): HookAddress | undefined {
+function readAddress(value: unknown, problems: string[]): WebhookAddress | undefined {
   const at = 'hook.address';
   if (!isObject(value) || (value['uri'] === undefined && value['ref'] === undefined)) {
     problems.push(`${at}: expected a map with uri, ref or both`);
@@ -99,7 +99,7 @@ function readAddress(value: unknown, problems: string[]): HookAddress | undefine
   return reference && parts && { type: 'ref', ref: reference, uri: parts };
 }
 
-function readUrl(text: string, at: string, problems: string[]): HookAddress | undefined {
+function readUrl(text: string, at: string, problems: string[]): WebhookAddress | undefined {
   const url = URL.parse(text);
   const before = problems.length;
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
@@ -139,7 +139,7 @@ function readUriParts(text: string, at: string, problems: string[]): UriParts | 
   };
 }
 
-function readReference(value: unknown, at: string, problems: string[]): HookReference | undefined {
+function readReference(value: unknown, at: string, problems: string[]): WebhookReference | undefined {
   if (!isObject(value)) {
     problems.push(`${at}: expected a map with the keys ${REF_KEYS.join(', ')}`);
     return undefined;
@@ -158,26 +158,28 @@ function readReference(value: unknown, at: string, problems: string[]): HookRefe
 }
 
 function readTimeout(value: unknown, problems: string[]): number {
-  if (value === undefined || value === null) return DEFAULT_HOOK_TIMEOUT_MS;
+  if (value === undefined || value === null) return DEFAULT_WEBHOOK_TIMEOUT_MS;
   const timeoutMs = typeof value === 'string' ? parseIsoDuration(value) : undefined;
   if (timeoutMs === undefined)
     problems.push(`hook.timeout: expected an ISO 8601 duration such as PT5S or PT1M30S, got ${shown(value)}`);
   else if (timeoutMs <= 0 || timeoutMs > MAX_TIMEOUT_MS)
     problems.push(`hook.timeout: expected more than PT0S and at most PT5M, got ${shown(value)}`);
-  return timeoutMs ?? DEFAULT_HOOK_TIMEOUT_MS;
+  return timeoutMs ?? DEFAULT_WEBHOOK_TIMEOUT_MS;
 }
 
-function readCapabilities(value: unknown, problems: string[]): readonly HookCapability[] {
+function readCapabilities(value: unknown, problems: string[]): readonly WebhookCapability[] {
   const at = 'hook.capabilities';
   if (!Array.isArray(value) || value.length === 0) {
-    problems.push(`${at}: expected a list with ${HOOK_CAPABILITIES.join(' or ')}, or both`);
+    problems.push(`${at}: expected a list with ${WEBHOOK_CAPABILITIES.join(' or ')}, or both`);
     return [];
   }
   const read = value.flatMap((item: unknown, index) => {
-    const known = HOOK_CAPABILITIES.find((capability) => capability === item);
+    const known = WEBHOOK_CAPABILITIES.find((capability) => capability === item);
     if (known !== undefined) return [known];
-    const meant = typeof item === 'string' ? didYouMean(item, HOOK_CAPABILITIES) : '';
-    problems.push(`${at}[${index}]: expected ${HOOK_CAPABILITIES.join(' or ')}, got ${shown(item)}${meant}`);
+    const meant = typeof item === 'string' ? didYouMean(item, WEBHOOK_CAPABILITIES) : '';
+    problems.push(
+      `${at}[${index}]: expected ${WEBHOOK_CAPABILITIES.join(' or ')}, got ${shown(item)}${meant}`,
+    );
     return [];
   });
   return [...new Set(read)];

@@ -3,11 +3,11 @@ import { type HttpAnswer, refusalOf, saidText } from '../../hooks/http/http-answ
 import type { KubeObject } from '../../kube/kube-object.ts';
 import { escapeControls } from '../../lib/escape-controls.ts';
 import { fieldsOf, isObject, parseJson } from '../../lib/json.ts';
-import type { HookCapability } from '../../modules/module-hook.ts';
-import { childKey } from './hook-request.ts';
+import type { WebhookCapability } from '../../modules/reconcile-webhook.ts';
+import { childKey } from './request-body.ts';
 
 /** What the server of a module said. */
-export type ModuleHookAnswer =
+export type WebhookResponse =
   | {
       readonly type: 'success';
       /** Of the Module object, as it shall be; undefined: nothing to change. */
@@ -26,8 +26,8 @@ export type ModuleHookAnswer =
     };
 
 /** What an answer is about. */
-export interface AskedQuestion {
-  readonly phase: HookCapability;
+export interface SentRequest {
+  readonly phase: WebhookCapability;
   /** The Module object that was sent. */
   readonly object: KubeObject;
   /** Of objects that name none. */
@@ -45,10 +45,7 @@ const MAX_LEVELS = 500;
  *
  * @throws Error saying why a success cannot be used; nothing of it counts then. Never with texts of objects
  */
-export function readAnswer(
-  answer: HttpAnswer,
-  { phase, object, namespace }: AskedQuestion,
-): ModuleHookAnswer {
+export function readResponse(answer: HttpAnswer, { phase, object, namespace }: SentRequest): WebhookResponse {
   const refusal = refusalOf(answer);
   if (refusal !== undefined) return readRefusal(answer.body, answer.status, refusal);
   if (phase === 'finalize' || answer.body.length === 0) return UNCHANGED;
@@ -63,7 +60,7 @@ export function readAnswer(
   };
 }
 
-function readRefusal(body: Buffer, status: number, otherwise: string): ModuleHookAnswer {
+function readRefusal(body: Buffer, status: number, otherwise: string): WebhookResponse {
   const content = parseOrNone(body);
   if (!isObject(content))
     return { type: 'refusal', message: otherwise, isPermanent: false, isContinued: false };

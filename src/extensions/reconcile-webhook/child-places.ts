@@ -2,7 +2,7 @@ import { identityOf, type ManifestObject } from '../../helm/manifest-object.ts';
 import type { ApiResource, KubeObject } from '../../kube/kube-object.ts';
 import { hasCode, OperatorError } from '../../lib/errors.ts';
 import { isObject } from '../../lib/json.ts';
-import { childKey } from './hook-request.ts';
+import { childKey } from './request-body.ts';
 
 /** In the list of allowed namespaces: objects of kinds that have no namespace. No namespace can have this name. */
 const CLUSTER = 'Cluster';
