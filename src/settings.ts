@@ -40,7 +40,7 @@ export const SETTINGS = {
     'ADDON_OPERATOR_ALLOW_LINKS_OUTSIDE',
     booleanType,
     'false',
-    'Accept symbolic links in modules that lead out of their module.',
+    'Accept symbolic links in modules to targets outside of their module.',
   ),
   globalHooksDir: setting(
     'global-hooks-dir',
@@ -61,7 +61,7 @@ export const SETTINGS = {
     ownAnd('STRICT_CHECK_VALUES_MODE_ENABLED'),
     booleanType,
     'false',
-    'Refuse to start when a values.yaml is missing.',
+    'Fail the start if a values.yaml is missing.',
   ),
   tmpDir: setting(
     'tmp-dir',
@@ -89,14 +89,14 @@ export const SETTINGS = {
     'ADDON_OPERATOR_CONFIG_MAP_GRACE',
     durationType,
     '10s',
-    'How long a ConfigMap that disappears may come back before it counts as deleted, also one that is absent at a start although it existed before; until then its last content stays in force. 0: at once.',
+    'How long to wait for a deleted ConfigMap to return before it counts as deleted; its last content stays in force until then. Also applies at start if the ConfigMap existed before. 0: do not wait.',
   ),
   secretReferences: setting(
     'secret-references',
     'ADDON_OPERATOR_SECRET_REFERENCES',
     COMMA_LIST,
     '',
-    'Sections of values in which valueFrom.secretKeyRef stands for a text of a Secret: names of modules, global, or * for all.',
+    'Sections of values in which valueFrom.secretKeyRef is replaced by the content of a Secret: names of modules, global, or * for all.',
   ),
   listenAddress: setting(
     'prometheus-listen-address',
@@ -124,14 +124,14 @@ export const SETTINGS = {
     'ADDON_OPERATOR_SHELL_CHROOT_DIR',
     textType,
     '',
-    'Root directory for module scripts. Not carried out: the start is refused when it is set.',
+    'Root directory for module scripts. Not supported: the start fails if it is set.',
   ),
   appliedModuleExtenders: setting(
     'applied-module-extenders',
     'ADDON_OPERATOR_APPLIED_MODULE_EXTENDERS',
     COMMA_LIST,
     'Static,DynamicallyEnabled,KubeConfig,ScriptEnabled',
-    'What may enable or disable modules, the weakest first.',
+    'Sources that may enable or disable modules, in order of increasing precedence.',
   ),
   runsModulesInParallel: setting(
     'parallel-modules',
@@ -145,7 +145,7 @@ export const SETTINGS = {
     'ADDON_OPERATOR_MODULE_FAILURE_POLICY',
     wordType(['block', 'isolate']),
     'block',
-    'What a failing module holds up: block (all behind it), isolate (only modules that require it).',
+    'What a failing module blocks: block (all modules behind it), isolate (only modules that require it).',
   ),
   keepsModuleObjects: setting(
     'module-objects',
@@ -159,14 +159,14 @@ export const SETTINGS = {
     'ADDON_OPERATOR_CRD_EXTRA_LABELS',
     labelsWith({ heritage: 'addon-operator' }),
     'heritage=addon-operator',
-    'Labels of all objects and CRDs of modules; heritage=addon-operator is added when no heritage is given.',
+    'Labels of all objects and CRDs of modules; heritage=addon-operator is added unless heritage is set.',
   ),
   crdFilterPrefixes: setting(
     'crd-filters',
     'ADDON_OPERATOR_CRD_FILTER_PREFIXES',
     COMMA_LIST,
     'doc-,_',
-    'CRD files whose names begin so are ignored.',
+    'Prefixes of the names of CRD files that are ignored.',
   ),
   ...AUTHORIZATION_SETTINGS,
   ...EXTENSION_SETTINGS,
@@ -200,7 +200,7 @@ export const SETTINGS = {
     'KUBE_CONFIG',
     textType,
     '',
-    'Path of a kubeconfig; empty takes the cluster we run in, then KUBECONFIG, then ~/.kube/config.',
+    'Path of a kubeconfig; empty uses the service account of the pod, then KUBECONFIG, then ~/.kube/config.',
   ),
   kubeServer: setting(
     'kube-server',
@@ -221,7 +221,7 @@ export const SETTINGS = {
     'KUBE_CLIENT_BURST',
     countType,
     '10',
-    'API requests at once, with --kube-client-qps.',
+    'Burst of API requests, with --kube-client-qps.',
   ),
   objectPatcherQps: setting(
     'object-patcher-kube-client-qps',
@@ -235,7 +235,7 @@ export const SETTINGS = {
     'OBJECT_PATCHER_KUBE_CLIENT_BURST',
     countType,
     '10',
-    'API requests at once for object patches of hooks, with --object-patcher-kube-client-qps.',
+    'Burst of API requests for object patches of hooks, with --object-patcher-kube-client-qps.',
   ),
   objectPatcherTimeoutMs: setting(
     'object-patcher-kube-client-timeout',
@@ -264,7 +264,7 @@ export const SETTINGS = {
     'ADDON_OPERATOR_EXIT_AFTER_CONVERGE',
     booleanType,
     'false',
-    'End after the first converge: exit code 0 if it succeeded.',
+    'Exit after the first converge, with code 0 if it succeeded.',
   ),
   jq: setting(
     'jq',
@@ -278,7 +278,7 @@ export const SETTINGS = {
     'LOG_LEVEL',
     wordType(LOG_LEVELS, 'info'),
     'info',
-    'The least level that is logged: trace, debug, info, warn, error, fatal.',
+    'Minimum level of log records: trace, debug, info, warn, error, fatal.',
   ),
   logType: setting(
     'log-type',
@@ -292,7 +292,7 @@ export const SETTINGS = {
     'LOG_NO_TIME',
     booleanType,
     'false',
-    'Leave the time out of log records.',
+    'Omit the time in log records.',
   ),
   proxiesHookJson: setting(
     'log-proxy-hook-json',

@@ -22,6 +22,6 @@ export const EXTENSION_SETTINGS = {
     'ADDON_OPERATOR_FATAL_DEPLOY_ERRORS',
     wordType(['retry', 'stop']),
     'retry',
-    'What happens after the API server permanently rejects objects: retry, or stop until something changes.',
+    'What to do after the API server permanently rejects objects: retry, or stop until something changes.',
   ),
 } satisfies Readonly<Record<string, Setting<unknown>>>;

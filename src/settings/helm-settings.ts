@@ -80,7 +80,7 @@ export const HELM_SETTINGS = {
     'HELM_MONITOR_KUBE_CLIENT_BURST',
     countType,
     '10',
-    'Concurrent API requests of the resource monitor.',
+    'Burst of API requests of the resource monitor.',
   ),
   driftMode: setting(
     'drift-mode',

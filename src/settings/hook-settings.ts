@@ -57,7 +57,7 @@ export const HOOK_SETTINGS = {
     'ADDON_OPERATOR_HOOK_ENV_ALLOW',
     listType(',', 'list'),
     'PATH,HOME,HOSTNAME,LANG,LC_*,TZ,TMPDIR,KUBERNETES_SERVICE_*',
-    'The variables of --hook-env allow-list; a trailing * matches any suffix.',
+    'Variables that hooks receive with --hook-env allow-list; a trailing * matches any suffix.',
   ),
   metricGroups: setting(
     'hook-metric-groups',
