@@ -23,12 +23,10 @@ import { createExecution, scriptParts } from '../operator/execution-parts.ts';
 import { createExtensionParts } from '../operator/extension-parts.ts';
 import { type FailedTask, failedTask } from '../operator/failed-task.ts';
 import { GlobalHooks } from '../operator/global-hooks.ts';
-import { taskHandler, tellAdded } from '../operator/handle-task.ts';
 import { helmReports } from '../operator/helm-reports.ts';
 import { createRuntime } from '../operator/hook-parts.ts';
 import { ModuleOperations } from '../operator/module-operations.ts';
 import { ModuleRegistry } from '../operator/module-registry.ts';
-import { ModuleTurns } from '../operator/module-turns.ts';
 import type { Operator } from '../operator/operator.ts';
 import { Pauses } from '../operator/pauses.ts';
 import { countQueuedEvents, queuedEvents } from '../operator/queued-events.ts';
@@ -39,10 +37,11 @@ import { RunAborts } from '../operator/run-aborts.ts';
 import { Schedules } from '../operator/schedules.ts';
 import { onSecretsChange } from '../operator/secret-changes.ts';
 import type { ModuleSources, OperatorPolicy } from '../operator/services.ts';
+import { logAdded } from '../operator/task-log.ts';
 import { eventIds, withOrigin } from '../operator/task-origin.ts';
+import { taskHandler } from '../operator/task-pipeline.ts';
 import { TaskRouter } from '../operator/task-router.ts';
 import type { Task } from '../operator/tasks.ts';
-import { withoutSecrets } from '../operator/without-secrets.ts';
 import { QueueSet } from '../queue/queue-set.ts';
 import type { TaskHandler } from '../queue/task-queue.ts';
 import type { AnnotatedOperations } from '../status/annotated-operations.ts';
@@ -130,7 +129,6 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
   };
   const operator: Operator = {
     ...explained,
-    turns: new ModuleTurns(),
     aborts: new RunAborts(),
     newEventId,
     dynamicFlags,
@@ -208,7 +206,7 @@ function createQueues(
     onFailure: (queue, entry, failure) => tellFailure(host, failedTask(queue, entry, failure, converge)),
     measure: queueActionMeasure(monotonicMs, metrics),
     admit: (tasks, follows) => withOrigin(tasks, follows, newEventId),
-    onAdd: (...added) => tellAdded({ registry, log }, ...added),
+    onAdd: (...added) => logAdded({ registry, log }, ...added),
     onChange,
     onError: (queue, error) =>
       host.log.error(
@@ -230,7 +228,7 @@ function operatorPolicy({ settings }: BuildOptions): OperatorPolicy {
 }
 
 function createHandler({ redactor, onTask }: BuildOptions, operator: Operator): TaskHandler<Task> {
-  const handle = taskHandler(operator, (attempt) => withoutSecrets(attempt, redactor));
+  const handle = taskHandler(operator, redactor);
   return (...attempt) => {
     onTask();
     return handle(...attempt).finally(() => onTask());

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { operatorLab } from '../../test/support/operator-lab.ts';
 import { UNKNOWN_HEALTH } from '../events/kubernetes/monitor.ts';
 import { problemsShown, staleBindings, unfilteredObjects } from './binding-problems.ts';
-import { taskHandler } from './handle-task.ts';
 import { startUp } from './lifecycle.ts';
+import { taskHandler } from './task-pipeline.ts';
 
 const REFUSED = { error: 'pods is forbidden', sinceMs: 0, isRefused: true };
 const FILTER_FAILURE = {

@@ -17,9 +17,9 @@ import { OperatorError } from '../lib/errors.ts';
 import { OPERATIONS } from '../status/module-object.ts';
 import { keyOfName } from '../values/module-key.ts';
 import { askOperation } from './ask-operation.ts';
-import { taskHandler } from './handle-task.ts';
 import { startUp } from './lifecycle.ts';
 import { onPausesChange } from './pause-tasks.ts';
+import { taskHandler } from './task-pipeline.ts';
 
 const MODULES = ['a', 'b'] as const;
 

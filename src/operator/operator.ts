@@ -1,8 +1,8 @@
 import type { AskOperationParts } from './ask-operation.ts';
 import type { ConfigChangesParts } from './config-changes.ts';
-import type { TaskHandlerParts } from './handle-task.ts';
 import type { LifecycleParts } from './lifecycle.ts';
 import type { ViewedOperator } from './operator-view.ts';
+import type { TaskHandlerParts } from './task-pipeline.ts';
 
 /**
  * All parts of the operator. Only the code that builds it has this type: each function of this directory declares the few

@@ -3,9 +3,9 @@ import { refusal } from '../../test/support/fake-kube-api.ts';
 import { type OperatorLab, operatorLab } from '../../test/support/operator-lab.ts';
 import { OperatorError } from '../lib/errors.ts';
 import { staleBindings } from './binding-problems.ts';
-import { taskHandler } from './handle-task.ts';
 import { startUp } from './lifecycle.ts';
 import { canWaitAside, isRefusal } from './refused-hooks.ts';
+import { taskHandler } from './task-pipeline.ts';
 
 const PODS = [{ kind: 'Pod', name: 'pods' }];
 

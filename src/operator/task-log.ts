@@ -1,7 +1,8 @@
 import { bindingNameOf } from '../hooks/binding-context.ts';
 import { moduleNameOf } from '../hooks/hook.ts';
-import type { LogFields } from '../lib/log.ts';
+import type { LogFields, Logger } from '../lib/log.ts';
 import type { QueueEntry, QueuePlace, TaskOutcome } from '../queue/task-queue.ts';
+import type { ModuleRegistry } from './module-registry.ts';
 import type { ModulePhase } from './module-state.ts';
 import { originFields } from './task-origin.ts';
 import { type HookRun, type HookTask, hookOf, isSynchronization, moduleOf, type Task } from './tasks.ts';
@@ -37,6 +38,22 @@ export function startMessage(task: Task, phase: ModulePhase): string {
  */
 export function addMessage(place: QueuePlace, task: Task, phase: ModulePhase): string {
   return `${place} task ${task.type}${subjectOf(task, phase)}, trigger is ${task.trigger}`;
+}
+
+/** Logs which tasks were put into a queue, and where. */
+export function logAdded(
+  { log, registry }: { readonly log: Logger; readonly registry: Pick<ModuleRegistry, 'states'> },
+  queue: string,
+  place: QueuePlace,
+  entries: readonly QueueEntry<Task>[],
+): void {
+  for (const entry of entries)
+    log.info(flowFields(entry, queue, 'add'), addMessage(place, entry.task, phaseOf(registry, entry.task)));
+}
+
+/** The phase in which the module of a run is; of other tasks it says nothing. */
+export function phaseOf({ states }: Pick<ModuleRegistry, 'states'>, task: Task): ModulePhase {
+  return (task.type === 'ModuleRun' && states.get(task.module)?.phase) || 'startup';
 }
 
 /** The log message about a task whose attempt is over. */

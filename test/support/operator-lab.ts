@@ -13,12 +13,10 @@ import type { Module } from '../../src/modules/module.ts';
 import { ConvergeState } from '../../src/operator/converge-state.ts';
 import { DynamicFlags } from '../../src/operator/dynamic-flags.ts';
 import { GlobalHooks } from '../../src/operator/global-hooks.ts';
-import { taskHandler } from '../../src/operator/handle-task.ts';
 import { HookExecution } from '../../src/operator/hook-execution.ts';
 import { HookRuntime } from '../../src/operator/hook-runtime.ts';
 import { ModuleOperations, type OperationSource } from '../../src/operator/module-operations.ts';
 import { ModuleRegistry } from '../../src/operator/module-registry.ts';
-import { ModuleTurns } from '../../src/operator/module-turns.ts';
 import type { Operator } from '../../src/operator/operator.ts';
 import type { Pause } from '../../src/operator/pause-entry.ts';
 import type { ModulesDirectory } from '../../src/operator/purge-guard.ts';
@@ -26,6 +24,7 @@ import { countQueuedEvents, queuedEvents } from '../../src/operator/queued-event
 import { RunAborts } from '../../src/operator/run-aborts.ts';
 import type { ModuleExtensions, OperatorPolicy } from '../../src/operator/services.ts';
 import { eventIds } from '../../src/operator/task-origin.ts';
+import { taskHandler } from '../../src/operator/task-pipeline.ts';
 import { TaskRouter } from '../../src/operator/task-router.ts';
 import { describeTask, type Task } from '../../src/operator/tasks.ts';
 import type { ProcessRunner, ProcessSpec } from '../../src/process/process-runner.ts';
@@ -294,7 +293,6 @@ export class OperatorLab {
       globalHooks,
       router: new TaskRouter({ ...shared, registry, converge, globalHooks }),
       operations: new ModuleOperations(this.#options.operationSource),
-      turns: new ModuleTurns(),
       aborts: new RunAborts(),
       ...shared,
       execution,

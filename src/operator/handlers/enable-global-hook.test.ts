@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { failing, type OperatorLab, operatorLab } from '../../../test/support/operator-lab.ts';
-import { taskHandler } from '../handle-task.ts';
 import { startUp } from '../lifecycle.ts';
+import { taskHandler } from '../task-pipeline.ts';
 
 function start(lab: OperatorLab): Promise<void> {
   startUp(lab.operator, taskHandler(lab.operator), { stop: lab.stop.signal, abort: lab.abort.signal });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { failing, hookFor, name, type OperatorLab, operatorLab } from '../../../test/support/operator-lab.ts';
-import { taskHandler } from '../handle-task.ts';
 import { startUp } from '../lifecycle.ts';
+import { taskHandler } from '../task-pipeline.ts';
 
 async function reload(lab: OperatorLab): Promise<void> {
   lab.takeCalls();

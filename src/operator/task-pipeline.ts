@@ -1,0 +1,287 @@
+import type { Clock } from '../lib/clock.ts';
+import { errorFields, messageOf } from '../lib/errors.ts';
+import type { Logger } from '../lib/log.ts';
+import { redactedError } from '../lib/redacted-error.ts';
+import type { Redactor } from '../lib/redactor.ts';
+import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
+import type { QueueEntry, TaskHandler, TaskOutcome, TaskQueue } from '../queue/task-queue.ts';
+import type { ModuleName } from '../values/module-key.ts';
+import { type ApplyConfigParts, handleApplyConfig } from './handlers/apply-config.ts';
+import { type ConvergeModulesParts, handleConvergeModules } from './handlers/converge-modules.ts';
+import {
+  type EnableGlobalHookParts,
+  handleEnableKubernetes,
+  handleEnableSchedules,
+  handleWaitSynchronization,
+} from './handlers/enable-global-hook.ts';
+import { type GlobalHookRunParts, handleGlobalHookRun } from './handlers/global-hook-run.ts';
+import { handleModuleEnsureCrds, type ModuleEnsureCrdsParts } from './handlers/module-ensure-crds.ts';
+import { handleModuleHookRun, type ModuleHookRunParts } from './handlers/module-hook-run.ts';
+import {
+  handleParallelModuleRun,
+  type ParallelModuleRunParts,
+  reportToGroup,
+} from './handlers/parallel-module-run.ts';
+import {
+  handleDiscoverReleases,
+  handleModulePurge,
+  type PurgeReleasesParts,
+} from './handlers/purge-releases.ts';
+import { handleReloadFiles, type ReloadFilesParts } from './handlers/reload-files.ts';
+import { divert, type IsolationParts, isolate, letGo, tellIfRecovered } from './isolation.ts';
+import type { ModuleRegistry } from './module-registry.ts';
+import { leaveOutIfPaused, type PauseTasksParts } from './pause-tasks.ts';
+import { type ReconcileModuleParts, reconcileModule } from './reconcile-module.ts';
+import { leaveOutIfRefused, type RefusedModulesParts } from './refused-modules.ts';
+import { rethrowAbort } from './rethrow-abort.ts';
+import type { RunAborts } from './run-aborts.ts';
+import type { OperatorPolicy } from './services.ts';
+import { endMessage, eventFields, flowFields, phaseOf, startMessage } from './task-log.ts';
+import { hookOf, moduleLabelOf, moduleOf, type Task } from './tasks.ts';
+
+/** What the stages and the handlers of all tasks use. */
+export type TaskHandlerParts = {
+  readonly registry: ModuleRegistry;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: OperatorMetrics;
+  readonly aborts: RunAborts;
+  readonly policy: Pick<OperatorPolicy, 'failurePolicy'>;
+} & ApplyConfigParts &
+  ConvergeModulesParts &
+  EnableGlobalHookParts &
+  GlobalHookRunParts &
+  IsolationParts &
+  ModuleEnsureCrdsParts &
+  ModuleHookRunParts &
+  ParallelModuleRunParts &
+  PauseTasksParts &
+  PurgeReleasesParts &
+  ReconcileModuleParts &
+  RefusedModulesParts &
+  ReloadFilesParts;
+
+/** One attempt of a task. */
+export interface Attempt {
+  readonly entry: QueueEntry<Task>;
+  readonly queue: TaskQueue<Task>;
+  readonly signal: AbortSignal;
+}
+
+type Outcome = TaskOutcome<Task>;
+
+/** The stages that follow. */
+type Next = (attempt: Attempt) => Promise<Outcome>;
+
+/** A part of the way of every attempt: it ends the attempt with an outcome of its own, or lets the next stages run. */
+export type Stage = (attempt: Attempt, next: Next) => Promise<Outcome>;
+
+/**
+ * Runs one attempt of any task. A task that throws is tried again; the error is logged here, once.
+ *
+ * @param redactor takes the content of Secrets out of errors; default: nothing is taken out
+ */
+export function taskHandler(
+  operator: TaskHandlerParts,
+  redactor: Pick<Redactor, 'text'> = { text: (text) => text },
+): TaskHandler<Task> {
+  const run = inOrder([
+    rerouteIsolated(operator),
+    redact(redactor),
+    logFailure(operator),
+    authorize(operator),
+    pause(operator),
+    logAttempt(operator),
+    lock(),
+    abort(operator),
+    dispatch(operator),
+  ]);
+  return (entry, queue, signal) => run({ entry, queue, signal });
+}
+
+function inOrder(stages: readonly Stage[]): Next {
+  const unhandled: Next = ({ entry }) => Promise.reject(new Error(`no stage handles ${entry.task.type}`));
+  return stages.reduceRight<Next>((next, stage) => (attempt) => stage(attempt, next), unhandled);
+}
+
+const SUCCESS: Outcome = { type: 'success' };
+
+/**
+ * Moves a task of an isolated module to the queue of that module, and isolates a module whose task fails. It is the first
+ * stage, because a task that is moved has had no attempt. Runs that are part of a group report their outcome to it.
+ */
+export function rerouteIsolated(
+  operator: IsolationParts & Pick<TaskHandlerParts, 'policy'> & ParallelModuleRunParts,
+): Stage {
+  return async (attempt, next) => {
+    const { entry, queue } = attempt;
+    if (divert(operator, entry.task, queue)) {
+      // Runs of the same group do not wait for one that is isolated.
+      reportOutcome(operator, entry.task, SUCCESS);
+      return SUCCESS;
+    }
+    letGo(operator, entry, queue);
+    const outcome = await next(attempt);
+    const isMoved =
+      outcome.type === 'retry' &&
+      operator.policy.failurePolicy === 'isolate' &&
+      isolate(operator, entry, queue, outcome);
+    reportOutcome(operator, entry.task, isMoved ? SUCCESS : outcome);
+    if (isOver(outcome)) tellIfRecovered(operator, entry, queue);
+    return isMoved ? SUCCESS : outcome;
+  };
+}
+
+/** Reports how a run ended to the runs of the same group. */
+function reportOutcome(operator: ParallelModuleRunParts, task: Task, outcome: Outcome): void {
+  if (task.type !== 'ModuleRun') return;
+  if (outcome.type === 'retry') reportToGroup(operator, task, messageOf(outcome.error));
+  if (isOver(outcome)) reportToGroup(operator, task, undefined);
+}
+
+/** A task that requests another one after it is not over yet. */
+function isOver(outcome: Outcome): boolean {
+  return outcome.type === 'success' && outcome.after === undefined;
+}
+
+/** Takes the content of Secrets out of a failure: queues and commands show it. */
+export function redact(redactor: Pick<Redactor, 'text'>): Stage {
+  return async (attempt, next) => {
+    const outcome = await next(attempt);
+    return outcome.type === 'retry' ? { ...outcome, error: redactedError(outcome.error, redactor) } : outcome;
+  };
+}
+
+/** Logs what a later stage throws, and has the task tried again. An attempt that the daemon ends is not a failure. */
+export function logFailure({ log }: Pick<TaskHandlerParts, 'log'>): Stage {
+  return async (attempt, next) => {
+    const { entry, queue, signal } = attempt;
+    try {
+      return await next(attempt);
+    } catch (error) {
+      rethrowAbort(error, signal);
+      const fields = {
+        queue: queue.name,
+        module: moduleOf(entry.task),
+        hook: hookOf(entry.task),
+        ...errorFields(error),
+        ...eventFields(entry.task),
+      };
+      if (entry.task.type === 'GlobalHookRun')
+        log.error(fields, 'Global hook failed, requeue task to retry after delay.');
+      else if (entry.task.type === 'ModuleHookRun')
+        log.error(fields, 'Module hook failed, requeue task to retry after delay.');
+      else log.error({ ...fields, task: entry.task.type }, 'Task failed, requeue it to retry after delay.');
+      return { type: 'retry', error };
+    }
+  };
+}
+
+/** Skips tasks of modules that are not authorized, also their deletion. */
+export function authorize(operator: RefusedModulesParts): Stage {
+  return async (attempt, next) =>
+    leaveOutIfRefused(operator, attempt.entry.task) ? SUCCESS : await next(attempt);
+}
+
+/** Skips runs of paused modules; they follow when the module is resumed. */
+export function pause(operator: PauseTasksParts): Stage {
+  return async (attempt, next) =>
+    leaveOutIfPaused(operator, attempt.entry.task) ? SUCCESS : await next(attempt);
+}
+
+/** Logs the beginning and the end of an attempt, and counts how long the task has waited for it. */
+export function logAttempt(
+  operator: Pick<TaskHandlerParts, 'clock' | 'log' | 'metrics' | 'registry'>,
+): Stage {
+  const { clock, log, metrics, registry } = operator;
+  return async (attempt, next) => {
+    const { entry, queue } = attempt;
+    const { task } = entry;
+    // Runs of hooks count their waiting themselves: they may wait for other runs of the hook first.
+    if (task.type !== 'GlobalHookRun' && task.type !== 'ModuleHookRun') {
+      const labels = {
+        module: moduleLabelOf(task),
+        hook: hookOf(task),
+        binding: task.type,
+        queue: queue.name,
+      };
+      metrics.taskWait(labels, (clock.steadyMs() - entry.queuedAtMs) / 1_000);
+    }
+    log.info(flowFields(entry, queue.name, 'start'), startMessage(task, phaseOf(registry, task)));
+    const outcome = await next(attempt);
+    const level = task.type === 'ConvergeModules' ? 'info' : 'debug';
+    log[level](flowFields(entry, queue.name, 'end'), endMessage(task, outcome.type));
+    return outcome;
+  };
+}
+
+/**
+ * Lets one task at a time change the release and the state of a module, whatever its queue. While a task of another queue
+ * has the lock, this one is repeated when that is over.
+ */
+export function lock(): Stage {
+  const locked = new Map<ModuleName, Promise<void>>();
+  return async (attempt, next) => {
+    const { task } = attempt.entry;
+    if (task.type !== 'ModuleRun' && task.type !== 'ModuleDelete' && task.type !== 'ModuleEnsureCRDs')
+      return await next(attempt);
+    const holder = locked.get(task.module);
+    if (holder !== undefined) return { type: 'repeat', when: holder };
+    const { promise, resolve } = Promise.withResolvers<void>();
+    locked.set(task.module, promise);
+    try {
+      return await next(attempt);
+    } finally {
+      locked.delete(task.module);
+      resolve();
+    }
+  };
+}
+
+/** Lets users end a run of a module or of one of its hooks. */
+export function abort({ aborts }: { readonly aborts: Pick<RunAborts, 'run'> }): Stage {
+  return (attempt, next) =>
+    aborts.run(attempt.entry.task, attempt.signal, (signal) => next({ ...attempt, signal }));
+}
+
+/** Calls the handler of the task; nothing comes after it. */
+export function dispatch(operator: TaskHandlerParts): Stage {
+  return ({ entry, queue, signal }) => handle(operator, entry, queue, signal);
+}
+
+async function handle(
+  operator: TaskHandlerParts,
+  ...[entry, queue, signal]: Parameters<TaskHandler<Task>>
+): Promise<TaskOutcome<Task>> {
+  const { task } = entry;
+  switch (task.type) {
+    case 'GlobalHookRun':
+      return handleGlobalHookRun(operator, entry, task, queue, signal);
+    case 'ModuleHookRun':
+      return handleModuleHookRun(operator, entry, task, queue, signal);
+    case 'GlobalHookEnableScheduleBindings':
+      return handleEnableSchedules(operator, task.hook);
+    case 'GlobalHookEnableKubernetesBindings':
+      return handleEnableKubernetes(operator, task, signal);
+    case 'GlobalHookWaitKubernetesSynchronization':
+      return handleWaitSynchronization(operator);
+    case 'ConvergeModules':
+      return handleConvergeModules(operator, entry, task, queue, signal);
+    case 'ApplyKubeConfigValues':
+      return handleApplyConfig(operator, task, signal);
+    case 'ReloadFiles':
+      return handleReloadFiles(operator, signal);
+    case 'ModuleRun':
+      return reconcileModule(operator, task, queue, signal);
+    case 'ParallelModuleRun':
+      return handleParallelModuleRun(operator, task);
+    case 'ModuleEnsureCRDs':
+      return handleModuleEnsureCrds(operator, task, signal);
+    case 'ModuleDelete':
+      return reconcileModule(operator, task, queue, signal);
+    case 'DiscoverHelmReleases':
+      return handleDiscoverReleases(operator, signal);
+    case 'ModulePurge':
+      return handleModulePurge(operator, task.release, signal);
+  }
+}
