@@ -29,7 +29,7 @@ describeCluster('admission webhooks called by the API server', (cluster) => {
     backend = await controlPlaneBackend(cluster());
   });
 
-  test('a validating hook denies with its words and allows; it sees the request and nothing else', async () => {
+  test('a validating hook denies with its message and allows; it gets the request and nothing else', async () => {
     await using lab = await createWorld(backend);
     const { world } = lab;
     await world.write('global-hooks', {
@@ -77,7 +77,7 @@ describeCluster('admission webhooks called by the API server', (cluster) => {
     });
   });
 
-  test('a hook that fails, says nothing or takes too long denies with its name, while main is blocked', async () => {
+  test('a hook that fails, writes no response or takes too long denies with its name, while main is blocked', async () => {
     await using lab = await createWorld(backend);
     const { world } = lab;
     await world.write('global-hooks', {
@@ -116,7 +116,7 @@ describeCluster('admission webhooks called by the API server', (cluster) => {
     expect(await create(world, 'fine')).toMatchObject({ status: 201 });
   });
 
-  test('kubectl shows warnings of a hook, and a failure policy of Ignore lets pass what got no answer in time', async () => {
+  test('kubectl shows warnings of a hook, and with failure policy Ignore a request without a response in time is allowed', async () => {
     await using lab = await createWorld(backend);
     const { world } = lab;
     await world.write('global-hooks', {
@@ -284,7 +284,7 @@ describeCluster('admission webhooks called by the API server', (cluster) => {
     });
   });
 
-  test('webhooks that an earlier daemon left are removed at the start', async () => {
+  test('webhooks of an earlier daemon are removed at start', async () => {
     await using lab = await createWorld(backend);
     const { world, name } = lab;
     await world.write('global-hooks', {

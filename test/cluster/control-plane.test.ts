@@ -21,12 +21,12 @@ function configMap(name: string): object {
 }
 
 describeCluster('the shared control plane', (cluster) => {
-  test('tells its version', async () => {
+  test('returns its version', async () => {
     const probe = new ApiProbe(cluster().access);
     expect(await probe.expect({ path: '/version' })).toMatchObject({ major: '1', minor: expect.any(String) });
   });
 
-  test('deletes a namespace with all that is in it', async () => {
+  test('deletes a namespace with its objects', async () => {
     const probe = new ApiProbe(cluster().access);
     const path = `/api/v1/namespaces/${await probe.createNamespace('smoke')}`;
     await probe.expect({ method: 'POST', path: `${path}/configmaps`, body: configMap('mine') });
@@ -101,7 +101,7 @@ describeCluster('a control plane of its own', (cluster) => {
   });
   afterAll(async () => await plane.stop());
 
-  test('keeps its objects when the API server is killed and started again', async () => {
+  test('keeps its objects when the API server is killed and restarted', async () => {
     const path = `/api/v1/namespaces/${await plane.probe.createNamespace('restart')}/configmaps`;
     await plane.probe.expect({ method: 'POST', path, body: configMap('kept') });
     await plane.killApiserver();
@@ -110,7 +110,7 @@ describeCluster('a control plane of its own', (cluster) => {
     expect(await plane.probe.expect({ path: `${path}/kept` })).toMatchObject({ data: { key: 'value' } });
   });
 
-  test('answers nothing while the API server is paused, and everything afterwards', async () => {
+  test('does not respond while the API server is paused, and responds to everything afterwards', async () => {
     plane.pauseApiserver();
     let isAnswered = false;
     const answer = plane.probe.request({ path: '/version' }).then((result) => {

@@ -32,7 +32,7 @@ describeCluster('conversion webhooks on the control plane', (cluster) => {
     backend = await controlPlaneBackend(cluster());
   });
 
-  test('a hook converts objects while `main` is held up by another', async () => {
+  test('a hook converts objects while `main` is blocked by another hook', async () => {
     await using lab = await ConversionLab.create(backend, (crdName) => ({
       globalHooks: {
         'convert.cjs': converterHook({ crdName, steps: ['v1→v2', 'v2→v1'] }),
@@ -60,7 +60,7 @@ describeCluster('conversion webhooks on the control plane', (cluster) => {
     });
   });
 
-  test('a chain goes through a global hook and a hook of a module, and each sees its step', async () => {
+  test('a chain uses a global hook and a module hook, and each gets its step', async () => {
     await using lab = await ConversionLab.create(backend, (crdName) => ({
       globalHooks: { 'first.cjs': converterHook({ crdName, steps: ['v1→v2'] }) },
       modules: {
@@ -109,7 +109,7 @@ describeCluster('conversion webhooks on the control plane', (cluster) => {
     ]);
   });
 
-  test('kubectl shows what a hook says about a conversion it cannot do', async () => {
+  test('kubectl shows the message of a hook that cannot convert', async () => {
     await using lab = await singleHook(backend, "() => ({ failedMessage: 'boxes of v1 are too old' })");
     await lab.untilBox('v2', 'a', (answer) => expect(answer.status).toBe(500));
     const kubectl = await pinnedKubectl({ cacheDir: cacheDirectory(process.env, homedir()) }, never);
@@ -156,7 +156,7 @@ describeCluster('conversion webhooks on the control plane', (cluster) => {
     );
   });
 
-  test('a definition that comes after the start uses the webhook', async () => {
+  test('a CRD that is created after the start uses the webhook', async () => {
     await using lab = await ConversionLab.create(backend, (crdName) => ({
       globalHooks: { 'convert.cjs': converterHook({ crdName, steps: ['v1→v2'] }) },
     }));
@@ -166,7 +166,7 @@ describeCluster('conversion webhooks on the control plane', (cluster) => {
     await lab.untilBox('v2', 'a', (answer) => expect(answer.status).toBe(200));
   });
 
-  test('the hook of a disabled module converts no more, and the definition stays as it is', async () => {
+  test('the hook of a disabled module no longer converts, and the CRD stays as it is', async () => {
     await using lab = await ConversionLab.create(backend, (crdName) => ({
       modules: {
         'values.yaml': 'webEnabled: true\n',

@@ -181,7 +181,7 @@ describeCluster('the values of the chart of the operator', (cluster) => {
     },
   );
 
-  test('what is granted in other namespaces is told to be granted', async () => {
+  test('permissions in other namespaces are listed in the notes', async () => {
     const helm = helmOf(cluster(), HELM_VERSIONS[0]);
     const install = ['install', 'op', CHART, ...IMAGE, '--dry-run=client'];
     const rule = '[{"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}]';

@@ -69,7 +69,7 @@ spec:
 };
 
 describeCluster('the chart of the operator', (cluster) => {
-  test('with the rules that rbac prints the operator does its work and may do no more, and without them it says what it may not do', async () => {
+  test('with the rules of rbac the operator works and has no other permissions, and without them it names the missing ones', async () => {
     const backend = await controlPlaneBackend(cluster());
     await using world = await World.create(backend, { modules: MODULE });
     await using other = await namespaceOf(world, 'other');

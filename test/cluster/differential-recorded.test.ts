@@ -85,7 +85,7 @@ describeCluster('requests recorded from the real tools', (cluster) => {
     await bench.remove();
   });
 
-  test.each(RECORDINGS)('get the same answers: $name', async ({ record, namespace }) => {
+  test.each(RECORDINGS)('get the same responses: $name', async ({ record, namespace }) => {
     await record(bench, namespace);
     const requests = proxy.requests.filter(isRepeatable);
     const fresh = await startSandbox({ clock: systemClock, log: silentLogger }, never);

@@ -28,7 +28,7 @@ describeCluster('the same requests to the sandbox and to a real API server', (cl
   afterAll(() => sandbox.stop());
 
   test.each(SCRIPTS.map((script, index) => ({ ...script, index })))(
-    'get the same answers: $name',
+    'get the same responses: $name',
     async (script) => {
       const namespace = `differential-${script.index}`;
       const [ours, theirs] = await Promise.all([

@@ -75,7 +75,7 @@ describeCluster('drift', (cluster) => {
       });
     }
 
-    test('a workload scaled to zero by hand is scaled back without a revision, and upgrades go on as before', async () => {
+    test('a workload that was scaled to zero is reverted without a revision, and upgrades continue to work', async () => {
       await world.put({ 'templates/web.yaml': DEPLOYMENT });
       await deploy({ replicas: 2, note: true }, 'heal');
       await edit('apps/v1/deployments/web/scale', { spec: { replicas: 0 } });
@@ -97,7 +97,7 @@ describeCluster('drift', (cluster) => {
       expect((await live('apps/v1/deployments/web')).spec.replicas).toBe(3);
     });
 
-    test('a custom resource that was edited is changed back, which an upgrade by helm 3 would not do', async () => {
+    test('an edited custom resource is reverted, which an upgrade by helm 3 would not do', async () => {
       const group = `${world.namespace}.example.com`;
       await world.probe.expect({
         method: 'POST',
@@ -118,7 +118,7 @@ describeCluster('drift', (cluster) => {
       expect((await live(`${group}/v1/gadgets/web`)).spec).toEqual({ size: 3, mode: 0o644, theirs: true });
     });
 
-    test('objects of many kinds that nobody changed are all found the same, also by an operator that starts anew', async () => {
+    test('unchanged objects of many kinds have no drift, also after a restart of the operator', async () => {
       await world.put({ 'templates/all.yaml': MANY_KINDS });
       await deploy({}, 'warn');
       await driver.monitors.stopAll();

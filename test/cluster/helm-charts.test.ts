@@ -35,7 +35,7 @@ describeHelm('helm driver with charts of all kinds', (lab) => {
     expect(await lab.world.object('configmaps/web')).toBeUndefined();
   });
 
-  test('deploy() leaves the old revision as it is when the new record would be too big', async () => {
+  test('deploy() keeps the old revision when the new record would be too large', async () => {
     await lab.deploy();
     await lab.world.put({ 'files/big': randomBytes(1_200_000).toString('base64') });
     await expect(lab.deploy({ greeting: 'good day' })).rejects.toThrow('1048576');
@@ -43,7 +43,7 @@ describeHelm('helm driver with charts of all kinds', (lab) => {
     expect(await lab.greeting()).toEqual({ greeting: 'hello' });
   });
 
-  test('deploy() of a chart with random functions does not upgrade for ever', async () => {
+  test('deploy() of a chart with random functions does not upgrade on every run', async () => {
     await lab.world.put({
       'templates/random.yaml': CONFIG_MAP.replace('}}"}\ndata', '}}-r"}\ndata').replace(
         '.Values.web.greeting',
@@ -75,7 +75,7 @@ describeHelm('helm driver with charts of all kinds', (lab) => {
     expect(await lab.greeting()).toEqual({ greeting: '2' });
   });
 
-  test('deploy() of a chart without templates makes a release too, and of a broken Chart.yaml says so', async () => {
+  test('deploy() of a chart without templates creates a release, and of a broken Chart.yaml fails', async () => {
     await lab.world.put({ 'templates/map.yaml': undefined });
     expect(await lab.deploy()).toMatchObject({ action: 'installed', objects: [] });
     await lab.world.put({ 'Chart.yaml': 'name: web\n' });

@@ -37,7 +37,7 @@ describeHelm('a failed first install', (lab) => {
     expect(await lab.deploy({ greeting: 'good day' })).toMatchObject({ action: 'upgraded', revision: 4 });
   });
 
-  test('deploy() takes over what a failed install has applied, and removes nothing', async () => {
+  test('deploy() adopts the objects of a failed install, and removes nothing', async () => {
     await lab.world.put({ 'templates/service.yaml': BAD_SERVICE });
     await expect(lab.deploy()).rejects.toMatchObject({ code: 'HELM_FAILED' });
     const before = await lab.world.object('configmaps/web');

@@ -8,7 +8,7 @@ const signal = new AbortController().signal;
 const WAIT_MS = 30_000;
 
 describeHelm('helm driver beside a helm that is killed, stopped or of a person', (lab) => {
-  test('deploy() repeats a helm that failed at once, and is done', async () => {
+  test('deploy() calls a failed helm a second time at once, and succeeds', async () => {
     await lab.deploy();
     await lab.world.put({ 'templates/hook.yaml': HANGING_HOOK });
     const deploying = lab.deploy({ greeting: 'good day' });
@@ -19,7 +19,7 @@ describeHelm('helm driver beside a helm that is killed, stopped or of a person',
     expect(await lab.world.statuses()).toEqual(['1 superseded', '2 failed', '3 deployed']);
   });
 
-  test('deploy() marks a revision failed whose helm was killed with its daemon, and goes on', async () => {
+  test('deploy() marks a revision as failed whose helm was killed with its daemon, and upgrades', async () => {
     await lab.deploy();
     await lab.world.put({ 'templates/hook.yaml': HANGING_HOOK });
     const first = lab.deploy({ greeting: 'good day' });
@@ -41,7 +41,7 @@ describeHelm('helm driver beside a helm that is killed, stopped or of a person',
     expect(await lab.greeting()).toEqual({ greeting: 'good day' });
   });
 
-  test('deploy() waits for a person at work on the release, and takes over once that helm must be dead', async () => {
+  test('deploy() waits for another helm on the release, and takes over after the time limit of helm', async () => {
     await lab.deploy();
     await lab.world.put({ 'templates/hook.yaml': HANGING_HOOK });
     const person = lab.world.person('upgrade', 'web', lab.world.modulePath, '--set', 'web.greeting=mine');
@@ -59,7 +59,7 @@ describeHelm('helm driver beside a helm that is killed, stopped or of a person',
     expect(await lab.world.statuses()).toEqual(['1 superseded', '2 failed', '3 deployed']);
   });
 
-  test('deploy() does not take what a person has deployed for its own', async () => {
+  test('deploy() does not treat a revision of another helm as its own', async () => {
     await lab.deploy();
     await lab.world.person('upgrade', 'web', lab.world.modulePath, '--set', 'web.greeting=mine');
     expect(await lab.greeting()).toEqual({ greeting: 'mine' });
@@ -67,7 +67,7 @@ describeHelm('helm driver beside a helm that is killed, stopped or of a person',
     expect(await lab.greeting()).toEqual({ greeting: 'hello' });
   });
 
-  test('deploy() tells helm to stop when the signal aborts, and waits for it', async () => {
+  test('deploy() stops helm when the signal aborts, and waits for its end', async () => {
     await lab.deploy();
     await lab.world.put({ 'templates/hook.yaml': HANGING_HOOK });
     const abort = new AbortController();
@@ -82,7 +82,7 @@ describeHelm('helm driver beside a helm that is killed, stopped or of a person',
     expect(await lab.deploy({ greeting: 'good day' })).toMatchObject({ action: 'upgraded', revision: 3 });
   });
 
-  test('deploy() keeps as many revisions as it is told, and ends a helm hook at its time-out', async () => {
+  test('deploy() keeps the configured number of revisions, and ends a helm hook at its time limit', async () => {
     const request = (greeting: string): Parameters<HelmDriver['deploy']>[0] => ({
       module: { name: 'web', path: lab.world.modulePath },
       values: { web: { greeting } },

@@ -26,7 +26,7 @@ describeHelm('a release that another helm has locked', (lab) => {
     values: { global: {}, web: { greeting: 'good day' } },
   });
 
-  test('deploy() takes a lock over by its own steady time, whatever the clocks of machines say', async () => {
+  test('deploy() takes over a lock by its own monotonic clock, whatever the wall clocks say', async () => {
     await leaveLocked(lab);
     const steady = new JumpClock();
     let setByMs = 0;
@@ -49,7 +49,7 @@ describeHelm('a release that another helm has locked', (lab) => {
     expect(await lab.world.statuses()).toEqual(['1 superseded', '2 failed', '3 deployed']);
   });
 
-  test('unlock() lets a release be taken over at once, as the error says', async () => {
+  test('unlock() lets a release be taken over at once, with the command that the error names', async () => {
     await leaveLocked(lab);
     await expect(lab.driver.deploy(request(), signal)).rejects.toMatchObject({
       code: 'HELM_LOCKED',
@@ -61,7 +61,7 @@ describeHelm('a release that another helm has locked', (lab) => {
     expect(await lab.driver.unlock('web', signal)).toEqual({ type: 'not-locked', state: 'deployed' });
   });
 
-  test('unlock() says that helm of this process works on a release', async () => {
+  test('unlock() fails while helm of this process works on the release', async () => {
     await lab.deploy();
     await lab.world.put({ 'templates/hook.yaml': HANGING_HOOK });
     const stop = new AbortController();

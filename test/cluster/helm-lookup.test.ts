@@ -66,7 +66,7 @@ describeHelm('a chart that reads the cluster and differs each time', (lab) => {
     expect(await lab.world.object('configmaps/sub')).toBeDefined();
   });
 
-  test('is not upgraded for ever either when it is rendered for an extension that may decide otherwise', async () => {
+  test('is not upgraded on every run when it is rendered for an extension', async () => {
     await lab.world.put({
       'templates/map.yaml': `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\ndata: {a: {{ randAlpha 9 }}}\n`,
     });

@@ -200,7 +200,7 @@ export function describeRecovery(parts: readonly RecoveryPart[], versions: reado
         });
 
         test.each([{ owner: null }, { name: 'other' }])(
-          'a record that helm does not see for its labels (%j) is moved out of the way',
+          'a record that helm does not find because of its labels (%j) is renamed',
           async (labels) => {
             await driver.deploy(request(), signal);
             await driver.deploy(request('good day'), signal);
@@ -218,7 +218,7 @@ export function describeRecovery(parts: readonly RecoveryPart[], versions: reado
           },
         );
 
-        test('uninstall() of a release with a corrupt record goes by what is left, and says what may remain', async () => {
+        test('uninstall() of a release with a corrupt record uses the remaining records, and warns about objects that may remain', async () => {
           await driver.deploy(request(), signal);
           await driver.deploy(request('good day'), signal);
           await corrupt('sh.helm.release.v1.web.v2');
@@ -230,7 +230,7 @@ export function describeRecovery(parts: readonly RecoveryPart[], versions: reado
           );
         });
 
-        test('uninstall() waits for a person who uninstalls, and goes on when they must have given up', async () => {
+        test('uninstall() waits for another helm that uninstalls, and continues after the time limit of helm', async () => {
           await produce('uninstalling');
           await setOwnRecord('uninstalling', 'earlier');
           await expect(driver.uninstall('web', signal)).rejects.toMatchObject({ code: 'HELM_LOCKED' });

@@ -19,20 +19,20 @@ describeHelm('helm driver, removing releases', (lab) => {
     expect(await lab.deploy()).toMatchObject({ action: 'installed', revision: 1 });
   });
 
-  test('uninstall() goes on with an uninstall that was cut off', async () => {
+  test('uninstall() completes an uninstall that was interrupted', async () => {
     await cutOffUninstall();
     await finishHook(lab.driver.uninstall('web', signal));
     expect(await lab.world.history()).toEqual([]);
     expect(await lab.world.object('configmaps/web')).toBeUndefined();
   });
 
-  test('deploy() makes a release again of one whose uninstall was cut off', async () => {
+  test('deploy() installs a release again whose uninstall was interrupted', async () => {
     await cutOffUninstall();
     await finishHook(lab.deploy());
     expect(await lab.world.statuses()).toEqual(['1 superseded', '2 deployed']);
   });
 
-  test('uninstall() and listReleases() tell releases of others apart', async () => {
+  test('uninstall() and listReleases() distinguish releases of other owners', async () => {
     await lab.deploy();
     await lab.world.person('install', 'theirs', lab.world.modulePath, '--set', 'web.greeting=x');
     expect(await lab.driver.listReleases(signal)).toEqual([

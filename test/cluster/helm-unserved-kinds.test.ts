@@ -20,7 +20,7 @@ describeHelm('a release with a kind that the cluster does not serve any more', (
     await lab.world.probe.request({ method: 'DELETE', path: definitionPath() });
   });
 
-  test('is upgraded when its chart does without the kind', async () => {
+  test('is upgraded when its chart no longer contains the kind', async () => {
     await removeDefinition();
     await lab.world.put({ 'templates/box.yaml': undefined });
     expect(await lab.deploy({ greeting: 'good day' })).toMatchObject({ action: 'upgraded' });
@@ -33,7 +33,7 @@ describeHelm('a release with a kind that the cluster does not serve any more', (
     expect(await lab.greeting()).toBeUndefined();
   });
 
-  test('keeps an object that is served under another version, when the chart has it there', async () => {
+  test('keeps an object that is served in another version, when the chart has it in that version', async () => {
     const { uid } = await untilServed('v2');
     await serve(['v2']);
     await lab.world.put({ 'templates/box.yaml': box('v2') });
@@ -41,7 +41,7 @@ describeHelm('a release with a kind that the cluster does not serve any more', (
     expect((await untilServed('v2')).uid).toBe(uid);
   });
 
-  test('takes an object that is served under another version along when it is uninstalled', async () => {
+  test('deletes an object that is served in another version when it is uninstalled', async () => {
     await serve(['v2']);
     expect(await lab.driver.uninstall('web', signal)).toBe('uninstalled');
     expect((await untilServed('v2')).uid).toBeUndefined();

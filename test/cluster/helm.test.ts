@@ -32,7 +32,7 @@ describeHelm('helm driver', (lab) => {
     ]);
   });
 
-  test('deploy() starts no helm when nothing changed, after a restart of the daemon neither', async () => {
+  test('deploy() does not start helm when nothing changed, also after a restart of the daemon', async () => {
     await lab.deploy();
     lab.world.helmRuns.length = 0;
     expect(await lab.deploy()).toMatchObject({ action: 'skipped', revision: 1 });
@@ -56,7 +56,7 @@ describeHelm('helm driver', (lab) => {
     expect(after?.labels['moduleChecksum']).not.toBe(before?.labels['moduleChecksum']);
   });
 
-  test('deploy() makes no revision when other inputs render to the same, and remembers that', async () => {
+  test('deploy() creates no revision when other inputs render to the same manifests, and records the inputs', async () => {
     await lab.deploy();
     lab.world.helmRuns.length = 0;
     expect(await lab.deploy({ greeting: 'hello', unused: true })).toMatchObject({
@@ -69,14 +69,14 @@ describeHelm('helm driver', (lab) => {
     expect(await lab.world.statuses()).toEqual(['1 deployed']);
   });
 
-  test('deploy() brings a deleted object back', async () => {
+  test('deploy() restores a deleted object', async () => {
     await lab.deploy();
     await lab.world.delete('configmaps/web');
     expect(await lab.deploy()).toMatchObject({ action: 'upgraded', reason: '/ConfigMap/web is missing' });
     expect(await lab.greeting()).toEqual({ greeting: 'hello' });
   });
 
-  test('deploy() takes back a field that somebody else has changed', async () => {
+  test('deploy() reverts a field that another client has changed', async () => {
     await lab.deploy();
     await lab.world.probe.expect({
       method: 'PATCH',
@@ -88,7 +88,7 @@ describeHelm('helm driver', (lab) => {
     expect(await lab.greeting()).toEqual({ greeting: 'good day' });
   });
 
-  test('deploy() retries a failed release with equal values, and heals it with good ones', async () => {
+  test('deploy() retries a failed release with equal values, and repairs it with correct ones', async () => {
     await lab.world.put({ 'templates/service.yaml': SERVICE });
     await expect(lab.deploy({ port: 99_999 })).rejects.toMatchObject({ code: 'HELM_FAILED' });
     // Each try is repeated once at once.
@@ -100,7 +100,7 @@ describeHelm('helm driver', (lab) => {
     expect((await lab.world.statuses()).at(-1)).toBe('8 deployed');
   });
 
-  test('deploy() adopts an object of nobody, and refuses one of another release', async () => {
+  test('deploy() adopts an object without a release, and rejects one of another release', async () => {
     const body = {
       apiVersion: 'v1',
       kind: 'ConfigMap',
@@ -144,7 +144,7 @@ describeHelm('helm driver', (lab) => {
     expect(await lab.world.object('configmaps/web')).toBeUndefined();
   });
 
-  test('deployments that share what they read for many modules look again where something may be wrong', async () => {
+  test('deployments that share a list of objects read again those that may be missing', async () => {
     const shared = { module: { name: 'web', path: lab.world.modulePath }, mayShareReads: true };
     const request = { ...shared, values: { web: { greeting: 'hello' } } };
     await lab.driver.deploy(request, signal);

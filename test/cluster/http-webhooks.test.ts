@@ -29,7 +29,7 @@ describeCluster('HTTP hooks asked by a real API server', (cluster) => {
     backend = await controlPlaneBackend(cluster());
   });
 
-  test('they deny, allow and change objects; a server that is gone denies, each request has a key', async () => {
+  test('they deny, allow and change objects; a server that does not respond denies, and each request has a key', async () => {
     await using server = await startHookServer(decide);
     await using lab = await createWorld(backend);
     const { world } = lab;

@@ -114,7 +114,7 @@ describeCluster('the API client', (cluster) => {
     }
   });
 
-  test('takes the name to verify, the CA as data, and a server that is not to be verified', async () => {
+  test('uses the name to verify, inline CA data, and skips verification when configured', async () => {
     const data = (await readFile(cluster().access.caFile)).toString('base64');
     for (const fields of [
       { 'tls-server-name': 'kubernetes.default.svc' },

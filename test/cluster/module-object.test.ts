@@ -12,7 +12,7 @@ const never = new AbortController().signal;
 const WAIT_MS = 60_000;
 
 describeCluster('Module objects with kubectl', (cluster) => {
-  test('get, describe and wait answer what a user asks first', async () => {
+  test('kubectl get, describe and wait work on Module objects', async () => {
     const backend = await controlPlaneBackend(cluster());
     await using world = await World.create(backend, {
       modules: {

@@ -71,7 +71,7 @@ describeCluster('object patches', (cluster) => {
     expect(items.filter(({ metadata }) => metadata.name.startsWith('made-'))).toHaveLength(1);
   });
 
-  test('CreateIfNotExists leaves what exists', async () => {
+  test('CreateIfNotExists keeps an existing object', async () => {
     await create('kept');
     await apply(
       'operation: CreateIfNotExists\nobject: {apiVersion: v1, kind: ConfigMap, metadata: {name: kept, namespace: NS}, data: {c: "3"}}',
@@ -79,7 +79,7 @@ describeCluster('object patches', (cluster) => {
     expect(await read('kept')).toMatchObject({ data: { a: '1', b: '2' } });
   });
 
-  test('CreateOrUpdate creates, and replaces all that was there', async () => {
+  test('CreateOrUpdate creates, or replaces the whole object', async () => {
     const text =
       'operation: CreateOrUpdate\nobject: {apiVersion: v1, kind: ConfigMap, metadata: {name: replaced, namespace: NS}, data: {';
     await apply(`${text} a: "1", b: "2"}}`);
@@ -88,7 +88,7 @@ describeCluster('object patches', (cluster) => {
     expect(await read('replaced')).not.toHaveProperty('data.a');
   });
 
-  test('CreateOrUpdate wins against other writers', async () => {
+  test('CreateOrUpdate succeeds in spite of concurrent writers', async () => {
     await create('contended');
     await Promise.all(
       // An attempt is lost to each of the others once at most, and six are made.
@@ -113,7 +113,7 @@ describeCluster('object patches', (cluster) => {
     },
   );
 
-  test('Delete waits for the dependents that the garbage collector removes, DeleteNonCascading leaves them', async () => {
+  test('Delete waits for the dependents that the garbage collector removes, DeleteNonCascading keeps them', async () => {
     for (const [operation, expected] of [
       ['Delete', 404],
       ['DeleteNonCascading', expect.objectContaining({ kind: 'ConfigMap' })],
@@ -181,7 +181,7 @@ jqFilter: '.data.q = "jq"'
     expect(await read('shared')).toMatchObject({ data: { a: '1', w0: 'x', w1: 'x', w2: 'x', w3: 'x' } });
   });
 
-  test('patches of a missing object fail unless told to ignore it', async () => {
+  test('patches of a missing object fail unless ignoreMissingObject is set', async () => {
     const patch =
       'operation: MergePatch\nkind: cm\nnamespace: NS\nname: missing\nmergePatch: {data: {a: "1"}}';
     await expect(apply(patch)).rejects.toThrow('404 NotFound');
@@ -228,7 +228,7 @@ jqFilter: .spec.replicas = 5 | .status.collisionCount = 7
     });
   });
 
-  test('a failed operation does not keep the later ones from running', async () => {
+  test('a failed operation does not prevent the later ones', async () => {
     const text = `
 {"operation":"Delete","kind":"Nonsense","name":"x"}
 {"operation":"Create","object":{"kind":"ConfigMap","metadata":{"name":"Bad_Name","namespace":"NS"}}}

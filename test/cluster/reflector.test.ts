@@ -147,7 +147,7 @@ describeCluster('the reflector', (cluster) => {
     ]);
   });
 
-  test('FAULT-A4: deletions and changes while the connection is away are told', async () => {
+  test('FAULT-A4: deletions and changes during a disconnection are reported', async () => {
     const scene = await open();
     const names = configMapNames(50);
     await inBatches(names, (name) => scene.create(name));
@@ -166,7 +166,7 @@ describeCluster('the reflector', (cluster) => {
     expect(scene.proxy.calls.filter(({ query }) => query.includes('limit=500'))).toHaveLength(1);
   });
 
-  test('FAULT-A12: requests that fail with 503 do not keep it from the truth', async () => {
+  test('FAULT-A12: requests that fail with 503 do not leave it out of date', async () => {
     const scene = await open();
     await scene.follow();
     for (const skip of [0, 2, 4]) scene.proxy.add({ skip, times: 1 }, { type: 'status', status: 503 });
@@ -176,7 +176,7 @@ describeCluster('the reflector', (cluster) => {
     expect(scene.told).toEqual([`Added ${scene.namespace}/one`]);
   });
 
-  test('FAULT-A17: a watch follows another served version, when its own is dropped, and returns, when that is restored', async () => {
+  test('FAULT-A17: a watch uses another served version when its own is removed, and returns when that is restored', async () => {
     const probe = new ApiProbe(cluster().access);
     const group = `g${Math.random().toString(36).slice(2)}.example.com`;
     const resource: ApiResource = { ...CONFIG_MAPS, group, version: 'v1', kind: 'Thing', plural: 'things' };
@@ -273,7 +273,7 @@ describeCluster('the reflector', (cluster) => {
     await probe.expect({ method: 'DELETE', path: `${definitions}/things.${group}` });
   });
 
-  test('FAULT-A5: after a restart and a compaction the differences are told from a new list', async () => {
+  test('FAULT-A5: after a restart and a compaction the differences are reported from a new list', async () => {
     const plane = await startControlPlane(cluster());
     cleanUps.push(() => plane.stop());
     const scene = await Scene.open(plane.access, plane.probe);

@@ -107,7 +107,7 @@ describeCluster('steps on the way of a release', (cluster) => {
       expect(after?.labels).toEqual(before?.labels);
     });
 
-    test('what transform() gives is applied, labelled, recorded, compared and rendered', async () => {
+    test('the result of transform() is applied, labelled, recorded, compared and rendered', async () => {
       const own = steps(saying('from a step'));
       expect(await deploy(own)).toMatchObject({ action: 'installed' });
       expect(await greeting()).toEqual({ greeting: 'from a step' });
@@ -126,7 +126,7 @@ describeCluster('steps on the way of a release', (cluster) => {
       expect(await greeting()).toEqual({ greeting: 'hello' });
     });
 
-    test('afterApply() tells what is new since the last revision that was deployed', async () => {
+    test('afterApply() gets the objects that are new since the last deployed revision', async () => {
       const added = (): string[] | undefined =>
         applied
           .at(-1)
@@ -143,7 +143,7 @@ describeCluster('steps on the way of a release', (cluster) => {
       expect(added()).toEqual(['ConfigMap second']);
     });
 
-    test('an error of a step ends the deployment as it is, without another try, and before anything is applied', async () => {
+    test('an error of a step fails the deployment unchanged, without a retry, and before anything is applied', async () => {
       for (const step of ['transform', 'beforeApply'] as const) {
         const error = new OperatorError('EXTENSION_FAILED', step);
         world.helmRuns.length = 0;
@@ -155,7 +155,7 @@ describeCluster('steps on the way of a release', (cluster) => {
       expect(await world.statuses()).toEqual([]);
     });
 
-    test('onFailure() decides whether a failed helm is tried again at once, and with which error it ends', async () => {
+    test('onFailure() decides whether a failed helm is retried at once, and with which error it fails', async () => {
       await world.put({ 'templates/refused.yaml': REFUSED });
       const other = new OperatorError('HELM_FAILED', 'other', { isPermanent: true });
       const messages: string[] = [];
@@ -188,7 +188,7 @@ describeCluster('steps on the way of a release', (cluster) => {
       ['some', (object: KubeObject) => object.kind === 'Service', [false, true]],
       ['none', () => false, [false, false]],
       ['all', () => true, [true, true]],
-    ])('uninstall() has helm leave %s of the objects alone', async (_which, keep, expected) => {
+    ])('uninstall() makes helm keep %s of the objects', async (_which, keep, expected) => {
       await deploy(undefined);
       expect(await driver.uninstall('web', signal, { steps: uninstallSteps(keep) })).toBe('uninstalled');
       expect(calls.toSorted()).toEqual(['ConfigMap web', 'Service web']);

@@ -30,7 +30,7 @@ describeCluster('certificates of webhooks', (cluster) => {
     backend = await controlPlaneBackend(cluster());
   });
 
-  test('a certificate another replica made is taken from the Secret without a restart', async () => {
+  test('a certificate that another replica created is read from the Secret without a restart', async () => {
     await using lab = await createWorld(backend);
     const { world, port } = lab;
     await world.write('global-hooks', {
@@ -59,7 +59,7 @@ describeCluster('certificates of webhooks', (cluster) => {
     ).toMatchObject({ status: 403 });
   });
 
-  test('certificate files are used where given, and read again when they change', async () => {
+  test('configured certificate files are used, and read again when they change', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'admission-'));
     const files = Object.entries(CERTIFICATE_FILES).map(([key, file]) => [key, join(directory, file)]);
     const paths = Object.fromEntries(files) as Record<keyof typeof CERTIFICATE_FILES, string>;

@@ -20,7 +20,7 @@ describe.skipIf(jqFile === undefined)('jq 1.8.2', () => {
     ask = askBinary(jqFile ?? '');
   });
 
-  test('gives the answers that the built-in engine is held against', async () => {
+  test('returns the results that the built-in engine is compared with', async () => {
     const wrong: unknown[] = [];
     for (const row of readAnswers()) {
       const real = await ask(row.program, row.input);
@@ -162,7 +162,7 @@ const jsonTexts = fc
   .map((pieces) => pieces.join(''));
 
 describe.skipIf(jqFile === undefined)('of small random programs and texts', () => {
-  test('jq 1.8.2 and the built-in engine think the same', async () => {
+  test('jq 1.8.2 and the built-in engine return the same results', async () => {
     const ask = askBinary(jqFile ?? '');
     await fc.assert(
       fc.asyncProperty(programs, inputs, async (program, input) => {
@@ -173,7 +173,7 @@ describe.skipIf(jqFile === undefined)('of small random programs and texts', () =
     );
   });
 
-  test('jq 1.8.2 and the built-in engine read the same texts as JSON, and say the same of the others', async () => {
+  test('jq 1.8.2 and the built-in engine parse the same input as JSON, and reject the rest with the same messages', async () => {
     const ask = askBinary(jqFile ?? '');
     const program = '[.[] | try (fromjson | tojson) catch .]';
     await fc.assert(

@@ -52,7 +52,7 @@ async function converge(...args: readonly string[]): Promise<string> {
   return command.output;
 }
 
-test('npm start converges, keeps the state across starts, and drops it with --reset', LIMIT, async () => {
+test('npm start converges, keeps the state across starts, and deletes it with --reset', LIMIT, async () => {
   const first = await converge();
   expect(first).toMatch(/^[\d:]+ module web is deployed, revision 1$/m);
   expect(first).toMatch(/^Converged in [\d.]+ s: 3 modules, 2 global hooks$/m);
@@ -69,7 +69,7 @@ test('npm start converges, keeps the state across starts, and drops it with --re
 });
 
 test(
-  'every command of the end screen works when it is pasted, no second start disturbs, and Ctrl-C stops',
+  'every command that npm start prints works when it is pasted, a second start has no effect, and Ctrl-C stops',
   LIMIT,
   async () => {
     const command = npmStart();

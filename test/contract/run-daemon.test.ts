@@ -121,7 +121,7 @@ test('with --exit-after-converge it is 1 when modules are not authorized', async
   });
 });
 
-test('without it a failing start is tried again, and an orderly stop gives 0', async () => {
+test('without --exit-after-converge a failing start is retried, and an orderly stop exits with 0', async () => {
   const ended = run({ hooks: BAD });
   for (const failures of [1, 2, 3, 4]) {
     await log.untilMessage('attempt failed, will retry', failures);
@@ -132,7 +132,7 @@ test('without it a failing start is tried again, and an orderly stop gives 0', a
   expect(log.records.some(({ level }) => level === 'fatal')).toBe(false);
 });
 
-test('a stop before the first converge gives 1 with --exit-after-converge', async () => {
+test('a stop before the first converge exits with 1 with --exit-after-converge', async () => {
   const ended = run({ hooks: BAD, flags: EXITING });
   await log.untilMessage('attempt failed, will retry');
   stop.abort(new Error('SIGTERM received'));
@@ -159,7 +159,7 @@ test('a namespace that does not exist ends the start at once, and the message sa
   expect(log.printed).toEqual([]);
 });
 
-test('what keeps the daemon from starting is one clear record, and the exit code is 1', async () => {
+test('a failed start logs one record with the reason, and exits with 1', async () => {
   expect(await run({ flags: { 'kube-config': join(directory, 'none') } })).toBe(1);
   const fatal = log.records.filter(({ level }) => level === 'fatal');
   expect(fatal).toEqual([

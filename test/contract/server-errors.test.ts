@@ -26,7 +26,7 @@ import { defineHook } from 'addon-operator/sdk';
 export default defineHook({ onStartup: 1 }, () => console.log('in-process hook runs'));
 `;
 
-test('a daemon logs the errors of its servers and goes on serving, when connections cannot be accepted', async () => {
+test('a daemon logs the errors of its servers and continues, when connections cannot be accepted', async () => {
   await using backend = await sandboxBackend();
   await using world = await World.create(backend, {
     globalHooks: { 'webhooks.sh': WEBHOOKS, 'in-process.mjs': IN_PROCESS },

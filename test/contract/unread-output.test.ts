@@ -40,7 +40,7 @@ async function droppedRecords(daemon: DaemonProcess): Promise<number> {
   return Number(/^addon_operator_log_records_dropped_total (\d+)$/m.exec(metrics)?.[1]);
 }
 
-test('a daemon goes on and counts what it drops, when nothing reads its standard output', async () => {
+test('a daemon continues and counts dropped records, when nothing reads its standard output', async () => {
   await using world = await createWorld();
   await using daemon = DaemonProcess.start(world);
   await daemon.record('HTTP server listens');
@@ -55,7 +55,7 @@ test('a daemon goes on and counts what it drops, when nothing reads its standard
   expect(await daemon.exited).toEqual({ code: 0, signal: null });
 });
 
-test('a daemon goes on and ends in order, when its standard output is closed', async () => {
+test('a daemon continues and stops normally, when its standard output is closed', async () => {
   await using world = await createWorld();
   await using daemon = DaemonProcess.start(world);
   await daemon.record('HTTP server listens');

@@ -32,7 +32,7 @@ async function untilHit(rule: FaultRule, world: World): Promise<void> {
   }, PATIENCE);
 }
 
-test('watches that end before their time are counted by what went wrong, and nothing is missed', async () => {
+test('watches that end early are counted by error type, and no event is missed', async () => {
   await using backend = await sandboxBackend();
   await using proxy = await FaultProxy.start({ serverUrl: backend.sandbox.url });
   const directory = await mkdtemp(join(tmpdir(), 'watch-errors-'));

@@ -8,7 +8,7 @@ import { exampleDirectory, exampleWorld, SOON } from './example-world.ts';
 const ROOT = join(fileURLToPath(import.meta.url), '../../..');
 
 export function continuousReconcileTests(backend: () => Backend): void {
-  test('continuous-reconcile: a workload that was scaled to zero comes back, and the flow hook tells of it', async () => {
+  test('continuous-reconcile: a workload that was scaled to zero is restored, and the flow hook logs it', async () => {
     await using world = await exampleWorld(backend(), 'continuous-reconcile');
     const path = `/apis/apps/v1/namespaces/${world.namespace}/deployments/logging`;
     const replicas = async (): Promise<unknown> =>

@@ -3,7 +3,7 @@ import type { Backend } from '../support/world.ts';
 import { exampleWorld } from './example-world.ts';
 
 export function enabledScriptTests(backend: () => Backend): void {
-  test('enabled-script: the second module goes and comes with the first, and says why', async () => {
+  test('enabled-script: the second module is disabled and enabled with the first, with a reason', async () => {
     await using world = await exampleWorld(backend(), 'enabled-script');
     await world.converge();
     expect(world.daemon.operator.registry.enabled).toEqual(['database', 'backup']);

@@ -8,7 +8,7 @@ import { exampleDirectory, exampleWorld, read, remove } from './example-world.ts
 const ROOT = join(fileURLToPath(import.meta.url), '../../..');
 
 export function errorClassifierTests(backend: () => Backend): void {
-  test('error-classifier: what is fatal by default is tried again for one kind', async () => {
+  test('error-classifier: an error that is fatal by default is retried for one kind', async () => {
     await using world = await exampleWorld(backend(), 'error-classifier', {
       flags: { 'fatal-deploy-errors': 'stop' },
     });

@@ -34,7 +34,7 @@ async function startServer() {
 }
 
 export function httpHookTests(backend: () => Backend): void {
-  test('http-hook: the chart and the metric follow what the server answers', async () => {
+  test('http-hook: the chart and the metric follow the responses of the server', async () => {
     await using server = await startServer();
     await using world = await exampleWorld(backend(), 'http-hook', {
       directories: { modules: server.modules },

@@ -6,7 +6,7 @@ const INDEX = '/api/v1/namespaces/default/configmaps/example-index';
 const LABELS = { example: 'watched' };
 
 export function kubernetesEventHookTests(backend: () => Backend): void {
-  test('kubernetes-event-hook: one hook tells of each change, the other keeps an index of everything', async () => {
+  test('kubernetes-event-hook: one hook logs each change, the other keeps an index of all objects', async () => {
     await using world = await exampleWorld(backend(), 'kubernetes-event-hook');
     const colors = `${world.namespace}/colors`;
     const key = `${world.namespace}/key`;

@@ -37,7 +37,7 @@ async function startServer() {
 }
 
 export function moduleHttpHookTests(backend: () => Backend): void {
-  test('module-http-hook: the server gives a name to the objects and the module, and takes it back', async () => {
+  test('module-http-hook: the server assigns a name to the objects and the module, and releases it', async () => {
     await using server = await startServer();
     await using world = await exampleWorld(backend(), 'module-http-hook', {
       directories: { modules: server.modules },

@@ -9,7 +9,7 @@ async function configFile(world: World): Promise<string> {
 }
 
 export function secretReferenceTests(backend: () => Backend): void {
-  test('secret-reference: the module waits for its Secret, gets the text, and follows it', async () => {
+  test('secret-reference: the module waits for its Secret, gets its content, and follows changes', async () => {
     const flags = { 'secret-references': 'mailer' };
     await using world = await exampleWorld(backend(), 'secret-reference', { flags });
     await world.start();

@@ -65,7 +65,7 @@ export function starterTests(backend: () => Backend): void {
     expect(restarts).toEqual([`restarting Deployment ${world.namespace}/web`]);
   });
 
-  test('starter modules: with the minimal profile the module web goes, says why, and comes back', async () => {
+  test('starter modules: with the minimal profile the module web is disabled with a reason, and enabled again', async () => {
     await using world = await starterWorld(backend());
     await world.converge();
     await world.putConfig({ global: 'profile: minimal\n' });

@@ -3,7 +3,7 @@ import type { Backend } from '../support/world.ts';
 import { exampleWorld, SOON } from './example-world.ts';
 
 export function valuesSchemaTests(backend: () => Backend): void {
-  test('values-schema: defaults are there, mistakes are named and change nothing, a mended section is deployed', async () => {
+  test('values-schema: defaults are set, mistakes are named and change nothing, a corrected section is deployed', async () => {
     await using world = await exampleWorld(backend(), 'values-schema', { config: {} });
     await world.converge();
     const shown = { host: 'localhost', replicas: '2', zone: 'a' };

@@ -52,7 +52,7 @@ async function create(name: string): Promise<void> {
   await client.request({ method: 'POST', path: PATH, body }, never);
 }
 
-test('our client finds kinds by every name they have', async () => {
+test('the client finds kinds by every name they have', async () => {
   const discovery = new Discovery({ kube: client, clock: systemClock, log: silentLogger });
   for (const name of ['Deployment', 'deployments', 'deployment', 'deploy'])
     expect(await discovery.find(undefined, name, never)).toMatchObject({
@@ -63,7 +63,7 @@ test('our client finds kinds by every name they have', async () => {
   await expect(discovery.find(undefined, 'Nothing', never)).rejects.toThrow('is not supported by cluster');
 });
 
-test('our client reads pages, and refusals with their reason', async () => {
+test('the client reads pages, and rejections with their reason', async () => {
   await Promise.all(Array.from({ length: 1200 }, (_, index) => create(`c-${index}`)));
   let count = 0;
   let next: string | undefined;
@@ -81,7 +81,7 @@ test('our client reads pages, and refusals with their reason', async () => {
   await expect(refused).rejects.toMatchObject({ status: 404, reason: 'NotFound' });
 });
 
-test('our reflector follows a sandbox through its restart', async () => {
+test('the reflector follows a sandbox across its restart', async () => {
   for (const name of ['a', 'b', 'c']) await create(name);
   const sink = new RecordingSink();
   const ended: string[] = [];

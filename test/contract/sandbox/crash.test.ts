@@ -61,7 +61,7 @@ async function namesAt(url: string): Promise<ReadonlySet<string>> {
   return new Set(list.items.map(({ metadata }) => metadata.name));
 }
 
-test('kill -9 in the middle of writes loses nothing that was acknowledged, time and again', async () => {
+test('kill -9 during writes loses no acknowledged write, repeatedly', async () => {
   const acknowledged: string[] = [];
   for (const round of [0, 1, 2]) {
     const url = await start();

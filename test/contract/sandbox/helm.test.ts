@@ -41,7 +41,7 @@ describe('helm 3 on the sandbox', () => {
     });
   });
 
-  test('upgrades with strategic merge patches that keep what others changed', async () => {
+  test('upgrades with strategic merge patches that keep changes of other clients', async () => {
     await lab.bench.kubectl('-n', 'apps', 'set', 'env', 'deployment/web', 'EXTRA=1');
 
     const upgraded = await upgrade('--set', 'greeting=bye', '--wait', '--timeout', '20s');
@@ -89,7 +89,7 @@ describe('helm 3 on the sandbox', () => {
     });
   });
 
-  test('fails an upgrade that the API refuses, and goes on from there', async () => {
+  test('fails an upgrade that the API rejects, and recovers with the next one', async () => {
     const refused = await upgrade('--set', 'app=other');
     const repaired = await upgrade();
 
@@ -105,7 +105,7 @@ describe('helm 3 on the sandbox', () => {
     expect(await lab.bench.get('deployment,replicaset,service', '-n', 'apps')).toMatchObject({ items: [] });
   });
 
-  test('keeps release records in ConfigMaps when told to', async () => {
+  test('keeps release records in ConfigMaps when configured', async () => {
     const bench = lab.bench.withEnv({ HELM_DRIVER: 'configmap' });
 
     const installed = await bench.helm(3, 'upgrade', '--install', 'web', chart, '-n', 'apps');

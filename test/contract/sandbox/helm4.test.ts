@@ -27,19 +27,19 @@ describe('helm 4 on the sandbox', () => {
     });
   });
 
-  test('leaves unchanged objects as they are', async () => {
+  test('does not change unchanged objects', async () => {
     const before = await lab.bench.get('deployment,service,configmap');
     expect(await upgrade()).toMatchObject({ exitCode: 0 });
     expect(await lab.bench.get('deployment,service,configmap')).toEqual(before);
   });
 
-  test('takes out what the chart no longer has', async () => {
+  test('removes objects that the chart no longer contains', async () => {
     await lab.bench.kubectl('patch', 'configmap', 'web', '--type=merge', '-p', '{"data":{"mine":"x"}}');
     await upgrade('--set', 'greeting=bye');
     expect(await lab.bench.get('configmap', 'web')).toMatchObject({ data: { greeting: 'bye', mine: 'x' } });
   });
 
-  test('conflicts with a field that somebody else took, unless told to take it back', async () => {
+  test('conflicts with a field of another manager, unless conflicts are forced', async () => {
     await lab.bench.kubectl(
       'patch',
       'configmap',
@@ -57,7 +57,7 @@ describe('helm 4 on the sandbox', () => {
     expect(await lab.bench.get('configmap', 'web')).toMatchObject({ data: { greeting: 'again' } });
   });
 
-  test('goes on with a release that helm 3 made', async () => {
+  test('upgrades a release of helm 3', async () => {
     await lab.bench.helm(3, 'upgrade', '--install', 'old', chart);
     expect(await lab.bench.helm(4, 'upgrade', 'old', chart, '--set', 'greeting=new')).toMatchObject({
       exitCode: 0,

@@ -111,7 +111,7 @@ describe('kubectl on the sandbox', () => {
     expect(await stdoutOf('get', 'configmap', '-l', 'team=blue', '-o', 'name')).toBe('configmap/settings');
   });
 
-  test('creates and deletes namespaces with all that is in them', async () => {
+  test('creates and deletes namespaces with their objects', async () => {
     await stdoutOf('create', 'namespace', 'trial');
     await stdoutOf('create', 'configmap', 'inside', '-n', 'trial', '--from-literal=a=1');
 
@@ -154,12 +154,12 @@ describe('kubectl on the sandbox', () => {
     expect(refused.stderr).toContain('unknown field "datta"');
   });
 
-  test('answers who may do what', async () => {
+  test('responds to auth can-i', async () => {
     expect(await stdoutOf('auth', 'can-i', 'create', 'pods')).toBe('yes');
     expect(await stdoutOf('auth', 'whoami', '-o', 'jsonpath={.status.userInfo.username}')).toBe('sandbox');
   });
 
-  test('says that it has no logs instead of hanging', async () => {
+  test('fails for logs instead of hanging', async () => {
     await stdoutOf('run', 'lonely', '--image=nginx');
     await stdoutOf('wait', '--for=condition=Ready', 'pod/lonely', '--timeout=10s');
 

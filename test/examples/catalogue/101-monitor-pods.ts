@@ -3,7 +3,7 @@ import type { Backend, World } from '../../support/world.ts';
 import { hookSetWorld, requireTools } from './catalogue-world.ts';
 
 export function monitorPodsTests(backend: () => Backend): void {
-  test('101-monitor-pods: a new Pod is told, not those of before and not a changed label', async (context) => {
+  test('101-monitor-pods: a new Pod is reported, existing Pods and a changed label are not', async (context) => {
     requireTools(context, 'bash', 'jq');
     await using world = await hookSetWorld(backend(), '101-monitor-pods');
     await createPod(world, `before-${world.namespace}`);

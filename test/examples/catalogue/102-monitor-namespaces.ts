@@ -3,7 +3,7 @@ import type { Backend, World } from '../../support/world.ts';
 import { hookSetWorld, mergeAt, requireTools, withNamespace } from './catalogue-world.ts';
 
 export function monitorNamespacesTests(backend: () => Backend): void {
-  test('102-monitor-namespaces: created, labelled and deleted namespaces are told, annotated ones are not', async (context) => {
+  test('102-monitor-namespaces: created, labelled and deleted namespaces are reported, annotated ones are not', async (context) => {
     requireTools(context, 'bash', 'jq');
     await using world = await hookSetWorld(backend(), '102-monitor-namespaces');
     await world.converge();

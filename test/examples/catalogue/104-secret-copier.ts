@@ -4,7 +4,7 @@ import { read, remove, SOON } from '../example-world.ts';
 import { hookSetWorld, kubectlEnv, mergeAt, requireTools, withNamespace } from './catalogue-world.ts';
 
 export function secretCopierTests(backend: () => Backend): void {
-  test('104-secret-copier: copies of a labelled Secret come, follow it and go, also in a new namespace', async (context) => {
+  test('104-secret-copier: copies of a labelled Secret are created, updated and deleted, also in a new namespace', async (context) => {
     requireTools(context, 'bash', 'jq');
     const hookEnv = await kubectlEnv(context, backend());
     await using world = await hookSetWorld(backend(), '104-secret-copier', { hookEnv });
@@ -35,7 +35,7 @@ export function secretCopierTests(backend: () => Backend): void {
     }
   });
 
-  test('104-secret-copier: the night mends what was missed', async (context) => {
+  test('104-secret-copier: the nightly schedule repairs missing copies', async (context) => {
     requireTools(context, 'bash', 'jq');
     const hookEnv = await kubectlEnv(context, backend());
     await using world = await hookSetWorld(backend(), '104-secret-copier', { hookEnv });

@@ -9,7 +9,7 @@ export interface Named {
 }
 
 export function crdSimpleTests(backend: () => Backend): void {
-  test('105-crd-simple: a custom resource is told, though the hook spells its kind differently', async (context) => {
+  test('105-crd-simple: a custom resource is reported, although the hook spells its kind differently', async (context) => {
     requireTools(context, 'bash', 'jq');
     await using world = await hookSetWorld(backend(), '105-crd-simple');
     await withDefinition(world, await manifest('105-crd-simple', 'crd-simple.yaml'), async () => {

@@ -28,7 +28,7 @@ export function monitorEventsTests(backend: () => Backend): void {
     });
   });
 
-  test('106-monitor-events: with an API version that is gone the binding is tried again, and the daemon lives', async (context) => {
+  test('106-monitor-events: with a removed API version the binding is retried, and the daemon continues', async (context) => {
     requireTools(context, 'bash', 'jq');
     await using hooks = await DirectoryCopy.of(cataloguePath('106-monitor-events', 'hooks'));
     await hooks.replace('events-hook.sh', 'events.k8s.io/v1', 'events.k8s.io/v1beta1');

@@ -13,7 +13,7 @@ import {
 const LINE = /^RateLimitedHook binding contexts: (\d+)$/;
 
 export function executionRateTests(backend: () => Backend): void {
-  test('220-execution-rate: after two runs at once the hook runs every 5 seconds, with all that came meanwhile', async (context) => {
+  test('220-execution-rate: after two runs at once the hook runs every 5 seconds, with all events since its last run', async (context) => {
     requireTools(context, 'bash', 'jq');
     await using world = await hookSetWorld(backend(), '220-execution-rate');
     await withDefinition(world, await manifest('220-execution-rate', 'crd.yaml'), async () => {
@@ -31,7 +31,7 @@ export function executionRateTests(backend: () => Backend): void {
     });
   });
 
-  test('220-execution-rate: for a version that the CRD does not serve the binding is tried again', async (context) => {
+  test('220-execution-rate: for a version that the CRD does not serve the binding is retried', async (context) => {
     requireTools(context, 'bash', 'jq');
     await using hooks = await DirectoryCopy.of(cataloguePath('220-execution-rate', 'hooks'));
     await hooks.replace('settings-rate-limit.sh', 'stable.example.com/v1', 'stable.example.com/v1alpha1');

@@ -24,7 +24,7 @@ export function configMapPythonTests(backend: () => Backend): void {
     }
   });
 
-  test('230-configmap-python: a syntax error stops the start, and what Python says is in the error', async (context) => {
+  test('230-configmap-python: a syntax error fails the start, and the error contains the message of Python', async (context) => {
     requireTools(context, 'python3');
     await using hooks = await DirectoryCopy.of(cataloguePath('230-configmap-python', 'hooks'));
     await hooks.replace('00-hook.py', 'from kubernetes import', 'kubernetes import');

@@ -33,7 +33,7 @@ export function sysctlTunerTests(backend: () => Backend): void {
     }
   });
 
-  test('101-module-sysctl-tuner: with an API version that is gone helm is tried again and again', async (context) => {
+  test('101-module-sysctl-tuner: with a removed API version helm is retried', async (context) => {
     requireTools(context, 'bash', 'jq');
     await using modules = await DirectoryCopy.of(cataloguePath('101-module-sysctl-tuner', 'modules'));
     await modules.replace('001-sysctl-tuner/templates/daemon-set.yaml', 'apps/v1', 'extensions/v1beta1');

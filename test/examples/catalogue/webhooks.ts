@@ -10,7 +10,7 @@ const CONFIGURATIONS = '/apis/admissionregistration.k8s.io/v1';
 
 /** For the control plane alone: the sandbox calls no webhooks. */
 export function webhookTests(backend: () => Backend): void {
-  test('204-validating-webhook: only images of the own repository are taken, also in changes', async (context) => {
+  test('204-validating-webhook: only images of the allowed repository are accepted, also in updates', async (context) => {
     requireTools(context, 'bash', 'jq');
     await using scene = await webhookWorld(backend(), '204-validating-webhook');
     const { world } = scene;
