@@ -27,14 +27,14 @@ export function readConflictPolicy(value: unknown, problems: string[]): Conflict
 }
 
 /** A field that has another value than the chart gives it, because somebody set it. */
-export interface FieldConflict {
+interface FieldConflict {
   /** As the server writes it, for instance `.spec.replicas`. */
   readonly field: string;
   /** Who set it, for instance `kubectl-edit`. */
   readonly manager: string;
 }
 
-export interface ConflictingObject {
+interface ConflictingObject {
   readonly object: ManifestObject;
   readonly conflicts: readonly FieldConflict[];
 }

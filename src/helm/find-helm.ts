@@ -50,7 +50,7 @@ const GRACE_MS = 1_000;
 const HOW_TO_INSTALL =
   'Install helm 3.14 or newer, or helm 4 (https://helm.sh/docs/intro/install/), into PATH, or name it in HELM_BIN_PATH.';
 
-export interface FindHelmOptions {
+interface FindHelmOptions {
   readonly runner: ProcessRunner;
   /** `HELM_BIN_PATH`; empty looks in `PATH`. */
   readonly helmBinPath: string;

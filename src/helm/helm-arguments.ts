@@ -1,14 +1,14 @@
 import { formatGoDuration } from '../lib/go-duration.ts';
 import { canTakeOwnership, type HelmBinary } from './find-helm.ts';
 
-export interface ReleaseTarget {
+interface ReleaseTarget {
   readonly release: string;
   readonly namespace: string;
   /** Context of the kubeconfig to use; undefined uses its current one. */
   readonly kubeContext?: string;
 }
 
-export interface UpgradeArguments extends ReleaseTarget {
+interface UpgradeArguments extends ReleaseTarget {
   readonly chartDir: string;
   readonly valuesFile: string;
   /** Revisions to keep; 0 keeps all. */

@@ -5,12 +5,12 @@ import type { ClusterAccess, Material } from '../kube/cluster-access.ts';
 import { OperatorError } from '../lib/errors.ts';
 
 /** Where helm finds the cluster: a kubeconfig and the context in it, empty for its current one. */
-export interface HelmKubeconfig {
+interface HelmKubeconfig {
   readonly path: string;
   readonly context: string;
 }
 
-export interface HelmKubeconfigOptions {
+interface HelmKubeconfigOptions {
   readonly access: ClusterAccess;
   /** The kubeconfig the user named, if the access is just what it says. */
   readonly givenPath: string | undefined;

@@ -9,7 +9,7 @@ import { redact } from './redact.ts';
 const GRACE_MS = 10_000;
 const MAX_ERROR_CHARACTERS = 8_192;
 
-export interface HelmProcessOptions {
+interface HelmProcessOptions {
   readonly runner: ProcessRunner;
   readonly helm: HelmBinary;
   readonly env: Readonly<Record<string, string>>;
@@ -17,7 +17,7 @@ export interface HelmProcessOptions {
   readonly log: Logger;
 }
 
-export interface HelmRun {
+interface HelmRun {
   readonly args: readonly string[];
   /** Time limit for the whole process in milliseconds. */
   readonly timeoutMs: number;

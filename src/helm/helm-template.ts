@@ -8,7 +8,7 @@ import { type HelmOutcome, runHelm } from './helm-process.ts';
 /** More of a rendering is cut off. */
 export const MAX_RENDERED_BYTES = 64 * 1024 * 1024;
 
-export interface TemplateChart {
+interface TemplateChart {
   readonly release: string;
   readonly chartDir: string;
   readonly values: unknown;

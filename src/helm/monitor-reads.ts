@@ -10,7 +10,7 @@ import { isFresh, SharedAnswers } from './shared-answers.ts';
 /** Monitors that begin to look within this time look together. */
 const SAME_PASS_MS = 5_000;
 
-export interface MonitorReadsOptions {
+interface MonitorReadsOptions {
   readonly clock: SteadyClock;
   readonly store: Pick<ReleaseStore, 'latest' | 'latestOfAll'>;
   /** Where and how objects are looked for. */

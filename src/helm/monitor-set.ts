@@ -5,7 +5,7 @@ import type { DriftOptions, ModuleDrift } from './drift/module-drift.ts';
 import type { ManifestObject } from './manifest-object.ts';
 import { ResourceMonitor, type ResourceMonitorOptions } from './resource-monitor.ts';
 
-export interface MonitorSetOptions extends ResourceMonitorOptions {
+interface MonitorSetOptions extends ResourceMonitorOptions {
   /** For modules that wish nothing about drift. */
   readonly driftMode: DriftMode;
   readonly startDrift: (

@@ -24,7 +24,7 @@ const OWNER = 'addon-operator';
 type Labels = Readonly<Record<string, string>>;
 
 /** What our labels on a revision say. Facts that a person's helm run has carried over from an older revision are absent. */
-export interface OwnFacts {
+interface OwnFacts {
   readonly checksum: string | undefined;
   readonly inputDigest: string | undefined;
   readonly holder: string | undefined;

@@ -42,7 +42,7 @@ export type OwnRecord = (typeof OWN_RECORDS)[number];
  * - `wait`: left alone while that process lives
  * - `set-aside`: the record is moved to another name, and what is left is looked at anew
  */
-export type DeployRecovery = 'install' | 'use' | 'upgrade' | 'mark-failed' | 'outwait' | 'wait' | 'set-aside';
+type DeployRecovery = 'install' | 'use' | 'upgrade' | 'mark-failed' | 'outwait' | 'wait' | 'set-aside';
 
 /** The way from any state of a release to a deployed module. No way uninstalls, and none drops a record. */
 export function deployRecovery(release: ReleaseState, own: OwnRecord): DeployRecovery {
@@ -84,7 +84,7 @@ function unfinished(own: OwnRecord): DeployRecovery {
  * What is done so that a release of ours is gone. `spare`: it stays, for nobody of us made it. `outwait`, `wait` and
  * `set-aside` as in {@link DeployRecovery}, `uninstall` afterwards.
  */
-export type UninstallRecovery = 'absent' | 'spare' | 'uninstall' | 'outwait' | 'wait' | 'set-aside';
+type UninstallRecovery = 'absent' | 'spare' | 'uninstall' | 'outwait' | 'wait' | 'set-aside';
 
 /** The way from any state of a release to none. `isForced`: whoever made it. */
 export function uninstallRecovery(

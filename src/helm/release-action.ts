@@ -22,7 +22,7 @@ export interface DesiredRelease {
   readonly helmTimeoutMs: number;
 }
 
-export type ReleaseAction =
+type ReleaseAction =
   | { readonly type: 'install' }
   /** Run helm whatever it renders. With `repair` the latest revision is marked failed first. */
   | { readonly type: 'upgrade'; readonly reason: string; readonly repair: boolean }

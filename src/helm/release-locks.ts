@@ -1,7 +1,7 @@
 import type { SteadyClock } from '../lib/clock.ts';
 
 /** What identifies one state of one record: any write to it gives it another version. */
-export interface RecordVersion {
+interface RecordVersion {
   readonly release: string;
   readonly uid: string;
   readonly resourceVersion: string;

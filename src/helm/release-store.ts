@@ -43,7 +43,7 @@ export interface ReleaseRevision {
   readonly resourceVersion: string;
 }
 
-export interface ReleaseStoreOptions {
+interface ReleaseStoreOptions {
   readonly kube: KubeClient;
   readonly namespace: string;
   readonly storageDriver: StorageDriver;

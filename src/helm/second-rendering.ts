@@ -10,7 +10,7 @@ import type { ChartModule, DriverContext } from './driver-context.ts';
 import { runTemplate } from './helm-template.ts';
 import { withRunDirectory } from './run-directory.ts';
 
-export interface SecondRendering {
+interface SecondRendering {
   readonly module: ChartModule;
   readonly chartKind: ChartKind;
   readonly values: unknown;

@@ -53,7 +53,7 @@ export async function locateHelm(
 }
 
 /** What the driver is started with. */
-export interface HelmStart {
+interface HelmStart {
   readonly settings: Pick<
     Settings,
     | 'kubeServer'

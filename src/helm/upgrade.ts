@@ -26,7 +26,7 @@ import { withRunDirectory } from './run-directory.ts';
 import { renderAgain } from './second-rendering.ts';
 import { manifestObjects, transformManifest } from './transform-manifest.ts';
 
-export interface UpgradeRequest {
+interface UpgradeRequest {
   readonly module: ChartModule;
   readonly chartKind: ChartKind;
   readonly values: unknown;
@@ -56,7 +56,7 @@ export interface DeployedRendering {
   readonly readManifest: ((signal: AbortSignal) => Promise<string>) | undefined;
 }
 
-export type UpgradeOutcome =
+type UpgradeOutcome =
   | { readonly type: 'applied'; readonly revision: number; readonly objects: readonly ManifestObject[] }
   | { readonly type: 'unchanged'; readonly objects: readonly ManifestObject[] }
   | FailedUpgrade;

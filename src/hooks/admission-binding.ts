@@ -20,7 +20,7 @@ import {
 /** The bindings of a hook that is asked about requests to the API server. */
 export type AdmissionType = 'kubernetesValidating' | 'kubernetesMutating';
 
-export interface MatchCondition {
+interface MatchCondition {
   readonly name: string;
   readonly expression: string;
 }

@@ -37,7 +37,7 @@ export type RunReason =
     };
 
 /** The snapshot of one kubernetes binding, by its position in the hook's configuration. */
-export type SnapshotReader = (bindingIndex: number) => readonly SnapshotItem[];
+type SnapshotReader = (bindingIndex: number) => readonly SnapshotItem[];
 
 /** Whether the next reason is of the same group: it gives the hook the same snapshots again. */
 function isRepeatedBy(reason: RunReason, next: RunReason | undefined): boolean {

@@ -9,7 +9,7 @@ export interface NumberedContext {
   readonly covered: number;
 }
 
-export interface ContextLimits {
+interface ContextLimits {
   /** What does not fit goes into the next run; the first context is always part of the document. */
   readonly maxBytes: number;
   readonly maxContexts: number;
@@ -18,7 +18,7 @@ export interface ContextLimits {
 /** The binding contexts of one run as JSON: a string where it is short, else its bytes, made while they are read. */
 export type ContextDocument = string | AsyncIterable<Buffer>;
 
-export interface WrittenContexts {
+interface WrittenContexts {
   readonly document: ContextDocument;
   /** How many reasons are covered; final when the document was read to its end. */
   readonly covered: () => number;

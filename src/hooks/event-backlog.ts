@@ -17,7 +17,7 @@ export interface EventHolder {
   drop(events: ReadonlySet<KubernetesEvent>): void;
 }
 
-export interface EventBacklogOptions {
+interface EventBacklogOptions {
   readonly limitBytes: number;
   /** The limit is exceeded: older states were dropped, or there are none. Called again once it was below half of the limit. */
   readonly onLimit: (facts: { readonly waitingBytes: number; readonly limitBytes: number }) => void;

@@ -6,7 +6,7 @@ const MAX_DEPTH = 64;
 const TOKEN =
   /\s*(?:("(?:[^"\\\p{Cc}]|\\.)*")|([{}[\],:])|(true|false|null|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?))\s*/uy;
 
-export interface JsonLineListener {
+interface JsonLineListener {
   readonly onObject: (object: Record<string, unknown>) => void;
   readonly onText: (line: string) => void;
 }

@@ -9,7 +9,7 @@ import type { HttpHooks } from './http/http-hooks.ts';
 import type { InProcessHooks } from './in-process/in-process-hooks.ts';
 import type { HookConfigParser } from './parse-hook-config.ts';
 
-export interface HookLoaderOptions {
+interface HookLoaderOptions {
   readonly runner: ProcessRunner;
   readonly inProcess: Pick<InProcessHooks, 'load'>;
   readonly http: Pick<HttpHooks, 'load'>;

@@ -5,7 +5,7 @@ import type { LabelSelector, WatchEventType } from './kubernetes-binding.ts';
 import { labelSelectorProblems } from './label-selector-problems.ts';
 
 /** The schema of v0 guarantees this shape. */
-export interface RawConfigV0 {
+interface RawConfigV0 {
   readonly [binding: string]: unknown;
   readonly schedule?: readonly RawSchedule[];
   readonly onKubernetesEvent?: readonly RawKubernetesEvent[];

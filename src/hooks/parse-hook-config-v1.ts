@@ -18,7 +18,7 @@ import {
 } from './snapshot-references.ts';
 
 /** The schema of v1 guarantees this shape. */
-export interface RawConfigV1 {
+interface RawConfigV1 {
   readonly [binding: string]: unknown;
   readonly schedule?: readonly RawSchedule[];
   readonly kubernetes?: readonly RawKubernetes[];

@@ -14,7 +14,7 @@ const MAX_REPORT_BYTES = 4 * 1024;
 /** Address space of one jq: `[range(1e9)]` then harms nobody. */
 const MAX_MEMORY_KIB = 1024 * 1024;
 
-export interface JqBinaryOptions {
+interface JqBinaryOptions {
   /** Absolute path of a jq binary of version 1.6 or newer. */
   readonly file: string;
   /** For example `jq 1.7.1`. */

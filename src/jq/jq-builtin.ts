@@ -24,7 +24,7 @@ const NODE_FLAGS = [
 /** Hooks may make up programs as they go, so there is no end to bad ones. */
 const MAX_SUSPECTS = 500;
 
-export interface JqBuiltinOptions {
+interface JqBuiltinOptions {
   readonly clock: SteadyClock;
   /** Longest time for one object, in milliseconds. */
   readonly timeLimitMs: number;

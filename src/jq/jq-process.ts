@@ -25,7 +25,7 @@ const GUARDED = `
   wait $!
 `;
 
-export interface JqProcessOptions {
+interface JqProcessOptions {
   readonly file: string;
   readonly args: readonly string[];
   /** Limit of its address space, where the system can set it. */

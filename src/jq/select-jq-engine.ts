@@ -13,7 +13,7 @@ const DEFAULT_TIME_LIMIT_MS = 2_200;
 const PROBE_TIME_LIMIT_MS = 10_000;
 const MAX_VERSION_BYTES = 1_024;
 
-export interface JqSelection {
+interface JqSelection {
   /** `auto` takes the jq of PATH if it is fit, else the built-in engine; `builtin`; or the path of a jq binary. */
   readonly jqPath: string;
   /** Where `auto` looks: the value of PATH. */
@@ -50,7 +50,7 @@ export async function selectJqEngine(selection: JqSelection, signal: AbortSignal
   }
 }
 
-export interface JqVersion {
+interface JqVersion {
   /** For example `1.7.1`. */
   readonly text: string;
   /** Whether numbers that a program leaves alone keep every digit. */

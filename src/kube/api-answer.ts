@@ -15,7 +15,7 @@ export function permissionAdvice(error: string): string | undefined {
 }
 
 /** What an API server answered outside 2xx. */
-export interface RefusedAnswer {
+interface RefusedAnswer {
   readonly status: number;
   readonly body: string;
   /** Value of the Retry-After header. */

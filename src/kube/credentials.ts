@@ -15,7 +15,7 @@ export interface Credentials {
 /** Makes credentials by a plug-in. `isForced` says that the last ones were refused by the server. */
 export type PluginCredentials = (isForced: boolean, signal: AbortSignal) => Promise<Credentials>;
 
-export interface CredentialDeps {
+interface CredentialDeps {
   readonly clock: SteadyClock;
   readonly readFile: (path: string) => Promise<string>;
   readonly loadPlugin: (user: PluginUser) => Promise<PluginCredentials>;

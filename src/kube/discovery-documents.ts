@@ -12,7 +12,7 @@ export interface GroupVersion {
 }
 
 /** A group and its versions, the preferred one first. */
-export interface GroupVersions {
+interface GroupVersions {
   readonly group: string;
   readonly versions: readonly string[];
 }

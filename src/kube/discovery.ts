@@ -14,14 +14,14 @@ import {
 import { KubeApiError, type KubeClient } from './kube-client.ts';
 import { type ApiResource, apiVersionOf, groupVersionPath } from './kube-object.ts';
 
-export interface ServerVersion {
+interface ServerVersion {
   readonly major: string;
   readonly minor: string;
   /** For instance `v1.34.2`. */
   readonly gitVersion: string;
 }
 
-export interface DiscoveryDeps {
+interface DiscoveryDeps {
   readonly kube: KubeClient;
   readonly clock: SteadyClock;
   readonly log: Logger;

@@ -11,7 +11,7 @@ import { TLSSocket } from 'node:tls';
 import type { SteadyClock } from '../lib/clock.ts';
 
 /** One HTTP request, ready to be sent. */
-export interface HttpRequest {
+interface HttpRequest {
   readonly url: URL;
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -21,7 +21,7 @@ export interface HttpRequest {
   readonly beforeSend?: () => void;
 }
 
-export interface ConnectLimit {
+interface ConnectLimit {
   readonly clock: SteadyClock;
   readonly connectTimeoutMs: number;
 }

@@ -10,7 +10,7 @@ export interface KubeconfigFile {
   readonly text: string;
 }
 
-export interface KubeconfigChoice {
+interface KubeconfigChoice {
   /** Default: the `current-context` of the first file that has one. */
   readonly context?: string | undefined;
   /** Replaces the URL of the cluster. */

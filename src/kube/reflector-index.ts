@@ -49,7 +49,7 @@ export class ReflectorIndex {
 }
 
 /** Collects a list page by page. Only objects that changed are held. */
-export class ListComparison {
+class ListComparison {
   readonly #before: ReadonlyMap<string, Known>;
   readonly #adopt: (known: Map<string, Known>) => void;
   readonly #isConverted: boolean;

@@ -7,7 +7,7 @@ import type { Selection } from './reflector-sink.ts';
 const PAGE_SIZE = 500;
 const MAX_ATTEMPTS = 3;
 
-export interface ListRequest {
+interface ListRequest {
   readonly selection: Selection;
   /** The list must not be older than this resource version, unless the server itself has gone back. */
   readonly notOlderThan: string | undefined;

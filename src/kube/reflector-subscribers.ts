@@ -100,7 +100,7 @@ export class ReflectorSubscribers {
 }
 
 /** Those who get their first state from one list. */
-export class Newcomers {
+class Newcomers {
   readonly #all: readonly Subscriber[];
   /** A newcomer who leaves, or is refused, is taken out of here. */
   readonly #waiting: Set<Subscriber>;

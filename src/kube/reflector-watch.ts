@@ -34,14 +34,14 @@ export type WatchNotice =
  */
 export type WatchEnd = 'closed' | 'early' | 'expired' | 'gone' | 'idle' | 'broken';
 
-export interface WatchRequest {
+interface WatchRequest {
   readonly selection: Selection;
   readonly resourceVersion: string;
   /** Called when the server has accepted the watch. */
   readonly onOpen?: () => void;
 }
 
-export interface WatchDeps {
+interface WatchDeps {
   readonly kube: KubeClient;
   readonly clock: SteadyClock;
   /** A number in [0, 1). */

@@ -14,7 +14,7 @@ const HEALTHY_AFTER_MS = 5_000;
 /** An API server that starts may not serve its custom kinds yet, so one response without the kind deletes nothing. */
 const MISSES_UNTIL_GONE = 2;
 
-export interface ReflectorMetrics {
+interface ReflectorMetrics {
   /** One watch ended, or could not be opened. */
   watchEnded(kind: string, reason: WatchEnd | 'failed'): void;
 }

@@ -1,6 +1,6 @@
 import type { SteadyClock } from '../lib/clock.ts';
 
-export interface TokenBucketOptions {
+interface TokenBucketOptions {
   /** Requests per second in the long run; 0 or less: no limit. */
   readonly qps: number;
   /** Requests that may be sent at once after a pause; at least 1. */

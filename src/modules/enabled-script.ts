@@ -35,7 +35,7 @@ export interface EnabledScriptOptions {
 }
 
 /** One pass over the modules, whose enabled scripts run one after another. */
-export interface ScriptPass {
+interface ScriptPass {
   readonly run: EnabledScript;
   /** Removes the files of all scripts; resolves when that is done, or given up with a warning. */
   readonly end: () => Promise<void>;

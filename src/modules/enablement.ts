@@ -22,7 +22,7 @@ export interface ModuleFlags {
 }
 
 /** Where the last word about a module came from. */
-export type DecisionSource =
+type DecisionSource =
   | 'default'
   | 'common-values'
   | 'module-values'
@@ -47,7 +47,7 @@ export const DISABLED_BY_DEFAULT: Decision = {
 };
 
 /** What one extender says about a module: its flag, `none` for no opinion, `ask-script` where the script decides. */
-export type Opinion =
+type Opinion =
   | { readonly type: 'none' }
   | { readonly type: 'flag'; readonly decision: Decision }
   | { readonly type: 'ask-script' };

@@ -20,7 +20,7 @@ export interface Requirement {
   readonly isOptional: boolean;
 }
 
-export const DELETION_POLICIES = ['delete', 'orphan', 'protect'] as const;
+const DELETION_POLICIES = ['delete', 'orphan', 'protect'] as const;
 
 /**
  * What happens when a module is disabled. `delete`: release and objects go. `orphan`: they stay and nobody looks after

@@ -2,7 +2,7 @@ import { OperatorError } from '../lib/errors.ts';
 import { asModuleName, GLOBAL_SECTION, keyOfName, type ModuleName, nameOfKey } from '../values/module-key.ts';
 
 /** What the name of a module's directory says. */
-export interface DirectoryName {
+interface DirectoryName {
   readonly name: ModuleName;
   /** Undefined when there is no number, or one above 2^31-1. */
   readonly order: number | undefined;

@@ -3,13 +3,13 @@ import { isObject, type JsonObject } from '../lib/json.ts';
 import { didYouMean } from '../lib/similar-word.ts';
 import { refuseUnknown } from '../lib/unknown-keys.ts';
 
-export const WEBHOOK_CAPABILITIES = ['pre-reconcile', 'finalize'] as const;
+const WEBHOOK_CAPABILITIES = ['pre-reconcile', 'finalize'] as const;
 
 /** When the server of a module is asked: before what was rendered is applied; before the module is deleted. */
 export type WebhookCapability = (typeof WEBHOOK_CAPABILITIES)[number];
 
 /** An object in the cluster that says where the server is. */
-export interface WebhookReference {
+interface WebhookReference {
   readonly apiVersion: string;
   readonly kind: string;
   readonly name: string;
@@ -39,7 +39,7 @@ export interface ReconcileWebhook {
   readonly definition: JsonObject;
 }
 
-export const DEFAULT_WEBHOOK_TIMEOUT_MS = 15_000;
+const DEFAULT_WEBHOOK_TIMEOUT_MS = 15_000;
 const MAX_TIMEOUT_MS = 300_000;
 const KEYS = ['version', 'address', 'timeout', 'capabilities'];
 const ADDRESS_KEYS = ['uri', 'ref'];

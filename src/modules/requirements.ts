@@ -4,7 +4,7 @@ import type { Module } from './module.ts';
 import type { Requirement } from './module-manifest.ts';
 
 /** What is known about the other modules when a module is decided about. */
-export interface RequirementFacts {
+interface RequirementFacts {
   readonly modules: ReadonlyMap<ModuleName, Pick<Module, 'version' | 'refusal'>>;
   readonly enabled: ReadonlySet<ModuleName>;
   /** Modules that run or have a release. Default: none. */

@@ -13,7 +13,7 @@ import type { ConfigMapContent } from '../values/config-map-content.ts';
 import type { ValuesStore } from '../values/values-store.ts';
 
 /** The parts of the operator that a plan uses. */
-export interface InspectedOperator extends PurgeInputParts {
+interface InspectedOperator extends PurgeInputParts {
   readonly globalHooks: GlobalHooks;
   readonly values: ValuesStore;
   readonly dynamicFlags: DynamicFlags;
@@ -29,7 +29,7 @@ export interface InspectedOperator extends PurgeInputParts {
 }
 
 /** The parts below the operator that a plan asks. */
-export interface InspectedParts {
+interface InspectedParts {
   readonly helm: HelmDriver;
   readonly http: HttpHooks;
   readonly cluster: {

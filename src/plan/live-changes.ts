@@ -11,7 +11,7 @@ import {
   titleOf,
 } from './manifest-changes.ts';
 
-export interface LiveDeps {
+interface LiveDeps {
   readonly kube: Pick<KubeClient, 'request'>;
   readonly find: (apiVersion: string, kind: string, signal: AbortSignal) => Promise<ApiResource>;
   /** Namespace of objects that name none. */

@@ -17,7 +17,7 @@ export interface ObjectChange {
   readonly lines: readonly DiffLine[];
 }
 
-export interface Masking {
+interface Masking {
   /** Knows the secrets of today. */
   readonly redactor: Pick<Redactor, 'text'>;
   /** Whether each text that is replaced or gone may have been a secret, though today nothing tells. Default false. */

@@ -22,7 +22,7 @@ import { visibleToHelm } from '../values/visible-values.ts';
 import type { Inspection } from './inspection.ts';
 import type { RawObject } from './manifest-changes.ts';
 
-export interface NeededAccess {
+interface NeededAccess {
   readonly access: readonly Access[];
   /** Namespaces that charts make. */
   readonly createdNamespaces: ReadonlySet<string>;

@@ -20,7 +20,7 @@ import {
   runsBeforeHelm,
 } from './plan.ts';
 
-export interface ModuleToPlan {
+interface ModuleToPlan {
   readonly module: Module;
   readonly release: ReleaseSummary | undefined;
   /** Whether global hooks may change the global values before the module runs. */

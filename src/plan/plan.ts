@@ -59,7 +59,7 @@ export interface Plan {
   readonly problems: readonly string[];
 }
 
-export type PlanOutcome = 'nothing' | 'changes' | 'unknown';
+type PlanOutcome = 'nothing' | 'changes' | 'unknown';
 
 /** Whether anything would change; `unknown` when something could not be looked at. */
 export function outcomeOf({ modules, problems }: Plan): PlanOutcome {
@@ -70,7 +70,7 @@ export function outcomeOf({ modules, problems }: Plan): PlanOutcome {
 const WITHOUT_CHANGE: ReadonlySet<ModuleAction> = new Set(['none', 'hold', 'stay-off', 'wait', 'refuse']);
 
 /** What becomes of a module, as far as its hooks are concerned. */
-export type HookOccasion = 'run' | 'deletion';
+type HookOccasion = 'run' | 'deletion';
 
 const DELETION_BINDINGS: readonly string[] = ['beforeDeleteHelm', 'afterDeleteHelm'];
 

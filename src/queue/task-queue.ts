@@ -33,7 +33,7 @@ export type TaskHandler<T> = (
   signal: AbortSignal,
 ) => Promise<TaskOutcome<T>>;
 
-export type QueueStatus =
+type QueueStatus =
   /** Between two tasks, or before there is a worker. */
   | { readonly type: 'idle' }
   /** The worker sleeps until a task arrives. */
@@ -68,7 +68,7 @@ export type QueueAction =
 export type QueuePlace = 'head' | 'append' | 'after';
 
 /** Does something and passes on what it gives, having measured how long it took. */
-export type MeasureAction = <R>(action: QueueAction, act: () => R) => R;
+type MeasureAction = <R>(action: QueueAction, act: () => R) => R;
 
 /** `stop`: take no further task. `abort`: end the task that runs now, too. */
 export interface QueueSignals {

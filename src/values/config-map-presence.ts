@@ -19,7 +19,7 @@ export interface PresenceMemory {
   write(isPresent: boolean, signal: AbortSignal): Promise<void>;
 }
 
-export interface ConfigMapPresenceDeps {
+interface ConfigMapPresenceDeps {
   readonly memory: PresenceMemory;
   /** `namespace/name`, for the log. */
   readonly title: string;

@@ -16,7 +16,7 @@ import type { SectionKey } from './module-key.ts';
 import { dumpYaml } from './yaml.ts';
 
 /** One section in the cluster after a save. */
-export interface SavedSection {
+interface SavedSection {
   readonly section: JsonObject;
   /** Version of the ConfigMap with the section in it; undefined when nothing had to be written. */
   readonly resourceVersion: string | undefined;

@@ -48,12 +48,12 @@ export type ConfigChange =
   | { readonly type: 'valid' };
 
 /** Whether the ConfigMap, as last read, can be understood. */
-export type ConfigState =
+type ConfigState =
   | { readonly type: 'valid' }
   | { readonly type: 'missing' }
   | { readonly type: 'invalid'; readonly error: OperatorError };
 
-export interface ConfigMapStoreDeps {
+interface ConfigMapStoreDeps {
   readonly kube: KubeClient;
   readonly reflectors: Pick<SharedReflectors, 'subscribe'>;
   readonly ref: ConfigMapRef;

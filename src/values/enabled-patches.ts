@@ -10,7 +10,7 @@ export interface FlagPatch {
   readonly isEnabled: boolean | undefined;
 }
 
-export interface GlobalPatch {
+interface GlobalPatch {
   /** Operations on the global values. */
   readonly values: readonly PatchOperation[];
   readonly flags: readonly FlagPatch[];

@@ -9,7 +9,7 @@ import { ConfigMapStore } from './config-map-store.ts';
 import type { ModuleName } from './module-key.ts';
 import type { ValuesStore } from './values-store.ts';
 
-export interface ConfigMapOptions {
+interface ConfigMapOptions {
   readonly settings: {
     readonly namespace: string;
     readonly configMapName: string;

@@ -12,7 +12,7 @@ export type PatchOperation =
   | { readonly op: 'test'; readonly path: string; readonly value: Json };
 
 /** Which of the two patch files of a hook. */
-export type PatchFile = 'values' | 'config values';
+type PatchFile = 'values' | 'config values';
 
 /** Ending of the keys that switch modules on and off, in values files and in patches of global hooks. */
 export const FLAG_SUFFIX = 'Enabled';

@@ -33,7 +33,7 @@ interface MapEntry {
   readonly key: Event | undefined;
 }
 
-export interface BuildOptions {
+interface BuildOptions {
   readonly booleans: YamlBooleans;
   readonly longIntegers?: LongIntegers;
   readonly maxDepth: number;

@@ -23,7 +23,7 @@ export type YamlBooleans = 'yaml-1.1' | 'yaml-1.2';
 export type LongIntegers = 'refused' | 'rounded' | 'exact';
 
 /** What an unquoted text means, or why it is refused. */
-export type ScalarMeaning =
+type ScalarMeaning =
   | { readonly type: 'value'; readonly value: Json }
   | { readonly type: 'refused'; readonly why: string };
 

@@ -5,7 +5,7 @@ import { readFlowAtAnyColumn } from '../lib/yaml-flow-columns.ts';
 import { buildDocument } from './yaml-builder.ts';
 import { type LongIntegers, type YamlBooleans, YamlProblem } from './yaml-scalars.ts';
 
-export interface YamlOptions {
+interface YamlOptions {
   /** What messages call the text: a file path, or the key of a ConfigMap. */
   readonly source: string;
   readonly booleans: YamlBooleans;
@@ -13,7 +13,7 @@ export interface YamlOptions {
   readonly longIntegers?: LongIntegers;
 }
 
-export interface YamlText {
+interface YamlText {
   /** Null for an empty text. */
   readonly value: Json;
   /** Further documents follow the first one; they do not count. */

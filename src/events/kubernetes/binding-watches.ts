@@ -17,7 +17,7 @@ import type { OperationCounter } from './snapshot-operations.ts';
 import type { UnfilteredObjects } from './unfiltered-objects.ts';
 import { combinedReport, WatchHealth, type WatchReport } from './watch-health.ts';
 
-export interface BindingWatchesOptions {
+interface BindingWatchesOptions {
   readonly spec: KubernetesBindingSpec;
   readonly resource: ApiResource;
   readonly reflectors: SharedReflectors;

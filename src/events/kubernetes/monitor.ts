@@ -65,7 +65,7 @@ export interface JqCompiler {
   compile(program: string, signal: AbortSignal): Promise<JqProgram>;
 }
 
-export interface MonitorMetrics {
+interface MonitorMetrics {
   /** Number of objects in the snapshot, after it changed. */
   snapshotObjects(binding: string, count: number): void;
   /** There is no snapshot any more: its monitor stopped. */

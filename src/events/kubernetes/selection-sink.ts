@@ -13,7 +13,7 @@ import type { WatchHealth } from './watch-health.ts';
 /** Objects given to the filter in one turn of the event loop. */
 const OBJECTS_A_TURN = 100;
 
-export interface SelectionSinkOptions {
+interface SelectionSinkOptions {
   readonly store: ObjectStore;
   readonly operations: OperationCounter;
   readonly filter: ObjectFilter;

@@ -1,5 +1,5 @@
 /** What happened to the snapshot of a binding. */
-export interface OperationCounts {
+interface OperationCounts {
   /** Objects in the snapshot now. */
   readonly count: number;
   readonly added: number;
@@ -16,7 +16,7 @@ export interface SnapshotOperations {
   readonly sinceStart: OperationCounts;
 }
 
-export type SnapshotOperation = Exclude<keyof OperationCounts, 'count'>;
+type SnapshotOperation = Exclude<keyof OperationCounts, 'count'>;
 
 type Counts = Record<SnapshotOperation, number>;
 

@@ -22,7 +22,7 @@ export interface UnfilteredObject {
   readonly failure: FilterFailure;
 }
 
-export interface UnfilteredObjectsDeps {
+interface UnfilteredObjectsDeps {
   readonly clock: SteadyClock;
   /** A number in [0, 1). */
   readonly random: () => number;

@@ -8,7 +8,7 @@ const MAX_SLEEP_MS = 60_000;
 const TOLERATED_STEP_BACK_MS = 60_000;
 const MAX_COUNTED_MISSES = 1_000;
 
-export interface ScheduleManagerDeps {
+interface ScheduleManagerDeps {
   readonly clock: Clock;
   readonly log: Logger;
   /** Ticks that passed while the process slept or the clock jumped ahead; counted up to 1000. */

@@ -1,7 +1,7 @@
 const LOOK_AHEAD_MS = 14 * 86_400_000;
 
 /** A stretch of time in which a zone's clocks keep their distance to UTC. */
-export interface OffsetSpan {
+interface OffsetSpan {
   /** Local time minus UTC, in milliseconds. */
   readonly offsetMs: number;
   /** Where the span is known to end, exclusive; the next one may have the same offset. */

@@ -5,14 +5,14 @@ import { type ContentEntry, refused } from './module-content.ts';
 const FORMAT = 'addon-operator-module/v1';
 
 /** What a module is: its name and its content. */
-export interface ModuleContent {
+interface ModuleContent {
   readonly name: string;
   /** Sorted by path. */
   readonly files: readonly ContentEntry[];
 }
 
 /** What is signed. */
-export interface ContentManifest extends ModuleContent {
+interface ContentManifest extends ModuleContent {
   /** Grows with each signature of a module, so that an older one cannot take the place of a newer one. */
   readonly serial: number;
 }

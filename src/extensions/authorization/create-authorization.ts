@@ -11,7 +11,7 @@ import { ModuleAuthorization } from './module-authorization.ts';
 import { keepSerials, SeenSerials, serialStore } from './seen-serials.ts';
 import { makeStagingDirectory } from './staging-directory.ts';
 
-export interface AuthorizationSettings {
+interface AuthorizationSettings {
   readonly authPolicy: 'none' | 'digest' | 'keyring';
   readonly authLockFile: string;
   readonly authKeyring: string;
@@ -22,7 +22,7 @@ export interface AuthorizationSettings {
   readonly configMapName: string;
 }
 
-export interface AuthorizationOptions {
+interface AuthorizationOptions {
   readonly settings: AuthorizationSettings;
   readonly host: RetryHost & { readonly clock: Clock };
   readonly kube: KubeClient;
@@ -35,7 +35,7 @@ export interface AuthorizationOptions {
 }
 
 /** Decides which modules may run. */
-export interface AuthorizationPart {
+interface AuthorizationPart {
   readonly gate: ModuleAuthorization;
   /** Its name, for hooks. */
   readonly policy: string;

@@ -14,7 +14,7 @@ export interface SerialCheck {
   check(module: string, serial: number, digest: string, signal: AbortSignal): Promise<void>;
 }
 
-export interface KeyringPolicyOptions {
+interface KeyringPolicyOptions {
   /** File or directory with public keys. */
   readonly keyring: string;
   readonly clock: WallClock;

@@ -7,7 +7,7 @@ import { contentDigest } from './content-manifest.ts';
 import { readContent, refused } from './module-content.ts';
 import { readCandidate } from './read-candidate.ts';
 
-export interface ModuleAuthorizationOptions {
+interface ModuleAuthorizationOptions {
   readonly policy: AuthorizationPolicy;
   /** An empty directory of ours, for copies of modules. */
   readonly directory: string;

@@ -18,13 +18,13 @@ export type ContentEntry =
   | { readonly path: string; readonly link: string };
 
 /** What a module may consist of at most. */
-export interface ContentLimits {
+interface ContentLimits {
   /** Files, links and directories. */
   readonly entries: number;
   readonly bytes: number;
 }
 
-export const CONTENT_LIMITS: ContentLimits = { entries: 20_000, bytes: 256 * 1024 * 1024 };
+const CONTENT_LIMITS: ContentLimits = { entries: 20_000, bytes: 256 * 1024 * 1024 };
 
 /** What is signed, and the signature: they lie in the module's directory and are no part of its content. */
 export const MANIFEST_FILE = 'module.manifest';

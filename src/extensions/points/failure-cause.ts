@@ -3,7 +3,7 @@ import type { KubeObject } from '../../kube/kube-object.ts';
 import type { OperatorError } from '../../lib/errors.ts';
 
 /** What the API server meant by an error of which only the text is left. */
-export interface FailureCause {
+interface FailureCause {
   /** The word the API server has for it; `Unknown` when the text tells nothing. */
   readonly reason: string;
   /** The HTTP status that goes with it; null when the server gave none. */

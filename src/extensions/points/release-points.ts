@@ -19,7 +19,7 @@ type DeployedModule = Pick<Module, 'name' | 'path'> & {
   readonly manifest: Pick<ModuleManifest, 'waitsUntilReady'>;
 };
 
-export interface ReleasePointsOptions {
+interface ReleasePointsOptions {
   readonly customizations: Pick<Customizations, 'of'>;
   readonly log: Logger;
   /** Whether errors may be fatal although no extension says so. */

@@ -7,7 +7,7 @@ import { type ReconcileWebhook, readReconcileWebhook } from '../../modules/recon
 import type { WebhookSteps } from './webhook-steps.ts';
 
 /** Modules in the cluster, as something that can be kept from going. */
-export interface HeldModules {
+interface HeldModules {
   /** What the watch knows of that; undefined before it has read what there is. Costs no request. */
   isKnownAsHeld(module: string): boolean | undefined;
   /** Keeps the object until `release`, and notes this text on it. */
@@ -17,7 +17,7 @@ export interface HeldModules {
   release(module: string, signal: AbortSignal): Promise<void>;
 }
 
-export interface ModuleFinalizersDeps {
+interface ModuleFinalizersDeps {
   readonly hooks: Pick<WebhookSteps, 'finalize'>;
   readonly objects: HeldModules;
   /** What a release consists of now; nothing without one. */

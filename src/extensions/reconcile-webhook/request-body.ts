@@ -1,10 +1,10 @@
 import type { KubeObject } from '../../kube/kube-object.ts';
 import type { WebhookCapability } from '../../modules/reconcile-webhook.ts';
 
-export type FormFactor = 'deployment' | 'ksvc';
+type FormFactor = 'deployment' | 'ksvc';
 
 /** What the server of a module is sent. */
-export interface WebhookRequest {
+interface WebhookRequest {
   readonly phase: WebhookCapability;
   /** The Module object with its status. */
   readonly object: KubeObject;

@@ -11,7 +11,7 @@ import { requestBody } from './request-body.ts';
 import { readResponse, type WebhookResponse } from './webhook-response.ts';
 
 /** Modules in the cluster, as servers get to see them. */
-export interface SeenModules {
+interface SeenModules {
   /** With its status. */
   read(module: string, signal: AbortSignal): Promise<KubeObject>;
   /** Takes the status that a server gave back for what `read` gave. */
@@ -20,7 +20,7 @@ export interface SeenModules {
   warn(module: string, message: string, signal: AbortSignal): Promise<void>;
 }
 
-export interface WebhookStepsDeps extends CallDeps {
+interface WebhookStepsDeps extends CallDeps {
   readonly modules: SeenModules;
   /** Decides which objects a server may add. */
   readonly places: Pick<ChildPlaces, 'check'>;

@@ -13,7 +13,7 @@ export interface Follower {
   readonly onUnwatched: (error: unknown) => void;
 }
 
-export interface AppliedWatchDeps {
+interface AppliedWatchDeps {
   readonly reflectors: SharedReflectors;
   readonly clock: SteadyClock;
   /** A number in [0, 1), for the jitter of retries. */

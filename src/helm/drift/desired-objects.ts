@@ -11,7 +11,7 @@ export interface DesiredObject extends ManifestObject {
   readonly fields: Fields;
 }
 
-export interface ReleaseIdentity {
+interface ReleaseIdentity {
   readonly release: string;
   readonly namespace: string;
 }

@@ -2,7 +2,7 @@ import { isObject } from '../../lib/json.ts';
 import { parsePointer } from '../../lib/json-pointer.ts';
 import { refuseUnknown } from '../../lib/unknown-keys.ts';
 
-export const DRIFT_MODES = ['off', 'warn', 'heal'] as const;
+const DRIFT_MODES = ['off', 'warn', 'heal'] as const;
 
 /** What is done about objects of a release that others change: nothing, say so, or also change them back. */
 export type DriftMode = (typeof DRIFT_MODES)[number];

@@ -18,7 +18,7 @@ interface ManagedEntry {
  * since. `unclear`: the same, but from some maps or lists all may have been removed: a list of owners looks alike then,
  * and where a map counts as one field. `some`: of one at least it is not the owner.
  */
-export type HelmsShare = 'all' | 'unclear' | 'some';
+type HelmsShare = 'all' | 'unclear' | 'some';
 
 /** How much of `desired` helm owns. */
 export function helmsShare(desired: Fields, metadata: Fields): HelmsShare {

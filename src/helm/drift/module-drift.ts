@@ -21,7 +21,7 @@ export interface AppliedRelease extends DesiredState {
   readonly revision: number;
 }
 
-export interface DriftDeps {
+interface DriftDeps {
   readonly clock: Clock;
   /** A number in [0, 1), for the jitter of retries. */
   readonly random: () => number;

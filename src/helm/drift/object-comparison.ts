@@ -23,7 +23,7 @@ export type ObjectComparison =
       readonly remedy: Remedy;
     };
 
-export interface Remedy {
+interface Remedy {
   readonly path: string;
   readonly body: Fields;
 }

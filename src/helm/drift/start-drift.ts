@@ -22,7 +22,7 @@ export interface DriftSettings {
   readonly random: () => number;
 }
 
-export interface DriftParts {
+interface DriftParts {
   readonly context: DriverContext;
   readonly settings: DriftSettings;
   readonly store: ReleaseStore;

@@ -8,7 +8,7 @@ export type LookupAll = (
   callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
 ) => void;
 
-export interface AllowedHostsOptions {
+interface AllowedHostsOptions {
   /** Names, `*.` and the end of names, and addresses. */
   readonly entries: readonly string[];
   /** Addresses that are refused besides the local ones, such as that of the API server. */

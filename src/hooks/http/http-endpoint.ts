@@ -27,7 +27,7 @@ export interface HttpEndpoint {
   readonly bearerToken: SecretReference | undefined;
 }
 
-export interface ParsedHttpHook {
+interface ParsedHttpHook {
   readonly endpoint: HttpEndpoint;
   /** What is left of the file: the configuration of a hook, version v1, as JSON. */
   readonly config: string;

@@ -6,7 +6,7 @@ import type { AllowedHosts } from './allowed-hosts.ts';
 import type { EndpointCredentials } from './endpoint-credentials.ts';
 import type { HttpAnswer } from './http-answer.ts';
 
-export interface HookPost {
+interface HookPost {
   readonly url: URL;
   /** JSON. */
   readonly body: string;
@@ -19,7 +19,7 @@ export interface HookPost {
 /** Bytes that a request may have; what is larger fails before it is sent. */
 export const MAX_REQUEST_BYTES = 64 * 1024 * 1024;
 /** Bytes of an answer that are read; further ones fail the run. */
-export const MAX_ANSWER_BYTES = 10 * 1024 * 1024;
+const MAX_ANSWER_BYTES = 10 * 1024 * 1024;
 const CONNECT_TIMEOUT_MS = 10_000;
 
 /**

@@ -15,7 +15,7 @@ const NODE_FLAGS = [
 const STDERR_TAIL_BYTES = 16 * 1024;
 const MIB = 1024 * 1024;
 
-export interface HostProcessOptions {
+interface HostProcessOptions {
   /** Environment of the scripts. */
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;

@@ -34,7 +34,7 @@ export type WorkRequest = RunRequest | CallRequest;
 export type SentRequest = (Omit<RunRequest, 'texts'> & { readonly texts: SentTexts }) | CallRequest;
 
 /** One run of a hook. */
-export interface RunRequest {
+interface RunRequest {
   readonly type: 'run';
   readonly texts: HookRunTexts;
   /** Output beyond this is dropped and counted. */

@@ -11,7 +11,7 @@ export interface WatchedWorker {
   readonly usedBytes: number;
 }
 
-export interface MemoryWatchOptions {
+interface MemoryWatchOptions {
   /** How large the heap of one worker may get. */
   readonly heapLimitBytes: number;
   readonly workers: () => Iterable<WatchedWorker>;

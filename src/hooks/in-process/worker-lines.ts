@@ -11,7 +11,7 @@ import {
 /** What a worker says first is shorter than this. */
 const MAX_HELLO_CHARACTERS = 1_000;
 
-export interface WorkerLinesOptions {
+interface WorkerLinesOptions {
   readonly onReply: (worker: number, reply: WorkerReply) => void;
   /** The line of a worker is closed; what came over it has been told of. */
   readonly onClosed: (worker: number) => void;

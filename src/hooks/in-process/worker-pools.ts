@@ -31,7 +31,7 @@ export interface WorkerPoolsOptions {
 }
 
 /** What belongs to loading a file, or to a piece of work. */
-export interface Work extends WorkEvents {
+interface Work extends WorkEvents {
   /** Undefined: it may go on for ever. */
   readonly timeoutMs: number | undefined;
   /** Whether it may be done once more, because the process died and another one may be to blame. Default: yes. */

@@ -35,7 +35,7 @@ export interface WorkerData {
 }
 
 /** What a worker does with the file it has loaded. */
-export interface Program<D> {
+interface Program<D> {
   /** What the default export is. Throws when it is none of this program's. */
   readonly definitionOf: (exported: unknown) => D;
   /** What the daemon is to know of it, as JSON. */

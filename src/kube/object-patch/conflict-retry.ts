@@ -5,7 +5,7 @@ export type Attempt<T> =
   | { readonly type: 'done'; readonly value: T }
   | { readonly type: 'lost'; readonly error: unknown };
 
-export interface RetryDeps {
+interface RetryDeps {
   readonly clock: SteadyClock;
   /** Numbers in [0, 1). */
   readonly random: () => number;

@@ -6,7 +6,7 @@ import { type ApiResource, apiVersionOf } from '../kube-object.ts';
 import type { ObjectTarget } from './patch-operation.ts';
 
 /** The part of a jq engine that JQPatch needs. */
-export interface JqCompiler {
+interface JqCompiler {
   compile(
     program: string,
     signal: AbortSignal,

@@ -4,7 +4,7 @@ import { isObject, parseJson } from '../../lib/json.ts';
 import { splitJsonStream } from '../../lib/json-stream.ts';
 import { readFlowAtAnyColumn } from '../../lib/yaml-flow-columns.ts';
 
-export interface PatchDocuments {
+interface PatchDocuments {
   /** In JSON the names of fields are read in any case, in YAML only as documented. */
   readonly format: 'json' | 'yaml';
   /** Not checked at all: a list, a scalar, or null for an empty document may be among them. */

@@ -4,7 +4,7 @@ import type { RequestAccess } from '../../kube/request-path.ts';
 export type Access = ResourceAccess | UrlAccess;
 
 /** Verbs on paths that are no resources, such as `/metrics`. */
-export interface UrlAccess {
+interface UrlAccess {
   readonly urls: readonly string[];
   readonly verbs: readonly string[];
 }

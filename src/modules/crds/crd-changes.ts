@@ -5,7 +5,7 @@ type Fields = Readonly<Record<string, unknown>>;
 type Labels = Readonly<Record<string, string>>;
 
 /** What has to be done to a CRD in the cluster. */
-export interface CrdChange {
+interface CrdChange {
   /** `status.storedVersions` without the versions that vanished; undefined when none did. */
   readonly storedVersions: readonly string[] | undefined;
   /** The object to be written; undefined when the cluster has it so already. */

@@ -10,7 +10,7 @@ import { nextCrdStep } from './crd-changes.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-export interface CrdInstallerOptions {
+interface CrdInstallerOptions {
   readonly kube: KubeClient;
   readonly discovery: Pick<Discovery, 'find' | 'invalidate'>;
   readonly clock: SteadyClock;

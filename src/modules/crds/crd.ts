@@ -13,7 +13,7 @@ export interface Crd {
   readonly spec: Fields;
 }
 
-export interface CrdFile {
+interface CrdFile {
   readonly crds: readonly Crd[];
   /** One sentence for each document that is no CRD; the others count all the same. */
   readonly problems: readonly string[];

@@ -11,7 +11,7 @@ import type { Module } from '../module.ts';
 import { CrdInstaller } from './crd-installer.ts';
 
 /** The CustomResourceDefinitions that modules bring. */
-export interface CrdsOfModules {
+interface CrdsOfModules {
   /** Looks for the files of all modules. @throws OperatorError MODULE_INVALID */
   read(modules: readonly Module[]): Promise<void>;
   /** Whether the module brings any. */
@@ -20,7 +20,7 @@ export interface CrdsOfModules {
   ensure(module: ModuleName, signal: AbortSignal): Promise<void>;
 }
 
-export interface CrdsOptions {
+interface CrdsOptions {
   readonly settings: {
     readonly crdExtraLabels: Readonly<Record<string, string>>;
     readonly crdFilterPrefixes: readonly string[];

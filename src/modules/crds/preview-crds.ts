@@ -9,7 +9,7 @@ import { CRD_COLLECTION } from './crd-installer.ts';
 type Fields = Readonly<Record<string, unknown>>;
 
 /** A CRD that would be written. */
-export interface CrdPreview {
+interface CrdPreview {
   readonly crd: string;
   /** What decides whether it is written, as the cluster has it; undefined when it would be created. */
   readonly before: Fields | undefined;
@@ -17,7 +17,7 @@ export interface CrdPreview {
   readonly after: Fields;
 }
 
-export interface CrdPreviews {
+interface CrdPreviews {
   /** Those that would be created or updated. */
   readonly crds: readonly CrdPreview[];
   /** One sentence for each document and CRD that cannot be applied, or not be looked at. */

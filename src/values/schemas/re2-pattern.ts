@@ -1,6 +1,6 @@
 import { RE2JS, RE2JSException } from 're2js';
 
-export interface Re2Pattern {
+interface Re2Pattern {
   /** Whether any part of the text matches. The time grows linearly with the text, for every pattern. */
   test(text: string): boolean;
 }

@@ -26,7 +26,7 @@ export interface SchemaText {
 }
 
 /** What schemas are read with. */
-export interface SchemaTools {
+interface SchemaTools {
   readonly check: SchemaCheck;
   /** Left out where no schema has rules. */
   readonly parseRules?: RuleParser | undefined;

@@ -6,7 +6,7 @@ const SINGLE = ['items', 'additionalProperties', 'additionalItems', 'not'] as co
 const LISTS = ['items', 'allOf', 'anyOf', 'oneOf'] as const;
 
 /** A keyword under which further schemas stand. */
-export type SchemaKeyword = (typeof MAPS)[number] | (typeof SINGLE)[number] | (typeof LISTS)[number];
+type SchemaKeyword = (typeof MAPS)[number] | (typeof SINGLE)[number] | (typeof LISTS)[number];
 
 /**
  * The schema with every schema directly inside it replaced by what `visit` makes of it. Data in it, such as `default`

@@ -24,7 +24,7 @@ export interface Unresolved {
   readonly why: string;
 }
 
-export interface ResolvedValues {
+interface ResolvedValues {
   readonly values: JsonObject;
   readonly unresolved: readonly Unresolved[];
 }

@@ -11,7 +11,7 @@ import { SecretWatcher } from './secret-watcher.ts';
 const EVERYBODY = '*';
 
 /** References to Secrets, followed for as long as values hold them. */
-export interface SecretParts {
+interface SecretParts {
   readonly values: ValuesSecrets;
   /** Follows what values refer to now, and would refer to with this content of the ConfigMap. */
   readonly follow: (store: ValuesStore, content: ConfigMapContent) => Promise<void>;
@@ -26,7 +26,7 @@ interface SecretSettings {
   readonly secretReferences: readonly string[];
 }
 
-export interface SecretPartsOptions {
+interface SecretPartsOptions {
   readonly settings: SecretSettings & { readonly namespace: string };
   readonly host: { readonly clock: Clock; readonly random: () => number; readonly log: Logger };
   readonly reflectors: SharedReflectors;

@@ -11,7 +11,7 @@ export interface SecretReference {
 }
 
 /** What a map in values is: a reference, something that was meant to be one, or undefined for plain data. */
-export type ParsedReference =
+type ParsedReference =
   | { readonly type: 'reference'; readonly reference: SecretReference }
   | { readonly type: 'malformed'; readonly why: string };
 

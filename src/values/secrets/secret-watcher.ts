@@ -19,7 +19,7 @@ const SECRETS: ApiResource = {
   verbs: ['get', 'list', 'watch'],
 };
 
-export interface SecretWatcherDeps {
+interface SecretWatcherDeps {
   readonly reflectors: Pick<SharedReflectors, 'subscribe'>;
   readonly clock: SteadyClock;
   /** A number in [0, 1). */
