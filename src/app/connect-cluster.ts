@@ -7,7 +7,7 @@ import type { KubeClient } from '../kube/kube-client.ts';
 import { loadKubeConfig } from '../kube/kube-config.ts';
 import { loadPluginCredentials } from '../kube/plugin-credentials.ts';
 import { accessOfRequest, type RequestAccess } from '../kube/request-path.ts';
-import { TokenBucket } from '../kube/token-bucket.ts';
+import { TokenBucket } from '../lib/token-bucket.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import { type ResourceAccess, SeenAccess } from '../modules/access/policy-rules.ts';
 import type { Settings } from '../settings.ts';
@@ -73,7 +73,9 @@ export async function connectCluster(
       random,
       version,
       beforeWrite,
-      ...(qps > 0 ? { limiter: new TokenBucket({ qps, burst, clock }) } : {}),
+      ...(qps > 0
+        ? { limiter: new TokenBucket({ intervalMs: 1_000 / qps, burst: Math.max(1, burst) }, clock) }
+        : {}),
       ...(requestTimeoutMs === undefined ? {} : { requestTimeoutMs }),
       onRequest: ({ verb, status, durationMs, path, pathTemplate }) => {
         metrics.kubeRequestResult({ status, verb, host: apiHost });

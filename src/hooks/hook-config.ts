@@ -1,4 +1,5 @@
 import type { DeployBinding } from '@addon-operator/sdk';
+import type { TokenBucketOptions } from '../lib/token-bucket.ts';
 import type { AdmissionBinding, AdmissionType } from './admission-binding.ts';
 import type { ConversionBinding } from './conversion-binding.ts';
 import type { KubernetesBindingSpec } from './kubernetes-binding.ts';
@@ -59,8 +60,8 @@ export interface KubernetesBinding extends QueuedBinding {
 }
 
 export interface HookSettings {
-  /** Token bucket over all runs of the hook: one token every `minIntervalMs`, at most `burst` saved up. */
-  readonly rateLimit?: { readonly minIntervalMs: number; readonly burst: number };
+  /** Token bucket over all runs of the hook: one token every `intervalMs`, at most `burst` saved. */
+  readonly rateLimit?: TokenBucketOptions;
   /** Time limit of one run in milliseconds. */
   readonly timeoutMs?: number;
 }

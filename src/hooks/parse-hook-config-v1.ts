@@ -193,7 +193,9 @@ function hookSettings({ executionMinInterval, executionBurst, timeout }: RawSett
   const minIntervalMs = durationMs(executionMinInterval ?? '0s');
   const timeoutMs = durationMs(timeout ?? '0s');
   return {
-    ...(minIntervalMs > 0 ? { rateLimit: { minIntervalMs, burst: Math.max(1, executionBurst ?? 1) } } : {}),
+    ...(minIntervalMs > 0
+      ? { rateLimit: { intervalMs: minIntervalMs, burst: Math.max(1, executionBurst ?? 1) } }
+      : {}),
     ...(timeoutMs > 0 ? { timeoutMs } : {}),
   };
 }

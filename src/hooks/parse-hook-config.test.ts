@@ -164,8 +164,8 @@ test.each(DEPLOY_BINDINGS)('%s belongs to global hooks and is not negative', asy
 });
 
 test.each([
-  [{ executionMinInterval: '3s', executionBurst: 5 }, { rateLimit: { minIntervalMs: 3_000, burst: 5 } }],
-  [{ executionMinInterval: '1m30s', executionBurst: 0 }, { rateLimit: { minIntervalMs: 90_000, burst: 1 } }],
+  [{ executionMinInterval: '3s', executionBurst: 5 }, { rateLimit: { intervalMs: 3_000, burst: 5 } }],
+  [{ executionMinInterval: '1m30s', executionBurst: 0 }, { rateLimit: { intervalMs: 90_000, burst: 1 } }],
   [{ executionMinInterval: '0s', executionBurst: 5 }, {}],
   [{ executionMinInterval: '-3s', executionBurst: 5 }, {}],
   [{ timeout: '30s' }, { timeoutMs: 30_000 }],

@@ -9,10 +9,10 @@ import {
   type Respond,
   startLoopbackServer,
 } from '../../test/support/loopback-server.ts';
+import { TokenBucket } from '../lib/token-bucket.ts';
 import type { Credentials } from './credentials.ts';
 import { HttpKubeClient, type HttpKubeClientOptions, type RequestObservation } from './http-kube-client.ts';
 import { hasStatus, KubeApiError } from './kube-client.ts';
-import { TokenBucket } from './token-bucket.ts';
 
 const never = new AbortController().signal;
 
@@ -282,7 +282,7 @@ test('request() keeps to the rate limit', async () => {
   const clock = new FakeClock();
   const { client, server } = await setUp((_, response) => answerJson(response, 200, {}), {
     clock,
-    limiter: new TokenBucket({ qps: 1, burst: 1, clock }),
+    limiter: new TokenBucket({ intervalMs: 1_000, burst: 1 }, clock),
   });
   await client.request(get, never);
   const second = client.request(get, never);
@@ -391,7 +391,7 @@ test('beforeWrite is asked right before a write goes out, after the wait for the
   const clock = new FakeClock();
   const { client, server } = await setUp((_, response) => answerJson(response, 200, {}), {
     clock,
-    limiter: new TokenBucket({ qps: 1, burst: 1, clock }),
+    limiter: new TokenBucket({ intervalMs: 1_000, burst: 1 }, clock),
     beforeWrite: () => {
       asked.push(clock.steadyMs());
       if (asked.length > 1) throw refused;
@@ -413,7 +413,7 @@ test('beforeWrite is asked right before a write goes out, after the wait for the
 
 test('request() sends no write at sendBeforeMs or later, when the rate limit or a connection held it up until then', async () => {
   const clock = new FakeClock();
-  const limiter = new TokenBucket({ qps: 1, burst: 1, clock });
+  const limiter = new TokenBucket({ intervalMs: 1_000, burst: 1 }, clock);
   const { client, server } = await setUp((_, response) => answerJson(response, 200, {}), { clock, limiter });
   const write = { method: 'PUT', path: '/api/v1/pods/a', body: {}, sendBeforeMs: 1_000 } as const;
   await client.request(write, never);

@@ -5,6 +5,7 @@ import type { SteadyClock } from '../lib/clock.ts';
 import { messageOf, OperatorError } from '../lib/errors.ts';
 import { parseJson } from '../lib/json.ts';
 import { Semaphore } from '../lib/semaphore.ts';
+import type { TokenBucket } from '../lib/token-bucket.ts';
 import { refusal } from './api-answer.ts';
 import type { ClusterAccess } from './cluster-access.ts';
 import { ConnectionPool, type Purpose } from './connection-pool.ts';
@@ -13,7 +14,6 @@ import { withDeadline } from './deadline.ts';
 import { NotSentError, readBody, readLines, StaleConnectionError, sendRequest } from './http-exchange.ts';
 import type { HttpMethod, KubeApiError, KubeClient, KubeRequest } from './kube-client.ts';
 import { pathTemplate } from './request-path.ts';
-import type { TokenBucket } from './token-bucket.ts';
 
 /** One request that came to an end, for metrics. */
 export interface RequestObservation {

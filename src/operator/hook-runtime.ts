@@ -4,9 +4,9 @@ import { WatchHealth } from '../events/kubernetes/watch-health.ts';
 import { type Hook, hooksInOrder, title } from '../hooks/hook.ts';
 import type { HookConfig, KubernetesBinding } from '../hooks/hook-config.ts';
 import type { KubernetesEvent, SnapshotItem } from '../hooks/kubernetes-binding.ts';
-import { RateLimiter } from '../hooks/rate-limiter.ts';
 import type { SteadyClock } from '../lib/clock.ts';
 import { OperatorError } from '../lib/errors.ts';
+import { TokenBucket } from '../lib/token-bucket.ts';
 
 export interface HookRuntimeOptions {
   readonly clock: SteadyClock;
@@ -27,7 +27,7 @@ export class HookRuntime {
   readonly #monitors = new Map<number, Monitor>();
   /** Bindings whose monitor could not be started. */
   readonly #notStarted = new Map<number, WatchHealth>();
-  readonly #rateLimiter: RateLimiter | undefined;
+  readonly #rateLimiter: TokenBucket | undefined;
   readonly #stopped = new AbortController();
   /** Schedules fire for the hook only while this is set. */
   areSchedulesEnabled = false;
@@ -38,7 +38,7 @@ export class HookRuntime {
     this.hook = hook;
     this.#options = options;
     const { rateLimit } = hook.config.settings;
-    this.#rateLimiter = rateLimit === undefined ? undefined : new RateLimiter(rateLimit, options.clock);
+    this.#rateLimiter = rateLimit === undefined ? undefined : new TokenBucket(rateLimit, options.clock);
   }
 
   /** A stopped hook is not run any more: tasks that still wait for it end without doing anything. */
