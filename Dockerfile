@@ -31,11 +31,9 @@ COPY packages ./packages
 COPY src ./src
 COPY shell_lib.sh ./shell_lib.sh
 COPY frameworks ./frameworks
-# The Node among the dependencies is for checkouts on machines with an older one; the image brings its own. The links to
-# packages/ are for checkouts too: dist/ has them compiled.
+# dist/ contains what it needs but native code; the Node among the dependencies is for checkouts on machines with an older one.
 RUN node bin/build.mjs \
-  && npm prune --omit=dev \
-  && rm -rf node_modules/node-* node_modules/@addon-operator node_modules/.bin node_modules/.package-lock.json
+  && find node_modules -mindepth 1 -maxdepth 1 ! -name koffi ! -name @koromix -exec rm -rf {} +
 
 FROM alpine:${ALPINE_VERSION}
 RUN apk add --no-cache bash ca-certificates libstdc++ sed tini \
@@ -62,6 +60,9 @@ ENV ADDON_OPERATOR_NODE=/usr/local/bin/node \
   LOG_TYPE=json \
   NODE_ENV=production
 EXPOSE 9650
+# What V8 compiles is kept for the user that it was compiled for. The start itself fails without a cluster.
+RUN mkdir /app/dist/.compile-cache && chown 65532:65532 /app/dist/.compile-cache
 USER 65532:65532
+RUN /addon-operator help >/dev/null && ! /addon-operator start --namespace=none --kube-config=/none >/dev/null
 WORKDIR /
 ENTRYPOINT ["/sbin/tini", "--", "/addon-operator"]

@@ -1,8 +1,8 @@
-// Compiles src/ into dist/, and the packages of the workspace into dist/node_modules/, without type checking (the gate
-// does that). Node finds a package there before it looks into node_modules/, which leads to the sources, so dist/ runs
-// wherever it is copied to. Every file appears by rename and the stamp comes last, so that several builds at once, and
-// a daemon that is starting, see whole files only.
-import { spawnSync } from 'node:child_process';
+// Builds dist/: every program of src/ as a bundle without dependencies but native ones, which starts in a third of the
+// time that 800 single files take, and the packages that hook files import, compiled one by one with their types.
+// Nothing is type-checked here (the gate does that). Every file appears by rename and the stamp comes last, so that
+// several builds at once, and a daemon that is starting, see whole files only.
+import { spawn } from 'node:child_process';
 import {
   existsSync,
   mkdirSync,
@@ -18,13 +18,13 @@ import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+const source = join(root, 'src');
 const target = join(root, 'dist');
 const compiler = join(root, 'node_modules/typescript/bin/tsc');
-
-function fail(message) {
-  console.error(`build: ${message}`);
-  process.exit(1);
-}
+/** Packages that hook files import from the operator that runs them. */
+const HOOK_PACKAGES = ['json', 'sdk'];
+/** Native code, which stays in node_modules/. */
+const NATIVE = ['koffi'];
 
 /** Paths of all files below a directory, relative to it. */
 function filesIn(directory) {
@@ -33,92 +33,139 @@ function filesIn(directory) {
     .map((entry) => join(entry.parentPath ?? entry.path, entry.name).slice(directory.length + 1));
 }
 
-function isAsset(file) {
-  return !file.endsWith('.ts') && !file.endsWith('.md');
+function write(file, text) {
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, text);
 }
 
-/** The directories of sources, relative to the root, and where each belongs in dist/. */
-function sourceDirectories() {
-  const packages = join(root, 'packages');
-  const names = existsSync(packages) ? readdirSync(packages) : [];
-  const manifests = names.map((name) => join('packages', name, 'package.json'));
-  return [
-    { from: 'src', to: '' },
-    ...manifests
-      .filter((file) => existsSync(join(root, file)))
-      .map((file) => {
-        const { name } = JSON.parse(readFileSync(join(root, file), 'utf8'));
-        return { from: join(dirname(file), 'src'), to: join('node_modules', name, 'src'), manifest: file };
-      }),
-  ];
+/** Bundles each program (`main.ts` and every `*-main.ts`) to the place its source has below src/. */
+async function bundle(into) {
+  const { rolldown } = await import('rolldown');
+  const programs = filesIn(source).filter((file) => /(?:^|\/|-)main\.ts$/.test(file));
+  const build = await rolldown({
+    input: Object.fromEntries(programs.map((file) => [file.slice(0, -'.ts'.length), join(source, file)])),
+    platform: 'node',
+    external: NATIVE,
+    logLevel: 'warn',
+    onLog(_level, { code, message }) {
+      // Else left to be found when the program runs, where there are no packages.
+      if (code === 'UNRESOLVED_IMPORT') throw new Error(message);
+      console.error(message);
+    },
+  });
+  const { output } = await build.write({
+    dir: into,
+    format: 'esm',
+    sourcemap: true,
+    entryFileNames: '[name].js',
+    chunkFileNames: 'chunks/[name]-[hash].js',
+    // It finds dist/ from where it lies itself: one directory below, like its source.
+    codeSplitting: { groups: [{ name: 'own-code', test: /src\/lib\/own-code\.ts$/ }] },
+  });
+  await build.close();
+  const bundled = output.flatMap((chunk) => chunk.moduleIds ?? []);
+  const notices = licences(bundled);
+  if (notices !== '') write(join(into, 'THIRD-PARTY-LICENSES.txt'), notices);
+  for (const file of filesIn(source).filter((file) => !/\.(?:ts|md)$/.test(file)))
+    write(join(into, file), readFileSync(join(source, file)));
 }
 
-/** Compiles into a directory of its own, in which the files lie as in the root. */
-function compile(into) {
-  const args = [compiler, '-p', join(root, 'tsconfig.build.json'), '--noCheck', '--outDir', into];
-  const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
-  if (status !== 0) fail(`tsc failed\n${stdout}${stderr}`);
+/** The licence of each package that files come from; most demand that it goes with every copy. */
+function licences(files) {
+  const packages = files.map((file) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(file)?.[0]);
+  const texts = [...new Set(packages)]
+    .filter((directory) => directory !== undefined)
+    .toSorted()
+    .map((directory) => {
+      const { name, version, license } = JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'));
+      const file = readdirSync(directory).find((each) => /^licen[cs]e/i.test(each));
+      const text = file === undefined ? '' : `\n${readFileSync(join(directory, file), 'utf8').trim()}\n`;
+      return `${name} ${version} (${license})\n${text}`;
+    });
+  return texts.join(`\n${'-'.repeat(80)}\n\n`);
 }
 
-/** Puts what was compiled from one directory where it belongs, with the files that need no compiler. */
-function arrange(compiled, { from, to, manifest }, into) {
-  const write = (file, text) => {
-    mkdirSync(dirname(join(into, to, file)), { recursive: true });
-    writeFileSync(join(into, to, file), text);
-  };
-  for (const file of filesIn(join(compiled, from))) {
-    const text = readFileSync(join(compiled, from, file), 'utf8');
-    write(
-      file,
-      file.endsWith('.map') ? movedMap(text, join(compiled, from, file), join(into, to, file)) : text,
-    );
+/** Compiles what hook files import, each file by itself: src/sdk, and packages into node_modules/ of the build. */
+async function compileForHooks(into) {
+  const names = HOOK_PACKAGES.filter((name) => existsSync(join(root, 'packages', name)));
+  if (names.length === 0) return;
+  // A neighbour of dist/, so that paths in source maps are as deep as they will be.
+  const compiled = mkdtempSync(join(root, '.build-'));
+  try {
+    const args = [compiler, '-p', join(root, 'tsconfig.build.json'), '--noCheck', '--outDir', compiled];
+    await run(process.execPath, args);
+    arrange(join(compiled, 'src/sdk'), join(into, 'sdk'));
+    for (const name of names) {
+      const directory = join('packages', name);
+      const manifest = JSON.parse(readFileSync(join(root, directory, 'package.json'), 'utf8'));
+      const to = join(into, 'node_modules', manifest.name);
+      arrange(join(compiled, directory, 'src'), join(to, 'src'));
+      write(join(to, 'package.json'), compiledManifest(manifest));
+    }
+  } finally {
+    rmSync(compiled, { recursive: true, force: true });
   }
-  for (const file of filesIn(join(root, from)).filter(isAsset))
-    write(file, readFileSync(join(root, from, file)));
-  if (manifest !== undefined) write('../package.json', compiledManifest(manifest));
+}
+
+async function run(file, args) {
+  const child = spawn(file, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  const output = [];
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => output.push(chunk));
+  const status = await new Promise((resolve, reject) => child.once('error', reject).once('close', resolve));
+  if (status !== 0) throw new Error(`tsc failed\n${Buffer.concat(output)}`);
+}
+
+/** Moves compiled files, each with its source map, which names the source by a relative path. */
+function arrange(from, to) {
+  for (const file of filesIn(from)) {
+    const text = readFileSync(join(from, file), 'utf8');
+    write(join(to, file), file.endsWith('.map') ? movedMap(text, join(from, file), join(to, file)) : text);
+  }
+}
+
+/** The package.json of a package whose entry points are compiled. */
+function compiledManifest({ name, version, type, exports }) {
+  const compiled = Object.entries(exports).map(([entry, file]) => [entry, file.replace(/\.ts$/, '.js')]);
+  return `${JSON.stringify({ name, version, type, exports: Object.fromEntries(compiled) }, undefined, 2)}\n`;
 }
 
 /** A source map whose file was moved; both places are as deep as those they stand for. */
 function movedMap(text, oldPlace, newPlace) {
   const map = JSON.parse(text);
-  const sources = map.sources.map((source) => relative(dirname(newPlace), join(dirname(oldPlace), source)));
+  const sources = map.sources.map((file) => relative(dirname(newPlace), join(dirname(oldPlace), file)));
   return JSON.stringify({ ...map, sources });
-}
-
-/** The package.json of a package whose entry points are compiled. */
-function compiledManifest(file) {
-  const { name, version, type, exports } = JSON.parse(readFileSync(join(root, file), 'utf8'));
-  const compiled = Object.entries(exports).map(([entry, target]) => [entry, target.replace(/\.ts$/, '.js')]);
-  return `${JSON.stringify({ name, version, type, exports: Object.fromEntries(compiled) }, undefined, 2)}\n`;
 }
 
 /** Moves the finished build over the last one, and removes what is not part of it any more. */
 function publish(from) {
   const built = filesIn(from);
-  for (const file of built) {
+  // Programs last: what they import is there by then.
+  const depth = (file) => Number(!file.startsWith('chunks/'));
+  for (const file of built.toSorted((a, b) => depth(a) - depth(b))) {
     mkdirSync(dirname(join(target, file)), { recursive: true });
     renameSync(join(from, file), join(target, file));
   }
   const kept = new Set([...built, '.stamp']);
-  for (const file of filesIn(target).filter((file) => !kept.has(file))) {
+  for (const file of filesIn(target).filter((file) => !kept.has(file)))
     rmSync(join(target, file), { force: true });
-  }
 }
 
-if (!existsSync(compiler)) fail(`the compiler is not installed, run 'npm ci' in ${root}`);
 const startedAt = new Date();
 mkdirSync(target, { recursive: true });
-// Neighbours of dist/, so that the paths in the source maps hold after the move.
-const compiled = mkdtempSync(join(root, '.build-'));
 const workDir = mkdtempSync(join(root, '.build-'));
 try {
-  compile(compiled);
-  for (const directory of sourceDirectories()) arrange(compiled, directory, workDir);
+  if (!existsSync(compiler)) throw new Error(`the compiler is not installed, run 'npm ci' in ${root}`);
+  const parts = await Promise.allSettled([bundle(workDir), compileForHooks(workDir)]);
+  for (const { status, reason } of parts) if (status === 'rejected') throw reason;
   publish(workDir);
   const stamp = join(workDir, '.stamp');
   writeFileSync(stamp, '');
   utimesSync(stamp, startedAt, startedAt);
   renameSync(stamp, join(target, '.stamp'));
+} catch (error) {
+  // Not at once: the directory is to be removed.
+  process.exitCode = 1;
+  console.error(`build: ${error.message}`);
 } finally {
-  for (const directory of [compiled, workDir]) rmSync(directory, { recursive: true, force: true });
+  rmSync(workDir, { recursive: true, force: true });
 }

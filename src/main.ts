@@ -1,20 +1,10 @@
-import { runCli } from './cli/run-cli.ts';
-import { stopSignals } from './cli/stop-signals.ts';
-import { systemClock } from './lib/clock.ts';
+import { enableCompileCache } from 'node:module';
+import { COMPILE_CACHE } from './lib/own-code.ts';
 
-// A reader that went away wants no more: end as if asked to, and in order where that matters.
-process.stdout.once('error', (error) => {
-  process.stdout.on('error', () => undefined);
-  if (!('code' in error && error.code === 'EPIPE'))
-    process.stderr.write(`Error: cannot write to stdout: ${error.message}\n`);
-  process.kill(process.pid, 'SIGTERM');
-});
+// What V8 has compiled is kept beside the code, which halves the time of the next start. Where that cannot be written,
+// is damaged or of another version, Node compiles as ever.
+if (COMPILE_CACHE !== undefined) enableCompileCache(COMPILE_CACHE);
 
-process.exitCode = await runCli(process.argv.slice(2), {
-  env: process.env,
-  cwd: process.cwd(),
-  clock: systemClock,
-  stdout: process.stdout,
-  stderr: process.stderr,
-  stopSignal: () => stopSignals(process),
-});
+// Imported only now: what is imported above is compiled before the first line runs.
+const { runProcess } = await import('./cli/run-process.ts');
+await runProcess(process);

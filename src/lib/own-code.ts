@@ -1,10 +1,14 @@
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 /** Where our own code lies: `src/` when it runs from sources, `dist/` when it was built. Both are beside `package.json`. */
 export const OWN_CODE = new URL('../', import.meta.url);
 
 /** Whether it was built: bundled, with the programs that are started on their own beside each other in `dist/`. */
 export const IS_BUILT = path.extname(import.meta.url) === '.js';
+
+/** Where Node keeps what V8 has compiled of it; undefined when it runs from sources. */
+export const COMPILE_CACHE = IS_BUILT ? fileURLToPath(new URL('.compile-cache', OWN_CODE)) : undefined;
 
 /**
  * The file of a program that is started as a process or thread of its own.

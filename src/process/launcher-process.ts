@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import type { SteadyClock } from '../lib/clock.ts';
 import { messageOf, OperatorError } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
-import { IS_BUILT, ownProgram } from '../lib/own-code.ts';
+import { COMPILE_CACHE, IS_BUILT, ownProgram } from '../lib/own-code.ts';
 import { openByteChannel } from './byte-channel.ts';
 import { FRAME_KINDS, FrameReader, type LauncherReady } from './launcher-protocol.ts';
 import { LineSplitter } from './line-splitter.ts';
@@ -157,7 +157,9 @@ async function spawnProgram(id: string, childEnd: Socket, abandoned: AbortSignal
 }
 
 /** Of the environment the launcher needs only where Node keeps compiled code, which halves the time of its start. */
-function withCompileCache({ NODE_COMPILE_CACHE: directory }: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+function withCompileCache({
+  NODE_COMPILE_CACHE: directory = COMPILE_CACHE,
+}: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return directory === undefined ? {} : { NODE_COMPILE_CACHE: directory };
 }
 

@@ -34,7 +34,16 @@ export function smallCheckout(mainSource: string): string {
   mkdirSync(join(root, 'packages'));
   writeFileSync(join(root, 'src/main.ts'), mainSource);
   mkdirSync(join(root, 'node_modules'));
-  for (const name of ['.bin', 'typescript', '@typescript', '@types', 'undici-types']) {
+  for (const name of [
+    '.bin',
+    'typescript',
+    '@typescript',
+    '@types',
+    'undici-types',
+    'rolldown',
+    '@rolldown',
+    '@oxc-project',
+  ]) {
     symlinkSync(join(projectRoot, 'node_modules', name), join(root, 'node_modules', name));
   }
   const lockHash = createHash('sha256')

@@ -10,9 +10,10 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { smallCheckout } from './checkout.ts';
+import { projectRoot, smallCheckout } from './checkout.ts';
 
 const MAIN = `
 const args: readonly string[] = process.argv.slice(2);
@@ -60,17 +61,11 @@ test('bin/addon-operator builds again when a source file is newer, several at on
   const later = new Date(Date.now() + 2_000);
   utimesSync(join(root, 'src/main.ts'), later, later);
   await execa(join(root, 'bin/addon-operator'));
-  expect(readdirSync(join(root, 'dist')).toSorted()).toEqual([
-    '.stamp',
-    'main.d.ts',
-    'main.js',
-    'main.js.map',
-    'ui',
-  ]);
+  expect(readdirSync(join(root, 'dist')).toSorted()).toEqual(['.stamp', 'main.js', 'main.js.map', 'ui']);
   expect(readdirSync(root).filter((name) => name.startsWith('.build-'))).toEqual([]);
 });
 
-test('bin/addon-operator compiles packages into dist/, which runs without them, and builds again when one changes', async () => {
+test('bin/addon-operator builds packages into the programs, which run without them, and again when one changes', async () => {
   const checkout = smallCheckout(
     "import { greeting } from '@addon-operator/greeting';\nconsole.log(greeting);\n",
   );
@@ -84,23 +79,55 @@ test('bin/addon-operator compiles packages into dist/, which runs without them, 
     writeFileSync(join(directory, 'src/greeting.ts'), `export const greeting: string = '${greeting}';\n`);
   mkdirSync(join(directory, 'src'), { recursive: true });
   writeFileSync(join(directory, 'package.json'), JSON.stringify(manifest));
+  mkdirSync(join(checkout, 'node_modules/@addon-operator'));
+  symlinkSync(directory, join(checkout, 'node_modules/@addon-operator/greeting'));
   write('hello');
   expect((await execa(join(checkout, 'bin/addon-operator'))).stdout).toBe('hello');
   const later = new Date(Date.now() + 2_000);
   write('hello again');
   utimesSync(join(directory, 'src/greeting.ts'), later, later);
   expect((await execa(join(checkout, 'bin/addon-operator'))).stdout).toBe('hello again');
-  const compiled = join(checkout, 'dist/node_modules/@addon-operator/greeting');
-  const map = JSON.parse(readFileSync(join(compiled, 'src/greeting.js.map'), 'utf8')) as {
-    sources: string[];
-  };
-  expect(map.sources.map((source) => join(compiled, 'src', source))).toEqual([
+  const map = JSON.parse(readFileSync(join(checkout, 'dist/main.js.map'), 'utf8')) as { sources: string[] };
+  expect(map.sources.map((source) => join(checkout, 'dist', source))).toEqual([
     join(directory, 'src/greeting.ts'),
+    join(checkout, 'src/main.ts'),
   ]);
   rmSync(directory, { recursive: true });
   expect((await execa(process.execPath, [join(checkout, 'dist/main.js')])).stdout).toBe('hello again');
   rmSync(checkout, { recursive: true });
 });
+
+test('bin/addon-operator builds each program with the licences of what it contains', async () => {
+  const checkout = smallCheckout("console.log(new URL('other/second-main.js', import.meta.url).href);\n");
+  mkdirSync(join(checkout, 'src/other'));
+  writeFileSync(
+    join(checkout, 'src/other/second-main.ts'),
+    "import { valid } from 'semver';\nconsole.log(valid('v1.2.3'));\n",
+  );
+  symlinkSync(join(projectRoot, 'node_modules/semver'), join(checkout, 'node_modules/semver'));
+  const second = (await execa(join(checkout, 'bin/addon-operator'))).stdout;
+  rmSync(join(checkout, 'node_modules'), { recursive: true });
+  expect((await execa(process.execPath, [fileURLToPath(second)])).stdout).toBe('1.2.3');
+  const licences = readFileSync(join(checkout, 'dist/THIRD-PARTY-LICENSES.txt'), 'utf8');
+  expect(licences).toMatch(/^semver [\d.]+ \(ISC\)\n\nThe ISC License\n/);
+  rmSync(checkout, { recursive: true });
+});
+
+test.each(['./missing.ts', 'missing-package'])(
+  'a build without %s fails, says why and leaves the last one in place',
+  async (missing) => {
+    const checkout = smallCheckout("console.log('first');\n");
+    await execa(join(checkout, 'bin/addon-operator'));
+    const later = new Date(Date.now() + 2_000);
+    writeFileSync(join(checkout, 'src/main.ts'), `import '${missing}';\n`);
+    utimesSync(join(checkout, 'src/main.ts'), later, later);
+    const { exitCode, stderr } = await execa(join(checkout, 'bin/addon-operator'), { reject: false });
+    expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: expect.stringContaining(missing) });
+    expect((await execa(process.execPath, [join(checkout, 'dist/main.js')])).stdout).toBe('first');
+    expect(readdirSync(checkout).filter((name) => name.startsWith('.build-'))).toEqual([]);
+    rmSync(checkout, { recursive: true });
+  },
+);
 
 test('bin/addon-operator says which Node it needs when PATH has an older one', async () => {
   const bare = smallCheckout(MAIN);

@@ -5,8 +5,8 @@ import { createInterface, type Interface } from 'node:readline';
 import { LogRecords } from './captured-log.ts';
 import type { World } from './world.ts';
 
-/** The sources, which need not be compiled. */
-const SOURCES = [process.execPath, '--no-warnings', join(import.meta.dirname, '../../src/main.ts')];
+/** As `bin/addon-operator` starts it; `build-program.ts` has built it. */
+const PROGRAM = [process.execPath, '--disable-proto=delete', join(import.meta.dirname, '../../dist/main.js')];
 
 export interface DaemonExit {
   readonly code: number | null;
@@ -30,14 +30,14 @@ export class DaemonProcess {
    * @param flags in place of those of the world
    * @param env besides that of the world
    * @param within a program, and its first arguments, that ends by becoming the program its further arguments name
-   * @param operator the program and what stands before its first argument; default: the sources
+   * @param operator the program and what stands before its first argument; default: what is built of the sources
    */
   static start(
     world: World,
     flags: Readonly<Record<string, string>> = {},
     env: Readonly<Record<string, string>> = {},
     within: readonly string[] = [],
-    operator: readonly string[] = SOURCES,
+    operator: readonly string[] = PROGRAM,
   ): DaemonProcess {
     const all = { ...world.flags, 'log-type': 'json', 'log-level': 'debug', ...flags };
     const args = Object.entries(all).map(([name, value]) => `--${name}=${value}`);

@@ -9,7 +9,7 @@ export async function processesOf(world: World): Promise<readonly string[]> {
   return stdout
     .split('\n')
     .filter(
-      (line) => line.includes(world.directory) && !line.startsWith('Z') && !line.includes('src/main.ts'),
+      (line) => line.includes(world.directory) && !line.startsWith('Z') && !line.includes('dist/main.js'),
     );
 }
 

@@ -2,8 +2,8 @@ import { inspect } from 'node:util';
 import { OWN_CODE } from '../../lib/own-code.ts';
 
 const MAX_CHARACTERS = 4_096;
-/** Places in our own code tell an author nothing. */
-const OWN_DIRECTORY = OWN_CODE.pathname;
+/** Places in our own code tell an author nothing; `packages/` is beside `src/`. */
+const OWN_DIRECTORIES = [OWN_CODE.pathname, new URL('../packages/', OWN_CODE).pathname];
 
 /**
  * Anything that was thrown, as text for a message: name and message of an error with the place it comes from, everything
@@ -31,7 +31,12 @@ function placeOf(stack: unknown): string {
   if (unparsed !== undefined) return ` (at ${unparsed})`;
   const line = String(stack)
     .split('\n')
-    .find((each) => /^\s+at .*\//.test(each) && !each.includes('node:') && !each.includes(OWN_DIRECTORY));
+    .find(
+      (each) =>
+        /^\s+at .*\//.test(each) &&
+        !each.includes('node:') &&
+        !OWN_DIRECTORIES.some((own) => each.includes(own)),
+    );
   const place = line === undefined ? undefined : /(?:file:\/\/)?(\/[^()]+:\d+:\d+)\)?$/.exec(line)?.[1];
   return place === undefined ? '' : ` (at ${place})`;
 }
