@@ -39,7 +39,7 @@ describeCluster('a daemon whose API server goes away', (cluster) => {
   };
 
   // FAULT-A1, P18
-  test('stays up and not ready while there is none at its start, and converges when there is', async () => {
+  test('runs and is not ready while there is no API server at start, and converges when there is one', async () => {
     await using world = await World.create(backend, { modules: WEB });
     await plane.killApiserver();
     await using daemon = DaemonProcess.start(world);
@@ -93,7 +93,7 @@ describeCluster('a daemon whose API server goes away', (cluster) => {
   });
 
   // FAULT-A3
-  test('goes on where it stood when the API server is frozen and thaws', async () => {
+  test('continues where it was when a frozen API server resumes', async () => {
     await using world = await World.create(backend, { modules: GATED });
     await world.write('global-hooks', { 'items.sh': itemsHook(world.namespace) });
     await makeGate(world);

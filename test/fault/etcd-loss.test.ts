@@ -10,7 +10,7 @@ const signal = new AbortController().signal;
 
 describeCluster('a daemon whose etcd fails', (cluster) => {
   // FAULT-B1, A9, P11
-  test('uninstalls nothing when all data of etcd are lost, and deploys its modules again', async () => {
+  test('uninstalls nothing when all data of etcd is lost, and deploys its modules again', async () => {
     await using plane = await startControlPlane(cluster());
     await using world = await startEtcdWorld(cluster(), plane, WEB);
     await world.create('configmaps', item('a'));

@@ -11,7 +11,7 @@ const signal = new AbortController().signal;
 
 describeCluster('a daemon whose etcd fails', (cluster) => {
   // FAULT-B2, A9, P3
-  test('follows an older copy of etcd that is restored: objects, config values and releases', async () => {
+  test('follows an older backup of etcd that is restored: objects, config values and releases', async () => {
     await using plane = await startControlPlane(cluster());
     await using world = await startEtcdWorld(cluster(), plane, WEB);
     await world.create('configmaps', item('a'));

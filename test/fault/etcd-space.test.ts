@@ -11,7 +11,7 @@ const FILLER_BYTES = 900_000;
 
 describeCluster('a daemon whose etcd fails', (cluster) => {
   // FAULT-B4
-  test('names the lack of space in etcd, and goes on when there is some', async () => {
+  test('reports that etcd has no space, and continues when there is some', async () => {
     await using plane = await startControlPlane(cluster(), { etcdFlags: ['--quota-backend-bytes=16777216'] });
     await using world = await startEtcdWorld(cluster(), plane, {
       ...WEB,

@@ -74,7 +74,7 @@ describeCluster('helm that the API server does not serve well', (cluster) => {
       expect(await world.statuses()).toEqual(['1 failed', '2 deployed']);
     });
 
-    test('a missing permission for one kind is named, and the next run goes on when it is given', async () => {
+    test('a missing permission for one kind is named, and the next run succeeds when it is granted', async () => {
       const forbidden = proxy.add({ ...write }, { type: 'status', status: 403 });
       await expect(deploy()).rejects.toMatchObject({
         code: 'HELM_FAILED',
@@ -84,7 +84,7 @@ describeCluster('helm that the API server does not serve well', (cluster) => {
       expect(await deploy()).toMatchObject({ action: 'installed', revision: 3 });
     });
 
-    test('a release that cannot be deleted says why, and is gone when it can', async () => {
+    test('a release that cannot be deleted shows why, and is removed when it can be', async () => {
       await deploy();
       const forbidden = proxy.add(
         { verb: 'delete', path: /\/services\/web$/ },
@@ -97,13 +97,13 @@ describeCluster('helm that the API server does not serve well', (cluster) => {
       expect(await uninstall()).toBe('uninstalled');
     });
 
-    test('a write that happened although it was answered with an error is not done twice', async () => {
+    test('a write that succeeded although the response was an error is not repeated', async () => {
       proxy.add({ ...write, times: 1 }, { type: 'apply-then-fail', status: 504 });
       expect(await deploy()).toMatchObject({ action: 'installed' });
       expect((await world.statuses()).at(-1)).toBe('2 deployed');
     });
 
-    test('a namespace that is being deleted is named; once it is there again the module goes on', async () => {
+    test('a namespace that is being deleted is named, and the module is deployed when it exists again', async () => {
       const doomed = `${world.namespace}-doomed`;
       const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: doomed } };
       await world.probe.expect({ method: 'POST', path: '/api/v1/namespaces', body: namespace });
@@ -135,7 +135,7 @@ describeCluster('helm that the API server does not serve well', (cluster) => {
       await world.probe.expect({ method: 'DELETE', path: `/api/v1/namespaces/${doomed}` });
     });
 
-    test('a record that would be over 1 MiB is refused, the old revision stays, and the message says what to do', async () => {
+    test('a record of more than 1 MiB is rejected, the old revision stays, and the message says what to do', async () => {
       await deploy();
       const noise = Array.from({ length: 120_000 }, () => Math.random().toString(36)).join('\n');
       await world.put({

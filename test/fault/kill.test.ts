@@ -156,7 +156,7 @@ echo true > "$MODULE_ENABLED_RESULT"
   });
 
   // FAULT-D1
-  test('while a disabled module is removed: a restart finishes that', async () => {
+  test('while a disabled module is removed: a restart completes the removal', async () => {
     await using world = await World.create(backend, {
       modules: {
         'values.yaml': 'webEnabled: true\n',
@@ -190,7 +190,7 @@ echo true > "$MODULE_ENABLED_RESULT"
       'the object patches of a hook and its config values',
       { verb: 'update', path: /configmaps\/addon-operator$/ },
     ],
-  ])('between %s: the hook runs again, and everything is applied in the end', async (_case, match) => {
+  ])('between %s: the hook runs again, and everything is applied', async (_case, match) => {
     await using world = await World.create(backend, { config: { global: 'a: 1\n' } });
     await world.write('global-hooks', {
       'make.sh': shHook(
@@ -240,7 +240,7 @@ describeCluster('after kill -9 of the launcher', (cluster) => {
     );
   });
 
-  test('the hook that ran is gone, its task fails and is done again', async () => {
+  test('the running hook ends, and its task fails and is retried', async () => {
     await using world = await World.create(backend, {
       globalHooks: {
         'hang.sh': shHook(

@@ -61,7 +61,7 @@ describeCluster('two replicas', (cluster) => {
   }
 
   // FAULT-L7
-  test('the leader works, the standby serves probes and metrics, and is ready while the leader is', async () => {
+  test('the leader is active, the standby serves probes and metrics, and is ready while the leader is', async () => {
     await using world = await World.create(backend, {
       globalHooks: { 'a.sh': shHook('onStartup: 1', '[ -e "$WORLD/go" ] || exit 1; echo "hook runs"') },
     });
@@ -95,7 +95,7 @@ describeCluster('two replicas', (cluster) => {
   });
 
   // FAULT-L8
-  test('after an orderly stop of the leader the other takes over within 3 seconds', async () => {
+  test('after an orderly stop of the leader the standby takes over within 3 seconds', async () => {
     await using world = await World.create(backend, {
       globalHooks: { 'a.sh': shHook('onStartup: 1', 'echo "hook runs"') },
     });
@@ -116,7 +116,7 @@ describeCluster('two replicas', (cluster) => {
   });
 
   // FAULT-L8
-  test('after kill -9 of the leader its hook is dead before that of the other begins', async () => {
+  test('after kill -9 of the leader its hook ends before the hook of the standby begins', async () => {
     await using world = await beatingWorld();
     const replicas = await Replicas.on(world);
     await using one = await replicas.start(1);
@@ -131,7 +131,7 @@ describeCluster('two replicas', (cluster) => {
   test.each<[string, (proxy: FaultProxy) => Promise<void> | void]>([
     ['swallows everything', (proxy) => proxy.freeze()],
     ['refuses connections', (proxy) => proxy.disconnect()],
-  ])('a leader whose network %s ends its hook, and itself, before the other begins', async (_case, cut) => {
+  ])('a leader whose network %s ends its hook, and itself, before the standby begins', async (_case, cut) => {
     await using world = await beatingWorld();
     await using proxy = await FaultProxy.start(cluster().access);
     const replicas = await Replicas.on(world);
@@ -149,7 +149,7 @@ describeCluster('two replicas', (cluster) => {
     ['a hook', { 'beat.sh': BEATING_HOOK }],
     ['an in-process hook', { 'beat.mjs': BEATING_SCRIPT }],
   ])(
-    '%s of a leader that is stopped (SIGSTOP) is dead before the other begins; continued, the leader writes nothing and ends',
+    '%s of a leader that is stopped (SIGSTOP) ends before the standby begins; when resumed, the leader writes nothing and exits',
     async (_case, globalHooks) => {
       await using world = await World.create(backend, { globalHooks });
       await using proxy = await FaultProxy.start(cluster().access);
@@ -170,7 +170,7 @@ describeCluster('two replicas', (cluster) => {
   );
 
   // FAULT-L1, P20
-  test('a leader that is stopped (SIGSTOP) between two object patches of a hook does not send the second when it goes on', async () => {
+  test('a leader that is stopped (SIGSTOP) between two object patches of a hook does not send the second when resumed', async () => {
     const object = (name: string) =>
       `{"operation":"CreateOrUpdate","object":{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"${name}","namespace":"'$NAMESPACE'"}}}`;
     await using world = await World.create(backend, {
@@ -203,7 +203,7 @@ describeCluster('two replicas', (cluster) => {
   });
 
   // FAULT-L2
-  test('helm of a leader that is stopped (SIGSTOP) is ended, and the other repairs the release', async () => {
+  test('helm of a leader that is stopped (SIGSTOP) is ended, and the standby repairs the release', async () => {
     await using world = await World.create(backend, {
       modules: { 'values.yaml': 'webEnabled: true\n', ...under('001-web', hangingChart('web', 'web')) },
       config: { web: 'hangs: true\n' },
@@ -223,7 +223,7 @@ describeCluster('two replicas', (cluster) => {
   });
 
   // FAULT-L4
-  test('a leader whose lease is given to another by a person ends its hook at once', async () => {
+  test('a leader whose lease is edited by hand ends its hook at once', async () => {
     await using world = await beatingWorld();
     const replicas = await Replicas.on(world);
     await using one = await replicas.start(1);
@@ -240,7 +240,7 @@ describeCluster('two replicas', (cluster) => {
   });
 
   // FAULT-L7
-  test('a webhook that reaches the standby is answered by the leader', async () => {
+  test('a webhook request to the standby is forwarded to the leader', async () => {
     await using world = await World.create(backend, {});
     await world.write('global-hooks', { 'deny.sh': denyingHook(world.namespace) });
     const [port = 0, conversionPort = 0] = await freePorts(2);
@@ -280,7 +280,7 @@ describeCluster('two replicas', (cluster) => {
   });
 
   // FAULT-A1
-  test('a replica that finds no API server goes on trying, and ends in good order when asked to', async () => {
+  test('a replica without an API server retries, and stops normally when signalled', async () => {
     await using world = await World.create(backend, {});
     await using proxy = await FaultProxy.start(cluster().access);
     await proxy.disconnect();

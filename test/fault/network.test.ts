@@ -39,7 +39,7 @@ describeCluster('a daemon whose requests fail', (cluster) => {
 
   // FAULT-A6, A7, P3
   test.each([20, 400])(
-    'gives a hook a whole snapshot although the first list was cut after %i bytes',
+    'a hook gets a complete snapshot although the first list was cut after %i bytes',
     async (bytes) => {
       await using world = await itemsWorld();
       for (const name of ['b', 'c', 'd']) await world.create('configmaps', item(name));
@@ -67,7 +67,7 @@ describeCluster('a daemon whose requests fail', (cluster) => {
   });
 
   // FAULT-A4, A5, P2
-  test('lists anew after 410 on a watch, and tells what was added and deleted meanwhile', async () => {
+  test('relists after 410 on a watch, and reports what was added and deleted in the meantime', async () => {
     await using world = await itemsWorld();
     await using proxy = await proxied(world);
     await using daemon = start(world);
@@ -84,7 +84,7 @@ describeCluster('a daemon whose requests fail', (cluster) => {
   });
 
   // FAULT-A11
-  test('waits as long as 429 on a watch says, and does not list for it', async () => {
+  test('waits as long as a 429 on a watch requires, and does not relist', async () => {
     await using world = await itemsWorld();
     await using proxy = await proxied(world);
     await using daemon = start(world);
@@ -110,7 +110,7 @@ describeCluster('a daemon whose requests fail', (cluster) => {
   });
 
   // FAULT-A13, P19
-  test('looks before it repeats a write that was answered 504: one effect, no failed task', async () => {
+  test('reads before it repeats a write that got 504: one effect, no failed task', async () => {
     await using world = await World.create(backend, {
       config: { global: 'a: 1\n' },
       globalHooks: {
@@ -142,7 +142,7 @@ echo '{"op":"add","path":"/global/list","value":[]}{"op":"add","path":"/global/l
   });
 
   // FAULT-A18, H7, P12
-  test('saves into the ConfigMap without losing an edit that came between its read and its write', async () => {
+  test('saves into the ConfigMap without losing an edit between its read and its write', async () => {
     await using world = await World.create(backend, {
       config: { global: 'a: 1\n' },
       globalHooks: {
@@ -168,7 +168,7 @@ echo '{"op":"add","path":"/global/list","value":[]}{"op":"add","path":"/global/l
   });
 
   // FAULT-A10, P3
-  test('does not mistake an object for the deleted one of the same name', async () => {
+  test('distinguishes an object from a deleted one of the same name', async () => {
     await using world = await itemsWorld();
     await using proxy = await proxied(world);
     await using daemon = start(world);
@@ -183,7 +183,7 @@ echo '{"op":"add","path":"/global/list","value":[]}{"op":"add","path":"/global/l
   });
 
   // FAULT-A16
-  test('says what it may not do, and goes on as soon as it may', async () => {
+  test('names missing permissions, and continues when they are granted', async () => {
     await using world = await itemsWorld();
     await using proxy = await proxied(world);
     const forbidden = proxy.add({ verb: 'list', ...ITEMS, times: 1 }, { type: 'status', status: 403 });
@@ -198,7 +198,7 @@ echo '{"op":"add","path":"/global/list","value":[]}{"op":"add","path":"/global/l
   });
 
   // FAULT-A3, A9, P4
-  test('notices within 75 s that a watch has gone silent, and lists anew', async () => {
+  test('detects within 75 s that a watch is silent, and relists', async () => {
     await using proxy = await FaultProxy.start(cluster().access);
     const directory = await mkdtemp(join(tmpdir(), 'proxied-'));
     const kubeconfigPath = join(directory, 'kubeconfig');

@@ -20,7 +20,7 @@ describeCluster('a daemon that is told to stop', (cluster) => {
   });
 
   // FAULT-D3, P17
-  test('ends in good order when it is idle: exit code 0, no socket and no process left', async () => {
+  test('stops normally when idle: exit code 0, no socket and no process left', async () => {
     await using world = await World.create(backend, {
       globalHooks: {
         'a.sh': shHook('kubernetes:\n- {name: pods, apiVersion: v1, kind: Pod}', 'echo synchronized'),
@@ -37,7 +37,7 @@ describeCluster('a daemon that is told to stop', (cluster) => {
   });
 
   // FAULT-D3
-  test('ends in good order while it still waits for its first converge', async () => {
+  test('stops normally before the first converge is complete', async () => {
     await using world = await World.create(backend, {
       globalHooks: { 'fail.sh': shHook('onStartup: 1', 'exit 1') },
     });
@@ -48,7 +48,7 @@ describeCluster('a daemon that is told to stop', (cluster) => {
   });
 
   // FAULT-D4
-  test('lets a running hook finish and applies what it wrote, and starts no other', async () => {
+  test('lets a running hook finish, applies its output, and starts no other hook', async () => {
     await using world = await World.create(backend, {
       globalHooks: {
         'a.sh': shHook(
@@ -75,7 +75,7 @@ echo "hook ends"`,
   });
 
   // FAULT-D4, P8, P17
-  test('stops a hook that does not end: TERM to its whole group after the grace, then KILL', async () => {
+  test('stops a hook that does not end: SIGTERM to its process group after the grace, then SIGKILL', async () => {
     await using world = await World.create(backend, {
       globalHooks: {
         'a.sh': shHook(
@@ -144,7 +144,7 @@ while :; do sleep 600; done`,
   });
 
   // FAULT-D3, E13
-  test('ends in good order while it asks a hook for its configuration', async () => {
+  test('stops normally while a hook is called for its configuration', async () => {
     await using world = await World.create(backend, {
       globalHooks: { 'slow.sh': '#!/bin/sh\ntouch "$WORLD/asked"; while :; do sleep 600; done\n' },
     });
@@ -156,7 +156,7 @@ while :; do sleep 600; done`,
   });
 
   // FAULT-D5
-  test('ends at once with 143 at the second SIGTERM, and takes its hooks along', async () => {
+  test('exits at once with 143 at the second SIGTERM, and ends its hooks', async () => {
     await using world = await World.create(backend, {
       globalHooks: {
         'a.sh': shHook('onStartup: 1', `trap '' TERM; echo "hook runs"; while :; do sleep 600; done`),
@@ -172,7 +172,7 @@ while :; do sleep 600; done`,
   });
 
   // FAULT-A1, D3
-  test('ends in good order while it waits for the API server', async () => {
+  test('stops normally while it waits for the API server', async () => {
     await using world = await World.create(backend, {});
     await world.write('modules', {
       '../nowhere': JSON.stringify({
@@ -190,7 +190,7 @@ while :; do sleep 600; done`,
   });
 
   // FAULT-E13, D10
-  test('ends with exit code 1 and one record that says why, when it cannot start', async () => {
+  test('exits with 1 and one record with the reason, when it cannot start', async () => {
     await using world = await World.create(backend, {
       globalHooks: { 'bad.sh': '#!/bin/sh\necho "no such luck" >&2; exit 3\n' },
     });

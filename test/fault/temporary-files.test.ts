@@ -89,7 +89,7 @@ describeCluster('a daemon whose temporary files cannot be written', (cluster) =>
     ['full', 'ENOSPC'],
     ['read-only', 'EROFS'],
   ])(
-    'says what cannot be written where while the disk is %s, and has lost nothing when it is not',
+    'reports what cannot be written while the disk is %s, and has lost nothing afterwards',
     async (state, code) => {
       await using world = await World.create(backend, { modules: MODULES, config: {} });
       await using daemon = await start(world);

@@ -13,7 +13,7 @@ describeCluster('a daemon in which an error reaches nobody', (cluster) => {
   });
 
   // FAULT-D7
-  test('logs it once, ends its hooks, gives the lease back and exits with 1', async () => {
+  test('logs it once, ends its hooks, releases the lease and exits with 1', async () => {
     await using world = await World.create(backend, {
       globalHooks: {
         'a.sh': shHook('onStartup: 1', '(trap "" TERM; sleep 600) &\necho "hook runs"; sleep 600'),

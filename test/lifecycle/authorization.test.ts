@@ -49,7 +49,7 @@ async function explain(world: World, module: string): Promise<Record<string, unk
 
 describeLifecycle((backend) => {
   describe('authorization', () => {
-    test('the object of a module that is not authorized says so, and gets one Event', async () => {
+    test('the Module object of an unauthorized module shows the reason, and gets one Event', async () => {
       const name = `m${Array.from({ length: 8 }, () => 'abcdefghijklmnop'.charAt(Math.random() * 16)).join('')}`;
       const object = `/apis/addon-operator.io/v1alpha1/modules/${name}`;
       const { world: made } = await createSignedWorld(backend(), {
@@ -88,7 +88,7 @@ describeLifecycle((backend) => {
       await world.backend.request({ method: 'DELETE', path: object });
     });
 
-    test('what a module has deployed stays as it is while the module is not authorized', async () => {
+    test('the release of a module stays as it is while the module is not authorized', async () => {
       const { world: made, signer } = await createSignedWorld(backend(), {
         modules: {
           ...WEB,
@@ -134,7 +134,7 @@ describeLifecycle((backend) => {
 
 describeApiIndependent((backend) => {
   describe('authorization', () => {
-    test('nothing of a module that is not signed is executed or read, and the others go on', async () => {
+    test('nothing of an unsigned module is executed or read, and other modules continue', async () => {
       const { world: made, signer } = await createSignedWorld(backend(), {
         globalHooks: { 'watcher.sh': WATCHER },
         modules: { ...WEB, ...DNS, ...MINES },
@@ -175,7 +175,7 @@ describeApiIndependent((backend) => {
       expect(readdirSync(world.directory).filter((name) => name.startsWith('mine'))).toEqual([]);
     });
 
-    test('a module with a link that leads out of it is refused, whoever signed it', async () => {
+    test('a module with a link to outside of it is rejected, even if it is signed', async () => {
       const { world: made, signer } = await createSignedWorld(backend(), { modules: { ...WEB, ...DNS } });
       await using world = made;
       await signer.sign('web', 'dns');
@@ -190,7 +190,7 @@ describeApiIndependent((backend) => {
       expect(await colorOf(world)).toBe('absent');
     });
 
-    test('without a policy modules run from where they are', async () => {
+    test('without a policy modules run directly from their directories', async () => {
       await using world = await World.create(backend(), { modules: WEB, config: ON });
       await world.converge();
       expect(existsSync(join(world.directory, 'tmp', 'modules'))).toBe(false);
@@ -199,7 +199,7 @@ describeApiIndependent((backend) => {
       ]);
     });
 
-    test('a module whose files change while the daemon watches them stops, and goes on when it is signed again', async () => {
+    test('a module whose files change with --watch-files stops, and continues when it is signed again', async () => {
       const { world: made, signer } = await createSignedWorld(backend(), {
         modules: {
           ...WEB,
@@ -232,7 +232,7 @@ describeApiIndependent((backend) => {
       expect(await explain(world, 'web')).toMatchObject({ status: 'ready' });
     });
 
-    test('hooks, scripts, schemas, links and extensions of a module need nothing but the copy', async () => {
+    test('hooks, scripts, schemas, links and extensions of a module use only the copy', async () => {
       const { world: made, signer } = await createSignedWorld(backend(), {
         globalHooks: { 'remove.sh': shHook('onStartup: 1', 'rm -r "$WORLD/modules/001-web"; echo removed') },
         modules: {
@@ -272,7 +272,7 @@ export default defineExtensions({
       expect(map.immutable).toBe(false);
     });
 
-    test('a module that is swapped after its check is not what runs', async () => {
+    test('a module that is replaced after its check does not run', async () => {
       const swap = shHook(
         'onStartup: 1',
         `
@@ -325,7 +325,7 @@ echo swapped`,
       expect(failure).toMatchObject({ module: 'web', error: expect.stringContaining(reason) });
     });
 
-    test('modules run that the lock file lists, with the content it lists', async () => {
+    test('only modules with the content that the lock file lists run', async () => {
       await using world = await World.create(backend(), {
         globalHooks: { 'watcher.sh': WATCHER },
         modules: { ...WEB, ...DNS },

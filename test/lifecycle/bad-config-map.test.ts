@@ -27,7 +27,7 @@ const WEB = {
 
 /** A ConfigMap that is wrong, gone, or written by several at once; faults H1, H3 to H8 of the catalogue. */
 describeLifecycle((backend) => {
-  test('while the ConfigMap is invalid the last good content stays in force and the error counter grows', async () => {
+  test('while the ConfigMap is invalid the last valid content stays in force and the error counter grows', async () => {
     await using world = await World.create(backend(), { modules: WEB, config: { web: 'a: 1\n' } });
     await world.converge();
     await world.putConfig({ web: 'a: [1\n', webEnabled: 'false' });
@@ -45,7 +45,7 @@ describeLifecycle((backend) => {
     expect(await world.helmCalls()).not.toContainEqual(expect.stringContaining('uninstall'));
   });
 
-  test('a ConfigMap mended to something new is taken over without a restart', async () => {
+  test('a ConfigMap that is corrected is applied without a restart', async () => {
     await using world = await World.create(backend(), { modules: WEB, config: { web: 'a: 1\n' } });
     await world.converge();
     await world.putConfig({ web: '"\n' });
@@ -72,7 +72,7 @@ describeLifecycle((backend) => {
     expect(world.log.printed).toEqual(['side onStartup', 'side afterDeleteHelm']);
   });
 
-  test('a ConfigMap that is gone for a moment uninstalls nothing, and is explained', async () => {
+  test('a ConfigMap that is deleted for a moment uninstalls nothing, and is explained', async () => {
     const config = { web: 'a: 1\n', sideEnabled: 'true' };
     await using world = await World.create(backend(), {
       modules: { ...WEB, '002-side/hooks/hook.sh': announcer('side', { onStartup: 1, afterDeleteHelm: 1 }) },
@@ -102,7 +102,7 @@ describeLifecycle((backend) => {
     ).toEqual([]);
   });
 
-  test('a ConfigMap that is absent at a start is waited for, and counts as deleted only after the grace', async () => {
+  test('a ConfigMap that is absent at start is waited for, and counts as deleted only after the grace period', async () => {
     const config = { web: 'a: 1\n', sideEnabled: 'true' };
     await using world = await World.create(backend(), {
       modules: { ...WEB, '002-side/hooks/hook.sh': announcer('side', { onStartup: 1, afterDeleteHelm: 1 }) },
@@ -142,7 +142,7 @@ describeLifecycle((backend) => {
     expect(world.log.records.filter(({ msg }) => msg === WAITS)).toHaveLength(2);
   });
 
-  test('an edit of the ConfigMap while a hook runs that saves into the same section loses nothing', async () => {
+  test('an edit of the ConfigMap while a hook saves into the same section loses nothing', async () => {
     await using world = await World.create(backend(), {
       modules: {
         ...WEB,
@@ -178,7 +178,7 @@ describeApiIndependent((backend) => {
     ['a key that belongs to no possible module', { kubeDNS: 'a: 1' }, ["'kubeDNS'", 'camelCased']],
     ['a flag that is none', { webEnabled: 'True' }, ["'webEnabled'", "'True'"]],
   ])(
-    'an invalid ConfigMap stops the start, and the message names the key: %s',
+    'an invalid ConfigMap fails the start, and the message names the key: %s',
     async (_case, config, texts) => {
       await using world = await World.create(backend(), { modules: WEB, config });
       const message = await world.start().then(
@@ -189,7 +189,7 @@ describeApiIndependent((backend) => {
     },
   );
 
-  test('a ConfigMap mended to exactly its old text is valid again, and nothing is run for it', async () => {
+  test('a ConfigMap that is reverted to its previous content is valid again, and nothing runs', async () => {
     await using world = await World.create(backend(), { modules: WEB, config: { web: 'a: 1\n' } });
     await world.converge();
     const { length } = await world.helmCalls();

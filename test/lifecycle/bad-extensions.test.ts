@@ -9,7 +9,7 @@ import { World } from '../support/world.ts';
 /** Extensions of one kind that cannot be used, or change. */
 describeApiIndependent((backend) => {
   describe('an extension of a kind', () => {
-    test('that cannot be used stops the start when it is operator-wide', async () => {
+    test('fails the start when it is operator-wide and invalid', async () => {
       const two = { 'core/configmap.ts': ONLY_NEXT, 'core/config-map.mjs': ONLY_NEXT };
       await using world = await worldOf(backend(), two);
       const reason = await rejection(world.start());
@@ -21,7 +21,7 @@ describeApiIndependent((backend) => {
       expect(await rejection(world.start())).toContain('Error: no luck (at ');
     });
 
-    test('that cannot be used fails its module alone when it is of a module', async () => {
+    test('fails only its module when it belongs to a module and is invalid', async () => {
       await using world = await World.create(backend(), {
         modules: { ...MODULES, '001-web/customizations/core/configmap.ts': 'throw new Error("no luck");' },
         flags: { 'module-failure-policy': 'isolate' },
@@ -33,7 +33,7 @@ describeApiIndependent((backend) => {
       });
     });
 
-    test('that has no effect is warned about by file and name, when its kind or a method is misspelt', async () => {
+    test('is warned about by file and name, when its kind or a method is misspelt', async () => {
       const host = (method: string): string =>
         `import { defineExtensions } from 'addon-operator/sdk';\nexport default defineExtensions({ delete: (object, next) => next(object), ${method}() {} });\n`;
       await using world = await worldOf(backend(), {
@@ -57,7 +57,7 @@ describeApiIndependent((backend) => {
       ]);
     });
 
-    test('that hangs fails its module with the reason, and no other one', async () => {
+    test('fails only its module, with the reason, when it hangs', async () => {
       await using world = await World.create(backend(), {
         modules: {
           ...MODULES,
@@ -73,7 +73,7 @@ describeApiIndependent((backend) => {
       });
     });
 
-    test('is loaded again when its file is saved, where files are watched', async () => {
+    test('is loaded again when its file is saved, with --watch-files', async () => {
       const marking = (mark: string): string =>
         host('modifyManifest', `return { ...input, data: { mark: '${mark}' } };`);
       await using world = await worldOf(

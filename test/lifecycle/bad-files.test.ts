@@ -31,14 +31,17 @@ describeApiIndependent((backend) => {
     ['001-module-2', "/modules/001-module-2: 'module-2' name should be in kebab-case", "to 'module2'"],
     ['MyModule', "/modules/MyModule: 'MyModule' name", "to 'my-module'"],
     ['020-global', '/modules/020-global', 'cannot be the name of a module'],
-  ])('a directory %s, which cannot be a module, stops the start with a proposal', async (name, ...texts) => {
-    const message = await startError(backend(), {
-      modules: { [`${name}/values.yaml`]: '{}\n', '002-fine/values.yaml': '{}\n' },
-    });
-    for (const text of texts) expect(message).toContain(text);
-  });
+  ])(
+    'a directory %s, which is not a valid module name, fails the start with a suggestion',
+    async (name, ...texts) => {
+      const message = await startError(backend(), {
+        modules: { [`${name}/values.yaml`]: '{}\n', '002-fine/values.yaml': '{}\n' },
+      });
+      for (const text of texts) expect(message).toContain(text);
+    },
+  );
 
-  test('entries of the modules directory that are no directories are left out with a warning', async () => {
+  test('entries of the modules directory that are not directories are ignored with a warning', async () => {
     await using world = await World.create(backend(), {
       modules: {
         'values.yaml': 'fineEnabled: true\n',
@@ -56,7 +59,7 @@ describeApiIndependent((backend) => {
     ]);
   });
 
-  test('a module whose values.yaml is broken while the daemon runs stays as it was, and takes other changes', async () => {
+  test('a module whose values.yaml becomes invalid keeps its values, and other changes are applied', async () => {
     await using world = await World.create(backend(), {
       modules: {
         '001-web/values.yaml': 'webEnabled: true\nweb: {a: file}\n',
@@ -83,7 +86,7 @@ describeApiIndependent((backend) => {
     expect(await deployed()).toEqual({ a: 'mended', b: 'config' });
   });
 
-  test('a hook without exec bit is left out with a warning that says how to mend it', async () => {
+  test('a hook without execute permission is ignored with a warning that says how to fix it', async () => {
     await using world = await World.create(backend(), {
       globalHooks: { 'a.sh': 'echo without exec bit\n', 'b.sh': announcer('b', { onStartup: 1 }) },
     });
@@ -101,14 +104,14 @@ describeApiIndependent((backend) => {
     ['prints no YAML', 'echo "onStartup: [1"', ['config unmarshal', 'output: onStartup: [1']],
     ['prints nothing', 'true', ['--config invalid']],
   ])(
-    'a global hook whose --config %s stops the start by name, with what it said',
+    'a global hook whose --config %s fails the start, with its name and its output',
     async (_case, script, texts) => {
       const message = await startError(backend(), { globalHooks: { 'bad.sh': badConfigHook(script) } });
       for (const text of ['bad.sh', ...texts]) expect(message).toContain(text);
     },
   );
 
-  test('a global hook whose --config hangs stops the start after 30 s', async () => {
+  test('a global hook whose --config hangs fails the start after 30 s', async () => {
     await using world = await World.create(backend(), {
       globalHooks: {
         'bad.sh': badConfigHook('echo "thinking"; echo "still" >&2; touch "$WORLD/asked"; sleep 600'),
@@ -123,7 +126,7 @@ describeApiIndependent((backend) => {
     );
   });
 
-  test('a module hook whose --config fails fails its module, which recovers when the hook is mended', async () => {
+  test('a module hook whose --config fails its module, which recovers when the hook is corrected', async () => {
     await using world = await World.create(backend(), {
       modules: {
         'values.yaml': 'webEnabled: true\n',
@@ -150,7 +153,7 @@ describeApiIndependent((backend) => {
     expect(world.log.printed).toEqual(['ran']);
   });
 
-  test('unknown keys in a hook configuration are named by path, with the keys there are', async () => {
+  test('unknown keys in a hook configuration are named by path, with the allowed keys', async () => {
     const message = await startError(backend(), {
       globalHooks: {
         'bad.sh': shHook('onStart: 1\nschedule:\n- {crontab: "* * * * *", crontap: 1}', 'echo ran'),
@@ -164,7 +167,7 @@ describeApiIndependent((backend) => {
     );
   });
 
-  test('invalid crontabs, an empty one too, stop the start and are shown', async () => {
+  test('invalid and empty crontabs fail the start and are shown', async () => {
     const message = await startError(backend(), {
       globalHooks: {
         'bad.sh': shHook('schedule:\n- {crontab: ""}\n- {crontab: "61 * * * *"}\n- {crontab: "@never"}', ''),
@@ -188,7 +191,7 @@ describeApiIndependent((backend) => {
       /web\/values\.yaml:3: at web\.a: the key is given twice, first in line 2: remove one of the two/,
     ],
     ['a flag that is none', 'values.yaml', 'webEnabled: perhaps\n', /values\.yaml: .*webEnabled/],
-  ])('bad YAML stops the start with file and line: %s', async (_case, file, text, message) => {
+  ])('invalid YAML fails the start with file and line: %s', async (_case, file, text, message) => {
     const modules = { '001-web/hooks/hook.sh': announcer('web', { onStartup: 1 }), [file]: text };
     expect(await startError(backend(), { modules })).toMatch(message);
   });

@@ -32,7 +32,7 @@ function watcher(name: string, binding: string): string {
 
 /** Hooks that do wrong when they run; faults E1, E16 to E20 and A17 of the catalogue. */
 describeLifecycle((backend) => {
-  test('a binding to a kind the cluster does not have is tried again, other queues go on, a later CRD heals it, and its end deletes the objects', async () => {
+  test('a binding to a kind that the cluster does not serve is retried while other queues continue; a CRD created later fixes it, and its deletion deletes the objects', async () => {
     await using world = await World.create(backend(), {});
     const group = `${world.namespace}.example.com`;
     const side = `{name: side, apiVersion: v1, kind: ConfigMap, nameSelector: {matchNames: [side]}, namespace: {nameSelector: {matchNames: [${world.namespace}]}}, executeHookOnSynchronization: false, keepFullObjectsInMemory: false, queue: side, waitForSynchronization: false}`;
@@ -82,7 +82,7 @@ describeLifecycle((backend) => {
     await world.log.untilPrinted('gadget [{"binding":"gadgets","type":"Event","watchEvent":"Deleted"}]');
   });
 
-  test('a binding to a namespace that does not exist yet gets the events of what is created there later', async () => {
+  test('a binding to a namespace that does not exist gets events of objects created there later', async () => {
     await using world = await World.create(backend(), {});
     const later = `${world.namespace}-later`;
     await world.write('global-hooks', {
@@ -109,7 +109,7 @@ describeLifecycle((backend) => {
 });
 
 describeApiIndependent((backend) => {
-  test('of a hook that wrote one broken file nothing at all is applied, until it is mended', async () => {
+  test('no output of a hook with one invalid file is applied, until it is corrected', async () => {
     await using world = await World.create(backend(), {
       modules: {
         'values.yaml': 'webEnabled: true\n',
@@ -168,7 +168,7 @@ describeApiIndependent((backend) => {
     });
   });
 
-  test('a hook that overwrites its input files harms nobody', async () => {
+  test('a hook that overwrites its input files has no effect on others', async () => {
     await using world = await World.create(backend(), {
       globalHooks: {
         'a.sh': shHook(
@@ -187,7 +187,7 @@ describeApiIndependent((backend) => {
     ['--hook-timeout', { 'hook-timeout': '31s' }, '', 31],
     ['settings.timeout', { 'hook-timeout': '31s' }, '\nsettings: {timeout: 7s}', 7],
   ])(
-    'a hook that runs longer than %s is stopped and fails, and is run again',
+    'a hook that runs longer than %s is stopped, fails and is retried',
     async (_case, flags, settings, limit) => {
       await using world = await World.create(backend(), {
         flags,

@@ -59,7 +59,7 @@ describeLifecycle((backend) => {
       ]);
     });
 
-    test('waiting events are one run, and a row of one group is one context with its snapshots', async () => {
+    test('waiting events become one run, and consecutive contexts of one group become one context with its snapshots', async () => {
       await using world = await World.create(backend(), {});
       const more = { queue: 'q', executeHookOnSynchronization: false, ...NAMES };
       await world.write('global-hooks', {
@@ -107,7 +107,7 @@ describeLifecycle((backend) => {
       });
     });
 
-    test('what changes before the Synchronization is in its objects, what changes during its run is one event after it', async () => {
+    test('a change before the Synchronization is in its objects, and a change during its run is one event after it', async () => {
       await using world = await World.create(backend(), {});
       const more = { ...NAMES, queue: 'q' };
       await world.write('global-hooks', {
@@ -153,7 +153,7 @@ describeLifecycle((backend) => {
       expect(names(events('quiet'))).toEqual(['before', 'during', 'after']);
     });
 
-    test('a retry has the object of its event and fresh snapshots', async () => {
+    test('a retry has the object of its event and current snapshots', async () => {
       await using world = await World.create(backend(), {});
       await world.write('global-hooks', {
         'retry.sh': contextHook(
@@ -190,7 +190,7 @@ describeLifecycle((backend) => {
       ]);
     });
 
-    test('an object and a namespace that begin or cease to match are Added and Deleted', async () => {
+    test('an object and a namespace that start or stop to match are Added and Deleted', async () => {
       await using world = await World.create(backend(), {});
       const other = `${world.namespace}-other`;
       const label = (name: string, watched: string | null) =>
@@ -243,7 +243,7 @@ describeLifecycle((backend) => {
 
 describeApiIndependent((backend) => {
   describe('binding contexts', () => {
-    test('lifecycle bindings carry the snapshots of the hook, {} without any; onStartup carries none', async () => {
+    test('lifecycle bindings have the snapshots of the hook, {} without any; onStartup has none', async () => {
       await using world = await World.create(backend(), {});
       await world.write('modules', {
         'values.yaml': 'webEnabled: true\n',

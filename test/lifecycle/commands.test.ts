@@ -45,7 +45,7 @@ describeLifecycle((backend) => {
     );
   });
 
-  test('module resource-monitor lists objects in the namespace of the release where manifests name none', async () => {
+  test('module resource-monitor lists objects without a namespace in the namespace of the release', async () => {
     await using world = await World.create(backend(), { modules: { 'values.yaml': 'webEnabled: true\n' } });
     const role = `${world.namespace}-reader`;
     await world.write('modules', {
@@ -182,7 +182,7 @@ kubernetes: [{name: maps, apiVersion: v1, kind: ConfigMap, nameSelector: {matchN
     ]);
   });
 
-  test('queue main tells the delay of a task that failed, how often it did and why', async () => {
+  test('queue main shows the delay of a failed task, the number of failures and the reason', async () => {
     await using world = await World.create(backend(), {
       modules: { ...MODULES, '001-web/hooks/fail.sh': FAILING },
     });
@@ -208,7 +208,7 @@ kubernetes: [{name: maps, apiVersion: v1, kind: ConfigMap, nameSelector: {matchN
     });
   });
 
-  test('queue main tells for how long it has been waiting for a task', async () => {
+  test('queue main shows for how long it has been waiting for a task', async () => {
     await using world = await World.create(backend(), {});
     await world.converge();
     await expect.poll(() => world.daemon.operator.router.main.status.type, WAIT).toBe('waiting');
@@ -218,7 +218,7 @@ kubernetes: [{name: maps, apiVersion: v1, kind: ConfigMap, nameSelector: {matchN
     );
   });
 
-  test('config set changes the log level at once, for as long as it is told', async () => {
+  test('config set changes the log level at once, for the requested duration', async () => {
     await using world = await World.create(backend(), {});
     await world.converge();
     const debug = () => world.log.records.filter(({ level }) => level === 'debug').length;

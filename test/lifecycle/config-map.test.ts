@@ -44,7 +44,7 @@ async function addAsPerson(world: World, key: string): Promise<void> {
 
 /** The ConfigMap: what changes in it do, and what the daemon writes. */
 describeLifecycle((backend) => {
-  test('a hook that saves where there is no ConfigMap makes one with its key alone, and its write runs nothing', async () => {
+  test('a hook that saves without a ConfigMap creates one with only its key, and its write runs nothing', async () => {
     await using world = await World.create(backend(), {
       modules: {
         ...WEB,
@@ -87,7 +87,7 @@ describeLifecycle((backend) => {
     expect([runs(world), converges(world)]).toEqual([1, 1]);
   });
 
-  test('two people and the daemon write into one section at once, and nothing is lost', async () => {
+  test('concurrent writes of two clients and the daemon to one section lose nothing', async () => {
     await using world = await World.create(backend(), {
       modules: {
         ...WEB,
@@ -115,7 +115,7 @@ echo "{\\"op\\":\\"add\\",\\"path\\":\\"/web/daemon$n\\",\\"value\\":1}" > "$CON
     await vi.waitFor(async () => expect(await deployed(world)).toEqual({ a: 'file', ...section }));
   });
 
-  test('a ConfigMap that is nearly full is warned of, and a hook that would fill it fails without writing', async () => {
+  test('a ConfigMap that is nearly full causes a warning, and a hook that would fill it fails without writing', async () => {
     await using world = await World.create(backend(), {
       modules: {
         ...WEB,
@@ -166,7 +166,7 @@ describeApiIndependent((backend) => {
     expect(await deployed(world, 'global')).toEqual({ g: 'file' });
   });
 
-  test('a changed section of a disabled module runs nothing, and counts when the module is enabled', async () => {
+  test('a changed section of a disabled module runs nothing, and is used when the module is enabled', async () => {
     await using world = await World.create(backend(), { modules: WEB, config: { webEnabled: 'false' } });
     await world.converge();
     await world.putConfig({ webEnabled: 'false', web: 'a: person\n' });
@@ -177,7 +177,7 @@ describeApiIndependent((backend) => {
     expect(await deployed(world)).toEqual({ a: 'person' });
   });
 
-  test('every form of key counts: sections, flags, maintenance, and those of modules that do not exist', async () => {
+  test('every form of key is recognized: sections, flags, maintenance, and keys of unknown modules', async () => {
     await using world = await World.create(backend(), {
       modules: { ...WEB, '002-side-car/hooks/hook.sh': announcer('side', { onStartup: 1 }) },
       config: {

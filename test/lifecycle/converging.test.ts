@@ -72,7 +72,7 @@ describeLifecycle((backend) => {
     expect(ran('afterDeleteHelm')).toEqual(['a', 'c', 'b', 'd']);
   });
 
-  test('a module is deleted although the converge is started over before its deletion', async () => {
+  test('a module is deleted even if the converge restarts before its deletion', async () => {
     await using world = await World.create(backend(), {
       modules: {
         'values.yaml': 'oneEnabled: true\ntwoEnabled: true\n',
@@ -98,7 +98,7 @@ describeLifecycle((backend) => {
 });
 
 describeApiIndependent((backend) => {
-  test('a failing beforeAll hook holds up discovery and main, and no other queue', async () => {
+  test('a failing beforeAll hook blocks discovery and main, and no other queue', async () => {
     await using world = await World.create(backend(), {
       modules: {
         'values.yaml': 'webEnabled: true\n',
@@ -145,7 +145,7 @@ describeApiIndependent((backend) => {
     expect(await readiness(world)).toBe(200);
   });
 
-  test('afterAll hooks that leave global values as they were ask for nothing, a change for one more converge', async () => {
+  test('afterAll hooks that do not change global values cause no converge, and a change causes one more', async () => {
     const restoring = {
       '1.sh': shHook('afterAll: 1', `echo "A"\n${set('/global/x', 'changed')}`),
       '2.sh': shHook('afterAll: 2', `echo "B"\n${set('/global/x', 'first')}`),
@@ -167,7 +167,7 @@ describeApiIndependent((backend) => {
     expect(changing.log.printed).toEqual(['A', 'B', 'A', 'B']);
   });
 
-  test('a hook that changes global values during a converge lets it finish, and several such changes are one converge', async () => {
+  test('a hook that changes global values during a converge does not interrupt it, and several such changes cause one converge', async () => {
     await using world = await World.create(backend(), {
       modules: {
         'values.yaml': 'webEnabled: true\n',
@@ -197,7 +197,7 @@ describeApiIndependent((backend) => {
     expect(world.log.printed.filter((line) => !line.startsWith('stores'))).toEqual([...once, ...once]);
   });
 
-  test('a global change in the ConfigMap during a converge starts it over from beforeAll', async () => {
+  test('a global change in the ConfigMap during a converge restarts it from beforeAll', async () => {
     await using world = await World.create(backend(), {
       modules: {
         'values.yaml': 'oneEnabled: true\ntwoEnabled: true\n',
@@ -226,7 +226,7 @@ describeApiIndependent((backend) => {
     ]);
   });
 
-  test('changes of values while a run waits are one run, while it works one more', async () => {
+  test('changes of values while a run waits cause no other run, and while it runs one more', async () => {
     await using world = await World.create(backend(), {
       modules: {
         'values.yaml': 'webEnabled: true\nblockEnabled: true\n',

@@ -59,7 +59,7 @@ function messages(world: World): unknown[] {
 }
 
 describeLifecycle((backend) => {
-  test('objects and CRDs of modules carry the extra labels, and heritage where none of them is one', async () => {
+  test('objects and CRDs of modules have the extra labels, and heritage unless it is one of them', async () => {
     await using world = await World.create(backend(), {
       modules: under('001-web', configMapChart('web', 'web')),
       config: { webEnabled: 'true' },
@@ -73,7 +73,7 @@ describeLifecycle((backend) => {
     await removeCrds(world, 'gadgets');
   });
 
-  test('CRDs of a module are there before helm applies the first object of their kind', async () => {
+  test('CRDs of a module exist before helm applies the first object of their kind', async () => {
     await using world = await webWorld(backend());
     await world.write('modules', {
       '001-web/crds/deep/gadgets.yaml': `---\n${crdYaml(world, 'gadgets')}---\n# nothing\n---\n${crdYaml(world, 'widgets')}`,
@@ -93,7 +93,7 @@ describeLifecycle((backend) => {
     await removeCrds(world, 'gadgets', 'widgets');
   });
 
-  test('a changed CRD is updated when its module starts; its conversion, foreign labels and the CRD itself stay', async () => {
+  test('a changed CRD is updated when its module starts; its conversion and labels of others stay', async () => {
     await using world = await webWorld(backend());
     await world.write('modules', { '001-web/crds/gadgets.yaml': crdYaml(world, 'gadgets') });
     await world.converge();
@@ -132,7 +132,7 @@ describeLifecycle((backend) => {
     await removeCrds(world, 'gadgets');
   });
 
-  test('a CRD that somebody deletes is back with the second try of a run that fails without it', async () => {
+  test('a deleted CRD is restored by the retry of a run that fails without it', async () => {
     await using world = await webWorld(backend());
     await world.write('modules', {
       '001-web/crds/gadgets.yaml': crdYaml(world, 'gadgets'),
@@ -150,7 +150,7 @@ describeLifecycle((backend) => {
     await removeCrds(world, 'gadgets');
   });
 
-  test('a document in crds/ that is no CRD is named and tried again, and the others are applied', async () => {
+  test('a document in crds/ that is not a CRD is named and retried, and the others are applied', async () => {
     await using world = await webWorld(backend());
     await world.write('modules', {
       '001-web/crds/a.yaml': 'apiVersion: v1\nkind: Pod\nmetadata: {name: x}\n',
@@ -168,7 +168,7 @@ describeLifecycle((backend) => {
     await removeCrds(world, 'gadgets');
   });
 
-  test('a version that vanished from a CRD is taken from its stored versions first', async () => {
+  test('a version that is missing in the file is first removed from the stored versions', async () => {
     await using world = await webWorld(backend());
     const file = '001-web/crds/gadgets.yaml';
     await world.write('modules', {

@@ -7,7 +7,7 @@ import { announcer, configMapChart, under } from '../support/world-files.ts';
 const SAYS = (module: string) => announcer(module, { beforeHelm: 1, afterDeleteHelm: 1 });
 
 describeLifecycle((backend) => {
-  test('an orphaned module leaves its release behind, and a protected one stays enabled', async () => {
+  test('an orphaned module keeps its release, and a protected one stays enabled', async () => {
     await using world = await World.create(backend(), {
       modules: {
         'values.yaml': 'freeEnabled: true\nsafeEnabled: true\n',
@@ -57,7 +57,7 @@ describeLifecycle((backend) => {
 });
 
 describeApiIndependent((backend) => {
-  test('a module runs after the modules it requires, whatever its number says', async () => {
+  test('a module runs after the modules it requires, whatever its order number', async () => {
     await using world = await World.create(backend(), {
       modules: {
         'values.yaml': 'webEnabled: true\ndbEnabled: true\ndnsEnabled: true\n',
@@ -82,7 +82,7 @@ describeApiIndependent((backend) => {
     await world.log.untilPrinted('web beforeHelm', 2);
   });
 
-  test('a module is not enabled when what it requires is missing or has another version', async () => {
+  test('a module is not enabled when a required module is missing or has another version', async () => {
     await using world = await World.create(backend(), {
       modules: {
         'values.yaml': 'aEnabled: true\nbEnabled: true\ncEnabled: true\ndEnabled: true\nlibEnabled: true\n',
@@ -105,7 +105,7 @@ describeApiIndependent((backend) => {
     expect(reason('b')).toBe('requires module lib in version >=0.2, but it has version 0.1.0');
   });
 
-  test('a start ends with the path of modules that require one another, and with what is wrong in module.yaml', async () => {
+  test('the start fails with the path of a requirement cycle, and with all mistakes in module.yaml', async () => {
     await using cycle = await World.create(backend(), {
       modules: {
         'one/module.yaml': 'requires: [{name: two}]\n',
@@ -119,7 +119,7 @@ describeApiIndependent((backend) => {
     await expect(wrong.start()).rejects.toThrow(/module\.yaml: require: unknown key.*\n.*deletionPolicy: /s);
   });
 
-  test('files that cannot be used leave the running modules as they are until they are mended', async () => {
+  test('invalid files do not change the running modules until they are corrected', async () => {
     await using world = await World.create(backend(), {
       modules: {
         'values.yaml': 'webEnabled: true\ndbEnabled: true\n',

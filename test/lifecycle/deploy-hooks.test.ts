@@ -64,7 +64,7 @@ async function operatorMetrics(world: World): Promise<string> {
 }
 
 describeLifecycle((backend) => {
-  describe('hooks of a deploy', () => {
+  describe('deploy hooks', () => {
     test('run in their order, while the old release runs until helm replaces it', async () => {
       await using world = await World.create(backend(), {
         globalHooks: { 'a.sh': watcher('a') },
@@ -103,7 +103,7 @@ describeLifecycle((backend) => {
       ]);
     });
 
-    test('are told of a removal when the objects are gone and the files are not', async () => {
+    test('run for a removal when the objects are deleted and the files still exist', async () => {
       await using world = await World.create(backend(), {
         globalHooks: { 'a.sh': watcher('a') },
         modules: { ...WEB, '../hold-beforeUninstall': '' },
@@ -124,7 +124,7 @@ describeLifecycle((backend) => {
       ]);
     });
 
-    test('are told when a release without a module is removed', async () => {
+    test('run when a release without a module is removed', async () => {
       await using world = await World.create(backend(), {
         globalHooks: { 'a.sh': contextHook({ beforeUninstall: 1 }) },
         modules: WEB,
@@ -149,7 +149,7 @@ describeLifecycle((backend) => {
       ]);
     });
 
-    test('are shown at the module when they fail', async () => {
+    test('are shown in the Module object when they fail', async () => {
       const name = `m${Array.from({ length: 8 }, () => 'abcdefgh'.charAt(Math.random() * 8)).join('')}`;
       const path = `/apis/addon-operator.io/v1alpha1/modules/${name}`;
       await using world = await World.create(backend(), {
@@ -179,7 +179,7 @@ describeLifecycle((backend) => {
       await world.backend.request({ method: 'DELETE', path });
     });
 
-    test('hold up no release whose manifests only helm can read', async () => {
+    test('do not block a release whose manifests only helm can parse', async () => {
       const map = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\ndata:\n  a: first\n  a: second\n';
       await using world = await World.create(backend(), {
         globalHooks: { 'a.sh': watcher('a') },
@@ -222,8 +222,8 @@ echo '{"name": "deploys_seen", "action": "add", "value": 1}' >"$METRICS_PATH"`,
 });
 
 describeApiIndependent((backend) => {
-  describe('hooks of a deploy', () => {
-    test('are told before each run of a module, and of the rest only when helm has something to do', async () => {
+  describe('deploy hooks', () => {
+    test('run before each run of a module, and the others only when helm has something to do', async () => {
       await using world = await World.create(backend(), {
         globalHooks: { 'a.sh': watcher('a') },
         modules: WEB,
@@ -276,7 +276,7 @@ describeApiIndependent((backend) => {
       ]);
     });
 
-    test('see one deploy of a module after the other, however many are asked for at once', async () => {
+    test('run for one deployment of a module at a time, however many are requested at once', async () => {
       await using world = await World.create(backend(), {
         globalHooks: { 'a.sh': watcher('a') },
         modules: { ...WEB, '../hold-beforeLaunch': '' },
@@ -332,7 +332,7 @@ describeApiIndependent((backend) => {
       );
     });
 
-    test('that hang are ended after five minutes where nothing else limits them', async () => {
+    test('are ended after five minutes when they hang and no other limit is set', async () => {
       await using world = await World.create(backend(), {
         globalHooks: { 'a.sh': shHook('afterInstall: 1', 'echo hangs; sleep 100000') },
         modules: WEB,
@@ -348,7 +348,7 @@ describeApiIndependent((backend) => {
       expect(await world.get('configmaps', 'web')).toBeDefined();
     });
 
-    test('belong to global hooks: in a hook of a module they are refused', async () => {
+    test('are rejected in a module hook', async () => {
       await using world = await World.create(backend(), {
         modules: { ...WEB, '001-web/hooks/hook.sh': shHook('beforeInstall: 1', 'true') },
         config: ON,

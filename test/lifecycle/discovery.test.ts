@@ -36,7 +36,7 @@ async function enabledModules(backend: Backend, modules: FileTree, config?: Reco
 }
 
 describeLifecycle((backend) => {
-  test('a known module that is disabled at the start loses the release it still has', async () => {
+  test('a module that is disabled at start loses the release it still has', async () => {
     const modules = {
       'values.yaml': 'webEnabled: true\n',
       ...under('001-web', configMapChart('web', 'web')),
@@ -58,7 +58,7 @@ describeApiIndependent((backend) => {
     expect(enabled).toEqual([]);
   });
 
-  test('every enabled script is asked once when the daemon starts', async () => {
+  test('every enabled script runs once when the daemon starts', async () => {
     const names = Array.from({ length: 10 }, (_, index) => `mod${index}`);
     await using world = await World.create(backend(), {
       modules: {
@@ -87,7 +87,7 @@ describeApiIndependent((backend) => {
     expect(reasons['nginx-ingress']).toMatchObject({ source: 'module-values' });
   });
 
-  test('worked example 2: the ConfigMap enables what the common file disables, and the script has the last word', async () => {
+  test('worked example 2: the ConfigMap enables what the common file disables, and the script decides last', async () => {
     const modules = {
       'values.yaml': 'global:\n  param1: 100\nsomeModuleEnabled: false\n',
       '001-some-module/values.yaml': 'someModule:\n  param1: "String"\n',
@@ -138,7 +138,7 @@ describeApiIndependent((backend) => {
     ]);
   });
 
-  test('a script sees what beforeAll hooks set, and is asked again in every converge', async () => {
+  test('a script sees the values of beforeAll hooks, and runs again in every converge', async () => {
     await using world = await World.create(backend(), {
       globalHooks: {
         'g.sh': shHook(
@@ -164,7 +164,7 @@ then echo true; else echo false; fi > "$MODULE_ENABLED_RESULT"`,
     expect(world.daemon.operator.registry.enabled).toEqual([]);
   });
 
-  test('a changed section of the ConfigMap asks the enabled scripts again', async () => {
+  test('a changed section of the ConfigMap runs the enabled scripts again', async () => {
     await using world = await World.create(backend(), {
       modules: {
         'values.yaml': 'simpleModuleEnabled: true\notherEnabled: true\n',
@@ -185,7 +185,7 @@ then echo true; else echo false; fi > "$MODULE_ENABLED_RESULT"`,
     await world.log.untilPrinted('simple beforeHelm', 3);
   });
 
-  test('a changed section asks those scripts alone that can see the change, and runs its module', async () => {
+  test('a changed section runs only the scripts that see the change, and its module', async () => {
     const asking = enabledScript(`
 name=$(basename "$(dirname "$0")"); echo "asked $name"
 if grep -q '"off":true' "$VALUES_PATH"; then echo false; else echo true; fi > "$MODULE_ENABLED_RESULT"`);
@@ -224,7 +224,7 @@ if grep -q '"off":true' "$VALUES_PATH"; then echo false; else echo true; fi > "$
     expect(world.daemon.operator.registry.enabled).toEqual(['web', 'three']);
   });
 
-  test('a failed discovery is repeated every 5 s, and holds up events in the main queue only', async () => {
+  test('a failed discovery is retried every 5 s, and blocks events in the main queue only', async () => {
     await using world = await World.create(backend(), {
       modules: {
         'values.yaml': 'webEnabled: true\n',

@@ -85,7 +85,7 @@ async function metrics(world: World): Promise<string> {
 }
 
 describeLifecycle((backend) => {
-  test('a workload that somebody scales to zero is scaled back, without helm, and it is said who did it', async () => {
+  test('a workload that is scaled to zero is reverted without helm, and the log names the field manager', async () => {
     await using world = await World.create(backend(), { modules: web('{mode: heal}') });
     await world.converge();
     const calls = (await world.helmCalls()).length;
@@ -107,7 +107,7 @@ describeLifecycle((backend) => {
     expect((await world.helmCalls()).length).toBe(calls);
   });
 
-  test('with mode warn it is told, also after a restart, and nothing is changed; whoever puts it right ends that', async () => {
+  test('with mode warn a change is logged, also after a restart, and not reverted, until it is corrected', async () => {
     await using world = await World.create(backend(), {
       modules: web('{}'),
       flags: { 'drift-mode': 'warn' },
@@ -139,7 +139,7 @@ describeLifecycle((backend) => {
     expect(await drift(world)).toEqual({ mode: 'warn', objects: [] });
   });
 
-  test('what may be ignored is neither told nor changed, not even when something else is changed back', async () => {
+  test('an ignored field is neither logged nor reverted, not even when another field is reverted', async () => {
     await using world = await World.create(backend(), {
       modules: web('{mode: heal, ignore: [{kind: Deployment, name: web, pointer: /spec/replicas}]}'),
     });
@@ -166,7 +166,7 @@ describeLifecycle((backend) => {
     expect(JSON.stringify(world.log.records)).not.toMatch(/other-word|secret-word/);
   });
 
-  test('a deleted object and one without our label come back at once with mode heal', async () => {
+  test('a deleted object and one without the operator label are restored at once with mode heal', async () => {
     await using world = await World.create(backend(), { modules: web('{mode: heal}') });
     await world.converge();
     await edit(world, { metadata: { labels: { heritage: null } } });
@@ -216,7 +216,7 @@ describeLifecycle((backend) => {
     expect((await deployment(world)).spec.replicas).toBe(2);
   });
 
-  test('without a wish for it nothing is watched, and nothing told', async () => {
+  test('without a drift mode nothing is watched or logged', async () => {
     await using world = await World.create(backend(), { modules: web('{}') });
     await world.converge();
     await edit(world, { spec: { replicas: 0 } });

@@ -38,7 +38,7 @@ function decision(world: World, module: string) {
 }
 
 describeLifecycle((backend) => {
-  test('a flag alone in the ConfigMap stops and starts its module again, with onStartup and its settings', async () => {
+  test('a flag in the ConfigMap stops and starts its module, with onStartup and its settings', async () => {
     const config = { web: 'a: 1\n', webEnabled: 'true' };
     await using world = await World.create(backend(), {
       modules: { '001-web/hooks/hook.sh': SAYS('web') },
@@ -52,7 +52,7 @@ describeLifecycle((backend) => {
     expect(world.daemon.operator.values.values('web' as never)).toEqual({ a: 1 });
   });
 
-  test('a module whose directory is removed under the running daemon is still deleted, and a new one is not noticed', async () => {
+  test('a module whose directory is removed at run time can still be deleted, and a new directory is ignored', async () => {
     await using world = await World.create(backend(), {
       modules: {
         'values.yaml': 'webEnabled: true\n',
@@ -77,7 +77,7 @@ describeLifecycle((backend) => {
 });
 
 describeApiIndependent((backend) => {
-  test('several modules directories are read in order, and one that does not exist stops the start', async () => {
+  test('several modules directories are read in order, and a missing one fails the start', async () => {
     await using world = await World.create(backend(), {
       modules: {
         'values.yaml': 'oneEnabled: true\ntwoEnabled: false\nglobal: {a: 1, b: 1}\n',
@@ -145,7 +145,7 @@ describeApiIndependent((backend) => {
     expect(await readdir(`${world.directory}/modules/002-bare`)).toEqual(['templates']);
   });
 
-  test('the values.yaml of a module says nothing about other modules', async () => {
+  test('the values.yaml of a module does not affect other modules', async () => {
     await using world = await World.create(backend(), {
       modules: {
         'values.yaml': 'oneEnabled: true\ntwoEnabled: true\n',
@@ -167,7 +167,7 @@ describeApiIndependent((backend) => {
     await expect(world.start()).rejects.toThrow(/001-one\/values\.yaml: .*strict mode is on/);
   });
 
-  test('a script that is not executable has no opinion, and one that says no is logged with its reason', async () => {
+  test('a script that is not executable is ignored, and the reason of one that returns false is logged', async () => {
     await using world = await World.create(backend(), {
       modules: {
         'values.yaml': 'oneEnabled: true\ntwoEnabled: true\n',
@@ -188,7 +188,7 @@ describeApiIndependent((backend) => {
     );
   });
 
-  test('a script is asked again when a hook changes global values, and may flip its module', async () => {
+  test('a script runs again when a hook changes global values, and may change its result', async () => {
     await using world = await World.create(backend(), {
       modules: {
         'values.yaml': 'webEnabled: true\n',
@@ -207,7 +207,7 @@ describeApiIndependent((backend) => {
     expect(world.daemon.operator.registry.enabled).toEqual(['web']);
   });
 
-  test('a flag of a global hook starts and deletes a module until it is taken back', async () => {
+  test('a flag of a global hook starts and deletes a module until it is withdrawn', async () => {
     await using world = await World.create(backend(), {
       modules: {
         'values.yaml': 'dnsEnabled: true\n',
@@ -232,7 +232,7 @@ describeApiIndependent((backend) => {
     expect(await world.get('configmaps', 'addon-operator')).toBeUndefined();
   });
 
-  test('the ConfigMap beats a flag of a global hook, unless the extenders stand in another order', async () => {
+  test('the ConfigMap overrides a flag of a global hook, unless the extenders have another order', async () => {
     const options = {
       modules: { 'web/hooks/hook.sh': SAYS('web') },
       globalHooks: {
@@ -258,7 +258,7 @@ describeApiIndependent((backend) => {
     );
   });
 
-  test('flags of global hooks that change nothing start no converge over, so hooks may disagree about them', async () => {
+  test('flags of global hooks that change nothing restart no converge, so hooks may disagree about them', async () => {
     const set = (binding: string, isEnabled: boolean): string =>
       shHook(
         `${binding}: 1`,

@@ -36,7 +36,7 @@ async function lastError(world: World, queue = 'main'): Promise<string | undefin
 
 /** How hooks are run; corner cases 24 to 31 of the hook contract, and bad input. */
 describeLifecycle((backend) => {
-  describe('the process of a hook', () => {
+  describe('a hook process', () => {
     test('fails when an operation fails; those behind it are carried out, metrics too, and a retry sends all again', async () => {
       await using world = await World.create(backend(), {});
       await world.write('global-hooks', {
@@ -134,7 +134,7 @@ echo '{"operation":"Create","object":{"apiVersion":"v1","kind":"ConfigMap","meta
 });
 
 describeApiIndependent((backend) => {
-  describe('the process of a hook', () => {
+  describe('a hook process', () => {
     test('has no arguments and no input, the working directory of the daemon, and a file for every variable', async () => {
       await using world = await World.create(backend(), {
         globalHooks: {

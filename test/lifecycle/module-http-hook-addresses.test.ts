@@ -25,7 +25,7 @@ function web(address: string) {
 
 /** Where the servers of modules are looked for. */
 describeLifecycle((backend) => {
-  describe('the HTTP hook of a module', () => {
+  describe('the reconcile webhook of a module', () => {
     test('is found through a Service, with the path of the uri and the port of the Service', async () => {
       await using server = await startModuleHookServer(() => ({}));
       const port = Number(new URL(server.url).port);
@@ -98,7 +98,7 @@ describeLifecycle((backend) => {
 });
 
 describeApiIndependent((backend) => {
-  describe('the HTTP hook of a module', () => {
+  describe('the reconcile webhook of a module', () => {
     test('is not called on this machine, when no setting allows that', async () => {
       await using server = await startModuleHookServer(() => ({}));
       await using world = await World.create(backend(), {

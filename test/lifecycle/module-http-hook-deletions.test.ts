@@ -23,7 +23,7 @@ import { shHook, writeTree } from '../support/world-files.ts';
 
 /** Deletions of modules with a server that are interrupted, or that go on without the server. */
 describeLifecycle((backend) => {
-  describe('the HTTP hook of a module', () => {
+  describe('the reconcile webhook of a module', () => {
     test('that has agreed is not asked again when what follows in the deletion fails', async () => {
       const name = uniqueName();
       await using server = await startModuleHookServer(NOTHING);
@@ -193,7 +193,7 @@ describeLifecycle((backend) => {
 });
 
 describeApiIndependent((backend) => {
-  describe('the HTTP hook of a module', () => {
+  describe('the reconcile webhook of a module', () => {
     test('that hangs is not waited for when release-finalizer says that it is gone', async () => {
       const name = uniqueName();
       await using server = await startModuleHookServer(() => undefined);

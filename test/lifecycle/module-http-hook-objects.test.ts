@@ -19,7 +19,7 @@ import { hookSection, refuse, startModuleHookServer } from '../support/module-ho
 
 /** What servers of modules do to Module objects, and what these do for them. */
 describeLifecycle((backend) => {
-  describe('the HTTP hook of a module', () => {
+  describe('the reconcile webhook of a module', () => {
     test('reports in the status of its Module, where nothing of the operator and nothing else can be changed', async () => {
       const name = uniqueName();
       const condition = {

@@ -7,7 +7,7 @@ import { configMapChart, under } from '../support/world-files.ts';
 
 /** In which namespaces servers of modules may add objects. */
 describeLifecycle((backend) => {
-  describe('the HTTP hook of a module', () => {
+  describe('the reconcile webhook of a module', () => {
     test('adds objects outside of the namespaces of its module only where a setting allows it', async () => {
       const name = uniqueName();
       const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'default' } };

@@ -32,7 +32,7 @@ function lastErrorOf(world: World): string {
 
 /** Servers that modules name in `module.yaml`. */
 describeLifecycle((backend) => {
-  describe('the HTTP hook of a module', () => {
+  describe('the reconcile webhook of a module', () => {
     test('is asked before anything is applied, with exactly what the hooks API has', async () => {
       const there: unknown[] = [];
       await using server = await startModuleHookServer(async () => {
@@ -243,7 +243,7 @@ describeLifecycle((backend) => {
 });
 
 describeApiIndependent((backend) => {
-  describe('the HTTP hook of a module', () => {
+  describe('the reconcile webhook of a module', () => {
     test('is told the form factor ksvc when the chart has a Service of Knative', async () => {
       const ksvc = 'apiVersion: serving.knative.dev/v1\nkind: Service\nmetadata: {name: web}\n';
       await using server = await startModuleHookServer(({ children }) => ({

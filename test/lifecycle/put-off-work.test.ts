@@ -60,7 +60,7 @@ async function untilValues(world: World, name: string, values: string): Promise<
 
 /** What flow hooks put off, with and without a restart of the daemon before it is done. */
 describeLifecycle((backend) => {
-  describe('what a flow hook puts off', () => {
+  describe('work that a flow hook defers', () => {
     test('is done after a restart, an annotated operation included', async () => {
       const { name, made, world } = await gatedWorld(backend(), 'BeforeForceReconcile');
       await using _made = made;
@@ -81,7 +81,7 @@ describeLifecycle((backend) => {
 });
 
 describeApiIndependent((backend) => {
-  describe('what a flow hook puts off', () => {
+  describe('work that a flow hook defers', () => {
     test.each([['Start'], ['DuringResponsibilityCheck'], ['AfterResponsibilityCheck'], ['BeforeReconcile']])(
       'at %s is shown as Init, and is done by the next reconcile without another change',
       async (place) => {
