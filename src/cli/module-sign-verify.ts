@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import type { AuthorizationPolicy } from '../extensions/authorization/authorization-policy.ts';
 import { digestPolicy } from '../extensions/authorization/digest-policy.ts';
-import { keyringPolicy } from '../extensions/authorization/keyring-policy.ts';
+import { keyringPolicy } from '../extensions/authorization/keyring.ts';
 import { readCandidate } from '../extensions/authorization/read-candidate.ts';
 import { hasCode, OperatorError } from '../lib/errors.ts';
 import { readSetting } from '../settings/read-settings.ts';

@@ -1,8 +1,9 @@
+import { createHash } from 'node:crypto';
 import { OperatorError } from '../lib/errors.ts';
-import type { ChartTraits } from './chart-functions.ts';
-import { type ChartKind, chartKind, readChartFiles } from './chart-source.ts';
+import { canonicalJson, isObject } from '../lib/json.ts';
+import { type ChartTraits, chartTraits } from './chart-functions.ts';
+import { type ChartFile, type ChartKind, chartKind, readChartFiles, unpackChart } from './chart-source.ts';
 import type { ChartModule, DriverContext } from './driver-context.ts';
-import { inputDigest, readableValues, traitsOf } from './input-digest.ts';
 import type { DesiredRelease } from './release-action.ts';
 import type { ReleaseSteps } from './release-steps.ts';
 
@@ -68,4 +69,103 @@ export function desiredRelease(
 async function capabilities({ discovery }: DriverContext, signal: AbortSignal): Promise<readonly string[]> {
   const { gitVersion } = await discovery.serverVersion(signal);
   return [gitVersion, ...(await discovery.apiVersions(signal))];
+}
+
+/** Everything that determines what a chart renders to. */
+export interface RenderInputs {
+  readonly release: string;
+  readonly namespace: string;
+  /** Version of helm: another one may render the same template to another text. */
+  readonly helmVersion: string;
+  readonly files: readonly ChartFile[];
+  /** Those that the chart can read, see {@link readableValues}. */
+  readonly values: unknown;
+  readonly extraLabels: Readonly<Record<string, string>>;
+  /** What the chart can ask about the cluster; empty for a chart that does not ask. */
+  readonly capabilities: readonly string[];
+  /** Of what changes the rendering afterwards; empty, also by default, when nothing does. */
+  readonly stepsDigest?: string;
+}
+
+/** Changes when digests are taken in another way; every release is then rendered and compared once. */
+const DIGEST_VERSION = '1';
+/** 160 bits in hex: a label value holds 63 characters. */
+const DIGEST_LENGTH = 40;
+
+/** A digest fit for a label value; equal inputs have equal digests. */
+export function inputDigest(inputs: RenderInputs): string {
+  const hash = createHash('sha256');
+  const { files, stepsDigest = '', ...rest } = inputs;
+  hash.update(canonicalJson([DIGEST_VERSION, rest, ...(stepsDigest === '' ? [] : [stepsDigest])]));
+  for (const file of files) {
+    // Lengths keep the border between a path, its content and the next path.
+    hash.update(`\n${file.path.length}:${file.path}:${file.content.length}:`);
+    hash.update(file.content);
+  }
+  return hash.digest('hex').slice(0, DIGEST_LENGTH);
+}
+
+/** What the chart of these files uses besides its files and values. Values count where `tpl` makes templates of them. */
+export function traitsOf(files: readonly ChartFile[], values: unknown): ChartTraits {
+  const texts = files.map(textOf);
+  const usesTpl = texts.some((text) => /\btpl\b/.test(text));
+  return chartTraits(usesTpl ? [...texts, canonicalJson(values)] : texts);
+}
+
+/** The values that the chart of these files can read: without `global` where it cannot read that. */
+export function readableValues(files: readonly ChartFile[], values: unknown): unknown {
+  if (!isObject(values) || mayUseGlobals(files.map((file) => ({ path: file.path, text: textOf(file) }))))
+    return values;
+  const { global: _global, ...others } = values;
+  return others;
+}
+
+function textOf({ path, content }: ChartFile): string {
+  if (!path.endsWith('.tgz')) return content.toString('latin1');
+  try {
+    return unpackChart(content).toString('latin1');
+  } catch {
+    // helm will say what is wrong with the archive; until then nothing is known of the chart.
+    return '{{ lookup }}';
+  }
+}
+
+/** Where global values may be read: templates, and what decides about subcharts or checks values. */
+const READERS =
+  /(^|\/)(templates\/.*|Chart\.yaml|requirements\.yaml|values\.yaml|values\.schema\.json)$|\.tgz$/;
+/** `.Values` in any form but that of one named field; methods of the Go type that hand out everything. */
+const ALL_VALUES = /(?<!\.)Values|Values(?!\.[A-Za-z_])|Values\.(AsMap|Encode|PathValue|Table|YAML)\b/;
+/** Names the global values, or evaluates texts that nobody has seen yet. */
+const OTHER_WAYS = /global|\btpl\b|Subcharts/i;
+const ACTION = /\{\{[\s\S]*?\}\}/g;
+const COMMENT = /^\{\{-?\s*\/\*/;
+const STRING = /"(?:\\.|[^"\\])*"|`[^`]*`/g;
+/** Hands the context on to a named template, whose own text is looked at as well. */
+const INCLUDE = /\b(?:include|template)\s+(?:""|\([^()]*\))\s+[.$](?=[\s)|}])/g;
+/** `.` or `$` by itself, which may be the whole context: who prints it prints all values. */
+const WHOLE_CONTEXT = /(?<![\w.$])\.(?![\w.])|\$(?!\w|\.[A-Za-z])/;
+
+/** One file of a chart as text. */
+interface ChartText {
+  readonly path: string;
+  readonly text: string;
+}
+
+/**
+ * Whether what a chart renders to may depend on global values. Only a chart that plainly takes single fields of
+ * `.Values`, and never the whole of them or of its context, cannot; in any doubt the answer is yes.
+ */
+export function mayUseGlobals(files: readonly ChartText[]): boolean {
+  return files.some(({ path, text }) => {
+    if (!READERS.test(path)) return false;
+    return OTHER_WAYS.test(text) || ALL_VALUES.test(text) || hasWholeContext(text);
+  });
+}
+
+function hasWholeContext(text: string): boolean {
+  for (const [action] of text.matchAll(ACTION)) {
+    if (COMMENT.test(action)) continue;
+    if (WHOLE_CONTEXT.test(action.replaceAll(STRING, '""').replaceAll(INCLUDE, ''))) return true;
+  }
+  return false;
 }

@@ -13,7 +13,6 @@ import { type DriverContext, type HelmOperation, lookupOptions } from './driver-
 import type { HelmBinary } from './find-helm.ts';
 import { helmEnvironment } from './helm-process.ts';
 import { KeyedLock } from './keyed-lock.ts';
-import { MonitorReads } from './monitor-reads.ts';
 import { MonitorSet } from './monitor-set.ts';
 import { type NotedRelease, notedReleases } from './noted-release.ts';
 import { previewRelease, type ReleasePreview } from './preview-release.ts';
@@ -25,7 +24,7 @@ import { ReleaseNotices } from './release-notices.ts';
 import { ReleaseStore, type StorageDriver } from './release-store.ts';
 import { type RenderOptions, renderModule } from './render.ts';
 import { RenderGateScript } from './render-gate.ts';
-import { type ReleaseFinding, randomShiftMs } from './resource-monitor.ts';
+import { MonitorReads, type ReleaseFinding, randomShiftMs } from './resource-monitor.ts';
 import { removeLeftovers } from './run-directory.ts';
 import { SharedReads } from './shared-reads.ts';
 import { type UninstallOptions, type UninstallResult, uninstallRelease } from './uninstall.ts';

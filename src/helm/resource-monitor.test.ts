@@ -5,10 +5,10 @@ import { FakeClock, settle } from '../../test/support/fake-clock.ts';
 import { ReleaseCluster } from '../../test/support/release-cluster.ts';
 import { KubeApiError } from '../kube/kube-client.ts';
 import type { ManifestObject } from './manifest-object.ts';
-import { MonitorReads } from './monitor-reads.ts';
 import { MonitorSet } from './monitor-set.ts';
 import { ReleaseStore } from './release-store.ts';
 import {
+  MonitorReads,
   monitorDelayMs,
   type ReleaseFinding,
   ResourceMonitor,

@@ -13,9 +13,8 @@ import {
   processLimitMs,
 } from './driver-context.ts';
 import { addLabels, type LabelledManifest } from './extra-labels.ts';
-import { withAdvice } from './helm-advice.ts';
 import { upgradeArguments } from './helm-arguments.ts';
-import { runHelm } from './helm-process.ts';
+import { runHelm, withAdvice } from './helm-process.ts';
 import { agreesWithBoth } from './manifest-agreement.ts';
 import { identityOf, type ManifestObject, objectKey, objectTitle } from './manifest-object.ts';
 import { firstAbsent } from './object-presence.ts';

@@ -3,7 +3,6 @@ import { readFile } from 'node:fs/promises';
 import { basename, join, relative } from 'node:path';
 import type { Logger } from '../lib/log.ts';
 import type { HookOwner, HookTransport } from './hook.ts';
-import { isInProcessHook, isScriptName } from './in-process/is-in-process-hook.ts';
 
 export interface HookFile {
   readonly name: string;
@@ -105,4 +104,24 @@ function hookName(path: string, from: string, owner: HookOwner): string {
   if (owner.type === 'global') return relative(from, path);
   const start = path.indexOf('/hooks/');
   return start < 0 ? relative(from, path) : path.slice(start + 1);
+}
+
+const SCRIPT_NAME = /\.(?:ts|mts|js|mjs)$/;
+/** No list goes on over a brace, so that no part of a text is looked through twice. */
+const SDK_IMPORT = /\bimport\s*\{([^{}]*)\}\s*from\s*(['"])addon-operator\/sdk\2/g;
+const DEFINE_HOOK = /\bdefineHook\b/;
+const DEFAULT_EXPORT = /\bexport\s+default\b|\bas\s+default\b/;
+
+/** Whether a file of this name may hold an in-process hook. */
+export function isScriptName(name: string): boolean {
+  return SCRIPT_NAME.test(name);
+}
+
+/**
+ * Whether the text of a script is that of an in-process hook: it imports `defineHook` from `addon-operator/sdk`, and has
+ * a default export. The text decides, since running a file to find out what it is would run executables by mistake.
+ */
+export function isInProcessHook(text: string): boolean {
+  const imports = [...text.matchAll(SDK_IMPORT)];
+  return imports.some(([, names = '']) => DEFINE_HOOK.test(names)) && DEFAULT_EXPORT.test(text);
 }

@@ -1,6 +1,6 @@
+import { isObject } from '../lib/json.ts';
 import type { Logger } from '../lib/log.ts';
 import type { OutputStream } from '../process/process-runner.ts';
-import { JsonLineJoiner } from './json-line-joiner.ts';
 
 const MAX_LINE_CHARACTERS = 10_000;
 const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const;
@@ -53,4 +53,116 @@ function isLevel(value: unknown): value is Level {
 
 function truncate(text: string): string {
   return text.length > MAX_LINE_CHARACTERS ? `${text.slice(0, MAX_LINE_CHARACTERS)}:truncated` : text;
+}
+
+/** An object that is not whole after this many characters is taken for text. */
+const MAX_HELD_CHARACTERS = 64 * 1024;
+const MAX_DEPTH = 64;
+const TOKEN =
+  /\s*(?:("(?:[^"\\\p{Cc}]|\\.)*")|([{}[\],:])|(true|false|null|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?))\s*/uy;
+
+interface JsonLineListener {
+  readonly onObject: (object: Record<string, unknown>) => void;
+  readonly onText: (line: string) => void;
+}
+
+/**
+ * Tells JSON objects from text in a stream of lines; an object may span lines. Lines are held back only while they are
+ * the beginning of an object, so text that starts with a brace is handed over with the first line that cannot belong to one.
+ */
+export class JsonLineJoiner {
+  readonly #listener: JsonLineListener;
+  #held: string[] = [];
+  #heldCharacters = 0;
+  #prefix = new ObjectPrefix();
+
+  constructor(listener: JsonLineListener) {
+    this.#listener = listener;
+  }
+
+  push(line: string): void {
+    if (this.#held.length === 0) {
+      const object = line.startsWith('{') ? parseObject(line) : undefined;
+      if (object !== undefined) return this.#listener.onObject(object);
+      if (!line.startsWith('{')) return this.#listener.onText(line);
+    }
+    const state = this.#prefix.push(line);
+    if (state === 'broken' || this.#heldCharacters + line.length > MAX_HELD_CHARACTERS) {
+      const isAlone = this.#held.length === 0;
+      this.end();
+      return isAlone ? this.#listener.onText(line) : this.push(line);
+    }
+    this.#held.push(line);
+    this.#heldCharacters += line.length;
+    if (state === 'open') return;
+    const object = parseObject(this.#held.join('\n'));
+    if (object === undefined) return this.end();
+    this.#reset();
+    this.#listener.onObject(object);
+  }
+
+  /** Nothing follows: what was held back is text. */
+  end(): void {
+    const lines = this.#held;
+    this.#reset();
+    for (const line of lines) this.#listener.onText(line);
+  }
+
+  #reset(): void {
+    this.#held = [];
+    this.#heldCharacters = 0;
+    this.#prefix = new ObjectPrefix();
+  }
+}
+
+type Expected = 'value' | 'value or end' | 'key' | 'key or end' | 'colon' | 'comma or end' | 'nothing';
+
+/** Follows the grammar of JSON line by line, to know early that an object cannot become one. */
+class ObjectPrefix {
+  readonly #open: string[] = [];
+  #expected: Expected = 'value';
+
+  push(line: string): 'open' | 'complete' | 'broken' {
+    TOKEN.lastIndex = 0;
+    while (TOKEN.lastIndex < line.length) {
+      const match = TOKEN.exec(line);
+      if (match === null || !this.#take(match[1] === undefined ? (match[2] ?? '1') : '"')) return 'broken';
+    }
+    return this.#expected === 'nothing' ? 'complete' : 'open';
+  }
+
+  /** @param token a punctuation mark, `"` for a string, `1` for another scalar */
+  #take(token: string): boolean {
+    const expected = this.#expected;
+    if (token === '}' || token === ']') return this.#close(token, expected);
+    if (token === ':') return expected === 'colon' && this.#expect('value');
+    if (token === ',')
+      return expected === 'comma or end' && this.#expect(this.#open.at(-1) === '{' ? 'key' : 'value');
+    if (expected === 'key' || expected === 'key or end') return token === '"' && this.#expect('colon');
+    if (expected !== 'value' && expected !== 'value or end') return false;
+    if (token !== '{' && token !== '[') return this.#expect('comma or end');
+    this.#open.push(token);
+    return this.#open.length <= MAX_DEPTH && this.#expect(token === '{' ? 'key or end' : 'value or end');
+  }
+
+  #close(token: '}' | ']', expected: Expected): boolean {
+    const isFitting = this.#open.pop() === (token === '}' ? '{' : '[');
+    const isAllowed =
+      expected === 'comma or end' || expected === (token === '}' ? 'key or end' : 'value or end');
+    return isFitting && isAllowed && this.#expect(this.#open.length === 0 ? 'nothing' : 'comma or end');
+  }
+
+  #expect(expected: Expected): true {
+    this.#expected = expected;
+    return true;
+  }
+}
+
+function parseObject(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -1,4 +1,5 @@
-import { stat } from 'node:fs/promises';
+import type { Dirent } from 'node:fs';
+import { readdir, realpath, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { messageOf, OperatorError } from '../lib/errors.ts';
 import type { JsonObject } from '../lib/json.ts';
@@ -18,11 +19,18 @@ import type { SectionSchemas } from '../values/schemas/section-schemas.ts';
 import { FLAG_SUFFIX } from '../values/values-patch.ts';
 import type { StaticValues } from '../values/values-store.ts';
 import type { Module, ModuleGate } from './module.ts';
-import { loadModule, readSchemas, refusedModule } from './module-files.ts';
-import { type ModulePlace, modulePlaces, VALUES_FILE } from './module-places.ts';
+import {
+  flagOfFile,
+  loadModule,
+  readSchemas,
+  readValuesFile,
+  refusedModule,
+  sectionOfFile,
+  type ValuesFile,
+} from './module-files.ts';
+import { parseDirectoryName } from './module-name.ts';
 import { refuseOutsideLinks } from './outside-links.ts';
 import { inRunOrder } from './run-order.ts';
-import { flagOfFile, readValuesFile, sectionOfFile, type ValuesFile } from './values-file.ts';
 
 /** Reading files is mostly waiting. */
 const READS_AT_ONCE = 8;
@@ -165,4 +173,62 @@ function warnAboutDuplicate(module: ModulePlace, first: ModulePlace, log: Logger
     { module: module.name, path: module.path, registered: first.path },
     'module is not registered, because it has a duplicate',
   );
+}
+
+/** The file beside modules that is none. */
+const VALUES_FILE = 'values.yaml';
+
+/** Where a module lies, and what the name of its directory says. */
+type ModulePlace = Pick<Module, 'name' | 'order' | 'path'>;
+
+/**
+ * The modules in a directory, in the order of their directories' names; nothing in them is looked at.
+ *
+ * @throws OperatorError MODULE_INVALID for a name that cannot be a module's
+ */
+export async function modulePlaces(
+  dir: string,
+  { defaultOrder, log }: { readonly defaultOrder: number; readonly log: Logger },
+): Promise<readonly ModulePlace[]> {
+  const entries = await readdir(dir, { withFileTypes: true });
+  const places: ModulePlace[] = [];
+  for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
+    if (entry.name.startsWith('.') || entry.name === VALUES_FILE) continue;
+    const path = await moduleDirectory(dir, entry, log);
+    if (path === undefined) continue;
+    const { name, order = defaultOrder } = parseName(entry.name, dir);
+    places.push({ name, order, path });
+  }
+  return places;
+}
+
+/** The real path of a module; undefined, with a warning, for everything that is no directory. */
+async function moduleDirectory(dir: string, entry: Dirent, log: Logger): Promise<string | undefined> {
+  const path = join(dir, entry.name);
+  if (entry.isDirectory()) return path;
+  if (!entry.isSymbolicLink()) {
+    log.warn({ path }, 'not a directory, so not a module: ignored');
+    return undefined;
+  }
+  try {
+    const target = await realpath(path);
+    if ((await stat(target)).isDirectory()) return target;
+    log.warn({ path, target }, 'Symlink target is not a directory. Ignoring module');
+  } catch (error) {
+    if (!isMissingFile(error)) {
+      throw new OperatorError('MODULE_INVALID', `cannot follow symlink '${path}': ${messageOf(error)}`, {
+        cause: error,
+      });
+    }
+    log.warn({ path }, 'Symlink target does not exist. Ignoring module');
+  }
+  return undefined;
+}
+
+function parseName(directoryName: string, dir: string): ReturnType<typeof parseDirectoryName> {
+  try {
+    return parseDirectoryName(directoryName);
+  } catch (cause) {
+    throw new OperatorError('MODULE_INVALID', `${join(dir, directoryName)}: ${messageOf(cause)}`, { cause });
+  }
 }

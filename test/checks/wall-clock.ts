@@ -11,7 +11,7 @@ export const WALL_CLOCK_READERS: Readonly<Record<string, string>> = {
   'operator/reconcile-webhooks.ts': 'times in the status of a module',
   'events/schedule/schedule-manager.ts': 'crontabs',
   'webhooks/certificate-secret.ts': 'certificates expire',
-  'extensions/authorization/keyring-policy.ts': 'signatures and keys expire',
+  'extensions/authorization/keyring.ts': 'signatures and keys expire',
   'helm/deploy.ts': 'the time in a release record',
   'helm/drift/module-drift.ts': 'since when an object differs, shown',
   'jq/jq-builtin-main.ts': 'the function `now`',

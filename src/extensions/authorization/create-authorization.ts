@@ -6,7 +6,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Module } from '../../modules/module.ts';
 import type { AuthorizationPolicy } from './authorization-policy.ts';
 import { digestPolicy } from './digest-policy.ts';
-import { keyringPolicy } from './keyring-policy.ts';
+import { keyringPolicy } from './keyring.ts';
 import { ModuleAuthorization } from './module-authorization.ts';
 import { keepSerials, SeenSerials, serialStore } from './seen-serials.ts';
 import { makeStagingDirectory } from './staging-directory.ts';

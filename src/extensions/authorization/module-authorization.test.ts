@@ -20,7 +20,7 @@ import { FakeClock } from '../../../test/support/fake-clock.ts';
 import type { AuthorizationPolicy } from './authorization-policy.ts';
 import { contentDigest, manifestText } from './content-manifest.ts';
 import { digestPolicy, lockText } from './digest-policy.ts';
-import { keyringPolicy } from './keyring-policy.ts';
+import { keyringPolicy } from './keyring.ts';
 import { ModuleAuthorization } from './module-authorization.ts';
 import { MANIFEST_FILE, readContent, SIGNATURE_FILE } from './module-content.ts';
 import { SeenSerials } from './seen-serials.ts';

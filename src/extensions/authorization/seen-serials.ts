@@ -3,7 +3,7 @@ import { type RetryHost, untilAnswered } from '../../kube/retry.ts';
 import { errorFields, messageOf } from '../../lib/errors.ts';
 import { Exclusive } from '../../lib/exclusive.ts';
 import { type ConfigMapRef, changeConfigMapData, readConfigMap } from '../../values/config-map-object.ts';
-import type { SerialCheck } from './keyring-policy.ts';
+import type { SerialCheck } from './keyring.ts';
 import { refused } from './module-content.ts';
 
 type Data = Readonly<Record<string, string>>;

@@ -1,7 +1,7 @@
 import { type Dirent, existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isScriptName } from '../../hooks/in-process/is-in-process-hook.ts';
+import { isScriptName } from '../../hooks/find-hooks.ts';
 import { messageOf, OperatorError } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/log.ts';
 import { isMissingFile } from '../../lib/missing-file.ts';

@@ -3,9 +3,8 @@ import { systemClock } from '../../lib/clock.ts';
 import { DeadlineWatch } from '../../process/run-deadline.ts';
 import { failureText } from './failure-text.ts';
 import type { HostReply, HostRequest, StartRequest, WatchRequest, WorkerReply } from './host-protocol.ts';
-import { MemoryWatch } from './memory-watch.ts';
+import { createLedger, createWatchedFlag, MemoryWatch, mayStopWatching, WorkLedger } from './memory-watch.ts';
 import { serveStripper } from './type-stripper.ts';
-import { createLedger, createWatchedFlag, mayStopWatching, WorkLedger } from './work-ledger.ts';
 import { acknowledge, createInFlightCounter } from './worker-output.ts';
 import type { WorkerData } from './worker-thread.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isInProcessHook, isScriptName } from './is-in-process-hook.ts';
+import { isInProcessHook, isScriptName } from '../find-hooks.ts';
 
 test.each([
   ["import { defineHook } from 'addon-operator/sdk';\nexport default defineHook({}, () => {});", true],

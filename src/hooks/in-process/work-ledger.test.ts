@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createLedger, createWatchedFlag, mayStopWatching, WorkLedger } from './work-ledger.ts';
+import { createLedger, createWatchedFlag, mayStopWatching, WorkLedger } from './memory-watch.ts';
 
 function lab() {
   const watched = createWatchedFlag();

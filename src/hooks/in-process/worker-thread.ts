@@ -15,8 +15,8 @@ import {
   type WorkEnd,
   type WorkerReply,
 } from './host-protocol.ts';
+import { type LedgerBuffers, WorkLedger } from './memory-watch.ts';
 import { type StripperClient, strippingLoad } from './type-stripper.ts';
-import { type LedgerBuffers, WorkLedger } from './work-ledger.ts';
 import { WorkerOutput } from './worker-output.ts';
 
 const SDK: Readonly<Record<string, string>> = {

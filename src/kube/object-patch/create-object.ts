@@ -2,12 +2,13 @@ import { OperatorError } from '../../lib/errors.ts';
 import { isObject } from '../../lib/json.ts';
 import { hasStatus, type KubeRequest, requestIfPresent } from '../kube-client.ts';
 import { type ApiResource, apiVersionOf, resourcePath } from '../kube-object.ts';
-import { type Attempt, retryLost } from './conflict-retry.ts';
 import {
+  type Attempt,
   isAlreadyExists,
   isConflict,
   isOutcomeUnknown,
   type PatchContext,
+  retryLost,
   warnOfWrongScope,
 } from './patch-context.ts';
 import { type CreateOperation, type NewObject, targetOf } from './patch-operation.ts';

@@ -2,8 +2,14 @@ import { OperatorError } from '../../lib/errors.ts';
 import { canonicalJson, isObject } from '../../lib/json.ts';
 import { hasStatus, type KubeRequest } from '../kube-client.ts';
 import { resourcePath } from '../kube-object.ts';
-import { type Attempt, retryLost } from './conflict-retry.ts';
-import { isConflict, isOutcomeUnknown, type PatchContext, warnOfWrongScope } from './patch-context.ts';
+import {
+  type Attempt,
+  isConflict,
+  isOutcomeUnknown,
+  type PatchContext,
+  retryLost,
+  warnOfWrongScope,
+} from './patch-context.ts';
 import type { JqPatchOperation, JsonPatchOperation, MergePatchOperation } from './patch-operation.ts';
 
 type Patch = JqPatchOperation | MergePatchOperation | JsonPatchOperation;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { settle } from '../../test/support/fake-clock.ts';
-import type { Hook } from './hook.ts';
-import { HooksAhead } from './hooks-ahead.ts';
+import type { Hook } from '../hooks/hook.ts';
+import { HooksAhead } from './module-hooks.ts';
 
 const hooks: readonly Hook[] = [];
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { FakeClock } from '../../../test/support/fake-clock.ts';
-import { retryLost } from './conflict-retry.ts';
+import { retryLost } from './patch-context.ts';
 
 const never = new AbortController().signal;
 

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import type { ChartFile } from './chart-source.ts';
-import { inputDigest, mayUseGlobals, type RenderInputs, readableValues, traitsOf } from './input-digest.ts';
+import { inputDigest, mayUseGlobals, type RenderInputs, readableValues, traitsOf } from './chart-state.ts';
 
 function file(path: string, content: string): ChartFile {
   return { path, content: Buffer.from(content) };
