@@ -50,7 +50,7 @@ async function explainedDelayMs(world: World, module: string, title: string): Pr
 /** Times from extensions that no date can hold. */
 describeApiIndependent((backend) => {
   describe('a delay that no date can hold', () => {
-    test('of a flow hook is bounded, and the status of all Modules goes on', async () => {
+    test('of a flow hook is limited, and the statuses of Module objects are still written', async () => {
       const { slow, quick, made, world } = await twoModules(backend(), {});
       await using _made = made;
       await writeTree(join(world.directory, 'flow-hooks'), { 'late.ts': REQUEUE_LATE(slow) });
@@ -62,7 +62,7 @@ describeApiIndependent((backend) => {
       );
     });
 
-    test('of a check that blocks a module is bounded, and the status of all Modules goes on', async () => {
+    test('of a check that blocks a module is limited, and the statuses of Module objects are still written', async () => {
       const { slow, quick, made, world } = await twoModules(backend(), {
         'customizations/core/config-map.ts': host('preReconcileCheck', `return block('why', ${ENDLESS_MS});`),
       });

@@ -7,7 +7,7 @@ const NAMES = { jqFilter: '.metadata.name', executeHookOnSynchronization: false,
 
 /** Which events run a hook, and when; corner cases 38 to 40 and 76 to 78 of the hook contract. */
 describeLifecycle((backend) => {
-  test('events that run no hook are in the snapshot all the same: unwanted ones, and those with an unchanged filter result', async () => {
+  test('events that run no hook are in the snapshot: unwanted ones, and those with an unchanged filter result', async () => {
     await using world = await World.create(backend(), {});
     await world.create('configmaps', watchedMap('one', 'item', { v: '1' }));
     await world.write('global-hooks', {
@@ -82,7 +82,7 @@ describeApiIndependent((backend) => {
     expect(names).toEqual([['m0'], ['m1', 'm2', 'm3', 'm4', 'm5', 'm6', 'm7', 'm8', 'm9']]);
   });
 
-  test('a failure that is allowed drops no event that must not fail, and a failing queue holds up no other', async () => {
+  test('an allowed failure drops no event of another binding, and a failing queue blocks no other', async () => {
     await using world = await World.create(backend(), {});
     const item = (label: string, fields: object = {}) =>
       configMapBinding(world.namespace, label, { ...NAMES, ...fields });

@@ -28,7 +28,7 @@ async function measured(world: World, name: string, hook: string): Promise<numbe
 /** What a run may use and see; point 8 of the hook contract's issue, faults E4, E5 and E21. */
 describeApiIndependent((backend) => {
   describe('a hook run', () => {
-    test('that prints 1 GB costs little memory and gives one truncated stream of records', async () => {
+    test('that prints 1 GB uses little memory and logs one truncated stream of records', async () => {
       await using world = await World.create(backend(), {
         flags: { 'hook-output-limit': String(LIMIT_BYTES) },
         globalHooks: atStart(
@@ -97,7 +97,7 @@ printf '{ no json\\nnext\\n{\\n"open": 1\\n'`),
       ['all', {}, 'set'],
       ['allow-list', {}, 'unset'],
       ['allow-list', { 'hook-env-allow': 'PATH,NAME*,WORLD' }, 'set'],
-    ])('sees the variables of the daemon that --hook-env %s %o leaves it', async (hookEnv, more, seen) => {
+    ])('gets the variables of the daemon that --hook-env %s %o allows', async (hookEnv, more, seen) => {
       await using world = await World.create(backend(), {
         flags: { 'hook-env': hookEnv, ...more },
         globalHooks: atStart(
@@ -113,7 +113,7 @@ printf '{ no json\\nnext\\n{\\n"open": 1\\n'`),
       expect(world.log.printed).toEqual([`${name} path files`]);
     });
 
-    test('has private files, which are gone afterwards whatever it left there', async () => {
+    test('has private files, which are removed afterwards with everything that it added', async () => {
       await using world = await World.create(backend(), {
         globalHooks: atStart(`umask 0
 dir=$(dirname "$METRICS_PATH")

@@ -42,7 +42,7 @@ const NEXT_RUN = 'ModuleRun success, module is ready';
 /** Extensions of one kind, on a daemon with real helm. */
 describeLifecycle((backend) => {
   describe('an extension of a kind', () => {
-    test('that only asks for the default behaviour changes nothing, neither at first nor to what is deployed', async () => {
+    test('that only calls the default behaviour changes nothing, neither in the first deployment nor later', async () => {
       const flags = { 'drift-mode': 'off' };
       await using plain = await World.create(backend(), { modules: MODULES, flags });
       await plain.converge();
@@ -144,7 +144,7 @@ status: {conditions: [{type: Ready, status: "False", reason: Winding}]}
       await world.expect({ method: 'DELETE', path: `${definitions}/gadgets.${group}` });
     });
 
-    test('deletes objects itself, or leaves them to helm, also when the module is gone', async () => {
+    test('deletes objects itself, or lets helm delete them, also when the module is gone', async () => {
       const body =
         "if (input.metadata.name === 'web') await next(input); else log.info('keeping ' + input.metadata.name);";
       await using world = await worldOf(
@@ -170,7 +170,7 @@ status: {conditions: [{type: Ready, status: "False", reason: Winding}]}
       expect(await shape(world, 'db')).toMatchObject({ records: [] });
     });
 
-    test('is told of objects that were applied for the first time, once', async () => {
+    test('is called for objects that were applied for the first time, once', async () => {
       const body = "log.info('welcome ' + input.metadata.name + ' ' + apiVersion);";
       await using world = await worldOf(backend(), { 'core/configmap.ts': host('onSuccess', body) });
       await world.converge();
@@ -184,7 +184,7 @@ status: {conditions: [{type: Ready, status: "False", reason: Winding}]}
       ]);
     });
 
-    test('makes an error fatal: the module is given up, what stands behind it goes on, and a change starts it again', async () => {
+    test('makes an error fatal: the module is stalled, tasks behind it continue, and a change runs it again', async () => {
       const body =
         "return { ...(await next(input)), classification: 'fatal', code: input.reason, message: 'rename it' };";
       await using world = await worldOf(
@@ -208,7 +208,7 @@ status: {conditions: [{type: Ready, status: "False", reason: Winding}]}
       expect(await world.get('configmaps', 'web')).toBeDefined();
     });
 
-    test('classifies also what is found before helm applies, such as fields that others have set', async () => {
+    test('also classifies problems found before helm applies, such as fields of other managers', async () => {
       const body =
         "return input.reason === 'Conflict' ? errorDetails('fatal', 'Edited', 'ask who did it') : next(input);";
       await using world = await worldOf(
@@ -236,7 +236,7 @@ status: {conditions: [{type: Ready, status: "False", reason: Winding}]}
 
 describeApiIndependent((backend) => {
   describe('an extension of a kind', () => {
-    test('of a module is valid for its objects only, and goes before the operator-wide one', async () => {
+    test('of a module applies to its objects only, and is called before the operator-wide one', async () => {
       const adding = (key: string): string =>
         host(
           'modifyManifest',
@@ -253,7 +253,7 @@ describeApiIndependent((backend) => {
       expect(await world.get('configmaps', 'db')).toMatchObject({ data: { order: 'wide ' } });
     });
 
-    test('holds a module back before anything is applied, and what stands behind it waits', async () => {
+    test('blocks a module before anything is applied, and tasks behind it wait', async () => {
       const body =
         "return isThere('go') ? next(input) : input.metadata.name === 'web' ? block('no power', 45_000) : proceed();";
       await using world = await worldOf(backend(), { 'core/configmap.ts': host('preReconcileCheck', body) });
@@ -277,7 +277,7 @@ describeApiIndependent((backend) => {
       ]);
     });
 
-    test('that holds a module back does not keep others from running with module-failure-policy isolate', async () => {
+    test('that blocks a module does not block others with module-failure-policy isolate', async () => {
       const body =
         "return isThere('go') || input.metadata.name !== 'web' ? next(input) : block('no power', 45_000);";
       await using world = await worldOf(
@@ -295,7 +295,7 @@ describeApiIndependent((backend) => {
       expect(await world.get('configmaps', 'web')).toBeDefined();
     });
 
-    test('makes an error retryable for its kind that fatal-deploy-errors stop makes fatal', async () => {
+    test('makes an error retryable for its kind that is fatal with fatal-deploy-errors stop', async () => {
       const stop = { flags: { 'fatal-deploy-errors': 'stop' }, modules: REFUSING };
       await using world = await worldOf(backend(), {}, stop);
       await world.converge();

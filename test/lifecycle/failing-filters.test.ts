@@ -9,7 +9,7 @@ const jqFilter = 'if .data.bad then error("too bad") else .metadata.name end';
 
 /** Filters of kubernetes bindings that fail; corner case 18 of the hook contract. */
 describeLifecycle((backend) => {
-  test('a jqFilter that fails on an object that exists holds up the start until the object is mended', async () => {
+  test('a jqFilter that fails on an existing object blocks the start until the object is corrected', async () => {
     await using world = await World.create(backend(), {});
     await world.create('configmaps', watchedMap('one', 'item', { bad: 'yes' }));
     await world.write('global-hooks', {
@@ -32,7 +32,7 @@ describeLifecycle((backend) => {
     expect(world.log.printed.at(-1)).toBe('b beforeAll');
   });
 
-  test('an object whose jqFilter fails keeps its last state until it is mended, its deletion is an event, and others go on', async () => {
+  test('an object whose jqFilter fails keeps its last state until it is corrected, its deletion is an event, and others continue', async () => {
     await using world = await World.create(backend(), {});
     for (const name of ['one', 'two']) await world.create('configmaps', watchedMap(name, 'item'));
     await world.write('global-hooks', {
@@ -74,7 +74,7 @@ describeLifecycle((backend) => {
 });
 
 describeApiIndependent((backend) => {
-  test('a jqFilter that does not compile stops the start, with binding and reason', async () => {
+  test('a jqFilter that does not compile fails the start, with binding and reason', async () => {
     await using world = await World.create(backend(), {});
     await world.write('global-hooks', {
       'a.sh': contextHook({ kubernetes: [configMapBinding(world.namespace, 'item', { jqFilter: '.a[' })] }),

@@ -31,7 +31,7 @@ async function isDeployed(world: World, name: string): Promise<boolean> {
 
 /** Releases whose modules' directories are gone; the case B1 of the catalogue, and volumes that are not mounted. */
 describeLifecycle((backend) => {
-  test('a modules directory that is empty now removes no release at any start, until it is filled', async () => {
+  test('an emptied modules directory removes no release at any start, until it is filled', async () => {
     const name = uniqueName();
     await using made = await moduleWorld(backend(), { modules: modulesNamed([name]) }, [name]);
     const { world } = made;
@@ -62,7 +62,7 @@ describeLifecycle((backend) => {
     expect(await world.helmCalls()).not.toContainEqual(expect.stringMatching(/^uninstall/));
   });
 
-  test('releases of most modules stay when their directories are gone, until that is confirmed', async () => {
+  test('releases of most modules stay when their directories are gone, until the removal is confirmed', async () => {
     const names = [uniqueName(), uniqueName(), uniqueName(), uniqueName()];
     const gone = names.slice(0, 3);
     await using made = await moduleWorld(

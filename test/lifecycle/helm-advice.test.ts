@@ -4,7 +4,7 @@ import { widgetDefinition } from '../support/widget-definition.ts';
 import { World } from '../support/world.ts';
 
 describeLifecycle((backend) => {
-  test('a chart with a CRD and an object of it in templates is told to move the CRD to crds, and then works', async () => {
+  test('a chart with a CRD and an object of it in templates fails with the advice to move the CRD to crds, which then works', async () => {
     await using world = await World.create(backend(), {
       modules: {
         'values.yaml': 'webEnabled: true\n',

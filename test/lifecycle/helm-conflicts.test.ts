@@ -73,7 +73,7 @@ describeLifecycle((backend) => {
     expect(await replicas(world)).toBe(3);
   });
 
-  test('an upgrade with helm 4 names the fields that it takes from others, once', async () => {
+  test('an upgrade with helm 4 logs the fields of others that it overwrites, once', async () => {
     await using world = await start(backend(), '', 4);
     await scale(world, 5);
     await world.putConfig({ web: 'tag: "2"' });
@@ -86,7 +86,7 @@ describeLifecycle((backend) => {
   });
 
   test.each([4, 3] as const)(
-    'a module with "conflicts: fail" applies nothing over what others have set, with helm %i',
+    'a module with "conflicts: fail" applies nothing over fields of others, with helm %i',
     async (major) => {
       await using world = await start(backend(), 'conflicts: fail\n', major);
       await scale(world, 5);

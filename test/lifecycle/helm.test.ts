@@ -69,7 +69,7 @@ function messages(world: World): unknown[] {
 }
 
 describeLifecycle((backend) => {
-  test('an object that somebody deletes comes back after a tick of the monitor, and is counted by name', async () => {
+  test('a deleted object is restored after a tick of the monitor, and is counted by name', async () => {
     await using world = await World.create(backend(), {
       modules: { 'values.yaml': 'webEnabled: true\n', ...WEB },
     });
@@ -84,7 +84,7 @@ describeLifecycle((backend) => {
     expect(await releases(world)).toEqual(['web 1 superseded', 'web 2 deployed']);
   });
 
-  test('an object that a beforeHelm hook deletes is back after the same run', async () => {
+  test('an object that a beforeHelm hook deletes is restored in the same run', async () => {
     await using world = await World.create(backend(), {
       modules: {
         ...BOTH,
@@ -106,7 +106,7 @@ END`,
     ).toHaveLength(4);
   });
 
-  test('releases of ours without a module are purged after the start; foreign ones and the ignored one stay', async () => {
+  test('releases of this operator without a module are purged after the start; others and the ignored one stay', async () => {
     await using world = await World.create(backend(), {
       modules: {
         ...BOTH,
@@ -134,7 +134,7 @@ END`,
     expect(spared).toMatchObject({ releases: ['theirs'] });
   });
 
-  test('with --purge-foreign-releases those that others made are purged too', async () => {
+  test('with --purge-foreign-releases releases of others are purged too', async () => {
     await using world = await World.create(backend(), {
       modules: WEB,
       flags: { 'purge-foreign-releases': 'true' },
@@ -145,7 +145,7 @@ END`,
     expect(await releases(world)).toEqual([]);
   });
 
-  test('a restart with nothing changed asks the API server no more often for many modules than for a few', async () => {
+  test('a restart without changes sends no more requests for many modules than for a few', async () => {
     const names = Array.from({ length: 20 }, (_, index) => `mod${index}`);
     await using world = await World.create(backend(), {
       modules: Object.assign(
@@ -165,7 +165,7 @@ END`,
     expect(requests).toBeLessThan(names.length);
   });
 
-  test('an enabled module adopts a release of its name that others made, and says so', async () => {
+  test('an enabled module adopts a release of its name that others created, and logs it', async () => {
     await using world = await World.create(backend(), { modules: { 'values.yaml': enabled('web'), ...WEB } });
     await person(world, 'install', 'web', join(world.directory, 'modules', '001-web'), '--set', 'web.a=b');
     await world.converge();
@@ -175,7 +175,7 @@ END`,
     );
   });
 
-  test('a module in maintenance is marked so once, then left alone while its hooks run, and taken back later', async () => {
+  test('a module in maintenance is labelled once, is then unmanaged while its hooks run, and is managed again later', async () => {
     const managed = 'maintenance.deckhouse.io/no-resource-reconciliation';
     await using world = await World.create(backend(), {
       modules: { ...WEB, '001-web/hooks/hook.sh': shHook('beforeHelm: 1', 'echo beforeHelm') },
@@ -205,7 +205,7 @@ END`,
 });
 
 describeApiIndependent((backend) => {
-  test('changed global values stop the monitors, which come back with the runs that follow', async () => {
+  test('changed global values stop the monitors, which start again with the following runs', async () => {
     await using world = await World.create(backend(), {
       modules: {
         ...BOTH,
@@ -238,7 +238,7 @@ describeApiIndependent((backend) => {
     expect(await metrics(world)).not.toContain('modules_absent_resources_total{module="db"');
   });
 
-  test('changed global values start helm for those charts alone that may read them', async () => {
+  test('changed global values start helm only for charts that may read them', async () => {
     await using world = await World.create(backend(), {
       modules: {
         ...BOTH,
@@ -257,7 +257,7 @@ describeApiIndependent((backend) => {
     expect(await world.get('configmaps', 'web')).toMatchObject({ data: { global: '{"mode":"new"}' } });
   });
 
-  test('a helm that hangs is stopped at its limit, and the module is deployed after the delay of the queue', async () => {
+  test('a helm that hangs is stopped at its limit, and the module is deployed after the back-off', async () => {
     await using world = await World.create(backend(), {
       modules: { 'values.yaml': enabled('web'), ...WEB },
       flags: { 'helm-timeout': '1s' },
@@ -280,7 +280,7 @@ describeApiIndependent((backend) => {
     expect(await releases(world)).toEqual(['web 1 deployed']);
   });
 
-  test('modules in parallel share as many helm processes as --helm-parallel says', async () => {
+  test('parallel modules share the helm processes that --helm-parallel allows', async () => {
     const meetings = async (helmParallel: string, patience: number): Promise<string[]> => {
       await using world = await World.create(backend(), {
         modules: {
@@ -298,7 +298,7 @@ describeApiIndependent((backend) => {
     expect(await meetings('2', 300)).toEqual(['met', 'met']);
   });
 
-  test('a helm that is gone is named, and the module goes on when it is back', async () => {
+  test('a missing helm binary is named, and the module continues when it is back', async () => {
     await using world = await World.create(backend(), { modules: WEB, config: {} });
     await world.converge();
     await world.expel('helm');
@@ -312,7 +312,7 @@ describeApiIndependent((backend) => {
     expect(await releases(world)).toEqual(['web 1 deployed']);
   });
 
-  test('a chart that fails to render is named with template, line and the value that is missing', async () => {
+  test('a chart that fails to render is named with template, line and the missing value', async () => {
     await using world = await World.create(backend(), {
       modules: {
         'values.yaml': enabled('web'),

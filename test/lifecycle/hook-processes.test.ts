@@ -37,7 +37,7 @@ async function lastError(world: World, queue = 'main'): Promise<string | undefin
 /** How hooks are run; corner cases 24 to 31 of the hook contract, and bad input. */
 describeLifecycle((backend) => {
   describe('a hook process', () => {
-    test('fails when an operation fails; those behind it are carried out, metrics too, and a retry sends all again', async () => {
+    test('fails when an operation fails; the later operations are executed, metrics too, and a retry sends all again', async () => {
       await using world = await World.create(backend(), {});
       await world.write('global-hooks', {
         'a.sh': shHook(
@@ -170,7 +170,7 @@ done
     test.each([
       ['gone', 'false', 0],
       ['kept for debugging', 'true', 2],
-    ])('has files that are %s after a failed and a good run', async (_what, keeps, count) => {
+    ])('has files that are %s after a failed and a successful run', async (_what, keeps, count) => {
       await using world = await World.create(backend(), {
         env: { DEBUG_KEEP_TMP_FILES: keeps },
         globalHooks: {
@@ -183,7 +183,7 @@ done
       expect(await runDirectories(world)).toHaveLength(count);
     });
 
-    test('that failed is told by its stderr, or by its exit status where that is empty', async () => {
+    test('that failed is reported with its stderr, or with its exit status if that is empty', async () => {
       await using world = await World.create(backend(), {
         globalHooks: { 'a.sh': shHook('onStartup: 1', 'cat "$WORLD/say" >&2; exit 1') },
         modules: { '../say': 'no such luck\n' },
@@ -206,7 +206,7 @@ done
       );
     });
 
-    test('may leave children that hold its output, they delay nothing', async () => {
+    test('may leave children that keep its output open, which delay nothing', async () => {
       await using world = await World.create(backend(), {
         globalHooks: {
           'a.sh': shHook(
@@ -222,7 +222,7 @@ done
       expect(world.log.printed).toEqual(['child', 'child of nobody', 'next']);
     });
 
-    test('may start what leaves its process group: it ends with the run, and a warning and a metric name the hook', async () => {
+    test('may start processes that leave its process group: they end with the run, and a warning and a metric name the hook', async () => {
       await using world = await World.create(backend(), {
         globalHooks: {
           'a.sh': shHook(
@@ -242,7 +242,7 @@ read x < "$WORLD/there"`,
       );
     });
 
-    test('may replace its own file, which counts from the next run on, and is missed when it removed it', async () => {
+    test('may replace its own file, which is used from the next run on, and fails when it removed it', async () => {
       await using world = await World.create(backend(), {});
       const next = onNewMap(world.namespace, 'item', 'echo second; rm "$0"');
       await world.write('modules', { '../next': next });
@@ -267,7 +267,7 @@ read x < "$WORLD/there"`,
       ]);
     });
 
-    test('may write bytes that are no UTF-8: they are replaced, and files with them told of', async () => {
+    test('may write bytes that are not UTF-8: they are replaced, and files with them are reported', async () => {
       await using world = await World.create(backend(), {
         globalHooks: {
           'a.sh': shHook(

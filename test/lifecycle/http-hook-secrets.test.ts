@@ -24,7 +24,7 @@ async function untilAsked(world: World, requests: readonly unknown[]): Promise<v
 /** What an HTTP hook keeps in Secrets: tokens, certificates, authorities. */
 describeLifecycle((backend) => {
   describe('an HTTP hook', () => {
-    test('sends the token of a Secret, waits for one that is missing, follows it, and shows it nowhere', async () => {
+    test('sends the token of a Secret, waits for a missing one, follows its changes, and shows it nowhere', async () => {
       await using server = await startHookServer(NOTHING);
       const auth = 'auth: {bearerToken: {secretKeyRef: {name: hook-token, key: token}}}';
       await using world = await World.create(backend(), {
@@ -56,7 +56,7 @@ describeLifecycle((backend) => {
       expect(JSON.stringify(world.log.records)).not.toMatch(/(?:first|second)-token/);
     });
 
-    test('trusts only the authority in its Secret, and shows the certificate it was given', async () => {
+    test('trusts only the CA in its Secret, and presents its client certificate', async () => {
       const now = systemClock.wallMs();
       const period = { notBeforeMs: now - 3_600_000, notAfterMs: now + 3_600_000 };
       const [authority, wrong] = ['right', 'wrong'].map((commonName) =>
@@ -104,7 +104,7 @@ onStartup: 1
       await world.daemon.firstConverge;
     });
 
-    test('needs the right to follow its Secrets in other namespaces, which the command rbac names', async () => {
+    test('needs permission to watch its Secrets in other namespaces, which the command rbac names', async () => {
       await using world = await World.create(backend(), {
         globalHooks: {
           'a.http.yaml': `address: https://127.0.0.1:1/

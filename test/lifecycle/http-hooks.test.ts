@@ -17,7 +17,7 @@ const WEB = { 'values.yaml': 'webEnabled: true\n' };
 /** Hooks that are servers: they do and get what executables do and get. */
 describeLifecycle((backend) => {
   describe('an HTTP hook', () => {
-    test('sees values and config values, and what it answers is applied as files are', async () => {
+    test('gets values and config values, and its response is applied like files', async () => {
       const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'made', namespace: '' } };
       await using server = await startHookServer(() => ({
         valuesPatch: [{ op: 'add', path: '/web/memory', value: [2] }],
@@ -132,7 +132,7 @@ kubernetes:
         },
         /: socket hang up$/,
       ],
-    ])('that %s fails as a whole, is repeated, and the daemon goes on', async (_case, answer, expected) => {
+    ])('that %s fails as a whole, is retried, and the daemon continues', async (_case, answer, expected) => {
       await using server = await startHookServer(answer);
       await using world = await World.create(backend(), {
         modules: { ...WEB, '001-web/hooks/a.http.yaml': `address: ${server.url}/\nbeforeHelm: 1\n` },
@@ -203,7 +203,7 @@ describeApiIndependent((backend) => {
     test.each([
       ['a module hook', 'block'],
       ['a module hook that is isolated', 'isolate'],
-    ])('%s that fails is repeated with the same key, and later work has another', async (_what, policy) => {
+    ])('%s that fails is retried with the same key, and later runs have another', async (_what, policy) => {
       const failTwice: HookAnswer = (_body, _request, response) => {
         if (server.bodies.length > 2) return {};
         answerJson(response, 500, { message: 'not yet' });
@@ -260,7 +260,7 @@ describeApiIndependent((backend) => {
       expect([second === first, third === first]).toEqual([true, false]);
     });
 
-    test('has another key when events that arrived meanwhile become part of its run', async () => {
+    test('has another key when new events become part of its run', async () => {
       await using server = await startHookServer((_body, _request, response) => {
         if (server.bodies.length !== 1) return {};
         answerJson(response, 503, {});
@@ -284,7 +284,7 @@ kubernetes:
       expect(new Set(server.headers('idempotency-key')).size).toBe(2);
     });
 
-    test('whose server is gone is repeated until it is back', async () => {
+    test('whose server is unavailable is retried until it is back', async () => {
       await using server = await startHookServer(NOTHING);
       await using world = await World.create(backend(), {
         flags: { 'watch-files': 'true' },
@@ -301,7 +301,7 @@ kubernetes:
       expect(server.bodies).toHaveLength(1);
     });
 
-    test('that answers slowly is ended at its limit while others run, and an allowed failure is none', async () => {
+    test('that responds slowly is ended at its limit while others run, and an allowed failure is dropped', async () => {
       await using server = await startHookServer(() => 'answered');
       await using world = await World.create(backend(), {
         globalHooks: {
@@ -322,7 +322,7 @@ kubernetes:
       });
     });
 
-    test('that is not well configured stops the start, and the message says which and why', async () => {
+    test('that is misconfigured fails the start, and the message names the file and the reason', async () => {
       await using world = await World.create(backend(), {
         globalHooks: { 'bad.http.yaml': 'addres: http://127.0.0.1:1/\nonStartup: 1\n' },
       });

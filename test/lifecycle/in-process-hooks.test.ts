@@ -145,7 +145,7 @@ describeApiIndependent((backend) => {
       ['writes a bad metric', "input.metrics.set('not a name', 1);", /is not a metric name/],
       ['wants an unknown object', "input.kubernetes.delete({ kind: '', name: 'x' });", /kubernetes patch/],
       ['returns something', 'return input.values as never;', /the handler returned a value \(object\)/],
-    ])('that %s fails as a whole, is repeated, and the daemon goes on', async (_case, body, expected) => {
+    ])('that %s fails as a whole, is retried, and the daemon continues', async (_case, body, expected) => {
       await using world = await World.create(backend(), {
         modules: {
           'values.yaml': 'webEnabled: true\n',
@@ -170,7 +170,7 @@ describeApiIndependent((backend) => {
       expect(await hookMetrics(world)).toContain('good');
     });
 
-    test('in an endless loop is stopped at its limit while others run, and an allowed failure is none', async () => {
+    test('in an endless loop is stopped at its limit while others run, and an allowed failure is dropped', async () => {
       await using world = await World.create(backend(), {
         globalHooks: {
           'loop.ts': script(
@@ -195,7 +195,7 @@ describeApiIndependent((backend) => {
       await world.log.untilPrinted('loops', 2);
     });
 
-    test('that cannot be loaded stops the start, and the message says which and why', async () => {
+    test('that cannot be loaded fails the start, and the message names the file and the reason', async () => {
       await using world = await World.create(backend(), {
         globalHooks: { 'bad.ts': script('{ onStartup: 1 }', '') + "\nthrow new Error('broken at load');\n" },
       });
@@ -204,7 +204,7 @@ describeApiIndependent((backend) => {
       );
     });
 
-    test('that changes on disk is loaded again without a restart, its imports too', async () => {
+    test('that changes on disk is loaded again without a restart, with its imports', async () => {
       await using world = await World.create(backend(), {
         flags: { 'watch-files': 'true' },
         globalHooks: {

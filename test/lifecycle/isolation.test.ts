@@ -33,7 +33,7 @@ const ISOLATE = { 'module-failure-policy': 'isolate' };
 const ALL_OVER = { 'all.sh': announcer('global', { afterAll: 1 }) };
 
 describeApiIndependent((backend) => {
-  test('a failing module holds up everything behind it', async () => {
+  test('a failing module blocks everything behind it', async () => {
     await using world = await World.create(backend(), { modules: MODULES, globalHooks: ALL_OVER });
     await world.start();
     expect(await world.passDelay()).toBe(5_000);
@@ -52,7 +52,7 @@ describeApiIndependent((backend) => {
     ]);
   });
 
-  test('with module-failure-policy isolate the converge goes on without a failing module and what requires it', async () => {
+  test('with module-failure-policy isolate the converge continues without a failing module and those that require it', async () => {
     await using world = await World.create(backend(), {
       modules: MODULES,
       globalHooks: ALL_OVER,
@@ -75,7 +75,7 @@ describeApiIndependent((backend) => {
     expect(await page(world, '/status/converge')).not.toContain('ISOLATED_MODULES');
   });
 
-  test('an isolated module is tried again at once by a converge, and can be disabled', async () => {
+  test('an isolated module is retried at once by a converge, and can be disabled', async () => {
     await using world = await World.create(backend(), {
       modules: MODULES,
       globalHooks: ALL_OVER,

@@ -50,7 +50,7 @@ describeApiIndependent((backend) => {
       expect(results).toEqual(Object.values(filters).map((filterResult) => [{ filterResult }]));
     });
 
-    test('a jqFilter that fails on an object that exists holds up the binding until it is mended', async () => {
+    test('a jqFilter that fails on an existing object blocks the binding until the object is corrected', async () => {
       await using world = await World.create(backend(), { flags: { jq } });
       await world.create('configmaps', watchedMap('one', 'item', { bad: 'yes' }));
       const jqFilter = 'if .data.bad then error({reason: .data.bad}) else 1 end';
@@ -66,7 +66,7 @@ describeApiIndependent((backend) => {
       expect(contextsOf(world.log, 'a.sh')).toMatchObject([[{ objects: [{ filterResult: 1 }] }]]);
     });
 
-    test('integers beyond 2^53 arrive as the engine leaves them', async () => {
+    test('integers beyond 2^53 are as the engine returns them', async () => {
       await using world = await World.create(backend(), { flags: { jq } });
       await world.create('configmaps', watchedMap('one', 'item', { n: '9007199254740993' }));
       const filter = { jqFilter: '.data.n | fromjson', keepFullObjectsInMemory: false };
@@ -80,7 +80,7 @@ describeApiIndependent((backend) => {
     });
 
     test.each(jq === 'builtin' ? ENDLESS : ENDLESS.slice(0, 2))(
-      'the filter %s is stopped and reported while other hooks go on',
+      'the filter %s is stopped and reported while other hooks continue',
       async (endless) => {
         await using world = await World.create(backend(), { flags: { jq } });
         const binding = (jqFilter: string, queue: string) =>

@@ -9,7 +9,7 @@ const MODULES = { 'values.yaml': 'webEnabled: true\n', ...under('001-web', confi
 
 /** Operations contract, section 4: what people and their tools look for in the log. */
 describeLifecycle((backend) => {
-  test('the log has the milestones of a start, of helm and of a deletion by their words', async () => {
+  test('the log has the documented messages of a start, of helm and of a deletion', async () => {
     await using world = await World.create(backend(), {
       globalHooks: { 'a.sh': shHook('beforeAll: 1', ':') },
       modules: MODULES,
@@ -38,7 +38,7 @@ describeLifecycle((backend) => {
     await world.log.untilMessage("ModuleDelete task done, result is 'Success'");
   });
 
-  test('the log has the milestones of a purge by their words', async () => {
+  test('the log has the documented messages of a purge', async () => {
     await using world = await World.create(backend(), {
       modules: MODULES,
       flags: { 'allow-empty-modules-dir': 'true' },
@@ -58,7 +58,7 @@ describeLifecycle((backend) => {
 });
 
 describeApiIndependent((backend) => {
-  test('tasks are logged when they are queued, with their place and the event that led to them', async () => {
+  test('tasks are logged when they are queued, with their place and the event that caused them', async () => {
     await using world = await World.create(backend(), {
       modules: { ...MODULES, '001-web/hooks/a.sh': shHook('afterHelm: 1', 'echo ran') },
     });
@@ -100,7 +100,7 @@ describeApiIndependent((backend) => {
     expect(new Set(changed.map((record) => record['event.id'])).size).toBe(1);
   });
 
-  test('what a hook asks for names the hook, its binding and its event', async () => {
+  test('a task that a hook caused names the hook, its binding and its event', async () => {
     await using world = await World.create(backend(), { modules: MODULES });
     const config = `kubernetes:
 - name: settings
@@ -142,7 +142,7 @@ describeApiIndependent((backend) => {
     ).toMatchObject([causeOf('hooks/own.sh')]);
   });
 
-  test('records tell the component they come from, and at level debug file and line', async () => {
+  test('records name their component, and at level debug file and line', async () => {
     await using world = await World.create(backend(), {
       modules: { ...MODULES, '001-web/hooks/a.sh': shHook('afterHelm: 1', 'echo ran') },
     });
@@ -155,7 +155,7 @@ describeApiIndependent((backend) => {
     expect(source).toMatch(/^helm\/[a-z-]+\.[jt]s:\d+$/);
   });
 
-  test('records of a hook run say what it belongs to, which event it got and what started it', async () => {
+  test('records of a hook run name its owner, its event and its cause', async () => {
     await using world = await World.create(backend(), { modules: { 'values.yaml': 'webEnabled: true\n' } });
     const config = `kubernetes:
 - name: settings

@@ -72,7 +72,7 @@ kubernetes:
     expect(world.log.printed).toHaveLength(3);
   });
 
-  test('changed values of one module restart that module only', async () => {
+  test('changed values of one module run that module only', async () => {
     await using world = await World.create(backend(), { modules: TWO_MODULES, config: {} });
     await world.converge();
     const before = world.log.printed.length;
@@ -103,7 +103,7 @@ kubernetes:
     expect(await world.get('configmaps', 'two')).toMatchObject({ data: { global: '{"size":"big"}' } });
   });
 
-  test('a module hook that changes values restarts its module, and its config values reach the ConfigMap', async () => {
+  test('a module hook that changes values runs its module, and its config values reach the ConfigMap', async () => {
     await using world = await World.create(backend(), { modules: TWO_MODULES });
     await world.write('modules', {
       '001-one/hooks/watch.sh': shHook(
@@ -132,7 +132,7 @@ echo "patched"`,
     expect(await world.get('configmaps', 'addon-operator')).toMatchObject({ data: { one: 'saved: true\n' } });
   });
 
-  test('a global hook that changes values on an event reloads all modules', async () => {
+  test('a global hook that changes values on an event causes a converge', async () => {
     await using world = await World.create(backend(), { modules: TWO_MODULES });
     await world.write('global-hooks', {
       'watch.sh': shHook(

@@ -85,7 +85,7 @@ describeApiIndependent((backend) => {
       ]);
     });
 
-    test('expire takes away a group of every hook', async () => {
+    test('expire removes a group of every hook', async () => {
       await using world = await startWriters(backend());
       await run(world, 'a', { name: 'x', set: 1, group: 'g' }, { name: 'own', set: 1 });
       await run(world, 'b', { name: 'y', set: 1 });
@@ -93,7 +93,7 @@ describeApiIndependent((backend) => {
       expect(await scrape(world)).toEqual(['own{hook="a.sh"} 1', 'y{hook="b.sh"} 1']);
     });
 
-    test('expire leaves the series of other hooks, with --hook-metric-groups hook', async () => {
+    test('expire keeps the series of other hooks, with --hook-metric-groups hook', async () => {
       await using world = await startWriters(backend(), { 'hook-metric-groups': 'hook' });
       await run(world, 'a', { name: 'x', set: 1, group: 'g' });
       await run(world, 'b', { name: 'y', set: 1, group: 'g' });
@@ -101,7 +101,7 @@ describeApiIndependent((backend) => {
       expect(await scrape(world)).toEqual(['x{hook="a.sh"} 1']);
     });
 
-    test('an operation that cannot be carried out is logged, and the hook succeeds', async () => {
+    test('an operation that cannot be applied is logged, and the hook succeeds', async () => {
       await using world = await startWriters(backend());
       await run(world, 'a', { name: 'gauge', set: 1 });
       await run(world, 'b', { name: 'both', set: 1, add: 2 }, { name: 'gauge', add: 5 });

@@ -44,7 +44,7 @@ describeLifecycle((backend) => {
       ]);
     });
 
-    test('is found through an object that says in its status where it is, with the parts of the uri', async () => {
+    test('is called at the address in the status of an object, combined with the parts of the uri', async () => {
       await using server = await startModuleHookServer(() => ({}));
       const { hostname, port } = new URL(server.url);
       const group = `g${Math.random().toString(36).slice(2)}.example.com`;
@@ -76,7 +76,7 @@ describeLifecycle((backend) => {
       }
     });
 
-    test('that is found through an object needs to be allowed to get it, which rbac knows', async () => {
+    test('that is named by an object needs permission to get it, which rbac includes', async () => {
       await using world = await World.create(backend(), {
         modules: web('{ref: {apiVersion: v1, kind: Service, name: hook}}'),
       });
@@ -140,7 +140,7 @@ describeApiIndependent((backend) => {
       }
     });
 
-    test('that is nowhere fails the run, and the message says what is missing', async () => {
+    test('that has no address fails the run, and the message says what is missing', async () => {
       await using world = await World.create(backend(), {
         modules: web('{ref: {apiVersion: v1, kind: Service, name: hook, namespace: default}}'),
       });

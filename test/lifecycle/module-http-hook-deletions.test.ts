@@ -24,7 +24,7 @@ import { shHook, writeTree } from '../support/world-files.ts';
 /** Deletions of modules with a server that are interrupted, or that go on without the server. */
 describeLifecycle((backend) => {
   describe('the reconcile webhook of a module', () => {
-    test('that has agreed is not asked again when what follows in the deletion fails', async () => {
+    test('that has finalized is not called again when a later step of the deletion fails', async () => {
       const name = uniqueName();
       await using server = await startModuleHookServer(NOTHING);
       await using made = await createHookedWorld(backend(), name, {
@@ -43,7 +43,7 @@ describeLifecycle((backend) => {
       expect(server.bodies).toHaveLength(1);
     });
 
-    test('that has agreed is asked once more when the operator ends before the deletion does', async () => {
+    test('that has finalized is called once more when the operator stops before the deletion is complete', async () => {
       const name = uniqueName();
       await using server = await startModuleHookServer(NOTHING);
       await using made = await createHookedWorld(backend(), name, {
@@ -67,7 +67,7 @@ describeLifecycle((backend) => {
       expect(await isThere(world, name)).toBe(false);
     });
 
-    test('that is gone for good is left out of the deletion with release-finalizer', async () => {
+    test('that is permanently gone is skipped with release-finalizer', async () => {
       const name = uniqueName();
       await using server = await startModuleHookServer(NOTHING);
       await using made = await createHookedWorld(backend(), name, {
@@ -101,7 +101,7 @@ describeLifecycle((backend) => {
       });
     });
 
-    test('finalizes a module whose directory is gone, by what its Module says', async () => {
+    test('finalizes a module whose directory is gone, with the address in its Module object', async () => {
       const name = uniqueName();
       await using server = await startModuleHookServer(NOTHING);
       await using made = await createHookedWorld(backend(), name, {
@@ -129,7 +129,7 @@ describeLifecycle((backend) => {
       expect(await isThere(world, name)).toBe(false);
     });
 
-    test('is told to finalize after a restart, though nothing but the Module is left to be deleted', async () => {
+    test('is called to finalize after a restart, even if only the Module object is left', async () => {
       const name = uniqueName();
       await using server = await startModuleHookServer(refuse({ message: 'not yet' }));
       await using made = await createHookedWorld(backend(), name, {
@@ -151,7 +151,7 @@ describeLifecycle((backend) => {
       expect(server.phases()).toEqual(['finalize', 'finalize']);
     });
 
-    test('is told to finalize after a restart, though module.yaml names it no more and the module is disabled by then', async () => {
+    test('is called to finalize after a restart, even if module.yaml no longer names it and the module is disabled', async () => {
       const name = uniqueName();
       await using server = await startModuleHookServer(NOTHING);
       await using made = await createHookedWorld(backend(), name, {
@@ -194,7 +194,7 @@ describeLifecycle((backend) => {
 
 describeApiIndependent((backend) => {
   describe('the reconcile webhook of a module', () => {
-    test('that hangs is not waited for when release-finalizer says that it is gone', async () => {
+    test('that hangs is not waited for after release-finalizer', async () => {
       const name = uniqueName();
       await using server = await startModuleHookServer(() => undefined);
       await using made = await createHookedWorld(backend(), name, {
@@ -209,7 +209,7 @@ describeApiIndependent((backend) => {
       expect(await isThere(world, name)).toBe(false);
     });
 
-    test('of a module that is not authorized any more is not asked, and what it held stays', async () => {
+    test('of a module that is no longer authorized is not called, and its finalizer stays', async () => {
       const name = uniqueName();
       await using server = await startModuleHookServer(NOTHING);
       await using other = await startModuleHookServer(NOTHING);

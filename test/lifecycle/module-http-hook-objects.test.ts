@@ -67,7 +67,7 @@ describeLifecycle((backend) => {
       expect(types(later)).toContain('Ready');
     });
 
-    test('that finalizes holds the Module before anything is deployed, and is told before anything is deleted', async () => {
+    test('that finalizes sets the finalizer before anything is deployed, and is called before anything is deleted', async () => {
       const name = uniqueName();
       const held: unknown[] = [];
       await using server = await startModuleHookServer(async ({ phase }) => {
@@ -99,7 +99,7 @@ describeLifecycle((backend) => {
       expect((await readModule(world, name))?.metadata.finalizers).toBeUndefined();
     });
 
-    test('without the capability to finalize holds nothing, and lets go of what it held before', async () => {
+    test('without the capability to finalize sets no finalizer, and removes one that was set before', async () => {
       const name = uniqueName();
       await using server = await startModuleHookServer(NOTHING);
       await using made = await createHookedWorld(backend(), name, {
@@ -125,7 +125,7 @@ describeLifecycle((backend) => {
       expect(server.bodies.map(({ phase }) => phase)).not.toContain('finalize');
     });
 
-    test('that cannot finalize keeps release and Module until it can', async () => {
+    test('that fails to finalize keeps release and Module object until it succeeds', async () => {
       const name = uniqueName();
       await using server = await startModuleHookServer(refuse({ message: 'volumes are in use' }, 409));
       await using made = await createHookedWorld(backend(), name, {
@@ -155,7 +155,7 @@ describeLifecycle((backend) => {
       expect((await readModule(world, name))?.metadata.finalizers).toBeUndefined();
     });
 
-    test('that refuses to finalize for good is asked again in five minutes, and can let the module continue', async () => {
+    test('that fails to finalize permanently is called again in five minutes, and can let the module continue', async () => {
       const name = uniqueName();
       await using server = await startModuleHookServer(refuse({ message: 'never', permanent: true }));
       await using made = await createHookedWorld(backend(), name, {
@@ -177,7 +177,7 @@ describeLifecycle((backend) => {
       expect(await isThere(world, name)).toBe(false);
     });
 
-    test('keeps the Module that somebody deletes while the module is enabled, and says why', async () => {
+    test('keeps a Module object that is deleted while the module is enabled, and records why', async () => {
       const name = uniqueName();
       await using server = await startModuleHookServer(NOTHING);
       await using made = await createHookedWorld(backend(), name, {
@@ -207,7 +207,7 @@ describeLifecycle((backend) => {
       expect(second.metadata.finalizers).toBeUndefined();
     });
 
-    test('is told to finalize also where Modules are not kept, and one warning says that nothing is held', async () => {
+    test('is called to finalize even without Module objects, and one warning says that nothing is held', async () => {
       const name = uniqueName();
       await using server = await startModuleHookServer(NOTHING);
       await using made = await createHookedWorld(backend(), name, {

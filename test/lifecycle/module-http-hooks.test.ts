@@ -33,7 +33,7 @@ function lastErrorOf(world: World): string {
 /** Servers that modules name in `module.yaml`. */
 describeLifecycle((backend) => {
   describe('the reconcile webhook of a module', () => {
-    test('is asked before anything is applied, with exactly what the hooks API has', async () => {
+    test('is called before anything is applied, with exactly the fields of the hooks API', async () => {
       const there: unknown[] = [];
       await using server = await startModuleHookServer(async () => {
         there.push(await world.get('configmaps', 'web'));
@@ -71,7 +71,7 @@ describeLifecycle((backend) => {
       expect(await world.get('configmaps', 'web')).toBeDefined();
     });
 
-    test('changes, adds and removes objects, and what it gives is applied as it is', async () => {
+    test('changes, adds and removes objects, and its response is applied as it is', async () => {
       const map = (name: string, data: object) => ({
         apiVersion: 'v1',
         kind: 'ConfigMap',
@@ -111,7 +111,7 @@ describeLifecycle((backend) => {
       ['neither object nor children', () => ({})],
       ['both empty', () => ({ object: {}, children: {} })],
       ['both null', () => ({ object: null, children: null })],
-    ])('that answers with %s changes nothing', async (_case, behaviour) => {
+    ])('that responds with %s changes nothing', async (_case, behaviour) => {
       await using server = await startModuleHookServer(behaviour);
       await using world = await World.create(backend(), {
         modules: web(hookSection(server.url, PRE_RECONCILE)),
@@ -120,7 +120,7 @@ describeLifecycle((backend) => {
       expect(await world.get('configmaps', 'web')).toMatchObject({ data: { values: '{}' } });
     });
 
-    test('is asked in every run, and helm applies only what is different then', async () => {
+    test('is called in every run, and helm applies only what then differs', async () => {
       let color = 'red';
       await using server = await startModuleHookServer(({ children }) => ({
         children: Object.fromEntries(
@@ -149,7 +149,7 @@ describeLifecycle((backend) => {
       expect(await run()).toBe(2);
     });
 
-    test('of a module without a chart is asked too, and can have nothing applied', async () => {
+    test('of a module without a chart is called too, and cannot have anything applied', async () => {
       await using server = await startModuleHookServer(NOTHING);
       await using world = await World.create(backend(), {
         modules: {
@@ -224,7 +224,7 @@ describeLifecycle((backend) => {
         /: socket hang up$/,
       ],
     ])(
-      'that %s fails as a whole, is repeated, and the daemon goes on',
+      'that %s fails as a whole, is retried, and the daemon continues',
       async (_case, behaviour, expected) => {
         await using server = await startModuleHookServer(behaviour);
         await using world = await World.create(backend(), {
@@ -244,7 +244,7 @@ describeLifecycle((backend) => {
 
 describeApiIndependent((backend) => {
   describe('the reconcile webhook of a module', () => {
-    test('is told the form factor ksvc when the chart has a Service of Knative', async () => {
+    test('gets the form factor ksvc when the chart has a Knative Service', async () => {
       const ksvc = 'apiVersion: serving.knative.dev/v1\nkind: Service\nmetadata: {name: web}\n';
       await using server = await startModuleHookServer(({ children }) => ({
         children: Object.fromEntries(Object.entries(children).filter(([key]) => !key.includes('knative'))),
@@ -261,7 +261,7 @@ describeApiIndependent((backend) => {
       ]);
     });
 
-    test('that refuses is asked again after a while, and nothing is applied until it agrees', async () => {
+    test('that returns an error is called again after a while, and nothing is applied until it succeeds', async () => {
       await using server = await startModuleHookServer(refuse({ message: 'no disk' }));
       await using world = await World.create(backend(), {
         modules: web(hookSection(server.url, PRE_RECONCILE)),
@@ -279,7 +279,7 @@ describeApiIndependent((backend) => {
       expect(await world.get('configmaps', 'web')).toBeDefined();
     });
 
-    test('that refuses for good is not asked again until something changes, and others go on', async () => {
+    test('that returns a permanent error is not called again until something changes, and other modules continue', async () => {
       await using server = await startModuleHookServer(
         refuse({ message: 'wrong plan', permanent: true }, 422),
       );
@@ -300,7 +300,7 @@ describeApiIndependent((backend) => {
       await vi.waitFor(async () => expect(await world.get('configmaps', 'web')).toBeDefined(), 20_000);
     });
 
-    test('that refuses but lets the module continue is left out for once', async () => {
+    test('that returns an error with continue is skipped for this run', async () => {
       await using server = await startModuleHookServer(refuse({ message: 'later', continue: true }));
       await using world = await World.create(backend(), {
         modules: web(hookSection(server.url, PRE_RECONCILE)),
@@ -317,7 +317,7 @@ describeApiIndependent((backend) => {
       );
     });
 
-    test('that is slow is given up at its timeout, and asked again', async () => {
+    test('that is slow is aborted at its timeout, and called again', async () => {
       await using server = await startModuleHookServer(() => undefined);
       await using world = await World.create(backend(), {
         modules: web(hookSection(server.url, PRE_RECONCILE, '  timeout: PT7.5S\n')),
@@ -334,7 +334,7 @@ describeApiIndependent((backend) => {
       await world.daemon.firstConverge;
     });
 
-    test('whose server is gone is asked again until it is back, and no text of a Secret is logged', async () => {
+    test('whose server is unavailable is called again until it is back, and no content of a Secret is logged', async () => {
       const gone = await startModuleHookServer(NOTHING);
       // Begun before the other one ends, so that it cannot get its port.
       await using server = await startModuleHookServer(() => ({ children: [] }));
@@ -360,7 +360,7 @@ describeApiIndependent((backend) => {
       expect(world.log.dump()).not.toContain('correct-horse');
     });
 
-    test('is not asked for a plan, which says so, and says that it would be asked', async () => {
+    test('is not called for a plan, which says that it would be called', async () => {
       await using server = await startModuleHookServer(NOTHING);
       await using world = await World.create(backend(), {
         modules: web(hookSection(`${server.url}/v1?token=x`, ['pre-reconcile', 'finalize'])),
@@ -391,7 +391,7 @@ describeApiIndependent((backend) => {
       expect(server.phases()).toEqual(['pre-reconcile']);
     });
 
-    test('that is not well described stops the start, and the message says everything that is wrong', async () => {
+    test('that is misconfigured fails the start, and the message names all mistakes', async () => {
       const manifest =
         'hook: {version: 1, address: {uri: web}, timeout: 5s, capabilities: [pre-reconcile]}\n';
       await using world = await World.create(backend(), { modules: web(manifest) });

@@ -35,7 +35,7 @@ async function release(world: World): Promise<string[]> {
 }
 
 describeLifecycle((backend) => {
-  test('a module that is enabled later gets onStartup, Synchronization, beforeHelm, its chart and afterHelm', async () => {
+  test('a module that is enabled later runs onStartup, Synchronization, beforeHelm, its chart and afterHelm', async () => {
     await using world = await World.create(backend(), { modules: WEB, config: {} });
     await world.write('modules', {
       '001-web/hooks/watch.sh': shHook(
@@ -114,7 +114,7 @@ kubernetes:
 });
 
 describeApiIndependent((backend) => {
-  test('after a failed first activation all its hooks run again, onStartup too, after 5 s', async () => {
+  test('after a failed first run all its hooks run again, including onStartup, after 5 s', async () => {
     await using world = await World.create(backend(), {
       modules: {
         'values.yaml': 'webEnabled: true\n',
@@ -153,7 +153,7 @@ describeApiIndependent((backend) => {
     ]);
   });
 
-  test('after a failed deactivation its hooks run again until they succeed', async () => {
+  test('after a failed deletion its hooks run again until they succeed', async () => {
     await using world = await World.create(backend(), {
       modules: { ...WEB, '001-web/hooks/hook.sh': failing('web', ALL_BINDINGS) },
       config: { webEnabled: 'true' },

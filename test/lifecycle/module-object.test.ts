@@ -46,7 +46,7 @@ function chartModule(name: string) {
 }
 
 describeLifecycle((backend) => {
-  test('a module has an object that says how it stands, and nothing is written while nothing changes', async () => {
+  test('a module has an object with its status, and nothing is written while nothing changes', async () => {
     const name = uniqueName();
     await using made = await moduleWorld(backend(), { modules: chartModule(name), config: {} }, [name]);
     const { world } = made;
@@ -79,7 +79,7 @@ describeLifecycle((backend) => {
     expect((await readModule(world, name))?.metadata.resourceVersion).toBe(object.metadata.resourceVersion);
   });
 
-  test('a daemon that stops as soon as it has converged has told before how its modules stand', async () => {
+  test('a daemon that stops directly after its converge has written the statuses of its modules', async () => {
     const name = uniqueName();
     await using made = await moduleWorld(backend(), { modules: chartModule(name) }, [name]);
     const { world } = made;
@@ -90,7 +90,7 @@ describeLifecycle((backend) => {
     });
   });
 
-  test('the limits on requests of the resource monitor do not hold up Module objects, when a daemon stops', async () => {
+  test('the request limits of the resource monitor do not delay Module objects, when a daemon stops', async () => {
     const names = Array.from({ length: 6 }, uniqueName);
     const flags = { 'helm-monitor-kube-client-qps': '0.01', 'helm-monitor-kube-client-burst': '1' };
     const files = names.map((name) => [`001-${name}/hooks/hook.sh`, shHook('beforeHelm: 1', 'true')]);
@@ -107,7 +107,7 @@ describeLifecycle((backend) => {
     expect(world.log.records.filter(({ level }) => level === 'warn')).toEqual([]);
   });
 
-  test('a restart writes no Event again, and keeps the times of conditions', async () => {
+  test('a restart repeats no Event, and keeps the times of conditions', async () => {
     const name = uniqueName();
     await using made = await moduleWorld(backend(), { modules: chartModule(name) }, [name]);
     const { world } = made;
@@ -128,7 +128,7 @@ describeLifecycle((backend) => {
     expect(since(await readModule(world, name))).toBe(since(before));
   });
 
-  test('a failing module says why and when it is tried again, and its Events are counted', async () => {
+  test('a failing module shows the reason and the next retry, and its Events are counted', async () => {
     const name = uniqueName();
     const hook = (body: string) => shHook('beforeHelm: 1', body);
     await using made = await moduleWorld(
@@ -162,7 +162,7 @@ describeLifecycle((backend) => {
     expect(mended.status).not.toHaveProperty('nextRetry');
   });
 
-  test('the text of a Secret is neither in a status nor in an Event', async () => {
+  test('the content of a Secret is neither in a status nor in an Event', async () => {
     const name = uniqueName();
     const token = 'correct-horse-battery';
     await using made = await moduleWorld(
@@ -190,7 +190,7 @@ describeLifecycle((backend) => {
     expect(JSON.stringify([status, await eventsOf(world, name)])).not.toContain(token);
   });
 
-  test('a module that is disabled says so', async () => {
+  test('a disabled module has the status of one', async () => {
     const name = uniqueName();
     await using made = await moduleWorld(backend(), { modules: chartModule(name), config: {} }, [name]);
     const { world } = made;
@@ -206,7 +206,7 @@ describeLifecycle((backend) => {
     await untilEvent(world, name, { reason: 'Disabled' });
   });
 
-  test('an object deleted by hand comes back, and goes when its module is gone', async () => {
+  test('a Module object that is deleted is created again, and deleted when its module is gone', async () => {
     const name = uniqueName();
     await using made = await moduleWorld(
       backend(),
@@ -225,7 +225,7 @@ describeLifecycle((backend) => {
     await vi.waitFor(async () => expect(await readModule(world, name)).toBeUndefined(), WAIT);
   });
 
-  test('an object of another operator is never written, and fields of others in a status stay', async () => {
+  test('an object of another operator is never written, and status fields of others stay', async () => {
     const [own, foreign] = [uniqueName(), uniqueName()];
     await using made = await moduleWorld(
       backend(),

@@ -22,7 +22,7 @@ function contexts(world: World): readonly unknown[] {
 
 /** Hooks whose configuration has no version. */
 describeLifecycle((backend) => {
-  test('a hook without configVersion is told what happened to which object, one event a run', async () => {
+  test('a hook without configVersion gets the event and its object, one event in each run', async () => {
     await using world = await World.create(backend(), {});
     // The control plane puts a ConfigMap of its own into each new namespace, in its own time.
     const metadata = (name: string) => ({ metadata: { name, labels: { watched: 'yes' } } });

@@ -44,7 +44,7 @@ async function deleteSerials(world: World): Promise<void> {
 /** Old modules with their old signatures. */
 describeLifecycle((backend) => {
   describe('authorization', () => {
-    test('an old signature does not come back, also not after a restart', async () => {
+    test('an old signature is refused, also after a restart', async () => {
       const { world: made, signer } = await createSignedWorld(backend(), { modules: WEB });
       await using world = made;
       const putBackOld = await mendAndSign(world, signer);

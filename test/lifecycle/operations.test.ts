@@ -41,7 +41,7 @@ function hangingHook(name: string): string {
 /** Operations on modules, asked for by annotations and by commands. */
 describeLifecycle((backend) => {
   describe('an annotation', () => {
-    test('has a module run, or applied although nothing has changed, and is taken off', async () => {
+    test('runs a module, or applies it even if nothing has changed, and is removed', async () => {
       const name = uniqueName();
       const modules = {
         'values.yaml': `${name}Enabled: true\n`,
@@ -69,7 +69,7 @@ describeLifecycle((backend) => {
       expect(status?.['lastReconcileTime']).not.toBe(before?.['lastReconcileTime']);
     });
 
-    test('aborts a hook that hangs: the module is Failed, those behind it go on, and the next change runs it', async () => {
+    test('aborts a hook that hangs: the module is Failed, tasks behind it continue, and the next change runs it', async () => {
       const [name, other] = [uniqueName(), uniqueName()];
       const modules = {
         'values.yaml': `${name}Enabled: true\n${other}Enabled: true\n`,
@@ -97,7 +97,7 @@ describeLifecycle((backend) => {
       await untilStatus(world, name, { phase: 'Succeeded' });
     });
 
-    test('that nobody understands is left, and answered with an Event', async () => {
+    test('that is unknown is kept, and an Event reports it', async () => {
       const name = uniqueName();
       const modules = {
         'values.yaml': `${name}Enabled: true\n`,
@@ -125,7 +125,7 @@ describeLifecycle((backend) => {
   });
 
   describe('without Module objects', () => {
-    test('a command runs a module, forces it, and says what it cannot do', async () => {
+    test('a command runs a module, forces its deployment, and reports why it cannot', async () => {
       const modules = {
         'values.yaml': 'webEnabled: true\n',
         ...under('001-web', configMapChart('web', 'web')),

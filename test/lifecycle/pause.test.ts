@@ -33,7 +33,7 @@ async function list(world: World): Promise<unknown> {
 }
 
 describeLifecycle((backend) => {
-  test('a paused module is left alone, also after a restart, until it is resumed', async () => {
+  test('a paused module does not run, also after a restart, until it is resumed', async () => {
     await using world = await World.create(backend(), { modules: MODULES, config: {} });
     await world.converge();
     const answer = await ask(world, '/module/web/pause', { reason: 'moving disks' });
@@ -64,7 +64,7 @@ describeLifecycle((backend) => {
     expect(await ask(world, '/module/web/resume', {})).toMatchObject({ status: 404 });
   });
 
-  test('a pause that somebody writes into the ConfigMap by hand counts at once, and ends when it is taken out', async () => {
+  test('a pause that is written into the ConfigMap by hand applies at once, and ends when it is removed', async () => {
     await using world = await World.create(backend(), { modules: MODULES, config: {} });
     await world.converge();
     const data = { web: 'by hand' };
@@ -85,7 +85,7 @@ describeLifecycle((backend) => {
 });
 
 describeApiIndependent((backend) => {
-  test('a plan says of a paused module that it waits', async () => {
+  test('a plan shows that a paused module waits', async () => {
     await using world = await World.create(backend(), { modules: MODULES, config: {} });
     await world.converge();
     await ask(world, '/module/web/pause', { reason: 'moving disks' });
@@ -117,7 +117,7 @@ describeApiIndependent((backend) => {
     expect(await explain(world, 'web')).toMatchObject({ pause: null });
   });
 
-  test('a failing module that is paused holds up nobody', async () => {
+  test('a failing module that is paused blocks no other', async () => {
     await using world = await World.create(backend(), {
       modules: { ...MODULES, '001-web/hooks/hook.sh': shHook('beforeHelm: 1', 'exit 1') },
     });
@@ -158,7 +158,7 @@ describeApiIndependent((backend) => {
     });
   });
 
-  test('event hooks of a paused module that runs go on, and their changed values count when it is resumed', async () => {
+  test('event hooks of a paused module continue, and their changed values are used when it is resumed', async () => {
     await using world = await World.create(backend(), { modules: MODULES, config: {} });
     await world.write('modules', {
       '001-web/hooks/watch.sh': shHook(
@@ -182,7 +182,7 @@ echo '{"op":"add","path":"/web/seen","value":true}' > "$VALUES_JSON_PATCH_PATH"`
     await world.log.untilPrinted('web beforeHelm', 2);
   });
 
-  test('explain and the list of all modules say who decided, what is waited for, what failed and when it is tried next', async () => {
+  test('explain and the list of all modules show what decided, what is waited for, what failed and when it is retried', async () => {
     await using world = await World.create(backend(), {
       modules: {
         'values.yaml': 'webEnabled: true\ndnsEnabled: true\n',
@@ -242,7 +242,7 @@ echo '{"op":"add","path":"/web/seen","value":true}' > "$VALUES_JSON_PATCH_PATH"`
     expect(await ask(world, '/module/nothing/explain.text')).toMatchObject({ status: 404 });
   });
 
-  test('explain and the list of all modules name what holds up the decision about all of them', async () => {
+  test('explain and the list of all modules name what blocks discovery', async () => {
     await using world = await World.create(backend(), {
       modules: {
         'values.yaml': 'webEnabled: true\n',

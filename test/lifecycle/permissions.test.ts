@@ -66,7 +66,7 @@ function grantsOf(roles: readonly Role[]): string[] {
 
 /** What the command `rbac` prints. */
 describeLifecycle((backend) => {
-  test('rbac grants in a namespace what is needed in it alone, and says what it cannot know', async () => {
+  test('rbac grants in a namespace what is needed only there, and lists what it cannot know', async () => {
     await using world = await World.create(backend(), { modules: MODULES });
     const { exitCode, stdout, stderr } = await runInWorld(world, 'rbac', '-o', 'json');
     const { items } = JSON.parse(stdout) as { readonly items: readonly Role[] };
@@ -95,7 +95,7 @@ describeLifecycle((backend) => {
     expect(stderr).toContain('kubectl -n default create rolebinding addon-operator-modules');
   });
 
-  test('rbac grants what hooks patched in one namespace there, and says that they may patch more', async () => {
+  test('rbac grants what hooks patched in one namespace only there, and notes that they may patch more', async () => {
     const patch = (namespace: string, name: string): string =>
       `{"operation": "CreateOrUpdate", "object": {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "${name}", "namespace": "${namespace}"}}}`;
     const hook = `echo '${patch("'$NAMESPACE'", 'patched')}' > "$KUBERNETES_PATCH_PATH"`;

@@ -108,7 +108,7 @@ async function planned(world: World): Promise<Readonly<Record<string, string>>> 
 }
 
 describeLifecycle((backend) => {
-  test('a start does what a plan says, whatever was changed in values, files, flags and the ConfigMap', async () => {
+  test('a start does what a plan shows, for any change of values, files, flags and the ConfigMap', async () => {
     await assert(
       asyncProperty(
         situation,

@@ -40,7 +40,7 @@ function crdYaml(group: string, field: string): string {
 }
 
 describeLifecycle((backend) => {
-  test('a plan shows that an object which somebody deleted comes back', async () => {
+  test('a plan shows that a deleted object is restored', async () => {
     await using world = await deployedWorld(backend());
     expect(await plan(world)).toMatchObject({ exitCode: 0, data: { outcome: 'nothing' } });
     await world.expect({ method: 'DELETE', path: world.path('configmaps', 'web') });
@@ -58,7 +58,7 @@ describeLifecycle((backend) => {
     expect((await plan(world)).exitCode).toBe(0);
   });
 
-  test('a plan shows that a revision which somebody made with helm is upgraded over', async () => {
+  test('a plan shows that a revision of another helm is upgraded', async () => {
     await using world = await deployedWorld(backend());
     await person(world, 'upgrade', 'web', join(world.directory, 'modules', '001-web'), '--reuse-values');
     const { exitCode, text, data } = await plan(world);
@@ -72,7 +72,7 @@ describeLifecycle((backend) => {
     expect((await plan(world)).exitCode).toBe(0);
   });
 
-  test('a plan shows that a revision which failed, was left unfinished or cannot be read is mended', async () => {
+  test('a plan shows that a revision which failed, is unfinished or unreadable is recovered', async () => {
     await using world = await deployedWorld(backend());
     const record = 'sh.helm.release.v1.web.v1';
     for (const [status, cause] of [
@@ -99,7 +99,7 @@ describeLifecycle((backend) => {
     ]);
   });
 
-  test('a plan shows no change where a chart would render to other random texts, for it is not applied again', async () => {
+  test('a plan shows no change where a chart would only render to other random strings', async () => {
     const template = `apiVersion: v1
 kind: ConfigMap
 metadata: {name: random}

@@ -57,7 +57,7 @@ describeLifecycle((backend) => {
 });
 
 describeApiIndependent((backend) => {
-  test('a plan counts on hooks to set again what they set before the last deployment', async () => {
+  test('a plan assumes that hooks set again what they set before the last deployment', async () => {
     await using world = await deployed(backend());
     expect(await plan(world)).toMatchObject({ exitCode: 0, data: { outcome: 'nothing' } });
     await world.putConfig({ global: 'size: 1\n', web: 'color: blue\n' });
@@ -72,7 +72,7 @@ describeApiIndependent((backend) => {
     expect(await plan(world)).toMatchObject({ exitCode: 0 });
   });
 
-  test('a plan does not count on hooks that are gone, or that run later than helm', async () => {
+  test('a plan assumes nothing of hooks that are gone, or that run after helm', async () => {
     await using world = await deployed(backend());
     await world.write('global-hooks', { 'facts.sh': FACTS.replace('beforeAll', 'afterAll') });
     await world.write('modules', { '001-web/hooks/own.sh': OWN.replace('beforeHelm', 'afterHelm') });

@@ -59,7 +59,7 @@ async function versions(world: World): Promise<string[]> {
 }
 
 describeLifecycle((backend) => {
-  test('a plan says what a first start would install, and does nothing of it', async () => {
+  test('a plan shows what a first start would install, and changes nothing', async () => {
     await using world = await World.create(backend(), {
       modules: MODULES,
       globalHooks: { 'nodes.sh': shHook('kubernetes:\n- {name: nodes, kind: Node}', 'echo global') },
@@ -148,7 +148,7 @@ describeLifecycle((backend) => {
     expect(stdout).toContain(`# example.com/v1/Gadget ${world.namespace}/web cannot be compared: `);
   });
 
-  test('module render shows manifests, what they would change in the cluster, and text that is no YAML', async () => {
+  test('module render shows manifests, what they would change in the cluster, and output that is not YAML', async () => {
     await using world = await World.create(backend(), { modules: MODULES, config: {} });
     await world.converge();
     const rendered = await runInWorld(world, 'module', 'render', 'web');
@@ -176,7 +176,7 @@ describeLifecycle((backend) => {
 });
 
 describeApiIndependent((backend) => {
-  test('a module in maintenance is left alone, whatever its values, and taken back afterwards', async () => {
+  test('a module in maintenance is unmanaged, whatever its values, and managed again afterwards', async () => {
     const maintenance = { webMaintenance: 'NoResourceReconciliation' };
     await using world = await World.create(backend(), { modules: MODULES, config: maintenance });
     await world.converge();
@@ -192,7 +192,7 @@ describeApiIndependent((backend) => {
     expect(stdout).toMatch(/- +maintenance\.deckhouse\.io\/no-resource-reconciliation/);
   });
 
-  test('a chart that cannot be rendered is named with its template and line, and the rest is shown', async () => {
+  test('a chart that cannot be rendered is named with its template and line, and the other modules are shown', async () => {
     await using world = await World.create(backend(), {
       modules: {
         ...MODULES,
@@ -207,7 +207,7 @@ describeApiIndependent((backend) => {
     expect(stdout).toContain('+ db: install');
   });
 
-  test('values that helm would not get are told with the schema, but not what hooks may still set', async () => {
+  test('values that do not match the schema are reported, except those that hooks may still set', async () => {
     const schema = `
 type: object
 required: [size]

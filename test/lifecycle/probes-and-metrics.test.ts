@@ -94,7 +94,7 @@ describeLifecycle((backend) => {
 });
 
 describeApiIndependent((backend) => {
-  test('/readyz and /status/converge follow the first converge, and /healthz, /metrics answer while main is held up', async () => {
+  test('/readyz and /status/converge follow the first converge, and /healthz and /metrics respond while main is blocked', async () => {
     await using world = await World.create(backend(), {
       globalHooks: { 'a.sh': shHook('onStartup: 1', '[ -e "$WORLD/ready" ]') },
       modules: { 'values.yaml': 'webEnabled: true\n', '001-web/hooks/hook.sh': FAILING_UNTIL_MENDED },
@@ -139,7 +139,7 @@ describeApiIndependent((backend) => {
     expect(await convergeStatus(world)).toEqual({ ...done, CONVERGE_IN_PROGRESS: 2 });
   });
 
-  test('the prefix of the settings stands before metrics of the daemon and not before those of hooks', async () => {
+  test('the configured prefix applies to metrics of the daemon and not to those of hooks', async () => {
     await using world = await World.create(backend(), {
       globalHooks: { 'a.sh': shHook('onStartup: 1', `echo '{"name":"mine","set":1}' > "$METRICS_PATH"`) },
       flags: { 'prometheus-metrics-prefix': 'dev_' },
@@ -154,7 +154,7 @@ describeApiIndependent((backend) => {
     expect(await series(world, 'addon_operator_')).toEqual([]);
   });
 
-  test('hooks of modules are counted by their tasks, phases of a run only measured, and allowed failures stand apart', async () => {
+  test('module hooks are counted by their tasks, phases of a run are only measured, and allowed failures are counted separately', async () => {
     await using world = await World.create(backend(), {
       modules: {
         'values.yaml': 'webEnabled: true\n',
@@ -191,7 +191,7 @@ describeApiIndependent((backend) => {
       'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: NO}',
       ['template', 'check-upgrade', 'upgrade'],
     ],
-  ])('a chart that %s is measured up to where it failed', async (_what, template, operations) => {
+  ])('a chart that %s is measured until its failure', async (_what, template, operations) => {
     await using world = await World.create(backend(), {
       modules: {
         'values.yaml': 'webEnabled: true\n',

@@ -57,7 +57,7 @@ kubernetes:
 });
 
 describeApiIndependent((backend) => {
-  test('a failing task is tried again at the head of its queue after 5 s, growing to 30 s', async () => {
+  test('a failing task is retried at the head of its queue after 5 s, growing to 30 s', async () => {
     await using world = await World.create(backend(), {
       globalHooks: {
         'fail.sh': shHook(
@@ -89,7 +89,7 @@ echo "attempt $runs succeeds"`,
     expect(world.log.printed).toEqual(['attempt 9 succeeds', 'next onStartup']);
   });
 
-  test('hooks in a named queue run while the main queue is held up', async () => {
+  test('hooks in a named queue run while the main queue is blocked', async () => {
     await using world = await World.create(backend(), {});
     await world.write('global-hooks', {
       'main.sh': onTrigger(world.namespace, 'main', 'echo "main fails"; exit 1'),
@@ -104,7 +104,7 @@ echo "attempt $runs succeeds"`,
     expect(world.log.printed.filter((line) => line === 'main fails')).toHaveLength(1);
   });
 
-  test('everything without a queue of its own goes through the main queue', async () => {
+  test('all tasks without a queue of their own are in the main queue', async () => {
     await using world = await World.create(backend(), {
       globalHooks: { 'g.sh': announcer('global', { onStartup: 1 }) },
       modules: {

@@ -140,7 +140,7 @@ describeLifecycle((backend) => {
   });
 
   describe('reconcileEvery', () => {
-    test('brings back within its time a workload that was scaled to zero by hand, and leaves other modules alone', async () => {
+    test('restores within its interval a workload that was scaled to zero, and does not affect other modules', async () => {
       await using world = await World.create(backend(), { modules: loggingModule('10m') });
       await world.converge();
       expect(await upgrades(world)).toBe(2);
@@ -160,7 +160,7 @@ describeLifecycle((backend) => {
 
 describeApiIndependent((backend) => {
   describe('a flow hook', () => {
-    test('can put a run off, and the run it asked for instead comes in time', async () => {
+    test('can defer a run, and the requested run happens in time', async () => {
       await using world = await worldOf(backend(), {
         'window.ts': flowFile(`hooks.registerHook(
           () => (isThere('open') ? undefined : { abortReconcile: true, requeueAfterMs: ${TEN_MINUTES_MS} }),
@@ -174,7 +174,7 @@ describeApiIndependent((backend) => {
       await vi.waitFor(async () => expect(await world.get('configmaps', 'web')).toBeDefined(), WAIT);
     });
 
-    test('that fails ends the reconcile with its error, and the module is tried again', async () => {
+    test('that fails ends the reconcile with its error, and the module is retried', async () => {
       await using world = await worldOf(backend(), {
         'guard.ts': flowFile(`hooks.registerHook(({ module }) => {
           if (!isThere('open')) throw new Error('not for ' + module.name);
@@ -234,7 +234,7 @@ describeApiIndependent((backend) => {
       expect(world.daemon.operator.router.main.entries[0]?.lastError).toMatch(message);
     });
 
-    test('hangs is ended after a while, and the module is tried again', async () => {
+    test('hangs is ended after a while, and the module is retried', async () => {
       await using world = await worldOf(backend(), {
         'bad.ts': flowFile(`hooks.registerHook(() => {
           if (!isThere('open')) { said('hangs'); return new Promise(() => {}); }
@@ -252,7 +252,7 @@ describeApiIndependent((backend) => {
   });
 
   describe('reconcileEvery', () => {
-    test('of a module that is disabled ends with it', async () => {
+    test('of a disabled module ends with it', async () => {
       await using world = await World.create(backend(), { modules: loggingModule('10m'), config: {} });
       await world.converge();
       await world.putConfig({ loggingEnabled: 'false' });
@@ -264,7 +264,7 @@ describeApiIndependent((backend) => {
       expect((await world.helmCalls()).slice(before).filter((call) => call.includes('logging'))).toEqual([]);
     });
 
-    test('that cannot be read stops the start, with the file and the forms', async () => {
+    test('that is invalid fails the start, with the file and the allowed forms', async () => {
       for (const [text, message] of [
         [
           'often',
@@ -278,7 +278,7 @@ describeApiIndependent((backend) => {
     });
   });
 
-  test('a module that failed for good is listed with why, and run again when its values change', async () => {
+  test('a module that failed permanently is listed with the reason, and runs again when its values change', async () => {
     await using world = await worldOf(
       backend(),
       {},

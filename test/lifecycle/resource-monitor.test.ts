@@ -32,7 +32,7 @@ function triggersOf(world: World, module: string): readonly string[] {
 }
 
 describeLifecycle((backend) => {
-  test('objects of two modules that somebody deletes come back after one tick, and those of others stay as they are', async () => {
+  test('deleted objects of two modules are restored after one tick, and those of other modules stay as they are', async () => {
     const third = under('003-dns', configMapChart('dns', 'dns'));
     await using world = await World.create(backend(), {
       modules: { ...TWO, ...third, 'values.yaml': `${TWO['values.yaml']}dnsEnabled: true\n` },
@@ -61,7 +61,7 @@ describeLifecycle((backend) => {
     ]);
   });
 
-  test('a release that is found in another state than deployed is deployed again, which is counted', async () => {
+  test('a release that is not in the state deployed is deployed again, which is counted', async () => {
     await using world = await World.create(backend(), { modules: TWO });
     await world.converge();
     const labels = { status: 'failed' };

@@ -24,7 +24,7 @@ describeApiIndependent((backend) => {
     expect(bindings).toEqual(['a', 'c', 'b']);
   });
 
-  test('ticks that passed unnoticed are counted, and the hook runs once for all of them', async () => {
+  test('missed ticks are counted, and the hook runs once for all of them', async () => {
     await using world = await World.create(backend(), {
       globalHooks: { 'ticks.sh': contextHook({ schedule: [{ crontab: '*/10 * * * *' }] }) },
     });

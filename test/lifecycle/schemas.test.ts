@@ -35,7 +35,7 @@ const lastError = (world: World): string => world.daemon.operator.router.main.en
 
 /** Schemas in openapi/ check values and give defaults. */
 describeApiIndependent((backend) => {
-  test('a ConfigMap that does not match the schemas stops the start, and every problem is named by path', async () => {
+  test('a ConfigMap that does not match the schemas fails the start, and every problem is named by path', async () => {
     await using world = await World.create(backend(), {
       modules: webWithConfigSchema('  size: {type: string}\n  replicas: {type: integer}\n'),
       globalHooks: { 'openapi/config-values.yaml': 'type: object\nproperties: {n: {type: integer}}' },
@@ -48,7 +48,7 @@ describeApiIndependent((backend) => {
     expect(message).not.toContain('hunter2');
   });
 
-  test('a module that is not enabled may have a section that does not match', async () => {
+  test('a disabled module may have a section that does not match', async () => {
     await using world = await World.create(backend(), {
       modules: webWithConfigSchema('  size: {type: string}\n'),
       config: { web: 'size: 1\n', webEnabled: 'false' },
@@ -57,7 +57,7 @@ describeApiIndependent((backend) => {
     expect(world.daemon.operator.registry.enabled).toEqual([]);
   });
 
-  test('a bare object takes no keys, and one with additionalProperties takes any', async () => {
+  test('a bare object accepts no keys, and one with additionalProperties accepts any', async () => {
     const modules = webWithConfigSchema(
       '  bare: {type: object}\n  open: {type: object, additionalProperties: true}\n',
     );
@@ -73,7 +73,7 @@ describeApiIndependent((backend) => {
     expect(await deployedValues(world)).toEqual({ open: { a: 1 }, bare: {} });
   });
 
-  test('defaults of both schemas fill what files and ConfigMap leave open, nested ones where the parent has a default', async () => {
+  test('defaults of both schemas fill missing values of files and ConfigMap, nested ones if the parent has a default', async () => {
     await using world = await World.create(backend(), {
       modules: {
         ...webWithConfigSchema(
@@ -102,7 +102,7 @@ properties:
     expect(world.log.printed).toEqual(['see {"global":null,"web":{"c":"person"}}']);
   });
 
-  test('a hook that sets a wrong type fails and is tried again, and neither values nor ConfigMap change', async () => {
+  test('a hook that sets a wrong type fails and is retried, and neither values nor ConfigMap change', async () => {
     await using world = await World.create(backend(), {
       modules: {
         ...webWithConfigSchema('  replicas: {type: integer}\n'),
@@ -137,7 +137,7 @@ fi`,
     expect(await world.get('configmaps', 'addon-operator')).toMatchObject({ data: { web: 'replicas: 2\n' } });
   });
 
-  test('what is required for helm may come from a beforeHelm hook, and without it helm is not called', async () => {
+  test('a value that is required for helm may come from a beforeHelm hook, and without it helm is not called', async () => {
     await using world = await World.create(backend(), {
       modules: {
         ...WEB,
@@ -184,7 +184,7 @@ echo '{"op":"add","path":"/web/token","value":"x"}' > "$VALUES_JSON_PATCH_PATH"`
     expect(await deployedValues(world)).toEqual({ host: 'h', token: 'x' });
   });
 
-  test('a ConfigMap that stops matching a schema is counted and survived, and a mended one is taken over', async () => {
+  test('a ConfigMap that stops matching a schema is counted and ignored, and a corrected one is applied', async () => {
     await using world = await World.create(backend(), {
       modules: webWithConfigSchema('  replicas: {type: integer}\n'),
       config: { web: 'replicas: 1\n' },
@@ -207,7 +207,7 @@ echo '{"op":"add","path":"/web/token","value":"x"}' > "$VALUES_JSON_PATCH_PATH"`
     expect(await configErrors(world)).toBe(after);
   });
 
-  test('rules in CEL hold for values, also against what they were before, and tell their own message', async () => {
+  test('rules in CEL apply to values, also compared with their previous content, and report their own message', async () => {
     await using world = await World.create(backend(), {
       modules: {
         ...WEB,
@@ -233,7 +233,7 @@ properties: {min: {type: integer}, max: {type: integer}}
     expect(await deployedValues(world)).toEqual({ min: 4, max: 4 });
   });
 
-  test('a rule that is no CEL stops the start and is named', async () => {
+  test('a rule that is invalid CEL fails the start and is named', async () => {
     await using world = await World.create(backend(), {
       modules: {
         ...WEB,
@@ -246,7 +246,7 @@ properties: {min: {type: integer}, max: {type: integer}}
     expect(message).toContain("compile the 'self.a >' rule");
   });
 
-  test('a file that is no schema stops the start and is named', async () => {
+  test('a file that is not a schema fails the start and is named', async () => {
     await using world = await World.create(backend(), {
       modules: { ...WEB, '001-web/openapi/values.yaml': 'type: objekt\n' },
     });

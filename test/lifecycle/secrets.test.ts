@@ -45,7 +45,7 @@ const lastError = (world: World): string => world.daemon.operator.router.main.en
 
 /** Values that refer to Secrets. */
 describeLifecycle((backend) => {
-  test('a reference is a text for hooks and helm, and stays a reference in the ConfigMap and in config values', async () => {
+  test('a reference is a string for hooks and helm, and stays a reference in the ConfigMap and in config values', async () => {
     await using world = await secretWorld(backend(), {
       modules: {
         ...WEB,
@@ -73,7 +73,7 @@ echo '{"op":"add","path":"/web/saved","value":1}' > "$CONFIG_VALUES_JSON_PATCH_P
     expect(saved.data.web).not.toContain(TOKEN);
   });
 
-  test('a changed Secret runs the module that refers to it, and a change beside the text runs nothing', async () => {
+  test('a changed Secret runs the module that refers to it, and another change of it runs nothing', async () => {
     await using world = await secretWorld(backend(), {
       modules: WEB,
       config: { web: `token: ${REFERENCE}\n` },
@@ -92,7 +92,7 @@ echo '{"op":"add","path":"/web/saved","value":1}' > "$CONFIG_VALUES_JSON_PATCH_P
     expect(world.daemon.operator.values.checksum('web' as never)).not.toBe(checksum);
   });
 
-  test('a missing Secret is named, the module waits for it and goes on when it is there', async () => {
+  test('a missing Secret is named, and the module waits for it and continues when it exists', async () => {
     await using world = await secretWorld(backend(), {
       modules: WEB,
       config: { web: `db: {password: ${REFERENCE}}\n` },
@@ -109,7 +109,7 @@ echo '{"op":"add","path":"/web/saved","value":1}' > "$CONFIG_VALUES_JSON_PATCH_P
     expect(await deployed(world)).toEqual({ db: { password: TOKEN } });
   });
 
-  test('a reference that comes into the ConfigMap later is followed too, also in global values', async () => {
+  test('a reference that is added to the ConfigMap later is followed too, also in global values', async () => {
     await using world = await secretWorld(backend(), { modules: WEB, config: { web: 'a: 1\n' } });
     await putSecret(world, TOKEN);
     await world.converge();
@@ -123,7 +123,7 @@ echo '{"op":"add","path":"/web/saved","value":1}' > "$CONFIG_VALUES_JSON_PATCH_P
 });
 
 describeApiIndependent((backend) => {
-  test('the text of a Secret is in no log, dump, render or error', async () => {
+  test('the content of a Secret is in no log, dump, render or error', async () => {
     await using world = await secretWorld(backend(), {
       modules: {
         ...WEB,
@@ -165,7 +165,7 @@ echo '{"op":"add","path":"/web/url","value":"https://${TOKEN}@host"}' > "$VALUES
     expect(world.log.dump()).toContain('***');
   });
 
-  test('an optional reference to nothing is left out, and a malformed one is explained', async () => {
+  test('an optional reference to a missing Secret is left out, and a malformed one is explained', async () => {
     await using world = await secretWorld(backend(), {
       modules: WEB,
       config: { web: 'a: {valueFrom: {secretKeyRef: {name: none, key: k, optional: true}}}\nb: 1\n' },
@@ -177,7 +177,7 @@ echo '{"op":"add","path":"/web/url","value":"https://${TOKEN}@host"}' > "$VALUES
     expect(lastError(world)).toContain('at web.a: secretKeyRef has an unknown field "nam"');
   });
 
-  test('a schema checks the text behind a reference, and not a text that is not there yet', async () => {
+  test('a schema checks the content behind a reference, but not while it is missing', async () => {
     await using world = await secretWorld(backend(), {
       modules: {
         ...WEB,
@@ -196,7 +196,7 @@ echo '{"op":"add","path":"/web/url","value":"https://${TOKEN}@host"}' > "$VALUES
     expect(message).not.toContain(TOKEN);
   });
 
-  test('a plan shows that a text of a Secret is new, and not the text', async () => {
+  test('a plan shows that the content of a Secret changed, but not the content', async () => {
     await using world = await secretWorld(backend(), {
       modules: WEB,
       config: { web: `token: ${REFERENCE}\n` },
@@ -208,7 +208,7 @@ echo '{"op":"add","path":"/web/url","value":"https://${TOKEN}@host"}' > "$VALUES
     expect(stdout).not.toContain(TOKEN);
   });
 
-  test('a plan does not show the text of a Secret that values refer to no more', async () => {
+  test('a plan does not show the content of a Secret that values no longer refer to', async () => {
     await using world = await secretWorld(backend(), {
       modules: WEB,
       config: { web: `token: ${REFERENCE}\n` },
@@ -223,7 +223,7 @@ echo '{"op":"add","path":"/web/url","value":"https://${TOKEN}@host"}' > "$VALUES
     expect(stdout).not.toContain(TOKEN);
   });
 
-  test('a plan or a role that cannot be told names the reason without the text of a Secret', async () => {
+  test('a plan or role that cannot be computed names the reason without the content of a Secret', async () => {
     await using world = await secretWorld(backend(), {
       modules: { ...WEB, '001-web/templates/bad.yaml': '{{ fail .Values.web.motd }}\n' },
       config: { web: `motd: ${REFERENCE}\n` },
@@ -241,7 +241,7 @@ echo '{"op":"add","path":"/web/url","value":"https://${TOKEN}@host"}' > "$VALUES
     for (const text of [rbac.stdout, rbac.stderr, plan.stderr]) expect(text).not.toContain(TOKEN);
   });
 
-  test('a module whose Secret is gone can be disabled', async () => {
+  test('a module whose Secret is missing can be disabled', async () => {
     await using world = await secretWorld(backend(), {
       modules: { ...WEB, '001-web/hooks/end.sh': shHook('afterDeleteHelm: 1', 'echo "the end"') },
       config: { web: `token: ${REFERENCE}\n` },

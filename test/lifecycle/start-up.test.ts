@@ -59,7 +59,7 @@ describeApiIndependent((backend) => {
     expect(world.log.printed).toEqual(['b onStartup', 'c onStartup', 'a onStartup', 'a beforeAll']);
   });
 
-  test('hooks and modules are found in the directories that MODULES_DIR and GLOBAL_HOOKS_DIR name', async () => {
+  test('hooks and modules are discovered in the directories that MODULES_DIR and GLOBAL_HOOKS_DIR name', async () => {
     await using world = await World.create(backend(), {
       globalHooks: { 'global.sh': announcer('global', { onStartup: 1 }) },
       modules: {

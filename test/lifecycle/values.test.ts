@@ -110,7 +110,7 @@ describeApiIndependent((backend) => {
     expect(await deployed(world, 'global')).toEqual({ a: null, b: true });
   });
 
-  test('hooks of a module see all enabled modules and config values apart, and helm sees neither', async () => {
+  test('module hooks get all enabled modules and config values, and helm gets neither', async () => {
     await using world = await World.create(backend(), {
       modules: {
         ...CHART,
@@ -136,7 +136,7 @@ describeApiIndependent((backend) => {
     expect(await deployed(world)).toEqual({ c: 1, s: 1 });
   });
 
-  test('a patch that is not allowed fails the hook and nothing of it is kept', async () => {
+  test('a patch that is not allowed fails the hook, and nothing of it is kept', async () => {
     await using world = await World.create(backend(), { modules: PATCHED_WEB, config: { web: 'a: 1\n' } });
     await world.converge();
     const cases = [
@@ -183,7 +183,7 @@ describeApiIndependent((backend) => {
     expect(await deployed(world)).toEqual({ a: 2, obj: { k: 1 } });
   });
 
-  test('a stored patch wins over what the ConfigMap says later, one below a replaced path is gone, and a stored removal tolerates', async () => {
+  test('a stored patch overrides later changes of the ConfigMap, one below a replaced path is dropped, and a stored removal ignores missing paths', async () => {
     await using world = await World.create(backend(), {
       modules: PATCHED_WEB,
       config: { web: 'a: person\ngone: 1\n' },
@@ -213,7 +213,7 @@ describeApiIndependent((backend) => {
     expect(await deployed(world, 'global')).toEqual({ q: 1 });
   });
 
-  test('memory patches end with the module, its section of the ConfigMap comes back', async () => {
+  test('value patches in memory end with the module, and its section of the ConfigMap applies again', async () => {
     await using world = await World.create(backend(), {
       modules: { ...CHART, 'values.yaml': '', '001-web/hooks/patch.sh': patchHook('onStartup: 1') },
       config: { webEnabled: 'true', web: 'a: 1\n' },

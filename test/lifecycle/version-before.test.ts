@@ -35,7 +35,7 @@ async function dataOf(world: World, name: string): Promise<unknown> {
 }
 
 describeLifecycle((backend) => {
-  test('config values, releases and pauses of the version before are taken over unchanged', async () => {
+  test('config values, releases and pauses of the previous version are kept unchanged', async () => {
     const objects = JSON.parse(await readFile(OBJECTS, 'utf8')) as readonly KubeObject[];
     await using world = await World.create(backend(), { namespace: NAMESPACE, modules: MODULES });
     for (const object of objects) {

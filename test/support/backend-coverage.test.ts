@@ -16,7 +16,7 @@ test('backendCoverage() counts per backend and finds tests that ran on one of th
   expect(missing).toEqual(['not run on the control plane: b']);
 });
 
-test('backendCoverage() counts what is left out on one backend apart, and requires it on the other', () => {
+test('backendCoverage() counts tests that one backend skips separately, and requires them on the other', () => {
   const { lines, missing } = backendCoverage([
     { fullName: 'lifecycle on the sandbox > a', state: 'passed' },
     { fullName: 'lifecycle on the sandbox > b', state: 'skipped' },
@@ -30,6 +30,6 @@ test('backendCoverage() counts what is left out on one backend apart, and requir
   expect(missing).toEqual(['not run on the sandbox: b']);
 });
 
-test('backendCoverage() says nothing about a run without lifecycle tests', () => {
+test('backendCoverage() returns nothing for a run without lifecycle tests', () => {
   expect(backendCoverage([{ fullName: 'other', state: 'passed' }])).toEqual({ lines: [], missing: [] });
 });

@@ -53,7 +53,7 @@ test('a request without a rule is forwarded with its body, and recorded', async 
   ]);
 });
 
-test('a status rule answers in place of the server, and only as often as it says', async () => {
+test('a status rule responds instead of the server, at most as often as it allows', async () => {
   const rule = proxy.add(
     { verb: 'list', path: /pods/, skip: 1, times: 1 },
     { type: 'status', status: 429, retryAfterSeconds: 3 },
@@ -66,7 +66,7 @@ test('a status rule answers in place of the server, and only as often as it says
   expect([rule.hits, arrived.length]).toEqual([1, 2]);
 });
 
-test('a rule leaves other verbs, paths and queries alone', async () => {
+test('a rule does not affect other verbs, paths and queries', async () => {
   proxy.add({ verb: 'list', path: /pods$/, query: /limit=1/ }, { type: 'status', status: 500 });
   expect(await get('/api/v1/pods')).toMatch(/^200/);
   expect(await get('/api/v1/pods/a?limit=1')).toMatch(/^200/);
@@ -74,7 +74,7 @@ test('a rule leaves other verbs, paths and queries alone', async () => {
   expect(await get('/api/v1/pods?limit=1')).toMatch(/^500/);
 });
 
-test('a held request goes on when its rule is released', async () => {
+test('a held request continues when its rule is released', async () => {
   const rule = proxy.add({}, { type: 'hold' });
   const answer = get('/api/v1/pods');
   await rule.untilHit();
@@ -83,7 +83,7 @@ test('a held request goes on when its rule is released', async () => {
   expect(await answer).toBe('200 0123456789');
 });
 
-test('a delayed request goes on after its time', async () => {
+test('a delayed request continues after its delay', async () => {
   proxy.add({}, { type: 'delay', ms: 5_000 });
   const answer = get('/api/v1/pods');
   await clock.untilAsleep();
@@ -98,7 +98,7 @@ test('a reset connection is an error for the client', async () => {
   expect(proxy.calls).toMatchObject([{ fault: 'rst', status: null }]);
 });
 
-test('a blackholed request is never answered nor forwarded', async () => {
+test('a blackholed request gets no response and is not forwarded', async () => {
   const rule = proxy.add({}, { type: 'blackhole' });
   const giveUp = new AbortController();
   const answer = get('/api/v1/pods', giveUp.signal);
@@ -108,7 +108,7 @@ test('a blackholed request is never answered nor forwarded', async () => {
   expect(arrived).toEqual([]);
 });
 
-test('an answer is cut after so many bytes', async () => {
+test('a response is cut after the given number of bytes', async () => {
   proxy.add({}, { type: 'cut-after-bytes', bytes: 4 });
   const response = await fetch(`${proxy.url}/api/v1/pods`);
   const received: Uint8Array[] = [];
@@ -118,7 +118,7 @@ test('an answer is cut after so many bytes', async () => {
   expect(Buffer.concat(received).toString()).toBe('0123');
 });
 
-test('a write may be applied and its answer lost', async () => {
+test('a write can be applied and its response lost', async () => {
   proxy.add({ verb: 'update' }, { type: 'apply-then-fail', status: 504 });
   const response = await fetch(`${proxy.url}/api/v1/namespaces/a/pods/b`, { method: 'PUT', body: 'new' });
   expect(response.status).toBe(504);
@@ -153,7 +153,7 @@ test('a disconnected proxy refuses connections, and comes back on the same port'
   expect(await get('/api/v1/pods')).toMatch(/^200/);
 });
 
-test('a server that is gone looks like a broken connection', async () => {
+test('an unavailable server looks like a broken connection', async () => {
   const lost = await FaultProxy.start({ serverUrl: 'http://127.0.0.1:1' });
   await expect(fetch(`${lost.url}/api`)).rejects.toThrow('fetch failed');
   await lost.close();

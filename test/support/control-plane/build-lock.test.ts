@@ -45,7 +45,7 @@ test('withBuildLock() lets the second wait until the first is done', async () =>
   expect(order).toEqual(['waits for true', 'first', 'second']);
 });
 
-test('withBuildLock() takes over a lock whose holder is gone', async () => {
+test('withBuildLock() takes over a lock whose holder has exited', async () => {
   const goneHolder = execFileSync('sh', ['-c', 'echo $$'], { encoding: 'utf8' });
   writeFileSync(join(directory, 'lock'), goneHolder);
   const result = await withBuildLock(
