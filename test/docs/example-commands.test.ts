@@ -42,7 +42,7 @@ const SHOWN: Readonly<Record<string, Shown>> = {
       'Deleted default/colors {"sky":"grey"}',
     ],
   },
-  'module-http-hook': {
+  'reconcile-webhook': {
     prints: { 0: 'shop.example.com', 1: 'host: shop.example.com', 2: '{"names":[]}' },
   },
   'module-with-values-from-a-hook': {

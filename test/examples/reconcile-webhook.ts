@@ -12,12 +12,12 @@ const MODULE = '/apis/addon-operator.io/v1alpha1/modules/shop';
 /** The server of the example on a port of its own, and the modules with that port in the address. */
 async function startServer() {
   const [port = 0] = await freePorts(1);
-  const directory = await mkdtemp(join(tmpdir(), 'module-http-hook-'));
-  await cp(exampleDirectory('module-http-hook', 'modules'), directory, { recursive: true });
+  const directory = await mkdtemp(join(tmpdir(), 'reconcile-webhook-'));
+  await cp(exampleDirectory('reconcile-webhook', 'modules'), directory, { recursive: true });
   const file = join(directory, '010-shop/module.yaml');
   const text = await readFile(file, 'utf8');
   await writeFile(file, text.replace('127.0.0.1:8789', `127.0.0.1:${port}`));
-  const server = execa(process.execPath, [exampleDirectory('module-http-hook', 'server/names.mjs')], {
+  const server = execa(process.execPath, [exampleDirectory('reconcile-webhook', 'server/names.mjs')], {
     env: { PORT: String(port) },
     reject: false,
   });
@@ -36,10 +36,10 @@ async function startServer() {
   };
 }
 
-export function moduleHttpHookTests(backend: () => Backend): void {
-  test('module-http-hook: the server assigns a name to the objects and the module, and releases it', async () => {
+export function reconcileWebhookTests(backend: () => Backend): void {
+  test('reconcile-webhook: the server assigns a name to the objects and the module, and releases it', async () => {
     await using server = await startServer();
-    await using world = await exampleWorld(backend(), 'module-http-hook', {
+    await using world = await exampleWorld(backend(), 'reconcile-webhook', {
       directories: { modules: server.modules },
       flags: { 'module-objects': 'true' },
     });

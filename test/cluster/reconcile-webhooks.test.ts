@@ -7,7 +7,7 @@ import { hookSection, startModuleHookServer } from '../support/module-hook-serve
 import { World } from '../support/world.ts';
 import { configMapChart, under } from '../support/world-files.ts';
 
-describeCluster('the HTTP hook of a module on a control plane that knows schemas', (cluster) => {
+describeCluster('the reconcile webhook of a module on a control plane that knows schemas', (cluster) => {
   test('that reports what the Module cannot hold fails, and says so', async () => {
     await using server = await startModuleHookServer(() => ({
       object: { status: { conditions: [{ type: 'DnsReady', status: 'Perhaps' }] } },
