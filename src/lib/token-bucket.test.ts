@@ -127,3 +127,17 @@ test('take() never waits without an interval', async () => {
   for (let request = 0; request < 100; request += 1) await bucket.take(never);
   expect(clock.steadyMs()).toBe(0);
 });
+
+test('tryTake() takes the burst, then one token per interval, and never waits', async () => {
+  const clock = new FakeClock(0, 500);
+  const bucket = new TokenBucket({ intervalMs: 1_000, burst: 2 }, clock);
+  const taken = (): boolean[] => [bucket.tryTake(), bucket.tryTake(), bucket.tryTake()];
+  expect(taken()).toEqual([true, true, false]);
+  await clock.advance(999);
+  expect(bucket.tryTake()).toBe(false);
+  await clock.advance(1);
+  expect(taken()).toEqual([true, false, false]);
+  await clock.advance(3_600_000);
+  expect(taken()).toEqual([true, true, false]);
+  expect(clock.pendingDelaysMs).toEqual([]);
+});

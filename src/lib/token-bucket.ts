@@ -25,9 +25,8 @@ export class TokenBucket {
   /** Takes a token, waiting for it if necessary. Rejects with `signal.reason` on abort, without taking a token. */
   async take(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
-    const nowMs = this.#clock.steadyMs();
-    this.#fullAtMs = Math.max(this.#fullAtMs, nowMs) + this.#intervalMs;
-    const waitMs = this.#fullAtMs - this.#burst * this.#intervalMs - nowMs;
+    const waitMs = this.#untilTokenMs();
+    this.#moveOn();
     if (waitMs <= 0) return;
     try {
       await this.#clock.sleep(Math.ceil(waitMs), signal);
@@ -35,5 +34,21 @@ export class TokenBucket {
       this.#fullAtMs -= this.#intervalMs;
       throw error;
     }
+  }
+
+  /** Takes a token if there is one, and returns whether there was. */
+  tryTake(): boolean {
+    if (this.#untilTokenMs() > 0) return false;
+    this.#moveOn();
+    return true;
+  }
+
+  #untilTokenMs(): number {
+    const untilFullMs = Math.max(0, this.#fullAtMs - this.#clock.steadyMs());
+    return untilFullMs - (this.#burst - 1) * this.#intervalMs;
+  }
+
+  #moveOn(): void {
+    this.#fullAtMs = Math.max(this.#fullAtMs, this.#clock.steadyMs()) + this.#intervalMs;
   }
 }

@@ -3,6 +3,7 @@ import type { Clock } from '../lib/clock.ts';
 import { errorFields } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
 import { mapParallel } from '../lib/map-parallel.ts';
+import { TokenBucket } from '../lib/token-bucket.ts';
 import { kubeTime } from './kube-time.ts';
 import { MODULE_API_VERSION, MODULES } from './module-crd.ts';
 import type { EventReason, ModuleEvent } from './module-events.ts';
@@ -23,7 +24,7 @@ const SERIES_MS = 10 * 60_000;
 /** Modules whose Events are written at the same time: fewer than statuses, which readers wait for. */
 const MODULES_AT_ONCE = 4;
 const BURST = 25;
-const REFILL_MS = 60_000;
+const WRITE_INTERVAL_MS = 60_000;
 const PAUSE_AFTER_REFUSAL_MS = 5 * 60_000;
 
 /** What happened to one module, oldest first. */
@@ -44,8 +45,7 @@ interface Series {
 
 interface ModuleRecord {
   readonly series: Map<EventReason, Series>;
-  tokens: number;
-  refilledAtMs: number;
+  readonly writes: TokenBucket;
 }
 
 /**
@@ -68,11 +68,11 @@ export class EventRecorder {
     const { clock, log } = this.#options;
     const nowMs = clock.steadyMs();
     const time = kubeTime(clock.wallMs());
-    const record = this.#recordOf(object.name, nowMs);
+    const record = this.#recordOf(object.name);
     const known = record.series.get(event.reason);
     const isSame = known?.message === event.message && nowMs - known.lastMs < SERIES_MS;
     if (isSame) Object.assign(known, { count: known.count + 1, lastMs: nowMs, lastTime: time });
-    if (nowMs < this.#pausedUntilMs || !takeToken(record, nowMs)) return;
+    if (nowMs < this.#pausedUntilMs || !record.writes.tryTake()) return;
     try {
       if (isSame && (await this.#count(known, signal))) return;
       record.series.set(event.reason, await this.#create(object, event, nowMs, signal));
@@ -108,10 +108,12 @@ export class EventRecorder {
     this.#modules.delete(module);
   }
 
-  #recordOf(module: string, nowMs: number): ModuleRecord {
+  #recordOf(module: string): ModuleRecord {
     const known = this.#modules.get(module);
     if (known !== undefined) return known;
-    const record = { series: new Map<EventReason, Series>(), tokens: BURST, refilledAtMs: nowMs };
+    const { clock } = this.#options;
+    const writes = new TokenBucket({ intervalMs: WRITE_INTERVAL_MS, burst: BURST }, clock);
+    const record = { series: new Map<EventReason, Series>(), writes };
     this.#modules.set(module, record);
     return record;
   }
@@ -168,15 +170,4 @@ export class EventRecorder {
     await this.#options.kube.request({ method: 'POST', path: EVENTS, body }, signal);
     return { name, message, count: 1, lastMs: nowMs, lastTime: time };
   }
-}
-
-function takeToken(record: ModuleRecord, nowMs: number): boolean {
-  const refill = Math.floor(Math.max(0, nowMs - record.refilledAtMs) / REFILL_MS);
-  if (refill > 0) {
-    record.tokens = Math.min(BURST, record.tokens + refill);
-    record.refilledAtMs += refill * REFILL_MS;
-  }
-  if (record.tokens === 0) return false;
-  record.tokens -= 1;
-  return true;
 }
