@@ -1,5 +1,6 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
+import { bodyOf, type HttpResponse, respond } from '../lib/http-responses.ts';
 import { listening } from '../lib/listening.ts';
 import type { Logger } from '../lib/log.ts';
 import { type Answer, errorAnswer } from './answer.ts';
@@ -56,7 +57,8 @@ export async function serve(
       connectionsCheckingInterval: 5_000,
       maxHeaderSize: 16 * 1024,
     },
-    (request, response) => void respond(request, response, handler, log),
+    (request, response) =>
+      void respond(request, response, async (gone) => sent(await answerTo(request, handler, gone, log))),
   );
   server.timeout = 90_000;
   server.maxConnections = MAX_CONNECTIONS;
@@ -79,27 +81,13 @@ function loggedTarget(target: ListenTarget): Readonly<Record<string, unknown>> {
   return 'path' in target ? target : { address: target.host, port: target.port };
 }
 
-async function respond(
-  request: IncomingMessage,
-  response: ServerResponse,
-  handler: RequestHandler,
-  log: Logger,
-): Promise<void> {
-  const gone = new AbortController();
-  response.once('close', () => gone.abort());
-  const answer = await answerTo(request, handler, gone.signal, log);
-  if (gone.signal.aborted) return;
-  const isCut = !request.complete;
-  response.writeHead(answer.status, {
-    'Content-Type': answer.contentType,
-    'Content-Length': Buffer.byteLength(answer.body),
+function sent({ status, contentType, body, code }: Answer): HttpResponse {
+  const headers = {
+    'Content-Type': contentType,
     'X-Content-Type-Options': 'nosniff',
-    ...(answer.code !== undefined && { [ERROR_CODE_HEADER]: answer.code }),
-    ...(isCut && { Connection: 'close' }),
-  });
-  response.end(answer.body, () => {
-    if (isCut) request.destroy();
-  });
+    ...(code !== undefined && { [ERROR_CODE_HEADER]: code }),
+  };
+  return { status, headers, body };
 }
 
 async function answerTo(
@@ -113,7 +101,7 @@ async function answerTo(
   try {
     const path = decodedPath(rawPath);
     if (path === undefined) return errorAnswer(400, 'REQUEST_INVALID', '400 bad request');
-    const body = await bodyOf(request);
+    const body = await bodyOf(request, MAX_BODY_BYTES);
     if (body === undefined) return errorAnswer(413, 'REQUEST_INVALID', '413 request body is too large');
     const origin = { connection: request.socket, authorization: request.headers.authorization };
     return await handler({ method, path, query: new URLSearchParams(rawQuery), body }, signal, origin);
@@ -129,17 +117,4 @@ function decodedPath(rawPath: string): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** `undefined` as soon as the body is longer than allowed. */
-async function bodyOf(request: IncomingMessage): Promise<string | undefined> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  const reader = request.iterator({ destroyOnReturn: false });
-  for await (const chunk of reader) {
-    bytes += chunk.length;
-    if (bytes > MAX_BODY_BYTES) return undefined;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
 }

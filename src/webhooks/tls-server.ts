@@ -1,8 +1,9 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { createServer } from 'node:https';
 import type { Duplex } from 'node:stream';
 import { messageOf, OperatorError } from '../lib/errors.ts';
 import { parseGoDuration } from '../lib/go-duration.ts';
+import { bodyOf, type HttpResponse, respond } from '../lib/http-responses.ts';
 import { listening } from '../lib/listening.ts';
 import type { Logger } from '../lib/log.ts';
 import type { WebhookCertificates } from './webhook-certificates.ts';
@@ -78,7 +79,8 @@ export async function startWebhookServer(options: WebhookServerOptions): Promise
       connectionsCheckingInterval: 5_000,
       maxHeaderSize: 16 * 1024,
     },
-    (request, response) => void respond(request, response, options),
+    (request, response) =>
+      void respond(request, response, async (gone) => sent(await answerTo(request, options, gone))),
   );
   server.maxConnections = MAX_CONNECTIONS;
   // The server forgets connections on which no request has come yet, and API servers keep such ones in reserve.
@@ -112,24 +114,8 @@ export async function startWebhookServer(options: WebhookServerOptions): Promise
   };
 }
 
-async function respond(
-  request: IncomingMessage,
-  response: ServerResponse,
-  options: WebhookServerOptions,
-): Promise<void> {
-  const gone = new AbortController();
-  response.once('close', () => gone.abort());
-  const answer = await answerTo(request, options, gone.signal);
-  if (gone.signal.aborted) return;
-  const isCut = !request.complete;
-  response.writeHead(answer.status, {
-    'Content-Type': MEDIA_TYPES[answer.type],
-    'Content-Length': Buffer.byteLength(answer.body),
-    ...(isCut && { Connection: 'close' }),
-  });
-  response.end(answer.body, () => {
-    if (isCut) request.destroy();
-  });
+function sent({ status, type, body }: WebhookAnswer): HttpResponse {
+  return { status, headers: { 'Content-Type': MEDIA_TYPES[type] }, body };
 }
 
 async function answerTo(
@@ -145,7 +131,7 @@ async function answerTo(
     if (headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase() !== 'application/json')
       return text(415, 'Content-Type must be application/json\n');
     if (headers['content-encoding'] !== undefined) return text(415, 'Content-Encoding is not supported\n');
-    const body = await bodyOf(request);
+    const body = await bodyOf(request, MAX_BODY_BYTES);
     if (body === undefined) return text(413, 'request body is too large\n');
     const timeoutMs = timeoutOf(url);
     return await handler({ path, body, ...(timeoutMs !== undefined && { timeoutMs }) }, signal);
@@ -163,17 +149,4 @@ function timeoutOf(url: string): number | undefined {
 
 function text(status: number, body: string): WebhookAnswer {
   return { status, type: 'text', body };
-}
-
-/** `undefined` as soon as the body is longer than allowed. */
-async function bodyOf(request: IncomingMessage): Promise<string | undefined> {
-  if (Number(request.headers['content-length'] ?? 0) > MAX_BODY_BYTES) return undefined;
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
-    bytes += chunk.length;
-    if (bytes > MAX_BODY_BYTES) return undefined;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
 }
