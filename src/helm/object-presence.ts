@@ -1,6 +1,6 @@
-import PQueue from 'p-queue';
 import { ifAllowed, listMetadata } from '../kube/kube-client.ts';
 import { fieldsOf } from '../lib/json.ts';
+import { mapParallel } from '../lib/map-parallel.ts';
 import type { ManifestObject } from './manifest-object.ts';
 import { collectionPath, type LookupOptions, MAX_READS_AT_ONCE, readMetadata } from './object-lookup.ts';
 
@@ -22,7 +22,6 @@ export async function firstAbsent(
   const groups = Map.groupBy(objects, (object) =>
     JSON.stringify([object.apiVersion, object.kind, object.namespace]),
   );
-  const reads = new PQueue({ concurrency: MAX_READS_AT_ONCE });
   const present = new Set<ManifestObject>();
   const readOne = async (object: ManifestObject): Promise<void> => {
     const metadata = await readMetadata(object, options, signal);
@@ -42,7 +41,7 @@ export async function firstAbsent(
       if (names?.has(object.name) === true) present.add(object);
       else if (names === undefined || shared !== undefined) await readOne(object);
   };
-  await Promise.all([...groups.values()].map((group) => reads.add(() => readGroup(group))));
+  await mapParallel([...groups.values()], MAX_READS_AT_ONCE, readGroup);
   return objects.find((object) => !present.has(object));
 }
 

@@ -1,4 +1,4 @@
-/** Lets a few go on at a time, in the order in which they came. */
+/** Lets a limited number of calls run at a time, in the order in which they came; with one place it is a lock. */
 export class Semaphore {
   #free: number;
   readonly #waiting: (() => void)[] = [];

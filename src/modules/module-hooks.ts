@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import PQueue from 'p-queue';
 import type { Hook } from '../hooks/hook.ts';
 import type { HookLoader } from '../hooks/load-hooks.ts';
 import { OperatorError } from '../lib/errors.ts';
+import { Semaphore } from '../lib/semaphore.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import type { VisibleSections } from '../values/visible-values.ts';
 import { type Discovery, type DiscoveryInput, discoverModules, type EnabledScript } from './discovery.ts';
@@ -95,7 +95,7 @@ type LoadedHooks = Promise<readonly Hook[] | undefined>;
  * say about themselves does not depend on one another.
  */
 export class HooksAhead {
-  readonly #queue = new PQueue({ concurrency: LOADS_AT_ONCE });
+  readonly #loads = new Semaphore(LOADS_AT_ONCE);
   readonly #modules = new Map<string, { hooks: LoadedHooks }>();
 
   /** Loads the hooks of a module soon, unless that is done or under way. Failures are kept quiet: see {@link take}. */
@@ -104,7 +104,7 @@ export class HooksAhead {
     const entry: { hooks: LoadedHooks } = { hooks: Promise.resolve(undefined) };
     this.#modules.set(module, entry);
     const isWanted = (): boolean => this.#modules.get(module) === entry;
-    entry.hooks = this.#queue.add(() => (isWanted() ? load() : undefined)).catch(() => undefined);
+    entry.hooks = this.#loads.run(async () => (isWanted() ? load() : undefined)).catch(() => undefined);
   }
 
   /**

@@ -1,7 +1,7 @@
 import { hasStatus, type KubeClient } from '../kube/kube-client.ts';
 import { errorFields } from '../lib/errors.ts';
-import { Exclusive } from '../lib/exclusive.ts';
 import { canonicalJson } from '../lib/json.ts';
+import { Semaphore } from '../lib/semaphore.ts';
 import { changeConfigMapData, readConfigMapData } from '../values/config-map-object.ts';
 import { formatPause, type Pause, parsePause } from './pause-entry.ts';
 import { type PauseWatchDeps, watchPauses } from './pause-watch.ts';
@@ -19,7 +19,7 @@ export interface PausesDeps extends PauseWatchDeps {
 /** Which modules are paused. Kept in a ConfigMap of their own, so that they outlive the daemon. */
 export class Pauses {
   readonly #deps: PausesDeps;
-  readonly #exclusive = new Exclusive();
+  readonly #lock = new Semaphore(1);
   #pauses: ReadonlyMap<string, Pause> = new Map();
   /** What is wrong with entries, as it was told. */
   #problems: ReadonlyMap<string, string> = new Map();
@@ -46,7 +46,7 @@ export class Pauses {
    * @throws OperatorError when the API server cannot be asked
    */
   load(signal: AbortSignal): Promise<void> {
-    return this.#exclusive.run(async () => this.#take(await this.#read(signal)));
+    return this.#lock.run(async () => this.#take(await this.#read(signal)));
   }
 
   /** Follows what others write into the ConfigMap, see {@link watchPauses}. */
@@ -186,7 +186,7 @@ export class Pauses {
       const others = Object.entries(data).filter(([key, value]) => key !== target && !isOver(value));
       return Object.fromEntries(text === undefined ? others : [...others, [target, text]]);
     };
-    return this.#exclusive.run(async () => {
+    return this.#lock.run(async () => {
       await changeConfigMapData(kube, ref, change, signal);
       const pauses = next();
       this.#tellDifference(pauses);

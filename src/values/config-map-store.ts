@@ -4,9 +4,9 @@ import type { ReflectorEvent, SharedReflectors } from '../kube/reflector-sink.ts
 import { untilDone } from '../kube/retry.ts';
 import type { SteadyClock } from '../lib/clock.ts';
 import { hasCode, type OperatorError } from '../lib/errors.ts';
-import { Exclusive } from '../lib/exclusive.ts';
 import { canonicalJson, type JsonObject } from '../lib/json.ts';
 import type { Logger } from '../lib/log.ts';
+import { Semaphore } from '../lib/semaphore.ts';
 import {
   type ConfigMapContent,
   EMPTY_CONTENT,
@@ -76,7 +76,7 @@ interface ConfigMapStoreDeps {
  */
 export class ConfigMapStore {
   readonly #deps: ConfigMapStoreDeps;
-  readonly #exclusive = new Exclusive();
+  readonly #lock = new Semaphore(1);
   readonly #grace: AbsenceGrace;
   readonly #presence: ConfigMapPresence;
   #content: ConfigMapContent = EMPTY_CONTENT;
@@ -167,7 +167,7 @@ export class ConfigMapStore {
     };
     for (;;) {
       await this.#grace.untilOver(signal);
-      const saved = await this.#exclusive.run(async () => {
+      const saved = await this.#lock.run(async () => {
         if (this.#grace.isRunning) return undefined;
         const isCreated = !this.#isPresent || this.#grace.graceMs === 0;
         const written = await saveSection(kube, ref, key, checkedChange, { isCreated }, signal);
@@ -244,7 +244,7 @@ export class ConfigMapStore {
   /** Handles what the watch delivered. That the ConfigMap is gone is never believed without asking for it by name. */
   #seen(object: ConfigMapObject | undefined, signal: AbortSignal): Promise<void> {
     const handle = (): Promise<void> =>
-      this.#exclusive.run(async () => {
+      this.#lock.run(async () => {
         const position = object === undefined ? -1 : this.#ahead.indexOf(object.resourceVersion);
         const isCurrent = position === this.#ahead.length - 1;
         if (object !== undefined && isCurrent) {
@@ -275,7 +275,7 @@ export class ConfigMapStore {
     this.#state = { type: 'missing' };
     this.#onChange({ type: 'missing', graceMs: this.#grace.graceMs });
     const believe = (): Promise<void> =>
-      this.#exclusive.run(async () => {
+      this.#lock.run(async () => {
         if (!this.#grace.isRunning) return;
         this.#isPresent = false;
         await this.#observeNow(undefined, signal);

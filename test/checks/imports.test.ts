@@ -110,7 +110,7 @@ test('imports that the map allows are not reported', () => {
   const allowed = new Map([
     ['main.ts', "import { start } from './cli/start.ts';\n// import { a } from '../rubbish/a.ts';"],
     ['events/a.ts', "import type { Hook } from '../hooks/hook.ts';\nimport { b } from './b.ts';"],
-    ['queue/a.ts', "import { retryDelayMs } from '../lib/backoff.ts';\nimport PQueue from 'p-queue';"],
+    ['queue/a.ts', "import { retryDelayMs } from '../lib/backoff.ts';\nimport pLimit from 'p-limit';"],
     ['metrics/a.ts', "import { Registry } from 'prom-client';"],
   ]);
   expect(roomViolations(importsOf(allowed))).toEqual([]);

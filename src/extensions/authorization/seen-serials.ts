@@ -1,7 +1,7 @@
 import { hasStatus, type KubeClient } from '../../kube/kube-client.ts';
 import { type RetryHost, untilAnswered } from '../../kube/retry.ts';
 import { errorFields, messageOf } from '../../lib/errors.ts';
-import { Exclusive } from '../../lib/exclusive.ts';
+import { Semaphore } from '../../lib/semaphore.ts';
 import { type ConfigMapRef, changeConfigMapData, readConfigMap } from '../../values/config-map-object.ts';
 import type { SerialCheck } from './keyring.ts';
 import { refused } from './module-content.ts';
@@ -24,7 +24,7 @@ interface Seen {
 /** Remembers the newest manifest of each module that was authorized, outside of the daemon, so that it outlives it. */
 export class SeenSerials implements SerialCheck {
   readonly #store: SerialStore;
-  readonly #exclusive = new Exclusive();
+  readonly #lock = new Semaphore(1);
   #seen: Data | undefined;
 
   constructor(store: SerialStore) {
@@ -32,7 +32,7 @@ export class SeenSerials implements SerialCheck {
   }
 
   async check(module: string, serial: number, digest: string, signal: AbortSignal): Promise<void> {
-    await this.#exclusive.run(async () => {
+    await this.#lock.run(async () => {
       this.#seen ??= (await this.#store.read(signal)) ?? {};
       if (!isNewer(this.#seen, module, serial, digest)) return;
       let written: Data = {};
@@ -54,7 +54,7 @@ export class SeenSerials implements SerialCheck {
    * @returns whether the record was gone
    */
   async restore(signal: AbortSignal): Promise<boolean> {
-    return await this.#exclusive.run(async () => {
+    return await this.#lock.run(async () => {
       const known = this.#readable();
       if (Object.keys(known).length === 0 || (await this.#store.read(signal)) !== undefined) return false;
       await this.#store.change((data, isThere) => (isThere ? data : known), signal);

@@ -2,10 +2,9 @@ import type { AdmissionBinding } from '../../hooks/admission-binding.ts';
 import type { AdmissionResponse } from '../../hooks/webhook-responses.ts';
 import type { SteadyClock } from '../../lib/clock.ts';
 import { errorFields, OperatorError } from '../../lib/errors.ts';
-import { Exclusive } from '../../lib/exclusive.ts';
 import { jittered } from '../../lib/jitter.ts';
 import type { Logger } from '../../lib/log.ts';
-import type { Semaphore } from '../../lib/semaphore.ts';
+import { Semaphore } from '../../lib/semaphore.ts';
 import { askInTime, limitMsOf } from '../ask-in-time.ts';
 import type { WebhookAnswer, WebhookRequest } from '../tls-server.ts';
 import type { WebhookCertificates } from '../webhook-certificates.ts';
@@ -64,7 +63,7 @@ const REGISTER_AGAIN_MS = 30_000;
 /** The validating and mutating webhooks of all hooks: registers them in the cluster, and answers their requests. */
 export class AdmissionWebhooks {
   readonly #options: AdmissionWebhooksOptions;
-  readonly #exclusive = new Exclusive();
+  readonly #lock = new Semaphore(1);
   #hooks: readonly AdmissionHook[] = [];
   #certificates: WebhookCertificates | undefined;
   /** Nothing of an earlier daemon is left in the cluster. */
@@ -82,7 +81,7 @@ export class AdmissionWebhooks {
    * @throws KubeApiError, or OperatorError KUBE_UNREACHABLE, when they cannot be registered; none is in operation then
    */
   add(hooks: readonly AdmissionHook[], signal: AbortSignal): Promise<void> {
-    return this.#exclusive.run(async () => {
+    return this.#lock.run(async () => {
       const before = this.#hooks;
       const fresh = hooks.filter((hook) => hook.bindings.length > 0 && !before.includes(hook));
       if (fresh.length === 0) return await this.#cleanUp(signal);
@@ -101,7 +100,7 @@ export class AdmissionWebhooks {
 
   /** Takes hooks out of operation: first the API server is told, then their requests are no longer answered. */
   remove(hooks: readonly AdmissionHook[], signal: AbortSignal): Promise<void> {
-    return this.#exclusive.run(async () => {
+    return this.#lock.run(async () => {
       const rest = this.#hooks.filter((hook) => !hooks.includes(hook));
       if (rest.length === this.#hooks.length) return;
       await this.#register(signal, rest);
@@ -223,7 +222,7 @@ export class AdmissionWebhooks {
     const { clock, random, log, stop } = this.#options;
     while (!stop.aborted) {
       try {
-        await this.#exclusive.run(() => this.#register(stop));
+        await this.#lock.run(() => this.#register(stop));
         return;
       } catch (error) {
         if (stop.aborted) return;

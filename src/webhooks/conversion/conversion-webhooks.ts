@@ -1,9 +1,8 @@
 import type { ConversionBinding, ConversionRule } from '../../hooks/conversion-binding.ts';
 import type { ConversionResponse } from '../../hooks/webhook-responses.ts';
 import type { SteadyClock } from '../../lib/clock.ts';
-import { Exclusive } from '../../lib/exclusive.ts';
 import type { Logger } from '../../lib/log.ts';
-import type { Semaphore } from '../../lib/semaphore.ts';
+import { Semaphore } from '../../lib/semaphore.ts';
 import type { WebhookAnswer, WebhookRequest } from '../tls-server.ts';
 import type { WebhookCertificates } from '../webhook-certificates.ts';
 import { conversionAnswer } from './conversion-answer.ts';
@@ -49,7 +48,7 @@ export interface ConversionWebhooksOptions {
 /** The conversions of all hooks: makes custom resource definitions use them, and answers their requests. */
 export class ConversionWebhooks {
   readonly #options: ConversionWebhooksOptions;
-  readonly #exclusive = new Exclusive();
+  readonly #lock = new Semaphore(1);
   #hooks: readonly ConversionHook[] = [];
   #certificates: WebhookCertificates | undefined;
   /** Definitions that are kept at our webhook, by name; aborting one leaves it alone from then on. */
@@ -67,7 +66,7 @@ export class ConversionWebhooks {
    * @throws OperatorError when the server cannot be started
    */
   add(hooks: readonly ConversionHook[], signal: AbortSignal): Promise<void> {
-    return this.#exclusive.run(async () => {
+    return this.#lock.run(async () => {
       const fresh = hooks.filter((hook) => hook.bindings.length > 0 && !this.#hooks.includes(hook));
       if (fresh.length === 0) return;
       this.#certificates ??= await this.#options.open(signal);
