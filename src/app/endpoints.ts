@@ -3,21 +3,17 @@ import { componentLog } from '../lib/component-log.ts';
 import type { Redactor } from '../lib/redactor.ts';
 import { HookMetrics } from '../metrics/hook-metrics.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
-import { askOperation } from '../operator/ask-operation.ts';
-import { confirmPurge } from '../operator/handlers/purge-releases.ts';
+import { debugCommands } from '../operator/debug-commands.ts';
 import type { Operator } from '../operator/operator.ts';
 import { createView, STARTING_VIEW } from '../operator/operator-view.ts';
-import { ALL_MODULES, type Pauses } from '../operator/pauses.ts';
-import { releaseFinalizer } from '../operator/release-finalizer.ts';
-import { releaseUnlock } from '../operator/release-unlock.ts';
+import type { Pauses } from '../operator/pauses.ts';
 import { liveDiff } from '../plan/live-changes.ts';
 import { peerUid } from '../process/peer-uid.ts';
-import type { DebugEndpoint } from '../server/debug-routes.ts';
 import { startHttpServer } from '../server/http-server.ts';
 import { startDebug } from '../server/start-debug.ts';
 import type { ConfigMapEventLog } from '../settings/config-map-events-parameter.ts';
 import { logLevelParameter } from '../settings/log-level-parameter.ts';
-import { RuntimeParameters } from '../settings/runtime-parameters.ts';
+import { startParameters } from '../settings/runtime-parameters.ts';
 import type { Settings } from '../settings.ts';
 import type { DaemonView } from '../status/daemon-view.ts';
 import type { DaemonHost } from './host.ts';
@@ -113,44 +109,11 @@ export interface DebugParts {
 /** Starts the debug endpoint: it shows the view, and passes requests to the operator. */
 export async function startDebugEndpoint(parts: DebugParts): Promise<void> {
   const { settings, host, operator, pauses, view, redactor, configMapEvents, running } = parts;
-  const parameters = startParameters(host, configMapEvents, running);
-  const endpoint = { view, redactor, parameters, ...commandsOf(operator, pauses, host) };
+  const parameters = startParameters(
+    [logLevelParameter(host.log), configMapEvents.parameter],
+    host.clock,
+    running,
+  );
+  const endpoint = { view, redactor, parameters, ...debugCommands(operator, pauses, host.clock) };
   await startDebug({ settings, endpoint, peerUid, log: host.log, running });
-}
-
-/** The runtime parameters; those that were set for a while return to their old value in time. */
-function startParameters(
-  { clock, log }: DaemonHost,
-  configMapEvents: ConfigMapEventLog,
-  running: AsyncDisposableStack,
-): RuntimeParameters {
-  const parameters = new RuntimeParameters([logLevelParameter(log), configMapEvents.parameter], clock);
-  const end = new AbortController();
-  const ended = parameters.run(end.signal);
-  running.defer(async () => {
-    end.abort();
-    await ended;
-  });
-  return parameters;
-}
-
-/** What the debug endpoint has done on request. */
-function commandsOf(
-  operator: Operator,
-  pauses: Pauses,
-  { clock }: DaemonHost,
-): Pick<DebugEndpoint, 'pauses' | 'releaseFinalizer' | 'askOperation' | 'releases'> {
-  return {
-    pauses: {
-      pause: (module = ALL_MODULES, pause, signal) => pauses.pause(module, pause, signal),
-      resume: (module = ALL_MODULES, signal) => pauses.resume(module, signal),
-      nowMs: () => clock.wallMs(),
-    },
-    releaseFinalizer: (module, signal) => releaseFinalizer(operator, module, signal),
-    askOperation: (module, operation) => askOperation(operator, module, operation),
-    releases: {
-      unlock: (release, signal) => releaseUnlock(operator, release, signal),
-      confirmPurge: (signal) => confirmPurge(operator, signal),
-    },
-  };
 }

@@ -5,7 +5,8 @@ import type { HelmBinary } from '../helm/find-helm.ts';
 import { type HelmSearch, locateHelm } from '../helm/start-helm.ts';
 import { HookConfigSchemas } from '../hooks/hook-config-schemas.ts';
 import { AllowedHosts } from '../hooks/http/allowed-hosts.ts';
-import { HttpHooks } from '../hooks/http/http-hooks.ts';
+import type { HttpHooks } from '../hooks/http/http-hooks.ts';
+import { startHttpHooks } from '../hooks/http/start-http-hooks.ts';
 import { InProcessHooks } from '../hooks/in-process/in-process-hooks.ts';
 import { WorkerPools } from '../hooks/in-process/worker-pools.ts';
 import { prepareTemporaryDirectory } from '../hooks/temporary-directory.ts';
@@ -27,23 +28,11 @@ import { hookLimits } from '../settings/hook-limits.ts';
 import type { Settings } from '../settings.ts';
 import { cacheDirectory } from '../tools/cache-directory.ts';
 import { pinnedHelm } from '../tools/pinned-tools.ts';
-import { SecretWatcher } from '../values/secrets/secret-watcher.ts';
 import type { Cluster } from './connect-cluster.ts';
 import type { DaemonHost } from './host.ts';
 
 /** The helm taken where the machine has none. */
 const PINNED_HELM_MAJOR = 3;
-
-/** How the ends of watches are counted; one that ends in its time is no error. */
-const WATCH_ERRORS = {
-  closed: undefined,
-  early: 'eof',
-  expired: 'expired',
-  gone: 'fail',
-  idle: 'nil',
-  broken: 'unexpected-eof',
-  failed: 'fail',
-} as const;
 
 /** Everything the operator stands on, each part running. */
 export interface BaseParts {
@@ -130,7 +119,8 @@ export async function startBase(options: BaseOptions): Promise<BaseParts> {
     entries: settings.httpHookAllowedHosts,
     ...(apiServer === undefined ? {} : { refused: [apiServer] }),
   });
-  const http = createHttpHooks(options, { reflectors, hosts, check });
+  const { namespace } = settings;
+  const http = startHttpHooks({ ...options, namespace, timeoutMs, reflectors, hosts, check });
   const pinned: HelmSearch['pinned'] = (helmLog, signal) => fetchHelm(host, helmLog, signal);
   const helmBinary = await locateHelm({ settings, host, runner, tmpDir, pinned }, stop);
   return {
@@ -188,38 +178,8 @@ function createReflectors({ host, metrics, cluster }: BaseOptions): SharedReflec
     log: componentLog(host, 'kube'),
     rediscover: (resource, signal) => cluster.discovery.rediscover(resource, signal),
     metrics: {
-      watchEnded: (_kind, reason) => {
-        const type = WATCH_ERRORS[reason];
-        if (type !== undefined) metrics.watchError(type);
-      },
+      watchEnded: (_kind, reason) => metrics.watchEnded(reason),
     },
-  });
-}
-
-function createHttpHooks(
-  { settings, host, redactor, stop, running }: BaseOptions,
-  { reflectors, hosts, check }: Pick<BaseParts, 'reflectors' | 'hosts' | 'check'>,
-): HttpHooks {
-  const { clock, random, version } = host;
-  const end = new AbortController();
-  running.defer(() => end.abort());
-  return new HttpHooks({
-    clock,
-    version,
-    check,
-    hosts,
-    namespace: settings.namespace,
-    timeoutMs: hookLimits(settings).timeoutMs,
-    secrets: new SecretWatcher({
-      reflectors,
-      clock,
-      random,
-      log: componentLog(host, 'hooks'),
-      onText: (text) => redactor.add(text),
-      // What a hook needs is looked up anew for each run.
-      onChange: () => undefined,
-      stop: AbortSignal.any([stop, end.signal]),
-    }),
   });
 }
 

@@ -22,12 +22,11 @@ import { startAdmissionServer } from '../webhooks/admission-server.ts';
 import { webhookPorts } from '../webhooks/webhook-server.ts';
 import { buildOperator } from './build-operator.ts';
 import { connectCluster } from './connect-cluster.ts';
-import { endOnUncaught } from './end-on-uncaught.ts';
 import { createHookMetrics, startDebugEndpoint, startProbes, viewOf } from './endpoints.ts';
 import type { DaemonHost } from './host.ts';
 import { startBase } from './infrastructure.ts';
 import { startLoops } from './loops.ts';
-import { stopDaemon } from './stop.ts';
+import { endOnUncaught, stopDaemon } from './stop.ts';
 
 /** A daemon at work. */
 export interface Daemon {

@@ -184,7 +184,7 @@ test('counters of failures and of the cluster count under their labels', async (
   metrics.setSnapshotObjects(binding, 7);
   metrics.jqFilter(binding, 0.001);
   metrics.kubeEvent(binding, 0.001);
-  metrics.watchError('expired');
+  metrics.watchEnded('expired');
   metrics.missingMonitor('pods');
   metrics.kubeRequestResult({ status: 200, verb: 'GET', host: 'api' });
   metrics.kubeRequestResult({ status: 200, verb: 'WATCH', host: 'api' });

@@ -71,7 +71,16 @@ export interface ModuleGauge {
 }
 
 export type HelmOperation = 'template' | 'check-upgrade' | 'upgrade';
-export type WatchErrorType = 'expired' | 'eof' | 'unexpected-eof' | 'fail' | 'nil';
+/** The label under which each end of a watch is counted; undefined for the regular end, which is no error. */
+const WATCH_ERRORS = {
+  closed: undefined,
+  early: 'eof',
+  expired: 'expired',
+  gone: 'fail',
+  idle: 'nil',
+  broken: 'unexpected-eof',
+  failed: 'fail',
+} as const;
 
 export interface OperatorMetricsOptions {
   /** Stands before every name, nothing is added between. */
@@ -363,8 +372,10 @@ export class OperatorMetrics {
     this.#metrics.kubeEventSeconds.observe(labels, seconds);
   }
 
-  watchError(type: WatchErrorType): void {
-    this.#metrics.watchErrors.inc({ error_type: type });
+  /** A watch ended. */
+  watchEnded(reason: keyof typeof WATCH_ERRORS): void {
+    const type = WATCH_ERRORS[reason];
+    if (type !== undefined) this.#metrics.watchErrors.inc({ error_type: type });
   }
 
   /** A snapshot was asked for, but its monitor does not run. */

@@ -1,7 +1,13 @@
 import { hasStatus, type KubeClient } from '../kube/kube-client.ts';
+import type { SharedReflectors } from '../kube/reflector-sink.ts';
+import { untilAnswered } from '../kube/retry.ts';
+import type { Clock } from '../lib/clock.ts';
+import { componentLog } from '../lib/component-log.ts';
 import { errorFields } from '../lib/errors.ts';
 import { canonicalJson } from '../lib/json.ts';
+import type { Logger } from '../lib/log.ts';
 import { Semaphore } from '../lib/semaphore.ts';
+import type { Settings } from '../settings.ts';
 import { changeConfigMapData, readConfigMapData } from '../values/config-map-object.ts';
 import { formatPause, type Pause, parsePause } from './pause-entry.ts';
 import { type PauseWatchDeps, watchPauses } from './pause-watch.ts';
@@ -195,10 +201,30 @@ export class Pauses {
   }
 }
 
-/** Timers cannot be set for longer than about 24 days. */
 /** The end of a pause is a wall time: a clock that is set forward is noticed after this time. */
 const MAX_SLEEP_MS = 30_000;
 const LONG_MS = 24 * 60 * 60 * 1_000;
+
+export interface PausesOptions {
+  readonly settings: Pick<Settings, 'namespace' | 'configMapName'>;
+  readonly host: { readonly clock: Clock; readonly random: () => number; readonly log: Logger };
+  readonly kube: KubeClient;
+  readonly reflectors: SharedReflectors;
+  readonly stop: AbortSignal;
+}
+
+/** Reads the pauses, and waits for the API server as long as that takes. @throws `stop.reason` on abort */
+export async function loadPauses(
+  { settings, host, kube, reflectors, stop }: PausesOptions,
+  hasModule: (name: string) => boolean,
+): Promise<Pauses> {
+  const ref = { namespace: settings.namespace, name: `${settings.configMapName}-pauses` };
+  const { clock, random } = host;
+  const log = componentLog(host, 'operator');
+  const pauses = new Pauses({ kube, reflectors, ref, clock, random, log, hasModule });
+  await untilAnswered('pauses', () => pauses.load(stop), host, stop);
+  return pauses;
+}
 
 function isEqual(a: ReadonlyMap<string, Pause>, b: ReadonlyMap<string, Pause>): boolean {
   return textOf(a) === textOf(b);

@@ -1,6 +1,11 @@
-import type { ScheduleManager } from '../events/schedule/schedule-manager.ts';
+import { ScheduleManager } from '../events/schedule/schedule-manager.ts';
 import type { ScheduleBinding } from '../hooks/hook-config.ts';
+import type { Clock } from '../lib/clock.ts';
+import { componentLog } from '../lib/component-log.ts';
+import type { Logger } from '../lib/log.ts';
+import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import type { HookRuntime } from './hook-runtime.ts';
+import type { TaskRouter } from './task-router.ts';
 
 export interface SchedulesOptions {
   readonly manager: Pick<ScheduleManager, 'add' | 'remove' | 'run'>;
@@ -59,4 +64,23 @@ export class Schedules {
       this.#options.manager.remove(subscription.binding.crontab, id);
     }
   }
+}
+
+export interface SchedulesParts {
+  readonly host: { readonly clock: Clock; readonly log: Logger };
+  readonly metrics: Pick<OperatorMetrics, 'missedTicks'>;
+  /** IANA name of the zone of crontabs that name none. */
+  readonly timeZone: string;
+  readonly router: Pick<TaskRouter, 'onScheduleTick'>;
+}
+
+/** Schedules that fire by the clock of the host once they run. */
+export function createSchedules({ host, metrics, timeZone, router }: SchedulesParts): Schedules {
+  const manager = new ScheduleManager({
+    clock: host.clock,
+    log: componentLog(host, 'schedule'),
+    onMissed: (crontab, ticks) => metrics.missedTicks(crontab, ticks),
+    timeZone,
+  });
+  return new Schedules({ manager, onTick: (runtime, binding) => router.onScheduleTick(runtime, binding) });
 }

@@ -132,3 +132,19 @@ function putInForce({ apply }: RuntimeParameter, state: State, value: string): v
     throw error;
   }
 }
+
+/** Runtime parameters; those that were set for a while return to their old value in time, until the daemon ends. */
+export function startParameters(
+  parameters: readonly RuntimeParameter[],
+  clock: Clock,
+  running: AsyncDisposableStack,
+): RuntimeParameters {
+  const started = new RuntimeParameters(parameters, clock);
+  const end = new AbortController();
+  const ended = started.run(end.signal);
+  running.defer(async () => {
+    end.abort();
+    await ended;
+  });
+  return started;
+}

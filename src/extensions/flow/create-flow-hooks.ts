@@ -9,7 +9,7 @@ import type { Extensions } from '../runtime/extension-runtime.ts';
 import type { FlowPassDeps } from './flow-pass.ts';
 import { loadFlowHooks } from './load-flow-hooks.ts';
 
-interface FlowHooksOptions {
+export interface FlowHooksOptions {
   readonly settings: FlowHooksSettings;
   readonly host: { readonly clock: Clock; readonly log: Logger };
   readonly extensions: Extensions;

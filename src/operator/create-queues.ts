@@ -1,0 +1,87 @@
+import { EventBacklog } from '../hooks/event-backlog.ts';
+import { type Clock, monotonicMs } from '../lib/clock.ts';
+import { componentLog } from '../lib/component-log.ts';
+import type { Logger } from '../lib/log.ts';
+import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
+import { QueueSet } from '../queue/queue-set.ts';
+import type { Settings } from '../settings.ts';
+import type { ConvergeState } from './converge-state.ts';
+import { queueActionMeasure } from './daemon-metrics.ts';
+import { type FailedTask, failedTask } from './failed-task.ts';
+import type { ModuleRegistry } from './module-registry.ts';
+import { countQueuedEvents, queuedEvents } from './queued-events.ts';
+import { logAdded } from './task-log.ts';
+import { withOrigin } from './task-origin.ts';
+import type { Task } from './tasks.ts';
+
+export interface QueuesOptions {
+  readonly settings: Pick<Settings, 'hookBacklogMaxBytes'>;
+  readonly host: {
+    readonly clock: Clock;
+    readonly random: () => number;
+    readonly log: Logger;
+    /** Called after every failed attempt of a task, before the delay starts. */
+    readonly onTaskFailure?: (failed: FailedTask) => void;
+  };
+  readonly metrics: Pick<OperatorMetrics, 'queueAction' | 'hookBacklogDropped'>;
+}
+
+/** What queues read of the operator. */
+export interface QueueUsers {
+  readonly registry: Pick<ModuleRegistry, 'states'>;
+  readonly converge: ConvergeState;
+  /** A text for a new event, which nothing else has. */
+  readonly newEventId: () => string;
+}
+
+/** The queues of all tasks, and the bound on the events that wait in them. Nothing runs yet. */
+export function createQueues(
+  options: QueuesOptions,
+  users: QueueUsers,
+): { readonly queues: QueueSet<Task>; readonly backlog: EventBacklog } {
+  const backlog = createBacklog(options);
+  const queues = createQueueSet(options, users, countQueuedEvents(backlog));
+  backlog.hold(queuedEvents(queues));
+  return { queues, backlog };
+}
+
+function createBacklog({ settings, host, metrics }: QueuesOptions): EventBacklog {
+  const log = componentLog(host, 'operator');
+  return new EventBacklog({
+    limitBytes: settings.hookBacklogMaxBytes,
+    onLimit: (facts) =>
+      log.warn(
+        facts,
+        'events that wait for hooks have reached --hook-backlog-max-bytes: only the last state of each object is kept',
+      ),
+    onDrop: (labels, events) => metrics.hookBacklogDropped(labels, events),
+  });
+}
+
+function createQueueSet(
+  { host, metrics }: QueuesOptions,
+  { registry, converge, newEventId }: QueueUsers,
+  onChange: ReturnType<typeof countQueuedEvents>,
+): QueueSet<Task> {
+  const { clock, random } = host;
+  const log = componentLog(host, 'operator');
+  return new QueueSet<Task>({
+    clock,
+    random,
+    onFailure: (queue, entry, failure) => {
+      const failed = failedTask(queue, entry, failure, converge);
+      const { facts, ...fields } = failed;
+      log.debug({ ...fields, ...facts }, 'attempt failed, will retry');
+      host.onTaskFailure?.(failed);
+    },
+    measure: queueActionMeasure(monotonicMs, metrics),
+    admit: (tasks, follows) => withOrigin(tasks, follows, newEventId),
+    onAdd: (...added) => logAdded({ registry, log }, ...added),
+    onChange,
+    onError: (queue, error) =>
+      host.log.error(
+        { queue, error },
+        'internal error outside of a queue task: the queue continues; please report this',
+      ),
+  });
+}

@@ -1,0 +1,31 @@
+import type { Clock } from '../lib/clock.ts';
+import type { ModuleOperation } from '../status/module-object.ts';
+import { type AskOperationParts, askOperation } from './ask-operation.ts';
+import { confirmPurge, type PurgeReleasesParts } from './handlers/purge-releases.ts';
+import type { Pause } from './pause-entry.ts';
+import { ALL_MODULES, type Pauses } from './pauses.ts';
+import { type ReleaseFinalizerParts, releaseFinalizer } from './release-finalizer.ts';
+import { type ReleaseUnlockParts, releaseUnlock } from './release-unlock.ts';
+
+/** What the debug endpoint changes on request. A pause without a module is one of all modules. */
+export function debugCommands(
+  operator: AskOperationParts & PurgeReleasesParts & ReleaseFinalizerParts & ReleaseUnlockParts,
+  pauses: Pick<Pauses, 'pause' | 'resume'>,
+  clock: Clock,
+) {
+  return {
+    pauses: {
+      pause: (module: string | undefined, pause: Pick<Pause, 'reason' | 'untilMs'>, signal: AbortSignal) =>
+        pauses.pause(module ?? ALL_MODULES, pause, signal),
+      resume: (module: string | undefined, signal: AbortSignal) =>
+        pauses.resume(module ?? ALL_MODULES, signal),
+      nowMs: () => clock.wallMs(),
+    },
+    releaseFinalizer: (module: string, signal: AbortSignal) => releaseFinalizer(operator, module, signal),
+    askOperation: (module: string, operation: ModuleOperation) => askOperation(operator, module, operation),
+    releases: {
+      unlock: (release: string, signal: AbortSignal) => releaseUnlock(operator, release, signal),
+      confirmPurge: (signal: AbortSignal) => confirmPurge(operator, signal),
+    },
+  };
+}

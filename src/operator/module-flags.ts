@@ -1,0 +1,59 @@
+import type { Extender, ModuleFlags } from '../modules/enablement.ts';
+import { flagDecision, parseExtenders } from '../modules/enablement.ts';
+import type { FoundModules } from '../modules/find-modules.ts';
+import type { Module } from '../modules/module.ts';
+import type { ModuleHooks } from '../modules/module-hooks.ts';
+import type { Settings } from '../settings.ts';
+import type { ConfigMapContent } from '../values/config-map-content.ts';
+import type { ModuleName } from '../values/module-key.ts';
+import { DynamicFlags } from './dynamic-flags.ts';
+import type { ModuleSources } from './services.ts';
+
+export interface ModuleFlagsOptions {
+  readonly settings: Pick<Settings, 'appliedModuleExtenders'>;
+  /** The newest valid content of the ConfigMap. */
+  readonly configMap: { readonly content: ConfigMapContent };
+  /** What was read of the modules directories last. */
+  readonly files: { readonly found: FoundModules };
+}
+
+/** The flags of all sources, and what they say about modules on their own. */
+export function createFlags({ settings, configMap, files }: ModuleFlagsOptions) {
+  const extenders = parseExtenders(settings.appliedModuleExtenders.join(','));
+  const flagsWith = ({ all, hooks }: Pick<DynamicFlags, 'all' | 'hooks'>): ModuleFlags => ({
+    common: files.found.commonFlags,
+    dynamic: all,
+    configMap: configMap.content.flags,
+    places: { common: files.found.commonFlagFiles, dynamic: hooks },
+  });
+  const dynamicFlags = new DynamicFlags((all) =>
+    enabledBy(flagsWith({ all, hooks: new Map() }), files.found.modules, extenders),
+  );
+  const flags = (): ModuleFlags => flagsWith(dynamicFlags);
+  const isFlaggedOff = (name: ModuleName): boolean => {
+    const named = files.found.modules.filter((module) => module.name === name);
+    return enabledBy(flags(), named, extenders).length === 0;
+  };
+  return { dynamicFlags, flags, extenders, isFlaggedOff };
+}
+
+function enabledBy(
+  flags: ModuleFlags,
+  modules: readonly Module[],
+  extenders: readonly Extender[],
+): readonly ModuleName[] {
+  return modules.filter((module) => flagDecision(module, flags, extenders).isEnabled).map(({ name }) => name);
+}
+
+/** Discovery with the flags as they are when it begins. */
+export function discoveries(
+  { discover, rediscover }: ModuleHooks,
+  flags: () => ModuleFlags,
+  extenders: readonly Extender[],
+): Pick<ModuleSources, 'discover' | 'rediscover'> {
+  const withFlags =
+    (pass: ModuleHooks['discover']): ModuleSources['discover'] =>
+    (modules, deployed, signal) =>
+      pass({ modules, deployed, flags: flags(), extenders }, signal);
+  return { discover: withFlags(discover), rediscover: withFlags(rediscover) };
+}
