@@ -20,20 +20,20 @@ export function metricsPage(): string {
   const definitions: readonly MetricDefinition<string>[] = [...Object.values(METRICS), EVENT_LOOP_DELAY];
   return `# Metrics
 
-This page is generated from \`src/metrics/metric-table.ts\`.
+This page lists all metrics. It is generated from \`src/metrics/metric-table.ts\`.
 
 ## About the daemon: \`/metrics\`
 
-The prefix of \`--prometheus-metrics-prefix\`, by default \`addon_operator_\`, stands before every name, or where a name
-has \`{prefix}\`. Durations are seconds. The metrics of the process (\`process_*\`, \`nodejs_*\`) have no prefix;
-\`nodejs_eventloop_lag_*\` but for \`_lag_seconds\` are intervals of a timer of ${EVENT_LOOP_RESOLUTION_MS} ms, so that is where they begin.
+Each name begins with the prefix of \`--prometheus-metrics-prefix\`, by default \`addon_operator_\`, or contains it where
+the table has \`{prefix}\`. Durations are in seconds. The metrics of the process (\`process_*\`, \`nodejs_*\`) have no prefix.
+\`nodejs_eventloop_lag_*\`, except \`_lag_seconds\`, are intervals of a timer of ${EVENT_LOOP_RESOLUTION_MS} ms, so they are never below that.
 
 ${markdownTable(['Name', 'Type', 'Labels', 'Meaning'], definitions.map(row))}
-- \`module\` is empty for a global hook, where the label exists at all.
+- \`module\`, if the metric has this label, is empty for a global hook.
 - \`binding\` of hook runs is the type of the binding (\`onStartup\`, \`kubernetes\`, …); of snapshots, filters and events
   its name.
-- \`activation\` is \`OperatorStartup\` for everything that the start caused. Helm and converge metrics name other events
-  too, such as \`GlobalValuesChanged\`; hook and module runs leave it empty then.
+- \`activation\` is \`OperatorStartup\` for everything that the start caused. In helm and converge metrics it can be another
+  event, such as \`GlobalValuesChanged\`; for hook and module runs it is then empty.
 ${bucketLines(definitions)}
 
 ## From hooks: \`/metrics/hooks\`

@@ -10,19 +10,19 @@ export function settingsPage(): string {
   const variables = rows.filter(({ flag }) => flag === undefined);
   return `# Settings
 
-This page is generated from \`src/settings.ts\`.
+This page lists all flags and environment variables of \`addon-operator start\`. It is generated from \`src/settings.ts\`.
 
-A flag beats its environment variables; of several variables the first that is set wins; a variable that is set but empty
-counts as not set. The flags belong to \`addon-operator start\` and are accepted without the word \`start\` as well.
-A wrong value ends the start with exit code 1 and one line \`configuration error: …\` for each mistake.
-Durations are written as in Go: \`90s\`, \`20m\`, \`1h30m\`.
+- A flag overrides its environment variables. Of several variables the first one that is set is used. An empty variable counts as not set.
+- The word \`start\` may be omitted.
+- An invalid value fails the start with exit code 1 and one line \`configuration error: …\` for each mistake.
+- Durations have the syntax of Go: \`90s\`, \`20m\`, \`1h30m\`.
 
 ## Flags
 
 ${table(visible)}
 ## Flags for debugging
 
-\`addon-operator --help\` leaves these out, \`addon-operator debug-options\` lists them.
+\`addon-operator --help\` does not list these; \`addon-operator debug-options\` does.
 
 ${table(hidden)}
 ## Variables without a flag
@@ -36,7 +36,7 @@ ${markdownTable(
     help,
   ]),
 )}
-Helm 2 is gone: the start is refused when one of these is set: ${REFUSED_VARIABLES.map(code).join(', ')}.
+Helm 2 is not supported: the start fails if one of these variables is set: ${REFUSED_VARIABLES.map(code).join(', ')}.
 `;
 }
 
