@@ -10,6 +10,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  type Stats,
   unlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -60,6 +61,8 @@ const OUTPUTS = {
   admissionResponse: ['VALIDATING_RESPONSE_PATH', 'admission-response.json'],
   conversionResponse: ['CONVERSION_RESPONSE_PATH', 'conversion-response.json'],
 } as const;
+/** The variable of an output and the name of its file. */
+type OutputFile = (typeof OUTPUTS)[keyof typeof OUTPUTS];
 /** The other name of the file with the response to an admission request. */
 const ADMISSION_RESPONSE = 'ADMISSION_RESPONSE_PATH';
 
@@ -78,6 +81,8 @@ export function createRunFiles(
 ): RunFiles {
   const directory = join(tmpDir, `${DIRECTORY_PREFIX}${process.pid}-${sanitize(label)}-${randomUUID()}`);
   const env: Record<string, string> = {};
+  /** What the outputs were when they were read, by name. */
+  const found = new Map<string, Stats>();
   let made: MadeDirectory;
   try {
     made = spares?.take(directory) ?? makeDirectory(directory);
@@ -101,19 +106,28 @@ export function createRunFiles(
         throw notWritten(tmpDir, error);
       }
     },
-    readOutputs: (onInvalidText) => ({
-      configValuesPatch: readOutput(directory, OUTPUTS.configValuesPatch, onInvalidText),
-      valuesPatch: readOutput(directory, OUTPUTS.valuesPatch, onInvalidText),
-      metrics: readOutput(directory, OUTPUTS.metrics, onInvalidText),
-      kubernetesPatch: readOutput(directory, OUTPUTS.kubernetesPatch, onInvalidText),
-      admissionResponse: readOutput(directory, OUTPUTS.admissionResponse, onInvalidText),
-      conversionResponse: readOutput(directory, OUTPUTS.conversionResponse, onInvalidText),
-    }),
+    readOutputs: (onInvalidText) => {
+      const read = ([variable, name]: OutputFile): string => {
+        const path = join(directory, name);
+        const stats = lstatSync(path, { throwIfNoEntry: false });
+        if (stats !== undefined) found.set(name, stats);
+        // Most hooks write one file or none.
+        return stats?.isFile() && stats.size === 0 ? '' : readOutput(path, variable, onInvalidText);
+      };
+      return {
+        configValuesPatch: read(OUTPUTS.configValuesPatch),
+        valuesPatch: read(OUTPUTS.valuesPatch),
+        metrics: read(OUTPUTS.metrics),
+        kubernetesPatch: read(OUTPUTS.kubernetesPatch),
+        admissionResponse: read(OUTPUTS.admissionResponse),
+        conversionResponse: read(OUTPUTS.conversionResponse),
+      };
+    },
     removeContexts: () =>
       rm(join(directory, INPUTS.bindingContext[1]), { force: true }).catch(() => undefined),
     remove: () => removeDirectory(directory),
     recycle: () => {
-      if (!isSpare(directory, made, spares)) removeDirectory(directory);
+      if (!isSpare(directory, made, found, spares)) removeDirectory(directory);
     },
   };
 }
@@ -163,31 +177,29 @@ function makeDirectory(directory: string): MadeDirectory {
 }
 
 /** Removes what the hook was given to read, and gives the rest to the spare directories if it can be used again. */
-function isSpare(directory: string, made: MadeDirectory, spares: SpareDirectories | undefined): boolean {
+function isSpare(
+  directory: string,
+  made: MadeDirectory,
+  found: ReadonlyMap<string, Stats>,
+  spares: SpareDirectories | undefined,
+): boolean {
   try {
     for (const [, [, name]] of entries(INPUTS)) unlinkSync(join(directory, name));
   } catch {
     return false;
   }
-  return spares?.give(directory, made) ?? false;
+  return spares?.give(directory, made, found) ?? false;
 }
 
 function entries<T extends object>(table: T): readonly [keyof T, T[keyof T]][] {
   return Object.entries(table) as [keyof T, T[keyof T]][];
 }
 
-function readOutput(
-  directory: string,
-  [variable, name]: readonly [string, string],
-  onInvalidText: (variable: string) => void,
-): string {
+function readOutput(path: string, variable: string, onInvalidText: (variable: string) => void): string {
   let descriptor: number | undefined;
   try {
     // Neither a link to someone else's file nor a pipe that never ends may stand in the place of an output.
-    descriptor = openSync(
-      join(directory, name),
-      constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK,
-    );
+    descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     const stats = fstatSync(descriptor);
     if (!stats.isFile()) throw new Error('it is not a regular file');
     if (stats.size > MAX_OUTPUT_BYTES)

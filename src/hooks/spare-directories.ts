@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { lstatSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { lstatSync, readdirSync, renameSync, rmSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 
 /** A directory as it was made, with files that hooks may write. */
@@ -46,9 +46,11 @@ export class SpareDirectories implements Disposable {
   /**
    * Takes over the directory of a run that is over. Only one whose files are still there, empty and nobody else's: else
    * it returns false, and the directory stays what it is.
+   *
+   * @param found what its files were after the run, by name
    */
-  give(path: string, made: MadeDirectory): boolean {
-    if (this.#spares.length >= MAX_SPARES || !isAsMade(path, made)) return false;
+  give(path: string, made: MadeDirectory, found: ReadonlyMap<string, Stats>): boolean {
+    if (this.#spares.length >= MAX_SPARES || !isAsMade(path, made, found)) return false;
     const spare = { path: join(this.#tmpDir, `${SPARE_PREFIX}${process.pid}-${randomUUID()}`), made };
     try {
       renameSync(path, spare.path);
@@ -65,14 +67,14 @@ export class SpareDirectories implements Disposable {
 }
 
 /** Whether a directory holds the files it was made with, empty, under no other names too, and nothing else. */
-function isAsMade(path: string, { inode, files }: MadeDirectory): boolean {
+function isAsMade(path: string, { inode, files }: MadeDirectory, found: ReadonlyMap<string, Stats>): boolean {
   try {
     const directory = lstatSync(path);
     if (directory.ino !== inode || (directory.mode & 0o7777) !== DIRECTORY_MODE) return false;
     if (readdirSync(path).length !== files.size) return false;
     for (const [name, fileInode] of files) {
-      const stats = lstatSync(join(path, name));
-      if (!stats.isFile() || stats.ino !== fileInode || stats.size > 0 || stats.nlink !== 1) return false;
+      const stats = found.get(name);
+      if (!stats?.isFile() || stats.ino !== fileInode || stats.size > 0 || stats.nlink !== 1) return false;
       if ((stats.mode & 0o7777) !== FILE_MODE) return false;
     }
     return true;
