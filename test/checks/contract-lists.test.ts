@@ -32,8 +32,8 @@ async function gapsByFile(list: string, read: ReadFile): Promise<string[]> {
   return found;
 }
 
-test('every behaviour in seed-003.md has a test', async () => {
-  const list = await readFile(join(testDirectory, 'seed-003.md'), 'utf8');
+test('every behaviour in contract-lifecycle.md has a test', async () => {
+  const list = await readFile(join(testDirectory, 'contract-lifecycle.md'), 'utf8');
   const tests =
     (await textsBelow(join(testDirectory, 'lifecycle'))) + (await textsBelow(join(testDirectory, 'checks')));
   expect(gaps(list, tests)).toEqual([]);
@@ -43,10 +43,10 @@ test.each([
   'contract-hooks.md',
   'contract-modules.md',
   'contract-operations.md',
-  'seed-000.md',
-  'seed-001.md',
-  'seed-002.md',
-  'seed-004.md',
+  'contract-flow-hooks.md',
+  'contract-reconcile-webhooks.md',
+  'contract-extensions.md',
+  'contract-deploy-hooks.md',
 ])('every behaviour in %s has a test', async (name) => {
   const list = await readFile(join(testDirectory, name), 'utf8');
   expect(await gapsByFile(list, readCheckoutFile)).toEqual([]);
