@@ -12,11 +12,11 @@ import { parseConfigMapData } from '../values/config-map-content.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import { ValuesStore } from '../values/values-store.ts';
 import { visibleToModule } from '../values/visible-values.ts';
-import { type Discovery, discoverModules, type ScriptVerdict } from './discovery.ts';
 import { type EnabledScriptOptions, startScriptPass } from './enabled-script.ts';
 import { EXTENDERS } from './enablement.ts';
 import { findModules } from './find-modules.ts';
 import type { Module } from './module.ts';
+import { type Discovery, discoverModules, type ScriptVerdict } from './module-discovery.ts';
 
 const NEVER = new AbortController().signal;
 const SEED = join(import.meta.dirname, '../../test/fixtures/seed-003');

@@ -8,7 +8,7 @@ import type {
 } from '../process/process-runner.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import type { VisibleValues } from '../values/visible-values.ts';
-import type { EnabledScript, ScriptVerdict } from './discovery.ts';
+import type { EnabledScript, ScriptVerdict } from './module-discovery.ts';
 import { readAnswer, ScriptFiles, type ScriptPaths } from './script-files.ts';
 
 export interface EnabledScriptOptions {

@@ -5,9 +5,14 @@ import { OperatorError } from '../lib/errors.ts';
 import { Semaphore } from '../lib/semaphore.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import type { VisibleSections } from '../values/visible-values.ts';
-import { type Discovery, type DiscoveryInput, discoverModules, type EnabledScript } from './discovery.ts';
 import { type EnabledScriptOptions, startScriptPass } from './enabled-script.ts';
 import type { Module } from './module.ts';
+import {
+  type Discovery,
+  type DiscoveryInput,
+  discoverModules,
+  type EnabledScript,
+} from './module-discovery.ts';
 import { ScriptVerdicts } from './script-verdicts.ts';
 
 type Discover = (input: DiscoveryInput, signal: AbortSignal) => Promise<Discovery>;

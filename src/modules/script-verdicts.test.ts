@@ -8,9 +8,9 @@ import { parseConfigMapData } from '../values/config-map-content.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import { ValuesStore } from '../values/values-store.ts';
 import { sectionsVisibleToModule, visibleToModule } from '../values/visible-values.ts';
-import { type Discovery, discoverModules, type EnabledScript } from './discovery.ts';
 import { EXTENDERS } from './enablement.ts';
 import type { Module } from './module.ts';
+import { type Discovery, discoverModules, type EnabledScript } from './module-discovery.ts';
 import { ScriptVerdicts } from './script-verdicts.ts';
 
 const NEVER = new AbortController().signal;

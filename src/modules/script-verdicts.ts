@@ -2,8 +2,8 @@ import { statSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import type { ModuleName } from '../values/module-key.ts';
 import type { VisibleSections } from '../values/visible-values.ts';
-import type { EnabledScript, ScriptVerdict } from './discovery.ts';
 import type { Module } from './module.ts';
+import type { EnabledScript, ScriptVerdict } from './module-discovery.ts';
 
 /** What a script is given, and which file it is. */
 interface Basis {

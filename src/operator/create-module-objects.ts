@@ -6,9 +6,9 @@ import type { Redactor } from '../lib/redactor.ts';
 import type { Settings } from '../settings.ts';
 import type { ModuleFacts } from '../status/module-facts.ts';
 import { ModuleObjects, type ModuleSource } from '../status/module-objects.ts';
+import { moduleFacts } from './collect-module-facts.ts';
 import type { Explained } from './explained.ts';
 import { type FinishDeletionParts, finishDeletion } from './finish-deletion.ts';
-import { moduleFacts } from './module-facts.ts';
 
 export interface ModuleObjectsPartOptions {
   readonly settings: Pick<Settings, 'keepsModuleObjects' | 'namespace' | 'configMapName'>;

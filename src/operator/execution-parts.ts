@@ -18,8 +18,8 @@ import { hookLimits } from '../settings/hook-limits.ts';
 import type { Settings } from '../settings.ts';
 import type { ValuesStore } from '../values/values-store.ts';
 import { type SecretsUse, sectionsVisibleToModule, visibleToModule } from '../values/visible-values.ts';
+import { noteHookRun } from './collect-module-facts.ts';
 import { HookExecution, type HookExecutionOptions } from './hook-execution.ts';
-import { noteHookRun } from './module-facts.ts';
 import type { ModuleRegistry } from './module-registry.ts';
 
 /** Between TERM and KILL of a hook that is to end. */

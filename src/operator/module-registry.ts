@@ -1,5 +1,5 @@
-import type { Discovery } from '../modules/discovery.ts';
 import type { Module } from '../modules/module.ts';
+import type { Discovery } from '../modules/module-discovery.ts';
 import { inRunOrder } from '../modules/run-order.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import { TrackedModule } from './tracked-module.ts';

@@ -21,7 +21,7 @@ import { OperatorError } from '../lib/errors.ts';
 import { type ModuleOperation, OPERATIONS } from '../status/module-object.ts';
 import { moduleStatus } from '../status/module-status.ts';
 import { askOperation, runOperation } from './ask-operation.ts';
-import { moduleFacts } from './module-facts.ts';
+import { moduleFacts } from './collect-module-facts.ts';
 import type { OperationSource } from './module-operations.ts';
 
 const WEB = name('web');

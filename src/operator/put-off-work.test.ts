@@ -6,7 +6,7 @@ import { name, type OperatorLab } from '../../test/support/operator-lab.ts';
 import { OperatorError } from '../lib/errors.ts';
 import { moduleStatus } from '../status/module-status.ts';
 import { askOperation } from './ask-operation.ts';
-import { moduleFacts } from './module-facts.ts';
+import { moduleFacts } from './collect-module-facts.ts';
 
 const WEB = name('web');
 const PLACES = FLOW_HOOK_TYPES.filter(

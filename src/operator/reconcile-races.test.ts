@@ -3,7 +3,7 @@ import { changed, disable, flowLab, recheck } from '../../test/support/flow-lab.
 import { failing, name, type OperatorLab, operatorLab } from '../../test/support/operator-lab.ts';
 import { OperatorError } from '../lib/errors.ts';
 import { askOperation } from './ask-operation.ts';
-import { moduleFacts } from './module-facts.ts';
+import { moduleFacts } from './collect-module-facts.ts';
 import { onPausesChange } from './pause-tasks.ts';
 
 const WEB = name('web');

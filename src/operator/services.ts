@@ -3,8 +3,8 @@ import type { ModuleFinalizers } from '../extensions/reconcile-webhook/module-fi
 import type { WebhookSteps } from '../extensions/reconcile-webhook/webhook-steps.ts';
 import type { ReleaseSteps, UninstallSteps } from '../helm/release-steps.ts';
 import type { Hook } from '../hooks/hook.ts';
-import type { Discovery } from '../modules/discovery.ts';
 import type { Module } from '../modules/module.ts';
+import type { Discovery } from '../modules/module-discovery.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import type { HookRuntime } from './hook-runtime.ts';
 import type { ModulesDirectory } from './purge-guard.ts';

@@ -2,6 +2,7 @@ import type { FlowPass } from '../extensions/flow/flow-pass.ts';
 import type { Module } from '../modules/module.ts';
 import type { ModuleOperation } from '../status/module-object.ts';
 import type { HookRuntime } from './hook-runtime.ts';
+import { KnownRelease } from './known-release.ts';
 import {
   hasDeployFailed,
   hooksOf,
@@ -18,7 +19,6 @@ import {
   stallOf,
   transition,
 } from './module-state.ts';
-import { ReleaseRecord } from './release-record.ts';
 import { RunHistory } from './run-history.ts';
 import { Synchronization } from './synchronization.ts';
 
@@ -43,7 +43,7 @@ export class TrackedModule {
   #ongoing: OngoingReconcile | undefined;
   #synchronization = new Synchronization();
   #history = new RunHistory();
-  #release = new ReleaseRecord();
+  #release = new KnownRelease();
 
   constructor(module: Module) {
     this.#module = module;
@@ -100,7 +100,7 @@ export class TrackedModule {
     return this.#history;
   }
 
-  get release(): ReleaseRecord {
+  get release(): KnownRelease {
     return this.#release;
   }
 
@@ -134,6 +134,6 @@ export class TrackedModule {
     this.#ongoing = undefined;
     this.#synchronization = new Synchronization();
     this.#history = new RunHistory();
-    this.#release = new ReleaseRecord();
+    this.#release = new KnownRelease();
   }
 }

@@ -1,7 +1,7 @@
 import type { Hook } from '../../src/hooks/hook.ts';
-import type { Discovery } from '../../src/modules/discovery.ts';
 import { type Decision, DISABLED_BY_DEFAULT } from '../../src/modules/enablement.ts';
 import type { Module } from '../../src/modules/module.ts';
+import type { Discovery } from '../../src/modules/module-discovery.ts';
 import type { ModulesDirectory } from '../../src/operator/purge-guard.ts';
 import type { ModuleSources } from '../../src/operator/services.ts';
 

@@ -1,6 +1,6 @@
 import type { KindRegistry } from './kind-registry.ts';
-import type { ObjectStore } from './object-store.ts';
 import type { SandboxClock } from './sandbox-clock.ts';
+import type { ObjectStore } from './sandbox-store.ts';
 
 /** What every request and controller works on. */
 export interface ApiState {

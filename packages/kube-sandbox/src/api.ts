@@ -1,7 +1,13 @@
 import { type ApiAnswer, type ApiRequest, jsonAnswer, textAnswer } from './api-request.ts';
 import type { ApiState } from './api-state.ts';
 import { handleDeleteCollection, handleList, handleWatch, isTrue } from './collection-handlers.ts';
-import { coreDiscovery, groupDiscovery, groupsDiscovery, tagged, versionDiscovery } from './discovery.ts';
+import {
+  coreDiscovery,
+  groupDiscovery,
+  groupsDiscovery,
+  tagged,
+  versionDiscovery,
+} from './discovery-handlers.ts';
 import { isNamespace, type ServedKind, storageOf, type Verb } from './kinds.ts';
 import { openApiDocument, openApiIndex } from './openapi.ts';
 import {
@@ -14,8 +20,8 @@ import {
   type ResourceRequest,
 } from './resource-handlers.ts';
 import { decodeSegments, parseResourcePath } from './resource-path.ts';
+import { VERSION } from './served-version.ts';
 import { methodNotAllowed, notFound, notImplemented, StatusError, unknownResource } from './status-error.ts';
-import { VERSION } from './version.ts';
 
 /** Answers one request. Refusals are answers too; only a defect throws. */
 export function handleRequest(state: ApiState, request: ApiRequest): ApiAnswer {

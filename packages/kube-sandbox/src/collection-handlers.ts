@@ -2,9 +2,9 @@ import { type ApiAnswer, jsonAnswer } from './api-request.ts';
 import type { ApiState } from './api-state.ts';
 import { storageOf } from './kinds.ts';
 import { type ListOptions, listObjects, parseRevision } from './list-objects.ts';
+import { byLabels, type ObjectFilter, parseFieldSelector, parseLabelSelector } from './query-selectors.ts';
 import { viewList } from './representation.ts';
 import { deleteObjects, type ResourceRequest, viewOf } from './resource-handlers.ts';
-import { byLabels, type ObjectFilter, parseFieldSelector, parseLabelSelector } from './selectors.ts';
 import { badRequest, forbiddenField, invalid, StatusError } from './status-error.ts';
 import { watchObjects } from './watch-objects.ts';
 

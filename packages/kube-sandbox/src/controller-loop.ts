@@ -1,7 +1,7 @@
 import type { ApiState } from './api-state.ts';
-import type { StoreChange } from './object-store.ts';
 import type { ResourceObject } from './resource-object.ts';
 import type { SandboxLog } from './sandbox-log.ts';
+import type { StoreChange } from './sandbox-store.ts';
 
 /** Brings the cluster closer to what objects ask for. Called again whenever an object changes, so it may do one step. */
 export interface Controller {

@@ -1,10 +1,10 @@
 import type { ApiState } from './api-state.ts';
-import { createObject } from './create-object.ts';
-import { deleteObject, type PropagationPolicy } from './delete-object.ts';
 import { storageOf } from './kinds.ts';
+import { createObject } from './object-create.ts';
+import { deleteObject, type PropagationPolicy } from './object-delete.ts';
+import { updateObject } from './object-update.ts';
 import type { ResourceObject } from './resource-object.ts';
 import { objectKey } from './resource-object.ts';
-import { updateObject } from './update-object.ts';
 
 /** Field manager of everything that a cluster's own controllers write. */
 const OPTIONS = { manager: 'kube-controller-manager', isDryRun: false };

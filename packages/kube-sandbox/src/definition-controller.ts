@@ -2,10 +2,10 @@ import type { ApiState } from './api-state.ts';
 import type { Controller } from './controller-loop.ts';
 import { deleteByController, writeObject } from './controller-writes.ts';
 import { kindsOfDefinition } from './custom-resources.ts';
-import { DEFINITION_FINALIZER } from './delete-object.ts';
 import { stringAt } from './json-access.ts';
-import type { StoreChange } from './object-store.ts';
+import { DEFINITION_FINALIZER } from './object-delete.ts';
 import { type ResourceObject, withMeta } from './resource-object.ts';
+import type { StoreChange } from './sandbox-store.ts';
 
 export const DEFINITIONS = 'apiextensions.k8s.io/customresourcedefinitions';
 

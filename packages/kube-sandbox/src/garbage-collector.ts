@@ -1,9 +1,9 @@
 import type { ApiState } from './api-state.ts';
 import type { Controller } from './controller-loop.ts';
 import { deleteByController, writeObject } from './controller-writes.ts';
-import { FOREGROUND_FINALIZER, ORPHAN_FINALIZER } from './delete-object.ts';
-import type { ObjectStore, StoreChange } from './object-store.ts';
+import { FOREGROUND_FINALIZER, ORPHAN_FINALIZER } from './object-delete.ts';
 import { type ResourceObject, withMeta } from './resource-object.ts';
+import type { ObjectStore, StoreChange } from './sandbox-store.ts';
 
 interface Located {
   readonly storage: string;

@@ -11,9 +11,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Journal, openJournal } from './journal.ts';
-import { ObjectStore } from './object-store.ts';
 import type { ResourceObject } from './resource-object.ts';
 import { silentLog } from './sandbox-log.ts';
+import { ObjectStore } from './sandbox-store.ts';
 
 let directory = '';
 let file = '';

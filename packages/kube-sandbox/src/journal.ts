@@ -11,10 +11,10 @@ import {
 import { join } from 'node:path';
 import { isObject, parseJson } from '@addon-operator/json';
 import { stringAt, valueAt } from './json-access.ts';
-import type { ChangeLog, StoreChange, StoredEntry, StoreState } from './object-store.ts';
 import type { ResourceObject } from './resource-object.ts';
 import { messageOf, SandboxError } from './sandbox-error.ts';
 import type { SandboxLog } from './sandbox-log.ts';
+import type { ChangeLog, StoreChange, StoredEntry, StoreState } from './sandbox-store.ts';
 
 const FILE_NAME = 'state.jsonl';
 /** The file is rewritten when it has more than this many bytes of outdated lines, and more than of living ones. */

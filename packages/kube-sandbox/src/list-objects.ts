@@ -1,9 +1,9 @@
 import { isObject } from '@addon-operator/json';
 import { numberAt, stringAt } from './json-access.ts';
-import type { ObjectStore } from './object-store.ts';
+import type { ObjectFilter } from './query-selectors.ts';
 import type { ListMeta } from './representation.ts';
 import { objectKey, type ResourceObject } from './resource-object.ts';
-import type { ObjectFilter } from './selectors.ts';
+import type { ObjectStore } from './sandbox-store.ts';
 import { badRequest, expired, forbiddenField, invalid, StatusError } from './status-error.ts';
 
 export interface ListOptions {

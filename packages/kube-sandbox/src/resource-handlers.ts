@@ -2,12 +2,10 @@ import { isObject } from '@addon-operator/json';
 import { negotiate } from './accept.ts';
 import { type ApiAnswer, type ApiRequest, type BodyAnswer, jsonAnswer } from './api-request.ts';
 import type { ApiState, WriteOptions } from './api-state.ts';
-import { applyObject } from './apply-object.ts';
-import { createObject, writer } from './create-object.ts';
-import { type DeleteResult, deleteObject, parseDeleteOptions } from './delete-object.ts';
 import type { Fields } from './json-access.ts';
 import { type ServedKind, storageOf } from './kinds.ts';
 import { recordUpdate } from './managed-fields.ts';
+import { applyObject } from './object-apply.ts';
 import {
   decodeBody,
   decodeYaml,
@@ -15,14 +13,16 @@ import {
   toResourceObject,
   validateFields,
 } from './object-body.ts';
+import { createObject, writer } from './object-create.ts';
+import { type DeleteResult, deleteObject, parseDeleteOptions } from './object-delete.ts';
 import { invalidValue, required } from './object-names.ts';
-import { patchFields, patchTypeOf } from './patch-object.ts';
+import { patchFields, patchTypeOf } from './object-patch.ts';
+import { updateObject } from './object-update.ts';
 import { inVersion, type View, viewObject } from './representation.ts';
 import { objectKey, type ResourceObject } from './resource-object.ts';
 import { answerReview } from './reviews.ts';
 import { scaleOf, withScale } from './scale.ts';
 import { badRequest, invalid, notFound, StatusError } from './status-error.ts';
-import { updateObject } from './update-object.ts';
 
 /** One request for a resource, taken apart. */
 export interface ResourceRequest {

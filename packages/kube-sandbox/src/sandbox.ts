@@ -6,13 +6,13 @@ import { ensureObject } from './controller-writes.ts';
 import { definitionController, serveDefinitions } from './definition-controller.ts';
 import { eventController } from './event-controller.ts';
 import { garbageCollector, OwnerIndex } from './garbage-collector.ts';
-import { startHttpServer } from './http-server.ts';
 import { KindRegistry } from './kind-registry.ts';
 import { kubeconfigText } from './kubeconfig-text.ts';
 import { namespaceController } from './namespace-controller.ts';
-import { ObjectStore } from './object-store.ts';
 import type { SandboxClock } from './sandbox-clock.ts';
 import type { SandboxLog } from './sandbox-log.ts';
+import { startHttpServer } from './sandbox-server.ts';
+import { ObjectStore } from './sandbox-store.ts';
 import { openStateStorage, type StateStorage } from './state-storage.ts';
 import { workloadController } from './workload-controller.ts';
 

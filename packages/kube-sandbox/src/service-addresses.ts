@@ -1,7 +1,7 @@
 import { isObject } from '@addon-operator/json';
 import { type Fields, fieldsAt, listAt, numberAt, stringAt } from './json-access.ts';
-import type { ObjectStore } from './object-store.ts';
 import type { ResourceObject } from './resource-object.ts';
+import type { ObjectStore } from './sandbox-store.ts';
 
 const NETWORK = '10.96';
 const FIRST_NODE_PORT = 30_000;

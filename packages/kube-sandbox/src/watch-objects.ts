@@ -1,10 +1,10 @@
 import type { Send } from './api-request.ts';
 import { type ListResult, listObjects } from './list-objects.ts';
-import type { ObjectStore, StoreChange } from './object-store.ts';
+import type { ObjectFilter } from './query-selectors.ts';
 import { bookmarkObject, type View, viewEvent } from './representation.ts';
 import type { ResourceObject } from './resource-object.ts';
 import type { SandboxClock } from './sandbox-clock.ts';
-import type { ObjectFilter } from './selectors.ts';
+import type { ObjectStore, StoreChange } from './sandbox-store.ts';
 import { expired } from './status-error.ts';
 
 export interface WatchOptions {

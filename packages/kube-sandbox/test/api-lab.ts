@@ -11,8 +11,8 @@ import { memoryJournal } from '../src/journal.ts';
 import { scalarText } from '../src/json-access.ts';
 import { KindRegistry } from '../src/kind-registry.ts';
 import { namespaceController } from '../src/namespace-controller.ts';
-import { ObjectStore } from '../src/object-store.ts';
 import { silentLog } from '../src/sandbox-log.ts';
+import { ObjectStore } from '../src/sandbox-store.ts';
 import { workloadController } from '../src/workload-controller.ts';
 
 export interface CallOptions {

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '@addon-operator/json';
 import type { DeployBinding, DeployFacts } from './deploy-facts.ts';
-import type { HookConfig, LifecycleBinding, WatchEvent } from './hook-config.ts';
+import type { HookConfig, LifecycleBinding, WatchEvent } from './hook-config-types.ts';
 
 export interface KubernetesObject {
   readonly apiVersion: string;

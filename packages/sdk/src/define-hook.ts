@@ -1,4 +1,4 @@
-import type { HookConfig } from './hook-config.ts';
+import type { HookConfig } from './hook-config-types.ts';
 import type { HookHandler } from './hook-input.ts';
 
 /** The same symbol in every copy of this file, so that the daemon knows hooks made with a copy of the author's. */

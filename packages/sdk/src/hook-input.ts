@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '@addon-operator/json';
 import type { BindingContext } from './binding-contexts.ts';
-import type { HookConfig } from './hook-config.ts';
+import type { HookConfig } from './hook-config-types.ts';
 
 /**
  * A place in the values: keys joined by dots (`web.replicas`), or a JSON pointer (`/web/replicas`) where a key itself

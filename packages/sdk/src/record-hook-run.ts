@@ -2,7 +2,7 @@ import { type Json, type JsonObject, parseJson } from '@addon-operator/json';
 import { valueAt } from '@addon-operator/json/pointer';
 import type { BindingContext } from './binding-contexts.ts';
 import { frozen } from './frozen.ts';
-import type { HookConfig } from './hook-config.ts';
+import type { HookConfig } from './hook-config-types.ts';
 import type {
   AdmissionAnswer,
   ConversionAnswer,

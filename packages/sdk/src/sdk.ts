@@ -50,7 +50,7 @@ export type {
   HookSettings,
   KubernetesBinding,
   ScheduleBinding,
-} from './hook-config.ts';
+} from './hook-config-types.ts';
 export type {
   AdmissionAnswer,
   ConversionAnswer,

@@ -2,7 +2,7 @@ import { type Json, type JsonObject, parseJson } from '@addon-operator/json';
 import type { BindingContext } from './binding-contexts.ts';
 import { callHandler } from './call-handler.ts';
 import type { HookDefinition } from './define-hook.ts';
-import type { HookConfig } from './hook-config.ts';
+import type { HookConfig } from './hook-config-types.ts';
 import type { JsonPatchOperation, ValuesPatchOperation } from './hook-input.ts';
 import { recordHookRun } from './record-hook-run.ts';
 

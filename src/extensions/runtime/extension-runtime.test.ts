@@ -9,7 +9,7 @@ import { isPermanent, messageOf, OperatorError } from '../../lib/errors.ts';
 import type { Json } from '../../lib/json.ts';
 import type { ExtensionCallRequest } from './extension-runtime.ts';
 
-const SDK = join(import.meta.dirname, '../../../packages/sdk/src/host.ts');
+const SDK = join(import.meta.dirname, '../../../packages/sdk/src/host-api.ts');
 const IMPORT = `import { extensionDefinition } from ${JSON.stringify(SDK)};\n`;
 const HANG = 'await new Promise(() => setInterval(() => {}, 1e6));';
 const never = new AbortController().signal;

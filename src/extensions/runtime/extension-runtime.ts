@@ -6,7 +6,7 @@ import { type Json, parseJson } from '../../lib/json.ts';
 import type { Logger } from '../../lib/log.ts';
 import { ownProgram } from '../../lib/own-code.ts';
 
-const PROGRAM = ownProgram('extensions/runtime/worker-main').href;
+const PROGRAM = ownProgram('extensions/runtime/extension-worker-main').href;
 /** Loading may take this long. */
 const LOAD_TIMEOUT_MS = 30_000;
 /** Without a reason of ours each abort would make an exception of its own. */

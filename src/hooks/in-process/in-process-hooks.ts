@@ -8,7 +8,7 @@ import type { RunFacts } from './host-protocol.ts';
 import { outputTo, type WorkerAnswer, whyNot } from './script-worker.ts';
 import type { WorkerPools } from './worker-pools.ts';
 
-const PROGRAM = ownProgram('hooks/in-process/worker-main').href;
+const PROGRAM = ownProgram('hooks/in-process/hook-worker-main').href;
 
 export interface InProcessHooksOptions {
   readonly pools: WorkerPools;

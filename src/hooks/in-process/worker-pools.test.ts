@@ -8,7 +8,7 @@ import { systemClock } from '../../lib/clock.ts';
 import { messageOf } from '../../lib/errors.ts';
 import type { Json } from '../../lib/json.ts';
 
-const SDK = join(import.meta.dirname, '../../../packages/sdk/src/host.ts');
+const SDK = join(import.meta.dirname, '../../../packages/sdk/src/host-api.ts');
 const never = new AbortController().signal;
 const { platform } = process;
 

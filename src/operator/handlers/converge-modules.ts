@@ -2,7 +2,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { errorFields } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { OperatorMetrics } from '../../metrics/operator-metrics.ts';
-import type { Discovery } from '../../modules/discovery.ts';
+import type { Discovery } from '../../modules/module-discovery.ts';
 import type { QueueEntry, TaskOutcome, TaskQueue } from '../../queue/task-queue.ts';
 import type { ConfigMapContent } from '../../values/config-map-content.ts';
 import { GLOBAL_SECTION } from '../../values/module-key.ts';

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { operatorLab } from '../../../test/support/operator-lab.ts';
+import { moduleFacts } from '../collect-module-facts.ts';
 import { explainModule, summarizeModules } from '../explain-module.ts';
 import { finishDeletion } from '../finish-deletion.ts';
-import { moduleFacts } from '../module-facts.ts';
 import { confirmPurge } from './purge-releases.ts';
 
 const signal = new AbortController().signal;

@@ -1,8 +1,8 @@
 import { request } from 'node:http';
 import { afterEach, expect, test } from 'vitest';
 import { type ApiAnswer, type ApiRequest, jsonAnswer, textAnswer } from './api-request.ts';
-import { type HttpServer, startHttpServer } from './http-server.ts';
 import { silentLog } from './sandbox-log.ts';
+import { type HttpServer, startHttpServer } from './sandbox-server.ts';
 
 let server: HttpServer | undefined;
 

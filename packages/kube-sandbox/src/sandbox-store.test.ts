@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { ObjectStore, type StoreChange } from './object-store.ts';
 import type { ResourceObject } from './resource-object.ts';
+import { ObjectStore, type StoreChange } from './sandbox-store.ts';
 
 const CONFIG_MAPS = '/configmaps';
 

@@ -1,4 +1,8 @@
 import type { ApiState, WriteOptions } from './api-state.ts';
+import { checkImmutableFields } from './immutable-fields.ts';
+import { equalJson, withoutFields } from './json-access.ts';
+import { isNamespace, type ServedKind, storageOf } from './kinds.ts';
+import { recordUpdate } from './managed-fields.ts';
 import {
   checkNamespace,
   decideFields,
@@ -6,11 +10,7 @@ import {
   hasGeneration,
   type PreparedObject,
   writer,
-} from './create-object.ts';
-import { checkImmutableFields } from './immutable-fields.ts';
-import { equalJson, withoutFields } from './json-access.ts';
-import { isNamespace, type ServedKind, storageOf } from './kinds.ts';
-import { recordUpdate } from './managed-fields.ts';
+} from './object-create.ts';
 import { validateNames } from './object-names.ts';
 import { type ObjectMeta, objectKey, type ResourceObject, withMeta } from './resource-object.ts';
 import { badRequest, conflict, modifiedConflict } from './status-error.ts';

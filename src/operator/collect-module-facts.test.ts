@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { operatorLab } from '../../test/support/operator-lab.ts';
+import { factsOfModule, moduleFacts } from './collect-module-facts.ts';
 import { summarizeModules } from './explain-module.ts';
-import { factsOfModule, moduleFacts } from './module-facts.ts';
 
 const MODULES = Array.from({ length: 50 }, (_, index) => `module${index}`);
 

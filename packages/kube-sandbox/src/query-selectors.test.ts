@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { byLabels, parseFieldSelector, parseLabelSelector } from './query-selectors.ts';
 import type { ResourceObject } from './resource-object.ts';
-import { byLabels, parseFieldSelector, parseLabelSelector } from './selectors.ts';
 import { StatusError } from './status-error.ts';
 
 const labels = { app: 'web', tier: 'front', level: '5' };

@@ -2,7 +2,7 @@ import type { ReleaseFacts } from '../status/module-facts.ts';
 import type { ConvergeEvent } from './tasks.ts';
 
 /** What the daemon knows of the release of a module without a request to the cluster. */
-export class ReleaseRecord {
+export class KnownRelease {
   #deployed: ReleaseFacts | undefined;
   #isKept = false;
   #activation: ConvergeEvent | '' = '';

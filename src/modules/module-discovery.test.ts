@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 import { moduleNamed } from '../../test/support/module-fixture.ts';
 import { hasCode, messageOf, OperatorError } from '../lib/errors.ts';
 import { keyOfName, type ModuleKey, type ModuleName } from '../values/module-key.ts';
-import { type DiscoveryInput, discoverModules, type EnabledScript } from './discovery.ts';
 import { EXTENDERS, type Extender, type ModuleFlags } from './enablement.ts';
 import type { Module } from './module.ts';
+import { type DiscoveryInput, discoverModules, type EnabledScript } from './module-discovery.ts';
 import { NO_MANIFEST } from './module-manifest.ts';
 import { parseModuleName } from './module-name.ts';
 

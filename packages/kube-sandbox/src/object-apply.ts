@@ -1,6 +1,5 @@
 import { type ApiState, timestamp, type WriteOptions } from './api-state.ts';
 import { mergeApplied, pruneUnowned } from './apply-merge.ts';
-import { commitNew, prepareObject } from './create-object.ts';
 import { compareFields } from './field-comparison.ts';
 import { FieldSet } from './field-set.ts';
 import { equalJson, type Fields, valueAt, withoutFields } from './json-access.ts';
@@ -17,9 +16,10 @@ import {
   withManagers,
 } from './managed-fields.ts';
 import { toResourceObject } from './object-body.ts';
+import { commitNew, prepareObject } from './object-create.ts';
+import { commitChange, nextObject } from './object-update.ts';
 import { objectKey, type ResourceObject, withMeta } from './resource-object.ts';
 import { badRequest, notFound } from './status-error.ts';
-import { commitChange, nextObject } from './update-object.ts';
 
 export interface ApplyRequest {
   readonly kind: ServedKind;
