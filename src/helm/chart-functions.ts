@@ -45,7 +45,7 @@ const WORD = /(?<![\w.$-])[A-Za-z]\w*/g;
 
 /**
  * Finds them by reading the template actions of all texts. `Capabilities` and `Release` count inside a string too, for
- * `index` takes them so; that costs a needless look at worst.
+ * `index` takes them so; at worst that costs a needless check.
  *
  * @param texts everything that may hold template actions: templates, and values when the chart uses `tpl`
  */

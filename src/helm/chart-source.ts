@@ -112,7 +112,7 @@ function* walk(root: string, below: string, kind: ChartKind, parents: readonly s
   }
 }
 
-/** Only links lead back: whether a directory is one of those above it is asked of nothing else. */
+/** Only links lead back, so only links are compared with the directories above them. */
 function refuseCircle(root: string, path: string, above: readonly string[]): void {
   const directory = realpathSync.native(join(root, path));
   if (!above.some((parent) => realpathSync.native(join(root, parent)) === directory)) return;

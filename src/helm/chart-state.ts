@@ -81,7 +81,7 @@ export interface RenderInputs {
   /** Those that the chart can read, see {@link readableValues}. */
   readonly values: unknown;
   readonly extraLabels: Readonly<Record<string, string>>;
-  /** What the chart can ask about the cluster; empty for a chart that does not ask. */
+  /** What the chart can read of the cluster's capabilities; empty for a chart that does not read them. */
   readonly capabilities: readonly string[];
   /** Of what changes the rendering afterwards; empty, also by default, when nothing does. */
   readonly stepsDigest?: string;
@@ -135,7 +135,7 @@ const READERS =
   /(^|\/)(templates\/.*|Chart\.yaml|requirements\.yaml|values\.yaml|values\.schema\.json)$|\.tgz$/;
 /** `.Values` in any form but that of one named field; methods of the Go type that hand out everything. */
 const ALL_VALUES = /(?<!\.)Values|Values(?!\.[A-Za-z_])|Values\.(AsMap|Encode|PathValue|Table|YAML)\b/;
-/** Names the global values, or evaluates texts that nobody has seen yet. */
+/** Names the global values, or evaluates texts that are not known before it runs. */
 const OTHER_WAYS = /global|\btpl\b|Subcharts/i;
 const ACTION = /\{\{[\s\S]*?\}\}/g;
 const COMMENT = /^\{\{-?\s*\/\*/;
@@ -153,7 +153,7 @@ interface ChartText {
 
 /**
  * Whether what a chart renders to may depend on global values. Only a chart that plainly takes single fields of
- * `.Values`, and never the whole of them or of its context, cannot; in any doubt the answer is yes.
+ * `.Values`, and never the whole of them or of its context, cannot; in any doubt the result is true.
  */
 export function mayUseGlobals(files: readonly ChartText[]): boolean {
   return files.some(({ path, text }) => {

@@ -12,7 +12,7 @@ import { collectionPath, type LookupOptions, MAX_READS_AT_ONCE, readMetadata } f
 const CONFLICT_POLICIES = ['overwrite', 'fail'] as const;
 
 /**
- * What becomes of a field that the chart sets and that somebody else has set to another value. `overwrite`: the chart's
+ * What happens to a field that the chart sets and that another field manager has set to another value. `overwrite`: the chart's
  * value is applied. `fail`: nothing is, and the run of the module fails.
  */
 export type ConflictPolicy = (typeof CONFLICT_POLICIES)[number];
@@ -26,7 +26,7 @@ export function readConflictPolicy(value: unknown, problems: string[]): Conflict
   return 'overwrite';
 }
 
-/** A field that has another value than the chart gives it, because somebody set it. */
+/** A field that another field manager has set to another value than the chart. */
 interface FieldConflict {
   /** As the server writes it, for instance `.spec.replicas`. */
   readonly field: string;
@@ -44,7 +44,7 @@ const MANAGER = /^conflict with "((?:[^"\\]|\\.)*)"/;
 
 /**
  * Which fields an apply of these objects would take from others: one request for each object, a trial of applying it
- * without force. An object that is not there, or that the server refuses for another reason, has none: helm will tell.
+ * without force. An object that is not there, or that the server refuses for another reason, has none: helm reports it.
  *
  * @returns only objects with conflicts, in the order given
  * @throws OperatorError KUBE_UNREACHABLE; `signal.reason` on abort
@@ -104,8 +104,8 @@ interface ConflictCheck {
 }
 
 /**
- * Tells which fields that others have set helm is about to overwrite. helm 3 gives nobody's name to what it overwrites,
- * and is not asked about unless the module wants to fail.
+ * Logs which fields of other field managers helm is about to overwrite. helm 3 does not name the managers that it overwrites,
+ * so it is checked only if the policy is to fail.
  *
  * @throws OperatorError HELM_FAILED when there are such fields and the policy is to fail
  */
@@ -143,7 +143,7 @@ const NAMESPACE_ANNOTATION = 'meta.helm.sh/release-namespace';
 
 /**
  * Those of `objects` that exist and are annotated as another release's. Objects without helm's annotations belong to
- * nobody and may be adopted.
+ * no release and may be adopted.
  */
 export async function foreignObjects(
   objects: readonly ManifestObject[],

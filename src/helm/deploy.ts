@@ -33,11 +33,11 @@ export interface DeployRequest {
   /** Plain JSON: what `.Values` gets on top of the chart's own defaults. */
   readonly values: Readonly<Record<string, unknown>>;
   /**
-   * Whether what was read for other modules a few seconds ago may tell that nothing has to be done. Not after a hook of
+   * Whether reads for other modules from a few seconds ago may decide that nothing has to be done. Not after a hook of
    * this module has run: it may have deleted objects. Default false.
    */
   readonly mayShareReads?: boolean;
-  /** Whether the release is to be left alone once it says so: see {@link deployRelease}. Default false. */
+  /** Whether the release is skipped once it is labelled as unmanaged: see {@link deployRelease}. Default false. */
   readonly isUnmanaged?: boolean;
   /** Whether helm applies the chart although nothing has changed, so that changes by others go. Default false. */
   readonly isForced?: boolean;
@@ -71,8 +71,8 @@ type Attempt = { readonly type: 'done'; readonly result: DeployResult } | Failed
  *
  * One that is unmanaged is deployed once more, so that its record and its objects say so, and from then on not touched.
  *
- * @throws OperatorError HELM_FAILED, HELM_LOCKED while somebody else works on the release, MODULE_INVALID; what one of
- * the steps throws; on abort helm is told to stop, waited for, and `signal.reason` thrown
+ * @throws OperatorError HELM_FAILED, HELM_LOCKED while another client works on the release, MODULE_INVALID; what one of
+ * the steps throws; on abort helm is stopped and waited for, and `signal.reason` is thrown
  */
 export async function deployRelease(
   general: DriverContext,

@@ -58,14 +58,14 @@ interface FindHelmOptions {
   readonly path: string;
   /** A helm of our own for machines without one; rejects where there is none. */
   readonly pinned: (signal: AbortSignal) => Promise<string>;
-  /** A private file in which the version of the executable is kept: a restart then starts no helm only to ask for it. */
+  /** A private file in which the version of the executable is kept: a restart then runs no helm only to read it. */
   readonly versionFile: string;
 }
 
 /**
  * The helm to use: `HELM_BIN_PATH`, else the first in `PATH`, else the pinned copy.
  *
- * @throws OperatorError HELM_NOT_FOUND when there is none, or it does not tell a version we can drive
+ * @throws OperatorError HELM_NOT_FOUND when there is none, or its version is not supported
  */
 export async function findHelm(options: FindHelmOptions, signal: AbortSignal): Promise<HelmBinary> {
   const path = await locate(options, signal);
@@ -149,7 +149,7 @@ async function askVersion(path: string, runner: ProcessRunner, signal: AbortSign
   );
 }
 
-/** What tells one executable from another without running it. */
+/** Identifies an executable without running it. */
 function fingerprint(path: string): string {
   const { size, mtimeMs, ino } = statSync(path);
   return `${path}:${size}:${mtimeMs}:${ino}`;
@@ -162,7 +162,7 @@ export function rememberedVersion(file: string, path: string): string | undefine
     if (!isObject(noted) || noted['executable'] !== fingerprint(path)) return undefined;
     return typeof noted['version'] === 'string' ? noted['version'] : undefined;
   } catch {
-    // No note, or none that can be read: the executable is asked again.
+    // No record, or none that can be read: the executable is run again.
     return undefined;
   }
 }

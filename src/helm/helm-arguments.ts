@@ -25,11 +25,11 @@ interface UpgradeArguments extends ReleaseTarget {
 }
 
 /**
- * `helm upgrade --install`, waiting for nothing but helm hooks. helm 4 is told to apply on the server; with force the
- * result of that is what helm 3 does, whoever owns a field.
+ * `helm upgrade --install`, waiting for nothing but helm hooks. helm 4 applies on the server; with force the
+ * result of that is what helm 3 does, whichever manager owns a field.
  *
  * A release with records is installed in so many words. `upgrade --install` takes a failed install for something to
- * upgrade, and skips its hooks; it looks for an uninstalled one in the record whose name sorts last, and after `v10` that
+ * upgrade, and skips its hooks; it searches for an uninstalled one in the record whose name sorts last, and after `v10` that
  * is the one of `v9`.
  */
 export function upgradeArguments(helm: HelmBinary, options: UpgradeArguments): string[] {
@@ -44,7 +44,7 @@ export function upgradeArguments(helm: HelmBinary, options: UpgradeArguments): s
     '--timeout',
     formatGoDuration(options.timeoutMs),
     '--skip-crds',
-    // The API server validates every object anyway; helm would read the whole OpenAPI document for the same answer.
+    // The API server validates every object anyway; helm would read the whole OpenAPI document for the same result.
     '--disable-openapi-validation',
     '--labels',
     labels.join(','),
@@ -77,7 +77,7 @@ export interface TemplateArguments extends ReleaseTarget {
   readonly readsCluster?: boolean;
 }
 
-/** `helm template`, as an upgrade and the first revision: no CRDs, and no lookup unless it is asked for. */
+/** `helm template`, as an upgrade and the first revision: no CRDs, and no lookup unless requested. */
 export function templateArguments(options: TemplateArguments): string[] {
   return [
     'template',

@@ -32,7 +32,7 @@ import { type UninstallOptions, type UninstallResult, uninstallRelease } from '.
 export interface HelmDriverOptions {
   readonly runner: ProcessRunner;
   readonly kube: KubeClient;
-  /** For the regular look after objects of releases, which may be held to a lower rate. */
+  /** For the regular check of the objects of releases, which may have a lower rate limit. */
   readonly monitorKube: KubeClient;
   readonly discovery: DriverContext['discovery'];
   readonly clock: Clock;
@@ -74,7 +74,7 @@ export interface ReleaseSummary {
   readonly isOwned: boolean;
   /** Set when the release stays although its module is gone. */
   readonly isKept?: boolean;
-  /** Set when it is deployed and says that it is unmanaged: while its module is in maintenance, it is left alone. */
+  /** Set when it is deployed and says that it is unmanaged: while its module is in maintenance, it is skipped. */
   readonly isUnmanaged?: boolean;
 }
 
@@ -83,11 +83,11 @@ export interface HelmDriver {
   deploy(request: DeployRequest, signal: AbortSignal): Promise<DeployResult>;
   /** Stops monitoring and removes the release, see {@link uninstallRelease}. */
   uninstall(release: string, signal: AbortSignal, options?: UninstallOptions): Promise<UninstallResult>;
-  /** Whether there is a release of this name, in whatever state. Throws when the API server cannot tell. */
+  /** Whether there is a release of this name, in any state. Throws when the API server does not respond. */
   exists(release: string, signal: AbortSignal): Promise<boolean>;
-  /** Newest revision of a release, in whatever state; 0 without one. Throws when the API server cannot tell. */
+  /** Newest revision of a release, in any state; 0 without one. Throws when the API server does not respond. */
   revision(release: string, signal: AbortSignal): Promise<number>;
-  /** Stops monitoring a release and takes our labels from it: from now on it is nobody's. A missing one is fine. */
+  /** Stops monitoring a release and removes our labels from it, so that this operator does not own it any more. A missing release is no error. */
   disown(release: string, signal: AbortSignal): Promise<void>;
   /** Notes on a release whether it stays when its module is gone. A missing one is fine. */
   keep(release: string, isKept: boolean, signal: AbortSignal): Promise<void>;
@@ -103,7 +103,7 @@ export interface HelmDriver {
   onGlobalChange(): Promise<void>;
   /** The manifests of a module, see {@link renderModule}. */
   render(request: DeployRequest, signal: AbortSignal, options?: RenderOptions): Promise<string>;
-  /** What {@link deploy} would do to the release of a module that is managed, or not yet left alone. Changes nothing. */
+  /** What {@link deploy} would do to the release of a module that is managed, or not yet unmanaged. Changes nothing. */
   preview(request: DeployRequest, signal: AbortSignal): Promise<ReleasePreview>;
   /** What was noted with the last deployment of each release, the latest first. */
   notedReleases(signal: AbortSignal): Promise<readonly NotedRelease[]>;

@@ -6,7 +6,7 @@ import type { ProcessRunner } from '../process/process-runner.ts';
 import type { HelmBinary } from './find-helm.ts';
 import { redact } from './redact.ts';
 
-/** helm ends its hooks and writes the release as failed when it is told to stop; that takes a moment. */
+/** When helm is stopped it ends its hooks and records the release as failed; that takes a moment. */
 const GRACE_MS = 10_000;
 const MAX_ERROR_CHARACTERS = 8_192;
 

@@ -15,7 +15,7 @@ import { readFlowAtAnyColumn } from '../lib/yaml-flow-columns.ts';
 
 /** Depth no Kubernetes object comes near (the API server takes 100 in JSON). */
 const MAX_DEPTH = 250;
-/** Nothing here looks into it. */
+/** Opaque here. */
 const binaryTag = defineScalarTag('tag:yaml.org,2002:binary', {
   resolve: (source) => source,
   identify: () => false,
@@ -39,7 +39,7 @@ export interface ManifestDocument {
  * @throws OperatorError HELM_FAILED when the text is no YAML
  */
 export function parseManifest(manifest: string): ManifestDocument[] {
-  // At the start of a line the mark ends a document wherever it stands, also inside a block scalar.
+  // At the start of a line the mark always ends a document, also inside a block scalar.
   return manifest.split(DOCUMENT_MARK).map(parseDocument);
 }
 

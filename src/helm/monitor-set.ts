@@ -17,11 +17,11 @@ interface Monitored {
   readonly monitor: ResourceMonitor;
   readonly policy: DriftPolicy;
   readonly mode: DriftMode;
-  /** Undefined while nobody cares about changes. */
+  /** Undefined while there is no listener for changes. */
   readonly drift: ReturnType<MonitorSetOptions['startDrift']> | undefined;
 }
 
-/** What looks after the objects of all modules: one monitor for each module with a release, at most. */
+/** Checks the objects of all modules: at most one monitor for each module with a release. */
 export class MonitorSet {
   readonly #options: MonitorSetOptions;
   readonly #modules = new Map<string, Monitored>();
@@ -61,7 +61,7 @@ export class MonitorSet {
     return this.#modules.get(module)?.monitor.resources;
   }
 
-  /** How the objects of a module stand; undefined without a monitor. */
+  /** Drift of the objects of a module; undefined without a monitor. */
   drift(module: string): DriftReport | undefined {
     const known = this.#modules.get(module);
     if (known === undefined) return undefined;
@@ -70,7 +70,7 @@ export class MonitorSet {
     return { mode, objects: drift?.drifted ?? [], ...(uncompared.length > 0 && { uncompared }) };
   }
 
-  /** To be called when modules may be changed back that were to be left alone before. */
+  /** To be called when healing may continue for modules that were paused or unmanaged. */
   recheckDrift(): void {
     for (const { drift } of this.#modules.values()) drift?.recheck();
   }

@@ -31,7 +31,7 @@ export async function notedReleases(
   }));
 }
 
-/** helm notes whole seconds; what was written within one is told apart by the API server's own count. */
+/** helm records whole seconds; records of the same second are ordered by the API server's own count. */
 function laterFirst(a: ReleaseRevision, b: ReleaseRevision): number {
   return writtenAt(b) - writtenAt(a) || Number(b.resourceVersion) - Number(a.resourceVersion);
 }

@@ -12,7 +12,7 @@ interface Revision {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** What has to be known to tell whether somebody may be at work on a record. */
+/** What has to be known to decide whether a process may be working on a record. */
 export interface RecordObserver {
   readonly self: Holder;
   readonly isProcessAlive: (pid: number, start: string | undefined) => boolean;
@@ -29,10 +29,10 @@ export function ownRecord(
   if (!isOwned(labels)) return 'none';
   if (!isOurRevision(labels, revision)) return 'earlier';
   const { checksum, holder, uninstaller } = ownFacts(labels, revision);
-  // Who made the revision tells nothing about who removes it.
+  // The creator of a revision need not be the process that removes it.
   const worker = status === 'uninstalling' ? uninstaller : holder;
   if (worker === undefined) return status === 'uninstalling' ? 'earlier' : 'complete';
-  // Once no helm can be at work any more, a process with that number is another one.
+  // Once no helm can be running any more, a process with that number is another one.
   const isRecent = unchangedMs < processLimitMs(helmTimeoutMs) + MARGIN_MS;
   if (isRecent && isHolderAlive(worker, self, isProcessAlive)) return 'at-work';
   return checksum === undefined ? 'cut-off' : 'complete';

@@ -21,7 +21,7 @@ export type ReleasePreview =
 
 /**
  * Decides about a release as a deployment does, and changes nothing. Where a deployment first waits for the helm of
- * somebody else, this is what it does afterwards.
+ * another client, this is what it does afterwards.
  *
  * @throws OperatorError HELM_LOCKED while another daemon works on the release, MODULE_INVALID when the module is no chart
  */
@@ -46,7 +46,7 @@ export async function previewRelease(
       latest = await context.store.before(latest, signal);
       continue;
     }
-    // A deployment that sets records aside cannot tell either that nothing was deployed before.
+    // A deployment that sets records aside does not know either whether anything was deployed before.
     if (action.type === 'upgrade' && unreadable.length === 0) {
       if (await isFirstInstallPending(context.store, release, signal)) return { type: 'install' };
     }

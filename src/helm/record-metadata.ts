@@ -16,7 +16,7 @@ const UNINSTALLER_LABEL = 'addon-operator/uninstaller';
 const REVISION_LABEL = 'addon-operator/revision';
 /** Says of a revision that is marked failed that it, or one before it, was deployed. */
 const DEPLOYED_LABEL = 'addon-operator/was-deployed';
-/** Set to `true` while a module is left alone on its user's wish. */
+/** Set to `true` while a module is unmanaged on its user's request. */
 export const UNMANAGED_LABEL = 'maintenance.deckhouse.io/no-resource-reconciliation';
 
 const OWNER = 'addon-operator';
@@ -47,7 +47,7 @@ export function isOurRevision(labels: Labels, revision: number): boolean {
   return labels[REVISION_LABEL] === String(revision);
 }
 
-/** Whether a revision says that it is unmanaged, and so is left alone as long as its module is. */
+/** Whether a revision is labelled as unmanaged, so that it is skipped as long as its module is unmanaged. */
 export function saysUnmanaged(labels: Labels, revision: number): boolean {
   return isOurRevision(labels, revision) && labels[UNMANAGED_LABEL] === 'true';
 }
@@ -111,7 +111,7 @@ export function labelsWhenDeployed(facts: {
 const KEEP_LABEL = 'addon-operator/keep';
 const KEEP = 'true';
 
-/** Whether nobody but a person may remove the release. */
+/** Whether only a user may remove the release. */
 export function isKept(labels: Labels): boolean {
   return labels[KEEP_LABEL] === KEEP;
 }
@@ -121,7 +121,7 @@ export function labelsWhenKept(isKept: boolean): Readonly<Record<string, string 
   return { [KEEP_LABEL]: isKept ? KEEP : null };
 }
 
-/** What changes, as a merge patch says it, on the record of a release that is nobody's any more. */
+/** Merge patch for the record of a release that this operator does not own any more. */
 export const LABELS_WHEN_DISOWNED: Readonly<Record<string, string | null>> = {
   ...labelsWhenKept(true),
   [OWNER_LABEL]: null,
@@ -135,7 +135,7 @@ export function renderedChecksum(text: string): string {
   return createHash('md5').update(text).digest('hex');
 }
 
-/** Tells, on a release record, which objects the revision consists of, so that nobody has to unpack the record. */
+/** Annotation of a release record with the objects of the revision, so that the record need not be unpacked. */
 export const OBJECTS_ANNOTATION = 'addon-operator/objects';
 /** What the caller of a deployment has noted on the record, beside the values that it was given. */
 export const NOTE_ANNOTATION = 'addon-operator/note';

@@ -27,7 +27,7 @@ export async function releaseState(
   }
 }
 
-/** This process, as it tells who is at work on a record. */
+/** This process as an observer of the holder of a record. */
 export function recordObserver(
   { holder, lockAges, timeoutMs }: Pick<DriverContext, 'holder' | 'lockAges' | 'timeoutMs'>,
   record: ReleaseRevision,
@@ -147,7 +147,7 @@ export async function storedObjects(
 
 /**
  * What became of the request to take over a release at once. `busy`: helm of this process works on it. `not-locked`: its
- * state makes nobody wait.
+ * state blocks no deployment.
  */
 export type UnlockResult =
   | { readonly type: 'absent' }

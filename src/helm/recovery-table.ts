@@ -13,7 +13,7 @@ export const RELEASE_STATUSES = [
 
 export type ReleaseStatus = (typeof RELEASE_STATUSES)[number];
 
-/** How the newest record of a release stands: helm's status, or that there is no record, or none that can be read. */
+/** State of the newest record of a release: helm's status, or that there is no record, or none that can be read. */
 export const RELEASE_STATES = ['none', ...RELEASE_STATUSES, 'corrupt'] as const;
 
 export type ReleaseState = (typeof RELEASE_STATES)[number];
@@ -22,7 +22,7 @@ export type ReleaseState = (typeof RELEASE_STATES)[number];
  * What our labels on that record say of who wrote it last.
  *
  * - `none`: no addon-operator had a part in the release
- * - `earlier`: we made an earlier revision; this one, or its uninstall, is somebody else's work
+ * - `earlier`: we made an earlier revision; another client made this one, or its uninstall
  * - `at-work`: ours, and the process that started helm lives
  * - `cut-off`: ours, and that process ended before it could note that helm was done
  * - `complete`: ours, noted as done
@@ -38,8 +38,8 @@ export type OwnRecord = (typeof OWN_RECORDS)[number];
  * - `use`: nothing is to be mended; whether helm has to run depends on the inputs and the objects
  * - `upgrade`: helm upgrades, whatever the inputs are
  * - `mark-failed`: the revision gets the status `failed`, which helm upgrades over
- * - `outwait`: left alone until helm's time-out has passed since the record was written, then as `mark-failed`
- * - `wait`: left alone while that process lives
+ * - `outwait`: not touched until helm's time-out has passed since the record was written, then as `mark-failed`
+ * - `wait`: not touched while that process lives
  * - `set-aside`: the record is moved to another name, and what is left is looked at anew
  */
 type DeployRecovery = 'install' | 'use' | 'upgrade' | 'mark-failed' | 'outwait' | 'wait' | 'set-aside';
@@ -81,12 +81,12 @@ function unfinished(own: OwnRecord): DeployRecovery {
 }
 
 /**
- * What is done so that a release of ours is gone. `spare`: it stays, for nobody of us made it. `outwait`, `wait` and
+ * How a release of this operator is removed. `spare`: it stays, because this operator does not own it. `outwait`, `wait` and
  * `set-aside` as in {@link DeployRecovery}, `uninstall` afterwards.
  */
 type UninstallRecovery = 'absent' | 'spare' | 'uninstall' | 'outwait' | 'wait' | 'set-aside';
 
-/** The way from any state of a release to none. `isForced`: whoever made it. */
+/** The step from any state of a release to none. `isForced`: also for releases that this operator does not own. */
 export function uninstallRecovery(
   release: ReleaseState,
   own: OwnRecord,

@@ -2,11 +2,11 @@ const SENSITIVE_KEY = /pass|secret|token|credential|private|cert|auth|(?:^|[-_a-
 /** `secretName: web-tls` says where a secret is, not what it is; messages need that. */
 const HARMLESS_KEY = /(?:name|namespace|ref|type|mode|path|url|host|enabled)$/i;
 const SHORTEST_SENSITIVE = 4;
-/** Long texts of letters and digits without spaces look like keys wherever they stand. */
+/** Long texts of letters and digits without spaces are treated as keys. */
 const LOOKS_LIKE_KEY = /^(?=.*\d)(?=.*[A-Za-z])[\w+/=-]{20,}$/;
 const HIDDEN = '***';
 
-/** Takes texts from values that are secret, or look so, out of an error message, their base64 forms included. */
+/** Masks secret values, and values that resemble secrets, in an error message, their base64 forms included. */
 export function redact(text: string, values: unknown): string {
   const secrets = new Set<string>();
   collect(values, false, secrets);

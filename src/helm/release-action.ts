@@ -1,7 +1,7 @@
 import { lockLimitMs } from './own-record.ts';
 import { deployRecovery, type OwnRecord, type ReleaseState } from './recovery-table.ts';
 
-/** What is known of a module's release before helm is asked anything. */
+/** What is known of a module's release before helm runs. */
 export interface ObservedRelease {
   readonly state: ReleaseState;
   readonly own: OwnRecord;
@@ -30,7 +30,7 @@ type ReleaseAction =
   | { readonly type: 'compare'; readonly reason: string }
   /** Nothing to do, provided every object of the release is there. */
   | { readonly type: 'keep' }
-  /** Move the latest record away, and look again. */
+  /** Move the latest record away and decide again. */
   | { readonly type: 'set-aside' }
   | { readonly type: 'locked' };
 

@@ -12,7 +12,7 @@ export interface AppliedRelease {
 }
 
 /**
- * What others do while a release is brought to its chart. The methods are called in the order they stand here, once for
+ * Steps of other rooms while a release is deployed. The methods are called in the order of this list, once for
  * each helm process; what one throws ends the deployment with that error, nothing applied unless it was before.
  */
 export interface ReleaseSteps {

@@ -68,7 +68,7 @@ export class ReleaseStore {
   readonly #kube: KubeClient;
   readonly #collection: string;
   readonly #isDoubleEncoded: boolean;
-  /** Latest revision seen of a release: where to look first. */
+  /** Latest known revision of each release: it is read first. */
   readonly #known = new Map<string, number>();
   readonly #payloads = new Map<string, ReleasePayload>();
 
@@ -172,10 +172,10 @@ export class ReleaseStore {
   }
 
   /**
-   * Gives a revision that nobody works on any more the status `failed`, so that helm agrees to upgrade over it. The
+   * Sets the status of a revision that no helm process works on to `failed`, so that helm agrees to upgrade over it. The
    * revision itself stays in the history.
    *
-   * @throws KubeApiError 409 when somebody changed the record meanwhile
+   * @throws KubeApiError 409 when another client changed the record in the meantime
    */
   async markFailed(revision: ReleaseRevision, nowMs: number, signal: AbortSignal): Promise<void> {
     await this.#rewrite(
@@ -194,7 +194,7 @@ export class ReleaseStore {
   /**
    * Makes helm believe that a revision consists of other objects.
    *
-   * @throws KubeApiError 409 when somebody changed the record meanwhile
+   * @throws KubeApiError 409 when another client changed the record in the meantime
    */
   async setManifest(revision: ReleaseRevision, manifest: string, signal: AbortSignal): Promise<void> {
     await this.#rewrite(revision, (release) => ({ ...release, manifest }), {}, signal);
@@ -204,7 +204,7 @@ export class ReleaseStore {
    * Moves a record that cannot be read to another name, where helm does not look: it can still be examined.
    *
    * @returns the other name
-   * @throws KubeApiError 409 when somebody changed the record meanwhile
+   * @throws KubeApiError 409 when another client changed the record in the meantime
    */
   async setAside(
     { recordName, release, uid, resourceVersion }: ReleaseRevision,
@@ -229,7 +229,7 @@ export class ReleaseStore {
   }
 
   /**
-   * Sets labels, and other metadata, on the record of a revision and tells how it stands now; null removes a label.
+   * Sets labels, and other metadata, on the record of a revision and returns its new state; null removes a label.
    *
    * @returns undefined when the record does not exist
    */
@@ -255,7 +255,7 @@ export class ReleaseStore {
   }
 
   /**
-   * The known revision, if it is there and has no successor. Two reads by name are answered from the database at once,
+   * The known revision, if it is there and has no successor. Two reads by name come from the database at once,
    * where a list waits up to 100 ms for the server's cache.
    */
   async #stillLatest(

@@ -6,7 +6,7 @@ import { OperatorError } from '../lib/errors.ts';
 import type { ProcessRunner } from '../process/process-runner.ts';
 import type { HelmBinary } from './find-helm.ts';
 
-/** What helm is told once its rendering has been looked at. */
+/** The decision about a rendering, which helm waits for. */
 export type GateVerdict = { readonly type: 'apply'; readonly manifest: string } | { readonly type: 'cancel' };
 
 const PLUGIN = 'addon-operator-gate';
@@ -82,7 +82,7 @@ export class RenderGate {
     this.#verdictFd = verdictFd;
   }
 
-  /** Opens a gate in an empty directory that nobody else can read. `path` is the `PATH` that `mkfifo` is found in. */
+  /** Opens a gate in an empty directory that no other user can read. `path` is the `PATH` that `mkfifo` is found in. */
   static async open(
     directory: string,
     { runner, path }: { readonly runner: ProcessRunner; readonly path: string },

@@ -86,7 +86,7 @@ export class ResourceMonitor {
     }
   }
 
-  /** Waits for the next tick, and tells whether it comes out of turn. */
+  /** Waits for the next check; returns whether it comes before its regular time. */
   async #wait(signal: AbortSignal): Promise<boolean> {
     const { clock, shiftMs } = this.#options;
     const hurry = this.#hurry.signal;
@@ -121,7 +121,7 @@ const CYCLE_MS = 300_000;
 
 /**
  * How long a monitor waits that starts now or has just looked, in milliseconds: 270 s to less than 330 s. It ends at a
- * full half minute, so that monitors started together look together, and rather at a full five minutes: there all
+ * full half minute, so that monitors started together check together, and preferably at a full five minutes: there all
  * monitors meet within an hour, whenever they were started, and stay together from then on.
  *
  * @param shiftMs by how much the full minutes of this daemon lie before those of the clock
@@ -133,12 +133,12 @@ export function monitorDelayMs(nowMs: number, shiftMs: number): number {
   return (late % CYCLE_MS === 0 ? late : early) - shiftedMs;
 }
 
-/** Spreads the looks of many daemons. @param random a number in [0, 1) */
+/** Spreads the checks of many daemons. @param random a number in [0, 1) */
 export function randomShiftMs(random: () => number): number {
   return Math.floor((random() * CYCLE_MS) / 1_000) * 1_000;
 }
 
-/** Monitors that begin to look within this time look together. */
+/** Monitors that start a check within this time share their reads. */
 const SAME_PASS_MS = 5_000;
 
 interface MonitorReadsOptions {
@@ -159,7 +159,7 @@ interface MonitorLook {
 }
 
 /**
- * What the monitors of all modules read. Those that look at the same time share one list of releases and one list for
+ * What the monitors of all modules read. Checks at the same time share one list of releases and one list for
  * each kind and namespace; only what is amiss in a list is read by name, because it may have been mended since.
  */
 export class MonitorReads {
@@ -178,7 +178,7 @@ export class MonitorReads {
     return this.#pass.look;
   }
 
-  /** For a look out of turn: something has just changed, so nothing read before will do. */
+  /** For a check before its regular time: something has just changed, so earlier reads are not used. */
   alone(): MonitorLook {
     const { store, lookup, labels } = this.#options;
     return {

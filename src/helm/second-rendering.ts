@@ -80,7 +80,7 @@ const ACTION = /\{\{[\s\S]*?\}\}/g;
 const TOKEN = /"(?:\\.|(?!\{\{)[^"\\\n])*"|`(?:(?!\{\{)[^`])*`|(?<![\w.$-])(?:now|ago|randInt)(?!\w)/g;
 
 /**
- * What stands in for functions whose result may well be the same twice in a row. Without quotes: an action may stand in
+ * Replacements for functions whose result may be the same twice in a row. Without quotes: an action may be in
  * a literal.
  */
 const STAND_INS: ReadonlyMap<string, string> = new Map([

@@ -4,29 +4,29 @@ import { resultOrAbort } from '../lib/result-or-abort.ts';
 interface Answer<Value> {
   readonly value: Promise<Value>;
   readonly askedAtMs: number;
-  /** Of the reader that asks for all. */
+  /** Signal of the reader that sent the request. */
   readonly signal: AbortSignal;
 }
 
-/** Answers of the API server that several readers use: while one is fresh, or awaited, nobody asks again. */
+/** Responses of the API server that several readers share: while one is fresh or under way, no further request is sent. */
 export class SharedAnswers<Value> {
   readonly #clock: SteadyClock;
   readonly #maxAgeMs: number;
   readonly #answers = new Map<string, Answer<Value>>();
 
-  /** @param maxAgeMs how long an answer is fresh, from the question on */
+  /** @param maxAgeMs how long a response is fresh, counted from the request */
   constructor(clock: SteadyClock, maxAgeMs: number) {
     this.#clock = clock;
     this.#maxAgeMs = maxAgeMs;
   }
 
-  /** Whether a question is answered, or about to be. */
+  /** Whether a fresh response is known or under way. */
   has(question: string): boolean {
     return this.#fresh(question) !== undefined;
   }
 
   /**
-   * The answer to a question. A failure is that of all who wait for it; whoever comes later asks anew.
+   * The response to a request. All readers that wait for it share its failure; later readers send a new request.
    *
    * @param signal the one that `read` ends with; a reader whose signal aborts takes only itself down
    */

@@ -2,7 +2,7 @@ import type { SteadyClock } from '../lib/clock.ts';
 import type { ReleaseRevision } from './release-store.ts';
 import { isFresh, SharedAnswers } from './shared-answers.ts';
 
-/** How old an answer of the API server may be when it is used for another module too. */
+/** Maximum age of a response of the API server that is shared between modules. */
 const MAX_AGE_MS = 5_000;
 
 interface Releases {
@@ -12,7 +12,7 @@ interface Releases {
 
 /**
  * What was read of the cluster for many modules at once: while modules that have not changed are looked through one
- * after another, each list is asked for once. It may only be the ground for leaving a release alone, never for acting.
+ * after another, each list is requested once. A shared response may only be a reason to skip a release, never to act on it.
  */
 export class SharedReads {
   readonly #clock: SteadyClock;
@@ -27,7 +27,7 @@ export class SharedReads {
     this.#names = new SharedAnswers(clock, MAX_AGE_MS);
   }
 
-  /** Reads the newest revision of every release, which is known from then on. Those we change meanwhile are not. */
+  /** Reads the newest revision of every release, which is known from then on, except releases that this process changes during the read. */
   async readReleases(read: () => Promise<readonly ReleaseRevision[]>): Promise<readonly ReleaseRevision[]> {
     const changed = new Set<string>();
     this.#changedWhileReading.add(changed);

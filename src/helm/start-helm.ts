@@ -81,7 +81,7 @@ interface HelmStart {
   readonly running: AsyncDisposableStack;
 }
 
-/** What the driver reports to the operator, and asks it. */
+/** What the driver reports to the operator and requests from it. */
 export interface HelmReports extends Pick<HelmDriverOptions, 'onOperation' | 'onFinding'> {
   readonly isHeld: DriftSettings['isHeld'];
   readonly onDrift: DriftSettings['onEvent'];

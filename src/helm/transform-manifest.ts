@@ -56,7 +56,7 @@ export async function withoutObjects(
   );
 }
 
-/** The texts that stand for a document now; what they hold is taken out of `left`. */
+/** The texts that replace a document; the objects in them are removed from `left`. */
 function rewritten({ text, objects }: ReadDocument, left: Map<string, KubeObject[]>): string[] {
   if (objects.length === 0) return [text];
   const now = objects.flatMap((object) => left.get(keyOf(object))?.shift() ?? []);

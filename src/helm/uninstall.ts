@@ -14,7 +14,7 @@ import { manifestObjects, withoutObjects } from './transform-manifest.ts';
 export type UninstallResult = 'uninstalled' | 'absent' | 'spared';
 
 export interface UninstallOptions {
-  /** Remove the release whoever made it. Default false. */
+  /** Remove the release even if this operator does not own it. Default false. */
   readonly includeForeign?: boolean;
   /** What others do around it; default: nothing. */
   readonly steps?: UninstallSteps | undefined;
@@ -24,7 +24,7 @@ export interface UninstallOptions {
  * Removes a release with all its history; goes on with an uninstall that was left unfinished. "Absent" is only said
  * when the API server said so.
  *
- * @throws OperatorError HELM_FAILED, HELM_LOCKED while somebody else works on the release; what
+ * @throws OperatorError HELM_FAILED, HELM_LOCKED while another client works on the release; what
  * the API client throws; what the steps throw
  */
 export async function uninstallRelease(

@@ -18,7 +18,7 @@ interface Context {
  * uninstalls such a release. Where another version of their group is served they get that one; else they are taken out
  * of the record, and named in a warning.
  *
- * @throws OperatorError HELM_RELEASE_CORRUPT; KubeApiError 409 when somebody changed the record meanwhile
+ * @throws OperatorError HELM_RELEASE_CORRUPT; KubeApiError 409 when another client changed the record in the meantime
  */
 export async function replaceUnservedKinds(
   context: Context,

@@ -17,7 +17,7 @@ import {
   snapshotProblems,
 } from './snapshot-references.ts';
 
-/** The bindings of a hook that is asked about requests to the API server. */
+/** The admission bindings of a hook. */
 export type AdmissionType = 'kubernetesValidating' | 'kubernetesMutating';
 
 interface MatchCondition {
@@ -169,7 +169,7 @@ export function admissionBinding(
   };
 }
 
-/** Which requests a webhook is asked about, as the API server takes it. */
+/** The requests that a webhook is called for, in the form of the API server. */
 export interface AdmissionRule {
   readonly apiVersions: readonly string[];
   readonly apiGroups: readonly string[];

@@ -6,7 +6,7 @@ import type { ConversionBinding, ConversionRule } from './conversion-binding.ts'
 import type { KubernetesBinding, LifecycleBinding, ScheduleBinding } from './hook-config.ts';
 import type { KubernetesEvent, SnapshotItem, WatchEventType } from './kubernetes-binding.ts';
 
-/** A step in the deploy of a module, and what the hook is told about it. */
+/** A step in the deployment of a module, and the facts for the hook. */
 export type DeployReason = {
   readonly [B in DeployBinding]: {
     readonly type: 'deploy';
@@ -25,14 +25,14 @@ export type RunReason =
   | {
       readonly type: 'admission';
       readonly binding: AdmissionBinding;
-      /** What the API server asks, with only `request` in it. */
+      /** The review of the API server, with only `request` in it. */
       readonly review: unknown;
     }
   | {
       readonly type: 'conversion';
       readonly binding: ConversionBinding;
       readonly rule: ConversionRule;
-      /** What the API server asks, with only `request` in it. */
+      /** The review of the API server, with only `request` in it. */
       readonly review: unknown;
     };
 

@@ -34,7 +34,7 @@ export function parseConfigDocument(text: string): ConfigDocument {
 
 function load(text: string): unknown {
   try {
-    // A hook's answer is trusted with duplicate keys, as in its JSON form.
+    // Duplicate keys are accepted in the output of a hook, as in its JSON form.
     return readFlowAtAnyColumn(text, (parsed) => loadAll(parsed, { json: true })[0] ?? {});
   } catch (error) {
     throw unreadable(messageOf(error), error);
@@ -57,7 +57,7 @@ function unreadable(reason: string, cause?: unknown): OperatorError {
   return new OperatorError('HOOK_CONFIG_INVALID', `config unmarshal: ${reason}`, { cause });
 }
 
-/** Leaves out the documents behind the first: whatever stands there, it need not even be YAML. */
+/** Drops the documents after the first: they need not even be YAML. */
 function firstDocument(text: string): string {
   const isBlank = (part: string): boolean => part.split('\n').every((line) => /^\s*([#%]|$)/.test(line));
   for (const { index } of text.matchAll(/^---(?=\s|$)/gm))
@@ -114,7 +114,7 @@ export class SoundParts<Raw> {
     this.#errors = errors;
   }
 
-  /** The items of a list that have the shape the schema asks for, each with its position. */
+  /** The items of a list that match the schema, each with its position. */
   items<Key extends keyof Raw & string>(key: Key): readonly (readonly [number, ItemOf<Raw[Key]>])[] {
     const list = this.#document[key];
     if (!Array.isArray(list)) return [];
@@ -123,7 +123,7 @@ export class SoundParts<Raw> {
     );
   }
 
-  /** A property that has the shape the schema asks for. */
+  /** A property that matches the schema. */
   property<Key extends keyof Raw & string>(key: Key): Raw[Key] | undefined {
     return this.#isSound(`/${key}`) ? (this.#document[key] as Raw[Key] | undefined) : undefined;
   }

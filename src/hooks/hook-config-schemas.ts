@@ -12,7 +12,7 @@ const HOOK_CONFIG_SCHEMAS: Readonly<Record<ConfigVersion, (scope: HookScope) => 
 };
 
 /**
- * The compiled schemas of what hooks say about themselves. To compile one and to use it for the first time take some
+ * The compiled schemas of hook configurations. To compile one and to use it for the first time take some
  * 10 ms each: that of most hooks is ready from the beginning, the others when a hook needs them.
  */
 export class HookConfigSchemas {
@@ -31,7 +31,7 @@ export class HookConfigSchemas {
   }
 }
 
-/** Compiles the schemas of what hooks say about themselves. They are our own, so nobody needs to check them at run time. */
+/** Compiles the schemas of hook configurations. They are part of the program, so they are not validated at run time. */
 export function hookConfigAjv(): Ajv {
   return new Ajv({
     allErrors: true,

@@ -66,7 +66,7 @@ export interface HookSettings {
   readonly timeoutMs?: number;
 }
 
-/** What a hook answered to `--config`, checked and with all defaults filled in. */
+/** The configuration that a hook prints for `--config`, validated and with all defaults. */
 export interface HookConfig {
   readonly version: ConfigVersion;
   /** Order numbers of the lifecycle and deploy bindings the hook has. */

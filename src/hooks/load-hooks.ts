@@ -35,7 +35,7 @@ export class HookLoader {
   }
 
   /**
-   * Every hook below `root`, in path order, asked one after another.
+   * Every hook below `root`, in path order; configurations are requested one after another.
    *
    * @param namedFrom see {@link findHooks}
    * @throws OperatorError HOOK_CONFIG_INVALID naming the first hook whose `--config` failed, and why

@@ -24,7 +24,7 @@ export interface ParsedOutputs {
   readonly objectOperations: readonly ObjectOperation[];
   /** Undefined where the hook wrote no response to an admission request. */
   readonly admission: AdmissionResponse | undefined;
-  /** Undefined where the hook wrote no answer to a conversion. */
+  /** Undefined where the hook wrote no response to a conversion. */
   readonly conversion: ConversionResponse | undefined;
 }
 

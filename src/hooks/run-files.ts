@@ -28,7 +28,7 @@ export interface RunFiles {
   /**
    * Bytes that are no UTF-8 are read as U+FFFD, as JSON parsers do.
    *
-   * @param onInvalidText told the variable of each file with such bytes
+   * @param onInvalidText called with the variable of each file with such bytes
    * @throws OperatorError HOOK_OUTPUT_INVALID when an output is no regular file or too large
    */
   readOutputs(onInvalidText: (variable: string) => void): HookOutputTexts;
@@ -70,7 +70,7 @@ const ADMISSION_RESPONSE = 'ADMISSION_RESPONSE_PATH';
  * Makes the files of one run: a directory that only the daemon's user may enter (0700), files 0600, outputs empty.
  * The calls are synchronous on purpose: for files this small they cost a tenth of their asynchronous forms.
  *
- * @param label part of the directory name, to tell runs apart when files are kept for debugging
+ * @param label part of the directory name, which identifies the run when files are kept for debugging
  * @param spares where the directory may come from, and may go to when it is recycled; default: none
  */
 export function createRunFiles(
@@ -198,7 +198,7 @@ function entries<T extends object>(table: T): readonly [keyof T, T[keyof T]][] {
 function readOutput(path: string, variable: string, onInvalidText: (variable: string) => void): string {
   let descriptor: number | undefined;
   try {
-    // Neither a link to someone else's file nor a pipe that never ends may stand in the place of an output.
+    // An output must not be a link to another file or a pipe that never ends.
     descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     const stats = fstatSync(descriptor);
     if (!stats.isFile()) throw new Error('it is not a regular file');

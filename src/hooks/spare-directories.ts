@@ -11,7 +11,7 @@ export interface MadeDirectory {
 
 /** In the names of directories that belong to no run. */
 export const SPARE_PREFIX = 'spare-';
-/** As many as there are often queues with hooks at work. */
+/** About as many as queues that often run hooks at the same time. */
 const MAX_SPARES = 8;
 const FILE_MODE = 0o600;
 const DIRECTORY_MODE = 0o700;
@@ -44,8 +44,8 @@ export class SpareDirectories implements Disposable {
   }
 
   /**
-   * Takes over the directory of a run that is over. Only one whose files are still there, empty and nobody else's: else
-   * it returns false, and the directory stays what it is.
+   * Takes over the directory of a run that is over. Returns false, and leaves the directory as it is, unless its files
+   * are still there, empty and not replaced.
    *
    * @param found what its files were after the run, by name
    */

@@ -69,7 +69,7 @@ function isPointer(value: unknown): boolean {
   return typeof value === 'string' && (value === '' || value.startsWith('/'));
 }
 
-/** What a hook answered to a conversion. */
+/** The response of a hook to a conversion request. */
 export type ConversionResponse =
   | { readonly type: 'converted'; readonly objects: readonly unknown[] }
   | { readonly type: 'failed'; readonly message: string };

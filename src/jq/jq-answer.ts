@@ -4,19 +4,19 @@ import { isObject, parseJson } from '../lib/json.ts';
 /** Longest part of a program that a message shows. */
 const MAX_SHOWN_LENGTH = 200;
 /**
- * Keys and values that an answer may hold. The daemon parses it in its own thread, where a number costs a microsecond and more
+ * Keys and values that a result may hold. The daemon parses it in its own thread, where a number costs a microsecond and more
  * as soon as one of them is beyond 2^53, and writes it with sorted keys to compare it: 300,000 take two thirds of a second.
  */
 const MAX_ITEMS = 300_000;
 const QUOTE = '"'.charCodeAt(0);
 const BACKSLASH = '\\'.charCodeAt(0);
-/** Outside of strings each of them stands for one key or value. */
+/** Outside strings each of them belongs to one key or value. */
 const MARKS: ReadonlySet<number> = new Set(Array.from(',:[{', (mark) => mark.charCodeAt(0)));
 
 /**
- * The outputs that an answer line holds: an array, or an object whose `error` is what jq's `error` was given.
+ * The outputs in a result line: an array, or an object whose `error` is what jq's `error` was given.
  *
- * @throws OperatorError JQ_RUNTIME with jq's message, or when the answer holds too many values
+ * @throws OperatorError JQ_RUNTIME with jq's message, or when the result holds too many values
  */
 export function parseAnswer(program: string, line: string): readonly unknown[] {
   if (hasTooManyItems(line))
@@ -50,7 +50,7 @@ export function compileError(program: string, reason: string, cause?: unknown): 
   });
 }
 
-/** An error of the process, told for the filter that was being applied. */
+/** An error of the process, for the filter that was being applied. */
 export function withProgram(program: string, error: unknown): unknown {
   if (!(error instanceof OperatorError)) return error;
   const message = `Cannot apply the jq filter ${showProgram(program)}: ${error.message}`;
@@ -62,14 +62,14 @@ function showProgram(program: string): string {
   return JSON.stringify(shown);
 }
 
-/** What the process of the built-in engine is asked. */
+/** A request to the process of the built-in engine. */
 export interface BuiltinRequest {
   readonly program: string;
   /** JSON text of the input; without it the program is only compiled, and the outputs are none. */
   readonly input: string | undefined;
 }
 
-/** A tab stands in no JSON text: it is escaped in strings, and nobody writes it between them. */
+/** JSON texts of the daemon have no tab: it is escaped in strings, and `JSON.stringify` writes none between them. */
 const SEPARATOR = '\t';
 
 /** One line for the process: the program as JSON string, then the input as it is. */

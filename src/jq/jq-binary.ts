@@ -11,7 +11,7 @@ import { findProgramProblem } from './program-problem.ts';
 /** jq processes that live at once, one a program; the one used longest ago makes room. */
 const MAX_PROCESSES = 16;
 const MAX_REPORT_BYTES = 4 * 1024;
-/** Address space of one jq: `[range(1e9)]` then harms nobody. */
+/** Address space of one jq, so that `[range(1e9)]` does not exhaust the memory of the node. */
 const MAX_MEMORY_KIB = 1024 * 1024;
 
 interface JqBinaryOptions {

@@ -1,6 +1,6 @@
 /**
- * The process of the built-in jq engine: each line of stdin is a request as {@link requestLine} writes it, answered
- * with one line that holds the array of outputs, or an object with the `error`. It ends at the end of stdin.
+ * The process of the built-in jq engine: each line of stdin is a request as {@link requestLine} writes it, and the
+ * result is one line of stdout with the array of outputs, or an object with the `error`. It ends at the end of stdin.
  */
 import { createInterface } from 'node:readline';
 import { Engine, JqError, type Program, parseValue, toJson } from '@addon-operator/jq';
@@ -10,11 +10,11 @@ import { splitRequest } from './jq-answer.ts';
 
 /** Programs kept compiled. */
 const MAX_PROGRAMS = 500;
-/** Larger answers are given up here, with a better reason than the reader of them has. */
+/** Larger results fail here, with a better reason than their reader has. */
 const MAX_ANSWER_CHARACTERS = 8 * 1024 * 1024;
 
 async function serve(): Promise<void> {
-  // Errors are ordinary outcomes of programs; nobody looks at where they were made.
+  // Errors are ordinary results of programs; their stacks are never used.
   Error.stackTraceLimit = 0;
   const engine = new Engine(() => systemClock.wallMs());
   const programs = new Map<string, Program>();

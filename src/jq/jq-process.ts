@@ -4,14 +4,14 @@ import type { SteadyClock } from '../lib/clock.ts';
 import { messageOf, OperatorError } from '../lib/errors.ts';
 import { OutputTail } from '../process/output-buffer.ts';
 
-/** Largest answer for one object; a longer one ends the process. The daemon parses it in its own thread. */
+/** Largest result for one object; a longer one ends the process. The daemon parses it in its own thread. */
 const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
 const BATCH_CHARACTERS = 64 * 1024;
 const STDERR_TAIL_BYTES = 4 * 1024;
 const LF = 0x0a;
 
 /**
- * A shell stands beside the process and kills it when fd 3 ends, that is, when the daemon does: a program in an endless
+ * A shell runs beside the process and kills it when fd 3 ends, that is, when the daemon does: a program in an endless
  * loop never sees the end of its input.
  */
 const GUARDED = `
@@ -31,7 +31,7 @@ interface JqProcessOptions {
   /** Limit of its address space, where the system can set it. */
   readonly maxMemoryKiB?: number;
   readonly clock: SteadyClock;
-  /** Longest time for one answer, in milliseconds, where the request names no other. */
+  /** Longest time for one result, in milliseconds, if the request names no other. */
   readonly timeLimitMs: number;
 }
 
@@ -50,13 +50,13 @@ interface Request {
   readonly line: string;
   readonly answer: PromiseWithResolvers<string>;
   readonly timeLimitMs: number;
-  /** When the process began with it: the answer before it had come. */
+  /** When the process began with it: the previous result had come. */
   startedAtMs: number;
 }
 
 /**
- * A child process that answers each line of input with one line of output, in order. It is started when needed and
- * again when it dies; a request that it dies of, or that takes too long, fails, those behind it are asked again.
+ * A child process that writes one line of output for each line of input, in order. It is started when needed and
+ * again when it dies; a request that it dies of, or that takes too long, fails; those after it are sent again.
  */
 export class JqProcess {
   readonly #options: JqProcessOptions;
@@ -73,9 +73,9 @@ export class JqProcess {
   }
 
   /**
-   * The answer to one line, both without line end. An abort ends the wait with `signal.reason`, not the work.
+   * The result for one line, both without line end. An abort ends the wait with `signal.reason`, not the work.
    *
-   * @param timeLimitMs for this answer, in milliseconds; the start of the process counts
+   * @param timeLimitMs for this result, in milliseconds; the start of the process counts
    * @throws OperatorError JQ_TIMEOUT, JQ_RUNTIME when the process dies or cannot be started, ABORTED after {@link stop}
    */
   async ask(
@@ -103,7 +103,7 @@ export class JqProcess {
     }
   }
 
-  /** Lets the process end once it has answered everything; resolves when it is gone. */
+  /** Ends the process after its last result; resolves when it is gone. */
   retire(): Promise<void> {
     this.#isRetired = true;
     this.#endIfDone();
@@ -119,7 +119,7 @@ export class JqProcess {
     await this.#closed;
   }
 
-  /** When no process can be started all requests fail: each answer belongs to the request at the head. */
+  /** When no process can be started all requests fail: each result belongs to the request at the head. */
   #send(request: Request): void {
     try {
       this.#child ??= this.#start();
@@ -175,7 +175,7 @@ export class JqProcess {
     this.#failHead(new OperatorError('JQ_RUNTIME', `The jq process did not answer: ${reason}`));
   }
 
-  /** Gives the head up, and its process with it; the others are asked again, of a new one. */
+  /** Fails the request at the head and ends its process; the others are sent to a new one. */
   #failHead(error: OperatorError): void {
     this.#child?.kill();
     this.#child = undefined;
@@ -230,7 +230,7 @@ function spawnGuarded({ file, args, maxMemoryKiB }: JqProcessOptions): Child {
     );
   const [, , , lifeline] = shell.stdio;
   stdout.on('end', () => lifeline?.destroy());
-  // Writing to a process that has died fails; that it has died is told by 'close'.
+  // Writing to a process that has died fails; 'close' reports that it has died.
   stdin.on('error', () => undefined);
   lifeline?.on('error', () => undefined);
   return { stdin, send: lineSender(stdin), stdout, stderr, shell, kill: () => killGroup(shell.pid) };

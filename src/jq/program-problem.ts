@@ -19,7 +19,7 @@ const REFUSED: ReadonlySet<string> = new Set([
 
 const CLOSING: Readonly<Record<string, string>> = { ')': '(', ']': '[', '}': '{' };
 
-/** Tokens that matter here; strings are taken apart by {@link findProgramProblem} because code can stand in them. */
+/** Tokens that matter here; strings are taken apart by {@link findProgramProblem} because they can contain code. */
 const TOKEN = /#[^\n]*|[.$@][A-Za-z_]\w*|[A-Za-z_]\w*(?:::[A-Za-z_]\w*)*|\d[\w.]*|\s+|[^]/y;
 /** What follows a key. A comment can be read in one way only, or a row of them would take for ever. */
 const KEY_END = /(?:\s|#[^\n]*(?:\n|$))*[:,}]/y;

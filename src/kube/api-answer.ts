@@ -3,7 +3,7 @@ import { type ApiCause, KubeApiError } from './kube-client.ts';
 
 /** How the API server says that no role allows something. Quotas, policies and webhooks use other words. */
 const DENIED = /forbidden: User "/;
-/** What clients make of an answer without a reason, such as a proxy before the API server gives. */
+/** What clients make of a response without a reason, for example from a proxy in front of the API server. */
 const BARE = /\b403 Forbidden\b|\bForbidden \((?:get|list|watch|post|put|patch|delete) |\bstatus code 403\b/;
 
 const PERMISSION_ADVICE =
@@ -14,7 +14,7 @@ export function permissionAdvice(error: string): string | undefined {
   return DENIED.test(error) || BARE.test(error) ? PERMISSION_ADVICE : undefined;
 }
 
-/** What an API server answered outside 2xx. */
+/** A response of an API server outside 2xx. */
 interface RefusedAnswer {
   readonly status: number;
   readonly body: string;
@@ -23,7 +23,7 @@ interface RefusedAnswer {
 }
 
 const FORBIDDEN = 403;
-/** Longest piece of an answer that goes into a message. */
+/** Longest part of a response in a message. */
 const MAX_MESSAGE_LENGTH = 1_000;
 
 /** The error for a refused request; `title` is its method and path. */

@@ -1,9 +1,9 @@
-/** A piece of text that stands in the configuration itself or in a file, which may be replaced while we run. */
+/** A text in the configuration itself or in a file, which may be replaced while the daemon runs. */
 export type Material =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'file'; readonly path: string };
 
-/** A user entry whose credentials a plug-in makes, as it stands in the kubeconfig (paths made absolute). */
+/** A user entry whose credentials come from a plug-in, as in the kubeconfig (paths made absolute). */
 export interface PluginUser {
   readonly name: string;
   readonly exec?: Readonly<Record<string, unknown>>;

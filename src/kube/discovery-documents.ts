@@ -92,7 +92,7 @@ function isUsable(resource: ApiResource): boolean {
 /**
  * The resource that a user means, or undefined. Kind, plural name and short names count alike, in any case, the
  * first match in the order of the server wins; singular names count when nothing else matches. Without `apiVersion`
- * each resource stands in the preferred version of its group, or in another one that has it.
+ * each resource is in the preferred version of its group, or in another one that has it.
  */
 export function findResource(
   groupVersions: readonly GroupVersion[],

@@ -27,7 +27,7 @@ interface DiscoveryDeps {
   readonly log: Logger;
 }
 
-/** What the server said it serves, when it was asked last. */
+/** What the server serves, as of the last request. */
 interface Catalog {
   readonly groupVersions: readonly GroupVersion[];
   readonly readAtMs: number;
@@ -39,7 +39,7 @@ const ACCEPT_AGGREGATED = [
   'application/json',
 ].join(',');
 
-/** An unknown kind asks the server again, but not more often than this. */
+/** Minimum time between requests that an unknown kind causes. */
 const MIN_REFRESH_INTERVAL_MS = 5_000;
 /** How old the list of API versions may be that charts see. */
 const MAX_LIST_AGE_MS = 60_000;
@@ -111,7 +111,7 @@ export class Discovery {
     );
   }
 
-  /** Forgets everything; the next question asks the server. */
+  /** Forgets everything; the next call requests it again. */
   invalidate(): void {
     this.#catalog = undefined;
     this.#reading = undefined;
@@ -149,7 +149,7 @@ export class Discovery {
       const reading = (this.#reading ??= { catalog: this.#read(signal), signal });
       try {
         const catalog = await reading.catalog;
-        // An answer that was under way while `invalidate` was called is not kept.
+        // A response that was under way while `invalidate` was called is not kept.
         if (this.#reading === reading) this.#catalog = catalog;
         return catalog;
       } catch (error) {

@@ -59,7 +59,7 @@ export function sendRequest(
   signal.addEventListener('abort', onAbort, { once: true });
   outgoing.once('close', () => {
     signal.removeEventListener('abort', onAbort);
-    // An answer that switches protocols closes the connection with neither a response nor an error.
+    // A response that switches protocols closes the connection with neither a response nor an error event.
     reject(signal.aborted ? signal.reason : new Error('the connection was closed without a response'));
   });
   outgoing.once('socket', (socket) => limitConnecting(socket, limit, (error) => outgoing.destroy(error)));

@@ -18,7 +18,7 @@ import { pathTemplate } from './request-path.ts';
 /** One request that came to an end, for metrics. */
 export interface RequestObservation {
   readonly verb: HttpMethod | 'WATCH';
-  /** Undefined when there was no answer. */
+  /** Undefined when there was no response. */
   readonly status: number | undefined;
   /** Up to the end of the body; of a stream, up to its headers. */
   readonly durationMs: number;
@@ -146,7 +146,7 @@ export class HttpKubeClient implements KubeClient {
     }
   }
 
-  /** Resolves with the headers of an answer, after a second try where the first was refused for its credentials. */
+  /** Resolves with the headers of a response, after a second attempt if the first was refused for its credentials. */
   async #send(request: KubeRequest, purpose: Purpose, signal: AbortSignal): Promise<IncomingMessage> {
     const { credentials } = this.#options;
     const answer = await this.#sendWith(request, purpose, await credentials.current(signal), signal);

@@ -23,10 +23,10 @@ export interface KubeRequest {
 /** Access to one API server, on raw JSON. */
 export interface KubeClient {
   /**
-   * Sends one request and returns the parsed answer (`parseJson`); undefined for an empty body.
+   * Sends one request and returns the parsed response (`parseJson`); undefined for an empty body.
    *
    * @throws KubeApiError for every status outside 2xx
-   * @throws OperatorError KUBE_UNREACHABLE when there is no answer (connection refused, reset, time-out)
+   * @throws OperatorError KUBE_UNREACHABLE when there is no response (connection refused, reset, time-out)
    */
   request(request: KubeRequest, signal: AbortSignal): Promise<unknown>;
   /**
@@ -46,13 +46,13 @@ export interface ApiCause {
   readonly message: string;
 }
 
-/** The API server answered, and said no. */
+/** The API server refused a request. */
 export class KubeApiError extends OperatorError {
   /** HTTP status. */
   readonly status: number;
   /** `reason` of the Status object, for instance `NotFound`; empty if there was none. */
   readonly reason: string;
-  /** Seconds the server asked to wait, from the Retry-After header. */
+  /** Seconds to wait, from the Retry-After header. */
   readonly retryAfterSeconds: number | undefined;
   /** `details.causes` of the Status object. */
   readonly causes: readonly ApiCause[];
@@ -75,7 +75,7 @@ export class KubeApiError extends OperatorError {
   }
 }
 
-/** Whether `error` is the answer of an API server with this HTTP status. */
+/** Whether `error` is a response of an API server with this HTTP status. */
 export function hasStatus(error: unknown, status: number): error is KubeApiError {
   return error instanceof KubeApiError && error.status === status;
 }
@@ -85,12 +85,12 @@ export function metadataAccept(shape: 'PartialObjectMetadata' | 'PartialObjectMe
   return `application/json;as=${shape};g=meta.k8s.io;v=v1,application/json`;
 }
 
-/** What an API server answers, in place of a Status object, about a kind that it does not serve. */
+/** The end of the response, in place of a Status object, to a request for a kind that is not served. */
 const UNSERVED = ': 404 page not found';
 
 /**
  * Sends a request about something that may not exist: undefined when the API server says that it does not, or that it does
- * not serve the kind. A page of a proxy with any status is an error: otherwise objects would look deleted.
+ * not serve the kind. A page of a proxy with any status is an error: otherwise objects would be taken for deleted.
  *
  * @throws KubeApiError for every other refusal; whatever else the client throws
  */

@@ -8,7 +8,7 @@ export interface KubeConfigOptions {
   readonly kubeConfigPath?: string | undefined;
   /** `--kube-context`; default: the current one. */
   readonly kubeContext?: string | undefined;
-  /** `--kube-server`: replaces the URL of the kubeconfig, or stands alone. */
+  /** `--kube-server`: replaces the URL of the kubeconfig, or is used alone. */
   readonly kubeServer?: string | undefined;
   /** Environment: KUBECONFIG, HOME, KUBERNETES_SERVICE_HOST, ADDON_OPERATOR_KUBE_ALLOW_UNSAFE. */
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -22,7 +22,7 @@ const UNSAFE_VARIABLE = 'ADDON_OPERATOR_KUBE_ALLOW_UNSAFE';
 
 /**
  * Finds out how to reach the API server: the given kubeconfig, else the service account of the pod (unless a context or
- * a server was asked for), else the kubeconfigs of KUBECONFIG, which a pod may have for its hooks alone, else
+ * a server was requested), else the kubeconfigs of KUBECONFIG, which a pod may have for its hooks alone, else
  * `~/.kube/config`, else `--kube-server` alone.
  *
  * Inside a cluster (KUBERNETES_SERVICE_HOST is set) a kubeconfig that runs programs or skips TLS verification is

@@ -24,7 +24,7 @@ export interface ApiResource {
   readonly group: string;
   readonly version: string;
   readonly kind: string;
-  /** Plural name, as it stands in URLs. */
+  /** Plural name, as in URLs. */
   readonly plural: string;
   readonly singular: string;
   readonly shortNames: readonly string[];

@@ -17,7 +17,7 @@ interface KubeconfigChoice {
   readonly server?: string | undefined;
 }
 
-/** An entry of `clusters`, `users` or `contexts`, with the file it stands in. */
+/** An entry of `clusters`, `users` or `contexts`, with the file that it is from. */
 interface Entry {
   readonly file: KubeconfigFile;
   readonly name: string;

@@ -26,7 +26,7 @@ export async function loadPluginCredentials(
 ): Promise<PluginCredentials> {
   let authenticator = await createAuthenticator(user);
   return async (isForced, signal) => {
-    // The library keeps a token until it expires; only a new object asks the plug-in again.
+    // The library keeps a token until it expires; only a new object runs the plug-in again.
     if (isForced) authenticator = await createAuthenticator(user);
     const options: RequestOptions = { headers: {} };
     const limit = {
@@ -64,7 +64,7 @@ async function createAuthenticator(user: PluginUser): Promise<Authenticator> {
   return { applyTo: (options) => config.applyToHTTPSOptions(options) };
 }
 
-/** Plug-ins read from this variable which version of the answer we expect; the library does not set it. */
+/** Plug-ins read from this variable which version of the output we expect; the library does not set it. */
 function withExecInfo(exec: Readonly<Record<string, unknown>>): readonly unknown[] {
   const info = {
     apiVersion: exec['apiVersion'],

@@ -17,7 +17,7 @@ export class ReflectorIndex {
     return this.#known.size;
   }
 
-  /** Takes a watch event; the answer is empty when it tells nothing new (repeated or outdated). */
+  /** Takes a watch event; the result is empty if the event is repeated or outdated. */
   observe(change: 'Added' | 'Modified' | 'Deleted', object: KubeObject): readonly ReflectorEvent[] {
     const key = keyOf(object);
     const known = this.#known.get(key);
@@ -70,7 +70,7 @@ class ListComparison {
   /**
    * Takes a page of the list.
    *
-   * @param isCollecting false when nobody will ask for the changes: then no object is held
+   * @param isCollecting false when the changes are not needed: then no object is held
    */
   add(objects: readonly KubeObject[], isCollecting: boolean): void {
     for (const object of objects) {

@@ -21,8 +21,8 @@ interface ListRequest {
  * starts again. When the server does not reach `notOlderThan` (its store was restored from a copy), the newest state it
  * has is taken instead.
  *
- * @throws KubeApiError for an answer outside 2xx
- * @throws OperatorError KUBE_UNREACHABLE without an answer, KUBE_API when the answer is no list
+ * @throws KubeApiError for a status outside 2xx
+ * @throws OperatorError KUBE_UNREACHABLE without a response, KUBE_API when the response is no list
  */
 export async function listAll(kube: KubeClient, request: ListRequest, signal: AbortSignal): Promise<string> {
   let { notOlderThan } = request;
@@ -127,7 +127,7 @@ export function selectionQuery(selection: Selection): Readonly<Record<string, st
   return { labelSelector: selection.labelSelector, fieldSelector: selection.fieldSelector };
 }
 
-/** The header that asks for `shape` where the selection wants no more than metadata. */
+/** The `Accept` header for `shape` if the selection needs only metadata. */
 export function selectionAccept(
   { isMetadataOnly = false }: Selection,
   shape: Parameters<typeof metadataAccept>[0],

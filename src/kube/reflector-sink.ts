@@ -9,11 +9,11 @@ export interface Selection {
   readonly labelSelector?: string;
   /** Query text, for instance `metadata.name=web`. */
   readonly fieldSelector?: string;
-  /** Only `metadata` of the objects is asked for. Default false. */
+  /** Only `metadata` of the objects is requested. Default false. */
   readonly isMetadataOnly?: boolean;
 }
 
-/** A change since the last thing the sink was told. */
+/** A change since the last call of the sink. */
 export type ReflectorEvent =
   | { readonly type: 'Added' | 'Modified'; readonly key: string; readonly object: KubeObject }
   | {

@@ -32,7 +32,7 @@ export class ReflectorSubscribers {
     return this.#live.size > 0;
   }
 
-  /** Calls back, once, when somebody waits for a first state; at once if somebody does already. */
+  /** Calls back once when a subscriber waits for its first state; at once if one does already. */
   whenJoined(callback: () => void): void {
     this.#onJoin = callback;
     if (this.hasNewcomers) callback();

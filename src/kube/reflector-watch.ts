@@ -7,7 +7,7 @@ import { selectionAccept, selectionQuery } from './reflector-list.ts';
 import type { Selection } from './reflector-sink.ts';
 
 const IDLE_LIMIT_MS = 70_000;
-/** While an event is being handled, how often to look whether listening has begun again. */
+/** While an event is being handled, how often to check whether listening has begun again. */
 const BUSY_CHECK_MS = 1_000;
 const MIN_WATCH_SECONDS = 300;
 const WATCH_SPREAD_SECONDS = 300;

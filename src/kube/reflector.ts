@@ -42,7 +42,7 @@ const FAILED: RoundResult = { status: 'failed', retryAfterSeconds: undefined };
 
 /**
  * One list-then-watch loop over a selection, for any number of subscribers. There is one position in the stream of
- * changes for all of them: whoever joins makes the reflector list once more, the newcomers get the whole list, the others
+ * changes for all of them: a new subscriber makes the reflector list once more, the newcomers get the whole list, the others
  * what changed. Of the objects only names, uids and versions are kept.
  */
 export class Reflector {
@@ -57,7 +57,7 @@ export class Reflector {
   readonly #index = new ReflectorIndex();
   /** Where the watch goes on; undefined when only a list can tell. */
   #position: string | undefined;
-  /** The newest version ever seen: nobody is shown an older state, except when the server itself went back. */
+  /** The newest version ever seen: no subscriber gets an older state, except when the server itself went back. */
   #newest: string | undefined;
   /** Version of the last whole list. */
   #listed = '';
@@ -191,7 +191,7 @@ export class Reflector {
   }
 
   /**
-   * Anything between us and the server may answer 404, and the server itself does without a Status object where a kind is
+   * Anything between us and the server may return 404, and the server itself does without a Status object where a kind is
    * not served. So only discovery decides: the kind has another version, which is followed then, or no version at all, and
    * therefore no objects. Everything else is an outage.
    */
@@ -250,7 +250,7 @@ export class Reflector {
     const notices = watch(this.#deps, request, AbortSignal.any([signal, close.signal]));
     const listen = (): ReturnType<typeof notices.next> => {
       const notice = notices.next();
-      // It may fail while something else is waited for; whoever awaits it sees the failure all the same.
+      // It may fail while something else is awaited; the await below still throws the failure.
       notice.catch(() => undefined);
       return notice;
     };
@@ -289,7 +289,7 @@ export class Reflector {
   }
 
   /**
-   * Lists once more while the watch stays open; whoever has the state already gets what changed. A failure concerns
+   * Lists once more while the watch stays open; subscribers that have the state already get the changes. A failure concerns
    * the newcomers alone.
    *
    * @returns whether the open watch still continues what was listed
@@ -308,7 +308,7 @@ export class Reflector {
   async #take(notice: Exclude<WatchNotice, { type: 'end' }>): Promise<void> {
     const { resourceVersion } = notice;
     this.#subscribers.notify((sink) => sink.heard?.());
-    // A list for newcomers may have overtaken the watch; what it covers must not be told again.
+    // A list for newcomers may have overtaken the watch; what it covers must not be reported again.
     const isCovered = this.#listed === resourceVersion || isOlderVersion(resourceVersion, this.#listed);
     if (isCovered) return;
     if (notice.type === 'change') {

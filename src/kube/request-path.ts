@@ -43,7 +43,7 @@ export function accessOfRequest(method: string, path: string): RequestAccess | u
   };
 }
 
-/** Words that stand where a name stands in other paths. */
+/** Words in the position where other paths have a name. */
 const API_ROOT = /^\/(?:api\/[^/]+|apis\/[^/]+\/[^/]+)(?=\/|$)/;
 
 /**

@@ -7,7 +7,7 @@ const NOT_FOUND = 404;
 
 /**
  * Makes sure that the namespace of the operator exists, waiting for an API server that is away. An account that may not
- * look at namespaces is believed.
+ * read namespaces is trusted.
  *
  * @throws OperatorError CONFIG_INVALID when it does not exist
  */
@@ -23,7 +23,7 @@ export async function requireNamespace(
       await kube.request({ method: 'GET', path }, stop);
     } catch (error) {
       if (hasStatus(error, FORBIDDEN)) return;
-      // A proxy that knows no such path answers 404 too, but without this reason.
+      // A proxy that knows no such path returns 404 too, but without this reason.
       if (hasStatus(error, NOT_FOUND) && error.reason === 'NotFound') throw missing(namespace, error);
       throw error;
     }

@@ -8,11 +8,11 @@ const MAX_DELAY_MS = 30_000;
 const JITTER = 0.2;
 
 /**
- * Pause before a reflector asks the API server again, in whole milliseconds: 0.8 s after the first failure, doubled by each
- * further one up to 30 s, less up to a fifth of jitter; never shorter than the server asked for.
+ * Pause before a reflector retries a request, in whole milliseconds: 0.8 s after the first failure, doubled by each
+ * further one up to 30 s, less up to a fifth of jitter; never shorter than the server requested.
  *
  * @param failures failures in a row, the one being handled included; at least 1
- * @param retryAfterSeconds what the server asked for, if it did
+ * @param retryAfterSeconds the Retry-After header, if there is one
  * @param random a number in [0, 1)
  */
 export function reconnectDelayMs(
@@ -33,9 +33,9 @@ interface UntilDoneDeps {
 }
 
 /**
- * Tries until it succeeds, with the pauses of {@link reconnectDelayMs} after each failure: 0.8 s growing to 30 s.
+ * Retries until it succeeds, with the pauses of {@link reconnectDelayMs} after each failure: 0.8 s growing to 30 s.
  *
- * @param onFailure told of each failure and of the pause that follows, in milliseconds; what it throws ends the tries
+ * @param onFailure called with each failure and the following pause in milliseconds; what it throws ends the attempts
  * @throws what `onFailure` throws; `signal.reason` when the signal aborts
  */
 export async function untilDone<T>(
@@ -62,11 +62,11 @@ export interface RetryHost extends UntilDoneDeps {
 }
 
 /**
- * Asks the API server until it answers: while it is away or refuses it is asked again, after 0.8 s growing to 30 s. The
+ * Repeats a request until the API server responds: while it is unreachable or refuses, with pauses of 0.8 s growing to 30 s. The
  * daemon stays up and not ready.
  *
- * @param what is asked for, for the log
- * @throws what `ask` throws and is not about the API server; `signal.reason` when the signal aborts
+ * @param what is requested, for the log
+ * @throws any error of `ask` that is not about the API server; `signal.reason` when the signal aborts
  */
 export function untilAnswered<T>(
   what: string,

@@ -37,7 +37,7 @@ export interface EnabledScriptOptions {
 /** One pass over the modules, whose enabled scripts run one after another. */
 interface ScriptPass {
   readonly run: EnabledScript;
-  /** Removes the files of all scripts; resolves when that is done, or given up with a warning. */
+  /** Removes the files of all scripts; resolves when that is done, or has failed with a warning. */
   readonly end: () => Promise<void>;
 }
 

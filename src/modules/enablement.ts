@@ -6,7 +6,7 @@ import type { Module } from './module.ts';
 export const EXTENDERS = ['Static', 'DynamicallyEnabled', 'KubeConfig', 'ScriptEnabled'] as const;
 export type Extender = (typeof EXTENDERS)[number];
 
-/** Flags of modules as they stand now. A module without an entry gets no opinion from that source. */
+/** Current flags of modules. A module without an entry gets no opinion from that source. */
 export interface ModuleFlags {
   /** `<key>Enabled` of the common values.yaml files. */
   readonly common: ReadonlyMap<ModuleKey, boolean>;
@@ -14,7 +14,7 @@ export interface ModuleFlags {
   readonly dynamic: ReadonlyMap<ModuleKey, boolean>;
   /** `<key>Enabled` of the ConfigMap. */
   readonly configMap: ReadonlyMap<ModuleKey, boolean>;
-  /** Where a flag stands, for reasons: the file of a common flag, the global hook that set a dynamic one. */
+  /** Source of a flag, for reasons: the file of a common flag, the global hook that set a dynamic one. */
   readonly places?: {
     readonly common: ReadonlyMap<ModuleKey, string>;
     readonly dynamic: ReadonlyMap<ModuleKey, string>;
@@ -46,13 +46,13 @@ export const DISABLED_BY_DEFAULT: Decision = {
   reason: 'no source sets the flag of the module',
 };
 
-/** What one extender says about a module: its flag, `none` for no opinion, `ask-script` where the script decides. */
+/** The opinion of one extender about a module: its flag, `none` for no opinion, `ask-script` where the script decides. */
 type Opinion =
   | { readonly type: 'none' }
   | { readonly type: 'flag'; readonly decision: Decision }
   | { readonly type: 'ask-script' };
 
-/** The opinion of one extender. Scripts can only disable, so they are asked about modules that are enabled so far. */
+/** The opinion of one extender. Scripts can only disable, so they run for modules that are enabled so far. */
 export function opinionOf(extender: Extender, module: Module, flags: ModuleFlags, soFar: Decision): Opinion {
   const flag = `${module.key}Enabled`;
   switch (extender) {

@@ -57,7 +57,7 @@ export interface FoundModules {
   readonly modules: readonly Module[];
   /** `<key>Enabled` of the common values.yaml files, later directories win. */
   readonly commonFlags: ReadonlyMap<ModuleKey, boolean>;
-  /** The file each of them stands in. */
+  /** The file of each of them. */
   readonly commonFlagFiles: ReadonlyMap<ModuleKey, string>;
   readonly staticValues: StaticValues;
   /** What is in each modules directory, modules that another one has registered before included. */

@@ -35,7 +35,7 @@ export interface DiscoveryInput {
   readonly extenders: readonly Extender[];
   /** Modules that run or have a release; with the deletion policy `protect` they stay enabled. Default: none. */
   readonly deployed?: ReadonlySet<ModuleName>;
-  /** Told each module that is found enabled, while the scripts of those behind it are still to be asked. */
+  /** Called with each module that is enabled, before the scripts of the modules after it run. */
   readonly onEnabled?: (module: Module) => void;
 }
 
@@ -48,7 +48,7 @@ export interface Discovery {
 }
 
 /**
- * Decides about every module, in run order. Nothing is remembered: whoever calls keeps the previous outcome when this
+ * Decides about every module, in run order. Nothing is remembered: the caller keeps the previous outcome when this
  * one fails.
  *
  * @throws OperatorError DISCOVERY_FAILED when an enabled script fails: no decision can be trusted then
@@ -78,7 +78,7 @@ export async function discoverModules(
   return { enabled: [...enabled], decisions };
 }
 
-/** @param ask undefined where the script is not to be asked */
+/** @param ask undefined if the script is not to be run */
 async function decide(
   module: Module,
   { flags, extenders }: DiscoveryInput,

@@ -99,7 +99,7 @@ async function isExecutable(path: string): Promise<boolean> {
   }
 }
 
-/** What stands at the path, links followed; undefined if nothing does. */
+/** The file at the path, links followed; undefined if there is none. */
 async function look(path: string): Promise<Stats | undefined> {
   try {
     return await stat(path);

@@ -19,9 +19,9 @@ type Discover = (input: DiscoveryInput, signal: AbortSignal) => Promise<Discover
 
 /** Discovery, and the hooks of what it finds. */
 export interface ModuleHooks {
-  /** As `discoverModules`; meanwhile hooks of modules that are found enabled, and have none yet, are loaded. */
+  /** As `discoverModules`; at the same time hooks of enabled modules that have none yet are loaded. */
   readonly discover: Discover;
-  /** As `discover`, but scripts whose last word still holds are not asked. */
+  /** As `discover`, but scripts whose last result is still valid are not run. */
   readonly rediscover: Discover;
   /** @throws OperatorError HOOK_CONFIG_INVALID, MODULE_UNAUTHORIZED */
   readonly load: (module: Module, signal: AbortSignal) => Promise<readonly Hook[]>;
@@ -35,7 +35,7 @@ export interface ModuleHooksOptions {
   /** What scripts are given, in parts. */
   readonly sections: (name: ModuleName) => VisibleSections;
   readonly hasHooks: (module: Module) => boolean;
-  /** Ends loads that nobody waits for yet. */
+  /** Ends loads that are not awaited yet. */
   readonly stop: AbortSignal;
   /** What goes on in the background is entered here. */
   readonly running: AsyncDisposableStack;
@@ -114,12 +114,12 @@ export class HooksAhead {
 
   /**
    * What was loaded, once only, waiting for it where necessary; undefined when nothing was, it failed, or it was
-   * forgotten meanwhile: who loads then finds out why.
+   * forgotten in the meantime: the caller loads them itself and gets the error.
    */
   async take(module: string): LoadedHooks {
     const entry = this.#modules.get(module);
     const hooks = await entry?.hooks;
-    // Forgotten meanwhile, perhaps because the files have changed, or taken by somebody else.
+    // Forgotten in the meantime, perhaps because the files have changed, or taken by another caller.
     if (this.#modules.get(module) !== entry) return undefined;
     this.#modules.delete(module);
     return hooks;

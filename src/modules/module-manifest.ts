@@ -23,8 +23,8 @@ export interface Requirement {
 const DELETION_POLICIES = ['delete', 'orphan', 'protect'] as const;
 
 /**
- * What happens when a module is disabled. `delete`: release and objects go. `orphan`: they stay and nobody looks after
- * them. `protect`: a deployed module stays enabled.
+ * What happens when a module is disabled. `delete`: release and objects are deleted. `orphan`: they stay and are not
+ * watched any more. `protect`: a deployed module stays enabled.
  */
 export type DeletionPolicy = (typeof DELETION_POLICIES)[number];
 
@@ -36,7 +36,7 @@ export interface ModuleManifest {
   /** What is done when others change objects of its release. */
   readonly drift: DriftPolicy;
   readonly conflicts: ConflictPolicy;
-  /** A server that may change what is applied, and that is told when the module goes; undefined without one. */
+  /** The reconcile webhook, which may change what is applied and is called before the module is deleted; undefined without one. */
   readonly hook: ReconcileWebhook | undefined;
   /** A Go duration or a crontab: when it is applied again although nothing has changed; undefined: never. */
   readonly reconcileEvery: string | undefined;
@@ -69,7 +69,7 @@ const KEYS = [
 const REQUIREMENT_KEYS = ['name', 'version', 'optional'];
 
 /**
- * Reads the content of a `module.yaml`. Everything that is wrong with it is told at once, each with its path.
+ * Reads the content of a `module.yaml`. All problems are reported at once, each with its path.
  *
  * @param path of the file, for messages
  * @throws OperatorError MODULE_INVALID for an unknown key or a value that cannot be used

@@ -5,7 +5,7 @@ import { refuseUnknown } from '../lib/unknown-keys.ts';
 
 const WEBHOOK_CAPABILITIES = ['pre-reconcile', 'finalize'] as const;
 
-/** When the server of a module is asked: before what was rendered is applied; before the module is deleted. */
+/** When the reconcile webhook of a module is called: before the rendered objects are applied; before the module is deleted. */
 export type WebhookCapability = (typeof WEBHOOK_CAPABILITIES)[number];
 
 /** An object in the cluster that says where the server is. */
@@ -17,7 +17,7 @@ interface WebhookReference {
   readonly namespace: string | undefined;
 }
 
-/** Parts of a URL that stand in for those of what a reference leads to; undefined: as it is there. */
+/** Parts of a URL that replace those of the referenced object; undefined: not replaced. */
 export interface UriParts {
   readonly scheme: 'http' | 'https' | undefined;
   readonly port: number | undefined;
@@ -29,7 +29,7 @@ export type WebhookAddress =
   | { readonly type: 'url'; readonly url: URL }
   | { readonly type: 'ref'; readonly ref: WebhookReference; readonly uri: UriParts };
 
-/** The server that a module has besides its hooks, as the key `hook` of `module.yaml` says it. */
+/** The reconcile webhook of a module: the key `hook` of `module.yaml`. */
 export interface ReconcileWebhook {
   readonly address: WebhookAddress;
   /** For one call, looking up the address included. */

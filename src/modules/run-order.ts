@@ -5,7 +5,7 @@ import { compareRunOrder, type Module } from './module.ts';
 type Ordered = Pick<Module, 'name' | 'order' | 'manifest'>;
 
 /**
- * Sorts modules into run order: by number, then by name, except that whatever a module requires, also optionally, stands
+ * Sorts modules into run order: by number, then by name, except that modules which a module requires, also optionally, come
  * before it. A module moves just behind the last one it requires, all others keep their order.
  *
  * @throws OperatorError MODULE_INVALID naming the modules of a cycle of requirements

@@ -49,7 +49,7 @@ interface MadeFile {
  * own, but they are handed on: on a disk it takes many times as long to make and remove a file as to rename it.
  *
  * What the next script waits for is synchronous: for files this small that costs a tenth of the other way. Removing and
- * emptying them is not: while the disk is busy with what was written, whoever does that waits.
+ * emptying them is not: while the disk is busy with earlier writes, the caller waits.
  */
 export class ScriptFiles {
   readonly #tmpDir: string;
@@ -71,7 +71,7 @@ export class ScriptFiles {
   }
 
   /**
-   * Private files for the script of one module: its values, and two empty ones for its answer.
+   * Private files for the script of one module: its values, and two empty ones for its result.
    *
    * @throws OperatorError ENABLED_SCRIPT_FAILED when they cannot be written
    */
@@ -164,7 +164,7 @@ export class ScriptFiles {
 /**
  * The trimmed beginning of what a script wrote into a file; empty if the script removed it.
  *
- * @throws OperatorError ENABLED_SCRIPT_FAILED when something else stands in its place
+ * @throws OperatorError ENABLED_SCRIPT_FAILED when something else is in its place
  */
 export function readAnswer(path: string): string {
   let descriptor: number;
@@ -196,7 +196,7 @@ function madeFile(path: string, { ino: inode, mode }: Stats): MadeFile {
   return { path, inode, mode };
 }
 
-/** Undefined when something else stands in its place, other people may read it, or it cannot be looked at. */
+/** Undefined when something else is in its place, other users may read it, or it cannot be read. */
 function statOf({ path, inode, mode }: MadeFile): Stats | undefined {
   try {
     const stats = lstatSync(path);

@@ -18,9 +18,9 @@ interface KnownVerdict {
 }
 
 /**
- * What enabled scripts said when they were asked last. That holds while a script is the same file and would be given the
- * same values and the same enabled modules before its own. What else a script looks at, files or the cluster, nobody
- * knows here: who wants it looked at has to ask.
+ * Results of the last run of each enabled script. A result is valid while the script is the same file and would get the
+ * same values and the same enabled modules before its own. Other inputs of a script, such as files or the cluster, are
+ * not known here: to consider them, run the script again.
  */
 export class ScriptVerdicts {
   readonly #sections: (name: ModuleName) => VisibleSections;
@@ -43,7 +43,7 @@ export class ScriptVerdicts {
     };
   }
 
-  /** Answers for scripts whose last word still holds, and asks the others. */
+  /** Returns results that are still valid, and runs the other scripts. */
   askingConcerned(ask: EnabledScript): EnabledScript {
     const askAnew = this.askingAll(ask);
     return async (module, enabledBefore, signal) => {

@@ -22,7 +22,7 @@ import {
 import { planModuleRun } from './plan-module-run.ts';
 
 /**
- * What a daemon that starts now would do, without doing it. Hooks are asked for their configuration and enabled scripts
+ * What a daemon that starts now would do, without doing it. Hooks are run for their configuration and enabled scripts
  * are run; nothing is written to the cluster.
  *
  * @param names modules to be looked at; none for all

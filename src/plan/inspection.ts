@@ -28,7 +28,7 @@ interface InspectedOperator extends PurgeInputParts {
   readonly configMapContent: () => ConfigMapContent;
 }
 
-/** The parts below the operator that a plan asks. */
+/** The parts below the operator that a plan uses. */
 interface InspectedParts {
   readonly helm: HelmDriver;
   readonly http: HttpHooks;
@@ -39,7 +39,7 @@ interface InspectedParts {
   };
 }
 
-/** The parts of a daemon on the directories and the cluster of the settings, put together but not at work. */
+/** The parts of a daemon on the directories and the cluster of the settings, created but not started. */
 export interface Inspection {
   readonly operator: InspectedOperator;
   readonly base: InspectedParts;

@@ -28,7 +28,7 @@ interface LiveChanges {
 }
 
 /**
- * What an upgrade from one manifest to another would change in the cluster, as the API server answers to a trial of it:
+ * What an upgrade from one manifest to another would change in the cluster, by the response of the API server to a dry run:
  * defaults and admission are in it. Changes nothing. Hooks of helm are left out, data of Secrets shows as asterisks.
  *
  * @param deployed what the release consists of; empty without one
@@ -175,7 +175,7 @@ function leftOf(value: unknown, deployed: unknown): unknown {
   return rest.length === 0 ? undefined : Object.fromEntries(rest);
 }
 
-/** The item of a list that has the name of another one; items without a name cannot be told apart. */
+/** The item of a list that has the name of another one; items without a name cannot be distinguished. */
 function named(list: readonly unknown[] | undefined, item: unknown): unknown {
   const name = isObject(item) ? item['name'] : undefined;
   if (typeof name !== 'string') return undefined;

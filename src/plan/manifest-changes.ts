@@ -20,7 +20,7 @@ export interface ObjectChange {
 interface Masking {
   /** Knows the secrets of today. */
   readonly redactor: Pick<Redactor, 'text'>;
-  /** Whether each text that is replaced or gone may have been a secret, though today nothing tells. Default false. */
+  /** Whether each text that is replaced or gone may have been a secret, even if it is not known as one now. Default false. */
   readonly masksChanged?: boolean;
 }
 
@@ -155,7 +155,7 @@ const MASK = '*** (before)';
 interface MaskOptions {
   /** Knows the secrets of today. */
   readonly redactor: Pick<Redactor, 'text'>;
-  /** Whether texts that are gone are masked too: they may be a secret of yesterday that stands elsewhere now. */
+  /** Whether texts that are gone are masked too: they may be a former secret that is elsewhere now. */
   readonly masksGone: boolean;
   /** Whether texts that others replaced are masked too: values that are no secret today may have been one. Default false. */
   readonly masksChanged?: boolean;

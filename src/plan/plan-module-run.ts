@@ -76,7 +76,7 @@ async function planOfRelease(
   const preview = await base.helm.preview(request, signal);
   if (preview.type === 'keep') return { action: 'none', causes: [], changes: [] };
   const before = preview.type === 'install' ? '' : preview.manifest;
-  // A reference that is taken out leaves nothing that tells which text of the release it was.
+  // After a reference is removed it is not known which text of the release it produced.
   const masking = { redactor, masksChanged: hasSecretReferences(module.name) };
   const changes = manifestChanges(before, await base.helm.render(request, signal), namespace, masking);
   if (preview.type === 'compare')

@@ -45,7 +45,7 @@ export interface ModulePlan {
   readonly changes: readonly ObjectChange[];
   /** Hooks that run before helm and may change values, so that the manifests may turn out differently. */
   readonly mayDifferBy: readonly string[];
-  /** The server of the module decides what is applied; it is asked by a deployment, and not for a plan. */
+  /** The reconcile webhook decides what is applied; it is called by a deployment, and not for a plan. */
   readonly asksHttpHook?: true;
   /** Why it cannot be said what would happen to the module. */
   readonly error?: string;
@@ -101,7 +101,7 @@ function plannedHook({ name, config, owner }: Hook, occasion: HookOccasion): Pla
   };
 }
 
-/** When the server that a module names in `module.yaml` would be asked; nothing without one. */
+/** When the reconcile webhook of a module would be called; empty without one. */
 export function plannedHttpHook(
   { manifest: { hook } }: Pick<Module, 'manifest'>,
   capability: WebhookCapability,
@@ -131,7 +131,7 @@ export function errorOf(problems: readonly string[]): { readonly error?: string 
   return problems.length === 0 ? {} : { error: problems.join('; ') };
 }
 
-/** A hook that does not answer is told of in `problems`, and the rest is looked at. */
+/** A hook that fails is added to `problems`, and the others are still loaded. */
 export async function hooksOrNone(
   load: () => Promise<readonly Hook[]>,
   problems: string[],

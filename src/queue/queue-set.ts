@@ -24,7 +24,7 @@ export interface QueueSetOptions<T> {
   readonly onError?: (queue: string, error: unknown) => void;
 }
 
-/** The named queues, each with its own worker; a queue comes into being when it is first asked for and stays. */
+/** The named queues, each with its own worker; a queue is created when it is first used, and stays. */
 export class QueueSet<T> {
   readonly #options: QueueSetOptions<T>;
   readonly #queues = new Map<string, TaskQueue<T>>();

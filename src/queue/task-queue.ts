@@ -151,7 +151,7 @@ export class TaskQueue<T> {
     return this.#entries;
   }
 
-  /** The entries as people expect them: the task that runs now first, even when others were put at the head meanwhile. */
+  /** The entries in the order users expect: the running task first, even when others were put at the head in the meantime. */
   get entriesFromRunning(): readonly QueueEntry<T>[] {
     return this.#measure('IterateSnapshot', () => {
       const running = this.#status.type === 'running' ? this.#running : undefined;
@@ -164,7 +164,7 @@ export class TaskQueue<T> {
     return this.#status;
   }
 
-  /** Whether the worker is at this entry: the handler runs, or what it asked for is waited for. */
+  /** Whether the worker is at this entry: the handler runs, or the worker waits for its `when`. */
   isAtWork(entry: QueueEntry<T>): boolean {
     return this.#running?.id === entry.id;
   }
@@ -235,7 +235,7 @@ export class TaskQueue<T> {
 
   /**
    * For the handler of the running task: takes the unbroken row of tasks directly behind it that `belongs` accepts out
-   * of the queue. Empty when the running task itself was removed meanwhile.
+   * of the queue. Empty when the running task itself was removed in the meantime.
    */
   takeFollowing(entry: QueueEntry<T>, belongs: (task: T) => boolean): readonly T[] {
     const start = this.#entries.findIndex((other) => other.id === entry.id) + 1;

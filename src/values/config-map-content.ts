@@ -46,7 +46,7 @@ export function unknownModuleKeys(content: ConfigMapContent, known: ReadonlySet<
 /**
  * Understands the `data` of the ConfigMap, all of it or nothing.
  *
- * @param onMoreDocuments told each section with YAML documents behind the first one, which do not count
+ * @param onMoreDocuments called with each section that has YAML documents after the first one, which are ignored
  * @throws OperatorError CONFIG_MAP_INVALID listing every problem
  */
 export function parseConfigMapData(
@@ -84,7 +84,7 @@ export function parseConfigMapData(
 /**
  * Understands the text of one section. In `global` an empty text is an empty map.
  *
- * @param onMoreDocuments told the section when documents follow the first one
+ * @param onMoreDocuments called with the section when documents follow the first one
  * @throws OperatorError CONFIG_MAP_INVALID when it is anything but a map
  */
 export function parseSection(

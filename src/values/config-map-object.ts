@@ -53,7 +53,7 @@ export async function readConfigMap(
     const path = resourcePath(CONFIG_MAPS, namespace, name);
     return parseConfigMap(await kube.request({ method: 'GET', path }, signal));
   } catch (error) {
-    // A server or proxy that knows no such path answers 404 too, but without this reason.
+    // A server or proxy that knows no such path returns 404 too, but without this reason.
     if (hasStatus(error, 404) && error.reason === 'NotFound') return undefined;
     throw error;
   }
@@ -98,7 +98,7 @@ export async function readConfigMapData(
 }
 
 /**
- * Changes the data of a ConfigMap, which is made when it is missing (`isThere` is false then). Whenever somebody else was faster it is read again.
+ * Changes the data of a ConfigMap, which is created if missing (`isThere` is false then). If another client was faster it is read again.
  *
  * @throws KubeApiError, also when others were faster six times in a row; OperatorError KUBE_UNREACHABLE
  */

@@ -172,7 +172,7 @@ interface Running {
   readonly end: AbortController;
 }
 
-/** The time during which an object that is gone may come back before anybody acts on that. One at a time. */
+/** The grace time in which a deleted object may come back before the operator acts. One at a time. */
 export class AbsenceGrace {
   readonly #clock: SteadyClock;
   readonly #graceMs: number;

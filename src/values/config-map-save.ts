@@ -26,8 +26,8 @@ const MAX_ATTEMPTS = 6;
 const INDENT = 4;
 
 /**
- * Changes one section of the ConfigMap, on top of what stands there at that moment, and leaves all other keys alone.
- * Whenever somebody else was faster, or nobody knows whether the write arrived, it is read again first.
+ * Changes one section of the ConfigMap, based on its current content, and keeps all other keys.
+ * If another client was faster, or it is not known whether the write arrived, it is read again first.
  *
  * @param change the section as it is (`{}` if absent) to the section as it shall be; what it throws ends the save
  * @param isCreated whether a ConfigMap that does not exist is made
@@ -101,12 +101,12 @@ function checkSize(
   );
 }
 
-/** Whether somebody changed the ConfigMap, or deleted it, after it was read. */
+/** Whether another client changed or deleted the ConfigMap after it was read. */
 function isOutrun(error: unknown, read: ConfigMapObject | undefined): boolean {
   return hasStatus(error, 409) || (read !== undefined && hasStatus(error, 404));
 }
 
-/** Whether the server may have done what it was asked although it did not say so. */
+/** Whether the server may have carried out the request although it did not confirm it. */
 function isOutcomeUnknown(error: unknown): boolean {
   return hasCode(error, 'KUBE_UNREACHABLE') || (error instanceof KubeApiError && error.status >= 500);
 }

@@ -130,7 +130,7 @@ export class ConfigMapStore {
 
   /**
    * Watches the ConfigMap until the signal aborts, then rejects with its reason. What {@link save} wrote itself is no
-   * change. While the API server is away it is asked again and again, after 0.8 s growing to 30 s.
+   * change. While the API server is unreachable the request is repeated, after 0.8 s growing to 30 s.
    */
   async watch(onChange: (change: ConfigChange) => void, signal: AbortSignal): Promise<never> {
     this.#onChange = onChange;
@@ -140,7 +140,7 @@ export class ConfigMapStore {
   }
 
   /**
-   * Applies a hook's patch to the owner's section as it stands in the cluster now, writes it, and returns the section
+   * Applies a hook's patch to the owner's section as it is in the cluster now, writes it, and returns the section
    * as written (or as it was, when the patch changes nothing). All other keys stay untouched. While the ConfigMap is gone
    * but may come back, it waits.
    *
@@ -190,7 +190,7 @@ export class ConfigMapStore {
     try {
       this.#content = withSection(this.#content, key, change(sectionIn(this.#content, key) ?? {}));
     } catch (error) {
-      // The patch fits the section in the cluster but not the one known here, so somebody changed it meanwhile.
+      // The patch fits the section in the cluster but not the one known here, so another client changed it in the meantime.
       if (!hasCode(error, 'VALUES_PATCH_INVALID')) throw error;
     }
   }

@@ -5,16 +5,16 @@ import { whyNotExact } from './yaml-scalars.ts';
 
 const MAX_DEPTH = 100;
 
-/** Whether parsed JSON can stand in values: at most 100 levels deep, and no number that a double would change. */
+/** Whether parsed JSON is allowed in values: at most 100 levels deep, and no number that a double would change. */
 export function isExactJson(value: unknown): value is Json {
   return exactJsonProblem(value) === undefined;
 }
 
 /**
- * Why parsed JSON cannot stand in values, behind the JSON pointer of the first part that cannot, as in
+ * Why parsed JSON is not allowed in values, after the JSON pointer of the first part that is not, as in
  * `/limits/max: integers beyond 2^53 would lose digits`; undefined if it can.
  *
- * @param pointer where the value itself stands
+ * @param pointer of the value itself
  */
 export function exactJsonProblem(value: unknown, pointer = '', depth = 0): string | undefined {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return undefined;

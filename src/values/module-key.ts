@@ -1,6 +1,6 @@
 /** Name of a module: its directory's name without the number, in kebab-case. */
 export type ModuleName = string & { readonly brand: 'ModuleName' };
-/** The camelCase form of a module name: what its values, flags and patches stand under. */
+/** The camelCase form of a module name: the key of its values, flags and patches. */
 export type ModuleKey = string & { readonly brand: 'ModuleKey' };
 
 /** The section of values that belongs to no module. */
@@ -24,18 +24,18 @@ export function nameOfKey(key: string): string {
     .join('-');
 }
 
-/** The key if it is spelled as a module key must be, so that name and key can be told from each other. */
+/** The key if it is spelled as a module key must be, so that name and key can be distinguished. */
 export function asModuleKey(text: string): ModuleKey | undefined {
   return text !== '' && keyOfName(nameOfKey(text)) === text ? (text as ModuleKey) : undefined;
 }
 
-/** The name if it is in kebab-case and can be restored from its key. `global` is nobody's name. */
+/** The name if it is in kebab-case and can be restored from its key. `global` is no module name. */
 export function asModuleName(text: string): ModuleName | undefined {
   const isName = text !== '' && text !== GLOBAL_SECTION && nameOfKey(keyOfName(text)) === text;
   return isName ? (text as ModuleName) : undefined;
 }
 
-/** The top-level key an owner's values stand under. */
+/** The top-level key of an owner's values. */
 export function sectionOf(owner: ValuesOwner): SectionKey {
   return owner === GLOBAL_SECTION ? GLOBAL_SECTION : keyOfName(owner);
 }

@@ -43,7 +43,7 @@ export function sectionAfter(document: JsonObject, key: string): JsonObject {
 /** An operation as it is stored, with the name of the hook that wrote it last. */
 export type StoredOperation = Exclude<PatchOperation, { readonly op: 'test' }> & { readonly hook?: string };
 
-/** Stored operations: one for a path, sorted by path, so parents stand before what is in them. */
+/** Stored operations: one for each path, sorted by path, so parents come before their children. */
 export type PatchList = readonly StoredOperation[];
 
 /**

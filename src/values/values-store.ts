@@ -34,7 +34,7 @@ export interface ValuesSecrets extends SecretLookup {
 }
 
 /**
- * How references are shown: `resolved`, as texts, those without one are left out; `written`, as they stand in files and
+ * How references are shown: `resolved`, as texts, those without one are left out; `written`, as in files and
  * ConfigMap.
  */
 type SecretsView = 'resolved' | 'written';
@@ -47,7 +47,7 @@ export interface HookPatches {
 
 /**
  * The values of everybody: static values, on top of them what the ConfigMap says, on top of that what hooks patched in
- * memory; defaults of schemas stand where none of them says anything. What is handed out is never changed later, must not be changed by the reader,
+ * memory; defaults of schemas fill what none of them sets. Values that are returned never change later, must not be changed by the caller,
  * and is the same object again as long as nothing has changed, unless Secrets are in it.
  *
  * Methods take effect at once and whole or not at all, so two hooks in two queues patch one after the other.
@@ -188,7 +188,7 @@ export class ValuesStore {
   }
 
   /**
-   * Takes over one section, as it was saved for a hook: {@link checkConfigSection} has been asked before.
+   * Takes over one section, as it was saved for a hook, after {@link checkConfigSection}.
    *
    * @throws OperatorError VALUES_INVALID when a stored patch does not apply any more; everything stays as it was then
    */

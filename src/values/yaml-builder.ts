@@ -29,7 +29,7 @@ interface Built {
 
 interface MapEntry {
   readonly built: Built;
-  /** The key where it stands itself; undefined for one that was merged in. */
+  /** The node of the key; undefined for one that was merged in. */
   readonly key: Event | undefined;
 }
 
@@ -157,7 +157,7 @@ class DocumentBuilder {
     return this.#collection(Object.fromEntries(pairs), parts, event);
   }
 
-  /** Keys are the texts as written: neither numbers nor booleans, whatever they look like. */
+  /** Keys are the texts as written: never numbers or booleans. */
   #key(event: Event): { readonly key: string; readonly isMergeKey: boolean } {
     if (event.type !== EVENT_ID.SCALAR) throw this.#problem('keys must be plain strings', event);
     const tag = this.#tag(event);

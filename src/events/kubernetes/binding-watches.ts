@@ -104,7 +104,7 @@ export class BindingWatches {
     }
   }
 
-  /** Watches a namespace that began to match later; what fails there is retried and concerns nobody else. */
+  /** Watches a namespace that began to match later; what fails there is retried and affects no other namespace. */
   #open(namespace: string): void {
     this.#close(namespace);
     const signal = this.#track(namespace);

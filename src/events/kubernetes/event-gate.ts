@@ -14,7 +14,7 @@ export interface EventGateOptions {
 }
 
 /**
- * Holds events back until it is opened. While it is shut, taking a snapshot makes the held ones superfluous: whoever reads
+ * Holds events back until it is opened. While it is shut, taking a snapshot makes the held ones superfluous: a hook that reads
  * the state gets exactly the events that are newer.
  */
 export class EventGate {

@@ -25,7 +25,7 @@ export interface Monitor {
   start(signal: AbortSignal): Promise<void>;
   /**
    * The current objects for a run of the hook, sorted by namespace and name. While the monitor is locked, reading drops the
-   * events held back so far: what they tell is in the snapshot.
+   * events held back so far: their content is in the snapshot.
    */
   snapshot(): readonly SnapshotItem[];
   /** The same for onlookers: nothing is dropped or counted anew. */

@@ -54,7 +54,7 @@ export class SelectionSink implements ReflectorSink {
       // A page is long enough to keep everything else waiting.
       if (index > 0 && index % OBJECTS_A_TURN === 0) await setImmediate();
       const staged = this.#stage(object);
-      // It may fail during a pause; whoever awaits all sees the failure all the same.
+      // It may fail during a pause; the await of all of them still throws the failure.
       staged.catch(() => undefined);
       staging.push(staged);
     }

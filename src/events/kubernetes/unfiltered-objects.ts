@@ -124,7 +124,7 @@ export class UnfilteredObjects {
     try {
       await this.#deps.clock.sleep(delayMs, AbortSignal.any([signal, entry.hurry.signal]));
     } catch {
-      // Hurried, superseded or stopped: what follows looks at that.
+      // Hurried, superseded or stopped: the code below checks which.
     }
     const attempt = this.#attempts.then(async () => {
       if (isCurrent()) await retry(entry, isCurrent);

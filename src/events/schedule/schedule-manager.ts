@@ -31,7 +31,7 @@ interface Entry {
   dueMs: number | undefined;
 }
 
-/** Fires crontabs: one timer for all, one schedule for each distinct crontab text, for as long as somebody wants it. */
+/** Fires crontabs: one timer for all, one schedule for each distinct crontab text, as long as a binding uses it. */
 export class ScheduleManager {
   readonly #deps: ScheduleManagerDeps;
   readonly #entries = new Map<string, Entry>();

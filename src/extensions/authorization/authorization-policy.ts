@@ -14,8 +14,8 @@ export interface Candidate {
   readonly manifest: Buffer | undefined;
   readonly signature: Buffer | undefined;
   /**
-   * Is read when it is asked for first, and is the same from then on. To be asked for last: until then nobody is known
-   * to stand up for it.
+   * Is read at the first call and is the same from then on. To be called last: before the
+   * other checks have passed, the candidate is not trusted.
    *
    * @throws OperatorError MODULE_UNAUTHORIZED for what has no place in a module, see `readContent`
    */

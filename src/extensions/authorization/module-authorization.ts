@@ -40,7 +40,7 @@ export class ModuleAuthorization implements ModuleGate {
     this.#admitted = new Set();
   }
 
-  /** What was admitted is what runs from now on. Of the copies before, those of the last time stay: they may still be at work. */
+  /** What was admitted is what runs from now on. Of the earlier copies, those of the last time stay: they may still be in use. */
   async settle(): Promise<void> {
     const kept = new Set([...this.#admitted, ...(this.#settled ?? this.#copies.keys())]);
     this.#settled = this.#admitted;
@@ -122,7 +122,7 @@ export class ModuleAuthorization implements ModuleGate {
   }
 }
 
-/** Whether what stands at a path is this content. */
+/** Whether the files at a path have this content. */
 async function isAsIn(path: string, { candidate, digest }: Copy, signal: AbortSignal): Promise<boolean> {
   const { name } = candidate;
   try {

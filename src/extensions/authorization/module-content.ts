@@ -12,7 +12,7 @@ export type ContentEntry =
       readonly path: string;
       readonly sha256: string;
       readonly size: number;
-      /** Set where anybody may execute the file. */
+      /** Set if any user may execute the file. */
       readonly executable?: true;
     }
   | { readonly path: string; readonly link: string };
@@ -68,7 +68,7 @@ export async function readContent(
   return walk.entries.toSorted((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-/** Reasons name files and quote signatures, which whoever is refused may have made as long as they like. */
+/** Reasons name files and quote signatures, which an attacker may have made arbitrarily long. */
 const MAX_REASON_CHARACTERS = 1_000;
 
 /** @param reason why the module is not authorized; it becomes one line of a length that can be shown */
@@ -137,7 +137,7 @@ function isOutside(relative: string): boolean {
   return relative === '..' || relative.startsWith(`..${sep}`);
 }
 
-/** Links can lead to links: only the file system knows where one ends. In a copy nobody changes that any more. */
+/** Links can lead to links: only the file system knows where one ends. In a copy that does not change any more. */
 async function refuseLinksOut({ directory, copyTo = directory, entries }: Walk): Promise<void> {
   const links = entries.filter((entry) => 'link' in entry);
   if (links.length === 0) return;

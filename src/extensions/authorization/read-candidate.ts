@@ -17,7 +17,7 @@ const MAX_MANIFEST_BYTES = 16 * 1024 * 1024;
 const MAX_SIGNATURE_BYTES = 64 * 1024;
 
 /**
- * A module with its signature; its content is copied when it is read, if asked to.
+ * A module with its signature; its content is copied when it is read, if requested.
  *
  * @param signal also ends the reading of the content
  * @throws OperatorError MODULE_UNAUTHORIZED for a signature that cannot be read

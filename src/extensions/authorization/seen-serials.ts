@@ -8,7 +8,7 @@ import { refused } from './module-content.ts';
 
 type Data = Readonly<Record<string, string>>;
 
-/** Where the newest serial numbers are kept. Both methods wait until the API server answers. */
+/** Where the newest serial numbers are kept. Both methods wait until the API server responds. */
 interface SerialStore {
   /** Undefined when there is no record. */
   read(signal: AbortSignal): Promise<Data | undefined>;
@@ -99,14 +99,14 @@ interface SerialStoreOptions {
   readonly kube: KubeClient;
   readonly ref: ConfigMapRef;
   readonly host: RetryHost;
-  /** Whoever only looks leaves the numbers as they are. */
+  /** Set by commands that write nothing. */
   readonly isReadOnly: boolean;
   readonly stop: AbortSignal;
 }
 
 /**
  * Keeps the newest serial number of each module in a ConfigMap, and waits for an API server that is away. One that does
- * not accept them is no reason to wait: without the numbers old signatures cannot be told from new ones, so no module may run.
+ * not accept them is no reason to wait: without the numbers old signatures cannot be distinguished from new ones, so no module may run.
  */
 export function serialStore({ kube, ref, host, isReadOnly, stop }: SerialStoreOptions): SerialStore {
   const asked = <T>(ask: () => Promise<T>, signal: AbortSignal): Promise<T> =>

@@ -9,7 +9,7 @@ export type KeyType = (typeof KEY_TYPES)[number];
 /** A public key as SSH writes it. */
 export interface SshPublicKey {
   readonly type: KeyType;
-  /** What stands base64-encoded in a `.pub` file. */
+  /** The base64-encoded part of a `.pub` file. */
   readonly blob: Buffer;
   readonly key: KeyObject;
 }
@@ -18,7 +18,7 @@ const MIN_RSA_BITS = 2_048;
 const P256_POINT_BYTES = 65;
 
 /**
- * @param blob what stands base64-encoded in a `.pub` file
+ * @param blob the base64-encoded part of a `.pub` file
  * @throws Error saying in words what is wrong with it
  */
 export function parsePublicKey(blob: Buffer): SshPublicKey {

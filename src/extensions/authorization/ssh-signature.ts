@@ -52,7 +52,7 @@ export function parseSignature(text: string): SshSignature {
   return { publicKey, namespace, hash, algorithm, signature };
 }
 
-/** Whether the signature is one of these bytes, made with its key for {@link NAMESPACE}. Who trusts the key is not asked. */
+/** Whether the signature is one of these bytes, made with its key for {@link NAMESPACE}. Trust in the key is not checked here. */
 export function isSignatureOf(
   { publicKey, namespace, hash, algorithm, signature }: SshSignature,
   message: Buffer,
@@ -119,7 +119,7 @@ function digestOf(type: KeyType, algorithm: string): 'sha256' | 'sha512' | undef
   return algorithm === type ? 'sha256' : undefined;
 }
 
-/** What is really signed: the message stands in it by its hash. */
+/** What is really signed: it contains the hash of the message. */
 function signedData(hash: SshSignature['hash'], message: Buffer): Buffer {
   return Buffer.concat([
     Buffer.from(MAGIC),

@@ -9,8 +9,8 @@ const PREFIX = 'run-';
 const OWNED = /^run-(?<pid>\d+)-/u;
 
 /**
- * Makes an empty directory below `path`, which is made if missing, that nobody but our user can enter or put something
- * else in the place of. What daemons left there that are no longer alive is removed.
+ * Makes an empty directory below `path`, which is created if missing, that no other user can enter or
+ * replace. Directories of daemons that are no longer alive are removed.
  *
  * @param modulesDirs none of which may hold it: copies would be taken for modules, and for changes of their files
  * @returns its absolute path

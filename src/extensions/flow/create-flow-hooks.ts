@@ -25,7 +25,7 @@ interface FlowHooksSettings {
 }
 
 /**
- * The flow hooks of users, and those of ours that some module asks for.
+ * The flow hooks of users, and the built-in ones that some module needs.
  *
  * @returns undefined when there are none
  * @throws OperatorError EXTENSION_INVALID

@@ -20,7 +20,7 @@ import { unservedKindProblem, unusedMethodProblems } from './unused-names.ts';
 /** The directory, in a module and operator-wide. */
 const DIRECTORY = 'customizations';
 const SUFFIX = 'Extensions';
-/** Methods of which a missing answer is no mistake. */
+/** Methods that may return nothing. */
 const WITHOUT_RESULT: readonly PointMethod[] = ['delete', 'onSuccess'];
 
 /** The hosts for the objects of one module. */
@@ -213,12 +213,12 @@ const CORE = 'core';
 
 /**
  * What lies in a `customizations` directory: a host for each script `<group>/<kind>`; undefined without a directory, or
- * without anything in it that is one or looks like one.
+ * without any file that is one or resembles one.
  *
  * @throws OperatorError EXTENSION_INVALID for two hosts of one kind, or what cannot be read
  */
 async function findCustomizations(directory: string): Promise<CustomizationFiles | undefined> {
-  // Most modules have none, and every run of a module asks.
+  // Most modules have none, and every run of a module needs the result.
   if (!existsSync(directory)) return undefined;
   const paths = await filesBelow(directory);
   const hosts = paths.flatMap((path) => hostFile(path, relative(directory, path).split('/')));

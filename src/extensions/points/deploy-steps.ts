@@ -27,7 +27,7 @@ export interface DeployStepsOptions {
   readonly hosts: HostSet | undefined;
   readonly log: Logger;
   readonly isFatalAllowed: boolean;
-  /** Whether all objects are asked whether they are ready, not only those of extended kinds. */
+  /** Whether readiness is checked for all objects, not only for those of extended kinds. */
   readonly waitsUntilReady: boolean;
   readonly readObject: (object: ManifestObject, signal: AbortSignal) => Promise<KubeObject | undefined>;
   /** Those applied for the first time whose extension has not succeeded since; kept over deployments. */

@@ -4,7 +4,7 @@ import type { OperatorError } from '../../lib/errors.ts';
 
 /** What the API server meant by an error of which only the text is left. */
 interface FailureCause {
-  /** The word the API server has for it; `Unknown` when the text tells nothing. */
+  /** The word the API server has for it; `Unknown` when the text has none. */
   readonly reason: string;
   /** The HTTP status that goes with it; null when the server gave none. */
   readonly status: number | null;
@@ -52,7 +52,7 @@ const CAUSES: readonly (readonly [RegExp, string, number | null])[] = [
   [/ not found\b/, 'NotFound', 404],
 ];
 
-/** What stands behind a failed deployment: the answer of the API server, else what helm's text tells. */
+/** The cause of a failed deployment: the response of the API server, else the one in helm's text. */
 export function failureCause(error: OperatorError): FailureCause {
   if (error instanceof KubeApiError)
     return { reason: error.reason === '' ? UNKNOWN.reason : error.reason, status: error.status };

@@ -15,7 +15,7 @@ export function nextOf<Input, Result>(behaviour: (input: Input) => Result): Next
 
 /**
  * An extension point as the operator calls it: the input, the default behaviour, the version of the object's API, and a
- * log. There is always one to call, whether or not somebody extends it.
+ * log. There is always one to call, with or without an extension.
  */
 export type Point<Input, Result> = (
   input: Input,

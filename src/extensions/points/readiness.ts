@@ -126,7 +126,7 @@ function more(status: Fields, wanted: number): string | undefined {
   return count > wanted ? `${count - wanted} old replicas are still running` : undefined;
 }
 
-/** One that wants no replicas looks ready before anybody has seen it. */
+/** A workload without replicas seems ready before its controller has observed it. */
 function unseen(status: Fields, wanted: number): string | undefined {
   return wanted === 0 && status['observedGeneration'] === undefined
     ? 'its controller has not observed it yet'

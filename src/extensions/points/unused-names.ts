@@ -41,7 +41,7 @@ function placeOf({ group, kind }: NamedKind): string {
 }
 
 /**
- * One problem for each member of a host that looks like a method of a point but is not called. Members with other names
+ * One problem for each member of a host that resembles a method of a point but is never called. Members with other names
  * are taken for helpers, and so are those near a method that the host has as well.
  *
  * @param description of the definition; older copies of the SDK do not list members

@@ -26,7 +26,7 @@ export interface CallDeps extends ResolverDeps {
   readonly check: () => void;
 }
 
-/** An answer, and where it came from, for messages. */
+/** A response, and where it came from, for messages. */
 export interface CallResult {
   readonly answer: HttpAnswer;
   readonly from: string;
@@ -35,10 +35,10 @@ export interface CallResult {
 const NO_CREDENTIALS = { authorization: undefined, secureContext: undefined };
 
 /**
- * Sends a body to the server of a module, and gives what it answers, whatever that is.
+ * Sends a body to the reconcile webhook of a module and returns its response, of any status.
  *
- * @param title what is asked for, for messages
- * @throws OperatorError HOOK_TIMEOUT, or HOOK_FAILED when there is no server or no whole answer; another try may help
+ * @param title names the call in messages
+ * @throws OperatorError HOOK_TIMEOUT, or HOOK_FAILED when there is no server or no whole response; a retry may help
  * @throws `signal.reason` on abort; the connection is closed
  */
 export async function callWebhook(

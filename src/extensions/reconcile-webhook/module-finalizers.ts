@@ -23,20 +23,20 @@ interface ModuleFinalizersDeps {
   /** What a release consists of now; nothing without one. */
   readonly deployed: (release: string, signal: AbortSignal) => Promise<readonly KubeObject[]>;
   readonly log: Logger;
-  /** The module is deleted although its server was not told. */
+  /** The module is deleted although its webhook was not called. */
   readonly onSkip: (module: string, signal: AbortSignal) => Promise<void>;
 }
 
 type NamedModule = Pick<Module, 'name' | 'manifest'>;
 
-/** Sees to it that nothing of a module is deleted before its server was told, and has agreed. */
+/** Ensures that nothing of a module is deleted before its reconcile webhook has agreed. */
 export class ModuleFinalizers {
   readonly #deps: ModuleFinalizersDeps;
   /** Their servers have agreed, but they are not gone yet. */
   readonly #finalized = new Set<string>();
-  /** Their servers are not asked any more. */
+  /** Their webhooks are not called any more. */
   readonly #skipped = new Set<string>();
-  /** Their servers are being asked; an abort ends that. */
+  /** Calls of webhooks under way; an abort ends them. */
   readonly #asking = new Map<string, AbortController>();
   /** Objects that were held here; the watch learns of that later. */
   readonly #held = new Set<string>();
@@ -45,7 +45,7 @@ export class ModuleFinalizers {
     this.#deps = deps;
   }
 
-  /** Before anything of a module is deployed: from now on its server has to be told when it goes. */
+  /** Before anything of a module is deployed: from now on its webhook has to be called before the module is deleted. */
   async hold({ name, manifest: { hook } }: NamedModule, signal: AbortSignal): Promise<void> {
     this.#finalized.delete(name);
     this.#skipped.delete(name);
@@ -62,7 +62,7 @@ export class ModuleFinalizers {
   }
 
   /**
-   * Before anything of a module is deleted. Once the server has agreed it is not asked again, unless the operator is started
+   * Before anything of a module is deleted. Once the webhook has agreed it is not called again, unless the operator is started
    * anew.
    *
    * @throws OperatorError HOOK_FAILED, HOOK_TIMEOUT: the module must stay for now
@@ -102,7 +102,7 @@ export class ModuleFinalizers {
   }
 
   /**
-   * The server of a module is gone for good: the module is deleted without it, unless it is run again before. An answer
+   * The server of a module is gone for good: the module is deleted without it, unless it is run again before. A response
    * that is being waited for is not needed any more.
    */
   skip(name: string): void {
@@ -129,7 +129,7 @@ export class ModuleFinalizers {
     this.#finalized.add(name);
   }
 
-  /** False when the server is not to be asked any more. */
+  /** False when the webhook is not to be called any more. */
   async #hasAgreed(
     name: string,
     hook: ReconcileWebhook | (() => ReconcileWebhook),

@@ -19,13 +19,13 @@ export type WebhookResponse =
       readonly type: 'refusal';
       /** Why, in the server's words where it has any. */
       readonly message: string;
-      /** The same question would get the same answer. */
+      /** The same request would get the same response. */
       readonly isPermanent: boolean;
-      /** What was asked about goes on all the same. */
+      /** The run continues although the webhook failed. */
       readonly isContinued: boolean;
     };
 
-/** What an answer is about. */
+/** The request that a response belongs to. */
 export interface SentRequest {
   readonly phase: WebhookCapability;
   /** The Module object that was sent. */
@@ -41,7 +41,7 @@ const MAX_SHOWN_PROBLEMS = 5;
 const MAX_LEVELS = 500;
 
 /**
- * Understands an answer. What comes back in the phase `finalize` is of no use, so it is not looked at.
+ * Reads a response. In the phase `finalize` its content is ignored.
  *
  * @throws Error saying why a success cannot be used; nothing of it counts then. Never with texts of objects
  */

@@ -46,7 +46,7 @@ export class WebhookSteps {
     this.#deps = deps;
   }
 
-  /** What the server of a module does in a deployment; undefined when it has none that wants to be asked before. */
+  /** What the reconcile webhook of a module does in a deployment; undefined without one for `pre-reconcile`. */
   stepsOf({ name, manifest: { hook } }: Pick<Module, 'name' | 'manifest'>): ReleaseSteps | undefined {
     if (hook?.capabilities.includes('pre-reconcile') !== true) return undefined;
     let isChanged = false;

@@ -54,7 +54,7 @@ function unreadable(path: string, cause: unknown): OperatorError {
   });
 }
 
-/** Warns of a directory that somebody has set and that is not there: what should lie in it is missed in silence else. */
+/** Warns of a directory that is set but does not exist: otherwise the missing extensions would not be noticed. */
 export function warnOfMissingDirectory(directory: string, flag: string, log: Logger): void {
   if (directory !== '' && !existsSync(directory))
     log.warn({ flag, directory }, 'the directory does not exist; nothing is loaded');

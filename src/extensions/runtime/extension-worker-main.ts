@@ -15,13 +15,13 @@ const MAX_CAUSES = 8;
 
 type OpenAsk = PromiseWithResolvers<string | undefined>;
 
-/** What a worker has asked of the daemon, and which errors came of it. */
+/** Open requests of a worker to the daemon, and the errors that they caused. */
 class Asks {
   readonly #open = new Map<number, OpenAsk>();
   readonly #askOf = new WeakMap<object, number>();
   #last = 0;
 
-  /** Asks, and waits for the answer; rejects with an error that looks like that of the daemon. */
+  /** Sends a request and waits for the response; rejects with an error like that of the daemon. */
   open(makeAsk: (ask: number) => Ask, send: (ask: Ask) => void): Promise<string | undefined> {
     this.#last += 1;
     const entry: OpenAsk = Promise.withResolvers();
@@ -30,7 +30,7 @@ class Asks {
     return entry.promise;
   }
 
-  /** An answer to what nobody waits for any more is dropped. */
+  /** A response that is not awaited any more is dropped. */
   settle(answer: AskAnswer): void {
     const entry = this.#open.get(answer.ask);
     this.#open.delete(answer.ask);

@@ -9,7 +9,7 @@ export interface Follower {
   readonly names: ReadonlySet<string>;
   /** Called with the state when it is known, and after each change; without metadata the object is gone, or lost our labels. */
   readonly onChange: (name: string, metadata: ObjectMeta | undefined) => void;
-  /** The watch could not be begun, and is tried again; changes are not told until then. */
+  /** The watch could not be started and is retried; changes are not reported until then. */
   readonly onUnwatched: (error: unknown) => void;
 }
 
@@ -37,7 +37,7 @@ const LONGEST_RETRY_MS = 300_000;
 
 /**
  * Watches the metadata of what was applied: one watch for each kind and namespace, whatever the number of modules that
- * have objects there, as long as somebody follows.
+ * have objects there, as long as there is a subscriber.
  */
 export class AppliedWatch {
   readonly #deps: AppliedWatchDeps;

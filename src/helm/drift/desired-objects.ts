@@ -81,7 +81,7 @@ function withHelmMarks(metadata: Fields, { release, namespace }: ReleaseIdentity
   };
 }
 
-/** What becomes of an object as it was applied in a cluster where nobody changes it. */
+/** An object as it is in the cluster after it was applied, if no client changes it. */
 function asKept(object: Fields): Fields {
   const { apiVersion, kind } = object;
   if (apiVersion === 'v1' && kind === 'Secret') return withEncodedData(object);

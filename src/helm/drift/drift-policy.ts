@@ -11,7 +11,7 @@ export type DriftMode = (typeof DRIFT_MODES)[number];
 export interface IgnoreRule {
   readonly kind: string | undefined;
   readonly name: string | undefined;
-  /** Unescaped parts of a JSON pointer; `*` stands for each item of a list, or each key of a map. */
+  /** Unescaped parts of a JSON pointer; `*` matches each item of a list, or each key of a map. */
   readonly path: readonly string[];
 }
 

@@ -20,12 +20,12 @@ export interface DriftedObject {
     | { readonly type: 'refused'; readonly untilMs: number };
 }
 
-/** How the objects of one module stand. */
+/** Drift of the objects of one module. */
 export interface DriftReport {
   readonly mode: DriftMode;
   /** By resource. */
   readonly objects: readonly DriftedObject[];
-  /** Objects of which it cannot be told, by resource; absent without any. */
+  /** Objects that could not be compared, by resource; absent without any. */
   readonly uncompared?: readonly UncomparedObject[];
 }
 

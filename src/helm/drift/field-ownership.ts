@@ -14,9 +14,9 @@ interface ManagedEntry {
 }
 
 /**
- * What the list of owners says about the fields helm applied. `all`: helm owns each of them, so nobody has changed one
- * since. `unclear`: the same, but from some maps or lists all may have been removed: a list of owners looks alike then,
- * and where a map counts as one field. `some`: of one at least it is not the owner.
+ * What the list of owners says about the fields helm applied. `all`: helm owns each of them, so no client has changed one
+ * since. `unclear`: the same, but all items of some map or list may have been removed, which the list of owners does not
+ * show; also where a map counts as one field. `some`: of one at least it is not the owner.
  */
 type HelmsShare = 'all' | 'unclear' | 'some';
 
@@ -36,7 +36,7 @@ export function helmsFields(metadata: Fields): string {
   return canonicalJson(helmsSets(metadata));
 }
 
-/** Changes with every write that reaches fields outside of the status; equal texts where nobody has written. */
+/** Changes with every write that reaches fields outside of the status; equal texts mean that no client has written. */
 export function writesText(metadata: Fields): string {
   return canonicalJson(managedEntries(metadata));
 }
@@ -49,7 +49,7 @@ function helmsSets(metadata: Fields): readonly Fields[] {
 
 /**
  * Who changed fields, the last one first: managers other than helm that own one of them, else those that wrote to the
- * object last, because nobody owns a field that was removed.
+ * object last, because no manager owns a field that was removed.
  */
 export function writersOf(live: Fields, pointers: readonly string[]): readonly string[] {
   const metadata = fieldsOf(live['metadata']);

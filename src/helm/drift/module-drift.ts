@@ -32,7 +32,7 @@ interface DriftDeps {
   readonly load: (module: string, signal: AbortSignal) => Promise<AppliedRelease | undefined>;
   /** The newest revision, provided it is deployed. */
   readonly revision: (module: string, signal: AbortSignal) => Promise<number | undefined>;
-  /** Whether somebody wants the module to be left alone. */
+  /** Whether the module is paused or unmanaged, so that nothing is healed. */
   readonly isHeld: (module: string) => boolean;
   readonly onEvent: (event: DriftEvent) => void;
   /** By module and object; outlives what is watched now. */
@@ -43,7 +43,7 @@ export interface DriftOptions {
   readonly module: string;
   readonly policy: DriftPolicy;
   readonly mode: 'warn' | 'heal';
-  /** While hooks or helm are at work for the module nobody looks. */
+  /** While hooks or helm run for the module, its objects are not compared. */
   readonly isPaused: () => boolean;
   /** An object of the release is missing. */
   readonly onAbsent: () => void;
@@ -234,7 +234,7 @@ export class ModuleDrift {
       );
       return;
     }
-    // A hook may have begun to change things on purpose meanwhile.
+    // In the meantime a hook may have begun to change things on purpose.
     if (this.#options.isPaused()) {
       watched.dueMs = clock.steadyMs();
       return;
@@ -371,7 +371,7 @@ function harmlessText(error: unknown, { kind, fields }: DesiredObject): string {
   return redact(messageOf(error), kind === 'Secret' ? { secret: fields['data'] } : fields);
 }
 
-/** Whether the next attempt may succeed though nobody changes anything. */
+/** Whether the next attempt may succeed without any change. */
 function isPassing(error: unknown): boolean {
   return !(error instanceof KubeApiError) || error.status >= 500 || error.status === 429;
 }

@@ -127,7 +127,7 @@ function collect(
   }
 }
 
-/** Inside of lists every difference counts: which item was whose cannot be told there. */
+/** Inside lists every difference counts, because the owner of an item is not known there. */
 function compare(live: unknown, applied: unknown, path: readonly string[], found: string[]): void {
   if (isObject(live) && isObject(applied)) {
     for (const key of new Set([...Object.keys(live), ...Object.keys(applied)]))

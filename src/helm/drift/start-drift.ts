@@ -15,7 +15,7 @@ export interface DriftSettings {
   readonly reflectors: SharedReflectors;
   /** Parses one YAML document as helm does. */
   readonly readYaml: (text: string) => unknown;
-  /** Whether somebody wants a module to be left alone. */
+  /** Whether a module is paused or unmanaged, so that nothing is healed. */
   readonly isHeld: (module: string) => boolean;
   readonly onEvent: (event: DriftEvent) => void;
   /** A number in [0, 1), for the jitter of retries. */

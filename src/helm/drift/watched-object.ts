@@ -23,7 +23,7 @@ export class WatchedObject {
   drifted: DriftedObject | undefined;
   /** Why the last comparison failed. */
   failure: string | undefined;
-  /** Why nobody tells of its changes. */
+  /** Why its changes are not watched. */
   unwatched: string | undefined;
   /** Of what the server said last. */
   #signature: string | undefined;
@@ -38,7 +38,7 @@ export class WatchedObject {
     this.title = objectTitle(desired);
   }
 
-  /** Takes in what a watch told; without metadata the object is gone. Decides when to compare it. */
+  /** Takes a change from a watch; without metadata the object is gone. Decides when to compare it. */
   observe(metadata: ObjectMeta | undefined, nowMs: number): Suspicion {
     this.unwatched = undefined;
     const signature = metadata === undefined ? '' : signatureOf(metadata);
@@ -91,7 +91,7 @@ export class WatchedObject {
 }
 
 /**
- * Changes whenever somebody may have changed what helm applied; status alone does not. A generation is not enough: there
+ * Changes whenever a client may have changed what helm applied; a change of the status alone does not count. A generation is not enough: there
  * are kinds of which it stays the same, such as PriorityClass, and finalizers do not count in it.
  */
 function signatureOf(metadata: ObjectMeta): string {

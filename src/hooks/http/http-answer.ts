@@ -31,7 +31,7 @@ const NOTHING: HookOutputTexts = {
 const JSON_TYPE = /^application\/(?:json|[^;,\s]+\+json)\s*(?:;|$)/i;
 const SHOWN_CHARACTERS = 300;
 
-/** Why an answer is that of a hook which failed; undefined when the hook succeeded. */
+/** Why a response means that the hook failed; undefined when the hook succeeded. */
 export function refusalOf({ status, location, body }: HttpAnswer): string | undefined {
   if (status >= 200 && status < 300) return undefined;
   if (status >= 300 && status < 400) {
@@ -42,9 +42,9 @@ export function refusalOf({ status, location, body }: HttpAnswer): string | unde
 }
 
 /**
- * What the answer of a hook that succeeded wants done, as the texts an executable would have written.
+ * The outputs in the response of a hook that succeeded, as the texts an executable would have written.
  *
- * @throws Error saying why it is no such answer
+ * @throws Error saying why the response cannot be used
  */
 export function outputsOf({ contentType, body }: HttpAnswer): HookOutputTexts {
   if (body.length === 0) return NOTHING;
@@ -82,7 +82,7 @@ function objectText(field: string, value: unknown): string {
   return JSON.stringify(value);
 }
 
-/** What the body of an answer that is of no use says, after a colon: its `message`, or its beginning. */
+/** The reason in the body of a response that cannot be used, after a colon: its `message`, or its beginning. */
 export function saidText(body: Buffer): string {
   const text = body.toString('utf8');
   const said = (messageIn(text) ?? text).replaceAll(/\s+/g, ' ').trim();

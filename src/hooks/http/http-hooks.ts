@@ -16,7 +16,7 @@ import { type HttpAnswer, outputsOf, refusalOf } from './http-answer.ts';
 import { type HttpEndpoint, HttpHookParser, secretsOf, shownUrl } from './http-endpoint.ts';
 import { MAX_REQUEST_BYTES, postToHook } from './post-hook.ts';
 
-/** Limit for hooks for which nothing else says one: a server that never answers must not hold up a queue for ever. */
+/** Default limit of a run: a server that never responds must not block a queue for ever. */
 /** For what a request holds besides contexts and values. */
 const REQUEST_HEAD_BYTES = 4_096;
 const DEFAULT_TIMEOUT_MS = 30_000;
@@ -82,7 +82,7 @@ export class HttpHooks implements HookRuns {
   /**
    * Runs a hook once.
    *
-   * @throws OperatorError HOOK_FAILED, HOOK_TIMEOUT, HOOK_OUTPUT_INVALID or SECRET_MISSING; nothing of the answer counts
+   * @throws OperatorError HOOK_FAILED, HOOK_TIMEOUT, HOOK_OUTPUT_INVALID or SECRET_MISSING; nothing of the response is applied
    *   then
    * @throws `signal.reason` on abort; the connection is closed, what the server does is its own affair
    */
@@ -199,7 +199,7 @@ function connectionText(error: unknown): string {
   return isUntrusted(error) ? `${text}; set tls.ca to the authority of its certificate` : text;
 }
 
-/** Whether a connection was refused because nobody we trust has signed the certificate of the server. */
+/** Whether a connection was refused because no trusted authority has signed the certificate of the server. */
 export function isUntrusted(error: unknown): boolean {
   return error instanceof Error && 'code' in error && UNTRUSTED.has(error.code);
 }

@@ -18,15 +18,15 @@ interface HookPost {
 
 /** Bytes that a request may have; what is larger fails before it is sent. */
 export const MAX_REQUEST_BYTES = 64 * 1024 * 1024;
-/** Bytes of an answer that are read; further ones fail the run. */
+/** Maximum size of a response in bytes; a larger one fails the run. */
 const MAX_ANSWER_BYTES = 10 * 1024 * 1024;
 const CONNECT_TIMEOUT_MS = 10_000;
 
 /**
- * Sends one request and reads the answer, whatever it says. The connection is made anew each time and goes by no proxy;
+ * Sends one request and reads the response, of any status. Each call opens a new connection and uses no proxy;
  * certificates are always checked, and redirects are not followed. It goes only to addresses that `hosts` allows.
  *
- * @throws Error saying why there is no answer, or why it cannot be read; `signal.reason` on abort
+ * @throws Error saying why there is no response, or why it cannot be read; `signal.reason` on abort
  */
 export async function postToHook(post: HookPost, signal: AbortSignal): Promise<HttpAnswer> {
   const { url, body, headers, credentials, clock, hosts } = post;

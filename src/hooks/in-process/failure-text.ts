@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import { OWN_CODE } from '../../lib/own-code.ts';
 
 const MAX_CHARACTERS = 4_096;
-/** Places in our own code tell an author nothing; `packages/` is beside `src/`. */
+/** Places in our own code do not help an author; `packages/` is beside `src/`. */
 const OWN_DIRECTORIES = [OWN_CODE.pathname, new URL('../packages/', OWN_CODE).pathname];
 
 /**

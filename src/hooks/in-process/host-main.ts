@@ -18,7 +18,7 @@ interface Entry {
   readonly ledger: WorkLedger;
 }
 
-/** The process of the workers. Its main thread only passes messages on, so it answers whatever the hooks do. */
+/** The process of the workers. Its main thread only passes messages on, so it responds even if hooks block their threads. */
 function main(): void {
   const workers = new Map<number, Entry>();
   const watched = createWatchedFlag();

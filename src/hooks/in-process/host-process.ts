@@ -28,7 +28,7 @@ interface HostProcessOptions {
 export type WorkerEvent =
   | WorkerReply
   | { readonly type: 'exited'; readonly reason: string }
-  /** The process is gone with all workers; `wasAlone`: no other worker was at work. */
+  /** The process is gone with all workers; `wasAlone`: no other worker was running. */
   | { readonly type: 'host-gone'; readonly reason: string; readonly wasAlone: boolean };
 
 interface WorkerEntry {
@@ -80,7 +80,7 @@ export class HostProcess {
     this.#child.on('message', (reply: HostReply) => this.#onReply(reply));
     this.#child.on('error', (error) => {
       this.#reason ??= `its process cannot be started: ${error.message}`;
-      // Without room for another process or file there is no process, and nothing else will tell.
+      // If no process or file can be created there is no process, and no other event reports it.
       if (this.#child.pid === undefined) this.#onGone(this.#reason);
     });
     // What hooks have started holds the pipes open.
@@ -120,7 +120,7 @@ export class HostProcess {
   }
 
   #sendToHost(request: HostRequest): void {
-    // A process that has died is told by its close event.
+    // The close event reports a process that has died.
     if (this.#child.connected) this.#child.send(request, () => undefined);
   }
 

@@ -1,7 +1,7 @@
 import type { HookOutputTexts, HookRunTexts } from '@addon-operator/sdk/host';
 import type { RunDeadline } from '../../process/run-deadline.ts';
 
-/** What the daemon tells the process of the workers; workers have numbers, given by the daemon. */
+/** Messages of the daemon to the process of the workers; the daemon numbers the workers. */
 export type HostRequest =
   | StartRequest
   | ({ readonly worker: number } & SentRequest)
@@ -62,7 +62,7 @@ export type AskAnswer =
   | { readonly type: 'answer'; readonly ask: number; readonly value?: string }
   | { readonly type: 'answer'; readonly ask: number; readonly failure: AskFailure };
 
-/** What an error of the daemon looks like in a worker. */
+/** An error of the daemon as a worker gets it. */
 export interface AskFailure {
   readonly name: string;
   readonly message: string;
@@ -76,7 +76,7 @@ export type WorkEnd =
   | { readonly type: 'done'; readonly outputs: HookOutputTexts }
   /** A method returned; `value` is JSON, without it there is none. */
   | { readonly type: 'returned'; readonly value?: string }
-  /** `ask`: it is, or was caused by, the failure of that ask, passed on. */
+  /** `ask`: it is, or was caused by, the failure of that request. */
   | {
       readonly type: 'failed';
       readonly reason: string;
@@ -92,7 +92,7 @@ export type WorkerReply =
   | Ask
   | (WorkEnd & RunFacts);
 
-/** What a worker says to its main thread alone: work begins, and nobody watches the memory. */
+/** A message of a worker to its main thread alone: work begins and the memory is not watched yet. */
 export interface WatchRequest {
   readonly type: 'watch';
 }

@@ -20,13 +20,13 @@ interface MemoryWatchOptions {
   readonly usedBytes: () => number;
   /** Called at each check that finds too much. */
   readonly onOverLimit: (usedBytes: number) => void;
-  /** Asked when nobody is at work. */
+  /** Called when no worker is running. */
   readonly mayStop: () => boolean;
 }
 
 /**
- * Watches the memory of a process with workers while some of them are at work. V8 limits heaps only: buffers are found
- * here. Together the workers may use what each had after its last run, and in addition a heap for each at work and one
+ * Watches the memory of a process with workers while some of them are running. V8 limits heaps only: buffers are found
+ * here. Together the workers may use what each had after its last run, and in addition a heap for each running worker and one
  * more, which is for buffers.
  */
 export class MemoryWatch {
@@ -40,7 +40,7 @@ export class MemoryWatch {
     this.#baseBytes = options.usedBytes();
   }
 
-  /** Begins to watch, until nobody is at work any more. */
+  /** Begins to watch, until no worker is running any more. */
   watch(): void {
     if (this.#isWatching) return;
     this.#isWatching = true;
@@ -71,12 +71,12 @@ const USED_KIB = 1;
 const WATCHED = 0;
 
 /**
- * What a worker notes down for the main thread of its process, which looks at it whenever it likes: a message for each
+ * What a worker records in shared memory for the main thread of its process, which polls it: a message for each
  * run would cost more than a short run.
  */
 export interface LedgerBuffers {
   readonly entry: SharedArrayBuffer;
-  /** The same for all workers: whether somebody looks at the entries. */
+  /** The same for all workers: whether the main thread polls the entries. */
   readonly watched: SharedArrayBuffer;
 }
 
@@ -107,7 +107,7 @@ export class WorkLedger {
     return Atomics.load(this.#entry, USED_KIB) * 1_024;
   }
 
-  /** Notes that work begins. Gives whether nobody looks, so that somebody has to be told to. */
+  /** Records that work begins. Returns true if the entries are not polled yet, so that the main thread has to be notified. */
   begin(): boolean {
     Atomics.store(this.#entry, BUSY, 1);
     return beginWatch(this.#watched);
@@ -125,8 +125,8 @@ function beginWatch(watched: Int32Array<SharedArrayBuffer>): boolean {
 }
 
 /**
- * To be called by who looks at the entries and found nobody busy. Gives whether it may stop: not so if a worker has
- * begun meanwhile that believed itself watched.
+ * To be called by the main thread when no worker is busy. Returns whether it may stop polling: false if a worker has
+ * begun in the meantime and believes that it is watched.
  */
 export function mayStopWatching(watchedFlag: SharedArrayBuffer, ledgers: Iterable<WorkLedger>): boolean {
   const watched = new Int32Array(watchedFlag);

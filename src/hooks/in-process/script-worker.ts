@@ -35,7 +35,7 @@ export interface WorkLimits {
 /** What comes from a worker before its work has ended. */
 export interface WorkEvents {
   readonly onOutput: (output: Output) => void;
-  /** Never rejects. While it answers, the time limit stands still. */
+  /** Never rejects. The time limit is suspended until it resolves. */
   readonly onAsk?: (ask: Ask) => Promise<AskAnswer>;
 }
 
@@ -95,7 +95,7 @@ export class ScriptWorker {
   }
 
   /**
-   * Asks for something and waits for its end. When its time is up, or the signal aborts, the script is told so, and
+   * Sends a request and waits for its end. When its time is up, or the signal aborts, the script is notified, and
    * after the grace its thread is ended; when even that does not help, the process of the threads.
    *
    * @throws `signal.reason` on abort, when the script has come to its end

@@ -6,10 +6,10 @@ import { MessageChannel, type MessagePort, receiveMessageOnPort } from 'node:wor
 const TYPESCRIPT = /^file:.*\.m?ts$/;
 const ES_MODULE = /^\s*(?:import|export)\b/m;
 
-/** One end of the line on which a worker asks the main thread for the text of a TypeScript file without its types. */
+/** One end of the line on which a worker requests the text of a TypeScript file without its types from the main thread. */
 export interface StripperClient {
   readonly port: MessagePort;
-  /** Becomes 1 when the answer is there. */
+  /** Becomes 1 when the response is there. */
   readonly signal: SharedArrayBuffer;
 }
 
@@ -43,7 +43,7 @@ function strippedModule(url: string): string | undefined {
   }
 }
 
-/** The hook for loading modules that a worker registers: it asks the main thread, and waits for the answer. */
+/** The hook for loading modules that a worker registers: it sends a request to the main thread and waits for the response. */
 export function strippingLoad({ port, signal }: StripperClient): LoadHookSync {
   const view = new Int32Array(signal);
   return (url, context, next) => {
@@ -51,7 +51,7 @@ export function strippingLoad({ port, signal }: StripperClient): LoadHookSync {
     Atomics.store(view, 0, 0);
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
     port.postMessage(url);
-    // The main thread may still be waking us for the answer before: only the value says that this one is there.
+    // The main thread may still be waking us for the previous response: only the value shows that this one is there.
     while (Atomics.load(view, 0) === 0) Atomics.wait(view, 0, 0);
     const received = receiveMessageOnPort(port);
     const { source }: Answer = received?.message ?? { source: undefined };

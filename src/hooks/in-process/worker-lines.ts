@@ -13,7 +13,7 @@ const MAX_HELLO_CHARACTERS = 1_000;
 
 interface WorkerLinesOptions {
   readonly onReply: (worker: number, reply: WorkerReply) => void;
-  /** The line of a worker is closed; what came over it has been told of. */
+  /** The line of a worker is closed; all its messages have been reported. */
   readonly onClosed: (worker: number) => void;
 }
 

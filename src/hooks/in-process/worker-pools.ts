@@ -62,7 +62,7 @@ export class WorkerPools {
   }
 
   /**
-   * Loads a file anew. Work under way keeps the old one, and so does all work if the answer is not `ready`.
+   * Loads a file anew. Work under way keeps the old one, and so does all work if the result is not `ready`.
    *
    * @throws `signal.reason` on abort
    */
@@ -96,7 +96,7 @@ export class WorkerPools {
     );
   }
 
-  /** At the first moment all work is told to end, at the second it is ended, whatever becomes of this process. */
+  /** At the first moment all work is asked to end, at the second it is killed, even if this process is gone. */
   setDeadline(deadline: RunDeadline): void {
     this.#deadline = deadline;
     for (const host of this.#hosts) host.send({ type: 'deadline', deadline });
@@ -128,7 +128,7 @@ export class WorkerPools {
         const startedMs = clock.steadyMs();
         const loaded = await worker.load(this.#limits(leftMs), work, signal);
         if (loaded.type !== 'ready') return loaded;
-        // A wall clock may be turned back meanwhile.
+        // The wall clock may be set back in the meantime.
         if (leftMs !== undefined) leftMs = Math.max(0, leftMs - (clock.steadyMs() - startedMs));
       }
       answer = await worker.work(request, this.#limits(leftMs), work, signal);

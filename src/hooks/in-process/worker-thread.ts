@@ -42,7 +42,7 @@ interface Program<D> {
   readonly describe: (definition: D) => string;
   /** Does one piece of work; it fails with what this throws. */
   readonly work: (definition: D, request: SentRequest, tools: WorkTools) => Promise<WorkEnd>;
-  /** Takes what the daemon answers to an ask. */
+  /** Takes the daemon's response to a request of the worker. */
   readonly onAnswer?: (answer: AskAnswer) => void;
 }
 
@@ -217,7 +217,7 @@ class WorkerChannel {
     socket.on('close', () => {
       if (this.#line === undefined) return;
       this.#line = undefined;
-      // What the daemon has said or been told meanwhile may be lost: only an end of the thread is certain to reach it.
+      // Messages of either side may be lost in the meantime: only the end of the thread is certain to reach the daemon.
       throw new Error('the line to the operator was closed');
     });
   }

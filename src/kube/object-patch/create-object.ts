@@ -23,8 +23,8 @@ interface Placement {
 }
 
 /**
- * Creates an object. One that exists already is a failure for Create, is left alone by CreateIfNotExists, and is
- * replaced as a whole by CreateOrUpdate, from a fresh read when somebody else changes or deletes it meanwhile.
+ * Creates an object. One that exists already is a failure for Create, is kept by CreateIfNotExists, and is
+ * replaced as a whole by CreateOrUpdate, from a fresh read if another client changes or deletes it in the meantime.
  */
 export async function createObject(
   context: PatchContext,
@@ -66,8 +66,8 @@ async function place(context: PatchContext, object: NewObject, signal: AbortSign
 }
 
 /**
- * One POST. When nobody knows whether it worked, the object is read: if it is not there, the POST is repeated; if it
- * is, `isOurs` tells whether that can be our doing.
+ * One POST. If it is not known whether it succeeded, the object is read: if it is not there, the POST is repeated; if it
+ * is, `isOurs` decides whether this POST can have created it.
  */
 async function create(
   { kube }: PatchContext,
@@ -106,7 +106,7 @@ async function createOrReplace(
   const { post, path, object } = placement;
   let wasUnknown = false;
   const lostOrThrow = (error: unknown, isLost: boolean): Attempt<void> => {
-    // A server that fails to answer twice is down, not contended.
+    // A server that does not respond twice is down, not contended.
     const isFirstUnknown = isOutcomeUnknown(error) && !wasUnknown && path !== undefined;
     if (!isLost && !isFirstUnknown) throw error;
     wasUnknown ||= isFirstUnknown;
@@ -138,7 +138,7 @@ function resourceVersionOf(object: unknown): unknown {
   return isObject(object) && isObject(object['metadata']) ? object['metadata']['resourceVersion'] : undefined;
 }
 
-/** Whether all of `wanted` stands in `actual`, which may have more, for instance defaults. */
+/** Whether `actual` has all of `wanted`; it may have more, for instance defaults. */
 function contains(actual: unknown, wanted: unknown): boolean {
   if (Array.isArray(wanted)) {
     return (

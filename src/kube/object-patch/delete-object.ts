@@ -65,7 +65,7 @@ async function untilGone(
   );
 }
 
-/** Of an object, or of the Status that answers a deletion at once. */
+/** Of an object, or of the Status in the response to a deletion. */
 function uidOf(answer: unknown): unknown {
   if (!isObject(answer)) return undefined;
   const holder = answer['kind'] === 'Status' ? answer['details'] : answer['metadata'];

@@ -58,7 +58,7 @@ export function warnOfWrongScope(log: Logger, resource: ApiResource, target: Obj
   );
 }
 
-/** `lost`: somebody else was faster, or nobody knows; a new attempt must start from a fresh read. */
+/** `lost`: another client was faster, or the result is not known; a new attempt must start from a fresh read. */
 export type Attempt<T> =
   | { readonly type: 'done'; readonly value: T }
   | { readonly type: 'lost'; readonly error: unknown };

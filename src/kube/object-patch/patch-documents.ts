@@ -58,7 +58,7 @@ function readYaml(text: string, jsonFault: string): readonly unknown[] {
 }
 
 /**
- * The one document of a text in YAML or JSON that stands in a string.
+ * The one document of a string with YAML or JSON.
  *
  * @throws YamlTextError
  */
@@ -90,7 +90,7 @@ function invalid(problem: string): OperatorError {
 /** A string with the colon behind it that makes it a key, or a bracket. */
 const TOKEN = /"(?:[^"\\]|\\.)*"(?<colon>\s*:)?|[{}[\]]/gs;
 
-/** The first key that stands twice in one object of a valid JSON text, with its offset; undefined if there is none. */
+/** The first key that occurs twice in one object of a valid JSON text, with its offset; undefined if there is none. */
 function findDuplicateKey(json: string): { readonly key: string; readonly offset: number } | undefined {
   const open: Set<string>[] = [];
   for (const token of json.matchAll(TOKEN)) {

@@ -20,7 +20,7 @@ interface Paths {
   readonly written: string;
 }
 
-/** Changes an object, again from a fresh read when somebody else changed it meanwhile. */
+/** Changes an object; starts again from a fresh read if another client changed it in the meantime. */
 export async function patchObject(context: PatchContext, patch: Patch, signal: AbortSignal): Promise<void> {
   const { target, subresource } = patch;
   const resource = await context.find(target.apiVersion, target.kind, signal);
@@ -78,7 +78,7 @@ async function patchByJq(
       await kube.request({ method: 'PUT', path: paths.written, body: changed }, signal);
       return { type: 'done', value: undefined };
     } catch (error) {
-      // After a lost answer the next reading shows whether the write worked: then nothing is left to change.
+      // After a lost response the next read shows whether the write succeeded: then nothing is left to change.
       const isFirstUnknown = isOutcomeUnknown(error) && !wasUnknown;
       if (!isConflict(error) && !isFirstUnknown) throw error;
       wasUnknown ||= isFirstUnknown;

@@ -9,7 +9,7 @@ type RawObject = Readonly<Record<string, unknown>>;
 /** What one has to know of a resource to grant access to it. */
 export type ScopedResource = Pick<ApiResource, 'group' | 'plural' | 'isNamespaced'>;
 
-/** What deploying an object needs: helm creates and patches it, the operator looks whether it is still there. */
+/** What deploying an object needs: helm creates and patches it, the operator checks whether it is still there. */
 const DEPLOYING = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'];
 const RBAC_GROUP = 'rbac.authorization.k8s.io';
 

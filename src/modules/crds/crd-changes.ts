@@ -27,7 +27,7 @@ export function newCrd(crd: Crd, extraLabels: Labels): Fields {
 
 /**
  * Compares a CRD of a module with the one in the cluster. The conversion of the one in the cluster stays: it belongs to
- * whoever serves the webhook. So do labels and annotations that the file does not name.
+ * the operator that serves the webhook. So do labels and annotations that the file does not name.
  */
 export function changeOfCrd(current: Fields, crd: Crd, extraLabels: Labels): CrdChange {
   const metadata = fieldsOf(current['metadata']);

@@ -82,7 +82,7 @@ export class CrdInstaller {
         if (!isEstablished(done.object)) await this.#untilEstablished(crd.name, signal);
         return done.type;
       } catch (error) {
-        // Somebody else has created or changed it meanwhile: look again.
+        // Another client has created or changed it in the meantime: read it again.
         if (!hasStatus(error, 409) || conflicts === MAX_CONFLICTS) throw error;
       }
     }
@@ -112,7 +112,7 @@ export class CrdInstaller {
         case 'drop-stored-versions':
           current = {
             ...(await write({ method: 'PUT', path: `${path}/status`, body: step.body })),
-            // Whatever is answered, it is asked for once.
+            // Requested once, whatever the response is.
             status: step.body['status'],
           };
           break;

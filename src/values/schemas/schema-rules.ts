@@ -1,13 +1,13 @@
 import type { JsonObject } from '../../lib/json.ts';
 
-/** The key of a schema under which rules for the values there stand. */
+/** The key of a schema with rules for its values. */
 export const RULES_KEY = 'x-deckhouse-validations';
 
 /** What a section is judged by besides itself. */
 export interface RuleContext {
   /** The section as it was before; undefined when there was none. Rules that compare with it are skipped then. */
   readonly previous?: JsonObject | undefined;
-  /** Pointers to values that are not known yet: rules that may look at one are skipped. */
+  /** Pointers to values that are not known yet: rules that may read one are skipped. */
   readonly unknown: readonly string[];
 }
 

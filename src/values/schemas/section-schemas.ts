@@ -11,9 +11,9 @@ import { ValuesSchema } from './values-schema.ts';
 
 /** The schemas of one section of values. Where there is none, nothing is checked and there are no defaults. */
 export interface SectionSchemas {
-  /** Of what the ConfigMap says; its defaults stand below the ConfigMap. */
+  /** Of the ConfigMap; its defaults have lower precedence than the ConfigMap. */
   readonly config?: ValuesSchema;
-  /** Of the merged values, checked after a patch; its defaults stand above the ConfigMap. */
+  /** Of the merged values, checked after a patch; its defaults have higher precedence than the ConfigMap. */
   readonly values?: ValuesSchema;
   /** Of the merged values, checked before helm. */
   readonly helm?: ValuesSchema;

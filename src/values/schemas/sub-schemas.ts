@@ -5,7 +5,7 @@ const MAPS = ['properties', 'patternProperties', 'definitions'] as const;
 const SINGLE = ['items', 'additionalProperties', 'additionalItems', 'not'] as const;
 const LISTS = ['items', 'allOf', 'anyOf', 'oneOf'] as const;
 
-/** A keyword under which further schemas stand. */
+/** A keyword with further schemas in its value. */
 type SchemaKeyword = (typeof MAPS)[number] | (typeof SINGLE)[number] | (typeof LISTS)[number];
 
 /**

@@ -8,7 +8,7 @@ const MERGED_MAPS = ['definitions', 'properties', 'patternProperties'] as const;
 const MERGED_TEXTS = ['title', 'description'] as const;
 
 /**
- * The schema of values with the schema of config values merged in, where `x-extend` asks for it: properties,
+ * The schema of values with the schema of config values merged in, if `x-extend` is set: properties,
  * patternProperties, definitions, extensions and texts, own ones win; what either requires is required.
  */
 export function extendSchema(schema: JsonObject, configSchema: JsonObject | undefined): JsonObject {
@@ -33,7 +33,7 @@ export function extendSchema(schema: JsonObject, configSchema: JsonObject | unde
   return Object.fromEntries(extended);
 }
 
-/** The texts of a list, or one text that stands for a list of one. */
+/** The texts of a list; one text counts as a list of one. */
 function textsIn(value: Json | undefined): readonly string[] {
   const items: readonly Json[] = Array.isArray(value) ? value : [value ?? null];
   return items.filter((item) => typeof item === 'string');
@@ -56,7 +56,7 @@ const ADDITIONAL = 'additionalProperties';
 
 /**
  * Forbids properties that are not listed, wherever a schema does not say itself whether it allows them: at the root, in
- * its properties and in the items of lists. What stands below a property that does say so is left as it is.
+ * its properties and in the items of lists. What is below a property that does say so is kept.
  */
 export function closeObjects(schema: JsonObject): JsonObject {
   const closed = Object.hasOwn(schema, ADDITIONAL) ? schema : { ...schema, [ADDITIONAL]: false };
@@ -87,7 +87,7 @@ function isReference(schema: JsonObject): boolean {
 const MAX_EXPANSIONS = 1_000;
 
 /**
- * Puts the target of each local `$ref` in its place, so that later steps see what it stands for. A reference inside its
+ * Puts the target of each local `$ref` in its place, so that later steps see the target. A reference inside its
  * own target stays as it is, and so do those in `definitions`.
  *
  * @throws OperatorError VALUES_INVALID for a reference that leads nowhere or out of the file, and for more than 1000

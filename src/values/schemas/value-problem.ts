@@ -5,7 +5,7 @@ import { didYouMean } from '../../lib/similar-word.ts';
 
 /**
  * One way in which values break a schema, in words: the dotted path, without positions in lists, and what is expected.
- * Of the value itself only the type is told.
+ * Of the value itself only the type is shown.
  *
  * @param key what the path begins with
  * @param value the root that was checked

@@ -39,16 +39,16 @@ export class ValuesSchema {
    * All the ways in which a section breaks the schema; empty when it is valid. The schema is looked at when its rules hold.
    *
    * @param key what paths begin with: the key of the section
-   * @param context for values that are not known yet null stands: nothing is said about them
+   * @param context values that are not known yet are null: no problem is reported for them
    */
   problems(key: string, value: JsonObject, context: RuleContext = { unknown: [] }): readonly string[] {
     const broken = this.#rules?.problems(value, context) ?? [];
     if (broken.length > 0) return broken;
-    // Made when first needed: most modules are never asked.
+    // Created on first use: most modules never need it.
     this.#validate ??= createAjv().compile(this.#draft);
     if (this.#validate(value)) return [];
     const errors = (this.#validate.errors ?? []).filter(
-      // What fails inside `if` is told by itself.
+      // What fails inside `if` is reported by itself.
       (error) => error.keyword !== 'if' && !isAboutUnknown(error, context.unknown),
     );
     return [...new Set(errors.map((error) => valueProblem(error, key, value)))];
@@ -74,7 +74,7 @@ function createAjv(): Ajv {
   });
 }
 
-/** A combination such as anyOf cannot be judged when a part of what it looks at is not known. */
+/** A combination such as anyOf cannot be judged when a part of its input is not known. */
 const COMBINATIONS: ReadonlySet<string> = new Set(['anyOf', 'oneOf', 'not']);
 
 function isAboutUnknown({ instancePath, keyword }: ErrorObject, unknown: readonly string[]): boolean {

@@ -8,7 +8,7 @@ export type SecretText =
   | { readonly type: 'known'; readonly text: string }
   /** The Secret or its key does not exist. */
   | { readonly type: 'absent'; readonly why: string }
-  /** It cannot be told, or it is no text. */
+  /** It is not known, or it is no text. */
   | { readonly type: 'unknown'; readonly why: string };
 
 export interface SecretLookup {
@@ -19,7 +19,7 @@ export interface SecretLookup {
 
 /** A reference for which there is no text. */
 export interface Unresolved {
-  /** Where it stands, as a JSON pointer within the section. */
+  /** Its place, as a JSON pointer within the section. */
   readonly pointer: string;
   readonly why: string;
 }
