@@ -113,7 +113,7 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
   const router = new TaskRouter({ clock, log, metrics, ...waiting, registry, converge, globalHooks });
   const helm = await startHelm(all, readManifest, helmReports({ registry, router, pauses, metrics }));
   const execution = createExecution({ ...all, helm, values, dynamicFlags, followSecrets }, registry);
-  const hasHooks = ({ name }: Module): boolean => registry.states.get(name)?.hooks !== undefined;
+  const hasHooks = ({ name }: Module): boolean => registry.tracked.get(name)?.hooks !== undefined;
   const moduleHooks = createModuleHooks({ ...options, ...scriptParts(all, values), hasHooks });
   const releases = releasesOf(helm);
   const annotated = createAnnotatedOperations(all);

@@ -41,7 +41,7 @@ export async function endFacts(input: EndFactsInput, signal: AbortSignal): Promi
       name: module.name,
       chartVersion: chartVersion(module),
       revision: revisions.get(module.name),
-      hooks: (operator.registry.states.get(module.name)?.hooks ?? []).map(({ hook }) => hook.name),
+      hooks: (operator.registry.tracked.get(module.name)?.hooks ?? []).map(({ hook }) => hook.name),
     })),
     disabled: operator.registry.modules
       .filter((module) => !isEnabled(module))

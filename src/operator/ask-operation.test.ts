@@ -23,7 +23,7 @@ test('an abort drops a hook for events that waits for another try, and what stan
     expect.objectContaining({ level: 'warn', module: 'web', hook: 'a.sh', binding: 'schedule' }),
   );
   expect(lab.operator.router.main.entries).toEqual([]);
-  expect(lab.operator.registry.states.get(name('web'))?.stall).toBeUndefined();
+  expect(lab.operator.registry.tracked.get(name('web'))?.stall).toBeUndefined();
 });
 
 test('the log names a hook for events that an abort ends', async () => {

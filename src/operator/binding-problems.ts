@@ -35,7 +35,7 @@ export function statesOf(runtimes: readonly HookRuntime[]): readonly BindingStat
 
 /** The hooks of the operator: global ones, then those of modules. */
 export function allRuntimes({ globalHooks, registry }: BindingProblemsParts): readonly HookRuntime[] {
-  return [...globalHooks.runtimes, ...[...registry.states.values()].flatMap(({ hooks }) => hooks ?? [])];
+  return [...globalHooks.runtimes, ...[...registry.tracked.values()].flatMap(({ hooks }) => hooks ?? [])];
 }
 
 /** Sentences about bindings whose snapshots are missing, or may be out of date, and why. */

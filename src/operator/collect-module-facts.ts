@@ -47,7 +47,7 @@ function heldFacts({ release: _release, ...explanation }: ModuleExplanation): Mo
 
 function factsOf(operator: Explained, module: Module, queued: PlacesByModule): ModuleFacts {
   const { release: _release, ...explanation } = explainModule(operator, module, [], queued);
-  const tracked = operator.registry.states.get(module.name);
+  const tracked = operator.registry.tracked.get(module.name);
   return {
     explanation,
     release: tracked?.release.deployed,
@@ -104,7 +104,7 @@ function progressOf(
   module: ModuleName,
   places: readonly Place[],
 ): ModuleFacts['progress'] {
-  const tracked = registry.states.get(module);
+  const tracked = registry.tracked.get(module);
   if (tracked?.ongoing !== undefined) return 'running';
   if (tracked?.state.isRunPending === true || operations.isRunRequested(module)) return 'pending';
   const isPending = ({ entry: { task } }: Place): boolean =>
@@ -125,8 +125,8 @@ export function noteHookRun(
 }
 
 /** Of the module whose hook it is, or that a hook of its deploy looks on. */
-function stateFor({ states }: ModuleRegistry, { hook: { hook }, reasons: [reason] }: HookRun) {
-  if (hook.owner.type === 'module') return states.get(hook.owner.module);
+function stateFor({ tracked }: ModuleRegistry, { hook: { hook }, reasons: [reason] }: HookRun) {
+  if (hook.owner.type === 'module') return tracked.get(hook.owner.module);
   if (reason?.type !== 'deploy') return undefined;
-  return [...states.values()].find(({ module }) => module.name === reason.facts.module.name);
+  return [...tracked.values()].find(({ module }) => module.name === reason.facts.module.name);
 }

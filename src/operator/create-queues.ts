@@ -28,7 +28,7 @@ export interface QueuesOptions {
 
 /** What queues read of the operator. */
 export interface QueueUsers {
-  readonly registry: Pick<ModuleRegistry, 'states'>;
+  readonly registry: Pick<ModuleRegistry, 'tracked'>;
   readonly converge: ConvergeState;
   /** A text for a new event, which nothing else has. */
   readonly newEventId: () => string;

@@ -67,7 +67,7 @@ export function explainModule(
   const places = queued.get(name) ?? [];
   const statusOfOther = (other: ModuleName): ModuleStatus =>
     statusOf(operator, other, queued.get(other) ?? []);
-  const tracked = operator.registry.states.get(name);
+  const tracked = operator.registry.tracked.get(name);
   const release = releases.find((other) => other.name === name);
   return {
     module: name,
@@ -171,7 +171,7 @@ function statusOf(operator: Explained, name: ModuleName, places: readonly Place[
       : 'disabled';
   if (operator.pauses.of(name) !== undefined) return 'paused';
   if (places.some(({ queue }) => isIsolated(queue))) return 'isolated';
-  const tracked = operator.registry.states.get(name);
+  const tracked = operator.registry.tracked.get(name);
   if (tracked?.stall !== undefined || failedPlaceOf(places) !== undefined) return 'failing';
   return tracked?.phase === 'ready' ? 'ready' : 'starting';
 }
@@ -194,7 +194,7 @@ function waitsFor(operator: Explained, name: ModuleName, places: readonly Place[
     waits.push('the end of its pause');
   for (const { queue, index, head } of places) if (index > 0) waits.push(headText(queue, head, index));
   waits.push(...operator.execution.running.longOf(name));
-  const tracked = operator.registry.states.get(name);
+  const tracked = operator.registry.tracked.get(name);
   if (tracked?.phase === 'wait-for-synchronization' && !tracked.synchronization.isDone)
     waits.push('the first runs of its hooks with kubernetes bindings');
   if (isPutOff(operator, name, places)) waits.push(PUT_OFF);
@@ -203,7 +203,7 @@ function waitsFor(operator: Explained, name: ModuleName, places: readonly Place[
 
 /** Whether there is work to do on the module, but neither a task for it nor a pause: a flow hook ended the reconcile early. */
 function isPutOff(operator: Explained, name: ModuleName, places: readonly Place[]): boolean {
-  const tracked = operator.registry.states.get(name);
+  const tracked = operator.registry.tracked.get(name);
   if (tracked === undefined || tracked.ongoing !== undefined) return false;
   const { type, isRunPending } = tracked.state;
   const isPending = isRunPending || type === 'deleting' || operator.operations.of(name) !== undefined;
@@ -253,7 +253,7 @@ function nextAttemptMs({ status }: TaskQueue<Task>): number | undefined {
 }
 
 function failureOf(operator: Explained, name: ModuleName, places: readonly Place[]): ModuleFailure | null {
-  const tracked = operator.registry.states.get(name);
+  const tracked = operator.registry.tracked.get(name);
   if (tracked?.stall !== undefined) {
     const { error, code } = tracked.stall;
     return { error, ...(code !== undefined && { code }), attempts: 1, nextAttemptAt: null, isGivenUp: true };

@@ -16,7 +16,7 @@ export interface FailedRequirementsParts {
  */
 export function checkRequirements({ registry }: FailedRequirementsParts, { name, manifest }: Module): void {
   for (const required of manifest.requires) {
-    const failure = required.isOptional ? undefined : registry.states.get(required.name)?.stall;
+    const failure = required.isOptional ? undefined : registry.tracked.get(required.name)?.stall;
     if (failure === undefined) continue;
     throw new OperatorError(
       'REQUIREMENT_FAILED',
@@ -28,7 +28,7 @@ export function checkRequirements({ registry }: FailedRequirementsParts, { name,
 
 /** Runs the modules that are stalled because this one was. */
 export function runDependents(operator: FailedRequirementsParts, { name }: Module): void {
-  for (const { module, stall } of operator.registry.states.values())
+  for (const { module, stall } of operator.registry.tracked.values())
     if (stall?.isByRequirement === true)
       if (module.manifest.requires.some((required) => required.name === name))
         operator.router.queueModuleRun(module.name, 'Requirement-Succeeded');

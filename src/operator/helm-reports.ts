@@ -5,7 +5,7 @@ import type { Pauses } from './pauses.ts';
 import type { TaskRouter } from './task-router.ts';
 
 export interface HelmReportsParts {
-  readonly registry: Pick<ModuleRegistry, 'find' | 'states'>;
+  readonly registry: Pick<ModuleRegistry, 'find' | 'tracked'>;
   readonly router: Pick<TaskRouter, 'queueModuleRun'>;
   readonly pauses: Pick<Pauses, 'of'>;
   readonly metrics: Pick<OperatorMetrics, 'helmOperation' | 'drift' | 'absentResource' | 'releaseRedeployed'>;
@@ -15,7 +15,7 @@ export interface HelmReportsParts {
 export function helmReports({ registry, router, pauses, metrics }: HelmReportsParts): HelmReports {
   return {
     onOperation: ({ module, operation, durationMs }) => {
-      const tracked = [...registry.states.values()].find((other) => other.module.name === module);
+      const tracked = [...registry.tracked.values()].find((other) => other.module.name === module);
       const activation = tracked?.release.activation ?? '';
       metrics.helmOperation({ module, activation, operation }, durationMs / 1_000);
     },

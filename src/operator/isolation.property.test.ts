@@ -105,7 +105,7 @@ function enable(lab: OperatorLab, wanted: ReadonlySet<Name>): void {
 
 /** What is left of a module in queues, and whether it is where it should be. */
 function outcomeOf(lab: OperatorLab, module: Name) {
-  const phase = lab.operator.registry.states.get(name(module))?.phase ?? 'gone';
+  const phase = lab.operator.registry.tracked.get(name(module))?.phase ?? 'gone';
   const tasks = lab.operator.queues.all.flatMap((queue) =>
     lab.tasks(queue.name).filter((task) => task.split(':')[1] === module),
   );

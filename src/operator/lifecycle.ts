@@ -76,6 +76,6 @@ export function enableTasks(runtimes: readonly HookRuntime[]): readonly Task[] {
 /** Ends what was started: requeues, and monitors of all hooks. The queues have ended before. */
 export async function shutDown(operator: LifecycleParts): Promise<void> {
   operator.router.requeues.stop();
-  const ofModules = [...operator.registry.states.values()].flatMap((tracked) => tracked.hooks ?? []);
+  const ofModules = [...operator.registry.tracked.values()].flatMap((tracked) => tracked.hooks ?? []);
   await Promise.all([...operator.globalHooks.runtimes, ...ofModules].map((runtime) => runtime.stop()));
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { labDiscovery } from '../../test/support/lab-discovery.ts';
-import { moduleFor, name } from '../../test/support/operator-lab.ts';
+import { moduleFor, name, operatorLab } from '../../test/support/operator-lab.ts';
 import { ModuleRegistry } from './module-registry.ts';
 
 const [web, db] = [moduleFor('web', 2), moduleFor('db', 1)];
@@ -11,9 +11,10 @@ function registryWith({ enabled = [] as readonly string[], flaggedOff = [] as re
   return registry;
 }
 
-test('modules are in run order', () => {
-  const registry = new ModuleRegistry([web, db], () => false);
-  expect(registry.modules).toEqual([db, web]);
+test('modules are in run order: by number, then by name', () => {
+  const modules = [moduleFor('a', 20), moduleFor('c', 10), moduleFor('b', 10), moduleFor('d', 1)];
+  const registry = new ModuleRegistry(modules, () => false);
+  expect(registry.modules.map((module) => module.name)).toEqual(['d', 'b', 'c', 'a']);
 });
 
 test('nothing is enabled before the first discovery', () => {
@@ -24,16 +25,16 @@ test('nothing is enabled before the first discovery', () => {
 
 test('a state keeps its place when its module is read again', () => {
   const registry = new ModuleRegistry([web], () => false);
-  const state = registry.stateOf(web.name);
+  const state = registry.track(web.name);
   const changed = moduleFor('web', 7);
   registry.setModules([changed]);
-  expect(registry.stateOf(web.name)).toBe(state);
+  expect(registry.track(web.name)).toBe(state);
   expect(state?.module).toBe(changed);
 });
 
 test('a module that is not known has no state', () => {
   const registry = new ModuleRegistry([web], () => false);
-  expect(registry.stateOf(name('gone'))).toBeUndefined();
+  expect(registry.track(name('gone'))).toBeUndefined();
   expect(registry.find('gone')).toBeUndefined();
 });
 
@@ -45,8 +46,27 @@ test('an enabled module is not wanted any more, when a flag has disabled it sinc
 test('a deletion is pending of a started module that is not enabled', () => {
   const registry = registryWith({ enabled: ['db'] });
   expect(registry.isDeletionPending(web.name)).toBe(false);
-  for (const module of [web, db]) registry.stateOf(module.name)?.apply({ type: 'hooks-loaded', hooks: [] });
+  for (const module of [web, db]) registry.track(module.name)?.apply({ type: 'hooks-loaded', hooks: [] });
   expect([...registry.started].toSorted()).toEqual(['db', 'web']);
   expect(registry.isDeletionPending(web.name)).toBe(true);
   expect(registry.isDeletionPending(db.name)).toBe(false);
+});
+
+test('a module is wanted while discovery found it enabled and no flag has disabled it since', async () => {
+  await using lab = await operatorLab(['web']);
+  const { operator } = lab;
+  const web = name('web');
+  expect([operator.registry.isEnabled(web), operator.registry.isWanted(web)]).toEqual([false, false]);
+  await lab.converge();
+  expect([operator.registry.isEnabled(web), operator.registry.isWanted(web)]).toEqual([true, true]);
+  lab.flaggedOff.add('web');
+  expect([operator.registry.isEnabled(web), operator.registry.isWanted(web)]).toEqual([true, false]);
+});
+
+test('track() knows known modules only', async () => {
+  await using lab = await operatorLab(['web']);
+  expect(lab.operator.registry.track(name('other'))).toBeUndefined();
+  const state = lab.operator.registry.track(name('web'));
+  expect(state).toMatchObject({ phase: 'startup', hooks: undefined });
+  expect(lab.operator.registry.track(name('web'))).toBe(state);
 });

@@ -5,11 +5,12 @@ import type { ModuleName } from '../values/module-key.ts';
 import { TrackedModule } from './tracked-module.ts';
 
 /**
- * The known modules with their states, and what the last discovery decided about them. Every task reads it; discovery and
+ * The known modules, those that are tracked, and what the last discovery decided about them. Every task reads it; discovery and
  * the reload of files write it.
  */
 export class ModuleRegistry {
-  readonly states = new Map<ModuleName, TrackedModule>();
+  /** Modules that have been looked at, with all that is remembered of each. */
+  readonly tracked = new Map<ModuleName, TrackedModule>();
   /** Enabled modules in run order, with the reasons; undefined before the first discovery. */
   discovery: Discovery | undefined;
   /** Modules that ran, or had a release owned by this operator, at the last discovery. */
@@ -30,11 +31,11 @@ export class ModuleRegistry {
     return this.#modules;
   }
 
-  /** Replaces all modules, such as after they were read again; states are kept. */
+  /** Replaces all modules, such as after they were read again; tracked modules keep their state. */
   setModules(modules: readonly Module[]): void {
     this.#modules = inRunOrder(modules);
     for (const module of modules) {
-      const tracked = this.states.get(module.name);
+      const tracked = this.tracked.get(module.name);
       if (tracked !== undefined) tracked.reload(module);
     }
   }
@@ -44,14 +45,14 @@ export class ModuleRegistry {
     return this.#modules.find((module) => module.name === name);
   }
 
-  /** The state of a known module, made when it is first asked for. */
-  stateOf(name: ModuleName): TrackedModule | undefined {
-    const known = this.states.get(name);
+  /** The tracked module of this name, created at the first call; undefined when no such module is known. */
+  track(name: ModuleName): TrackedModule | undefined {
+    const known = this.tracked.get(name);
     if (known !== undefined) return known;
     const module = this.find(name);
     if (module === undefined) return undefined;
     const tracked = new TrackedModule(module);
-    this.states.set(name, tracked);
+    this.tracked.set(name, tracked);
     return tracked;
   }
 
@@ -62,8 +63,8 @@ export class ModuleRegistry {
 
   /** Modules of which anything was started that has to be ended before they are disabled. */
   get started(): ReadonlySet<ModuleName> {
-    const states = [...this.states.values()];
-    return new Set(states.filter(({ isStarted }) => isStarted).map(({ module }) => module.name));
+    const modules = [...this.tracked.values()];
+    return new Set(modules.filter(({ isStarted }) => isStarted).map(({ module }) => module.name));
   }
 
   isEnabled(module: ModuleName): boolean {
@@ -86,7 +87,7 @@ export class ModuleRegistry {
 
   /** Whether there is something of a module that is not enabled which is still to be ended. */
   isDeletionPending(module: ModuleName): boolean {
-    const tracked = this.states.get(module);
+    const tracked = this.tracked.get(module);
     if (tracked === undefined || this.isEnabled(module)) return false;
     return tracked.isStarted || tracked.state.type === 'deleting';
   }

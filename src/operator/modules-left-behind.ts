@@ -14,6 +14,6 @@ export function modulesLeftBehind(operator: ModulesLeftBehindParts): readonly Mo
   const isLeftBehind = (name: ModuleName): boolean =>
     isolated.includes(name) ||
     operator.registry.refusals.has(name) ||
-    operator.registry.states.get(name)?.stall !== undefined;
+    operator.registry.tracked.get(name)?.stall !== undefined;
   return operator.registry.modules.map(({ name }) => name).filter(isLeftBehind);
 }

@@ -128,7 +128,7 @@ function isolatedFact(operator: ViewedOperator): { readonly isolated?: readonly 
   const alone = isolatedModules(operator);
   const isolated = operator.registry.modules
     .map(({ name }) => name)
-    .filter((name) => alone.includes(name) || operator.registry.states.get(name)?.stall !== undefined);
+    .filter((name) => alone.includes(name) || operator.registry.tracked.get(name)?.stall !== undefined);
   return isolated.length === 0 ? {} : { isolated };
 }
 
@@ -167,7 +167,7 @@ function moduleView({ operator, helm, compare }: ViewDeps, text: string): Module
   const module = operator.registry.find(text);
   if (module === undefined) return undefined;
   return {
-    ...sectionView(operator, module.name, () => operator.registry.states.get(module.name)?.hooks ?? []),
+    ...sectionView(operator, module.name, () => operator.registry.tracked.get(module.name)?.hooks ?? []),
     valuesKey: sectionOf(module.name),
     render: async ({ isDebug, isDiff }, signal) => {
       if (module.chart === 'none') return '';

@@ -194,7 +194,7 @@ async function comeToRest(lab: OperatorLab): Promise<void> {
 }
 
 function stateOf(lab: OperatorLab, module: string) {
-  const tracked = lab.operator.registry.states.get(name(module));
+  const tracked = lab.operator.registry.tracked.get(name(module));
   if (tracked === undefined || !tracked.isStarted) return 'gone';
   const hooks = tracked.hooks ?? [];
   const watching = hooks.filter(({ hook }) => hook.config.kubernetes.length > 0);

@@ -27,7 +27,7 @@ export function leaveOutIfPaused(operator: PauseTasksParts, task: Task): boolean
   const pause = operator.pauses.of(task.module);
   if (pause === undefined || !operator.registry.isWanted(task.module)) return false;
   operator.converge.deferredRuns.add(task.module);
-  const tracked = operator.registry.states.get(task.module);
+  const tracked = operator.registry.tracked.get(task.module);
   // It waited for something else when the pause began, and begins anew after it.
   if (task.type === 'ModuleRun' && tracked?.ongoing?.task === identityOf(task)) tracked.endReconcile();
   operator.log.info(
@@ -53,7 +53,7 @@ export function onPausesChange(operator: PauseTasksParts): void {
     if (!operator.converge.deferredRuns.has(name) || pauses.of(name) !== undefined) continue;
     operator.converge.deferredRuns.delete(name);
     if (
-      operator.registry.stateOf(name)?.phase === 'startup' &&
+      operator.registry.track(name)?.phase === 'startup' &&
       crds.has(name) &&
       operator.registry.isEnabled(name)
     )

@@ -213,7 +213,7 @@ test('a module whose state cannot be described says so, and the others show thei
   await using flow = await flowLab(['web', 'z']);
   const { lab } = flow;
   await lab.converge();
-  const history = lab.operator.registry.stateOf(WEB)?.history;
+  const history = lab.operator.registry.track(WEB)?.history;
   Object.defineProperty(history, 'lastRun', {
     get: () => {
       throw new RangeError('Invalid time value');

@@ -43,7 +43,7 @@ export function failedReconcile(
   const { log, metrics, clock } = operator;
   const { module } = task;
   const message = messageOf(error);
-  const tracked = operator.registry.states.get(module);
+  const tracked = operator.registry.tracked.get(module);
   tracked?.history.noteError(message);
   if (task.type === 'ModuleDelete') {
     metrics.moduleDeleteError(module);

@@ -17,7 +17,7 @@ test('a run passes all places once, also when it waits for Synchronizations on t
   });
   await flow.lab.converge();
   expect(flow.said).toEqual([...TO_STEP, 'BeforeReconcile web', 'End web']);
-  expect(flow.lab.operator.registry.states.get(WEB)?.phase).toBe('ready');
+  expect(flow.lab.operator.registry.tracked.get(WEB)?.phase).toBe('ready');
 });
 
 test.each(
@@ -216,7 +216,7 @@ test('an abort ends what runs, the module counts as failed, those behind it go o
   expect(lab.calls.at(-1)).toBe('deploy z');
   expect(lab.operator.converge.first).toBe('done');
   expect(flow.said).toContain('BeforeAbort web');
-  expect(lab.operator.registry.states.get(WEB)).toMatchObject({
+  expect(lab.operator.registry.tracked.get(WEB)).toMatchObject({
     stall: { error: 'The run of module "web" was aborted on request' },
     history: { lastRun: { result: 'failure' } },
   });
@@ -224,7 +224,7 @@ test('an abort ends what runs, the module counts as failed, those behind it go o
   lab.takeCalls();
   await changed(lab);
   expect(lab.takeCalls()).toEqual(['deploy web']);
-  expect(lab.operator.registry.states.get(WEB)?.stall).toBeUndefined();
+  expect(lab.operator.registry.tracked.get(WEB)?.stall).toBeUndefined();
 });
 
 test('an abort ends a run that waits for its next attempt, and one that waits for Synchronizations', async () => {
@@ -242,7 +242,7 @@ test('an abort ends a run that waits for its next attempt, and one that waits fo
   await lab.clock.advance(5_000);
   await lab.settle();
   expect(lab.operator.converge.first).toBe('done');
-  expect(lab.operator.registry.states.get(name('b'))?.stall).toBeDefined();
+  expect(lab.operator.registry.tracked.get(name('b'))?.stall).toBeDefined();
 });
 
 test('an abort of a paused module ends what runs, and not the run that follows the pause', async () => {
@@ -260,7 +260,7 @@ test('an abort of a paused module ends what runs, and not the run that follows t
   onPausesChange(lab.operator);
   await lab.settle();
   expect(lab.takeCalls()).toEqual(['deploy web']);
-  expect(lab.operator.registry.states.get(WEB)?.phase).toBe('ready');
+  expect(lab.operator.registry.tracked.get(WEB)?.phase).toBe('ready');
 });
 
 test('what is asked of a disabled module is refused, and forgotten if it is disabled meanwhile', async () => {
@@ -280,7 +280,7 @@ test('to abort where nothing is going on changes nothing', async () => {
   await lab.converge();
   askOperation(lab.operator, WEB, 'abort');
   await lab.settle();
-  expect(lab.operator.registry.states.get(WEB)?.stall).toBeUndefined();
+  expect(lab.operator.registry.tracked.get(WEB)?.stall).toBeUndefined();
   expect(lab.log.records).toContainEqual(expect.objectContaining({ msg: 'Nothing to abort' }));
 });
 
@@ -305,7 +305,7 @@ test('a run that fails for good is not tried again, holds up nobody but what req
   await lab.settle();
   expect(lab.calls.filter((call) => call.startsWith('deploy'))).toEqual(['deploy web', 'deploy other']);
   expect(lab.operator.converge.first).toBe('done');
-  expect(lab.operator.registry.states.get(name('z-needy'))?.history.lastError).toBe(
+  expect(lab.operator.registry.tracked.get(name('z-needy'))?.history.lastError).toBe(
     'Module "z-needy" requires "web", which failed permanently: never',
   );
   lab.obstacles.clear();

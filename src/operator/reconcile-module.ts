@@ -69,7 +69,7 @@ export async function reconcileModule(
   const startedMs = operator.clock.steadyMs();
   const asked = operator.operations.of(task.module);
   try {
-    const tracked = operator.registry.states.get(task.module);
+    const tracked = operator.registry.tracked.get(task.module);
     // Synchronizations of a module that was disabled meanwhile never come: it would ask for them for ever.
     const goesOn = asked === undefined && isResponsible(operator, task);
     if (goesOn && tracked?.ongoing?.task === identityOf(task))
@@ -89,13 +89,13 @@ async function pass(
   signal: AbortSignal,
 ): Promise<TaskOutcome<Task>> {
   const flow = new FlowPass(operator.extensions.flow());
-  const known = operator.registry.stateOf(task.module);
+  const known = operator.registry.track(task.module);
   // From here on a hook may end the reconcile, and what the task asks for must outlive that.
   if (known !== undefined && isResponsible(operator, task)) known.apply(requestOf(task));
   const ended = (): TaskOutcome<Task> => end(operator, task, flow);
   if (await flow.aborts('Start', undefined, signal)) return ended();
 
-  const tracked = operator.registry.stateOf(task.module);
+  const tracked = operator.registry.track(task.module);
   if (tracked === undefined) return DONE;
   let operation = operator.operations.of(task.module);
   const subject = (): FlowSubject => flowSubject(operator, tracked, { task, operation });

@@ -61,7 +61,7 @@ test('an abort is not forgotten because a hook fails at it', async () => {
   await lab.clock.advance(5_000);
   await lab.settle();
   expect(deploysOf(lab)).toEqual([]);
-  expect(lab.operator.registry.states.get(WEB)?.stall).toBeDefined();
+  expect(lab.operator.registry.tracked.get(WEB)?.stall).toBeDefined();
 });
 
 test('values that an afterHelm hook changed are applied, also when nothing had changed before', async () => {
@@ -100,7 +100,7 @@ test('a module that has to wait after it had failed for good counts as tried aga
     throw new OperatorError('RELEASE_NOT_READY', 'not yet', { retryAfterMs: 1_000 });
   });
   await changed(lab);
-  expect(lab.operator.registry.states.get(WEB)?.stall).toBeUndefined();
+  expect(lab.operator.registry.tracked.get(WEB)?.stall).toBeUndefined();
 });
 
 test('an abort reaches a run that waits for Synchronizations after the module had failed for good', async () => {
@@ -112,10 +112,10 @@ test('an abort reaches a run that waits for Synchronizations after the module ha
   for (let time = 0; time < 2; time += 1) {
     askOperation(lab.operator, WEB, 'abort');
     await lab.settle();
-    expect(lab.operator.registry.states.get(WEB)?.stall).toBeDefined();
+    expect(lab.operator.registry.tracked.get(WEB)?.stall).toBeDefined();
     expect(lab.tasks()).toEqual([]);
     await changed(lab);
-    expect(lab.operator.registry.states.get(WEB)?.stall).toBeUndefined();
+    expect(lab.operator.registry.tracked.get(WEB)?.stall).toBeUndefined();
   }
 });
 
@@ -131,7 +131,7 @@ test('a deletion outside of a converge does not keep its module from being enabl
   lab.operator.router.restartConverge('ReloadAllModules', 'test');
   await lab.settle();
   expect(lab.tasks()).toEqual([]);
-  expect(lab.operator.registry.states.get(WEB)?.phase).toBe('ready');
+  expect(lab.operator.registry.tracked.get(WEB)?.phase).toBe('ready');
 });
 
 test('a module that a hook wants to look at is not deleted twice', async () => {

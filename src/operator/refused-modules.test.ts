@@ -70,7 +70,7 @@ test.each(['config a', 'monitor a/hook.sh/pods', 'a/hook.sh onStartup'])(
     await lab.settle();
     expect(lab.calls.filter((call) => call.includes('a/') || call.endsWith(' a'))).toEqual([]);
     expect([...lab.monitors.values()].every((monitor) => monitor.isStopped)).toBe(true);
-    expect(lab.operator.registry.states.get(a.name)?.hooks).toBeUndefined();
+    expect(lab.operator.registry.tracked.get(a.name)?.hooks).toBeUndefined();
   },
 );
 

@@ -42,7 +42,7 @@ export function addMessage(place: QueuePlace, task: Task, phase: ModulePhase): s
 
 /** Logs which tasks were put into a queue, and where. */
 export function logAdded(
-  { log, registry }: { readonly log: Logger; readonly registry: Pick<ModuleRegistry, 'states'> },
+  { log, registry }: { readonly log: Logger; readonly registry: Pick<ModuleRegistry, 'tracked'> },
   queue: string,
   place: QueuePlace,
   entries: readonly QueueEntry<Task>[],
@@ -52,8 +52,8 @@ export function logAdded(
 }
 
 /** The phase in which the module of a run is; of other tasks it says nothing. */
-export function phaseOf({ states }: Pick<ModuleRegistry, 'states'>, task: Task): ModulePhase {
-  return (task.type === 'ModuleRun' && states.get(task.module)?.phase) || 'startup';
+export function phaseOf({ tracked }: Pick<ModuleRegistry, 'tracked'>, task: Task): ModulePhase {
+  return (task.type === 'ModuleRun' && tracked.get(task.module)?.phase) || 'startup';
 }
 
 /** The log message about a task whose attempt is over. */

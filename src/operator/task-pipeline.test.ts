@@ -349,3 +349,14 @@ test('a task passes the stages in order: a refused module is not paused, a pause
   expect([...lab.operator.converge.deferredRuns]).toEqual(['web']);
   expect(lab.log.records.map(({ msg }) => msg)).not.toContain("ModuleRun task done, result is 'Success'");
 });
+
+test('a failure in an orderly stop is no error of the task', async () => {
+  await using lab = await operatorLab(['web'], { 'web/a.sh': { beforeHelm: 1 } });
+  lab.obstacles.set('deploy web', () => {
+    lab.stop.abort();
+    throw new OperatorError('ABORTED', 'helm is not started: the daemon is stopping');
+  });
+  await lab.converge();
+  expect(lab.log.records.filter(({ level }) => level === 'error')).toEqual([]);
+  expect(lab.operator.registry.tracked.get(name('web'))?.history.lastError).toBe('');
+});

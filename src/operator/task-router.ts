@@ -97,7 +97,7 @@ export class TaskRouter {
   }
 
   moduleRun(module: ModuleName, trigger: string): ModuleRun {
-    const doModuleStartup = this.#deps.registry.stateOf(module)?.phase === 'startup';
+    const doModuleStartup = this.#deps.registry.track(module)?.phase === 'startup';
     return { type: 'ModuleRun', module, doModuleStartup, isPartOfConverge: false, trigger, activation: '' };
   }
 
@@ -159,7 +159,7 @@ export class TaskRouter {
   synchronizationOf(owner: HookOwner): Synchronization | undefined {
     return owner.type === 'global'
       ? this.#deps.globalHooks.synchronization
-      : this.#deps.registry.states.get(owner.module)?.synchronization;
+      : this.#deps.registry.tracked.get(owner.module)?.synchronization;
   }
 
   /** Reconciles a module again although nothing may have changed; one that is to be deleted is deleted. */

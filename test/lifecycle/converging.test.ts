@@ -209,7 +209,7 @@ describeApiIndependent((backend) => {
       config: {},
     });
     await world.start();
-    await eventually(() => world.daemon.operator.registry.states.has('one' as never));
+    await eventually(() => world.daemon.operator.registry.tracked.has('one' as never));
     await world.putConfig({ global: 'a: 1\n' });
     await eventually(() =>
       world.daemon.operator.router.main.entries.some(({ task }) => task.type === 'ApplyKubeConfigValues'),

@@ -144,6 +144,6 @@ describeApiIndependent((backend) => {
     await world.log.untilPrinted('web beforeHelm', 3);
     const [web, db] = ['web beforeHelm', 'db beforeHelm'];
     expect(world.log.printed).toEqual([web, db, web, db, db, web]);
-    expect(world.daemon.operator.registry.stateOf('db' as never)?.module.version).toBe('1.0.0');
+    expect(world.daemon.operator.registry.track('db' as never)?.module.version).toBe('1.0.0');
   });
 });

@@ -140,7 +140,7 @@ describeLifecycle((backend) => {
         operator.router.queueModuleRun(module.name, 'test');
         await operator.router.main.untilEmpty();
         expect(server.bodies).toHaveLength(before + 1);
-        return operator.registry.states.get(module.name)?.release.deployed?.revision;
+        return operator.registry.tracked.get(module.name)?.release.deployed?.revision;
       };
       expect(await run()).toBe(1);
       color = 'blue';

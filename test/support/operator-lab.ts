@@ -218,7 +218,7 @@ export class OperatorLab {
   runtimeOf(hook: string): HookRuntime {
     const all = [
       ...this.operator.globalHooks.runtimes,
-      ...[...this.operator.registry.states.values()].flatMap((state) => state.hooks ?? []),
+      ...[...this.operator.registry.tracked.values()].flatMap((state) => state.hooks ?? []),
     ];
     const runtime = all.find((other) => keyOf(other.hook) === hook);
     if (runtime === undefined) throw new Error(`no hook ${hook} is loaded`);

@@ -206,7 +206,7 @@ test('a module enabled again before it was deleted hears its crontabs again', as
   lab.enabled.add('b');
   lab.operator.router.restartConverge('ReloadAllModules', 'test');
   await lab.settle();
-  expect(lab.operator.registry.states.get(name('b'))?.phase).toBe('ready');
+  expect(lab.operator.registry.tracked.get(name('b'))?.phase).toBe('ready');
   expect(lab.runtimeOf('b/x.sh').areSchedulesEnabled).toBe(true);
 });
 

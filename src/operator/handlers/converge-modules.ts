@@ -143,7 +143,7 @@ async function letGo(
   for (const { name, manifest, refusal } of operator.registry.modules) {
     if (refusal !== undefined || manifest.deletionPolicy !== 'delete' || !kept.has(name)) continue;
     await operator.releases.keep(name, false, signal);
-    const tracked = operator.registry.states.get(name);
+    const tracked = operator.registry.tracked.get(name);
     if (tracked !== undefined) tracked.release.noteKept(false);
   }
 }
@@ -163,7 +163,7 @@ function tellDecisions({ log, registry }: ConvergeModulesParts, discovery: Disco
 }
 
 function stopSchedulesOfDisabled(operator: ConvergeModulesParts): void {
-  for (const [name, tracked] of operator.registry.states) {
+  for (const [name, tracked] of operator.registry.tracked) {
     if (operator.registry.isEnabled(name)) continue;
     for (const runtime of tracked.hooks ?? []) operator.bindings.setSchedules(runtime, false);
   }

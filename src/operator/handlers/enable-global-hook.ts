@@ -102,7 +102,7 @@ export function queueSynchronizations(
 
 /** Queues the Synchronizations of wanted modules that were dropped or missed; returns those for `main`. */
 export function resynchronizeMissed(operator: EnableGlobalHookParts, asking: Task): readonly Task[] {
-  return [...operator.registry.states.values()].flatMap(({ module, hooks, synchronization }) =>
+  return [...operator.registry.tracked.values()].flatMap(({ module, hooks, synchronization }) =>
     operator.registry.isWanted(module.name)
       ? queueSynchronizations(operator, hooks ?? [], asking, (binding) => synchronization.isLost(binding))
       : [],

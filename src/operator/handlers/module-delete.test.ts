@@ -41,7 +41,7 @@ test('a disabled module loses its release, then its afterDeleteHelm hooks run, t
   ]);
   expect(monitor?.isStopped).toBe(true);
   expect(runtime).toMatchObject({ isStopped: true, areSchedulesEnabled: false });
-  expect(lab.operator.registry.states.size).toBe(0);
+  expect(lab.operator.registry.tracked.size).toBe(0);
   expect(lab.values.moduleValues(name('web'))).toEqual({});
 });
 
@@ -214,7 +214,7 @@ test('a hook whose operations end after its module was deleted leaves no values 
   await lab.settle();
   expect(lab.calls.at(-1)).toBe('patch Delete');
   await disable(lab, 'web');
-  expect(lab.operator.registry.states.size).toBe(0);
+  expect(lab.operator.registry.tracked.size).toBe(0);
   gate.resolve();
   await lab.settle();
   expect(lab.tasks('pods')).toEqual([]);

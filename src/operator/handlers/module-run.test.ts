@@ -21,7 +21,7 @@ test('a new module goes through all phases, in order', async () => {
     'deploy web',
     'web/a.sh afterHelm',
   ]);
-  expect(lab.operator.registry.states.get(name('web'))).toMatchObject({ phase: 'ready', isDeployed: true });
+  expect(lab.operator.registry.tracked.get(name('web'))).toMatchObject({ phase: 'ready', isDeployed: true });
   expect(lab.runtimeOf('web/a.sh').areSchedulesEnabled).toBe(true);
   expect(lab.monitors.get('web/b.sh/pods')?.isUnlocked).toBe(true);
 });
@@ -260,7 +260,7 @@ test('values changed before helm are used by the same run; changed after helm th
     'deploy web {"a":1,"b":1}',
   ]);
   expect(lab.calls.filter((call) => call.startsWith('config'))).toHaveLength(1);
-  expect(lab.operator.registry.states.get(name('web'))?.phase).toBe('ready');
+  expect(lab.operator.registry.tracked.get(name('web'))?.phase).toBe('ready');
 });
 
 test('a module without a chart runs its hooks and no helm', async () => {

@@ -78,7 +78,7 @@ export async function runModule(
   try {
     for (;;) {
       // Changed files have stopped it meanwhile: it starts anew, or is not authorized any more.
-      if (operator.registry.states.get(task.module) !== tracked) return { type: 'repeat' };
+      if (operator.registry.tracked.get(task.module) !== tracked) return { type: 'repeat' };
       const step = await runPhase(operator, { tracked, task, queue, isForced }, signal);
       if (step.type === 'next') continue;
       if (step.outcome.type === 'success') tracked.history.noteRun(startedMs, clock, 'success');

@@ -31,12 +31,12 @@ export function moduleTasks(
   const { event, trigger } = converge;
   const { registry } = operator;
   const { activation } = operator.converge;
-  const states = [...registry.states.values()];
+  const tracked = [...registry.tracked.values()];
   const plan = planConverge({
     known: registry.modules.map((module) => module.name),
     enabled: registry.enabled,
     started: registry.started,
-    initialized: new Set(states.filter(({ phase }) => phase !== 'startup').map(({ module }) => module.name)),
+    initialized: new Set(tracked.filter(({ phase }) => phase !== 'startup').map(({ module }) => module.name)),
     releases,
   });
   const runs = plan.toRun.map(

@@ -86,7 +86,7 @@ test('what cannot be loaded is reported and stays as it was', async () => {
   lab.obstacles.set('config web', failing as () => void);
   await reload(lab);
   expect(lab.calls).toEqual(['config web', 'discover', 'web/a.sh beforeHelm', 'deploy web']);
-  expect(lab.operator.registry.states.get(name('web'))?.phase).toBe('ready');
+  expect(lab.operator.registry.tracked.get(name('web'))?.phase).toBe('ready');
   expect(lab.log.records).toContainEqual(
     expect.objectContaining({
       level: 'error',

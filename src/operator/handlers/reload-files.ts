@@ -46,8 +46,8 @@ export async function handleReloadFiles(
     );
   });
   // Those that are stopped may be made anew meanwhile.
-  const states = [...operator.registry.states.values()];
-  for (const tracked of states) {
+  const modules = [...operator.registry.tracked.values()];
+  for (const tracked of modules) {
     const { hooks, module } = tracked;
     await attempt(operator, `hooks of module ${module.name}`, async () => {
       if (module.refusal !== undefined) return stopRefused(operator, tracked, signal);

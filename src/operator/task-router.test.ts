@@ -1,33 +1,5 @@
 import { expect, test } from 'vitest';
-import { failing, moduleFor, name, OperatorLab, operatorLab } from '../../test/support/operator-lab.ts';
-import { OperatorError } from '../lib/errors.ts';
-
-test('modules stand in run order: by number, then by name', () => {
-  const lab = new OperatorLab({
-    modules: [moduleFor('a', 20), moduleFor('c', 10), moduleFor('b', 10), moduleFor('d', 1)],
-    hooks: [],
-  });
-  expect(lab.operator.registry.modules.map((module) => module.name)).toEqual(['d', 'b', 'c', 'a']);
-});
-
-test('a module is wanted while discovery found it enabled and no flag has disabled it since', async () => {
-  await using lab = await operatorLab(['web']);
-  const { operator } = lab;
-  const web = name('web');
-  expect([operator.registry.isEnabled(web), operator.registry.isWanted(web)]).toEqual([false, false]);
-  await lab.converge();
-  expect([operator.registry.isEnabled(web), operator.registry.isWanted(web)]).toEqual([true, true]);
-  lab.flaggedOff.add('web');
-  expect([operator.registry.isEnabled(web), operator.registry.isWanted(web)]).toEqual([true, false]);
-});
-
-test('stateOf() knows known modules only', async () => {
-  await using lab = await operatorLab(['web']);
-  expect(lab.operator.registry.stateOf(name('other'))).toBeUndefined();
-  const state = lab.operator.registry.stateOf(name('web'));
-  expect(state).toMatchObject({ phase: 'startup', hooks: undefined });
-  expect(lab.operator.registry.stateOf(name('web'))).toBe(state);
-});
+import { failing, name, operatorLab } from '../../test/support/operator-lab.ts';
 
 test('queueModuleRun() puts one run at the end of main, for enabled modules only', async () => {
   await using lab = await operatorLab(['web', 'db']);
@@ -122,13 +94,6 @@ test('restartConverge() lets the running task finish and drops what it asks for'
   ]);
 });
 
-test('activation names the start until the first converge is over', async () => {
-  await using lab = await operatorLab([]);
-  expect(lab.operator.converge.activation).toBe('OperatorStartup');
-  await lab.converge();
-  expect(lab.operator.converge.activation).toBe('');
-});
-
 test('ticks of crontabs are ignored until the first converge is over', async () => {
   await using lab = await operatorLab(['one', 'two'], {
     'one/a.sh': { schedule: [{ crontab: '* * * * *', queue: 'own' }] },
@@ -164,15 +129,4 @@ test('a crontab of a module that is disabled or gone is ignored', async () => {
   await runtime.stop();
   tick();
   expect(lab.tasks('own')).toHaveLength(1);
-});
-
-test('a failure in an orderly stop is no error of the task', async () => {
-  await using lab = await operatorLab(['web'], { 'web/a.sh': { beforeHelm: 1 } });
-  lab.obstacles.set('deploy web', () => {
-    lab.stop.abort();
-    throw new OperatorError('ABORTED', 'helm is not started: the daemon is stopping');
-  });
-  await lab.converge();
-  expect(lab.log.records.filter(({ level }) => level === 'error')).toEqual([]);
-  expect(lab.operator.registry.states.get(name('web'))?.history.lastError).toBe('');
 });
