@@ -19,7 +19,7 @@ import type { Module } from './module.ts';
 import { type Discovery, discoverModules, type ScriptVerdict } from './module-discovery.ts';
 
 const NEVER = new AbortController().signal;
-const SEED = join(import.meta.dirname, '../../test/fixtures/seed-003');
+const FIXTURES = join(import.meta.dirname, '../../test/fixtures/enablement');
 
 /** Runs processes without groups and limits. */
 const processes: ProcessRunner = {
@@ -213,7 +213,7 @@ test('startScriptPass() says that a script took too long', async () => {
 });
 
 async function discoverSeed(example: string, data: Readonly<Record<string, string>>): Promise<Discovery> {
-  const dirs = [join(SEED, example, 'modules')];
+  const dirs = [join(FIXTURES, example, 'modules')];
   const found = await findModules({ dirs, defaultOrder: 1, isStrict: false, log: silentLogger });
   const content = parseConfigMapData(data);
   const store = new ValuesStore(found.staticValues);
@@ -231,7 +231,7 @@ test('seed example: a flag in the values.yaml of the module beats the common one
 });
 
 test('seed example: the ConfigMap enables a module and its script disables it again', async () => {
-  const text = await readFile(join(SEED, 'config-map-and-script/config-map.yaml'), 'utf8');
+  const text = await readFile(join(FIXTURES, 'config-map-and-script/config-map.yaml'), 'utf8');
   const { data } = load(text) as { data: Record<string, string> };
   const { enabled, decisions } = await discoverSeed('config-map-and-script', data);
   expect(enabled).toStrictEqual([]);
