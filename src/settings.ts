@@ -1,9 +1,7 @@
 import { AUTHORIZATION_SETTINGS } from './settings/authorization-settings.ts';
 import { DEBUG_SETTINGS } from './settings/debug-settings.ts';
-import { EXTENSION_SETTINGS } from './settings/extension-settings.ts';
 import { HELM_SETTINGS, helmDriverType } from './settings/helm-settings.ts';
-import { HOOK_SETTINGS } from './settings/hook-settings.ts';
-import { HTTP_HOOK_SETTINGS } from './settings/http-hook-settings.ts';
+import { EXTENSION_SETTINGS, HOOK_SETTINGS, HTTP_HOOK_SETTINGS } from './settings/hook-settings.ts';
 import { LEASE_SETTINGS } from './settings/lease-settings.ts';
 import { ownAnd, type Setting, setting, variable } from './settings/setting.ts';
 import {

@@ -13,7 +13,7 @@ import { shutDown, startUp } from '../operator/lifecycle.ts';
 import type { Operator } from '../operator/operator.ts';
 import { STARTING_VIEW } from '../operator/operator-view.ts';
 import { watchFiles } from '../operator/watch-files.ts';
-import { ConfigMapEventLog } from '../settings/config-map-events-parameter.ts';
+import { ConfigMapEventLog } from '../settings/log-parameters.ts';
 import { refuseUnsupported } from '../settings/unsupported-settings.ts';
 import type { Settings } from '../settings.ts';
 import { runModuleObjects } from '../status/run-module-objects.ts';

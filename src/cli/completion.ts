@@ -1,7 +1,9 @@
-import type { Command } from 'commander';
+import { Argument, type Command } from 'commander';
+import type { CliHost } from './cli-host.ts';
+import type { CommandRunner } from './debug-command.ts';
 
-export const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const;
-export type Shell = (typeof SHELLS)[number];
+const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const;
+type Shell = (typeof SHELLS)[number];
 
 /**
  * What could stand as the last word of a command line, sorted: subcommands, options that begin as it does, or the
@@ -9,7 +11,7 @@ export type Shell = (typeof SHELLS)[number];
  *
  * @param words what follows the name of the program, the word to be completed as the last one
  */
-export function completions(program: Command, words: readonly string[]): readonly string[] {
+function completions(program: Command, words: readonly string[]): readonly string[] {
   const before = words.slice(0, -1);
   const word = words.at(-1) ?? '';
   const command = commandOf(program, before);
@@ -47,7 +49,7 @@ function beginning(words: readonly string[], start: string): readonly string[] {
 }
 
 /** A script for a shell that asks the program itself what could come next. */
-export function completionScript(shell: Shell): string {
+function completionScript(shell: Shell): string {
   switch (shell) {
     case 'bash':
       return `_addon_operator() {
@@ -84,4 +86,28 @@ complete -c addon-operator -a '(__addon_operator_complete)'
 }
 `;
   }
+}
+
+/** Adds `completion`, and the hidden command that its scripts ask. To be added last: it offers what is there. */
+export function addCompletionCommand(program: Command, host: CliHost, runner: CommandRunner): void {
+  program
+    .command('completion')
+    .description('Print a script for a shell that completes commands and flags')
+    .addArgument(new Argument('<shell>', 'the shell').choices(SHELLS))
+    .addHelpText('after', '\nbash: source <(addon-operator completion bash)')
+    .action((shell: Shell) =>
+      runner(async () => {
+        host.stdout.write(completionScript(shell));
+        return await Promise.resolve(0);
+      }),
+    );
+  program
+    .command('__complete', { hidden: true })
+    .argument('[words...]')
+    .action((words: readonly string[]) =>
+      runner(async () => {
+        for (const answer of completions(program, words)) host.stdout.write(`${answer}\n`);
+        return await Promise.resolve(0);
+      }),
+    );
 }

@@ -1,10 +1,14 @@
 import type { Command } from 'commander';
 import type { CliHost } from './cli-host.ts';
-import { addDebugCommand, type CommandRunner, formatOf, outputOption } from './debug-command.ts';
+import {
+  addDebugCommand,
+  type CommandParts,
+  type CommandRunner,
+  formatOf,
+  outputOption,
+} from './debug-command.ts';
 import { addSignCommands } from './module-sign-commands.ts';
-import { addOperationCommands } from './operation-commands.ts';
 import { addPauseCommands } from './pause-commands.ts';
-import { addReleaseCommands } from './release-commands.ts';
 
 const VALUES_COMMANDS = [
   { name: 'values', description: 'Show the values of a module' },
@@ -95,4 +99,71 @@ export function addExplainCommand(program: Command, host: CliHost, runner: Comma
 
 function pathOf(module: string): string {
   return `/module/${encodeURIComponent(module)}`;
+}
+
+/** Adds `reconcile` and `abort` below a command. @param pathOf path of a module */
+function addOperationCommands(
+  parent: Command,
+  parts: CommandParts,
+  pathOf: (module: string) => string,
+): void {
+  const add = (name: string, description: string, operationOf: (isForced: boolean) => string): Command =>
+    addDebugCommand(
+      parent,
+      { name, description },
+      ([module = ''], options) => ({
+        path: `${pathOf(module)}/operation`,
+        form: { operation: operationOf(options['force'] === true) },
+      }),
+      parts,
+    ).argument('<name>', 'name of the module');
+  add('reconcile', 'Run a module now', (isForced) => (isForced ? 'force-reconcile' : 'reconcile')).option(
+    '-f, --force',
+    'apply the chart with helm even if nothing has changed',
+  );
+  add(
+    'abort',
+    'Stop the current run or deletion of a module; it runs again when something changes',
+    () => 'abort',
+  );
+}
+
+const ANY_MODULE = 'name of the module; its directory may be gone';
+
+/**
+ * Adds what a person decides about releases and their deletion: `module confirm-purge`, `module release-finalizer` and
+ * `module release-unlock`.
+ */
+function addReleaseCommands(
+  module: Command,
+  common: { readonly host: CliHost; readonly runner: CommandRunner },
+  pathOf: (module: string) => string,
+): void {
+  addDebugCommand(
+    module,
+    {
+      name: 'confirm-purge',
+      description: 'Confirm the removal of releases whose module directory is gone',
+    },
+    () => ({ path: '/module/confirm-purge', form: {} }),
+    common,
+  );
+  addDebugCommand(
+    module,
+    {
+      name: 'release-finalizer',
+      description: 'Delete a module whose reconcile webhook no longer exists',
+    },
+    ([name = '']) => ({ path: `${pathOf(name)}/release-finalizer`, form: {} }),
+    common,
+  ).argument('<name>', ANY_MODULE);
+  addDebugCommand(
+    module,
+    {
+      name: 'release-unlock',
+      description: 'Take over the helm release of a module that another helm process left locked',
+    },
+    ([name = '']) => ({ path: `${pathOf(name)}/release-unlock`, form: {} }),
+    common,
+  ).argument('<name>', ANY_MODULE);
 }

@@ -4,7 +4,7 @@ import { didYouMean } from '../lib/similar-word.ts';
 import type { Setting } from '../settings/setting.ts';
 import { SETTINGS } from '../settings.ts';
 import { type CliHost, fail, printCode } from './cli-host.ts';
-import { addCompletionCommand } from './completion-command.ts';
+import { addCompletionCommand } from './completion.ts';
 import { addConfigCommand } from './config-command.ts';
 import { addDebugCommand, type CommandRunner, textOrJson, textOrJsonOption } from './debug-command.ts';
 import { addGlobalCommand } from './global-command.ts';

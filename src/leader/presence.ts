@@ -1,17 +1,20 @@
-import { hasStatus } from '../kube/kube-client.ts';
+import { hostname } from 'node:os';
+import { hasStatus, type KubeClient } from '../kube/kube-client.ts';
 import type { SteadyClock, WallClock } from '../lib/clock.ts';
 import { errorFields } from '../lib/errors.ts';
 import { canonicalJson } from '../lib/json.ts';
 import type { Logger } from '../lib/log.ts';
+import type { Settings } from '../settings.ts';
+import type { LeadershipHost } from './leadership.ts';
 import { parseLeaseSpec } from './lease-election.ts';
-import type { LeaseStore } from './lease-store.ts';
+import { LeaseStore } from './lease-store.ts';
 import { microTime } from './micro-time.ts';
 
 /** How often a sign of life is left, in milliseconds. */
 const PERIOD_MS = 30_000;
 const PERIODS_PER_LEASE = 3;
 
-export interface PresenceOptions {
+interface PresenceOptions {
   readonly store: LeaseStore;
   /** Of this process alone. */
   readonly identity: string;
@@ -65,4 +68,25 @@ function specOf({ identity, wallClock }: PresenceOptions): Readonly<Record<strin
     leaseDurationSeconds: (PERIOD_MS * PERIODS_PER_LEASE) / 1_000,
     renewTime: microTime(wallClock.wallMs()),
   };
+}
+
+const REQUEST_TIMEOUT_MS = 10_000;
+const NONCE_RANGE = 2 ** 32;
+
+/**
+ * Looks for other operators on the same ConfigMap from time to time, until the daemon stops.
+ *
+ * @returns waits for its end, to be called after `stop` has aborted
+ */
+export function startPresence(
+  { namespace, configMapName }: Settings,
+  { random, clock: wallClock, steadyClock, log }: LeadershipHost,
+  kube: KubeClient,
+  stop: AbortSignal,
+): () => Promise<void> {
+  const nonce = Math.floor(random() * NONCE_RANGE).toString(16);
+  const store = new LeaseStore(kube, { namespace, name: `${configMapName}-presence` }, REQUEST_TIMEOUT_MS);
+  const identity = `${hostname()}.${process.pid}.${nonce}`;
+  const ended = showPresence({ store, identity, steadyClock, wallClock, log }, stop);
+  return () => ended;
 }

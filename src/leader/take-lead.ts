@@ -9,7 +9,7 @@ import { type ForwardedPort, forwardConnections } from './connection-forwarder.t
 import { leaderReadiness } from './leader-readiness.ts';
 import { Leadership, type LeadershipHost } from './leadership.ts';
 import { LeaseFence } from './lease-fence.ts';
-import { startPresence } from './start-presence.ts';
+import { startPresence } from './presence.ts';
 
 /** The right to act, as the parts that act see it. */
 export interface Lead {

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { dump } from 'js-yaml';
 import { errorText } from '../lib/error-text.ts';
 import { codeOf, type ErrorCode } from '../lib/errors.ts';
-import { isObject } from '../lib/json.ts';
+import { isObject, parseJson } from '../lib/json.ts';
+import type { Redactor } from '../lib/redactor.ts';
 
 /** A complete HTTP answer. */
 export interface Answer {
@@ -15,7 +16,7 @@ export interface Answer {
 
 export type Format = 'json' | 'yaml' | 'text';
 
-export const TEXT_TYPE = 'text/plain; charset=utf-8';
+const TEXT_TYPE = 'text/plain; charset=utf-8';
 
 export function textAnswer(body: string, status = 200): Answer {
   return { status, contentType: TEXT_TYPE, body };
@@ -57,4 +58,11 @@ function withMarkedNumbers(value: unknown, mark: string): unknown {
     return copy;
   }
   return typeof value === 'object' && value !== null ? `${mark}${JSON.stringify(value)}` : value;
+}
+
+/** The answer without secrets. In JSON only texts are touched, so that it stays JSON whatever a secret looks like. */
+export function redactedAnswer(answer: Answer, redactor: Pick<Redactor, 'data' | 'text'>): Answer {
+  const body = redactor.text(answer.body);
+  if (body === answer.body || answer.contentType !== 'application/json') return { ...answer, body };
+  return { ...answer, body: `${JSON.stringify(redactor.data(parseJson(answer.body)))}\n` };
 }

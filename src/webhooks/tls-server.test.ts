@@ -5,8 +5,8 @@ import { connect, type TLSSocket } from 'node:tls';
 import { execa } from 'execa';
 import { expect, onTestFinished, test } from 'vitest';
 import { silentLogger } from '../lib/log.ts';
-import { CertificateSlot } from './certificate-slot.ts';
 import { startWebhookServer, type WebhookHandler } from './tls-server.ts';
+import { CertificateSlot } from './webhook-certificates.ts';
 import { type CertifiedKey, createAuthority, issueCertificate } from './x509-certificate.ts';
 
 const HOUR_MS = 60 * 60 * 1_000;

@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util';
+
 /** What a webhook server shows its clients, and what they check it with; all texts are PEM. */
 export interface ServingCertificate {
   /** The certificate, followed by those that lead to the authority if there are any. */
@@ -15,4 +17,31 @@ export interface WebhookCertificates {
   readonly current: ServingCertificate;
   /** Calls the listener after each change. Returns what ends that. */
   onChange(listener: (certificate: ServingCertificate) => void): () => void;
+}
+
+/** Holds the certificate in force and tells of changes. */
+export class CertificateSlot implements WebhookCertificates {
+  #current: ServingCertificate;
+  readonly #listeners = new Set<(certificate: ServingCertificate) => void>();
+
+  constructor(initial: ServingCertificate) {
+    this.#current = initial;
+  }
+
+  get current(): ServingCertificate {
+    return this.#current;
+  }
+
+  onChange(listener: (certificate: ServingCertificate) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Puts another certificate in force; an equal one changes nothing. Returns whether it was another one. */
+  replace(next: ServingCertificate): boolean {
+    if (isDeepStrictEqual(next, this.#current)) return false;
+    this.#current = next;
+    for (const listener of this.#listeners) listener(next);
+    return true;
+  }
 }

@@ -1,8 +1,13 @@
+import { title } from '../hooks/hook.ts';
 import type { SharedReflectors } from '../kube/reflector-sink.ts';
-import type { WebhookRunDeps } from '../operator/webhook-run.ts';
-import { createAdmission, type WebhookSwitch } from './admission-part.ts';
-import { createConversion } from './conversion-part.ts';
-import { WebhookServers, type WebhookServersOptions } from './webhook-server.ts';
+import { Semaphore } from '../lib/semaphore.ts';
+import type { HookRuntime } from '../operator/hook-runtime.ts';
+import { runForWebhook, type WebhookRunDeps } from '../operator/webhook-run.ts';
+import { type AdmissionHook, AdmissionWebhooks } from './admission/admission-webhooks.ts';
+import { WebhookConfigurations } from './admission/webhook-configurations.ts';
+import { type ConversionHook, ConversionWebhooks } from './conversion/conversion-webhooks.ts';
+import { keepCrdConversion } from './conversion/crd-conversion.ts';
+import { targetOf, WebhookServers, type WebhookServersOptions } from './webhook-server.ts';
 
 /** Puts the webhooks of hooks together; nothing is served before the first hook needs it. */
 export function createWebhooks(
@@ -17,6 +22,116 @@ export function createWebhooks(
     async set(runtimes, isEnabled, signal) {
       await admission.set(runtimes, isEnabled, signal);
       await conversion.set(runtimes, isEnabled, signal);
+    },
+  };
+}
+
+/** Switches the webhooks of one kind on and off, for all hooks that have some. */
+interface WebhookSwitch {
+  /** Resolves when the cluster knows it. Without a hook left, what earlier daemons registered is removed as well. */
+  set(runtimes: readonly HookRuntime[], isEnabled: boolean, signal: AbortSignal): Promise<void>;
+}
+
+/** Puts the admission webhooks together; nothing is served before the first hook needs it. */
+function createAdmission(
+  { settings, host, kube, stop }: WebhookServersOptions,
+  servers: WebhookServers,
+  runDeps: WebhookRunDeps,
+): WebhookSwitch {
+  const { clock, random, log } = host;
+  const target = targetOf(settings, 'validating');
+  const webhooks = new AdmissionWebhooks({
+    configurations: new WebhookConfigurations({
+      kube,
+      name: `${settings.validatingConfigurationName}-hooks`,
+      target,
+      clock,
+      random,
+      log,
+    }),
+    target,
+    ownState: {
+      namespace: settings.namespace,
+      configMap: settings.configMapName,
+      secret: settings.webhookSecretName,
+    },
+    open: (signal) => servers.open('validating', (request, gone) => webhooks.handle(request, gone), signal),
+    runs: new Semaphore(settings.webhookMaxRuns),
+    clock,
+    random,
+    log,
+    stop,
+  });
+  const hooks = new WeakMap<HookRuntime, AdmissionHook>();
+  const hookOf = (runtime: HookRuntime): AdmissionHook => {
+    const known = hooks.get(runtime) ?? admissionHook(runtime, runDeps);
+    hooks.set(runtime, known);
+    return known;
+  };
+  return {
+    set: (runtimes, isEnabled, signal) =>
+      isEnabled ? webhooks.add(runtimes.map(hookOf), signal) : webhooks.remove(runtimes.map(hookOf), signal),
+  };
+}
+
+function admissionHook(runtime: HookRuntime, runDeps: WebhookRunDeps): AdmissionHook {
+  const { hook } = runtime;
+  return {
+    title: title(hook),
+    bindings: hook.config.admission,
+    ask: async (binding, review, signal) => {
+      const effects = await runForWebhook(runDeps, runtime, { type: 'admission', binding, review }, signal);
+      return effects.admission;
+    },
+  };
+}
+
+/** Puts the conversion webhooks together; nothing is served before the first hook needs it. */
+function createConversion(
+  { settings, host, kube, stop }: WebhookServersOptions,
+  reflectors: SharedReflectors,
+  servers: WebhookServers,
+  runDeps: WebhookRunDeps,
+): WebhookSwitch {
+  const { clock, random, log } = host;
+  const target = targetOf(settings, 'conversion');
+  const webhooks = new ConversionWebhooks({
+    open: (signal) => servers.open('conversion', (request, gone) => webhooks.handle(request, gone), signal),
+    keep: (crdName, certificates, onTried, signal) =>
+      keepCrdConversion(
+        crdName,
+        { kube, reflectors, clock, random, log, target, certificates },
+        onTried,
+        signal,
+      ),
+    runs: new Semaphore(settings.webhookMaxRuns),
+    clock,
+    log,
+    stop,
+  });
+  const hooks = new WeakMap<HookRuntime, ConversionHook>();
+  const hookOf = (runtime: HookRuntime): ConversionHook => {
+    const known = hooks.get(runtime) ?? conversionHook(runtime, runDeps);
+    hooks.set(runtime, known);
+    return known;
+  };
+  return {
+    set: async (runtimes, isEnabled, signal) => {
+      if (isEnabled) await webhooks.add(runtimes.map(hookOf), signal);
+      else webhooks.remove(runtimes.map(hookOf));
+    },
+  };
+}
+
+function conversionHook(runtime: HookRuntime, runDeps: WebhookRunDeps): ConversionHook {
+  const { hook } = runtime;
+  return {
+    title: title(hook),
+    bindings: hook.config.conversion,
+    convert: async (binding, rule, review, signal) => {
+      const reason = { type: 'conversion', binding, rule, review } as const;
+      const effects = await runForWebhook(runDeps, runtime, reason, signal);
+      return effects.conversion;
     },
   };
 }

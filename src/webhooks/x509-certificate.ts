@@ -7,7 +7,7 @@ import {
   sign,
   X509Certificate,
 } from 'node:crypto';
-import { isIP } from 'node:net';
+import { isIP, isIPv4 } from 'node:net';
 import {
   bitString,
   explicit,
@@ -21,7 +21,6 @@ import {
   time,
   utf8String,
 } from './der.ts';
-import { ipAddressBytes } from './ip-address-bytes.ts';
 
 /** A certificate with its private key, both PEM. */
 export interface CertifiedKey {
@@ -29,7 +28,7 @@ export interface CertifiedKey {
   readonly key: string;
 }
 
-export interface CertificateSubject {
+interface CertificateSubject {
   readonly commonName: string;
   readonly notBeforeMs: number;
   readonly notAfterMs: number;
@@ -147,4 +146,19 @@ function commonNameOf(cert: string): string {
 function pem(der: Buffer): string {
   const lines = der.toString('base64').match(/.{1,64}/g) ?? [];
   return `-----BEGIN CERTIFICATE-----\n${lines.join('\n')}\n-----END CERTIFICATE-----\n`;
+}
+
+/** The 4 or 16 bytes of an IP address, as certificates hold it. */
+function ipAddressBytes(address: string): Buffer {
+  if (isIPv4(address)) return Buffer.from(address.split('.').map(Number));
+  // The URL parser writes every IPv6 address in its shortest form, without a dotted part.
+  const [left = '', right] = new URL(`http://[${address}]`).hostname.slice(1, -1).split('::');
+  const head = groups(left);
+  const tail = groups(right ?? '');
+  const zeros = Array.from({ length: 8 - head.length - tail.length }, () => 0);
+  return Buffer.from([...head, ...zeros, ...tail].flatMap((group) => [group >> 8, group & 0xff]));
+}
+
+function groups(text: string): number[] {
+  return text === '' ? [] : text.split(':').map((group) => Number.parseInt(group, 16));
 }

@@ -4,7 +4,7 @@ import type { AdmissionBinding } from '../../hooks/admission-binding.ts';
 import type { AdmissionResponse } from '../../hooks/webhook-responses.ts';
 import { silentLogger } from '../../lib/log.ts';
 import { Semaphore } from '../../lib/semaphore.ts';
-import { CertificateSlot } from '../certificate-slot.ts';
+import { CertificateSlot } from '../webhook-certificates.ts';
 import { type AdmissionHook, AdmissionWebhooks } from './admission-webhooks.ts';
 import type { DesiredWebhooks } from './webhook-configurations.ts';
 

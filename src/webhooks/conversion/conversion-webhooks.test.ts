@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { FakeClock } from '../../../test/support/fake-clock.ts';
 import { silentLogger } from '../../lib/log.ts';
 import { Semaphore } from '../../lib/semaphore.ts';
-import { CertificateSlot } from '../certificate-slot.ts';
+import { CertificateSlot } from '../webhook-certificates.ts';
 import { type ConversionHook, ConversionWebhooks } from './conversion-webhooks.ts';
 
 const never = new AbortController().signal;

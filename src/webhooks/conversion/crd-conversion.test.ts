@@ -4,7 +4,7 @@ import { ReflectorLab } from '../../../test/support/reflector-lab.ts';
 import type { KubeRequest } from '../../kube/kube-client.ts';
 import { OperatorError } from '../../lib/errors.ts';
 import { silentLogger } from '../../lib/log.ts';
-import { CertificateSlot } from '../certificate-slot.ts';
+import { CertificateSlot } from '../webhook-certificates.ts';
 import type { WebhookTarget } from '../webhook-target.ts';
 import { conversionSpec, keepCrdConversion } from './crd-conversion.ts';
 

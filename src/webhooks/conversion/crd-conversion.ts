@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { KubeClient } from '../../kube/kube-client.ts';
 import { type ApiResource, type KubeObject, resourcePath } from '../../kube/kube-object.ts';
-import type { SharedReflectors } from '../../kube/reflector-sink.ts';
+import type { ReflectorEvent, ReflectorSink, SharedReflectors } from '../../kube/reflector-sink.ts';
 import type { SteadyClock } from '../../lib/clock.ts';
 import { errorFields } from '../../lib/errors.ts';
 import { jittered } from '../../lib/jitter.ts';
@@ -9,9 +9,8 @@ import { isObject } from '../../lib/json.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { WebhookCertificates } from '../webhook-certificates.ts';
 import { clientConfigOf, type WebhookTarget } from '../webhook-target.ts';
-import { LatestObject } from './latest-object.ts';
 
-export interface CrdConversionOptions {
+interface CrdConversionOptions {
   readonly kube: Pick<KubeClient, 'request'>;
   readonly reflectors: SharedReflectors;
   readonly clock: SteadyClock;
@@ -125,4 +124,44 @@ export function conversionSpec(target: WebhookTarget, crdName: string, ca: strin
       conversionReviewVersions: ['v1', 'v1beta1'],
     },
   };
+}
+
+/** The newest state of a selection that holds at most one object. */
+class LatestObject implements ReflectorSink {
+  #staged: KubeObject | undefined;
+  #current: KubeObject | undefined;
+  #change = Promise.withResolvers<void>();
+
+  /** Undefined while there is no such object. */
+  get current(): KubeObject | undefined {
+    return this.#current;
+  }
+
+  /** Resolves at the next change, or when somebody wakes whoever waits. */
+  changed(): Promise<void> {
+    return this.#change.promise;
+  }
+
+  wake(): void {
+    this.#change.resolve();
+    this.#change = Promise.withResolvers<void>();
+  }
+
+  async stage(objects: readonly KubeObject[]): Promise<void> {
+    this.#staged = objects[0] ?? this.#staged;
+  }
+
+  discard(): void {
+    this.#staged = undefined;
+  }
+
+  commit(): void {
+    this.#current = this.#staged;
+    this.wake();
+  }
+
+  async apply(event: ReflectorEvent): Promise<void> {
+    this.#current = event.type === 'Deleted' ? undefined : event.object;
+    this.wake();
+  }
 }

@@ -1,7 +1,8 @@
 import type { Buffer } from 'node:buffer';
 import { promisify } from 'node:util';
 import { crc32, inflateRaw } from 'node:zlib';
-import { OperatorError } from '../lib/errors.ts';
+import { messageOf, OperatorError } from '../lib/errors.ts';
+import { tarEntries } from '../lib/tar.ts';
 
 const inflate = promisify(inflateRaw);
 
@@ -87,4 +88,21 @@ async function contentOf(archive: Buffer, entry: Entry): Promise<Buffer> {
 
 function damaged(detail: string, cause?: unknown): OperatorError {
   return new OperatorError('TOOL_UNAVAILABLE', `Cannot read the zip archive: ${detail}`, { cause });
+}
+
+/**
+ * The content of one regular file in an uncompressed tar archive, or undefined when the archive has no such file.
+ *
+ * @throws OperatorError TOOL_UNAVAILABLE when the archive is damaged or cut short
+ */
+export function tarEntry(archive: Buffer, path: string): Buffer | undefined {
+  try {
+    for (const { name, isRegularFile, content } of tarEntries(archive))
+      if (isRegularFile && name === path) return content;
+    return undefined;
+  } catch (cause) {
+    throw new OperatorError('TOOL_UNAVAILABLE', `Cannot read the tar archive: ${messageOf(cause)}`, {
+      cause,
+    });
+  }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ConfigMapEventLog } from './config-map-events-parameter.ts';
+import { ConfigMapEventLog } from './log-parameters.ts';
 
 test('events of the ConfigMap are logged while the parameter is true', () => {
   const events = new ConfigMapEventLog();
