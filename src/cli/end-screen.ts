@@ -91,16 +91,13 @@ export function tourScreen(facts: EndFacts, paint: Paint): string {
       `${kubectl(facts)} -n ${namespace} get deployments,services,configmaps`,
     ]),
     ...editStep(facts, step),
-    ...step(
-      '# drop in a hook: it runs at once',
-      hookFile(facts, 'hello.sh', ['echo "hello from a new hook"']),
-    ),
-    ...step('# break something: the main queue waits for a hook that fails, and retries it', [
+    ...step('# add a hook: it runs at once', hookFile(facts, 'hello.sh', ['echo "hello from a new hook"'])),
+    ...step('# add a hook that fails: it is retried, and the main queue waits', [
       ...hookFile(facts, 'broken.sh', ['echo "something is wrong" >&2', 'exit 1']),
       `sleep 2; ${shellWord(facts.executable)} queue list --debug-unix-socket ${shellWord(facts.debugSocket)}`,
-      `rm ${shellWord(`${facts.globalHooksDir}/broken.sh`)}  # and mend it`,
+      `rm ${shellWord(`${facts.globalHooksDir}/broken.sh`)}  # fix it`,
     ]),
-    ...step('# scrape the metrics of the queues', [`curl -s ${metricsUrl} | grep tasks_queue`]),
+    ...step('# read the metrics of the queues', [`curl -s ${metricsUrl} | grep tasks_queue`]),
     '',
     'Ctrl-C stops. What happens from now on:',
   ]);

@@ -139,7 +139,7 @@ export function explanationText(explanation: ModuleExplanation): string {
     ...explanation.waitsFor.map((text): readonly [string, string] => ['waits for', text]),
     ...failureRows(explanation.failure),
     ['last run', lastRunText(explanation.lastRun)],
-    ...(explanation.nextReconcileAt === null ? [] : [['next look', explanation.nextReconcileAt] as const]),
+    ...(explanation.nextReconcileAt === null ? [] : [['next run', explanation.nextReconcileAt] as const]),
     ['release', releaseText(explanation.release)],
     ...(explanation.pause === null ? [] : [['paused', pauseText(explanation.pause)] as const]),
     ...driftRows(explanation.drift),

@@ -96,7 +96,7 @@ test(
     const queues = await run('sh', ['-c', lineWith(output, 'queue list')]);
     expect(queues.stdout).toContain('GlobalHookRun:main:onStartup:broken.sh');
     const readyBefore = command.output.split('module web is ready').length;
-    await run('sh', ['-c', lineWith(output, 'mend it')]);
+    await run('sh', ['-c', lineWith(output, 'fix it')]);
     await command.until(new RegExp(`(module web is ready[^]*){${readyBefore}}`));
 
     const metricsUrl = /metrics +(http:\S+)/.exec(output)?.[1] ?? '';

@@ -57,7 +57,7 @@ describeApiIndependent((backend) => {
       await world.converge();
       await changeAndSee(world, quick);
       await changeAndSee(world, slow);
-      expect(Math.abs((await explainedDelayMs(world, slow, 'next look')) - LONGEST_DELAY_MS)).toBeLessThan(
+      expect(Math.abs((await explainedDelayMs(world, slow, 'next run')) - LONGEST_DELAY_MS)).toBeLessThan(
         600_000,
       );
     });

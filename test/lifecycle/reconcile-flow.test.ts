@@ -146,7 +146,7 @@ describeLifecycle((backend) => {
       expect(await upgrades(world)).toBe(2);
       const socketPath = join(world.directory, 'debug.socket');
       const { body } = await requestDebug({ socketPath, path: '/module/logging/explain.text' }, systemClock);
-      expect(body).toMatch(/^next look +\d{4}-\d{2}-\d{2}T/m);
+      expect(body).toMatch(/^next run +\d{4}-\d{2}-\d{2}T/m);
       for (const round of [1, 2]) {
         await scaleToZero(world);
         await world.clock.passSleep(TEN_MINUTES_MS);
