@@ -132,7 +132,7 @@ export async function checkConflicts(
     );
 }
 
-interface ForeignObject {
+interface ObjectOfOtherRelease {
   readonly object: ManifestObject;
   /** The release it belongs to, as `namespace/name`. */
   readonly owner: string;
@@ -145,16 +145,16 @@ const NAMESPACE_ANNOTATION = 'meta.helm.sh/release-namespace';
  * Those of `objects` that exist and are annotated as another release's. Objects without helm's annotations belong to
  * no release and may be adopted.
  */
-export async function foreignObjects(
+export async function objectsOfOtherReleases(
   objects: readonly ManifestObject[],
   release: string,
   options: LookupOptions,
   signal: AbortSignal,
-): Promise<readonly ForeignObject[]> {
+): Promise<readonly ObjectOfOtherRelease[]> {
   const found = await mapParallel(
     objects,
     MAX_READS_AT_ONCE,
-    async (object): Promise<ForeignObject | undefined> => {
+    async (object): Promise<ObjectOfOtherRelease | undefined> => {
       const metadata = await readMetadata(object, options, signal);
       const owner = otherOwner(metadata ?? {}, release, options.namespace);
       return owner === undefined ? undefined : { object, owner };

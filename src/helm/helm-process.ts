@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { permissionAdvice } from '../kube/api-answer.ts';
+import { permissionAdvice } from '../kube/api-refusal.ts';
 import { formatGoDuration } from '../lib/go-duration.ts';
 import type { Logger } from '../lib/log.ts';
 import type { ProcessRunner } from '../process/process-runner.ts';

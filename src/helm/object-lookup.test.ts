@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { KubeApiError, type KubeClient, type KubeRequest } from '../kube/kube-client.ts';
 import { OperatorError } from '../lib/errors.ts';
-import { foreignObjects } from './conflicts.ts';
+import { objectsOfOtherReleases } from './conflicts.ts';
 import type { ManifestObject } from './manifest-object.ts';
 import type { LookupOptions } from './object-lookup.ts';
 import { firstAbsent } from './object-presence.ts';
@@ -150,7 +150,7 @@ test('firstAbsent() has at most five reads under way', async () => {
   expect(server.mostAtOnce).toBe(5);
 });
 
-test('foreignObjects() finds those of other releases, and leaves ours and unowned ones', async () => {
+test('objectsOfOtherReleases() finds objects of other releases, but not ours and unowned ones', async () => {
   const owned = (name: string, release: string, namespace: string): Stored => ({
     path: `/api/v1/namespaces/ops/configmaps/${name}`,
     annotations: { 'meta.helm.sh/release-name': release, 'meta.helm.sh/release-namespace': namespace },
@@ -162,7 +162,7 @@ test('foreignObjects() finds those of other releases, and leaves ours and unowne
     { path: '/api/v1/namespaces/ops/configmaps/free' },
   ]);
   const objects = ['mine', 'theirs', 'namesake', 'free', 'absent'].map((name) => object('ConfigMap', name));
-  const foreign = await foreignObjects(objects, 'web', options(server), signal);
+  const foreign = await objectsOfOtherReleases(objects, 'web', options(server), signal);
   expect(foreign.map((found) => [found.object.name, found.owner])).toEqual([
     ['theirs', 'ops/other'],
     ['namesake', 'elsewhere/web'],

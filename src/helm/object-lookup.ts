@@ -41,8 +41,8 @@ export async function readMetadata(
   options: LookupOptions,
   signal: AbortSignal,
 ): Promise<Record<string, unknown> | undefined> {
-  const answer = await readPart(object, options, ACCEPT, signal);
-  return answer === undefined ? undefined : metadataOf(answer);
+  const response = await readPart(object, options, ACCEPT, signal);
+  return response === undefined ? undefined : metadataOf(response);
 }
 
 /** An object as it is in the cluster; undefined when the object, or its kind, does not exist. */
@@ -51,8 +51,8 @@ export async function readManifestObject(
   options: LookupOptions,
   signal: AbortSignal,
 ): Promise<KubeObject | undefined> {
-  const answer = await readPart(object, options, 'application/json', signal);
-  return isObject(answer) && isObject(answer['metadata']) ? (answer as KubeObject) : undefined;
+  const response = await readPart(object, options, 'application/json', signal);
+  return isObject(response) && isObject(response['metadata']) ? (response as KubeObject) : undefined;
 }
 
 async function readPart(

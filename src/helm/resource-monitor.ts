@@ -6,7 +6,7 @@ import type { LookupOptions } from './object-lookup.ts';
 import { firstAbsent } from './object-presence.ts';
 import type { ReleaseStatus } from './recovery-table.ts';
 import type { ReleaseRevision, ReleaseStore } from './release-store.ts';
-import { isFresh, SharedAnswers } from './shared-answers.ts';
+import { isFresh, SharedResponses } from './shared-responses.ts';
 
 /** What a monitor saw at a tick. */
 export type ReleaseFinding =
@@ -190,8 +190,8 @@ export class MonitorReads {
 
 function sharedLook({ clock, store, lookup, labels }: MonitorReadsOptions): MonitorLook {
   // However long a pass takes: it is used by those who began together.
-  const names = new SharedAnswers<ReadonlySet<string>>(clock, Number.POSITIVE_INFINITY);
-  const releases = new SharedAnswers<ReadonlyMap<string, ReleaseRevision>>(clock, Number.POSITIVE_INFINITY);
+  const names = new SharedResponses<ReadonlySet<string>>(clock, Number.POSITIVE_INFINITY);
+  const releases = new SharedResponses<ReadonlyMap<string, ReleaseRevision>>(clock, Number.POSITIVE_INFINITY);
   const lists = {
     names: (list: string, read: () => Promise<ReadonlySet<string>>, signal: AbortSignal) =>
       names.get(list, read, signal),

@@ -1,6 +1,6 @@
 import type { SteadyClock } from '../lib/clock.ts';
 import type { ReleaseRevision } from './release-store.ts';
-import { isFresh, SharedAnswers } from './shared-answers.ts';
+import { isFresh, SharedResponses } from './shared-responses.ts';
 
 /** Maximum age of a response of the API server that is shared between modules. */
 const MAX_AGE_MS = 5_000;
@@ -17,14 +17,14 @@ interface Releases {
 export class SharedReads {
   readonly #clock: SteadyClock;
   #releases: Releases | undefined;
-  readonly #names: SharedAnswers<ReadonlySet<string>>;
+  readonly #names: SharedResponses<ReadonlySet<string>>;
   /** For each read of all releases that is under way, those that were changed since it began. */
   readonly #changedWhileReading = new Set<Set<string>>();
   #forgottenAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(clock: SteadyClock) {
     this.#clock = clock;
-    this.#names = new SharedAnswers(clock, MAX_AGE_MS);
+    this.#names = new SharedResponses(clock, MAX_AGE_MS);
   }
 
   /** Reads the newest revision of every release, which is known from then on, except releases that this process changes during the read. */

@@ -4,7 +4,7 @@ import type { KubeObject } from '../kube/kube-object.ts';
 import { OperatorError } from '../lib/errors.ts';
 import { canonicalJson } from '../lib/json.ts';
 import { type ChartKind, stageChart } from './chart-source.ts';
-import { type ConflictPolicy, checkConflicts, foreignObjects } from './conflicts.ts';
+import { type ConflictPolicy, checkConflicts, objectsOfOtherReleases } from './conflicts.ts';
 import {
   type ChartModule,
   type DriverContext,
@@ -246,7 +246,12 @@ class Upgrade {
     const { module, ownObjects } = this.#request;
     const own = new Set(ownObjects.map(objectKey));
     const unknown = objects.filter((object) => !own.has(objectKey(object)));
-    const foreign = await foreignObjects(unknown, module.name, lookupOptions(this.#context), this.#signal);
+    const foreign = await objectsOfOtherReleases(
+      unknown,
+      module.name,
+      lookupOptions(this.#context),
+      this.#signal,
+    );
     if (foreign.length === 0) return;
     const list = foreign.map(({ object, owner }) => `${objectTitle(object)} of release ${owner}`).join(', ');
     throw new OperatorError(

@@ -105,7 +105,7 @@ type ItemOf<List> = NonNullable<List> extends readonly (infer Item)[] ? Item : n
  * The parts of a configuration in which the schema found nothing wrong: further checks of them are worth while even if
  * other parts are broken, so that a hook's author sees all problems at once. `Raw` is the shape the schema guarantees.
  */
-export class SoundParts<Raw> {
+export class ValidParts<Raw> {
   readonly #document: ConfigDocument;
   readonly #errors: readonly ErrorObject[];
 
@@ -119,13 +119,13 @@ export class SoundParts<Raw> {
     const list = this.#document[key];
     if (!Array.isArray(list)) return [];
     return list.flatMap((item: ItemOf<Raw[Key]>, index) =>
-      this.#isSound(`/${key}/${index}`) ? [[index, item]] : [],
+      this.#isValid(`/${key}/${index}`) ? [[index, item]] : [],
     );
   }
 
   /** A property that matches the schema. */
   property<Key extends keyof Raw & string>(key: Key): Raw[Key] | undefined {
-    return this.#isSound(`/${key}`) ? (this.#document[key] as Raw[Key] | undefined) : undefined;
+    return this.#isValid(`/${key}`) ? (this.#document[key] as Raw[Key] | undefined) : undefined;
   }
 
   /** All kubernetes bindings by name and group, broken ones included: others may rightly refer to them. */
@@ -141,7 +141,7 @@ export class SoundParts<Raw> {
     });
   }
 
-  #isSound(path: string): boolean {
+  #isValid(path: string): boolean {
     return !this.#errors.some(
       ({ instancePath }) => instancePath === path || instancePath.startsWith(`${path}/`),
     );

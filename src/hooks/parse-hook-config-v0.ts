@@ -1,6 +1,6 @@
 import { type BindingChecks, given, problemsOf } from './binding-checks.ts';
 import type { HookConfig, KubernetesBinding } from './hook-config.ts';
-import { lifecycleOrders, type SoundParts } from './hook-config-document.ts';
+import { lifecycleOrders, type ValidParts } from './hook-config-document.ts';
 import type { LabelSelector, WatchEventType } from './kubernetes-binding.ts';
 import { labelSelectorProblems } from './label-selector-problems.ts';
 
@@ -34,18 +34,18 @@ const WATCH_EVENTS: Readonly<Record<'add' | 'update' | 'delete', WatchEventType>
   delete: 'Deleted',
 };
 
-/** What the schema cannot see, in the parts that it found sound. */
+/** What the schema cannot see, in the parts that it found valid. */
 export async function v0Problems(
-  sound: SoundParts<RawConfigV0>,
+  valid: ValidParts<RawConfigV0>,
   checks: BindingChecks,
 ): Promise<readonly string[]> {
   const problems: string[] = [];
   const report = (binding: string, index: number, found: Iterable<string>): void => {
     for (const problem of found) problems.push(`invalid ${binding} config [${index}]: ${problem}`);
   };
-  for (const [index, { crontab }] of sound.items('schedule'))
+  for (const [index, { crontab }] of valid.items('schedule'))
     report('schedule', index, await problemsOf('crontab is invalid', () => checks.crontab(crontab)));
-  for (const [index, item] of sound.items('onKubernetesEvent')) {
+  for (const [index, item] of valid.items('onKubernetesEvent')) {
     report('onKubernetesEvent', index, labelSelectorProblems(item.selector));
     const jqFilter = given(item.jqFilter);
     if (jqFilter !== undefined)

@@ -7,7 +7,7 @@ import {
 import { API_VERSION, type BindingChecks, durationMs, given, problemsOf } from './binding-checks.ts';
 import { conversionBinding, conversionProblems, type RawConversion } from './conversion-binding.ts';
 import type { HookConfig, HookSettings, KubernetesBinding, ScheduleBinding } from './hook-config.ts';
-import { lifecycleOrders, type SoundParts } from './hook-config-document.ts';
+import { lifecycleOrders, type ValidParts } from './hook-config-document.ts';
 import type { FieldRequirement, LabelSelector, WatchEventType } from './kubernetes-binding.ts';
 import { labelSelectorProblems } from './label-selector-problems.ts';
 import {
@@ -65,21 +65,21 @@ interface RawKubernetes extends RawQueued {
 const ADMISSION_TYPES: readonly AdmissionType[] = ['kubernetesValidating', 'kubernetesMutating'];
 const ALL_EVENTS: readonly WatchEventType[] = ['Added', 'Modified', 'Deleted'];
 
-/** What the schema cannot see, in the parts that it found sound. */
+/** What the schema cannot see, in the parts that it found valid. */
 export async function v1Problems(
-  sound: SoundParts<RawConfigV1>,
+  valid: ValidParts<RawConfigV1>,
   checks: BindingChecks,
 ): Promise<readonly string[]> {
-  const { snapshotSources } = sound;
+  const { snapshotSources } = valid;
   const problems: string[] = [];
   const report = (binding: string, index: number, found: Iterable<string>): void => {
     for (const problem of found) problems.push(`invalid ${binding} config [${index}]: ${problem}`);
   };
-  for (const [index, item] of sound.items('schedule')) {
+  for (const [index, item] of valid.items('schedule')) {
     report('schedule', index, snapshotProblems(item, snapshotSources));
     report('schedule', index, await problemsOf('crontab is invalid', () => checks.crontab(item.crontab)));
   }
-  for (const [index, item] of sound.items('kubernetes')) {
+  for (const [index, item] of valid.items('kubernetes')) {
     report('kubernetes', index, snapshotProblems(item, snapshotSources));
     report('kubernetes', index, kubernetesProblems(item));
     const jqFilter = given(item.jqFilter);
@@ -91,7 +91,7 @@ export async function v1Problems(
       );
   }
   for (const type of ADMISSION_TYPES) {
-    const items = sound.items(type);
+    const items = valid.items(type);
     const names = items.map(([, { name }]) => name);
     for (const [position, [index, item]] of items.entries())
       report(
@@ -100,10 +100,10 @@ export async function v1Problems(
         admissionProblems(type, item, { index, others: names.slice(0, position) }, snapshotSources),
       );
   }
-  for (const [index, item] of sound.items('kubernetesCustomResourceConversion'))
+  for (const [index, item] of valid.items('kubernetesCustomResourceConversion'))
     report('kubernetesCustomResourceConversion', index, conversionProblems(item, snapshotSources));
   for (const key of ['executionMinInterval', 'timeout'] as const) {
-    const text = sound.property('settings')?.[key];
+    const text = valid.property('settings')?.[key];
     if (text !== undefined)
       problems.push(...(await problemsOf(`settings.${key} is invalid`, () => durationMs(text))));
   }

@@ -7,7 +7,7 @@ import {
   type HookConfig,
   type HookScope,
 } from './hook-config.ts';
-import { configVersionOf, invalidConfig, parseConfigDocument, SoundParts } from './hook-config-document.ts';
+import { configVersionOf, invalidConfig, parseConfigDocument, ValidParts } from './hook-config-document.ts';
 import { HookConfigSchemas, schemaProblem } from './hook-config-schemas.ts';
 import { configFromV0, v0Problems } from './parse-hook-config-v0.ts';
 import { configFromV1, v1Problems } from './parse-hook-config-v1.ts';
@@ -37,8 +37,8 @@ export class HookConfigParser {
     const problems = [
       ...errors.map((error) => `${schemaProblem(error)}${hint(error, version, scope)}`),
       ...(version === 'v0'
-        ? await v0Problems(new SoundParts(document, errors), this.#checks)
-        : await v1Problems(new SoundParts(document, errors), this.#checks)),
+        ? await v0Problems(new ValidParts(document, errors), this.#checks)
+        : await v1Problems(new ValidParts(document, errors), this.#checks)),
     ];
     if (problems.length > 0) throw invalidConfig(problems);
     return version === 'v0' ? configFromV0(document) : configFromV1(document);

@@ -81,9 +81,9 @@ export type ConversionResponse =
  */
 export function parseConversionResponse(text: string): ConversionResponse | undefined {
   if (text.trim() === '') return undefined;
-  const answer = parseSecretJson(text, 'it is not valid JSON, or has more than one value');
-  if (!isObject(answer)) throw new Error('a JSON object is expected');
-  const { failedMessage, convertedObjects } = answer;
+  const response = parseSecretJson(text, 'it is not valid JSON, or has more than one value');
+  if (!isObject(response)) throw new Error('a JSON object is expected');
+  const { failedMessage, convertedObjects } = response;
   if (failedMessage !== undefined && failedMessage !== '') {
     if (typeof failedMessage !== 'string') throw new Error('failedMessage must be a string');
     return { type: 'failed', message: failedMessage };

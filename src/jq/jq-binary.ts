@@ -3,9 +3,9 @@ import type { SteadyClock } from '../lib/clock.ts';
 import { OperatorError } from '../lib/errors.ts';
 import { canonicalJson } from '../lib/json.ts';
 import { OutputHead } from '../process/output-buffer.ts';
-import { compileError, parseAnswer, withProgram } from './jq-answer.ts';
 import { COMPILE_LIMIT_MS, type JqEngine, type JqFilter } from './jq-engine.ts';
 import { JqProcess } from './jq-process.ts';
+import { compileError, parseAnswer, withProgram } from './jq-result.ts';
 import { findProgramProblem } from './program-problem.ts';
 
 /** jq processes that live at once, one a program; the one used longest ago makes room. */

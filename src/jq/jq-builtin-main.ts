@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import { Engine, JqError, type Program, parseValue, toJson } from '@addon-operator/jq';
 import { systemClock } from '../lib/clock.ts';
 import { messageOf } from '../lib/errors.ts';
-import { splitRequest } from './jq-answer.ts';
+import { splitRequest } from './jq-result.ts';
 
 /** Programs kept compiled. */
 const MAX_PROGRAMS = 500;

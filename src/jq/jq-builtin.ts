@@ -3,9 +3,9 @@ import type { SteadyClock } from '../lib/clock.ts';
 import { OperatorError } from '../lib/errors.ts';
 import { canonicalJson, isObject } from '../lib/json.ts';
 import { ownProgram } from '../lib/own-code.ts';
-import { type BuiltinRequest, compileError, parseAnswer, requestLine, withProgram } from './jq-answer.ts';
 import { COMPILE_LIMIT_MS, type JqEngine, type JqFilter } from './jq-engine.ts';
 import { JqProcess } from './jq-process.ts';
+import { type BuiltinRequest, compileError, parseAnswer, requestLine, withProgram } from './jq-result.ts';
 import { findProgramProblem } from './program-problem.ts';
 
 const MAIN_FILE = fileURLToPath(ownProgram('jq/jq-builtin-main'));

@@ -5,7 +5,7 @@ import { messageOf, OperatorError } from '../lib/errors.ts';
 import { OutputTail } from '../process/output-buffer.ts';
 
 /** Largest result for one object; a longer one ends the process. The daemon parses it in its own thread. */
-const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
+const MAX_RESPONSE_BYTES = 8 * 1024 * 1024;
 const BATCH_CHARACTERS = 64 * 1024;
 const STDERR_TAIL_BYTES = 4 * 1024;
 const LF = 0x0a;
@@ -141,7 +141,7 @@ export class JqProcess {
     readAnswers(child.stdout, {
       onAnswer: (answer) => this.#settleHead(child, answer),
       onTooLong: () => {
-        failure = `its output for one object is larger than ${MAX_ANSWER_BYTES} bytes`;
+        failure = `its output for one object is larger than ${MAX_RESPONSE_BYTES} bytes`;
         child.kill();
       },
     });
@@ -282,7 +282,7 @@ function readAnswers(stdout: Readable, { onAnswer, onTooLong }: AnswerListener):
     }
     if (start < chunk.length) parts.push(chunk.subarray(start));
     partBytes += chunk.length - start;
-    if (partBytes > MAX_ANSWER_BYTES) onTooLong();
+    if (partBytes > MAX_RESPONSE_BYTES) onTooLong();
   });
 }
 

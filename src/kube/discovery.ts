@@ -134,8 +134,8 @@ export class Discovery {
 
   /** Asks the server each time. */
   async serverVersion(signal: AbortSignal): Promise<ServerVersion> {
-    const answer = await this.#deps.kube.request({ method: 'GET', path: '/version' }, signal);
-    const { major, minor, gitVersion } = fieldsOf(answer);
+    const response = await this.#deps.kube.request({ method: 'GET', path: '/version' }, signal);
+    const { major, minor, gitVersion } = fieldsOf(response);
     return { major: textOf(major), minor: textOf(minor), gitVersion: textOf(gitVersion) };
   }
 

@@ -116,10 +116,10 @@ function isReset(error: Error): boolean {
 }
 
 /** The whole body. Rejects when it is cut short, and with `signal.reason` on abort. */
-export async function readBody(answer: IncomingMessage, signal: AbortSignal): Promise<Buffer> {
+export async function readBody(response: IncomingMessage, signal: AbortSignal): Promise<Buffer> {
   const chunks: Buffer[] = [];
   try {
-    for await (const chunk of answer) chunks.push(chunk);
+    for await (const chunk of response) chunks.push(chunk);
   } catch (error) {
     throw signal.aborted ? signal.reason : error;
   }

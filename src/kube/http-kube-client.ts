@@ -6,7 +6,7 @@ import { messageOf, OperatorError } from '../lib/errors.ts';
 import { parseJson } from '../lib/json.ts';
 import { Semaphore } from '../lib/semaphore.ts';
 import type { TokenBucket } from '../lib/token-bucket.ts';
-import { refusal } from './api-answer.ts';
+import { refusal } from './api-refusal.ts';
 import type { ClusterAccess } from './cluster-access.ts';
 import { ConnectionPool, type Purpose } from './connection-pool.ts';
 import type { CredentialStore } from './credentials.ts';
@@ -88,18 +88,18 @@ export class HttpKubeClient implements KubeClient {
 
   async stream(request: KubeRequest, signal: AbortSignal): Promise<AsyncIterable<string>> {
     // A watch is opened once for minutes, and its reopening has a back-off: it needs no limit of rate.
-    const answer = await withDeadline(this.#deadlineOf(request), signal, async (signal) => {
-      const answer = await this.#observed(request, 'WATCH', () => this.#send(request, 'watch', signal));
-      if (isSuccess(answer)) return answer;
-      throw refusalOf(request, answer, await this.#textOf(request, answer, signal));
+    const response = await withDeadline(this.#deadlineOf(request), signal, async (signal) => {
+      const response = await this.#observed(request, 'WATCH', () => this.#send(request, 'watch', signal));
+      if (isSuccess(response)) return response;
+      throw refusalOf(request, response, await this.#textOf(request, response, signal));
     });
     const onAbort = (): void => {
-      answer.destroy();
+      response.destroy();
     };
     if (signal.aborted) onAbort();
     signal.addEventListener('abort', onAbort, { once: true });
-    answer.once('close', () => signal.removeEventListener('abort', onAbort));
-    return this.#lines(request, answer, signal);
+    response.once('close', () => signal.removeEventListener('abort', onAbort));
+    return this.#lines(request, response, signal);
   }
 
   /** Closes all connections; running requests fail. */
@@ -132,12 +132,12 @@ export class HttpKubeClient implements KubeClient {
     signal: AbortSignal,
   ): Promise<{ type: 'answer'; value: unknown } | { type: 'refused'; error: KubeApiError }> {
     let body = '';
-    const answer = await this.#observed(request, request.method, async () => {
-      const answer = await this.#send(request, 'request', signal);
-      body = await this.#textOf(request, answer, signal);
-      return answer;
+    const response = await this.#observed(request, request.method, async () => {
+      const response = await this.#send(request, 'request', signal);
+      body = await this.#textOf(request, response, signal);
+      return response;
     });
-    if (!isSuccess(answer)) return { type: 'refused', error: refusalOf(request, answer, body) };
+    if (!isSuccess(response)) return { type: 'refused', error: refusalOf(request, response, body) };
     if (body === '') return { type: 'answer', value: undefined };
     try {
       return { type: 'answer', value: parseJson(body) };
@@ -149,9 +149,9 @@ export class HttpKubeClient implements KubeClient {
   /** Resolves with the headers of a response, after a second attempt if the first was refused for its credentials. */
   async #send(request: KubeRequest, purpose: Purpose, signal: AbortSignal): Promise<IncomingMessage> {
     const { credentials } = this.#options;
-    const answer = await this.#sendWith(request, purpose, await credentials.current(signal), signal);
-    if (answer.statusCode !== 401) return answer;
-    answer.resume();
+    const response = await this.#sendWith(request, purpose, await credentials.current(signal), signal);
+    if (response.statusCode !== 401) return response;
+    response.resume();
     return this.#sendWith(request, purpose, await credentials.refresh(signal), signal);
   }
 
@@ -233,10 +233,10 @@ export class HttpKubeClient implements KubeClient {
     return url;
   }
 
-  async #textOf(request: KubeRequest, answer: IncomingMessage, signal: AbortSignal): Promise<string> {
+  async #textOf(request: KubeRequest, response: IncomingMessage, signal: AbortSignal): Promise<string> {
     try {
-      const bytes = await readBody(answer, signal);
-      return (answer.headers['content-encoding'] === 'gzip' ? await unzip(bytes) : bytes).toString('utf8');
+      const bytes = await readBody(response, signal);
+      return (response.headers['content-encoding'] === 'gzip' ? await unzip(bytes) : bytes).toString('utf8');
     } catch (error) {
       if (signal.aborted) throw error;
       throw this.#unreachable(request, `the response was cut off (${messageOf(error)})`, error);
@@ -245,16 +245,16 @@ export class HttpKubeClient implements KubeClient {
 
   async *#lines(
     request: KubeRequest,
-    answer: IncomingMessage,
+    response: IncomingMessage,
     signal: AbortSignal,
   ): AsyncGenerator<string, void, undefined> {
     try {
-      yield* readLines(answer);
+      yield* readLines(response);
     } catch (error) {
       signal.throwIfAborted();
       throw this.#unreachable(request, `the stream broke (${messageOf(error)})`, error);
     } finally {
-      answer.destroy();
+      response.destroy();
     }
     signal.throwIfAborted();
   }
@@ -268,9 +268,9 @@ export class HttpKubeClient implements KubeClient {
     const startMs = clock.steadyMs();
     let status: number | undefined;
     try {
-      const answer = await send();
-      status = answer.statusCode;
-      return answer;
+      const response = await send();
+      status = response.statusCode;
+      return response;
     } finally {
       onRequest?.({
         verb,
@@ -306,12 +306,12 @@ function titleOf(request: KubeRequest): string {
   return `${request.method} ${request.path}`;
 }
 
-function refusalOf(request: KubeRequest, answer: IncomingMessage, body: string): KubeApiError {
-  const { statusCode: status = 0, headers } = answer;
+function refusalOf(request: KubeRequest, response: IncomingMessage, body: string): KubeApiError {
+  const { statusCode: status = 0, headers } = response;
   return refusal(titleOf(request), { status, body, retryAfter: headers['retry-after'] });
 }
 
-function isSuccess(answer: IncomingMessage): boolean {
-  const status = answer.statusCode ?? 0;
+function isSuccess(response: IncomingMessage): boolean {
+  const status = response.statusCode ?? 0;
   return status >= 200 && status < 300;
 }

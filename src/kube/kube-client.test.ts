@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { refusal } from './api-answer.ts';
+import { refusal } from './api-refusal.ts';
 import { requestIfPresent } from './kube-client.ts';
 
 const signal = new AbortController().signal;

@@ -59,7 +59,7 @@ export class KubeApiError extends OperatorError {
 
   constructor(
     message: string,
-    answer: {
+    response: {
       readonly status: number;
       readonly reason: string;
       readonly retryAfterSeconds?: number;
@@ -68,10 +68,10 @@ export class KubeApiError extends OperatorError {
     options?: { readonly cause?: unknown },
   ) {
     super('KUBE_API', message, options);
-    this.status = answer.status;
-    this.reason = answer.reason;
-    this.retryAfterSeconds = answer.retryAfterSeconds;
-    this.causes = answer.causes ?? [];
+    this.status = response.status;
+    this.reason = response.reason;
+    this.retryAfterSeconds = response.retryAfterSeconds;
+    this.causes = response.causes ?? [];
   }
 }
 

@@ -1,6 +1,6 @@
 import { OperatorError } from '../lib/errors.ts';
 import { hasStatus, type KubeClient } from './kube-client.ts';
-import { type RetryHost, untilAnswered } from './retry.ts';
+import { type RetryHost, untilAvailable } from './retry.ts';
 
 const FORBIDDEN = 403;
 const NOT_FOUND = 404;
@@ -28,7 +28,7 @@ export async function requireNamespace(
       throw error;
     }
   };
-  await untilAnswered('namespace', ask, host, stop);
+  await untilAvailable('namespace', ask, host, stop);
 }
 
 function missing(namespace: string, cause: unknown): OperatorError {

@@ -68,7 +68,7 @@ export interface RetryHost extends UntilDoneDeps {
  * @param what is requested, for the log
  * @throws any error of `ask` that is not about the API server; `signal.reason` when the signal aborts
  */
-export function untilAnswered<T>(
+export function untilAvailable<T>(
   what: string,
   ask: () => Promise<T>,
   { clock, log, random }: RetryHost,

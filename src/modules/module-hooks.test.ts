@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { settle } from '../../test/support/fake-clock.ts';
 import type { Hook } from '../hooks/hook.ts';
-import { HooksAhead } from './module-hooks.ts';
+import { PreloadedHooks } from './module-hooks.ts';
 
 const hooks: readonly Hook[] = [];
 
 test('what was loaded ahead is handed out once', async () => {
-  const ahead = new HooksAhead();
+  const ahead = new PreloadedHooks();
   let loads = 0;
   const load = async (): Promise<readonly Hook[]> => {
     loads += 1;
@@ -21,7 +21,7 @@ test('what was loaded ahead is handed out once', async () => {
 });
 
 test('take() waits for a load under way', async () => {
-  const ahead = new HooksAhead();
+  const ahead = new PreloadedHooks();
   const gate = Promise.withResolvers<readonly Hook[]>();
   ahead.start('web', () => gate.promise);
   const taken = ahead.take('web');
@@ -30,7 +30,7 @@ test('take() waits for a load under way', async () => {
 });
 
 test('take() hands out nothing that was forgotten while it waited, and leaves the next load alone', async () => {
-  const ahead = new HooksAhead();
+  const ahead = new PreloadedHooks();
   const old = Promise.withResolvers<readonly Hook[]>();
   ahead.start('web', () => old.promise);
   const taken = ahead.take('web');
@@ -42,14 +42,14 @@ test('take() hands out nothing that was forgotten while it waited, and leaves th
 });
 
 test('a failed load is as none, so that who needs the hooks finds out why', async () => {
-  const ahead = new HooksAhead();
+  const ahead = new PreloadedHooks();
   ahead.start('web', () => Promise.reject(new Error('broken')));
   await settle();
   expect(await ahead.take('web')).toBeUndefined();
 });
 
 test('few loads are under way at once, and those no longer wanted are never begun', async () => {
-  const ahead = new HooksAhead();
+  const ahead = new PreloadedHooks();
   const begun: string[] = [];
   const gate = Promise.withResolvers<readonly Hook[]>();
   const names = Array.from({ length: 8 }, (_, index) => `mod${index}`);

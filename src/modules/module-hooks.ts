@@ -49,7 +49,7 @@ export function createModuleHooks({
   stop,
   running,
 }: ModuleHooksOptions): ModuleHooks {
-  const ahead = new HooksAhead();
+  const ahead = new PreloadedHooks();
   const verdicts = new ScriptVerdicts(sections);
   let removal = Promise.resolve();
   running.defer(() => removal);
@@ -99,7 +99,7 @@ type LoadedHooks = Promise<readonly Hook[] | undefined>;
  * Hooks of modules, loaded before the turn of their module comes. Modules run one after another, but what their hooks
  * say about themselves does not depend on one another.
  */
-export class HooksAhead {
+export class PreloadedHooks {
   readonly #loads = new Semaphore(LOADS_AT_ONCE);
   readonly #modules = new Map<string, { hooks: LoadedHooks }>();
 

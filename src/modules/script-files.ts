@@ -35,7 +35,7 @@ const SUFFIXES: Readonly<Record<Kind, string>> = {
   reason: 'module-enabled-reason',
 };
 /** Nobody needs more than this of what a script writes. */
-const MAX_ANSWER_BYTES = 4_096;
+const MAX_RESPONSE_BYTES = 4_096;
 
 interface MadeFile {
   readonly path: string;
@@ -178,7 +178,7 @@ export function readAnswer(path: string): string {
   try {
     if (!fstatSync(descriptor).isFile())
       throw new OperatorError('ENABLED_SCRIPT_FAILED', `${basename(path)} is no longer a regular file`);
-    const buffer = Buffer.alloc(MAX_ANSWER_BYTES);
+    const buffer = Buffer.alloc(MAX_RESPONSE_BYTES);
     return buffer.toString('utf8', 0, readSync(descriptor, buffer)).trim();
   } finally {
     closeSync(descriptor);

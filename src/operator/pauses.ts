@@ -1,6 +1,6 @@
 import { hasStatus, type KubeClient } from '../kube/kube-client.ts';
 import type { SharedReflectors } from '../kube/reflector-sink.ts';
-import { untilAnswered } from '../kube/retry.ts';
+import { untilAvailable } from '../kube/retry.ts';
 import type { Clock } from '../lib/clock.ts';
 import { componentLog } from '../lib/component-log.ts';
 import { errorFields } from '../lib/errors.ts';
@@ -222,7 +222,7 @@ export async function loadPauses(
   const { clock, random } = host;
   const log = componentLog(host, 'operator');
   const pauses = new Pauses({ kube, reflectors, ref, clock, random, log, hasModule });
-  await untilAnswered('pauses', () => pauses.load(stop), host, stop);
+  await untilAvailable('pauses', () => pauses.load(stop), host, stop);
   return pauses;
 }
 

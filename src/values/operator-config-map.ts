@@ -1,6 +1,6 @@
 import type { KubeClient } from '../kube/kube-client.ts';
 import type { SharedReflectors } from '../kube/reflector-sink.ts';
-import { type RetryHost, untilAnswered } from '../kube/retry.ts';
+import { type RetryHost, untilAvailable } from '../kube/retry.ts';
 import type { Clock } from '../lib/clock.ts';
 import { componentLog } from '../lib/component-log.ts';
 import { hasCode, OperatorError } from '../lib/errors.ts';
@@ -47,7 +47,7 @@ export async function loadPatiently(
   stop: AbortSignal,
 ): Promise<void> {
   try {
-    await untilAnswered('ConfigMap', () => configMap.load(stop), host, stop);
+    await untilAvailable('ConfigMap', () => configMap.load(stop), host, stop);
   } catch (error) {
     throw hasCode(error, 'CONFIG_MAP_INVALID') ? unusable(configMap, error) : error;
   }

@@ -1,5 +1,5 @@
 import { hasStatus, type KubeClient } from '../../kube/kube-client.ts';
-import { type RetryHost, untilAnswered } from '../../kube/retry.ts';
+import { type RetryHost, untilAvailable } from '../../kube/retry.ts';
 import { errorFields, messageOf } from '../../lib/errors.ts';
 import { Semaphore } from '../../lib/semaphore.ts';
 import { type ConfigMapRef, changeConfigMapData, readConfigMap } from '../../values/config-map-object.ts';
@@ -110,7 +110,7 @@ interface SerialStoreOptions {
  */
 export function serialStore({ kube, ref, host, isReadOnly, stop }: SerialStoreOptions): SerialStore {
   const asked = <T>(ask: () => Promise<T>, signal: AbortSignal): Promise<T> =>
-    untilAnswered(
+    untilAvailable(
       'serial numbers of signatures',
       () => refuseDenied(ask, ref.name),
       host,

@@ -127,13 +127,13 @@ test('callWebhook() returns redirects and does not follow them', async () => {
   const uri = await listen((socket) =>
     socket.end(`HTTP/1.1 308 Moved\r\nLocation: ${other}/\r\nContent-Length: 0\r\n\r\n`),
   );
-  expect(await ask(uri)).toMatchObject({ answer: { status: 308, location: `${other}/` } });
+  expect(await ask(uri)).toMatchObject({ response: { status: 308, location: `${other}/` } });
   expect(elsewhere).toBe(0);
 });
 
 test('callWebhook() calls servers by an IPv6 address', async () => {
   const uri = await listen((socket) => socket.end('HTTP/1.1 204 No Content\r\n\r\n'), '::1');
-  expect(await ask(`${uri}/v1`)).toMatchObject({ answer: { status: 204 }, from: `${uri}/v1` });
+  expect(await ask(`${uri}/v1`)).toMatchObject({ response: { status: 204 }, from: `${uri}/v1` });
 });
 
 test('a failure of several MB is read as a whole, so that permanent and continue count', async () => {
@@ -141,9 +141,9 @@ test('a failure of several MB is read as a whole, so that permanent and continue
   const uri = await listen((socket) => {
     socket.end(`HTTP/1.1 500 No\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
   });
-  const { answer } = await ask(uri);
+  const { response } = await ask(uri);
   const question = { phase: 'finalize', object: { metadata: { name: 'web' } }, namespace: 'ns' } as const;
-  expect(readResponse(answer, question)).toMatchObject({
+  expect(readResponse(response, question)).toMatchObject({
     type: 'refusal',
     isPermanent: true,
     isContinued: true,

@@ -1,5 +1,5 @@
 import type { AllowedHosts } from '../../hooks/http/allowed-hosts.ts';
-import type { HttpAnswer } from '../../hooks/http/http-answer.ts';
+import type { HookResponse } from '../../hooks/http/hook-response.ts';
 import { shownUrl } from '../../hooks/http/http-endpoint.ts';
 import { isUntrusted } from '../../hooks/http/http-hooks.ts';
 import { MAX_REQUEST_BYTES, postToHook } from '../../hooks/http/post-hook.ts';
@@ -28,7 +28,7 @@ export interface CallDeps extends ResolverDeps {
 
 /** A response, and where it came from, for messages. */
 export interface CallResult {
-  readonly answer: HttpAnswer;
+  readonly response: HookResponse;
   readonly from: string;
 }
 
@@ -62,11 +62,11 @@ export async function callWebhook(
       from = shownUrl(url);
       if (address.type === 'ref') hosts.requireListed(url);
       const headers = { 'user-agent': `addon-operator/${version}` };
-      const answer = await postToHook(
+      const response = await postToHook(
         { url, body, headers, credentials: NO_CREDENTIALS, clock, hosts },
         signal,
       );
-      return { answer, from };
+      return { response, from };
     } catch (cause) {
       if (signal.aborted) throw signal.reason;
       throw failure(connectionText(cause), cause);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { HttpAnswer } from '../../hooks/http/http-answer.ts';
+import type { HookResponse } from '../../hooks/http/hook-response.ts';
 import type { KubeObject } from '../../kube/kube-object.ts';
 import { readResponse, type SentRequest, type WebhookResponse } from './webhook-response.ts';
 
@@ -9,7 +9,7 @@ const FINALIZE: SentRequest = { ...PRE_RECONCILE, phase: 'finalize' };
 const MAP = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } };
 const UNCHANGED: WebhookResponse = { type: 'success', status: undefined, children: undefined };
 
-function answerOf(body: string, status = 200, contentType = 'application/json'): HttpAnswer {
+function answerOf(body: string, status = 200, contentType = 'application/json'): HookResponse {
   return { status, contentType, location: undefined, body: Buffer.from(body) };
 }
 

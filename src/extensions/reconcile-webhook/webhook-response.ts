@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { type HttpAnswer, refusalOf, saidText } from '../../hooks/http/http-answer.ts';
+import { type HookResponse, refusalOf, saidText } from '../../hooks/http/hook-response.ts';
 import type { KubeObject } from '../../kube/kube-object.ts';
 import { escapeControls } from '../../lib/escape-controls.ts';
 import { fieldsOf, isObject, parseJson } from '../../lib/json.ts';
@@ -45,11 +45,14 @@ const MAX_LEVELS = 500;
  *
  * @throws Error saying why a success cannot be used; nothing of it counts then. Never with texts of objects
  */
-export function readResponse(answer: HttpAnswer, { phase, object, namespace }: SentRequest): WebhookResponse {
-  const refusal = refusalOf(answer);
-  if (refusal !== undefined) return readRefusal(answer.body, answer.status, refusal);
-  if (phase === 'finalize' || answer.body.length === 0) return UNCHANGED;
-  const content = parse(answer);
+export function readResponse(
+  response: HookResponse,
+  { phase, object, namespace }: SentRequest,
+): WebhookResponse {
+  const refusal = refusalOf(response);
+  if (refusal !== undefined) return readRefusal(response.body, response.status, refusal);
+  if (phase === 'finalize' || response.body.length === 0) return UNCHANGED;
+  const content = parse(response);
   if (content === null) return UNCHANGED;
   if (!isObject(content)) throw new Error('its response is not a JSON object');
   if (isDeeper(content, MAX_LEVELS)) throw new Error(`its response has more than ${MAX_LEVELS} levels`);
@@ -77,7 +80,7 @@ function readRefusal(body: Buffer, status: number, otherwise: string): WebhookRe
   };
 }
 
-function parse({ body, contentType }: HttpAnswer): unknown {
+function parse({ body, contentType }: HookResponse): unknown {
   if (!isUtf8(body)) throw new Error('its response is not UTF-8');
   const text = body.toString('utf8');
   if (text.trim() === '') return null;

@@ -29,7 +29,7 @@ interface WebhookStepsDeps extends CallDeps {
 
 type Success = Extract<WebhookResponse, { readonly type: 'success' }>;
 
-interface Question {
+interface WebhookCall {
   readonly module: string;
   readonly hook: ReconcileWebhook;
   readonly phase: WebhookCapability;
@@ -38,7 +38,7 @@ interface Question {
 
 const NOTHING = async (): Promise<void> => undefined;
 
-/** Asks the servers that modules name in `module.yaml`. */
+/** Calls the reconcile webhooks of modules. */
 export class WebhookSteps {
   readonly #deps: WebhookStepsDeps;
 
@@ -69,7 +69,7 @@ export class WebhookSteps {
   }
 
   /**
-   * Asks the server of a module without a chart, which has nothing to be changed.
+   * Calls the webhook of a module without a chart, whose response must not change any objects.
    *
    * @throws OperatorError as {@link stepsOf}, and when the server wants objects to be applied
    */
@@ -84,7 +84,7 @@ export class WebhookSteps {
   }
 
   /**
-   * Tells the server of a module that the module is about to be deleted.
+   * Notifies the webhook of a module that the module is about to be deleted.
    *
    * @param children what is deployed
    * @throws OperatorError HOOK_FAILED, HOOK_TIMEOUT; the module must not be deleted yet
@@ -96,7 +96,7 @@ export class WebhookSteps {
     signal: AbortSignal,
   ): Promise<void> {
     try {
-      await this.#ask({ module, hook, phase: 'finalize', children }, signal);
+      await this.#call({ module, hook, phase: 'finalize', children }, signal);
     } catch (error) {
       if (signal.aborted || !(error instanceof OperatorError)) throw error;
       const hint = `(nothing is deleted until it responds; if the server no longer exists, run: addon-operator module release-finalizer ${module})`;
@@ -110,33 +110,33 @@ export class WebhookSteps {
     objects: readonly KubeObject[],
     signal: AbortSignal,
   ): Promise<readonly KubeObject[]> {
-    const asked = await this.#ask({ module, hook, phase: 'pre-reconcile', children: objects }, signal);
-    if (asked === undefined) return objects;
-    const { sent, answer, from } = asked;
+    const called = await this.#call({ module, hook, phase: 'pre-reconcile', children: objects }, signal);
+    if (called === undefined) return objects;
+    const { sent, response, from } = called;
     // Before the status is written: a response that cannot be used has no effect.
-    if (answer.children !== undefined)
-      await this.#checkPlaces(module, objects, answer.children, from, signal);
-    if (answer.status !== undefined) await this.#report(module, sent, answer.status, from, signal);
-    return answer.children ?? objects;
+    if (response.children !== undefined)
+      await this.#checkPlaces(module, objects, response.children, from, signal);
+    if (response.status !== undefined) await this.#report(module, sent, response.status, from, signal);
+    return response.children ?? objects;
   }
 
   /** Undefined when the server failed, but says that this does not matter. */
-  async #ask(
-    { module, hook, phase, children }: Question,
+  async #call(
+    { module, hook, phase, children }: WebhookCall,
     signal: AbortSignal,
-  ): Promise<{ readonly sent: KubeObject; readonly answer: Success; readonly from: string } | undefined> {
+  ): Promise<{ readonly sent: KubeObject; readonly response: Success; readonly from: string } | undefined> {
     const { log, modules, namespace } = this.#deps;
     const title = titleOf(module, phase);
     const sent = await modules.read(module, signal);
     const body = requestBody({ phase, object: withoutManagedFields(sent), children });
-    const { answer: raw, from } = await callWebhook(this.#deps, hook, { title, body }, signal);
+    const { response: raw, from } = await callWebhook(this.#deps, hook, { title, body }, signal);
     log.debug(
       { module, phase, status: raw.status, answerBytes: raw.body.length },
       'reconcile webhook responded',
     );
-    const answer = understood(() => readResponse(raw, { phase, object: sent, namespace }), title, from);
-    if (answer.type === 'success') return { sent, answer, from };
-    const { message, isPermanent, isContinued } = answer;
+    const response = understood(() => readResponse(raw, { phase, object: sent, namespace }), title, from);
+    if (response.type === 'success') return { sent, response, from };
+    const { message, isPermanent, isContinued } = response;
     if (!isContinued)
       throw new OperatorError('HOOK_FAILED', `${title} failed: POST ${from}: ${message}`, {
         isPermanent,

@@ -12,7 +12,7 @@ import { type Hook, moduleNameOf, title } from '../hook.ts';
 import type { HookRunInputs, HookRunResult, HookRuns } from '../run-hook.ts';
 import type { AllowedHosts } from './allowed-hosts.ts';
 import { readCredentials, type SecretTexts } from './endpoint-credentials.ts';
-import { type HttpAnswer, outputsOf, refusalOf } from './http-answer.ts';
+import { type HookResponse, outputsOf, refusalOf } from './hook-response.ts';
 import { type HttpEndpoint, HttpHookParser, secretsOf, shownUrl } from './http-endpoint.ts';
 import { MAX_REQUEST_BYTES, postToHook } from './post-hook.ts';
 
@@ -91,11 +91,11 @@ export class HttpHooks implements HookRuns {
     const endpoint = this.#endpoints.get(hook.path);
     if (endpoint === undefined)
       throw new OperatorError('INTERNAL', `${hook.path} is run before it was loaded`);
-    const answer = await this.#ask(hook, endpoint, inputs, signal);
-    log.debug({ status: answer.status, answerBytes: answer.body.length }, 'HTTP hook responded');
-    const refusal = refusalOf(answer);
-    if (refusal !== undefined) throw failure(hook, endpoint, refusal, undefined, { status: answer.status });
-    return { outputs: understood(hook, endpoint, answer), usage: undefined };
+    const response = await this.#ask(hook, endpoint, inputs, signal);
+    log.debug({ status: response.status, answerBytes: response.body.length }, 'HTTP hook responded');
+    const refusal = refusalOf(response);
+    if (refusal !== undefined) throw failure(hook, endpoint, refusal, undefined, { status: response.status });
+    return { outputs: understood(hook, endpoint, response), usage: undefined };
   }
 
   async #read(path: string) {
@@ -113,7 +113,7 @@ export class HttpHooks implements HookRuns {
     endpoint: HttpEndpoint,
     inputs: HookRunInputs,
     signal: AbortSignal,
-  ): Promise<HttpAnswer> {
+  ): Promise<HookResponse> {
     const { clock, secrets, version, hosts } = this.#options;
     const limitMs =
       endpoint.timeoutMs ?? hook.config.settings.timeoutMs ?? this.#options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
@@ -165,9 +165,9 @@ function requestBody(hook: Hook, { bindingContext, values, configValues }: HookR
   return `${JSON.stringify(head).slice(0, -1)},"contexts":${bindingContext},"values":${values},"configValues":${configValues}}`;
 }
 
-function understood(hook: Hook, endpoint: HttpEndpoint, answer: HttpAnswer): HookOutputTexts {
+function understood(hook: Hook, endpoint: HttpEndpoint, response: HookResponse): HookOutputTexts {
   try {
-    return outputsOf(answer);
+    return outputsOf(response);
   } catch (cause) {
     throw new OperatorError(
       'HOOK_OUTPUT_INVALID',

@@ -4,7 +4,7 @@ import { sendRequest } from '../../kube/http-exchange.ts';
 import type { SteadyClock } from '../../lib/clock.ts';
 import type { AllowedHosts } from './allowed-hosts.ts';
 import type { EndpointCredentials } from './endpoint-credentials.ts';
-import type { HttpAnswer } from './http-answer.ts';
+import type { HookResponse } from './hook-response.ts';
 
 interface HookPost {
   readonly url: URL;
@@ -19,7 +19,7 @@ interface HookPost {
 /** Bytes that a request may have; what is larger fails before it is sent. */
 export const MAX_REQUEST_BYTES = 64 * 1024 * 1024;
 /** Maximum size of a response in bytes; a larger one fails the run. */
-const MAX_ANSWER_BYTES = 10 * 1024 * 1024;
+const MAX_RESPONSE_BYTES = 10 * 1024 * 1024;
 const CONNECT_TIMEOUT_MS = 10_000;
 
 /**
@@ -28,7 +28,7 @@ const CONNECT_TIMEOUT_MS = 10_000;
  *
  * @throws Error saying why there is no response, or why it cannot be read; `signal.reason` on abort
  */
-export async function postToHook(post: HookPost, signal: AbortSignal): Promise<HttpAnswer> {
+export async function postToHook(post: HookPost, signal: AbortSignal): Promise<HookResponse> {
   const { url, body, headers, credentials, clock, hosts } = post;
   hosts.requireReachable(url);
   const { lookup } = hosts;
@@ -42,7 +42,7 @@ export async function postToHook(post: HookPost, signal: AbortSignal): Promise<H
           ...(secureContext === undefined ? {} : { secureContext }),
         })
       : new HttpAgent({ keepAlive: false, lookup });
-  const answer = await sendRequest(
+  const response = await sendRequest(
     {
       url,
       method: 'POST',
@@ -60,24 +60,24 @@ export async function postToHook(post: HookPost, signal: AbortSignal): Promise<H
     { clock, connectTimeoutMs: CONNECT_TIMEOUT_MS },
     signal,
   );
-  const status = answer.statusCode ?? 0;
+  const status = response.statusCode ?? 0;
   const isSuccess = status >= 200 && status < 300;
   return {
     status,
-    contentType: answer.headers['content-type'],
-    location: answer.headers.location,
-    body: isSuccess ? await wholeBody(answer, signal) : await beginningOfBody(answer, signal),
+    contentType: response.headers['content-type'],
+    location: response.headers.location,
+    body: isSuccess ? await wholeBody(response, signal) : await beginningOfBody(response, signal),
   };
 }
 
-async function wholeBody(answer: IncomingMessage, signal: AbortSignal): Promise<Buffer> {
-  const encoding = answer.headers['content-encoding'] ?? 'identity';
-  const body = encoding === 'identity' ? await readUpTo(answer, MAX_ANSWER_BYTES, signal) : undefined;
-  answer.destroy();
+async function wholeBody(response: IncomingMessage, signal: AbortSignal): Promise<Buffer> {
+  const encoding = response.headers['content-encoding'] ?? 'identity';
+  const body = encoding === 'identity' ? await readUpTo(response, MAX_RESPONSE_BYTES, signal) : undefined;
+  response.destroy();
   if (body === undefined)
     throw new Error(`the response has the encoding ${encoding}, which was not requested`);
   if (body.isCut)
-    throw new Error(`the response is larger than ${MAX_ANSWER_BYTES} bytes; the rest was not read`);
+    throw new Error(`the response is larger than ${MAX_RESPONSE_BYTES} bytes; the rest was not read`);
   return body.bytes;
 }
 
@@ -85,17 +85,17 @@ async function wholeBody(answer: IncomingMessage, signal: AbortSignal): Promise<
  * What a failing server says may decide what becomes of the run, so it is read as far as that of a success. Messages show
  * only its beginning; if it breaks off, the status will do.
  */
-async function beginningOfBody(answer: IncomingMessage, signal: AbortSignal): Promise<Buffer> {
-  const { bytes } = await readUpTo(answer, MAX_ANSWER_BYTES, signal).catch((error: unknown) => {
+async function beginningOfBody(response: IncomingMessage, signal: AbortSignal): Promise<Buffer> {
+  const { bytes } = await readUpTo(response, MAX_RESPONSE_BYTES, signal).catch((error: unknown) => {
     if (signal.aborted) throw error;
     return { bytes: Buffer.alloc(0) };
   });
-  answer.destroy();
+  response.destroy();
   return bytes;
 }
 
 async function readUpTo(
-  answer: IncomingMessage,
+  response: IncomingMessage,
   maxBytes: number,
   signal: AbortSignal,
 ): Promise<{ readonly bytes: Buffer; readonly isCut: boolean }> {
@@ -103,7 +103,7 @@ async function readUpTo(
   let size = 0;
   try {
     // Leaving the loop early destroys the connection: nothing more is read.
-    for await (const chunk of answer as AsyncIterable<Buffer>) {
+    for await (const chunk of response as AsyncIterable<Buffer>) {
       chunks.push(chunk);
       size += chunk.length;
       if (size > maxBytes) return { bytes: Buffer.concat(chunks).subarray(0, maxBytes), isCut: true };

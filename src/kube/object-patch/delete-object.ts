@@ -26,15 +26,15 @@ export async function deleteObject(
   const resource = await context.find(target.apiVersion, target.kind, signal);
   const path = resourcePath(resource, target.namespace, target.name);
   const body = { apiVersion: 'v1', kind: 'DeleteOptions', propagationPolicy: PROPAGATION[operation] };
-  let answer: unknown;
+  let response: unknown;
   try {
-    answer = await context.kube.request({ method: 'DELETE', path, body }, signal);
+    response = await context.kube.request({ method: 'DELETE', path, body }, signal);
   } catch (error) {
     if (!hasStatus(error, 404)) throw error;
     warnOfWrongScope(context.log, resource, target);
     return;
   }
-  if (operation === 'Delete') await untilGone(context, path, uidOf(answer), signal);
+  if (operation === 'Delete') await untilGone(context, path, uidOf(response), signal);
 }
 
 async function untilGone(
@@ -66,8 +66,8 @@ async function untilGone(
 }
 
 /** Of an object, or of the Status in the response to a deletion. */
-function uidOf(answer: unknown): unknown {
-  if (!isObject(answer)) return undefined;
-  const holder = answer['kind'] === 'Status' ? answer['details'] : answer['metadata'];
+function uidOf(response: unknown): unknown {
+  if (!isObject(response)) return undefined;
+  const holder = response['kind'] === 'Status' ? response['details'] : response['metadata'];
   return isObject(holder) ? holder['uid'] : undefined;
 }

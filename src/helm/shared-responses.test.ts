@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { FakeClock } from '../../test/support/fake-clock.ts';
-import { SharedAnswers } from './shared-answers.ts';
+import { SharedResponses } from './shared-responses.ts';
 
 const never = new AbortController().signal;
 
 test('get() asks once while the answer is awaited, however long that takes, and for as long as it is fresh', async () => {
   const clock = new FakeClock();
-  const answers = new SharedAnswers<string>(clock, 5_000);
+  const answers = new SharedResponses<string>(clock, 5_000);
   const answer = Promise.withResolvers<string>();
   let asked = 0;
   const read = async (): Promise<string> => {
@@ -24,7 +24,7 @@ test('get() asks once while the answer is awaited, however long that takes, and 
 });
 
 test('get() ends at once for a reader whose signal aborts, although another one goes on asking', async () => {
-  const answers = new SharedAnswers<string>(new FakeClock(), 5_000);
+  const answers = new SharedResponses<string>(new FakeClock(), 5_000);
   const answer = Promise.withResolvers<string>();
   const first = answers.get('q', () => answer.promise, never);
   const stop = new AbortController();
@@ -37,7 +37,7 @@ test('get() ends at once for a reader whose signal aborts, although another one 
 
 test('an answer is fresh for its time only, when the wall clock is set back', async () => {
   const clock = new FakeClock(1_000_000);
-  const answers = new SharedAnswers<string>(clock, 5_000);
+  const answers = new SharedResponses<string>(clock, 5_000);
   await answers.get('q', async () => 'a', never);
   clock.setWall(-1_000_000);
   await clock.advance(5_000);

@@ -1,18 +1,18 @@
 import type { SteadyClock } from '../lib/clock.ts';
 import { resultOrAbort } from '../lib/result-or-abort.ts';
 
-interface Answer<Value> {
+interface SharedResponse<Value> {
   readonly value: Promise<Value>;
-  readonly askedAtMs: number;
+  readonly sentAtMs: number;
   /** Signal of the reader that sent the request. */
   readonly signal: AbortSignal;
 }
 
 /** Responses of the API server that several readers share: while one is fresh or under way, no further request is sent. */
-export class SharedAnswers<Value> {
+export class SharedResponses<Value> {
   readonly #clock: SteadyClock;
   readonly #maxAgeMs: number;
-  readonly #answers = new Map<string, Answer<Value>>();
+  readonly #responses = new Map<string, SharedResponse<Value>>();
 
   /** @param maxAgeMs how long a response is fresh, counted from the request */
   constructor(clock: SteadyClock, maxAgeMs: number) {
@@ -21,8 +21,8 @@ export class SharedAnswers<Value> {
   }
 
   /** Whether a fresh response is known or under way. */
-  has(question: string): boolean {
-    return this.#fresh(question) !== undefined;
+  has(request: string): boolean {
+    return this.#fresh(request) !== undefined;
   }
 
   /**
@@ -30,35 +30,35 @@ export class SharedAnswers<Value> {
    *
    * @param signal the one that `read` ends with; a reader whose signal aborts takes only itself down
    */
-  async get(question: string, read: () => Promise<Value>, signal: AbortSignal): Promise<Value> {
-    const known = this.#fresh(question);
-    if (known === undefined) return await this.#ask(question, read, signal);
+  async get(request: string, read: () => Promise<Value>, signal: AbortSignal): Promise<Value> {
+    const known = this.#fresh(request);
+    if (known === undefined) return await this.#send(request, read, signal);
     try {
       return await resultOrAbort(known.value, signal);
     } catch (error) {
       if (!known.signal.aborted || signal.aborted) throw error;
-      return await this.get(question, read, signal);
+      return await this.get(request, read, signal);
     }
   }
 
   clear(): void {
-    this.#answers.clear();
+    this.#responses.clear();
   }
 
-  #ask(question: string, read: () => Promise<Value>, signal: AbortSignal): Promise<Value> {
+  #send(request: string, read: () => Promise<Value>, signal: AbortSignal): Promise<Value> {
     const value = read();
-    const answer = { value, askedAtMs: this.#clock.steadyMs(), signal };
-    this.#answers.set(question, answer);
+    const response = { value, sentAtMs: this.#clock.steadyMs(), signal };
+    this.#responses.set(request, response);
     value.catch(() => {
-      if (this.#answers.get(question) === answer) this.#answers.delete(question);
+      if (this.#responses.get(request) === response) this.#responses.delete(request);
     });
     return value;
   }
 
-  #fresh(question: string): Answer<Value> | undefined {
-    const answer = this.#answers.get(question);
-    return answer !== undefined && isFresh(answer.askedAtMs, this.#maxAgeMs, this.#clock)
-      ? answer
+  #fresh(request: string): SharedResponse<Value> | undefined {
+    const response = this.#responses.get(request);
+    return response !== undefined && isFresh(response.sentAtMs, this.#maxAgeMs, this.#clock)
+      ? response
       : undefined;
   }
 }

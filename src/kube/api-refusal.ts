@@ -15,7 +15,7 @@ export function permissionAdvice(error: string): string | undefined {
 }
 
 /** A response of an API server outside 2xx. */
-interface RefusedAnswer {
+interface RefusedResponse {
   readonly status: number;
   readonly body: string;
   /** Value of the Retry-After header. */
@@ -27,15 +27,15 @@ const FORBIDDEN = 403;
 const MAX_MESSAGE_LENGTH = 1_000;
 
 /** The error for a refused request; `title` is its method and path. */
-export function refusal(title: string, answer: RefusedAnswer): KubeApiError {
-  const { reason, message, causes } = statusOf(answer.body);
-  const retryAfterSeconds = secondsOf(answer.retryAfter);
-  const kind = reason === '' ? String(answer.status) : `${answer.status} ${reason}`;
+export function refusal(title: string, response: RefusedResponse): KubeApiError {
+  const { reason, message, causes } = statusOf(response.body);
+  const retryAfterSeconds = secondsOf(response.retryAfter);
+  const kind = reason === '' ? String(response.status) : `${response.status} ${reason}`;
   const text = message === '' ? '' : `: ${message.slice(0, MAX_MESSAGE_LENGTH)}`;
-  const told = `The API server refused ${title}: ${kind}${text}`;
-  const advice = answer.status === FORBIDDEN ? adviceFor(message) : undefined;
-  return new KubeApiError(advice === undefined ? told : `${told} (${advice})`, {
-    status: answer.status,
+  const summary = `The API server refused ${title}: ${kind}${text}`;
+  const advice = response.status === FORBIDDEN ? adviceFor(message) : undefined;
+  return new KubeApiError(advice === undefined ? summary : `${summary} (${advice})`, {
+    status: response.status,
     reason,
     causes,
     ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { refusal } from './api-answer.ts';
+import { refusal } from './api-refusal.ts';
 
 function refused(status: number, message: string, reason = 'Forbidden'): string {
   const body = message === '' ? '' : JSON.stringify({ kind: 'Status', reason, message });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { type HttpAnswer, outputsOf, refusalOf } from './http-answer.ts';
+import { type HookResponse, outputsOf, refusalOf } from './hook-response.ts';
 
-function answer(body: string | Buffer, more: Partial<HttpAnswer> = {}): HttpAnswer {
+function answer(body: string | Buffer, more: Partial<HookResponse> = {}): HookResponse {
   return {
     status: 200,
     contentType: 'application/json',

@@ -5,7 +5,7 @@ import { isObject, parseJsonVerbatim, parseSecretJson } from '../../lib/json.ts'
 import { didYouMean } from '../../lib/similar-word.ts';
 
 /** What a server said, or as much of it as is of use. */
-export interface HttpAnswer {
+export interface HookResponse {
   readonly status: number;
   readonly contentType: string | undefined;
   /** Where a redirect leads. */
@@ -32,7 +32,7 @@ const JSON_TYPE = /^application\/(?:json|[^;,\s]+\+json)\s*(?:;|$)/i;
 const SHOWN_CHARACTERS = 300;
 
 /** Why a response means that the hook failed; undefined when the hook succeeded. */
-export function refusalOf({ status, location, body }: HttpAnswer): string | undefined {
+export function refusalOf({ status, location, body }: HookResponse): string | undefined {
   if (status >= 200 && status < 300) return undefined;
   if (status >= 300 && status < 400) {
     const target = location === undefined ? '' : ` to ${locationText(location)}`;
@@ -46,25 +46,29 @@ export function refusalOf({ status, location, body }: HttpAnswer): string | unde
  *
  * @throws Error saying why the response cannot be used
  */
-export function outputsOf({ contentType, body }: HttpAnswer): HookOutputTexts {
+export function outputsOf({ contentType, body }: HookResponse): HookOutputTexts {
   if (body.length === 0) return NOTHING;
   if (contentType === undefined || !JSON_TYPE.test(contentType))
     throw new Error(
       `it responded with ${contentType === undefined ? 'no content type' : escapeControls(contentType)} in place of application/json${saidText(body)}`,
     );
   if (!isUtf8(body)) throw new Error('its response is not UTF-8');
-  const answer = parseSecretJson(body.toString('utf8'), 'its response is not valid JSON', parseJsonVerbatim);
-  if (!isObject(answer))
+  const response = parseSecretJson(
+    body.toString('utf8'),
+    'its response is not valid JSON',
+    parseJsonVerbatim,
+  );
+  if (!isObject(response))
     throw new Error(`its response is not a JSON object; known fields: ${FIELDS.join(', ')}`);
-  const unknown = Object.keys(answer).find((field) => !FIELDS.includes(field));
+  const unknown = Object.keys(response).find((field) => !FIELDS.includes(field));
   if (unknown !== undefined)
     throw new Error(
       `its response has an unknown field ${JSON.stringify(unknown)}${didYouMean(unknown, FIELDS)}; known: ${FIELDS.join(', ')}`,
     );
   return {
     ...NOTHING,
-    ...Object.fromEntries(LISTS.map((field) => [field, listText(field, answer[field])])),
-    ...Object.fromEntries(OBJECTS.map((field) => [field, objectText(field, answer[field])])),
+    ...Object.fromEntries(LISTS.map((field) => [field, listText(field, response[field])])),
+    ...Object.fromEntries(OBJECTS.map((field) => [field, objectText(field, response[field])])),
   };
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseAnswer, requestLine, splitRequest } from './jq-answer.ts';
+import { parseAnswer, requestLine, splitRequest } from './jq-result.ts';
 
 const listOf = (item: string, count: number): string => `[[${Array(count).fill(item).join(',')}]]`;
 
