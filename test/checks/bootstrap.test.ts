@@ -21,12 +21,12 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-test('bootstrap start hands its arguments to the sandbox command', async () => {
+test('bootstrap start passes its arguments to the sandbox command', async () => {
   const { stdout } = await execa(process.execPath, [join(root, 'bin/bootstrap.mjs'), 'start', '--reset']);
   expect(stdout).toBe('sandbox --reset');
 });
 
-test('bootstrap passes SIGTERM on, waits for the child and exits with its code', async () => {
+test('bootstrap forwards SIGTERM, waits for the child and exits with its code', async () => {
   const run = execa(process.execPath, [join(root, 'bin/bootstrap.mjs'), 'start', '--wait'], {
     reject: false,
   });

@@ -77,7 +77,7 @@ test('contract-modules.md has entries for each part of the sections 1 to 8', asy
   expect(parts.filter((part) => !found.has(part))).toEqual(leftOut);
 });
 
-test('an entry without a test is found', async () => {
+test('gaps() reports an entry without a test', async () => {
   const list = '- One.\n  Test: it exists\n- Two.\n  Test: it does not\n- Three.\n';
   expect(gaps(list, "test('it exists', () => {});")).toEqual([
     'there is no test named: it does not',
@@ -85,7 +85,7 @@ test('an entry without a test is found', async () => {
   ]);
 });
 
-test('an entry without a test in the file it names is found', async () => {
+test('gapsByFile() reports an entry without a test in the file it names', async () => {
   const list = `- One.
   Test: a.ts > it exists
   Test: b.ts > it exists

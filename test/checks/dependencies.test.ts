@@ -48,7 +48,7 @@ test('every package is pinned by its hash and comes from the registry', async ()
   expect(unpinned(lock.packages)).toEqual([]);
 });
 
-test('a package from elsewhere, or without a hash, is found', () => {
+test('a package from another source, or without a hash, is reported', () => {
   const integrity = 'sha512-AAAA';
   const packages = {
     'node_modules/good': { resolved: 'https://registry.example/good/-/good-1.0.0.tgz', integrity },

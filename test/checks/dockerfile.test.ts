@@ -63,7 +63,7 @@ test('the tools are static programs at the paths where hooks look for them', () 
   ).toEqual([]);
 });
 
-test('the final stage takes all but the tools from the build only, and nothing to build with', () => {
+test('the final stage copies everything but the tools from the build, and no build tools', () => {
   const copies = final === undefined ? [] : copiesOf(final).filter(({ from = '' }) => !TOOLS.includes(from));
   expect(copies.map(({ from }) => from)).toEqual(copies.map(() => 'build'));
   expect(copies.flatMap(({ sources }) => sources)).toEqual([
@@ -81,7 +81,7 @@ test('the final stage takes all but the tools from the build only, and nothing t
   expect(packages?.trim()).toBe('bash ca-certificates libstdc++ sed tini');
 });
 
-test('the library for hooks in bash stands where hooks source it', () => {
+test('the library for bash hooks is where hooks source it', () => {
   const targets = final === undefined ? [] : copiesOf(final).map(({ target }) => target);
   expect(targets).toEqual(expect.arrayContaining(['/shell_lib.sh', '/frameworks/shell']));
 });
@@ -106,7 +106,7 @@ test('the image runs as a user that is not root, under tini, with the paths of t
   }
 });
 
-test('what the final stage copies runs by its link, without sources and from any directory', async () => {
+test('the program in the final stage runs through its link, without sources and from any directory', async () => {
   const checkout = smallCheckout('console.log(process.argv.slice(2).join());');
   try {
     await execa(process.execPath, [join(checkout, 'bin/build.mjs')]);

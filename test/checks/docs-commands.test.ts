@@ -6,7 +6,7 @@ const blocks = COMMAND_PAGES.flatMap(commandBlocksOf);
 const namesOf = (type: 'run' | 'output'): string[] =>
   blocks.flatMap(({ mark }) => (mark.type === type ? [mark.name] : []));
 
-test.each(COMMAND_PAGES)('every block of commands in %s says what runs it, or why nothing can', (page) => {
+test.each(COMMAND_PAGES)('every block of commands in %s names what runs it, or why nothing can', (page) => {
   const unmarked = commandBlocksOf(page).filter(({ mark }) => mark.type === 'none');
   expect(unmarked.map(({ text }) => text)).toEqual([]);
 });

@@ -13,7 +13,7 @@ test('docs/errors.md lists exactly the error codes, in the same order', () => {
   expect(rows.map(([, code]) => code)).toEqual(ERROR_CODES.map((code) => `\`${code}\``));
 });
 
-test('docs/errors.md says for each code what it means and what to do', () => {
+test('docs/errors.md has the meaning and an advice for each code', () => {
   expect(
     rows.filter(([, , meaning, advice]) => meaning === '' || advice === '' || advice === undefined),
   ).toEqual([]);

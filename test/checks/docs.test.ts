@@ -107,7 +107,7 @@ test('commands in the documentation exist', async () => {
   for (const command of new Set(named)) expect([command, await isCommand(command)]).toEqual([command, true]);
 });
 
-test('every command stands on the page for those who run it', async () => {
+test('every command is on the page about running the operator', async () => {
   const page = textOf('docs/running.md');
   const named = (await commandsOf()).flatMap(async (command) => {
     const subcommands = await commandsOf(command);
@@ -128,7 +128,7 @@ test('commands in a pod name the Deployment that the page before them installs',
   expect(new Set(called.map(([, name]) => name))).toEqual(new Set(installed.map(([, release]) => release)));
 });
 
-test('the index leads to every page', () => {
+test('the index links to every page', () => {
   const index = linksOf(textOf('docs/README.md')).map((target) => join('docs', target.split('#')[0] ?? ''));
   const pages = PAGES.filter((page) => page.startsWith('docs/') && page !== 'docs/README.md');
   expect(pages.filter((page) => !index.includes(page))).toEqual([]);

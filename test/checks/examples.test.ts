@@ -27,7 +27,7 @@ test.each(CATALOGUE)('%s of the catalogue has a README with the command that run
   expect(tests.map((file) => readText(`test/examples/catalogue/${file}`)).join('\n')).toContain(`'${name}'`);
 });
 
-test('the image that 202-repack-build makes begins with ours, and has the hooks where it says', () => {
+test('the image of 202-repack-build is based on the operator image, and its hooks are where it says', () => {
   const [stage] = stagesOf(readText('examples/catalogue/202-repack-build/Dockerfile'));
   expect(stage?.base).toBe('addon-operator:latest');
   const copies = stage === undefined ? [] : copiesOf(stage);

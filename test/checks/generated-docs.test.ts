@@ -6,6 +6,6 @@ import { settingsPage } from '../../src/settings/settings-page.ts';
 test.each([
   ['settings.md', settingsPage],
   ['metrics.md', metricsPage],
-])('docs/%s is what its table says', async (name, page) => {
+])('docs/%s equals the page generated from its table', async (name, page) => {
   await expect(page()).toMatchFileSnapshot(`../../docs/${name}`);
 });

@@ -18,7 +18,7 @@ function table(recovery: Recovery): string {
   );
 }
 
-test('the tables of docs/helm.md are those of the code', async () => {
+test('the tables of docs/helm.md equal those of the code', async () => {
   const page = await readFile(join(import.meta.dirname, '../../docs/helm.md'), 'utf8');
   expect(page).toContain(table(deployRecovery));
   expect(page).toContain(table((state, own) => uninstallRecovery(state, own, false)));

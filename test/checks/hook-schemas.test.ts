@@ -22,7 +22,7 @@ test.each(PUBLISHED)('docs/schema has the schema of %s for %s hooks', async (ver
 });
 
 test.each(PUBLISHED)(
-  'the schema of %s for %s hooks is one, and describes every property',
+  'the schema of %s for %s hooks is valid, and describes every property',
   (version, scope) => {
     const schema = publishedSchema(version, scope);
     expect(new Ajv().validateSchema(schema)).toBe(true);

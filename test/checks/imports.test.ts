@@ -40,7 +40,7 @@ test('imports point down the map of rooms', () => {
   expect(roomViolations(imports)).toEqual([]);
 });
 
-test('no imports go round in a circle, those of types included', () => {
+test('no imports form a cycle, including those of types', () => {
   expect(circles(imports).map((way) => way.join(' > '))).toEqual([]);
   const circle = importsOf(
     new Map([
@@ -54,13 +54,13 @@ test('no imports go round in a circle, those of types included', () => {
   ]);
 });
 
-test('the built-in jq engine is loaded by a process of its own and not by the daemon', () => {
+test('the built-in jq engine is loaded by its own process and not by the daemon', () => {
   const loaders = imports.filter(({ to }) => to === '@addon-operator/jq');
   expect([...new Set(loaders.map(({ from }) => from))]).toEqual(['jq/jq-builtin-main.ts']);
   expect(imports.filter(({ to }) => to === 'jq/jq-builtin-main.ts')).toEqual([]);
 });
 
-test('every room of src/ stands in the map', () => {
+test('every room of src/ is in the map', () => {
   const names = ROOMS.map(({ name }) => name);
   expect([...new Set([...files.keys()].map(roomOf))].filter((room) => !names.includes(room))).toEqual([]);
 });
@@ -102,7 +102,7 @@ test.each([
     '@addon-operator/sdk may be imported only in hooks/',
   ],
   ['hooks/a.ts', "import { block } from '../sdk/sdk.ts';", 'hooks/ may not import sdk/'],
-])('a planted violation is found: %s, %s', (file, source, problem) => {
+])('a planted violation is reported: %s, %s', (file, source, problem) => {
   expect(roomViolations(importsOf(new Map([[file, source]])))).toEqual([expect.stringContaining(problem)]);
 });
 
@@ -116,7 +116,7 @@ test('imports that the map allows are not reported', () => {
   expect(roomViolations(importsOf(allowed))).toEqual([]);
 });
 
-test('an effect that a pure file loads through another file is found', () => {
+test('an effect that a pure file loads through another file is reported', () => {
   const planted = importsOf(
     new Map([
       ['values/pure.ts', "import { a } from './other.ts';\nimport { isDeepStrictEqual } from 'node:util';"],

@@ -43,14 +43,14 @@ test('no file of the repository names a path of the machine it was written on', 
 });
 
 test.each([`cd ${projectRoot}/src`, `'${homedir()}/.cache/x'`, 'see /Users/joe/notes'])(
-  'a planted path is found: %s',
+  'a planted path is reported: %s',
   (text) => {
     expect(findMachinePaths('a.ts', `first\n${text}`)).toMatchObject([{ line: 2 }]);
   },
 );
 
 test.each(['https://host/Users/joe', '$CHART/root/x', 'a/root/b'])(
-  'what only looks like one is not reported: %s',
+  'a similar path is not reported: %s',
   (text) => {
     expect(findMachinePaths('a.ts', text)).toEqual([]);
   },

@@ -23,11 +23,11 @@ describe.each(NAMES)('packages/%s', (directory) => {
     expect(packageViolations(manifest, published)).toEqual([]);
   });
 
-  test('has no imports that go round in a circle', () => {
+  test('has no import cycles', () => {
     expect(circles(published)).toEqual([]);
   });
 
-  test('has a README that shows its example and what it prints', async () => {
+  test('has a README with its example and its output', async () => {
     const example = join(projectRoot, 'packages', directory, 'test/example.ts');
     const { stdout } = await execa(process.execPath, ['--no-warnings', example]);
     const blocks = [...read('README.md').matchAll(/^```(?:ts|text)\n([^]*?)^```$/gm)].map(([, text]) => text);
@@ -47,17 +47,17 @@ test.each([
   ["import { x } from '../test/x.ts';", 'it is not published'],
   ["import { x } from '@addon-operator/b';", 'package.json does not declare it'],
   ["const x = await import('pino');", 'package.json does not declare it'],
-])('a planted violation is found: %s', (source, problem) => {
+])('a planted violation is reported: %s', (source, problem) => {
   const imports = importsOf(new Map([['src/a.ts', source]]));
   expect(packageViolations(PLANTED, imports)).toEqual([expect.stringContaining(problem)]);
 });
 
-test('what a package may import is not reported', () => {
+test('an allowed import is not reported', () => {
   const source = "import { load } from 'js-yaml';\nimport 'node:fs';\nimport { b } from './b.ts';";
   expect(packageViolations(PLANTED, importsOf(new Map([['src/a.ts', source]])))).toEqual([]);
 });
 
-test('an entry point without a source file is found', () => {
+test('an entry point without a source file is reported', () => {
   const exports = { '.': './src/a.ts', './gone': './src/gone.ts', './test': './test/a.ts' };
   expect(entryViolations({ ...PLANTED, exports }, ['src/a.ts', 'test/a.ts'])).toEqual([
     '@addon-operator/a: the entry point ./gone is ./src/gone.ts, which is no file below src/',

@@ -43,7 +43,7 @@ test('promises.md has the thirty promises, in order', async () => {
   expect(ids).toEqual(Array.from({ length: 30 }, (_, index) => `P${index + 1}`));
 });
 
-test('every fault and every promise names its tests, or why there is none', async () => {
+test('every fault and every promise names its tests, or the reason for none', async () => {
   const bare = (await claims()).filter((claim) => claim.tests.length === 0 && claim.untested === undefined);
   expect(bare.map((claim) => claim.id)).toEqual([]);
 });
