@@ -3,7 +3,7 @@ import type { HelmDriver } from '../helm/helm-driver.ts';
 import { startHelm } from '../helm/start-helm.ts';
 import type { HookLoader } from '../hooks/load-hooks.ts';
 import { loadGlobalHooks } from '../hooks/load-hooks.ts';
-import { componentLog } from '../lib/component-log.ts';
+import { componentLog } from '../lib/log.ts';
 import type { Redactor } from '../lib/redactor.ts';
 import type { HookMetrics } from '../metrics/hook-metrics.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';

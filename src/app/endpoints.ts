@@ -1,5 +1,5 @@
 import type { HelmDriver } from '../helm/helm-driver.ts';
-import { componentLog } from '../lib/component-log.ts';
+import { componentLog } from '../lib/log.ts';
 import type { Redactor } from '../lib/redactor.ts';
 import { HookMetrics } from '../metrics/hook-metrics.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';

@@ -1,9 +1,9 @@
 import { withDeadline } from '../kube/deadline.ts';
 import type { KubeClient } from '../kube/kube-client.ts';
 import type { Clock, SteadyClock } from '../lib/clock.ts';
-import { componentLog } from '../lib/component-log.ts';
 import { errorFields, OperatorError } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
+import { componentLog } from '../lib/log.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import type { RunDeadline } from '../process/run-deadline.ts';
 import type { Settings } from '../settings.ts';

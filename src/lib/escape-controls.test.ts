@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { escapeControls } from './escape-controls.ts';
+import { escapeControls, oneLine } from './escape-controls.ts';
 
 test.each([
   ['plain ünïcode 🙂 text', 'plain ünïcode 🙂 text'],
@@ -7,4 +7,8 @@ test.each([
   ['\u001b[2J\u009b\u2028', String.raw`\u001b[2J\u009b\u2028`],
 ])('escapeControls(%j) gives %j', (text, escaped) => {
   expect(escapeControls(text)).toBe(escaped);
+});
+
+test('oneLine() joins lines and escapes what a terminal would act on', () => {
+  expect(oneLine('\n\tErrors:\n\t- a: \u001b[31mno disk\n')).toBe(String.raw`Errors: - a: \u001b[31mno disk`);
 });

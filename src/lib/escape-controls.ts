@@ -7,3 +7,8 @@ export function escapeControls(text: string): string {
     return `\\u${code.toString(16).padStart(4, '0')}`;
   });
 }
+
+/** The text in one line that is harmless in a terminal: lines are joined by a space, other control characters escaped. */
+export function oneLine(text: string): string {
+  return escapeControls(text.trim().replaceAll(/\s*\n\s*/g, ' '));
+}

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { escapeControls } from './escape-controls.ts';
-import { oneLine } from './one-line.ts';
-import { Redactor } from './redactor.ts';
+import { factsOf, isPermanent, messageOf, OperatorError, retryAfterOf } from './errors.ts';
+import { escapeControls, oneLine } from './escape-controls.ts';
+import { Redactor, redactedError } from './redactor.ts';
 
 function redactorOf(...secrets: readonly string[]): Redactor {
   const redactor = new Redactor();
@@ -64,4 +64,18 @@ test('of very many secrets the one that was added longest ago is forgotten', () 
 
 test('data() hides a secret that is a key', () => {
   expect(redactorOf('hunter2').data({ users: { hunter2: 1 } })).toEqual({ users: { '***': 1 } });
+});
+
+test('redactedError() returns an error without the secret that is handled in the same way', () => {
+  const facts = { exitCode: 3 };
+  const error = new OperatorError('HOOK_FAILED', 'the password hunter22 is wrong', {
+    facts,
+    isPermanent: true,
+    retryAfterMs: 5_000,
+  });
+  const redacted = redactedError(error, redactorOf('hunter22'));
+  expect(messageOf(redacted)).toBe('the password *** is wrong');
+  expect(redacted).toMatchObject({ code: 'HOOK_FAILED' });
+  expect([factsOf(redacted), isPermanent(redacted), retryAfterOf(redacted)]).toEqual([facts, true, 5_000]);
+  expect(redactedError(error, redactorOf('another'))).toBe(error);
 });

@@ -1,7 +1,7 @@
 import { hideCutSecrets } from './cut-secrets.ts';
-import { escapeControls } from './escape-controls.ts';
+import { factsOf, isPermanent, messageOf, OperatorError, retryAfterOf } from './errors.ts';
+import { escapeControls, oneLine } from './escape-controls.ts';
 import { isObject } from './json.ts';
-import { oneLine } from './one-line.ts';
 
 const HIDDEN = '***';
 /** Shorter texts stand in too many places that have nothing to do with the secret. */
@@ -76,4 +76,16 @@ function isPlain(value: unknown): value is Record<string, unknown> {
   if (!isObject(value)) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null;
+}
+
+/** The error itself, unless its message tells a secret: then one that says and means the same without it. */
+export function redactedError(error: unknown, redactor: Pick<Redactor, 'text'>): unknown {
+  const message = messageOf(error);
+  const redacted = redactor.text(message);
+  if (redacted === message) return error;
+  return new OperatorError(error instanceof OperatorError ? error.code : 'INTERNAL', redacted, {
+    facts: factsOf(error),
+    isPermanent: isPermanent(error),
+    retryAfterMs: retryAfterOf(error),
+  });
 }

@@ -1,7 +1,7 @@
 import { createFlowHooks, type FlowHooksOptions } from '../extensions/flow/create-flow-hooks.ts';
 import type { FlowPassDeps } from '../extensions/flow/flow-pass.ts';
-import { componentLog } from '../lib/component-log.ts';
 import type { Logger } from '../lib/log.ts';
+import { componentLog } from '../lib/log.ts';
 import { type FoundModules, findModules } from '../modules/find-modules.ts';
 import type { Module, ModuleGate } from '../modules/module.ts';
 import type { Settings } from '../settings.ts';

@@ -1,8 +1,8 @@
 import type { Clock } from '../lib/clock.ts';
 import { errorFields, messageOf } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
-import { redactedError } from '../lib/redacted-error.ts';
 import type { Redactor } from '../lib/redactor.ts';
+import { redactedError } from '../lib/redactor.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import type { QueueEntry, TaskHandler, TaskOutcome, TaskQueue } from '../queue/task-queue.ts';
 import type { ModuleName } from '../values/module-key.ts';

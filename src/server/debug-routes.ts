@@ -1,7 +1,7 @@
 import { errorText } from '../lib/error-text.ts';
 import { OperatorError } from '../lib/errors.ts';
+import { oneLine } from '../lib/escape-controls.ts';
 import { canonicalJson, parseJson } from '../lib/json.ts';
-import { oneLine } from '../lib/one-line.ts';
 import type { Redactor } from '../lib/redactor.ts';
 import { rfc3339 } from '../lib/rfc3339.ts';
 import type { RuntimeParameterView } from '../settings/runtime-parameters.ts';

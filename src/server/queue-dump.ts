@@ -1,4 +1,4 @@
-import { oneLine } from '../lib/one-line.ts';
+import { oneLine } from '../lib/escape-controls.ts';
 import type { QueueView } from '../status/daemon-view.ts';
 
 const MAIN = 'main';

@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../lib/errors.ts';
-import { oneLine } from '../lib/one-line.ts';
+import { oneLine } from '../lib/escape-controls.ts';
 
 /** In one word how a module stands. */
 export type ModuleStatus =

@@ -1,7 +1,7 @@
 import type { SharedReflectors } from '../../kube/reflector-sink.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { componentLog } from '../../lib/component-log.ts';
 import type { Logger } from '../../lib/log.ts';
+import { componentLog } from '../../lib/log.ts';
 import type { Redactor } from '../../lib/redactor.ts';
 import { SecretWatcher } from '../../values/secrets/secret-watcher.ts';
 import { HttpHooks, type HttpHooksOptions } from './http-hooks.ts';
