@@ -4,11 +4,11 @@ import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Semaphore } from '../lib/semaphore.ts';
 import type { ProcessRunner } from '../process/process-runner.ts';
+import type { ChartTraits } from './chart-functions.ts';
 import type { ChartDirectory } from './chart-source.ts';
 import type { HelmBinary } from './find-helm.ts';
 import type { LookupOptions } from './object-lookup.ts';
 import type { Holder, LockAges } from './release-locks.ts';
-import type { ReleaseNotices } from './release-notices.ts';
 import type { ReleaseStore } from './release-store.ts';
 import type { RenderGateScript } from './render-gate.ts';
 import type { SharedReads } from './shared-reads.ts';
@@ -67,4 +67,48 @@ export function lookupOptions(context: DriverContext): LookupOptions {
  */
 export function processLimitMs(helmTimeoutMs: number): number {
   return 3 * helmTimeoutMs + 300_000;
+}
+
+/** What is worth saying about a release once, not on every run. */
+export class ReleaseNotices {
+  readonly #log: Logger;
+  readonly #said = new Set<string>();
+
+  constructor(log: Logger) {
+    this.#log = log;
+  }
+
+  /** Charts whose rendering is not determined by their files and values. */
+  onChart(release: string, traits: ChartTraits): void {
+    const { changingFunctions, outsideFunctions } = traits;
+    if (changingFunctions.length > 0) {
+      this.#warnOnce(
+        { release, functions: changingFunctions },
+        'chart renders differently each time: it is upgraded only when its files or values change',
+      );
+    }
+    if (outsideFunctions.length > 0) {
+      this.#warnOnce(
+        { release, functions: outsideFunctions },
+        'chart reads the cluster while it renders: helm must render it on every run of the module',
+      );
+    }
+  }
+
+  onAdoption(release: string): void {
+    this.#warnOnce(
+      { release },
+      'release was not created by this operator: adopting it, because a module has its name',
+    );
+  }
+
+  #warnOnce(
+    fields: { readonly release: string; readonly functions?: readonly string[] },
+    message: string,
+  ): void {
+    const key = `${message} ${JSON.stringify(fields)}`;
+    if (this.#said.has(key)) return;
+    this.#said.add(key);
+    this.#log.warn(fields, message);
+  }
 }

@@ -9,7 +9,7 @@ import { processStart } from '../process/process-alive.ts';
 import type { ProcessRunner } from '../process/process-runner.ts';
 import { type DeployRequest, type DeployResult, deployRelease, unmanaged } from './deploy.ts';
 import { type DriftSettings, driftStarter } from './drift/start-drift.ts';
-import { type DriverContext, type HelmOperation, lookupOptions } from './driver-context.ts';
+import { type DriverContext, type HelmOperation, lookupOptions, ReleaseNotices } from './driver-context.ts';
 import type { HelmBinary } from './find-helm.ts';
 import { helmEnvironment } from './helm-process.ts';
 import { KeyedLock } from './keyed-lock.ts';
@@ -20,7 +20,6 @@ import { isKept, isOwned, LABELS_WHEN_DISOWNED, labelsWhenKept, saysUnmanaged } 
 import { type UnlockResult, unlockRelease } from './recover.ts';
 import type { ReleaseStatus } from './recovery-table.ts';
 import { createHolder, type Holder, LockAges } from './release-locks.ts';
-import { ReleaseNotices } from './release-notices.ts';
 import { ReleaseStore, type StorageDriver } from './release-store.ts';
 import { type RenderOptions, renderModule } from './render.ts';
 import { RenderGateScript } from './render-gate.ts';

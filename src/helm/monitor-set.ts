@@ -1,6 +1,5 @@
 import { canonicalJson } from '../lib/json.ts';
-import { type DriftMode, type DriftPolicy, NO_DRIFT_POLICY } from './drift/drift-policy.ts';
-import type { DriftReport } from './drift/drift-report.ts';
+import { type DriftMode, type DriftPolicy, type DriftReport, NO_DRIFT_POLICY } from './drift/drift-policy.ts';
 import type { DriftOptions, ModuleDrift } from './drift/module-drift.ts';
 import type { ManifestObject } from './manifest-object.ts';
 import { ResourceMonitor, type ResourceMonitorOptions } from './resource-monitor.ts';

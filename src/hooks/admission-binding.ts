@@ -1,4 +1,11 @@
-import { given } from './binding-checks.ts';
+import {
+  given,
+  labelSelectorProblems,
+  type SnapshotSource,
+  type SnapshotUser,
+  snapshotPositions,
+  snapshotProblems,
+} from './binding-checks.ts';
 import {
   choice,
   includeSnapshotsFrom,
@@ -9,13 +16,6 @@ import {
   text,
 } from './config-schema-parts.ts';
 import type { LabelSelector } from './kubernetes-binding.ts';
-import { labelSelectorProblems } from './label-selector-problems.ts';
-import {
-  type SnapshotSource,
-  type SnapshotUser,
-  snapshotPositions,
-  snapshotProblems,
-} from './snapshot-references.ts';
 
 /** The admission bindings of a hook. */
 export type AdmissionType = 'kubernetesValidating' | 'kubernetesMutating';

@@ -1,11 +1,12 @@
-import { API_VERSION, given } from './binding-checks.ts';
-import { includeSnapshotsFrom, listOf, object, text } from './config-schema-parts.ts';
 import {
+  API_VERSION,
+  given,
   type SnapshotSource,
   type SnapshotUser,
   snapshotPositions,
   snapshotProblems,
-} from './snapshot-references.ts';
+} from './binding-checks.ts';
+import { includeSnapshotsFrom, listOf, object, text } from './config-schema-parts.ts';
 
 /** One step a hook can do: objects of one version become objects of another. Versions are short or `group/version`. */
 export interface ConversionRule {

@@ -5,13 +5,13 @@ import { messageOf, OperatorError } from '../lib/errors.ts';
 import { fieldsOf, isObject } from '../lib/json.ts';
 import { readFlowAtAnyColumn } from '../lib/yaml-flow-columns.ts';
 import { describeYamlSize, MAX_YAML_MARKS, yamlSizeProblem } from '../values/yaml.ts';
+import type { SnapshotSource } from './binding-checks.ts';
 import {
   type ConfigVersion,
   GLOBAL_LIFECYCLE_BINDINGS,
   type HookConfig,
   MODULE_LIFECYCLE_BINDINGS,
 } from './hook-config.ts';
-import type { SnapshotSource } from './snapshot-references.ts';
 
 /** What a hook printed, not yet checked against a schema. */
 type ConfigDocument = Readonly<Record<string, unknown>>;

@@ -1,8 +1,7 @@
-import { type BindingChecks, given, problemsOf } from './binding-checks.ts';
+import { type BindingChecks, given, labelSelectorProblems, problemsOf } from './binding-checks.ts';
 import type { HookConfig, KubernetesBinding } from './hook-config.ts';
 import { lifecycleOrders, type ValidParts } from './hook-config-document.ts';
 import type { LabelSelector, WatchEventType } from './kubernetes-binding.ts';
-import { labelSelectorProblems } from './label-selector-problems.ts';
 
 /** The schema of v0 guarantees this shape. */
 interface RawConfigV0 {

@@ -4,18 +4,22 @@ import {
   admissionProblems,
   type RawAdmission,
 } from './admission-binding.ts';
-import { API_VERSION, type BindingChecks, durationMs, given, problemsOf } from './binding-checks.ts';
-import { conversionBinding, conversionProblems, type RawConversion } from './conversion-binding.ts';
-import type { HookConfig, HookSettings, KubernetesBinding, ScheduleBinding } from './hook-config.ts';
-import { lifecycleOrders, type ValidParts } from './hook-config-document.ts';
-import type { FieldRequirement, LabelSelector, WatchEventType } from './kubernetes-binding.ts';
-import { labelSelectorProblems } from './label-selector-problems.ts';
 import {
+  API_VERSION,
+  type BindingChecks,
+  durationMs,
+  given,
+  labelSelectorProblems,
+  problemsOf,
   type SnapshotUser,
   snapshotName,
   snapshotPositions,
   snapshotProblems,
-} from './snapshot-references.ts';
+} from './binding-checks.ts';
+import { conversionBinding, conversionProblems, type RawConversion } from './conversion-binding.ts';
+import type { HookConfig, HookSettings, KubernetesBinding, ScheduleBinding } from './hook-config.ts';
+import { lifecycleOrders, type ValidParts } from './hook-config-document.ts';
+import type { FieldRequirement, LabelSelector, WatchEventType } from './kubernetes-binding.ts';
 
 /** The schema of v1 guarantees this shape. */
 interface RawConfigV1 {

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { failing, name, type OperatorLab, operatorLab } from '../../test/support/operator-lab.ts';
 import { OperatorError } from '../lib/errors.ts';
-import { parseConfigMapData } from '../values/config-map-content.ts';
-import { configDifference } from '../values/config-map-diff.ts';
+import { configDifference, parseConfigMapData } from '../values/config-map-content.ts';
 import { onConfigChange } from './config-changes.ts';
 
 /** The ConfigMap says something else now. */

@@ -1,4 +1,4 @@
-import type { DriftedObject } from '../helm/drift/drift-report.ts';
+import type { DriftedObject } from '../helm/drift/drift-policy.ts';
 import { isoTime } from '../lib/bounded-time.ts';
 import type { Module } from '../modules/module.ts';
 import type { QueueEntry, TaskQueue } from '../queue/task-queue.ts';

@@ -1,4 +1,4 @@
-import type { DriftReport } from '../helm/drift/drift-report.ts';
+import type { DriftReport } from '../helm/drift/drift-policy.ts';
 import type { HelmDriver } from '../helm/helm-driver.ts';
 import type { UnlockResult } from '../helm/recover.ts';
 import type { ReleaseSteps, UninstallSteps } from '../helm/release-steps.ts';

@@ -8,13 +8,15 @@ import { canonicalJson, type JsonObject } from '../lib/json.ts';
 import type { Logger } from '../lib/log.ts';
 import { Semaphore } from '../lib/semaphore.ts';
 import {
+  type ConfigDifference,
   type ConfigMapContent,
+  configDifference,
   EMPTY_CONTENT,
+  isEmptyDifference,
   parseConfigMapData,
   sectionIn,
   withSection,
 } from './config-map-content.ts';
-import { type ConfigDifference, configDifference, isEmptyDifference } from './config-map-diff.ts';
 import {
   CONFIG_MAPS,
   type ConfigMapObject,

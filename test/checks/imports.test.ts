@@ -24,7 +24,7 @@ const PURE_FILES = [
   'operator/tasks.ts',
   'server/probe-answers.ts',
   'values/apply-patch.ts',
-  'values/config-map-diff.ts',
+  'values/config-map-content.ts',
   'values/merge.ts',
 ];
 

@@ -6,7 +6,7 @@ import type { ObjectMeta } from '../../kube/kube-object.ts';
 import { OperatorError } from '../../lib/errors.ts';
 import { silentLogger } from '../../lib/log.ts';
 import type { Follower } from './applied-watch.ts';
-import type { DriftEvent } from './drift-report.ts';
+import type { DriftEvent } from './drift-policy.ts';
 import { type AppliedRelease, ModuleDrift } from './module-drift.ts';
 
 const MAP = {

@@ -11,8 +11,15 @@ import type { LookupOptions } from '../object-lookup.ts';
 import { redact } from '../redact.ts';
 import type { AppliedWatch } from './applied-watch.ts';
 import type { DesiredObject, DesiredState } from './desired-objects.ts';
-import { type DriftPolicy, type HealStreak, nextHealAtMs, withHeal } from './drift-policy.ts';
-import type { DriftEvent, DriftedObject, UncomparedObject } from './drift-report.ts';
+import {
+  type DriftEvent,
+  type DriftedObject,
+  type DriftPolicy,
+  type HealStreak,
+  nextHealAtMs,
+  type UncomparedObject,
+  withHeal,
+} from './drift-policy.ts';
 import { compareObject, healObject, type ObjectComparison } from './object-comparison.ts';
 import { SETTLE_MS, WatchedObject } from './watched-object.ts';
 

@@ -5,8 +5,7 @@ import { parseManifest } from '../manifest-document.ts';
 import type { ReleaseStore } from '../release-store.ts';
 import { AppliedWatch } from './applied-watch.ts';
 import { desiredObjects } from './desired-objects.ts';
-import type { DriftMode, HealStreak } from './drift-policy.ts';
-import type { DriftEvent } from './drift-report.ts';
+import type { DriftEvent, DriftMode, HealStreak } from './drift-policy.ts';
 import { type AppliedRelease, type DriftOptions, ModuleDrift } from './module-drift.ts';
 
 export interface DriftSettings {

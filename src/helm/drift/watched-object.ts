@@ -2,7 +2,7 @@ import type { ObjectMeta } from '../../kube/kube-object.ts';
 import { canonicalJson } from '../../lib/json.ts';
 import { objectTitle } from '../manifest-object.ts';
 import type { DesiredObject } from './desired-objects.ts';
-import type { DriftedObject } from './drift-report.ts';
+import type { DriftedObject } from './drift-policy.ts';
 import { helmsFields, helmsShare, writesText } from './field-ownership.ts';
 
 /** Somebody who edits by hand, or a controller, may not be done with the first write. */

@@ -6,8 +6,7 @@ import {
   type OperatorLab,
   operatorLab,
 } from '../../../test/support/operator-lab.ts';
-import { parseConfigMapData } from '../../values/config-map-content.ts';
-import { configDifference } from '../../values/config-map-diff.ts';
+import { configDifference, parseConfigMapData } from '../../values/config-map-content.ts';
 import { onConfigChange } from '../config-changes.ts';
 
 /** Two modules, the second with an enabled script. */

@@ -3,7 +3,7 @@ import { messageOf, OperatorError } from '../../lib/errors.ts';
 import type { Json, JsonObject } from '../../lib/json.ts';
 import { escapeSegment } from '../../lib/json-pointer.ts';
 import { isJsonMap } from '../merge.ts';
-import { re2Pattern } from './re2-pattern.ts';
+import { re2Pattern } from './schema-check.ts';
 import { RULES_KEY, type RuleContext, type SchemaRules } from './schema-rules.ts';
 import { mapIn } from './sub-schemas.ts';
 

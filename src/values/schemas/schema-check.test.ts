@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { re2Pattern } from './re2-pattern.ts';
+import { re2Pattern } from './schema-check.ts';
 
 test.each([
   ['^[a-z]+$', 'abc', 'ABC'],

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { silentLogger } from '../lib/log.ts';
-import { ReleaseNotices } from './release-notices.ts';
+import { ReleaseNotices } from './driver-context.ts';
 
 test('ReleaseNotices says each thing once for each release', () => {
   const said: string[] = [];
