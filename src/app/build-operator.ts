@@ -1,7 +1,6 @@
 import { createAuthorization } from '../extensions/authorization/create-authorization.ts';
 import type { HelmDriver } from '../helm/helm-driver.ts';
 import { startHelm } from '../helm/start-helm.ts';
-import type { HookLoader } from '../hooks/load-hooks.ts';
 import { loadGlobalHooks } from '../hooks/load-hooks.ts';
 import { componentLog } from '../lib/log.ts';
 import type { Redactor } from '../lib/redactor.ts';
@@ -18,7 +17,7 @@ import { createExecution, scriptParts } from '../operator/execution-parts.ts';
 import { createExtensionParts } from '../operator/extension-parts.ts';
 import { GlobalHooks } from '../operator/global-hooks.ts';
 import { helmReports } from '../operator/helm-reports.ts';
-import { createRuntime } from '../operator/hook-parts.ts';
+import { createHookLoader, createRuntime } from '../operator/hook-parts.ts';
 import { ModuleFiles } from '../operator/module-files.ts';
 import { createFlags, discoveries } from '../operator/module-flags.ts';
 import { ModuleOperations } from '../operator/module-operations.ts';
@@ -60,7 +59,6 @@ export interface BuildOptions {
   readonly metrics: OperatorMetrics;
   readonly hookMetrics: HookMetrics;
   readonly configMap: ConfigMapStore;
-  readonly loader: HookLoader;
   /** The mirror of modules in the cluster; undefined where there is none. */
   readonly objects: ModuleObjects | undefined;
   /** Keeps texts of Secrets out of what people get to read. */
@@ -90,7 +88,7 @@ export interface BuiltOperator {
  * @throws OperatorError for directories and values files that cannot be used
  */
 export async function buildOperator(options: BuildOptions): Promise<BuiltOperator> {
-  const { settings, host, base, metrics, configMap, loader, stop } = options;
+  const { settings, host, base, metrics, configMap, stop } = options;
   const { clock } = host;
   const all = { ...options, ...base };
   const log = componentLog(host, 'operator');
@@ -114,12 +112,13 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
   const helm = await startHelm(all, readManifest, helmReports({ registry, router, pauses, metrics }));
   const execution = createExecution({ ...all, helm, values, dynamicFlags, followSecrets }, registry);
   const hasHooks = ({ name }: Module): boolean => registry.tracked.get(name)?.hooks !== undefined;
-  const moduleHooks = createModuleHooks({ ...options, ...scriptParts(all, values), hasHooks });
+  const loader = createHookLoader(all, stop);
+  const moduleHooks = createModuleHooks({ ...options, loader, ...scriptParts(all, values), hasHooks });
   const releases = releasesOf(helm);
   const annotated = createAnnotatedOperations(all);
   const parts = { registry, converge, globalHooks, router, operations: new ModuleOperations(annotated) };
   const explained = { ...parts, clock, log, ...waiting, values, pauses, releases, execution };
-  const extensions = await createExtensionParts({ ...all, helm }, explained);
+  const extensions = await createExtensionParts({ ...all, helm, hosts: base.http.hosts }, explained);
   if (options.isInspection !== true) await files.loadFlow();
   const schedules = createSchedules({ ...all, router });
   const runDeps = { execution, metrics, log, newEventId, registry, router };

@@ -41,15 +41,11 @@ export interface BaseParts {
   readonly inProcess: InProcessHooks;
   readonly extensions: Extensions;
   readonly http: HttpHooks;
-  /** Where HTTP hooks may be. */
-  readonly hosts: AllowedHosts;
   /** Environment of hooks and enabled scripts, without the variables that name their files. */
   readonly hookEnv: Readonly<Record<string, string>>;
   readonly cluster: Cluster;
   readonly jq: JqEngine;
   readonly hookSchemas: HookConfigSchemas;
-  /** IANA name of the zone of crontabs that name none. */
-  readonly timeZone: string;
   readonly reflectors: SharedReflectors;
   readonly helmBinary: HelmBinary;
   /** Throws when nothing may be started any more: the daemon is stopping, or not the leader. */
@@ -129,7 +125,6 @@ export async function startBase(options: BaseOptions): Promise<BaseParts> {
     inProcess,
     extensions,
     http,
-    hosts,
     hookEnv,
     cluster,
     ...tools,
@@ -143,7 +138,7 @@ export async function startBase(options: BaseOptions): Promise<BaseParts> {
 async function startTools(
   { settings, host, lead, stop, running }: BaseOptions,
   tmpDir: string,
-): Promise<Pick<BaseParts, 'jq' | 'hookSchemas' | 'timeZone'> & { readonly launcher: Launcher }> {
+): Promise<Pick<BaseParts, 'jq' | 'hookSchemas'> & { readonly launcher: Launcher }> {
   const { clock, env } = host;
   const log = componentLog(host, 'jq');
   const spawned = Promise.withResolvers<void>();
@@ -164,10 +159,10 @@ async function startTools(
   running.defer(() => jq.stop());
   log.info({ engine: jq.name }, 'jq engine');
   await Promise.race([spawned.promise, launching]);
-  // What takes the processor for long is done while the launcher, a process of its own, comes up.
+  // What takes the processor for long the first time is done while the launcher, a process of its own, comes up.
   const hookSchemas = new HookConfigSchemas();
-  const timeZone = processTimeZone();
-  return { launcher: await launching, jq, hookSchemas, timeZone };
+  processTimeZone();
+  return { launcher: await launching, jq, hookSchemas };
 }
 
 function createReflectors({ host, metrics, cluster }: BaseOptions): SharedReflectors {

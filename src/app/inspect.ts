@@ -6,7 +6,6 @@ import { withRedactedLog } from '../lib/redacted-log.ts';
 import { redactedError } from '../lib/redactor.ts';
 import { HookMetrics } from '../metrics/hook-metrics.ts';
 import { createMetrics } from '../operator/daemon-metrics.ts';
-import { createHookLoader } from '../operator/hook-parts.ts';
 import type { Inspection } from '../plan/inspection.ts';
 import type { Settings } from '../settings.ts';
 import { GLOBAL_SECTION } from '../values/module-key.ts';
@@ -66,7 +65,6 @@ async function inspectAs<T>(
     isReadOnly: true,
   });
   await configMap.load(signal);
-  const loader = createHookLoader({ host, metrics, stop: signal, ...base }, signal);
   const hookMetrics = new HookMetrics({
     log: host.log,
     redact: (text) => text,
@@ -79,7 +77,6 @@ async function inspectAs<T>(
     metrics,
     hookMetrics,
     configMap,
-    loader,
     objects: undefined,
     redactor,
     onTask: () => undefined,

@@ -8,7 +8,6 @@ import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import { createModuleObjects, moduleSource } from '../operator/create-module-objects.ts';
 import { createMetrics, operatorGauges } from '../operator/daemon-metrics.ts';
 import { warnAboutUnknownModules } from '../operator/handlers/apply-config.ts';
-import { createHookLoader } from '../operator/hook-parts.ts';
 import { shutDown, startUp } from '../operator/lifecycle.ts';
 import type { Operator } from '../operator/operator.ts';
 import { STARTING_VIEW } from '../operator/operator-view.ts';
@@ -129,7 +128,6 @@ async function start(settings: Settings, given: DaemonHost, signals: StartSignal
     logsEvents: () => configMapEvents.isOn,
   });
   await loadPatiently(configMap, host, stop);
-  const loader = createHookLoader({ host, metrics, stop, ...base }, stop);
   const objects = createModuleObjects({
     settings,
     host,
@@ -141,7 +139,6 @@ async function start(settings: Settings, given: DaemonHost, signals: StartSignal
     ...common,
     base,
     configMap,
-    loader,
     objects,
     onTask: () => objects?.changed(),
   });

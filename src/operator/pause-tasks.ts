@@ -1,11 +1,11 @@
 import type { Logger } from '../lib/log.ts';
 import type { QueueSet } from '../queue/queue-set.ts';
 import type { ConvergeState } from './converge-state.ts';
-import type { ModuleCrds } from './module-crds.ts';
 import type { ModuleRegistry } from './module-registry.ts';
 import type { Pauses } from './pauses.ts';
 import { identityOf } from './reconcile-module.ts';
 import type { Releases } from './releases.ts';
+import type { ModuleCrds } from './services.ts';
 import type { TaskRouter } from './task-router.ts';
 import type { Task } from './tasks.ts';
 

@@ -69,18 +69,15 @@ export class Schedules {
 export interface SchedulesParts {
   readonly host: { readonly clock: Clock; readonly log: Logger };
   readonly metrics: Pick<OperatorMetrics, 'missedTicks'>;
-  /** IANA name of the zone of crontabs that name none. */
-  readonly timeZone: string;
   readonly router: Pick<TaskRouter, 'onScheduleTick'>;
 }
 
 /** Schedules that fire by the clock of the host once they run. */
-export function createSchedules({ host, metrics, timeZone, router }: SchedulesParts): Schedules {
+export function createSchedules({ host, metrics, router }: SchedulesParts): Schedules {
   const manager = new ScheduleManager({
     clock: host.clock,
     log: componentLog(host, 'schedule'),
     onMissed: (crontab, ticks) => metrics.missedTicks(crontab, ticks),
-    timeZone,
   });
   return new Schedules({ manager, onTick: (runtime, binding) => router.onScheduleTick(runtime, binding) });
 }

@@ -29,6 +29,14 @@ export interface ModuleSources {
   readonly modulesDirectories: () => readonly ModulesDirectory[];
 }
 
+/** The CustomResourceDefinitions of modules, as the operator uses them. */
+export interface ModuleCrds {
+  /** Whether the module brings any. */
+  has(module: ModuleName): boolean;
+  /** Brings them into the cluster; resolves when their kinds can be used. */
+  ensure(module: ModuleName, signal: AbortSignal): Promise<void>;
+}
+
 /** Puts the bindings of hooks into operation, and out of it. */
 export interface HookBindings {
   readonly createRuntime: (hook: Hook) => HookRuntime;

@@ -9,7 +9,6 @@ import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import type { QueueSet } from '../queue/queue-set.ts';
 import type { TaskQueue } from '../queue/task-queue.ts';
 import type { ModuleName } from '../values/module-key.ts';
-import { ChangeCounts } from './change-counts.ts';
 import { appendHookRun } from './compact-queue.ts';
 import type { ConvergeState } from './converge-state.ts';
 import type { GlobalHooks } from './global-hooks.ts';
@@ -41,6 +40,35 @@ export interface TaskRouterDeps {
   readonly registry: ModuleRegistry;
   readonly converge: ConvergeState;
   readonly globalHooks: Pick<GlobalHooks, 'synchronization'>;
+}
+
+/**
+ * Counts what was changed about each module. A waiting run serves later changes too, so the tasks in the queues do not
+ * show whether a change came before or after an abort was requested; the counts do.
+ */
+class ChangeCounts {
+  readonly #counts = new Map<ModuleName, number>();
+  readonly #atAbort = new Map<ModuleName, number>();
+
+  /** A run of the module is necessary. */
+  note(module: ModuleName): void {
+    this.#counts.set(module, this.#countOf(module) + 1);
+  }
+
+  /** An abort is requested: it ends what was changed until now. */
+  noteAbort(module: ModuleName): void {
+    this.#atAbort.set(module, this.#countOf(module));
+  }
+
+  /** Whether the module was changed after the last abort was requested. */
+  isChangedSinceAbort(module: ModuleName): boolean {
+    const count = this.#countOf(module);
+    return count > (this.#atAbort.get(module) ?? count);
+  }
+
+  #countOf(module: ModuleName): number {
+    return this.#counts.get(module) ?? 0;
+  }
 }
 
 /** Turns events, ticks of crontabs and changes of modules into tasks, and puts each into the queue where it belongs. */

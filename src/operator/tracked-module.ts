@@ -1,8 +1,8 @@
 import type { FlowPass } from '../extensions/flow/flow-pass.ts';
 import type { Module } from '../modules/module.ts';
+import type { ReleaseFacts } from '../status/module-facts.ts';
 import type { ModuleOperation } from '../status/module-object.ts';
 import type { HookRuntime } from './hook-runtime.ts';
-import { KnownRelease } from './known-release.ts';
 import {
   hasDeployFailed,
   hooksOf,
@@ -21,6 +21,7 @@ import {
 } from './module-state.ts';
 import { RunHistory } from './run-history.ts';
 import { Synchronization } from './synchronization.ts';
+import type { ConvergeEvent } from './tasks.ts';
 
 export interface OngoingReconcile {
   /** Its task, as it was first queued. */
@@ -32,6 +33,40 @@ export interface OngoingReconcile {
 
 /** What is done with a module in a reconcile: one of these. */
 export type ReconcileStep = 'abort' | 'force-reconcile' | 'delete' | 'reconcile';
+
+/** What the operator knows of the release of a module without a request to the cluster. */
+class KnownRelease {
+  #deployed: ReleaseFacts | undefined;
+  #isKept = false;
+  #activation: ConvergeEvent | '' = '';
+
+  /** What was deployed last; undefined before. */
+  get deployed(): ReleaseFacts | undefined {
+    return this.#deployed;
+  }
+
+  /** The release carries the note that it stays when the module is gone. */
+  get isKept(): boolean {
+    return this.#isKept;
+  }
+
+  /** What the last run of helm was about, for metrics; empty if it was for none of the events of a converge. */
+  get activation(): ConvergeEvent | '' {
+    return this.#activation;
+  }
+
+  noteDeploy(activation: ConvergeEvent | ''): void {
+    this.#activation = activation;
+  }
+
+  noteDeployed(release: ReleaseFacts): void {
+    this.#deployed = release;
+  }
+
+  noteKept(isKept: boolean): void {
+    this.#isKept = isKept;
+  }
+}
 
 /**
  * A module while it is enabled, or until its deletion is complete. Its state changes by events alone; the parts beside it

@@ -48,6 +48,11 @@ export class HttpHooks implements HookRuns {
   readonly #parser: HttpHookParser;
   readonly #endpoints = new Map<string, HttpEndpoint>();
 
+  /** Where servers of hooks may be. */
+  get hosts(): AllowedHosts {
+    return this.#options.hosts;
+  }
+
   constructor(options: HttpHooksOptions) {
     this.#options = options;
     this.#parser = new HttpHookParser(options.namespace);

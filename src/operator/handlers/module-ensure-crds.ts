@@ -1,6 +1,6 @@
 import type { TaskOutcome } from '../../queue/task-queue.ts';
-import type { ModuleCrds } from '../module-crds.ts';
 import type { ModuleRegistry } from '../module-registry.ts';
+import type { ModuleCrds } from '../services.ts';
 import type { Task } from '../tasks.ts';
 
 /** What the functions here use of the operator. */

@@ -1,10 +1,9 @@
 import { planConverge } from '../converge.ts';
 import type { ConvergeState } from '../converge-state.ts';
-import type { ModuleCrds } from '../module-crds.ts';
 import type { ModuleRegistry } from '../module-registry.ts';
 import { parallelGroups } from '../parallel-groups.ts';
 import { ParallelRuns } from '../parallel-runs.ts';
-import type { OperatorPolicy } from '../services.ts';
+import type { ModuleCrds, OperatorPolicy } from '../services.ts';
 import type { TaskRouter } from '../task-router.ts';
 import type { ModuleRun, Task } from '../tasks.ts';
 
