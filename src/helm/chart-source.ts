@@ -101,7 +101,7 @@ function* walk(root: string, below: string, kind: ChartKind, parents: readonly s
     const { name } = found;
     const path = below === '' ? name : `${below}/${name}`;
     const isLink = !found.isFile() && !found.isDirectory();
-    // Some file systems do not say what their entries are.
+    // Some file systems do not report the types of entries.
     const entry = isLink ? statSync(join(root, path)) : found;
     if (entry.isFile()) yield path;
     else if (entry.isDirectory() && !isLeftOut(name, kind)) {

@@ -87,7 +87,7 @@ export interface RenderInputs {
   readonly stepsDigest?: string;
 }
 
-/** Changes when digests are taken in another way; every release is then rendered and compared once. */
+/** Changed when digests are computed differently; every release is then rendered and compared once. */
 const DIGEST_VERSION = '1';
 /** 160 bits in hex: a label value holds 63 characters. */
 const DIGEST_LENGTH = 40;
@@ -125,7 +125,7 @@ function textOf({ path, content }: ChartFile): string {
   try {
     return unpackChart(content).toString('latin1');
   } catch {
-    // helm will say what is wrong with the archive; until then nothing is known of the chart.
+    // helm reports what is wrong with the archive; until then nothing is known of the chart.
     return '{{ lookup }}';
   }
 }

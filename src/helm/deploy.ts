@@ -41,11 +41,11 @@ export interface DeployRequest {
   readonly isUnmanaged?: boolean;
   /** Whether helm applies the chart although nothing has changed, so that changes by others go. Default false. */
   readonly isForced?: boolean;
-  /** What is done when others change objects of the release; default: nothing but what the settings say. */
+  /** Reaction to drift of the objects of the release; default: the settings. */
   readonly drift?: DriftPolicy;
-  /** What becomes of fields that others have set; default: they are overwritten. */
+  /** Policy for fields of other field managers; default: they are overwritten. */
   readonly conflicts?: ConflictPolicy;
-  /** What others do on the way; default: nothing. */
+  /** Steps of other rooms during the deployment; default: none. */
   readonly steps?: ReleaseSteps | undefined;
   /** Kept on the record of a revision that is deployed with these values, see {@link notedReleases}; default: nothing. */
   readonly note?: string;
@@ -65,11 +65,11 @@ export interface DeployResult {
 type Attempt = { readonly type: 'done'; readonly result: DeployResult } | FailedUpgrade;
 
 /**
- * Brings the release of a chart module to what chart and values say, by one helm process at most; without any when
- * nothing can have changed. A failing helm is given one more try at once, with the API discovery read anew, unless the
+ * Deploys the release of a chart module from chart and values, with at most one helm process, and none when
+ * nothing can have changed. A failed helm is retried once immediately, with fresh API discovery, unless the
  * steps say otherwise or it took all its time.
  *
- * One that is unmanaged is deployed once more, so that its record and its objects say so, and from then on not touched.
+ * An unmanaged release is deployed once more, so that its record and its objects are labelled, and not touched afterwards.
  *
  * @throws OperatorError HELM_FAILED, HELM_LOCKED while another client works on the release, MODULE_INVALID; what one of
  * the steps throws; on abort helm is stopped and waited for, and `signal.reason` is thrown
@@ -112,12 +112,12 @@ async function failureOf(
   return (await steps?.onFailure?.(error, signal)) ?? error;
 }
 
-/** The driver for a module that is in maintenance: its objects say so. */
+/** The driver for a module in maintenance, whose objects are labelled accordingly. */
 export function unmanaged(context: DriverContext): DriverContext {
   return { ...context, extraLabels: { ...context.extraLabels, [UNMANAGED_LABEL]: '' } };
 }
 
-/** The release as it is, if it says that it is unmanaged; else undefined. */
+/** The release as it is, if it is labelled as unmanaged; else undefined. */
 async function leaveAlone(
   context: DriverContext,
   release: string,

@@ -155,7 +155,7 @@ function fingerprint(path: string): string {
   return `${path}:${size}:${mtimeMs}:${ino}`;
 }
 
-/** The version noted for just this executable; undefined when there is none, or the file was replaced since. */
+/** The version recorded for this executable; undefined when there is none, or the file was replaced since. */
 export function rememberedVersion(file: string, path: string): string | undefined {
   try {
     const noted: unknown = JSON.parse(readFileSync(file, 'utf8'));

@@ -73,7 +73,7 @@ export interface ReleaseSummary {
   readonly isOwned: boolean;
   /** Set when the release stays although its module is gone. */
   readonly isKept?: boolean;
-  /** Set when it is deployed and says that it is unmanaged: while its module is in maintenance, it is skipped. */
+  /** Set when it is deployed and labelled as unmanaged: while its module is in maintenance, it is skipped. */
   readonly isUnmanaged?: boolean;
 }
 
@@ -104,7 +104,7 @@ export interface HelmDriver {
   render(request: DeployRequest, signal: AbortSignal, options?: RenderOptions): Promise<string>;
   /** What {@link deploy} would do to the release of a module that is managed, or not yet unmanaged. Changes nothing. */
   preview(request: DeployRequest, signal: AbortSignal): Promise<ReleasePreview>;
-  /** What was noted with the last deployment of each release, the latest first. */
+  /** The note of the last deployment of each release, the latest first. */
   notedReleases(signal: AbortSignal): Promise<readonly NotedRelease[]>;
   readonly monitors: Pick<MonitorSet, 'pause' | 'resources' | 'drift' | 'recheckDrift' | 'stop' | 'stopAll'>;
 }

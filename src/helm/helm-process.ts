@@ -94,12 +94,12 @@ function withDetail(text: string, detail: string): string {
 }
 
 interface HelmEnvironmentOptions {
-  /** The daemon's own environment: proxies, CA bundles, cloud credentials and `PATH` are helm's business too. */
+  /** The daemon's own environment: proxies, CA bundles, cloud credentials and `PATH` apply to helm too. */
   readonly base: Readonly<Record<string, string | undefined>>;
   readonly kubeConfigPath: string;
   /** Directory of the driver; helm's caches and configuration go below it. */
   readonly workDir: string;
-  /** Where the post-renderer plugin of helm 4 lies. */
+  /** Directory of the post-renderer plugin of helm 4. */
   readonly pluginsDir: string;
   /** `HELM_DRIVER`. */
   readonly storageDriver: string;
@@ -165,7 +165,7 @@ const ADVICE: readonly { readonly sign: RegExp; readonly advice: string }[] = [
   },
 ];
 
-/** The error, and what can be done about it where we know more than it says. */
+/** The error, with advice where more is known than it says. */
 export function withAdvice(error: string): string {
   const found = ADVICE.filter(({ sign }) => sign.test(error)).map(({ advice }) => advice);
   const permission = permissionAdvice(error);

@@ -11,7 +11,7 @@ const ENCODED_LINE = /^\s*[A-Za-z0-9+/]{40,}={0,2}\s*$/;
 type JsonLike = Readonly<Record<string, unknown>>;
 
 /**
- * Whether a manifest says what two renderings of the same inputs agree on. What differs between those two may be
+ * Whether a manifest agrees with what two renderings of the same inputs have in common. What differs between the two may be
  * anything in it: whole values, lines of a text, names of objects, keys. Comments, helm's own hooks and the order of
  * objects of different kinds do not matter.
  *

@@ -30,7 +30,7 @@ export function releaseObjects(documents: readonly ManifestDocument[]): Manifest
     documents
       .flatMap(({ object }) => (object === undefined || isHook(object) ? [] : unfolded(object)))
       .map(identityOf)
-      // What has no name of its own cannot be looked for.
+      // An object without a name cannot be looked up.
       .filter(({ kind, name }) => kind !== '' && name !== '')
   );
 }

@@ -1,7 +1,7 @@
 import { hasCode } from '../lib/errors.ts';
 import type { ReleaseRevision, ReleaseStore } from './release-store.ts';
 
-/** The last deployment of a release by this operator, as far as something was noted with it. */
+/** The last deployment of a release by this operator that has a note. */
 export interface NotedRelease {
   readonly release: string;
   readonly note: string;

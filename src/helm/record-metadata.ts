@@ -23,7 +23,7 @@ const OWNER = 'addon-operator';
 
 type Labels = Readonly<Record<string, string>>;
 
-/** What our labels on a revision say. Facts that a person's helm run has carried over from an older revision are absent. */
+/** The facts in our labels on a revision. Facts that a user's helm run has copied from an older revision are absent. */
 interface OwnFacts {
   readonly checksum: string | undefined;
   readonly inputDigest: string | undefined;
@@ -83,7 +83,7 @@ export function labelsWhenMarkedFailed(status: string): Labels {
   return status === 'pending-install' ? {} : { [DEPLOYED_LABEL]: 'true' };
 }
 
-/** Whether a revision, or one before it, was deployed although its status does not say so. */
+/** Whether a revision, or one before it, was deployed, although its status is another one. */
 export function saysDeployed(labels: Labels): boolean {
   return labels[DEPLOYED_LABEL] === 'true';
 }
@@ -137,7 +137,7 @@ export function renderedChecksum(text: string): string {
 
 /** Annotation of a release record with the objects of the revision, so that the record need not be unpacked. */
 export const OBJECTS_ANNOTATION = 'addon-operator/objects';
-/** What the caller of a deployment has noted on the record, beside the values that it was given. */
+/** Note of the caller of a deployment on the record, beside the values of the deployment. */
 export const NOTE_ANNOTATION = 'addon-operator/note';
 /** All annotations of an object together may have 256 KiB. */
 const MAX_BYTES = 64 * 1024;

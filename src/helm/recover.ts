@@ -41,7 +41,7 @@ export function recordObserver(
 }
 
 /**
- * What is thrown while another helm may be working on a release. It says the same at every attempt: messages that change
+ * Thrown while another helm may be working on a release. The message is the same at every attempt: messages that change
  * each time would be written into the status of the module each time.
  */
 export function lockedError(
@@ -62,7 +62,7 @@ export function lockedError(
   );
 }
 
-/** Moves the latest record of a release away, because it cannot be read, and says so. */
+/** Moves the latest record of a release away, because it cannot be read, and logs it. */
 export async function setAside(
   { store, log }: Pick<DriverContext, 'store' | 'log'>,
   latest: ReleaseRevision,
@@ -77,7 +77,7 @@ export async function setAside(
 }
 
 /**
- * Removes what makes helm fail for ever in the records of a release, and says so: a record in the place of the next
+ * Removes what makes helm fail for ever in the records of a release, and logs it: a record in the place of the next
  * revision that helm does not see for want of its labels, and kinds that the cluster does not serve any more. For
  * calling after a helm that failed.
  */
@@ -114,7 +114,7 @@ export async function mendKinds(
   }
 }
 
-/** What the newest revision of a release says of it; whether the record can be read is not looked at. */
+/** The state of a release by its newest revision; does not check whether the record can be read. */
 export function observeRelease(context: DriverContext, latest: ReleaseRevision | undefined): ObservedRelease {
   if (latest === undefined) return { state: 'none', own: 'none', inputDigest: undefined, unchangedMs: 0 };
   return {

@@ -19,13 +19,13 @@ export const RELEASE_STATES = ['none', ...RELEASE_STATUSES, 'corrupt'] as const;
 export type ReleaseState = (typeof RELEASE_STATES)[number];
 
 /**
- * What our labels on that record say of who wrote it last.
+ * Who wrote that record last, by our labels on it.
  *
  * - `none`: no addon-operator had a part in the release
  * - `earlier`: we made an earlier revision; another client made this one, or its uninstall
  * - `at-work`: ours, and the process that started helm lives
- * - `cut-off`: ours, and that process ended before it could note that helm was done
- * - `complete`: ours, noted as done
+ * - `cut-off`: ours, and that process ended before it recorded that helm was done
+ * - `complete`: ours, recorded as done
  */
 export const OWN_RECORDS = ['none', 'earlier', 'at-work', 'cut-off', 'complete'] as const;
 
@@ -35,7 +35,7 @@ export type OwnRecord = (typeof OWN_RECORDS)[number];
  * What is done so that a module is deployed.
  *
  * - `install`: helm installs
- * - `use`: nothing is to be mended; whether helm has to run depends on the inputs and the objects
+ * - `use`: nothing to repair; whether helm has to run depends on the inputs and the objects
  * - `upgrade`: helm upgrades, whatever the inputs are
  * - `mark-failed`: the revision gets the status `failed`, which helm upgrades over
  * - `outwait`: not touched until helm's time-out has passed since the record was written, then as `mark-failed`
@@ -44,7 +44,7 @@ export type OwnRecord = (typeof OWN_RECORDS)[number];
  */
 type DeployRecovery = 'install' | 'use' | 'upgrade' | 'mark-failed' | 'outwait' | 'wait' | 'set-aside';
 
-/** The way from any state of a release to a deployed module. No way uninstalls, and none drops a record. */
+/** The step from any state of a release to a deployed module. No step uninstalls or drops a record. */
 export function deployRecovery(release: ReleaseState, own: OwnRecord): DeployRecovery {
   switch (release) {
     case 'none':

@@ -15,7 +15,7 @@ export interface DesiredRelease {
   readonly inputDigest: string;
   /** Whether the chart reads something the digest cannot see (`lookup`, DNS). */
   readonly readsOutside: boolean;
-  /** Whether steps on the way may give something else each time. Default false. */
+  /** Whether deployment steps may return a different result each time. Default false. */
   readonly isOpen?: boolean;
   /** Whether helm is to apply the chart although nothing has changed. Default false. */
   readonly isForced?: boolean;

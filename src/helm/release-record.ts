@@ -18,7 +18,7 @@ const MAX_RECORD_BYTES = 64 * 1024 * 1024;
 const inflate = promisify(gunzip);
 const deflate = promisify(gzip);
 
-/** The status of a revision as its label says it; anything unheard of is `unknown`. */
+/** The status of a revision by its label; any other value is `unknown`. */
 export function releaseStatus(label: string | undefined): ReleaseStatus {
   const status = label?.toLowerCase();
   return RELEASE_STATUSES.find((known) => known === status) ?? 'unknown';

@@ -16,22 +16,22 @@ export interface AppliedRelease {
  * each helm process; what one throws ends the deployment with that error, nothing applied unless it was before.
  */
 export interface ReleaseSteps {
-  /** Of all that decides what `transform` gives back, part of the digest of inputs; empty when `transform` changes nothing. */
+  /** Digest of everything that decides the result of `transform`, part of the digest of inputs; empty when `transform` changes nothing. */
   readonly digest: string;
-  /** `transform` may give something else each time, so the chart is rendered although no input has changed. */
+  /** `transform` may return a different result each time, so the chart is rendered although no input has changed. */
   readonly isOpen: boolean;
   /** Objects do not matter: `transform` is not called and the others get none, so text that only helm can read is no failure. */
   readonly ignoresObjects?: boolean;
   /** A helm that failed is not called again at once: what was done before this deployment has to be done anew, too. */
   readonly isTriedOnce?: boolean;
-  /** Takes what was rendered, helm's own hooks left out, and gives what is to be applied. Labels of ours are set after. */
+  /** Takes the rendered objects without helm's own hooks and returns the objects to apply. Our labels are set afterwards. */
   transform(objects: readonly KubeObject[], signal: AbortSignal): Promise<readonly KubeObject[]>;
-  /** Of steps that are open: as much of what `transform` would give as is known without having an effect; by default nothing. */
+  /** For open steps: the part of the result of `transform` that is known without effects; default: none. */
   preview?(objects: readonly KubeObject[], signal: AbortSignal): Promise<readonly KubeObject[]>;
   /** Something will be applied as soon as this resolves. Not called when nothing has changed. */
   beforeApply(objects: readonly KubeObject[], signal: AbortSignal): Promise<void>;
   afterApply(release: AppliedRelease, signal: AbortSignal): Promise<void>;
-  /** In place of `afterApply` when helm failed: gives the error to end with. With a permanent one helm is not tried again. */
+  /** Called in place of `afterApply` when helm failed; returns the error to end with. After a permanent error helm is not retried. */
   onFailure?(error: OperatorError, signal: AbortSignal): Promise<OperatorError>;
   /** Last at every deployment, also when nothing had to be applied; throws while the release is not as it should be. */
   whenDeployed?(objects: readonly ManifestObject[], signal: AbortSignal): Promise<void>;

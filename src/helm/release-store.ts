@@ -33,9 +33,9 @@ export interface ReleaseRevision {
   readonly status: ReleaseStatus;
   /** All labels of the record, helm's own among them. */
   readonly labels: Readonly<Record<string, string>>;
-  /** What it consists of, where that is noted on the record. */
+  /** Its objects, if they are recorded in an annotation. */
   readonly objects: readonly ManifestObject[] | undefined;
-  /** What was noted when it was deployed. */
+  /** The note of its deployment. */
   readonly note?: string;
   /** Name of the Secret or ConfigMap. */
   readonly recordName: string;
@@ -63,7 +63,7 @@ const STORAGES = {
   configmap: { plural: 'configmaps', isDoubleEncoded: false },
 } as const;
 
-/** The release records in one namespace, read and mended without helm. */
+/** The release records in one namespace, read and repaired without helm. */
 export class ReleaseStore {
   readonly #kube: KubeClient;
   readonly #collection: string;

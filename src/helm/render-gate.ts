@@ -97,7 +97,7 @@ export class RenderGate {
   }
 
   /**
-   * Runs helm through the gate, then closes the gate. `decide` gets what helm rendered and says how it goes on; when
+   * Runs helm through the gate, then closes the gate. `decide` gets the rendering and returns how helm continues; when
    * it throws, the run is called off and its error is thrown here once helm has ended.
    */
   async pass<Result>(

@@ -18,7 +18,7 @@ export interface RenderOptions {
 
 /**
  * What a module's chart renders to as an upgrade, extra labels and what steps change for sure included, with the capabilities of the cluster but
- * without reading objects from it (`lookup` gives nothing). Changes nothing.
+ * without reading objects from it (`lookup` returns nothing). Changes nothing.
  *
  * @throws OperatorError HELM_FAILED with helm's error, MODULE_INVALID when the module is no chart
  */
@@ -54,7 +54,7 @@ export async function renderModule(
   });
 }
 
-/** What an open step would give is not known before the deployment: it may have effects. */
+/** The result of an open step is not known before the deployment, because it may have effects. */
 async function transformed(
   { readYaml }: DriverContext,
   rendered: string,

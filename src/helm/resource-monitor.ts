@@ -160,7 +160,7 @@ interface MonitorLook {
 
 /**
  * What the monitors of all modules read. Checks at the same time share one list of releases and one list for
- * each kind and namespace; only what is amiss in a list is read by name, because it may have been mended since.
+ * each kind and namespace; only objects missing in a list are read by name, because they may exist again since.
  */
 export class MonitorReads {
   readonly #options: MonitorReadsOptions;

@@ -77,7 +77,7 @@ function readDocument({ object, text }: ManifestDocument, readYaml: (text: strin
   }
 }
 
-/** Whatever else it lacks, helm says so. */
+/** helm itself reports other missing fields. */
 function hasMetadata(object: Readonly<Record<string, unknown>>): object is KubeObject {
   return isObject(object['metadata']);
 }

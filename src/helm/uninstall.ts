@@ -21,8 +21,8 @@ export interface UninstallOptions {
 }
 
 /**
- * Removes a release with all its history; goes on with an uninstall that was left unfinished. "Absent" is only said
- * when the API server said so.
+ * Removes a release with all its history; continues an unfinished uninstall. The result is "absent" only
+ * if the API server reports it.
  *
  * @throws OperatorError HELM_FAILED, HELM_LOCKED while another client works on the release; what
  * the API client throws; what the steps throw
@@ -58,7 +58,7 @@ export async function uninstallRelease(
         { release, annotation: `meta.helm.sh/release-name=${release}` },
         'objects that only the unreadable revision listed may remain: find them by this annotation and delete them',
       );
-      // What lies beneath our revision is ours too: we have adopted it.
+      // Older revisions are ours too: the release was adopted.
       return await uninstallRelease(context, release, { ...options, includeForeign: true }, signal);
     case 'uninstall':
   }
@@ -78,7 +78,7 @@ async function around(
   await steps.around(
     manifestObjects(manifest, readYaml),
     async (kept) => {
-      // helm deletes what the record says, and nothing else.
+      // helm deletes the objects in the record, and nothing else.
       if (kept.length > 0)
         await store.setManifest(latest, await withoutObjects(manifest, readYaml, kept), signal);
       await runUninstall(context, latest, signal);

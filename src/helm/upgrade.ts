@@ -36,7 +36,7 @@ interface UpgradeRequest {
   readonly isInstalled: boolean;
   /** Objects that are known to be this release's. */
   readonly ownObjects: readonly ManifestObject[];
-  /** With it helm goes on only if the rendering is another one, or an object is missing. */
+  /** With it helm continues only if the rendering differs, or an object is missing. */
   readonly skipIf?: DeployedRendering | undefined;
   readonly conflicts: ConflictPolicy;
   readonly steps?: ReleaseSteps | undefined;

@@ -4,7 +4,7 @@ import { refuseUnknown } from '../../lib/unknown-keys.ts';
 
 const DRIFT_MODES = ['off', 'warn', 'heal'] as const;
 
-/** What is done about objects of a release that others change: nothing, say so, or also change them back. */
+/** Reaction to changes of a release's objects by other clients: none, a report, or healing. */
 export type DriftMode = (typeof DRIFT_MODES)[number];
 
 /** A field that may differ. Without `kind` and `name` in every object of the release. */
@@ -17,7 +17,7 @@ export interface IgnoreRule {
 
 /** What a module wishes about drift. */
 export interface DriftPolicy {
-  /** Undefined: as the operator's settings say. */
+  /** Undefined: the operator's settings. */
   readonly mode: DriftMode | undefined;
   readonly ignore: readonly IgnoreRule[];
 }

@@ -29,7 +29,7 @@ interface Remedy {
 }
 
 /**
- * Compares an object with what helm applied. The server itself says what would change, by a trial of applying it again:
+ * Compares an object with what helm applied. A dry run of applying it again shows what would change:
  * so other spellings of quantities, defaults and what webhooks do to each object are no differences.
  *
  * @throws whatever the client throws; KubeApiError also when the server refuses what helm applied
@@ -97,7 +97,7 @@ const BOOKKEEPING = new Set(['managedFields', 'resourceVersion', 'generation', '
  * JSON pointers into the live object, of all that would change if `desired` were applied, sorted. Only fields that
  * `desired` has count: whatever the server, or a webhook, does elsewhere on a write is not drift.
  *
- * @param applied the object as the server says it would be after applying
+ * @param applied the object after a dry run of applying it
  */
 export function driftedFields(desired: unknown, live: unknown, applied: unknown): readonly string[] {
   const found: string[] = [];

@@ -25,7 +25,7 @@ export class WatchedObject {
   failure: string | undefined;
   /** Why its changes are not watched. */
   unwatched: string | undefined;
-  /** Of what the server said last. */
+  /** Of the last change that the server sent. */
   #signature: string | undefined;
   /** What helm owned then, and when the object was last found to be as applied. */
   #owned = '';
