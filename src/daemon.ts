@@ -18,10 +18,10 @@ export interface DaemonObserver {
 const NOBODY: DaemonObserver = { onConverged: () => Promise.resolve() };
 
 /**
- * Runs the daemon until it is asked to stop, with `exitsAfterConverge` until its first converge is over at the latest.
+ * Runs the daemon until a stop is requested, with `exitsAfterConverge` until its first converge is over at the latest.
  * What keeps it from starting is logged as one record.
  *
- * @param stopSignal asks for an orderly stop
+ * @param stopSignal requests an orderly stop
  * @returns the exit code: 0 after an orderly stop, also one because another replica leads, 1 after a failed start; with `exitsAfterConverge` also 1 when a task
  * of the start or the first converge failed three times in a row, when modules failed for good, are isolated or not
  * authorized, or when the daemon was stopped before

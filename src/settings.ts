@@ -322,7 +322,7 @@ export const SECRET_VARIABLES: readonly string[] = Object.values<Setting<unknown
   .filter(({ isSecret }) => isSecret === true)
   .flatMap(({ env }) => env);
 
-/** Variables of helm 2 and Tiller: whoever still sets them expects what no longer exists. */
+/** Variables of helm 2 and Tiller: a user who still sets them relies on behaviour that no longer exists. */
 export const REFUSED_VARIABLES: readonly string[] = [
   'HELM2',
   'TILLER_MAX_HISTORY',

@@ -6,7 +6,7 @@ import { requestDebug } from '../server/debug-client.ts';
 import { GLOBAL_SECTION, type ModuleName, type ValuesOwner } from '../values/module-key.ts';
 import { type PatchOperation, parseValuesPatch } from '../values/values-patch.ts';
 
-/** Where the daemon at work is asked. */
+/** How to reach the running daemon. */
 export interface DaemonAddress {
   readonly socketPath: string;
   readonly clock: SteadyClock;

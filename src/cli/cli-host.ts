@@ -14,7 +14,7 @@ export interface CliHost {
 
 export interface TextOutput {
   write(text: string): unknown;
-  /** Whether somebody looks at a terminal; then also its size. */
+  /** Whether the output is a terminal, and its size if it is. */
   readonly isTTY?: boolean;
   readonly columns?: number;
   readonly rows?: number;

@@ -48,7 +48,7 @@ function beginning(words: readonly string[], start: string): readonly string[] {
   return words.filter((word) => word.startsWith(start)).toSorted();
 }
 
-/** A script for a shell that asks the program itself what could come next. */
+/** A script for a shell that calls the program itself for the possible next words. */
 function completionScript(shell: Shell): string {
   switch (shell) {
     case 'bash':
@@ -88,7 +88,7 @@ complete -c addon-operator -a '(__addon_operator_complete)'
   }
 }
 
-/** Adds `completion`, and the hidden command that its scripts ask. To be added last: it offers what is there. */
+/** Adds `completion`, and the hidden command that its scripts call. Must be added last: it completes the commands that exist. */
 export function addCompletionCommand(program: Command, host: CliHost, runner: CommandRunner): void {
   program
     .command('completion')

@@ -1,4 +1,4 @@
-/** What a debug command asks the daemon; `path` with its query. */
+/** The request of a debug command; `path` includes the query. */
 export interface DebugCall {
   readonly path: string;
   readonly form?: Readonly<Record<string, string>>;

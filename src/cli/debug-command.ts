@@ -14,7 +14,7 @@ export interface CommandParts {
   readonly runner: CommandRunner;
 }
 
-/** Adds a command that prints one answer of the debug endpoint. */
+/** Adds a command that prints one response of the debug endpoint. */
 export function addDebugCommand(
   parent: Command,
   spec: { readonly name: string; readonly description: string },

@@ -16,7 +16,7 @@ export interface DigestOptions {
   readonly isWriting: boolean;
 }
 
-/** Prints the digests of modules, and writes them into the lock file if asked to. Returns the exit code. */
+/** Prints the digests of modules, and writes them into the lock file if requested. Returns the exit code. */
 export async function digestCommand(options: DigestOptions, host: CliHost): Promise<number> {
   const { flags, modules, format, isWriting } = options;
   const targets = await findTargets(modules, flags, host);

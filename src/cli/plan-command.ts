@@ -16,7 +16,7 @@ export interface PlanOptions {
   readonly hasColor: boolean;
 }
 
-/** Exit codes: nothing would change, something would, it cannot be told. */
+/** Exit codes: nothing would change, something would change, unknown. */
 const EXIT_CODES = { nothing: 0, changes: 2, unknown: 1 } as const;
 
 /** Prints what a daemon would do, and returns the exit code. */

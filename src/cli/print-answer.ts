@@ -8,7 +8,7 @@ const FIRST_ERROR_STATUS = 400;
  * Prints the answer of the debug endpoint and returns the exit code: 1 when the endpoint answers with an error, which is
  * printed to stderr with its code. A successful change prints an empty line.
  *
- * @throws OperatorError DEBUG_SOCKET when nobody answers in time
+ * @throws OperatorError DEBUG_SOCKET when there is no response in time
  */
 export async function printAnswer(socketPath: string, call: DebugCall, host: CliHost): Promise<number> {
   const { status, body, code } = await requestDebug({ socketPath, ...call }, host.clock);

@@ -11,7 +11,7 @@ export interface HookRunRef {
   readonly binding: string;
 }
 
-/** What somebody at a terminal wants to know of the daemon's work. */
+/** One event of the daemon's work that is shown in a terminal. */
 export type ProgressEvent =
   | { readonly type: 'phase'; readonly text: string }
   | { readonly type: 'helm-found'; readonly version: string }
@@ -34,14 +34,14 @@ export type ProgressEvent =
   | { readonly type: 'task-failed'; readonly failed: FailedTask }
   | { readonly type: 'notice'; readonly isError: boolean; readonly text: string };
 
-/** What a log record tells somebody at a terminal; undefined for the many that tell nothing. */
+/** The event that a log record stands for; undefined for records that are not shown, which are most. */
 export function progressOf(record: LogRecord): ProgressEvent | undefined {
   const { fields, message, level } = record;
   if ('output' in fields) return { type: 'hook-printed', run: runOf(fields), line: message };
   const known = KNOWN[message]?.(fields);
   if (known !== undefined) return known;
   if (level !== 'warn' && level !== 'error' && level !== 'fatal') return undefined;
-  // A failed attempt is told once, together with the time of the next one.
+  // A failed attempt is shown once, together with the time of the next one.
   if (/requeue (it|task) to retry/i.test(message)) return undefined;
   return { type: 'notice', isError: level !== 'warn', text: noticeText(message, fields) };
 }
@@ -87,7 +87,7 @@ const KNOWN: Readonly<Record<string, (fields: LogFields) => ProgressEvent>> = {
 };
 
 function runOf(fields: LogFields): HookRunRef {
-  // Hooks of deploys are told with the module that is deployed.
+  // Hooks of deploys are shown with the module that is deployed.
   const isGlobal = text(fields, 'hook.type') === 'global';
   return {
     module: isGlobal ? '' : text(fields, 'module'),

@@ -73,7 +73,7 @@ function inOneLine(text: string): string {
   return text.replaceAll(/\s*\n\s*/g, ' | ');
 }
 
-/** Programs tell the reason for their failure last. */
+/** Programs print the reason for their failure last. */
 function endOf(text: string): string {
   return text.length > MAX_ERROR_CHARACTERS ? `…${text.slice(-MAX_ERROR_CHARACTERS)}` : text;
 }

@@ -7,7 +7,7 @@ export type ModuleProgress =
   | { readonly type: 'ready' }
   | { readonly type: 'failed'; readonly error: string; readonly failures: number };
 
-/** How far the daemon has come, as far as it told. */
+/** The progress of the daemon, as derived from its log records. */
 export interface Progress {
   /** What goes on apart from modules, in words. */
   readonly phase: string;

@@ -80,7 +80,7 @@ function bindingHint(namespaces: readonly string[], ownNamespace: string): strin
   return ['bind the roles to the account of the operator:', everywhere, ...local].join('\n  ');
 }
 
-/** What hooks asked for in KUBERNETES_PATCH_PATH is known to the daemon that ran them only. */
+/** Only the daemon that ran the hooks knows the operations that they wrote to KUBERNETES_PATCH_PATH. */
 async function accessSeenByDaemon(
   { debugUnixSocket }: Settings,
   host: CliHost,
@@ -104,7 +104,7 @@ async function accessSeenByDaemon(
     );
 }
 
-/** Undefined without a daemon to ask; a socket may be left behind by one that is gone. */
+/** Undefined when no daemon runs; its socket may still exist. */
 async function patchAccess(socketPath: string, clock: SteadyClock): Promise<readonly unknown[] | undefined> {
   try {
     const { status, body } = await requestDebug({ socketPath, path: '/access/patches.json' }, clock);

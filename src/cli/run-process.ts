@@ -4,7 +4,7 @@ import { stopSignals } from './stop-signals.ts';
 
 /** Runs the command that the arguments of a process name, and sets its exit code. */
 export async function runProcess(process: NodeJS.Process): Promise<void> {
-  // A reader that went away wants no more: end as if asked to, and in order where that matters.
+  // The reader of the output has gone: stop as after a signal, in order where that matters.
   process.stdout.once('error', (error) => {
     process.stdout.on('error', () => undefined);
     if (!('code' in error && error.code === 'EPIPE'))

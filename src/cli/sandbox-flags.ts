@@ -6,7 +6,7 @@ import type { SandboxFiles } from './sandbox-files.ts';
 /** Flags that say which cluster to use: the sandbox is the one. */
 export const CLUSTER_FLAGS: readonly string[] = ['kube-config', 'kube-context', 'kube-server'];
 
-/** What suits a sandbox on somebody's machine, by flag name, where neither a flag nor a variable says otherwise. */
+/** Defaults for a sandbox on a developer's machine, by flag name; flags and variables override them. */
 export function sandboxDefaults(
   files: Pick<SandboxFiles, 'tmpDir' | 'debugSocket'>,
 ): Readonly<Record<string, string>> {
@@ -20,7 +20,7 @@ export function sandboxDefaults(
     // Servers of hooks that are tried out run on the same machine.
     'http-hook-allowed-hosts': '*.svc,*.svc.cluster.local,localhost,127.0.0.1,::1',
     'log-type': 'text',
-    // The limits are to spare a server that others use too.
+    // The limits protect a server that has other clients too.
     'kube-client-qps': '500',
     'kube-client-burst': '1000',
     'object-patcher-kube-client-qps': '500',
@@ -38,9 +38,9 @@ export interface GivenSettings {
 
 /**
  * The flags a daemon in the sandbox gets: those that were given, and defaults for what is given neither as a flag nor as
- * a variable. The cluster is the sandbox, whatever variables name.
+ * a variable. The cluster is always the sandbox, also when variables name another one.
  *
- * @throws OperatorError CONFIG_INVALID when a flag asks for another cluster
+ * @throws OperatorError CONFIG_INVALID when a flag names another cluster
  */
 export function sandboxFlags(given: GivenSettings, files: SandboxFiles): Readonly<Record<string, string>> {
   const refused = CLUSTER_FLAGS.find((flag) => flag in given.flags);

@@ -12,7 +12,7 @@ export interface FirstObjects {
 /**
  * Creates the namespace and the empty ConfigMap where they are missing.
  *
- * @param url base URL of an API that asks for no credentials
+ * @param url base URL of an API that needs no credentials
  * @throws OperatorError KUBE_API when the API refuses; `signal.reason` on abort
  */
 export async function createFirstObjects(

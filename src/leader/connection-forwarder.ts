@@ -20,7 +20,7 @@ export interface ConnectionForwarder {
 
 /**
  * Passes connections on as they are, bytes both ways, to another host. A connection without a target, or whose target
- * refuses it, is closed. A port that cannot be listened on is told in the log and left out.
+ * refuses it, is closed. A port that cannot be bound is logged and skipped.
  *
  * @param target the host at this moment; undefined when there is none
  */
@@ -45,7 +45,7 @@ export async function forwardConnections(
       }
       const outgoing = connect({ host, port: targetPort, allowHalfOpen: true });
       keep(outgoing);
-      // A side that breaks takes the other along; there is nobody to tell but the peers.
+      // If one side breaks, the other is closed too; only the peers need to know.
       pipeline(incoming, outgoing, () => undefined);
       pipeline(outgoing, incoming, () => undefined);
     });

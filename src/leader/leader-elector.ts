@@ -18,7 +18,7 @@ import { microTime } from './micro-time.ts';
 
 /** Candidates look, and failed renewals are tried again, this many times in a retry period. */
 const LOOKS_PER_PERIOD = 5;
-/** How often one renewal is tried again because somebody wrote to the Lease. */
+/** How often one renewal is retried because another client wrote to the Lease. */
 const MAX_CONFLICTS = 5;
 
 export interface LeaderElectorOptions {
@@ -29,7 +29,7 @@ export interface LeaderElectorOptions {
   readonly steadyClock: SteadyClock;
   /** A number in [0, 1): the pauses are shortened by up to a tenth, never lengthened, since the term is built on them. */
   readonly random: () => number;
-  /** For the times that stand in the Lease. */
+  /** For the times in the Lease. */
   readonly wallClock: WallClock;
   readonly log: Logger;
   /** Called after the lease was taken and after each renewal. */
@@ -38,11 +38,11 @@ export interface LeaderElectorOptions {
   readonly onFailure: () => void;
 }
 
-/** Why a lease is no longer held. */
+/** Why the lease was lost. */
 export type LeaseLoss =
   /** Nothing of ours may run after `stopAtMs`, yet others wait until the end of the term. */
   | { readonly type: 'not-renewed' }
-  /** Somebody else may be at work already. */
+  /** Another replica may be active already. */
   | { readonly type: 'taken'; readonly by: string };
 
 interface Holding {
@@ -63,7 +63,7 @@ export class LeaderElector {
     this.#options = options;
   }
 
-  /** Who held the lease when we looked last; empty for nobody. */
+  /** The holder of the lease at the last read; empty without one. */
   get holder(): string {
     return this.#observation?.spec?.holder ?? '';
   }
@@ -170,7 +170,7 @@ export class LeaderElector {
     const acquireTime = microTime(wallClock.wallMs());
     const transitions = read === undefined ? 0 : parseLeaseSpec(read['spec']).transitions + 1;
     const object = await store.write(read, this.#spec(acquireTime, transitions), signal);
-    // Whoever wrote to it most likely has it now; a server that always refuses must not be asked without a pause.
+    // The client that wrote to it most likely holds it now; a server that always rejects must not be called without a pause.
     if (object === undefined) return Number.POSITIVE_INFINITY;
     const term = leaseTerm(times, startMs);
     this.#observation = observeLease(this.#observation, object['spec'], steadyClock.steadyMs());

@@ -89,19 +89,19 @@ export class Leadership {
     );
   }
 
-  /** From now on the lease's end is the end of these processes too, whatever becomes of this one. */
+  /** From now on these processes end with the lease, even if this process does not terminate them. */
   follow(processes: { setDeadline(deadline: RunDeadline): void }): void {
     this.#processes = processes;
     if (this.#term !== undefined) processes.setDeadline(this.#term);
   }
 
-  /** To be called when it turns out that this replica must not act any more; the first call counts. */
+  /** To be called when this replica must not act any more; only the first call has an effect. */
   lose(loss: LeaseLoss): void {
     if (this.#isOver) return;
     this.#isOver = true;
     const { fence, metrics, onLost } = this.#options;
     fence.close();
-    // Another may be at work already: there is no time for processes to end by themselves.
+    // Another replica may be active already: there is no time for processes to exit by themselves.
     if (loss.type === 'taken') this.#processes?.setDeadline({ termAtMs: 0, killAtMs: 0 });
     metrics.setLeader(false);
     onLost(new OperatorError('LEASE_LOST', lossText(loss)));

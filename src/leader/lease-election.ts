@@ -2,7 +2,7 @@ import { canonicalJson, fieldsOf, textOf } from '../lib/json.ts';
 
 /** The times of an election, in milliseconds. */
 export interface LeaseTimes {
-  /** How long a lease holds after the holder asked for its last renewal. */
+  /** How long a lease lasts after the holder sent its last renewal. */
   readonly durationMs: number;
   /** How long after that the holder stops by itself; less than the duration. */
   readonly renewDeadlineMs: number;
@@ -12,9 +12,9 @@ export interface LeaseTimes {
 
 /** What a Lease says about its holder. */
 export interface LeaseSpec {
-  /** Empty when nobody holds it. */
+  /** Empty without a holder. */
   readonly holder: string;
-  /** When the holder took it, as the holder wrote it; tells terms of office apart and is never compared with a clock. */
+  /** When the holder acquired it, as written by the holder; distinguishes terms and is never compared with a clock. */
   readonly acquireTime: string;
   /** Undefined when the Lease does not say. */
   readonly durationMs: number | undefined;
@@ -26,7 +26,7 @@ export interface LeaseSpec {
 export interface LeaseObservation {
   /** Undefined while no Lease exists. */
   readonly spec: LeaseSpec | undefined;
-  /** The whole `spec`; whatever changes in it is a sign of life. */
+  /** The whole `spec`; any change in it is a sign of life. */
   readonly text: string;
   readonly sinceMs: number;
   /** Whether the Lease did not exist any more at the last reading, which succeeded. */
@@ -36,7 +36,7 @@ export interface LeaseObservation {
 /** What a candidate does next. */
 export type CandidateAction =
   | { readonly type: 'claim' }
-  /** Somebody else may be at work until then, by our clock. */
+  /** Another replica may be active until then, by our clock. */
   | { readonly type: 'wait'; readonly untilMs: number };
 
 /** What a holder finds when it reads the Lease. */
@@ -84,7 +84,7 @@ export function withoutReading(previous: LeaseObservation | undefined): LeaseObs
 }
 
 /**
- * A candidate claims a Lease that nobody holds, one that shows no sign of life for as long as its holder said it lasts,
+ * A candidate claims a Lease without a holder, one that shows no sign of life for as long as its holder said it lasts,
  * and one under its own identity: then its predecessor in the same pod is dead. The clock of the holder is never
  * compared with ours.
  *

@@ -12,7 +12,7 @@ export interface LeaseRef {
 /** A Lease object as the API server gave it. */
 export type LeaseObject = Readonly<Record<string, unknown>>;
 
-/** Reads and writes one Lease object; every write is refused by the server when somebody wrote in between. */
+/** Reads and writes one Lease object; the server rejects a write if another client wrote in between. */
 export class LeaseStore {
   readonly ref: LeaseRef;
   readonly #kube: KubeClient;
@@ -46,7 +46,7 @@ export class LeaseStore {
    * do not know stay.
    *
    * @param sendBeforeMs on the steady clock; at that time or later nothing is sent
-   * @returns the Lease as written; undefined when somebody else wrote, created or deleted it meanwhile
+   * @returns the Lease as written; undefined when another client wrote, created or deleted it in the meantime
    * @throws OperatorError KUBE_API or KUBE_UNREACHABLE
    */
   async write(

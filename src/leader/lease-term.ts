@@ -4,7 +4,7 @@ import type { LeaseTimes } from './lease-election.ts';
 export interface LeaseTerm {
   /** The holder starts nothing from then on, and ends what runs. */
   readonly stopAtMs: number;
-  /** Whatever still runs is told to end, should the holder not have done so. */
+  /** Terminates everything that still runs, unless the holder has already done so. */
   readonly termAtMs: number;
   /** Whatever still runs is killed. */
   readonly killAtMs: number;

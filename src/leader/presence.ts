@@ -19,15 +19,15 @@ interface PresenceOptions {
   /** Of this process alone. */
   readonly identity: string;
   readonly steadyClock: SteadyClock;
-  /** For the times that stand in the Lease. */
+  /** For the times in the Lease. */
   readonly wallClock: WallClock;
   readonly log: Logger;
 }
 
 /**
  * Leaves a sign of life in a Lease from time to time, and warns, once for each, of others that do so too: they work
- * against us. Whoever is found there at first may be dead; whoever writes after us is not. Nothing depends on it, so
- * trouble is no more than a debug record, and without permission it ends.
+ * against us. The first entry found may be of a dead operator; an entry written after ours is not. Nothing depends on it, so
+ * errors are logged at level debug only, and without permission it stops.
  *
  * @param signal ends it
  */

@@ -17,11 +17,11 @@ export interface Lead {
   readonly check: () => void;
   /** Ends these processes with the lease. */
   readonly follow: (processes: { setDeadline(deadline: RunDeadline): void }) => void;
-  /** To be called when such processes were ended because nobody put off their deadline. */
+  /** To be called when such processes were terminated because their deadline was not extended. */
   readonly onDeadlinePassed: () => void;
 }
 
-/** Without high availability there is nobody else. */
+/** Without high availability there is no other replica. */
 const ALONE: Lead = {
   check: () => undefined,
   follow: () => undefined,
@@ -60,7 +60,7 @@ export interface TakeLeadOptions<Cluster extends LeadClients> extends ConnectOpt
   readonly stop: AbortSignal;
   /** Called when this replica waits, with what its readiness probe is to say. */
   readonly onStandby: (readiness: (signal: AbortSignal) => Promise<Readiness>) => void;
-  /** Called when it must not act any more: whatever runs is to be ended, at once. */
+  /** Called when this replica must not act any more: all processes must be terminated at once. */
   readonly onLost: (error: OperatorError) => void;
 }
 
@@ -80,7 +80,7 @@ export async function connectAlone<Cluster extends LeadClients>({
 
 /**
  * Connects to the cluster and, with high availability, waits until this replica leads. What is connected writes nothing
- * once the lease is lost. From then on it warns of other operators at work.
+ * once the lease is lost. From then on it warns of other active operators.
  *
  * @throws OperatorError KUBE_CONFIG_INVALID when it cannot be found out how to reach the API server, CONFIG_INVALID when
  *   the namespace does not exist
@@ -121,7 +121,7 @@ async function waitForLead<Cluster extends LeadClients>(
   // A Service sends webhooks to every ready pod, and a standby is ready.
   const webhooks = await forwardConnections(webhookPorts, () => leadership.leader || undefined, host.log);
   try {
-    // Where there is no namespace there never is a lease.
+    // Without the namespace there can be no lease.
     await Promise.all([leadership.acquire(stop), requireNamespace(settings, host, cluster.main, stop)]);
   } finally {
     await webhooks.stop();

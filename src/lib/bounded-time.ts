@@ -4,7 +4,7 @@ export const LONGEST_DELAY_MS = 365 * 24 * 60 * 60_000;
 /** What a Date can hold; beyond it its methods throw. */
 const LAST_MS = 8.64e15;
 
-/** A delay that came from outside, as it can be waited for and added to a time. What is no number is no delay. */
+/** Limits a delay that came from outside to a value that timers and dates accept. NaN becomes 0. */
 export function boundedDelay(delayMs: number): number {
   return Number.isNaN(delayMs) ? 0 : Math.min(Math.max(0, delayMs), LONGEST_DELAY_MS);
 }

@@ -1,11 +1,11 @@
-/** What stands where a long text was cut. */
+/** The mark at the place where a long string was cut. */
 const CUT = /…|:truncated$/g;
 
 /**
  * Hides what is left of a secret where a text was cut in the middle of it: its beginning before the mark of the cut, or
  * its end after it.
  *
- * @param shortest fewer characters than this tell nothing
+ * @param shortest fewer characters than this reveal nothing
  */
 export function hideCutSecrets(
   text: string,

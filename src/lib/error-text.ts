@@ -2,7 +2,7 @@
 const MAX_CAUSES = 10;
 
 /**
- * The message of whatever was thrown, followed by those of its causes and collected errors, separated by `: `. A
+ * The message of a thrown value, followed by those of its causes and collected errors, separated by `: `. A
  * cause that its error already quotes is not repeated.
  */
 export function errorText(error: unknown): string {

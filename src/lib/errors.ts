@@ -70,7 +70,7 @@ interface OperatorErrorOptions {
 export class OperatorError extends Error {
   readonly code: ErrorCode;
   readonly facts: ErrorFacts;
-  /** Another try makes no sense until somebody changes something. */
+  /** A retry is useless until something changes. */
   readonly isPermanent: boolean;
   /** Nothing is wrong, only not yet time: to be tried again after so many milliseconds. Undefined for failures. */
   readonly retryAfterMs: number | undefined;
@@ -86,7 +86,7 @@ export class OperatorError extends Error {
   }
 }
 
-/** Milliseconds until another try makes sense, where something says so that is no failure; else undefined. */
+/** Milliseconds until a retry makes sense, if the error is a request to wait and no failure; else undefined. */
 export function retryAfterOf(error: unknown): number | undefined {
   return error instanceof OperatorError ? error.retryAfterMs : undefined;
 }
@@ -107,7 +107,7 @@ export function errorFields(error: unknown): Readonly<Record<string, string | nu
   return { error: messageOf(error), ...(code !== undefined && { code }), ...factsOf(error) };
 }
 
-/** Whether another try makes no sense until somebody changes something. */
+/** Whether a retry is useless until something changes. */
 export function isPermanent(error: unknown): boolean {
   return error instanceof OperatorError && error.isPermanent;
 }

@@ -12,7 +12,7 @@ const LEVEL_COLORS: Readonly<Record<string, string>> = {
   fatal: '\u001b[35m',
 };
 
-/** A value that needs no quotes to be told from its neighbours. */
+/** A value that is unambiguous without quotes. */
 const PLAIN_VALUE = /^[^\s"'=\\\p{Cc}\p{Zl}\p{Zp}]+$/u;
 
 /**

@@ -33,7 +33,7 @@ export interface RootLogger extends Logger {
 type PinoLogger = ReturnType<typeof createPino>;
 
 /**
- * A logger that writes one line a record, whatever the fields hold; at level debug or below with `source`, the file and
+ * A logger that writes one line per record, also when fields contain line ends; at level debug or below with `source`, the file and
  * line that made it, unless a field has that name. A value that is an Error is written as its message
  * and those of its causes; under `error`, an OperatorError also gives its `code`, any other its `stacktrace`.
  */

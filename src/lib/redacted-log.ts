@@ -40,7 +40,7 @@ function redactedFields(fields: LogFields, redactor: Redactor): LogFields {
   return { ...(code !== undefined && { code }), ...Object.fromEntries(pairs) };
 }
 
-/** An error is kept as it is, with its stack, unless it tells a secret. */
+/** An error is kept as it is, with its stack, unless it contains a secret. */
 function redactedValue(value: unknown, redactor: Redactor): unknown {
   if (!(value instanceof Error)) return redactor.data(value);
   const text = errorText(value);

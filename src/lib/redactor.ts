@@ -4,13 +4,13 @@ import { escapeControls, oneLine } from './escape-controls.ts';
 import { isObject } from './json.ts';
 
 const HIDDEN = '***';
-/** Shorter texts stand in too many places that have nothing to do with the secret. */
+/** Shorter strings occur in too many places that have nothing to do with the secret. */
 const SHORTEST = 4;
 /** Lines of a secret of several lines, such as a key, are also hidden one by one: output is logged line by line. */
 const SHORTEST_LINE = 8;
 const MAX_SECRETS = 1_000;
 
-/** Takes secret texts out of what people get to read. Old secrets stay known, since old logs are still read. */
+/** Masks secrets in everything that users can read. Former secrets stay masked, because old logs are still read. */
 export class Redactor {
   readonly #forms = new Map<string, readonly string[]>();
   #sorted: readonly string[] = [];
@@ -78,7 +78,7 @@ function isPlain(value: unknown): value is Record<string, unknown> {
   return prototype === Object.prototype || prototype === null;
 }
 
-/** The error itself, unless its message tells a secret: then one that says and means the same without it. */
+/** The error itself, or, if its message contains a secret, an error with the same meaning and a masked message. */
 export function redactedError(error: unknown, redactor: Pick<Redactor, 'text'>): unknown {
   const message = messageOf(error);
   const redacted = redactor.text(message);

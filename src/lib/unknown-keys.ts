@@ -1,7 +1,7 @@
 /**
- * Adds a problem for each key of a map that nobody knows.
+ * Adds a problem for each unknown key of a map.
  *
- * @param at where the map stands, as `hook.address`; empty for the document itself
+ * @param at path of the map, such as `hook.address`; empty for the document itself
  */
 export function refuseUnknown(
   map: Readonly<Record<string, unknown>>,

@@ -1,6 +1,6 @@
 import { YAMLException } from 'js-yaml';
 
-/** Characters that are parsed anew before a text is given up. */
+/** Most characters that are parsed again before the text is left as it is. */
 const MAX_REPARSED = 20_000_000;
 const DEFICIENT = 'deficient indentation';
 const DOCUMENT_MARK = /^(?:---|\.\.\.)(?:\s|$)/;

@@ -33,7 +33,7 @@ export function eventLoopDelayMetric(prefix: string, histogram: DelayHistogram):
   return { name: prefix + name, help, type: 'histogram', buckets, series: new Map([['', series]]) };
 }
 
-/** Node tells values by percentile only, so the number of values up to one is searched for. */
+/** Node returns values by percentile only, so the number of values up to a bound is found by search. */
 function countUpTo(histogram: DelayHistogram, count: number, boundNs: number): number {
   let low = 0;
   let high = count;

@@ -11,7 +11,7 @@ export interface HookLabels {
 
 export interface HookMetricsOptions {
   readonly log: Logger;
-  /** Takes out of values of labels what nobody may read; series that are equal then are one. */
+  /** Masks secrets in values of labels; series that become equal are merged. */
   readonly redact: (text: string) => string;
   /** Whether hooks share groups of the same name, or each hook has its own. Default `shared`. */
   readonly groups?: 'shared' | 'hook';
@@ -82,7 +82,7 @@ export class HookMetrics {
     );
   }
 
-  /** False when there is no room for another series of the hook. */
+  /** False when the hook has reached its limit of series. */
   #applySample(labels: HookLabels, operation: SampleOperation): boolean {
     const metric = this.#metricFor(operation);
     if (metric === undefined) {

@@ -71,7 +71,7 @@ function skipReason(raw: Record<string, unknown>, index: number): string {
   return `metric operation ${index + 1} (${JSON.stringify(raw['name'] ?? '')}) is skipped: ${action}; use add, set, observe or expire`;
 }
 
-/** `undefined` for an operation whose action nobody knows. */
+/** `undefined` for an operation with an unknown action. */
 function parseOperation(raw: Record<string, unknown>): MetricOperation | undefined {
   const name = optional(raw, 'name', 'a string', isString) ?? '';
   const group = optional(raw, 'group', 'a string', isString) ?? '';
@@ -105,7 +105,7 @@ function bucketBounds(name: string, buckets: readonly number[]): readonly number
   return [...new Set(buckets)].toSorted((a, b) => a - b);
 }
 
-/** The fields `add` and `set` stand for action and value; both together stand for nothing. */
+/** The fields `add` and `set` are short for action and value; both together are ignored. */
 function readAmount(raw: Record<string, unknown>): {
   readonly action: string;
   readonly value: number | undefined;

@@ -64,7 +64,7 @@ export interface ModuleGauge {
   readonly isPaused?: boolean;
   readonly isUnauthorized?: boolean;
   readonly isIsolated?: boolean;
-  /** Objects of its release that others have changed; undefined where nobody looks. */
+  /** Objects of its release that other clients have changed; undefined without drift detection. */
   readonly driftedObjects?: number | undefined;
   /** Set while helm leaves the release alone. */
   readonly maintenance?: 'NoResourceReconciliation';
@@ -378,12 +378,12 @@ export class OperatorMetrics {
     if (type !== undefined) this.#metrics.watchErrors.inc({ error_type: type });
   }
 
-  /** A snapshot was asked for, but its monitor does not run. */
+  /** A snapshot was requested, but its monitor does not run. */
   missingMonitor(binding: string): void {
     this.#metrics.missingMonitors.inc({ binding });
   }
 
-  /** @param request `status` is undefined where no answer came */
+  /** @param request `status` is undefined without a response */
   kubeRequestResult(request: {
     readonly status: number | undefined;
     readonly verb: string;

@@ -54,7 +54,7 @@ export class AdoptedChildren implements EscapedChildren {
 
   /** To be called when children have died. @param isKnown whether one that was started here is among them */
   noticeExits(isKnown: boolean): void {
-    // One signal may stand for several deaths. What a known one leaves is looked for at the end of its run.
+    // One signal may report several deaths. The children of a known process are searched at the end of its run.
     const mayBeOrphan = !isKnown || this.#isEnding || this.#dying.size > 0;
     if (mayBeOrphan && this.#options.calls.hasDeadChild()) this.#sweep();
   }

@@ -2,7 +2,7 @@ import { OperatorError } from '../lib/errors.ts';
 import type { ProcessRunner } from './process-runner.ts';
 
 /**
- * Starts no process once the daemon is asked to stop; those that run already may finish.
+ * Starts no process after the daemon began to stop; running processes may finish.
  *
  * @param check called before each start; what it throws keeps the process from being started
  */

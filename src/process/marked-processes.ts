@@ -43,7 +43,7 @@ export function killMarkedProcesses(
  * Kills the group of a process that may be gone since long.
  *
  * @param start what `processStart` said of its leader; with another start the number is that of a stranger. Without a leader
- *   the number belongs to the group, or to nobody
+ *   the number belongs to the group, or to no process
  */
 export function killGroupOf(pid: number, start: string | undefined): void {
   const now = processStart(pid);

@@ -99,7 +99,7 @@ class NativeProcess implements SpawnedProcess {
       this.#pipes.delete(pipe);
       this.#endWhenComplete();
     };
-    // Not 'close' alone: it comes a turn of the event loop after 'end'.
+    // Not 'close' alone: it comes one iteration of the event loop after 'end'.
     pipe.on('end', onPipeEnd);
     pipe.on('close', onPipeEnd);
     pipe.resume();
@@ -110,7 +110,7 @@ class NativeProcess implements SpawnedProcess {
     if (this.#state !== 'running' || !this.#libc.hasExited(this.pid)) return false;
     this.#state = 'exited';
     this.#endWhenComplete();
-    // What the process wrote last, and the end of its pipes, is read in the same turn of the event loop.
+    // What the process wrote last, and the end of its pipes, is read in the same iteration of the event loop.
     setImmediate(() => {
       if (this.#state === 'exited') this.#listener.onExit();
     });

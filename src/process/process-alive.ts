@@ -22,7 +22,7 @@ export function isProcessAlive(pid: number, start?: string): boolean {
   return start === undefined || (processStart(pid) ?? start) === start;
 }
 
-/** When a process began, in ticks since the host did, as text; undefined where the system does not tell. */
+/** When a process began, in ticks since the host did, as text; undefined where the system does not say. */
 export function processStart(pid: number): string | undefined {
   return statField(pid, START_FIELD);
 }
@@ -41,7 +41,7 @@ export interface LivingProcess {
   readonly group: number;
 }
 
-/** Undefined for a process that is ending or dead, and where the system does not tell. */
+/** Undefined for a process that is ending or dead, and where the system has no such information. */
 export function livingProcess(pid: number): LivingProcess | undefined {
   const stat = statOf(pid);
   if (stat === undefined || (Number(stat.fields[FLAGS_FIELD]) & EXITING) !== 0) return undefined;

@@ -35,7 +35,7 @@ export class DeadlineWatch {
     this.#arm();
   }
 
-  /** Acts if it is time to, and tells whether it was: nothing may be started any more. */
+  /** Acts if the deadline has passed, and returns whether it has: then no process may be started any more. */
   hasPassed(): boolean {
     if (this.#deadline === undefined) return false;
     const nowMs = this.#options.steadyClock.steadyMs();

@@ -1,7 +1,7 @@
 import type { ProcessEnd, SpawnRequest } from './launcher-protocol.ts';
 import type { OutputStream } from './process-runner.ts';
 
-/** What a spawner tells about one process; `onEnd` comes last, and once. */
+/** Receives the events of one process; `onEnd` is called last, and once. */
 export interface SpawnListener {
   /** `bytes` lie in a buffer that is used again after the call; the process waits while the call lasts. */
   readonly onOutput: (stream: OutputStream, bytes: Buffer) => void;

@@ -5,7 +5,7 @@ import { codeOf, type ErrorCode } from '../lib/errors.ts';
 import { isObject, parseJson } from '../lib/json.ts';
 import type { Redactor } from '../lib/redactor.ts';
 
-/** A complete HTTP answer. */
+/** A complete HTTP response. */
 export interface Answer {
   readonly status: number;
   readonly contentType: string;
@@ -60,7 +60,7 @@ function withMarkedNumbers(value: unknown, mark: string): unknown {
   return typeof value === 'object' && value !== null ? `${mark}${JSON.stringify(value)}` : value;
 }
 
-/** The answer without secrets. In JSON only texts are touched, so that it stays JSON whatever a secret looks like. */
+/** The response with masked secrets. In JSON only strings change, so that it stays valid for any secret. */
 export function redactedAnswer(answer: Answer, redactor: Pick<Redactor, 'data' | 'text'>): Answer {
   const body = redactor.text(answer.body);
   if (body === answer.body || answer.contentType !== 'application/json') return { ...answer, body };

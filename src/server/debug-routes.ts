@@ -45,7 +45,7 @@ export interface DebugEndpoint {
   readonly releaseFinalizer: ReleaseFinalizer;
   readonly askOperation: AskOperation;
   readonly releases: ReleaseCommands;
-  /** Knows what must not be in an answer. */
+  /** Masks secrets in responses. */
   readonly redactor?: Pick<Redactor, 'data' | 'text'>;
 }
 
@@ -300,7 +300,7 @@ function formatOf(word: string | undefined): Format {
   return word === 'json' || word === 'yaml' ? word : 'text';
 }
 
-/** Where there is no text form, text means JSON. */
+/** JSON also stands in for `text` where there is no text form. */
 function dataFormat(format: Format): 'json' | 'yaml' {
   return format === 'text' ? 'json' : format;
 }

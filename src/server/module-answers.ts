@@ -7,7 +7,7 @@ import { type Answer, dataAnswer, errorAnswer, type Format, textAnswer } from '.
 
 /** Leaves modules alone, and looks after them again. Without a name it is about all modules. */
 export interface PauseCommands {
-  /** @throws OperatorError when the cluster cannot be asked to remember it */
+  /** @throws OperatorError when it cannot be saved in the cluster */
   pause(module: string | undefined, pause: PauseRequest, signal: AbortSignal): Promise<void>;
   /** Returns whether it was paused. */
   resume(module: string | undefined, signal: AbortSignal): Promise<boolean>;
@@ -20,7 +20,7 @@ export interface PauseCommands {
  */
 export type ReleaseOutcome = 'enabled' | 'deleting' | 'released' | 'not-held';
 
-/** Lets a module go whose HTTP hook cannot finalize it. @throws whatever the API client throws */
+/** Releases a module whose reconcile webhook cannot finalize it. @throws the errors of the API client */
 export type ReleaseFinalizer = (module: string, signal: AbortSignal) => Promise<ReleaseOutcome>;
 
 export interface PauseRequest {
@@ -55,7 +55,7 @@ export async function explainAnswer(
 /**
  * Pauses a module, or all of them, as a form says it: `reason`, and `for` with a Go duration or `until` with a date.
  *
- * @throws OperatorError when the cluster cannot be asked to remember it
+ * @throws OperatorError when it cannot be saved in the cluster
  */
 export async function pauseAnswer(
   commands: PauseCommands,

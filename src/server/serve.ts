@@ -21,7 +21,7 @@ export interface RequestOrigin {
   readonly authorization: string | undefined;
 }
 
-/** Gives the answer to a request; the signal aborts when the client goes away. What it throws becomes a 500. */
+/** Returns the response to a request; the signal aborts when the client goes away. An error that it throws becomes a 500. */
 export type RequestHandler = (
   request: ServerRequest,
   signal: AbortSignal,

@@ -23,14 +23,14 @@ export interface AnnotatedOperationsOptions {
   readonly log: Logger;
   /** The operator whose objects count, as `<namespace>/<ConfigMap>`. */
   readonly operator: string;
-  /** An annotation says what nobody can do; the sentence says what can be done. */
+  /** An annotation names an unknown operation; the sentence lists the known ones. */
   readonly onUnknown: (module: string, message: string) => void;
 }
 
 const RETRY_MS = 10_000;
 const POINTER = `/metadata/annotations/${escapeSegment(OPERATION_ANNOTATION)}`;
 
-/** Operations that users ask for by annotating Module objects. */
+/** Operations that users request by annotating Module objects. */
 export class AnnotatedOperations {
   readonly #options: AnnotatedOperationsOptions;
   readonly #stop: AbortSignal;

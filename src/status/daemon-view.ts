@@ -104,7 +104,7 @@ export type MonitoredResources = Readonly<Record<string, readonly string[] | und
 export interface GraphModule {
   readonly name: string;
   readonly order: number;
-  /** In one word how it stands, such as `ready` or `disabled`. */
+  /** Its state in one word, such as `ready` or `disabled`. */
   readonly status: string;
   readonly requires: readonly { readonly name: string; readonly isOptional: boolean }[];
 }

@@ -50,7 +50,7 @@ interface ModuleRecord {
 
 /**
  * Writes Events about Modules. Repetitions become a count, and no module gets more than 25 writes at once and one a minute
- * after that. Nothing depends on an Event: what cannot be written is told once and left out.
+ * after that. Nothing depends on an Event: an Event that cannot be written is logged once and dropped.
  */
 export class EventRecorder {
   readonly #options: EventRecorderOptions;

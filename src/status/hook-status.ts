@@ -70,7 +70,7 @@ function conditionsIn({ conditions }: Fields): readonly Entry[] {
     .map((condition) => [String(condition['type']), condition]);
 }
 
-/** What the status owes to the hook, as the API server keeps account of it. */
+/** The fields of the status that the hook owns, according to the managed fields of the API server. */
 function ownedFields(managedFields: unknown): Fields {
   const list: readonly unknown[] = Array.isArray(managedFields) ? managedFields : [];
   const own = list

@@ -42,7 +42,7 @@ export class HookedModules {
     this.#options = options;
   }
 
-  /** The object of a module, made when it is missing. @throws whatever the client throws */
+  /** The object of a module, created if it is missing. @throws the errors of the API client */
   async read(module: string, signal: AbortSignal): Promise<KubeObject> {
     const object = await this.#own(module, signal);
     if (object?.['status'] !== undefined) return object;
@@ -86,7 +86,7 @@ export class HookedModules {
   }
 
   /**
-   * Makes the object stay until {@link release}, and notes the hook on it. What the cluster refuses is told of once: the
+   * Keeps the object until {@link release}, and notes the hook on it. A refusal of the cluster is logged once: the
    * module is finalized all the same, only its object may go before.
    *
    * @param definition of the hook, as JSON
@@ -106,7 +106,7 @@ export class HookedModules {
    * What was noted of the hook when the object was held; undefined for one that is not held, or may not be read. The
    * cluster is asked whether or not Modules are kept up to date at the moment: an object that is held stays held.
    *
-   * @throws whatever else the client throws
+   * @throws other errors of the API client
    */
   async heldBy(module: string, signal: AbortSignal): Promise<string | undefined> {
     if (!this.#options.isOn) return undefined;
@@ -118,7 +118,7 @@ export class HookedModules {
     return annotations[HOOK_ANNOTATION] ?? '';
   }
 
-  /** The object may go. @throws whatever the client throws */
+  /** The object may be deleted. @throws the errors of the API client */
   async release(module: string, signal: AbortSignal): Promise<void> {
     if ((await this.heldBy(module, signal)) === undefined) return;
     await this.#patchMetadata(

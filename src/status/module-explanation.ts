@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../lib/errors.ts';
 import { oneLine } from '../lib/escape-controls.ts';
 
-/** In one word how a module stands. */
+/** The state of a module in one word. */
 export type ModuleStatus =
   /** No discovery has decided about it yet. */
   | 'undecided'
@@ -55,11 +55,11 @@ export interface ModuleExplanation {
     readonly durationMs: number;
     readonly result: string;
   } | null;
-  /** When it is looked at again although nothing has changed; null when nobody has asked for that. */
+  /** When it is reconciled again although nothing has changed; null if that was not requested. */
   readonly nextReconcileAt: string | null;
   readonly release: { readonly revision: number; readonly isOwned: boolean } | null;
   readonly pause: ModulePause | null;
-  /** Null while nobody looks after the objects of its release. */
+  /** Null without drift detection for its release. */
   readonly drift: ModuleDrift | null;
   /** Sentences about snapshots of its hooks, and of global ones, that are not up to date; absent without any. */
   readonly warnings?: readonly string[];
@@ -80,7 +80,7 @@ export interface ModuleDrift {
     /** What becomes of it, in words. */
     readonly outlook: string;
   }[];
-  /** Objects of which it cannot be told, and why; absent without any. */
+  /** Objects for which it is unknown, and why; absent without any. */
   readonly uncompared?: readonly { readonly resource: string; readonly error: string }[];
 }
 
@@ -92,7 +92,7 @@ export interface ModuleFailure {
   readonly attempts: number;
   /** When it is tried next; null while it is tried or waits for others. */
   readonly nextAttemptAt: string | null;
-  /** It is not tried again until something about the module changes, or somebody asks for it. */
+  /** It is not retried until something about the module changes, or a user requests it. */
   readonly isGivenUp: boolean;
 }
 
@@ -105,11 +105,11 @@ export interface ModulePause {
   readonly isOfAll: boolean;
 }
 
-/** One line of the list of all modules: of the explanation, what tells who decided, and why a module is not ready. */
+/** One line of the list of all modules: from the explanation, who decided and why a module is not ready. */
 export interface ModuleSummary
   extends Pick<ModuleExplanation, 'module' | 'status' | 'isEnabled' | 'source' | 'reason' | 'waitsFor'> {
   readonly lastError: string | null;
-  /** Null while it is tried, waits for others, or is given up. */
+  /** Null while it is in progress, waits for others, or is stalled. */
   readonly nextTryAt: string | null;
   readonly paused: Pick<ModulePause, 'reason' | 'until'> | null;
 }

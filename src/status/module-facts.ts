@@ -28,7 +28,7 @@ export interface ModuleFacts {
   readonly release: ReleaseFacts | undefined;
   /** The module ran to its end since it was enabled, and nothing is known to have failed since. */
   readonly isDeployed: boolean;
-  /** What is being done about a module that has nothing wrong: `pending`, it waits for its turn after a change. */
+  /** The progress of a module without problems: `pending` means that it is queued after a change. */
   readonly progress: 'none' | 'pending' | 'running';
   /** When the last reconcile began that had something to do, in milliseconds since the epoch; undefined before. */
   readonly reconciledAtMs: number | undefined;

@@ -9,12 +9,12 @@ export type ModuleObjectListener = (
   after: ModuleObject | undefined,
 ) => void;
 
-/** The Modules of the cluster for whoever reads them, such as annotations that ask for an operation. */
+/** The Modules of the cluster for all readers, such as the one of annotations that request an operation. */
 export interface ModuleObjectsView {
   get(name: string): ModuleObject | undefined;
   /** Of all operators. */
   readonly all: readonly ModuleObject[];
-  /** Tells of every change from now on, whoever made it; the returned function ends that. */
+  /** Notifies of every change by any client from now on; the returned function unsubscribes. */
   onChange(listener: ModuleObjectListener): () => void;
 }
 

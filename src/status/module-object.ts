@@ -9,7 +9,7 @@ export const FIELD_MANAGER = 'addon-operator';
 export const OPERATOR_ANNOTATION = `${MODULE_GROUP}/operator`;
 /** For selecting the objects of one operator. */
 export const NAMESPACE_LABEL = `${MODULE_GROUP}/operator-namespace`;
-/** What a user asks to be done with a module. */
+/** An operation on a module that a user can request. */
 export const OPERATION_ANNOTATION = `${MODULE_GROUP}/operation`;
 
 /** Keeps the object of a module until the module's reconcile webhook has finalized it. */
@@ -26,9 +26,9 @@ export interface ModuleObject {
   readonly uid: string;
   readonly resourceVersion: string;
   readonly generation: number;
-  /** `<namespace>/<ConfigMap>` of its operator; undefined for an object that nobody has claimed. */
+  /** `<namespace>/<ConfigMap>` of its operator; undefined for an object without an owner. */
   readonly operator: string | undefined;
-  /** Undefined also for a word that is no operation. */
+  /** Undefined also for an unknown operation. */
   readonly operation: ModuleOperation | undefined;
   readonly annotations: Readonly<Record<string, string>>;
   readonly finalizers: readonly string[];
@@ -52,7 +52,7 @@ export function newModuleObject(module: string, namespace: string, operator: str
   return { apiVersion: MODULE_API_VERSION, kind: MODULES.kind, metadata };
 }
 
-/** The object of a module in an answer of the API server, whatever that has sent. */
+/** Reads the object of a module from a response of the API server, which may have any shape. */
 export function answeredObject(answer: unknown, module: string): KubeObject {
   const object = fieldsOf(answer);
   const metadata = fieldsOf(object['metadata']);

@@ -33,13 +33,13 @@ export interface ModuleObjectsOptions {
   /** Where the operator and its ConfigMap are: who owns the objects. */
   readonly namespace: string;
   readonly configMapName: string;
-  /** Takes texts of Secrets out of what others have told in an Event. */
+  /** Masks secrets in messages of other components before they are recorded in an Event. */
   readonly redact: (text: string) => string;
 }
 
 /** Where the state of modules is read from. */
 export interface ModuleSource {
-  /** All known modules, with texts of Secrets taken out. */
+  /** All known modules, with secrets masked. */
   readonly facts: () => readonly ModuleFacts[];
   /** Whether an object of a module that is not among them may go: not before it is known which modules are left. */
   readonly mayRemove: () => boolean;
@@ -62,11 +62,11 @@ const NO_MODULES: ModuleSource = {
   finishDeletion: async () => await Promise.resolve('too early'),
 };
 
-/** From a change until it is written: what happens meanwhile is written with it. */
+/** From a change until it is written: changes in the meantime are written with it. */
 const COALESCE_MS = 1_000;
 /** How often modules are looked at although no task began or ended. */
 const LOOK_MS = 10_000;
-/** At least so long times of runs wait that tell nothing new. */
+/** Minimum delay of a write that only updates times of runs. */
 const CHATTER_MS = 30_000;
 /** After a refusal. */
 const PAUSE_MS = 5 * 60_000;
@@ -204,7 +204,7 @@ export class ModuleObjects {
       this.#syncOne(latest.of(one), chatterMs, signal),
     );
     const refused = written.filter((one) => one !== undefined && 'error' in one);
-    // What the cluster refuses of every module is no matter of a single object.
+    // An error that concerns every module is not handled for a single object.
     if (refused[0] !== undefined && refused.length === facts.length) throw refused[0].error;
     for (const { module, error } of refused) this.#refuse(module, error);
     const recorded = written.filter((one) => one !== undefined && 'object' in one);
@@ -236,7 +236,7 @@ export class ModuleObjects {
       if (object.finalizers.includes(HOOK_FINALIZER)) await this.#lookAfterHeld(object, facts, signal);
       const nowMs = clock.steadyMs();
       const { generation, status: before } = object;
-      // Until the first discovery of a new daemon the old word stands: nothing has become different.
+      // Until the first discovery of a new daemon the previous status stays: nothing has changed.
       if (facts.explanation.status === 'undecided' && before !== undefined) return undefined;
       const status = moduleStatus(facts, {
         nowMs: clock.wallMs(),
@@ -371,14 +371,14 @@ export class ModuleObjects {
     );
   }
 
-  /** What concerns one object only: somebody was faster, or it is gone. The watch tells what there is now. */
+  /** An error that concerns one object only: a conflict, or the object is deleted. The watch delivers its new state. */
   #passOver(module: string, error: unknown): void {
     if (![404, 409].some((status) => hasStatus(error, status))) throw error;
     this.#options.log.debug({ module, ...errorFields(error) }, 'Module object will be written later');
   }
 
   #tell(error: unknown, retryAfterMs: number): void {
-    // An API server that is away is told of by those who need it.
+    // The clients that need the API server log that it is unreachable.
     const isWorthSaying =
       isRefusal(error) || !(error instanceof KubeApiError || error instanceof OperatorError);
     const level = this.#isTold || !isWorthSaying ? 'debug' : 'warn';
@@ -406,7 +406,7 @@ function isOfOneObject(error: unknown, signal: AbortSignal): boolean {
   return !(error instanceof KubeApiError) || ![404, 409, 429, 503, 504].includes(error.status);
 }
 
-/** The answer will be the same for as long as nobody changes permissions or definitions. */
+/** The response stays the same until permissions or definitions change. */
 function isRefusal(error: unknown): boolean {
   return error instanceof KubeApiError && error.status < 500 && error.status !== 429;
 }

@@ -6,7 +6,7 @@ import { MAX_HOOK_RUNS, type ModuleFacts, type ReleaseFacts } from './module-fac
 
 type ModulePhase = 'Init' | 'Progressing' | 'Succeeded' | 'Failed' | 'Deleting';
 
-/** A condition as it stands in an object; times are RFC 3339 in UTC. */
+/** A condition of an object; times are RFC 3339 in UTC. */
 export interface DatedCondition extends Condition {
   readonly lastTransitionTime: string;
   readonly observedGeneration: number;
@@ -44,7 +44,7 @@ export interface StatusContext {
   /** Namespace and ConfigMap of the operator. */
   readonly operator: string;
   readonly generation: number;
-  /** The status as it is in the cluster, whoever wrote it. */
+  /** The status as it is in the cluster, with fields of all clients. */
   readonly before: unknown;
 }
 

@@ -1,7 +1,7 @@
 import { canonicalJson, fieldsOf, isObject } from '../lib/json.ts';
 import type { ModuleStatusFields } from './module-status.ts';
 
-/** Every field the operator writes; whatever else is in a status belongs to others. */
+/** Every field that the operator writes; all other fields of a status belong to other clients. */
 export const STATUS_FIELDS = [
   'observedGeneration',
   'operator',
@@ -23,7 +23,7 @@ const CHATTER: ReadonlySet<string> = new Set(['hookRuns', 'lastRun', 'lastReconc
 
 /**
  * What is different between a status to be written and the one in the cluster: nothing, only times and durations of runs,
- * or something that somebody waits for.
+ * or something that a client waits for.
  */
 export function statusChange(wanted: ModuleStatusFields, current: unknown): 'none' | 'chatter' | 'substance' {
   const before = fieldsOf(current);

@@ -61,7 +61,7 @@ async function runNpmPack(id: string, workDir: string, signal: AbortSignal): Pro
   }
 }
 
-/** The npm that came with this Node, else whatever PATH has. */
+/** The npm that came with this Node, else the one in PATH. */
 async function npmFile(): Promise<string> {
   const beside = join(dirname(process.execPath), 'npm');
   try {

@@ -46,7 +46,7 @@ const PACKAGES = {
 
 /**
  * Path of the pinned helm of this major version, fetched into the cache when it is not there. Its directory holds
- * nothing else, so it may be put into PATH. Several processes may ask at once.
+ * nothing else, so it may be put into PATH. Several processes may call this at once.
  *
  * @throws OperatorError TOOL_UNAVAILABLE when the platform has no pinned helm, or it cannot be fetched
  */
@@ -97,7 +97,7 @@ function requirePlatform(platform: string, arch: string, target: string): void {
   );
 }
 
-/** Unpacks into a directory of its own and renames, so that nobody sees half a file, whoever else unpacks. */
+/** Unpacks into a temporary directory and renames, so that concurrent processes never see a partial file. */
 async function unpack(source: ToolPackage, cacheDir: string, signal: AbortSignal): Promise<void> {
   await mkdir(cacheDir, { recursive: true });
   const workDir = await mkdtemp(join(cacheDir, '.unpack-'));

@@ -34,7 +34,7 @@ export async function startAdmissionServer(
     );
   }
   const cert = join(directory, 'tls.crt');
-  // Nobody is told of an authority here.
+  // No client learns of an authority here.
   const files = { cert, key: join(directory, 'tls.key'), ca: cert };
   const source = await openCertificateSource({ load: () => loadFromFiles(files), clock, log }, stop);
   const server = await startWebhookServer({

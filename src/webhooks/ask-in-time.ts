@@ -16,7 +16,7 @@ export function limitMsOf(timeoutMs: number): number {
  * Asks, and gives up when the time is up: then the signal given to `ask` aborts, and what it still does is not waited
  * for.
  *
- * @throws what `ask` throws in time; `signal.reason` when the caller goes away
+ * @throws the error of `ask`, if in time; `signal.reason` when the caller goes away
  */
 export async function askInTime<T>(
   clock: SteadyClock,
@@ -29,7 +29,7 @@ export async function askInTime<T>(
   const late = clock
     .sleep(limitMs, AbortSignal.any([signal, timer.signal]))
     .then((): InTime<T> => ({ type: 'late' }));
-  // An answer ends the wait, which then has nobody to report to.
+  // A result ends the wait; its abort is no error then.
   late.catch(() => undefined);
   const answered = ask(AbortSignal.any([signal, work.signal])).then(
     (value): InTime<T> => ({ type: 'answered', value }),

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { messageOf, OperatorError } from '../lib/errors.ts';
 import type { ServingCertificate } from './webhook-certificates.ts';
 
-/** Where somebody else, such as cert-manager, puts a certificate. */
+/** Files that another program, such as cert-manager, writes a certificate to. */
 export interface CertificateFiles {
   readonly cert: string;
   readonly key: string;

@@ -1,4 +1,4 @@
-/** Numbers of the ASN.1 types that certificates are made of. */
+/** Numbers of the ASN.1 types in certificates. */
 const TAGS = {
   boolean: 0x01,
   integer: 0x02,

@@ -24,7 +24,7 @@ export interface WebhookAnswer {
   readonly body: string;
 }
 
-/** Gives the answer to a request; the signal aborts when the client goes away. What it throws becomes a 500. */
+/** Returns the response to a request; the signal aborts when the client goes away. An error that it throws becomes a 500. */
 export type WebhookHandler = (request: WebhookRequest, signal: AbortSignal) => Promise<WebhookAnswer>;
 
 export interface WebhookServer {
@@ -39,13 +39,13 @@ export interface WebhookServerOptions {
   readonly port: number;
   /** A change is used for every connection made after it. */
   readonly certificates: WebhookCertificates;
-  /** PEM texts; when there are any, a client must show a certificate of one of these authorities. */
+  /** PEM certificates; if there are any, a client must present a certificate that one of these authorities signed. */
   readonly clientCas?: readonly string[];
   readonly handler: WebhookHandler;
   readonly log: Logger;
 }
 
-/** Two objects of 3 MiB, the most an API server takes, and what stands around them. */
+/** Two objects of 3 MiB, the most an API server accepts, and the rest of the review. */
 const MAX_BODY_BYTES = 7 * 1024 * 1024;
 const MAX_CONNECTIONS = 2_048;
 /** Longer than API servers keep an idle connection, so that it is never closed under a request. */

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 
-/** What a webhook server shows its clients, and what they check it with; all texts are PEM. */
+/** What a webhook server presents to its clients, and what they check it with; everything is PEM. */
 export interface ServingCertificate {
   /** The certificate, followed by those that lead to the authority if there are any. */
   readonly cert: string;
@@ -19,7 +19,7 @@ export interface WebhookCertificates {
   onChange(listener: (certificate: ServingCertificate) => void): () => void;
 }
 
-/** Holds the certificate in force and tells of changes. */
+/** Holds the current certificate and notifies listeners of changes. */
 export class CertificateSlot implements WebhookCertificates {
   #current: ServingCertificate;
   readonly #listeners = new Set<(certificate: ServingCertificate) => void>();

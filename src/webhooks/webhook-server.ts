@@ -35,7 +35,7 @@ export interface WebhookServersOptions {
   readonly running: AsyncDisposableStack;
 }
 
-/** Starts webhook servers at their first need, with the certificates the settings ask for. */
+/** Starts each webhook server when it is first needed, with the certificates that the settings name. */
 export class WebhookServers {
   readonly #options: WebhookServersOptions;
   /** By purpose; our own certificates serve both servers. */

@@ -10,7 +10,7 @@ export type WebhookTarget =
  * The `clientConfig` of a webhook, as webhook configurations and custom resource definitions take it.
  *
  * @param path begins with `/`
- * @param ca PEM texts of the authorities the API server is to trust
+ * @param ca PEM certificates of the authorities that the API server trusts
  */
 export function clientConfigOf(
   target: WebhookTarget,

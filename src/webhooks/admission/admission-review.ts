@@ -10,12 +10,12 @@ export interface AdmissionReview {
   readonly request: Readonly<Record<string, unknown>>;
 }
 
-/** What the API server is told. */
+/** The verdict that is sent to the API server. */
 export type AdmissionVerdict =
   | { readonly type: 'allowed'; readonly warnings: readonly string[]; readonly patch: string }
   | {
       readonly type: 'denied';
-      /** 403 by the hook, 500 for want of an answer. */
+      /** 403 from the hook, 500 without a response of the hook. */
       readonly code: number;
       readonly message: string;
       readonly warnings: readonly string[];

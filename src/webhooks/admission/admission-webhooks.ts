@@ -25,9 +25,9 @@ export interface AdmissionHook {
   readonly title: string;
   readonly bindings: readonly AdmissionBinding[];
   /**
-   * Runs the hook for a request, whatever else it does at the same time.
+   * Runs the hook for a request, also while other runs of the hook are in progress.
    *
-   * @returns undefined when the hook wrote no answer
+   * @returns undefined when the hook wrote no response
    * @throws OperatorError when the hook or what it wrote is broken
    */
   ask(
@@ -60,7 +60,7 @@ interface Route {
 
 const REGISTER_AGAIN_MS = 30_000;
 
-/** The validating and mutating webhooks of all hooks: registers them in the cluster, and answers their requests. */
+/** The validating and mutating webhooks of all hooks: registers them in the cluster, and handles their requests. */
 export class AdmissionWebhooks {
   readonly #options: AdmissionWebhooksOptions;
   readonly #lock = new Semaphore(1);
@@ -74,7 +74,7 @@ export class AdmissionWebhooks {
   }
 
   /**
-   * Puts hooks into operation: their requests are answered, then the API server is told to send them. The first call,
+   * Puts hooks into operation: their requests are handled, then registered with the API server. The first call,
    * even one without webhooks, also removes what an earlier daemon left; when there is nothing else to do it fails never.
    *
    * @throws OperatorError HOOK_CONFIG_INVALID when two bindings would be called under the same path
@@ -98,7 +98,7 @@ export class AdmissionWebhooks {
     });
   }
 
-  /** Takes hooks out of operation: first the API server is told, then their requests are no longer answered. */
+  /** Takes hooks out of operation: first they are unregistered, then their requests are no longer handled. */
   remove(hooks: readonly AdmissionHook[], signal: AbortSignal): Promise<void> {
     return this.#lock.run(async () => {
       const rest = this.#hooks.filter((hook) => !hooks.includes(hook));

@@ -8,7 +8,7 @@ export interface WebhookEntry {
   readonly [field: string]: unknown;
 }
 
-/** Objects the daemon itself must be able to write whatever hooks say, or it could lock itself out. */
+/** Objects that the daemon itself must always be able to write: otherwise hooks could lock it out. */
 export interface OwnState {
   readonly namespace: string;
   readonly configMap: string;

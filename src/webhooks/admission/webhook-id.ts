@@ -1,4 +1,4 @@
-/** The part of a URL that stands for a webhook: its name in lower case, with dashes for what URLs do not take. */
+/** The URL segment of a webhook: its name in lower case, with dashes for characters that URLs do not allow. */
 export function webhookId(name: string): string {
   return name
     .replaceAll(/[A-Z]/g, (capital) => `-${capital.toLowerCase()}`)

@@ -14,9 +14,9 @@ export interface ConversionHook {
   readonly title: string;
   readonly bindings: readonly ConversionBinding[];
   /**
-   * Runs the hook for one step, whatever else it does at the same time.
+   * Runs the hook for one step, also while other runs of the hook are in progress.
    *
-   * @returns undefined when the hook wrote no answer
+   * @returns undefined when the hook wrote no response
    * @throws OperatorError when the hook or what it wrote is broken
    */
   convert(
@@ -28,7 +28,7 @@ export interface ConversionHook {
 }
 
 export interface ConversionWebhooksOptions {
-  /** Starts the server; called once, before the first custom resource definition is told to use it. */
+  /** Starts the server; called once, before the first CustomResourceDefinition refers to it. */
   readonly open: (signal: AbortSignal) => Promise<WebhookCertificates>;
   /** See `keepCrdConversion`. */
   readonly keep: (
@@ -45,7 +45,7 @@ export interface ConversionWebhooksOptions {
   readonly stop: AbortSignal;
 }
 
-/** The conversions of all hooks: makes custom resource definitions use them, and answers their requests. */
+/** The conversions of all hooks: registers them in CustomResourceDefinitions, and handles the requests. */
 export class ConversionWebhooks {
   readonly #options: ConversionWebhooksOptions;
   readonly #lock = new Semaphore(1);

@@ -6,7 +6,7 @@ import type { Logger } from '../../lib/log.ts';
 import { findConversionChain } from './conversion-chain.ts';
 import { convertedObjectsProblem } from './converted-objects-problem.ts';
 
-/** What the API server asks for; further fields are passed on to hooks as they are. */
+/** The request of the API server; further fields are passed on to hooks unchanged. */
 export interface ConversionRequest {
   readonly uid: string;
   readonly desiredAPIVersion: string;

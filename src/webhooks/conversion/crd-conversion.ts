@@ -22,7 +22,7 @@ interface CrdConversionOptions {
 }
 
 const RETRY_MS = 15_000;
-/** Between two writes: somebody else who insists on other settings must not make us write without end. */
+/** Between two writes: another client that keeps changing the settings must not cause endless writes. */
 const PAUSE_MS = 1_000;
 const SERVICE_PORT = 443;
 const CRDS: ApiResource = {
@@ -132,12 +132,12 @@ class LatestObject implements ReflectorSink {
   #current: KubeObject | undefined;
   #change = Promise.withResolvers<void>();
 
-  /** Undefined while there is no such object. */
+  /** Undefined while the object does not exist. */
   get current(): KubeObject | undefined {
     return this.#current;
   }
 
-  /** Resolves at the next change, or when somebody wakes whoever waits. */
+  /** Resolves at the next change, or when the waiting callers are woken. */
   changed(): Promise<void> {
     return this.#change.promise;
   }
