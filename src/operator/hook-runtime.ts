@@ -20,6 +20,9 @@ export interface HookRuntimeOptions {
   readonly onEvent: (runtime: HookRuntime, binding: KubernetesBinding, event: KubernetesEvent) => void;
 }
 
+/** How long a run is put off while events pour in, and how soon after the last run they must have come. */
+export const GATHER_MS = 10;
+
 /** A hook in operation: its monitors and its rate limit. */
 export class HookRuntime {
   readonly hook: Hook;
@@ -41,6 +44,9 @@ export class HookRuntime {
     this.#rateLimiter = rateLimit === undefined ? undefined : new TokenBucket(rateLimit, options.clock);
   }
 
+  /** When the last run for events that went well was over; undefined before. */
+  #lastEventRunMs: number | undefined;
+
   /** A stopped hook is not run any more: tasks that still wait for it end without doing anything. */
   get isStopped(): boolean {
     return this.#stopped.signal.aborted;
@@ -53,12 +59,40 @@ export class HookRuntime {
    * @throws the reason for which `signal` or the daemon's stop aborted
    */
   async waitForTurn(signal: AbortSignal): Promise<void> {
-    const ends = AbortSignal.any([signal, this.#options.stop, this.#stopped.signal]);
+    const limiter = this.#rateLimiter;
+    if (limiter === undefined) return;
+    await this.#unlessStopped((ends) => limiter.take(ends), [signal, this.#options.stop]);
+  }
+
+  /** Waits with a signal that aborts when the hook is stopped too, which ends the wait and is no failure. */
+  async #unlessStopped(
+    wait: (ends: AbortSignal) => Promise<void>,
+    signals: readonly AbortSignal[],
+  ): Promise<void> {
     try {
-      await this.#rateLimiter?.take(ends);
+      await wait(AbortSignal.any([...signals, this.#stopped.signal]));
     } catch (error) {
       if (!this.isStopped) throw error;
     }
+  }
+
+  /** To be called after each run for events that went well. */
+  noteEventRun(): void {
+    this.#lastEventRunMs = this.#options.clock.steadyMs();
+  }
+
+  /**
+   * Waits a moment when events come faster than the hook takes them, so that the next run has more of them: a run costs as
+   * much for one event as for twenty. An event that comes alone, or after a while, is not kept waiting.
+   *
+   * @param waiting events that the next run has already
+   * @throws the reason for which `signal` or the daemon's stop aborted
+   */
+  async gather(waiting: number, signal: AbortSignal): Promise<void> {
+    const { clock, stop } = this.#options;
+    const idleMs = clock.steadyMs() - (this.#lastEventRunMs ?? Number.NEGATIVE_INFINITY);
+    if (waiting < 2 || idleMs >= GATHER_MS) return;
+    await this.#unlessStopped((ends) => clock.sleep(GATHER_MS, ends), [signal, stop]);
   }
 
   /**

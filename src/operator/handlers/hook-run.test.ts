@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { failing, type OperatorLab, operatorLab } from '../../../test/support/operator-lab.ts';
+import { GATHER_MS } from '../hook-runtime.ts';
 
 const EVERY_MINUTE = '* * * * *';
 
@@ -211,6 +212,54 @@ test('a hook with a rate limit runs at once, then with everything that came duri
   await lab.clock.advance(1);
   await lab.settle();
   expect(lab.calls.slice(1)).toEqual([`web/a.sh ${Array(9).fill('Event:pods').join('+')}`]);
+});
+
+test('events that come faster than their hook takes them are gathered for a moment', async () => {
+  await using lab = await operatorLab(['web'], {
+    'web/a.sh': { kubernetes: [{ kind: 'Pod', name: 'pods', queue: 'own' }] },
+  });
+  await lab.converge();
+  const gate = Promise.withResolvers<void>();
+  lab.behaviours.set('web/a.sh', () => gate.promise);
+  lab.takeCalls();
+  const emit = async (count: number): Promise<readonly string[]> => {
+    for (let sent = 0; sent < count; sent += 1) lab.emit('web/a.sh/pods');
+    await lab.settle();
+    return lab.takeCalls();
+  };
+  expect(await emit(1)).toEqual(['web/a.sh Event:pods']);
+  expect(await emit(2)).toEqual([]);
+  gate.resolve();
+  await lab.settle();
+  expect(lab.clock.pendingDelaysMs).toContain(GATHER_MS);
+  expect(await emit(1)).toEqual([]);
+  await lab.clock.advance(GATHER_MS);
+  await lab.settle();
+  expect(lab.takeCalls()).toEqual(['web/a.sh Event:pods+Event:pods+Event:pods']);
+  // One at a time, or after a while, they are not kept waiting.
+  expect(await emit(1)).toEqual(['web/a.sh Event:pods']);
+  await lab.clock.advance(GATHER_MS);
+  expect(await emit(2)).toEqual(['web/a.sh Event:pods+Event:pods']);
+});
+
+test('a hook that is removed while its events are gathered is not run', async () => {
+  await using lab = await operatorLab(['web'], {
+    'web/a.sh': { kubernetes: [{ kind: 'Pod', name: 'pods', queue: 'own' }] },
+  });
+  await lab.converge();
+  const gate = Promise.withResolvers<void>();
+  lab.behaviours.set('web/a.sh', () => gate.promise);
+  lab.emit('web/a.sh/pods');
+  await lab.settle();
+  lab.takeCalls();
+  for (let sent = 0; sent < 2; sent += 1) lab.emit('web/a.sh/pods');
+  gate.resolve();
+  await lab.settle();
+  expect(lab.clock.pendingDelaysMs).toContain(GATHER_MS);
+  await lab.runtimeOf('web/a.sh').stop();
+  await lab.settle();
+  expect(lab.tasks('own')).toEqual([]);
+  expect(lab.takeCalls()).toEqual([]);
 });
 
 test('a retry sees fresh snapshots and the old object', async () => {

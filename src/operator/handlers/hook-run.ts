@@ -52,7 +52,10 @@ export async function runHookTask(
     finishSynchronization(operator, first);
     return { type: 'skipped' };
   }
-  const task = combine(entry, first, queue);
+  const waiting = combine(entry, first, queue);
+  await runtime.gather(waiting.reasons.length, signal);
+  if (runtime.isStopped) return { type: 'skipped' };
+  const task = combine(entry, waiting, queue);
   const log = taskLogger(operator.log, task, queue.name);
   const labels = hookLabels(task, queue.name);
   const { metrics, execution, clock } = operator;
@@ -72,6 +75,8 @@ export async function runHookTask(
     });
     metrics.hookResult(labels, 'success');
     const { ran, rest } = splitAt(task, covered);
+    // What did not fit into this run fills the next one.
+    if (rest === undefined && ran.reasons.some(({ type }) => type === 'event')) runtime.noteEventRun();
     finishSynchronization(operator, ran);
     return { type: 'ran', task: ran, effects, rest };
   } catch (error) {
