@@ -28,7 +28,7 @@ interface UpgradeArguments extends ReleaseTarget {
  * `helm upgrade --install`, waiting for nothing but helm hooks. helm 4 applies on the server; with force the
  * result of that is what helm 3 does, whichever manager owns a field.
  *
- * A release with records is installed with `helm install`. `upgrade --install` takes a failed install for something to
+ * A release with records is installed with `helm install --replace`. `upgrade --install` takes a failed install for something to
  * upgrade, and skips its hooks; it searches for an uninstalled one in the record whose name sorts last, and after `v10` that
  * is the one of `v9`.
  */

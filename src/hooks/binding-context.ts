@@ -50,7 +50,7 @@ export function groupOf(reason: RunReason): string | undefined {
   return typeof reason.binding === 'string' ? undefined : reason.binding.group;
 }
 
-/** The name of the binding a hook runs for, as its context says it. */
+/** The name of the binding a hook runs for, as in its context. */
 export function bindingNameOf({ binding }: RunReason): string {
   return typeof binding === 'string' ? binding : binding.name;
 }

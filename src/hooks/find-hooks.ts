@@ -19,7 +19,7 @@ const EXEC_BITS = 0o111;
 /**
  * Finds hooks below a directory, sorted by path as byte strings: executables, and, whatever their mode, scripts that hold
  * an in-process hook and `.http.yaml` files. Directories named `lib` (for modules also `venv`), names that begin with a dot and data files are
- * skipped; a file that is neither is skipped with a warning that says how to mend it. A root that does not exist has no
+ * skipped; a file that is neither is skipped with a warning that says how to correct it. A root that does not exist has no
  * hooks.
  *
  * Directories are read synchronously: they are many and small, and that costs a tenth of the other way.
@@ -107,7 +107,7 @@ function hookName(path: string, from: string, owner: HookOwner): string {
 }
 
 const SCRIPT_NAME = /\.(?:ts|mts|js|mjs)$/;
-/** No list goes on over a brace, so that no part of a text is looked through twice. */
+/** Lists end at a brace, so that no part of a text is scanned twice. */
 const SDK_IMPORT = /\bimport\s*\{([^{}]*)\}\s*from\s*(['"])addon-operator\/sdk\2/g;
 const DEFINE_HOOK = /\bdefineHook\b/;
 const DEFAULT_EXPORT = /\bexport\s+default\b|\bas\s+default\b/;

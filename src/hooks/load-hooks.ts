@@ -137,7 +137,7 @@ function title(owner: HookOwner): string {
 }
 
 /**
- * Where global hooks lie: in `hooks/` below the given directory if there is one, else in the directory itself.
+ * The directory of global hooks: `hooks/` below the given directory if there is one, else the directory itself.
  *
  * @throws OperatorError CONFIG_INVALID when the directory does not exist
  */

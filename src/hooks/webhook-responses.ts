@@ -1,7 +1,7 @@
 import { isObject, parseSecretJson } from '../lib/json.ts';
 import { splitJsonStream } from '../lib/json-stream.ts';
 
-/** What a hook says about a request to the API server. */
+/** The response of a hook to an admission request. */
 export interface AdmissionResponse {
   readonly isAllowed: boolean;
   /** Why not; empty where the hook gave no reason. */

@@ -28,7 +28,7 @@ const DELETION_POLICIES = ['delete', 'orphan', 'protect'] as const;
  */
 export type DeletionPolicy = (typeof DELETION_POLICIES)[number];
 
-/** What `module.yaml` says. */
+/** The content of `module.yaml`. */
 export interface ModuleManifest {
   readonly requires: readonly Requirement[];
   readonly version: string | undefined;

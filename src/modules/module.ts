@@ -8,7 +8,7 @@ import type { ModuleManifest } from './module-manifest.ts';
  */
 export type ChartKind = 'chart-yaml' | 'templates-only' | 'none';
 
-/** One module as its directory says, read once when the daemon starts. */
+/** One module, read once from its directory when the daemon starts. */
 export interface Module {
   readonly name: ModuleName;
   readonly key: ModuleKey;
@@ -16,7 +16,7 @@ export interface Module {
   readonly order: number;
   /** Absolute path of the directory that it runs from; for a symbolic link the path it leads to. */
   readonly path: string;
-  /** Absolute path of the directory it was copied from; absent when it runs from where it lies. */
+  /** Absolute path of the directory it was copied from; absent when it runs from its original directory. */
   readonly source?: string;
   /** Why it may not be run: then nothing was read from its directory. Absent when it may. */
   readonly refusal?: string;

@@ -40,7 +40,7 @@ export const CONFIG_MAPS: ApiResource = {
 };
 
 /**
- * Reads the ConfigMap; undefined only when the API server says that this very object does not exist.
+ * Reads the ConfigMap; undefined only when the API server reports that this object does not exist.
  *
  * @throws KubeApiError or OperatorError KUBE_UNREACHABLE when it cannot be read
  */

@@ -75,7 +75,7 @@ export class ConfigMapPresence {
     if (!this.#isWriting) void this.#write(signal);
   }
 
-  /** A memory that cannot be read counts as one that says yes: the wait is short, an uninstall is final. */
+  /** A memory that cannot be read counts as present: the wait is short, but an uninstall is final. */
   async #existedBefore(signal: AbortSignal): Promise<boolean> {
     const { memory, log, title } = this.#deps;
     try {

@@ -36,7 +36,7 @@ import type { PatchOperation } from './values-patch.ts';
 const WARN_FROM_SHARE = 0.8;
 
 /**
- * What the watched ConfigMap came to say.
+ * A new content of the watched ConfigMap.
  *
  * `changed`: valid content that means something else than the last valid one. `invalid`: it cannot be understood; the
  * last valid content stays in force. `missing`: it is gone, and the last valid content stays in force for `graceMs` unless
@@ -243,7 +243,7 @@ export class ConfigMapStore {
     log.info({ configMap: this.title, watchEvent: type, object }, 'event of the ConfigMap');
   }
 
-  /** Handles what the watch delivered. That the ConfigMap is gone is never believed without asking for it by name. */
+  /** Handles what the watch delivered. A deletion of the ConfigMap is always verified with a read by name. */
   #seen(object: ConfigMapObject | undefined, signal: AbortSignal): Promise<void> {
     const handle = (): Promise<void> =>
       this.#lock.run(async () => {
@@ -271,7 +271,7 @@ export class ConfigMapStore {
     this.#observe(now, signal);
   }
 
-  /** The ConfigMap is gone. What it said stays in force until it is back, or the grace is over. */
+  /** The ConfigMap is gone. Its content stays in force until it is back, or the grace time is over. */
   #suspect(signal: AbortSignal): void {
     if (this.#grace.isRunning) return;
     this.#state = { type: 'missing' };

@@ -54,7 +54,7 @@ export async function loadPatiently(
 }
 
 /**
- * Takes over what the ConfigMap says at the start, which has to match the schemas.
+ * Takes over the ConfigMap at the start; it has to match the schemas.
  *
  * @param isChecked whether the schemas of a module count
  * @throws OperatorError VALUES_INVALID

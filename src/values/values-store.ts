@@ -18,7 +18,7 @@ import type { SecretReference } from './secrets/secret-reference.ts';
 import { foldPatch, type PatchList, patchSection, sectionAfter } from './section-patch.ts';
 import type { PatchOperation } from './values-patch.ts';
 
-/** What the files in the modules directories say. */
+/** Values from the files in the modules directories. */
 export interface StaticValues {
   readonly global: JsonObject;
   /** One for every known module. */
@@ -46,9 +46,9 @@ export interface HookPatches {
 }
 
 /**
- * The values of everybody: static values, on top of them what the ConfigMap says, on top of that what hooks patched in
- * memory; defaults of schemas fill what none of them sets. Values that are returned never change later, must not be changed by the caller,
- * and is the same object again as long as nothing has changed, unless Secrets are in it.
+ * All values: static values, over them the ConfigMap, over it the patches of hooks, kept in
+ * memory; defaults of schemas fill what none of them sets. Returned values never change later, must not be changed by the caller,
+ * and are the same object again as long as nothing has changed, unless they contain Secrets.
  *
  * Methods take effect at once and whole or not at all, so two hooks in two queues patch one after the other.
  */
@@ -98,7 +98,7 @@ export class ValuesStore {
   knownValues(owner: ValuesOwner): JsonObject {
     const patches = this.#patches.get(owner) ?? NO_PATCHES;
     const [config, files] = [this.#config, this.#static];
-    // What a Secret says may have changed since.
+    // The content of a Secret may have changed since.
     if (this.#secrets?.isResolvedFor(owner) === true) return this.#merge(owner, config, patches);
     const known = this.#merged.get(owner);
     if (known?.config === config && known.files === files && known.patches === patches) return known.values;
@@ -133,13 +133,13 @@ export class ValuesStore {
     return valuesChecksum(this.knownValues(owner));
   }
 
-  /** Takes over what the files say now; for development, where they change under a running daemon. */
+  /** Takes over the current files; for development, where they change while the daemon runs. */
   setStatic(staticValues: StaticValues): void {
     this.#static = staticValues;
   }
 
   /**
-   * Takes over what the ConfigMap says now.
+   * Takes over the current content of the ConfigMap.
    *
    * @param isInUse whether a module's section has to match its schema; an empty section need not
    * @throws OperatorError VALUES_INVALID listing every section that does not match its schema, or when a stored patch
@@ -158,7 +158,7 @@ export class ValuesStore {
   }
 
   /**
-   * Checks what a section of the ConfigMap would say.
+   * Checks a section of the ConfigMap before it is written.
    *
    * @throws OperatorError VALUES_INVALID when it does not match its schema
    */

@@ -6,7 +6,7 @@ import type { ValuesStore } from './values-store.ts';
 export interface VisibleValues {
   /** For `VALUES_PATH`: everything merged. */
   readonly values: JsonObject;
-  /** For `CONFIG_VALUES_PATH`: only what the ConfigMap says; a section it does not have is null. */
+  /** For `CONFIG_VALUES_PATH`: only the ConfigMap; a section it does not have is null. */
   readonly configValues: JsonObject;
 }
 

@@ -44,7 +44,7 @@ interface AuthorizationPart {
 }
 
 /**
- * What the settings say about authorization; undefined where all modules may run.
+ * The authorization of the settings; undefined if all modules may run.
  *
  * @throws OperatorError CONFIG_INVALID for a directory that cannot be used
  */

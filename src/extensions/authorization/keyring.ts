@@ -12,7 +12,7 @@ import { isSignatureOf, NAMESPACE, parseSignature, type SshSignature } from './s
 /** A public key that modules may be signed with. */
 interface TrustedKey {
   readonly publicKey: SshPublicKey;
-  /** Whose key it is, as the file says; for messages. */
+  /** The owner of the key in the file; for messages. */
   readonly owner: string;
   /** Milliseconds since the epoch; undefined: no limit. */
   readonly validAfterMs: number | undefined;

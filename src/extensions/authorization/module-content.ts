@@ -26,7 +26,7 @@ interface ContentLimits {
 
 const CONTENT_LIMITS: ContentLimits = { entries: 20_000, bytes: 256 * 1024 * 1024 };
 
-/** What is signed, and the signature: they lie in the module's directory and are no part of its content. */
+/** What is signed, and the signature: they are in the module's directory but not part of its content. */
 export const MANIFEST_FILE = 'module.manifest';
 export const SIGNATURE_FILE = `${MANIFEST_FILE}.sig`;
 const NO_CONTENT = [MANIFEST_FILE, SIGNATURE_FILE];

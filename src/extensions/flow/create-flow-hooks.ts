@@ -82,7 +82,7 @@ export function continuousReconcile({ now, nextAfter }: ContinuousReconcileDeps)
       if (nextMs === undefined) return undefined;
       const leftMs = Math.max(1, nextMs - nowMs);
       if (type === 'End') return { requeueAfterMs: leftMs };
-      // It is reconciled anyway, and its End says when again.
+      // It is reconciled anyway, and its End schedules the next one.
       if (module.phase === 'Init' || module.operation !== null) return undefined;
       return nextMs <= nowMs ? { abortReconcile: false } : { abortReconcile: true, requeueAfterMs: leftMs };
     },

@@ -22,7 +22,7 @@ export interface FlowPassDeps {
   readonly log: HookLog;
 }
 
-/** The way of one reconcile past the flow hooks, and what they have said on it. Without hooks it costs nothing. */
+/** One reconcile with its flow hooks and their results. Without hooks it costs nothing. */
 export class FlowPass {
   readonly #deps: FlowPassDeps | undefined;
   #said: readonly HookResult[] = [];
@@ -47,7 +47,7 @@ export class FlowPass {
     return (await this.#call(type, subject, signal))?.abortReconcile === true;
   }
 
-  /** Whether this instance is responsible: what the hooks say, else what was decided. @throws as {@link aborts} */
+  /** Whether this instance is responsible: the result of the hooks, else the default. @throws as {@link aborts} */
   async isResponsible(
     isByDefault: boolean,
     subject: () => FlowSubject,
@@ -108,7 +108,7 @@ async function call<T>(hook: () => T | Promise<T>, type: FlowHookType, signal: A
   }
 }
 
-/** At these places `abortReconcile: false` enforces that the reconcile goes on. */
+/** At these places `abortReconcile: false` enforces that the reconcile continues. */
 const ENFORCING: ReadonlySet<FlowHookType> = new Set(['DuringResponsibilityCheck', 'ShouldReconcile']);
 
 /**

@@ -3,7 +3,7 @@ import type { ApiResource } from '../../kube/kube-object.ts';
 import { fieldsOf, type Json, textsOf } from '../../lib/json.ts';
 import { didYouMean, similarWord } from '../../lib/similar-word.ts';
 
-/** A kind as the name of a host file says it: the group is empty for the core group, the kind is in lower case. */
+/** A kind from the name of a host file: the group is empty for the core group, the kind is in lower case. */
 interface NamedKind {
   readonly group: string;
   readonly kind: string;

@@ -6,7 +6,7 @@ import { fieldsOf, isObject, parseJson } from '../../lib/json.ts';
 import type { WebhookCapability } from '../../modules/reconcile-webhook.ts';
 import { childKey } from './request-body.ts';
 
-/** What the server of a module said. */
+/** The response of the reconcile webhook of a module. */
 export type WebhookResponse =
   | {
       readonly type: 'success';
@@ -43,7 +43,7 @@ const MAX_LEVELS = 500;
 /**
  * Reads a response. In the phase `finalize` its content is ignored.
  *
- * @throws Error saying why a success cannot be used; nothing of it counts then. Never with texts of objects
+ * @throws Error saying why a success cannot be used; nothing of it is applied then. Never quotes objects
  */
 export function readResponse(
   response: HookResponse,

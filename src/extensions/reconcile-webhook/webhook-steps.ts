@@ -10,7 +10,7 @@ import type { ChildPlaces } from './child-places.ts';
 import { requestBody } from './request-body.ts';
 import { readResponse, type WebhookResponse } from './webhook-response.ts';
 
-/** Modules in the cluster, as servers get to see them. */
+/** Module objects, as reconcile webhooks get them. */
 interface SeenModules {
   /** With its status. */
   read(module: string, signal: AbortSignal): Promise<KubeObject>;
@@ -120,7 +120,7 @@ export class WebhookSteps {
     return response.children ?? objects;
   }
 
-  /** Undefined when the server failed, but says that this does not matter. */
+  /** Undefined when the webhook failed with `continue: true`. */
   async #call(
     { module, hook, phase, children }: WebhookCall,
     signal: AbortSignal,

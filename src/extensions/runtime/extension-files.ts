@@ -60,7 +60,7 @@ export function warnOfMissingDirectory(directory: string, flag: string, log: Log
     log.warn({ flag, directory }, 'the directory does not exist; nothing is loaded');
 }
 
-/** No list goes on over a brace, so that no part of a text is looked through twice. */
+/** Lists end at a brace, so that no part of a text is scanned twice. */
 const DEFAULT_EXPORT =
   /^\s*(?:export\s+default\b|export\s*\{[^{}]*\bas\s+default\b|module\.exports\b|exports\.default\b)/m;
 /** Scripts of any sort, also those whose ending makes them no extension files. */

@@ -52,7 +52,7 @@ export interface Extensions {
    */
   load(file: string, log: Logger, signal: AbortSignal): Promise<LoadedExtension>;
   /**
-   * Calls a method, and gives its result.
+   * Calls a method and returns its result.
    *
    * @throws OperatorError EXTENSION_FAILED; the very error of `next` when the extension passed that on
    * @throws `signal.reason` on abort, once the extension and each `next` have come to their ends
@@ -191,7 +191,7 @@ class Nexts {
   }
 }
 
-/** What an extension gets to see of an error of the daemon. */
+/** The form in which an extension gets an error of the daemon. */
 function nextFailureOf(error: unknown): AskFailure {
   const code = fieldOf(error, 'code');
   const status = fieldOf(error, 'status');

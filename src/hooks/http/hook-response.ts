@@ -4,7 +4,7 @@ import { escapeControls } from '../../lib/escape-controls.ts';
 import { isObject, parseJsonVerbatim, parseSecretJson } from '../../lib/json.ts';
 import { didYouMean } from '../../lib/similar-word.ts';
 
-/** What a server said, or as much of it as is of use. */
+/** The parts of a response that are used. */
 export interface HookResponse {
   readonly status: number;
   readonly contentType: string | undefined;

@@ -62,7 +62,7 @@ export class HttpHooks implements HookRuns {
    * Reads a `.http.yaml` file anew and returns the configuration in it as JSON. Nothing is sent.
    *
    * @param log gets a warning where a token would go over the network unprotected
-   * @throws OperatorError HOOK_CONFIG_INVALID when the file cannot be read, or what it says of the server is wrong
+   * @throws OperatorError HOOK_CONFIG_INVALID when the file cannot be read, or its server section is invalid
    */
   async load(path: string, log: Logger): Promise<string> {
     const { endpoint, config } = await this.#read(path);

@@ -82,7 +82,7 @@ async function wholeBody(response: IncomingMessage, signal: AbortSignal): Promis
 }
 
 /**
- * What a failing server says may decide what becomes of the run, so it is read as far as that of a success. Messages show
+ * The response of a failing server may decide about the run, so it is read up to the same limit as a success. Messages show
  * only its beginning; if it breaks off, the status will do.
  */
 async function beginningOfBody(response: IncomingMessage, signal: AbortSignal): Promise<Buffer> {

@@ -10,7 +10,7 @@ import type { WorkerData } from './worker-thread.ts';
 
 const MIB = 1024 * 1024;
 const YOUNG_GENERATION_MIB = 16;
-/** The daemon says how large the heap of a worker may get. */
+/** The daemon sets the maximum heap of a worker. */
 const HEAP_LIMIT_BYTES = Number(process.argv[2]);
 
 interface Entry {
@@ -60,7 +60,7 @@ function main(): void {
     if (reply.type === 'exited') workers.delete(reply.worker);
     tell(reply, passed);
   };
-  // The daemon is gone: nothing may go on, neither a hook in an endless loop nor what hooks have started.
+  // The daemon is gone: end everything, also hooks in an endless loop and processes that hooks have started.
   process.on('disconnect', killGroup);
 }
 

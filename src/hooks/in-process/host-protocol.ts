@@ -8,7 +8,7 @@ export type HostRequest =
   | ({ readonly worker: number } & AskAnswer)
   | { readonly type: 'abort'; readonly worker: number }
   | { readonly type: 'end'; readonly worker: number }
-  /** Nothing may go on beyond it, whatever becomes of the daemon. */
+  /** No work may continue after it, even if the daemon is gone. */
   | { readonly type: 'deadline'; readonly deadline: RunDeadline };
 
 /** A new thread; `program` is the URL of the module that it runs, which loads the file at `path`. */
@@ -49,7 +49,7 @@ export interface CallRequest {
   readonly maxOutputBytes?: number;
 }
 
-/** What a worker wants the daemon to do before it goes on; `args` is a list as JSON. */
+/** A request of a worker to the daemon, whose response it waits for; `args` is a list as JSON. */
 export interface Ask {
   readonly type: 'ask';
   /** No other one of this worker has it. */
@@ -83,9 +83,9 @@ export type WorkEnd =
       readonly ask?: { readonly number: number; readonly is: 'same' | 'cause' };
     };
 
-/** What a worker says. */
+/** Messages of a worker. */
 export type WorkerReply =
-  /** The file is loaded; `description` is what it says of itself, as JSON. */
+  /** The file is loaded; `description` is its own description, as JSON. */
   | { readonly type: 'ready'; readonly description: string }
   | { readonly type: 'load-failed'; readonly reason: string }
   | { readonly type: 'output'; readonly stream: 'stdout' | 'stderr'; readonly text: string }

@@ -70,14 +70,14 @@ export class ScriptWorker {
     return this.#isGone || this.#host.isGone;
   }
 
-  /** Starts the thread and loads the file: ends with `ready`, or in some other way. */
+  /** Starts the thread and loads the file: ends with `ready`, or with a failure. */
   load(limits: WorkLimits, events: WorkEvents, signal: AbortSignal): Promise<WorkerAnswer> {
     const { program, path } = this.#script;
     const request = { type: 'start', worker: this.#number, program, path } as const;
     return this.#do(() => request, limits, events, signal);
   }
 
-  /** One piece of work: ends with `done`, `returned` or `failed`, or in some other way. */
+  /** One piece of work: ends with `done`, `returned` or `failed`, or when its thread ends. */
   work(
     request: WorkRequest,
     limits: WorkLimits,

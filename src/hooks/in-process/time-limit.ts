@@ -1,6 +1,6 @@
 import type { SteadyClock } from '../../lib/clock.ts';
 
-/** Limits how long something may go on, without the times in which others have to do. */
+/** Limits the duration of work, not counting the times in which it waits for the daemon. */
 export class TimeLimit {
   readonly #clock: SteadyClock;
   readonly #onOver: () => void;
@@ -17,7 +17,7 @@ export class TimeLimit {
     this.#start();
   }
 
-  /** Each pause has its own end; time goes on when none is left. */
+  /** Each pause has its own end; time counts again when no pause is left. */
   pause(): void {
     this.#pauses += 1;
     if (this.#timer === undefined) return;

@@ -8,7 +8,7 @@ import {
   type WorkerReply,
 } from './host-protocol.ts';
 
-/** What a worker says first is shorter than this. */
+/** The first message of a worker is shorter than this. */
 const MAX_HELLO_CHARACTERS = 1_000;
 
 interface WorkerLinesOptions {

@@ -13,7 +13,7 @@ import {
   type WorkLimits,
 } from './script-worker.ts';
 
-/** How many pieces of work of one file may go on at the same time; further ones wait. */
+/** How many pieces of work of one file may run at the same time; further ones wait. */
 const MAX_WORKERS_PER_FILE = 4;
 /** Between the abort of the signal of a piece of work and the end of its thread. */
 const GRACE_MS = 1_000;
@@ -190,7 +190,7 @@ export class WorkerPools {
     this.#pools.set(path, pool);
   }
 
-  /** Keeps a worker for the next piece of work, unless something of this one would go on in it. */
+  /** Keeps a worker for the next piece of work, unless something of this one would continue in it. */
   #release(pool: Pool, worker: ScriptWorker, answer: WorkerAnswer | undefined): void {
     const isPooled = !pool.isIsolated && this.#pools.get(pool.script.path) === pool;
     if (isPooled && !worker.isGone && this.#isSound(answer))

@@ -24,7 +24,7 @@ const SDK: Readonly<Record<string, string>> = {
   'addon-operator/sdk/testing': import.meta.resolve('@addon-operator/sdk/testing'),
 };
 
-/** What the thread that starts a worker gives it. */
+/** Data from the thread that starts a worker. */
 export interface WorkerData {
   readonly number: number;
   readonly path: string;
@@ -67,7 +67,7 @@ export function runProgram<D>(program: Program<D>): void {
   };
   catchOutput(process.stdout, (bytes) => thread.output.write('stdout', bytes));
   catchOutput(process.stderr, (bytes) => thread.output.write('stderr', bytes));
-  // Such files lie anywhere, and none of their directories has our package.
+  // Such files can be in any directory, and none of these has our package.
   registerHooks({
     resolve: (specifier, context, next) => {
       const url = SDK[specifier];
@@ -192,7 +192,7 @@ class WorkerChannel {
     this.#hasPrinted = false;
   }
 
-  /** What is said after something was printed takes the way of that, so that it does not overtake it. */
+  /** A message after output takes the same channel as the output, so that it does not overtake it. */
   reply(message: WorkerReply): void {
     if (message.type === 'output') this.#hasPrinted = true;
     if (this.#line === undefined || this.#hasPrinted) this.toMain(message);

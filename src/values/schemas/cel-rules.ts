@@ -148,7 +148,7 @@ function problemOf(
   }
 }
 
-/** Why a rule cannot be judged. What the library says may quote values, unless it is about their types. */
+/** Why a rule cannot be evaluated. Messages of the library may quote values, unless they are about types. */
 function failureOf(error: unknown): string {
   if (!(error instanceof EvaluationError)) return 'it cannot be evaluated';
   return error.code.endsWith('_overload') ? withOwnNames(error.summary) : error.code.replaceAll('_', ' ');

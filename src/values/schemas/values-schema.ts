@@ -7,7 +7,7 @@ import type { RuleContext, RuleParser, SchemaRules } from './schema-rules.ts';
 import { mapIn, mapSubSchemas } from './sub-schemas.ts';
 import { valueProblem } from './value-problem.ts';
 
-/** One schema, ready to check values and to give defaults. */
+/** One schema, ready to check values and to apply defaults. */
 export class ValuesSchema {
   readonly #schema: JsonObject;
   readonly #draft: JsonObject;
