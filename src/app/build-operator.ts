@@ -59,9 +59,9 @@ export interface BuildOptions {
   readonly metrics: OperatorMetrics;
   readonly hookMetrics: HookMetrics;
   readonly configMap: ConfigMapStore;
-  /** The mirror of modules in the cluster; undefined where there is none. */
+  /** The Module objects in the cluster; undefined where there are none. */
   readonly objects: ModuleObjects | undefined;
-  /** Keeps texts of Secrets out of what people get to read. */
+  /** Takes the content of Secrets out of logs, errors and responses. */
   readonly redactor: Redactor;
   /** Aborts when the daemon stops. */
   readonly stop: AbortSignal;

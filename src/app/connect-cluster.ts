@@ -28,7 +28,7 @@ export interface Cluster {
   /** For Module objects and their Events: without a limit, as they are written only when they change. */
   readonly status: KubeClient;
   readonly discovery: Discovery;
-  /** What `patcher` has asked for so far. */
+  /** The access that the requests of `patcher` have needed so far. */
   readonly patcherAccess: () => readonly ResourceAccess[];
   close(): void;
 }

@@ -34,7 +34,7 @@ import type { DaemonHost } from './host.ts';
 /** The helm taken where the machine has none. */
 const PINNED_HELM_MAJOR = 3;
 
-/** Everything the operator stands on, each part running. */
+/** Everything below the operator, each part running. */
 export interface BaseParts {
   readonly tmpDir: string;
   readonly runner: ProcessRunner;
@@ -58,9 +58,9 @@ export interface BaseOptions {
   readonly metrics: OperatorMetrics;
   readonly cluster: Cluster;
   readonly lead: Lead;
-  /** Told of the texts of Secrets, so that nobody gets to read them. */
+  /** Learns the content of Secrets, and takes it out of logs. */
   readonly redactor: Redactor;
-  /** Aborts when the daemon is asked to stop: no further process is started. */
+  /** Aborts when the operator stops: no further process is started. */
   readonly stop: AbortSignal;
   /** What is started is entered here, to be ended in reverse order. */
   readonly running: AsyncDisposableStack;

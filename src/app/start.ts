@@ -27,22 +27,22 @@ import { startBase } from './infrastructure.ts';
 import { startLoops } from './loops.ts';
 import { endOnUncaught, stopDaemon } from './stop.ts';
 
-/** A daemon at work. */
+/** A running operator. */
 export interface Daemon {
   readonly operator: Operator;
   /** Port of the HTTP server. */
   readonly httpPort: number;
   /** Resolves when the first converge is over. */
   readonly firstConverge: Promise<void>;
-  /** Resolves when this replica must not act any more: hooks and helm have been told to end, `stop` does the rest. */
+  /** Resolves when this replica must not act any more: hooks and helm have been terminated, `stop` does the rest. */
   readonly leadershipLost: Promise<void>;
   /** Takes no new task, lets running hooks and helm finish within the shutdown grace, ends everything. */
   readonly stop: () => Promise<void>;
 }
 
 /**
- * Starts the daemon: probes and metrics first, with high availability the wait for the lease, then what the operator stands on, its hooks and modules, and last the
- * queues. Resolves when the queues run.
+ * Starts everything in order: probes and metrics, with high availability the wait for the Lease, the parts below the operator, hooks and
+ * modules, and last the queues. Resolves when the queues run.
  *
  * @param startSignal aborts a start that is not complete; a complete one is ended by `stop`
  * @throws OperatorError for everything that is wrong with settings, directories, hooks, values or the ConfigMap;

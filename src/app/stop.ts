@@ -11,7 +11,7 @@ export interface StopParts {
 
 /**
  * Ends the daemon in order: no new task and no new process from now on; hooks and helm that run may finish within the
- * grace, then their groups are told to stop; at last everything else ends, in reverse order of its start.
+ * grace, then their process groups are terminated; at last everything else ends, in reverse order of its start.
  */
 export async function stopDaemon(
   settings: Settings,

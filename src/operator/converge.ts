@@ -1,6 +1,6 @@
 import type { ModuleName } from '../values/module-key.ts';
 
-/** Where a converge stands; it waits in each state until the tasks it put in front of itself are done. */
+/** The phase of a converge; it waits in each phase until the tasks it put in front of itself are done. */
 export type ConvergePhase = 'standby' | 'wait-before-all' | 'wait-modules' | 'wait-after-all';
 
 export interface ConvergeFacts {

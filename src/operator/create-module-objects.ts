@@ -18,7 +18,7 @@ export interface ModuleObjectsPartOptions {
   readonly redactor: Redactor;
 }
 
-/** The mirror of modules in the cluster; undefined when the settings switch it off. Nothing runs yet. */
+/** The Module objects, which show the status of modules; undefined when the settings switch them off. Nothing runs yet. */
 export function createModuleObjects(options: ModuleObjectsPartOptions): ModuleObjects | undefined {
   const { settings, host, kube, reflectors, redactor } = options;
   if (!settings.keepsModuleObjects) return undefined;

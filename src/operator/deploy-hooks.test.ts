@@ -1,7 +1,7 @@
 import { DEPLOY_BINDINGS } from '@addon-operator/sdk/host';
 import { expect, test } from 'vitest';
 import { failing, moduleFor, type OperatorLab, operatorLab } from '../../test/support/operator-lab.ts';
-import { deployedModule, queueUnauthorized, tellUnauthorized } from './deploy-hooks.ts';
+import { deployedModule, notifyOfRefusal, queueUnauthorized } from './deploy-hooks.ts';
 
 const never = new AbortController().signal;
 const ALL = Object.fromEntries(DEPLOY_BINDINGS.map((binding) => [binding, 1]));
@@ -186,7 +186,7 @@ test('a refusal is told at once within a deploy', async () => {
   lab.behaviours.set('global/a.sh', (hook) => {
     contexts = hook.contexts;
   });
-  await tellUnauthorized(lab.operator, deployedModule(moduleFor('web')), REFUSAL, run, never);
+  await notifyOfRefusal(lab.operator, deployedModule(moduleFor('web')), REFUSAL, run, never);
   expect(contexts).toEqual([
     {
       binding: 'afterAuthFail',

@@ -96,7 +96,7 @@ export async function beginRemoval(
 }
 
 /** Tells global hooks, at once, that the deploy in which `run` is gets cancelled. */
-export async function tellUnauthorized(
+export async function notifyOfRefusal(
   operator: DeployHooksParts,
   module: DeployedModule,
   authorization: AuthorizationFailure,
@@ -125,7 +125,7 @@ export function queueUnauthorized(
   if (runs.length > 0) operator.queues.get(REFUSAL_QUEUE).append(...runs);
 }
 
-/** A module as hooks are told of it. */
+/** A module as hooks see it. */
 export function deployedModule({ name, path, version }: Module): DeployedModule {
   return { name, path, ...(version === undefined ? {} : { version }) };
 }
@@ -149,7 +149,7 @@ async function factsOfStep(
   return { module, release: { previousRevision }, attempt };
 }
 
-/** One after another; what fails is told and does not matter. */
+/** Runs them one after another; a failure is only logged. */
 async function runDeployHooks(
   operator: DeployHooksParts,
   reason: DeployReason,

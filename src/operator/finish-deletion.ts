@@ -19,9 +19,9 @@ const TRIGGER = 'Module-Object-Held';
 
 /**
  * Sees to it that a module which is not enabled, or has no directory any more, is deleted to the end: its Module still waits
- * for its HTTP hook, but no task does, such as after a restart.
+ * for its reconcile webhook, but no task does, such as after a restart.
  *
- * @returns whether it is too early to say, so that it has to be asked again
+ * @returns whether it is too early to decide, so that the caller has to call again
  * @throws whatever the client throws
  */
 export async function finishDeletion(

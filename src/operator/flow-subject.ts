@@ -17,7 +17,7 @@ interface FlowMoment {
   readonly end?: { readonly error: string | undefined };
 }
 
-/** What flow hooks are told of the module that is reconciled. */
+/** The module that is reconciled, as flow hooks see it. */
 export function flowSubject(
   operator: FlowSubjectParts,
   tracked: TrackedModule,

@@ -59,7 +59,7 @@ export function isolatedModules(operator: {
  *
  * @returns whether the task is gone
  */
-export function divert(operator: IsolationParts, task: Task, queue: TaskQueue<Task>): boolean {
+export function rerouteToModuleQueue(operator: IsolationParts, task: Task, queue: TaskQueue<Task>): boolean {
   if (!isModuleTask(task) || !isOrdered(queue)) return false;
   if (task.type === 'ModuleDelete' && !isOutdated(operator, task)) forgetRuns(operator, task.module);
   const target = queueOfModule(operator, task.module, queue) ?? queueOfNeighbour(operator, task);
@@ -121,13 +121,13 @@ export function isolate(
   const task = queue.entries.find((entry) => entry.id === id)?.task;
   if (task === undefined || !isModuleTask(task) || isOwn(queue, task.module)) return false;
   if (!isOrdered(queue)) {
-    // A queue of its own holds up nobody, but the run that waits for a Synchronization in it does.
+    // A queue of the binding blocks no other task, but the run that waits for a Synchronization in it does.
     if (task.type === 'ModuleHookRun' && isSynchronization(task)) isolateRun(operator, task.module, error);
     return false;
   }
   const own = operator.queues.get(ownQueueName(task.module));
   own.insertBefore(waitsFor(task), withoutGroup(task), failure);
-  tell(operator, task.module, own.name, error);
+  logIsolation(operator, task.module, own.name, error);
   return true;
 }
 
@@ -135,7 +135,11 @@ export function isolate(
  * To be called before each attempt: what waits behind a failing module goes back to the main queue when nothing that it
  * waited for is isolated any more. The failing module may never succeed.
  */
-export function letGo(operator: IsolationParts, { task }: QueueEntry<Task>, queue: TaskQueue<Task>): void {
+export function requeueUnblocked(
+  operator: IsolationParts,
+  { task }: QueueEntry<Task>,
+  queue: TaskQueue<Task>,
+): void {
   if (!isOwn(queue, moduleOf(task))) return;
   for (;;) {
     const held = new Set<ModuleName>();
@@ -143,13 +147,13 @@ export function letGo(operator: IsolationParts, { task }: QueueEntry<Task>, queu
       if (isModuleTask(entry.task) && queueOfNeighbour(operator, entry.task) !== undefined)
         held.add(entry.task.module);
     const isFree = ({ module }: ModuleTask): boolean => !isOwn(queue, module) && !held.has(module);
-    // What is let go may be what others waited for.
-    if (!giveBack(operator, queue, isFree)) return;
+    // A module that is no longer blocked may be what others waited for.
+    if (!returnToMain(operator, queue, isFree)) return;
   }
 }
 
-/** Returns whether there was anything to give back. */
-function giveBack(
+/** Returns whether any task was moved. */
+function returnToMain(
   operator: IsolationParts,
   queue: TaskQueue<Task>,
   isFree: (task: ModuleTask) => boolean,
@@ -158,12 +162,12 @@ function giveBack(
   for (const task of free) {
     if (!isPendingIn(operator.router.main, task)) appendTo(operator, operator.router.main, task);
   }
-  for (const module of new Set(free.map((task) => task.module))) tellRecovery(operator, module, queue.name);
+  for (const module of new Set(free.map((task) => task.module))) logRecovery(operator, module, queue.name);
   return free.length > 0;
 }
 
-/** Says so when a task was the last of its module in an isolated queue. */
-export function tellIfRecovered(
+/** Logs when a task was the last of its module in an isolated queue. */
+export function logIfRecovered(
   operator: IsolationParts,
   { id, task }: QueueEntry<Task>,
   queue: TaskQueue<Task>,
@@ -175,10 +179,10 @@ export function tellIfRecovered(
       isIsolated(other) &&
       other.entries.some((entry) => (other !== queue || entry.id !== id) && moduleOf(entry.task) === module),
   );
-  if (!waits) tellRecovery(operator, module, queue.name);
+  if (!waits) logRecovery(operator, module, queue.name);
 }
 
-function tellRecovery(operator: IsolationParts, module: string, queue: string): void {
+function logRecovery(operator: IsolationParts, module: string, queue: string): void {
   operator.log.info({ module, queue }, 'Module is no longer isolated');
 }
 
@@ -190,11 +194,11 @@ function isolateRun(operator: IsolationParts, module: ModuleName, error: unknown
     const own = queues.get(ownQueueName(module));
     own.append(...runs.map(withoutGroup));
     for (const run of runs) if (run.type === 'ModuleRun') run.group?.succeeded(module);
-    tell(operator, module, own.name, error);
+    logIsolation(operator, module, own.name, error);
   }
 }
 
-function tell(operator: IsolationParts, module: ModuleName, queue: string, error: unknown): void {
+function logIsolation(operator: IsolationParts, module: ModuleName, queue: string, error: unknown): void {
   if (retryAfterOf(error) !== undefined) {
     operator.log.info(
       { module, queue, reason: messageOf(error) },

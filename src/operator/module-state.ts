@@ -3,10 +3,10 @@ import type { HookRuntime } from './hook-runtime.ts';
 
 type Hooks = readonly HookRuntime[];
 
-/** Hooks are asked for their configuration, then onStartup hooks run. */
+/** Requests the configuration of hooks, then runs onStartup hooks. */
 interface Starting {
   readonly type: 'starting';
-  /** In name order; undefined until they were asked for their configuration. */
+  /** In name order; undefined until their configuration was requested. */
   readonly hooks: Hooks | undefined;
 }
 
@@ -53,7 +53,7 @@ interface Stalled {
 
 type Enabled = ModuleStage | Failed | Stalled;
 
-/** A deletion was asked for and is not complete. */
+/** A deletion was requested and is not complete. */
 interface Deleting {
   readonly type: 'deleting';
   /** What a run goes on with if the module is enabled again. */
@@ -219,7 +219,7 @@ export function stageOf(now: Enabled | Deleting): ModuleStage {
   return enabled.type === 'failed' || enabled.type === 'stalled' ? enabled.at : enabled;
 }
 
-/** In name order; undefined until they were asked for their configuration. */
+/** In name order; undefined until their configuration was requested. */
 export function hooksOf(state: ModuleState): Hooks | undefined {
   return stageOf(state).hooks;
 }

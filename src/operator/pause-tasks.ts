@@ -21,8 +21,8 @@ export interface PauseTasksParts {
   readonly pauses: Pick<Pauses, 'of' | 'isOfAll'>;
 }
 
-/** Leaves out what a paused module may not do, and keeps in mind that it is owed. Returns whether the task is left out. */
-export function leaveOutIfPaused(operator: PauseTasksParts, task: Task): boolean {
+/** Defers runs and CRDs of a paused module until it is resumed. Returns whether the task is skipped now. */
+export function deferIfPaused(operator: PauseTasksParts, task: Task): boolean {
   if (task.type !== 'ModuleRun' && task.type !== 'ModuleEnsureCRDs') return false;
   const pause = operator.pauses.of(task.module);
   if (pause === undefined || !operator.registry.isWanted(task.module)) return false;
@@ -39,7 +39,7 @@ export function leaveOutIfPaused(operator: PauseTasksParts, task: Task): boolean
 
 /**
  * Runs the modules that are not paused any more and were to be run meanwhile, in run order. Tasks of paused modules that
- * wait after a failure end at once, so that they hold up nobody.
+ * wait after a failure end at once, so that they do not block their queue.
  */
 export function onPausesChange(operator: PauseTasksParts): void {
   const { pauses, crds, queues, releases } = operator;

@@ -27,7 +27,7 @@ export class Pauses {
   readonly #deps: PausesDeps;
   readonly #lock = new Semaphore(1);
   #pauses: ReadonlyMap<string, Pause> = new Map();
-  /** What is wrong with entries, as it was told. */
+  /** What is wrong with entries, as it was logged last. */
   #problems: ReadonlyMap<string, string> = new Map();
   #changed = Promise.withResolvers<void>();
 
@@ -46,10 +46,10 @@ export class Pauses {
   }
 
   /**
-   * Takes over what the ConfigMap says now. An entry that cannot be understood is told once and changes nothing; a new
+   * Takes over what the ConfigMap says now. An entry that cannot be parsed is logged once and changes nothing; a new
    * one counts as a pause without an end.
    *
-   * @throws OperatorError when the API server cannot be asked
+   * @throws OperatorError when the request to the API server fails
    */
   load(signal: AbortSignal): Promise<void> {
     return this.#lock.run(async () => this.#take(await this.#read(signal)));
@@ -77,12 +77,12 @@ export class Pauses {
           'cannot parse an entry of the ConfigMap of pauses: correct it, or remove it to resume',
         );
     this.#problems = problems;
-    this.#tellDifference(pauses);
+    this.#logDifference(pauses);
     if (!isEqual(this.#pauses, pauses)) this.#set(pauses);
   }
 
   /** An entry whose time is over pauses nothing, as if there were none. */
-  #tellDifference(next: ReadonlyMap<string, Pause>): void {
+  #logDifference(next: ReadonlyMap<string, Pause>): void {
     const { log, ref, hasModule } = this.#deps;
     const stillOf = (pauses: ReadonlyMap<string, Pause>): ReadonlyMap<string, Pause> =>
       new Map([...pauses].filter(([, pause]) => !this.#isOver(pause)));
@@ -100,7 +100,7 @@ export class Pauses {
     for (const target of before.keys()) if (!after.has(target)) log.info({ target }, 'resumed');
   }
 
-  /** With a role that was made for another operator nobody can have paused anything, and modules must run. */
+  /** A role without access to this ConfigMap is one of another operator: nothing can be paused with it, and modules must run. */
   async #read(signal: AbortSignal): Promise<Data> {
     const { kube, ref, log } = this.#deps;
     try {
@@ -115,7 +115,7 @@ export class Pauses {
     }
   }
 
-  /** @param target a module, or {@link ALL_MODULES} @throws OperatorError when the API server cannot be asked */
+  /** @param target a module, or {@link ALL_MODULES} @throws OperatorError when the request to the API server fails */
   async pause(
     target: string,
     { reason, untilMs }: Pick<Pause, 'reason' | 'untilMs'>,
@@ -125,7 +125,7 @@ export class Pauses {
     await this.#write(target, formatPause(pause), () => new Map([...this.#pauses, [target, pause]]), signal);
   }
 
-  /** Returns whether there was a pause to end. @throws OperatorError when the API server cannot be asked */
+  /** Returns whether there was a pause to end. @throws OperatorError when the request to the API server fails */
   async resume(target: string, signal: AbortSignal): Promise<boolean> {
     if (!this.#pauses.has(target)) return false;
     const without = (): ReadonlyMap<string, Pause> =>
@@ -195,7 +195,7 @@ export class Pauses {
     return this.#lock.run(async () => {
       await changeConfigMapData(kube, ref, change, signal);
       const pauses = next();
-      this.#tellDifference(pauses);
+      this.#logDifference(pauses);
       this.#set(pauses);
     });
   }

@@ -3,7 +3,7 @@ import { hasCode, messageOf } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Module } from '../modules/module.ts';
 import type { DeployHooksParts } from './deploy-hooks.ts';
-import { deployedModule, queueUnauthorized, tellUnauthorized } from './deploy-hooks.ts';
+import { deployedModule, notifyOfRefusal, queueUnauthorized } from './deploy-hooks.ts';
 import type { LifecycleRun } from './handlers/module-lifecycle.ts';
 import type { ModuleRegistry } from './module-registry.ts';
 import { moduleOf, type Task } from './tasks.ts';
@@ -24,8 +24,8 @@ export type RefusedModulesParts = {
   readonly authorization: Authorization | undefined;
 } & DeployHooksParts;
 
-/** Leaves out all that a module may not do that is not authorized, also its deletion. Returns whether the task is left out. */
-export function leaveOutIfRefused(operator: RefusedModulesParts, task: Task): boolean {
+/** Skips every task of a module that is not authorized, also its deletion. Returns whether the task is skipped. */
+export function skipIfRefused(operator: RefusedModulesParts, task: Task): boolean {
   if (operator.authorization === undefined) return false;
   const name = moduleOf(task);
   const refusal = operator.registry.find(name)?.refusal;
@@ -38,7 +38,7 @@ export function leaveOutIfRefused(operator: RefusedModulesParts, task: Task): bo
 }
 
 /** Reports modules that discovery wants to run and that are not authorized, each once for each reason. */
-export function tellRefusals(operator: RefusedModulesParts): void {
+export function reportRefusals(operator: RefusedModulesParts): void {
   const { authorization, log } = operator;
   if (authorization === undefined) return;
   const before = operator.registry.refusals;
@@ -76,7 +76,7 @@ export function verificationSteps(
         if (hasCode(error, 'MODULE_UNAUTHORIZED')) {
           const { policy } = authorization;
           const failure = { place: 'installation', policy, reason: messageOf(error) } as const;
-          await tellUnauthorized(operator, deployedModule(module), failure, run, signal);
+          await notifyOfRefusal(operator, deployedModule(module), failure, run, signal);
         }
         throw error;
       }

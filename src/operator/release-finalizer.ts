@@ -13,14 +13,14 @@ export type ReleaseFinalizerParts = {
 } & FinishDeletionParts;
 
 /**
- * What became of the wish to delete a module without its HTTP hook. `enabled`: nothing, the module is not being deleted.
+ * Result of the request to delete a module without its reconcile webhook. `enabled`: nothing, the module is not being deleted.
  * `deleting`: its deletion goes on now, without the hook. `released`: there was only the object left, it may go.
  * `not-held`: there is nothing that a hook keeps.
  */
 export type ReleaseOutcome = 'enabled' | 'deleting' | 'released' | 'not-held';
 
 /**
- * Lets a module go whose HTTP hook cannot finalize it.
+ * Releases the finalizer of a module whose reconcile webhook cannot finalize it.
  *
  * @param name of a module; its directory may be gone
  * @throws whatever the client throws

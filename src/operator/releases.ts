@@ -16,7 +16,7 @@ export interface ReleaseInCluster {
   readonly isKept?: boolean;
 }
 
-/** What the operator asks of helm. The release of a module has the module's name. */
+/** What the operator uses of helm. The release of a module has the module's name. */
 export interface Releases {
   /**
    * Brings the release to the chart and the values; does nothing where that is so already. With `mayShareReads` what was
@@ -50,16 +50,16 @@ export interface Releases {
     options: { readonly includeForeign: boolean; readonly steps?: UninstallSteps | undefined },
     signal: AbortSignal,
   ): Promise<UninstallResult>;
-  /** Takes our labels from a release, so that it is nobody's: it stays, whatever becomes of its module. */
+  /** Removes the labels of this operator from a release: it stays, whatever happens to its module. */
   disown(name: string, signal: AbortSignal): Promise<void>;
   /** Notes on a release whether it stays when its module is gone. */
   keep(name: string, isKept: boolean, signal: AbortSignal): Promise<void>;
   /** Lets a release be taken over at once that another helm has left locked. */
   unlock(name: string, signal: AbortSignal): Promise<UnlockResult>;
   list(signal: AbortSignal): Promise<readonly ReleaseInCluster[]>;
-  /** Until the returned function is called, nobody looks whether objects of the release are missing. */
+  /** Stops looking for missing objects of the release until the returned function is called. */
   pauseMonitor(module: string): () => void;
-  /** How the objects of a release stand; undefined while nobody looks after them. */
+  /** The drift of the objects of a release; undefined while they are not watched. */
   drift(module: string): DriftReport | undefined;
   /** To be called when pauses changed: what was left as others changed it may be changed back now. */
   recheckDrift(): void;

@@ -36,7 +36,7 @@ export class Requeues {
     void this.#wait(module, Math.max(boundedDelay(afterMs), pauseMs));
   }
 
-  /** When a module is due, in milliseconds since the epoch; undefined when nobody has asked for it. */
+  /** When a module is due, in milliseconds since the epoch; undefined without a request. */
   dueMs(module: ModuleName): number | undefined {
     return this.#waiting.get(module)?.dueMs;
   }

@@ -2,7 +2,7 @@ import { hasCode } from '../lib/errors.ts';
 
 /**
  * Throws what a task met because the daemon ends it or no longer starts processes: that is no failure of the task, and
- * nobody is to be told of it.
+ * is not logged.
  */
 export function rethrowAbort(error: unknown, signal: AbortSignal): void {
   signal.throwIfAborted();

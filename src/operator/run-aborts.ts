@@ -3,7 +3,7 @@ import type { TaskOutcome } from '../queue/task-queue.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import type { Task } from './tasks.ts';
 
-/** Ends what runs of a module on somebody's wish: hooks and helm are told to stop, and waited for. */
+/** Ends what runs of a module on request of a user: hooks and helm are terminated, and waited for. */
 export class RunAborts {
   readonly #running = new Map<ModuleName, Set<AbortController>>();
 
@@ -33,14 +33,14 @@ export class RunAborts {
     }
   }
 
-  /** Tells what runs to end; it ends a little later. */
+  /** Terminates what runs of the module; it ends a little later. */
   abort(module: ModuleName): void {
     const reason = runAborted(module);
     for (const controller of this.#running.get(module) ?? []) controller.abort(reason);
   }
 }
 
-/** Why a run ended that somebody wanted to end. */
+/** The error of a run that a user aborted. */
 export function runAborted(module: ModuleName): OperatorError {
   return new OperatorError('RUN_ABORTED', `The run of module "${module}" was aborted on request`);
 }

@@ -5,7 +5,7 @@ interface Expected {
   readonly isLost: boolean;
 }
 
-/** The bindings whose Synchronization was asked for and is not done, and who waits for them. */
+/** The bindings with a pending Synchronization, and who waits for them. */
 export class Synchronization {
   readonly #pending = new Map<KubernetesBinding, Expected>();
   #waiters: (() => void)[] = [];
@@ -19,7 +19,7 @@ export class Synchronization {
     return this.#pending.has(binding);
   }
 
-  /** Whether its run was dropped since it was asked for: it has to be asked for again. */
+  /** Whether its run was dropped after it was queued: it has to be queued again. */
   isLost(binding: KubernetesBinding): boolean {
     return this.#pending.get(binding)?.isLost === true;
   }

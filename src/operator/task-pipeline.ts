@@ -28,11 +28,17 @@ import {
   type PurgeReleasesParts,
 } from './handlers/purge-releases.ts';
 import { handleReloadFiles, type ReloadFilesParts } from './handlers/reload-files.ts';
-import { divert, type IsolationParts, isolate, letGo, tellIfRecovered } from './isolation.ts';
+import {
+  type IsolationParts,
+  isolate,
+  logIfRecovered,
+  requeueUnblocked,
+  rerouteToModuleQueue,
+} from './isolation.ts';
 import type { ModuleRegistry } from './module-registry.ts';
-import { leaveOutIfPaused, type PauseTasksParts } from './pause-tasks.ts';
+import { deferIfPaused, type PauseTasksParts } from './pause-tasks.ts';
 import { type ReconcileModuleParts, reconcileModule } from './reconcile-module.ts';
-import { leaveOutIfRefused, type RefusedModulesParts } from './refused-modules.ts';
+import { type RefusedModulesParts, skipIfRefused } from './refused-modules.ts';
 import { rethrowAbort } from './rethrow-abort.ts';
 import type { RunAborts } from './run-aborts.ts';
 import type { OperatorPolicy } from './services.ts';
@@ -115,19 +121,19 @@ export function rerouteIsolated(
 ): Stage {
   return async (attempt, next) => {
     const { entry, queue } = attempt;
-    if (divert(operator, entry.task, queue)) {
+    if (rerouteToModuleQueue(operator, entry.task, queue)) {
       // Runs of the same group do not wait for one that is isolated.
       reportOutcome(operator, entry.task, SUCCESS);
       return SUCCESS;
     }
-    letGo(operator, entry, queue);
+    requeueUnblocked(operator, entry, queue);
     const outcome = await next(attempt);
     const isMoved =
       outcome.type === 'retry' &&
       operator.policy.failurePolicy === 'isolate' &&
       isolate(operator, entry, queue, outcome);
     reportOutcome(operator, entry.task, isMoved ? SUCCESS : outcome);
-    if (isOver(outcome)) tellIfRecovered(operator, entry, queue);
+    if (isOver(outcome)) logIfRecovered(operator, entry, queue);
     return isMoved ? SUCCESS : outcome;
   };
 }
@@ -180,13 +186,13 @@ export function logFailure({ log }: Pick<TaskHandlerParts, 'log'>): Stage {
 /** Skips tasks of modules that are not authorized, also their deletion. */
 export function authorize(operator: RefusedModulesParts): Stage {
   return async (attempt, next) =>
-    leaveOutIfRefused(operator, attempt.entry.task) ? SUCCESS : await next(attempt);
+    skipIfRefused(operator, attempt.entry.task) ? SUCCESS : await next(attempt);
 }
 
 /** Skips runs of paused modules; they follow when the module is resumed. */
 export function pause(operator: PauseTasksParts): Stage {
   return async (attempt, next) =>
-    leaveOutIfPaused(operator, attempt.entry.task) ? SUCCESS : await next(attempt);
+    deferIfPaused(operator, attempt.entry.task) ? SUCCESS : await next(attempt);
 }
 
 /** Logs the beginning and the end of an attempt, and counts how long the task has waited for it. */

@@ -110,7 +110,7 @@ export class TaskRouter {
     return this.isRunPending(module, (task) => task.isRecheck !== true);
   }
 
-  /** Whether a ModuleRun waits somewhere, of whatever kind; one at work counts not. */
+  /** Whether a ModuleRun of any kind is queued; a run in progress does not count. */
   isRunPending(module: ModuleName, isWanted: (task: ModuleRun) => boolean = () => true): boolean {
     return this.#deps.queues.all.some((queue) =>
       queue.entries.some((entry) => {

@@ -97,7 +97,7 @@ export class TrackedModule {
     return phaseOf(this.#state);
   }
 
-  /** In name order; undefined until they were asked for their configuration. */
+  /** In name order; undefined until their configuration was requested. */
   get hooks(): readonly HookRuntime[] | undefined {
     return hooksOf(this.#state);
   }

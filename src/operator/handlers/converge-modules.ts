@@ -14,7 +14,7 @@ import type { ModuleRegistry } from '../module-registry.ts';
 import type { RefusedHooksParts } from '../refused-hooks.ts';
 import { runnableHooks } from '../refused-hooks.ts';
 import type { RefusedModulesParts } from '../refused-modules.ts';
-import { tellRefusals } from '../refused-modules.ts';
+import { reportRefusals } from '../refused-modules.ts';
 import type { ReleaseInCluster, Releases } from '../releases.ts';
 import { rethrowAbort } from '../rethrow-abort.ts';
 import type { HookBindings, ModuleSources } from '../services.ts';
@@ -100,7 +100,7 @@ async function discover(
   try {
     const [content, flags] = [operator.configMapContent(), operator.dynamicFlags.all];
     const all = await operator.releases.list(signal);
-    await letGo(operator, all, signal);
+    await releaseKept(operator, all, signal);
     const owned = all.filter(({ isOwned }) => isOwned);
     const releases = new Set(owned.map(({ name }) => name));
     const started = operator.registry.started;
@@ -113,9 +113,9 @@ async function discover(
     // Before the first discovery is over nobody starts the converge over for a change.
     if (content !== operator.configMapContent() || flags !== operator.dynamicFlags.all)
       return { type: 'repeat' };
-    tellDecisions(operator, discovery);
+    logDecisions(operator, discovery);
     operator.registry.discovery = discovery;
-    tellRefusals(operator);
+    reportRefusals(operator);
     stopSchedulesOfDisabled(operator);
     operator.converge.phase = 'wait-modules';
     return {
@@ -134,7 +134,7 @@ async function discover(
 }
 
 /** Takes the note that a release stays from those whose modules do not say so any more. */
-async function letGo(
+async function releaseKept(
   operator: ConvergeModulesParts,
   releases: readonly ReleaseInCluster[],
   signal: AbortSignal,
@@ -148,7 +148,7 @@ async function letGo(
   }
 }
 
-function tellDecisions({ log, registry }: ConvergeModulesParts, discovery: Discovery): void {
+function logDecisions({ log, registry }: ConvergeModulesParts, discovery: Discovery): void {
   log.info({ modules: discovery.enabled }, 'Enabled modules');
   for (const { name: module } of registry.modules) {
     const decision = discovery.decisions.get(module);

@@ -62,7 +62,7 @@ export async function handleEnableKubernetes(
 /** Ends when every Synchronization that is waited for has succeeded. */
 export function handleWaitSynchronization(operator: EnableGlobalHookParts): TaskOutcome<Task> {
   const { synchronization } = operator.globalHooks;
-  // Hooks that are gone take their runs with them: nobody would report those as done.
+  // The runs of removed hooks are dropped, so they would never be reported as done.
   synchronization.keepOnly(queuedSynchronizations(operator));
   if (synchronization.isDone) return { type: 'success' };
   return { type: 'repeat', when: synchronization.whenDone() };

@@ -77,7 +77,7 @@ async function removeRelease(
   const { releases, log } = operator;
   const { uninstallSteps } = operator.extensions;
   const { module } = tracked;
-  const tellRemoved = await beginRemoval(operator, deployedModule(module), run, signal);
+  const notifyOfRemoval = await beginRemoval(operator, deployedModule(module), run, signal);
   if (await releases.exists(module.name, signal)) {
     await runLifecycleHooks(operator, tracked, 'beforeDeleteHelm', run, signal);
     const steps = await uninstallSteps(module, signal);
@@ -85,10 +85,10 @@ async function removeRelease(
     if (result === 'spared') return;
   } else {
     log.warn({ module: module.name }, 'Cannot find helm release for module.');
-    // An attempt that removed it may have failed before anybody was told.
+    // An attempt that removed it may have failed before hooks were notified.
     if (run.attempt === 1) return;
   }
-  await tellRemoved();
+  await notifyOfRemoval();
 }
 
 /** Ends a module whose release stays: nothing is deleted, so the hooks around a deletion do not run either. */

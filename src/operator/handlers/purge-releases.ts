@@ -143,10 +143,10 @@ export async function handleModulePurge(
     }
     if (isHeld) await finalizers?.finalizeAbandoned(release, signal);
     const run = { activation: '', queue: MAIN_QUEUE, task: {}, attempt: 1 };
-    const tellRemoved = await beginRemoval(operator, { name: release }, run, signal);
+    const notifyOfRemoval = await beginRemoval(operator, { name: release }, run, signal);
     const steps = await operator.extensions.uninstallSteps({ name: release }, signal);
     const result = await releases.uninstall(release, { includeForeign, steps }, signal);
-    if (result !== 'spared') await tellRemoved();
+    if (result !== 'spared') await notifyOfRemoval();
     if (isHeld) await finalizers?.releaseAbandoned(release, signal);
     // The one that spares it has said so.
     if (result === 'uninstalled') operator.log.info({ release }, 'Release without a module is removed');
