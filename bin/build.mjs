@@ -75,7 +75,7 @@ function licences(files) {
   const packages = files.map((file) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(file)?.[0]);
   const texts = [...new Set(packages)]
     .filter((directory) => directory !== undefined)
-    .toSorted()
+    .toSorted((a, b) => (a < b ? -1 : 1))
     .map((directory) => {
       const { name, version, license } = JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'));
       const file = readdirSync(directory).find((each) => /^licen[cs]e/i.test(each));
