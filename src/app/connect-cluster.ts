@@ -7,6 +7,7 @@ import type { KubeClient } from '../kube/kube-client.ts';
 import { loadKubeConfig } from '../kube/kube-config.ts';
 import { loadPluginCredentials } from '../kube/plugin-credentials.ts';
 import { accessOfRequest, type RequestAccess } from '../kube/request-path.ts';
+import { roundedMs } from '../lib/clock.ts';
 import { TokenBucket } from '../lib/token-bucket.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import { type ResourceAccess, SeenAccess } from '../modules/access/policy-rules.ts';
@@ -83,7 +84,10 @@ export async function connectCluster(
         const access = onAccess && accessOfRequest(verb, path);
         if (access !== undefined) onAccess?.(access);
         if (settings.logsKubeApi)
-          host.log.debug({ verb, status, durationMs, url: pathTemplate }, 'API request');
+          host.log.debug(
+            { verb, status, durationMs: roundedMs(durationMs), url: pathTemplate },
+            'API request',
+          );
       },
     });
   const main = client(settings.kubeClientQps, settings.kubeClientBurst);

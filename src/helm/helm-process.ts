@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { permissionAdvice } from '../kube/api-refusal.ts';
+import { roundedMs } from '../lib/clock.ts';
 import { formatGoDuration } from '../lib/go-duration.ts';
 import type { Logger } from '../lib/log.ts';
 import type { ProcessRunner } from '../process/process-runner.ts';
@@ -58,7 +59,7 @@ export async function runHelm(
     },
     signal,
   );
-  log.debug({ command: run.args[0], outcome, durationMs }, 'helm ended');
+  log.debug({ command: run.args[0], outcome, durationMs: roundedMs(durationMs) }, 'helm ended');
   if (outcome.type === 'exited' && outcome.exitCode === 0)
     return { type: 'succeeded', stdout, isStdoutTruncated };
   // Before it is cut: half a secret would not be found any more.

@@ -3,7 +3,7 @@ import { getEventListeners } from 'node:events';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { FakeClock } from '../../test/support/fake-clock.ts';
-import { systemClock, wallTimeOf } from './clock.ts';
+import { roundedMs, systemClock, wallTimeOf } from './clock.ts';
 
 /** A process for which the machine was suspended for 1000 s since its boot. */
 const SUSPENDED = [
@@ -66,4 +66,12 @@ test('a sleep leaves nothing at its signal', async () => {
   const { signal } = new AbortController();
   await systemClock.sleep(1, signal);
   expect(getEventListeners(signal, 'abort')).toEqual([]);
+});
+
+test.each([
+  [113.25404000002891, 113.3],
+  [0.04, 0],
+  [12, 12],
+])('roundedMs(%d) is %d', (ms, rounded) => {
+  expect(roundedMs(ms)).toBe(rounded);
 });

@@ -41,6 +41,11 @@ export function wallTimeOf(steadyMs: number, clock: Clock): number {
   return clock.wallMs() + (steadyMs - clock.steadyMs());
 }
 
+/** A duration in milliseconds for people to read: to a tenth. */
+export function roundedMs(ms: number): number {
+  return Math.round(ms * 10) / 10;
+}
+
 /**
  * Milliseconds since some moment of this process, never set or turned back: for durations of what it does itself. Unlike
  * {@link SteadyClock} it may stop while the machine is suspended, and takes no system call.

@@ -9,7 +9,7 @@ import type { HookRuns } from '../hooks/run-hook.ts';
 import type { AdmissionResponse, ConversionResponse } from '../hooks/webhook-responses.ts';
 import type { PatchOperation as ObjectOperation } from '../kube/object-patch/patch-operation.ts';
 import { CanonicalTexts } from '../lib/canonical-texts.ts';
-import type { Clock } from '../lib/clock.ts';
+import { type Clock, roundedMs } from '../lib/clock.ts';
 import { messageOf, OperatorError } from '../lib/errors.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { Logger } from '../lib/log.ts';
@@ -138,7 +138,7 @@ export class HookExecution {
         return this.#apply(run, parsed, signal);
       });
       this.#idempotencyKeys.succeeded(task, work);
-      log.info({ durationMs: clock.steadyMs() - startedMs }, 'hook finished');
+      log.info({ durationMs: roundedMs(clock.steadyMs() - startedMs) }, 'hook finished');
       return effects;
     } catch (cause) {
       if (!signal.aborted) error = messageOf(cause);
