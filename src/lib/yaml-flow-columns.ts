@@ -28,7 +28,7 @@ export function readFlowAtAnyColumn<Result>(text: string, read: (text: string) =
       const mended = mendLine(current, error, text);
       reparsed += current.length;
       if (mended === undefined || reparsed > MAX_REPARSED)
-        // With a bracket or quote that nobody closes it is the first line that leads to the place.
+        // For a bracket or quote that is never closed, the first line leads to the place.
         throw first !== undefined && isUnclosed(error) ? first : error;
       first ??= error;
       current = mended;

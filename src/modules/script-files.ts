@@ -34,7 +34,7 @@ const SUFFIXES: Readonly<Record<Kind, string>> = {
   result: 'module-enabled-result',
   reason: 'module-enabled-reason',
 };
-/** Nobody needs more than this of what a script writes. */
+/** More than this of what a script writes is cut off. */
 const MAX_RESPONSE_BYTES = 4_096;
 
 interface MadeFile {

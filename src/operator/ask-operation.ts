@@ -71,10 +71,10 @@ export function runOperation(
   for (const queue of queues.all) {
     const head = queue.entries[0];
     if (head === undefined || !isReconcile(head.task, module)) continue;
-    // A run that waits for Synchronizations is passed by what stands in front of it.
+    // Tasks in front of a run that waits for Synchronizations run before it.
     if (queue.status.type === 'repeating') queue.prepend(run);
     else queue.cutDelay();
-    // One that is told to end comes up again, unless it was at its end already.
+    // An aborted run is repeated, unless it had ended already.
     isNext ||= queue.status.type !== 'running';
   }
   if (!isNext && operator.registry.isWanted(module) && !operator.router.isRunPending(module))

@@ -32,7 +32,7 @@ export type DeployHooksParts = {
   readonly policy: Pick<OperatorPolicy, 'deployHookTimeoutMs'>;
 } & HookRunParts;
 
-/** Where hooks are told of modules that were refused before anything of them was run. */
+/** The queue of hooks that are notified of modules that were refused before any part of them was run. */
 const REFUSAL_QUEUE = 'authorization';
 
 const OF_A_DEPLOY: readonly DeployBinding[] = [
@@ -108,8 +108,8 @@ export async function notifyOfRefusal(
 }
 
 /**
- * Tells global hooks that a module was refused while no task is at work on it: in a queue that waits for nobody, as soon
- * as queues run.
+ * Notifies global hooks that a module was refused while no task of it is running: in a queue of its own, as soon as queues
+ * run.
  */
 export function queueUnauthorized(
   operator: DeployHooksParts,

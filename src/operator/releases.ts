@@ -64,7 +64,7 @@ export interface Releases {
   /** To be called when pauses changed: what was left as others changed it may be changed back now. */
   recheckDrift(): void;
   stopMonitor(module: string): Promise<void>;
-  /** Nobody looks after objects any more, and what charts can ask about the cluster is read anew. */
+  /** Stops the resource monitors, and reads what charts can ask about the cluster anew. */
   onGlobalChange(): Promise<void>;
 }
 

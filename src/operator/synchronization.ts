@@ -52,7 +52,7 @@ export class Synchronization {
     for (const wake of this.#waiters.splice(0)) wake();
   }
 
-  /** Takes out what nobody will report as done. */
+  /** Removes what will never be reported as done. */
   keepOnly(bindings: ReadonlySet<KubernetesBinding>): void {
     for (const binding of this.#pending.keys()) if (!bindings.has(binding)) this.done(binding);
   }

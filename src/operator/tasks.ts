@@ -59,7 +59,7 @@ export interface ModuleHookRun extends HookRun {
 
 export type HookTask = GlobalHookRun | ModuleHookRun;
 
-/** A run as the task of whoever owns the hook. */
+/** A run as a task of the owner of the hook. */
 export function hookTask(run: HookRun): HookTask {
   const { owner } = run.hook.hook;
   return owner.type === 'global'

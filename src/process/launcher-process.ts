@@ -15,7 +15,7 @@ const MAIN_FILE = fileURLToPath(ownProgram('process/launcher-main'));
 
 /**
  * The launcher holds no data of its own: a small heap and no optimising compiler keep it near 55 MB. The kernel counts
- * the memory of whoever spawns into the peak of what is spawned. Running from sources needs the compiler.
+ * the memory of the process that spawns into the peak of the one that is spawned. Running from sources needs the compiler.
  */
 const NODE_FLAGS = [
   '--max-old-space-size=32',

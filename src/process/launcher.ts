@@ -90,9 +90,10 @@ export class Launcher implements ProcessRunner {
   }
 
   /**
-   * Has the launcher program end all groups, TERM first, at moments of the steady clock, and start none any more, unless
-   * it is told later ones before. It does so whatever becomes of this process, which is what the deadline is for: one
-   * that does not run cannot end its hooks. A deadline that has passed is final; moments gone by end all groups at once.
+   * Makes the launcher program end all groups, TERM first, at the given times of the steady clock, and start no more, unless
+   * it receives a later deadline before. It does so even if this process is stopped or gone, which is the purpose of the
+   * deadline: a process that does not run cannot end its hooks. A deadline that has passed is final; times in the past end
+   * all groups at once.
    */
   setDeadline(deadline: RunDeadline): void {
     this.#deadline = deadline;

@@ -5,7 +5,7 @@ import type { DaemonView } from '../status/daemon-view.ts';
 import { explanationText, summaryText } from '../status/module-explanation.ts';
 import { type Answer, dataAnswer, errorAnswer, type Format, textAnswer } from './answer.ts';
 
-/** Leaves modules alone, and looks after them again. Without a name it is about all modules. */
+/** Pauses and resumes modules; without a name, all of them. */
 export interface PauseCommands {
   /** @throws OperatorError when it cannot be saved in the cluster */
   pause(module: string | undefined, pause: PauseRequest, signal: AbortSignal): Promise<void>;

@@ -44,8 +44,8 @@ export interface ModuleSource {
   /** Whether an object of a module that is not among them may go: not before it is known which modules are left. */
   readonly mayRemove: () => boolean;
   /**
-   * Told, every five minutes at most unless it was too early, of an object that waits for an HTTP hook to finalize a
-   * module, while nobody is at work on that.
+   * Called for an object that waits for a reconcile webhook to finalize a module, while no task does so; at most every five
+   * minutes unless it was too early.
    */
   readonly finishDeletion: (module: string, signal: AbortSignal) => Promise<'done' | 'too early'>;
 }
@@ -78,8 +78,8 @@ const SERVED_TRIES = 100;
 const SERVED_PAUSE_MS = 100;
 
 /**
- * Mirrors each module as a Module object, and tells in Events what happened to it. It works beside the queues, and nothing
- * waits for it: what the cluster refuses is told once and tried again after five minutes.
+ * Mirrors each module as a Module object, and records in Events what happened to it. It works beside the queues, and nothing
+ * waits for it: what the cluster refuses is logged once and tried again after five minutes.
  */
 export class ModuleObjects {
   readonly #options: ModuleObjectsOptions;

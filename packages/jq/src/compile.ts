@@ -13,7 +13,7 @@ import type { Binding, Scope } from './scope.ts';
 import type { Node } from './syntax.ts';
 import { isTruthy } from './value.ts';
 
-/** Turns a syntax tree into what can be run. Throws JqSyntaxError for names that nobody has defined. */
+/** Turns a syntax tree into what can be run. Throws JqSyntaxError for names that are not defined. */
 export function compileNode(node: Node, scope: Scope, findBuiltin: FindBuiltin): Run {
   const compile = (inner: Node, innerScope: Scope): Run => compileNode(inner, innerScope, findBuiltin);
   const here = (inner: Node): Run => compile(inner, scope);

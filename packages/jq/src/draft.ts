@@ -4,7 +4,7 @@ import { isArray, isNumber, isObject, setOwn, toDouble, type Value } from './val
 
 /**
  * A value that is changed at many places. Each array and object on the way is copied once and then written to, unless
- * somebody has got hold of it meanwhile: many small changes of a large one would copy it each time otherwise.
+ * a reference to it was handed out meanwhile: otherwise many small changes of a large one would copy it each time.
  */
 export class Draft {
   #value: Value;
@@ -20,7 +20,7 @@ export class Draft {
     return this.#value;
   }
 
-  /** What stands at a path, for whoever may keep it. */
+  /** The value at a path, which the caller may keep. */
   take(path: Path): Value {
     const value = getPath(this.#value, path);
     // What is inside of a copy of ours may be one as well.

@@ -67,7 +67,7 @@ export class Engine {
     return found;
   };
 
-  /** A call with closures for its parameters, which stand for the arguments of whoever calls. */
+  /** A call with closures for its parameters, which represent the arguments of the caller. */
   #fromPrelude(key: string): Builtin | undefined {
     const definition = this.#prelude.get(key);
     if (definition === undefined) return undefined;

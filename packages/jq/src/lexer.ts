@@ -1,4 +1,4 @@
-/** A piece of a jq program, with the line it stands in. */
+/** A token of a jq program, with its line. */
 export type Token =
   | {
       readonly type: 'symbol' | 'name' | 'keyword' | 'field' | 'variable' | 'format' | 'number';

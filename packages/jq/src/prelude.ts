@@ -1,4 +1,4 @@
-/** Builtins that are told best in jq itself. They see each other and the builtins in TypeScript. */
+/** Builtins that are best written in jq itself. They see each other and the builtins in TypeScript. */
 export const PRELUDE = `
 def map(f): [.[] | f];
 def with_entries(f): to_entries | map(f) | from_entries;

@@ -33,7 +33,7 @@ export interface Ownership {
   readonly owned: FieldSet;
 }
 
-/** `fields` without what was applied before and is now nobody's. */
+/** `fields` without those that were applied before and have no owner now. */
 export function pruneUnowned(fields: Fields, rules: TypeRules, ownership: Ownership): Fields {
   return pruneFields(fields, rules, '', {
     former: ownership.former.withNamedParents(),

@@ -89,7 +89,7 @@ function versionRank(version: string): readonly number[] {
 }
 
 /**
- * A CustomResourceDefinition as it is stored: checked, and established at once, for its names collide with nobody's.
+ * A CustomResourceDefinition as it is stored: checked, and established at once, because its names collide with no others.
  *
  * @throws StatusError 422
  */

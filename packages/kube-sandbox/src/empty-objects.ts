@@ -6,7 +6,7 @@ const ROLE_REF: Fields = { apiGroup: '', kind: '', name: '' };
 
 const EVENT: Fields = { source: {}, eventTime: null, reportingComponent: '', reportingInstance: '' };
 
-/** Parts that an object of a kind has even when it is empty: nobody comes to own them by filling them. */
+/** Parts that an object of a kind has even when it is empty: filling them makes no manager their owner. */
 const SPECS: Readonly<Record<string, Fields>> = {
   CronJob: { jobTemplate: { metadata: {}, spec: { template: TEMPLATE } }, schedule: '' },
   CustomResourceDefinition: { names: { kind: '', plural: '' }, group: '', scope: '', versions: [] },

@@ -63,7 +63,7 @@ export class FieldSet {
     return new FieldSet(new Set([...this.#paths].filter(isKept)));
   }
 
-  /** The set with every named field above its paths: whoever owns a field owns the way to it. */
+  /** The set with every named field above its paths: the owner of a field owns the path to it. */
   withNamedParents(): FieldSet {
     const paths = new Set(this.#paths);
     for (const path of this.#paths) {

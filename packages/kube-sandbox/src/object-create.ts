@@ -61,7 +61,7 @@ export function createObject(state: ApiState, request: CreateRequest, options: W
 export interface PreparedObject {
   /** The object as it would be stored, without managed fields. */
   readonly object: ResourceObject;
-  /** The same before the server decided what nobody else may: this is what the writer comes to own. */
+  /** The same before the server set the fields that only it may set: these fields belong to the writer. */
   readonly defaulted: ResourceObject;
 }
 

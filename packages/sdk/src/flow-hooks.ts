@@ -27,7 +27,7 @@ export interface FlowModule {
   readonly version: string | null;
   readonly isEnabled: boolean;
   readonly phase: FlowPhase;
-  /** What somebody asked for; null where nobody did, or before it is known. */
+  /** The requested operation; null without one, or before it is known. */
   readonly operation: 'reconcile' | 'force-reconcile' | 'abort' | null;
   /** When the last reconcile began that had something to do, this one included; null before the first. */
   readonly lastReconcileMs: number | null;

@@ -118,7 +118,7 @@ export interface DriftedObject {
   readonly changedBy: readonly string[];
   /** When it was noticed, in ms since the epoch. */
   readonly sinceMs: number;
-  readonly remedy: /** Nobody changes it back. */
+  readonly remedy: /** It is not changed back. */
     | { readonly type: 'none' }
     /** It is changed back when the module is no longer paused. */
     | { readonly type: 'held' }

@@ -151,7 +151,7 @@ test('with mode warn the same change is told once', async () => {
   expect(drift.drifted).toEqual([]);
 });
 
-test('nobody looks while hooks or helm are at work; what differs afterwards counts', async () => {
+test('objects are not compared while hooks or helm run; what differs afterwards counts', async () => {
   const drift = await lab.start('heal');
   lab.isPaused = true;
   await lab.change({ x: '2' });

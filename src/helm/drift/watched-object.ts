@@ -72,7 +72,7 @@ export class WatchedObject {
     // It may have become right; whether it is changed back is another question.
     if (this.drifted?.remedy.type === 'delayed')
       return Math.min(this.drifted.remedy.dueMs, Math.max(soonMs, this.#comparedAtMs + REPEATED_INTERVAL_MS));
-    // Nobody took a field from helm since it was found harmless; a value that others own may have changed all the same.
+    // No field was taken from helm since it was found harmless; a value that others own may still have changed.
     const isLikelyHarmless = this.#owned === this.#ownedWhenSame;
     return isLikelyHarmless ? Math.max(soonMs, this.#sameAtMs + REPEATED_INTERVAL_MS) : soonMs;
   }

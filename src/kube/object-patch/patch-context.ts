@@ -24,7 +24,7 @@ export interface PatchContext {
   readonly log: Logger;
 }
 
-/** Nobody knows whether the server carried out a write that ended so. */
+/** Whether the server carried out a write that ended so is unknown. */
 export function isOutcomeUnknown(error: unknown): boolean {
   return hasCode(error, 'KUBE_UNREACHABLE') || hasStatus(error, 504);
 }

@@ -36,8 +36,8 @@ export function createdNamespace(object: RawObject): string | undefined {
 }
 
 /**
- * What the operator needs to deploy one rendered object, in the namespace of the object. Nobody may grant what he has
- * not got himself: the rules of a Role are needed too, and for a binding the right to bind the role it names.
+ * What the operator needs to deploy one rendered object, in the namespace of the object. A user can grant only the
+ * permissions that the user has: the rules of a Role are needed too, and for a binding the right to bind the role it names.
  *
  * @param ownNamespace of objects that name none
  */

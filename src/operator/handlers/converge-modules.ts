@@ -110,7 +110,7 @@ async function discover(
     const discovery = await operator.sources.discover(modules, operator.registry.deployed, signal);
     // A converge that was started over meanwhile discovers by itself, and its phase must not be touched.
     if (!queue.entries.some(({ id }) => id === entry.id)) return { type: 'success' };
-    // Before the first discovery is over nobody starts the converge over for a change.
+    // Before the first discovery is over, changes do not restart the converge.
     if (content !== operator.configMapContent() || flags !== operator.dynamicFlags.all)
       return { type: 'repeat' };
     logDecisions(operator, discovery);
