@@ -35,6 +35,20 @@ export async function listAll(kube: KubeClient, request: ListRequest, signal: Ab
   }
 }
 
+/**
+ * The resource version that the server has now.
+ *
+ * @throws as {@link listAll}
+ */
+export async function currentVersion(
+  kube: KubeClient,
+  selection: Selection,
+  signal: AbortSignal,
+): Promise<string> {
+  const from = { notOlderThan: undefined, next: undefined, limit: 1 };
+  return (await fetchPage(kube, selection, from, signal)).resourceVersion;
+}
+
 type ListOutcome =
   | { readonly status: 'complete'; readonly resourceVersion: string }
   | { readonly status: 'expired' | 'too-old'; readonly error: Error };
@@ -81,13 +95,17 @@ interface ListPage {
 async function fetchPage(
   kube: KubeClient,
   selection: Selection,
-  from: { readonly notOlderThan: string | undefined; readonly next: string | undefined },
+  from: {
+    readonly notOlderThan: string | undefined;
+    readonly next: string | undefined;
+    readonly limit?: number;
+  },
   signal: AbortSignal,
 ): Promise<ListPage> {
   const isFirst = from.next === undefined;
   const query = {
     ...selectionQuery(selection),
-    limit: String(PAGE_SIZE),
+    limit: String(from.limit ?? PAGE_SIZE),
     continue: from.next,
     resourceVersion: isFirst ? from.notOlderThan : undefined,
     resourceVersionMatch: isFirst && from.notOlderThan !== undefined ? 'NotOlderThan' : undefined,

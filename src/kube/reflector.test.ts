@@ -224,20 +224,6 @@ test('bookmarks keep a quiet watch open', async () => {
   expect([api.count('list'), api.count('watch')]).toEqual([1, 1]);
 });
 
-test('FAULT-A9: after the store of the server went back, the newest state it has is taken', async () => {
-  const { api, clock } = lab;
-  for (const key of ['a/one', 'a/two', 'a/three']) api.put(key);
-  const sink = await lab.follow();
-  await settle();
-  api.restoreOlderCopy(2, ['a/three']);
-  await clock.advance(75_000);
-  expect(sink.log).toEqual(['Deleted a/three']);
-  expectTruth(sink);
-  api.put('a/new');
-  await settle();
-  expectTruth(sink);
-});
-
 test('FAULT-A10: an event that is older than what is known is not told', async () => {
   const { api } = lab;
   const sink = await lab.follow();

@@ -1,9 +1,10 @@
 import type { SteadyClock } from '../lib/clock.ts';
+import { hasCode } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
 import { hasStatus, KubeApiError, type KubeClient } from './kube-client.ts';
 import { type ApiResource, apiVersionOf, isOlderVersion } from './kube-object.ts';
 import { ReflectorIndex } from './reflector-index.ts';
-import { listAll } from './reflector-list.ts';
+import { currentVersion, listAll } from './reflector-list.ts';
 import type { ReflectorSink, Selection } from './reflector-sink.ts';
 import { ReflectorSubscribers } from './reflector-subscribers.ts';
 import { type WatchEnd, type WatchNotice, watch } from './reflector-watch.ts';
@@ -57,6 +58,8 @@ export class Reflector {
   readonly #index = new ReflectorIndex();
   /** Where the watch goes on; undefined when only a list can tell. */
   #position: string | undefined;
+  /** Whether the connection to the server was lost since the position was known to be good. */
+  #isInterrupted = false;
   /** The newest version ever seen: no subscriber gets an older state, except when the server itself went back. */
   #newest: string | undefined;
   /** Version of the last whole list. */
@@ -121,6 +124,7 @@ export class Reflector {
     let from: string;
     try {
       await this.#returnToWantedVersion(signal);
+      if (this.#isInterrupted) await this.#checkStore(signal);
       from = this.#position ?? (await this.#list(signal));
     } catch (error) {
       return this.#failed(error, 'cannot list, will retry', signal);
@@ -129,6 +133,7 @@ export class Reflector {
       return await this.#watch(from, signal);
     } catch (error) {
       this.#deps.metrics?.watchEnded(this.#selection.resource.kind, 'failed');
+      this.#isInterrupted ||= hasCode(error, 'KUBE_UNREACHABLE');
       return this.#failed(error, 'watch interrupted, will reconnect', signal);
     }
   }
@@ -140,6 +145,24 @@ export class Reflector {
     }
     const retryAfterSeconds = error instanceof KubeApiError ? error.retryAfterSeconds : undefined;
     return { status: 'failed', retryAfterSeconds };
+  }
+
+  /**
+   * Gives up the position when the store of the server went back, as when it was restored from a backup. A watch from a
+   * later version receives nothing then; once the versions of the server overtake that one, it goes on as if nothing had
+   * happened, and what was undone is never reported. A server that does not respond may be about to be restored.
+   */
+  async #checkStore(signal: AbortSignal): Promise<void> {
+    if (this.#position === undefined || this.#newest === undefined) return;
+    try {
+      const version = await currentVersion(this.#deps.kube, this.#selection, signal);
+      this.#isInterrupted = false;
+      if (isOlderVersion(version, this.#newest)) this.#position = undefined;
+    } catch (error) {
+      signal.throwIfAborted();
+      // What the server refuses, it refuses a watch too, and there it is handled.
+      if (!(error instanceof KubeApiError)) this.#position = undefined;
+    }
   }
 
   /**
@@ -178,6 +201,7 @@ export class Reflector {
     }
     this.#misses = 0;
     this.#isConverted = false;
+    this.#isInterrupted = false;
     this.#position = resourceVersion;
     this.#newest = resourceVersion;
     this.#listed = resourceVersion;
@@ -322,6 +346,7 @@ export class Reflector {
   #end(notice: Extract<WatchNotice, { type: 'end' }>): void {
     const { log, metrics } = this.#deps;
     metrics?.watchEnded(this.#selection.resource.kind, notice.reason);
+    this.#isInterrupted ||= notice.reason === 'early' || notice.reason === 'broken';
     if (notice.reason === 'closed' || notice.reason === 'early') return;
     // A broken watch says nothing about the position: what came before it was whole.
     if (notice.reason !== 'broken') this.#position = undefined;

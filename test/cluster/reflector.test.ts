@@ -293,7 +293,7 @@ describeCluster('the reflector', (cluster) => {
     await plane.restartApiserver(never);
     await scene.proxy.connect();
     await expectTruth(scene);
-    expect(scene.ended).toContain('expired');
+    expect(scene.ended).toContain('failed');
     expect(scene.told.slice(toldBefore).toSorted()).toEqual(
       ['Added again', 'Deleted again', 'Deleted gone', 'Modified changed'].map((line) =>
         line.replace(' ', ` ${scene.namespace}/`),

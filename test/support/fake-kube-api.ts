@@ -66,10 +66,13 @@ export class FakeKubeApi implements KubeClient {
     return this.#watches.length;
   }
 
-  /** Requests made with this verb. */
-  count(verb: 'list' | 'watch'): number {
-    return this.requests.filter((request) => (request.query?.['watch'] === 'true') === (verb === 'watch'))
-      .length;
+  /** How many requests there were; `version` are those that read one object for the version of the list. */
+  count(verb: 'list' | 'version' | 'watch'): number {
+    const verbOf = ({ query }: KubeRequest): string => {
+      if (query?.['watch'] === 'true') return 'watch';
+      return query?.['limit'] === '1' ? 'version' : 'list';
+    };
+    return this.requests.filter((request) => verbOf(request) === verb).length;
   }
 
   /** Objects of a collection as the server has them, by `namespace/name`. */
