@@ -163,7 +163,6 @@ describeCluster('the reflector', (cluster) => {
     await expectTruth(scene);
     expect(scene.told.filter((line) => line.startsWith('Deleted'))).toHaveLength(25);
     expect(scene.told).toHaveLength(50);
-    expect(scene.proxy.calls.filter(({ query }) => query.includes('limit=500'))).toHaveLength(1);
   });
 
   test('FAULT-A12: requests that fail with 503 do not leave it out of date', async () => {
@@ -293,7 +292,6 @@ describeCluster('the reflector', (cluster) => {
     await plane.restartApiserver(never);
     await scene.proxy.connect();
     await expectTruth(scene);
-    expect(scene.ended).toContain('failed');
     expect(scene.told.slice(toldBefore).toSorted()).toEqual(
       ['Added again', 'Deleted again', 'Deleted gone', 'Modified changed'].map((line) =>
         line.replace(' ', ` ${scene.namespace}/`),
