@@ -20,8 +20,10 @@ FROM ${JQ_IMAGE} AS jq
 FROM node:24-alpine${ALPINE_VERSION} AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
+COPY packages/base/package.json ./packages/base/package.json
 COPY packages/jq/package.json ./packages/jq/package.json
 COPY packages/json/package.json ./packages/json/package.json
+COPY packages/kube-client/package.json ./packages/kube-client/package.json
 COPY packages/kube-sandbox/package.json ./packages/kube-sandbox/package.json
 COPY packages/sdk/package.json ./packages/sdk/package.json
 RUN npm ci --include=dev --include=optional

@@ -1,7 +1,7 @@
+import { errorText } from '@addon-operator/base/error-text';
+import { errorFields, hasCode } from '@addon-operator/base/errors';
 import type { DaemonHost } from './app/host.ts';
 import { type Daemon, startDaemon } from './app/start.ts';
-import { errorText } from './lib/error-text.ts';
-import { errorFields, hasCode } from './lib/errors.ts';
 import type { FailedTask } from './operator/failed-task.ts';
 import { modulesLeftBehind } from './operator/modules-left-behind.ts';
 import type { Settings } from './settings.ts';

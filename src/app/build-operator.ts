@@ -1,9 +1,9 @@
+import { componentLog } from '@addon-operator/base/log';
+import type { Redactor } from '@addon-operator/base/redactor';
 import { createAuthorization } from '../extensions/authorization/create-authorization.ts';
 import type { HelmDriver } from '../helm/helm-driver.ts';
 import { startHelm } from '../helm/start-helm.ts';
 import { loadGlobalHooks } from '../hooks/load-hooks.ts';
-import { componentLog } from '../lib/log.ts';
-import type { Redactor } from '../lib/redactor.ts';
 import type { HookMetrics } from '../metrics/hook-metrics.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import { createCrds } from '../modules/crds/crds-of-modules.ts';

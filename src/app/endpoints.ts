@@ -1,6 +1,6 @@
+import { componentLog } from '@addon-operator/base/log';
+import type { Redactor } from '@addon-operator/base/redactor';
 import type { HelmDriver } from '../helm/helm-driver.ts';
-import { componentLog } from '../lib/log.ts';
-import type { Redactor } from '../lib/redactor.ts';
 import { HookMetrics } from '../metrics/hook-metrics.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import { debugCommands } from '../operator/debug-commands.ts';

@@ -1,4 +1,4 @@
-import type { Clock, SteadyClock } from '../lib/clock.ts';
+import type { Clock, SteadyClock } from '@addon-operator/base/clock';
 import type { RootLogger } from '../lib/pino-logger.ts';
 import type { FailedTask } from '../operator/failed-task.ts';
 

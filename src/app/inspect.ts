@@ -1,9 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { redactedError } from '@addon-operator/base/redactor';
 import { connectAlone } from '../leader/take-lead.ts';
 import { withRedactedLog } from '../lib/redacted-log.ts';
-import { redactedError } from '../lib/redactor.ts';
 import { HookMetrics } from '../metrics/hook-metrics.ts';
 import { createMetrics } from '../operator/daemon-metrics.ts';
 import type { Inspection } from '../plan/inspection.ts';

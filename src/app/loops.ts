@@ -1,4 +1,4 @@
-import { errorFields } from '../lib/errors.ts';
+import { errorFields } from '@addon-operator/base/errors';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import { onConfigChange } from '../operator/config-changes.ts';
 import type { Operator } from '../operator/operator.ts';

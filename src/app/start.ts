@@ -1,8 +1,8 @@
+import type { OperatorError } from '@addon-operator/base/errors';
 import { policyFiles } from '../extensions/authorization/create-authorization.ts';
 import { customizationsDir } from '../extensions/points/release-points.ts';
 import { bindingCount } from '../hooks/hook.ts';
 import { takeLead } from '../leader/take-lead.ts';
-import type { OperatorError } from '../lib/errors.ts';
 import { withRedactedLog } from '../lib/redacted-log.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import { createModuleObjects, moduleSource } from '../operator/create-module-objects.ts';

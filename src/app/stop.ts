@@ -1,4 +1,4 @@
-import { OperatorError } from '../lib/errors.ts';
+import { OperatorError } from '@addon-operator/base/errors';
 import type { Operator } from '../operator/operator.ts';
 import type { Settings } from '../settings.ts';
 import type { DaemonHost } from './host.ts';

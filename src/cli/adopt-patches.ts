@@ -1,6 +1,6 @@
-import type { SteadyClock } from '../lib/clock.ts';
-import { hasCode, messageOf } from '../lib/errors.ts';
-import { canonicalJson, isObject, parseJson } from '../lib/json.ts';
+import type { SteadyClock } from '@addon-operator/base/clock';
+import { hasCode, messageOf } from '@addon-operator/base/errors';
+import { canonicalJson, isObject, parseJson } from '@addon-operator/json';
 import type { Inspection } from '../plan/inspection.ts';
 import { requestDebug } from '../server/debug-client.ts';
 import { GLOBAL_SECTION, type ModuleName, type ValuesOwner } from '../values/module-key.ts';

@@ -1,5 +1,5 @@
-import type { Clock } from '../lib/clock.ts';
-import type { ErrorCode } from '../lib/errors.ts';
+import type { Clock } from '@addon-operator/base/clock';
+import type { ErrorCode } from '@addon-operator/base/errors';
 
 /** What the process gives the command line. */
 export interface CliHost {

@@ -1,5 +1,5 @@
+import { systemClock } from '@addon-operator/base/clock';
 import type { DaemonHost } from '../app/host.ts';
-import { systemClock } from '../lib/clock.ts';
 import { createLogger, type LogOutput, type RootLogger } from '../lib/pino-logger.ts';
 import type { Settings } from '../settings.ts';
 import type { CliHost } from './cli-host.ts';

@@ -1,5 +1,5 @@
+import type { JsonObject } from '@addon-operator/json';
 import { expect, test } from 'vitest';
-import type { JsonObject } from '../lib/json.ts';
 import { suggestEdit } from './edit-suggestion.ts';
 
 function module(name: string, values: JsonObject, configValues: JsonObject = {}) {

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../lib/json.ts';
+import type { Json, JsonObject } from '@addon-operator/json';
 
 /** A module whose values could be edited: its section of the ConfigMap, its values, and what the ConfigMap says now. */
 export interface EditableModule {

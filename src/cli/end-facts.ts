@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fieldsOf, textOf } from '@addon-operator/json';
 import { load } from 'js-yaml';
 import type { Daemon } from '../app/start.ts';
 import { globalHooksRoot } from '../hooks/load-hooks.ts';
-import { fieldsOf, textOf } from '../lib/json.ts';
 import type { Module } from '../modules/module.ts';
 import type { Settings } from '../settings.ts';
 import { type ModuleName, sectionOf } from '../values/module-key.ts';

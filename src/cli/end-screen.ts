@@ -1,4 +1,4 @@
-import { escapeControls } from '../lib/escape-controls.ts';
+import { escapeControls } from '@addon-operator/base/escape-controls';
 import { dumpYaml } from '../values/yaml.ts';
 import type { EditSuggestion } from './edit-suggestion.ts';
 import type { Paint } from './paint.ts';

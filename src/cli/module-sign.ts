@@ -1,10 +1,10 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { OperatorError } from '@addon-operator/base/errors';
 import { manifestText, serialOf } from '../extensions/authorization/content-manifest.ts';
 import { MANIFEST_FILE, SIGNATURE_FILE } from '../extensions/authorization/module-content.ts';
 import { fingerprint, readSigningKey, sshPublicKey } from '../extensions/authorization/ssh-keys.ts';
 import { NAMESPACE, signMessage } from '../extensions/authorization/ssh-signature.ts';
-import { OperatorError } from '../lib/errors.ts';
 import type { CliHost } from './cli-host.ts';
 import { findTargets, readTarget, type Target } from './module-sign-targets.ts';
 

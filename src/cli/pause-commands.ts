@@ -1,5 +1,5 @@
+import { textOf } from '@addon-operator/json';
 import type { Command } from 'commander';
-import { textOf } from '../lib/json.ts';
 import { addDebugCommand, type CommandParts } from './debug-command.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { escapeControls } from '../lib/escape-controls.ts';
+import { escapeControls } from '@addon-operator/base/escape-controls';
 import { cut, type Paint, type Style } from './paint.ts';
 import type { ModuleProgress, Progress } from './progress-state.ts';
 

@@ -1,5 +1,5 @@
+import type { LogFields } from '@addon-operator/base/log';
 import { expect, test } from 'vitest';
-import type { LogFields } from '../lib/log.ts';
 import type { LogRecord } from '../lib/observe-log.ts';
 import { type ProgressEvent, progressOf } from './progress-event.ts';
 

@@ -1,6 +1,6 @@
-import { errorText } from '../lib/error-text.ts';
-import { textOf } from '../lib/json.ts';
-import type { LogFields } from '../lib/log.ts';
+import { errorText } from '@addon-operator/base/error-text';
+import type { LogFields } from '@addon-operator/base/log';
+import { textOf } from '@addon-operator/json';
 import type { LogRecord } from '../lib/observe-log.ts';
 import type { FailedTask } from '../operator/failed-task.ts';
 

@@ -1,4 +1,4 @@
-import { escapeControls } from '../lib/escape-controls.ts';
+import { escapeControls } from '@addon-operator/base/escape-controls';
 import type { ProgressEvent } from './progress-event.ts';
 import { hookKey, type Progress } from './progress-state.ts';
 

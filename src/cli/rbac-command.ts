@@ -1,7 +1,7 @@
+import type { SteadyClock } from '@addon-operator/base/clock';
+import { hasCode } from '@addon-operator/base/errors';
+import { isObject, parseJson, textsOf } from '@addon-operator/json';
 import { inspect } from '../app/inspect.ts';
-import type { SteadyClock } from '../lib/clock.ts';
-import { hasCode } from '../lib/errors.ts';
-import { isObject, parseJson, textsOf } from '../lib/json.ts';
 import { grantsFor } from '../modules/access/grants.ts';
 import type { Access, ResourceAccess } from '../modules/access/policy-rules.ts';
 import { neededAccess } from '../plan/needed-access.ts';

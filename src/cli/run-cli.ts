@@ -1,6 +1,6 @@
+import { codeOf, hasCode, messageOf } from '@addon-operator/base/errors';
+import { didYouMean } from '@addon-operator/json/similar-word';
 import { Command, CommanderError, Option } from 'commander';
-import { codeOf, hasCode, messageOf } from '../lib/errors.ts';
-import { didYouMean } from '../lib/similar-word.ts';
 import type { Setting } from '../settings/setting.ts';
 import { SETTINGS } from '../settings.ts';
 import { type CliHost, fail, printCode } from './cli-host.ts';

@@ -1,4 +1,4 @@
-import { systemClock } from '../lib/clock.ts';
+import { systemClock } from '@addon-operator/base/clock';
 import { runCli } from './run-cli.ts';
 import { stopSignals } from './stop-signals.ts';
 

@@ -1,10 +1,10 @@
 import { homedir, tmpdir } from 'node:os';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { OperatorError } from '@addon-operator/base/errors';
 import { startSandbox } from '@addon-operator/kube-sandbox';
 import type { Daemon } from '../app/start.ts';
 import { runDaemon } from '../daemon.ts';
-import { OperatorError } from '../lib/errors.ts';
 import { fileLogOutput } from '../lib/file-log-output.ts';
 import { observeLog } from '../lib/observe-log.ts';
 import { OWN_CODE } from '../lib/own-code.ts';

@@ -1,5 +1,5 @@
+import { OperatorError } from '@addon-operator/base/errors';
 import { SandboxError } from '@addon-operator/kube-sandbox';
-import { OperatorError } from '../lib/errors.ts';
 
 /**
  * Throws what the package of the sandbox threw, as an error with a code.

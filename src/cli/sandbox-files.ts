@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { chmodSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import { lockDirectory } from '@addon-operator/kube-sandbox';
-import { messageOf, OperatorError } from '../lib/errors.ts';
 import { rethrowSandboxError } from './sandbox-failure.ts';
 
 /** Where everything of one sandbox lies; all paths are absolute. */

@@ -1,4 +1,4 @@
-import { OperatorError } from '../lib/errors.ts';
+import { OperatorError } from '@addon-operator/base/errors';
 import type { Setting } from '../settings/setting.ts';
 import { SETTINGS } from '../settings.ts';
 import type { SandboxFiles } from './sandbox-files.ts';

@@ -1,4 +1,4 @@
-import { messageOf, OperatorError } from '../lib/errors.ts';
+import { messageOf, OperatorError } from '@addon-operator/base/errors';
 
 const CREATED = 201;
 const CONFLICT = 409;

@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { silentLogger } from '@addon-operator/base/log';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { daemonView, NO_COMMANDS } from '../../test/support/daemon-view-stub.ts';
 import { FakeClock } from '../../test/support/fake-clock.ts';
-import { silentLogger } from '../lib/log.ts';
 import { startDebugServer } from '../server/debug-server.ts';
 import { watchAnswer } from './watch-answer.ts';
 

@@ -1,6 +1,6 @@
-import { errorText } from '../lib/error-text.ts';
-import { parseGoDuration } from '../lib/go-duration.ts';
-import { rfc3339 } from '../lib/rfc3339.ts';
+import { errorText } from '@addon-operator/base/error-text';
+import { parseGoDuration } from '@addon-operator/base/go-duration';
+import { rfc3339 } from '@addon-operator/base/rfc3339';
 import { requestDebug } from '../server/debug-client.ts';
 import type { CliHost } from './cli-host.ts';
 

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'n
 import { copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { OperatorError } from '../lib/errors.ts';
+import { OperatorError } from '@addon-operator/base/errors';
 
 /** A file of a chart, by its path below the chart directory, `/` between the parts. */
 export interface ChartFile {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { OperatorError } from '../lib/errors.ts';
-import { canonicalJson, isObject } from '../lib/json.ts';
+import { OperatorError } from '@addon-operator/base/errors';
+import { canonicalJson, isObject } from '@addon-operator/json';
 import { type ChartTraits, chartTraits } from './chart-functions.ts';
 import { type ChartFile, type ChartKind, chartKind, readChartFiles, unpackChart } from './chart-source.ts';
 import type { ChartModule, DriverContext } from './driver-context.ts';

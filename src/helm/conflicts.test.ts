@@ -1,5 +1,5 @@
+import { type ApiCause, KubeApiError, type KubeRequest } from '@addon-operator/kube-client/kube-client';
 import { expect, test } from 'vitest';
-import { type ApiCause, KubeApiError, type KubeRequest } from '../kube/kube-client.ts';
 import { conflictText, fieldConflicts } from './conflicts.ts';
 import type { LookupOptions } from './object-lookup.ts';
 

@@ -1,7 +1,7 @@
-import { KubeApiError } from '../kube/kube-client.ts';
-import { OperatorError } from '../lib/errors.ts';
-import { fieldsOf } from '../lib/json.ts';
-import { mapParallel } from '../lib/map-parallel.ts';
+import { OperatorError } from '@addon-operator/base/errors';
+import { mapParallel } from '@addon-operator/base/map-parallel';
+import { fieldsOf } from '@addon-operator/json';
+import { KubeApiError } from '@addon-operator/kube-client/kube-client';
 import { type DesiredObject, desiredObjects } from './drift/desired-objects.ts';
 import { HELM_MANAGER } from './drift/field-ownership.ts';
 import { type DriverContext, lookupOptions } from './driver-context.ts';

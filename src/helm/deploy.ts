@@ -1,4 +1,4 @@
-import { OperatorError } from '../lib/errors.ts';
+import { OperatorError } from '@addon-operator/base/errors';
 import { mayDifferByItself } from './chart-functions.ts';
 import { type ChartState, desiredRelease, readChartState } from './chart-state.ts';
 import type { ConflictPolicy } from './conflicts.ts';

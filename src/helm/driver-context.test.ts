@@ -1,5 +1,5 @@
+import { silentLogger } from '@addon-operator/base/log';
 import { expect, test } from 'vitest';
-import { silentLogger } from '../lib/log.ts';
 import { ReleaseNotices } from './driver-context.ts';
 
 test('ReleaseNotices says each thing once for each release', () => {

@@ -1,8 +1,8 @@
-import type { Discovery } from '../kube/discovery.ts';
-import type { KubeClient } from '../kube/kube-client.ts';
-import type { Clock } from '../lib/clock.ts';
-import type { Logger } from '../lib/log.ts';
-import type { Semaphore } from '../lib/semaphore.ts';
+import type { Clock } from '@addon-operator/base/clock';
+import type { Logger } from '@addon-operator/base/log';
+import type { Semaphore } from '@addon-operator/base/semaphore';
+import type { Discovery } from '@addon-operator/kube-client/discovery';
+import type { KubeClient } from '@addon-operator/kube-client/kube-client';
 import type { ProcessRunner } from '../process/process-runner.ts';
 import type { ChartTraits } from './chart-functions.ts';
 import type { ChartDirectory } from './chart-source.ts';

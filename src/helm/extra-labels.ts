@@ -1,3 +1,4 @@
+import { OperatorError } from '@addon-operator/base/errors';
 import {
   COLLECTION_STYLE,
   type Document,
@@ -6,7 +7,6 @@ import {
   SCALAR_STYLE,
   type ScalarNode,
 } from 'js-yaml';
-import { OperatorError } from '../lib/errors.ts';
 import { type ManifestDocument, parseManifest, rewriteDocument } from './manifest-document.ts';
 import { isHook, isList, type ManifestObject, releaseObjects } from './manifest-object.ts';
 

@@ -1,7 +1,7 @@
 import { accessSync, constants, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, isAbsolute, join, resolve } from 'node:path';
-import { OperatorError } from '../lib/errors.ts';
-import { isObject } from '../lib/json.ts';
+import { OperatorError } from '@addon-operator/base/errors';
+import { isObject } from '@addon-operator/json';
 import type { ProcessRunner } from '../process/process-runner.ts';
 
 /** A helm executable and what its version can do. */

@@ -1,4 +1,4 @@
-import { formatGoDuration } from '../lib/go-duration.ts';
+import { formatGoDuration } from '@addon-operator/base/go-duration';
 import { canTakeOwnership, type HelmBinary } from './find-helm.ts';
 
 interface ReleaseTarget {

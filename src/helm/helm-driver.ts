@@ -1,10 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import type { KubeClient } from '../kube/kube-client.ts';
-import type { Clock } from '../lib/clock.ts';
-import type { Logger } from '../lib/log.ts';
-import { Semaphore } from '../lib/semaphore.ts';
+import type { Clock } from '@addon-operator/base/clock';
+import type { Logger } from '@addon-operator/base/log';
+import { Semaphore } from '@addon-operator/base/semaphore';
+import type { KubeClient } from '@addon-operator/kube-client/kube-client';
 import { processStart } from '../process/process-alive.ts';
 import type { ProcessRunner } from '../process/process-runner.ts';
 import { type DeployRequest, type DeployResult, deployRelease, unmanaged } from './deploy.ts';

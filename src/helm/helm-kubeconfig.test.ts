@@ -1,8 +1,8 @@
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import type { ClusterAccess } from '@addon-operator/kube-client/cluster-access';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { ClusterAccess } from '../kube/cluster-access.ts';
 import { helmKubeconfig } from './helm-kubeconfig.ts';
 
 const ACCESS: ClusterAccess = {

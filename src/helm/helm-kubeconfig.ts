@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ClusterAccess, Material } from '../kube/cluster-access.ts';
-import { OperatorError } from '../lib/errors.ts';
+import { OperatorError } from '@addon-operator/base/errors';
+import type { ClusterAccess, Material } from '@addon-operator/kube-client/cluster-access';
 
 /** Where helm finds the cluster: a kubeconfig and the context in it, empty for its current one. */
 interface HelmKubeconfig {

@@ -1,5 +1,5 @@
+import { silentLogger } from '@addon-operator/base/log';
 import { expect, test } from 'vitest';
-import { silentLogger } from '../lib/log.ts';
 import type { ProcessOutcome } from '../process/process-runner.ts';
 import { type HelmOutcome, helmEnvironment, helmError, runHelm, withAdvice } from './helm-process.ts';
 

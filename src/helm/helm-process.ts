@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { permissionAdvice } from '../kube/api-refusal.ts';
-import { roundedMs } from '../lib/clock.ts';
-import { formatGoDuration } from '../lib/go-duration.ts';
-import type { Logger } from '../lib/log.ts';
+import { roundedMs } from '@addon-operator/base/clock';
+import { formatGoDuration } from '@addon-operator/base/go-duration';
+import type { Logger } from '@addon-operator/base/log';
+import { permissionAdvice } from '@addon-operator/kube-client/api-refusal';
 import type { ProcessRunner } from '../process/process-runner.ts';
 import type { HelmBinary } from './find-helm.ts';
 import { redact } from './redact.ts';

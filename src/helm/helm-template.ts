@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { canonicalJson } from '../lib/json.ts';
+import { canonicalJson } from '@addon-operator/json';
 import { type DriverContext, processLimitMs } from './driver-context.ts';
 import { type TemplateArguments, templateArguments } from './helm-arguments.ts';
 import { type HelmOutcome, runHelm } from './helm-process.ts';

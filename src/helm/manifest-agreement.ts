@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isObject } from '../lib/json.ts';
+import { isObject } from '@addon-operator/json';
 import { parseManifest } from './manifest-document.ts';
 import { identityOf, isHook, unfolded } from './manifest-object.ts';
 

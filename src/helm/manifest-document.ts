@@ -1,3 +1,6 @@
+import { messageOf, OperatorError } from '@addon-operator/base/errors';
+import { readFlowAtAnyColumn } from '@addon-operator/base/yaml-flow-columns';
+import { isObject } from '@addon-operator/json';
 import {
   CORE_SCHEMA,
   constructFromEvents,
@@ -9,9 +12,6 @@ import {
   parseEvents,
   present,
 } from 'js-yaml';
-import { messageOf, OperatorError } from '../lib/errors.ts';
-import { isObject } from '../lib/json.ts';
-import { readFlowAtAnyColumn } from '../lib/yaml-flow-columns.ts';
 
 /** Depth no Kubernetes object comes near (the API server takes 100 in JSON). */
 const MAX_DEPTH = 250;

@@ -1,4 +1,4 @@
-import { fieldsOf, isObject } from '../lib/json.ts';
+import { fieldsOf, isObject } from '@addon-operator/json';
 import type { ManifestDocument } from './manifest-document.ts';
 
 /** Identity of an object in a rendered manifest. */

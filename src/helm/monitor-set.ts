@@ -1,4 +1,4 @@
-import { canonicalJson } from '../lib/json.ts';
+import { canonicalJson } from '@addon-operator/json';
 import { type DriftMode, type DriftPolicy, type DriftReport, NO_DRIFT_POLICY } from './drift/drift-policy.ts';
 import type { DriftOptions, ModuleDrift } from './drift/module-drift.ts';
 import type { ManifestObject } from './manifest-object.ts';

@@ -1,5 +1,5 @@
+import { OperatorError } from '@addon-operator/base/errors';
 import { expect, test } from 'vitest';
-import { OperatorError } from '../lib/errors.ts';
 import { notedReleases } from './noted-release.ts';
 import type { ReleaseRevision } from './release-store.ts';
 

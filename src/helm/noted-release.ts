@@ -1,4 +1,4 @@
-import { hasCode } from '../lib/errors.ts';
+import { hasCode } from '@addon-operator/base/errors';
 import type { ReleaseRevision, ReleaseStore } from './release-store.ts';
 
 /** The last deployment of a release by this operator that has a note. */

@@ -1,6 +1,6 @@
+import { OperatorError } from '@addon-operator/base/errors';
+import { KubeApiError, type KubeClient, type KubeRequest } from '@addon-operator/kube-client/kube-client';
 import { expect, test } from 'vitest';
-import { KubeApiError, type KubeClient, type KubeRequest } from '../kube/kube-client.ts';
-import { OperatorError } from '../lib/errors.ts';
 import { objectsOfOtherReleases } from './conflicts.ts';
 import type { ManifestObject } from './manifest-object.ts';
 import type { LookupOptions } from './object-lookup.ts';

@@ -1,7 +1,12 @@
-import { type KubeClient, metadataAccept, metadataOf, requestIfPresent } from '../kube/kube-client.ts';
-import { type ApiResource, type KubeObject, resourcePath } from '../kube/kube-object.ts';
-import { hasCode } from '../lib/errors.ts';
-import { isObject } from '../lib/json.ts';
+import { hasCode } from '@addon-operator/base/errors';
+import { isObject } from '@addon-operator/json';
+import {
+  type KubeClient,
+  metadataAccept,
+  metadataOf,
+  requestIfPresent,
+} from '@addon-operator/kube-client/kube-client';
+import { type ApiResource, type KubeObject, resourcePath } from '@addon-operator/kube-client/kube-object';
 import type { ManifestObject } from './manifest-object.ts';
 import type { SharedReads } from './shared-reads.ts';
 

@@ -1,6 +1,6 @@
-import { ifAllowed, listMetadata } from '../kube/kube-client.ts';
-import { fieldsOf } from '../lib/json.ts';
-import { mapParallel } from '../lib/map-parallel.ts';
+import { mapParallel } from '@addon-operator/base/map-parallel';
+import { fieldsOf } from '@addon-operator/json';
+import { ifAllowed, listMetadata } from '@addon-operator/kube-client/kube-client';
 import type { ManifestObject } from './manifest-object.ts';
 import { collectionPath, type LookupOptions, MAX_READS_AT_ONCE, readMetadata } from './object-lookup.ts';
 

@@ -1,5 +1,5 @@
-import { hasCode, OperatorError } from '../lib/errors.ts';
-import { formatGoDuration } from '../lib/go-duration.ts';
+import { hasCode, OperatorError } from '@addon-operator/base/errors';
+import { formatGoDuration } from '@addon-operator/base/go-duration';
 import { isProcessAlive } from '../process/process-alive.ts';
 import { type DriverContext, processLimitMs } from './driver-context.ts';
 import { parseManifest } from './manifest-document.ts';

@@ -1,4 +1,4 @@
-import type { SteadyClock } from '../lib/clock.ts';
+import type { SteadyClock } from '@addon-operator/base/clock';
 
 /** What identifies one state of one record: any write to it gives it another version. */
 interface RecordVersion {

@@ -1,8 +1,8 @@
 import { Buffer } from 'node:buffer';
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
-import { OperatorError } from '../lib/errors.ts';
-import { fieldsOf, isObject, parseJson, textOf } from '../lib/json.ts';
+import { OperatorError } from '@addon-operator/base/errors';
+import { fieldsOf, isObject, parseJson, textOf } from '@addon-operator/json';
 import { RELEASE_STATUSES, type ReleaseStatus } from './recovery-table.ts';
 
 /** What helm keeps about one revision inside its record, as far as we read it. */

@@ -1,6 +1,6 @@
+import { OperatorError } from '@addon-operator/base/errors';
+import type { KubeObject } from '@addon-operator/kube-client/kube-object';
 import { expect, test } from 'vitest';
-import type { KubeObject } from '../kube/kube-object.ts';
-import { OperatorError } from '../lib/errors.ts';
 import { combineSteps, type ReleaseSteps } from './release-steps.ts';
 
 const signal = new AbortController().signal;

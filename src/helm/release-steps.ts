@@ -1,5 +1,5 @@
-import type { KubeObject } from '../kube/kube-object.ts';
-import type { OperatorError } from '../lib/errors.ts';
+import type { OperatorError } from '@addon-operator/base/errors';
+import type { KubeObject } from '@addon-operator/kube-client/kube-object';
 import type { ManifestObject } from './manifest-object.ts';
 
 /** What a release consists of once helm has applied it. */

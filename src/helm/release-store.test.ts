@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
+import { isObject } from '@addon-operator/json';
+import { KubeApiError, type KubeClient, type KubeRequest } from '@addon-operator/kube-client/kube-client';
 import { expect, test } from 'vitest';
-import { KubeApiError, type KubeClient, type KubeRequest } from '../kube/kube-client.ts';
-import { isObject } from '../lib/json.ts';
 import { encodeRelease } from './release-record.ts';
 import { ReleaseStore } from './release-store.ts';
 

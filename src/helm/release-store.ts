@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer';
+import { fieldsOf, isObject } from '@addon-operator/json';
 import {
   hasStatus,
   type KubeClient,
@@ -7,8 +8,7 @@ import {
   metadataAccept,
   metadataOf,
   requestIfPresent,
-} from '../kube/kube-client.ts';
-import { fieldsOf, isObject } from '../lib/json.ts';
+} from '@addon-operator/kube-client/kube-client';
 import type { ManifestObject } from './manifest-object.ts';
 import {
   labelsWhenMarkedFailed,

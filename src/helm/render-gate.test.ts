@@ -1,10 +1,10 @@
 import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { systemClock } from '@addon-operator/base/clock';
+import { silentLogger } from '@addon-operator/base/log';
 import { execa } from 'execa';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { systemClock } from '../lib/clock.ts';
-import { silentLogger } from '../lib/log.ts';
 import { type Launcher, startLauncher } from '../process/launcher.ts';
 import type { HelmBinary } from './find-helm.ts';
 import { type GateVerdict, RenderGate, RenderGateScript } from './render-gate.ts';

@@ -2,7 +2,7 @@ import { closeSync, constants, openSync, writeSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { join } from 'node:path';
-import { OperatorError } from '../lib/errors.ts';
+import { OperatorError } from '@addon-operator/base/errors';
 import type { ProcessRunner } from '../process/process-runner.ts';
 import type { HelmBinary } from './find-helm.ts';
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { OperatorError } from '../lib/errors.ts';
+import { OperatorError } from '@addon-operator/base/errors';
 import { chartKind, stageChart } from './chart-source.ts';
 import type { DeployRequest } from './deploy.ts';
 import type { DriverContext } from './driver-context.ts';

@@ -1,9 +1,9 @@
+import { KubeApiError } from '@addon-operator/kube-client/kube-client';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { CapturedLog } from '../../test/support/captured-log.ts';
 import { FakeClock, settle } from '../../test/support/fake-clock.ts';
 import { ReleaseCluster } from '../../test/support/release-cluster.ts';
-import { KubeApiError } from '../kube/kube-client.ts';
 import type { ManifestObject } from './manifest-object.ts';
 import { MonitorSet } from './monitor-set.ts';
 import { ReleaseStore } from './release-store.ts';

@@ -1,6 +1,6 @@
-import { ifAllowed } from '../kube/kube-client.ts';
-import type { SteadyClock } from '../lib/clock.ts';
-import type { Logger } from '../lib/log.ts';
+import type { SteadyClock } from '@addon-operator/base/clock';
+import type { Logger } from '@addon-operator/base/log';
+import { ifAllowed } from '@addon-operator/kube-client/kube-client';
 import { type ManifestObject, objectTitle } from './manifest-object.ts';
 import type { LookupOptions } from './object-lookup.ts';
 import { firstAbsent } from './object-presence.ts';

@@ -1,6 +1,6 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { messageOf, OperatorError } from '../lib/errors.ts';
+import { messageOf, OperatorError } from '@addon-operator/base/errors';
 
 const PREFIX = 'run-';
 

@@ -1,4 +1,4 @@
-import type { SteadyClock } from '../lib/clock.ts';
+import type { SteadyClock } from '@addon-operator/base/clock';
 import type { ReleaseRevision } from './release-store.ts';
 import { isFresh, SharedResponses } from './shared-responses.ts';
 

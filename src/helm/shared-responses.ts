@@ -1,5 +1,5 @@
-import type { SteadyClock } from '../lib/clock.ts';
-import { resultOrAbort } from '../lib/result-or-abort.ts';
+import type { SteadyClock } from '@addon-operator/base/clock';
+import { resultOrAbort } from '@addon-operator/base/result-or-abort';
 
 interface SharedResponse<Value> {
   readonly value: Promise<Value>;

@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
-import type { ClusterAccess } from '../kube/cluster-access.ts';
-import type { KubeClient } from '../kube/kube-client.ts';
-import type { SharedReflectors } from '../kube/reflector-sink.ts';
-import type { Clock } from '../lib/clock.ts';
-import type { Logger } from '../lib/log.ts';
-import { componentLog } from '../lib/log.ts';
+import type { Clock } from '@addon-operator/base/clock';
+import type { Logger } from '@addon-operator/base/log';
+import { componentLog } from '@addon-operator/base/log';
+import type { ClusterAccess } from '@addon-operator/kube-client/cluster-access';
+import type { KubeClient } from '@addon-operator/kube-client/kube-client';
+import type { SharedReflectors } from '@addon-operator/kube-client/reflector-sink';
 import type { ProcessRunner } from '../process/process-runner.ts';
 import type { Settings } from '../settings.ts';
 import type { DriftSettings } from './drift/start-drift.ts';

@@ -1,7 +1,7 @@
+import { hasCode } from '@addon-operator/base/errors';
+import { isObject } from '@addon-operator/json';
+import type { KubeObject } from '@addon-operator/kube-client/kube-object';
 import { expect, test } from 'vitest';
-import type { KubeObject } from '../kube/kube-object.ts';
-import { hasCode } from '../lib/errors.ts';
-import { isObject } from '../lib/json.ts';
 import { parseYaml } from '../values/yaml.ts';
 import { manifestObjects, transformManifest, withoutObjects } from './transform-manifest.ts';
 

@@ -1,6 +1,6 @@
-import type { KubeObject } from '../kube/kube-object.ts';
-import { messageOf, OperatorError } from '../lib/errors.ts';
-import { canonicalJson, isObject } from '../lib/json.ts';
+import { messageOf, OperatorError } from '@addon-operator/base/errors';
+import { canonicalJson, isObject } from '@addon-operator/json';
+import type { KubeObject } from '@addon-operator/kube-client/kube-object';
 import { type ManifestDocument, parseManifest } from './manifest-document.ts';
 import { isHook, unfolded } from './manifest-object.ts';
 

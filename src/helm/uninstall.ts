@@ -1,4 +1,4 @@
-import { OperatorError } from '../lib/errors.ts';
+import { OperatorError } from '@addon-operator/base/errors';
 import { type DriverContext, processLimitMs } from './driver-context.ts';
 import { uninstallArguments } from './helm-arguments.ts';
 import { helmError, runHelm, withAdvice } from './helm-process.ts';

@@ -1,7 +1,7 @@
+import { OperatorError } from '@addon-operator/base/errors';
+import { silentLogger } from '@addon-operator/base/log';
+import { KubeApiError } from '@addon-operator/kube-client/kube-client';
 import { expect, test } from 'vitest';
-import { KubeApiError } from '../kube/kube-client.ts';
-import { OperatorError } from '../lib/errors.ts';
-import { silentLogger } from '../lib/log.ts';
 import { replaceUnservedKinds } from './unserved-kinds.ts';
 
 const signal = new AbortController().signal;

@@ -1,7 +1,7 @@
+import { hasCode } from '@addon-operator/base/errors';
+import type { Logger } from '@addon-operator/base/log';
+import { apiVersionOf } from '@addon-operator/kube-client/kube-object';
 import { SCALAR_STYLE, type ScalarNode } from 'js-yaml';
-import { apiVersionOf } from '../kube/kube-object.ts';
-import { hasCode } from '../lib/errors.ts';
-import type { Logger } from '../lib/log.ts';
 import type { DriverContext } from './driver-context.ts';
 import { type ManifestDocument, parseManifest, rewriteDocument } from './manifest-document.ts';
 import { identityOf, type ManifestObject, objectTitle } from './manifest-object.ts';

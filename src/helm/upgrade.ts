@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { KubeObject } from '../kube/kube-object.ts';
-import { OperatorError } from '../lib/errors.ts';
-import { canonicalJson } from '../lib/json.ts';
+import { OperatorError } from '@addon-operator/base/errors';
+import { canonicalJson } from '@addon-operator/json';
+import type { KubeObject } from '@addon-operator/kube-client/kube-object';
 import { type ChartKind, stageChart } from './chart-source.ts';
 import { type ConflictPolicy, checkConflicts, objectsOfOtherReleases } from './conflicts.ts';
 import {

@@ -1,5 +1,5 @@
-import { messageOf } from '../lib/errors.ts';
-import { parseGoDuration } from '../lib/go-duration.ts';
+import { messageOf } from '@addon-operator/base/errors';
+import { parseGoDuration } from '@addon-operator/base/go-duration';
 import type { LabelSelector } from './kubernetes-binding.ts';
 
 /** Checks of parts of a configuration that other rooms know about; each throws an Error with the reason. */

@@ -1,7 +1,7 @@
 import { lstatSync, readdirSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename, join, relative } from 'node:path';
-import type { Logger } from '../lib/log.ts';
+import type { Logger } from '@addon-operator/base/log';
 import type { HookOwner, HookTransport } from './hook.ts';
 
 export interface HookFile {

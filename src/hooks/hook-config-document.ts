@@ -1,9 +1,9 @@
+import { messageOf, OperatorError } from '@addon-operator/base/errors';
+import { readFlowAtAnyColumn } from '@addon-operator/base/yaml-flow-columns';
+import { fieldsOf, isObject } from '@addon-operator/json';
 import { DEPLOY_BINDINGS } from '@addon-operator/sdk/host';
 import type { ErrorObject } from 'ajv';
 import { loadAll } from 'js-yaml';
-import { messageOf, OperatorError } from '../lib/errors.ts';
-import { fieldsOf, isObject } from '../lib/json.ts';
-import { readFlowAtAnyColumn } from '../lib/yaml-flow-columns.ts';
 import { describeYamlSize, MAX_YAML_MARKS, yamlSizeProblem } from '../values/yaml.ts';
 import type { SnapshotSource } from './binding-checks.ts';
 import {

@@ -1,6 +1,6 @@
+import { isObject } from '@addon-operator/json';
+import { didYouMean } from '@addon-operator/json/similar-word';
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
-import { isObject } from '../lib/json.ts';
-import { didYouMean } from '../lib/similar-word.ts';
 import type { Schema } from './config-schema-parts.ts';
 import type { ConfigVersion, HookScope } from './hook-config.ts';
 import { hookConfigSchema, hookConfigSchemaV0 } from './hook-config-schema.ts';

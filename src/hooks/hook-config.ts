@@ -1,5 +1,5 @@
+import type { TokenBucketOptions } from '@addon-operator/base/token-bucket';
 import type { DeployBinding } from '@addon-operator/sdk';
-import type { TokenBucketOptions } from '../lib/token-bucket.ts';
 import type { AdmissionBinding, AdmissionType } from './admission-binding.ts';
 import type { ConversionBinding } from './conversion-binding.ts';
 import type { KubernetesBindingSpec } from './kubernetes-binding.ts';

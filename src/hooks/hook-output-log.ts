@@ -1,5 +1,5 @@
-import { isObject } from '../lib/json.ts';
-import type { Logger } from '../lib/log.ts';
+import type { Logger } from '@addon-operator/base/log';
+import { isObject } from '@addon-operator/json';
 import type { OutputStream } from '../process/process-runner.ts';
 
 const MAX_LINE_CHARACTERS = 10_000;

@@ -1,4 +1,4 @@
-import type { KubeObject } from '../kube/kube-object.ts';
+import type { KubeObject } from '@addon-operator/kube-client/kube-object';
 
 export type WatchEventType = 'Added' | 'Modified' | 'Deleted';
 

@@ -1,12 +1,12 @@
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { systemClock } from '@addon-operator/base/clock';
+import { hasCode } from '@addon-operator/base/errors';
+import { silentLogger } from '@addon-operator/base/log';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { startHttpHooks } from '../../test/support/http-hooks.ts';
 import { startInProcessHooks } from '../../test/support/in-process-hooks.ts';
-import { systemClock } from '../lib/clock.ts';
-import { hasCode } from '../lib/errors.ts';
-import { silentLogger } from '../lib/log.ts';
 import { type Launcher, startLauncher } from '../process/launcher.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import type { HookOwner } from './hook.ts';

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { messageOf, OperatorError } from '../lib/errors.ts';
-import type { Logger } from '../lib/log.ts';
+import { messageOf, OperatorError } from '@addon-operator/base/errors';
+import type { Logger } from '@addon-operator/base/log';
 import type { ProcessResult, ProcessRunner } from '../process/process-runner.ts';
 import { findHooks, type HookFile } from './find-hooks.ts';
 import type { Hook, HookOwner } from './hook.ts';

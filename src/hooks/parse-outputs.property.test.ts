@@ -1,9 +1,9 @@
+import { hasCode } from '@addon-operator/base/errors';
+import { silentLogger } from '@addon-operator/base/log';
 import type { HookOutputTexts } from '@addon-operator/sdk/host';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { NO_BINDINGS } from '../../test/support/hook-configs.ts';
-import { hasCode } from '../lib/errors.ts';
-import { silentLogger } from '../lib/log.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import type { Hook, HookOwner } from './hook.ts';
 import { parseOutputs } from './parse-outputs.ts';

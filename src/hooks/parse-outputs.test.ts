@@ -1,9 +1,9 @@
+import { silentLogger } from '@addon-operator/base/log';
 import type { HookOutputTexts } from '@addon-operator/sdk/host';
 import { expect, test } from 'vitest';
 import { CapturedLog } from '../../test/support/captured-log.ts';
 import { FakeClock } from '../../test/support/fake-clock.ts';
 import { NO_BINDINGS } from '../../test/support/hook-configs.ts';
-import { silentLogger } from '../lib/log.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import type { Hook, HookOwner } from './hook.ts';
 import { parseOutputs } from './parse-outputs.ts';

@@ -1,8 +1,8 @@
+import { messageOf, OperatorError } from '@addon-operator/base/errors';
+import type { Logger } from '@addon-operator/base/log';
+import { parsePatchOperations } from '@addon-operator/kube-client/object-patch/parse-operations';
+import type { PatchOperation as ObjectOperation } from '@addon-operator/kube-client/object-patch/patch-operation';
 import type { HookOutputTexts } from '@addon-operator/sdk/host';
-import { parsePatchOperations } from '../kube/object-patch/parse-operations.ts';
-import type { PatchOperation as ObjectOperation } from '../kube/object-patch/patch-operation.ts';
-import { messageOf, OperatorError } from '../lib/errors.ts';
-import type { Logger } from '../lib/log.ts';
 import { type MetricOperation, parseMetricOperations } from '../metrics/metric-operation.ts';
 import { type FlagPatch, splitGlobalPatch } from '../values/enabled-patches.ts';
 import { parseValuesPatch } from '../values/values-patch.ts';

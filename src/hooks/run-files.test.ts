@@ -13,8 +13,8 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { hasCode } from '@addon-operator/base/errors';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { hasCode } from '../lib/errors.ts';
 import { createRunFiles, type RunFiles, sweepRunFiles } from './run-files.ts';
 
 const INPUTS = { bindingContext: '[{}]', values: '{"global":{}}', configValues: '{}' };

@@ -16,8 +16,8 @@ import {
 } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import type { HookOutputTexts, HookRunTexts } from '@addon-operator/sdk/host';
-import { messageOf, OperatorError } from '../lib/errors.ts';
 import { CHANNEL_PREFIX } from '../process/byte-channel.ts';
 import { type MadeDirectory, SPARE_PREFIX, type SpareDirectories } from './spare-directories.ts';
 

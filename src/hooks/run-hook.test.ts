@@ -10,12 +10,12 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { systemClock } from '@addon-operator/base/clock';
+import { hasCode } from '@addon-operator/base/errors';
+import { silentLogger } from '@addon-operator/base/log';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { CapturedLog } from '../../test/support/captured-log.ts';
 import { NO_BINDINGS } from '../../test/support/hook-configs.ts';
-import { systemClock } from '../lib/clock.ts';
-import { hasCode } from '../lib/errors.ts';
-import { silentLogger } from '../lib/log.ts';
 import { type Launcher, startLauncher } from '../process/launcher.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import type { Hook } from './hook.ts';

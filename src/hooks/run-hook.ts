@@ -1,6 +1,6 @@
+import { type ErrorFacts, messageOf, OperatorError } from '@addon-operator/base/errors';
+import type { Logger } from '@addon-operator/base/log';
 import type { HookOutputTexts, HookRunTexts } from '@addon-operator/sdk/host';
-import { type ErrorFacts, messageOf, OperatorError } from '../lib/errors.ts';
-import type { Logger } from '../lib/log.ts';
 import { warnOfEscaped } from '../process/escaped-processes.ts';
 import type { ProcessOutcome, ProcessRunner, ResourceUsage } from '../process/process-runner.ts';
 import type { ContextDocument } from './context-document.ts';

@@ -1,8 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { replaceableByOthers, writableByOthers } from '../lib/directory-safety.ts';
-import { messageOf, OperatorError } from '../lib/errors.ts';
-import type { Logger } from '../lib/log.ts';
+import { replaceableByOthers, writableByOthers } from '@addon-operator/base/directory-safety';
+import { messageOf, OperatorError } from '@addon-operator/base/errors';
+import type { Logger } from '@addon-operator/base/log';
 import { sweepRunFiles } from './run-files.ts';
 
 /**

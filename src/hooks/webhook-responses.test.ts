@@ -1,5 +1,5 @@
+import { errorText } from '@addon-operator/base/error-text';
 import { expect, test } from 'vitest';
-import { errorText } from '../lib/error-text.ts';
 import { parseAdmissionResponse, parseConversionResponse } from './webhook-responses.ts';
 
 const base64 = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64');

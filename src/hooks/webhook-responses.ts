@@ -1,5 +1,5 @@
-import { isObject, parseSecretJson } from '../lib/json.ts';
-import { splitJsonStream } from '../lib/json-stream.ts';
+import { splitJsonStream } from '@addon-operator/base/json-stream';
+import { isObject, parseSecretJson } from '@addon-operator/json';
 
 /** The response of a hook to an admission request. */
 export interface AdmissionResponse {

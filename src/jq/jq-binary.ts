@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
-import type { SteadyClock } from '../lib/clock.ts';
-import { OperatorError } from '../lib/errors.ts';
-import { canonicalJson } from '../lib/json.ts';
+import type { SteadyClock } from '@addon-operator/base/clock';
+import { OperatorError } from '@addon-operator/base/errors';
+import { canonicalJson } from '@addon-operator/json';
 import { OutputHead } from '../process/output-buffer.ts';
 import { COMPILE_LIMIT_MS, type JqEngine, type JqFilter } from './jq-engine.ts';
 import { JqProcess } from './jq-process.ts';

@@ -3,9 +3,9 @@
  * result is one line of stdout with the array of outputs, or an object with the `error`. It ends at the end of stdin.
  */
 import { createInterface } from 'node:readline';
+import { systemClock } from '@addon-operator/base/clock';
+import { messageOf } from '@addon-operator/base/errors';
 import { Engine, JqError, type Program, parseValue, toJson } from '@addon-operator/jq';
-import { systemClock } from '../lib/clock.ts';
-import { messageOf } from '../lib/errors.ts';
 import { splitRequest } from './jq-result.ts';
 
 /** Programs kept compiled. */

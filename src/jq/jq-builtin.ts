@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
-import type { SteadyClock } from '../lib/clock.ts';
-import { OperatorError } from '../lib/errors.ts';
-import { canonicalJson, isObject } from '../lib/json.ts';
+import type { SteadyClock } from '@addon-operator/base/clock';
+import { OperatorError } from '@addon-operator/base/errors';
+import { canonicalJson, isObject } from '@addon-operator/json';
 import { ownProgram } from '../lib/own-code.ts';
 import { COMPILE_LIMIT_MS, type JqEngine, type JqFilter } from './jq-engine.ts';
 import { JqProcess } from './jq-process.ts';

@@ -2,11 +2,11 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { silentLogger } from '@addon-operator/base/log';
+import { parseJson } from '@addon-operator/json';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { FakeClock } from '../../test/support/fake-clock.ts';
 import { jqForTests } from '../../test/support/jq/jq-program.ts';
-import { parseJson } from '../lib/json.ts';
-import { silentLogger } from '../lib/log.ts';
 import type { JqEngine } from './jq-engine.ts';
 import { parseJqVersion, selectJqEngine } from './select-jq-engine.ts';
 

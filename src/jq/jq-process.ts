@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
-import type { SteadyClock } from '../lib/clock.ts';
-import { messageOf, OperatorError } from '../lib/errors.ts';
+import type { SteadyClock } from '@addon-operator/base/clock';
+import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import { OutputTail } from '../process/output-buffer.ts';
 
 /** Largest result for one object; a longer one ends the process. The daemon parses it in its own thread. */

@@ -1,5 +1,5 @@
-import { OperatorError } from '../lib/errors.ts';
-import { isObject, parseJson } from '../lib/json.ts';
+import { OperatorError } from '@addon-operator/base/errors';
+import { isObject, parseJson } from '@addon-operator/json';
 
 /** Longest part of a program that a message shows. */
 const MAX_SHOWN_LENGTH = 200;

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
-import type { SteadyClock } from '../lib/clock.ts';
-import { messageOf, OperatorError } from '../lib/errors.ts';
-import type { Logger } from '../lib/log.ts';
+import type { SteadyClock } from '@addon-operator/base/clock';
+import { messageOf, OperatorError } from '@addon-operator/base/errors';
+import type { Logger } from '@addon-operator/base/log';
 import { findExecutable } from '../process/executable-file.ts';
 import { OutputHead } from '../process/output-buffer.ts';
 import { JqBinary } from './jq-binary.ts';

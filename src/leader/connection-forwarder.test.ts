@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { connect, createServer, type Server } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { silentLogger } from '@addon-operator/base/log';
 import { afterEach, expect, test } from 'vitest';
 import { freePorts } from '../../test/support/control-plane/free-ports.ts';
-import { silentLogger } from '../lib/log.ts';
 import { type ConnectionForwarder, forwardConnections } from './connection-forwarder.ts';
 
 const servers: Server[] = [];

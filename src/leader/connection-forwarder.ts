@@ -1,8 +1,8 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { pipeline } from 'node:stream';
-import { errorFields } from '../lib/errors.ts';
-import { listening } from '../lib/listening.ts';
-import type { Logger } from '../lib/log.ts';
+import { errorFields } from '@addon-operator/base/errors';
+import { listening } from '@addon-operator/base/listening';
+import type { Logger } from '@addon-operator/base/log';
 
 const MAX_CONNECTIONS = 2_048;
 

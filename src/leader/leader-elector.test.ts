@@ -1,9 +1,9 @@
+import { shortened } from '@addon-operator/base/jitter';
+import { silentLogger } from '@addon-operator/base/log';
 import { array, assert, asyncProperty, constant, integer, nat, oneof, record } from 'fast-check';
 import { expect, test } from 'vitest';
 import { FakeClock, settle } from '../../test/support/fake-clock.ts';
 import { type LeaseClient, LeaseServer } from '../../test/support/lease-server.ts';
-import { shortened } from '../lib/jitter.ts';
-import { silentLogger } from '../lib/log.ts';
 import { LeaderElector, type LeaseLoss } from './leader-elector.ts';
 import { LeaseStore } from './lease-store.ts';
 import type { LeaseTerm } from './lease-term.ts';

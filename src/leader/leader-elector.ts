@@ -1,8 +1,8 @@
-import { withDeadline } from '../kube/deadline.ts';
-import type { SteadyClock, WallClock } from '../lib/clock.ts';
-import { OperatorError } from '../lib/errors.ts';
-import { shortened } from '../lib/jitter.ts';
-import type { Logger } from '../lib/log.ts';
+import type { SteadyClock, WallClock } from '@addon-operator/base/clock';
+import { OperatorError } from '@addon-operator/base/errors';
+import { shortened } from '@addon-operator/base/jitter';
+import type { Logger } from '@addon-operator/base/log';
+import { withDeadline } from '@addon-operator/kube-client/deadline';
 import type { LeaseObservation } from './lease-election.ts';
 import {
   candidateAction,

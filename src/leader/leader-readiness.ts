@@ -1,6 +1,6 @@
-import { withDeadline } from '../kube/deadline.ts';
-import type { SteadyClock } from '../lib/clock.ts';
-import { OperatorError } from '../lib/errors.ts';
+import type { SteadyClock } from '@addon-operator/base/clock';
+import { OperatorError } from '@addon-operator/base/errors';
+import { withDeadline } from '@addon-operator/kube-client/deadline';
 import type { LeaderState } from '../status/daemon-view.ts';
 
 const TIMEOUT_MS = 3_000;

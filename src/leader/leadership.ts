@@ -1,9 +1,9 @@
-import { withDeadline } from '../kube/deadline.ts';
-import type { KubeClient } from '../kube/kube-client.ts';
-import type { Clock, SteadyClock } from '../lib/clock.ts';
-import { errorFields, OperatorError } from '../lib/errors.ts';
-import type { Logger } from '../lib/log.ts';
-import { componentLog } from '../lib/log.ts';
+import type { Clock, SteadyClock } from '@addon-operator/base/clock';
+import { errorFields, OperatorError } from '@addon-operator/base/errors';
+import type { Logger } from '@addon-operator/base/log';
+import { componentLog } from '@addon-operator/base/log';
+import { withDeadline } from '@addon-operator/kube-client/deadline';
+import type { KubeClient } from '@addon-operator/kube-client/kube-client';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import type { RunDeadline } from '../process/run-deadline.ts';
 import type { Settings } from '../settings.ts';

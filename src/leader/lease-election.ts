@@ -1,4 +1,4 @@
-import { canonicalJson, fieldsOf, textOf } from '../lib/json.ts';
+import { canonicalJson, fieldsOf, textOf } from '@addon-operator/json';
 
 /** The times of an election, in milliseconds. */
 export interface LeaseTimes {

@@ -1,5 +1,5 @@
-import type { SteadyClock } from '../lib/clock.ts';
-import { OperatorError } from '../lib/errors.ts';
+import type { SteadyClock } from '@addon-operator/base/clock';
+import { OperatorError } from '@addon-operator/base/errors';
 
 /** Says, by a clock that is never turned back, whether we may still act. */
 export class LeaseFence {

@@ -1,6 +1,6 @@
-import { hasStatus, type KubeClient, requestIfPresent } from '../kube/kube-client.ts';
-import { resourcePath } from '../kube/kube-object.ts';
-import { fieldsOf } from '../lib/json.ts';
+import { fieldsOf } from '@addon-operator/json';
+import { hasStatus, type KubeClient, requestIfPresent } from '@addon-operator/kube-client/kube-client';
+import { resourcePath } from '@addon-operator/kube-client/kube-object';
 
 const LEASES = { group: 'coordination.k8s.io', version: 'v1', plural: 'leases' };
 

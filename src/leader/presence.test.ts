@@ -1,8 +1,8 @@
+import { KubeApiError } from '@addon-operator/kube-client/kube-client';
 import { expect, test } from 'vitest';
 import { CapturedLog } from '../../test/support/captured-log.ts';
 import { FakeClock, settle } from '../../test/support/fake-clock.ts';
 import { type LeaseClient, LeaseServer } from '../../test/support/lease-server.ts';
-import { KubeApiError } from '../kube/kube-client.ts';
 import { LeaseStore } from './lease-store.ts';
 import { showPresence } from './presence.ts';
 

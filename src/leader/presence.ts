@@ -1,9 +1,9 @@
 import { hostname } from 'node:os';
-import { hasStatus, type KubeClient } from '../kube/kube-client.ts';
-import type { SteadyClock, WallClock } from '../lib/clock.ts';
-import { errorFields } from '../lib/errors.ts';
-import { canonicalJson } from '../lib/json.ts';
-import type { Logger } from '../lib/log.ts';
+import type { SteadyClock, WallClock } from '@addon-operator/base/clock';
+import { errorFields } from '@addon-operator/base/errors';
+import type { Logger } from '@addon-operator/base/log';
+import { canonicalJson } from '@addon-operator/json';
+import { hasStatus, type KubeClient } from '@addon-operator/kube-client/kube-client';
 import type { Settings } from '../settings.ts';
 import type { LeadershipHost } from './leadership.ts';
 import { parseLeaseSpec } from './lease-election.ts';

@@ -1,6 +1,6 @@
-import type { KubeClient } from '../kube/kube-client.ts';
-import { requireNamespace } from '../kube/require-namespace.ts';
-import type { OperatorError } from '../lib/errors.ts';
+import type { OperatorError } from '@addon-operator/base/errors';
+import type { KubeClient } from '@addon-operator/kube-client/kube-client';
+import { requireNamespace } from '@addon-operator/kube-client/require-namespace';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import type { RunDeadline } from '../process/run-deadline.ts';
 import type { Settings } from '../settings.ts';

@@ -1,4 +1,4 @@
-import type { SteadyClock } from './clock.ts';
+import type { SteadyClock } from '@addon-operator/base/clock';
 import type { LogOutput } from './pino-logger.ts';
 
 /** Writes bytes without waiting for the reader; returns how many were taken, 0 while the reader is behind. */

@@ -1,5 +1,5 @@
+import { systemClock } from '@addon-operator/base/clock';
 import { expect, test } from 'vitest';
-import { systemClock } from './clock.ts';
 import { type LogRecord, observeLog } from './observe-log.ts';
 import { createLogger } from './pino-logger.ts';
 

@@ -1,4 +1,4 @@
-import { type LogFields, type Logger, loggerOf } from './log.ts';
+import { type LogFields, type Logger, loggerOf } from '@addon-operator/base/log';
 import type { LogLevel, RootLogger } from './pino-logger.ts';
 
 /** One log record as it was made, with the fields of its child loggers. */

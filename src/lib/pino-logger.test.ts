@@ -1,11 +1,11 @@
+import { OperatorError } from '@addon-operator/base/errors';
+import { Redactor } from '@addon-operator/base/redactor';
 import { anything, assert, dictionary, property, string } from 'fast-check';
 import { expect, test } from 'vitest';
 import { FakeClock } from '../../test/support/fake-clock.ts';
-import { OperatorError } from './errors.ts';
 import { observeLog } from './observe-log.ts';
 import { createLogger, type LoggerOptions, type RootLogger } from './pino-logger.ts';
 import { redactedLog } from './redacted-log.ts';
-import { Redactor } from './redactor.ts';
 
 function capture(options?: Partial<LoggerOptions>): { log: RootLogger; lines: string[] } {
   const lines: string[] = [];

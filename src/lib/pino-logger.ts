@@ -1,10 +1,10 @@
+import type { Clock } from '@addon-operator/base/clock';
+import { errorText } from '@addon-operator/base/error-text';
+import { OperatorError } from '@addon-operator/base/errors';
+import { type LogFields, type Logger, loggerOf } from '@addon-operator/base/log';
+import { formatLogLine } from '@addon-operator/base/log-text';
+import { rfc3339 } from '@addon-operator/base/rfc3339';
 import { pino } from 'pino';
-import type { Clock } from './clock.ts';
-import { errorText } from './error-text.ts';
-import { OperatorError } from './errors.ts';
-import { type LogFields, type Logger, loggerOf } from './log.ts';
-import { formatLogLine } from './log-text.ts';
-import { rfc3339 } from './rfc3339.ts';
 import { sourcePlaces } from './source-places.ts';
 
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal';

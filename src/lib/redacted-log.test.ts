@@ -1,9 +1,9 @@
+import { OperatorError } from '@addon-operator/base/errors';
+import { Redactor } from '@addon-operator/base/redactor';
 import { expect, test } from 'vitest';
 import { JumpClock } from '../../test/support/jump-clock.ts';
-import { OperatorError } from './errors.ts';
 import { createLogger } from './pino-logger.ts';
 import { redactedLog } from './redacted-log.ts';
-import { Redactor } from './redactor.ts';
 
 function lab() {
   const lines: string[] = [];

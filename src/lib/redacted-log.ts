@@ -1,8 +1,8 @@
-import { errorText } from './error-text.ts';
-import { codeOf } from './errors.ts';
-import { type LogFields, type Logger, loggerOf } from './log.ts';
+import { errorText } from '@addon-operator/base/error-text';
+import { codeOf } from '@addon-operator/base/errors';
+import { type LogFields, type Logger, loggerOf } from '@addon-operator/base/log';
+import { Redactor } from '@addon-operator/base/redactor';
 import type { RootLogger } from './pino-logger.ts';
-import { Redactor } from './redactor.ts';
 
 /** A host with a log that shows nothing which the redactor knows. */
 export function withRedactedLog<Host extends { readonly log: RootLogger }>(

@@ -26,8 +26,8 @@ if (end === 'when the reader is back') await recovered.promise;
 await output.close();
 output.write('{"closed":true}\\n');`;
 
-const [STDOUT_FILE, CLOCK_FILE] = ['stdout-log-output.ts', 'clock.ts'].map(
-  (file) => new URL(file, import.meta.url).href,
+const [STDOUT_FILE, CLOCK_FILE] = ['./stdout-log-output.ts', '@addon-operator/base/clock'].map((module) =>
+  import.meta.resolve(module),
 );
 
 type Program = ChildProcessByStdio<null, Readable, Readable>;

@@ -1,7 +1,7 @@
 import { constants, fstatSync, openSync, writeSync } from 'node:fs';
 import { Socket } from 'node:net';
+import type { SteadyClock } from '@addon-operator/base/clock';
 import { BoundedLogOutput, type TryWrite } from './bounded-log-output.ts';
-import type { SteadyClock } from './clock.ts';
 
 const STDOUT = 1;
 

@@ -1,6 +1,6 @@
+import { silentLogger } from '@addon-operator/base/log';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { silentLogger } from '../lib/log.ts';
 import { HookMetrics } from './hook-metrics.ts';
 import { parseMetricOperations } from './metric-operation.ts';
 

@@ -1,4 +1,4 @@
-import type { Logger } from '../lib/log.ts';
+import type { Logger } from '@addon-operator/base/log';
 import { exposition, type Metric, type Series } from './exposition.ts';
 import type { MetricOperation } from './metric-operation.ts';
 

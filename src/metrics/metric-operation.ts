@@ -1,6 +1,6 @@
-import { messageOf, OperatorError } from '../lib/errors.ts';
-import { isObject } from '../lib/json.ts';
-import { splitJsonStream } from '../lib/json-stream.ts';
+import { messageOf, OperatorError } from '@addon-operator/base/errors';
+import { splitJsonStream } from '@addon-operator/base/json-stream';
+import { isObject } from '@addon-operator/json';
 
 interface Sample {
   readonly name: string;

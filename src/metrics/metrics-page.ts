@@ -1,4 +1,4 @@
-import { markdownTable } from '../lib/markdown-table.ts';
+import { markdownTable } from '@addon-operator/base/markdown-table';
 import { EVENT_LOOP_RESOLUTION_MS } from './event-loop-delay.ts';
 import { EVENT_LOOP_DELAY, METRICS, type MetricDefinition } from './metric-table.ts';
 

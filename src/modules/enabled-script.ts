@@ -1,5 +1,5 @@
-import { OperatorError } from '../lib/errors.ts';
-import type { Logger } from '../lib/log.ts';
+import { OperatorError } from '@addon-operator/base/errors';
+import type { Logger } from '@addon-operator/base/log';
 import type {
   EscapedProcesses,
   ProcessResult,

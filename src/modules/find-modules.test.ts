@@ -1,9 +1,9 @@
 import { chmod, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
+import type { LogFields, Logger } from '@addon-operator/base/log';
+import { silentLogger } from '@addon-operator/base/log';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { LogFields, Logger } from '../lib/log.ts';
-import { silentLogger } from '../lib/log.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import { type FindModulesOptions, type FoundModules, findModules } from './find-modules.ts';
 import { NO_MANIFEST } from './module-manifest.ts';

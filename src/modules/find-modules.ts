@@ -1,11 +1,11 @@
 import type { Dirent } from 'node:fs';
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { messageOf, OperatorError } from '../lib/errors.ts';
-import type { JsonObject } from '../lib/json.ts';
-import type { Logger } from '../lib/log.ts';
-import { mapParallel } from '../lib/map-parallel.ts';
-import { isMissingFile } from '../lib/missing-file.ts';
+import { messageOf, OperatorError } from '@addon-operator/base/errors';
+import type { Logger } from '@addon-operator/base/log';
+import { mapParallel } from '@addon-operator/base/map-parallel';
+import { isMissingFile } from '@addon-operator/base/missing-file';
+import type { JsonObject } from '@addon-operator/json';
 import { mergeValues } from '../values/merge.ts';
 import {
   asModuleKey,

@@ -1,6 +1,6 @@
+import { hasCode, messageOf, OperatorError } from '@addon-operator/base/errors';
 import { expect, test } from 'vitest';
 import { moduleNamed } from '../../test/support/module-fixture.ts';
-import { hasCode, messageOf, OperatorError } from '../lib/errors.ts';
 import { keyOfName, type ModuleKey, type ModuleName } from '../values/module-key.ts';
 import { EXTENDERS, type Extender, type ModuleFlags } from './enablement.ts';
 import type { Module } from './module.ts';

@@ -1,4 +1,4 @@
-import { messageOf, OperatorError } from '../lib/errors.ts';
+import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import type { ModuleName } from '../values/module-key.ts';
 import {
   type Decision,

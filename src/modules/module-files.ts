@@ -1,11 +1,11 @@
 import { constants, type Stats } from 'node:fs';
 import { access, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { messageOf, OperatorError } from '@addon-operator/base/errors';
+import type { Logger } from '@addon-operator/base/log';
+import { isMissingFile } from '@addon-operator/base/missing-file';
+import type { Json, JsonObject } from '@addon-operator/json';
 import validVersion from 'semver/functions/valid.js';
-import { messageOf, OperatorError } from '../lib/errors.ts';
-import type { Json, JsonObject } from '../lib/json.ts';
-import type { Logger } from '../lib/log.ts';
-import { isMissingFile } from '../lib/missing-file.ts';
 import { isJsonMap, mergeValues } from '../values/merge.ts';
 import { keyOfName } from '../values/module-key.ts';
 import type { SchemaCheck } from '../values/schemas/schema-check.ts';

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
+import { OperatorError } from '@addon-operator/base/errors';
+import { Semaphore } from '@addon-operator/base/semaphore';
 import type { Hook } from '../hooks/hook.ts';
 import type { HookLoader } from '../hooks/load-hooks.ts';
-import { OperatorError } from '../lib/errors.ts';
-import { Semaphore } from '../lib/semaphore.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import type { VisibleSections } from '../values/visible-values.ts';
 import { type EnabledScriptOptions, startScriptPass } from './enabled-script.ts';

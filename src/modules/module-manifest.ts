@@ -1,11 +1,11 @@
+import { OperatorError } from '@addon-operator/base/errors';
+import { parseGoDuration } from '@addon-operator/base/go-duration';
+import { refuseUnknown } from '@addon-operator/base/unknown-keys';
+import type { Json } from '@addon-operator/json';
 import validVersion from 'semver/functions/valid.js';
 import validRange from 'semver/ranges/valid.js';
 import { type ConflictPolicy, readConflictPolicy } from '../helm/conflicts.ts';
 import { type DriftPolicy, NO_DRIFT_POLICY, readDriftPolicy } from '../helm/drift/drift-policy.ts';
-import { OperatorError } from '../lib/errors.ts';
-import { parseGoDuration } from '../lib/go-duration.ts';
-import type { Json } from '../lib/json.ts';
-import { refuseUnknown } from '../lib/unknown-keys.ts';
 import { isJsonMap } from '../values/merge.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import { parseModuleName } from './module-name.ts';

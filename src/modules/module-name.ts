@@ -1,4 +1,4 @@
-import { OperatorError } from '../lib/errors.ts';
+import { OperatorError } from '@addon-operator/base/errors';
 import { asModuleName, GLOBAL_SECTION, keyOfName, type ModuleName, nameOfKey } from '../values/module-key.ts';
 
 /** What the name of a module's directory says. */

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../lib/json.ts';
+import type { JsonObject } from '@addon-operator/json';
 import type { ModuleKey, ModuleName } from '../values/module-key.ts';
 import type { ModuleManifest } from './module-manifest.ts';
 

@@ -1,7 +1,7 @@
-import { parseIsoDuration } from '../lib/iso-duration.ts';
-import { isObject, type JsonObject } from '../lib/json.ts';
-import { didYouMean } from '../lib/similar-word.ts';
-import { refuseUnknown } from '../lib/unknown-keys.ts';
+import { parseIsoDuration } from '@addon-operator/base/iso-duration';
+import { refuseUnknown } from '@addon-operator/base/unknown-keys';
+import { isObject, type JsonObject } from '@addon-operator/json';
+import { didYouMean } from '@addon-operator/json/similar-word';
 
 const WEBHOOK_CAPABILITIES = ['pre-reconcile', 'finalize'] as const;
 

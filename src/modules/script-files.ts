@@ -14,9 +14,9 @@ import {
 } from 'node:fs';
 import { rm, truncate } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { messageOf, OperatorError } from '../lib/errors.ts';
-import { canonicalJson } from '../lib/json.ts';
-import { isMissingFile } from '../lib/missing-file.ts';
+import { messageOf, OperatorError } from '@addon-operator/base/errors';
+import { isMissingFile } from '@addon-operator/base/missing-file';
+import { canonicalJson } from '@addon-operator/json';
 import type { ModuleName } from '../values/module-key.ts';
 import type { VisibleValues } from '../values/visible-values.ts';
 

@@ -1,4 +1,4 @@
-import { codeOf, messageOf } from '../lib/errors.ts';
+import { codeOf, messageOf } from '@addon-operator/base/errors';
 import type { Module } from '../modules/module.ts';
 import type { ModuleExplanation } from '../status/module-explanation.ts';
 import type { ModuleFacts } from '../status/module-facts.ts';

@@ -1,5 +1,5 @@
+import type { Logger } from '@addon-operator/base/log';
 import { groupOf, type RunReason } from '../hooks/binding-context.ts';
-import type { Logger } from '../lib/log.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import type { QueueSet } from '../queue/queue-set.ts';
 import type { TaskQueue } from '../queue/task-queue.ts';

@@ -1,6 +1,6 @@
+import { OperatorError } from '@addon-operator/base/errors';
 import { expect, test } from 'vitest';
 import { failing, name, type OperatorLab, operatorLab } from '../../test/support/operator-lab.ts';
-import { OperatorError } from '../lib/errors.ts';
 import { configDifference, parseConfigMapData } from '../values/config-map-content.ts';
 import { onConfigChange } from './config-changes.ts';
 

@@ -1,6 +1,6 @@
-import { messageOf } from '../lib/errors.ts';
-import { formatGoDuration } from '../lib/go-duration.ts';
-import type { Logger } from '../lib/log.ts';
+import { messageOf } from '@addon-operator/base/errors';
+import { formatGoDuration } from '@addon-operator/base/go-duration';
+import type { Logger } from '@addon-operator/base/log';
 import type { ConfigChange } from '../values/config-map-store.ts';
 import type { ConvergeState } from './converge-state.ts';
 import type { ModuleRegistry } from './module-registry.ts';

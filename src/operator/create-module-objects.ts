@@ -1,8 +1,8 @@
-import type { KubeClient } from '../kube/kube-client.ts';
-import type { SharedReflectors } from '../kube/reflector-sink.ts';
-import type { Clock } from '../lib/clock.ts';
-import type { Logger } from '../lib/log.ts';
-import type { Redactor } from '../lib/redactor.ts';
+import type { Clock } from '@addon-operator/base/clock';
+import type { Logger } from '@addon-operator/base/log';
+import type { Redactor } from '@addon-operator/base/redactor';
+import type { KubeClient } from '@addon-operator/kube-client/kube-client';
+import type { SharedReflectors } from '@addon-operator/kube-client/reflector-sink';
 import type { Settings } from '../settings.ts';
 import type { ModuleFacts } from '../status/module-facts.ts';
 import { ModuleObjects, type ModuleSource } from '../status/module-objects.ts';

@@ -1,7 +1,7 @@
+import { type Clock, monotonicMs } from '@addon-operator/base/clock';
+import type { Logger } from '@addon-operator/base/log';
+import { componentLog } from '@addon-operator/base/log';
 import { EventBacklog } from '../hooks/event-backlog.ts';
-import { type Clock, monotonicMs } from '../lib/clock.ts';
-import type { Logger } from '../lib/log.ts';
-import { componentLog } from '../lib/log.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import { QueueSet } from '../queue/queue-set.ts';
 import type { Settings } from '../settings.ts';

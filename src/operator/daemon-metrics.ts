@@ -1,6 +1,6 @@
+import { type Clock, wallTimeOf } from '@addon-operator/base/clock';
 import type { EventBacklog } from '../hooks/event-backlog.ts';
 import { bindingLabels } from '../hooks/hook.ts';
-import { type Clock, wallTimeOf } from '../lib/clock.ts';
 import { measureEventLoopDelay } from '../metrics/event-loop-delay.ts';
 import { type BindingGauge, type OperatorGauges, OperatorMetrics } from '../metrics/operator-metrics.ts';
 import type { QueueSet, QueueSetOptions } from '../queue/queue-set.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../lib/clock.ts';
+import type { Clock } from '@addon-operator/base/clock';
 import type { ModuleOperation } from '../status/module-object.ts';
 import { type AskOperationParts, askOperation } from './ask-operation.ts';
 import { confirmPurge, type PurgeReleasesParts } from './handlers/purge-releases.ts';

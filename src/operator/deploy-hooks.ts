@@ -1,8 +1,8 @@
+import { errorFields } from '@addon-operator/base/errors';
+import type { Logger } from '@addon-operator/base/log';
 import type { AuthorizationFailure, DeployBinding, DeployedModule, DeployFacts } from '@addon-operator/sdk';
 import type { ReleaseSteps } from '../helm/release-steps.ts';
 import type { DeployReason } from '../hooks/binding-context.ts';
-import { errorFields } from '../lib/errors.ts';
-import type { Logger } from '../lib/log.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import type { Module } from '../modules/module.ts';
 import type { QueueSet } from '../queue/queue-set.ts';

@@ -1,5 +1,5 @@
-import type { KubeClient } from '../kube/kube-client.ts';
-import { isObject, parseJson } from '../lib/json.ts';
+import { isObject, parseJson } from '@addon-operator/json';
+import type { KubeClient } from '@addon-operator/kube-client/kube-client';
 import { type ConfigMapRef, changeConfigMapData, readConfigMapData } from '../values/config-map-object.ts';
 import type { DirectoryMemory, ModulesDirectory } from './purge-guard.ts';
 

@@ -1,5 +1,5 @@
+import { isoTime } from '@addon-operator/base/bounded-time';
 import type { DriftedObject } from '../helm/drift/drift-policy.ts';
-import { isoTime } from '../lib/bounded-time.ts';
 import type { Module } from '../modules/module.ts';
 import type { QueueEntry, TaskQueue } from '../queue/task-queue.ts';
 import type {

@@ -1,4 +1,4 @@
-import type { Clock } from '../lib/clock.ts';
+import type { Clock } from '@addon-operator/base/clock';
 import type { QueueSet } from '../queue/queue-set.ts';
 import type { ConvergeState } from './converge-state.ts';
 import type { GlobalHooks } from './global-hooks.ts';

@@ -1,4 +1,4 @@
-import { OperatorError } from '../lib/errors.ts';
+import { OperatorError } from '@addon-operator/base/errors';
 import type { Module } from '../modules/module.ts';
 import type { ModuleRegistry } from './module-registry.ts';
 import type { TaskRouter } from './task-router.ts';

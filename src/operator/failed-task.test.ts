@@ -1,5 +1,5 @@
+import { OperatorError } from '@addon-operator/base/errors';
 import { expect, test } from 'vitest';
-import { OperatorError } from '../lib/errors.ts';
 import type { ConvergeState } from './converge-state.ts';
 import { failedTask } from './failed-task.ts';
 import type { Task } from './tasks.ts';

@@ -1,4 +1,4 @@
-import { codeOf, type ErrorFacts, factsOf } from '../lib/errors.ts';
+import { codeOf, type ErrorFacts, factsOf } from '@addon-operator/base/errors';
 import type { QueueEntry, TaskFailure } from '../queue/task-queue.ts';
 import type { ConvergeState } from './converge-state.ts';
 import { countsForConverge, hookOf, MAIN_QUEUE, moduleOf, type Task } from './tasks.ts';

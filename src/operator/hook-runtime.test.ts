@@ -1,6 +1,6 @@
+import { OperatorError } from '@addon-operator/base/errors';
 import { expect, test } from 'vitest';
 import { failing, hookFor, type OperatorLab, operatorLab } from '../../test/support/operator-lab.ts';
-import { OperatorError } from '../lib/errors.ts';
 import type { HookRuntime } from './hook-runtime.ts';
 
 const never = new AbortController().signal;

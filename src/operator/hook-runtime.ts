@@ -1,12 +1,12 @@
+import type { SteadyClock } from '@addon-operator/base/clock';
+import { OperatorError } from '@addon-operator/base/errors';
+import { TokenBucket } from '@addon-operator/base/token-bucket';
 import { type BindingHealth, type Monitor, UNKNOWN_HEALTH } from '../events/kubernetes/monitor.ts';
 import { OperationCounter, type SnapshotOperations } from '../events/kubernetes/snapshot-operations.ts';
 import { WatchHealth } from '../events/kubernetes/watch-health.ts';
 import { type Hook, hooksInOrder, title } from '../hooks/hook.ts';
 import type { HookConfig, KubernetesBinding } from '../hooks/hook-config.ts';
 import type { KubernetesEvent, SnapshotItem } from '../hooks/kubernetes-binding.ts';
-import type { SteadyClock } from '../lib/clock.ts';
-import { OperatorError } from '../lib/errors.ts';
-import { TokenBucket } from '../lib/token-bucket.ts';
 
 export interface HookRuntimeOptions {
   readonly clock: SteadyClock;

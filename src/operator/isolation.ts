@@ -1,5 +1,5 @@
-import { errorFields, messageOf, retryAfterOf } from '../lib/errors.ts';
-import type { Logger } from '../lib/log.ts';
+import { errorFields, messageOf, retryAfterOf } from '@addon-operator/base/errors';
+import type { Logger } from '@addon-operator/base/log';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import type { Module } from '../modules/module.ts';
 import type { QueueSet } from '../queue/queue-set.ts';

@@ -1,7 +1,7 @@
+import type { Logger } from '@addon-operator/base/log';
+import { componentLog } from '@addon-operator/base/log';
 import { createFlowHooks, type FlowHooksOptions } from '../extensions/flow/create-flow-hooks.ts';
 import type { FlowPassDeps } from '../extensions/flow/flow-pass.ts';
-import type { Logger } from '../lib/log.ts';
-import { componentLog } from '../lib/log.ts';
 import { type FoundModules, findModules } from '../modules/find-modules.ts';
 import type { Module, ModuleGate } from '../modules/module.ts';
 import type { Settings } from '../settings.ts';

@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../lib/errors.ts';
+import type { ErrorCode } from '@addon-operator/base/errors';
 import type { HookRuntime } from './hook-runtime.ts';
 
 type Hooks = readonly HookRuntime[];

@@ -1,8 +1,8 @@
+import type { Clock, SteadyClock } from '@addon-operator/base/clock';
+import { formatGoDuration } from '@addon-operator/base/go-duration';
+import type { JsonObject } from '@addon-operator/json';
 import type { HelmDriver } from '../helm/helm-driver.ts';
 import type { Hook } from '../hooks/hook.ts';
-import type { Clock, SteadyClock } from '../lib/clock.ts';
-import { formatGoDuration } from '../lib/go-duration.ts';
-import type { JsonObject } from '../lib/json.ts';
 import type { ResourceAccess } from '../modules/access/policy-rules.ts';
 import type { TaskQueue } from '../queue/task-queue.ts';
 import type {

@@ -1,3 +1,4 @@
+import { OperatorError } from '@addon-operator/base/errors';
 import {
   type Arbitrary,
   array,
@@ -13,7 +14,6 @@ import {
 } from 'fast-check';
 import { expect, test } from 'vitest';
 import { failing, moduleFor, name, type OperatorLab, operatorLab } from '../../test/support/operator-lab.ts';
-import { OperatorError } from '../lib/errors.ts';
 import { OPERATIONS } from '../status/module-object.ts';
 import { keyOfName } from '../values/module-key.ts';
 import { askOperation } from './ask-operation.ts';

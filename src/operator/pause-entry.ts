@@ -1,5 +1,5 @@
-import { isoTime } from '../lib/bounded-time.ts';
-import { isObject } from '../lib/json.ts';
+import { isoTime } from '@addon-operator/base/bounded-time';
+import { isObject } from '@addon-operator/json';
 
 /** A module, or all of them, is left alone on somebody's wish. */
 export interface Pause {

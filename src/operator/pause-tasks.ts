@@ -1,4 +1,4 @@
-import type { Logger } from '../lib/log.ts';
+import type { Logger } from '@addon-operator/base/log';
 import type { QueueSet } from '../queue/queue-set.ts';
 import type { ConvergeState } from './converge-state.ts';
 import type { ModuleRegistry } from './module-registry.ts';

@@ -1,9 +1,9 @@
-import { hasStatus } from '../kube/kube-client.ts';
-import type { SharedReflectors } from '../kube/reflector-sink.ts';
-import { untilDone } from '../kube/retry.ts';
-import type { Clock } from '../lib/clock.ts';
-import { errorFields } from '../lib/errors.ts';
-import type { Logger } from '../lib/log.ts';
+import type { Clock } from '@addon-operator/base/clock';
+import { errorFields } from '@addon-operator/base/errors';
+import type { Logger } from '@addon-operator/base/log';
+import { hasStatus } from '@addon-operator/kube-client/kube-client';
+import type { SharedReflectors } from '@addon-operator/kube-client/reflector-sink';
+import { untilDone } from '@addon-operator/kube-client/retry';
 import { CONFIG_MAPS, type ConfigMapRef } from '../values/config-map-object.ts';
 
 export interface PauseWatchDeps {

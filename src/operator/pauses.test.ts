@@ -1,10 +1,10 @@
+import { type LogFields, type Logger, silentLogger } from '@addon-operator/base/log';
+import type { HttpKubeClient } from '@addon-operator/kube-client/http-kube-client';
+import { createSharedReflectors } from '@addon-operator/kube-client/reflector-shared';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { ConfigMapServer } from '../../test/support/config-map-server.ts';
 import { FakeClock, settle } from '../../test/support/fake-clock.ts';
 import { plainClient } from '../../test/support/plain-client.ts';
-import type { HttpKubeClient } from '../kube/http-kube-client.ts';
-import { createSharedReflectors } from '../kube/reflector-shared.ts';
-import { type LogFields, type Logger, silentLogger } from '../lib/log.ts';
 import { ALL_MODULES, Pauses } from './pauses.ts';
 
 const HOUR_MS = 3_600_000;

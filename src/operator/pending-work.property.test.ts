@@ -1,3 +1,4 @@
+import { OperatorError } from '@addon-operator/base/errors';
 import type { FlowHookType, HookResult } from '@addon-operator/sdk';
 import { FLOW_HOOK_TYPES } from '@addon-operator/sdk/host';
 import {
@@ -17,7 +18,6 @@ import {
 import { expect, test } from 'vitest';
 import { flowLab, recheck } from '../../test/support/flow-lab.ts';
 import { name } from '../../test/support/operator-lab.ts';
-import { OperatorError } from '../lib/errors.ts';
 import { type ModuleOperation, OPERATIONS } from '../status/module-object.ts';
 import { moduleStatus } from '../status/module-status.ts';
 import { askOperation, runOperation } from './ask-operation.ts';

@@ -1,9 +1,9 @@
+import { OperatorError } from '@addon-operator/base/errors';
 import type { FlowHookType } from '@addon-operator/sdk';
 import { FLOW_HOOK_TYPES } from '@addon-operator/sdk/host';
 import { expect, test } from 'vitest';
 import { changed, disable, flowLab } from '../../test/support/flow-lab.ts';
 import { name, type OperatorLab } from '../../test/support/operator-lab.ts';
-import { OperatorError } from '../lib/errors.ts';
 import { moduleStatus } from '../status/module-status.ts';
 import { askOperation } from './ask-operation.ts';
 import { moduleFacts } from './collect-module-facts.ts';

@@ -1,7 +1,14 @@
-import { boundedDelay } from '../lib/bounded-time.ts';
-import type { Clock } from '../lib/clock.ts';
-import { codeOf, errorFields, hasCode, isPermanent, messageOf, retryAfterOf } from '../lib/errors.ts';
-import type { Logger } from '../lib/log.ts';
+import { boundedDelay } from '@addon-operator/base/bounded-time';
+import type { Clock } from '@addon-operator/base/clock';
+import {
+  codeOf,
+  errorFields,
+  hasCode,
+  isPermanent,
+  messageOf,
+  retryAfterOf,
+} from '@addon-operator/base/errors';
+import type { Logger } from '@addon-operator/base/log';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import type { TaskOutcome } from '../queue/task-queue.ts';
 import type { ModuleRegistry } from './module-registry.ts';

@@ -1,8 +1,8 @@
+import { OperatorError } from '@addon-operator/base/errors';
 import { FLOW_HOOK_TYPES } from '@addon-operator/sdk/host';
 import { expect, test } from 'vitest';
 import { changed, disable, flowLab, recheck } from '../../test/support/flow-lab.ts';
 import { failing, moduleFor, name, operatorLab } from '../../test/support/operator-lab.ts';
-import { OperatorError } from '../lib/errors.ts';
 import { askOperation } from './ask-operation.ts';
 import { onPausesChange } from './pause-tasks.ts';
 

@@ -1,8 +1,8 @@
+import type { Clock } from '@addon-operator/base/clock';
+import { messageOf } from '@addon-operator/base/errors';
+import type { Logger } from '@addon-operator/base/log';
 import type { FlowHookType } from '@addon-operator/sdk';
 import { FlowPass, type FlowSubject } from '../extensions/flow/flow-pass.ts';
-import type { Clock } from '../lib/clock.ts';
-import { messageOf } from '../lib/errors.ts';
-import type { Logger } from '../lib/log.ts';
 import type { TaskOutcome, TaskQueue } from '../queue/task-queue.ts';
 import type { ModuleOperation } from '../status/module-object.ts';
 import { attemptOf } from './deploy-hooks.ts';

@@ -1,7 +1,7 @@
+import { OperatorError } from '@addon-operator/base/errors';
 import { expect, test } from 'vitest';
 import { changed, disable, flowLab, recheck } from '../../test/support/flow-lab.ts';
 import { failing, name, type OperatorLab, operatorLab } from '../../test/support/operator-lab.ts';
-import { OperatorError } from '../lib/errors.ts';
 import { askOperation } from './ask-operation.ts';
 import { moduleFacts } from './collect-module-facts.ts';
 import { onPausesChange } from './pause-tasks.ts';

@@ -1,7 +1,7 @@
+import { OperatorError } from '@addon-operator/base/errors';
 import { expect, test } from 'vitest';
 import { refusal } from '../../test/support/fake-kube-api.ts';
 import { type OperatorLab, operatorLab } from '../../test/support/operator-lab.ts';
-import { OperatorError } from '../lib/errors.ts';
 import { staleBindings } from './binding-problems.ts';
 import { startUp } from './lifecycle.ts';
 import { canWaitAside, isRefusal } from './refused-hooks.ts';

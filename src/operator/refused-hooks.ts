@@ -1,7 +1,7 @@
+import { errorFields } from '@addon-operator/base/errors';
+import type { Logger } from '@addon-operator/base/log';
+import { hasStatus } from '@addon-operator/kube-client/kube-client';
 import { DEPLOY_BINDINGS } from '@addon-operator/sdk/host';
-import { hasStatus } from '../kube/kube-client.ts';
-import { errorFields } from '../lib/errors.ts';
-import type { Logger } from '../lib/log.ts';
 import type { QueueSet } from '../queue/queue-set.ts';
 import type { TaskOutcome } from '../queue/task-queue.ts';
 import type { GlobalHooks } from './global-hooks.ts';

@@ -1,6 +1,6 @@
+import { OperatorError } from '@addon-operator/base/errors';
 import { expect, test } from 'vitest';
 import { failing, moduleFor, operatorLab } from '../../test/support/operator-lab.ts';
-import { OperatorError } from '../lib/errors.ts';
 import { askOperation } from './ask-operation.ts';
 import type { Authorization } from './refused-modules.ts';
 

@@ -1,6 +1,6 @@
+import { hasCode, messageOf } from '@addon-operator/base/errors';
+import type { Logger } from '@addon-operator/base/log';
 import type { ReleaseSteps } from '../helm/release-steps.ts';
-import { hasCode, messageOf } from '../lib/errors.ts';
-import type { Logger } from '../lib/log.ts';
 import type { Module } from '../modules/module.ts';
 import type { DeployHooksParts } from './deploy-hooks.ts';
 import { deployedModule, notifyOfRefusal, queueUnauthorized } from './deploy-hooks.ts';

@@ -1,9 +1,9 @@
+import type { JsonObject } from '@addon-operator/json';
 import type { DriftReport } from '../helm/drift/drift-policy.ts';
 import type { HelmDriver } from '../helm/helm-driver.ts';
 import type { UnlockResult } from '../helm/recover.ts';
 import type { ReleaseSteps, UninstallSteps } from '../helm/release-steps.ts';
 import type { UninstallResult } from '../helm/uninstall.ts';
-import type { JsonObject } from '../lib/json.ts';
 import type { Module } from '../modules/module.ts';
 import type { ReleaseFacts } from '../status/module-facts.ts';
 

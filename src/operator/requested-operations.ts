@@ -1,7 +1,7 @@
-import type { KubeClient } from '../kube/kube-client.ts';
-import type { Clock } from '../lib/clock.ts';
-import { errorFields } from '../lib/errors.ts';
-import type { Logger } from '../lib/log.ts';
+import type { Clock } from '@addon-operator/base/clock';
+import { errorFields } from '@addon-operator/base/errors';
+import type { Logger } from '@addon-operator/base/log';
+import type { KubeClient } from '@addon-operator/kube-client/kube-client';
 import type { Settings } from '../settings.ts';
 import { AnnotatedOperations } from '../status/annotated-operations.ts';
 import type { ModuleObjects } from '../status/module-objects.ts';

@@ -1,5 +1,5 @@
-import { boundedDelay } from '../lib/bounded-time.ts';
-import type { Clock } from '../lib/clock.ts';
+import { boundedDelay } from '@addon-operator/base/bounded-time';
+import type { Clock } from '@addon-operator/base/clock';
 import type { ModuleName } from '../values/module-key.ts';
 
 export interface RequeuesDeps {

@@ -1,5 +1,5 @@
+import { OperatorError } from '@addon-operator/base/errors';
 import { expect, test } from 'vitest';
-import { OperatorError } from '../lib/errors.ts';
 import { rethrowAbort } from './rethrow-abort.ts';
 
 test('rethrowAbort() throws the reason of an aborted task', () => {

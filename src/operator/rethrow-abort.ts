@@ -1,4 +1,4 @@
-import { hasCode } from '../lib/errors.ts';
+import { hasCode } from '@addon-operator/base/errors';
 
 /**
  * Throws what a task met because the daemon ends it or no longer starts processes: that is no failure of the task, and

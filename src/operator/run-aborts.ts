@@ -1,4 +1,4 @@
-import { OperatorError } from '../lib/errors.ts';
+import { OperatorError } from '@addon-operator/base/errors';
 import type { TaskOutcome } from '../queue/task-queue.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import type { Task } from './tasks.ts';

@@ -1,4 +1,4 @@
-import { type Clock, wallTimeOf } from '../lib/clock.ts';
+import { type Clock, wallTimeOf } from '@addon-operator/base/clock';
 import { type HookRunFacts, MAX_HOOK_RUNS } from '../status/module-facts.ts';
 
 export interface LastRun {

@@ -1,5 +1,5 @@
-import type { SteadyClock } from '../lib/clock.ts';
-import type { Logger } from '../lib/log.ts';
+import type { SteadyClock } from '@addon-operator/base/clock';
+import type { Logger } from '@addon-operator/base/log';
 import type { HookRunLabels } from '../metrics/operator-metrics.ts';
 
 /** A hook that runs now. */

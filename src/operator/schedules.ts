@@ -1,8 +1,8 @@
+import type { Clock } from '@addon-operator/base/clock';
+import type { Logger } from '@addon-operator/base/log';
+import { componentLog } from '@addon-operator/base/log';
 import { ScheduleManager } from '../events/schedule/schedule-manager.ts';
 import type { ScheduleBinding } from '../hooks/hook-config.ts';
-import type { Clock } from '../lib/clock.ts';
-import type { Logger } from '../lib/log.ts';
-import { componentLog } from '../lib/log.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import type { HookRuntime } from './hook-runtime.ts';
 import type { TaskRouter } from './task-router.ts';

@@ -1,4 +1,4 @@
-import type { Logger } from '../lib/log.ts';
+import type { Logger } from '@addon-operator/base/log';
 import type { QueueSet } from '../queue/queue-set.ts';
 import { GLOBAL_SECTION } from '../values/module-key.ts';
 import { referenceTitle, type SecretReference } from '../values/secrets/secret-reference.ts';

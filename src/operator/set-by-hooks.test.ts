@@ -1,6 +1,6 @@
+import type { JsonObject } from '@addon-operator/json';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { JsonObject } from '../lib/json.ts';
 import { GLOBAL_SECTION, type ModuleKey, type ModuleName } from '../values/module-key.ts';
 import type { PatchOperation } from '../values/values-patch.ts';
 import { ValuesStore } from '../values/values-store.ts';

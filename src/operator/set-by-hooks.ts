@@ -1,5 +1,5 @@
-import { fieldsOf, parseJson } from '../lib/json.ts';
-import { parsePointer, valueAt } from '../lib/json-pointer.ts';
+import { fieldsOf, parseJson } from '@addon-operator/json';
+import { parsePointer, valueAt } from '@addon-operator/json/pointer';
 import type { FlagPatch } from '../values/enabled-patches.ts';
 import { isExactJson } from '../values/json-values.ts';
 import { asModuleKey, GLOBAL_SECTION, type ModuleName } from '../values/module-key.ts';

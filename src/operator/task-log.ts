@@ -1,6 +1,6 @@
+import type { LogFields, Logger } from '@addon-operator/base/log';
 import { bindingNameOf } from '../hooks/binding-context.ts';
 import { moduleNameOf } from '../hooks/hook.ts';
-import type { LogFields, Logger } from '../lib/log.ts';
 import type { QueueEntry, QueuePlace, TaskOutcome } from '../queue/task-queue.ts';
 import type { ModuleRegistry } from './module-registry.ts';
 import type { ModulePhase } from './module-state.ts';

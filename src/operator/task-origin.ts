@@ -1,5 +1,5 @@
+import type { LogFields } from '@addon-operator/base/log';
 import { bindingNameOf } from '../hooks/binding-context.ts';
-import type { LogFields } from '../lib/log.ts';
 import type { HookRun, Task, TaskOrigin } from './tasks.ts';
 
 /** Texts that no other source has given, made of eight random hex digits and a number; `random` is in [0, 1). */

@@ -1,7 +1,7 @@
+import { messageOf, OperatorError } from '@addon-operator/base/errors';
+import { Redactor } from '@addon-operator/base/redactor';
 import { expect, test } from 'vitest';
 import { moduleFor, name, type OperatorLab, operatorLab } from '../../test/support/operator-lab.ts';
-import { messageOf, OperatorError } from '../lib/errors.ts';
-import { Redactor } from '../lib/redactor.ts';
 import type { TaskOutcome } from '../queue/task-queue.ts';
 import { RunAborts } from './run-aborts.ts';
 import {

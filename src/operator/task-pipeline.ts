@@ -1,8 +1,8 @@
-import type { Clock } from '../lib/clock.ts';
-import { errorFields, messageOf } from '../lib/errors.ts';
-import type { Logger } from '../lib/log.ts';
-import type { Redactor } from '../lib/redactor.ts';
-import { redactedError } from '../lib/redactor.ts';
+import type { Clock } from '@addon-operator/base/clock';
+import { errorFields, messageOf } from '@addon-operator/base/errors';
+import type { Logger } from '@addon-operator/base/log';
+import type { Redactor } from '@addon-operator/base/redactor';
+import { redactedError } from '@addon-operator/base/redactor';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import type { QueueEntry, TaskHandler, TaskOutcome, TaskQueue } from '../queue/task-queue.ts';
 import type { ModuleName } from '../values/module-key.ts';

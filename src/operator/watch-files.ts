@@ -1,7 +1,7 @@
 import { basename, resolve } from 'node:path';
-import type { Clock } from '../lib/clock.ts';
-import { errorFields } from '../lib/errors.ts';
-import type { Logger } from '../lib/log.ts';
+import type { Clock } from '@addon-operator/base/clock';
+import { errorFields } from '@addon-operator/base/errors';
+import type { Logger } from '@addon-operator/base/log';
 import type { TaskRouter } from './task-router.ts';
 
 /** Editors write a file in several steps: a reload waits until nothing changed for this long. */

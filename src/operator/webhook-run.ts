@@ -1,5 +1,5 @@
+import type { Logger } from '@addon-operator/base/log';
 import type { RunReason } from '../hooks/binding-context.ts';
-import type { Logger } from '../lib/log.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import { taskLogger } from './handlers/hook-run.ts';
 import { type HookEffects, type HookExecution, hookLabels } from './hook-execution.ts';

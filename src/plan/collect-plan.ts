@@ -1,5 +1,5 @@
-import { isoTime } from '../lib/bounded-time.ts';
-import { messageOf } from '../lib/errors.ts';
+import { isoTime } from '@addon-operator/base/bounded-time';
+import { messageOf } from '@addon-operator/base/errors';
 import type { Module } from '../modules/module.ts';
 import { planConverge } from '../operator/converge.ts';
 import { purgeInput } from '../operator/handlers/purge-releases.ts';

@@ -1,8 +1,8 @@
+import type { Redactor } from '@addon-operator/base/redactor';
+import type { Discovery } from '@addon-operator/kube-client/discovery';
+import type { KubeClient } from '@addon-operator/kube-client/kube-client';
 import type { HelmDriver } from '../helm/helm-driver.ts';
 import type { HttpHooks } from '../hooks/http/http-hooks.ts';
-import type { Discovery } from '../kube/discovery.ts';
-import type { KubeClient } from '../kube/kube-client.ts';
-import type { Redactor } from '../lib/redactor.ts';
 import type { DynamicFlags } from '../operator/dynamic-flags.ts';
 import type { GlobalHooks } from '../operator/global-hooks.ts';
 import type { PurgeInputParts } from '../operator/handlers/purge-releases.ts';

@@ -1,7 +1,7 @@
-import { type KubeClient, requestIfPresent } from '../kube/kube-client.ts';
-import { type ApiResource, resourcePath } from '../kube/kube-object.ts';
-import { hasCode, messageOf } from '../lib/errors.ts';
-import { fieldsOf, isObject } from '../lib/json.ts';
+import { hasCode, messageOf } from '@addon-operator/base/errors';
+import { fieldsOf, isObject } from '@addon-operator/json';
+import { type KubeClient, requestIfPresent } from '@addon-operator/kube-client/kube-client';
+import { type ApiResource, resourcePath } from '@addon-operator/kube-client/kube-object';
 import {
   changeText,
   type ObjectChange,

@@ -1,5 +1,5 @@
+import { Redactor } from '@addon-operator/base/redactor';
 import { expect, test } from 'vitest';
-import { Redactor } from '../lib/redactor.ts';
 import { manifestChanges, maskReplaced, objectChange, objectsByTitle } from './manifest-changes.ts';
 
 function configMap(name: string, value: string): string {

@@ -1,8 +1,8 @@
+import type { Redactor } from '@addon-operator/base/redactor';
+import { canonicalJson, fieldsOf, isObject, parseJson } from '@addon-operator/json';
 import { dump } from 'js-yaml';
 import { parseManifest } from '../helm/manifest-document.ts';
 import { isHook, unfolded } from '../helm/manifest-object.ts';
-import { canonicalJson, fieldsOf, isObject, parseJson } from '../lib/json.ts';
-import type { Redactor } from '../lib/redactor.ts';
 import { parseYaml } from '../values/yaml.ts';
 import { type DiffLine, lineDiff } from './line-diff.ts';
 

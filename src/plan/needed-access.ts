@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
+import { messageOf } from '@addon-operator/base/errors';
 import { parseManifest } from '../helm/manifest-document.ts';
 import { unfolded } from '../helm/manifest-object.ts';
 import type { Hook } from '../hooks/hook.ts';
-import { messageOf } from '../lib/errors.ts';
 import {
   accessOfBinding,
   accessOfObject,

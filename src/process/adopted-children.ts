@@ -1,6 +1,6 @@
 import { openSync, readdirSync, readSync } from 'node:fs';
 import { constants } from 'node:os';
-import type { SteadyClock } from '../lib/clock.ts';
+import type { SteadyClock } from '@addon-operator/base/clock';
 import type { EscapedChildren } from './escaped-children.ts';
 import { EscapedByRun } from './escaped-processes.ts';
 import { livingProcess, parentOf } from './process-alive.ts';

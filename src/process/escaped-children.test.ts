@@ -3,10 +3,10 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { type Logger, silentLogger } from '@addon-operator/base/log';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { CapturedLog } from '../../test/support/captured-log.ts';
 import { FakeClock } from '../../test/support/fake-clock.ts';
-import { type Logger, silentLogger } from '../lib/log.ts';
 import { startLauncher } from './launcher.ts';
 import type { EscapedProcesses, ProcessSpec } from './process-runner.ts';
 

@@ -1,4 +1,4 @@
-import type { Logger } from '../lib/log.ts';
+import type { Logger } from '@addon-operator/base/log';
 import type { LivingProcess } from './process-alive.ts';
 import type { EscapedProcesses } from './process-runner.ts';
 

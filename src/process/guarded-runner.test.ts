@@ -1,5 +1,5 @@
+import { OperatorError } from '@addon-operator/base/errors';
 import { expect, test } from 'vitest';
-import { OperatorError } from '../lib/errors.ts';
 import { guardedRunner } from './guarded-runner.ts';
 import type { ProcessResult, ProcessRunner, ProcessSpec } from './process-runner.ts';
 

@@ -1,9 +1,9 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { systemClock } from '@addon-operator/base/clock';
+import { silentLogger } from '@addon-operator/base/log';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { systemClock } from '../lib/clock.ts';
-import { silentLogger } from '../lib/log.ts';
 import { type Launcher, startLauncher } from './launcher.ts';
 import type { ProcessSpec } from './process-runner.ts';
 

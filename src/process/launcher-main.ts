@@ -7,8 +7,8 @@
 import { randomUUID } from 'node:crypto';
 import { Socket } from 'node:net';
 import { constants } from 'node:os';
-import { systemClock } from '../lib/clock.ts';
-import { messageOf } from '../lib/errors.ts';
+import { systemClock } from '@addon-operator/base/clock';
+import { messageOf } from '@addon-operator/base/errors';
 import { sourcePlaces } from '../lib/source-places.ts';
 import { AdoptedChildren } from './adopted-children.ts';
 import { AnswerChannel } from './answer-channel.ts';

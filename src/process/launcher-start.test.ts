@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
+import { silentLogger } from '@addon-operator/base/log';
 import { expect, onTestFinished, test } from 'vitest';
 import { FakeClock } from '../../test/support/fake-clock.ts';
-import { silentLogger } from '../lib/log.ts';
 import { Launcher, startLauncher } from './launcher.ts';
 
 const MODULES = ['launcher.ts', '../lib/clock.ts', '../lib/log.ts'].map((file) =>

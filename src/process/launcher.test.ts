@@ -3,9 +3,9 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, symlinkSync, wr
 import { readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { silentLogger } from '@addon-operator/base/log';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { FakeClock } from '../../test/support/fake-clock.ts';
-import { silentLogger } from '../lib/log.ts';
 import { type Launcher, startLauncher } from './launcher.ts';
 import type { ProcessSpec } from './process-runner.ts';
 

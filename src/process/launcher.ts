@@ -1,7 +1,7 @@
-import type { SteadyClock } from '../lib/clock.ts';
-import { OperatorError } from '../lib/errors.ts';
-import type { Logger } from '../lib/log.ts';
-import { resultOrAbort } from '../lib/result-or-abort.ts';
+import type { SteadyClock } from '@addon-operator/base/clock';
+import { OperatorError } from '@addon-operator/base/errors';
+import type { Logger } from '@addon-operator/base/log';
+import { resultOrAbort } from '@addon-operator/base/result-or-abort';
 import { EscapedByRun, warnOfEscaped } from './escaped-processes.ts';
 import { type LauncherProcess, startLauncherProcess } from './launcher-process.ts';
 import {

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { createConnection, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { listening } from '@addon-operator/base/listening';
 import { expect, test } from 'vitest';
-import { listening } from '../lib/listening.ts';
 import { peerUid } from './peer-uid.ts';
 
 async function acceptOne<T>(

@@ -1,6 +1,6 @@
 import { constants } from 'node:os';
-import type { SteadyClock } from '../lib/clock.ts';
-import { OperatorError } from '../lib/errors.ts';
+import type { SteadyClock } from '@addon-operator/base/clock';
+import { OperatorError } from '@addon-operator/base/errors';
 import {
   encodeFrame,
   FRAME_KINDS,

@@ -1,4 +1,4 @@
-import type { SteadyClock } from '../lib/clock.ts';
+import type { SteadyClock } from '@addon-operator/base/clock';
 
 /** Two moments of the steady clock, in milliseconds: what runs then gets TERM, and what still runs later is killed. */
 export interface RunDeadline {

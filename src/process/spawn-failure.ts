@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import { messageOf } from '../lib/errors.ts';
+import { messageOf } from '@addon-operator/base/errors';
 import { type ExecutableFile, findExecutable, inspectExecutable } from './executable-file.ts';
 import type { SpawnFailure, SpawnRequest } from './launcher-protocol.ts';
 

@@ -1,6 +1,6 @@
-import { retryDelayMs } from '../lib/backoff.ts';
-import type { Clock } from '../lib/clock.ts';
-import { codeOf, type ErrorCode, messageOf } from '../lib/errors.ts';
+import { retryDelayMs } from '@addon-operator/base/backoff';
+import type { Clock } from '@addon-operator/base/clock';
+import { codeOf, type ErrorCode, messageOf } from '@addon-operator/base/errors';
 import { guarded, nothing, unchanged } from './guarded.ts';
 
 /** A task in a queue, with what happened to it so far. */

@@ -1,6 +1,6 @@
+import { Redactor } from '@addon-operator/base/redactor';
+import { parseJson } from '@addon-operator/json';
 import { expect, test } from 'vitest';
-import { parseJson } from '../lib/json.ts';
-import { Redactor } from '../lib/redactor.ts';
 import { dataAnswer, redactedAnswer, textAnswer } from './answer.ts';
 
 test('JSON is compact and ends its line', () => {

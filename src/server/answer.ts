@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { errorText } from '@addon-operator/base/error-text';
+import { codeOf, type ErrorCode } from '@addon-operator/base/errors';
+import type { Redactor } from '@addon-operator/base/redactor';
+import { isObject, parseJson } from '@addon-operator/json';
 import { dump } from 'js-yaml';
-import { errorText } from '../lib/error-text.ts';
-import { codeOf, type ErrorCode } from '../lib/errors.ts';
-import { isObject, parseJson } from '../lib/json.ts';
-import type { Redactor } from '../lib/redactor.ts';
 
 /** A complete HTTP response. */
 export interface Answer {

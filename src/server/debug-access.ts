@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { Logger } from '../lib/log.ts';
+import type { Logger } from '@addon-operator/base/log';
 import { errorAnswer } from './answer.ts';
 import type { RequestHandler, RequestOrigin } from './serve.ts';
 

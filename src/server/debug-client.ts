@@ -1,6 +1,6 @@
 import { type IncomingHttpHeaders, request } from 'node:http';
-import type { SteadyClock } from '../lib/clock.ts';
-import { messageOf, OperatorError } from '../lib/errors.ts';
+import type { SteadyClock } from '@addon-operator/base/clock';
+import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import { ERROR_CODE_HEADER } from './error-code-header.ts';
 
 /** No command of the endpoint takes long: a daemon that is silent for this long is stopped or hangs. */

@@ -1,9 +1,9 @@
-import { errorText } from '../lib/error-text.ts';
-import { OperatorError } from '../lib/errors.ts';
-import { oneLine } from '../lib/escape-controls.ts';
-import { canonicalJson, parseJson } from '../lib/json.ts';
-import type { Redactor } from '../lib/redactor.ts';
-import { rfc3339 } from '../lib/rfc3339.ts';
+import { errorText } from '@addon-operator/base/error-text';
+import { OperatorError } from '@addon-operator/base/errors';
+import { oneLine } from '@addon-operator/base/escape-controls';
+import type { Redactor } from '@addon-operator/base/redactor';
+import { rfc3339 } from '@addon-operator/base/rfc3339';
+import { canonicalJson, parseJson } from '@addon-operator/json';
 import type { RuntimeParameterView } from '../settings/runtime-parameters.ts';
 import type { DaemonView, ModuleView, SectionView } from '../status/daemon-view.ts';
 import {

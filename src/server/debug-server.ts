@@ -1,8 +1,8 @@
 import { chmod, lstat, mkdir, rm } from 'node:fs/promises';
 import { createConnection } from 'node:net';
 import { dirname } from 'node:path';
-import { messageOf, OperatorError } from '../lib/errors.ts';
-import type { Logger } from '../lib/log.ts';
+import { messageOf, OperatorError } from '@addon-operator/base/errors';
+import type { Logger } from '@addon-operator/base/log';
 import { type PeerUid, withAudit, withToken } from './debug-access.ts';
 import { type DebugEndpoint, debugHandler } from './debug-routes.ts';
 import { type RequestHandler, type RunningServer, serve } from './serve.ts';

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
+import { silentLogger } from '@addon-operator/base/log';
 import { afterEach, expect, test } from 'vitest';
 import { daemonView } from '../../test/support/daemon-view-stub.ts';
-import { silentLogger } from '../lib/log.ts';
 import type { DaemonView } from '../status/daemon-view.ts';
 import { startHttpServer } from './http-server.ts';
 import type { RunningServer } from './serve.ts';

@@ -1,5 +1,5 @@
-import { messageOf, OperatorError } from '../lib/errors.ts';
-import type { Logger } from '../lib/log.ts';
+import { messageOf, OperatorError } from '@addon-operator/base/errors';
+import type { Logger } from '@addon-operator/base/log';
 import type { DaemonView } from '../status/daemon-view.ts';
 import { type Answer, METHOD_NOT_ALLOWED, NOT_FOUND, textAnswer } from './answer.ts';
 import { convergeAnswer, readinessAnswer } from './probe-answers.ts';

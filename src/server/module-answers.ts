@@ -1,6 +1,6 @@
-import { isoTime } from '../lib/bounded-time.ts';
-import { errorText } from '../lib/error-text.ts';
-import { parseGoDuration } from '../lib/go-duration.ts';
+import { isoTime } from '@addon-operator/base/bounded-time';
+import { errorText } from '@addon-operator/base/error-text';
+import { parseGoDuration } from '@addon-operator/base/go-duration';
 import type { DaemonView } from '../status/daemon-view.ts';
 import { explanationText, summaryText } from '../status/module-explanation.ts';
 import { type Answer, dataAnswer, errorAnswer, type Format, textAnswer } from './answer.ts';

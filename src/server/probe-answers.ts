@@ -1,4 +1,4 @@
-import { oneLine } from '../lib/escape-controls.ts';
+import { oneLine } from '@addon-operator/base/escape-controls';
 import type { ConvergeStatus, LeaderState, Readiness } from '../status/daemon-view.ts';
 import { type Answer, dataAnswer, textAnswer } from './answer.ts';
 

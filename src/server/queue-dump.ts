@@ -1,4 +1,4 @@
-import { oneLine } from '../lib/escape-controls.ts';
+import { oneLine } from '@addon-operator/base/escape-controls';
 import type { QueueView } from '../status/daemon-view.ts';
 
 const MAIN = 'main';

@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { bodyOf, type HttpResponse, respond } from '../lib/http-responses.ts';
-import { listening } from '../lib/listening.ts';
-import type { Logger } from '../lib/log.ts';
+import { bodyOf, type HttpResponse, respond } from '@addon-operator/base/http-responses';
+import { listening } from '@addon-operator/base/listening';
+import type { Logger } from '@addon-operator/base/log';
 import { type Answer, errorAnswer } from './answer.ts';
 import { ERROR_CODE_HEADER } from './error-code-header.ts';
 

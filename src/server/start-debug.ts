@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { messageOf } from '../lib/errors.ts';
-import type { Logger } from '../lib/log.ts';
+import { messageOf } from '@addon-operator/base/errors';
+import type { Logger } from '@addon-operator/base/log';
 import type { Settings } from '../settings.ts';
 import type { PeerUid } from './debug-access.ts';
 import type { DebugEndpoint } from './debug-routes.ts';

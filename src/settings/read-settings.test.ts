@@ -1,5 +1,5 @@
+import { hasCode } from '@addon-operator/base/errors';
 import { expect, test } from 'vitest';
-import { hasCode } from '../lib/errors.ts';
 import type { Settings } from '../settings.ts';
 import { readSetting, readSettings } from './read-settings.ts';
 

@@ -1,4 +1,4 @@
-import { messageOf, OperatorError } from '../lib/errors.ts';
+import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import { REFUSED_VARIABLES, SETTINGS, type SettingName, type Settings } from '../settings.ts';
 import { authorizationProblems } from './authorization-settings.ts';
 import { debugProblems } from './debug-settings.ts';

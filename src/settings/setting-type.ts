@@ -1,4 +1,4 @@
-import { parseGoDuration } from '../lib/go-duration.ts';
+import { parseGoDuration } from '@addon-operator/base/go-duration';
 
 /** How the text of a flag or variable becomes a value. */
 export interface SettingType<T> {

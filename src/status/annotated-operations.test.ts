@@ -1,7 +1,7 @@
+import { KubeApiError, type KubeRequest } from '@addon-operator/kube-client/kube-client';
 import { expect, test } from 'vitest';
 import { CapturedLog } from '../../test/support/captured-log.ts';
 import { FakeClock, settle } from '../../test/support/fake-clock.ts';
-import { KubeApiError, type KubeRequest } from '../kube/kube-client.ts';
 import { AnnotatedOperations } from './annotated-operations.ts';
 import { ModuleObjectStore } from './module-object-store.ts';
 

@@ -1,10 +1,10 @@
-import { hasStatus, type KubeClient } from '../kube/kube-client.ts';
-import { resourcePath } from '../kube/kube-object.ts';
-import type { SteadyClock } from '../lib/clock.ts';
-import { errorFields } from '../lib/errors.ts';
-import { jittered } from '../lib/jitter.ts';
-import { escapeSegment } from '../lib/json-pointer.ts';
-import type { Logger } from '../lib/log.ts';
+import type { SteadyClock } from '@addon-operator/base/clock';
+import { errorFields } from '@addon-operator/base/errors';
+import { jittered } from '@addon-operator/base/jitter';
+import type { Logger } from '@addon-operator/base/log';
+import { escapeSegment } from '@addon-operator/json/pointer';
+import { hasStatus, type KubeClient } from '@addon-operator/kube-client/kube-client';
+import { resourcePath } from '@addon-operator/kube-client/kube-object';
 import { MODULES } from './module-crd.ts';
 import {
   type ModuleObject,

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../lib/json.ts';
+import type { JsonObject } from '@addon-operator/json';
 import type { ModuleExplanation, ModuleSummary } from './module-explanation.ts';
 
 /** Everything the HTTP server and the debug endpoint show. They read through this and change nothing. */

@@ -1,7 +1,7 @@
+import { KubeApiError, type KubeClient, type KubeRequest } from '@addon-operator/kube-client/kube-client';
 import { expect, test } from 'vitest';
 import { CapturedLog } from '../../test/support/captured-log.ts';
 import { FakeClock } from '../../test/support/fake-clock.ts';
-import { KubeApiError, type KubeClient, type KubeRequest } from '../kube/kube-client.ts';
 import { EventRecorder } from './event-recorder.ts';
 import { readModuleObject } from './module-object.ts';
 

@@ -1,9 +1,9 @@
-import { hasStatus, type KubeClient } from '../kube/kube-client.ts';
-import type { Clock } from '../lib/clock.ts';
-import { errorFields } from '../lib/errors.ts';
-import type { Logger } from '../lib/log.ts';
-import { mapParallel } from '../lib/map-parallel.ts';
-import { TokenBucket } from '../lib/token-bucket.ts';
+import type { Clock } from '@addon-operator/base/clock';
+import { errorFields } from '@addon-operator/base/errors';
+import type { Logger } from '@addon-operator/base/log';
+import { mapParallel } from '@addon-operator/base/map-parallel';
+import { TokenBucket } from '@addon-operator/base/token-bucket';
+import { hasStatus, type KubeClient } from '@addon-operator/kube-client/kube-client';
 import { kubeTime } from './kube-time.ts';
 import { MODULE_API_VERSION, MODULES } from './module-crd.ts';
 import type { EventReason, ModuleEvent } from './module-events.ts';

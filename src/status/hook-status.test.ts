@@ -1,5 +1,5 @@
+import type { KubeObject } from '@addon-operator/kube-client/kube-object';
 import { expect, test } from 'vitest';
-import type { KubeObject } from '../kube/kube-object.ts';
 import { HOOK_FIELD_MANAGER, hookStatus } from './hook-status.ts';
 
 const READY = { type: 'Ready', status: 'True', reason: 'So', message: '' };

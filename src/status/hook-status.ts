@@ -1,5 +1,5 @@
-import type { KubeObject } from '../kube/kube-object.ts';
-import { canonicalJson, fieldsOf, isObject } from '../lib/json.ts';
+import { canonicalJson, fieldsOf, isObject } from '@addon-operator/json';
+import type { KubeObject } from '@addon-operator/kube-client/kube-object';
 import { CONDITION_TYPES } from './module-conditions.ts';
 import { STATUS_FIELDS } from './status-change.ts';
 

@@ -1,7 +1,7 @@
+import { KubeApiError, type KubeRequest } from '@addon-operator/kube-client/kube-client';
 import { expect, test } from 'vitest';
 import { CapturedLog } from '../../test/support/captured-log.ts';
 import { FakeClock } from '../../test/support/fake-clock.ts';
-import { KubeApiError, type KubeRequest } from '../kube/kube-client.ts';
 import { HookedModules, type HookedModulesOptions } from './hooked-modules.ts';
 import { HOOK_ANNOTATION, HOOK_FINALIZER, OPERATOR_ANNOTATION } from './module-object.ts';
 

@@ -1,7 +1,12 @@
-import { hasStatus, KubeApiError, type KubeClient, requestIfPresent } from '../kube/kube-client.ts';
-import { type KubeObject, resourcePath } from '../kube/kube-object.ts';
-import { messageOf } from '../lib/errors.ts';
-import type { Logger } from '../lib/log.ts';
+import { messageOf } from '@addon-operator/base/errors';
+import type { Logger } from '@addon-operator/base/log';
+import {
+  hasStatus,
+  KubeApiError,
+  type KubeClient,
+  requestIfPresent,
+} from '@addon-operator/kube-client/kube-client';
+import { type KubeObject, resourcePath } from '@addon-operator/kube-client/kube-object';
 import { HOOK_FIELD_MANAGER, hookStatus } from './hook-status.ts';
 import { MODULE_API_VERSION, MODULES } from './module-crd.ts';
 import {

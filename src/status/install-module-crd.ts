@@ -1,5 +1,5 @@
-import { hasStatus, type KubeClient } from '../kube/kube-client.ts';
-import { fieldsOf } from '../lib/json.ts';
+import { fieldsOf } from '@addon-operator/json';
+import { hasStatus, type KubeClient } from '@addon-operator/kube-client/kube-client';
 import { CRD_REVISION, CRD_REVISION_ANNOTATION, MODULE_CRD, MODULE_CRD_NAME } from './module-crd.ts';
 
 const COLLECTION = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';

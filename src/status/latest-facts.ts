@@ -1,4 +1,4 @@
-import type { SteadyClock } from '../lib/clock.ts';
+import type { SteadyClock } from '@addon-operator/base/clock';
 import type { ModuleFacts } from './module-facts.ts';
 
 export interface LatestFactsOptions {

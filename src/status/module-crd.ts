@@ -1,4 +1,4 @@
-import type { ApiResource } from '../kube/kube-object.ts';
+import type { ApiResource } from '@addon-operator/kube-client/kube-object';
 import { MAX_HOOK_RUNS } from './module-facts.ts';
 
 export const MODULE_GROUP = 'addon-operator.io';

@@ -1,4 +1,4 @@
-import { fieldsOf, isObject } from '../lib/json.ts';
+import { fieldsOf, isObject } from '@addon-operator/json';
 import { bounded, type ConditionType } from './module-conditions.ts';
 import type { ModuleStatusFields } from './module-status.ts';
 

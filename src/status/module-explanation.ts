@@ -1,5 +1,5 @@
-import type { ErrorCode } from '../lib/errors.ts';
-import { oneLine } from '../lib/escape-controls.ts';
+import type { ErrorCode } from '@addon-operator/base/errors';
+import { oneLine } from '@addon-operator/base/escape-controls';
 
 /** The state of a module in one word. */
 export type ModuleStatus =

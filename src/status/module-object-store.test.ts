@@ -1,5 +1,5 @@
+import type { KubeObject } from '@addon-operator/kube-client/kube-object';
 import { expect, test } from 'vitest';
-import type { KubeObject } from '../kube/kube-object.ts';
 import { ModuleObjectStore } from './module-object-store.ts';
 
 function module(resourceVersion: string, metadata: object = {}): KubeObject {

@@ -1,5 +1,5 @@
-import type { KubeObject } from '../kube/kube-object.ts';
-import type { ReflectorEvent, ReflectorSink } from '../kube/reflector-sink.ts';
+import type { KubeObject } from '@addon-operator/kube-client/kube-object';
+import type { ReflectorEvent, ReflectorSink } from '@addon-operator/kube-client/reflector-sink';
 import { type ModuleObject, readModuleObject } from './module-object.ts';
 
 /** A Module appeared, changed, or went: then `after` is undefined. */

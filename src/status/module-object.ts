@@ -1,5 +1,5 @@
-import type { KubeObject } from '../kube/kube-object.ts';
-import { fieldsOf, textsOf } from '../lib/json.ts';
+import { fieldsOf, textsOf } from '@addon-operator/json';
+import type { KubeObject } from '@addon-operator/kube-client/kube-object';
 import { MODULE_API_VERSION, MODULE_GROUP, MODULES } from './module-crd.ts';
 
 /** Who the operator's own fields of objects are written as. */

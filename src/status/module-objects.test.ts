@@ -1,10 +1,10 @@
+import { isObject } from '@addon-operator/json';
+import { KubeApiError, type KubeClient, type KubeRequest } from '@addon-operator/kube-client/kube-client';
+import type { KubeObject } from '@addon-operator/kube-client/kube-object';
+import type { SharedReflectors } from '@addon-operator/kube-client/reflector-sink';
 import { expect, test } from 'vitest';
 import { CapturedLog } from '../../test/support/captured-log.ts';
 import { FakeClock, settle } from '../../test/support/fake-clock.ts';
-import { KubeApiError, type KubeClient, type KubeRequest } from '../kube/kube-client.ts';
-import type { KubeObject } from '../kube/kube-object.ts';
-import type { SharedReflectors } from '../kube/reflector-sink.ts';
-import { isObject } from '../lib/json.ts';
 import { MODULE_CRD } from './module-crd.ts';
 import type { ModuleFacts } from './module-facts.ts';
 import { HOOK_FINALIZER, OPERATOR_ANNOTATION } from './module-object.ts';

@@ -1,11 +1,16 @@
-import { hasStatus, KubeApiError, type KubeClient, type KubeRequest } from '../kube/kube-client.ts';
-import { resourcePath } from '../kube/kube-object.ts';
-import type { SharedReflectors } from '../kube/reflector-sink.ts';
-import type { Clock } from '../lib/clock.ts';
-import { errorFields, hasCode, OperatorError } from '../lib/errors.ts';
-import type { Logger } from '../lib/log.ts';
-import { mapParallel } from '../lib/map-parallel.ts';
-import { resultOrAbort } from '../lib/result-or-abort.ts';
+import type { Clock } from '@addon-operator/base/clock';
+import { errorFields, hasCode, OperatorError } from '@addon-operator/base/errors';
+import type { Logger } from '@addon-operator/base/log';
+import { mapParallel } from '@addon-operator/base/map-parallel';
+import { resultOrAbort } from '@addon-operator/base/result-or-abort';
+import {
+  hasStatus,
+  KubeApiError,
+  type KubeClient,
+  type KubeRequest,
+} from '@addon-operator/kube-client/kube-client';
+import { resourcePath } from '@addon-operator/kube-client/kube-object';
+import type { SharedReflectors } from '@addon-operator/kube-client/reflector-sink';
 import { EventRecorder, type RecordedEvents } from './event-recorder.ts';
 import { installModuleCrd } from './install-module-crd.ts';
 import { LatestFacts } from './latest-facts.ts';

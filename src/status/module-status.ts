@@ -1,5 +1,5 @@
-import { isoTime } from '../lib/bounded-time.ts';
-import { isObject } from '../lib/json.ts';
+import { isoTime } from '@addon-operator/base/bounded-time';
+import { isObject } from '@addon-operator/json';
 import { kubeTime } from './kube-time.ts';
 import { bounded, type Condition, conditionsOf } from './module-conditions.ts';
 import { MAX_HOOK_RUNS, type ModuleFacts, type ReleaseFacts } from './module-facts.ts';

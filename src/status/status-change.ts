@@ -1,4 +1,4 @@
-import { canonicalJson, fieldsOf, isObject } from '../lib/json.ts';
+import { canonicalJson, fieldsOf, isObject } from '@addon-operator/json';
 import type { ModuleStatusFields } from './module-status.ts';
 
 /** Every field that the operator writes; all other fields of a status belong to other clients. */

@@ -1,8 +1,8 @@
 import type { Buffer } from 'node:buffer';
 import { promisify } from 'node:util';
 import { crc32, inflateRaw } from 'node:zlib';
-import { messageOf, OperatorError } from '../lib/errors.ts';
-import { tarEntries } from '../lib/tar.ts';
+import { messageOf, OperatorError } from '@addon-operator/base/errors';
+import { tarEntries } from '@addon-operator/base/tar';
 
 const inflate = promisify(inflateRaw);
 

@@ -4,8 +4,8 @@ import { access, readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
+import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import { execa } from 'execa';
-import { messageOf, OperatorError } from '../lib/errors.ts';
 import { tarEntry } from './archive-entry.ts';
 
 const decompress = promisify(gunzip);

@@ -1,6 +1,6 @@
 import { access, chmod, constants, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { OperatorError } from '../lib/errors.ts';
+import { OperatorError } from '@addon-operator/base/errors';
 import { zipEntry } from './archive-entry.ts';
 import { type NpmPackage, npmPackageFile } from './npm-package.ts';
 

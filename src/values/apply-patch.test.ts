@@ -1,6 +1,6 @@
+import { canonicalJson, type Json, type JsonObject } from '@addon-operator/json';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { canonicalJson, type Json, type JsonObject } from '../lib/json.ts';
 import { applyPatch, type PatchMode } from './apply-patch.ts';
 import type { PatchOperation } from './values-patch.ts';
 

@@ -1,5 +1,5 @@
-import { messageOf, OperatorError } from '../lib/errors.ts';
-import { canonicalJson, type JsonObject } from '../lib/json.ts';
+import { messageOf, OperatorError } from '@addon-operator/base/errors';
+import { canonicalJson, type JsonObject } from '@addon-operator/json';
 import { isJsonMap } from './merge.ts';
 import { asModuleKey, GLOBAL_SECTION, type ModuleKey, nameOfKey, type SectionKey } from './module-key.ts';
 import { parseYaml } from './yaml.ts';

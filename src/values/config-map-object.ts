@@ -1,7 +1,7 @@
-import { hasStatus, type KubeClient } from '../kube/kube-client.ts';
-import { type ApiResource, resourcePath } from '../kube/kube-object.ts';
-import { OperatorError } from '../lib/errors.ts';
-import { isObject } from '../lib/json.ts';
+import { OperatorError } from '@addon-operator/base/errors';
+import { isObject } from '@addon-operator/json';
+import { hasStatus, type KubeClient } from '@addon-operator/kube-client/kube-client';
+import { type ApiResource, resourcePath } from '@addon-operator/kube-client/kube-object';
 
 /** Which ConfigMap. */
 export interface ConfigMapRef {

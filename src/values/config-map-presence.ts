@@ -1,9 +1,9 @@
-import type { KubeClient } from '../kube/kube-client.ts';
-import { untilDone } from '../kube/retry.ts';
-import type { SteadyClock } from '../lib/clock.ts';
-import { hasCode } from '../lib/errors.ts';
-import type { Logger } from '../lib/log.ts';
-import { resultOrAbort } from '../lib/result-or-abort.ts';
+import type { SteadyClock } from '@addon-operator/base/clock';
+import { hasCode } from '@addon-operator/base/errors';
+import type { Logger } from '@addon-operator/base/log';
+import { resultOrAbort } from '@addon-operator/base/result-or-abort';
+import type { KubeClient } from '@addon-operator/kube-client/kube-client';
+import { untilDone } from '@addon-operator/kube-client/retry';
 import {
   type ConfigMapObject,
   type ConfigMapRef,

@@ -1,7 +1,7 @@
-import { hasStatus, KubeApiError, type KubeClient } from '../kube/kube-client.ts';
-import { resourcePath } from '../kube/kube-object.ts';
-import { hasCode, OperatorError } from '../lib/errors.ts';
-import { canonicalJson, type JsonObject } from '../lib/json.ts';
+import { hasCode, OperatorError } from '@addon-operator/base/errors';
+import { canonicalJson, type JsonObject } from '@addon-operator/json';
+import { hasStatus, KubeApiError, type KubeClient } from '@addon-operator/kube-client/kube-client';
+import { resourcePath } from '@addon-operator/kube-client/kube-object';
 import { parseSection } from './config-map-content.ts';
 import {
   CONFIG_MAPS,

@@ -1,6 +1,6 @@
+import type { Json } from '@addon-operator/json';
 import { beforeEach, expect, test } from 'vitest';
 import { ConfigMapLab, until } from '../../test/support/config-map-lab.ts';
-import type { Json } from '../lib/json.ts';
 import type { ModuleName } from './module-key.ts';
 import type { PatchOperation } from './values-patch.ts';
 

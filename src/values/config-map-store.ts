@@ -1,12 +1,12 @@
-import type { KubeClient } from '../kube/kube-client.ts';
-import type { KubeObject } from '../kube/kube-object.ts';
-import type { ReflectorEvent, SharedReflectors } from '../kube/reflector-sink.ts';
-import { untilDone } from '../kube/retry.ts';
-import type { SteadyClock } from '../lib/clock.ts';
-import { hasCode, type OperatorError } from '../lib/errors.ts';
-import { canonicalJson, type JsonObject } from '../lib/json.ts';
-import type { Logger } from '../lib/log.ts';
-import { Semaphore } from '../lib/semaphore.ts';
+import type { SteadyClock } from '@addon-operator/base/clock';
+import { hasCode, type OperatorError } from '@addon-operator/base/errors';
+import type { Logger } from '@addon-operator/base/log';
+import { Semaphore } from '@addon-operator/base/semaphore';
+import { canonicalJson, type JsonObject } from '@addon-operator/json';
+import type { KubeClient } from '@addon-operator/kube-client/kube-client';
+import type { KubeObject } from '@addon-operator/kube-client/kube-object';
+import type { ReflectorEvent, SharedReflectors } from '@addon-operator/kube-client/reflector-sink';
+import { untilDone } from '@addon-operator/kube-client/retry';
 import {
   type ConfigDifference,
   type ConfigMapContent,

@@ -1,6 +1,6 @@
-import { OperatorError } from '../lib/errors.ts';
-import type { Json } from '../lib/json.ts';
-import { parsePointer } from '../lib/json-pointer.ts';
+import { OperatorError } from '@addon-operator/base/errors';
+import type { Json } from '@addon-operator/json';
+import { parsePointer } from '@addon-operator/json/pointer';
 import { asModuleKey, GLOBAL_SECTION, type ModuleKey } from './module-key.ts';
 import { FLAG_SUFFIX, type PatchOperation } from './values-patch.ts';
 

@@ -1,5 +1,5 @@
+import { parseJson } from '@addon-operator/json';
 import { expect, test } from 'vitest';
-import { parseJson } from '../lib/json.ts';
 import { exactJsonProblem, isExactJson, valuesChecksum } from './json-values.ts';
 
 test.each([

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { canonicalJson, isObject, type Json } from '../lib/json.ts';
-import { escapeSegment } from '../lib/json-pointer.ts';
+import { canonicalJson, isObject, type Json } from '@addon-operator/json';
+import { escapeSegment } from '@addon-operator/json/pointer';
 import { whyNotExact } from './yaml-scalars.ts';
 
 const MAX_DEPTH = 100;

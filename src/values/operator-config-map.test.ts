@@ -1,9 +1,9 @@
+import { OperatorError } from '@addon-operator/base/errors';
+import { KubeApiError, type KubeClient } from '@addon-operator/kube-client/kube-client';
+import { createSharedReflectors } from '@addon-operator/kube-client/reflector-shared';
 import { expect, test } from 'vitest';
 import { daemonHost } from '../../test/support/daemon-host.ts';
 import { settle } from '../../test/support/fake-clock.ts';
-import { KubeApiError, type KubeClient } from '../kube/kube-client.ts';
-import { createSharedReflectors } from '../kube/reflector-shared.ts';
-import { OperatorError } from '../lib/errors.ts';
 import { ConfigMapStore } from './config-map-store.ts';
 import { loadPatiently } from './operator-config-map.ts';
 

@@ -1,9 +1,9 @@
-import type { KubeClient } from '../kube/kube-client.ts';
-import type { SharedReflectors } from '../kube/reflector-sink.ts';
-import { type RetryHost, untilAvailable } from '../kube/retry.ts';
-import type { Clock } from '../lib/clock.ts';
-import { hasCode, OperatorError } from '../lib/errors.ts';
-import { componentLog } from '../lib/log.ts';
+import type { Clock } from '@addon-operator/base/clock';
+import { hasCode, OperatorError } from '@addon-operator/base/errors';
+import { componentLog } from '@addon-operator/base/log';
+import type { KubeClient } from '@addon-operator/kube-client/kube-client';
+import type { SharedReflectors } from '@addon-operator/kube-client/reflector-sink';
+import { type RetryHost, untilAvailable } from '@addon-operator/kube-client/retry';
 import { memoryRef, presenceMemory, readOnly } from './config-map-presence.ts';
 import { ConfigMapStore } from './config-map-store.ts';
 import type { ModuleName } from './module-key.ts';

@@ -1,6 +1,6 @@
+import type { Json } from '@addon-operator/json';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Json } from '../lib/json.ts';
 import { applyPatch } from './apply-patch.ts';
 import { foldPatch, type PatchList } from './section-patch.ts';
 import type { PatchOperation } from './values-patch.ts';

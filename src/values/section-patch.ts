@@ -1,5 +1,5 @@
-import { messageOf, OperatorError } from '../lib/errors.ts';
-import type { JsonObject } from '../lib/json.ts';
+import { messageOf, OperatorError } from '@addon-operator/base/errors';
+import type { JsonObject } from '@addon-operator/json';
 import { applyPatch } from './apply-patch.ts';
 import { isJsonMap } from './merge.ts';
 import { GLOBAL_SECTION, sectionOf, type ValuesOwner } from './module-key.ts';

@@ -1,7 +1,7 @@
-import { OperatorError } from '../lib/errors.ts';
-import { isObject, type Json, parseJson } from '../lib/json.ts';
-import { parsePointer } from '../lib/json-pointer.ts';
-import { splitJsonStream } from '../lib/json-stream.ts';
+import { OperatorError } from '@addon-operator/base/errors';
+import { splitJsonStream } from '@addon-operator/base/json-stream';
+import { isObject, type Json, parseJson } from '@addon-operator/json';
+import { parsePointer } from '@addon-operator/json/pointer';
 import { exactJsonProblem, isExactJson } from './json-values.ts';
 import { GLOBAL_SECTION, sectionOf, type ValuesOwner } from './module-key.ts';
 

@@ -1,5 +1,5 @@
+import type { Json } from '@addon-operator/json';
 import { expect, test } from 'vitest';
-import type { Json } from '../lib/json.ts';
 import { parseConfigMapData } from './config-map-content.ts';
 import type { ModuleName } from './module-key.ts';
 import type { PatchOperation } from './values-patch.ts';

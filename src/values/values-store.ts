@@ -1,5 +1,5 @@
-import { messageOf, OperatorError } from '../lib/errors.ts';
-import { canonicalJson, type Json, type JsonObject } from '../lib/json.ts';
+import { messageOf, OperatorError } from '@addon-operator/base/errors';
+import { canonicalJson, type Json, type JsonObject } from '@addon-operator/json';
 import { applyPatch } from './apply-patch.ts';
 import { type ConfigMapContent, EMPTY_CONTENT, sectionIn, withSection } from './config-map-content.ts';
 import { valuesChecksum } from './json-values.ts';

@@ -1,5 +1,5 @@
+import { canonicalJson } from '@addon-operator/json';
 import { expect, test } from 'vitest';
-import { canonicalJson } from '../lib/json.ts';
 import { parseConfigMapData } from './config-map-content.ts';
 import type { ModuleName } from './module-key.ts';
 import { ValuesStore } from './values-store.ts';

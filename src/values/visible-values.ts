@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../lib/json.ts';
+import type { Json, JsonObject } from '@addon-operator/json';
 import { GLOBAL_SECTION, keyOfName, type ModuleName, type ValuesOwner } from './module-key.ts';
 import type { ValuesStore } from './values-store.ts';
 

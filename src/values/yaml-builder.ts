@@ -1,3 +1,4 @@
+import { isRawJson, type Json } from '@addon-operator/json';
 import {
   type AliasEvent,
   EVENT_ID,
@@ -8,7 +9,6 @@ import {
   type ScalarEvent,
   type SequenceEvent,
 } from 'js-yaml';
-import { isRawJson, type Json } from '../lib/json.ts';
 import { isJsonMap } from './merge.ts';
 import { type LongIntegers, plainScalar, type YamlBooleans, YamlProblem } from './yaml-scalars.ts';
 

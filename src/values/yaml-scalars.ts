@@ -1,4 +1,4 @@
-import { type Json, parseJson } from '../lib/json.ts';
+import { type Json, parseJson } from '@addon-operator/json';
 
 /** Something in a YAML text that is refused; `offset` is where, in characters from its start. */
 export class YamlProblem extends Error {

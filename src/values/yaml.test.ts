@@ -1,6 +1,6 @@
+import { canonicalJson, type Json } from '@addon-operator/json';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { canonicalJson, type Json } from '../lib/json.ts';
 import { dumpYaml, parseYaml } from './yaml.ts';
 import type { YamlBooleans } from './yaml-scalars.ts';
 

@@ -1,7 +1,7 @@
+import { messageOf, OperatorError } from '@addon-operator/base/errors';
+import { readFlowAtAnyColumn } from '@addon-operator/base/yaml-flow-columns';
+import type { Json } from '@addon-operator/json';
 import { dump, type Event, parseEvents, YAMLException } from 'js-yaml';
-import { messageOf, OperatorError } from '../lib/errors.ts';
-import type { Json } from '../lib/json.ts';
-import { readFlowAtAnyColumn } from '../lib/yaml-flow-columns.ts';
 import { buildDocument } from './yaml-builder.ts';
 import { type LongIntegers, type YamlBooleans, YamlProblem } from './yaml-scalars.ts';
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { OperatorError } from '../lib/errors.ts';
+import { OperatorError } from '@addon-operator/base/errors';
 import type { Settings } from '../settings.ts';
 import { loadFromFiles } from './certificate-files.ts';
 import { openCertificateSource } from './certificate-source.ts';

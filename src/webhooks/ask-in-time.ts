@@ -1,4 +1,4 @@
-import type { SteadyClock } from '../lib/clock.ts';
+import type { SteadyClock } from '@addon-operator/base/clock';
 
 /** What came of a question. */
 export type InTime<T> = { readonly type: 'answered'; readonly value: T } | { readonly type: 'late' };

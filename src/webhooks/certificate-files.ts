@@ -1,6 +1,6 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { messageOf, OperatorError } from '../lib/errors.ts';
+import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import type { ServingCertificate } from './webhook-certificates.ts';
 
 /** Files that another program, such as cert-manager, writes a certificate to. */

@@ -1,7 +1,7 @@
-import { hasStatus, type KubeClient, requestIfPresent } from '../kube/kube-client.ts';
-import { resourcePath } from '../kube/kube-object.ts';
-import type { Clock } from '../lib/clock.ts';
-import { isObject } from '../lib/json.ts';
+import type { Clock } from '@addon-operator/base/clock';
+import { isObject } from '@addon-operator/json';
+import { hasStatus, type KubeClient, requestIfPresent } from '@addon-operator/kube-client/kube-client';
+import { resourcePath } from '@addon-operator/kube-client/kube-object';
 import { endOf, renewedCertificates, type StoredCertificates } from './certificate-renewal.ts';
 import type { ServingCertificate } from './webhook-certificates.ts';
 

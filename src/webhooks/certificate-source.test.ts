@@ -1,6 +1,6 @@
+import { silentLogger } from '@addon-operator/base/log';
 import { expect, test } from 'vitest';
 import { FakeClock } from '../../test/support/fake-clock.ts';
-import { silentLogger } from '../lib/log.ts';
 import { openCertificateSource } from './certificate-source.ts';
 
 const certificate = (cert: string) => ({ cert, key: 'k', ca: 'a', expiresMs: 0 });

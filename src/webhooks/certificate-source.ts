@@ -1,6 +1,6 @@
-import type { SteadyClock } from '../lib/clock.ts';
-import { errorFields } from '../lib/errors.ts';
-import type { Logger } from '../lib/log.ts';
+import type { SteadyClock } from '@addon-operator/base/clock';
+import { errorFields } from '@addon-operator/base/errors';
+import type { Logger } from '@addon-operator/base/log';
 import type { ServingCertificate, WebhookCertificates } from './webhook-certificates.ts';
 import { CertificateSlot } from './webhook-certificates.ts';
 

@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import { createServer } from 'node:https';
 import type { Duplex } from 'node:stream';
-import { messageOf, OperatorError } from '../lib/errors.ts';
-import { parseGoDuration } from '../lib/go-duration.ts';
-import { bodyOf, type HttpResponse, respond } from '../lib/http-responses.ts';
-import { listening } from '../lib/listening.ts';
-import type { Logger } from '../lib/log.ts';
+import { messageOf, OperatorError } from '@addon-operator/base/errors';
+import { parseGoDuration } from '@addon-operator/base/go-duration';
+import { bodyOf, type HttpResponse, respond } from '@addon-operator/base/http-responses';
+import { listening } from '@addon-operator/base/listening';
+import type { Logger } from '@addon-operator/base/log';
 import type { WebhookCertificates } from './webhook-certificates.ts';
 
 /** A POST with a JSON body. */

@@ -1,4 +1,4 @@
-import { isObject } from '../lib/json.ts';
+import { isObject } from '@addon-operator/json';
 
 /** How API servers reach our webhooks: through a Service, or under a URL when we run outside of the cluster. */
 export type WebhookTarget =

@@ -1,6 +1,6 @@
+import { Semaphore } from '@addon-operator/base/semaphore';
+import type { SharedReflectors } from '@addon-operator/kube-client/reflector-sink';
 import { title } from '../hooks/hook.ts';
-import type { SharedReflectors } from '../kube/reflector-sink.ts';
-import { Semaphore } from '../lib/semaphore.ts';
 import type { HookRuntime } from '../operator/hook-runtime.ts';
 import { runForWebhook, type WebhookRunDeps } from '../operator/webhook-run.ts';
 import { type AdmissionHook, AdmissionWebhooks } from './admission/admission-webhooks.ts';

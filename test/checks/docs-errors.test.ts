@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { ERROR_CODES } from '@addon-operator/base/errors';
 import { expect, test } from 'vitest';
-import { ERROR_CODES } from '../../src/lib/errors.ts';
 import { projectRoot } from './checkout.ts';
 
 const rows = readFileSync(join(projectRoot, 'docs/errors.md'), 'utf8')

@@ -1,11 +1,11 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { ERROR_CODES } from '@addon-operator/base/errors';
 import { loadAll } from 'js-yaml';
 import { expect, test } from 'vitest';
 import { runCli } from '../../src/cli/run-cli.ts';
 import { createRunFiles } from '../../src/hooks/run-files.ts';
-import { ERROR_CODES } from '../../src/lib/errors.ts';
 import { SETTINGS } from '../../src/settings.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { projectRoot } from './checkout.ts';

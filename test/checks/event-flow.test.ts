@@ -1,16 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { projectRoot, sourcesIn } from './checkout.ts';
+import { projectRoot } from './checkout.ts';
 import { flowFiles, flowProblems, MAX_FLOW_FILES } from './event-flow.ts';
 import { importsOf } from './import-graph.ts';
+import { importsOfProject, sourcesOfProject } from './project-imports.ts';
 
-const sources = sourcesIn('src');
+const sources = sourcesOfProject();
 
 test('the way of an event in docs/architecture.md is that of the code', () => {
   const listed = flowFiles(readFileSync(join(projectRoot, 'docs', 'architecture.md'), 'utf8'));
   expect(listed.length).toBeGreaterThan(20);
-  expect(flowProblems(listed, new Set(sources.keys()), importsOf(sources))).toEqual([]);
+  expect(flowProblems(listed, new Set(sources.keys()), importsOfProject(sources))).toEqual([]);
 });
 
 const graph = importsOf(
@@ -49,6 +50,6 @@ test('flowProblems() counts the files', () => {
 
 test('flowFiles() reads the table of its section only', () => {
   const page =
-    '| `before.ts` | x |\n### The files on this way\n| file | what |\n| `a/b.ts` | y |\n## Next\n| `c.ts` | z |\n';
-  expect(flowFiles(page)).toEqual(['a/b.ts']);
+    '| `before.ts` | x |\n### The files on this way\n| file | what |\n| `a/b.ts` | y |\n| `packages/p/src/c.ts` | y |\n## Next\n| `c.ts` | z |\n';
+  expect(flowFiles(page)).toEqual(['a/b.ts', '../packages/p/src/c.ts']);
 });

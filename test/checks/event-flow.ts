@@ -5,18 +5,20 @@ export const MAX_FLOW_FILES = 35;
 
 /** Interfaces through which one file calls another that it does not import. */
 const INTERFACES = [
-  'kube/kube-client.ts',
-  'kube/object-patch/patch-operation.ts',
-  'kube/reflector-sink.ts',
+  '../packages/kube-client/src/kube-client.ts',
+  '../packages/kube-client/src/object-patch/patch-operation.ts',
+  '../packages/kube-client/src/reflector-sink.ts',
   'process/process-runner.ts',
 ];
 
 const HEADING = '### The files on this way';
 
-/** The files of src/ in the table of the page, in order. */
+/** The files in the table of the page, in order, relative to src/. */
 export function flowFiles(page: string): readonly string[] {
   const section = page.split(HEADING)[1]?.split(/^##/m)[0] ?? '';
-  return [...section.matchAll(/^\| `([^`]+\.ts)` \|/gm)].map(([, file]) => file ?? '');
+  return [...section.matchAll(/^\| `([^`]+\.ts)` \|/gm)].map(([, file = '']) =>
+    file.startsWith('packages/') ? `../${file}` : file,
+  );
 }
 
 /**

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { markdownTable } from '@addon-operator/base/markdown-table';
 import { expect, test } from 'vitest';
 import {
   deployRecovery,
@@ -7,7 +8,6 @@ import {
   RELEASE_STATES,
   uninstallRecovery,
 } from '../../src/helm/recovery-table.ts';
-import { markdownTable } from '../../src/lib/markdown-table.ts';
 
 type Recovery = (...cell: Parameters<typeof deployRecovery>) => string;
 

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { isObject } from '@addon-operator/json';
 import { Ajv } from 'ajv';
 import { load } from 'js-yaml';
 import { expect, test } from 'vitest';
 import { publishedSchema } from '../../src/hooks/hook-config-schemas.ts';
 import { httpHookSchema } from '../../src/hooks/http/http-endpoint.ts';
-import { isObject } from '../../src/lib/json.ts';
 import { projectRoot } from './checkout.ts';
 
 // `npx vitest run --project unit test/checks/hook-schemas.test.ts -u` writes the files anew.

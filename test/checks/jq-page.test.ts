@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { messageOf } from '@addon-operator/base/errors';
+import { silentLogger } from '@addon-operator/base/log';
 import { expect, test } from 'vitest';
 import { differencesTable } from '../../packages/jq/test/differences.ts';
 import { selectJqEngine } from '../../src/jq/select-jq-engine.ts';
-import { messageOf } from '../../src/lib/errors.ts';
-import { silentLogger } from '../../src/lib/log.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { projectRoot } from './checkout.ts';
 

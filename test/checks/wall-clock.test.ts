@@ -9,13 +9,13 @@ test('all durations, deadlines and waits of src/ and packages/ are measured on t
 });
 
 test.each([
-  ['a file that is not listed', 'kube/a.ts', 'const startedMs = clock.wallMs();'],
-  ['Date.now', 'kube/a.ts', 'const startedMs = Date.now();'],
-  ['performance.now', 'kube/a.ts', 'const startedMs = performance.now();'],
-  ['a date of now', 'kube/a.ts', 'const started = new Date();'],
-  ['a timer', 'kube/a.ts', 'setTimeout(retry, 1_000);'],
-  ['a timer of Node', 'kube/a.ts', "import { setTimeout } from 'node:timers/promises';"],
-  ['a signal with a time limit', 'kube/a.ts', 'await fetch(url, { signal: AbortSignal.timeout(1_000) });'],
+  ['a file that is not listed', 'events/a.ts', 'const startedMs = clock.wallMs();'],
+  ['Date.now', 'events/a.ts', 'const startedMs = Date.now();'],
+  ['performance.now', 'events/a.ts', 'const startedMs = performance.now();'],
+  ['a date of now', 'events/a.ts', 'const started = new Date();'],
+  ['a timer', 'events/a.ts', 'setTimeout(retry, 1_000);'],
+  ['a timer of Node', 'events/a.ts', "import { setTimeout } from 'node:timers/promises';"],
+  ['a signal with a time limit', 'events/a.ts', 'await fetch(url, { signal: AbortSignal.timeout(1_000) });'],
   ['a duration', 'listed.ts', 'const startedMs = clock.wallMs();\nwork();\nlog(clock.wallMs() - startedMs);'],
   [
     'an age',

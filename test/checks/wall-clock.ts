@@ -17,7 +17,6 @@ export const WALL_CLOCK_READERS: Readonly<Record<string, string>> = {
   'jq/jq-builtin-main.ts': 'the function `now`',
   'leader/leader-elector.ts': 'the times in a Lease, for people: nothing is decided by them',
   'leader/presence.ts': 'the times in a Lease, for people: nothing is decided by them',
-  'lib/clock.ts': 'the clock itself',
   'lib/pino-logger.ts': 'the time of a log record',
   'operator/hook-execution.ts': 'when a hook was started, shown',
   'operator/pauses.ts': 'a pause begins and ends at times that are kept in the cluster',
@@ -31,6 +30,7 @@ export const WALL_CLOCK_READERS: Readonly<Record<string, string>> = {
 
 /** The same for files of packages, whose paths are relative to packages/. */
 export const PACKAGE_WALL_CLOCK_READERS: Readonly<Record<string, string>> = {
+  'base/src/clock.ts': 'the clock itself',
   'kube-sandbox/src/api-state.ts': 'creationTimestamp and the like',
   'kube-sandbox/src/event-controller.ts': 'Events expire by the times in them',
   'kube-sandbox/src/resource-handlers.ts': 'the column AGE',
@@ -38,7 +38,7 @@ export const PACKAGE_WALL_CLOCK_READERS: Readonly<Record<string, string>> = {
 };
 
 /** Files that are clocks. */
-const CLOCKS = ['lib/clock.ts', 'kube-sandbox/src/sandbox-clock.ts'];
+const CLOCKS = ['base/src/clock.ts', 'kube-sandbox/src/sandbox-clock.ts'];
 
 /** Time that does not come from a clock that was handed in. */
 const RAW_TIME =

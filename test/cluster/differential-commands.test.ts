@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
+import { isObject, parseJson } from '@addon-operator/json';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { listAt, stringAt } from '../../packages/kube-sandbox/src/json-access.ts';
-import { isObject, parseJson } from '../../src/lib/json.ts';
 import {
   type CommandResult,
   openSandboxLab,

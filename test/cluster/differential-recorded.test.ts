@@ -1,9 +1,9 @@
+import { systemClock } from '@addon-operator/base/clock';
+import { silentLogger } from '@addon-operator/base/log';
+import { isObject } from '@addon-operator/json';
 import { type Sandbox, startSandbox } from '@addon-operator/kube-sandbox';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { kubeconfigText } from '../../packages/kube-sandbox/src/kubeconfig-text.ts';
-import { systemClock } from '../../src/lib/clock.ts';
-import { isObject } from '../../src/lib/json.ts';
-import { silentLogger } from '../../src/lib/log.ts';
 import { ToolBench } from '../contract/sandbox/sandbox-lab.ts';
 import { writeWebChart } from '../contract/sandbox/web-chart.ts';
 import { describeCluster } from '../support/control-plane/cluster-suite.ts';

@@ -1,8 +1,8 @@
+import { systemClock } from '@addon-operator/base/clock';
+import { silentLogger } from '@addon-operator/base/log';
+import { isObject } from '@addon-operator/json';
 import { type Sandbox, startSandbox } from '@addon-operator/kube-sandbox';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { systemClock } from '../../src/lib/clock.ts';
-import { isObject } from '../../src/lib/json.ts';
-import { silentLogger } from '../../src/lib/log.ts';
 import { describeCluster } from '../support/control-plane/cluster-suite.ts';
 import { APPLY_SCRIPTS } from './differential/apply-scripts.ts';
 import { KIND_SCRIPTS } from './differential/kind-scripts.ts';

@@ -1,5 +1,5 @@
+import type { Clock } from '@addon-operator/base/clock';
 import { expect, test } from 'vitest';
-import type { Clock } from '../../src/lib/clock.ts';
 import { JumpClock } from '../support/jump-clock.ts';
 import { describeHelm, type HelmLab } from './helm-suite.ts';
 import { HANGING_HOOK } from './helm-templates.ts';

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
+import { OperatorError } from '@addon-operator/base/errors';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { HelmDriver } from '../../src/helm/helm-driver.ts';
 import { labelsAtStart, labelsAtUninstall, labelsWhenDeployed } from '../../src/helm/record-metadata.ts';
@@ -11,7 +12,6 @@ import {
   uninstallRecovery,
 } from '../../src/helm/recovery-table.ts';
 import { encodeRelease } from '../../src/helm/release-record.ts';
-import { OperatorError } from '../../src/lib/errors.ts';
 import { CapturedLog } from '../support/captured-log.ts';
 import { describeCluster, helmPath, lacksHelm } from '../support/control-plane/cluster-suite.ts';
 import type { HelmVersion } from '../support/control-plane/programs.ts';

@@ -1,5 +1,5 @@
+import { isObject } from '@addon-operator/json';
 import { beforeAll, expect, test } from 'vitest';
-import { isObject } from '../../src/lib/json.ts';
 import { create, createWorld, eventually, isDenied, webhook } from '../support/admission-lab.ts';
 import { controlPlaneBackend } from '../support/backends.ts';
 import { describeCluster } from '../support/control-plane/cluster-suite.ts';

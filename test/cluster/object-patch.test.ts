@@ -1,12 +1,12 @@
+import { systemClock } from '@addon-operator/base/clock';
+import { silentLogger } from '@addon-operator/base/log';
+import { Discovery } from '@addon-operator/kube-client/discovery';
+import type { HttpKubeClient } from '@addon-operator/kube-client/http-kube-client';
+import { ObjectPatcher } from '@addon-operator/kube-client/object-patch/object-patcher';
+import { parsePatchOperations } from '@addon-operator/kube-client/object-patch/parse-operations';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { JqEngine } from '../../src/jq/jq-engine.ts';
 import { selectJqEngine } from '../../src/jq/select-jq-engine.ts';
-import { Discovery } from '../../src/kube/discovery.ts';
-import type { HttpKubeClient } from '../../src/kube/http-kube-client.ts';
-import { ObjectPatcher } from '../../src/kube/object-patch/object-patcher.ts';
-import { parsePatchOperations } from '../../src/kube/object-patch/parse-operations.ts';
-import { systemClock } from '../../src/lib/clock.ts';
-import { silentLogger } from '../../src/lib/log.ts';
 import { accessFrom, clientFor } from '../support/cluster-client.ts';
 import { ApiProbe } from '../support/control-plane/api-probe.ts';
 import { describeCluster } from '../support/control-plane/cluster-suite.ts';

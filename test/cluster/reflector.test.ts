@@ -1,10 +1,10 @@
+import { systemClock } from '@addon-operator/base/clock';
+import { silentLogger } from '@addon-operator/base/log';
+import { Discovery } from '@addon-operator/kube-client/discovery';
+import type { ApiResource, KubeObject } from '@addon-operator/kube-client/kube-object';
+import { createSharedReflectors } from '@addon-operator/kube-client/reflector-shared';
+import { keyOf, type Selection } from '@addon-operator/kube-client/reflector-sink';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { Discovery } from '../../src/kube/discovery.ts';
-import type { ApiResource, KubeObject } from '../../src/kube/kube-object.ts';
-import { createSharedReflectors } from '../../src/kube/reflector-shared.ts';
-import { keyOf, type Selection } from '../../src/kube/reflector-sink.ts';
-import { systemClock } from '../../src/lib/clock.ts';
-import { silentLogger } from '../../src/lib/log.ts';
 import { clientFor } from '../support/cluster-client.ts';
 import { ApiProbe } from '../support/control-plane/api-probe.ts';
 import { describeCluster, startControlPlane } from '../support/control-plane/cluster-suite.ts';

@@ -1,9 +1,9 @@
+import { OperatorError } from '@addon-operator/base/errors';
+import type { KubeObject } from '@addon-operator/kube-client/kube-object';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { DeployResult } from '../../src/helm/deploy.ts';
 import type { HelmDriver } from '../../src/helm/helm-driver.ts';
 import type { AppliedRelease, ReleaseSteps, UninstallSteps } from '../../src/helm/release-steps.ts';
-import type { KubeObject } from '../../src/kube/kube-object.ts';
-import { OperatorError } from '../../src/lib/errors.ts';
 import { describeCluster, helmPath, lacksHelm } from '../support/control-plane/cluster-suite.ts';
 import { HELM_VERSIONS } from '../support/control-plane/programs.ts';
 import { rejection } from '../support/rejection.ts';

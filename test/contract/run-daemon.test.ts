@@ -1,9 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { systemClock } from '@addon-operator/base/clock';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { runDaemon } from '../../src/daemon.ts';
-import { systemClock } from '../../src/lib/clock.ts';
 import { readSettings } from '../../src/settings/read-settings.ts';
 import { type SandboxBackend, sandboxBackend } from '../support/backends.ts';
 import { CapturedLog } from '../support/captured-log.ts';

@@ -1,4 +1,4 @@
-import { isObject } from '../../src/lib/json.ts';
+import { isObject } from '@addon-operator/json';
 
 /** The namespace of every sample. */
 export const SHOP = 'shop';

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { appendFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { systemClock } from '@addon-operator/base/clock';
 import { describe, expect, test, vi } from 'vitest';
-import { systemClock } from '../../src/lib/clock.ts';
 import { requestDebug } from '../../src/server/debug-client.ts';
 import {
   colorOf,

@@ -1,5 +1,5 @@
+import { systemClock } from '@addon-operator/base/clock';
 import { expect, test, vi } from 'vitest';
-import { systemClock } from '../../src/lib/clock.ts';
 import { requestDebug } from '../../src/server/debug-client.ts';
 import { describeLifecycle } from '../support/lifecycle-suite.ts';
 import { World } from '../support/world.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
+import { LONGEST_DELAY_MS } from '@addon-operator/base/bounded-time';
 import { describe, expect, test } from 'vitest';
-import { LONGEST_DELAY_MS } from '../../src/lib/bounded-time.ts';
 import { host } from '../support/extension-world.ts';
 import { describeApiIndependent } from '../support/lifecycle-suite.ts';
 import { moduleWorld, uniqueName, untilStatus } from '../support/module-world.ts';

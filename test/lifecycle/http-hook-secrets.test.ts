@@ -1,6 +1,6 @@
 import { TLSSocket } from 'node:tls';
+import { systemClock } from '@addon-operator/base/clock';
 import { describe, expect, test, vi } from 'vitest';
-import { systemClock } from '../../src/lib/clock.ts';
 import { createAuthority, issueCertificate } from '../../src/webhooks/x509-certificate.ts';
 import { type HookAnswer, startHookServer } from '../support/hook-server.ts';
 import { describeLifecycle } from '../support/lifecycle-suite.ts';

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
+import { systemClock } from '@addon-operator/base/clock';
 import { expect, test } from 'vitest';
-import { systemClock } from '../../src/lib/clock.ts';
 import { requestDebug } from '../../src/server/debug-client.ts';
 import { describeApiIndependent, describeLifecycle } from '../support/lifecycle-suite.ts';
 import { World } from '../support/world.ts';

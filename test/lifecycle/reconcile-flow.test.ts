@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { systemClock } from '@addon-operator/base/clock';
 import { describe, expect, test, vi } from 'vitest';
-import { systemClock } from '../../src/lib/clock.ts';
 import { requestDebug } from '../../src/server/debug-client.ts';
 import { describeApiIndependent, describeLifecycle } from '../support/lifecycle-suite.ts';
 import { rejection } from '../support/rejection.ts';

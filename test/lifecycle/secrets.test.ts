@@ -1,7 +1,7 @@
 import { chmod } from 'node:fs/promises';
 import { join } from 'node:path';
+import { systemClock } from '@addon-operator/base/clock';
 import { expect, test } from 'vitest';
-import { systemClock } from '../../src/lib/clock.ts';
 import { requestDebug } from '../../src/server/debug-client.ts';
 import { describeApiIndependent, describeLifecycle } from '../support/lifecycle-suite.ts';
 import { type Backend, World, type WorldOptions } from '../support/world.ts';

@@ -1,9 +1,9 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { systemClock } from '@addon-operator/base/clock';
+import { silentLogger } from '@addon-operator/base/log';
 import { type Sandbox, startSandbox } from '@addon-operator/kube-sandbox';
-import { systemClock } from '../../src/lib/clock.ts';
-import { silentLogger } from '../../src/lib/log.ts';
 import { cacheDirectory } from '../../src/tools/cache-directory.ts';
 import { pinnedHelm } from '../../src/tools/pinned-tools.ts';
 import { type ApiAnswer, ApiProbe, type ProbeRequest } from './control-plane/api-probe.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/lib/clock.ts';
+import type { Clock } from '@addon-operator/base/clock';
 import { createLogger, type RootLogger } from '../../src/lib/pino-logger.ts';
 
 export type LogRecord = Readonly<Record<string, unknown>>;

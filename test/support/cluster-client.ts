@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
-import type { ClusterAccess } from '../../src/kube/cluster-access.ts';
-import { CredentialStore } from '../../src/kube/credentials.ts';
-import { HttpKubeClient, type HttpKubeClientOptions } from '../../src/kube/http-kube-client.ts';
-import { loadKubeConfig } from '../../src/kube/kube-config.ts';
-import { loadPluginCredentials } from '../../src/kube/plugin-credentials.ts';
-import { systemClock } from '../../src/lib/clock.ts';
+import { systemClock } from '@addon-operator/base/clock';
+import type { ClusterAccess } from '@addon-operator/kube-client/cluster-access';
+import { CredentialStore } from '@addon-operator/kube-client/credentials';
+import { HttpKubeClient, type HttpKubeClientOptions } from '@addon-operator/kube-client/http-kube-client';
+import { loadKubeConfig } from '@addon-operator/kube-client/kube-config';
+import { loadPluginCredentials } from '@addon-operator/kube-client/plugin-credentials';
 
 /** What a kubeconfig file gives access to, whatever the environment of the test. */
 export function accessFrom(kubeConfigPath: string): Promise<ClusterAccess> {

@@ -1,7 +1,7 @@
+import type { OperatorError } from '@addon-operator/base/errors';
+import { type LogFields, type Logger, silentLogger } from '@addon-operator/base/log';
+import { createSharedReflectors } from '@addon-operator/kube-client/reflector-shared';
 import { onTestFinished } from 'vitest';
-import { createSharedReflectors } from '../../src/kube/reflector-shared.ts';
-import type { OperatorError } from '../../src/lib/errors.ts';
-import { type LogFields, type Logger, silentLogger } from '../../src/lib/log.ts';
 import type { PresenceMemory } from '../../src/values/config-map-presence.ts';
 import { type ConfigChange, ConfigMapStore } from '../../src/values/config-map-store.ts';
 import { ConfigMapServer } from './config-map-server.ts';

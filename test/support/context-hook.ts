@@ -1,4 +1,4 @@
-import { parseJson } from '../../src/lib/json.ts';
+import { parseJson } from '@addon-operator/json';
 import type { LogRecords } from './captured-log.ts';
 import { shHook } from './world-files.ts';
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { systemClock } from '../../src/lib/clock.ts';
+import { systemClock } from '@addon-operator/base/clock';
 import { requestDebug } from '../../src/server/debug-client.ts';
 import { type Backend, World } from './world.ts';
 import { announcer, configMapChart, type FileTree, under, writeTree } from './world-files.ts';

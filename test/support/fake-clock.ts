@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/lib/clock.ts';
+import type { Clock } from '@addon-operator/base/clock';
 
 interface Sleeper {
   readonly wakeAtMs: number;

@@ -1,6 +1,6 @@
-import { KubeApiError, type KubeClient, type KubeRequest } from '../../src/kube/kube-client.ts';
-import { type ApiResource, apiVersionOf, type KubeObject } from '../../src/kube/kube-object.ts';
-import { OperatorError } from '../../src/lib/errors.ts';
+import { OperatorError } from '@addon-operator/base/errors';
+import { KubeApiError, type KubeClient, type KubeRequest } from '@addon-operator/kube-client/kube-client';
+import { type ApiResource, apiVersionOf, type KubeObject } from '@addon-operator/kube-client/kube-object';
 import { LineStream } from './line-stream.ts';
 
 export const CONFIG_MAPS: ApiResource = {

@@ -9,7 +9,7 @@ import {
 } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { Socket } from 'node:net';
-import { type Clock, systemClock } from '../../src/lib/clock.ts';
+import { type Clock, systemClock } from '@addon-operator/base/clock';
 import { type ApiVerb, apiVerb } from './api-verb.ts';
 import { freePorts } from './control-plane/free-ports.ts';
 import { plainKubeconfig } from './control-plane/kubeconfig.ts';

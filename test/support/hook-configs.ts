@@ -1,7 +1,7 @@
+import { hasCode } from '@addon-operator/base/errors';
 import { parseCrontab } from '../../src/events/schedule/crontab.ts';
 import type { HookConfig, HookScope } from '../../src/hooks/hook-config.ts';
 import { HookConfigParser } from '../../src/hooks/parse-hook-config.ts';
-import { hasCode } from '../../src/lib/errors.ts';
 
 const parser = new HookConfigParser({
   crontab: (expression) => {

@@ -1,6 +1,6 @@
+import { systemClock } from '@addon-operator/base/clock';
 import { AllowedHosts } from '../../src/hooks/http/allowed-hosts.ts';
 import { HttpHooks, type HttpHooksOptions } from '../../src/hooks/http/http-hooks.ts';
-import { systemClock } from '../../src/lib/clock.ts';
 
 /** HTTP hooks without any Secret, unless they are given. */
 export function startHttpHooks(options: Partial<HttpHooksOptions> = {}): HttpHooks {

@@ -1,7 +1,7 @@
+import { systemClock } from '@addon-operator/base/clock';
+import { silentLogger } from '@addon-operator/base/log';
 import { InProcessHooks, type InProcessHooksOptions } from '../../src/hooks/in-process/in-process-hooks.ts';
 import { WorkerPools, type WorkerPoolsOptions } from '../../src/hooks/in-process/worker-pools.ts';
-import { systemClock } from '../../src/lib/clock.ts';
-import { silentLogger } from '../../src/lib/log.ts';
 
 /** Threads in their real process; to be stopped at the end. */
 export function startWorkerPools(options: Partial<WorkerPoolsOptions> = {}): WorkerPools {

@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '../../src/lib/clock.ts';
+import { type Clock, systemClock } from '@addon-operator/base/clock';
 
 interface Sleeper {
   readonly ms: number;

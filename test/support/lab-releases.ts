@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../src/lib/json.ts';
+import type { JsonObject } from '@addon-operator/json';
 import type { Module } from '../../src/modules/module.ts';
 import type { Releases } from '../../src/operator/releases.ts';
 

@@ -1,6 +1,6 @@
-import { KubeApiError, type KubeClient, type KubeRequest } from '../../src/kube/kube-client.ts';
-import { OperatorError } from '../../src/lib/errors.ts';
-import { isObject, type JsonObject } from '../../src/lib/json.ts';
+import { OperatorError } from '@addon-operator/base/errors';
+import { isObject, type JsonObject } from '@addon-operator/json';
+import { KubeApiError, type KubeClient, type KubeRequest } from '@addon-operator/kube-client/kube-client';
 
 type Outcome = 'ok' | 'unreachable' | 'applied-but-unanswered' | 'conflict';
 

@@ -1,3 +1,7 @@
+import { OperatorError } from '@addon-operator/base/errors';
+import { silentLogger } from '@addon-operator/base/log';
+import { isObject } from '@addon-operator/json';
+import type { KubeObject } from '@addon-operator/kube-client/kube-object';
 import {
   createMonitor,
   type JqCompiler,
@@ -5,10 +9,6 @@ import {
   type MonitorDeps,
 } from '../../src/events/kubernetes/monitor.ts';
 import type { KubernetesBindingSpec, SnapshotItem } from '../../src/hooks/kubernetes-binding.ts';
-import type { KubeObject } from '../../src/kube/kube-object.ts';
-import { OperatorError } from '../../src/lib/errors.ts';
-import { isObject } from '../../src/lib/json.ts';
-import { silentLogger } from '../../src/lib/log.ts';
 import { CONFIG_MAPS } from './fake-kube-api.ts';
 import { ReflectorLab } from './reflector-lab.ts';
 

@@ -1,5 +1,5 @@
-import { KubeApiError, type KubeClient, type KubeRequest } from '../../src/kube/kube-client.ts';
-import { isObject } from '../../src/lib/json.ts';
+import { isObject } from '@addon-operator/json';
+import { KubeApiError, type KubeClient, type KubeRequest } from '@addon-operator/kube-client/kube-client';
 
 type Stored = Readonly<Record<string, unknown>>;
 

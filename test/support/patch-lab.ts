@@ -1,11 +1,11 @@
 import type { ServerResponse } from 'node:http';
+import { OperatorError } from '@addon-operator/base/errors';
+import { type LogFields, type Logger, silentLogger } from '@addon-operator/base/log';
+import { isObject } from '@addon-operator/json';
+import type { ApiResource } from '@addon-operator/kube-client/kube-object';
+import { ObjectPatcher } from '@addon-operator/kube-client/object-patch/object-patcher';
+import { parsePatchOperations } from '@addon-operator/kube-client/object-patch/parse-operations';
 import { onTestFinished } from 'vitest';
-import type { ApiResource } from '../../src/kube/kube-object.ts';
-import { ObjectPatcher } from '../../src/kube/object-patch/object-patcher.ts';
-import { parsePatchOperations } from '../../src/kube/object-patch/parse-operations.ts';
-import { OperatorError } from '../../src/lib/errors.ts';
-import { isObject } from '../../src/lib/json.ts';
-import { type LogFields, type Logger, silentLogger } from '../../src/lib/log.ts';
 import { FakeClock, settle } from './fake-clock.ts';
 import { answerJson, answerStatus, type ReceivedRequest, startLoopbackServer } from './loopback-server.ts';
 import { plainClient } from './plain-client.ts';

@@ -1,5 +1,5 @@
-import { HttpKubeClient } from '../../src/kube/http-kube-client.ts';
-import type { Clock } from '../../src/lib/clock.ts';
+import type { Clock } from '@addon-operator/base/clock';
+import { HttpKubeClient } from '@addon-operator/kube-client/http-kube-client';
 
 /** A client for a server without TLS that asks for no credentials. The caller closes it. */
 export function plainClient(url: string, clock: Clock): HttpKubeClient {

@@ -1,4 +1,4 @@
-import { messageOf } from '../../src/lib/errors.ts';
+import { messageOf } from '@addon-operator/base/errors';
 import { type FindOptions, findControlPlane, findHelm, HELM_VERSIONS } from './control-plane/programs.ts';
 import { findJq, findJqTests } from './jq/jq-program.ts';
 

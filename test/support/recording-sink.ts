@@ -1,5 +1,5 @@
-import type { KubeObject } from '../../src/kube/kube-object.ts';
-import { keyOf, type ReflectorEvent, type ReflectorSink } from '../../src/kube/reflector-sink.ts';
+import type { KubeObject } from '@addon-operator/kube-client/kube-object';
+import { keyOf, type ReflectorEvent, type ReflectorSink } from '@addon-operator/kube-client/reflector-sink';
 
 /** Keeps the state a reflector tells, notes every event, and fails on one that cannot be. */
 export class RecordingSink implements ReflectorSink {

@@ -1,6 +1,6 @@
-import { createSharedReflectors } from '../../src/kube/reflector-shared.ts';
-import type { Selection, SharedReflectors } from '../../src/kube/reflector-sink.ts';
-import { silentLogger } from '../../src/lib/log.ts';
+import { silentLogger } from '@addon-operator/base/log';
+import { createSharedReflectors } from '@addon-operator/kube-client/reflector-shared';
+import type { Selection, SharedReflectors } from '@addon-operator/kube-client/reflector-sink';
 import { FakeClock, settle } from './fake-clock.ts';
 import { CONFIG_MAPS, FakeKubeApi } from './fake-kube-api.ts';
 import { RecordingSink } from './recording-sink.ts';

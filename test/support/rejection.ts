@@ -1,4 +1,4 @@
-import { messageOf } from '../../src/lib/errors.ts';
+import { messageOf } from '@addon-operator/base/errors';
 
 /** Message of what the promise rejects with; listened to from now on. */
 export async function rejection(promise: PromiseLike<unknown>): Promise<string> {

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { KubeApiError, type KubeClient, type KubeRequest } from '../../src/kube/kube-client.ts';
+import { KubeApiError, type KubeClient, type KubeRequest } from '@addon-operator/kube-client/kube-client';
 
 const NAMESPACE = '/api/v1/namespaces/ops';
 const SECRETS = `${NAMESPACE}/secrets`;

@@ -1,5 +1,5 @@
+import { systemClock } from '@addon-operator/base/clock';
 import { runCli } from '../../src/cli/run-cli.ts';
-import { systemClock } from '../../src/lib/clock.ts';
 import type { World } from './world.ts';
 
 export interface CommandResult {

@@ -1,8 +1,8 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { systemClock } from '@addon-operator/base/clock';
 import { type Daemon, startDaemon } from '../../src/app/start.ts';
-import { systemClock } from '../../src/lib/clock.ts';
 import { readSettings } from '../../src/settings/read-settings.ts';
 import { CapturedLog } from './captured-log.ts';
 import type { ApiAnswer, ProbeRequest } from './control-plane/api-probe.ts';

@@ -1,14 +1,14 @@
-import type { KubernetesBindingSpec, KubernetesEvent } from '../../hooks/kubernetes-binding.ts';
-import type { ApiResource, KubeObject } from '../../kube/kube-object.ts';
+import type { SteadyClock } from '@addon-operator/base/clock';
+import type { Logger } from '@addon-operator/base/log';
+import type { ApiResource, KubeObject } from '@addon-operator/kube-client/kube-object';
 import type {
   ReflectorEvent,
   ReflectorSink,
   Selection,
   SharedReflectors,
-} from '../../kube/reflector-sink.ts';
-import { untilDone } from '../../kube/retry.ts';
-import type { SteadyClock } from '../../lib/clock.ts';
-import type { Logger } from '../../lib/log.ts';
+} from '@addon-operator/kube-client/reflector-sink';
+import { untilDone } from '@addon-operator/kube-client/retry';
+import type { KubernetesBindingSpec, KubernetesEvent } from '../../hooks/kubernetes-binding.ts';
 import type { ObjectFilter } from './object-filter.ts';
 import { nameOf, type ObjectStore } from './object-store.ts';
 import { SelectionSink } from './selection-sink.ts';

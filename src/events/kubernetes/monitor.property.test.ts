@@ -1,10 +1,10 @@
+import type { KubeObject } from '@addon-operator/kube-client/kube-object';
+import { keyOf } from '@addon-operator/kube-client/reflector-sink';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { settle } from '../../../test/support/fake-clock.ts';
 import { MonitorLab } from '../../../test/support/monitor-lab.ts';
 import type { KubernetesEvent, SnapshotItem } from '../../hooks/kubernetes-binding.ts';
-import type { KubeObject } from '../../kube/kube-object.ts';
-import { keyOf } from '../../kube/reflector-sink.ts';
 import type { Monitor } from './monitor.ts';
 
 const OBJECTS = ['a/1', 'a/2', 'b/1', 'b/2'];

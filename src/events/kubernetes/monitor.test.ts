@@ -1,8 +1,8 @@
+import { OperatorError } from '@addon-operator/base/errors';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { settle } from '../../../test/support/fake-clock.ts';
 import { CONFIG_MAPS, refusal } from '../../../test/support/fake-kube-api.ts';
 import { MonitorLab, titleOf } from '../../../test/support/monitor-lab.ts';
-import { OperatorError } from '../../lib/errors.ts';
 
 let lab = new MonitorLab();
 

@@ -1,8 +1,8 @@
+import type { SteadyClock } from '@addon-operator/base/clock';
+import type { Logger } from '@addon-operator/base/log';
+import type { ApiResource } from '@addon-operator/kube-client/kube-object';
+import type { SharedReflectors } from '@addon-operator/kube-client/reflector-sink';
 import type { KubernetesBindingSpec, KubernetesEvent, SnapshotItem } from '../../hooks/kubernetes-binding.ts';
-import type { ApiResource } from '../../kube/kube-object.ts';
-import type { SharedReflectors } from '../../kube/reflector-sink.ts';
-import type { SteadyClock } from '../../lib/clock.ts';
-import type { Logger } from '../../lib/log.ts';
 import { BindingWatches } from './binding-watches.ts';
 import { EventGate, type EventGateOptions } from './event-gate.ts';
 import { createObjectFilter, type JqProgram } from './object-filter.ts';

@@ -1,7 +1,7 @@
+import { messageOf, OperatorError } from '@addon-operator/base/errors';
+import type { KubeObject } from '@addon-operator/kube-client/kube-object';
 import type { KubernetesBindingSpec, SnapshotItem } from '../../hooks/kubernetes-binding.ts';
 import { filterResult } from '../../jq/jq-engine.ts';
-import type { KubeObject } from '../../kube/kube-object.ts';
-import { messageOf, OperatorError } from '../../lib/errors.ts';
 
 /** A compiled jq program. */
 export interface JqProgram {

@@ -1,6 +1,6 @@
+import { canonicalJson } from '@addon-operator/json';
+import type { KubeObject } from '@addon-operator/kube-client/kube-object';
 import type { KubernetesBindingSpec, SnapshotItem } from '../../hooks/kubernetes-binding.ts';
-import type { KubeObject } from '../../kube/kube-object.ts';
-import { canonicalJson } from '../../lib/json.ts';
 
 /** What a binding keeps of one object. */
 export interface StoredObject {

@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
+import type { SteadyClock } from '@addon-operator/base/clock';
+import type { Logger } from '@addon-operator/base/log';
+import type { KubeObject } from '@addon-operator/kube-client/kube-object';
+import { keyOf, type ReflectorEvent, type ReflectorSink } from '@addon-operator/kube-client/reflector-sink';
 import type { KubernetesEvent } from '../../hooks/kubernetes-binding.ts';
-import type { KubeObject } from '../../kube/kube-object.ts';
-import { keyOf, type ReflectorEvent, type ReflectorSink } from '../../kube/reflector-sink.ts';
-import type { SteadyClock } from '../../lib/clock.ts';
-import type { Logger } from '../../lib/log.ts';
 import type { ObjectFilter } from './object-filter.ts';
 import { isSameState, nameOf, type ObjectStore, type StoredObject, toStoredObject } from './object-store.ts';
 import type { OperationCounter } from './snapshot-operations.ts';

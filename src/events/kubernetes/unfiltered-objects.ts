@@ -1,6 +1,6 @@
-import type { KubeObject } from '../../kube/kube-object.ts';
-import type { SteadyClock } from '../../lib/clock.ts';
-import { messageOf } from '../../lib/errors.ts';
+import type { SteadyClock } from '@addon-operator/base/clock';
+import { messageOf } from '@addon-operator/base/errors';
+import type { KubeObject } from '@addon-operator/kube-client/kube-object';
 
 /** An object whose jqFilter failed last. The snapshot has its last state that could be filtered, if there was one. */
 export interface FilterFailure {

@@ -1,6 +1,6 @@
-import { hasStatus } from '../../kube/kube-client.ts';
-import type { SteadyClock } from '../../lib/clock.ts';
-import { messageOf } from '../../lib/errors.ts';
+import type { SteadyClock } from '@addon-operator/base/clock';
+import { messageOf } from '@addon-operator/base/errors';
+import { hasStatus } from '@addon-operator/kube-client/kube-client';
 
 /** Why the snapshot of a binding may be out of date. */
 export interface WatchFailure {

@@ -1,4 +1,4 @@
-import { OperatorError } from '../../lib/errors.ts';
+import { OperatorError } from '@addon-operator/base/errors';
 
 /** The values each field allows, and which day fields were written with a star. */
 export interface CronFields {

@@ -1,5 +1,5 @@
+import { hasCode } from '@addon-operator/base/errors';
 import { describe, expect, test } from 'vitest';
-import { hasCode } from '../../lib/errors.ts';
 import { parseCrontab, TimeZone } from './crontab.ts';
 
 /** The next `count` times after `from`, written as ISO texts without milliseconds. */

@@ -1,5 +1,5 @@
-import { messageOf, OperatorError } from '../../lib/errors.ts';
-import { parseGoDuration } from '../../lib/go-duration.ts';
+import { messageOf, OperatorError } from '@addon-operator/base/errors';
+import { parseGoDuration } from '@addon-operator/base/go-duration';
 import { type CronFields, firstLocalMatch, parseCronFields } from './cron-fields.ts';
 
 /** When something is due. Times are epoch milliseconds, always whole seconds. */

@@ -1,6 +1,6 @@
+import { silentLogger } from '@addon-operator/base/log';
 import { expect, test } from 'vitest';
 import { FakeClock, settle } from '../../../test/support/fake-clock.ts';
-import { silentLogger } from '../../lib/log.ts';
 import { ScheduleManager } from './schedule-manager.ts';
 
 const START_MS = Date.parse('2026-01-01T00:00:00Z');

@@ -1,5 +1,5 @@
-import type { Clock } from '../../lib/clock.ts';
-import type { Logger } from '../../lib/log.ts';
+import type { Clock } from '@addon-operator/base/clock';
+import type { Logger } from '@addon-operator/base/log';
 import { parseCrontab, type Schedule } from './crontab.ts';
 
 /** Wall clocks jump, timers do not notice: this is how long a jump can stay unseen. */

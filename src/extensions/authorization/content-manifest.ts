@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { canonicalJson, isObject, parseJson } from '../../lib/json.ts';
+import { canonicalJson, isObject, parseJson } from '@addon-operator/json';
 import { type ContentEntry, refused } from './module-content.ts';
 
 const FORMAT = 'addon-operator-module/v1';

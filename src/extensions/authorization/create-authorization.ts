@@ -1,8 +1,8 @@
 import { rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import type { KubeClient } from '../../kube/kube-client.ts';
-import type { RetryHost } from '../../kube/retry.ts';
-import type { Clock } from '../../lib/clock.ts';
+import type { Clock } from '@addon-operator/base/clock';
+import type { KubeClient } from '@addon-operator/kube-client/kube-client';
+import type { RetryHost } from '@addon-operator/kube-client/retry';
 import type { Module } from '../../modules/module.ts';
 import type { AuthorizationPolicy } from './authorization-policy.ts';
 import { digestPolicy } from './digest-policy.ts';

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { messageOf } from '../../lib/errors.ts';
-import { isObject, parseJson } from '../../lib/json.ts';
+import { messageOf } from '@addon-operator/base/errors';
+import { isObject, parseJson } from '@addon-operator/json';
 import type { AuthorizationPolicy } from './authorization-policy.ts';
 import { refused } from './module-content.ts';
 

@@ -1,8 +1,8 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isoTime } from '../../lib/bounded-time.ts';
-import type { WallClock } from '../../lib/clock.ts';
-import { messageOf } from '../../lib/errors.ts';
+import { isoTime } from '@addon-operator/base/bounded-time';
+import type { WallClock } from '@addon-operator/base/clock';
+import { messageOf } from '@addon-operator/base/errors';
 import type { AuthorizationPolicy } from './authorization-policy.ts';
 import { checkManifest } from './content-manifest.ts';
 import { MANIFEST_FILE, refused, SIGNATURE_FILE } from './module-content.ts';

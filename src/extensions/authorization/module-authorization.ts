@@ -1,6 +1,6 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { hasCode, messageOf, OperatorError } from '../../lib/errors.ts';
+import { hasCode, messageOf, OperatorError } from '@addon-operator/base/errors';
 import type { ModuleGate } from '../../modules/module.ts';
 import type { AuthorizationPolicy, Candidate } from './authorization-policy.ts';
 import { contentDigest } from './content-manifest.ts';

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, opendir, readlink, realpath, symlink } from 'node:fs/promises';
 import { dirname, join, normalize, sep } from 'node:path';
-import { OperatorError } from '../../lib/errors.ts';
-import { escapeControls } from '../../lib/escape-controls.ts';
-import { isMissingFile } from '../../lib/missing-file.ts';
+import { OperatorError } from '@addon-operator/base/errors';
+import { escapeControls } from '@addon-operator/base/escape-controls';
+import { isMissingFile } from '@addon-operator/base/missing-file';
 
 /** A file or link of a module, with its path below the module's directory. */
 export type ContentEntry =

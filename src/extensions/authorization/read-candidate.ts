@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { isMissingFile } from '../../lib/missing-file.ts';
+import { isMissingFile } from '@addon-operator/base/missing-file';
 import type { Candidate, CandidateContent } from './authorization-policy.ts';
 import { contentDigest } from './content-manifest.ts';
 import {

@@ -1,7 +1,7 @@
-import { hasStatus, type KubeClient } from '../../kube/kube-client.ts';
-import { type RetryHost, untilAvailable } from '../../kube/retry.ts';
-import { errorFields, messageOf } from '../../lib/errors.ts';
-import { Semaphore } from '../../lib/semaphore.ts';
+import { errorFields, messageOf } from '@addon-operator/base/errors';
+import { Semaphore } from '@addon-operator/base/semaphore';
+import { hasStatus, type KubeClient } from '@addon-operator/kube-client/kube-client';
+import { type RetryHost, untilAvailable } from '@addon-operator/kube-client/retry';
 import { type ConfigMapRef, changeConfigMapData, readConfigMap } from '../../values/config-map-object.ts';
 import type { SerialCheck } from './keyring.ts';
 import { refused } from './module-content.ts';

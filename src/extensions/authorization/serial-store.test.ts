@@ -1,7 +1,7 @@
+import { KubeApiError, type KubeClient, type KubeRequest } from '@addon-operator/kube-client/kube-client';
 import { expect, test } from 'vitest';
 import { CapturedLog } from '../../../test/support/captured-log.ts';
 import { FakeClock, settle } from '../../../test/support/fake-clock.ts';
-import { KubeApiError, type KubeClient, type KubeRequest } from '../../kube/kube-client.ts';
 import { keepSerials, SeenSerials, serialStore } from './seen-serials.ts';
 
 const never = new AbortController().signal;

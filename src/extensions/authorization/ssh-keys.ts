@@ -1,6 +1,6 @@
 import { createHash, createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { messageOf, OperatorError } from '../../lib/errors.ts';
+import { messageOf, OperatorError } from '@addon-operator/base/errors';
 
 /** The kinds of keys that can sign modules. */
 const KEY_TYPES = ['ssh-ed25519', 'ecdsa-sha2-nistp256', 'ssh-rsa'] as const;

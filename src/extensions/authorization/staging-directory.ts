@@ -1,8 +1,8 @@
 import { mkdir, mkdtemp, readdir, realpath, rm } from 'node:fs/promises';
 import { join, resolve, sep } from 'node:path';
-import { replaceableByOthers, writableByOthers } from '../../lib/directory-safety.ts';
-import { messageOf, OperatorError } from '../../lib/errors.ts';
-import { isMissingFile } from '../../lib/missing-file.ts';
+import { replaceableByOthers, writableByOthers } from '@addon-operator/base/directory-safety';
+import { messageOf, OperatorError } from '@addon-operator/base/errors';
+import { isMissingFile } from '@addon-operator/base/missing-file';
 import { isProcessAlive } from '../../process/process-alive.ts';
 
 const PREFIX = 'run-';

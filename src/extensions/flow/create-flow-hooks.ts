@@ -1,8 +1,8 @@
 import { dirname, join, resolve } from 'node:path';
+import type { Clock } from '@addon-operator/base/clock';
+import type { Logger } from '@addon-operator/base/log';
 import type { FlowHookSetup, FlowModule, HookLog } from '@addon-operator/sdk';
 import { FlowHooks } from '@addon-operator/sdk/host';
-import type { Clock } from '../../lib/clock.ts';
-import type { Logger } from '../../lib/log.ts';
 import type { Module } from '../../modules/module.ts';
 import { warnOfMissingDirectory } from '../runtime/extension-files.ts';
 import type { Extensions } from '../runtime/extension-runtime.ts';

@@ -1,3 +1,4 @@
+import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import type {
   FlowHookInput,
   FlowHookType,
@@ -7,7 +8,6 @@ import type {
   HookResult,
 } from '@addon-operator/sdk';
 import type { FlowHooks } from '@addon-operator/sdk/host';
-import { messageOf, OperatorError } from '../../lib/errors.ts';
 
 /** What is known of a module at a place of its reconcile. */
 export interface FlowSubject {

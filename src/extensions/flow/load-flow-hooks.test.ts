@@ -1,11 +1,11 @@
 import { mkdtemp, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
+import { systemClock } from '@addon-operator/base/clock';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { CapturedLog } from '../../../test/support/captured-log.ts';
 import { startExtensionRuntime } from '../../../test/support/extension-runtime.ts';
 import { writeTree } from '../../../test/support/world-files.ts';
-import { systemClock } from '../../lib/clock.ts';
 import { loadFlowHooks } from './load-flow-hooks.ts';
 
 const started = startExtensionRuntime({});

@@ -1,12 +1,12 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { boundedDelay } from '@addon-operator/base/bounded-time';
+import { errorFields, messageOf, OperatorError } from '@addon-operator/base/errors';
+import type { Logger } from '@addon-operator/base/log';
+import { isMissingFile } from '@addon-operator/base/missing-file';
+import { isObject, type Json, type JsonObject } from '@addon-operator/json';
 import type { FlowHookSetup, FlowHookType, HookResult } from '@addon-operator/sdk';
 import { FLOW_HOOK_TYPES, FLOW_HOOKS } from '@addon-operator/sdk/host';
-import { boundedDelay } from '../../lib/bounded-time.ts';
-import { errorFields, messageOf, OperatorError } from '../../lib/errors.ts';
-import { isObject, type Json, type JsonObject } from '../../lib/json.ts';
-import type { Logger } from '../../lib/log.ts';
-import { isMissingFile } from '../../lib/missing-file.ts';
 import {
   exportsDefinition,
   filesBelow,

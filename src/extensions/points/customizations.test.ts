@@ -1,14 +1,14 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
+import { systemClock } from '@addon-operator/base/clock';
+import { hasCode, messageOf } from '@addon-operator/base/errors';
+import { silentLogger } from '@addon-operator/base/log';
+import type { KubeObject } from '@addon-operator/kube-client/kube-object';
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
 import { CapturedLog } from '../../../test/support/captured-log.ts';
 import { startExtensionRuntime } from '../../../test/support/extension-runtime.ts';
 import { type FileTree, writeTree } from '../../../test/support/world-files.ts';
-import type { KubeObject } from '../../kube/kube-object.ts';
-import { systemClock } from '../../lib/clock.ts';
-import { hasCode, messageOf } from '../../lib/errors.ts';
-import { silentLogger } from '../../lib/log.ts';
 import { Customizations, type CustomizationsOptions, type HostSet } from './customizations.ts';
 import { createManifestModifier, pointOf } from './object-points.ts';
 import { nextOf } from './point.ts';

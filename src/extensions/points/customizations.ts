@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { basename, extname, join, relative } from 'node:path';
+import { errorFields, OperatorError } from '@addon-operator/base/errors';
+import type { Logger } from '@addon-operator/base/log';
+import { fieldsOf, type Json, textOf } from '@addon-operator/json';
+import type { Discovery } from '@addon-operator/kube-client/discovery';
 import { EXTENSIONS, POINT_METHODS, type PointMethod } from '@addon-operator/sdk/host';
-import type { Discovery } from '../../kube/discovery.ts';
-import { errorFields, OperatorError } from '../../lib/errors.ts';
-import { fieldsOf, type Json, textOf } from '../../lib/json.ts';
-import type { Logger } from '../../lib/log.ts';
 import {
   exportsDefinition,
   filesBelow,

@@ -1,7 +1,7 @@
+import { OperatorError } from '@addon-operator/base/errors';
+import { KubeApiError } from '@addon-operator/kube-client/kube-client';
+import type { KubeObject } from '@addon-operator/kube-client/kube-object';
 import { expect, test } from 'vitest';
-import { KubeApiError } from '../../kube/kube-client.ts';
-import type { KubeObject } from '../../kube/kube-object.ts';
-import { OperatorError } from '../../lib/errors.ts';
 import { causeInText, failureCause, namedObjects } from './failure-cause.ts';
 
 /** As helm 3 and helm 4 wrote them. */

@@ -1,6 +1,6 @@
-import { KubeApiError } from '../../kube/kube-client.ts';
-import type { KubeObject } from '../../kube/kube-object.ts';
-import type { OperatorError } from '../../lib/errors.ts';
+import type { OperatorError } from '@addon-operator/base/errors';
+import { KubeApiError } from '@addon-operator/kube-client/kube-client';
+import type { KubeObject } from '@addon-operator/kube-client/kube-object';
 
 /** What the API server meant by an error of which only the text is left. */
 interface FailureCause {

@@ -1,3 +1,6 @@
+import { hasCode, messageOf, OperatorError } from '@addon-operator/base/errors';
+import { isObject } from '@addon-operator/json';
+import type { KubeObject } from '@addon-operator/kube-client/kube-object';
 import {
   block,
   type DeployError,
@@ -9,9 +12,6 @@ import {
   proceed,
   ready,
 } from '@addon-operator/sdk';
-import type { KubeObject } from '../../kube/kube-object.ts';
-import { hasCode, messageOf, OperatorError } from '../../lib/errors.ts';
-import { isObject } from '../../lib/json.ts';
 import type { HostSet } from './customizations.ts';
 import {
   chainPoints,

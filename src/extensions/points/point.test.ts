@@ -1,10 +1,10 @@
+import { systemClock } from '@addon-operator/base/clock';
+import { messageOf, OperatorError } from '@addon-operator/base/errors';
+import { silentLogger } from '@addon-operator/base/log';
 import { type ErrorDetails, errorDetails, proceed, ready } from '@addon-operator/sdk';
 import { POINT_METHODS, type PointMethod } from '@addon-operator/sdk/host';
 import { expect, test } from 'vitest';
 import { CapturedLog } from '../../../test/support/captured-log.ts';
-import { systemClock } from '../../lib/clock.ts';
-import { messageOf, OperatorError } from '../../lib/errors.ts';
-import { silentLogger } from '../../lib/log.ts';
 import {
   createDeleter,
   createErrorClassifier,

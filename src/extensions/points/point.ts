@@ -1,9 +1,9 @@
+import { boundedDelay } from '@addon-operator/base/bounded-time';
+import { errorFields, hasCode, messageOf, OperatorError } from '@addon-operator/base/errors';
+import type { Logger } from '@addon-operator/base/log';
+import { isObject } from '@addon-operator/json';
+import type { KubeObject } from '@addon-operator/kube-client/kube-object';
 import type { PointMethod } from '@addon-operator/sdk/host';
-import type { KubeObject } from '../../kube/kube-object.ts';
-import { boundedDelay } from '../../lib/bounded-time.ts';
-import { errorFields, hasCode, messageOf, OperatorError } from '../../lib/errors.ts';
-import { isObject } from '../../lib/json.ts';
-import type { Logger } from '../../lib/log.ts';
 
 /** The behaviour that an extension may change. */
 export type Next<Input, Result> = (input: Input) => Promise<Result>;

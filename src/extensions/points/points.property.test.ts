@@ -1,3 +1,5 @@
+import { silentLogger } from '@addon-operator/base/log';
+import type { KubeObject } from '@addon-operator/kube-client/kube-object';
 import { block, errorDetails, notReady, proceed, ready } from '@addon-operator/sdk';
 import type { PointMethod } from '@addon-operator/sdk/host';
 import {
@@ -12,8 +14,6 @@ import {
   string,
 } from 'fast-check';
 import { expect, test } from 'vitest';
-import type { KubeObject } from '../../kube/kube-object.ts';
-import { silentLogger } from '../../lib/log.ts';
 import {
   createDeleter,
   createErrorClassifier,

@@ -1,5 +1,5 @@
+import type { KubeObject } from '@addon-operator/kube-client/kube-object';
 import { expect, test } from 'vitest';
-import type { KubeObject } from '../../kube/kube-object.ts';
 import { whyNotReady } from './readiness.ts';
 
 function object(

@@ -1,5 +1,5 @@
-import type { KubeObject } from '../../kube/kube-object.ts';
-import { fieldsOf, isObject } from '../../lib/json.ts';
+import { fieldsOf, isObject } from '@addon-operator/json';
+import type { KubeObject } from '@addon-operator/kube-client/kube-object';
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -1,11 +1,11 @@
 import { dirname, join, resolve } from 'node:path';
+import type { Logger } from '@addon-operator/base/log';
+import type { Discovery } from '@addon-operator/kube-client/discovery';
+import type { KubeClient } from '@addon-operator/kube-client/kube-client';
+import type { KubeObject } from '@addon-operator/kube-client/kube-object';
 import type { ManifestObject } from '../../helm/manifest-object.ts';
 import { readManifestObject } from '../../helm/object-lookup.ts';
 import type { ReleaseSteps, UninstallSteps } from '../../helm/release-steps.ts';
-import type { Discovery } from '../../kube/discovery.ts';
-import type { KubeClient } from '../../kube/kube-client.ts';
-import type { KubeObject } from '../../kube/kube-object.ts';
-import type { Logger } from '../../lib/log.ts';
 import type { Module } from '../../modules/module.ts';
 import type { ModuleManifest } from '../../modules/module-manifest.ts';
 import { warnOfMissingDirectory } from '../runtime/extension-files.ts';

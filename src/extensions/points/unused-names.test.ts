@@ -1,5 +1,5 @@
+import type { ApiResource } from '@addon-operator/kube-client/kube-object';
 import { expect, test } from 'vitest';
-import type { ApiResource } from '../../kube/kube-object.ts';
 import { unservedKindProblem, unusedMethodProblems } from './unused-names.ts';
 
 function resource(

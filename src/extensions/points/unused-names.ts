@@ -1,7 +1,7 @@
+import { fieldsOf, type Json, textsOf } from '@addon-operator/json';
+import { didYouMean, similarWord } from '@addon-operator/json/similar-word';
+import type { ApiResource } from '@addon-operator/kube-client/kube-object';
 import { POINT_METHODS, type PointMethod } from '@addon-operator/sdk/host';
-import type { ApiResource } from '../../kube/kube-object.ts';
-import { fieldsOf, type Json, textsOf } from '../../lib/json.ts';
-import { didYouMean, similarWord } from '../../lib/similar-word.ts';
 
 /** A kind from the name of a host file: the group is empty for the core group, the kind is in lower case. */
 interface NamedKind {

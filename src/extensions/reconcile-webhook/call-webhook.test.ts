@@ -1,9 +1,9 @@
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { type Clock, systemClock } from '@addon-operator/base/clock';
 import { afterEach, expect, test } from 'vitest';
 import { FakeClock } from '../../../test/support/fake-clock.ts';
 import { rejection } from '../../../test/support/rejection.ts';
 import { AllowedHosts } from '../../hooks/http/allowed-hosts.ts';
-import { type Clock, systemClock } from '../../lib/clock.ts';
 import { readReconcileWebhook } from '../../modules/reconcile-webhook.ts';
 import { type CallResult, callWebhook } from './call-webhook.ts';
 import { readResponse } from './webhook-response.ts';

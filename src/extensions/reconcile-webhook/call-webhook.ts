@@ -1,15 +1,15 @@
+import type { SteadyClock } from '@addon-operator/base/clock';
+import { errorText } from '@addon-operator/base/error-text';
+import { messageOf, OperatorError } from '@addon-operator/base/errors';
+import { fieldsOf, isObject } from '@addon-operator/json';
+import { withDeadline } from '@addon-operator/kube-client/deadline';
+import { type KubeClient, requestIfPresent } from '@addon-operator/kube-client/kube-client';
+import { type ApiResource, resourcePath } from '@addon-operator/kube-client/kube-object';
 import type { AllowedHosts } from '../../hooks/http/allowed-hosts.ts';
 import type { HookResponse } from '../../hooks/http/hook-response.ts';
 import { shownUrl } from '../../hooks/http/http-endpoint.ts';
 import { isUntrusted } from '../../hooks/http/http-hooks.ts';
 import { MAX_REQUEST_BYTES, postToHook } from '../../hooks/http/post-hook.ts';
-import { withDeadline } from '../../kube/deadline.ts';
-import { type KubeClient, requestIfPresent } from '../../kube/kube-client.ts';
-import { type ApiResource, resourcePath } from '../../kube/kube-object.ts';
-import type { SteadyClock } from '../../lib/clock.ts';
-import { errorText } from '../../lib/error-text.ts';
-import { messageOf, OperatorError } from '../../lib/errors.ts';
-import { fieldsOf, isObject } from '../../lib/json.ts';
 import {
   addressTitle,
   type ReconcileWebhook,

@@ -1,6 +1,6 @@
+import { OperatorError } from '@addon-operator/base/errors';
+import type { ApiResource, KubeObject } from '@addon-operator/kube-client/kube-object';
 import { describe, expect, test } from 'vitest';
-import type { ApiResource, KubeObject } from '../../kube/kube-object.ts';
-import { OperatorError } from '../../lib/errors.ts';
 import { ChildPlaces, type ChildPlacesOptions } from './child-places.ts';
 
 const never = new AbortController().signal;

@@ -1,7 +1,7 @@
+import { hasCode, OperatorError } from '@addon-operator/base/errors';
+import { isObject } from '@addon-operator/json';
+import type { ApiResource, KubeObject } from '@addon-operator/kube-client/kube-object';
 import { identityOf, type ManifestObject } from '../../helm/manifest-object.ts';
-import type { ApiResource, KubeObject } from '../../kube/kube-object.ts';
-import { hasCode, OperatorError } from '../../lib/errors.ts';
-import { isObject } from '../../lib/json.ts';
 import { childKey } from './request-body.ts';
 
 /** In the list of allowed namespaces: objects of kinds that have no namespace. No namespace can have this name. */

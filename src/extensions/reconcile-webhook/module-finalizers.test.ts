@@ -1,7 +1,7 @@
+import { silentLogger } from '@addon-operator/base/log';
+import { resultOrAbort } from '@addon-operator/base/result-or-abort';
 import { expect, test } from 'vitest';
 import { rejection } from '../../../test/support/rejection.ts';
-import { silentLogger } from '../../lib/log.ts';
-import { resultOrAbort } from '../../lib/result-or-abort.ts';
 import { NO_MANIFEST } from '../../modules/module-manifest.ts';
 import { readReconcileWebhook } from '../../modules/reconcile-webhook.ts';
 import type { ModuleName } from '../../values/module-key.ts';

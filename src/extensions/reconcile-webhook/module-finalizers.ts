@@ -1,7 +1,7 @@
-import type { KubeObject } from '../../kube/kube-object.ts';
-import { OperatorError } from '../../lib/errors.ts';
-import { canonicalJson, parseJson } from '../../lib/json.ts';
-import type { Logger } from '../../lib/log.ts';
+import { OperatorError } from '@addon-operator/base/errors';
+import type { Logger } from '@addon-operator/base/log';
+import { canonicalJson, parseJson } from '@addon-operator/json';
+import type { KubeObject } from '@addon-operator/kube-client/kube-object';
 import type { Module } from '../../modules/module.ts';
 import { type ReconcileWebhook, readReconcileWebhook } from '../../modules/reconcile-webhook.ts';
 import type { WebhookSteps } from './webhook-steps.ts';

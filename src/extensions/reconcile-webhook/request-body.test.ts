@@ -1,6 +1,6 @@
+import { parseJson } from '@addon-operator/json';
+import type { KubeObject } from '@addon-operator/kube-client/kube-object';
 import { expect, test } from 'vitest';
-import type { KubeObject } from '../../kube/kube-object.ts';
-import { parseJson } from '../../lib/json.ts';
 import { childKey, formFactorOf, keyedChildren, requestBody } from './request-body.ts';
 
 const SERVICE: KubeObject = { apiVersion: 'v1', kind: 'Service', metadata: { name: 'web', namespace: 'a' } };

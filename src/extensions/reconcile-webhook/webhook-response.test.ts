@@ -1,6 +1,6 @@
+import type { KubeObject } from '@addon-operator/kube-client/kube-object';
 import { expect, test } from 'vitest';
 import type { HookResponse } from '../../hooks/http/hook-response.ts';
-import type { KubeObject } from '../../kube/kube-object.ts';
 import { readResponse, type SentRequest, type WebhookResponse } from './webhook-response.ts';
 
 const MODULE: KubeObject = { kind: 'Module', metadata: { name: 'web' }, status: { phase: 'Init' } };

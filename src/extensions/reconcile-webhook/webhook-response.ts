@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
+import { escapeControls } from '@addon-operator/base/escape-controls';
+import { fieldsOf, isObject, parseJson } from '@addon-operator/json';
+import type { KubeObject } from '@addon-operator/kube-client/kube-object';
 import { type HookResponse, refusalOf, saidText } from '../../hooks/http/hook-response.ts';
-import type { KubeObject } from '../../kube/kube-object.ts';
-import { escapeControls } from '../../lib/escape-controls.ts';
-import { fieldsOf, isObject, parseJson } from '../../lib/json.ts';
 import type { WebhookCapability } from '../../modules/reconcile-webhook.ts';
 import { childKey } from './request-body.ts';
 

@@ -1,3 +1,6 @@
+import { systemClock } from '@addon-operator/base/clock';
+import { OperatorError } from '@addon-operator/base/errors';
+import type { KubeObject } from '@addon-operator/kube-client/kube-object';
 import { afterEach, expect, test } from 'vitest';
 import { CapturedLog } from '../../../test/support/captured-log.ts';
 import { FakeClock } from '../../../test/support/fake-clock.ts';
@@ -8,9 +11,6 @@ import {
   startLoopbackServer,
 } from '../../../test/support/loopback-server.ts';
 import { AllowedHosts } from '../../hooks/http/allowed-hosts.ts';
-import type { KubeObject } from '../../kube/kube-object.ts';
-import { systemClock } from '../../lib/clock.ts';
-import { OperatorError } from '../../lib/errors.ts';
 import { NO_MANIFEST } from '../../modules/module-manifest.ts';
 import { readReconcileWebhook } from '../../modules/reconcile-webhook.ts';
 import type { ModuleName } from '../../values/module-key.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
+import { systemClock } from '@addon-operator/base/clock';
 import { expect, test } from 'vitest';
 import { CapturedLog } from '../../../test/support/captured-log.ts';
-import { systemClock } from '../../lib/clock.ts';
 import {
   exportsDefinition,
   isExtensionFile,

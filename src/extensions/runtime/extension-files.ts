@@ -1,10 +1,10 @@
 import { type Dirent, existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { messageOf, OperatorError } from '@addon-operator/base/errors';
+import type { Logger } from '@addon-operator/base/log';
+import { isMissingFile } from '@addon-operator/base/missing-file';
 import { isScriptName } from '../../hooks/find-hooks.ts';
-import { messageOf, OperatorError } from '../../lib/errors.ts';
-import type { Logger } from '../../lib/log.ts';
-import { isMissingFile } from '../../lib/missing-file.ts';
 
 const TEST_OR_TYPES = /\.(?:test|spec|d)\.[cm]?[jt]s$/;
 

@@ -1,12 +1,12 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { systemClock } from '@addon-operator/base/clock';
+import { isPermanent, messageOf, OperatorError } from '@addon-operator/base/errors';
+import type { Json } from '@addon-operator/json';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { CapturedLog } from '../../../test/support/captured-log.ts';
 import { startExtensionRuntime } from '../../../test/support/extension-runtime.ts';
-import { systemClock } from '../../lib/clock.ts';
-import { isPermanent, messageOf, OperatorError } from '../../lib/errors.ts';
-import type { Json } from '../../lib/json.ts';
 import type { ExtensionCallRequest } from './extension-runtime.ts';
 
 const SDK = join(import.meta.dirname, '../../../packages/sdk/src/host-api.ts');

@@ -1,9 +1,9 @@
+import { isPermanent, messageOf, OperatorError } from '@addon-operator/base/errors';
+import type { Logger } from '@addon-operator/base/log';
+import { type Json, parseJson } from '@addon-operator/json';
 import type { Ask, AskAnswer, AskFailure } from '../../hooks/in-process/host-protocol.ts';
 import { outputTo, type WorkerAnswer, whyNot } from '../../hooks/in-process/script-worker.ts';
 import type { WorkerPools } from '../../hooks/in-process/worker-pools.ts';
-import { isPermanent, messageOf, OperatorError } from '../../lib/errors.ts';
-import { type Json, parseJson } from '../../lib/json.ts';
-import type { Logger } from '../../lib/log.ts';
 import { ownProgram } from '../../lib/own-code.ts';
 
 const PROGRAM = ownProgram('extensions/runtime/extension-worker-main').href;

@@ -1,9 +1,9 @@
+import { messageOf } from '@addon-operator/base/errors';
+import { silentLogger } from '@addon-operator/base/log';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { settle } from '../../../test/support/fake-clock.ts';
 import { CONFIG_MAPS, refusal } from '../../../test/support/fake-kube-api.ts';
 import { ReflectorLab } from '../../../test/support/reflector-lab.ts';
-import { messageOf } from '../../lib/errors.ts';
-import { silentLogger } from '../../lib/log.ts';
 import { AppliedWatch } from './applied-watch.ts';
 
 let lab: ReflectorLab;

@@ -1,8 +1,8 @@
-import type { ApiResource, KubeObject, ObjectMeta } from '../../kube/kube-object.ts';
-import type { ReflectorEvent, Selection, SharedReflectors } from '../../kube/reflector-sink.ts';
-import type { SteadyClock } from '../../lib/clock.ts';
-import { jittered } from '../../lib/jitter.ts';
-import type { Logger } from '../../lib/log.ts';
+import type { SteadyClock } from '@addon-operator/base/clock';
+import { jittered } from '@addon-operator/base/jitter';
+import type { Logger } from '@addon-operator/base/log';
+import type { ApiResource, KubeObject, ObjectMeta } from '@addon-operator/kube-client/kube-object';
+import type { ReflectorEvent, Selection, SharedReflectors } from '@addon-operator/kube-client/reflector-sink';
 
 /** Whoever wants to know about some objects of a collection. */
 export interface Follower {

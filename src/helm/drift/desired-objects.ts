@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
-import { messageOf } from '../../lib/errors.ts';
-import { fieldsOf, isObject, textOf } from '../../lib/json.ts';
+import { messageOf } from '@addon-operator/base/errors';
+import { fieldsOf, isObject, textOf } from '@addon-operator/json';
 import { isHook, type ManifestObject, unfolded } from '../manifest-object.ts';
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -1,6 +1,6 @@
-import { isObject } from '../../lib/json.ts';
-import { parsePointer } from '../../lib/json-pointer.ts';
-import { refuseUnknown } from '../../lib/unknown-keys.ts';
+import { refuseUnknown } from '@addon-operator/base/unknown-keys';
+import { isObject } from '@addon-operator/json';
+import { parsePointer } from '@addon-operator/json/pointer';
 
 const DRIFT_MODES = ['off', 'warn', 'heal'] as const;
 

@@ -1,5 +1,5 @@
-import { canonicalJson, fieldsOf, isObject, textOf } from '../../lib/json.ts';
-import { parsePointer } from '../../lib/json-pointer.ts';
+import { canonicalJson, fieldsOf, isObject, textOf } from '@addon-operator/json';
+import { parsePointer } from '@addon-operator/json/pointer';
 
 type Fields = Readonly<Record<string, unknown>>;
 

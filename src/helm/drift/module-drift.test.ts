@@ -1,10 +1,10 @@
+import { OperatorError } from '@addon-operator/base/errors';
+import { silentLogger } from '@addon-operator/base/log';
+import { KubeApiError, type KubeRequest } from '@addon-operator/kube-client/kube-client';
+import type { ObjectMeta } from '@addon-operator/kube-client/kube-object';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { FakeClock, settle } from '../../../test/support/fake-clock.ts';
 import { CONFIG_MAPS } from '../../../test/support/fake-kube-api.ts';
-import { KubeApiError, type KubeRequest } from '../../kube/kube-client.ts';
-import type { ObjectMeta } from '../../kube/kube-object.ts';
-import { OperatorError } from '../../lib/errors.ts';
-import { silentLogger } from '../../lib/log.ts';
 import type { Follower } from './applied-watch.ts';
 import type { DriftEvent } from './drift-policy.ts';
 import { type AppliedRelease, ModuleDrift } from './module-drift.ts';

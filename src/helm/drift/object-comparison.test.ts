@@ -1,5 +1,5 @@
+import { parsePointer } from '@addon-operator/json/pointer';
 import { expect, test } from 'vitest';
-import { parsePointer } from '../../lib/json-pointer.ts';
 import { driftedFields, withIgnoredFields } from './object-comparison.ts';
 
 test.each<[string, unknown, unknown, unknown, readonly string[]]>([

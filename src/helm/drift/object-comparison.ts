@@ -1,6 +1,6 @@
-import { type KubeClient, requestIfPresent } from '../../kube/kube-client.ts';
-import { canonicalJson, fieldsOf, isObject } from '../../lib/json.ts';
-import { formatPointer } from '../../lib/json-pointer.ts';
+import { canonicalJson, fieldsOf, isObject } from '@addon-operator/json';
+import { formatPointer } from '@addon-operator/json/pointer';
+import { type KubeClient, requestIfPresent } from '@addon-operator/kube-client/kube-client';
 import type { ManifestObject } from '../manifest-object.ts';
 import { collectionPath, type LookupOptions } from '../object-lookup.ts';
 import type { DesiredObject } from './desired-objects.ts';

@@ -1,5 +1,5 @@
-import type { KubeClient } from '../../kube/kube-client.ts';
-import type { SharedReflectors } from '../../kube/reflector-sink.ts';
+import type { KubeClient } from '@addon-operator/kube-client/kube-client';
+import type { SharedReflectors } from '@addon-operator/kube-client/reflector-sink';
 import { type DriverContext, lookupOptions } from '../driver-context.ts';
 import { parseManifest } from '../manifest-document.ts';
 import type { ReleaseStore } from '../release-store.ts';

@@ -1,5 +1,5 @@
-import type { ObjectMeta } from '../../kube/kube-object.ts';
-import { canonicalJson } from '../../lib/json.ts';
+import { canonicalJson } from '@addon-operator/json';
+import type { ObjectMeta } from '@addon-operator/kube-client/kube-object';
 import { objectTitle } from '../manifest-object.ts';
 import type { DesiredObject } from './desired-objects.ts';
 import type { DriftedObject } from './drift-policy.ts';

@@ -1,9 +1,9 @@
 import type { LookupAddress } from 'node:dns';
 import { isIP } from 'node:net';
+import { systemClock } from '@addon-operator/base/clock';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { startLoopbackServer } from '../../../test/support/loopback-server.ts';
-import { systemClock } from '../../lib/clock.ts';
 import { AllowedHosts, type LookupAll } from './allowed-hosts.ts';
 import { postToHook } from './post-hook.ts';
 

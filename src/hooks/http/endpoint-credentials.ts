@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { createSecureContext, type SecureContext } from 'node:tls';
-import { messageOf, OperatorError } from '../../lib/errors.ts';
+import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import type { SecretText } from '../../values/secrets/resolve-secrets.ts';
 import { referenceTitle, type SecretReference } from '../../values/secrets/secret-reference.ts';
 import { type HttpEndpoint, secretsOf, type TextSource } from './http-endpoint.ts';

@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
+import { escapeControls } from '@addon-operator/base/escape-controls';
+import { isObject, parseJsonVerbatim, parseSecretJson } from '@addon-operator/json';
+import { didYouMean } from '@addon-operator/json/similar-word';
 import type { HookOutputTexts } from '@addon-operator/sdk/host';
-import { escapeControls } from '../../lib/escape-controls.ts';
-import { isObject, parseJsonVerbatim, parseSecretJson } from '../../lib/json.ts';
-import { didYouMean } from '../../lib/similar-word.ts';
 
 /** The parts of a response that are used. */
 export interface HookResponse {

@@ -1,6 +1,6 @@
 import { dirname, resolve } from 'node:path';
+import { messageOf } from '@addon-operator/base/errors';
 import type { ValidateFunction } from 'ajv';
-import { messageOf } from '../../lib/errors.ts';
 import type { SecretReference } from '../../values/secrets/secret-reference.ts';
 import { durationMs } from '../binding-checks.ts';
 import { object, type Schema, text } from '../config-schema-parts.ts';

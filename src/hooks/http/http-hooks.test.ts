@@ -2,6 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { TLSSocket } from 'node:tls';
+import { systemClock } from '@addon-operator/base/clock';
+import { silentLogger } from '@addon-operator/base/log';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { CapturedLog } from '../../../test/support/captured-log.ts';
 import { FakeClock } from '../../../test/support/fake-clock.ts';
@@ -14,8 +16,6 @@ import {
   type Respond,
   startLoopbackServer,
 } from '../../../test/support/loopback-server.ts';
-import { systemClock } from '../../lib/clock.ts';
-import { silentLogger } from '../../lib/log.ts';
 import type { ModuleName } from '../../values/module-key.ts';
 import type { SecretReference } from '../../values/secrets/secret-reference.ts';
 import { createAuthority, issueCertificate } from '../../webhooks/x509-certificate.ts';

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import type { SteadyClock } from '@addon-operator/base/clock';
+import { errorText } from '@addon-operator/base/error-text';
+import { type ErrorFacts, messageOf, OperatorError } from '@addon-operator/base/errors';
+import type { Logger } from '@addon-operator/base/log';
+import { resultOrAbort } from '@addon-operator/base/result-or-abort';
+import { withDeadline } from '@addon-operator/kube-client/deadline';
 import type { HookOutputTexts, HookRunTexts } from '@addon-operator/sdk/host';
-import { withDeadline } from '../../kube/deadline.ts';
-import type { SteadyClock } from '../../lib/clock.ts';
-import { errorText } from '../../lib/error-text.ts';
-import { type ErrorFacts, messageOf, OperatorError } from '../../lib/errors.ts';
-import type { Logger } from '../../lib/log.ts';
-import { resultOrAbort } from '../../lib/result-or-abort.ts';
 import { contextText } from '../context-document.ts';
 import { type Hook, moduleNameOf, title } from '../hook.ts';
 import type { HookRunInputs, HookRunResult, HookRuns } from '../run-hook.ts';

@@ -1,7 +1,7 @@
 import { Agent as HttpAgent, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
-import { sendRequest } from '../../kube/http-exchange.ts';
-import type { SteadyClock } from '../../lib/clock.ts';
+import type { SteadyClock } from '@addon-operator/base/clock';
+import { sendRequest } from '@addon-operator/kube-client/http-exchange';
 import type { AllowedHosts } from './allowed-hosts.ts';
 import type { EndpointCredentials } from './endpoint-credentials.ts';
 import type { HookResponse } from './hook-response.ts';

@@ -1,8 +1,8 @@
-import type { SharedReflectors } from '../../kube/reflector-sink.ts';
-import type { Clock } from '../../lib/clock.ts';
-import type { Logger } from '../../lib/log.ts';
-import { componentLog } from '../../lib/log.ts';
-import type { Redactor } from '../../lib/redactor.ts';
+import type { Clock } from '@addon-operator/base/clock';
+import type { Logger } from '@addon-operator/base/log';
+import { componentLog } from '@addon-operator/base/log';
+import type { Redactor } from '@addon-operator/base/redactor';
+import type { SharedReflectors } from '@addon-operator/kube-client/reflector-sink';
 import { SecretWatcher } from '../../values/secrets/secret-watcher.ts';
 import { HttpHooks, type HttpHooksOptions } from './http-hooks.ts';
 

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { systemClock } from '../../lib/clock.ts';
+import { systemClock } from '@addon-operator/base/clock';
 import { DeadlineWatch } from '../../process/run-deadline.ts';
 import { failureText } from './failure-text.ts';
 import type { HostReply, HostRequest, StartRequest, WatchRequest, WorkerReply } from './host-protocol.ts';

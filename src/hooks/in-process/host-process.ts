@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import type { Logger } from '../../lib/log.ts';
+import type { Logger } from '@addon-operator/base/log';
 import { ownProgram } from '../../lib/own-code.ts';
 import { LineSplitter } from '../../process/line-splitter.ts';
 import { OutputTail } from '../../process/output-buffer.ts';

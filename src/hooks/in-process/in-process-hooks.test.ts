@@ -2,14 +2,14 @@ import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { systemClock } from '@addon-operator/base/clock';
+import { messageOf } from '@addon-operator/base/errors';
+import { silentLogger } from '@addon-operator/base/log';
 import { execa } from 'execa';
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { CapturedLog } from '../../../test/support/captured-log.ts';
 import { FakeClock } from '../../../test/support/fake-clock.ts';
 import { startInProcessHooks } from '../../../test/support/in-process-hooks.ts';
-import { systemClock } from '../../lib/clock.ts';
-import { messageOf } from '../../lib/errors.ts';
-import { silentLogger } from '../../lib/log.ts';
 import type { Hook } from '../hook.ts';
 import type { HookRunResult } from '../run-hook.ts';
 

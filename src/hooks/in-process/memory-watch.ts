@@ -1,4 +1,4 @@
-import type { SteadyClock } from '../../lib/clock.ts';
+import type { SteadyClock } from '@addon-operator/base/clock';
 
 const CHECK_INTERVAL_MS = 50;
 /** What a worker needs before its hook has done anything, with a margin. */

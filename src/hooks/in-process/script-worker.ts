@@ -1,5 +1,5 @@
-import type { SteadyClock } from '../../lib/clock.ts';
-import type { Logger } from '../../lib/log.ts';
+import type { SteadyClock } from '@addon-operator/base/clock';
+import type { Logger } from '@addon-operator/base/log';
 import { LineSplitter } from '../../process/line-splitter.ts';
 import { createHookOutputLog, type HookOutputLog } from '../hook-output-log.ts';
 import type { HostProcess, WorkerEvent } from './host-process.ts';

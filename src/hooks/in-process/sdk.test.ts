@@ -1,3 +1,4 @@
+import { silentLogger } from '@addon-operator/base/log';
 import type {
   AdmissionBinding,
   ConversionBinding,
@@ -9,7 +10,6 @@ import type {
 } from '@addon-operator/sdk';
 import { recordHookRun } from '@addon-operator/sdk/host';
 import { expect, test } from 'vitest';
-import { silentLogger } from '../../lib/log.ts';
 import type { ModuleName } from '../../values/module-key.ts';
 import type { Schema } from '../config-schema-parts.ts';
 import type { Hook } from '../hook.ts';

@@ -1,4 +1,4 @@
-import type { SteadyClock } from '../../lib/clock.ts';
+import type { SteadyClock } from '@addon-operator/base/clock';
 
 /** Limits the duration of work, not counting the times in which it waits for the daemon. */
 export class TimeLimit {

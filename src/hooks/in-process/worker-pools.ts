@@ -1,7 +1,7 @@
-import type { SteadyClock } from '../../lib/clock.ts';
-import { OperatorError } from '../../lib/errors.ts';
-import type { Logger } from '../../lib/log.ts';
-import { Semaphore } from '../../lib/semaphore.ts';
+import type { SteadyClock } from '@addon-operator/base/clock';
+import { OperatorError } from '@addon-operator/base/errors';
+import type { Logger } from '@addon-operator/base/log';
+import { Semaphore } from '@addon-operator/base/semaphore';
 import type { RunDeadline } from '../../process/run-deadline.ts';
 import { HostProcess } from './host-process.ts';
 import type { WorkRequest } from './host-protocol.ts';

@@ -1,6 +1,6 @@
+import { isObject, textOf, textsOf } from '@addon-operator/json';
+import type { ApiResource } from '@addon-operator/kube-client/kube-object';
 import type { HookConfig, KubernetesBinding } from '../../hooks/hook-config.ts';
-import type { ApiResource } from '../../kube/kube-object.ts';
-import { isObject, textOf, textsOf } from '../../lib/json.ts';
 import type { SecretReference } from '../../values/secrets/secret-reference.ts';
 import { type Access, accessOfRules, type PolicyRule, type ResourceAccess } from './policy-rules.ts';
 

@@ -1,4 +1,4 @@
-import type { RequestAccess } from '../../kube/request-path.ts';
+import type { RequestAccess } from '@addon-operator/kube-client/request-path';
 
 /** Something one must be allowed to do. */
 export type Access = ResourceAccess | UrlAccess;

@@ -1,4 +1,4 @@
-import { canonicalJson, fieldsOf } from '../../lib/json.ts';
+import { canonicalJson, fieldsOf } from '@addon-operator/json';
 import { CRD_API_VERSION, CRD_KIND, type Crd, versionsOf } from './crd.ts';
 
 type Fields = Readonly<Record<string, unknown>>;

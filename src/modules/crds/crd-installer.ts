@@ -1,10 +1,15 @@
 import { readFile } from 'node:fs/promises';
-import type { Discovery } from '../../kube/discovery.ts';
-import { hasStatus, type KubeClient, type KubeRequest, requestIfPresent } from '../../kube/kube-client.ts';
-import type { SteadyClock } from '../../lib/clock.ts';
-import { hasCode, messageOf, OperatorError } from '../../lib/errors.ts';
-import { fieldsOf, parseJson } from '../../lib/json.ts';
-import type { Logger } from '../../lib/log.ts';
+import type { SteadyClock } from '@addon-operator/base/clock';
+import { hasCode, messageOf, OperatorError } from '@addon-operator/base/errors';
+import type { Logger } from '@addon-operator/base/log';
+import { fieldsOf, parseJson } from '@addon-operator/json';
+import type { Discovery } from '@addon-operator/kube-client/discovery';
+import {
+  hasStatus,
+  type KubeClient,
+  type KubeRequest,
+  requestIfPresent,
+} from '@addon-operator/kube-client/kube-client';
 import { type Crd, parseCrdFile, versionsOf } from './crd.ts';
 import { nextCrdStep } from './crd-changes.ts';
 

@@ -1,5 +1,5 @@
-import { messageOf } from '../../lib/errors.ts';
-import { fieldsOf, isObject, type Json, textOf } from '../../lib/json.ts';
+import { messageOf } from '@addon-operator/base/errors';
+import { fieldsOf, isObject, type Json, textOf } from '@addon-operator/json';
 import { parseYaml } from '../../values/yaml.ts';
 
 type Fields = Readonly<Record<string, unknown>>;

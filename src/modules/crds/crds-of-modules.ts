@@ -1,11 +1,11 @@
 import { type Dirent, existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Discovery } from '../../kube/discovery.ts';
-import type { KubeClient } from '../../kube/kube-client.ts';
-import type { SteadyClock } from '../../lib/clock.ts';
-import { messageOf, OperatorError } from '../../lib/errors.ts';
-import type { Logger } from '../../lib/log.ts';
+import type { SteadyClock } from '@addon-operator/base/clock';
+import { messageOf, OperatorError } from '@addon-operator/base/errors';
+import type { Logger } from '@addon-operator/base/log';
+import type { Discovery } from '@addon-operator/kube-client/discovery';
+import type { KubeClient } from '@addon-operator/kube-client/kube-client';
 import type { ModuleName } from '../../values/module-key.ts';
 import type { Module } from '../module.ts';
 import { CrdInstaller } from './crd-installer.ts';

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
-import { type KubeClient, requestIfPresent } from '../../kube/kube-client.ts';
-import { messageOf } from '../../lib/errors.ts';
-import { isObject } from '../../lib/json.ts';
+import { messageOf } from '@addon-operator/base/errors';
+import { isObject } from '@addon-operator/json';
+import { type KubeClient, requestIfPresent } from '@addon-operator/kube-client/kube-client';
 import { type Crd, parseCrdFile } from './crd.ts';
 import { comparableCrd, nextCrdStep } from './crd-changes.ts';
 import { CRD_COLLECTION } from './crd-installer.ts';

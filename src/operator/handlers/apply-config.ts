@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { errorFields, hasCode } from '../../lib/errors.ts';
-import type { Logger } from '../../lib/log.ts';
+import { errorFields, hasCode } from '@addon-operator/base/errors';
+import type { Logger } from '@addon-operator/base/log';
 import type { OperatorMetrics } from '../../metrics/operator-metrics.ts';
 import type { QueueSet } from '../../queue/queue-set.ts';
 import type { TaskOutcome } from '../../queue/task-queue.ts';

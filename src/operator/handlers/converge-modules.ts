@@ -1,6 +1,6 @@
-import type { Clock } from '../../lib/clock.ts';
-import { errorFields } from '../../lib/errors.ts';
-import type { Logger } from '../../lib/log.ts';
+import type { Clock } from '@addon-operator/base/clock';
+import { errorFields } from '@addon-operator/base/errors';
+import type { Logger } from '@addon-operator/base/log';
 import type { OperatorMetrics } from '../../metrics/operator-metrics.ts';
 import type { Discovery } from '../../modules/module-discovery.ts';
 import type { QueueEntry, TaskOutcome, TaskQueue } from '../../queue/task-queue.ts';

@@ -1,9 +1,9 @@
+import type { Clock } from '@addon-operator/base/clock';
+import { errorFields } from '@addon-operator/base/errors';
+import type { Logger } from '@addon-operator/base/log';
 import { mayShareRun, synchronizedBindings } from '../../hooks/binding-context.ts';
 import { moduleNameOf } from '../../hooks/hook.ts';
 import type { KubernetesBinding } from '../../hooks/hook-config.ts';
-import type { Clock } from '../../lib/clock.ts';
-import { errorFields } from '../../lib/errors.ts';
-import type { Logger } from '../../lib/log.ts';
 import type { OperatorMetrics } from '../../metrics/operator-metrics.ts';
 import type { QueueEntry, TaskOutcome, TaskQueue } from '../../queue/task-queue.ts';
 import { type HookEffects, type HookExecution, hookLabels } from '../hook-execution.ts';

@@ -1,5 +1,5 @@
-import type { Clock } from '../../lib/clock.ts';
-import type { Logger } from '../../lib/log.ts';
+import type { Clock } from '@addon-operator/base/clock';
+import type { Logger } from '@addon-operator/base/log';
 import type { QueueSet } from '../../queue/queue-set.ts';
 import type { TaskOutcome } from '../../queue/task-queue.ts';
 import type { ReconcileFailureParts } from '../reconcile-failure.ts';

@@ -1,4 +1,4 @@
-import type { Logger } from '../../lib/log.ts';
+import type { Logger } from '@addon-operator/base/log';
 import type { ValuesStore } from '../../values/values-store.ts';
 import type { DeployHooksParts } from '../deploy-hooks.ts';
 import { beginRemoval, deployedModule } from '../deploy-hooks.ts';

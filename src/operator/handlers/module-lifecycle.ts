@@ -1,7 +1,7 @@
+import { messageOf, OperatorError } from '@addon-operator/base/errors';
+import type { Logger } from '@addon-operator/base/log';
 import { bindingCount, queuesOf } from '../../hooks/hook.ts';
 import type { LifecycleBinding } from '../../hooks/hook-config.ts';
-import { messageOf, OperatorError } from '../../lib/errors.ts';
-import type { Logger } from '../../lib/log.ts';
 import type { OperatorMetrics } from '../../metrics/operator-metrics.ts';
 import type { QueueSet } from '../../queue/queue-set.ts';
 import type { HookExecution } from '../hook-execution.ts';

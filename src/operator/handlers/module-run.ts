@@ -1,7 +1,7 @@
+import type { Clock } from '@addon-operator/base/clock';
+import { retryAfterOf } from '@addon-operator/base/errors';
+import type { Logger } from '@addon-operator/base/log';
 import { combineSteps } from '../../helm/release-steps.ts';
-import type { Clock } from '../../lib/clock.ts';
-import { retryAfterOf } from '../../lib/errors.ts';
-import type { Logger } from '../../lib/log.ts';
 import type { OperatorMetrics } from '../../metrics/operator-metrics.ts';
 import type { TaskOutcome, TaskQueue } from '../../queue/task-queue.ts';
 import type { ReleaseFacts } from '../../status/module-facts.ts';

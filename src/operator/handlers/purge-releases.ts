@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { errorFields } from '../../lib/errors.ts';
-import type { Logger } from '../../lib/log.ts';
+import { errorFields } from '@addon-operator/base/errors';
+import type { Logger } from '@addon-operator/base/log';
 import type { TaskOutcome } from '../../queue/task-queue.ts';
 import type { ConvergeState } from '../converge-state.ts';
 import type { DeployHooksParts } from '../deploy-hooks.ts';

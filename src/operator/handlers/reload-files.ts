@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
+import { errorFields } from '@addon-operator/base/errors';
+import type { Logger } from '@addon-operator/base/log';
 import type { Hook } from '../../hooks/hook.ts';
-import { errorFields } from '../../lib/errors.ts';
-import type { Logger } from '../../lib/log.ts';
 import type { TaskOutcome } from '../../queue/task-queue.ts';
 import type { ConvergeState } from '../converge-state.ts';
 import type { GlobalHooks } from '../global-hooks.ts';

@@ -1,5 +1,5 @@
+import type { Json, JsonObject } from '@addon-operator/json';
 import { expect, test } from 'vitest';
-import type { Json, JsonObject } from '../../lib/json.ts';
 import { parseCelRules } from './cel-rules.ts';
 
 const rule = (expression: string, message = 'broken'): JsonObject => ({ expression, message });

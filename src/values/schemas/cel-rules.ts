@@ -1,7 +1,7 @@
+import { messageOf, OperatorError } from '@addon-operator/base/errors';
+import type { Json, JsonObject } from '@addon-operator/json';
+import { escapeSegment } from '@addon-operator/json/pointer';
 import { TypeError as CelTypeError, Environment, EvaluationError, ParseError } from '@marcbachmann/cel-js';
-import { messageOf, OperatorError } from '../../lib/errors.ts';
-import type { Json, JsonObject } from '../../lib/json.ts';
-import { escapeSegment } from '../../lib/json-pointer.ts';
 import { isJsonMap } from '../merge.ts';
 import { re2Pattern } from './schema-check.ts';
 import { RULES_KEY, type RuleContext, type SchemaRules } from './schema-rules.ts';

@@ -1,8 +1,8 @@
+import { messageOf, OperatorError } from '@addon-operator/base/errors';
+import type { JsonObject } from '@addon-operator/json';
+import { escapeSegment } from '@addon-operator/json/pointer';
 import { Ajv, type ErrorObject } from 'ajv';
 import { RE2JS, RE2JSException } from 're2js';
-import { messageOf, OperatorError } from '../../lib/errors.ts';
-import type { JsonObject } from '../../lib/json.ts';
-import { escapeSegment } from '../../lib/json-pointer.ts';
 
 interface Re2Pattern {
   /** Whether any part of the text matches. The time grows linearly with the text, for every pattern. */

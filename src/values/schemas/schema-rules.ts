@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../lib/json.ts';
+import type { JsonObject } from '@addon-operator/json';
 
 /** The key of a schema with rules for its values. */
 export const RULES_KEY = 'x-deckhouse-validations';

@@ -1,5 +1,5 @@
+import type { Json, JsonObject } from '@addon-operator/json';
 import { expect, test } from 'vitest';
-import type { Json, JsonObject } from '../../lib/json.ts';
 import { parseCelRules } from './cel-rules.ts';
 import { SchemaCheck } from './schema-check.ts';
 import { parseSectionSchemas, type SectionSchemas } from './section-schemas.ts';

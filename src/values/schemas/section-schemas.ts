@@ -1,5 +1,5 @@
-import { messageOf, OperatorError } from '../../lib/errors.ts';
-import type { Json, JsonObject } from '../../lib/json.ts';
+import { messageOf, OperatorError } from '@addon-operator/base/errors';
+import type { Json, JsonObject } from '@addon-operator/json';
 import { exactJsonProblem } from '../json-values.ts';
 import { isJsonMap } from '../merge.ts';
 import { parseYaml } from '../yaml.ts';

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../lib/json.ts';
+import type { Json, JsonObject } from '@addon-operator/json';
 import { isJsonMap } from '../merge.ts';
 
 const MAPS = ['properties', 'patternProperties', 'definitions'] as const;

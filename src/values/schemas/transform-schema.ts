@@ -1,6 +1,6 @@
-import { OperatorError } from '../../lib/errors.ts';
-import type { Json, JsonObject } from '../../lib/json.ts';
-import { parsePointer } from '../../lib/json-pointer.ts';
+import { OperatorError } from '@addon-operator/base/errors';
+import type { Json, JsonObject } from '@addon-operator/json';
+import { parsePointer } from '@addon-operator/json/pointer';
 import { isJsonMap } from '../merge.ts';
 import { mapIn, mapSubSchemas } from './sub-schemas.ts';
 

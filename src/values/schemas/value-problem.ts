@@ -1,7 +1,7 @@
+import { isObject, type Json } from '@addon-operator/json';
+import { unescapeSegment } from '@addon-operator/json/pointer';
+import { didYouMean } from '@addon-operator/json/similar-word';
 import type { ErrorObject } from 'ajv';
-import { isObject, type Json } from '../../lib/json.ts';
-import { unescapeSegment } from '../../lib/json-pointer.ts';
-import { didYouMean } from '../../lib/similar-word.ts';
 
 /**
  * One way in which values break a schema, in words: the dotted path, without positions in lists, and what is expected.

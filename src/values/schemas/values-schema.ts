@@ -1,6 +1,6 @@
 import { isIPv4, isIPv6 } from 'node:net';
+import type { Json, JsonObject } from '@addon-operator/json';
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
-import type { Json, JsonObject } from '../../lib/json.ts';
 import { isJsonMap } from '../merge.ts';
 import { re2Pattern, type SchemaCheck } from './schema-check.ts';
 import type { RuleContext, RuleParser, SchemaRules } from './schema-rules.ts';

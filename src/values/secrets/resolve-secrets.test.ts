@@ -1,5 +1,5 @@
+import type { Json, JsonObject } from '@addon-operator/json';
 import { expect, test } from 'vitest';
-import type { Json, JsonObject } from '../../lib/json.ts';
 import { referencesIn, resolveSecrets, type SecretLookup } from './resolve-secrets.ts';
 
 const ref = (fields: Json): JsonObject => ({ valueFrom: { secretKeyRef: fields } });

@@ -1,5 +1,5 @@
-import type { Json, JsonObject } from '../../lib/json.ts';
-import { escapeSegment } from '../../lib/json-pointer.ts';
+import type { Json, JsonObject } from '@addon-operator/json';
+import { escapeSegment } from '@addon-operator/json/pointer';
 import { isJsonMap } from '../merge.ts';
 import { parseReference, referenceTitle, type SecretReference } from './secret-reference.ts';
 

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../lib/json.ts';
+import type { Json, JsonObject } from '@addon-operator/json';
 import { isJsonMap } from '../merge.ts';
 
 /** Names one text in a Secret. */

@@ -1,8 +1,8 @@
+import { silentLogger } from '@addon-operator/base/log';
+import type { KubeObject } from '@addon-operator/kube-client/kube-object';
+import type { ReflectorSink, SharedReflectors } from '@addon-operator/kube-client/reflector-sink';
 import { expect, test } from 'vitest';
 import { JumpClock } from '../../../test/support/jump-clock.ts';
-import type { KubeObject } from '../../kube/kube-object.ts';
-import type { ReflectorSink, SharedReflectors } from '../../kube/reflector-sink.ts';
-import { silentLogger } from '../../lib/log.ts';
 import type { SecretReference } from './secret-reference.ts';
 import { SecretWatcher } from './secret-watcher.ts';
 

@@ -1,10 +1,10 @@
-import type { ApiResource, KubeObject } from '../../kube/kube-object.ts';
-import type { SharedReflectors } from '../../kube/reflector-sink.ts';
-import { untilDone } from '../../kube/retry.ts';
-import type { SteadyClock } from '../../lib/clock.ts';
-import { messageOf } from '../../lib/errors.ts';
-import { fieldsOf } from '../../lib/json.ts';
-import type { Logger } from '../../lib/log.ts';
+import type { SteadyClock } from '@addon-operator/base/clock';
+import { messageOf } from '@addon-operator/base/errors';
+import type { Logger } from '@addon-operator/base/log';
+import { fieldsOf } from '@addon-operator/json';
+import type { ApiResource, KubeObject } from '@addon-operator/kube-client/kube-object';
+import type { SharedReflectors } from '@addon-operator/kube-client/reflector-sink';
+import { untilDone } from '@addon-operator/kube-client/retry';
 import type { SecretText } from './resolve-secrets.ts';
 import type { SecretReference } from './secret-reference.ts';
 

@@ -1,4 +1,4 @@
-import { isObject, parseJsonVerbatim } from '../../lib/json.ts';
+import { isObject, parseJsonVerbatim } from '@addon-operator/json';
 import type { WebhookAnswer } from '../tls-server.ts';
 
 /** A question of the API server. Numbers in it are kept as they were written. */

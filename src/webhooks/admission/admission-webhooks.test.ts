@@ -1,9 +1,9 @@
+import { silentLogger } from '@addon-operator/base/log';
+import { Semaphore } from '@addon-operator/base/semaphore';
 import { expect, test } from 'vitest';
 import { FakeClock } from '../../../test/support/fake-clock.ts';
 import type { AdmissionBinding } from '../../hooks/admission-binding.ts';
 import type { AdmissionResponse } from '../../hooks/webhook-responses.ts';
-import { silentLogger } from '../../lib/log.ts';
-import { Semaphore } from '../../lib/semaphore.ts';
 import { CertificateSlot } from '../webhook-certificates.ts';
 import { type AdmissionHook, AdmissionWebhooks } from './admission-webhooks.ts';
 import type { DesiredWebhooks } from './webhook-configurations.ts';

@@ -1,10 +1,10 @@
+import type { SteadyClock } from '@addon-operator/base/clock';
+import { errorFields, OperatorError } from '@addon-operator/base/errors';
+import { jittered } from '@addon-operator/base/jitter';
+import type { Logger } from '@addon-operator/base/log';
+import { Semaphore } from '@addon-operator/base/semaphore';
 import type { AdmissionBinding } from '../../hooks/admission-binding.ts';
 import type { AdmissionResponse } from '../../hooks/webhook-responses.ts';
-import type { SteadyClock } from '../../lib/clock.ts';
-import { errorFields, OperatorError } from '../../lib/errors.ts';
-import { jittered } from '../../lib/jitter.ts';
-import type { Logger } from '../../lib/log.ts';
-import { Semaphore } from '../../lib/semaphore.ts';
 import { askInTime, limitMsOf } from '../ask-in-time.ts';
 import type { WebhookAnswer, WebhookRequest } from '../tls-server.ts';
 import type { WebhookCertificates } from '../webhook-certificates.ts';

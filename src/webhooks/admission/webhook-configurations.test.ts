@@ -1,7 +1,7 @@
+import { silentLogger } from '@addon-operator/base/log';
 import { expect, test } from 'vitest';
 import { FakeClock } from '../../../test/support/fake-clock.ts';
 import { ObjectApi, refused } from '../../../test/support/object-api.ts';
-import { silentLogger } from '../../lib/log.ts';
 import { WebhookConfigurations } from './webhook-configurations.ts';
 import type { WebhookEntry } from './webhook-entries.ts';
 

@@ -1,6 +1,6 @@
-import type { SteadyClock } from '../../lib/clock.ts';
-import { isObject, parseJson } from '../../lib/json.ts';
-import type { Logger } from '../../lib/log.ts';
+import type { SteadyClock } from '@addon-operator/base/clock';
+import type { Logger } from '@addon-operator/base/log';
+import { isObject, parseJson } from '@addon-operator/json';
 import { askInTime, limitMsOf } from '../ask-in-time.ts';
 import type { WebhookAnswer, WebhookRequest } from '../tls-server.ts';
 import {

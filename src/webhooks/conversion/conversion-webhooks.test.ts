@@ -1,7 +1,7 @@
+import { silentLogger } from '@addon-operator/base/log';
+import { Semaphore } from '@addon-operator/base/semaphore';
 import { expect, test } from 'vitest';
 import { FakeClock } from '../../../test/support/fake-clock.ts';
-import { silentLogger } from '../../lib/log.ts';
-import { Semaphore } from '../../lib/semaphore.ts';
 import { CertificateSlot } from '../webhook-certificates.ts';
 import { type ConversionHook, ConversionWebhooks } from './conversion-webhooks.ts';
 

@@ -1,8 +1,8 @@
+import type { SteadyClock } from '@addon-operator/base/clock';
+import type { Logger } from '@addon-operator/base/log';
+import { Semaphore } from '@addon-operator/base/semaphore';
 import type { ConversionBinding, ConversionRule } from '../../hooks/conversion-binding.ts';
 import type { ConversionResponse } from '../../hooks/webhook-responses.ts';
-import type { SteadyClock } from '../../lib/clock.ts';
-import type { Logger } from '../../lib/log.ts';
-import { Semaphore } from '../../lib/semaphore.ts';
 import type { WebhookAnswer, WebhookRequest } from '../tls-server.ts';
 import type { WebhookCertificates } from '../webhook-certificates.ts';
 import { conversionAnswer } from './conversion-answer.ts';

@@ -1,7 +1,7 @@
+import { OperatorError } from '@addon-operator/base/errors';
+import { silentLogger } from '@addon-operator/base/log';
 import { expect, test } from 'vitest';
 import type { ConversionResponse } from '../../hooks/webhook-responses.ts';
-import { OperatorError } from '../../lib/errors.ts';
-import { silentLogger } from '../../lib/log.ts';
 import { type ConversionRequest, type ConversionStep, convertObjects } from './convert-objects.ts';
 
 const never = new AbortController().signal;

@@ -1,8 +1,8 @@
+import { errorFields } from '@addon-operator/base/errors';
+import type { Logger } from '@addon-operator/base/log';
+import { fieldsOf, textOf } from '@addon-operator/json';
 import type { ConversionRule } from '../../hooks/conversion-binding.ts';
 import type { ConversionResponse } from '../../hooks/webhook-responses.ts';
-import { errorFields } from '../../lib/errors.ts';
-import { fieldsOf, textOf } from '../../lib/json.ts';
-import type { Logger } from '../../lib/log.ts';
 import { findConversionChain } from './conversion-chain.ts';
 import { convertedObjectsProblem } from './converted-objects-problem.ts';
 

@@ -1,4 +1,4 @@
-import { fieldsOf, isObject, textOf } from '../../lib/json.ts';
+import { fieldsOf, isObject, textOf } from '@addon-operator/json';
 
 /** What a conversion may not touch; the API server would refuse the objects. */
 const FIXED = ['name', 'namespace', 'uid'] as const;

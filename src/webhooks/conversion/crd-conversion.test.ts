@@ -1,9 +1,9 @@
+import { OperatorError } from '@addon-operator/base/errors';
+import { silentLogger } from '@addon-operator/base/log';
+import type { KubeRequest } from '@addon-operator/kube-client/kube-client';
 import { expect, onTestFinished, test } from 'vitest';
 import { settle } from '../../../test/support/fake-clock.ts';
 import { ReflectorLab } from '../../../test/support/reflector-lab.ts';
-import type { KubeRequest } from '../../kube/kube-client.ts';
-import { OperatorError } from '../../lib/errors.ts';
-import { silentLogger } from '../../lib/log.ts';
 import { CertificateSlot } from '../webhook-certificates.ts';
 import type { WebhookTarget } from '../webhook-target.ts';
 import { conversionSpec, keepCrdConversion } from './crd-conversion.ts';

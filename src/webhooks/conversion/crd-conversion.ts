@@ -1,12 +1,16 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { KubeClient } from '../../kube/kube-client.ts';
-import { type ApiResource, type KubeObject, resourcePath } from '../../kube/kube-object.ts';
-import type { ReflectorEvent, ReflectorSink, SharedReflectors } from '../../kube/reflector-sink.ts';
-import type { SteadyClock } from '../../lib/clock.ts';
-import { errorFields } from '../../lib/errors.ts';
-import { jittered } from '../../lib/jitter.ts';
-import { isObject } from '../../lib/json.ts';
-import type { Logger } from '../../lib/log.ts';
+import type { SteadyClock } from '@addon-operator/base/clock';
+import { errorFields } from '@addon-operator/base/errors';
+import { jittered } from '@addon-operator/base/jitter';
+import type { Logger } from '@addon-operator/base/log';
+import { isObject } from '@addon-operator/json';
+import type { KubeClient } from '@addon-operator/kube-client/kube-client';
+import { type ApiResource, type KubeObject, resourcePath } from '@addon-operator/kube-client/kube-object';
+import type {
+  ReflectorEvent,
+  ReflectorSink,
+  SharedReflectors,
+} from '@addon-operator/kube-client/reflector-sink';
 import type { WebhookCertificates } from '../webhook-certificates.ts';
 import { clientConfigOf, type WebhookTarget } from '../webhook-target.ts';
 

@@ -1,5 +1,5 @@
+import { isObject } from '@addon-operator/json';
 import { stringAt, valueAt } from '../../../packages/kube-sandbox/src/json-access.ts';
-import { isObject } from '../../../src/lib/json.ts';
 
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import { parseJson } from '../../../src/lib/json.ts';
+import { parseJson } from '@addon-operator/json';
 import type { ApiAccess } from '../../support/control-plane/api-probe.ts';
 
 export interface RawRequest {

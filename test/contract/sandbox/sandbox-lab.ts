@@ -1,11 +1,11 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { systemClock } from '@addon-operator/base/clock';
+import { silentLogger } from '@addon-operator/base/log';
+import { parseJson } from '@addon-operator/json';
 import { type Sandbox, startSandbox } from '@addon-operator/kube-sandbox';
 import { execa } from 'execa';
-import { systemClock } from '../../../src/lib/clock.ts';
-import { parseJson } from '../../../src/lib/json.ts';
-import { silentLogger } from '../../../src/lib/log.ts';
 import { cacheDirectory } from '../../../src/tools/cache-directory.ts';
 import { pinnedHelm, pinnedKubectl } from '../../../src/tools/pinned-tools.ts';
 

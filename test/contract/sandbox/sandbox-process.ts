@@ -1,6 +1,6 @@
+import { systemClock } from '@addon-operator/base/clock';
+import { silentLogger } from '@addon-operator/base/log';
 import { startSandbox } from '@addon-operator/kube-sandbox';
-import { systemClock } from '../../../src/lib/clock.ts';
-import { silentLogger } from '../../../src/lib/log.ts';
 
 const [, , directory = ''] = process.argv;
 const sandbox = await startSandbox(

@@ -1,5 +1,5 @@
+import { systemClock } from '@addon-operator/base/clock';
 import { expect, test } from 'vitest';
-import { systemClock } from '../../../src/lib/clock.ts';
 import { requestDebug } from '../../../src/server/debug-client.ts';
 import type { Backend } from '../../support/world.ts';
 import { exampleWorld, read } from '../example-world.ts';

@@ -1,6 +1,6 @@
+import { messageOf } from '@addon-operator/base/errors';
 import { execaSync } from 'execa';
 import { expect, test } from 'vitest';
-import { messageOf } from '../../../src/lib/errors.ts';
 import type { Backend } from '../../support/world.ts';
 import { read, remove } from '../example-world.ts';
 import { cataloguePath, DirectoryCopy, hookSetWorld, requireTools } from './catalogue-world.ts';

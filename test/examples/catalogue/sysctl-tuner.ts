@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
+import { systemClock } from '@addon-operator/base/clock';
 import { load } from 'js-yaml';
 import { expect, test } from 'vitest';
-import { systemClock } from '../../../src/lib/clock.ts';
 import { requestDebug } from '../../../src/server/debug-client.ts';
 import type { Backend, World } from '../../support/world.ts';
 import { exampleWorld, read, remove, SOON } from '../example-world.ts';

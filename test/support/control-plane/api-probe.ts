@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { request } from 'node:https';
-import { parseJson } from '../../../src/lib/json.ts';
+import { parseJson } from '@addon-operator/json';
 
 export interface ApiAccess {
   readonly serverUrl: string;

@@ -1,5 +1,5 @@
 import { open, readFile, rm } from 'node:fs/promises';
-import type { Clock } from '../../../src/lib/clock.ts';
+import type { Clock } from '@addon-operator/base/clock';
 
 const POLL_MS = 500;
 

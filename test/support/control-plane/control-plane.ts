@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Clock, systemClock } from '../../../src/lib/clock.ts';
+import { type Clock, systemClock } from '@addon-operator/base/clock';
 import { type ApiAccess, ApiProbe } from './api-probe.ts';
 import { type Certificates, createCertificates } from './certificates.ts';
 import { freePorts } from './free-ports.ts';

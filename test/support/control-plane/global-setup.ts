@@ -1,5 +1,5 @@
+import { messageOf } from '@addon-operator/base/errors';
 import type { TestProject } from 'vitest/node';
-import { messageOf } from '../../../src/lib/errors.ts';
 import type { ApiAccess } from './api-probe.ts';
 import { ControlPlane } from './control-plane.ts';
 import {

@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { systemClock } from '../../../src/lib/clock.ts';
+import { systemClock } from '@addon-operator/base/clock';
 import { cacheDirectory } from '../../../src/tools/cache-directory.ts';
 import { pinnedHelm } from '../../../src/tools/pinned-tools.ts';
 import { withBuildLock } from './build-lock.ts';

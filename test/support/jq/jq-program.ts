@@ -1,9 +1,9 @@
 import { mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { homedir, setPriority } from 'node:os';
 import { basename, join } from 'node:path';
+import { systemClock } from '@addon-operator/base/clock';
+import { messageOf } from '@addon-operator/base/errors';
 import { execa } from 'execa';
-import { systemClock } from '../../../src/lib/clock.ts';
-import { messageOf } from '../../../src/lib/errors.ts';
 import { cacheDirectory } from '../../../src/tools/cache-directory.ts';
 import { withBuildLock } from '../control-plane/build-lock.ts';
 import { isPresent } from '../control-plane/go-programs.ts';

@@ -1,0 +1,71 @@
+import { canonicalJson, isObject } from '@addon-operator/json';
+
+/** For so many documents the whole text is kept, too. */
+const KEPT_DOCUMENTS = 16;
+
+interface KeptDocument {
+  readonly document: unknown;
+  readonly text: string;
+}
+
+/**
+ * Canonical JSON of documents that are made again and again from parts that stay the same objects: the text of a part is
+ * made once, and kept as long as the part. Parts must not change.
+ */
+export class CanonicalTexts {
+  readonly #texts = new WeakMap<object, string>();
+  readonly #documents = new Map<string, KeptDocument>();
+
+  /**
+   * The same text as that of `canonicalJson`.
+   *
+   * @param name of which document this is a version; if it is made of the same parts as the last one, so is the text
+   * @param levels how many levels of the document are put together anew each time; what is below are parts
+   */
+  of(name: string, document: unknown, levels: number): string {
+    const last = this.#documents.get(name);
+    const text =
+      last !== undefined && this.#isSame(document, last.document, levels)
+        ? last.text
+        : this.#compose(document, levels);
+    this.#documents.delete(name);
+    this.#documents.set(name, { document, text });
+    const [oldest] = this.#documents.keys();
+    if (this.#documents.size > KEPT_DOCUMENTS && oldest !== undefined) this.#documents.delete(oldest);
+    return text;
+  }
+
+  #isSame(one: unknown, other: unknown, levels: number): boolean {
+    if (one === other) return true;
+    if (levels === 0 || !isObject(one) || !isObject(other)) return this.#ofPart(one) === this.#ofPart(other);
+    const keys = Object.keys(one);
+    return (
+      keys.length === Object.keys(other).length &&
+      keys.every((key) => Object.hasOwn(other, key) && this.#isSame(one[key], other[key], levels - 1))
+    );
+  }
+
+  #compose(document: unknown, levels: number): string {
+    if (levels === 0 || !isObject(document)) return this.#ofPart(document);
+    const members = orderedKeys(document)
+      .filter((key) => document[key] !== undefined)
+      .map((key) => `${JSON.stringify(key)}:${this.#compose(document[key], levels - 1)}`);
+    return `{${members.join(',')}}`;
+  }
+
+  #ofPart(part: unknown): string {
+    if (typeof part !== 'object' || part === null) return canonicalJson(part);
+    const known = this.#texts.get(part);
+    if (known !== undefined) return known;
+    const text = canonicalJson(part);
+    this.#texts.set(part, text);
+    return text;
+  }
+}
+
+/** As the keys of an object that was filled in order: those that are integers come first. */
+function orderedKeys(document: object): string[] {
+  const ordered: Record<string, true> = Object.create(null);
+  for (const key of Object.keys(document).sort()) ordered[key] = true;
+  return Object.keys(ordered);
+}

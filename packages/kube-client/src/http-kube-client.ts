@@ -1,0 +1,317 @@
+import type { IncomingMessage } from 'node:http';
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+import type { SteadyClock } from '@addon-operator/base/clock';
+import { messageOf, OperatorError } from '@addon-operator/base/errors';
+import { Semaphore } from '@addon-operator/base/semaphore';
+import type { TokenBucket } from '@addon-operator/base/token-bucket';
+import { parseJson } from '@addon-operator/json';
+import { refusal } from './api-refusal.ts';
+import type { ClusterAccess } from './cluster-access.ts';
+import { ConnectionPool, type Purpose } from './connection-pool.ts';
+import type { CredentialStore } from './credentials.ts';
+import { withDeadline } from './deadline.ts';
+import { NotSentError, readBody, readLines, StaleConnectionError, sendRequest } from './http-exchange.ts';
+import type { HttpMethod, KubeApiError, KubeClient, KubeRequest } from './kube-client.ts';
+import { pathTemplate } from './request-path.ts';
+
+/** One request that came to an end, for metrics. */
+export interface RequestObservation {
+  readonly verb: HttpMethod | 'WATCH';
+  /** Undefined when there was no response. */
+  readonly status: number | undefined;
+  /** Up to the end of the body; of a stream, up to its headers. */
+  readonly durationMs: number;
+  /** Without query. */
+  readonly path: string;
+  /** The path without names, see {@link pathTemplate}. */
+  readonly pathTemplate: string;
+}
+
+export interface HttpKubeClientOptions {
+  readonly access: ClusterAccess;
+  readonly credentials: Pick<CredentialStore, 'current' | 'refresh'>;
+  readonly clock: SteadyClock;
+  /** Numbers in [0, 1), for jitter. */
+  readonly random: () => number;
+  /** Stands in the User-Agent. */
+  readonly version: string;
+  /** Limit on the rate of requests; default: none, as the API server has its own by priority and fairness. */
+  readonly limiter?: Pick<TokenBucket, 'take'>;
+  /** For requests that name none; default 60 000. */
+  readonly requestTimeoutMs?: number;
+  /** Default 10 000. */
+  readonly connectTimeoutMs?: number;
+  readonly onRequest?: (observation: RequestObservation) => void;
+  /**
+   * Called right before a request that is no GET is written to its connection, each time; what it throws the request
+   * fails with.
+   */
+  readonly beforeWrite?: () => void;
+}
+
+const REQUEST_TIMEOUT_MS = 60_000;
+const CONNECT_TIMEOUT_MS = 10_000;
+const MAX_THROTTLE_RETRIES = 4;
+const MAX_STALE_RETRIES = 5;
+/** What more there is waits, watches aside: beyond that a server that is slow is not made faster. */
+const MAX_IN_FLIGHT = 16;
+
+const unzip = promisify(gunzip);
+
+/**
+ * KubeClient over HTTP/1.1 with keep-alive connections, those of watches apart.
+ *
+ * A request is repeated only where that is safe: after 429 (up to four times, at the pace of Retry-After, within its
+ * deadline), once after 401 with credentials read anew, and a GET whose idle connection turned out to be closed. A
+ * write whose outcome is unknown is not repeated but fails with KUBE_UNREACHABLE. At most 16 requests are
+ * in flight at once. Waiting for one of these places, or for the rate limit, does not count against the deadline.
+ */
+export class HttpKubeClient implements KubeClient {
+  readonly #options: HttpKubeClientOptions;
+  readonly #pool: ConnectionPool;
+  readonly #inFlight = new Semaphore(MAX_IN_FLIGHT);
+
+  constructor(options: HttpKubeClientOptions) {
+    this.#options = options;
+    this.#pool = new ConnectionPool(options.access);
+  }
+
+  async request(request: KubeRequest, signal: AbortSignal): Promise<unknown> {
+    await this.#options.limiter?.take(signal);
+    return this.#inFlight.run(
+      () =>
+        withDeadline(this.#deadlineOf(request), signal, (signal) => this.#requestPatiently(request, signal)),
+      signal,
+    );
+  }
+
+  async stream(request: KubeRequest, signal: AbortSignal): Promise<AsyncIterable<string>> {
+    // A watch is opened once for minutes, and its reopening has a back-off: it needs no limit of rate.
+    const response = await withDeadline(this.#deadlineOf(request), signal, async (signal) => {
+      const response = await this.#observed(request, 'WATCH', () => this.#send(request, 'watch', signal));
+      if (isSuccess(response)) return response;
+      throw refusalOf(request, response, await this.#textOf(request, response, signal));
+    });
+    const onAbort = (): void => {
+      response.destroy();
+    };
+    if (signal.aborted) onAbort();
+    signal.addEventListener('abort', onAbort, { once: true });
+    response.once('close', () => signal.removeEventListener('abort', onAbort));
+    return this.#lines(request, response, signal);
+  }
+
+  /** Closes all connections; running requests fail. */
+  close(): void {
+    this.#pool.close();
+  }
+
+  async #requestPatiently(request: KubeRequest, signal: AbortSignal): Promise<unknown> {
+    const { clock, limiter } = this.#options;
+    const endMs = clock.steadyMs() + this.#limitMs(request);
+    for (let retries = 0; ; retries += 1) {
+      const outcome = await this.#requestOnce(request, signal);
+      if (outcome.type === 'answer') return outcome.value;
+      const delayMs = this.#throttleDelayMs(outcome.error);
+      if (delayMs === undefined || retries >= MAX_THROTTLE_RETRIES || clock.steadyMs() + delayMs >= endMs) {
+        throw outcome.error;
+      }
+      await clock.sleep(delayMs, signal);
+      await limiter?.take(signal);
+    }
+  }
+
+  #throttleDelayMs(error: KubeApiError): number | undefined {
+    if (error.status !== 429) return undefined;
+    return Math.ceil((error.retryAfterSeconds ?? 1) * 1_000 * (1 + 0.2 * this.#options.random()));
+  }
+
+  async #requestOnce(
+    request: KubeRequest,
+    signal: AbortSignal,
+  ): Promise<{ type: 'answer'; value: unknown } | { type: 'refused'; error: KubeApiError }> {
+    let body = '';
+    const response = await this.#observed(request, request.method, async () => {
+      const response = await this.#send(request, 'request', signal);
+      body = await this.#textOf(request, response, signal);
+      return response;
+    });
+    if (!isSuccess(response)) return { type: 'refused', error: refusalOf(request, response, body) };
+    if (body === '') return { type: 'answer', value: undefined };
+    try {
+      return { type: 'answer', value: parseJson(body) };
+    } catch {
+      throw this.#unreachable(request, 'the response is not JSON; is this an API server?');
+    }
+  }
+
+  /** Resolves with the headers of a response, after a second attempt if the first was refused for its credentials. */
+  async #send(request: KubeRequest, purpose: Purpose, signal: AbortSignal): Promise<IncomingMessage> {
+    const { credentials } = this.#options;
+    const response = await this.#sendWith(request, purpose, await credentials.current(signal), signal);
+    if (response.statusCode !== 401) return response;
+    response.resume();
+    return this.#sendWith(request, purpose, await credentials.refresh(signal), signal);
+  }
+
+  async #sendWith(
+    request: KubeRequest,
+    purpose: Purpose,
+    credentials: Awaited<ReturnType<CredentialStore['current']>>,
+    signal: AbortSignal,
+  ): Promise<IncomingMessage> {
+    const { clock, connectTimeoutMs = CONNECT_TIMEOUT_MS } = this.#options;
+    const body = request.body === undefined ? undefined : JSON.stringify(request.body);
+    const headers = this.#headersOf(request, purpose, body, credentials.authorization);
+    for (let stale = 0; ; stale += 1) {
+      const agent = this.#pool.agentFor(purpose, credentials);
+      const beforeSend = this.#beforeSend(request);
+      const url = this.#urlOf(request);
+      const outgoing = {
+        url,
+        method: request.method,
+        headers,
+        body,
+        agent,
+        ...(beforeSend && { beforeSend }),
+      };
+      try {
+        return await sendRequest(outgoing, { clock, connectTimeoutMs }, signal);
+      } catch (error) {
+        if (signal.aborted) throw error;
+        if (error instanceof NotSentError) throw error.cause;
+        const isRepeatable = error instanceof StaleConnectionError && request.method === 'GET';
+        if (!isRepeatable || stale >= MAX_STALE_RETRIES) {
+          throw this.#unreachable(request, messageOf(error), error);
+        }
+      }
+    }
+  }
+
+  #beforeSend(request: KubeRequest): (() => void) | undefined {
+    if (request.method === 'GET') return undefined;
+    const { clock, beforeWrite } = this.#options;
+    return () => {
+      beforeWrite?.();
+      if (request.sendBeforeMs !== undefined && clock.steadyMs() >= request.sendBeforeMs)
+        throw this.#unreachable(request, 'it could not be sent in time');
+    };
+  }
+
+  #headersOf(
+    request: KubeRequest,
+    purpose: Purpose,
+    body: string | undefined,
+    authorization: string | undefined,
+  ): Record<string, string> {
+    return {
+      accept: request.accept ?? 'application/json',
+      'user-agent': `addon-operator/${this.#options.version}`,
+      // A compressed watch would hold events back.
+      ...(purpose === 'request' && request.method === 'GET' ? { 'accept-encoding': 'gzip' } : {}),
+      ...(authorization === undefined ? {} : { authorization }),
+      ...(body === undefined
+        ? {}
+        : {
+            'content-type': request.contentType ?? 'application/json',
+            'content-length': String(Buffer.byteLength(body)),
+          }),
+    };
+  }
+
+  #urlOf(request: KubeRequest): URL {
+    const base = this.#options.access.server;
+    const url = new URL(base + request.path);
+    // A name like `..` would silently address something else.
+    if (!url.pathname.endsWith(request.path)) {
+      throw new OperatorError('INTERNAL', `Cannot request ${titleOf(request)}: not a normal URL path`);
+    }
+    for (const [name, value] of Object.entries(request.query ?? {})) {
+      if (value !== undefined) url.searchParams.set(name, value);
+    }
+    return url;
+  }
+
+  async #textOf(request: KubeRequest, response: IncomingMessage, signal: AbortSignal): Promise<string> {
+    try {
+      const bytes = await readBody(response, signal);
+      return (response.headers['content-encoding'] === 'gzip' ? await unzip(bytes) : bytes).toString('utf8');
+    } catch (error) {
+      if (signal.aborted) throw error;
+      throw this.#unreachable(request, `the response was cut off (${messageOf(error)})`, error);
+    }
+  }
+
+  async *#lines(
+    request: KubeRequest,
+    response: IncomingMessage,
+    signal: AbortSignal,
+  ): AsyncGenerator<string, void, undefined> {
+    try {
+      yield* readLines(response);
+    } catch (error) {
+      signal.throwIfAborted();
+      throw this.#unreachable(request, `the stream broke (${messageOf(error)})`, error);
+    } finally {
+      response.destroy();
+    }
+    signal.throwIfAborted();
+  }
+
+  async #observed(
+    request: KubeRequest,
+    verb: RequestObservation['verb'],
+    send: () => Promise<IncomingMessage>,
+  ): Promise<IncomingMessage> {
+    const { clock, onRequest } = this.#options;
+    const startMs = clock.steadyMs();
+    let status: number | undefined;
+    try {
+      const response = await send();
+      status = response.statusCode;
+      return response;
+    } finally {
+      onRequest?.({
+        verb,
+        status,
+        durationMs: clock.steadyMs() - startMs,
+        path: request.path,
+        pathTemplate: pathTemplate(request.path),
+      });
+    }
+  }
+
+  #limitMs(request: KubeRequest): number {
+    return request.timeoutMs ?? this.#options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS;
+  }
+
+  #deadlineOf(request: KubeRequest): Parameters<typeof withDeadline>[0] {
+    const limitMs = this.#limitMs(request);
+    return {
+      clock: this.#options.clock,
+      limitMs,
+      error: () => this.#unreachable(request, `no response within ${limitMs / 1_000} s`),
+    };
+  }
+
+  #unreachable(request: KubeRequest, problem: string, cause?: unknown): OperatorError {
+    const { server } = this.#options.access;
+    const message = `Cannot reach the API server ${server} for ${titleOf(request)}: ${problem}`;
+    return new OperatorError('KUBE_UNREACHABLE', message, { cause });
+  }
+}
+
+function titleOf(request: KubeRequest): string {
+  return `${request.method} ${request.path}`;
+}
+
+function refusalOf(request: KubeRequest, response: IncomingMessage, body: string): KubeApiError {
+  const { statusCode: status = 0, headers } = response;
+  return refusal(titleOf(request), { status, body, retryAfter: headers['retry-after'] });
+}
+
+function isSuccess(response: IncomingMessage): boolean {
+  const status = response.statusCode ?? 0;
+  return status >= 200 && status < 300;
+}

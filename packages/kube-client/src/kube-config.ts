@@ -1,0 +1,152 @@
+import { join } from 'node:path';
+import { OperatorError } from '@addon-operator/base/errors';
+import type { ClusterAccess } from './cluster-access.ts';
+import { checkServerUrl, type KubeconfigFile, resolveKubeconfig } from './kubeconfig-file.ts';
+
+export interface KubeConfigOptions {
+  /** `--kube-config`; must exist when given. */
+  readonly kubeConfigPath?: string | undefined;
+  /** `--kube-context`; default: the current one. */
+  readonly kubeContext?: string | undefined;
+  /** `--kube-server`: replaces the URL of the kubeconfig, or is used alone. */
+  readonly kubeServer?: string | undefined;
+  /** Environment: KUBECONFIG, HOME, KUBERNETES_SERVICE_HOST, ADDON_OPERATOR_KUBE_ALLOW_UNSAFE. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Text of a file; rejects with an error whose `code` is ENOENT for one that does not exist. */
+  readonly readFile: (path: string) => Promise<string>;
+}
+
+const SERVICE_ACCOUNT_DIR = '/var/run/secrets/kubernetes.io/serviceaccount';
+const TOKEN_PATH = `${SERVICE_ACCOUNT_DIR}/token`;
+const UNSAFE_VARIABLE = 'ADDON_OPERATOR_KUBE_ALLOW_UNSAFE';
+
+/**
+ * Finds out how to reach the API server: the given kubeconfig, else the service account of the pod (unless a context or
+ * a server was requested), else the kubeconfigs of KUBECONFIG, which a pod may have for its hooks alone, else
+ * `~/.kube/config`, else `--kube-server` alone.
+ *
+ * Inside a cluster (KUBERNETES_SERVICE_HOST is set) a kubeconfig that runs programs or skips TLS verification is
+ * refused unless ADDON_OPERATOR_KUBE_ALLOW_UNSAFE is `true`.
+ *
+ * @throws OperatorError KUBE_CONFIG_INVALID naming the file and the field
+ */
+export async function loadKubeConfig(options: KubeConfigOptions): Promise<ClusterAccess> {
+  const { env, readFile } = options;
+  const choice = {
+    context: presence(options.kubeContext),
+    server: presence(options.kubeServer),
+  };
+  const useFiles = (files: readonly KubeconfigFile[]): ClusterAccess =>
+    refuseUnsafe(resolveKubeconfig(files, choice), env);
+
+  const explicitPath = presence(options.kubeConfigPath);
+  if (explicitPath !== undefined) {
+    return useFiles([await requiredFile(explicitPath, '--kube-config', readFile)]);
+  }
+
+  const isInPod = presence(env['KUBERNETES_SERVICE_HOST']) !== undefined;
+  const canBeInCluster = isInPod && choice.context === undefined && choice.server === undefined;
+  if (canBeInCluster && (await existingFiles([TOKEN_PATH], readFile)).length > 0)
+    return inClusterAccess(options);
+
+  const listed = (env['KUBECONFIG'] ?? '').split(':').filter((path) => path !== '');
+  if (listed.length > 0) {
+    const files = await existingFiles(listed, readFile);
+    if (files.length > 0) return useFiles(files);
+    throw invalid(`KUBECONFIG: ${listed.join(', ')} does not exist`);
+  }
+
+  // Tells what is missing in the pod.
+  if (canBeInCluster) return inClusterAccess(options);
+
+  const home = presence(env['HOME']);
+  if (home !== undefined) {
+    const files = await existingFiles([join(home, '.kube', 'config')], readFile);
+    if (files.length > 0) return useFiles(files);
+  }
+  if (choice.server !== undefined && choice.context === undefined) return bareServer(choice.server);
+  throw invalid(
+    'no cluster found: set --kube-config (or KUBE_CONFIG, KUBECONFIG), or run in a pod with a service account',
+  );
+}
+
+function bareServer(server: string): ClusterAccess {
+  return {
+    server: checkServerUrl(server, '--kube-server'),
+    currentNamespace: 'default',
+    source: '--kube-server',
+    tls: { isVerified: true },
+    identity: { type: 'anonymous' },
+  };
+}
+
+async function inClusterAccess(options: KubeConfigOptions): Promise<ClusterAccess> {
+  const { env, readFile } = options;
+  const host = env['KUBERNETES_SERVICE_HOST'] ?? '';
+  const port = presence(env['KUBERNETES_SERVICE_PORT']) ?? '443';
+  const caPath = `${SERVICE_ACCOUNT_DIR}/ca.crt`;
+  await requiredFile(TOKEN_PATH, 'service account token (is automountServiceAccountToken off?)', readFile);
+  await requiredFile(caPath, 'service account CA', readFile);
+  const [namespace] = await existingFiles([`${SERVICE_ACCOUNT_DIR}/namespace`], readFile);
+  return {
+    server: `https://${host.includes(':') ? `[${host}]` : host}:${port}`,
+    currentNamespace: presence(namespace?.text.trim()) ?? 'default',
+    source: 'in-cluster',
+    tls: { isVerified: true, ca: { type: 'file', path: caPath } },
+    identity: { type: 'token', token: { type: 'file', path: TOKEN_PATH } },
+  };
+}
+
+function refuseUnsafe(access: ClusterAccess, env: KubeConfigOptions['env']): ClusterAccess {
+  const isInCluster = presence(env['KUBERNETES_SERVICE_HOST']) !== undefined;
+  if (!isInCluster || env[UNSAFE_VARIABLE] === 'true') return access;
+  const advice = `which is refused in a pod: use its service account, or set ${UNSAFE_VARIABLE}=true`;
+  if (access.identity.type === 'plugin') {
+    throw invalid(`${access.source}: the user has exec or auth-provider, ${advice}`);
+  }
+  if (!access.tls.isVerified) {
+    throw invalid(`${access.source}: the cluster has insecure-skip-tls-verify, ${advice}`);
+  }
+  return access;
+}
+
+async function requiredFile(
+  path: string,
+  what: string,
+  readFile: KubeConfigOptions['readFile'],
+): Promise<KubeconfigFile> {
+  try {
+    return { path, text: await readFile(path) };
+  } catch (error) {
+    throw invalid(`${what}: ${path} ${isMissing(error) ? 'does not exist' : 'cannot be read'}`, error);
+  }
+}
+
+async function existingFiles(
+  paths: readonly string[],
+  readFile: KubeConfigOptions['readFile'],
+): Promise<readonly KubeconfigFile[]> {
+  const files: KubeconfigFile[] = [];
+  for (const path of paths) {
+    try {
+      files.push({ path, text: await readFile(path) });
+    } catch (error) {
+      if (!isMissing(error)) throw invalid(`${path} cannot be read`, error);
+    }
+  }
+  return files;
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR');
+}
+
+function presence(text: string | undefined): string | undefined {
+  return text === '' ? undefined : text;
+}
+
+function invalid(problem: string, cause?: unknown): OperatorError {
+  return new OperatorError('KUBE_CONFIG_INVALID', `Cannot use the Kubernetes configuration: ${problem}`, {
+    cause,
+  });
+}

@@ -1,0 +1,251 @@
+import { dirname, isAbsolute, join } from 'node:path';
+import { OperatorError } from '@addon-operator/base/errors';
+import { isObject } from '@addon-operator/json';
+import { CORE_SCHEMA, load, mergeTag, YAMLException } from 'js-yaml';
+import type { ClusterAccess, Identity, Material, PluginUser } from './cluster-access.ts';
+
+/** The text of one kubeconfig file. */
+export interface KubeconfigFile {
+  readonly path: string;
+  readonly text: string;
+}
+
+interface KubeconfigChoice {
+  /** Default: the `current-context` of the first file that has one. */
+  readonly context?: string | undefined;
+  /** Replaces the URL of the cluster. */
+  readonly server?: string | undefined;
+}
+
+/** An entry of `clusters`, `users` or `contexts`, with the file that it is from. */
+interface Entry {
+  readonly file: KubeconfigFile;
+  readonly name: string;
+  readonly fields: FieldReader;
+}
+
+const BASE64 = /^[A-Za-z0-9+/\s]+={0,2}\s*$/;
+
+/**
+ * What the chosen context of one or several kubeconfig files gives access to. Of entries with the same name the one
+ * of the first file counts; relative paths are resolved against the folder of their file. Reads no file.
+ *
+ * @throws OperatorError KUBE_CONFIG_INVALID naming the file and the field
+ */
+export function resolveKubeconfig(files: readonly KubeconfigFile[], choice: KubeconfigChoice): ClusterAccess {
+  const documents = files.map((file) => ({ file, fields: readDocument(file) }));
+  const source = files.map((file) => file.path).join(', ');
+  const find = (list: string, item: string, name: string): Entry | undefined =>
+    documents
+      .flatMap((document) => entriesOf(document.file, document.fields, list, item))
+      .find((entry) => entry.name === name);
+
+  const contextName =
+    choice.context ??
+    documents.map(({ fields }) => fields.text('current-context')).find((name) => name !== undefined);
+  if (contextName === undefined)
+    throw invalid(source, 'current-context is missing; set one with --kube-context');
+  const context = find('contexts', 'context', contextName);
+  if (context === undefined) throw invalid(source, `contexts has no entry named "${contextName}"`);
+
+  const clusterName = context.fields.text('cluster');
+  if (clusterName === undefined) throw context.fields.error('cluster', 'is missing');
+  const cluster = find('clusters', 'cluster', clusterName);
+  if (cluster === undefined)
+    throw context.fields.error('cluster', `names the unknown cluster "${clusterName}"`);
+
+  const userName = context.fields.text('user');
+  const user = userName === undefined ? undefined : find('users', 'user', userName);
+  if (userName !== undefined && user === undefined) {
+    throw context.fields.error('user', `names the unknown user "${userName}"`);
+  }
+
+  const ca = material(cluster, 'certificate-authority');
+  const serverName = cluster.fields.text('tls-server-name');
+  const client = user === undefined ? undefined : clientCertificate(user);
+  return {
+    server: serverUrl(cluster, choice.server),
+    currentNamespace: context.fields.text('namespace') ?? 'default',
+    source,
+    tls: {
+      isVerified: !cluster.fields.flag('insecure-skip-tls-verify'),
+      ...(serverName === undefined ? {} : { serverName }),
+      ...(ca === undefined ? {} : { ca }),
+      ...(client === undefined ? {} : { client }),
+    },
+    identity: user === undefined ? { type: 'anonymous' } : identityOf(user),
+  };
+}
+
+function readDocument(file: KubeconfigFile): FieldReader {
+  let document: unknown;
+  try {
+    document = load(file.text, { schema: CORE_SCHEMA.withTags(mergeTag), maxAliases: 100 });
+  } catch (error) {
+    // The message of the parser quotes the text around the fault, which may be a token.
+    const fault = error instanceof YAMLException ? `${error.reason}${lineOf(error)}` : 'unreadable';
+    throw invalid(file.path, `it is not YAML: ${fault}`);
+  }
+  return new FieldReader(document, '', (problem) => invalid(file.path, problem));
+}
+
+function lineOf(error: YAMLException): string {
+  return error.mark === undefined ? '' : ` in line ${error.mark.line + 1}`;
+}
+
+function entriesOf(
+  file: KubeconfigFile,
+  document: FieldReader,
+  list: string,
+  item: string,
+): readonly Entry[] {
+  const fail = (problem: string): Error => invalid(file.path, problem);
+  return document.list(list).map((value, index) => {
+    const entry = new FieldReader(value, `${list}[${index}]`, fail);
+    const name = entry.text('name');
+    if (name === undefined) throw entry.error('name', 'is missing');
+    const fields = new FieldReader(entry.mapping(item) ?? {}, `${list}[${index}].${item}`, fail);
+    return { file, name, fields };
+  });
+}
+
+function serverUrl(cluster: Entry, override: string | undefined): string {
+  if (override !== undefined) return checkServerUrl(override, '--kube-server');
+  const server = cluster.fields.text('server');
+  if (server === undefined) throw cluster.fields.error('server', 'is missing');
+  return checkServerUrl(server, `${cluster.file.path}: ${cluster.fields.pathOf('server')}`);
+}
+
+/**
+ * The URL of an API server without trailing slashes; a bare `host:port` becomes http, as kubectl has it.
+ *
+ * @throws OperatorError KUBE_CONFIG_INVALID naming `place`
+ */
+export function checkServerUrl(server: string, place: string): string {
+  const url = URL.parse(server.includes('://') ? server : `http://${server}`);
+  if (
+    url === null ||
+    !/^https?:$/.test(url.protocol) ||
+    url.username !== '' ||
+    url.password !== '' ||
+    url.search !== '' ||
+    url.hash !== ''
+  ) {
+    throw invalid(place, 'it is not a plain http or https URL');
+  }
+  return url.href.replace(/\/+$/, '');
+}
+
+/** `<field>-data` (base64) wins over `<field>` (a path). */
+function material(entry: Entry, field: string): Material | undefined {
+  const data = entry.fields.text(`${field}-data`);
+  if (data !== undefined) {
+    if (!BASE64.test(data)) throw entry.fields.error(`${field}-data`, 'is not base64');
+    return { type: 'text', text: Buffer.from(data, 'base64').toString() };
+  }
+  const path = entry.fields.text(field);
+  return path === undefined ? undefined : { type: 'file', path: absolutePath(entry, path) };
+}
+
+function absolutePath(entry: Entry, path: string): string {
+  return isAbsolute(path) ? path : join(dirname(entry.file.path), path);
+}
+
+function clientCertificate(user: Entry): { readonly cert: Material; readonly key: Material } | undefined {
+  const cert = material(user, 'client-certificate');
+  const key = material(user, 'client-key');
+  if (cert === undefined && key === undefined) return undefined;
+  if (cert === undefined)
+    throw user.fields.error('client-certificate', 'is missing, but there is a client-key');
+  if (key === undefined)
+    throw user.fields.error('client-key', 'is missing, but there is a client-certificate');
+  return { cert, key };
+}
+
+function identityOf(user: Entry): Identity {
+  const { fields } = user;
+  const tokenFile = fields.text('tokenFile');
+  if (tokenFile !== undefined) {
+    return { type: 'token', token: { type: 'file', path: absolutePath(user, tokenFile) } };
+  }
+  const token = fields.text('token');
+  if (token !== undefined) return { type: 'token', token: { type: 'text', text: token } };
+  const username = fields.text('username');
+  if (username !== undefined) return { type: 'basic', username, password: fields.text('password') ?? '' };
+  const exec = fields.mapping('exec');
+  const authProvider = fields.mapping('auth-provider');
+  if (exec !== undefined) return { type: 'plugin', user: execUser(user, exec) };
+  if (authProvider !== undefined) return { type: 'plugin', user: { name: user.name, authProvider } };
+  return { type: 'anonymous' };
+}
+
+function execUser(user: Entry, exec: Readonly<Record<string, unknown>>): PluginUser {
+  const command = exec['command'];
+  if (typeof command !== 'string' || command === '') throw user.fields.error('exec.command', 'is missing');
+  // A bare name is looked up in PATH; anything with a slash is a path.
+  const located = command.includes('/') ? absolutePath(user, command) : command;
+  return { name: user.name, exec: { ...exec, command: located } };
+}
+
+function invalid(place: string, problem: string): OperatorError {
+  return new OperatorError(
+    'KUBE_CONFIG_INVALID',
+    `Cannot use the Kubernetes configuration of ${place}: ${problem}`,
+  );
+}
+
+/** Reads typed fields of untyped data and names the full path of what is wrong. */
+class FieldReader {
+  readonly #value: Record<string, unknown>;
+  readonly #path: string;
+  readonly #fail: (problem: string) => Error;
+
+  constructor(value: unknown, path: string, fail: (problem: string) => Error) {
+    if (!isObject(value)) throw fail(path === '' ? 'it is not a mapping' : `${path} is not a mapping`);
+    this.#value = value;
+    this.#path = path;
+    this.#fail = fail;
+  }
+
+  /** The path of one field, for messages. */
+  pathOf(field: string): string {
+    return this.#path === '' ? field : `${this.#path}.${field}`;
+  }
+
+  /** The error that says `problem` about one field. */
+  error(field: string, problem: string): Error {
+    return this.#fail(`${this.pathOf(field)} ${problem}`);
+  }
+
+  /** Undefined where the field is absent, null or empty. */
+  text(field: string): string | undefined {
+    const value = this.#value[field];
+    if (value === undefined || value === null || value === '') return undefined;
+    if (typeof value !== 'string') throw this.error(field, 'is not a string');
+    return value;
+  }
+
+  /** False where the field is absent or null. */
+  flag(field: string): boolean {
+    const value = this.#value[field];
+    if (value === undefined || value === null) return false;
+    if (typeof value !== 'boolean') throw this.error(field, 'is not true or false');
+    return value;
+  }
+
+  /** Undefined where the field is absent or null. */
+  mapping(field: string): Readonly<Record<string, unknown>> | undefined {
+    const value = this.#value[field];
+    if (value === undefined || value === null) return undefined;
+    if (!isObject(value)) throw this.error(field, 'is not a mapping');
+    return value;
+  }
+
+  /** Empty where the field is absent or null. */
+  list(field: string): readonly unknown[] {
+    const value = this.#value[field];
+    if (value === undefined || value === null) return [];
+    if (!Array.isArray(value)) throw this.error(field, 'is not a list');
+    return value;
+  }
+}

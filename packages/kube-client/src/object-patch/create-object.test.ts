@@ -1,0 +1,124 @@
+import { expect, test } from 'vitest';
+import { answerStatus } from '../../../../test/support/loopback-server.ts';
+import {
+  collection,
+  configMap,
+  file,
+  loseFirstAnswer,
+  patchLab,
+  target,
+  timeOutFirst,
+} from '../../../../test/support/patch-lab.ts';
+
+test('Create posts the object, kind and version filled in, and fails on one that exists', async () => {
+  const { apply, calls, objects } = await patchLab();
+  const operation = {
+    operation: 'Create',
+    object: { kind: 'cm', metadata: { name: 'a', namespace: 'web' } },
+  };
+  expect(await apply(file(operation))).toBe('applied');
+  expect(objects.get(`${collection}/a`)).toMatchObject({ apiVersion: 'v1', kind: 'ConfigMap' });
+  expect(await apply(file(operation))).toContain(
+    'OperatorError: 1 of 1 object patch operations failed: operation 1: Create object cm/web/a: The API server refused POST /api/v1/namespaces/web/configmaps: 409 AlreadyExists',
+  );
+  expect(calls()).toEqual([`POST ${collection}`, `POST ${collection}`]);
+});
+
+test('CreateIfNotExists leaves an object that exists as it is', async () => {
+  const { apply, calls, objects, seed } = await patchLab();
+  seed('a', { data: { old: '1' } });
+  expect(await apply(file({ operation: 'CreateIfNotExists', object: configMap('a') }))).toBe('applied');
+  expect(objects.get(`${collection}/a`)?.['data']).toEqual({ old: '1' });
+  expect(calls()).toEqual([`POST ${collection}`]);
+});
+
+test('CreateOrUpdate creates, or replaces the whole object', async () => {
+  const { apply, calls, objects, seed } = await patchLab();
+  expect(await apply(file({ operation: 'CreateOrUpdate', object: configMap('new') }))).toBe('applied');
+  seed('a', { data: { old: '1' } });
+  expect(
+    await apply(file({ operation: 'CreateOrUpdate', object: configMap('a', { data: { n: '2' } }) })),
+  ).toBe('applied');
+  expect(objects.get(`${collection}/a`)?.['data']).toEqual({ n: '2' });
+  expect(calls()).toEqual([
+    `POST ${collection}`,
+    `POST ${collection}`,
+    `GET ${collection}/a`,
+    `PUT ${collection}/a`,
+  ]);
+});
+
+test('CreateOrUpdate starts anew when the object is changed or deleted meanwhile', async () => {
+  let puts = 0;
+  const { apply, objects, seed } = await patchLab((request) => {
+    if (request.method !== 'PUT') return false;
+    puts += 1;
+    if (puts === 1) seed('a', { data: { other: 'x' } });
+    if (puts === 2) objects.delete(`${collection}/a`);
+    return false;
+  });
+  seed('a');
+  expect(
+    await apply(file({ operation: 'CreateOrUpdate', object: configMap('a', { data: { n: '2' } }) })),
+  ).toBe('applied');
+  expect(puts).toBe(2);
+  expect(objects.get(`${collection}/a`)?.['data']).toEqual({ n: '2' });
+});
+
+test('CreateOrUpdate gives up in a storm of conflicts', async () => {
+  const { apply, calls, seed } = await patchLab((request, response) => {
+    if (request.method === 'PUT') answerStatus(response, 409, 'Conflict');
+    return request.method === 'PUT';
+  });
+  seed('a');
+  expect(await apply(file({ operation: 'CreateOrUpdate', object: configMap('a') }))).toContain(
+    '409 Conflict',
+  );
+  expect(calls().filter((call) => call.startsWith('PUT'))).toHaveLength(6);
+});
+
+test.each(['Create', 'CreateIfNotExists', 'CreateOrUpdate'])(
+  '%s has one effect when its answer is lost',
+  async (operation) => {
+    const { apply, objects } = await patchLab(loseFirstAnswer('POST'));
+    expect(await apply(file({ operation, object: configMap('a', { data: { n: '1' } }) }))).toBe('applied');
+    expect(objects.size).toBe(1);
+  },
+);
+
+test.each(['Create', 'CreateIfNotExists', 'CreateOrUpdate'])(
+  '%s is repeated after a time-out without effect',
+  async (operation) => {
+    const { apply, calls, objects } = await patchLab(timeOutFirst('POST'));
+    expect(await apply(file({ operation, object: configMap('a') }))).toBe('applied');
+    expect(objects.size).toBe(1);
+    expect(calls().filter((call) => call.startsWith('POST'))).toHaveLength(2);
+  },
+);
+
+test("Create does not take somebody else's object for its own after a time-out", async () => {
+  const { apply, seed } = await patchLab(timeOutFirst('POST'));
+  seed('a', { data: { n: 'theirs' } });
+  expect(
+    await apply(file({ operation: 'Create', object: configMap('a', { data: { n: 'ours' } }) })),
+  ).toContain('an existing object with this name differs');
+});
+
+test('JQPatch and CreateOrUpdate read again before they repeat a PUT', async () => {
+  const first = await patchLab(loseFirstAnswer('PUT'));
+  first.seed('a');
+  expect(await first.apply(file({ operation: 'JQPatch', ...target, jqFilter: 'x' }))).toBe('applied');
+  expect(first.calls().map((call) => call.split(' ')[0])).toEqual(['GET', 'PUT', 'GET']);
+
+  const second = await patchLab(timeOutFirst('PUT'));
+  second.seed('a');
+  expect(await second.apply(file({ operation: 'CreateOrUpdate', object: configMap('a') }))).toBe('applied');
+  expect(second.calls().map((call) => call.split(' ')[0])).toEqual([
+    'POST',
+    'GET',
+    'PUT',
+    'POST',
+    'GET',
+    'PUT',
+  ]);
+});

@@ -1,0 +1,104 @@
+import { isObject } from '@addon-operator/json';
+import { readEmbedded, YamlTextError } from './patch-documents.ts';
+
+/** Reads fields of one document and gathers everything that is wrong with them. Null counts as absent. */
+export class DocumentReader {
+  readonly problems: string[] = [];
+  readonly #document: Readonly<Record<string, unknown>>;
+
+  constructor(document: Readonly<Record<string, unknown>>) {
+    this.#document = document;
+  }
+
+  /** Undefined where absent or empty. */
+  text(field: string): string | undefined {
+    const value = this.#document[field];
+    if (value === undefined || value === null || value === '') return undefined;
+    if (typeof value === 'string') return value;
+    this.problems.push(`${field} must be a string`);
+    return undefined;
+  }
+
+  /** Empty, and a problem, where absent. */
+  requiredText(field: string): string {
+    const value = this.#document[field];
+    if (value === undefined || value === null || value === '') this.problems.push(`${field} is required`);
+    return this.text(field) ?? '';
+  }
+
+  /** A part of a URL path; empty where absent. Numbers count as texts. */
+  pathSegment(field: string): string {
+    const value = this.#document[field];
+    if (value === undefined || value === null || value === '') return '';
+    const segment = typeof value === 'string' ? value : numberText(value);
+    if (segment === undefined) this.problems.push(`${field} must be a string`);
+    else if (isPathSegment(segment)) return segment;
+    else this.problems.push(`${field} must not be "." or ".." or contain "/" or "%"`);
+    return '';
+  }
+
+  requiredPathSegment(field: string): string {
+    const value = this.#document[field];
+    if (value === undefined || value === null || value === '') this.problems.push(`${field} is required`);
+    return this.pathSegment(field);
+  }
+
+  flag(field: string): boolean {
+    const value = this.#document[field];
+    if (value === undefined || value === null) return false;
+    if (typeof value === 'boolean') return value;
+    this.problems.push(`${field} must be true or false`);
+    return false;
+  }
+
+  /** A mapping, or a string with YAML or JSON of one; only the string may hold an empty one. */
+  mapping(field: string): Readonly<Record<string, unknown>> {
+    const value = this.#structure(field);
+    if (isObject(value)) return value;
+    if (value !== undefined)
+      this.problems.push(`${field} must be a mapping, or a string with YAML or JSON of one`);
+    return {};
+  }
+
+  /** A list, or a string with YAML or JSON of one; only the string may hold an empty one. */
+  list(field: string): readonly unknown[] {
+    const value = this.#structure(field);
+    if (Array.isArray(value)) return value;
+    if (value !== undefined)
+      this.problems.push(`${field} must be a list, or a string with YAML or JSON of one`);
+    return [];
+  }
+
+  /** The value behind a field; undefined, with a problem, where there is none. */
+  #structure(field: string): unknown {
+    const value = this.#document[field];
+    const isEmpty = typeof value === 'object' && value !== null && Object.keys(value).length === 0;
+    if (value === undefined || value === null || isEmpty) {
+      this.problems.push(`${field} is required and must not be empty`);
+      return undefined;
+    }
+    if (typeof value !== 'string') return value;
+    if (value.trim() === '') {
+      this.problems.push(`${field} is required and must not be empty`);
+      return undefined;
+    }
+    try {
+      return readEmbedded(value);
+    } catch (error) {
+      if (!(error instanceof YamlTextError)) throw error;
+      this.problems.push(`${field} is a string that cannot be read: ${error.message}`);
+      return undefined;
+    }
+  }
+}
+
+/** The rule of the API server for names in URLs. */
+export function isPathSegment(text: string): boolean {
+  return text !== '.' && text !== '..' && !/[/%]/.test(text);
+}
+
+/** Raw JSON numbers are objects to TypeScript. */
+function numberText(value: unknown): string | undefined {
+  const text = JSON.stringify(value);
+  return text !== undefined && /^-?\d/.test(text) ? text : undefined;
+}

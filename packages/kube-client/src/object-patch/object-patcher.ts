@@ -1,0 +1,59 @@
+import { messageOf, OperatorError } from '@addon-operator/base/errors';
+import { createObject } from './create-object.ts';
+import { deleteObject } from './delete-object.ts';
+import type { PatchContext } from './patch-context.ts';
+import { patchObject } from './patch-object.ts';
+import { describeOperation, type PatchOperation } from './patch-operation.ts';
+
+/** Carries out what hooks want done to objects of the cluster. */
+export class ObjectPatcher {
+  readonly #context: PatchContext;
+
+  constructor(context: PatchContext) {
+    this.#context = context;
+  }
+
+  /**
+   * Runs the operations one after another, in order. One that fails does not keep the later ones from running.
+   *
+   * @throws OperatorError OBJECT_PATCH_FAILED at the end, naming each failed operation by its number (from 1) and its
+   *   object; the cause is an AggregateError of what they threw
+   * @throws `signal.reason` at once on abort
+   */
+  async apply(operations: readonly PatchOperation[], signal: AbortSignal): Promise<void> {
+    const failures: { readonly text: string; readonly error: unknown }[] = [];
+    for (const [index, operation] of operations.entries()) {
+      signal.throwIfAborted();
+      try {
+        await this.#run(operation, signal);
+      } catch (error) {
+        signal.throwIfAborted();
+        const text = `operation ${index + 1}: ${describeOperation(operation)}: ${messageOf(error)}`;
+        failures.push({ text, error });
+      }
+    }
+    if (failures.length === 0) return;
+    throw new OperatorError(
+      'OBJECT_PATCH_FAILED',
+      `${failures.length} of ${operations.length} object patch operations failed: ${failures.map(({ text }) => text).join('; ')}`,
+      { cause: new AggregateError(failures.map(({ error }) => error)) },
+    );
+  }
+
+  async #run(operation: PatchOperation, signal: AbortSignal): Promise<void> {
+    switch (operation.operation) {
+      case 'Create':
+      case 'CreateIfNotExists':
+      case 'CreateOrUpdate':
+        return createObject(this.#context, operation, signal);
+      case 'Delete':
+      case 'DeleteInBackground':
+      case 'DeleteNonCascading':
+        return deleteObject(this.#context, operation, signal);
+      case 'JQPatch':
+      case 'MergePatch':
+      case 'JSONPatch':
+        return patchObject(this.#context, operation, signal);
+    }
+  }
+}

@@ -1,0 +1,174 @@
+import { messageOf, OperatorError } from '@addon-operator/base/errors';
+import { splitJsonStream } from '@addon-operator/base/json-stream';
+import { readFlowAtAnyColumn } from '@addon-operator/base/yaml-flow-columns';
+import { isObject, parseJson } from '@addon-operator/json';
+import { CORE_SCHEMA, defineScalarTag, loadAll, mergeTag, NOT_RESOLVED, YAMLException } from 'js-yaml';
+
+interface PatchDocuments {
+  /** In JSON the names of fields are read in any case, in YAML only as documented. */
+  readonly format: 'json' | 'yaml';
+  /** Not checked at all: a list, a scalar, or null for an empty document may be among them. */
+  readonly documents: readonly unknown[];
+}
+
+/** The text is no JSON; it may be YAML. */
+class NotJsonError extends Error {}
+
+/**
+ * The documents of a patch file: JSON values one after another, or else YAML documents. A blank text has none.
+ *
+ * @throws OperatorError HOOK_OUTPUT_INVALID saying where the text is broken, quoting nothing of it
+ */
+export function readPatchDocuments(text: string): PatchDocuments {
+  if (text.startsWith('\u{FEFF}')) throw invalid('it starts with a byte order mark: write it as plain UTF-8');
+  if (text.includes('\0')) throw invalid('it has NUL characters: write it as UTF-8');
+  if (text.trim() === '') return { format: 'json', documents: [] };
+  try {
+    return { format: 'json', documents: readJson(text) };
+  } catch (error) {
+    if (!(error instanceof NotJsonError)) throw error;
+    return { format: 'yaml', documents: readYaml(text, error.message) };
+  }
+}
+
+function readJson(text: string): readonly unknown[] {
+  return splitJsonStream(text).map((part, index) => {
+    const place = `value ${index + 1} at offset ${part.offset}`;
+    let value: unknown;
+    try {
+      value = parseJson(part.text);
+    } catch {
+      throw new NotJsonError(place);
+    }
+    const duplicate = findDuplicateKey(part.text);
+    if (duplicate === undefined) return value;
+    throw invalid(`${place} has the key "${duplicate.key}" twice in one object`);
+  });
+}
+
+function readYaml(text: string, jsonFault: string): readonly unknown[] {
+  try {
+    return readYamlDocuments(text);
+  } catch (error) {
+    if (!(error instanceof YamlTextError)) throw error;
+    throw invalid(
+      `it is neither a stream of JSON objects (${jsonFault} is broken) nor YAML (${error.message})`,
+    );
+  }
+}
+
+/**
+ * The one document of a string with YAML or JSON.
+ *
+ * @throws YamlTextError
+ */
+export function readEmbedded(text: string): unknown {
+  const json = readWholeJson(text);
+  if (json !== undefined) return json;
+  const documents = readYamlDocuments(text);
+  if (documents.length > 1) throw new YamlTextError(`it has ${documents.length} documents instead of one`);
+  return documents[0] ?? null;
+}
+
+function readWholeJson(text: string): Readonly<Record<string, unknown>> | readonly unknown[] | undefined {
+  let value: unknown;
+  try {
+    value = parseJson(text);
+  } catch {
+    return undefined;
+  }
+  const duplicate = findDuplicateKey(text);
+  if (duplicate !== undefined)
+    throw new YamlTextError(`it has the key "${duplicate.key}" twice in one object`);
+  return isObject(value) || Array.isArray(value) ? value : undefined;
+}
+
+function invalid(problem: string): OperatorError {
+  return new OperatorError('HOOK_OUTPUT_INVALID', `Cannot read the object patch: ${problem}`);
+}
+
+/** A string with the colon behind it that makes it a key, or a bracket. */
+const TOKEN = /"(?:[^"\\]|\\.)*"(?<colon>\s*:)?|[{}[\]]/gs;
+
+/** The first key that occurs twice in one object of a valid JSON text, with its offset; undefined if there is none. */
+function findDuplicateKey(json: string): { readonly key: string; readonly offset: number } | undefined {
+  const open: Set<string>[] = [];
+  for (const token of json.matchAll(TOKEN)) {
+    const [text] = token;
+    if (text === '{' || text === '[') open.push(new Set());
+    else if (text === '}' || text === ']') open.pop();
+    else if (token.groups?.['colon'] !== undefined) {
+      const key: unknown = JSON.parse(text.slice(0, text.lastIndexOf('"') + 1));
+      const seen = open.at(-1);
+      if (typeof key !== 'string' || seen === undefined) continue;
+      if (seen.has(key)) return { key, offset: token.index };
+      seen.add(key);
+    }
+  }
+  return undefined;
+}
+
+/** What is wrong with a YAML text; the message quotes nothing of the text. */
+export class YamlTextError extends Error {}
+
+const MAX_DEPTH = 100;
+const MAX_ALIASES = 1_000;
+/** Aliases can make a small text huge. */
+const MAX_NODES = 1_000_000;
+
+const INTEGER = /^[-+]?(?:0|[1-9][0-9_]*|0[0-7_]+|0o[0-7_]+|0x[0-9a-fA-F_]+|0b[01_]+)$/;
+
+/** Integers as hooks know them from Go: `0644` is octal, `1_000` has a separator, and none loses a digit. */
+const exactIntTag = defineScalarTag('tag:yaml.org,2002:int', {
+  implicit: true,
+  implicitFirstChars: '-+0123456789'.split(''),
+  resolve: (source) => (INTEGER.test(source) ? exactInteger(source) : NOT_RESOLVED),
+  identify: () => false,
+});
+
+const SCHEMA = CORE_SCHEMA.withTags(mergeTag, exactIntTag);
+
+function exactInteger(source: string): unknown {
+  const sign = source.startsWith('-') ? -1n : 1n;
+  const digits = source
+    .replace(/^[-+]/, '')
+    .replaceAll('_', '')
+    .replace(/^0(?=[0-7]+$)/, '0o');
+  return parseJson(String(sign * BigInt(digits)));
+}
+
+/**
+ * The documents of a YAML text as plain JSON data; an empty document is null. Dates and the words of YAML 1.1 for
+ * booleans stay strings, merge keys work.
+ *
+ * @throws YamlTextError for bad syntax, duplicate keys, odd tags, numbers that JSON does not have, too deep nesting
+ */
+function readYamlDocuments(text: string): readonly unknown[] {
+  let documents: readonly unknown[];
+  try {
+    const options = { schema: SCHEMA, maxDepth: MAX_DEPTH, maxAliases: MAX_ALIASES };
+    documents = readFlowAtAnyColumn(text, (parsed) => loadAll(parsed, options));
+  } catch (error) {
+    throw new YamlTextError(problemOf(error));
+  }
+  let nodes = 0;
+  const check = (value: unknown, depth: number): void => {
+    nodes += 1;
+    if (nodes > MAX_NODES) throw new YamlTextError('its aliases make it too large');
+    if (depth > MAX_DEPTH) throw new YamlTextError(`it is nested deeper than ${MAX_DEPTH} levels`);
+    if (typeof value === 'number' && !Number.isFinite(value)) {
+      throw new YamlTextError('it has a number that JSON cannot express (.inf or .nan)');
+    }
+    if (typeof value === 'object' && value !== null) {
+      for (const child of Object.values(value)) check(child, depth + 1);
+    }
+  };
+  for (const document of documents) check(document, 0);
+  return documents;
+}
+
+function problemOf(error: unknown): string {
+  if (!(error instanceof YAMLException)) return messageOf(error);
+  const line = error.mark === undefined ? '' : ` in line ${error.mark.line + 1}`;
+  return `${error.reason}${line}`;
+}

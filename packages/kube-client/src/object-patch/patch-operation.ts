@@ -1,0 +1,93 @@
+import { textOf } from '@addon-operator/json';
+/** One object that an operation addresses. */
+export interface ObjectTarget {
+  /** Undefined: the preferred version of the kind. */
+  readonly apiVersion: string | undefined;
+  /** Kind, plural or short name. */
+  readonly kind: string;
+  /** Empty: a cluster-scoped request. */
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** An object to be created; it has a name or a generateName. */
+export interface NewObject {
+  readonly apiVersion?: string;
+  readonly kind: string;
+  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly [field: string]: unknown;
+}
+
+export interface CreateOperation {
+  readonly operation: 'Create' | 'CreateIfNotExists' | 'CreateOrUpdate';
+  readonly object: NewObject;
+}
+
+export interface DeleteOperation {
+  readonly operation: 'Delete' | 'DeleteInBackground' | 'DeleteNonCascading';
+  readonly target: ObjectTarget;
+}
+
+interface Patching {
+  readonly target: ObjectTarget;
+  /** For instance `status`; undefined: the object itself. */
+  readonly subresource: string | undefined;
+  /** A missing object is no failure. */
+  readonly ignoreMissingObject: boolean;
+}
+
+export interface JqPatchOperation extends Patching {
+  readonly operation: 'JQPatch';
+  readonly jqFilter: string;
+}
+
+export interface MergePatchOperation extends Patching {
+  readonly operation: 'MergePatch';
+  readonly mergePatch: Readonly<Record<string, unknown>>;
+}
+
+export interface JsonPatchOperation extends Patching {
+  readonly operation: 'JSONPatch';
+  readonly jsonPatch: readonly unknown[];
+}
+
+/** What a hook wants done to one object of the cluster. */
+export type PatchOperation =
+  | CreateOperation
+  | DeleteOperation
+  | JqPatchOperation
+  | MergePatchOperation
+  | JsonPatchOperation;
+
+/** For instance `Create object v1/ConfigMap/default/name`. */
+export function describeOperation(operation: PatchOperation): string {
+  switch (operation.operation) {
+    case 'Create':
+    case 'CreateIfNotExists':
+    case 'CreateOrUpdate':
+      return `Create object ${pathOf(targetOf(operation.object))}`;
+    case 'Delete':
+    case 'DeleteInBackground':
+    case 'DeleteNonCascading':
+      return `Delete object ${pathOf(operation.target)}`;
+    case 'JQPatch':
+    case 'MergePatch':
+    case 'JSONPatch':
+      return `Filter object ${pathOf(operation.target)}`;
+  }
+}
+
+/** What an object to be created is called; `name` is empty where the server makes it up. */
+export function targetOf(object: NewObject): ObjectTarget {
+  const { namespace, name } = object.metadata;
+  return {
+    apiVersion: object.apiVersion,
+    kind: object.kind,
+    namespace: textOf(namespace),
+    name: textOf(name),
+  };
+}
+
+function pathOf({ apiVersion, kind, namespace, name }: ObjectTarget): string {
+  return [apiVersion, kind, namespace, name].filter((part) => part !== undefined && part !== '').join('/');
+}

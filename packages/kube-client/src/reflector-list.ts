@@ -1,0 +1,154 @@
+import { OperatorError } from '@addon-operator/base/errors';
+import { isObject } from '@addon-operator/json';
+import { hasStatus, type KubeClient, metadataAccept } from './kube-client.ts';
+import { isOlderVersion, type KubeObject, resourcePath, toKubeObject } from './kube-object.ts';
+import type { Selection } from './reflector-sink.ts';
+
+const PAGE_SIZE = 500;
+const MAX_ATTEMPTS = 3;
+
+interface ListRequest {
+  readonly selection: Selection;
+  /** The list must not be older than this resource version, unless the server itself has gone back. */
+  readonly notOlderThan: string | undefined;
+  readonly onPage: (objects: readonly KubeObject[]) => Promise<void>;
+  /** Everything given to `onPage` so far is void: the list starts again. */
+  readonly onRestart: () => void;
+}
+
+/**
+ * Lists a selection page by page and resolves with the resource version of the whole. A list that expires half-way
+ * starts again. When the server does not reach `notOlderThan` (its store was restored from a copy), the newest state it
+ * has is taken instead.
+ *
+ * @throws KubeApiError for a status outside 2xx
+ * @throws OperatorError KUBE_UNREACHABLE without a response, KUBE_API when the response is no list
+ */
+export async function listAll(kube: KubeClient, request: ListRequest, signal: AbortSignal): Promise<string> {
+  let { notOlderThan } = request;
+  for (let attempt = 1; ; attempt += 1) {
+    const outcome = await tryList(kube, { ...request, notOlderThan }, signal);
+    if (outcome.status === 'complete') return outcome.resourceVersion;
+    if (attempt === MAX_ATTEMPTS) throw outcome.error;
+    if (outcome.status === 'too-old') notOlderThan = undefined;
+    request.onRestart();
+  }
+}
+
+/**
+ * The resource version that the server has now.
+ *
+ * @throws as {@link listAll}
+ */
+export async function currentVersion(
+  kube: KubeClient,
+  selection: Selection,
+  signal: AbortSignal,
+): Promise<string> {
+  const from = { notOlderThan: undefined, next: undefined, limit: 1 };
+  return (await fetchPage(kube, selection, from, signal)).resourceVersion;
+}
+
+type ListOutcome =
+  | { readonly status: 'complete'; readonly resourceVersion: string }
+  | { readonly status: 'expired' | 'too-old'; readonly error: Error };
+
+async function tryList(kube: KubeClient, request: ListRequest, signal: AbortSignal): Promise<ListOutcome> {
+  const { selection, notOlderThan } = request;
+  let resourceVersion: string | undefined;
+  let next: string | undefined;
+  let fetching = fetchPage(kube, selection, { notOlderThan, next }, signal);
+  do {
+    let page: ListPage;
+    try {
+      page = await fetching;
+    } catch (error) {
+      if (hasStatus(error, 410)) return { status: 'expired', error };
+      if (notOlderThan !== undefined && hasStatus(error, 504)) return { status: 'too-old', error };
+      throw error;
+    }
+    resourceVersion ??= page.resourceVersion;
+    if (notOlderThan !== undefined && isOlderVersion(resourceVersion, notOlderThan)) {
+      const error = notAList(
+        selection,
+        `it is of version ${resourceVersion}, older than the known ${notOlderThan}`,
+      );
+      return { status: 'too-old', error };
+    }
+    next = page.next;
+    // The server makes the next page while this one is filtered; a failure is seen when it is awaited.
+    if (next !== undefined) {
+      fetching = fetchPage(kube, selection, { notOlderThan, next }, signal);
+      fetching.catch(() => undefined);
+    }
+    await request.onPage(page.objects);
+  } while (next !== undefined);
+  return { status: 'complete', resourceVersion };
+}
+
+interface ListPage {
+  readonly resourceVersion: string;
+  readonly objects: readonly KubeObject[];
+  readonly next: string | undefined;
+}
+
+async function fetchPage(
+  kube: KubeClient,
+  selection: Selection,
+  from: {
+    readonly notOlderThan: string | undefined;
+    readonly next: string | undefined;
+    readonly limit?: number;
+  },
+  signal: AbortSignal,
+): Promise<ListPage> {
+  const isFirst = from.next === undefined;
+  const query = {
+    ...selectionQuery(selection),
+    limit: String(from.limit ?? PAGE_SIZE),
+    continue: from.next,
+    resourceVersion: isFirst ? from.notOlderThan : undefined,
+    resourceVersionMatch: isFirst && from.notOlderThan !== undefined ? 'NotOlderThan' : undefined,
+  };
+  const path = resourcePath(selection.resource, selection.namespace);
+  const accept = selectionAccept(selection, 'PartialObjectMetadataList');
+  const answer = await kube.request({ method: 'GET', path, query, ...accept }, signal);
+  if (!isObject(answer) || !isObject(answer['metadata'])) throw notAList(selection, 'it has no metadata');
+  const { resourceVersion, continue: next } = answer['metadata'];
+  if (typeof resourceVersion !== 'string') throw notAList(selection, 'it has no resourceVersion');
+  return {
+    resourceVersion,
+    objects: toObjects(answer['items'] ?? [], selection),
+    next: typeof next === 'string' && next !== '' ? next : undefined,
+  };
+}
+
+function toObjects(items: unknown, selection: Selection): readonly KubeObject[] {
+  if (!Array.isArray(items)) throw notAList(selection, 'its items are not an array');
+  return items.map((item: unknown) => {
+    const object = toKubeObject(item, selection.resource);
+    if (object === undefined) throw notAList(selection, 'one of its items has no name');
+    return object;
+  });
+}
+
+function notAList(selection: Selection, problem: string): OperatorError {
+  const path = resourcePath(selection.resource, selection.namespace);
+  return new OperatorError(
+    'KUBE_API',
+    `Cannot use the list that the API server gave for ${path}: ${problem}`,
+  );
+}
+
+/** The query parts that narrow a list or a watch to the selection. */
+export function selectionQuery(selection: Selection): Readonly<Record<string, string | undefined>> {
+  return { labelSelector: selection.labelSelector, fieldSelector: selection.fieldSelector };
+}
+
+/** The `Accept` header for `shape` if the selection needs only metadata. */
+export function selectionAccept(
+  { isMetadataOnly = false }: Selection,
+  shape: Parameters<typeof metadataAccept>[0],
+): { readonly accept?: string } {
+  return isMetadataOnly ? { accept: metadataAccept(shape) } : {};
+}

@@ -1,0 +1,61 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { settle } from '../../../test/support/fake-clock.ts';
+import type { RecordingSink } from '../../../test/support/recording-sink.ts';
+import { ReflectorLab } from '../../../test/support/reflector-lab.ts';
+
+let lab = new ReflectorLab();
+
+beforeEach(() => {
+  lab = new ReflectorLab();
+});
+
+afterEach(() => lab.stop.abort());
+
+/** The sink knows exactly what the server has, and was told nothing impossible. */
+function expectTruth(sink: RecordingSink): void {
+  expect(sink.state).toEqual(lab.api.truth());
+  expect(sink.problems).toEqual([]);
+}
+
+test('FAULT-A9: after the store of the server went back, the newest state it has is taken', async () => {
+  const { api, clock } = lab;
+  for (const key of ['a/one', 'a/two', 'a/three']) api.put(key);
+  const sink = await lab.follow();
+  await settle();
+  api.restoreOlderCopy(2, ['a/three']);
+  await clock.advance(75_000);
+  expect(sink.log).toEqual(['Deleted a/three']);
+  expectTruth(sink);
+  api.put('a/new');
+  await settle();
+  expectTruth(sink);
+});
+
+test('FAULT-A9: a store that went back while a watch was reopened is noticed at once', async () => {
+  const { api, clock } = lab;
+  for (const key of ['a/one', 'a/two', 'a/three']) api.put(key);
+  const sink = await lab.follow();
+  await settle();
+  api.breakWatches();
+  api.restoreOlderCopy(2, ['a/three']);
+  await clock.advance(2_000);
+  expect(sink.log).toEqual(['Deleted a/three']);
+  expect(api.count('version')).toBe(1);
+  expectTruth(sink);
+});
+
+test('FAULT-A9: what an older backup undid is reported, although its versions overtake those that were seen', async () => {
+  const { api, clock } = lab;
+  for (const key of ['a/one', 'a/two', 'a/three']) api.put(key);
+  const sink = await lab.follow();
+  await settle();
+  api.isDown = true;
+  api.breakWatches();
+  await clock.advance(3_000);
+  api.restoreOlderCopy(2, ['a/three']);
+  for (const key of ['x', 'y', 'z']) api.put(key, {}, 'namespaces');
+  api.isDown = false;
+  await clock.advance(10_000);
+  expect(sink.log).toEqual(['Deleted a/three']);
+  expectTruth(sink);
+});

@@ -1,0 +1,224 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { settle } from '../../../test/support/fake-clock.ts';
+import { CONFIG_MAPS, refusal } from '../../../test/support/fake-kube-api.ts';
+import type { RecordingSink } from '../../../test/support/recording-sink.ts';
+import { ALL_CONFIG_MAPS, ReflectorLab } from '../../../test/support/reflector-lab.ts';
+import type { ReflectorSink } from './reflector-sink.ts';
+
+let lab = new ReflectorLab();
+
+beforeEach(() => {
+  lab = new ReflectorLab();
+});
+
+afterEach(() => lab.stop.abort());
+
+/** The sink knows exactly what the server has, and was told nothing impossible. */
+function expectTruth(sink: RecordingSink): void {
+  expect(sink.state).toEqual(lab.api.truth());
+  expect(sink.problems).toEqual([]);
+}
+
+test('subscribe() hands over the whole list, with kind and apiVersion, then every change', async () => {
+  const { api } = lab;
+  api.put('a/one', { data: { x: '1' } });
+  const sink = await lab.follow();
+  expect(sink.state.get('a/one')).toMatchObject({ apiVersion: 'v1', kind: 'ConfigMap', data: { x: '1' } });
+  api.put('a/two');
+  api.put('a/one', { data: { x: '2' } });
+  api.delete('a/two');
+  await settle();
+  expect(sink.log).toEqual(['Added a/two@102', 'Modified a/one@103', 'Deleted a/two@104']);
+  expectTruth(sink);
+});
+
+test('subscribe() narrows list and watch to the selection', async () => {
+  const { api } = lab;
+  for (const key of ['a/one', 'b/one', 'b/two']) api.put(key, { labels: { app: 'web' } });
+  const sink = await lab.follow({
+    resource: CONFIG_MAPS,
+    namespace: 'b',
+    labelSelector: 'app=web',
+    fieldSelector: 'metadata.name=one',
+  });
+  expect([...sink.state.keys()]).toEqual(['b/one']);
+  api.put('b/one', { labels: { app: 'db' } });
+  api.put('b/two', { data: {} });
+  await settle();
+  expect(sink.log).toEqual(['Deleted b/one@104']);
+  expect(api.requests[1]).toMatchObject({
+    path: '/api/v1/namespaces/b/configmaps',
+    query: {
+      watch: 'true',
+      allowWatchBookmarks: 'true',
+      timeoutSeconds: '300',
+      resourceVersion: '103',
+      labelSelector: 'app=web',
+      fieldSelector: 'metadata.name=one',
+    },
+  });
+});
+
+test('subscribe() lists in pages of 500', async () => {
+  const { api } = lab;
+  for (let index = 0; index < 1_201; index += 1) api.put(`a/${index}`);
+  const sink = await lab.follow();
+  expectTruth(sink);
+  expect(api.count('list')).toBe(3);
+  expect(api.requests[0]?.query).toEqual({ limit: '500' });
+});
+
+test.each([
+  ['refused', refusal(403, 'Forbidden')],
+  ['not reached', new Error('no')],
+])('subscribe() rejects when the first list is %s, and leaves nothing running', async (_title, error) => {
+  const { api, clock } = lab;
+  api.refuseNext('list', error);
+  await expect(lab.follow()).rejects.toBe(error);
+  await settle();
+  expect(clock.pendingDelaysMs).toEqual([]);
+  expect(api.openWatches).toBe(0);
+  expectTruth(await lab.follow());
+});
+
+test('subscribe() rejects with what the sink threw; others on the same list get their state', async () => {
+  const { api, reflectors } = lab;
+  api.put('a/one');
+  const broken: ReflectorSink = {
+    stage: () => Promise.reject(new Error('cannot take it')),
+    discard: () => undefined,
+    commit: () => undefined,
+    apply: () => Promise.resolve(),
+  };
+  const failing = reflectors.subscribe(ALL_CONFIG_MAPS, broken, lab.stop.signal);
+  const sink = lab.follow();
+  await expect(failing).rejects.toThrow('cannot take it');
+  expectTruth(await sink);
+});
+
+test('subscribe() rejects with the reason of the signal while it lists', async () => {
+  const controller = new AbortController();
+  const following = lab.follow(ALL_CONFIG_MAPS, controller.signal);
+  controller.abort(new Error('enough'));
+  await expect(following).rejects.toThrow('enough');
+  await expect(lab.follow(ALL_CONFIG_MAPS, controller.signal)).rejects.toThrow('enough');
+});
+
+test('equal selections share one watch, and those that subscribe together one list', async () => {
+  const { api } = lab;
+  api.put('a/one');
+  const [first, second] = await Promise.all([lab.follow(), lab.follow()]);
+  await settle();
+  expect([api.count('list'), api.count('watch'), api.openWatches]).toEqual([1, 1, 1]);
+  api.put('a/two');
+  await settle();
+  for (const sink of [first, second]) expectTruth(sink);
+  await lab.follow({ resource: CONFIG_MAPS, namespace: 'a' });
+  await settle();
+  expect(api.openWatches).toBe(2);
+});
+
+test('a late subscriber gets its own whole state while the watch of the others stays open', async () => {
+  const { api } = lab;
+  api.put('a/one');
+  const early = await lab.follow();
+  await settle();
+  api.put('a/two');
+  await settle();
+  // Changes in the moment of joining: listed for the newcomer before the watch tells them.
+  const joining = lab.follow();
+  api.put('a/three');
+  api.put('a/one', { data: {} });
+  api.delete('a/two');
+  const late = await joining;
+  await settle();
+  for (const sink of [early, late]) expectTruth(sink);
+  expect(early.log.toSorted()).toEqual([
+    'Added a/three@103',
+    'Added a/two@102',
+    expect.stringContaining('Deleted a/two'),
+    'Modified a/one@104',
+  ]);
+  expect(api.count('watch')).toBe(1);
+});
+
+test('a watch that lags behind the list of a newcomer does not bring back what the list no longer has', async () => {
+  const { api } = lab;
+  const early = await lab.follow();
+  await settle();
+  api.holdWatches(true);
+  api.put('a/ghost');
+  api.put('a/one');
+  api.delete('a/ghost');
+  const late = await lab.follow();
+  api.put('a/two');
+  api.holdWatches(false);
+  await settle();
+  expect(early.log).toEqual(['Added a/one@102', 'Added a/two@104']);
+  expect(late.log).toEqual(['Added a/two@104']);
+  for (const sink of [early, late]) expectTruth(sink);
+});
+
+test('a late subscriber that fails does not disturb the others', async () => {
+  const { api } = lab;
+  const early = await lab.follow();
+  await settle();
+  api.refuseNext('list', refusal(500, 'InternalError'));
+  await expect(lab.follow()).rejects.toThrow('InternalError');
+  api.put('a/one');
+  await settle();
+  expectTruth(early);
+  expect(api.count('watch')).toBe(1);
+});
+
+test('FAULT-A22: when one subscriber leaves, the others keep receiving; after the last the watch ends', async () => {
+  const { api, clock } = lab;
+  const leaving = new AbortController();
+  const first = await lab.follow(ALL_CONFIG_MAPS, leaving.signal);
+  const second = await lab.follow();
+  await settle();
+  leaving.abort();
+  api.put('a/one');
+  await settle();
+  expectTruth(second);
+  expect(first.log).toEqual([]);
+  lab.stop.abort();
+  await settle();
+  expect([api.openWatches, clock.pendingDelaysMs]).toEqual([0, []]);
+});
+
+test('a newcomer does not wait for the pause of others', async () => {
+  const { api, clock } = lab;
+  const early = await lab.follow();
+  await settle();
+  api.isDown = true;
+  api.breakWatches();
+  await clock.advance(60_000);
+  await expect(lab.follow()).rejects.toThrow('connection reset');
+  api.isDown = false;
+  api.put('a/one');
+  expectTruth(await lab.follow());
+  await settle();
+  expectTruth(early);
+});
+
+test('FAULT-A23: a sink that throws on an event still gets the next, and so do the others', async () => {
+  const { api, reflectors } = lab;
+  const applied: string[] = [];
+  const throwing: ReflectorSink = {
+    stage: () => Promise.resolve(),
+    discard: () => undefined,
+    commit: () => undefined,
+    apply: async ({ key }) => {
+      applied.push(key);
+      throw new Error('no');
+    },
+  };
+  await reflectors.subscribe(ALL_CONFIG_MAPS, throwing, lab.stop.signal);
+  const sink = await lab.follow();
+  api.put('a/one');
+  api.put('a/two');
+  await settle();
+  expect(applied).toEqual(['a/one', 'a/two']);
+  expectTruth(sink);
+});

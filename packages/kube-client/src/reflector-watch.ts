@@ -1,0 +1,196 @@
+import type { SteadyClock } from '@addon-operator/base/clock';
+import { messageOf } from '@addon-operator/base/errors';
+import { isObject, parseJson } from '@addon-operator/json';
+import { hasStatus, type KubeClient } from './kube-client.ts';
+import { type KubeObject, resourcePath, toKubeObject } from './kube-object.ts';
+import { selectionAccept, selectionQuery } from './reflector-list.ts';
+import type { Selection } from './reflector-sink.ts';
+
+const IDLE_LIMIT_MS = 70_000;
+/** While an event is being handled, how often to check whether listening has begun again. */
+const BUSY_CHECK_MS = 1_000;
+const MIN_WATCH_SECONDS = 300;
+const WATCH_SPREAD_SECONDS = 300;
+/** The server ends a watch by itself; a client limit only has to be later. */
+const STREAM_GRACE_SECONDS = 30;
+/** A watch that ends this little before its time did not end early. */
+const CLOCK_TOLERANCE_MS = 1_000;
+
+export type WatchNotice =
+  | {
+      readonly type: 'change';
+      readonly change: 'Added' | 'Modified' | 'Deleted';
+      readonly object: KubeObject;
+      readonly resourceVersion: string;
+    }
+  | { readonly type: 'bookmark'; readonly resourceVersion: string }
+  /** Always the last one. */
+  | { readonly type: 'end'; readonly reason: WatchEnd; readonly detail: string };
+
+/**
+ * Why a watch ended: the server closed it in good order, after the time we asked for, or `early`; its resource version is
+ * no longer (or not yet) served; the kind is gone; nothing was heard for 70 s; the connection broke, or what was heard
+ * made no sense.
+ */
+export type WatchEnd = 'closed' | 'early' | 'expired' | 'gone' | 'idle' | 'broken';
+
+interface WatchRequest {
+  readonly selection: Selection;
+  readonly resourceVersion: string;
+  /** Called when the server has accepted the watch. */
+  readonly onOpen?: () => void;
+}
+
+interface WatchDeps {
+  readonly kube: KubeClient;
+  readonly clock: SteadyClock;
+  /** A number in [0, 1). */
+  readonly random: () => number;
+}
+
+/**
+ * Watches a selection from a resource version on, for 5 to 10 minutes. A line that is not a whole event is never
+ * delivered: the watch ends there.
+ *
+ * @throws KubeApiError when the server refuses, other than with 404 and 410
+ * @throws OperatorError KUBE_UNREACHABLE when the connection cannot be made
+ * @throws `signal.reason` when the signal aborts
+ */
+export async function* watch(
+  deps: WatchDeps,
+  request: WatchRequest,
+  signal: AbortSignal,
+): AsyncGenerator<WatchNotice, void> {
+  const { selection } = request;
+  const idle = new AbortController();
+  const done = new AbortController();
+  const silence = new Silence(deps.clock);
+  const streamSignal = AbortSignal.any([signal, idle.signal, done.signal]);
+  silence.guard(() => idle.abort(), streamSignal);
+  const timeoutSeconds = MIN_WATCH_SECONDS + Math.floor(deps.random() * WATCH_SPREAD_SECONDS);
+  const fullTimeMs = deps.clock.steadyMs() + timeoutSeconds * 1_000 - CLOCK_TOLERANCE_MS;
+  let isOpen = false;
+  try {
+    const lines = await openStream(deps.kube, request, timeoutSeconds, streamSignal);
+    isOpen = true;
+    request.onOpen?.();
+    for await (const line of lines) {
+      silence.end();
+      const notice = readLine(line, selection);
+      yield notice;
+      if (notice.type === 'end') return;
+      silence.begin();
+    }
+    yield { type: 'end', reason: deps.clock.steadyMs() < fullTimeMs ? 'early' : 'closed', detail: '' };
+  } catch (error) {
+    if (signal.aborted) throw signal.reason;
+    if (idle.signal.aborted) {
+      yield { type: 'end', reason: 'idle', detail: `no data for ${IDLE_LIMIT_MS / 1_000} s` };
+    } else if (hasStatus(error, 410)) {
+      yield { type: 'end', reason: 'expired', detail: error.message };
+    } else if (hasStatus(error, 404)) {
+      yield { type: 'end', reason: 'gone', detail: error.message };
+    } else if (isOpen) {
+      yield broken(messageOf(error));
+    } else {
+      throw error;
+    }
+  } finally {
+    done.abort();
+  }
+}
+
+function openStream(
+  kube: KubeClient,
+  { selection, resourceVersion }: WatchRequest,
+  timeoutSeconds: number,
+  signal: AbortSignal,
+): Promise<AsyncIterable<string>> {
+  return kube.stream(
+    {
+      method: 'GET',
+      path: resourcePath(selection.resource, selection.namespace),
+      ...selectionAccept(selection, 'PartialObjectMetadata'),
+      query: {
+        ...selectionQuery(selection),
+        watch: 'true',
+        allowWatchBookmarks: 'true',
+        timeoutSeconds: String(timeoutSeconds),
+        resourceVersion,
+      },
+      timeoutMs: (timeoutSeconds + STREAM_GRACE_SECONDS) * 1_000,
+    },
+    signal,
+  );
+}
+
+/** How long the server has said nothing; the time we take to handle what it said does not count. */
+class Silence {
+  readonly #clock: SteadyClock;
+  #isListening = true;
+  #sinceMs: number;
+
+  constructor(clock: SteadyClock) {
+    this.#clock = clock;
+    this.#sinceMs = clock.steadyMs();
+  }
+
+  begin(): void {
+    this.#isListening = true;
+    this.#sinceMs = this.#clock.steadyMs();
+  }
+
+  end(): void {
+    this.#isListening = false;
+  }
+
+  /** Calls `onTooLong` once the silence has lasted 70 s. */
+  guard(onTooLong: () => void, signal: AbortSignal): void {
+    const wait = async (): Promise<void> => {
+      for (;;) {
+        const silentMs = this.#clock.steadyMs() - this.#sinceMs;
+        if (this.#isListening && silentMs >= IDLE_LIMIT_MS) return onTooLong();
+        await this.#clock.sleep(this.#isListening ? IDLE_LIMIT_MS - silentMs : BUSY_CHECK_MS, signal);
+      }
+    };
+    wait().catch(() => undefined);
+  }
+}
+
+function readLine(line: string, selection: Selection): WatchNotice {
+  let event: unknown;
+  try {
+    event = parseJson(line);
+  } catch {
+    return broken('a line is not JSON');
+  }
+  if (!isObject(event) || !isObject(event['object'])) return broken('a line is not a watch event');
+  const { type } = event;
+  if (type === 'ERROR') return readError(event['object']);
+  const resourceVersion = isObject(event['object']['metadata'])
+    ? event['object']['metadata']['resourceVersion']
+    : undefined;
+  if (typeof resourceVersion !== 'string') return broken('an event has no resourceVersion');
+  if (type === 'BOOKMARK') return { type: 'bookmark', resourceVersion };
+  const change = CHANGES.get(type);
+  const object = toKubeObject(event['object'], selection.resource);
+  if (change === undefined || object === undefined)
+    return broken('an event has an unknown type or no object');
+  return { type: 'change', change, object, resourceVersion };
+}
+
+const CHANGES: ReadonlyMap<unknown, 'Added' | 'Modified' | 'Deleted'> = new Map([
+  ['ADDED', 'Added'],
+  ['MODIFIED', 'Modified'],
+  ['DELETED', 'Deleted'],
+]);
+
+function readError(status: Record<string, unknown>): WatchNotice {
+  const { code, reason, message } = status;
+  const isExpired = code === 410 || reason === 'Expired' || reason === 'Gone';
+  return { type: 'end', reason: isExpired ? 'expired' : 'broken', detail: String(message ?? reason ?? code) };
+}
+
+function broken(detail: string): WatchNotice {
+  return { type: 'end', reason: 'broken', detail };
+}

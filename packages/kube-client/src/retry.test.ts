@@ -1,0 +1,74 @@
+import { expect, test } from 'vitest';
+import { FakeClock } from '../../../test/support/fake-clock.ts';
+import { reconnectDelayMs, untilDone } from './retry.ts';
+
+const deps = { clock: new FakeClock(), random: () => 0 };
+
+test('untilDone() tries again, later and later, until it succeeds', async () => {
+  const clock = new FakeClock();
+  const outcomes = ['first', 'second'];
+  const told: unknown[] = [];
+  const done = untilDone(
+    async () => {
+      const failure = outcomes.shift();
+      if (failure !== undefined) throw new Error(failure);
+      return 'done';
+    },
+    (error, delayMs) => told.push([(error as Error).message, delayMs]),
+    { clock, random: () => 0 },
+    new AbortController().signal,
+  );
+  await clock.untilAsleep();
+  await clock.advance(800);
+  await clock.untilAsleep();
+  await clock.advance(1_600);
+
+  await expect(done).resolves.toBe('done');
+  expect(told).toEqual([
+    ['first', 800],
+    ['second', 1_600],
+  ]);
+});
+
+test('untilDone() gives up with what is thrown for a failure', async () => {
+  const attempt = async (): Promise<void> => {
+    throw new Error('not to be repeated');
+  };
+  const onFailure = (error: unknown): void => {
+    throw error;
+  };
+
+  await expect(untilDone(attempt, onFailure, deps, new AbortController().signal)).rejects.toThrow(
+    'not to be repeated',
+  );
+});
+
+test('untilDone() ends with the reason of the abort, and tells of no failure then', async () => {
+  const stop = new AbortController();
+  const told: unknown[] = [];
+  const attempt = async (): Promise<void> => {
+    stop.abort(new Error('stopped'));
+    throw new Error('in the middle');
+  };
+
+  await expect(untilDone(attempt, (error) => told.push(error), deps, stop.signal)).rejects.toThrow('stopped');
+  expect(told).toEqual([]);
+});
+
+test.each([
+  [1, 800],
+  [2, 1_600],
+  [5, 12_800],
+  [6, 25_600],
+  [7, 30_000],
+  [5_000, 30_000],
+])('reconnectDelayMs() after %i failures is at most %i ms', (failures, expected) => {
+  expect(reconnectDelayMs(failures, undefined, () => 0)).toBe(expected);
+  expect(reconnectDelayMs(failures, undefined, () => 1)).toBeCloseTo(expected * 0.8);
+});
+
+test('reconnectDelayMs() is never shorter than the server asked for', () => {
+  expect(reconnectDelayMs(1, 20, () => 0)).toBe(20_000);
+  expect(reconnectDelayMs(1, 20, () => 1)).toBe(24_000);
+  expect(reconnectDelayMs(7, 1, () => 0)).toBe(30_000);
+});

@@ -1,7 +1,0 @@
-export {
-  escapeSegment,
-  formatPointer,
-  parsePointer,
-  unescapeSegment,
-  valueAt,
-} from '@addon-operator/json/pointer';

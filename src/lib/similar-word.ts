@@ -1,1 +1,0 @@
-export { didYouMean, similarWord } from '@addon-operator/json/similar-word';
