@@ -86,7 +86,7 @@ test('a process in an endless loop dies with a daemon that is killed by SIGKILL'
   writeFileSync(
     daemonFile,
     `import { JqProcess } from ${JSON.stringify(path.join(import.meta.dirname, 'jq-process.ts'))};
-     import { systemClock } from ${JSON.stringify(path.join(import.meta.dirname, '../lib/clock.ts'))};
+     import { systemClock } from ${JSON.stringify(import.meta.resolve('@addon-operator/base/clock'))};
      const args = ['-c', process.argv[2]];
      await new JqProcess({ file: '/bin/sh', args, clock: systemClock, timeLimitMs: 1e9 })
        .ask('x', new AbortController().signal);`,

@@ -1,13 +1,12 @@
 import { spawn } from 'node:child_process';
-import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { silentLogger } from '@addon-operator/base/log';
 import { expect, onTestFinished, test } from 'vitest';
 import { FakeClock } from '../../test/support/fake-clock.ts';
 import { Launcher, startLauncher } from './launcher.ts';
 
-const MODULES = ['launcher.ts', '../lib/clock.ts', '../lib/log.ts'].map((file) =>
-  JSON.stringify(path.join(import.meta.dirname, file)),
+const MODULES = ['./launcher.ts', '@addon-operator/base/clock', '@addon-operator/base/log'].map((module) =>
+  JSON.stringify(import.meta.resolve(module)),
 );
 
 /**

@@ -384,8 +384,8 @@ test.each([
   const [ready, alive] = [fifo(`kill-ready-${prefix}`), fifo(`kill-alive-${prefix}`)];
   const source = `
     import { startLauncher } from ${JSON.stringify(path.join(import.meta.dirname, 'launcher.ts'))};
-    import { systemClock } from ${JSON.stringify(path.join(import.meta.dirname, '../lib/clock.ts'))};
-    import { silentLogger } from ${JSON.stringify(path.join(import.meta.dirname, '../lib/log.ts'))};
+    import { systemClock } from ${JSON.stringify(import.meta.resolve('@addon-operator/base/clock'))};
+    import { silentLogger } from ${JSON.stringify(import.meta.resolve('@addon-operator/base/log'))};
     const launcher = await startLauncher({ log: silentLogger, clock: systemClock });
     await launcher.run({ file: '/bin/sh', args: ['-c', process.argv[2]], cwd: '/', env: {}, graceMs: 1 },
       new AbortController().signal);`;

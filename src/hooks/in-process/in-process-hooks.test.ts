@@ -372,7 +372,7 @@ test('nothing goes on when the daemon is killed, not even an endless loop', asyn
   );
   const daemon = await fileWith(
     `import { startInProcessHooks } from ${JSON.stringify(join(import.meta.dirname, '../../../test/support/in-process-hooks.ts'))};
-import { silentLogger } from ${JSON.stringify(join(import.meta.dirname, '../../lib/log.ts'))};
+import { silentLogger } from ${JSON.stringify(import.meta.resolve('@addon-operator/base/log'))};
 const hooks = startInProcessHooks();
 const never = new AbortController().signal;
 await hooks.load(${JSON.stringify(file)}, 20000, silentLogger, never);
