@@ -55,7 +55,11 @@ const FLAGS: readonly (readonly [string, readonly string[], string])[] = [
   ['log-type', ['LOG_TYPE'], 'json'],
   ['log-no-time', ['LOG_NO_TIME'], 'false'],
   ['log-proxy-hook-json', ['LOG_PROXY_HOOK_JSON'], 'false'],
-  ['debug-unix-socket', ['DEBUG_UNIX_SOCKET'], '/var/run/addon-operator/debug.socket'],
+  [
+    'debug-unix-socket',
+    ['ADDON_OPERATOR_DEBUG_SOCKET', 'DEBUG_UNIX_SOCKET'],
+    '/var/run/addon-operator/debug.socket',
+  ],
   ['debug-http-addr', ['DEBUG_HTTP_SERVER_ADDR'], ''],
   ['debug-keep-tmp-files', ['DEBUG_KEEP_TMP_FILES'], 'false'],
   ['debug-kubernetes-api', ['DEBUG_KUBERNETES_API'], 'false'],

@@ -1,30 +1,58 @@
-import { Argument, type Command } from 'commander';
+import { Argument, type Command, type Option } from 'commander';
 import type { CliHost } from './cli-host.ts';
 import type { CommandRunner } from './debug-command.ts';
+import { type NameKind, nameKindOf } from './name-arguments.ts';
 
 const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const;
 type Shell = (typeof SHELLS)[number];
 
 /**
- * What could stand as the last word of a command line, sorted: subcommands, options that begin as it does, or the
- * choices of the option before it. Empty where only the user knows, such as for paths; then shells offer files.
+ * What could stand as the last word of a command line, sorted: subcommands, names that the running operator knows,
+ * options that begin as it does, or the choices of the option before it. Empty where only the user knows, such as for
+ * paths; then shells offer files.
  *
  * @param words what follows the name of the program, the word to be completed as the last one
+ * @param namesOf names that the running operator knows
  */
-function completions(program: Command, words: readonly string[]): readonly string[] {
+async function completions(
+  program: Command,
+  words: readonly string[],
+  namesOf: (kind: NameKind) => Promise<readonly string[]>,
+): Promise<readonly string[]> {
   const before = words.slice(0, -1);
   const word = words.at(-1) ?? '';
   const command = commandOf(program, before);
   const previous = before.at(-1);
-  const option =
-    previous === undefined
-      ? undefined
-      : command.options.find(({ long, short }) => long === previous || short === previous);
+  const option = previous === undefined ? undefined : optionOf(command, previous);
   if (option !== undefined && option.argChoices !== undefined) return beginning(option.argChoices, word);
   if (option?.required === true) return [];
   if (word.startsWith('-')) return beginning(optionsOf(command), word);
   const names = command.commands.flatMap((sub) => (isShown(command, sub) ? [sub.name()] : []));
-  return beginning(names, word);
+  const argument = argumentAt(command, operandCount(program, before));
+  const kind = argument && nameKindOf(argument);
+  return beginning(kind === undefined ? names : await namesOf(kind), word);
+}
+
+function optionOf(command: Command, word: string): Option | undefined {
+  return command.options.find(({ long, short }) => long === word || short === word);
+}
+
+/** How many words are arguments of the command, rather than its name, options or their values. */
+function operandCount(program: Command, words: readonly string[]): number {
+  let command = program;
+  let count = 0;
+  for (const [index, word] of words.entries()) {
+    const sub = command.commands.find((one) => one.name() === word);
+    const isValue = optionOf(command, words[index - 1] ?? '')?.required === true;
+    if (sub !== undefined && count === 0) command = sub;
+    else if (!word.startsWith('-') && !isValue) count += 1;
+  }
+  return count;
+}
+
+function argumentAt({ registeredArguments: known }: Command, index: number): Argument | undefined {
+  const last = known.at(-1);
+  return known[index] ?? (last?.variadic === true ? last : undefined);
 }
 
 function commandOf(program: Command, words: readonly string[]): Command {
@@ -92,7 +120,8 @@ complete -c addon-operator -a '(__addon_operator_complete)'
 export function addCompletionCommand(program: Command, host: CliHost, runner: CommandRunner): void {
   program
     .command('completion')
-    .description('Print a script for a shell that completes commands and flags')
+    .summary('Print a completion script for a shell')
+    .description('Print a script for a shell that completes commands, flags and names')
     .addArgument(new Argument('<shell>', 'the shell').choices(SHELLS))
     .addHelpText('after', '\nbash: source <(addon-operator completion bash)')
     .action((shell: Shell) =>
@@ -106,8 +135,12 @@ export function addCompletionCommand(program: Command, host: CliHost, runner: Co
     .argument('[words...]')
     .action((words: readonly string[]) =>
       runner(async () => {
-        for (const answer of completions(program, words)) host.stdout.write(`${answer}\n`);
-        return await Promise.resolve(0);
+        const found = await completions(program, words, async (kind) => {
+          const { knownNames } = await import('./known-names.ts');
+          return await knownNames(kind, host);
+        });
+        for (const word of found) host.stdout.write(`${word}\n`);
+        return 0;
       }),
     );
 }

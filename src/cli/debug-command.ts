@@ -1,5 +1,4 @@
 import { type Command, Option } from 'commander';
-import { readSetting } from '../settings/read-settings.ts';
 import { SETTINGS } from '../settings.ts';
 import type { CliHost } from './cli-host.ts';
 import type { DebugCall } from './debug-call.ts';
@@ -17,23 +16,25 @@ export interface CommandParts {
 /** Adds a command that prints one response of the debug endpoint. */
 export function addDebugCommand(
   parent: Command,
-  spec: { readonly name: string; readonly description: string },
+  spec: { readonly name: string; readonly summary?: string; readonly description: string },
   toCall: (args: readonly string[], options: Readonly<Record<string, unknown>>) => DebugCall,
   { host, runner }: CommandParts,
 ): Command {
   const command = parent.command(spec.name).description(spec.description);
+  if (spec.summary !== undefined) command.summary(spec.summary);
   addSettingOption(command, SETTINGS.debugUnixSocket);
   return command.action(() =>
     runner(async () => {
       const { printAnswer } = await import('./print-answer.ts');
-      return await printAnswer(socketPathOf(command, host), toCall(command.args, command.opts()), host);
+      return await printAnswer(await socketPathOf(command, host), toCall(command.args, command.opts()), host);
     }),
   );
 }
 
-/** Path of the debug socket, by flag, variable or default. */
-export function socketPathOf(command: Command, host: CliHost): string {
-  return readSetting('debugUnixSocket', { env: host.env, flags: givenFlags(command) });
+/** Path of the debug socket of the operator that a command is about. */
+export async function socketPathOf(command: Command, host: CliHost): Promise<string> {
+  const { findDebugSocket } = await import('./find-socket.ts');
+  return await findDebugSocket(givenFlags(command), host);
 }
 
 /** The option `-o`. */

@@ -10,7 +10,7 @@ import { type ModuleName, sectionOf } from '../values/module-key.ts';
 import { suggestEdit } from './edit-suggestion.ts';
 import type { EndFacts } from './end-screen.ts';
 import type { Progress } from './progress-state.ts';
-import type { SandboxFiles } from './sandbox-files.ts';
+import type { SandboxFiles } from './sandbox-paths.ts';
 
 export interface EndFactsInput {
   readonly daemon: Daemon;

@@ -8,6 +8,7 @@ import {
   outputOption,
 } from './debug-command.ts';
 import { addSignCommands } from './module-sign-commands.ts';
+import { nameArgument } from './name-arguments.ts';
 import { addPauseCommands } from './pause-commands.ts';
 
 const VALUES_COMMANDS = [
@@ -44,7 +45,7 @@ export function addModuleCommand(program: Command, host: CliHost, runner: Comman
       }),
       common,
     )
-      .argument('<name>', 'name of the module')
+      .addArgument(nameArgument('module', '<name>', 'name of the module'))
       .option('-g, --global', 'also show the global values')
       .addOption(outputOption('yaml'));
   }
@@ -53,7 +54,7 @@ export function addModuleCommand(program: Command, host: CliHost, runner: Comman
     { name: 'patches', description: 'Show the patches of the values of a module' },
     ([name = '']) => ({ path: `${pathOf(name)}/patches.json` }),
     common,
-  ).argument('<name>', 'name of the module');
+  ).addArgument(nameArgument('module', '<name>', 'name of the module'));
   addDebugCommand(
     module,
     { name: 'render', description: 'Render the chart of a module' },
@@ -62,7 +63,7 @@ export function addModuleCommand(program: Command, host: CliHost, runner: Comman
     }),
     common,
   )
-    .argument('<name>', 'name of the module')
+    .addArgument(nameArgument('module', '<name>', 'name of the module'))
     .option('--debug', 'also show manifests that are no valid YAML')
     .option('--diff', 'show what would change in the cluster');
   addDebugCommand(
@@ -79,21 +80,24 @@ export function addModuleCommand(program: Command, host: CliHost, runner: Comman
     ([name = ''], options) => ({ path: `${pathOf(name)}/snapshots.${formatOf(options)}` }),
     common,
   )
-    .argument('<name>', 'name of the module')
+    .addArgument(nameArgument('module', '<name>', 'name of the module'))
     .addOption(outputOption('yaml'));
   addReleaseCommands(module, common, pathOf);
 }
 
 /** Adds `explain module`. */
 export function addExplainCommand(program: Command, host: CliHost, runner: CommandRunner): void {
-  const explain = program.command('explain').description('Explain why something is in its current state');
+  const explain = program
+    .command('explain')
+    .summary('Explain why a module is as it is')
+    .description('Explain why something is in its current state');
   addDebugCommand(
     explain,
     { name: 'module', description: 'Show what enabled a module, what it waits for and what failed' },
     ([name = ''], options) => ({ path: `${pathOf(name)}/explain.${formatOf(options)}` }),
     { host, runner },
   )
-    .argument('<name>', 'name of the module')
+    .addArgument(nameArgument('module', '<name>', 'name of the module'))
     .addOption(outputOption('text'));
 }
 
@@ -116,7 +120,7 @@ function addOperationCommands(
         form: { operation: operationOf(options['force'] === true) },
       }),
       parts,
-    ).argument('<name>', 'name of the module');
+    ).addArgument(nameArgument('module', '<name>', 'name of the module'));
   add('reconcile', 'Run a module now', (isForced) => (isForced ? 'force-reconcile' : 'reconcile')).option(
     '-f, --force',
     'apply the chart with helm even if nothing has changed',
@@ -156,7 +160,7 @@ function addReleaseCommands(
     },
     ([name = '']) => ({ path: `${pathOf(name)}/release-finalizer`, form: {} }),
     common,
-  ).argument('<name>', ANY_MODULE);
+  ).addArgument(nameArgument('module', '<name>', ANY_MODULE));
   addDebugCommand(
     module,
     {
@@ -165,5 +169,5 @@ function addReleaseCommands(
     },
     ([name = '']) => ({ path: `${pathOf(name)}/release-unlock`, form: {} }),
     common,
-  ).argument('<name>', ANY_MODULE);
+  ).addArgument(nameArgument('module', '<name>', ANY_MODULE));
 }

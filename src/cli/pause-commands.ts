@@ -1,6 +1,7 @@
 import { textOf } from '@addon-operator/json';
 import type { Command } from 'commander';
 import { addDebugCommand, type CommandParts } from './debug-command.ts';
+import { nameArgument } from './name-arguments.ts';
 
 /**
  * Adds `pause` and `resume` below a command.
@@ -16,7 +17,11 @@ export function addPauseCommands(
   const base = (name = ''): string => pathOf?.(name) ?? '';
   const pause = addDebugCommand(
     parent,
-    { name: 'pause', description: `Pause ${what}: helm and the hooks of its runs do not run` },
+    {
+      name: 'pause',
+      summary: `Pause ${what}`,
+      description: `Pause ${what}: helm and the hooks of its runs do not run`,
+    },
     ([name], options) => ({
       path: `${base(name)}/pause`,
       form: {
@@ -37,5 +42,6 @@ export function addPauseCommands(
     parts,
   );
   if (pathOf === undefined) return;
-  for (const command of [pause, resume]) command.argument('<name>', 'name of the module');
+  for (const command of [pause, resume])
+    command.addArgument(nameArgument('module', '<name>', 'name of the module'));
 }

@@ -32,7 +32,7 @@ export function addQueueCommand(program: Command, host: CliHost, runner: Command
     runner(async () => {
       const options: Readonly<Record<string, unknown>> = list.opts();
       const path = `/queue/list.${formatOf(options)}?showEmpty=${options['showEmpty'] === true}`;
-      const socketPath = socketPathOf(list, host);
+      const socketPath = await socketPathOf(list, host);
       if (options['watch'] === true) {
         const { watchAnswer } = await import('./watch-answer.ts');
         return await watchAnswer(socketPath, path, String(options['watchInterval']), host);

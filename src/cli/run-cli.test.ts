@@ -60,35 +60,12 @@ async function startDaemon(endpoint?: Partial<DebugEndpoint>): Promise<void> {
   );
 }
 
-test('version prints name and version', async () => {
-  expect(await run('version')).toEqual({
+test.each(['version', '--version'])('"%s" prints name and version', async (args) => {
+  expect(await run(args)).toEqual({
     exitCode: 0,
     stdout: expect.stringMatching(/^addon-operator \d+\.\d+\.\d+\n$/),
     stderr: '',
   });
-});
-
-test('help lists commands and the flags of the settings table, but no hidden ones', async () => {
-  const { exitCode, stdout } = await run('--help');
-  expect(exitCode).toBe(0);
-  for (const word of [
-    'start',
-    'queue',
-    'config',
-    'global',
-    'module',
-    'raw',
-    'version',
-    '--helm-timeout <duration>',
-  ])
-    expect(stdout).toContain(word);
-  expect(stdout).toContain('ADDON_OPERATOR_MODULES_DIR, MODULES_DIR; default modules');
-  expect(stdout).not.toContain('debug-unix-socket');
-  expect((await run('debug-options')).stdout).toContain('--debug-unix-socket');
-});
-
-test('help takes a command', async () => {
-  expect((await run('help queue')).stdout).toMatch(/^Usage: addon-operator queue [^]*main [^]*list /);
 });
 
 test('commands that ask the daemon show how to name its socket', async () => {

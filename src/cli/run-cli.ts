@@ -1,6 +1,6 @@
 import { codeOf, hasCode, messageOf } from '@addon-operator/base/errors';
 import { didYouMean } from '@addon-operator/json/similar-word';
-import { Command, CommanderError, Option } from 'commander';
+import { Command, CommanderError, Help, Option } from 'commander';
 import type { Setting } from '../settings/setting.ts';
 import { SETTINGS } from '../settings.ts';
 import { type CliHost, fail, printCode } from './cli-host.ts';
@@ -8,7 +8,9 @@ import { addCompletionCommand } from './completion.ts';
 import { addConfigCommand } from './config-command.ts';
 import { addDebugCommand, type CommandRunner, textOrJson, textOrJsonOption } from './debug-command.ts';
 import { addGlobalCommand } from './global-command.ts';
+import { addHelpCommand } from './help-command.ts';
 import { addExplainCommand, addModuleCommand } from './module-command.ts';
+import { nameArgument } from './name-arguments.ts';
 import { addPauseCommands } from './pause-commands.ts';
 import { addQueueCommand } from './queue-command.ts';
 import { addSandboxCommand } from './sandbox-command.ts';
@@ -35,6 +37,30 @@ export async function runCli(args: readonly string[], host: CliHost): Promise<nu
   }
 }
 
+/** The flags of `start` are accepted without the word, but its help is the place to read about them. */
+class CommandList extends Help {
+  override visibleOptions(): Option[] {
+    return [];
+  }
+
+  override subcommandTerm(command: Command): string {
+    return command.name();
+  }
+}
+
+function formatCommands(program: Command, { helpWidth }: Help): string {
+  const help = new CommandList();
+  help.prepareContext({ ...(helpWidth !== undefined && { helpWidth }) });
+  return help.formatHelp(program, help);
+}
+
+const ROOT_OPTIONS = `
+Options:
+  --version   Show the version
+  --help      Show this help, and with a command: its arguments and options
+
+The flags of \`start\` work without the word too; \`help flags\` lists them.`;
+
 function createProgram(host: CliHost, runner: CommandRunner): Command {
   const program = new Command('addon-operator')
     .description(
@@ -46,30 +72,26 @@ function createProgram(host: CliHost, runner: CommandRunner): Command {
       writeOut: (text) => void host.stdout.write(text),
       writeErr: (text) => void host.stderr.write(text),
     })
-    .showHelpAfterError('(addon-operator --help lists commands and options)')
+    .showHelpAfterError('(addon-operator --help lists the commands)')
     .usage('[command] [options]')
     .argument('[command...]')
-    .helpCommand('help [command]', 'Show help on a command');
+    .option('--version', 'show the version')
+    .addHelpText('after', ROOT_OPTIONS)
+    .helpCommand(false);
+  program.commandsGroup('Run:');
   addStartCommand(program, host, runner);
   addSandboxCommand(program, host, runner);
-  program
-    .command('version')
-    .description('Show the version')
-    .action(() =>
-      runner(async () => {
-        const { readVersion } = await import('./version.ts');
-        host.stdout.write(`addon-operator ${readVersion()}\n`);
-        return 0;
-      }),
-    );
   addPlanCommand(program, host, runner);
   addRbacCommand(program, host, runner);
-  addQueueCommand(program, host, runner);
-  addConfigCommand(program, host, runner);
-  addGlobalCommand(program, host, runner);
-  addModuleCommand(program, host, runner);
+  program.commandsGroup('Look at a running operator:');
   addExplainCommand(program, host, runner);
+  addModuleCommand(program, host, runner);
+  addQueueCommand(program, host, runner);
+  addGlobalCommand(program, host, runner);
+  program.commandsGroup('Change a running operator:');
+  addConfigCommand(program, host, runner);
   addPauseCommands(program, { host, runner });
+  program.commandsGroup('Other:');
   addDebugCommand(
     program,
     { name: 'raw', description: 'Send a request to a path of the debug endpoint' },
@@ -78,7 +100,20 @@ function createProgram(host: CliHost, runner: CommandRunner): Command {
   ).argument('<urlpath>', 'such as /queue/main.json');
   addDebugOptionsCommand(program, host);
   addCompletionCommand(program, host, runner);
+  program
+    .command('version')
+    .description('Show the version')
+    .action(() => runner(() => printVersion(host)));
+  addHelpCommand(program, host);
+  // Last, because commands take over what is configured when they are added.
+  program.configureHelp({ formatHelp: formatCommands });
   return program;
+}
+
+async function printVersion(host: CliHost): Promise<number> {
+  const { readVersion } = await import('./version.ts');
+  host.stdout.write(`addon-operator ${readVersion()}\n`);
+  return 0;
 }
 
 /** The flags of `start` are accepted with and without the word. */
@@ -88,6 +123,7 @@ function addStartCommand(program: Command, host: CliHost, runner: CommandRunner)
     addSettingOptions(command);
     command.action(() =>
       runner(async () => {
+        if (command.opts()['version'] === true) return await printVersion(host);
         const [unknown] = command.args;
         if (unknown !== undefined) {
           const names = program
@@ -106,10 +142,11 @@ function addStartCommand(program: Command, host: CliHost, runner: CommandRunner)
 function addPlanCommand(program: Command, host: CliHost, runner: CommandRunner): void {
   const plan = program
     .command('plan')
+    .summary('Show what a start would change')
     .description(
       'Show what the daemon would do with these directories and this cluster, without changing anything',
     )
-    .argument('[module...]', 'only these modules; default: all')
+    .addArgument(nameArgument('module', '[module...]', 'only these modules; default: all'))
     .addOption(textOrJsonOption())
     .option('--no-color', 'no colours on a terminal')
     .addHelpText(
@@ -132,10 +169,17 @@ function addPlanCommand(program: Command, host: CliHost, runner: CommandRunner):
 function addRbacCommand(program: Command, host: CliHost, runner: CommandRunner): void {
   const rbac = program
     .command('rbac')
+    .summary('Print the permissions that modules and hooks need')
     .description(
       'Print the minimal permissions that modules and global hooks need: a ClusterRole, and Roles where one namespace is enough',
     )
-    .argument('[module...]', 'only these modules; default: all modules in the modules directories')
+    .addArgument(
+      nameArgument(
+        'module',
+        '[module...]',
+        'only these modules; default: all modules in the modules directories',
+      ),
+    )
     .addOption(
       new Option('-o, --output <format>', 'the roles, or values for the chart in deploy/')
         .choices(['yaml', 'json', 'values'])

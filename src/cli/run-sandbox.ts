@@ -23,9 +23,10 @@ import { isPortFree } from './free-port.ts';
 import { ProgressDisplay } from './progress-display.ts';
 import { progressOf } from './progress-event.ts';
 import { rethrowSandboxError } from './sandbox-failure.ts';
-import { prepareStateDirectory, type SandboxFiles, sandboxFiles, writeKubeconfig } from './sandbox-files.ts';
+import { prepareStateDirectory, writeKubeconfig } from './sandbox-files.ts';
 import { isGiven, sandboxFlags } from './sandbox-flags.ts';
 import { createFirstObjects, type FirstObjects } from './sandbox-objects.ts';
+import { type SandboxFiles, sandboxFiles } from './sandbox-paths.ts';
 
 /** The launch script beside `src/` or `dist/`. */
 const EXECUTABLE = fileURLToPath(new URL('../bin/addon-operator', OWN_CODE));

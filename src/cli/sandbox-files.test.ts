@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { lockDirectory } from '@addon-operator/kube-sandbox';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { prepareStateDirectory, sandboxFiles, writeKubeconfig } from './sandbox-files.ts';
+import { prepareStateDirectory, writeKubeconfig } from './sandbox-files.ts';
+import { sandboxFiles } from './sandbox-paths.ts';
 
 let directory = '';
 

@@ -1,43 +1,8 @@
-import { createHash } from 'node:crypto';
 import { chmodSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import { lockDirectory } from '@addon-operator/kube-sandbox';
 import { rethrowSandboxError } from './sandbox-failure.ts';
-
-/** Where everything of one sandbox lies; all paths are absolute. */
-export interface SandboxFiles {
-  readonly stateDir: string;
-  /** State of the embedded API. */
-  readonly apiDir: string;
-  readonly kubeconfig: string;
-  readonly log: string;
-  readonly tmpDir: string;
-  readonly debugSocket: string;
-}
-
-/** The system takes socket paths of up to 107 bytes, on macOS 103. */
-const MAX_SOCKET_PATH_BYTES = 103;
-
-/**
- * The files of a sandbox.
- *
- * @param stateDir absolute path
- * @param systemTmpDir where the debug socket goes if its path would be too long for the system
- */
-export function sandboxFiles(stateDir: string, systemTmpDir: string): SandboxFiles {
-  const socket = join(stateDir, 'debug.socket');
-  const id = createHash('sha256').update(stateDir).digest('hex').slice(0, 12);
-  const isShort = Buffer.byteLength(socket) <= MAX_SOCKET_PATH_BYTES;
-  return {
-    stateDir,
-    apiDir: join(stateDir, 'api'),
-    kubeconfig: join(stateDir, 'kubeconfig'),
-    log: join(stateDir, 'daemon.log'),
-    tmpDir: join(stateDir, 'tmp'),
-    debugSocket: isShort ? socket : join(systemTmpDir, `addon-operator-${id}`, 'debug.socket'),
-  };
-}
+import type { SandboxFiles } from './sandbox-paths.ts';
 
 /**
  * Makes the state directory, for our user only. With `isReset` what sandboxes keep in it is removed first; files of

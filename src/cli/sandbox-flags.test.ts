@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { readSettings } from '../settings/read-settings.ts';
-import { sandboxFiles } from './sandbox-files.ts';
+
 import { isGiven, sandboxFlags } from './sandbox-flags.ts';
+import { sandboxFiles } from './sandbox-paths.ts';
 
 const files = sandboxFiles('/checkout/.sandbox', '/tmp');
 

@@ -1,7 +1,7 @@
 import { OperatorError } from '@addon-operator/base/errors';
 import type { Setting } from '../settings/setting.ts';
 import { SETTINGS } from '../settings.ts';
-import type { SandboxFiles } from './sandbox-files.ts';
+import type { SandboxFiles } from './sandbox-paths.ts';
 
 /** Flags that say which cluster to use: the sandbox is the one. */
 export const CLUSTER_FLAGS: readonly string[] = ['kube-config', 'kube-context', 'kube-server'];

@@ -90,7 +90,7 @@ function silence(socketPath: string): string {
 function whyNot(socketPath: string, error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'ENOENT')
-    return `debug socket '${socketPath}' is not exists: is the daemon running? A standby has no socket, and a daemon that waits for the API server does not have one yet. Set the path with --debug-unix-socket (DEBUG_UNIX_SOCKET); npm start uses .sandbox/debug.socket`;
+    return `debug socket '${socketPath}' is not exists: is the daemon running? A standby has no socket, and a daemon that waits for the API server does not have one yet. A sandbox is found from its working directory; set another path with --debug-unix-socket (ADDON_OPERATOR_DEBUG_SOCKET)`;
   if (code === 'ECONNREFUSED')
     return `no process responds on the debug socket '${socketPath}': is the daemon running?`;
   return `cannot use the debug socket '${socketPath}': ${messageOf(error)}`;

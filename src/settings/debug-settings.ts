@@ -5,7 +5,7 @@ import { booleanType, textType } from './setting-type.ts';
 export const DEBUG_SETTINGS = {
   debugUnixSocket: hidden(
     'debug-unix-socket',
-    'DEBUG_UNIX_SOCKET',
+    ['ADDON_OPERATOR_DEBUG_SOCKET', 'DEBUG_UNIX_SOCKET'],
     textType,
     '/var/run/addon-operator/debug.socket',
     'Path of the debug socket.',

@@ -10,7 +10,7 @@ export interface Setting<T> {
   /** What holds when nothing is set, as the user would write it. */
   readonly default: string;
   readonly help: string;
-  /** Left out of `--help`, listed by `debug-options`. */
+  /** Left out of `start --help`, listed by `debug-options`. */
   readonly isHidden?: boolean;
   /** Holds a credential of the daemon, or names its file: its variables are kept from hooks. */
   readonly isSecret?: boolean;
@@ -30,7 +30,7 @@ export function setting<T>(
 /** A flag that only `debug-options` lists. */
 export function hidden<T>(
   flag: string,
-  env: string,
+  env: string | readonly string[],
   type: SettingType<T>,
   text: string,
   help: string,

@@ -1,0 +1,83 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { silentLogger } from '@addon-operator/base/log';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { cliRun as run } from '../../test/support/cli-run.ts';
+import { daemonView, NO_COMMANDS } from '../../test/support/daemon-view-stub.ts';
+import { startDebugServer } from '../server/debug-server.ts';
+import type { RunningServer } from '../server/serve.ts';
+import { findDebugSocket } from './find-socket.ts';
+
+let directory = '';
+let socketPath = '';
+const servers: RunningServer[] = [];
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'socket-'));
+  socketPath = join(directory, '.sandbox/debug.socket');
+  mkdirSync(join(directory, '.sandbox/below'), { recursive: true });
+});
+
+afterEach(async () => {
+  for (const server of servers.splice(0)) await server.stop();
+  rmSync(directory, { recursive: true });
+});
+
+async function startDaemon(view = daemonView()): Promise<void> {
+  const parameters = { list: () => [], set: () => undefined };
+  servers.push(
+    await startDebugServer(
+      socketPath,
+      { view, parameters, ...NO_COMMANDS },
+      silentLogger,
+      async () => undefined,
+    ),
+  );
+}
+
+test('the socket of the sandbox in the working directory, or above it, is found', async () => {
+  await startDaemon();
+  const host = { env: {}, cwd: join(directory, '.sandbox/below') };
+  expect(await findDebugSocket({}, host)).toBe(socketPath);
+  expect(await findDebugSocket({}, { ...host, env: { ADDON_OPERATOR_DEBUG_SOCKET: '/other' } })).toBe(
+    '/other',
+  );
+  expect(await findDebugSocket({ 'debug-unix-socket': '/flag' }, host)).toBe('/flag');
+  expect((await run('module list', { cwd: directory })).stdout).toBe('enabledModules:\n  - web\n');
+});
+
+test('the default applies, when the sandbox is gone or its socket is a file', async () => {
+  const found = async () => await findDebugSocket({}, { env: {}, cwd: directory });
+  expect(await found()).toBe('/var/run/addon-operator/debug.socket');
+  writeFileSync(socketPath, '');
+  expect(await found()).toBe('/var/run/addon-operator/debug.socket');
+});
+
+test('names of modules are completed, also those with options before them', async () => {
+  const web = {
+    module: 'web',
+    status: 'ready',
+    isEnabled: true,
+    source: null,
+    reason: '',
+    waitsFor: [],
+  } as const;
+  const modules = ['web', 'web-api', '$(id)'].map((module) => ({
+    ...web,
+    module,
+    lastError: null,
+    nextTryAt: null,
+    paused: null,
+  }));
+  await startDaemon(daemonView({ modules: () => modules }));
+  const host = { cwd: directory };
+  expect((await run('__complete -- module values w', host)).stdout).toBe('web\nweb-api\n');
+  expect((await run('__complete -- module values -o json w', host)).stdout).toBe('web\nweb-api\n');
+  expect((await run('__complete -- module values web w', host)).stdout).toBe('');
+  expect((await run('__complete -- plan db w', host)).stdout).toBe('web\nweb-api\n');
+});
+
+test('without an operator no names are completed', async () => {
+  expect(await run('__complete -- module values w')).toEqual({ exitCode: 0, stdout: '', stderr: '' });
+});
