@@ -1,4 +1,17 @@
+import { parseArgs } from 'node:util';
 import { note } from './figures.ts';
+
+const {
+  positionals: chosen,
+  values: { sizes, write: isWritten },
+} = parseArgs({
+  allowPositionals: true,
+  options: {
+    /** For `scale`. */
+    sizes: { type: 'string', multiple: true, default: [] },
+    write: { type: 'boolean', default: false },
+  },
+});
 
 const BENCHMARKS: Readonly<Record<string, () => Promise<void>>> = {
   hooks: async () => (await import('./hooks.ts')).benchHooks(),
@@ -13,9 +26,9 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<void>>> = {
   backlog: async () => (await import('./backlog.ts')).benchBacklog(),
   soak: async () => (await import('./soak.ts')).benchSoak(),
   modules: async () => (await import('./modules.ts')).benchModules(),
+  scale: async () => (await import('./scale.ts')).benchScale({ sizes, isWritten }),
 };
 
-const chosen = process.argv.slice(2);
 for (const [name, run] of Object.entries(BENCHMARKS)) {
   if (chosen.length > 0 && !chosen.includes(name)) continue;
   note(`\n${name}`);

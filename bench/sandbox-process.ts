@@ -7,6 +7,8 @@ import type { Backend } from '../test/support/world.ts';
 export interface SandboxProcess extends AsyncDisposable {
   readonly url: string;
   readonly backend: Backend;
+  /** Requests of daemons and their helm processes so far, watches included. */
+  requests(): Promise<number>;
 }
 
 /** What the process says once it serves. */
@@ -33,6 +35,11 @@ export async function startSandboxProcess(): Promise<SandboxProcess> {
   return {
     url,
     backend: { name: 'sandbox', kubeconfigPath, helmPath, request },
+    requests: async () => {
+      child.send('requests');
+      const [count]: number[] = await once(child, 'message');
+      return count ?? Number.NaN;
+    },
     async [Symbol.asyncDispose]() {
       const exited = once(child, 'exit');
       child.disconnect();
