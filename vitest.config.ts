@@ -7,7 +7,14 @@ process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules/.c
 
 /** More than CI has cores, two: most tests wait for helm, hooks and servers. */
 const WORKERS = Number(process.env['TEST_WORKERS'] ?? 3);
-const shared = { isolate: false, pool: 'forks' as const, maxWorkers: WORKERS };
+const shared = {
+  isolate: false,
+  pool: 'forks' as const,
+  maxWorkers: WORKERS,
+  alias: [
+    { find: /^.*\/own-code(?:\.ts)?$/, replacement: join(import.meta.dirname, 'test/support/built-code.ts') },
+  ],
+};
 const API_INDEPENDENT = {
   name: API_INDEPENDENT_TAG,
   description: 'No API server can influence it: in the gate on the sandbox only',
@@ -28,6 +35,7 @@ export default defineConfig({
             'test/checks/**/*.test.ts',
             'test/support/**/*.test.ts',
           ],
+          globalSetup: ['test/support/build-program.ts'],
           // Some start processes and threads, on a machine that is busy with other tests.
           testTimeout: 30_000,
           hookTimeout: 60_000,
