@@ -17,6 +17,7 @@ import { InProcessHooks } from '../hooks/in-process/in-process-hooks.ts';
 import { WorkerPools } from '../hooks/in-process/worker-pools.ts';
 import { prepareTemporaryDirectory } from '../hooks/temporary-directory.ts';
 import type { JqEngine } from '../jq/jq-engine.ts';
+import { PlainFilters } from '../jq/plain-filters.ts';
 import { selectJqEngine } from '../jq/select-jq-engine.ts';
 import type { Lead } from '../leader/take-lead.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
@@ -155,7 +156,7 @@ async function startTools(
     await started?.stop();
   });
   const selection = { jqPath: settings.jq, pathVariable: env['PATH'] ?? '', clock: host.steadyClock, log };
-  const jq = await selectJqEngine(selection, stop);
+  const jq = new PlainFilters(await selectJqEngine(selection, stop));
   running.defer(() => jq.stop());
   log.info({ engine: jq.name }, 'jq engine');
   await Promise.race([spawned.promise, launching]);

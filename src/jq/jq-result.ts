@@ -7,7 +7,7 @@ const MAX_SHOWN_LENGTH = 200;
  * Keys and values that a result may hold. The daemon parses it in its own thread, where a number costs a microsecond and more
  * as soon as one of them is beyond 2^53, and writes it with sorted keys to compare it: 300,000 take two thirds of a second.
  */
-const MAX_ITEMS = 300_000;
+export const MAX_ITEMS = 300_000;
 const QUOTE = '"'.charCodeAt(0);
 const BACKSLASH = '\\'.charCodeAt(0);
 /** Outside strings each of them belongs to one key or value. */
@@ -19,16 +19,25 @@ const MARKS: ReadonlySet<number> = new Set(Array.from(',:[{', (mark) => mark.cha
  * @throws OperatorError JQ_RUNTIME with jq's message, or when the result holds too many values
  */
 export function parseAnswer(program: string, line: string): readonly unknown[] {
-  if (hasTooManyItems(line))
-    throw new OperatorError(
-      'JQ_RUNTIME',
-      `Cannot apply the jq filter ${showProgram(program)}: its output for one object has more than ${MAX_ITEMS} keys and values: select fewer fields, or join them to strings`,
-    );
+  if (hasTooManyItems(line)) throw tooManyItems(program);
   const answer = parseJson(line);
   if (Array.isArray(answer)) return answer;
   const error = isObject(answer) ? answer['error'] : undefined;
   const reason = typeof error === 'string' ? error : JSON.stringify(error ?? null);
-  throw new OperatorError('JQ_RUNTIME', `Cannot apply the jq filter ${showProgram(program)}: ${reason}`);
+  throw runtimeError(program, reason);
+}
+
+export function tooManyItems(program: string): OperatorError {
+  return runtimeError(
+    program,
+    `its output for one object has more than ${MAX_ITEMS} keys and values: select fewer fields, or join them to strings`,
+  );
+}
+
+export function runtimeError(program: string, reason: string, cause?: unknown): OperatorError {
+  return new OperatorError('JQ_RUNTIME', `Cannot apply the jq filter ${showProgram(program)}: ${reason}`, {
+    cause,
+  });
 }
 
 function hasTooManyItems(json: string): boolean {

@@ -1,0 +1,56 @@
+import { compilePlain, JqError } from '@addon-operator/jq/plain';
+import { isObject } from '@addon-operator/json';
+import type { JqEngine, JqFilter } from './jq-engine.ts';
+import { MAX_ITEMS, runtimeError, tooManyItems } from './jq-result.ts';
+import { findProgramProblem } from './program-problem.ts';
+
+/**
+ * Applies programs that only select, such as `.data` or `{name: .metadata.name}`, in the daemon itself: writing an object
+ * for a process costs many times what reading the field does. Every other program goes to the engine.
+ */
+export class PlainFilters implements JqEngine {
+  readonly name: string;
+  readonly #engine: JqEngine;
+
+  constructor(engine: JqEngine) {
+    this.name = engine.name;
+    this.#engine = engine;
+  }
+
+  async compile(program: string, signal: AbortSignal): Promise<JqFilter> {
+    const run = findProgramProblem(program) === undefined ? compilePlain(program) : undefined;
+    if (run === undefined) return this.#engine.compile(program, signal);
+    signal.throwIfAborted();
+    return {
+      apply: async (input, applySignal) => {
+        applySignal.throwIfAborted();
+        try {
+          return sortedCopy(program, run(input));
+        } catch (error) {
+          throw error instanceof JqError ? runtimeError(program, error.message, error) : error;
+        }
+      },
+    };
+  }
+
+  stop(): Promise<void> {
+    return this.#engine.stop();
+  }
+}
+
+/** What is kept of an object shares nothing with it, so that the rest of the object can be freed. */
+function sortedCopy(program: string, outputs: readonly unknown[]): readonly unknown[] {
+  let items = 0;
+  const copy = (value: unknown): unknown => {
+    items += 1;
+    if (items > MAX_ITEMS) throw tooManyItems(program);
+    if (Array.isArray(value)) return value.map(copy);
+    if (!isObject(value)) return value;
+    const sorted: Record<string, unknown> = Object.hasOwn(value, '__proto__') ? Object.create(null) : {};
+    const keys = Object.keys(value).sort();
+    items += keys.length;
+    for (const key of keys) sorted[key] = copy(value[key]);
+    return sorted;
+  };
+  return outputs.map(copy);
+}
