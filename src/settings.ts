@@ -283,7 +283,7 @@ export const SETTINGS = {
     'LOG_TYPE',
     wordType(['json', 'text', 'color']),
     'json',
-    'Format of the log: json, text, color.',
+    'Format of the log: json, text, color. Unless it is set, a terminal shows readable lines.',
   ),
   logsWithoutTime: setting(
     'log-no-time',

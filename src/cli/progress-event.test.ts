@@ -19,6 +19,12 @@ test.each<[LogRecord['level'], string, LogFields, ProgressEvent | undefined]>([
     { type: 'hook-started', run: { ...RUN, module: '' } },
   ],
   ['info', 'hi', { ...RUN, output: 'stdout' }, { type: 'hook-printed', run: RUN, line: 'hi' }],
+  [
+    'warn',
+    'disk',
+    { ...RUN, output: 'stdout', hook_free: 3, hook_path: '/a' },
+    { type: 'hook-printed', run: RUN, line: 'disk (free: 3, path: /a)' },
+  ],
   ['info', 'helm', { ...RUN, output: 'stdout' }, { type: 'hook-printed', run: RUN, line: 'helm' }],
   ['info', 'Running helm upgrade for release', { release: 'web' }, { type: 'helm-running', module: 'web' }],
   [

@@ -37,7 +37,8 @@ export type ProgressEvent =
 /** The event that a log record stands for; undefined for records that are not shown, which are most. */
 export function progressOf(record: LogRecord): ProgressEvent | undefined {
   const { fields, message, level } = record;
-  if ('output' in fields) return { type: 'hook-printed', run: runOf(fields), line: message };
+  if ('output' in fields)
+    return { type: 'hook-printed', run: runOf(fields), line: printedText(message, fields) };
   const known = KNOWN[message]?.(fields);
   if (known !== undefined) return known;
   if (level !== 'warn' && level !== 'error' && level !== 'fatal') return undefined;
@@ -86,6 +87,17 @@ const KNOWN: Readonly<Record<string, (fields: LogFields) => ProgressEvent>> = {
   'first converge is finished. Operator is ready now.': () => ({ type: 'converged' }),
 };
 
+/** A line that a hook printed as JSON keeps its fields. */
+function printedText(message: string, fields: LogFields): string {
+  const own = Object.entries(fields).filter(([name]) => name.startsWith(HOOK_FIELD));
+  const details = own.map(([name, value]) => `${name.slice(HOOK_FIELD.length)}: ${plainText(value)}`);
+  return withDetails(message, details);
+}
+
+function withDetails(message: string, details: readonly string[]): string {
+  return details.length === 0 ? message : `${message} (${details.join(', ')})`;
+}
+
 function runOf(fields: LogFields): HookRunRef {
   // Hooks of deploys are shown with the module that is deployed.
   const isGlobal = text(fields, 'hook.type') === 'global';
@@ -101,7 +113,10 @@ function text(fields: LogFields, name: string): string {
   return textOf(value);
 }
 
-const TOLD = ['module', 'hook', 'path', 'error', 'reason', 'fix', 'keys', 'unloaded'];
+/** What the log puts before the fields of records that hooks print. */
+const HOOK_FIELD = 'hook_';
+
+const TOLD = ['module', 'hook', 'path', 'registered', 'error', 'reason', 'fix', 'keys', 'unloaded'];
 
 function noticeText(message: string, fields: LogFields): string {
   const details = TOLD.flatMap((name) => {
@@ -109,7 +124,7 @@ function noticeText(message: string, fields: LogFields): string {
     if (value === undefined || value === '') return [];
     return [`${name}: ${plainText(value)}`];
   });
-  return details.length === 0 ? message : `${message} (${details.join(', ')})`;
+  return withDetails(message, details);
 }
 
 function plainText(value: unknown): string {

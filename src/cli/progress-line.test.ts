@@ -42,6 +42,6 @@ test.each<[ProgressEvent, string | undefined]>([
   [{ type: 'notice', isError: true, text: 'look\nhere' }, 'look | here'],
   [{ type: 'hook-started', run: HOOK }, undefined],
 ])('lineOf() %j', (event, expected) => {
-  const progress = { ...NO_PROGRESS, printed: new Map([['web/a.sh', 'said \u001b[2J']]) };
+  const progress = { ...NO_PROGRESS, printed: new Map([['web/a.sh', ['said \u001b[2J']]]) };
   expect(lineOf(event, progress)?.text).toBe(expected);
 });

@@ -33,7 +33,7 @@ function rawLine(event: ProgressEvent, progress: Progress): ProgressLine | undef
     case 'hook-finished': {
       const { run, durationMs } = event;
       const printed = progress.printed.get(hookKey(run));
-      const said = printed === undefined ? '' : `: ${printed}`;
+      const said = printed === undefined ? '' : `: ${printed.join('\n')}`;
       return plain(`hook ${hookKey(run)} ran (${run.binding}, ${Math.round(durationMs)} ms)${said}`);
     }
     case 'helm-running':

@@ -67,9 +67,9 @@ test('advance() tells the phase: the global hook that runs, or the task that fai
   expect(after({ type: 'converged' }).phase).toBe('ready');
 });
 
-test('advance() keeps the last line of a hook until its run is over', () => {
+test('advance() keeps the last lines of a hook until its run is over', () => {
   const printed = (line: string): ProgressEvent => ({ type: 'hook-printed', run: HOOK, line });
-  const before = after(printed('one'), printed('two'));
-  expect([...before.printed]).toEqual([['web/a.sh', 'two']]);
+  const before = after(printed('one'), printed('two'), printed('three'), printed('four'));
+  expect([...before.printed]).toEqual([['web/a.sh', ['two', 'three', 'four']]]);
   expect(advance(before, { type: 'hook-finished', run: HOOK, durationMs: 1 }).printed.size).toBe(0);
 });

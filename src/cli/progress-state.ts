@@ -13,11 +13,14 @@ export interface Progress {
   readonly phase: string;
   /** Enabled modules in run order. */
   readonly modules: ReadonlyMap<string, ModuleProgress>;
-  /** The last line that each hook printed in its run. */
-  readonly printed: ReadonlyMap<string, string>;
+  /** The last lines that each hook printed in its run. */
+  readonly printed: ReadonlyMap<string, readonly string[]>;
   readonly helmVersion: string;
   readonly jqEngine: string;
 }
+
+/** So many are shown when the hook has ended. */
+const MAX_PRINTED_LINES = 3;
 
 export const NO_PROGRESS: Progress = {
   phase: 'starting',
@@ -47,7 +50,7 @@ export function advance(progress: Progress, event: ProgressEvent): Progress {
     case 'hook-started':
       return hookStarted(progress, event.run);
     case 'hook-printed':
-      return { ...progress, printed: withEntry(progress.printed, hookKey(event.run), event.line) };
+      return { ...progress, printed: withLine(progress.printed, event) };
     case 'hook-finished': {
       const printed = new Map(progress.printed);
       printed.delete(hookKey(event.run));
@@ -91,6 +94,14 @@ function hookStarted(progress: Progress, run: HookRunRef): Progress {
 function withModule(progress: Progress, name: string, module: ModuleProgress): Progress {
   const phase = progress.phase.startsWith('global hook') ? 'running modules' : progress.phase;
   return { ...progress, phase, modules: withEntry(progress.modules, name, module) };
+}
+
+function withLine(
+  printed: Progress['printed'],
+  { run, line }: Extract<ProgressEvent, { readonly type: 'hook-printed' }>,
+): Progress['printed'] {
+  const key = hookKey(run);
+  return withEntry(printed, key, [...(printed.get(key) ?? []), line].slice(-MAX_PRINTED_LINES));
 }
 
 function withEntry<V>(map: ReadonlyMap<string, V>, key: string, value: V): ReadonlyMap<string, V> {

@@ -1,10 +1,14 @@
+import type { LogOutput, RootLogger } from '../lib/pino-logger.ts';
 import { stdoutLogOutput } from '../lib/stdout-log-output.ts';
 import { readSettings } from '../settings/read-settings.ts';
+import type { Settings } from '../settings.ts';
 import type { CliHost } from './cli-host.ts';
 import { daemonHost, daemonLog } from './daemon-host.ts';
+import { wantsColor } from './paint.ts';
+import { isGiven } from './sandbox-flags.ts';
 
 /**
- * Runs the daemon to its end and returns the exit code.
+ * Runs the daemon to its end and returns the exit code. On a terminal the log is for people, unless its format is chosen.
  *
  * @param flags values given on the command line, by flag name
  * @throws OperatorError CONFIG_INVALID before anything is started, with every wrong setting
@@ -12,7 +16,8 @@ import { daemonHost, daemonLog } from './daemon-host.ts';
 export async function startCommand(flags: Readonly<Record<string, string>>, host: CliHost): Promise<number> {
   const settings = readSettings({ env: host.env, flags });
   const output = stdoutLogOutput(host.clock);
-  const log = daemonLog(settings, host, output);
+  const isForPeople = host.stdout.isTTY === true && !isGiven('log-type', { env: host.env, flags });
+  const log = isForPeople ? await readableLog(settings, host, output) : daemonLog(settings, host, output);
   output.onRecovered((droppedRecords) =>
     log.warn({ droppedRecords }, 'log records were dropped because nothing read standard output'),
   );
@@ -23,4 +28,9 @@ export async function startCommand(flags: Readonly<Record<string, string>>, host
   } finally {
     await output.close();
   }
+}
+
+async function readableLog(settings: Settings, host: CliHost, output: LogOutput): Promise<RootLogger> {
+  const { terminalLog } = await import('./terminal-log.ts');
+  return daemonLog(settings, host, terminalLog(output, wantsColor(true, host.env)));
 }

@@ -170,7 +170,12 @@ async function load(
 
 function warnAboutDuplicate(module: ModulePlace, first: ModulePlace, log: Logger): void {
   log.warn(
-    { module: module.name, path: module.path, registered: first.path },
+    {
+      module: module.name,
+      path: module.path,
+      registered: first.path,
+      fix: 'remove or rename one of the two directories',
+    },
     'module is not registered, because it has a duplicate',
   );
 }

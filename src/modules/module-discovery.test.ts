@@ -123,7 +123,7 @@ test('discoverModules() gives up the whole pass when a script fails', async () =
     (error: unknown) => error,
   );
   expect(hasCode(failure, 'DISCOVERY_FAILED')).toBe(true);
-  expect(messageOf(failure)).toContain("failed to execute 'b' module's enabled script: bad enabled result");
+  expect(messageOf(failure)).toContain("the enabled script of module 'b' failed: bad enabled result");
   expect(ran).toStrictEqual(['a', 'b']);
 });
 

@@ -166,8 +166,7 @@ async function askScript(
     signal.throwIfAborted();
     throw new OperatorError(
       'DISCOVERY_FAILED',
-      "couldn't recalculate graph: 1 error occurred:\n\t* ScriptEnabled extender failed to filter " +
-        `${module.name} module: failed to execute '${module.name}' module's enabled script: ${messageOf(cause)}`,
+      `the enabled script of module '${module.name}' failed: ${messageOf(cause)}; no module is enabled, disabled or run until it succeeds: fix ${module.enabledScript ?? 'it'}, it is retried`,
       { cause },
     );
   }

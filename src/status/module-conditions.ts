@@ -1,3 +1,4 @@
+import { oneLine } from '@addon-operator/base/escape-controls';
 import type { ModuleFailure } from './module-explanation.ts';
 import type { ModuleFacts } from './module-facts.ts';
 
@@ -14,12 +15,27 @@ export interface Condition {
 }
 
 const MAX_MESSAGE_LENGTH = 1_024;
+const MAX_HEADLINE_LENGTH = 240;
+const HEADLINE_START = 80;
 
 /** All five conditions, in a fixed order. */
 export function conditionsOf(facts: ModuleFacts): readonly Condition[] {
   return [enabled(facts), ready(facts), progressing(facts), drifted(facts), stalled(facts)].map(
-    (condition) => ({ ...condition, message: bounded(condition.message) }),
+    (condition) => ({
+      ...condition,
+      message: condition.type === 'Ready' ? headline(condition.message) : bounded(condition.message),
+    }),
   );
+}
+
+/**
+ * What `kubectl get modules` shows in its last column. kubectl ends a cell at the first line end, and programs print the
+ * reason for their failure last.
+ */
+function headline(text: string): string {
+  const line = oneLine(text);
+  if (line.length <= MAX_HEADLINE_LENGTH) return line;
+  return `${line.slice(0, HEADLINE_START)} … ${line.slice(-(MAX_HEADLINE_LENGTH - HEADLINE_START - 3))}`;
 }
 
 /** A text that fits into a status. */

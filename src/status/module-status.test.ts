@@ -208,3 +208,11 @@ test('conditions name the code of a failure before its message', () => {
     .map(({ message }) => message);
   expect(messages).toEqual(['HOOK_FAILED: no disk', 'HOOK_FAILED: no disk']);
 });
+
+test('the message of Ready is one line, which keeps the beginning and the end of a long error', () => {
+  const error = `helm upgrade failed:\n${'x'.repeat(500)}\n\u001b[31mno such key`;
+  const failure = { error, attempts: 1, nextAttemptAt: null, isGivenUp: false };
+  const [, ready] = conditionsOf(facts({ status: 'failing', failure }, { isDeployed: true }));
+  expect(ready?.message).toHaveLength(240);
+  expect(ready?.message).toMatch(/^helm upgrade failed: x+ … x+ \\u001b\[31mno such key$/);
+});
