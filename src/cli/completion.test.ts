@@ -22,7 +22,7 @@ async function run(...args: readonly string[]): Promise<string> {
 const CASES: readonly [string, readonly string[], readonly string[]][] = [
   ['commands by their beginning', ['modu'], ['module']],
   ['commands of a command', ['queue', ''], ['list', 'main']],
-  ['choices of an option', ['queue', 'list', '-o', ''], ['json', 'text', 'yaml']],
+  ['choices of an option', ['queue', 'list', '-o', ''], ['json', 'name', 'table', 'text', 'wide', 'yaml']],
   ['flags, hidden ones left out', ['start', '--debug'], []],
   ['flags by their beginning', ['start', '--helm-hist'], ['--helm-history-max']],
   ['nothing where a path follows', ['start', '--modules-dir', ''], []],

@@ -1,16 +1,24 @@
 import type { Command } from 'commander';
 import type { CliHost } from './cli-host.ts';
-import { addDebugCommand, type CommandRunner, formatOf, outputOption } from './debug-command.ts';
+import { addDebugCommand, type CommandRunner, formatOf } from './debug-command.ts';
 
 /** Adds `config list` and `config set`. */
 export function addConfigCommand(program: Command, host: CliHost, runner: CommandRunner): void {
   const config = program.command('config').description('Show and change runtime parameters');
   addDebugCommand(
     config,
-    { name: 'list', description: 'List the runtime parameters' },
+    {
+      name: 'list',
+      description: 'List the runtime parameters',
+      output: {
+        initial: 'text',
+        terminal: 'table',
+        table: async () => (await import('./tables.ts')).parametersTable,
+      },
+    },
     (_args, options) => ({ path: `/config/list.${formatOf(options)}` }),
     { host, runner },
-  ).addOption(outputOption('text'));
+  );
   addDebugCommand(
     config,
     { name: 'set', description: 'Change a runtime parameter, permanently or for a duration' },

@@ -1,8 +1,11 @@
-import { type Command, Option } from 'commander';
+import { parseJson } from '@addon-operator/json';
+import type { Command } from 'commander';
 import { SETTINGS } from '../settings.ts';
 import type { CliHost } from './cli-host.ts';
 import type { DebugCall } from './debug-call.ts';
+import { chosenFormat, type DefaultFormat, outputOption } from './output-format.ts';
 import { addSettingOption, givenFlags } from './setting-options.ts';
+import type { ToTable } from './tables.ts';
 
 /** Runs one command and returns the exit code. */
 export type CommandRunner = (run: () => Promise<number>) => Promise<void>;
@@ -13,22 +16,86 @@ export interface CommandParts {
   readonly runner: CommandRunner;
 }
 
+/**
+ * The request of a command line. `options` holds the format that is wanted as `output`, and `isTable` if a table or names
+ * are made of the response.
+ */
+export type ToCall = (args: readonly string[], options: Readonly<Record<string, unknown>>) => DebugCall;
+
+export interface DebugCommandSpec {
+  readonly name: string;
+  readonly summary?: string;
+  readonly description: string;
+  /** Absent for a command without `-o`. */
+  readonly output?: OutputSpec;
+}
+
+/** What `-o` does to a command. */
+export interface OutputSpec extends DefaultFormat {
+  /** The operator's text is a table already, so that only names are taken from `table`. */
+  readonly hasTextTable?: boolean;
+  /** Loads what makes a table of the JSON of the command. */
+  readonly table: (options: Readonly<Record<string, unknown>>) => Promise<ToTable>;
+}
+
+/** The output of commands that print a document. */
+export const DOCUMENT: OutputSpec = {
+  initial: 'yaml',
+  table: async () => (await import('./tables.ts')).documentTable,
+};
+
 /** Adds a command that prints one response of the debug endpoint. */
 export function addDebugCommand(
   parent: Command,
-  spec: { readonly name: string; readonly summary?: string; readonly description: string },
-  toCall: (args: readonly string[], options: Readonly<Record<string, unknown>>) => DebugCall,
+  spec: DebugCommandSpec,
+  toCall: ToCall,
   { host, runner }: CommandParts,
 ): Command {
   const command = parent.command(spec.name).description(spec.description);
   if (spec.summary !== undefined) command.summary(spec.summary);
+  if (spec.output !== undefined) command.addOption(outputOption(spec.output));
   addSettingOption(command, SETTINGS.debugUnixSocket);
   return command.action(() =>
     runner(async () => {
+      const socketPath = await socketPathOf(command, host);
+      const options: Readonly<Record<string, unknown>> = command.opts();
+      const { call, toText } = await requested(command, spec.output, toCall, host);
+      if (options['watch'] === true) {
+        const { watchAnswer } = await import('./watch-answer.ts');
+        return await watchAnswer(socketPath, call.path, String(options['watchInterval']), host, toText);
+      }
       const { printAnswer } = await import('./print-answer.ts');
-      return await printAnswer(await socketPathOf(command, host), toCall(command.args, command.opts()), host);
+      return await printAnswer(socketPath, call, host, toText);
     }),
   );
+}
+
+/** The request of a command, and how its response is shown if not as it is. */
+async function requested(
+  command: Command,
+  output: OutputSpec | undefined,
+  toCall: ToCall,
+  host: CliHost,
+): Promise<{ readonly call: DebugCall; readonly toText?: (body: string) => string }> {
+  const options: Readonly<Record<string, unknown>> = command.opts();
+  if (output === undefined) return { call: toCall(command.args, options) };
+  const chosen = chosenFormat(options, output, host.stdout);
+  const isTable = chosen === 'table' || chosen === 'wide';
+  const format = isTable && output.hasTextTable === true ? 'text' : chosen;
+  if (format === 'json' || format === 'yaml' || format === 'text')
+    return { call: toCall(command.args, { ...options, output: format }) };
+  const [toTable, { tableText }] = await Promise.all([output.table(options), import('./tables.ts')]);
+  return {
+    call: toCall(command.args, { ...options, output: 'json', isTable: true }),
+    toText: (body) => tableText(toTable(parseJson(body)), format),
+  };
+}
+
+/** Lets a command show its response again and again. */
+export function addWatchOptions(command: Command): Command {
+  return command
+    .option('-w, --watch', 'refresh the output until Ctrl-C')
+    .option('-t, --watchInterval <duration>', 'interval between refreshes', '1s');
 }
 
 /** Path of the debug socket of the operator that a command is about. */
@@ -37,26 +104,7 @@ export async function socketPathOf(command: Command, host: CliHost): Promise<str
   return await findDebugSocket(givenFlags(command), host);
 }
 
-/** The option `-o`. */
-export function outputOption(initial: 'text' | 'yaml'): Option {
-  return new Option('-o, --output <format>', 'format of the output')
-    .choices(['text', 'json', 'yaml'])
-    .default(initial);
-}
-
-/** The option `-o` of commands that need no daemon. */
-export function textOrJsonOption(): Option {
-  return new Option('-o, --output <format>', 'format of the output')
-    .choices(['text', 'json'])
-    .default('text');
-}
-
-/** What was chosen by {@link textOrJsonOption}. */
-export function textOrJson(command: Command): 'text' | 'json' {
-  return command.opts()['output'] === 'json' ? 'json' : 'text';
-}
-
-/** What was chosen by {@link outputOption}. */
+/** The format that the operator is asked for. */
 export function formatOf(options: Readonly<Record<string, unknown>>): string {
   return String(options['output']);
 }

@@ -1,9 +1,19 @@
 import type { Command } from 'commander';
 import type { CliHost } from './cli-host.ts';
-import { addDebugCommand, type CommandRunner, formatOf, outputOption } from './debug-command.ts';
+import { addDebugCommand, type CommandRunner, DOCUMENT, formatOf, type OutputSpec } from './debug-command.ts';
 
-const COMMANDS = [
-  { name: 'list', description: 'List the global hooks' },
+const LIST: OutputSpec = {
+  initial: 'yaml',
+  terminal: 'table',
+  table: async () => (await import('./tables.ts')).globalHooksTable,
+};
+
+const COMMANDS: readonly {
+  readonly name: string;
+  readonly description: string;
+  readonly output?: OutputSpec;
+}[] = [
+  { name: 'list', description: 'List the global hooks', output: LIST },
   { name: 'values', description: 'Show the global values' },
   { name: 'config', description: 'Show the global values of the ConfigMap' },
   { name: 'snapshots', description: 'Show the snapshots of global hooks' },
@@ -15,18 +25,22 @@ export function addGlobalCommand(program: Command, host: CliHost, runner: Comman
   for (const spec of COMMANDS) {
     addDebugCommand(
       global,
-      spec,
+      { output: DOCUMENT, ...spec },
       (_args, options) => ({ path: `/global/${spec.name}.${formatOf(options)}` }),
       {
         host,
         runner,
       },
-    ).addOption(outputOption('yaml'));
+    );
   }
   addDebugCommand(
     global,
-    { name: 'patches', description: 'Show the patches of the global values' },
-    () => ({ path: '/global/patches.json' }),
+    {
+      name: 'patches',
+      description: 'Show the patches of the global values',
+      output: { ...DOCUMENT, initial: 'json' },
+    },
+    (_args, options) => ({ path: `/global/patches.${formatOf(options)}` }),
     { host, runner },
   );
 }

@@ -2,10 +2,11 @@ import type { Command } from 'commander';
 import type { CliHost } from './cli-host.ts';
 import {
   addDebugCommand,
+  addWatchOptions,
   type CommandParts,
   type CommandRunner,
+  DOCUMENT,
   formatOf,
-  outputOption,
 } from './debug-command.ts';
 import { addSignCommands } from './module-sign-commands.ts';
 import { nameArgument } from './name-arguments.ts';
@@ -23,36 +24,46 @@ const VALUES_COMMANDS = [
 export function addModuleCommand(program: Command, host: CliHost, runner: CommandRunner): void {
   const module = program.command('module').description('Show, run, stop, pause and sign modules');
   const common = { host, runner };
-  addDebugCommand(
+  const list = addDebugCommand(
     module,
-    { name: 'list', description: 'List the enabled modules' },
+    {
+      name: 'list',
+      description: 'List the enabled modules',
+      output: {
+        initial: 'yaml',
+        terminal: 'table',
+        table: async ({ all }) => (await import('./tables.ts')).modulesTable(all === true),
+      },
+    },
     (_args, options) => ({
-      path: `/module/list.${formatOf(options)}${options['all'] === true ? '?all=true' : ''}`,
+      path: `/module/list.${formatOf(options)}${options['all'] === true || options['isTable'] === true ? '?all=true' : ''}`,
     }),
     common,
-  )
-    .option('-a, --all', 'all modules, with their states, the reasons, failures and pauses')
-    .addOption(outputOption('yaml'));
+  ).option('-a, --all', 'all modules, with their states, the reasons, failures and pauses');
+  addWatchOptions(list);
   addSignCommands(module, common);
   addPauseCommands(module, common, pathOf);
   addOperationCommands(module, common, pathOf);
   for (const spec of VALUES_COMMANDS) {
     addDebugCommand(
       module,
-      spec,
+      { ...spec, output: DOCUMENT },
       ([name = ''], options) => ({
         path: `${pathOf(name)}/${spec.name}.${formatOf(options)}?global=${options['global'] === true}`,
       }),
       common,
     )
       .addArgument(nameArgument('module', '<name>', 'name of the module'))
-      .option('-g, --global', 'also show the global values')
-      .addOption(outputOption('yaml'));
+      .option('-g, --global', 'also show the global values');
   }
   addDebugCommand(
     module,
-    { name: 'patches', description: 'Show the patches of the values of a module' },
-    ([name = '']) => ({ path: `${pathOf(name)}/patches.json` }),
+    {
+      name: 'patches',
+      description: 'Show the patches of the values of a module',
+      output: { ...DOCUMENT, initial: 'json' },
+    },
+    ([name = ''], options) => ({ path: `${pathOf(name)}/patches.${formatOf(options)}` }),
     common,
   ).addArgument(nameArgument('module', '<name>', 'name of the module'));
   addDebugCommand(
@@ -68,20 +79,24 @@ export function addModuleCommand(program: Command, host: CliHost, runner: Comman
     .option('--diff', 'show what would change in the cluster');
   addDebugCommand(
     module,
-    { name: 'resource-monitor', description: 'List the objects that are monitored for deletion' },
+    {
+      name: 'resource-monitor',
+      description: 'List the objects that are monitored for deletion',
+      output: DOCUMENT,
+    },
     (_args, options) => ({ path: `/module/resource-monitor.${formatOf(options)}` }),
     common,
-  )
-    .argument('[name]', 'accepted and ignored')
-    .addOption(outputOption('yaml'));
+  ).argument('[name]', 'accepted and ignored');
   addDebugCommand(
     module,
-    { name: 'snapshots', description: 'Show the snapshots of the hooks of a module' },
+    {
+      name: 'snapshots',
+      description: 'Show the snapshots of the hooks of a module',
+      output: DOCUMENT,
+    },
     ([name = ''], options) => ({ path: `${pathOf(name)}/snapshots.${formatOf(options)}` }),
     common,
-  )
-    .addArgument(nameArgument('module', '<name>', 'name of the module'))
-    .addOption(outputOption('yaml'));
+  ).addArgument(nameArgument('module', '<name>', 'name of the module'));
   addReleaseCommands(module, common, pathOf);
 }
 
@@ -91,14 +106,21 @@ export function addExplainCommand(program: Command, host: CliHost, runner: Comma
     .command('explain')
     .summary('Explain why a module is as it is')
     .description('Explain why something is in its current state');
-  addDebugCommand(
+  const module = addDebugCommand(
     explain,
-    { name: 'module', description: 'Show what enabled a module, what it waits for and what failed' },
+    {
+      name: 'module',
+      description: 'Show what enabled a module, what it waits for and what failed',
+      output: {
+        initial: 'text',
+        hasTextTable: true,
+        table: async () => (await import('./tables.ts')).explanationTable,
+      },
+    },
     ([name = ''], options) => ({ path: `${pathOf(name)}/explain.${formatOf(options)}` }),
     { host, runner },
-  )
-    .addArgument(nameArgument('module', '<name>', 'name of the module'))
-    .addOption(outputOption('text'));
+  ).addArgument(nameArgument('module', '<name>', 'name of the module'));
+  addWatchOptions(module);
 }
 
 function pathOf(module: string): string {

@@ -1,6 +1,8 @@
+import { fieldsOf } from '@addon-operator/json';
 import type { Command } from 'commander';
 import { SETTINGS } from '../settings.ts';
-import { type CommandParts, textOrJson, textOrJsonOption } from './debug-command.ts';
+import type { CommandParts } from './debug-command.ts';
+import { chosenByCommand, outputOption } from './output-format.ts';
 import { addSettingOption, givenFlags } from './setting-options.ts';
 
 const WHICH = 'module names or paths; default: all modules in the modules directories';
@@ -31,7 +33,7 @@ export function addSignCommands(module: Command, { host, runner }: CommandParts)
     .command('verify')
     .description('Check whether a daemon with this policy would run the modules')
     .argument('[module...]', WHICH)
-    .addOption(textOrJsonOption())
+    .addOption(outputOption({ initial: 'table' }))
     .addHelpText(
       'after',
       '\nExit code: 0 all modules are authorized, 1 some are not. Serial numbers are not checked: only the daemon knows which ones it has seen.',
@@ -46,9 +48,13 @@ export function addSignCommands(module: Command, { host, runner }: CommandParts)
   verify.action(() =>
     runner(async () => {
       const { verifyCommand } = await import('./module-sign-verify.ts');
-      return await verifyCommand(
-        { flags: givenFlags(verify), modules: verify.args, format: textOrJson(verify) },
+      const { fieldOfEach, inFormat } = await import('./data-format.ts');
+      return await inFormat(
+        chosenByCommand(verify),
         host,
+        (data) => fieldOfEach(data, 'module'),
+        async (format, output) =>
+          await verifyCommand({ flags: givenFlags(verify), modules: verify.args, format }, output),
       );
     }),
   );
@@ -57,15 +63,19 @@ export function addSignCommands(module: Command, { host, runner }: CommandParts)
     .description('Print the digests of modules, for --auth-policy digest')
     .argument('[module...]', WHICH)
     .option('-w, --write', 'write them to the lock file; without names, all other entries are removed')
-    .addOption(textOrJsonOption());
+    .addOption(outputOption({ initial: 'table' }));
   for (const setting of [SETTINGS.modulesDirs, SETTINGS.authLockFile]) addSettingOption(digest, setting);
   digest.action(() =>
     runner(async () => {
       const { digestCommand } = await import('./module-sign-digest.ts');
       const isWriting = digest.opts()['write'] === true;
-      return await digestCommand(
-        { flags: givenFlags(digest), modules: digest.args, format: textOrJson(digest), isWriting },
+      const { inFormat } = await import('./data-format.ts');
+      return await inFormat(
+        chosenByCommand(digest),
         host,
+        (data) => Object.keys(fieldsOf(data)),
+        async (format, output) =>
+          await digestCommand({ flags: givenFlags(digest), modules: digest.args, format, isWriting }, output),
       );
     }),
   );

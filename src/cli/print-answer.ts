@@ -8,14 +8,20 @@ const FIRST_ERROR_STATUS = 400;
  * Prints the answer of the debug endpoint and returns the exit code: 1 when the endpoint answers with an error, which is
  * printed to stderr with its code. A successful change prints an empty line.
  *
+ * @param toText how a success is shown; absent: as it is
  * @throws OperatorError DEBUG_SOCKET when there is no response in time
  */
-export async function printAnswer(socketPath: string, call: DebugCall, host: CliHost): Promise<number> {
+export async function printAnswer(
+  socketPath: string,
+  call: DebugCall,
+  host: CliHost,
+  toText: (body: string) => string = (body) => body,
+): Promise<number> {
   const { status, body, code } = await requestDebug({ socketPath, ...call }, host.clock);
-  const isEmptyAnswer = body === '' && call.form === undefined;
-  const text = body.endsWith('\n') || isEmptyAnswer ? body : `${body}\n`;
   const isFailure = status >= FIRST_ERROR_STATUS;
-  (isFailure ? host.stderr : host.stdout).write(text);
+  const shown = isFailure ? body : toText(body);
+  const isEmptyAnswer = shown === '' && call.form === undefined;
+  (isFailure ? host.stderr : host.stdout).write(shown.endsWith('\n') || isEmptyAnswer ? shown : `${shown}\n`);
   if (isFailure && code !== undefined) printCode(host, code);
   return isFailure ? 1 : 0;
 }

@@ -83,7 +83,7 @@ test.each([
   ['start extra', "too many arguments for 'start'"],
   ['--namespace', 'argument missing'],
   ['module values', "missing required argument 'name'"],
-  ['queue list -o xml', 'Allowed choices are text, json, yaml'],
+  ['queue list -o xml', 'Allowed choices are table, wide, json, yaml, name, text'],
   ['queue', 'Usage: addon-operator queue'],
 ])('"%s" is wrong usage', async (args, message) => {
   const { exitCode, stdout, stderr } = await run(args);
@@ -157,6 +157,12 @@ test.each([
   ['global values', 'domain: example.com\n'],
   ['global list -o json', '{"globalHooks":[]}\n'],
   ['global patches', 'null\n'],
+  ['module list -o name', ''],
+  ['module values web -o table', 'KEY       VALUE\nimage     nginx\nreplicas  2\n'],
+  ['module patches web -o yaml', 'null\n'],
+  ['global values -o wide', 'KEY     VALUE\ndomain  example.com\n'],
+  ['queue main -o name', 'main\n'],
+  ['queue list -o table', 'QUEUE  #  TASK  STATUS\n'],
   ['queue main', "Queue 'main': length 0, status: ''\n"],
   ['raw /', 'debug endpoint is alive\n'],
   ['raw queue/main.json', '{"name":"main","tasksCount":0,"status":"","tasks":[]}\n'],

@@ -1,4 +1,5 @@
 import { codeOf, hasCode, messageOf } from '@addon-operator/base/errors';
+import { fieldsOf } from '@addon-operator/json';
 import { didYouMean } from '@addon-operator/json/similar-word';
 import { Command, CommanderError, Help, Option } from 'commander';
 import type { Setting } from '../settings/setting.ts';
@@ -6,11 +7,12 @@ import { SETTINGS } from '../settings.ts';
 import { type CliHost, fail, printCode } from './cli-host.ts';
 import { addCompletionCommand } from './completion.ts';
 import { addConfigCommand } from './config-command.ts';
-import { addDebugCommand, type CommandRunner, textOrJson, textOrJsonOption } from './debug-command.ts';
+import { addDebugCommand, type CommandRunner } from './debug-command.ts';
 import { addGlobalCommand } from './global-command.ts';
 import { addHelpCommand } from './help-command.ts';
 import { addExplainCommand, addModuleCommand } from './module-command.ts';
 import { nameArgument } from './name-arguments.ts';
+import { chosenByCommand, outputOption } from './output-format.ts';
 import { addPauseCommands } from './pause-commands.ts';
 import { addQueueCommand } from './queue-command.ts';
 import { addSandboxCommand } from './sandbox-command.ts';
@@ -147,7 +149,7 @@ function addPlanCommand(program: Command, host: CliHost, runner: CommandRunner):
       'Show what the daemon would do with these directories and this cluster, without changing anything',
     )
     .addArgument(nameArgument('module', '[module...]', 'only these modules; default: all'))
-    .addOption(textOrJsonOption())
+    .addOption(outputOption({ initial: 'table' }))
     .option('--no-color', 'no colours on a terminal')
     .addHelpText(
       'after',
@@ -158,9 +160,13 @@ function addPlanCommand(program: Command, host: CliHost, runner: CommandRunner):
     runner(async () => {
       const { planCommand } = await import('./plan-command.ts');
       const { color } = plan.opts<{ readonly color: boolean }>();
-      return await planCommand(
-        { flags: givenFlags(plan), modules: plan.args, format: textOrJson(plan), hasColor: color },
+      const { fieldOfEach, inFormat } = await import('./data-format.ts');
+      return await inFormat(
+        chosenByCommand(plan),
         host,
+        (data) => fieldOfEach(fieldsOf(data)['modules'], 'module'),
+        async (format, output) =>
+          await planCommand({ flags: givenFlags(plan), modules: plan.args, format, hasColor: color }, output),
       );
     }),
   );

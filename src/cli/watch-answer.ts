@@ -14,12 +14,14 @@ const CLEAR_SCREEN = '\u001b[H\u001b[2J';
  * the process is asked to stop. A daemon that does not answer is shown as that, for it may come back.
  *
  * @param interval Go duration; a wrong one means a second
+ * @param toText how a success is shown; absent: as it is
  */
 export async function watchAnswer(
   socketPath: string,
   path: string,
   interval: string,
   host: CliHost,
+  toText: (body: string) => string = (body) => body,
 ): Promise<number> {
   const signal = host.stopSignal();
   const intervalMs = parseGoDuration(interval) ?? 0;
@@ -27,7 +29,7 @@ export async function watchAnswer(
   try {
     while (!signal.aborted) {
       const text = await requestDebug({ socketPath, path }, host.clock, signal).then(
-        ({ body }) => body,
+        ({ status, body }) => (status === 200 ? toText(body) : body),
         errorText,
       );
       if (signal.aborted) break;

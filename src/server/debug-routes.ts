@@ -124,8 +124,10 @@ function daemonRoutes({ view, parameters }: DebugEndpoint): Route[] {
     }),
     get('/queue/list.{format}', ({ query }, { format }) => {
       const showEmpty = isYes(query.get('showEmpty'));
-      if (format === 'text') return textAnswer(queueListText(view.queues(), showEmpty));
-      return dataAnswer(format, queueListData(view.queues(), showEmpty));
+      const names = query.getAll('queue');
+      const queues = view.queues().filter(({ name }) => names.length === 0 || names.includes(name));
+      if (format === 'text') return textAnswer(queueListText(queues, showEmpty));
+      return dataAnswer(format, queueListData(queues, showEmpty));
     }),
     get('/graph', ({ query }) =>
       query.get('format') === 'text' ? textAnswer(moduleGraph(view.moduleGraph())) : NO_GRAPH_PICTURE,

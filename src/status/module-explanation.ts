@@ -145,7 +145,7 @@ export function explanationText(explanation: ModuleExplanation): string {
     ...driftRows(explanation.drift),
     ...(explanation.warnings ?? []).map((text): readonly [string, string] => ['warning', text]),
   ];
-  return table(rows);
+  return textTable(rows);
 }
 
 interface Column {
@@ -172,7 +172,7 @@ const TROUBLE_COLUMNS: readonly Column[] = [
 export function summaryText(modules: readonly ModuleSummary[]): string {
   const needed = TROUBLE_COLUMNS.filter(({ cell }) => modules.some((module) => cell(module) !== ''));
   const columns = [...COLUMNS, ...needed];
-  return table([
+  return textTable([
     columns.map(({ title }) => title),
     ...modules.map((module) => columns.map(({ cell }) => cell(module))),
   ]);
@@ -190,7 +190,8 @@ function shortened(text: string): string {
   return line.length > CELL_LENGTH ? `${line.slice(0, CELL_LENGTH - 1)}…` : line;
 }
 
-function table(texts: readonly (readonly string[])[]): string {
+/** Rows with aligned columns, for people: cells are one line each and hold no control characters. */
+export function textTable(texts: readonly (readonly string[])[]): string {
   const rows = texts.map((row) => row.map(oneLine));
   const widths = rows.reduce<readonly number[]>(
     (known, row) => row.map((cell, index) => Math.max(cell.length, known[index] ?? 0)),

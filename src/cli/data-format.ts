@@ -1,0 +1,37 @@
+import type { Json } from '@addon-operator/json';
+import { isObject, parseJson, textOf } from '@addon-operator/json';
+import { dumpYaml } from '../values/yaml.ts';
+import type { CliHost } from './cli-host.ts';
+import type { OutputFormat } from './output-format.ts';
+
+/**
+ * Runs a command that prints text or JSON, and prints what it says in any format.
+ *
+ * @param namesIn the names in its JSON
+ */
+export async function inFormat(
+  format: OutputFormat,
+  host: CliHost,
+  namesIn: (data: unknown) => readonly string[],
+  run: (format: 'text' | 'json', host: CliHost) => Promise<number>,
+): Promise<number> {
+  if (format === 'json') return await run('json', host);
+  if (format !== 'yaml' && format !== 'name') return await run('text', host);
+  const said: string[] = [];
+  const exitCode = await run('json', { ...host, stdout: { write: (text) => said.push(text) } });
+  const text = said.join('');
+  if (text !== '') {
+    const data = parseJson(text);
+    host.stdout.write(format === 'yaml' ? dumpYaml(data as Json, 2) : lines(namesIn(data)));
+  }
+  return exitCode;
+}
+
+/** The values under one key of the objects in a list. */
+export function fieldOfEach(list: unknown, key: string): readonly string[] {
+  return Array.isArray(list) ? list.map((item) => (isObject(item) ? textOf(item[key]) : '')) : [];
+}
+
+function lines(names: readonly string[]): string {
+  return names.map((name) => `${name}\n`).join('');
+}

@@ -1,0 +1,79 @@
+import { expect, test } from 'vitest';
+import {
+  documentTable,
+  globalHooksTable,
+  modulesTable,
+  parametersTable,
+  queuesTable,
+  tableText,
+} from './tables.ts';
+
+const WEB = {
+  module: 'web',
+  status: 'ready',
+  isEnabled: true,
+  source: 'config-map',
+  reason: 'webEnabled',
+  waitsFor: [],
+};
+const MODULES = {
+  modules: [
+    { ...WEB, lastError: null, nextTryAt: null, paused: null },
+    {
+      ...WEB,
+      module: 'db',
+      status: 'failing',
+      lastError: `boom\n\u001b[2J${'x'.repeat(90)}`,
+      nextTryAt: '08:00',
+      paused: null,
+    },
+    { ...WEB, module: 'off', status: 'disabled', isEnabled: false, reason: 'offEnabled is false' },
+  ],
+};
+
+test('modules are rows with what troubles them, cut only in the narrow form', () => {
+  const table = modulesTable(false)(MODULES);
+  expect(tableText(table, 'table').split('\n')).toEqual([
+    expect.stringMatching(/^MODULE {2}STATUS {3}MESSAGE$/),
+    'web     ready',
+    expect.stringMatching(/^db {6}failing {2}boom \\u001b\[2Jx+…$/),
+    '',
+  ]);
+  expect(tableText(table, 'wide')).toContain(
+    `boom \\u001b[2J${'x'.repeat(90)}  08:00     yes      config-map  webEnabled`,
+  );
+  expect(tableText(table, 'name')).toBe('web\ndb\n');
+  expect(tableText(modulesTable(true)(MODULES), 'table')).toContain('off     disabled  offEnabled is false');
+});
+
+test('tasks are rows below their queue, and idle queues for parallel modules are left out', () => {
+  const task = { index: 1, description: 'ModuleRun:main:web' };
+  const active = [{ name: 'main', status: 'sleep', tasks: [task, { ...task, index: 2 }] }];
+  const empty = [{ name: 'own' }, { name: 'parallel_queue_0' }];
+  expect(tableText(queuesTable({ active, empty }), 'table').split('\n')).toEqual([
+    'QUEUE  #  TASK                STATUS',
+    'main   1  ModuleRun:main:web  sleep',
+    'main   2  ModuleRun:main:web',
+    'own    -                      idle',
+    '',
+  ]);
+  expect(tableText(queuesTable(active[0]), 'name')).toBe('main\n');
+});
+
+test('parameters, hooks and documents are tables', () => {
+  const parameter = { name: 'log.level', value: 'info', default: 'info', description: 'Level' };
+  expect(tableText(parametersTable([parameter]), 'wide')).toContain(
+    'log.level  info              info     Level',
+  );
+  expect(tableText(globalHooksTable({ globalHooks: ['a.sh'] }), 'table')).toBe('HOOK\na.sh\n');
+  expect(tableText(documentTable({ a: { b: [1, 'x'], c: {} }, d: null }), 'table')).toBe(
+    'KEY    VALUE\na.b.0  1\na.b.1  x\na.c    {}\nd      null\n',
+  );
+  expect(tableText(documentTable({ a: 1, b: 2 }), 'name')).toBe('a\nb\n');
+  expect(tableText(documentTable({}), 'table')).toBe('KEY  VALUE\n');
+});
+
+test('data of another shape is an empty table', () => {
+  for (const table of [modulesTable(true), parametersTable, globalHooksTable, documentTable])
+    expect(tableText(table(null), 'name')).toBe('');
+});

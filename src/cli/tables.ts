@@ -1,0 +1,138 @@
+import { fieldsOf, isObject, textOf, textsOf } from '@addon-operator/json';
+import { textTable } from '../status/module-explanation.ts';
+
+/** Data of the debug endpoint as rows. */
+export interface Table {
+  /** Columns that `wide` adds come last. */
+  readonly columns: readonly string[];
+  /** How many columns `table` shows. */
+  readonly narrow: number;
+  readonly rows: readonly (readonly string[])[];
+  /** Names of what the rows are about. */
+  readonly names: readonly string[];
+}
+
+/** Makes the table of a response. */
+export type ToTable = (data: unknown) => Table;
+
+/** A cell of `table` is cut behind this, one of `wide` is not. */
+const CELL_LENGTH = 80;
+
+/** The table as text: cells are one line each and hold no control characters. */
+export function tableText(
+  { columns, narrow, rows, names }: Table,
+  format: 'table' | 'wide' | 'name',
+): string {
+  if (format === 'name') return names.map((name) => textTable([[name]])).join('');
+  if (format === 'wide') return textTable([columns, ...rows]);
+  return textTable([columns, ...rows].map((row) => row.slice(0, narrow).map(shortened)));
+}
+
+/** All modules, or the enabled ones, with the first of their troubles. */
+export function modulesTable(isAll: boolean): ToTable {
+  return (data) => {
+    const modules = listOf(fieldsOf(data)['modules']).filter(
+      (module) => isAll || module['isEnabled'] === true,
+    );
+    return {
+      columns: ['MODULE', 'STATUS', 'MESSAGE', 'NEXT TRY', 'ENABLED', 'SOURCE', 'REASON', 'WAITS FOR'],
+      narrow: 3,
+      rows: modules.map((module) => [
+        textOf(module['module']),
+        textOf(module['status']),
+        moduleMessage(module),
+        textOf(module['nextTryAt']),
+        module['isEnabled'] === true ? 'yes' : 'no',
+        textOf(module['source']),
+        textOf(module['reason']),
+        textsOf(module['waitsFor']).join('; '),
+      ]),
+      names: modules.map((module) => textOf(module['module'])),
+    };
+  };
+}
+
+function moduleMessage(module: Readonly<Record<string, unknown>>): string {
+  const paused = textOf(fieldsOf(module['paused'])['reason']);
+  if (paused !== '') return `paused: ${paused}`;
+  const [nearest = ''] = textsOf(module['waitsFor']);
+  return (
+    textOf(module['lastError']) || nearest || (module['status'] === 'ready' ? '' : textOf(module['reason']))
+  );
+}
+
+/** The tasks of all queues, or of one. */
+export const queuesTable: ToTable = (data) => {
+  const { active, empty } = fieldsOf(data);
+  const queues = active === undefined ? listOf([data]) : [...listOf(active), ...listOf(empty)];
+  return {
+    columns: ['QUEUE', '#', 'TASK', 'STATUS'],
+    narrow: 4,
+    rows: queues.filter(isShown).flatMap((queue) => {
+      const tasks = listOf(queue['tasks']);
+      const [name, status] = [textOf(queue['name']), textOf(queue['status'])];
+      if (tasks.length === 0) return [[name, '-', '', status || 'idle']];
+      return tasks.map((task, index) => [
+        name,
+        String(task['index']),
+        textOf(task['description']),
+        index === 0 ? status : '',
+      ]);
+    }),
+    names: queues.filter(isShown).map((queue) => textOf(queue['name'])),
+  };
+};
+
+/** Queues for modules that run in parallel exist all the time, and say something only while they have tasks. */
+function isShown(queue: Readonly<Record<string, unknown>>): boolean {
+  return listOf(queue['tasks']).length > 0 || !textOf(queue['name']).startsWith('parallel_queue_');
+}
+
+export const parametersTable: ToTable = (data) => ({
+  columns: ['NAME', 'VALUE', 'EXPIRE AT', 'DEFAULT', 'DESCRIPTION'],
+  narrow: 3,
+  rows: listOf(data).map((row) => [
+    textOf(row['name']),
+    textOf(row['value']),
+    textOf(row['expireAt']),
+    textOf(row['default']),
+    textOf(row['lastError']) || textOf(row['description']),
+  ]),
+  names: listOf(data).map((row) => textOf(row['name'])),
+});
+
+export const globalHooksTable: ToTable = (data) => {
+  const names = textsOf(fieldsOf(data)['globalHooks']);
+  return { columns: ['HOOK'], narrow: 1, rows: names.map((name) => [name]), names };
+};
+
+/** Each value of a document with its place in it. */
+export const documentTable: ToTable = (data) => ({
+  columns: ['KEY', 'VALUE'],
+  narrow: 2,
+  rows: [...leavesOf(data, '')],
+  names: Object.keys(fieldsOf(data)),
+});
+
+/** Only its name: the operator's text is a table. */
+export const explanationTable: ToTable = (data) => ({
+  columns: ['MODULE'],
+  narrow: 1,
+  rows: [[textOf(fieldsOf(data)['module'])]],
+  names: [textOf(fieldsOf(data)['module'])],
+});
+
+function* leavesOf(value: unknown, place: string): Generator<readonly [string, string]> {
+  const entries = Array.isArray(value) ? [...value.entries()] : isObject(value) ? Object.entries(value) : [];
+  if (entries.length === 0 && place !== '')
+    yield [place, typeof value === 'string' ? value : (JSON.stringify(value) ?? '')];
+  for (const [key, item] of entries) yield* leavesOf(item, place === '' ? String(key) : `${place}.${key}`);
+}
+
+function listOf(list: unknown): readonly Readonly<Record<string, unknown>>[] {
+  return Array.isArray(list) ? list.map(fieldsOf) : [];
+}
+
+function shortened(text: string): string {
+  return text.length > CELL_LENGTH ? `${text.slice(0, CELL_LENGTH - 1)}…` : text;
+}
