@@ -131,7 +131,7 @@ export const METRICS = {
   moduleHookMaxRss: gauge(
     'module_hook_run_max_rss_bytes',
     MODULE_HOOK,
-    'Peak memory of the last successful module hook run; at least that of the launcher it was started from (about 50 MB), which the kernel includes.',
+    'Peak memory of the last successful module hook run; at least that of the launcher it was started from (about 30 MB), which the kernel includes.',
   ),
   moduleHookSuccesses: counter('module_hook_success_total', MODULE_HOOK, 'Module hook tasks that succeeded.'),
   moduleHookErrors: counter(
@@ -158,7 +158,7 @@ export const METRICS = {
   globalHookMaxRss: gauge(
     'global_hook_run_max_rss_bytes',
     HOOK,
-    'Peak memory of the last successful global hook run; at least that of the launcher it was started from (about 50 MB), which the kernel includes.',
+    'Peak memory of the last successful global hook run; at least that of the launcher it was started from (about 30 MB), which the kernel includes.',
   ),
   globalHookSuccesses: counter('global_hook_success_total', HOOK, 'Global hook tasks that succeeded.'),
   globalHookErrors: counter(

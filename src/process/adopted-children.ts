@@ -3,12 +3,15 @@ import { constants } from 'node:os';
 import type { SteadyClock } from '@addon-operator/base/clock';
 import type { EscapedChildren } from './escaped-children.ts';
 import { EscapedByRun } from './escaped-processes.ts';
+import type { Chore } from './poll-loop.ts';
 import { livingProcess, parentOf } from './process-alive.ts';
 import type { EscapedProcesses } from './process-runner.ts';
 import { runOfProcess } from './run-marker.ts';
 
 const LONGEST_END_MS = 1_000;
 const LOOK_MS = 2;
+/** Orphans that end by themselves while their run goes on are only to be reaped. */
+const REAP_MS = 250;
 const LIST_BYTES = 4_096;
 
 /** What of the C library is needed for children that were adopted. */
@@ -37,7 +40,7 @@ export interface AdoptedChildrenOptions {
  * none of their numbers can be that of a stranger, and dead ones must be reaped. A marker in their environment names their
  * run; one without it is killed when nothing runs.
  */
-export class AdoptedChildren implements EscapedChildren {
+export class AdoptedChildren implements EscapedChildren, Chore {
   readonly #options: AdoptedChildrenOptions;
   /** Sent SIGKILL and not reaped yet, with their run: a dying process has no environment any more. */
   readonly #dying = new Map<number, number | undefined>();
@@ -47,16 +50,20 @@ export class AdoptedChildren implements EscapedChildren {
   readonly #escaped = new EscapedByRun();
   readonly #childPids = childLister();
   #isEnding = false;
+  #lookedAtMs = 0;
 
   constructor(options: AdoptedChildrenOptions) {
     this.#options = options;
   }
 
-  /** To be called when children have died. @param isKnown whether one that was started here is among them */
-  noticeExits(isKnown: boolean): void {
-    // One signal may report several deaths. The children of a known process are searched at the end of its run.
-    const mayBeOrphan = !isKnown || this.#isEnding || this.#dying.size > 0;
-    if (mayBeOrphan && this.#options.calls.hasDeadChild()) this.#sweep();
+  dueMs(): number | undefined {
+    const isIdle = this.#dying.size === 0 && this.#options.running.size === 0;
+    return isIdle ? undefined : this.#lookedAtMs + (this.#dying.size > 0 ? LOOK_MS : REAP_MS);
+  }
+
+  act(): void {
+    this.#lookedAtMs = this.#options.clock.steadyMs();
+    if (this.#options.calls.hasDeadChild()) this.#sweep();
   }
 
   endRun(run: number, group: number, onGone: (escaped: EscapedProcesses | undefined) => void): void {

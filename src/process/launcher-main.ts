@@ -5,14 +5,11 @@
  * their group end with their run all the same. The argument is a random name of this launcher, for their marker.
  */
 import { randomUUID } from 'node:crypto';
-import { Socket } from 'node:net';
 import { constants } from 'node:os';
-import { systemClock } from '@addon-operator/base/clock';
 import { messageOf } from '@addon-operator/base/errors';
 import { sourcePlaces } from '../lib/source-places.ts';
-import { AdoptedChildren } from './adopted-children.ts';
 import { AnswerChannel } from './answer-channel.ts';
-import { type EscapedChildren, scannedChildren } from './escaped-children.ts';
+import { chooseMachinery } from './launcher-machinery.ts';
 import {
   decodeDeadline,
   encodeFrame,
@@ -22,22 +19,16 @@ import {
   FRAME_KINDS,
   type FrameKind,
   FrameReader,
-  type LauncherReady,
   type SpawnFailure,
   type SpawnRequest,
   writeFrameHeader,
 } from './launcher-protocol.ts';
-import { loadLibc } from './native-libc.ts';
-import { nativeSpawner } from './native-spawner.ts';
-import { nodeSpawner } from './node-spawner.ts';
 import { processStart } from './process-alive.ts';
-import type { EscapedProcesses } from './process-runner.ts';
 import { DeadlineWatch } from './run-deadline.ts';
 import { RUN_VARIABLE, runMarker } from './run-marker.ts';
 import { checkBeforeSpawn, explainSpawnFailure } from './spawn-failure.ts';
-import { SpawnError, type SpawnedProcess, type Spawner, type SpawnListener } from './spawner.ts';
+import { SpawnError, type SpawnedProcess, type SpawnListener } from './spawner.ts';
 
-const CONTROL_FD = 0;
 const ANSWER_FD = 1;
 const READ_BYTES = 64 * 1024;
 const TOO_LATE: SpawnFailure = {
@@ -49,7 +40,7 @@ async function serve(launcherId: string): Promise<void> {
   // Output is read behind room for the header of its frame, so that it is sent on without a copy.
   const outputFrame = Buffer.allocUnsafe(FRAME_HEADER_BYTES + READ_BYTES);
   const children = new Map<number, SpawnedProcess>();
-  const { spawner, escaped, ready } = await chooseMachinery(
+  const { spawner, escaped, ready, clock, reportStarts, readControl } = await chooseMachinery(
     launcherId,
     children,
     outputFrame.subarray(FRAME_HEADER_BYTES),
@@ -64,7 +55,7 @@ async function serve(launcherId: string): Promise<void> {
     process.exit();
   };
   const deadline = new DeadlineWatch({
-    steadyClock: systemClock,
+    steadyClock: clock,
     onTerm: () => {
       signalAll(constants.signals.SIGTERM);
       send(encodeFrame(FRAME_KINDS.deadlinePassed, 0));
@@ -81,6 +72,10 @@ async function serve(launcherId: string): Promise<void> {
     writeFrameHeader(outputFrame, kind, run, bytes.length);
     send(outputFrame.subarray(0, FRAME_HEADER_BYTES + bytes.length));
   };
+  const starts = reportStarts((run) => {
+    const pid = children.get(run)?.pid;
+    if (pid !== undefined) send(encodeStarted(run, { pid, start: processStart(pid) }));
+  });
   const startRun = async (run: number, request: SpawnRequest): Promise<void> => {
     if (deadline.hasPassed()) return send(encodeJsonFrame(FRAME_KINDS.failed, run, TOO_LATE));
     const check = checkBeforeSpawn(request);
@@ -91,18 +86,18 @@ async function serve(launcherId: string): Promise<void> {
       onEnd: (end) => {
         const pid = children.get(run)?.pid ?? 0;
         children.delete(run);
+        starts.delete(run);
         escaped.endRun(run, pid, (left) =>
           send(encodeJsonFrame(FRAME_KINDS.done, run, left === undefined ? end : { ...end, escaped: left })),
         );
       },
     };
     try {
-      const env = { ...request.env, [RUN_VARIABLE]: runMarker(launcherId, run) };
-      const spawned = spawner(check.path, { ...request, env }, listener);
+      const spawned = spawner(check.path, marked(request, launcherId, run), listener);
       const child = spawned instanceof Promise ? await spawned : spawned;
       children.set(run, child);
       if (deadline.hasPassed()) child.signal(constants.signals.SIGKILL);
-      send(encodeStarted(run, { pid: child.pid, start: processStart(child.pid) }));
+      starts.add(run);
     } catch (error) {
       const code = error instanceof SpawnError ? error.code : messageOf(error);
       send(encodeJsonFrame(FRAME_KINDS.failed, run, explainSpawnFailure(code, check.path, request)));
@@ -118,50 +113,17 @@ async function serve(launcherId: string): Promise<void> {
       deadline.set(decodeDeadline(payload));
     }
   });
-  readControl((chunk) => reader.push(chunk), endWithDaemon);
-  process.on('uncaughtException', (error) => {
-    process.stderr.write(`${sourcePlaces(String(error.stack))}\n`);
-    endWithDaemon();
-  });
+  process.on('uncaughtException', printError).on('uncaughtException', endWithDaemon);
   send(encodeJsonFrame(FRAME_KINDS.ready, 0, ready));
+  readControl((chunk) => reader.push(chunk), endWithDaemon);
 }
 
-function readControl(onChunk: (chunk: Buffer) => void, onEnd: () => void): void {
-  const control = new Socket({ fd: CONTROL_FD, readable: true, writable: false });
-  control.on('data', onChunk);
-  control.on('error', onEnd);
-  control.on('end', onEnd);
+function marked(request: SpawnRequest, launcherId: string, run: number): SpawnRequest {
+  return { ...request, env: [...request.env, `${RUN_VARIABLE}=${runMarker(launcherId, run)}`] };
 }
 
-interface Machinery {
-  readonly spawner: Spawner;
-  readonly escaped: EscapedChildren;
-  readonly ready: LauncherReady;
-}
-
-async function chooseMachinery(
-  launcherId: string,
-  running: ReadonlyMap<number, SpawnedProcess>,
-  readBuffer: Buffer,
-  onStrays: (strays: EscapedProcesses) => void,
-): Promise<Machinery> {
-  const { pid } = process;
-  try {
-    const libc = await loadLibc();
-    if (!libc.adoptOrphans()) {
-      return {
-        spawner: nativeSpawner(libc, readBuffer),
-        escaped: scannedChildren(launcherId, running),
-        ready: { pid },
-      };
-    }
-    const escaped = new AdoptedChildren({ calls: libc, clock: systemClock, launcherId, running, onStrays });
-    const spawner = nativeSpawner(libc, readBuffer, (isKnown) => escaped.noticeExits(isKnown));
-    return { spawner, escaped, ready: { pid } };
-  } catch (error) {
-    const ready = { pid, fallbackReason: messageOf(error) };
-    return { spawner: nodeSpawner, escaped: scannedChildren(launcherId, running), ready };
-  }
+function printError({ stack }: Error): void {
+  process.stderr.write(`${sourcePlaces(String(stack))}\n`);
 }
 
 await serve(process.argv[2] ?? randomUUID());

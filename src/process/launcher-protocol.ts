@@ -40,7 +40,8 @@ export interface SpawnRequest {
   readonly file: string;
   readonly args: readonly string[];
   readonly cwd: string;
-  readonly env: Readonly<Record<string, string>>;
+  /** As `NAME=value`. */
+  readonly env: readonly string[];
 }
 
 export interface LauncherReady {

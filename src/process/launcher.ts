@@ -121,7 +121,7 @@ export class Launcher implements ProcessRunner {
       send: launcher.send,
     });
     this.#runs.set(id, run);
-    const request: SpawnRequest = { file: spec.file, args: spec.args, cwd: spec.cwd, env: spec.env };
+    const request: SpawnRequest = { file: spec.file, args: spec.args, cwd: spec.cwd, env: environ(spec.env) };
     launcher.send(encodeJsonFrame(FRAME_KINDS.run, id, request));
     try {
       return await run.answer();
@@ -195,6 +195,13 @@ export class Launcher implements ProcessRunner {
     const strays = escaped.take(undefined);
     if (strays !== undefined) warnOfEscaped(this.#log, strays);
   }
+}
+
+/** As the kernel wants it. */
+function environ(env: Readonly<Record<string, string>>): string[] {
+  const entries: string[] = [];
+  for (const name in env) entries.push(`${name}=${env[name]}`);
+  return entries;
 }
 
 /** A NUL byte would silently end the string that the process sees. */

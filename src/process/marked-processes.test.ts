@@ -26,6 +26,23 @@ test.runIf(isLinux)('killGroupOf() spares a stranger, when the number was used a
   killGroupOf(pid, '1');
 });
 
+test.runIf(isLinux)('scannedChildren() ends the group of a marked process with it', async () => {
+  const id = crypto.randomUUID();
+  const script = 'env -i /bin/sleep 1000 & echo $!; wait';
+  const env = { PATH: '/usr/bin:/bin', [RUN_VARIABLE]: runMarker(id, 1) };
+  const leader = spawn('/bin/sh', ['-c', script], {
+    env,
+    stdio: ['ignore', 'pipe', 'ignore'],
+    detached: true,
+  });
+  onTestFinished(() => void leader.kill('SIGKILL'));
+  await once(leader.stdout, 'data');
+  scannedChildren(id, new Map()).endAll();
+  // The other process of the group holds the pipe, and has no marker.
+  await once(leader.stdout.resume(), 'end');
+  expect(leader.stdout.readableEnded).toBe(true);
+});
+
 test.runIf(isLinux)('scannedChildren() ends the processes of one run, then those of all', async () => {
   const id = crypto.randomUUID();
   const first = startSleeper(runMarker(id, 1));

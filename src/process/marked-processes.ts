@@ -30,7 +30,7 @@ export function killMarkedProcesses(
       const run = runOfProcess(pid, launcherId);
       if (start === undefined || run === undefined || !isEnded(run)) continue;
       const living = livingProcess(pid);
-      if (processStart(pid) !== start || !kill(pid)) continue;
+      if (processStart(pid) !== start || !kill(living?.group === pid ? -pid : pid)) continue;
       killed += 1;
       if (living !== undefined && !all.has(pid)) all.set(pid, { run, living });
     }

@@ -1,5 +1,7 @@
 import { constants } from 'node:os';
 import type { ChildCalls } from './adopted-children.ts';
+import type { PageCalls } from './code-pages.ts';
+import type { PollCalls } from './poll-loop.ts';
 import type { ResourceUsage } from './process-runner.ts';
 
 const WAIT_ANY = 0;
@@ -7,8 +9,11 @@ const WAIT_BY_PID = 1;
 const WNOHANG = 1;
 const WEXITED = 4;
 const WNOWAIT = 0x0100_0000;
+const MADV_DONTNEED = 4;
 const PR_SET_CHILD_SUBREAPER = 36;
 const O_CLOEXEC = 0o2_000_000;
+/** The same number on all architectures but alpha. */
+const SYS_PIDFD_OPEN = 434;
 const SPAWN_FLAGS = 0x02 | 0x04 | 0x08; // SETPGROUP | SETSIGDEF | SETSIGMASK
 
 /** Larger than posix_spawnattr_t (336 bytes), posix_spawn_file_actions_t (80) and sigset_t (128) of glibc and musl. */
@@ -29,7 +34,8 @@ export interface LibcSpawn {
   readonly executable: string;
   readonly args: readonly string[];
   readonly cwd: string;
-  readonly env: Readonly<Record<string, string>>;
+  /** As `NAME=value`. */
+  readonly env: readonly string[];
   readonly stdinFd: number;
   readonly stdoutFd: number;
   readonly stderrFd: number;
@@ -41,10 +47,14 @@ export interface LibcExit extends ResourceUsage {
 }
 
 /** The few calls of the C library that Node does not offer. */
-export interface Libc extends ChildCalls {
+export interface Libc extends ChildCalls, PollCalls, PageCalls {
   /** A pipe whose ends do not leak into other children. */
   pipe(): LibcPipe | LibcFailure;
   close(fd: number): void;
+  /** Bytes that were read, 0 at the end, less than 0 on failure. */
+  read(fd: number, into: Buffer): number;
+  /** A descriptor that is ready to be read once the child has exited; undefined where the kernel refuses that (before 5.3). */
+  openProcess(pid: number): number | undefined;
   /** Pid of a new process: leader of its own group, default signal handling, nothing blocked. */
   spawn(spawn: LibcSpawn): number | LibcFailure;
   /** Whether the child has exited; leaves it to be reaped, so its pid stays taken. */
@@ -71,6 +81,10 @@ export async function loadLibc(): Promise<Libc> {
   const kill = bind('kill', 'int pid, int signal');
   const waitid = bind('waitid', 'int type, int id, void *info, int options');
   const wait4 = bind('wait4', 'int pid, void *status, int options, void *usage');
+  const poll = bind('poll', 'void *fds, ulong count, int timeout');
+  const read = bind('read', 'int fd, void *buffer, ulong bytes');
+  const syscall = bind('syscall', 'long number, long a, long b');
+  const madvise = bind('madvise', 'uint64 address, ulong bytes, int advice');
   const prctl = bind('prctl', 'int option, ulong a, ulong b, ulong c, ulong d');
   const actionsInit = bind('posix_spawn_file_actions_init', 'void *actions');
   const actionsDestroy = bind('posix_spawn_file_actions_destroy', 'void *actions');
@@ -94,17 +108,19 @@ export async function loadLibc(): Promise<Libc> {
       return { readFd: pair.readInt32LE(0), writeFd: pair.readInt32LE(4) };
     },
     close: (fd) => void closeFd(fd),
+    read: (fd, into) => read(fd, into, into.length),
+    poll,
+    openProcess(pid) {
+      const fd = syscall(SYS_PIDFD_OPEN, pid, 0);
+      return fd < 0 ? undefined : fd;
+    },
     spawn({ executable, args, cwd, env, stdinFd, stdoutFd, stderrFd }) {
-      const argv = [executable, ...args, null];
-      const envp: (string | null)[] = [];
-      for (const name in env) envp.push(`${name}=${env[name]}`);
-      envp.push(null);
       actionsInit(actions);
       addDup2(actions, stdinFd, 0);
       addDup2(actions, stdoutFd, 1);
       addDup2(actions, stderrFd, 2);
       addChdir(actions, cwd);
-      const errno = posixSpawn(word, executable, actions, attr, argv, envp);
+      const errno = posixSpawn(word, executable, actions, attr, [executable, ...args, null], [...env, null]);
       actionsDestroy(actions);
       return errno === 0 ? word.readInt32LE(0) : { code: errnoName(errno) };
     },
@@ -131,6 +147,7 @@ export async function loadLibc(): Promise<Libc> {
       return !failed && info.readInt32LE(0) !== 0;
     },
     reapIfExited: (pid) => wait4(pid, word, WNOHANG, usage) === pid,
+    returnPages: (address, bytes) => void madvise(address, bytes, MADV_DONTNEED),
     adoptOrphans: () => prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) === 0,
   };
 }

@@ -1,28 +1,31 @@
 import { constants as fsConstants, openSync } from 'node:fs';
-import { Socket } from 'node:net';
 import { constants } from 'node:os';
 import type { ProcessEnd, SpawnRequest } from './launcher-protocol.ts';
 import type { Libc, LibcExit, LibcFailure } from './native-libc.ts';
+import type { PollLoop, Watch } from './poll-loop.ts';
 import type { OutputStream } from './process-runner.ts';
 import { SpawnError, type SpawnedProcess, type Spawner, type SpawnListener } from './spawner.ts';
+
+/** How often to ask whether a process has exited, where the kernel does not tell. */
+const LOOK_MS = 5;
+/** What a pipe holds, and its end; whoever holds it still may write for ever. */
+const READS_AT_EXIT = 2;
 
 /**
  * Spawner over posix_spawn.
  *
  * @param readBuffer takes the output of all processes, one read at a time
- * @param onExits called when children have died; `isKnown` says whether one of this spawner is among them
  */
-export function nativeSpawner(
-  libc: Libc,
-  readBuffer: Buffer,
-  onExits: (isKnown: boolean) => void = () => undefined,
-): Spawner {
+export function nativeSpawner(libc: Libc, loop: PollLoop, readBuffer: Buffer): Spawner {
   const nullFd = openSync('/dev/null', fsConstants.O_RDONLY);
-  const running = new Set<NativeProcess>();
-  process.on('SIGCHLD', () => {
-    let isKnown = false;
-    for (const child of running) isKnown = child.noticeExit() || isKnown;
-    onExits(isKnown);
+  const unwatched = new Set<NativeProcess>();
+  let nextLookMs = 0;
+  loop.addChore({
+    dueMs: () => (unwatched.size > 0 ? nextLookMs : undefined),
+    act: () => {
+      for (const child of unwatched) if (child.noticeExit()) unwatched.delete(child);
+      nextLookMs = loop.steadyMs() + LOOK_MS;
+    },
   });
   return (executable, request, listener) => {
     const stdout = openPipe(libc, []);
@@ -35,10 +38,10 @@ export function nativeSpawner(
       libc.close(stderr.readFd);
       throw new SpawnError(pid.code);
     }
-    const child = new NativeProcess(libc, pid, listener, () => running.delete(child));
-    running.add(child);
-    child.read('stdout', stdout.readFd, readBuffer);
-    child.read('stderr', stderr.readFd, readBuffer);
+    const child = new NativeProcess(pid, { libc, loop, listener, readBuffer });
+    child.read('stdout', stdout.readFd);
+    child.read('stderr', stderr.readFd);
+    if (!child.watchExit()) unwatched.add(child);
     return child;
   };
 }
@@ -64,67 +67,98 @@ function spawnOf(
   return { executable, args: request.args, cwd: request.cwd, env: request.env, stdinFd, stdoutFd, stderrFd };
 }
 
+interface NativeProcessOptions {
+  readonly libc: Libc;
+  readonly loop: PollLoop;
+  readonly listener: SpawnListener;
+  readonly readBuffer: Buffer;
+}
+
+interface OpenPipe {
+  readonly stream: OutputStream;
+  readonly fd: number;
+  readonly watch: Watch;
+}
+
 /**
  * A child that is reaped only at the end of its run: until then its pid, which is the name of its group, cannot be
  * given to another process, so a late signal never hits a stranger.
  */
 class NativeProcess implements SpawnedProcess {
   readonly pid: number;
-  readonly #libc: Libc;
-  readonly #listener: SpawnListener;
-  readonly #onEnd: () => void;
-  readonly #pipes = new Set<Socket>();
+  readonly #options: NativeProcessOptions;
+  readonly #pipes = new Set<OpenPipe>();
+  readonly #isReadable = new Int32Array(2);
   #state: 'running' | 'exited' | 'ended' = 'running';
 
-  constructor(libc: Libc, pid: number, listener: SpawnListener, onEnd: () => void) {
-    this.#libc = libc;
+  constructor(pid: number, options: NativeProcessOptions) {
     this.pid = pid;
-    this.#listener = listener;
-    this.#onEnd = onEnd;
+    this.#options = options;
   }
 
-  read(stream: OutputStream, fd: number, buffer: Buffer): void {
-    const onread = {
-      buffer,
-      callback: (bytes: number): boolean => {
-        if (this.#state !== 'ended') this.#listener.onOutput(stream, buffer.subarray(0, bytes));
-        return true;
-      },
-    };
-    const pipe = new Socket({ fd, readable: true, writable: false, onread });
-    this.#pipes.add(pipe);
-    // A pipe that cannot be read any more has ended; there is nothing else to do about it.
-    pipe.on('error', () => undefined);
-    const onPipeEnd = (): void => {
-      this.#pipes.delete(pipe);
+  read(stream: OutputStream, fd: number): void {
+    const watch = this.#options.loop.watch(fd, () => {
+      this.#readOnce(pipe);
       this.#endWhenComplete();
-    };
-    // Not 'close' alone: it comes one iteration of the event loop after 'end'.
-    pipe.on('end', onPipeEnd);
-    pipe.on('close', onPipeEnd);
-    pipe.resume();
+    });
+    const pipe: OpenPipe = { stream, fd, watch };
+    this.#pipes.add(pipe);
   }
 
-  /** Whether the process has exited since the last call. */
-  noticeExit(): boolean {
-    if (this.#state !== 'running' || !this.#libc.hasExited(this.pid)) return false;
-    this.#state = 'exited';
-    this.#endWhenComplete();
-    // What the process wrote last, and the end of its pipes, is read in the same iteration of the event loop.
-    setImmediate(() => {
-      if (this.#state === 'exited') this.#listener.onExit();
+  /** Whether its exit will be noticed by itself; else `noticeExit` is to be called again and again. */
+  watchExit(): boolean {
+    const { libc, loop } = this.#options;
+    const fd = libc.openProcess(this.pid);
+    if (fd === undefined) return false;
+    const watch = loop.watch(fd, () => {
+      watch.stop();
+      libc.close(fd);
+      this.noticeExit();
     });
     return true;
   }
 
+  /** Whether the process has exited. */
+  noticeExit(): boolean {
+    if (this.#state !== 'running') return true;
+    if (!this.#options.libc.hasExited(this.pid)) return false;
+    this.#state = 'exited';
+    // What the process wrote last, and the end of its pipes, is there by now.
+    for (const pipe of this.#pipes)
+      for (let reads = 0; reads < READS_AT_EXIT && this.#hasMore(pipe); reads += 1) this.#readOnce(pipe);
+    this.#endWhenComplete();
+    if (this.#state === 'exited') this.#options.listener.onExit();
+    return true;
+  }
+
   signal(signalNumber: number): void {
-    if (this.#state !== 'ended') this.#libc.killGroup(this.pid, signalNumber);
+    if (this.#state !== 'ended') this.#options.libc.killGroup(this.pid, signalNumber);
   }
 
   finish(): void {
     if (this.#state !== 'exited') return;
-    for (const pipe of this.#pipes) pipe.destroy();
+    for (const pipe of this.#pipes) this.#close(pipe);
     this.#end();
+  }
+
+  #hasMore(pipe: OpenPipe): boolean {
+    if (!this.#pipes.has(pipe)) return false;
+    this.#isReadable.set([pipe.fd, 1]);
+    return this.#options.libc.poll(this.#isReadable, 1, 0) > 0;
+  }
+
+  #readOnce(pipe: OpenPipe): void {
+    const { libc, listener, readBuffer } = this.#options;
+    const bytes = libc.read(pipe.fd, readBuffer);
+    if (bytes > 0) listener.onOutput(pipe.stream, readBuffer.subarray(0, bytes));
+    // A pipe that cannot be read any more has ended; there is nothing else to do about it.
+    else this.#close(pipe);
+  }
+
+  #close(pipe: OpenPipe): void {
+    this.#pipes.delete(pipe);
+    pipe.watch.stop();
+    this.#options.libc.close(pipe.fd);
   }
 
   #endWhenComplete(): void {
@@ -132,11 +166,10 @@ class NativeProcess implements SpawnedProcess {
   }
 
   #end(): void {
+    const { libc, listener } = this.#options;
     this.#state = 'ended';
-    this.#libc.killGroup(this.pid, constants.signals.SIGKILL);
-    const exit = this.#libc.reap(this.pid);
-    this.#onEnd();
-    this.#listener.onEnd(processEnd(exit));
+    libc.killGroup(this.pid, constants.signals.SIGKILL);
+    listener.onEnd(processEnd(libc.reap(this.pid)));
   }
 }
 

@@ -15,7 +15,7 @@ const request = (script: string): SpawnRequest => ({
   file: 'sh',
   args: ['-c', script],
   cwd: '/',
-  env: { PATH: '/usr/bin:/bin' },
+  env: ['PATH=/usr/bin:/bin'],
 });
 
 async function start(script: string): Promise<Watched> {
@@ -66,6 +66,6 @@ test('nodeSpawner() rejects with the errno of a failed spawn', async () => {
   };
   await expect(nodeSpawner('/no/such/file', request(''), listener)).rejects.toMatchObject({ code: 'ENOENT' });
   expect(() =>
-    nodeSpawner('/bin/sh', { ...request(''), env: { BIG: 'x'.repeat(200_000) } }, listener),
+    nodeSpawner('/bin/sh', { ...request(''), env: [`BIG=${'x'.repeat(200_000)}`] }, listener),
   ).toThrow('E2BIG');
 });

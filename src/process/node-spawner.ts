@@ -9,7 +9,7 @@ export const nodeSpawner: Spawner = (executable, request, listener) => {
   try {
     child = spawn(executable, request.args, {
       cwd: request.cwd,
-      env: request.env,
+      env: record(request.env),
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -22,6 +22,15 @@ export const nodeSpawner: Spawner = (executable, request, listener) => {
   child.once('error', (error) => reject(new SpawnError(codeOf(error))));
   return promise;
 };
+
+function record(env: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    env.map((entry) => {
+      const nameEnd = entry.indexOf('=');
+      return [entry.slice(0, nameEnd), entry.slice(nameEnd + 1)];
+    }),
+  );
+}
 
 function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : 'unknown';

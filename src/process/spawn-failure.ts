@@ -3,6 +3,8 @@ import { messageOf } from '@addon-operator/base/errors';
 import { type ExecutableFile, findExecutable, inspectExecutable } from './executable-file.ts';
 import type { SpawnFailure, SpawnRequest } from './launcher-protocol.ts';
 
+const PATH = 'PATH=';
+
 /** The executable of a request, or why it must not be spawned. */
 export type SpawnCheck =
   | { readonly type: 'executable'; readonly path: string }
@@ -10,9 +12,10 @@ export type SpawnCheck =
 
 /** Finds the executable and refuses files that the kernel would not run by themselves. */
 export function checkBeforeSpawn(request: SpawnRequest): SpawnCheck {
-  const executable = findExecutable(request.file, request.env['PATH'] ?? '');
+  const path = request.env.find((entry) => entry.startsWith(PATH))?.slice(PATH.length);
+  const executable = findExecutable(request.file, path ?? '');
   if (executable === undefined) {
-    const reason = `there is no executable "${request.file}" in PATH (${request.env['PATH'] ?? 'not set'})`;
+    const reason = `there is no executable "${request.file}" in PATH (${path ?? 'not set'})`;
     return { type: 'failure', failure: { code: 'ENOENT', reason } };
   }
   const found = inspectExecutable(executable);
