@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { API_INDEPENDENT_TAG, runsAllTests } from './test/support/api-independent.ts';
+import { SlowFilesFirst } from './test/support/slow-files-first.ts';
 
 // Programs that tests start from sources compile 800 files: with the cache that takes half the time, or a third.
 process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules/.cache/node-compile');
@@ -19,10 +20,13 @@ const API_INDEPENDENT = {
   name: API_INDEPENDENT_TAG,
   description: 'No API server can influence it: in the gate on the sandbox only',
 };
+/** A sequencer that is named wins over this flag. */
+const isShuffled = process.argv.some((argument) => argument.startsWith('--sequence.shuffle'));
 const LIFECYCLE = 'test/lifecycle/**/*.test.ts';
 
 export default defineConfig({
   test: {
+    ...(isShuffled ? {} : { sequence: { sequencer: SlowFilesFirst } }),
     reporters: ['default', './test/support/summary-reporter.ts'],
     projects: [
       {

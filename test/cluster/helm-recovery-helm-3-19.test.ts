@@ -1,3 +1,3 @@
 import { describeRecovery } from './helm-recovery-suite.ts';
 
-describeRecovery(['deploy', 'uninstall', 'records'], ['3.19.5']);
+describeRecovery(['deploy', 'deploy-interrupted', 'uninstall', 'records'], ['3.19.5']);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe } from 'vitest';
-import { catalogueTests } from '../examples/catalogue/suite.ts';
+import { catalogueApplicationTests, catalogueBindingTests } from '../examples/catalogue/suite.ts';
 import { type SandboxBackend, sandboxBackend } from '../support/backends.ts';
 
 describe('example catalogue on the sandbox', () => {
@@ -9,5 +9,6 @@ describe('example catalogue on the sandbox', () => {
   });
   afterAll(() => backend[Symbol.asyncDispose]());
 
-  catalogueTests(() => backend);
+  catalogueBindingTests(() => backend);
+  catalogueApplicationTests(() => backend);
 });

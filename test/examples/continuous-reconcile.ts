@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
 import { expect, test } from 'vitest';
+import { API_INDEPENDENT_TAG } from '../support/api-independent.ts';
 import type { Backend } from '../support/world.ts';
 import { exampleDirectory, exampleWorld, SOON } from './example-world.ts';
 
@@ -28,6 +29,7 @@ export function continuousReconcileTests(backend: () => Backend): void {
   });
 
   test('continuous-reconcile: its types are right, and its own test passes', {
+    tags: [API_INDEPENDENT_TAG],
     timeout: 60_000,
   }, async () => {
     const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
 import { expect, test } from 'vitest';
+import { API_INDEPENDENT_TAG } from '../support/api-independent.ts';
 import type { Backend } from '../support/world.ts';
 import { exampleDirectory, exampleWorld, read, remove } from './example-world.ts';
 
@@ -44,7 +45,10 @@ export function errorClassifierTests(backend: () => Backend): void {
     await remove(world, namespace);
   });
 
-  test('error-classifier: its types are right, and its own test passes', { timeout: 60_000 }, async () => {
+  test('error-classifier: its types are right, and its own test passes', {
+    tags: [API_INDEPENDENT_TAG],
+    timeout: 60_000,
+  }, async () => {
     const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
     const project = exampleDirectory('error-classifier', 'tsconfig.json');
     await execa(process.execPath, [tsc, '--project', project, '--customConditions', 'source']);

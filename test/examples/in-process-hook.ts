@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
 import { expect, test } from 'vitest';
+import { API_INDEPENDENT_TAG } from '../support/api-independent.ts';
 import type { Backend, World } from '../support/world.ts';
 import { exampleDirectory, exampleWorld, remove, SOON } from './example-world.ts';
 
@@ -24,7 +25,10 @@ export function inProcessHookTests(backend: () => Backend): void {
     await remove(world, world.path('configmaps', 'one'));
   });
 
-  test('in-process-hook: its types are right, and its own test passes', { timeout: 60_000 }, async () => {
+  test('in-process-hook: its types are right, and its own test passes', {
+    tags: [API_INDEPENDENT_TAG],
+    timeout: 60_000,
+  }, async () => {
     const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
     const project = exampleDirectory('in-process-hook', 'tsconfig.json');
     await execa(process.execPath, [tsc, '--project', project, '--customConditions', 'source']);

@@ -14,12 +14,11 @@ import { reconcileWebhookTests } from './reconcile-webhook.ts';
 import { scheduleHookTests } from './schedule-hook.ts';
 import { secretReferenceTests } from './secret-reference.ts';
 import { signedModuleTests } from './signed-module.ts';
-import { starterTests } from './starter.ts';
 import { startupHookTests } from './startup-hook.ts';
 import { symlinkedModuleTests } from './symlinked-module.ts';
 import { valuesSchemaTests } from './values-schema.ts';
 
-/** Every example and the starter modules, on one API server. Each backend runs all of them. */
+/** Every example, on one API server. Each backend runs all of them. */
 export function exampleTests(backend: () => Backend): void {
   startupHookTests(backend);
   scheduleHookTests(backend);
@@ -39,5 +38,4 @@ export function exampleTests(backend: () => Backend): void {
   errorClassifierTests(backend);
   continuousReconcileTests(backend);
   signedModuleTests(backend);
-  starterTests(backend);
 }

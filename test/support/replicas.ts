@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { vi } from 'vitest';
+import { expect, vi } from 'vitest';
 import { freePorts } from './control-plane/free-ports.ts';
 import { DaemonProcess } from './daemon-process.ts';
 import type { FaultProxy } from './fault-proxy.ts';
@@ -10,6 +10,8 @@ import { shHook } from './world-files.ts';
 
 /** Times of the lease in tests, as flags. */
 const LEASE_FLAGS = { 'lease-duration': '6s', 'lease-renew-deadline': '4s', 'lease-retry-period': '1s' };
+
+const HANDED_OVER = 'Restarting because the leadership was handed over';
 
 const LEASE_NAME = 'addon-operator-leader-election';
 const PRELOADED = ['cluster-dns.ts', 'throw-on-signal.ts'].map(
@@ -135,5 +137,20 @@ export async function untilBeating(world: World, number: number): Promise<void> 
       if ((await beatsOf(world, number)) === undefined) throw new Error(`no hook runs on pod-${number}`);
     },
     { timeout: 60_000, interval: 50 },
+  );
+}
+
+/** Time between the last sign of life of the hook of the first and the first sign of that of the second. */
+export async function gapMs(world: World): Promise<number> {
+  const [one, two] = [await beatsOf(world, 1), await beatsOf(world, 2)];
+  if (one === undefined || two === undefined) throw new Error('a hook did not run');
+  return two.firstMs - one.lastMs;
+}
+
+/** Exit code 0, and the record that says why the daemon has given up the leadership. */
+export async function expectSteppedDown(daemon: DaemonProcess, reason: string): Promise<void> {
+  expect(await daemon.exited).toEqual({ code: 0, signal: null });
+  expect(daemon.log.records).toContainEqual(
+    expect.objectContaining({ msg: HANDED_OVER, error: expect.stringContaining(reason) }),
   );
 }

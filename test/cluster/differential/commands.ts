@@ -6,6 +6,8 @@ export interface Command {
   readonly isOutputCompared?: boolean;
   /** Whether it is repeated until it succeeds, because servers take their time for what it looks at; default false. */
   readonly isAwaited?: boolean;
+  /** Whether the objects that there are after it are compared, as at the end of each sequence; default false. */
+  readonly areObjectsCompared?: boolean;
 }
 
 export interface CommandSequence {
@@ -38,7 +40,7 @@ function releaseLife(tool: 'helm 3' | 'helm 4'): readonly Command[] {
     silently(helm('list', '-o', 'json')),
     helm('rollback', 'web', '2'),
     silently(helm('history', 'web')),
-    helm('get', 'values', 'web'),
+    { ...helm('get', 'values', 'web'), areObjectsCompared: true },
     helm('uninstall', 'web', '--wait'),
     helm('list', '-q'),
   ];
@@ -46,10 +48,8 @@ function releaseLife(tool: 'helm 3' | 'helm 4'): readonly Command[] {
 
 /** Each sequence runs in a namespace of its own. */
 export const COMMAND_SEQUENCES: readonly CommandSequence[] = [
-  { name: 'the life of a release with helm 3', commands: releaseLife('helm 3').slice(0, -2) },
-  { name: 'the end of a release with helm 3', commands: releaseLife('helm 3') },
-  { name: 'the life of a release with helm 4', commands: releaseLife('helm 4').slice(0, -2) },
-  { name: 'the end of a release with helm 4', commands: releaseLife('helm 4') },
+  { name: 'the life of a release with helm 3', commands: releaseLife('helm 3') },
+  { name: 'the life of a release with helm 4', commands: releaseLife('helm 4') },
   {
     name: 'kubectl on ConfigMaps',
     commands: [

@@ -16,8 +16,8 @@ import { typescriptHookTests } from './700-typescript-hook.ts';
 import { startupHooksTests } from './startup-hooks.ts';
 import { sysctlTunerTests } from './sysctl-tuner.ts';
 
-/** Every example of the catalogue, on one API server. Each backend runs all of them. */
-export function catalogueTests(backend: () => Backend): void {
+/** The examples of the catalogue that show a binding, on one API server. Each backend runs all of them. */
+export function catalogueBindingTests(backend: () => Backend): void {
   startupGlobalTests(backend);
   startupGlobalHighAvailabilityTests(backend);
   startupHooksTests(backend);
@@ -27,6 +27,10 @@ export function catalogueTests(backend: () => Backend): void {
   secretCopierTests(backend);
   crdSimpleTests(backend);
   monitorEventsTests(backend);
+}
+
+/** The others, which combine bindings or show modules and languages. */
+export function catalogueApplicationTests(backend: () => Backend): void {
   advancedTests(backend);
   installWithHelmChartTests(backend);
   moduleSymlinksTests(backend);

@@ -1,16 +1,14 @@
 import { beforeAll } from 'vitest';
-import { catalogueTests } from '../examples/catalogue/suite.ts';
-import { webhookTests } from '../examples/catalogue/webhooks.ts';
+import { starterTests } from '../examples/starter.ts';
 import { controlPlaneBackend } from '../support/backends.ts';
 import { describeCluster } from '../support/control-plane/cluster-suite.ts';
 import type { Backend } from '../support/world.ts';
 
-describeCluster('example catalogue on the control plane', (cluster) => {
+describeCluster('starter modules on the control plane', (cluster) => {
   let backend: Backend;
   beforeAll(async () => {
     backend = await controlPlaneBackend(cluster());
   });
 
-  catalogueTests(() => backend);
-  webhookTests(() => backend);
+  starterTests(() => backend);
 });

@@ -1,3 +1,3 @@
 import { describeRecovery } from './helm-recovery-suite.ts';
 
-describeRecovery(['uninstall'], ['3.17.3', '4.1.4']);
+describeRecovery(['uninstall'], ['4.1.4']);

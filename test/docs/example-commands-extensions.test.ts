@@ -1,0 +1,3 @@
+import { describeExampleCommands } from './example-commands-suite.ts';
+
+describeExampleCommands('extensions');
