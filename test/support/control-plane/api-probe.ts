@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { request } from 'node:https';
+import { Agent, request } from 'node:https';
 import { parseJson } from '@addon-operator/json';
 
 export interface ApiAccess {
@@ -24,30 +24,38 @@ export interface ProbeRequest {
 }
 
 const TIMEOUT_MS = 30_000;
+/** A handshake takes both sides more work than what most requests ask for. */
+const agent = new Agent({ keepAlive: true });
 
 /** Looks at and changes the cluster from a test's side, as administrator and by no code of the product. */
 export class ApiProbe {
   readonly #access: ApiAccess;
+  #identity: { readonly ca: Buffer; readonly cert: Buffer; readonly key: Buffer } | undefined;
 
   constructor(access: ApiAccess) {
     this.#access = access;
   }
 
   /** One request; every HTTP status is an answer. Rejects when there is none within 30 s. */
-  async request({ method = 'GET', path, body, contentType }: ProbeRequest): Promise<ApiAnswer> {
+  async request(what: ProbeRequest): Promise<ApiAnswer> {
+    const { method = 'GET', path, body, contentType } = what;
     const { serverUrl, caFile, certFile, keyFile } = this.#access;
+    this.#identity ??= { ca: readFileSync(caFile), cert: readFileSync(certFile), key: readFileSync(keyFile) };
     const { promise, resolve, reject } = Promise.withResolvers<ApiAnswer>();
     const outgoing = request(new URL(path, serverUrl), {
       method,
-      agent: false,
-      ca: readFileSync(caFile),
-      cert: readFileSync(certFile),
-      key: readFileSync(keyFile),
+      agent,
+      ...this.#identity,
       headers: { 'content-type': contentType ?? 'application/json' },
       timeout: TIMEOUT_MS,
     });
     outgoing.on('timeout', () => outgoing.destroy(new Error(`no answer to ${method} ${path}`)));
-    outgoing.on('error', reject);
+    outgoing.on('error', (error) => {
+      // The server closed an idle connection while the request was on its way, and has not looked at it.
+      const wasClosed = outgoing.reusedSocket && 'code' in error && error.code === 'ECONNRESET';
+      if (wasClosed) resolve(this.request(what));
+      else reject(error);
+    });
     outgoing.on('response', (incoming) => {
       const chunks: Buffer[] = [];
       incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
