@@ -138,7 +138,8 @@ export class HookExecution {
         return this.#apply(run, parsed, signal);
       });
       this.#idempotencyKeys.succeeded(task, work);
-      log.info({ durationMs: roundedMs(clock.steadyMs() - startedMs) }, 'hook finished');
+      const contextsOf = covered() > 1 ? { contexts: covered() } : {};
+      log.info({ durationMs: roundedMs(clock.steadyMs() - startedMs), ...contextsOf }, 'hook finished');
       return effects;
     } catch (cause) {
       if (!signal.aborted) error = messageOf(cause);

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
+import { settle } from '../../test/support/fake-clock.ts';
 import { hookFor, name, operatorLab } from '../../test/support/operator-lab.ts';
-import { addMessage, endMessage, flowFields, startMessage } from './task-log.ts';
+import { TaskQueue } from '../queue/task-queue.ts';
+import { addMessage, endMessage, flowFields, logAdded, startMessage } from './task-log.ts';
 import type { Task } from './tasks.ts';
 
 const OPERATOR_STARTUP = { trigger: 'Operator-Startup', activation: 'OperatorStartup' };
@@ -128,4 +130,96 @@ test('addMessage() says where a task was put', () => {
         `${place} task ModuleRun for module 'web', phase 'CanRunHelm' with doModuleStartup, trigger is Operator-Startup`,
     ),
   );
+});
+
+test('logAdded() has one record for events of one binding that are queued one after the other', async () => {
+  const { operator, log, clock } = await operatorLab([]);
+  const kubernetes = ['pods', 'nodes'].map((binding) => ({ kind: 'Pod', name: binding }));
+  const runtimes = await Promise.all(
+    [{ kubernetes }, { kubernetes }].map(async (config, index) =>
+      operator.bindings.createRuntime(await hookFor(`global/${index}.sh`, config)),
+    ),
+  );
+  const queue: TaskQueue<Task> = new TaskQueue<Task>({
+    name: 'own',
+    clock,
+    random: () => 0,
+    onAdd: (...added) => logAdded({ log: log.logger, registry: operator.registry }, queue, ...added),
+  });
+  const append = (hookIndex: number, bindingIndex: number): void => {
+    const hook = runtimes[hookIndex];
+    const binding = hook?.hook.config.kubernetes[bindingIndex];
+    if (hook === undefined || binding === undefined) throw new Error('no binding');
+    const event = { watchEvent: 'Added', key: '/a', item: {} } as const;
+    const reasons = [{ type: 'event', binding, event }] as const;
+    queue.append({
+      ...OPERATOR_STARTUP,
+      type: 'GlobalHookRun',
+      hook,
+      binding: 'kubernetes',
+      reasons,
+      allowFailure: false,
+    });
+  };
+  for (const [hook, binding] of [
+    [0, 0],
+    [0, 0],
+    [0, 0],
+    [0, 1],
+    [0, 1],
+    [1, 1],
+    [1, 1],
+    [0, 1],
+  ] as const)
+    append(hook, binding);
+  const added = log.records.filter((record) => record['queue'] === 'own');
+  expect(added.map((record) => [record['task.id'], record['hook'], record['binding.name']])).toEqual([
+    [1, '0.sh', 'pods'],
+    [4, '0.sh', 'nodes'],
+    [6, '1.sh', 'nodes'],
+    [8, '0.sh', 'nodes'],
+  ]);
+});
+
+test('logAdded() has a record for an event that is queued behind a running task', async () => {
+  const { operator, log, clock } = await operatorLab([]);
+  const hook = operator.bindings.createRuntime(
+    await hookFor('global/a.sh', { kubernetes: [{ kind: 'Pod', name: 'pods' }] }),
+  );
+  const [binding] = hook.hook.config.kubernetes;
+  if (binding === undefined) throw new Error('no binding');
+  const queue: TaskQueue<Task> = new TaskQueue<Task>({
+    name: 'own',
+    clock,
+    random: () => 0,
+    onAdd: (...added) => logAdded({ log: log.logger, registry: operator.registry }, queue, ...added),
+  });
+  const event = { watchEvent: 'Added', key: '/a', item: {} } as const;
+  const reasons = [{ type: 'event', binding, event }] as const;
+  const task: Task = {
+    ...OPERATOR_STARTUP,
+    type: 'GlobalHookRun',
+    hook,
+    binding: 'kubernetes',
+    reasons,
+    allowFailure: false,
+  };
+  const stop = new AbortController();
+  const gate = Promise.withResolvers<void>();
+  const ended = queue.run(
+    async () => {
+      await gate.promise;
+      return { type: 'success' };
+    },
+    { stop: stop.signal, abort: stop.signal },
+  );
+  queue.append(task);
+  await settle();
+  queue.append(task);
+  queue.append(task);
+  const added = log.records.filter((record) => record['queue'] === 'own');
+  expect(added.map((record) => record['task.id'])).toEqual([1, 2]);
+  gate.resolve();
+  stop.abort();
+  await ended;
 });

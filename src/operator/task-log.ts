@@ -1,7 +1,7 @@
 import type { LogFields, Logger } from '@addon-operator/base/log';
 import { bindingNameOf } from '../hooks/binding-context.ts';
 import { moduleNameOf } from '../hooks/hook.ts';
-import type { QueueEntry, QueuePlace, TaskOutcome } from '../queue/task-queue.ts';
+import type { QueueEntry, QueuePlace, TaskOutcome, TaskQueue } from '../queue/task-queue.ts';
 import type { ModuleRegistry } from './module-registry.ts';
 import type { ModulePhase } from './module-state.ts';
 import { originFields } from './task-origin.ts';
@@ -40,15 +40,37 @@ export function addMessage(place: QueuePlace, task: Task, phase: ModulePhase): s
   return `${place} task ${task.type}${subjectOf(task, phase)}, trigger is ${task.trigger}`;
 }
 
-/** Logs which tasks were put into a queue, and where. */
+/**
+ * Logs which tasks were put into a queue, and where. In a burst of events the record of the first one stands for those that
+ * are queued right behind it, for they share its run: a record for each would cost as much as the event.
+ */
 export function logAdded(
   { log, registry }: { readonly log: Logger; readonly registry: Pick<ModuleRegistry, 'tracked'> },
-  queue: string,
+  queue: TaskQueue<Task>,
   place: QueuePlace,
   entries: readonly QueueEntry<Task>[],
 ): void {
-  for (const entry of entries)
-    log.info(flowFields(entry, queue, 'add'), addMessage(place, entry.task, phaseOf(registry, entry.task)));
+  for (const entry of entries) {
+    if (entries.length === 1 && isFurtherEvent(queue, entry)) continue;
+    const message = addMessage(place, entry.task, phaseOf(registry, entry.task));
+    log.info(flowFields(entry, queue.name, 'add'), message);
+  }
+}
+
+/** Whether a task is at the end of a queue, behind one for an event of the same binding that has not begun. */
+function isFurtherEvent(queue: TaskQueue<Task>, entry: QueueEntry<Task>): boolean {
+  const [previous, last] = queue.entries.slice(-2);
+  if (previous === undefined || last?.id !== entry.id || queue.isAtWork(previous)) return false;
+  const [before, after] = [eventRun(previous.task), eventRun(entry.task)];
+  if (before === undefined || after === undefined || after.task.hook !== before.task.hook) return false;
+  // A hook of the old format has a run for each event.
+  return after.binding === before.binding && after.task.hook.hook.config.version !== 'v0';
+}
+
+function eventRun(task: Task): { readonly task: HookTask; readonly binding: object } | undefined {
+  if (task.type !== 'ModuleHookRun' && task.type !== 'GlobalHookRun') return undefined;
+  const reason = task.reasons.at(-1);
+  return reason?.type === 'event' ? { task, binding: reason.binding } : undefined;
 }
 
 /** The phase in which the module of a run is; of other tasks it says nothing. */

@@ -18,7 +18,7 @@ export interface QueueSetOptions<T> {
   /** Measures what is done to the queues; without it nothing is measured. */
   readonly measure?: <R>(queue: string, action: QueueAction, act: () => R) => R;
   readonly admit?: NonNullable<TaskQueueOptions<T>['admit']>;
-  readonly onAdd?: (queue: string, place: QueuePlace, entries: readonly QueueEntry<T>[]) => void;
+  readonly onAdd?: (queue: TaskQueue<T>, place: QueuePlace, entries: readonly QueueEntry<T>[]) => void;
   readonly onChange?: NonNullable<TaskQueueOptions<T>['onChange']>;
   /** Receives what one of the functions above threw; the queue goes on. */
   readonly onError?: (queue: string, error: unknown) => void;
@@ -46,14 +46,14 @@ export class QueueSet<T> {
     const known = this.#queues.get(name);
     if (known !== undefined) return known;
     const { clock, random, onFailure, measure, admit, onAdd, onChange, onError } = this.#options;
-    const queue = new TaskQueue<T>({
+    const queue: TaskQueue<T> = new TaskQueue<T>({
       name,
       clock,
       random,
       onFailure: (entry, failure) => onFailure?.(name, entry, failure),
       ...(measure && { measure: (action, act) => measure(name, action, act) }),
       ...(admit && { admit }),
-      ...(onAdd && { onAdd: (place, entries) => onAdd(name, place, entries) }),
+      ...(onAdd && { onAdd: (place, entries) => onAdd(queue, place, entries) }),
       ...(onChange && { onChange }),
       onError: (error) => onError?.(name, error),
     });

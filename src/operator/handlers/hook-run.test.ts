@@ -349,3 +349,22 @@ test('a hook that waits for its rate limit lets its queue go on when it is remov
   await lab.settle();
   expect(lab.calls).toEqual(['web/other.sh Event:pods']);
 });
+
+test('the record of a run for several events has their number', async () => {
+  await using lab = await operatorLab(['web'], {
+    'web/a.sh': { kubernetes: [{ kind: 'Pod', name: 'pods', queue: 'own' }] },
+  });
+  await lab.converge();
+  const gate = Promise.withResolvers<void>();
+  lab.behaviours.set('web/a.sh', () => gate.promise);
+  lab.emit('web/a.sh/pods');
+  await lab.settle();
+  const earlier = lab.log.records.length;
+  for (let sent = 0; sent < 3; sent += 1) lab.emit('web/a.sh/pods');
+  gate.resolve();
+  await lab.settle();
+  await lab.clock.advance(GATHER_MS);
+  await lab.settle();
+  const finished = lab.log.records.slice(earlier).filter(({ msg }) => msg === 'hook finished');
+  expect(finished.map((record) => record['contexts'])).toEqual([undefined, 3]);
+});
