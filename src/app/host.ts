@@ -1,6 +1,7 @@
 import type { Clock, SteadyClock } from '@addon-operator/base/clock';
 import type { RootLogger } from '../lib/pino-logger.ts';
 import type { FailedTask } from '../operator/failed-task.ts';
+import type { ProcessMemory } from './free-memory.ts';
 
 /** The part of `process` that reports uncaught errors. */
 export interface UncaughtErrors {
@@ -24,6 +25,8 @@ export interface DaemonHost {
   readonly version: string;
   /** The process, if it is the daemon's own: an uncaught error ends it. */
   readonly process?: UncaughtErrors;
+  /** The memory of the process, if it is the daemon's own: garbage is collected while it is at rest. */
+  readonly memory?: ProcessMemory;
   /** Told about every failed attempt of a task, before the delay starts. */
   readonly onTaskFailure?: (failed: FailedTask) => void;
 }

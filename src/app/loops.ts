@@ -6,6 +6,7 @@ import { onPausesChange } from '../operator/pause-tasks.ts';
 import type { Pauses } from '../operator/pauses.ts';
 import type { Schedules } from '../operator/schedules.ts';
 import type { ConfigMapStore } from '../values/config-map-store.ts';
+import { freeMemory } from './free-memory.ts';
 import type { DaemonHost } from './host.ts';
 
 const LIVE_TICK_MS = 10_000;
@@ -47,6 +48,7 @@ export function startLoops(host: DaemonHost, parts: LoopParts): void {
       },
       stop,
     ),
+    ...(host.memory === undefined ? [] : [freeMemory(host.clock, host.memory, stop)]),
   ];
   const ended = loops.map(async (loop) => {
     try {

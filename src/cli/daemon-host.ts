@@ -1,4 +1,5 @@
 import { systemClock } from '@addon-operator/base/clock';
+import { processMemory } from '../app/free-memory.ts';
 import type { DaemonHost } from '../app/host.ts';
 import { createLogger, type LogOutput, type RootLogger } from '../lib/pino-logger.ts';
 import type { Settings } from '../settings.ts';
@@ -16,6 +17,7 @@ export function daemonHost({ env, cwd, clock }: CliHost, log: RootLogger): Daemo
     log,
     version: readVersion(),
     process,
+    memory: processMemory(),
   };
 }
 
