@@ -63,11 +63,29 @@ async function bundle(into) {
     codeSplitting: { groups: [{ name: 'own-code', test: /src\/lib\/own-code\.ts$/ }] },
   });
   await build.close();
+  for (const { fileName, code } of output)
+    if (code !== undefined) write(join(into, fileName), loadedDirectly(code));
   const bundled = output.flatMap((chunk) => chunk.moduleIds ?? []);
   const notices = licences(bundled);
   if (notices !== '') write(join(into, 'THIRD-PARTY-LICENSES.txt'), notices);
   for (const file of filesIn(source).filter((file) => !/\.(?:ts|md)$/.test(file)))
     write(join(into, file), readFileSync(join(source, file)));
+}
+
+/** One line, as the bundler writes it: a default import or a namespace, then names. */
+const BUILTIN_IMPORT = /^import (?:(?:\* as )?([\w$]+))?(?:, )?(?:\{(.*)\})? from "(node:[\w/]+)";$/gm;
+
+/**
+ * Takes built-in modules from Node directly. An import statement reads every export of them, and that of `node:http` loads
+ * all of undici: 80 ms of CPU. Each statement stays on its line, so that source maps stay right.
+ */
+function loadedDirectly(code) {
+  return code.replace(BUILTIN_IMPORT, (_statement, whole, names, module) => {
+    // Not `process`, which a module may import by this name.
+    const builtin = `globalThis.process.getBuiltinModule("${module}")`;
+    const parts = [whole, names && `{${names.replaceAll(' as ', ': ')}}`].filter(Boolean);
+    return `const ${parts.map((part) => `${part} = ${builtin}`).join(', ')};`;
+  });
 }
 
 /** The licence of each package that files come from; most demand that it goes with every copy. */

@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { execa } from 'execa';
@@ -38,6 +38,16 @@ test('the program runs without its sources and packages, and keeps what was comp
   expect(version).toMatchObject({ exitCode: 0, stderr: '' });
   expect(cachedFiles().length).toBeGreaterThan(2);
   expect(await run('version')).toMatchObject({ exitCode: 0, stdout: version.stdout, stderr: '' });
+});
+
+test('no bundle imports a built-in module, because that reads all its exports and so loads undici', () => {
+  const bundles = ['.', 'chunks', 'hooks/in-process', 'process'].flatMap((directory) =>
+    readdirSync(join(app, 'dist', directory))
+      .filter((name) => name.endsWith('.js'))
+      .map((name) => join(app, 'dist', directory, name)),
+  );
+  expect(bundles.length).toBeGreaterThan(20);
+  expect(bundles.filter((file) => /^import .*["']node:/m.test(readFileSync(file, 'utf8')))).toEqual([]);
 });
 
 test.each([
