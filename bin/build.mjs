@@ -16,6 +16,7 @@ import {
 } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { compiledValidators } from './compiled-validators.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const source = join(root, 'src');
@@ -46,6 +47,7 @@ async function bundle(into) {
     input: Object.fromEntries(programs.map((file) => [file.slice(0, -'.ts'.length), join(source, file)])),
     platform: 'node',
     external: NATIVE,
+    plugins: [compiledValidators(source)],
     logLevel: 'warn',
     onLog(_level, { code, message }) {
       // Else left to be found when the program runs, where there are no packages.

@@ -5,11 +5,9 @@ import { componentLog } from '@addon-operator/base/log';
 import type { Redactor } from '@addon-operator/base/redactor';
 import { createSharedReflectors } from '@addon-operator/kube-client/reflector-shared';
 import type { SharedReflectors } from '@addon-operator/kube-client/reflector-sink';
-import { processTimeZone } from '../events/schedule/crontab.ts';
 import { ExtensionRuntime, type Extensions } from '../extensions/runtime/extension-runtime.ts';
 import type { HelmBinary } from '../helm/find-helm.ts';
 import { type HelmSearch, locateHelm } from '../helm/start-helm.ts';
-import { HookConfigSchemas } from '../hooks/hook-config-schemas.ts';
 import { AllowedHosts } from '../hooks/http/allowed-hosts.ts';
 import type { HttpHooks } from '../hooks/http/http-hooks.ts';
 import { startHttpHooks } from '../hooks/http/start-http-hooks.ts';
@@ -46,7 +44,6 @@ export interface BaseParts {
   readonly hookEnv: Readonly<Record<string, string>>;
   readonly cluster: Cluster;
   readonly jq: JqEngine;
-  readonly hookSchemas: HookConfigSchemas;
   readonly reflectors: SharedReflectors;
   readonly helmBinary: HelmBinary;
   /** Throws when nothing may be started any more: the daemon is stopping, or not the leader. */
@@ -135,19 +132,17 @@ export async function startBase(options: BaseOptions): Promise<BaseParts> {
   };
 }
 
-/** The launcher and jq, and meanwhile what takes the processor for long. */
+/** The launcher, which is a process of its own, and jq, which is looked for while the launcher starts. */
 async function startTools(
   { settings, host, lead, stop, running }: BaseOptions,
   tmpDir: string,
-): Promise<Pick<BaseParts, 'jq' | 'hookSchemas'> & { readonly launcher: Launcher }> {
+): Promise<Pick<BaseParts, 'jq'> & { readonly launcher: Launcher }> {
   const { clock, env } = host;
   const log = componentLog(host, 'jq');
-  const spawned = Promise.withResolvers<void>();
   const launching = startLauncher({
     log: componentLog(host, 'process'),
     clock,
     onDeadlinePassed: lead.onDeadlinePassed,
-    onSpawned: () => spawned.resolve(),
     tmpDir,
   });
   const launched = launching.catch(() => undefined);
@@ -159,11 +154,7 @@ async function startTools(
   const jq = new PlainFilters(await selectJqEngine(selection, stop));
   running.defer(() => jq.stop());
   log.info({ engine: jq.name }, 'jq engine');
-  await Promise.race([spawned.promise, launching]);
-  // What takes the processor for long the first time is done while the launcher, a process of its own, comes up.
-  const hookSchemas = new HookConfigSchemas();
-  processTimeZone();
-  return { launcher: await launching, jq, hookSchemas };
+  return { launcher: await launching, jq };
 }
 
 function createReflectors({ host, metrics, cluster }: BaseOptions): SharedReflectors {

@@ -1,6 +1,7 @@
 import { isObject } from '@addon-operator/json';
 import { didYouMean } from '@addon-operator/json/similar-word';
-import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import { Ajv, type CodeOptions, type ErrorObject, type ValidateFunction } from 'ajv';
+import { compiledValidators } from './compiled-validators.ts';
 import type { Schema } from './config-schema-parts.ts';
 import type { ConfigVersion, HookScope } from './hook-config.ts';
 import { hookConfigSchema, hookConfigSchemaV0 } from './hook-config-schema.ts';
@@ -12,35 +13,56 @@ const HOOK_CONFIG_SCHEMAS: Readonly<Record<ConfigVersion, (scope: HookScope) => 
 };
 
 /**
- * The compiled schemas of hook configurations. To compile one and to use it for the first time take some
- * 10 ms each: that of most hooks is ready from the beginning, the others when a hook needs them.
+ * The validators of hook configurations. Compiling a schema takes some 50 ms, so the build does it; from sources it is
+ * done when a hook first needs the schema.
  */
 export class HookConfigSchemas {
-  readonly #ajv = hookConfigAjv();
+  #ajv: Ajv | undefined;
   readonly #validators: Readonly<Record<ConfigVersion, Partial<Record<HookScope, ValidateFunction>>>> = {
     v0: {},
     v1: {},
   };
 
-  constructor() {
-    this.validator('v1', 'module')({});
+  validator(version: ConfigVersion, scope: HookScope): ValidateFunction {
+    return (this.#validators[version][scope] ??=
+      compiledValidators?.[validatorName(version, scope)] ?? this.#compile(version, scope));
   }
 
-  validator(version: ConfigVersion, scope: HookScope): ValidateFunction {
-    return (this.#validators[version][scope] ??= this.#ajv.compile(HOOK_CONFIG_SCHEMAS[version](scope)));
+  #compile(version: ConfigVersion, scope: HookScope): ValidateFunction {
+    this.#ajv ??= hookConfigAjv();
+    return this.#ajv.compile(HOOK_CONFIG_SCHEMAS[version](scope));
   }
 }
 
-/** Compiles the schemas of hook configurations. They are part of the program, so they are not validated at run time. */
-export function hookConfigAjv(): Ajv {
+function validatorName(version: ConfigVersion, scope: HookScope): string {
+  return `${version}_${scope}`;
+}
+
+/** The schemas by the names that the build gives to their validators, see `compiled-validators.ts`. */
+export function schemasToCompile(): ReadonlyMap<string, Schema> {
+  const named = (version: ConfigVersion, scope: HookScope) =>
+    [validatorName(version, scope), HOOK_CONFIG_SCHEMAS[version](scope)] as const;
+  return new Map([
+    named('v0', 'global'),
+    named('v0', 'module'),
+    named('v1', 'global'),
+    named('v1', 'module'),
+  ]);
+}
+
+/**
+ * Compiles the schemas of hook configurations. They are part of the program, so they are not validated at run time.
+ *
+ * @param code default: not optimized, because at run time that takes longer than all the validations it speeds up
+ */
+export function hookConfigAjv(code: CodeOptions = { optimize: false }): Ajv {
   return new Ajv({
     allErrors: true,
     strict: false,
     verbose: true,
     meta: false,
     validateSchema: false,
-    // Optimizing a schema takes longer than all the validations it speeds up.
-    code: { optimize: false },
+    code,
   });
 }
 

@@ -17,11 +17,10 @@ const OF_GLOBAL_HOOKS: ReadonlySet<string> = new Set([...GLOBAL_LIFECYCLE_BINDIN
 /** Turns `--config` output into a {@link HookConfig}. One parser serves all hooks. */
 export class HookConfigParser {
   readonly #checks: BindingChecks;
-  readonly #schemas: HookConfigSchemas;
+  readonly #schemas = new HookConfigSchemas();
 
-  constructor(checks: BindingChecks, schemas = new HookConfigSchemas()) {
+  constructor(checks: BindingChecks) {
     this.#checks = checks;
-    this.#schemas = schemas;
   }
 
   /**

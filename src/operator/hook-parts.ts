@@ -7,7 +7,6 @@ import { createMonitor } from '../events/kubernetes/monitor.ts';
 import { parseCrontab } from '../events/schedule/crontab.ts';
 import { type EventBacklog, reduceEvent } from '../hooks/event-backlog.ts';
 import { bindingLabels, type Hook } from '../hooks/hook.ts';
-import type { HookConfigSchemas } from '../hooks/hook-config-schemas.ts';
 import type { HttpHooks } from '../hooks/http/http-hooks.ts';
 import type { InProcessHooks } from '../hooks/in-process/in-process-hooks.ts';
 import { HookLoader } from '../hooks/load-hooks.ts';
@@ -33,7 +32,6 @@ export interface HookPartsDeps {
   readonly http: HttpHooks;
   readonly hookEnv: Readonly<Record<string, string>>;
   readonly jq: JqEngine;
-  readonly hookSchemas: HookConfigSchemas;
   readonly cluster: { readonly discovery: Discovery };
   readonly reflectors: SharedReflectors;
   readonly metrics: OperatorMetrics;
@@ -42,25 +40,22 @@ export interface HookPartsDeps {
 }
 
 export function createHookLoader(
-  { host, runner, inProcess, http, hookEnv, jq, hookSchemas }: HookPartsDeps,
+  { host, runner, inProcess, http, hookEnv, jq }: HookPartsDeps,
   signal: AbortSignal,
 ): HookLoader {
   return new HookLoader({
     runner,
     inProcess,
     http,
-    parser: new HookConfigParser(
-      {
-        crontab: (expression) => {
-          // Whether it is valid does not depend on the zone.
-          parseCrontab(expression, 'UTC');
-        },
-        jqFilter: async (program) => {
-          await jq.compile(program, signal);
-        },
+    parser: new HookConfigParser({
+      crontab: (expression) => {
+        // Whether it is valid does not depend on the zone.
+        parseCrontab(expression, 'UTC');
       },
-      hookSchemas,
-    ),
+      jqFilter: async (program) => {
+        await jq.compile(program, signal);
+      },
+    }),
     log: componentLog(host, 'hooks'),
     env: hookEnv,
     cwd: host.cwd,
