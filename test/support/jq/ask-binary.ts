@@ -17,3 +17,43 @@ export function askBinary(file: string): AskJq {
     return result.stdout === '' ? '' : toJson(parseValue(result.stdout));
   };
 }
+
+export interface JqQuestion {
+  readonly program: string;
+  /** JSON text. */
+  readonly input: string;
+}
+
+/** Questions for one process; its start takes far longer than they do. */
+const BATCH = 20;
+
+/**
+ * The answers of a binary to many questions, in their order. Those that do not get the answer `expected` in a common process
+ * (which knows other places in the text, and ends at the first program that does not compile) get a process of their own.
+ */
+export async function askBinaryAll<T extends JqQuestion>(
+  file: string,
+  questions: readonly T[],
+  expected: (question: T) => string,
+): Promise<readonly string[]> {
+  const ask = askBinary(file);
+  const answers: string[] = [];
+  for (let index = 0; index < questions.length; index += BATCH) {
+    const batch = questions.slice(index, index + BATCH);
+    const programs = batch.map(
+      ({ program }, place) => `(.[${place}] | try [${program}\n\n] catch {error: .})`,
+    );
+    const common = await ask(programs.join(',\n'), `[${batch.map(({ input }) => input).join()}]`);
+    const found = common === COMPILE_ERROR || common === CRASH ? [] : listOf(common);
+    for (const [place, question] of batch.entries()) {
+      const answer = found[place];
+      answers.push(answer === expected(question) ? answer : await ask(question.program, question.input));
+    }
+  }
+  return answers;
+}
+
+function listOf(answer: string): readonly string[] {
+  const values = parseValue(answer);
+  return Array.isArray(values) ? values.map((value) => toJson(value)) : [];
+}
