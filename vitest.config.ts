@@ -6,8 +6,9 @@ import { SlowFilesFirst } from './test/support/slow-files-first.ts';
 // Programs that tests start from sources compile 800 files: with the cache that takes half the time, or a third.
 process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules/.cache/node-compile');
 
-/** More than CI has cores, two: most tests wait for helm, hooks and servers. */
-const WORKERS = Number(process.env['TEST_WORKERS'] ?? 3);
+/** More than CI has cores, two: most tests wait for helm, hooks and servers. Unit tests wait least. */
+const WORKERS = Number(process.env['TEST_WORKERS'] ?? 4);
+const UNIT_WORKERS = Number(process.env['TEST_WORKERS'] ?? 3);
 const shared = {
   isolate: false,
   pool: 'forks' as const,
@@ -32,6 +33,7 @@ export default defineConfig({
       {
         test: {
           ...shared,
+          maxWorkers: UNIT_WORKERS,
           name: 'unit',
           include: [
             'src/**/*.test.ts',

@@ -16,7 +16,12 @@ import type { HookRunResult } from '../run-hook.ts';
 const LOAD_MS = 20_000;
 const EMPTY = { bindingContext: '[]', values: '{"global":{"a":{"b":[1]}}}', configValues: '{}' };
 const never = new AbortController().signal;
-const hooks = startInProcessHooks({ env: { PATH: '/bin', GIVEN: 'yes' }, maxOutputBytes: 1_000_000 });
+const hooks = startInProcessHooks({
+  env: { PATH: '/bin', GIVEN: 'yes' },
+  maxOutputBytes: 1_000_000,
+  // Soon filled; what idle threads of other tests hold must fit as well.
+  heapLimitBytes: 96 * 1024 * 1024,
+});
 
 let root: string;
 let captured: CapturedLog;
@@ -311,11 +316,11 @@ describe('a hook that does wrong', () => {
   });
 
   test('by printing without end is logged up to the limit, at the pace of the log', async () => {
-    const hook = await hookWith("for (let i = 0; i < 2e5; i += 1) console.log('x'.repeat(99));");
+    const hook = await hookWith("for (let i = 0; i < 5e4; i += 1) console.log('x'.repeat(99));");
     await run(hook);
     expect(captured.printed).toHaveLength(10_000);
     expect(captured.records).toContainEqual(
-      expect.objectContaining({ msg: 'hook output is truncated', truncatedBytes: 19_000_000 }),
+      expect.objectContaining({ msg: 'hook output is truncated', truncatedBytes: 4_000_000 }),
     );
   });
 
