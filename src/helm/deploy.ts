@@ -49,6 +49,8 @@ export interface DeployRequest {
   readonly steps?: ReleaseSteps | undefined;
   /** Kept on the record of a revision that is deployed with these values, see {@link notedReleases}; default: nothing. */
   readonly note?: string;
+  /** Called when helm begins to apply, if it does; must not throw. */
+  readonly onApply?: () => void;
 }
 
 export interface DeployResult {
@@ -229,7 +231,7 @@ function deployedRendering(
 
 async function upgrade(
   context: DriverContext,
-  { module, values, conflicts = 'overwrite', steps, note }: DeployRequest,
+  { module, values, conflicts = 'overwrite', steps, note, onApply }: DeployRequest,
   { chart, latest, reason, isInstalled = false, skipIf }: UpgradePlan,
   signal: AbortSignal,
 ): Promise<Attempt> {
@@ -251,6 +253,7 @@ async function upgrade(
       conflicts,
       steps,
       note,
+      onApply,
       deployedObjects: steps === undefined ? [] : await deployedObjects(context, latest, signal),
     },
     signal,

@@ -1,6 +1,5 @@
 import type { Clock } from '@addon-operator/base/clock';
 import type { Logger } from '@addon-operator/base/log';
-import type { Semaphore } from '@addon-operator/base/semaphore';
 import type { Discovery } from '@addon-operator/kube-client/discovery';
 import type { KubeClient } from '@addon-operator/kube-client/kube-client';
 import type { ProcessRunner } from '../process/process-runner.ts';
@@ -8,6 +7,7 @@ import type { ChartTraits } from './chart-functions.ts';
 import type { ChartDirectory } from './chart-source.ts';
 import type { HelmBinary } from './find-helm.ts';
 import type { LookupOptions } from './object-lookup.ts';
+import type { PreparedHelm } from './prepared-helm.ts';
 import type { Holder, LockAges } from './release-locks.ts';
 import type { ReleaseStore } from './release-store.ts';
 import type { RenderGateScript } from './render-gate.ts';
@@ -41,8 +41,8 @@ export interface DriverContext {
   readonly timeoutMs: number;
   readonly extraLabels: Readonly<Record<string, string>>;
   readonly store: ReleaseStore;
-  /** One for each helm that deploys or uninstalls: twenty at once would need a gigabyte, and no less time. */
-  readonly slots: Pick<Semaphore, 'run'>;
+  /** Places for helm processes that deploy or uninstall: twenty at once would need a gigabyte, and no less time. */
+  readonly prepared: PreparedHelm;
   readonly sharedReads: SharedReads;
   readonly gateScript: RenderGateScript;
   readonly holder: Holder;

@@ -3,7 +3,6 @@ import { mkdir } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import type { Clock } from '@addon-operator/base/clock';
 import type { Logger } from '@addon-operator/base/log';
-import { Semaphore } from '@addon-operator/base/semaphore';
 import type { KubeClient } from '@addon-operator/kube-client/kube-client';
 import { processStart } from '../process/process-alive.ts';
 import type { ProcessRunner } from '../process/process-runner.ts';
@@ -15,6 +14,8 @@ import { helmEnvironment } from './helm-process.ts';
 import { KeyedLock } from './keyed-lock.ts';
 import { MonitorSet } from './monitor-set.ts';
 import { type NotedRelease, notedReleases } from './noted-release.ts';
+import { prepareUpgrade } from './prepare-upgrade.ts';
+import { PreparedHelm } from './prepared-helm.ts';
 import { previewRelease, type ReleasePreview } from './preview-release.ts';
 import { isKept, isOwned, LABELS_WHEN_DISOWNED, labelsWhenKept, saysUnmanaged } from './record-metadata.ts';
 import { type UnlockResult, unlockRelease } from './recover.ts';
@@ -80,6 +81,13 @@ export interface ReleaseSummary {
 export interface HelmDriver {
   /** Makes a module's release match its chart and values, see {@link deployRelease}; then its objects are monitored. */
   deploy(request: DeployRequest, signal: AbortSignal): Promise<DeployResult>;
+  /**
+   * Starts helm for a deployment that will most likely follow in a moment, see {@link prepareUpgrade}. Never throws: without it
+   * the deployment takes a little longer.
+   */
+  prepare(request: DeployRequest, signal: AbortSignal): Promise<void>;
+  /** Ends what {@link prepare} has started. */
+  dismissPrepared(): Promise<void>;
   /** Stops monitoring and removes the release, see {@link uninstallRelease}. */
   uninstall(release: string, signal: AbortSignal, options?: UninstallOptions): Promise<UninstallResult>;
   /** Whether there is a release of this name, in any state. Throws when the API server does not respond. */
@@ -129,6 +137,14 @@ export async function createHelmDriver(options: HelmDriverOptions): Promise<Helm
         if (request.isUnmanaged !== true) await request.steps?.whenDeployed?.(result.objects, signal);
         return result;
       }),
+    prepare: async (request, signal) => {
+      try {
+        if (request.isUnmanaged !== true) await prepareUpgrade(context, request, signal);
+      } catch (error) {
+        context.log.debug({ module: request.module.name, error }, 'cannot start helm ahead');
+      }
+    },
+    dismissPrepared: () => context.prepared.dismiss(),
     uninstall: (release, signal, uninstallOptions = {}) =>
       locks.run(release, signal, async () => {
         await monitors.stop(release);
@@ -204,7 +220,7 @@ async function createContext(options: HelmDriverOptions): Promise<DriverContext>
     timeoutMs: options.timeoutMs,
     extraLabels: options.extraLabels,
     store,
-    slots: new Semaphore(options.parallel),
+    prepared: new PreparedHelm({ clock, log, places: options.parallel }),
     sharedReads: new SharedReads(clock),
     gateScript,
     holder: ownHolder(),

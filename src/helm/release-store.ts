@@ -69,7 +69,7 @@ export class ReleaseStore {
   readonly #collection: string;
   readonly #isDoubleEncoded: boolean;
   /** Latest known revision of each release: it is read first. */
-  readonly #known = new Map<string, number>();
+  readonly #known = new Map<string, ReleaseRevision>();
   readonly #payloads = new Map<string, ReleasePayload>();
 
   constructor({ kube, namespace, storageDriver }: ReleaseStoreOptions) {
@@ -79,15 +79,23 @@ export class ReleaseStore {
     this.#isDoubleEncoded = storage.isDoubleEncoded;
   }
 
+  /** The newest revision of a release as far as it is known without a request; there may be a newer one, or none any more. */
+  known(release: string): ReleaseRevision | undefined {
+    return this.#known.get(release);
+  }
+
   /** The newest revision of a release; undefined when there is none. */
   async latest(release: string, signal: AbortSignal): Promise<ReleaseRevision | undefined> {
-    const known = this.#known.get(release);
+    const known = this.#known.get(release)?.revision;
     const revision = known === undefined ? undefined : await this.#stillLatest(release, known, signal);
-    if (revision !== undefined) return revision;
+    if (revision !== undefined) {
+      this.#known.set(release, revision);
+      return revision;
+    }
     const revisions = await this.#list(`owner=helm,name=${release}`, signal);
     const latest = revisions.reduce<ReleaseRevision | undefined>(newer, undefined);
     if (latest === undefined) this.#known.delete(release);
-    else this.#known.set(release, latest.revision);
+    else this.#known.set(release, latest);
     return latest;
   }
 
@@ -145,7 +153,7 @@ export class ReleaseStore {
     for (const revision of await this.#list('owner=helm', signal)) {
       latest.set(revision.release, newer(latest.get(revision.release), revision));
     }
-    for (const { release, revision } of latest.values()) this.#known.set(release, revision);
+    for (const revision of latest.values()) this.#known.set(revision.release, revision);
     return [...latest.values()].toSorted((a, b) => (a.release < b.release ? -1 : 1));
   }
 
@@ -250,8 +258,9 @@ export class ReleaseStore {
     };
     const record = await requestIfPresent(this.#kube, request, signal);
     if (record === undefined) return undefined;
-    this.#known.set(release, revision);
-    return readRevision(metadataOf(record));
+    const changed = readRevision(metadataOf(record));
+    if (changed !== undefined) this.#known.set(release, changed);
+    return changed;
   }
 
   /**

@@ -9,6 +9,9 @@ import type { HelmBinary } from './find-helm.ts';
 /** The decision about a rendering, which helm waits for. */
 export type GateVerdict = { readonly type: 'apply'; readonly manifest: string } | { readonly type: 'cancel' };
 
+/** Decides with what helm rendered how it continues. */
+export type Decide = (rendered: string) => Promise<GateVerdict>;
+
 const PLUGIN = 'addon-operator-gate';
 const MKFIFO_LIMIT_MS = 10_000;
 const { O_RDWR, O_NONBLOCK } = constants;
@@ -82,14 +85,22 @@ export class RenderGate {
     this.#verdictFd = verdictFd;
   }
 
-  /** Opens a gate in an empty directory that no other user can read. `path` is the `PATH` that `mkfifo` is found in. */
+  /**
+   * Opens a gate in an empty directory that no other user can read. `path` is the `PATH` that `mkfifo` is found in, `pipes`
+   * names further named pipes to make there.
+   */
   static async open(
     directory: string,
-    { runner, path }: { readonly runner: ProcessRunner; readonly path: string },
+    {
+      runner,
+      path,
+      pipes = [],
+    }: { readonly runner: ProcessRunner; readonly path: string; readonly pipes?: readonly string[] },
     signal: AbortSignal,
   ): Promise<RenderGate> {
     const [ready, verdict] = [join(directory, 'ready'), join(directory, 'verdict')];
-    await makeFifos([ready, verdict], { runner, path, directory }, signal);
+    const others = pipes.map((name) => join(directory, name));
+    await makeFifos([ready, verdict, ...others], { runner, path, directory }, signal);
     // For reading and writing at once: such an open, and a short write, never wait for the other side.
     const verdictFd = openSync(verdict, O_RDWR | O_NONBLOCK);
     const readyFd = openSync(ready, O_RDWR | O_NONBLOCK);
@@ -100,13 +111,10 @@ export class RenderGate {
    * Runs helm through the gate, then closes the gate. `decide` gets the rendering and returns how helm continues; when
    * it throws, the run is called off and its error is thrown here once helm has ended.
    */
-  async pass<Result>(
-    runHelm: () => Promise<Result>,
-    decide: (rendered: string) => Promise<GateVerdict>,
-  ): Promise<Result> {
+  async pass<Result>(runHelm: () => Promise<Result>, decide: Decide): Promise<Result> {
     let failure: { readonly error: unknown } | undefined;
     let deciding = Promise.resolve();
-    const settle = (decision: (rendered: string) => Promise<GateVerdict>): void => {
+    const settle = (decision: Decide): void => {
       deciding = this.#decide(decision).catch((error: unknown) => {
         failure = { error };
       });
@@ -129,7 +137,7 @@ export class RenderGate {
     }
   }
 
-  async #decide(decide: (rendered: string) => Promise<GateVerdict>): Promise<void> {
+  async #decide(decide: Decide): Promise<void> {
     let verdict: GateVerdict = { type: 'cancel' };
     try {
       verdict = await decide(await readFile(join(this.directory, 'rendered'), 'utf8'));

@@ -126,6 +126,7 @@ export async function startHelm(
     drift: { mode: settings.driftMode, reflectors, readYaml, isHeld, onEvent: onDrift, random },
   });
   running.defer(() => driver.monitors.stopAll());
+  running.defer(() => driver.dismissPrepared());
   return driver;
 }
 

@@ -99,7 +99,7 @@ async function runUninstall(
   await store.setMetadata(release, revision, { labels: labelsAtUninstall(context.holder.token) }, signal);
   const args = uninstallArguments({ release, namespace, kubeContext, timeoutMs });
   const run = { args, timeoutMs: processLimitMs(timeoutMs), readError: uninstallError };
-  const outcome = await context.slots.run(() => runHelm(context, run, signal), signal);
+  const outcome = await context.prepared.run(release, () => runHelm(context, run, signal), signal);
   const left = await store.latest(release, signal);
   if (left === undefined || left.status === 'uninstalled') return;
   const reason =

@@ -1,26 +1,17 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { OperatorError } from '@addon-operator/base/errors';
-import { canonicalJson } from '@addon-operator/json';
 import type { KubeObject } from '@addon-operator/kube-client/kube-object';
-import { type ChartKind, stageChart } from './chart-source.ts';
+import type { ChartKind } from './chart-source.ts';
 import { type ConflictPolicy, checkConflicts, objectsOfOtherReleases } from './conflicts.ts';
-import {
-  type ChartModule,
-  type DriverContext,
-  type HelmOperation,
-  lookupOptions,
-  processLimitMs,
-} from './driver-context.ts';
+import { type ChartModule, type DriverContext, type HelmOperation, lookupOptions } from './driver-context.ts';
 import { addLabels, type LabelledManifest } from './extra-labels.ts';
-import { upgradeArguments } from './helm-arguments.ts';
-import { runHelm, withAdvice } from './helm-process.ts';
+import { type GatedRun, keyOf, runGated } from './gated-run.ts';
+import { type HelmOutcome, withAdvice } from './helm-process.ts';
 import { agreesWithBoth } from './manifest-agreement.ts';
 import { identityOf, type ManifestObject, objectKey, objectTitle } from './manifest-object.ts';
 import { firstAbsent } from './object-presence.ts';
-import { labelsAtStart, metadataWhenDeployed, renderedChecksum, UNMANAGED_LABEL } from './record-metadata.ts';
+import { metadataWhenDeployed, renderedChecksum } from './record-metadata.ts';
 import type { AppliedRelease, ReleaseSteps } from './release-steps.ts';
-import { type GateVerdict, RenderGate } from './render-gate.ts';
+import type { GateVerdict } from './render-gate.ts';
 import { withRunDirectory } from './run-directory.ts';
 import { renderAgain } from './second-rendering.ts';
 import { manifestObjects, transformManifest } from './transform-manifest.ts';
@@ -41,6 +32,8 @@ interface UpgradeRequest {
   readonly conflicts: ConflictPolicy;
   readonly steps?: ReleaseSteps | undefined;
   readonly note?: string | undefined;
+  /** Called when helm begins to apply. */
+  readonly onApply?: (() => void) | undefined;
   /** What was deployed last, for `steps`. */
   readonly deployedObjects: readonly ManifestObject[];
 }
@@ -74,10 +67,7 @@ export async function upgradeRelease(
   signal: AbortSignal,
 ): Promise<UpgradeOutcome> {
   const upgrade = new Upgrade(context, request, signal);
-  return await context.slots.run(
-    () => withRunDirectory(context.workDir, (directory) => upgrade.run(directory)),
-    signal,
-  );
+  return await context.prepared.run(request.module.name, () => upgrade.run(), signal);
 }
 
 /** What was found between rendering and applying. */
@@ -106,14 +96,8 @@ class Upgrade {
     this.#phaseStartedAtMs = context.clock.steadyMs();
   }
 
-  async run(directory: string): Promise<UpgradeOutcome> {
-    const { runner, env } = this.#context;
-    const gate = await RenderGate.open(directory, { runner, path: env['PATH'] ?? '' }, this.#signal);
-    const passed = gate.pass(
-      async () => await this.#runHelm(gate),
-      async (rendered) => await this.#inspect(rendered),
-    );
-    const outcome = await passed.finally(() => this.#endPhase(undefined));
+  async run(): Promise<UpgradeOutcome> {
+    const outcome = await this.#runHelm().finally(() => this.#endPhase(undefined));
     const inspection = this.#inspection;
     if (inspection?.unchanged !== undefined) return { type: 'unchanged', objects: inspection.unchanged };
     if (outcome.type === 'failed') {
@@ -131,33 +115,16 @@ class Upgrade {
     return recorded;
   }
 
-  async #runHelm(gate: RenderGate): Promise<Awaited<ReturnType<typeof runHelm>>> {
-    const { module, chartKind, values, inputDigest, lastRevision, isInstalled } = this.#request;
-    const { helm, namespace, kubeContext, historyMax, timeoutMs, gateScript, holder } = this.#context;
-    const chartDir = await stageChart(module, chartKind, join(gate.directory, 'chart'));
-    const valuesFile = join(gate.directory, 'values.yaml');
-    await writeFile(valuesFile, canonicalJson(values), { mode: 0o600 });
-    const args = upgradeArguments(helm, {
-      release: module.name,
-      namespace,
-      kubeContext,
-      chartDir,
-      valuesFile,
-      historyMax,
-      timeoutMs,
-      labels: labelsAtStart({
-        revision: lastRevision + 1,
-        inputDigest,
-        holder: holder.token,
-        isUnmanaged: UNMANAGED_LABEL in this.#context.extraLabels,
-        isInstalled,
-      }),
-      postRenderer: gateScript.arguments(helm, gate.directory),
-      isForced: this.#request.conflicts === 'overwrite',
-      isReplaced: isInstalled && lastRevision > 0,
-    });
-    const run = { args, timeoutMs: processLimitMs(timeoutMs), values };
-    return await runHelm(this.#context, run, this.#signal);
+  async #runHelm(): Promise<HelmOutcome> {
+    const { workDir, prepared } = this.#context;
+    const { module, values, conflicts } = this.#request;
+    const run: GatedRun = { ...this.#request, isForced: conflicts === 'overwrite' };
+    const decide = async (rendered: string): Promise<GateVerdict> => await this.#inspect(rendered);
+    const ahead = await prepared.take(module.name, keyOf(this.#context, run));
+    if (ahead !== undefined) return await ahead.finish(values, decide, this.#signal);
+    return await withRunDirectory(workDir, (directory) =>
+      runGated(this.#context, run, { directory, values, decide }, this.#signal),
+    );
   }
 
   async #inspect(rendered: string): Promise<GateVerdict> {
@@ -179,6 +146,7 @@ class Upgrade {
     const { log, namespace } = this.#context;
     const { module } = this.#request;
     log.info({ release: module.name, chart: module.path, namespace }, 'Running helm upgrade for release');
+    this.#request.onApply?.();
     return { type: 'apply', manifest: manifest.text };
   }
 

@@ -36,9 +36,13 @@ export interface Releases {
       readonly steps?: ReleaseSteps | undefined;
       /** Kept with the values on the record of the release. */
       readonly note: string;
+      /** Called when helm begins to apply, if it does. */
+      readonly onApply?: () => void;
     },
     signal: AbortSignal,
   ): Promise<ReleaseFacts>;
+  /** Starts helm for a deployment that will most likely follow in a moment. Never throws. */
+  prepare(module: Module, values: JsonObject, signal: AbortSignal): Promise<void>;
   /** A hook has run: what was read of the cluster may be different now. */
   forgetReads(): void;
   exists(name: string, signal: AbortSignal): Promise<boolean>;
@@ -77,6 +81,8 @@ export function releasesOf(driver: HelmDriver): Releases {
       const { revision, digest } = await driver.deploy(request, signal);
       return { revision, digest };
     },
+    prepare: (module, values, signal) =>
+      driver.prepare({ module, values, conflicts: module.manifest.conflicts }, signal),
     forgetReads: () => driver.forgetReads(),
     exists: (name, signal) => driver.exists(name, signal),
     revision: (name, signal) => driver.revision(name, signal),

@@ -21,6 +21,7 @@ export function labReleases(
   call: (what: string, detail?: string) => Promise<void>,
 ): Releases {
   return {
+    prepare: () => Promise.resolve(),
     forgetReads: () => undefined,
     onGlobalChange: async () => {
       lab.globalChanges += 1;

@@ -15,9 +15,11 @@ import { originOf } from '../task-origin.ts';
 import type { TaskRouter } from '../task-router.ts';
 import { moduleOf, type Task } from '../tasks.ts';
 import { DISCOVERY_RETRY_MS } from './converge-modules.ts';
+import type { PrepareDeploymentParts } from './prepare-deployment.ts';
+import { prepareEdited } from './prepare-deployment.ts';
 
 /** What the functions here use of the operator. */
-export interface ApplyConfigParts {
+export type ApplyConfigParts = {
   readonly registry: ModuleRegistry;
   readonly converge: ConvergeState;
   readonly router: TaskRouter;
@@ -30,7 +32,7 @@ export interface ApplyConfigParts {
   /** Follows the Secrets that values refer to; resolves when they were read. */
   readonly followSecrets: () => Promise<void>;
   readonly sources: Pick<ModuleSources, 'rediscover'>;
-}
+} & PrepareDeploymentParts;
 
 type ApplyTask = Extract<Task, { type: 'ApplyKubeConfigValues' }>;
 
@@ -50,6 +52,7 @@ export async function handleApplyConfig(
     operator.converge.isConfigRefused = false;
     warnAboutUnknownModules(operator);
     if (task.changedKeys.length === 0) return { type: 'success' };
+    for (const module of changedModules(operator, task)) prepareEdited(operator, module, signal);
     if (await hasOtherModulesEnabled(operator, signal)) {
       operator.router.restartConverge('ReloadAllModules', 'ReloadAll-After-KubeConfigChange', originOf(task));
       return { type: 'success' };
@@ -80,14 +83,18 @@ async function hasOtherModulesEnabled(operator: ApplyConfigParts, signal: AbortS
   return !isDeepStrictEqual(enabled, discovery.enabled);
 }
 
-function runsOfChangedModules(operator: ApplyConfigParts, { changedKeys }: ApplyTask): readonly Task[] {
-  const changed = operator.registry.modules.filter(
-    ({ key, name }) => changedKeys.includes(key) && operator.registry.isEnabled(name),
-  );
-  for (const { name } of changed) operator.router.changes.note(name);
+function changedModules({ registry }: ApplyConfigParts, { changedKeys }: ApplyTask): readonly ModuleName[] {
+  return registry.modules
+    .filter(({ key, name }) => changedKeys.includes(key) && registry.isEnabled(name))
+    .map(({ name }) => name);
+}
+
+function runsOfChangedModules(operator: ApplyConfigParts, task: ApplyTask): readonly Task[] {
+  const changed = changedModules(operator, task);
+  for (const name of changed) operator.router.changes.note(name);
   return changed
-    .filter(({ name }) => !retriesNow(operator, name) && !operator.router.isModuleRunPending(name))
-    .map(({ name }) => operator.router.moduleRun(name, 'KubeConfig-Changed-Modules'));
+    .filter((name) => !retriesNow(operator, name) && !operator.router.isModuleRunPending(name))
+    .map((name) => operator.router.moduleRun(name, 'KubeConfig-Changed-Modules'));
 }
 
 /** What of the module waits after a failure beside `main` may have waited for just this. Returns whether a run did. */

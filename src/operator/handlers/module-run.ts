@@ -29,6 +29,7 @@ import {
   type ModuleLifecycleParts,
   runLifecycleHooks,
 } from './module-lifecycle.ts';
+import { prepareFirst, prepareNext } from './prepare-deployment.ts';
 
 /** What the functions here use of the operator. */
 export type ModuleRunParts = {
@@ -184,6 +185,7 @@ async function runHelmPhase(
   const resumeMonitor = releases.pauseMonitor(module.name);
   try {
     await operator.extensions.finalizers?.hold(module, signal);
+    prepareFirst(operator, tracked, signal);
     const deploySteps =
       module.chart === 'none' ? undefined : await beginDeploy(operator, module, run, signal);
     if (tracked.mustRepeatStartup) await runLifecycleHooks(operator, tracked, 'onStartup', run, signal);
@@ -198,6 +200,7 @@ async function runHelmPhase(
         isUnmanaged: operator.configMapContent().maintenance.has(module.key),
         isForced,
         note: formatSetByHooks(setByHooks(operator, module.name)),
+        onApply: () => prepareNext(operator, queue, signal),
         steps: combineSteps([
           await operator.extensions.releaseSteps(module, signal),
           verificationSteps(operator, module, run),

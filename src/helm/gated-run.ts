@@ -1,0 +1,130 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { canonicalJson } from '@addon-operator/json';
+import { type ChartKind, stageChart } from './chart-source.ts';
+import { type ChartModule, type DriverContext, processLimitMs } from './driver-context.ts';
+import { upgradeArguments } from './helm-arguments.ts';
+import { type HelmOutcome, runHelm } from './helm-process.ts';
+import type { Preparation } from './prepared-helm.ts';
+import { labelsAtStart, UNMANAGED_LABEL } from './record-metadata.ts';
+import { type Decide, RenderGate } from './render-gate.ts';
+
+/** What decides the arguments of one `helm upgrade --install`, its values aside. */
+export interface GatedRun {
+  readonly module: ChartModule;
+  readonly chartKind: ChartKind;
+  readonly inputDigest: string;
+  /** Latest revision before this run; 0 without a release. */
+  readonly lastRevision: number;
+  /** Whether helm installs, be it over records of an uninstalled release or of failed installs; else it upgrades. */
+  readonly isInstalled: boolean;
+  /** Whether helm may take fields that others have set. */
+  readonly isForced: boolean;
+}
+
+const VALUES = 'values.yaml';
+
+/** Runs helm once, stopped in the middle by a {@link RenderGate} in an empty `directory`. */
+export async function runGated(
+  context: DriverContext,
+  run: GatedRun,
+  {
+    directory,
+    values,
+    decide,
+  }: { readonly directory: string; readonly values: unknown; readonly decide: Decide },
+  signal: AbortSignal,
+): Promise<HelmOutcome> {
+  const gate = await openGate(context, directory, [], signal);
+  return await gate.pass(async () => {
+    const chartDir = await stageChart(run.module, run.chartKind, join(directory, 'chart'));
+    await writeFile(join(directory, VALUES), canonicalJson(values), { mode: 0o600 });
+    return await startHelm(context, run, { gate, chartDir, values: () => values }, signal);
+  }, decide);
+}
+
+/**
+ * The same for a helm whose values are still to come: it waits for them on a named pipe, which is passed to `onStart`.
+ * Until it has read them it has read of the cluster only whether there is a release.
+ */
+export async function runAhead(
+  context: DriverContext,
+  run: GatedRun,
+  { directory, decide, onStart, values }: Preparation & { readonly directory: string },
+  signal: AbortSignal,
+): Promise<HelmOutcome> {
+  const gate = await openGate(context, directory, [VALUES], signal);
+  return await gate.pass(async () => {
+    onStart(join(directory, VALUES));
+    return await startHelm(context, run, { gate, chartDir: run.module.path, values }, signal);
+  }, decide);
+}
+
+/** Equal for runs that one helm process does for the other. */
+export function keyOf(context: DriverContext, run: GatedRun): string {
+  return JSON.stringify([
+    run.module.path,
+    argumentsOf(context, run, { chartDir: '', directory: '', postRenderer: [] }),
+  ]);
+}
+
+async function openGate(
+  { runner, env }: DriverContext,
+  directory: string,
+  pipes: readonly string[],
+  signal: AbortSignal,
+): Promise<RenderGate> {
+  return await RenderGate.open(directory, { runner, path: env['PATH'] ?? '', pipes }, signal);
+}
+
+async function startHelm(
+  context: DriverContext,
+  run: GatedRun,
+  {
+    gate,
+    chartDir,
+    values,
+  }: { readonly gate: RenderGate; readonly chartDir: string; readonly values: () => unknown },
+  signal: AbortSignal,
+): Promise<HelmOutcome> {
+  const { helm, gateScript, timeoutMs } = context;
+  const { directory } = gate;
+  const postRenderer = gateScript.arguments(helm, directory);
+  const args = argumentsOf(context, run, { chartDir, directory, postRenderer });
+  const limits = { args, timeoutMs: processLimitMs(timeoutMs) };
+  // Read when helm has ended: one that was started ahead got its values later.
+  const helmRun = {
+    ...limits,
+    get values() {
+      return values();
+    },
+  };
+  return await runHelm(context, helmRun, signal);
+}
+
+function argumentsOf(
+  context: DriverContext,
+  { module, inputDigest, lastRevision, isInstalled, isForced }: GatedRun,
+  paths: { readonly chartDir: string; readonly directory: string; readonly postRenderer: readonly string[] },
+): string[] {
+  const { helm, namespace, kubeContext, historyMax, timeoutMs, holder, extraLabels } = context;
+  return upgradeArguments(helm, {
+    release: module.name,
+    namespace,
+    kubeContext,
+    chartDir: paths.chartDir,
+    valuesFile: join(paths.directory, VALUES),
+    historyMax,
+    timeoutMs,
+    labels: labelsAtStart({
+      revision: lastRevision + 1,
+      inputDigest,
+      holder: holder.token,
+      isUnmanaged: UNMANAGED_LABEL in extraLabels,
+      isInstalled,
+    }),
+    postRenderer: paths.postRenderer,
+    isForced,
+    isReplaced: isInstalled && lastRevision > 0,
+  });
+}

@@ -1,0 +1,182 @@
+import type { SteadyClock } from '@addon-operator/base/clock';
+import type { Logger } from '@addon-operator/base/log';
+import { Semaphore } from '@addon-operator/base/semaphore';
+import { canonicalJson } from '@addon-operator/json';
+import type { HelmOutcome } from './helm-process.ts';
+import type { Decide } from './render-gate.ts';
+import { writeToReader } from './values-pipe.ts';
+
+/** Values may change until then; a helm that waits longer only takes memory. */
+const MAX_AGE_MS = 10_000;
+
+/** What a run that is prepared calls, and gets. */
+export interface Preparation {
+  readonly decide: Decide;
+  /** To be called with the named pipe that helm reads its values from. */
+  readonly onStart: (valuesPipe: string) => void;
+  /** The values, for taking secrets out of errors; undefined until they are known. */
+  readonly values: () => unknown;
+}
+
+interface PreparedHelmOptions {
+  readonly clock: SteadyClock;
+  readonly log: Logger;
+  /** How many helm processes may run at a time, the prepared one included; at least 1. */
+  readonly places: number;
+}
+
+/**
+ * The places for helm processes, and one helm that is started before its module needs it: a third of what helm takes is its
+ * own start. It waits for its values, so it applies exactly what a helm started later would.
+ */
+export class PreparedHelm {
+  readonly #options: PreparedHelmOptions;
+  readonly #places: Semaphore;
+  #running = 0;
+  #waiting: WaitingHelm | undefined;
+
+  constructor(options: PreparedHelmOptions) {
+    this.#options = options;
+    this.#places = new Semaphore(options.places);
+  }
+
+  /** Waits for a place, then acts. */
+  async run<T>(release: string, act: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    return await this.#places.run(async () => {
+      this.#running += 1;
+      try {
+        const waiting = this.#waiting;
+        const isAnother = waiting !== undefined && waiting.release !== release;
+        if (isAnother && this.#running >= this.#options.places) await this.dismiss();
+        return await act();
+      } finally {
+        this.#running -= 1;
+      }
+    }, signal);
+  }
+
+  /** Whether {@link prepare} would start a process. */
+  get hasRoom(): boolean {
+    return this.#waiting === undefined && this.#running < this.#options.places;
+  }
+
+  /** Starts a helm for later, unless there is no room. Never throws: without it the run starts its own. */
+  prepare(
+    release: string,
+    key: string,
+    start: (preparation: Preparation, signal: AbortSignal) => Promise<HelmOutcome>,
+  ): void {
+    if (!this.hasRoom) return;
+    const { clock, log } = this.#options;
+    const waiting = new WaitingHelm({ release, key, clock, start });
+    this.#waiting = waiting;
+    waiting.expired.then(
+      async () => await this.#dismiss(waiting),
+      () => undefined,
+    );
+    waiting.outcome.catch((error: unknown) => {
+      if (waiting.isStopped) return;
+      log.debug({ release, error }, 'cannot start helm ahead');
+      if (this.#waiting === waiting) this.#waiting = undefined;
+    });
+  }
+
+  /** The helm that was prepared for this very run. One that was prepared for another run of the release is stopped. */
+  async take(release: string, key: string): Promise<WaitingHelm | undefined> {
+    const waiting = this.#waiting;
+    if (waiting?.release !== release) return undefined;
+    if (waiting.key !== key || waiting.hasEnded) {
+      await this.#dismiss(waiting);
+      return undefined;
+    }
+    this.#waiting = undefined;
+    waiting.keep();
+    return waiting;
+  }
+
+  /** Stops the helm that waits, if any; resolves when it has ended. */
+  async dismiss(): Promise<void> {
+    if (this.#waiting !== undefined) await this.#dismiss(this.#waiting);
+  }
+
+  async #dismiss(waiting: WaitingHelm): Promise<void> {
+    if (this.#waiting !== waiting) return;
+    this.#waiting = undefined;
+    await waiting.stop();
+  }
+}
+
+interface WaitingHelmOptions {
+  readonly release: string;
+  readonly key: string;
+  readonly clock: SteadyClock;
+  readonly start: (preparation: Preparation, signal: AbortSignal) => Promise<HelmOutcome>;
+}
+
+/** A helm that waits for its values. */
+export class WaitingHelm {
+  readonly release: string;
+  readonly key: string;
+  readonly outcome: Promise<HelmOutcome>;
+  /** Resolves when it has waited too long; rejects once it is taken or stopped. */
+  readonly expired: Promise<void>;
+  hasEnded = false;
+  readonly #clock: SteadyClock;
+  readonly #pipe = Promise.withResolvers<string>();
+  readonly #taken = new AbortController();
+  readonly #stopping = new AbortController();
+  #decide: Decide = () => Promise.resolve({ type: 'cancel' });
+  #values: unknown;
+
+  constructor({ release, key, clock, start }: WaitingHelmOptions) {
+    this.release = release;
+    this.key = key;
+    this.#clock = clock;
+    const { signal } = this.#stopping;
+    this.expired = clock.sleep(MAX_AGE_MS, AbortSignal.any([signal, this.#taken.signal]));
+    const preparation: Preparation = {
+      decide: (rendered) => this.#decide(rendered),
+      onStart: (pipe) => this.#pipe.resolve(pipe),
+      values: () => this.#values,
+    };
+    this.outcome = start(preparation, signal).finally(() => {
+      this.hasEnded = true;
+    });
+  }
+
+  get isStopped(): boolean {
+    return this.#stopping.signal.aborted;
+  }
+
+  /** From here on it does not expire. */
+  keep(): void {
+    this.#taken.abort();
+  }
+
+  /** Gives it its values, and waits until it has ended. @throws what `decide` throws; `signal.reason` on abort */
+  async finish(values: unknown, decide: Decide, signal: AbortSignal): Promise<HelmOutcome> {
+    this.#decide = decide;
+    this.#values = values;
+    const onAbort = (): void => this.#stopping.abort(signal.reason);
+    if (signal.aborted) onAbort();
+    signal.addEventListener('abort', onAbort, { once: true });
+    const ended = new AbortController();
+    try {
+      // A helm that ends without reading says why itself.
+      this.#feed(canonicalJson(values), ended.signal).catch(() => undefined);
+      return await this.outcome;
+    } finally {
+      ended.abort();
+      signal.removeEventListener('abort', onAbort);
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.outcome.catch(() => undefined);
+  }
+
+  async #feed(text: string, signal: AbortSignal): Promise<void> {
+    await writeToReader(await this.#pipe.promise, text, this.#clock, signal);
+  }
+}

@@ -1,0 +1,61 @@
+import type { TaskQueue } from '../../queue/task-queue.ts';
+import type { ConfigMapContent } from '../../values/config-map-content.ts';
+import type { ModuleName } from '../../values/module-key.ts';
+import type { ValuesStore } from '../../values/values-store.ts';
+import { visibleToHelm } from '../../values/visible-values.ts';
+import type { ModuleRegistry } from '../module-registry.ts';
+import { stageOf } from '../module-state.ts';
+import type { Releases } from '../releases.ts';
+import type { Task } from '../tasks.ts';
+import type { TrackedModule } from '../tracked-module.ts';
+
+/** What the functions here use of the operator. */
+export interface PrepareDeploymentParts {
+  readonly registry: ModuleRegistry;
+  readonly values: ValuesStore;
+  readonly releases: Releases;
+  /** The newest valid content of the ConfigMap. */
+  readonly configMapContent: () => ConfigMapContent;
+}
+
+/** Starts helm for a new module while the hooks before it run. Other runs mostly find that nothing has changed. */
+export function prepareFirst(
+  operator: PrepareDeploymentParts,
+  { module }: TrackedModule,
+  signal: AbortSignal,
+): void {
+  if (!operator.registry.deployed.has(module.name)) prepare(operator, module, signal);
+}
+
+/** Starts helm for a module whose values were edited, before enabled scripts and hooks decide about them. */
+export function prepareEdited(operator: PrepareDeploymentParts, name: ModuleName, signal: AbortSignal): void {
+  const tracked = operator.registry.tracked.get(name);
+  if (tracked !== undefined && stageOf(tracked.state).type === 'ready')
+    prepare(operator, tracked.module, signal);
+}
+
+/** Starts helm for the next module of a converge while helm applies the one before it. */
+export function prepareNext(
+  operator: PrepareDeploymentParts,
+  queue: TaskQueue<Task>,
+  signal: AbortSignal,
+): void {
+  const next = queue.entries[1]?.task;
+  if (next?.type !== 'ModuleRun' || operator.registry.deployed.has(next.module)) return;
+  const module = operator.registry.tracked.get(next.module)?.module;
+  if (module !== undefined) prepare(operator, module, signal);
+}
+
+function prepare(
+  { values, releases, configMapContent }: PrepareDeploymentParts,
+  module: TrackedModule['module'],
+  signal: AbortSignal,
+): void {
+  if (module.chart === 'none' || configMapContent().maintenance.has(module.key)) return;
+  const start = async (): Promise<void> => {
+    values.checkForHelm(module.name);
+    await releases.prepare(module, visibleToHelm(values, module.name), signal);
+  };
+  // The deployment itself reports what is wrong with the values.
+  start().catch(() => undefined);
+}
