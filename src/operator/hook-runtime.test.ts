@@ -1,7 +1,7 @@
 import { OperatorError } from '@addon-operator/base/errors';
 import { expect, test } from 'vitest';
 import { failing, hookFor, type OperatorLab, operatorLab } from '../../test/support/operator-lab.ts';
-import type { HookRuntime } from './hook-runtime.ts';
+import { type HookRuntime, startMonitors } from './hook-runtime.ts';
 
 const never = new AbortController().signal;
 const QUEUE = 'own';
@@ -37,6 +37,30 @@ test('startMonitors() goes on behind the monitors that started before a failure'
   lab.takeCalls();
   await runtime.startMonitors(never);
   expect(lab.calls).toEqual(['monitor global/a.sh/two']);
+});
+
+test('startMonitors() of several hooks does not wait for one before it starts the next', async () => {
+  const lab = await operatorLab([]);
+  const kubernetes = [{ kind: 'Pod', name: 'pods' }];
+  const runtimes = await Promise.all(
+    ['a', 'b', 'c'].map(async (name) =>
+      lab.operator.bindings.createRuntime(await hookFor(`global/${name}.sh`, { kubernetes })),
+    ),
+  );
+  const gate = Promise.withResolvers<void>();
+  lab.obstacles.set('monitor global/a.sh/pods', () => gate.promise);
+  for (const name of ['b', 'c']) lab.obstacles.set(`monitor global/${name}.sh/pods`, failing as () => void);
+  let isSettled = false;
+  const started = startMonitors(runtimes, never).finally(() => {
+    isSettled = true;
+  });
+  const failure = started.catch((error: unknown) => error);
+  await lab.settle();
+  expect(lab.calls).toEqual(['a', 'b', 'c'].map((name) => `monitor global/${name}.sh/pods`));
+  expect(isSettled).toBe(false);
+  gate.resolve();
+  expect(await failure).toBeInstanceOf(Error);
+  expect(runtimes.map((runtime) => runtime.isMonitored(0))).toEqual([true, false, false]);
 });
 
 test('a monitor that cannot start is told with its hook and binding', async () => {

@@ -169,6 +169,17 @@ export class HookRuntime {
   }
 }
 
+/**
+ * Starts the monitors of several hooks at the same time: bindings that select the same objects share a list then. Resolves or
+ * throws when no start is in progress any more.
+ *
+ * @throws what the first hook that failed threw, see {@link HookRuntime.startMonitors}
+ */
+export async function startMonitors(runtimes: readonly HookRuntime[], signal: AbortSignal): Promise<void> {
+  const starts = await Promise.allSettled(runtimes.map((runtime) => runtime.startMonitors(signal)));
+  for (const start of starts) if (start.status === 'rejected') throw start.reason;
+}
+
 /** Those of the hooks that have a lifecycle binding, in the order they run. */
 export function runtimesInOrder(
   runtimes: readonly HookRuntime[],

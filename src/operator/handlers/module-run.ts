@@ -10,6 +10,7 @@ import type { ValuesStore } from '../../values/values-store.ts';
 import { visibleToHelm } from '../../values/visible-values.ts';
 import { attemptOf, beginDeploy, type DeployHooksParts } from '../deploy-hooks.ts';
 import type { DynamicFlags } from '../dynamic-flags.ts';
+import { startMonitors } from '../hook-runtime.ts';
 import type { ModuleRegistry } from '../module-registry.ts';
 import { stageOf } from '../module-state.ts';
 import { type RefusedModulesParts, verificationSteps } from '../refused-modules.ts';
@@ -116,7 +117,7 @@ async function runPhase(
       return NEXT;
     case 'synchronizing':
       if (stage.areMonitorsStarted) return waitForSynchronization(operator, tracked, task, queue);
-      for (const runtime of stage.hooks) await runtime.startMonitors(signal);
+      await startMonitors(stage.hooks, signal);
       tracked.apply({ type: 'monitors-started' });
       return repeatAfter(queueSynchronizations(operator, stage.hooks, task));
     case 'deploying':
