@@ -27,8 +27,8 @@ export default class SummaryReporter implements Reporter {
   }
 
   onTestRunEnd(testModules: readonly TestModule[], unhandledErrors: readonly unknown[]): void {
-    // The default reporter has printed them, with their places.
-    this.#failures.length = 0;
+    // The default reporter has printed them, with their places, but for those of a worker that has died.
+    if (unhandledErrors.length === 0) this.#failures.length = 0;
     const counts = { passed: 0, failed: unhandledErrors.length, skipped: 0 };
     const skipped: string[] = [];
     const outcomes: TestOutcome[] = [];
