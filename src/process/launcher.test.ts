@@ -4,7 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { silentLogger } from '@addon-operator/base/log';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { FakeClock } from '../../test/support/fake-clock.ts';
 import { type Launcher, startLauncher } from './launcher.ts';
 import type { ProcessSpec } from './process-runner.ts';
@@ -297,8 +297,16 @@ test('run() lets a process end by itself on TERM', async () => {
 
 test('run() ends a process that stopped itself', async () => {
   const ready = fifo('stop-ready');
-  const run = launcher.run(shell(`echo > ${ready}; kill -STOP $$`, { timeoutMs: 100, graceMs: 50 }), never);
-  await readFile(ready);
+  const script = `echo $$ > ${ready}; kill -STOP $$`;
+  const run = launcher.run(shell(script, { timeoutMs: 100, graceMs: 50 }), never);
+  const pid = (await readFile(ready, 'utf8')).trim();
+  // Before it has stopped itself, TERM would end it.
+  await vi.waitFor(
+    () => expect(execFileSync('ps', ['-o', 'stat=', '-p', pid], { encoding: 'utf8' })).toMatch(/^T/),
+    {
+      timeout: 20_000,
+    },
+  );
   await clock.untilAsleep();
   await clock.advance(100);
   await clock.untilAsleep();
