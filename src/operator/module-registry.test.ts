@@ -7,7 +7,7 @@ const [web, db] = [moduleFor('web', 2), moduleFor('db', 1)];
 
 function registryWith({ enabled = [] as readonly string[], flaggedOff = [] as readonly string[] }) {
   const registry = new ModuleRegistry([web, db], (module) => flaggedOff.includes(module));
-  registry.discovery = labDiscovery([web, db], new Set(enabled));
+  registry.setDiscovery(labDiscovery([web, db], new Set(enabled)));
   return registry;
 }
 

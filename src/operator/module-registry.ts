@@ -11,15 +11,12 @@ import { TrackedModule } from './tracked-module.ts';
 export class ModuleRegistry {
   /** Modules that have been looked at, with all that is remembered of each. */
   readonly tracked = new Map<ModuleName, TrackedModule>();
-  /** Enabled modules in run order, with the reasons; undefined before the first discovery. */
-  discovery: Discovery | undefined;
-  /** Modules that ran, or had a release owned by this operator, at the last discovery. */
-  deployed: ReadonlySet<ModuleName> = new Set();
-  /** Why modules are not authorized, as it was reported last. */
-  refusals: ReadonlyMap<ModuleName, string> = new Map();
   /** Whether the flags disable a module now; they may have changed since the last discovery. */
   readonly isFlaggedOff: (module: ModuleName) => boolean;
   #modules: readonly Module[] = [];
+  #discovery: Discovery | undefined;
+  #deployed: ReadonlySet<ModuleName> = new Set();
+  #refusals: ReadonlyMap<ModuleName, string> = new Map();
 
   constructor(modules: readonly Module[], isFlaggedOff: (module: ModuleName) => boolean) {
     this.isFlaggedOff = isFlaggedOff;
@@ -54,6 +51,36 @@ export class ModuleRegistry {
     const tracked = new TrackedModule(module);
     this.tracked.set(name, tracked);
     return tracked;
+  }
+
+  /** Enabled modules in run order, with the reasons; undefined before the first discovery. */
+  get discovery(): Discovery | undefined {
+    return this.#discovery;
+  }
+
+  /** Called with the result of each discovery that a converge follows. */
+  setDiscovery(discovery: Discovery): void {
+    this.#discovery = discovery;
+  }
+
+  /** Modules that ran, or had a release owned by this operator, at the last discovery. */
+  get deployed(): ReadonlySet<ModuleName> {
+    return this.#deployed;
+  }
+
+  /** Called when a discovery begins. */
+  setDeployed(modules: ReadonlySet<ModuleName>): void {
+    this.#deployed = modules;
+  }
+
+  /** Why modules are not authorized, as it was reported last. */
+  get refusals(): ReadonlyMap<ModuleName, string> {
+    return this.#refusals;
+  }
+
+  /** Called when refusals are reported, with all that are in force. */
+  setRefusals(refusals: ReadonlyMap<ModuleName, string>): void {
+    this.#refusals = refusals;
   }
 
   /** What the last discovery enabled, in run order; empty before the first one. */

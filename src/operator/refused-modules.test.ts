@@ -88,7 +88,7 @@ test('an operation on a module that is only disabled because it is not authorize
   const { discovery } = lab.operator.registry;
   const decision = { isEnabled: false, source: 'authorization', reason: 'unsigned' } as const;
   if (discovery !== undefined)
-    lab.operator.registry.discovery = { ...discovery, decisions: new Map([[evil.name, decision]]) };
+    lab.operator.registry.setDiscovery({ ...discovery, decisions: new Map([[evil.name, decision]]) });
   expect(askOperation(lab.operator, 'evil', 'reconcile')).toBe('unauthorized');
 });
 

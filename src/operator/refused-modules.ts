@@ -47,7 +47,7 @@ export function reportRefusals(operator: RefusedModulesParts): void {
     const isHeldBack = operator.registry.discovery?.decisions.get(module.name)?.source === 'authorization';
     return refusal !== undefined && isHeldBack ? [{ module, refusal }] : [];
   });
-  operator.registry.refusals = new Map(refused.map(({ module, refusal }) => [module.name, refusal]));
+  operator.registry.setRefusals(new Map(refused.map(({ module, refusal }) => [module.name, refusal])));
   for (const { module, refusal: reason } of refused) {
     if (before.get(module.name) === reason) continue;
     log.error({ module: module.name, reason }, 'Module is not authorized and does not run');

@@ -67,11 +67,8 @@ async function labOf(
   options: Parameters<typeof operatorLab>[2] = {},
 ) {
   const lab = await operatorLab(modules, { 'global/a.sh': { onStartup: 1 } }, options);
-  lab.operator.registry.discovery = await lab.operator.sources.discover(
-    lab.operator.registry.modules,
-    new Set(),
-    lab.stop.signal,
-  );
+  const { registry, sources } = lab.operator;
+  registry.setDiscovery(await sources.discover(registry.modules, new Set(), lab.stop.signal));
   return lab;
 }
 

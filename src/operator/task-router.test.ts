@@ -124,7 +124,7 @@ test('a crontab of a module that is disabled or gone is ignored', async () => {
   await lab.operator.queues.ended();
   tick();
   expect(lab.tasks('own')).toHaveLength(1);
-  lab.operator.registry.discovery = { enabled: [], decisions: new Map() };
+  lab.operator.registry.setDiscovery({ enabled: [], decisions: new Map() });
   tick();
   await runtime.stop();
   tick();

@@ -104,8 +104,8 @@ async function discover(
     const owned = all.filter(({ isOwned }) => isOwned);
     const releases = new Set(owned.map(({ name }) => name));
     const started = operator.registry.started;
-    operator.registry.deployed = new Set(
-      modules.map(({ name }) => name).filter((name) => started.has(name) || releases.has(name)),
+    operator.registry.setDeployed(
+      new Set(modules.map(({ name }) => name).filter((name) => started.has(name) || releases.has(name))),
     );
     const discovery = await operator.sources.discover(modules, operator.registry.deployed, signal);
     // A converge that was started over meanwhile discovers by itself, and its phase must not be touched.
@@ -114,7 +114,7 @@ async function discover(
     if (content !== operator.configMapContent() || flags !== operator.dynamicFlags.all)
       return { type: 'repeat' };
     logDecisions(operator, discovery);
-    operator.registry.discovery = discovery;
+    operator.registry.setDiscovery(discovery);
     reportRefusals(operator);
     stopSchedulesOfDisabled(operator);
     operator.converge.phase = 'wait-modules';
