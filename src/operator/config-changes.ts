@@ -22,7 +22,7 @@ export interface ConfigChangesParts {
  */
 export function onConfigChange(operator: ConfigChangesParts, change: ConfigChange): void {
   const { log } = operator;
-  operator.converge.configProblem = problemOf(change);
+  operator.converge.setConfigProblem(problemOf(change));
   switch (change.type) {
     case 'invalid':
       log.error(

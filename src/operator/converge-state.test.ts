@@ -2,14 +2,33 @@ import { expect, test } from 'vitest';
 import { operatorLab } from '../../test/support/operator-lab.ts';
 import { ConvergeState } from './converge-state.ts';
 
+const START = { atMs: 1, event: 'OperatorStartup' } as const;
+
+test('a converge that is started over keeps its start until it ends', () => {
+  const state = new ConvergeState();
+  expect(state.end()).toBeUndefined();
+  state.begin(START);
+  state.begin({ atMs: 2, event: 'ReloadAllModules' });
+  expect([state.end(), state.end()]).toEqual([START, undefined]);
+});
+
+test('what could not be loaded is forgotten when changed files are loaded again', () => {
+  const state = new ConvergeState();
+  state.addUnloaded('modules');
+  state.addUnloaded('global hooks');
+  expect(state.unloaded).toEqual(['modules', 'global hooks']);
+  state.beginReload();
+  expect(state.unloaded).toEqual([]);
+});
+
 test('the first converge begins once, and stays over once it is over', async () => {
   const state = new ConvergeState();
   expect(state.first).toBe('not-started');
-  state.beginFirst();
+  state.begin(START);
   expect(state.first).toBe('running');
   state.finishFirst();
   await state.firstDone;
-  state.beginFirst();
+  state.begin(START);
   expect(state.first).toBe('done');
 });
 

@@ -5,23 +5,90 @@ import type { ConvergeEvent } from './tasks.ts';
 
 export type ConvergeProgress = 'not-started' | 'running' | 'done';
 
+/** When a converge began, on the steady clock, and for what. */
+export interface ConvergeStart {
+  readonly atMs: number;
+  readonly event: ConvergeEvent;
+}
+
+/** Whether releases without a module may be removed; they are looked for once, after the first converge. */
+export type PurgeDecision = 'undecided' | 'decided' | HeldPurge;
+
 /** How far the converge is, and what keeps the cluster from what files and ConfigMap say although it is over. */
 export class ConvergeState {
-  phase: ConvergePhase = 'standby';
-  /** When the converge in progress began, and for what; one that is started over is the same one. */
-  start: { readonly atMs: number; readonly event: ConvergeEvent } | undefined;
   /** Paused modules with a run that was left out; it follows when they are resumed. */
   readonly deferredRuns = new Set<ModuleName>();
-  /** Whether releases without a module may be removed; they are looked for once, after the first converge. */
-  purge: 'undecided' | 'decided' | HeldPurge = 'undecided';
-  /** The ConfigMap can be read, but what it says does not match the schemas; older values stay in force. */
-  isConfigRefused = false;
-  /** Why the ConfigMap cannot be read at all; undefined while it can. */
-  configProblem: string | undefined;
-  /** Development only: what of the files that changed last could not be loaded, in words. */
-  unloaded: string[] = [];
+  #phase: ConvergePhase = 'standby';
+  #start: ConvergeStart | undefined;
+  #purge: PurgeDecision = 'undecided';
+  #isConfigRefused = false;
+  #configProblem: string | undefined;
+  #unloaded: readonly string[] = [];
   #first: ConvergeProgress = 'not-started';
   readonly #firstDone = Promise.withResolvers<void>();
+
+  get phase(): ConvergePhase {
+    return this.#phase;
+  }
+
+  /** Called by the converge when it goes on, and with `standby` when it ends or is dropped. */
+  enter(phase: ConvergePhase): void {
+    this.#phase = phase;
+  }
+
+  /** Called when a converge begins. One that is started over is the same one, and keeps its start. */
+  begin(start: ConvergeStart): void {
+    this.#start ??= start;
+    if (this.#first === 'not-started') this.#first = 'running';
+  }
+
+  /** Ends the converge in progress and returns its start; undefined when none has begun. */
+  end(): ConvergeStart | undefined {
+    const start = this.#start;
+    this.#start = undefined;
+    return start;
+  }
+
+  get purge(): PurgeDecision {
+    return this.#purge;
+  }
+
+  decidePurge(decision: Exclude<PurgeDecision, 'undecided'>): void {
+    this.#purge = decision;
+  }
+
+  /** The ConfigMap can be read, but what it says does not match the schemas; older values stay in force. */
+  get isConfigRefused(): boolean {
+    return this.#isConfigRefused;
+  }
+
+  /** Called after each attempt to apply the content of the ConfigMap. */
+  setConfigRefused(isRefused: boolean): void {
+    this.#isConfigRefused = isRefused;
+  }
+
+  /** Why the ConfigMap cannot be read at all; undefined while it can. */
+  get configProblem(): string | undefined {
+    return this.#configProblem;
+  }
+
+  setConfigProblem(problem: string | undefined): void {
+    this.#configProblem = problem;
+  }
+
+  /** Development only: what of the files that changed last could not be loaded, in words. */
+  get unloaded(): readonly string[] {
+    return this.#unloaded;
+  }
+
+  /** Called when changed files are about to be loaded: what failed before is tried again. */
+  beginReload(): void {
+    this.#unloaded = [];
+  }
+
+  addUnloaded(what: string): void {
+    this.#unloaded = [...this.#unloaded, what];
+  }
 
   /** How far the first converge is. */
   get first(): ConvergeProgress {
@@ -31,10 +98,6 @@ export class ConvergeState {
   /** Resolves when the first converge is over. */
   get firstDone(): Promise<void> {
     return this.#firstDone.promise;
-  }
-
-  beginFirst(): void {
-    if (this.#first === 'not-started') this.#first = 'running';
   }
 
   finishFirst(): void {

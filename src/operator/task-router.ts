@@ -143,7 +143,7 @@ export class TaskRouter {
     const isInterrupted = this.#dropConverge();
     const started = this.#deps.registry.started;
     this.main.remove((task) => task.type === 'ModuleDelete' && started.has(task.module));
-    this.#deps.converge.phase = 'standby';
+    this.#deps.converge.enter('standby');
     if (isInterrupted) this.main.prepend(converge);
     else this.main.append(converge);
   }

@@ -49,7 +49,7 @@ export async function handleApplyConfig(
   try {
     await followSecrets();
     values.setConfig(configMapContent(), (module) => !operator.registry.isFlaggedOff(module));
-    operator.converge.isConfigRefused = false;
+    operator.converge.setConfigRefused(false);
     warnAboutUnknownModules(operator);
     if (task.changedKeys.length === 0) return { type: 'success' };
     for (const module of changedModules(operator, task)) prepareEdited(operator, module, signal);
@@ -60,7 +60,7 @@ export async function handleApplyConfig(
     return { type: 'success', after: runsOfChangedModules(operator, task) };
   } catch (error) {
     rethrowAbort(error, signal);
-    operator.converge.isConfigRefused = hasCode(error, 'VALUES_INVALID');
+    operator.converge.setConfigRefused(hasCode(error, 'VALUES_INVALID'));
     metrics.modulesDiscoverError();
     log.error(
       errorFields(error),

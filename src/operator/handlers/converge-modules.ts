@@ -63,15 +63,15 @@ export async function handleConvergeModules(
   switch (operator.converge.phase) {
     case 'standby':
       begin(operator, entry, task, queue);
-      operator.converge.phase = 'wait-before-all';
+      operator.converge.enter('wait-before-all');
       return { type: 'repeat', before: hookRuns(operator, 'beforeAll', task) };
     case 'wait-before-all':
       return discover(operator, entry, task, queue, signal);
     case 'wait-modules':
-      operator.converge.phase = 'wait-after-all';
+      operator.converge.enter('wait-after-all');
       return { type: 'repeat', before: afterAllRuns(operator, task) };
     case 'wait-after-all':
-      operator.converge.phase = 'standby';
+      operator.converge.enter('standby');
       end(operator, entry, task, queue);
       return { type: 'success' };
   }
@@ -85,8 +85,7 @@ function begin(
 ): void {
   // Two converges in a row bring nothing that one does not.
   queue.takeFollowing(entry, (other) => other.type === 'ConvergeModules');
-  operator.converge.start ??= { atMs: operator.clock.steadyMs(), event: task.event };
-  operator.converge.beginFirst();
+  operator.converge.begin({ atMs: operator.clock.steadyMs(), event: task.event });
 }
 
 async function discover(
@@ -117,7 +116,7 @@ async function discover(
     operator.registry.setDiscovery(discovery);
     reportRefusals(operator);
     stopSchedulesOfDisabled(operator);
-    operator.converge.phase = 'wait-modules';
+    operator.converge.enter('wait-modules');
     return {
       type: 'repeat',
       before: [...resynchronizeMissed(operator, task), ...moduleTasks(operator, releases, task)],
@@ -205,8 +204,7 @@ function end(
       'converged, but not to the files on disk: changed files cannot be loaded, see the previous error',
     );
   if (queue.entries.some((other) => other.id !== entry.id && belongsToAnother(other.task))) return;
-  const { atMs, event } = operator.converge.start ?? { atMs: clock.steadyMs(), event: task.event };
-  operator.converge.start = undefined;
+  const { atMs, event } = operator.converge.end() ?? { atMs: clock.steadyMs(), event: task.event };
   metrics.convergence(event, (clock.steadyMs() - atMs) / 1_000);
   if (operator.converge.first === 'done') return;
   log.info({}, 'first converge is finished. Operator is ready now.');

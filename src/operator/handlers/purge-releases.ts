@@ -51,7 +51,7 @@ export async function handleDiscoverReleases(
       'Releases without a module that were not created by this operator are skipped',
     );
   if (!isDeepStrictEqual(plan.remembered, remembered)) await directoryMemory.write(plan.remembered, signal);
-  operator.converge.purge = held ?? 'decided';
+  operator.converge.decidePurge(held ?? 'decided');
   if (held !== undefined) {
     log.error(
       { ...held, command: CONFIRM_COMMAND },
@@ -112,7 +112,7 @@ export async function confirmPurge(
   } = operator;
   if (typeof purge === 'string') return [];
   await operator.directoryMemory.write(operator.sources.modulesDirectories(), signal);
-  operator.converge.purge = 'decided';
+  operator.converge.decidePurge('decided');
   operator.log.warn({ releases: purge.releases }, 'Releases without a module are removed after confirmation');
   for (const task of purges(purge.releases, 'Purge-Confirmed')) main.append(task);
   return purge.releases;

@@ -37,7 +37,7 @@ export async function handleReloadFiles(
   operator: ReloadFilesParts,
   signal: AbortSignal,
 ): Promise<TaskOutcome<Task>> {
-  operator.converge.unloaded = [];
+  operator.converge.beginReload();
   await attempt(operator, 'modules', () => operator.sources.reloadModules());
   const started: HookRuntime[] = [];
   await attempt(operator, 'global hooks', async () => {
@@ -83,7 +83,7 @@ async function attempt(operator: ReloadFilesParts, what: string, load: () => Pro
   try {
     await load();
   } catch (error) {
-    operator.converge.unloaded.push(what);
+    operator.converge.addUnloaded(what);
     operator.log.error(errorFields(error), `cannot load changed files, the ${what} are not changed`);
   }
 }
