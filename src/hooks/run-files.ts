@@ -61,8 +61,10 @@ const OUTPUTS = {
   admissionResponse: ['VALIDATING_RESPONSE_PATH', 'admission-response.json'],
   conversionResponse: ['CONVERSION_RESPONSE_PATH', 'conversion-response.json'],
 } as const;
+const INPUT_FILES = entries(INPUTS);
 /** The variable of an output and the name of its file. */
 type OutputFile = (typeof OUTPUTS)[keyof typeof OUTPUTS];
+const OUTPUT_FILES: readonly OutputFile[] = Object.values(OUTPUTS);
 /** The other name of the file with the response to an admission request. */
 const ADMISSION_RESPONSE = 'ADMISSION_RESPONSE_PATH';
 
@@ -86,11 +88,12 @@ export function createRunFiles(
   let made: MadeDirectory;
   try {
     made = spares?.take(directory) ?? makeDirectory(directory);
-    for (const [key, [variable, name]] of entries(INPUTS)) {
-      env[variable] = join(directory, name);
-      writeFileSync(env[variable], inputs[key], { mode: 0o600, flag: 'wx' });
+    for (const [key, [variable, name]] of INPUT_FILES) {
+      const path = `${directory}/${name}`;
+      env[variable] = path;
+      writeFileSync(path, inputs[key], { mode: 0o600, flag: 'wx' });
     }
-    for (const [, [variable, name]] of entries(OUTPUTS)) env[variable] = join(directory, name);
+    for (const [variable, name] of OUTPUT_FILES) env[variable] = `${directory}/${name}`;
     env[ADMISSION_RESPONSE] = env[OUTPUTS.admissionResponse[0]] ?? '';
   } catch (error) {
     removeDirectory(directory);
@@ -108,7 +111,7 @@ export function createRunFiles(
     },
     readOutputs: (onInvalidText) => {
       const read = ([variable, name]: OutputFile): string => {
-        const path = join(directory, name);
+        const path = `${directory}/${name}`;
         const stats = lstatSync(path, { throwIfNoEntry: false });
         if (stats !== undefined) found.set(name, stats);
         // Most hooks write one file or none.
@@ -168,7 +171,7 @@ async function writePieces(
 function makeDirectory(directory: string): MadeDirectory {
   mkdirSync(directory, { mode: 0o700 });
   const files = new Map<string, number>();
-  for (const [, [, name]] of entries(OUTPUTS)) {
+  for (const [, name] of OUTPUT_FILES) {
     const descriptor = openSync(join(directory, name), 'wx', 0o600);
     files.set(name, fstatSync(descriptor).ino);
     closeSync(descriptor);
@@ -184,7 +187,7 @@ function isSpare(
   spares: SpareDirectories | undefined,
 ): boolean {
   try {
-    for (const [, [, name]] of entries(INPUTS)) unlinkSync(join(directory, name));
+    for (const [, [, name]] of INPUT_FILES) unlinkSync(`${directory}/${name}`);
   } catch {
     return false;
   }

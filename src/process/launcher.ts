@@ -48,7 +48,8 @@ export class Launcher implements ProcessRunner {
   readonly #runs = new Map<number, ProcessRun>();
   #lastRun = 0;
   #launcher: Promise<LauncherProcess> | undefined;
-  #pid: number | undefined;
+  /** While it takes requests: most runs need not wait for anything. */
+  #up: LauncherProcess | undefined;
   readonly #stopping = new AbortController();
   #deadline: RunDeadline | undefined;
   readonly #onDeadlinePassed: () => void;
@@ -66,7 +67,7 @@ export class Launcher implements ProcessRunner {
 
   /** Pid of the launcher program; undefined while it is down. */
   get pid(): number | undefined {
-    return this.#pid;
+    return this.#up?.pid;
   }
 
   /** Resolves when the launcher program is up. @throws OperatorError PROCESS_SPAWN when it does not come up */
@@ -97,21 +98,20 @@ export class Launcher implements ProcessRunner {
    */
   setDeadline(deadline: RunDeadline): void {
     this.#deadline = deadline;
-    void this.#launcher?.then(
-      ({ send }) => send(encodeDeadline(deadline)),
-      () => undefined,
-    );
+    // One that is starting gets it as soon as it takes requests.
+    this.#up?.send(encodeDeadline(deadline));
   }
 
   /** Kills every running group and ends the launcher program; runs in progress reject with ABORTED. */
   async stop(): Promise<void> {
     this.#stopping.abort(new OperatorError('ABORTED', 'The launcher has been stopped'));
+    this.#up = undefined;
     const launcher = await this.#launcher?.catch(() => undefined);
     await launcher?.stop();
   }
 
   async #attempt(spec: ProcessSpec, signal: AbortSignal): Promise<RunAnswer> {
-    const launcher = await resultOrAbort(this.#running(), signal);
+    const launcher = this.#up ?? (await resultOrAbort(this.#running(), signal));
     this.#lastRun = (this.#lastRun + 1) % 2 ** 32;
     const id = this.#lastRun;
     const run = new ProcessRun(id, {
@@ -144,7 +144,7 @@ export class Launcher implements ProcessRunner {
     };
     try {
       const launcher = await startLauncherProcess(options, events, this.#stopping.signal);
-      this.#pid = launcher.pid;
+      this.#up = launcher;
       void launcher.gone.then((reason) => this.#onGone(launcher.id, reason));
       if (this.#deadline !== undefined) launcher.send(encodeDeadline(this.#deadline));
       return launcher;
@@ -171,7 +171,7 @@ export class Launcher implements ProcessRunner {
   #onGone(id: string, reason: string): void {
     const isStopped = this.#stopping.signal.aborted;
     this.#launcher = undefined;
-    this.#pid = undefined;
+    this.#up = undefined;
     if (!isStopped) {
       this.#log.error({ reason, runningProcesses: this.#runs.size }, 'launcher exited unexpectedly');
     }

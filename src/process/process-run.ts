@@ -39,7 +39,8 @@ export class ProcessRun {
   readonly #send: (frame: Buffer) => void;
   readonly #startedAtMs: number;
   readonly #answer = Promise.withResolvers<RunAnswer>();
-  readonly #ended = new AbortController();
+  /** Ends timers; most runs need none. */
+  #ended: AbortController | undefined;
   readonly #splitters: Readonly<Record<OutputStream, LineSplitter>> | undefined;
   readonly #head: OutputHead;
   readonly #tail = new OutputTail(STDERR_TAIL_BYTES);
@@ -76,7 +77,7 @@ export class ProcessRun {
       return await this.#answer.promise;
     } finally {
       this.#signal.removeEventListener('abort', onAbort);
-      this.#ended.abort(ENDED);
+      this.#ended?.abort(ENDED);
     }
   }
 
@@ -161,6 +162,7 @@ export class ProcessRun {
 
   /** Acts after a delay, unless the run ends before. */
   #after(delayMs: number, act: () => void): void {
+    this.#ended ??= new AbortController();
     this.#clock.sleep(delayMs, this.#ended.signal).then(act, () => undefined);
   }
 }
