@@ -16,6 +16,7 @@ import { logLevelParameter } from '../settings/log-parameters.ts';
 import { startParameters } from '../settings/runtime-parameters.ts';
 import type { Settings } from '../settings.ts';
 import type { DaemonView } from '../status/daemon-view.ts';
+import type { OperatorStatus } from '../status/operator-status.ts';
 import type { DaemonHost } from './host.ts';
 import type { BaseParts } from './infrastructure.ts';
 
@@ -39,6 +40,8 @@ interface ProbesOptions {
   readonly host: DaemonHost;
   readonly metrics: OperatorMetrics;
   readonly hookMetrics: HookMetrics;
+  /** Masks secrets in what is said about failures. */
+  readonly redactor: Redactor;
   readonly running: AsyncDisposableStack;
 }
 
@@ -49,11 +52,11 @@ export interface Probes {
   show(view: ProbedView): void;
 }
 
-type ProbedView = Pick<DaemonView, 'readiness' | 'convergeStatus'>;
+type ProbedView = Pick<DaemonView, 'readiness' | 'convergeStatus' | 'status'>;
 
 /** Starts the server of metrics and probes; until {@link Probes.show} they say that the daemon starts. */
 export async function startProbes(options: ProbesOptions): Promise<Probes> {
-  const { settings, host, metrics, hookMetrics, running } = options;
+  const { settings, host, metrics, hookMetrics, redactor, running } = options;
   let view: ProbedView = STARTING_VIEW;
   const { listenAddress: address, listenPort: port } = settings;
   const log = componentLog(host, 'server');
@@ -63,6 +66,7 @@ export async function startProbes(options: ProbesOptions): Promise<Probes> {
     view: {
       readiness: (signal) => view.readiness(signal),
       convergeStatus: () => view.convergeStatus(),
+      status: () => redactedStatus(view.status(), redactor),
     },
     operatorMetrics: () => metrics.scrape(),
     hookMetrics: () => hookMetrics.scrape(),
@@ -76,6 +80,11 @@ export async function startProbes(options: ProbesOptions): Promise<Probes> {
       view = next;
     },
   };
+}
+
+function redactedStatus(status: OperatorStatus, redactor: Redactor): OperatorStatus {
+  const problems = status.problems.map((problem) => redactor.text(problem));
+  return { ...status, text: redactor.text(status.text), problems };
 }
 
 /** What the debug endpoint shows. */

@@ -5,7 +5,9 @@ import { load } from 'js-yaml';
 import type { Daemon } from '../app/start.ts';
 import { globalHooksRoot } from '../hooks/load-hooks.ts';
 import type { Module } from '../modules/module.ts';
+import { collectOperatorFacts } from '../operator/collect-operator-facts.ts';
 import type { Settings } from '../settings.ts';
+import { operatorStatus } from '../status/operator-status.ts';
 import { type ModuleName, sectionOf } from '../values/module-key.ts';
 import { suggestEdit } from './edit-suggestion.ts';
 import type { EndFacts } from './end-screen.ts';
@@ -63,6 +65,7 @@ export async function endFacts(input: EndFactsInput, signal: AbortSignal): Promi
     helmVersion: progress.helmVersion,
     log: files.log,
     stateDir: files.stateDir,
+    status: operatorStatus(collectOperatorFacts(operator)).text,
     edit: suggestEdit(
       enabled
         .filter(({ chart }) => chart !== 'none')

@@ -28,6 +28,7 @@ const FACTS: EndFacts = {
   helmVersion: '3.17.3',
   log: '/checkout/.sandbox/daemon.log',
   stateDir: '/checkout/.sandbox',
+  status: 'all is well: 2 modules ready, nothing to do',
   edit: { module: 'web', section: 'web', key: 'replicas', value: 3, sectionValues: { replicas: 3 } },
 };
 
@@ -42,6 +43,7 @@ Converged in 2.3 s: 2 modules, 1 global hook
   evil is not authorized: it is not signed
   global hooks: facts.mjs
 
+  status       all is well: 2 modules ready, nothing to do
   jq engine    built-in
   helm         3.17.3
   log          /checkout/.sandbox/daemon.log

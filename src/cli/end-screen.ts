@@ -33,6 +33,8 @@ export interface EndFacts {
   readonly helmVersion: string;
   readonly log: string;
   readonly stateDir: string;
+  /** One sentence about the operator. */
+  readonly status: string;
   readonly edit: EditSuggestion | undefined;
 }
 
@@ -64,6 +66,7 @@ export function summaryScreen(facts: EndFacts, paint: Paint): string {
     ...refused.map(({ name, reason }) => paint('red', escapeControls(`  ${name} is ${reason}`))),
     `  global hooks: ${escapeControls(globalHooks.join(', ') || 'none')}`,
     '',
+    `  status       ${escapeControls(facts.status)}`,
     `  jq engine    ${facts.jqEngine}`,
     `  helm         ${facts.helmVersion}`,
     `  log          ${facts.log}`,

@@ -47,6 +47,31 @@ test('the socket of the sandbox in the working directory, or above it, is found'
   expect((await run('module list', { cwd: directory })).stdout).toBe('enabledModules:\n  - web\n');
 });
 
+test.each([
+  ['well', 0],
+  ['waiting', 2],
+  ['broken', 1],
+] as const)('status of an operator that is %s exits with %i', async (level, exitCode) => {
+  const status = {
+    level,
+    text: 'one sentence',
+    problems: ['one sentence', 'two'],
+    modules: { ready: 1 },
+    tasks: 3,
+  };
+  await startDaemon(daemonView({ status: () => status }));
+  const host = { cwd: directory };
+  const text = 'one sentence\n- two\nmodules: 1 ready\ntasks: 3\n';
+  expect(await run('status', host)).toEqual({ exitCode, stdout: text, stderr: '' });
+  expect(await run('status -o json', host)).toEqual({
+    exitCode,
+    stdout: `${JSON.stringify(status)}\n`,
+    stderr: '',
+  });
+  expect((await run('status -o yaml', host)).stdout).toContain(`level: ${level}\n`);
+  expect((await run('status -o name', host)).stdout).toBe(`${level}\n`);
+});
+
 test('the default applies, when the sandbox is gone or its socket is a file', async () => {
   const found = async () => await findDebugSocket({}, { env: {}, cwd: directory });
   expect(await found()).toBe('/var/run/addon-operator/debug.socket');

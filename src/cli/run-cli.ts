@@ -17,6 +17,7 @@ import { addPauseCommands } from './pause-commands.ts';
 import { addQueueCommand } from './queue-command.ts';
 import { addSandboxCommand } from './sandbox-command.ts';
 import { addSettingOptions, givenFlags, settingHelp, withBooleanValues } from './setting-options.ts';
+import { addStatusCommand } from './status-command.ts';
 
 /**
  * Runs the command that the arguments name, `start` without one, and returns the exit code: 1 for wrong usage, a wrong
@@ -86,6 +87,7 @@ function createProgram(host: CliHost, runner: CommandRunner): Command {
   addPlanCommand(program, host, runner);
   addRbacCommand(program, host, runner);
   program.commandsGroup('Look at a running operator:');
+  addStatusCommand(program, host, runner);
   addExplainCommand(program, host, runner);
   addModuleCommand(program, host, runner);
   addQueueCommand(program, host, runner);

@@ -15,10 +15,12 @@ import type {
   SectionView,
   ValuesPatchView,
 } from '../status/daemon-view.ts';
+import { operatorStatus, STARTING_STATUS } from '../status/operator-status.ts';
 import { GLOBAL_SECTION, sectionOf, type ValuesOwner } from '../values/module-key.ts';
 import type { ValuesStore } from '../values/values-store.ts';
 import { visibleToHelm } from '../values/visible-values.ts';
 import { allRuntimes, problemsShown, staleBindings } from './binding-problems.ts';
+import { collectOperatorFacts, runningHooks } from './collect-operator-facts.ts';
 import type { GaugesParts } from './daemon-metrics.ts';
 import { explainModule, heldExplanations, summarizeModules } from './explain-module.ts';
 import type { Explained } from './explained.ts';
@@ -54,9 +56,10 @@ const OPEN_NOTE =
   '# The reconcile webhook of the module would be called with these objects, and may change them\n';
 
 /** What there is to see before the operator is there: nothing has begun. */
-export const STARTING_VIEW: Pick<DaemonView, 'readiness' | 'convergeStatus'> = {
+export const STARTING_VIEW: Pick<DaemonView, 'readiness' | 'convergeStatus' | 'status'> = {
   readiness: () => ({ type: 'converging' }),
   convergeStatus: () => ({ type: 'not-started' }),
+  status: () => STARTING_STATUS,
 };
 
 /** Shows the operator to the HTTP server and the debug endpoint. */
@@ -65,6 +68,8 @@ export function createView(deps: ViewDeps): DaemonView {
   return {
     readiness: () => readinessOf(operator),
     convergeStatus: () => convergeStatus(operator),
+    status: () => operatorStatus(collectOperatorFacts(operator)),
+    runningHooks: () => runningHooks(operator),
     queues: () => operator.queues.all.map((queue) => queueView(queue, clock)),
     enabledModules: () => operator.registry.enabled,
     modules: () => summarizeModules(operator),

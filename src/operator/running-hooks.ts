@@ -33,6 +33,11 @@ export class RunningHooks {
     return [...this.#entries];
   }
 
+  /** The same, with how long each has been running, in milliseconds. */
+  get withAges(): readonly (RunningHook & { readonly runningMs: number })[] {
+    return [...this.#entries].map((entry) => ({ ...entry, runningMs: this.#ageMs(entry) }));
+  }
+
   /** Remembers a hook until the returned function is called. */
   add(hook: RunningHook): () => void {
     const entry = { ...hook, startedMs: this.#clock.steadyMs(), isWarned: false };

@@ -29,6 +29,7 @@ import {
 } from './module-answers.ts';
 import { moduleGraph } from './module-graph.ts';
 import { type AskOperation, operationAnswer } from './operation-answer.ts';
+import { statusAnswer } from './probe-answers.ts';
 import { queueData, queueListData, queueListText, queueText } from './queue-dump.ts';
 import { confirmPurgeAnswer, type ReleaseCommands, releaseUnlockAnswer } from './release-answers.ts';
 import type { ServerRequest } from './serve.ts';
@@ -114,19 +115,22 @@ export function debugHandler(
 function daemonRoutes({ view, parameters }: DebugEndpoint): Route[] {
   return [
     get('/', () => textAnswer('debug endpoint is alive\n')),
+    get('/status.{format}', (_request, { format }) => statusAnswer(view.status(), format)),
     get('/queue/main.{format}', (_request, { format }) => {
       const main = view.queues().find(({ name }) => name === 'main') ?? {
         name: 'main',
         status: '',
         tasks: [],
       };
-      return format === 'text' ? textAnswer(queueText(main)) : dataAnswer(format, queueData(main));
+      return format === 'text'
+        ? textAnswer(queueText(main, view.runningHooks()))
+        : dataAnswer(format, queueData(main));
     }),
     get('/queue/list.{format}', ({ query }, { format }) => {
       const showEmpty = isYes(query.get('showEmpty'));
       const names = query.getAll('queue');
       const queues = view.queues().filter(({ name }) => names.length === 0 || names.includes(name));
-      if (format === 'text') return textAnswer(queueListText(queues, showEmpty));
+      if (format === 'text') return textAnswer(queueListText(queues, showEmpty, view.runningHooks()));
       return dataAnswer(format, queueListData(queues, showEmpty));
     }),
     get('/graph', ({ query }) =>

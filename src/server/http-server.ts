@@ -2,14 +2,14 @@ import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
 import type { DaemonView } from '../status/daemon-view.ts';
 import { type Answer, METHOD_NOT_ALLOWED, NOT_FOUND, textAnswer } from './answer.ts';
-import { convergeAnswer, readinessAnswer } from './probe-answers.ts';
+import { convergeAnswer, readinessAnswer, statusAnswer } from './probe-answers.ts';
 import { type RequestHandler, type RunningServer, type ServerRequest, serve } from './serve.ts';
 
 export interface HttpServerOptions {
   readonly address: string;
   /** 0 takes a free port. */
   readonly port: number;
-  readonly view: Pick<DaemonView, 'readiness' | 'convergeStatus'>;
+  readonly view: Pick<DaemonView, 'readiness' | 'convergeStatus' | 'status'>;
   /** The metrics of the daemon, in the Prometheus text format. */
   readonly operatorMetrics: () => Promise<string>;
   /** The metrics that hooks emitted, in the same format. */
@@ -48,7 +48,12 @@ function createHandler({ view, operatorMetrics, hookMetrics }: HttpServerOptions
     ['/metrics', async () => ({ status: 200, contentType: METRICS_TYPE, body: await operatorMetrics() })],
     ['/metrics/hooks', () => ({ status: 200, contentType: METRICS_TYPE, body: hookMetrics() })],
     ['/healthz', () => textAnswer('')],
-    ['/readyz', async (_request, signal) => readinessAnswer(await view.readiness(signal))],
+    [
+      '/readyz',
+      async ({ query }, signal) =>
+        readinessAnswer(await view.readiness(signal), query.has('verbose') ? view.status() : undefined),
+    ],
+    ['/status', ({ query }) => statusAnswer(view.status(), query.get('output') === 'json' ? 'json' : 'text')],
     [
       '/status/converge',
       ({ query }) => convergeAnswer(view.convergeStatus(), query.get('output') === 'json' ? 'json' : 'text'),

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { ConvergeStatus, Readiness } from '../status/daemon-view.ts';
-import { convergeAnswer, readinessAnswer } from './probe-answers.ts';
+import type { OperatorStatus } from '../status/operator-status.ts';
+import { convergeAnswer, readinessAnswer, statusAnswer } from './probe-answers.ts';
 
 test.each<[Readiness, number, string]>([
   [{ type: 'converged' }, 200, 'Startup converge done.\n'],
@@ -49,5 +50,23 @@ test.each<[ConvergeStatus, string, object]>([
     STARTUP_CONVERGE_IN_PROGRESS: 0,
     STARTUP_CONVERGE_NOT_STARTED: false,
     ...differences,
+  });
+});
+
+const STATUS: OperatorStatus = {
+  level: 'waiting',
+  text: 'module web is paused',
+  problems: ['module web is paused', 'objects drifted'],
+  modules: { paused: 1 },
+  tasks: 0,
+};
+
+test('the status is text or JSON, and readiness says it on request', () => {
+  const text = 'module web is paused\n- objects drifted\nmodules: 1 paused\ntasks: 0\n';
+  expect(statusAnswer(STATUS, 'text').body).toBe(text);
+  expect(JSON.parse(statusAnswer(STATUS, 'json').body)).toEqual(STATUS);
+  expect(readinessAnswer({ type: 'converging' }, STATUS)).toMatchObject({
+    status: 500,
+    body: `Startup converge in progress\n${text}`,
   });
 });

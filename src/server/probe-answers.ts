@@ -1,6 +1,7 @@
 import { oneLine } from '@addon-operator/base/escape-controls';
 import type { ConvergeStatus, LeaderState, Readiness } from '../status/daemon-view.ts';
-import { type Answer, dataAnswer, textAnswer } from './answer.ts';
+import { type OperatorStatus, statusText } from '../status/operator-status.ts';
+import { type Answer, dataAnswer, type Format, textAnswer } from './answer.ts';
 
 const LEADER_PROBLEMS: Readonly<Record<Exclude<LeaderState, 'ready'>, string>> = {
   'not-elected': 'HA mode is enabled but no leader is elected',
@@ -9,8 +10,17 @@ const LEADER_PROBLEMS: Readonly<Record<Exclude<LeaderState, 'ready'>, string>> =
   'not-ready': "HA mode is enabled but the leader's status response code isn't OK",
 };
 
-/** What `/readyz` says. */
-export function readinessAnswer(readiness: Readiness): Answer {
+/**
+ * What `/readyz` says.
+ *
+ * @param status said as well, for people; absent: the body is that of the original operator
+ */
+export function readinessAnswer(readiness: Readiness, status?: OperatorStatus): Answer {
+  const answer = briefReadiness(readiness);
+  return status === undefined ? answer : { ...answer, body: `${answer.body}${statusText(status)}` };
+}
+
+function briefReadiness(readiness: Readiness): Answer {
   if (readiness.type !== 'standby') {
     const [text, status] =
       readiness.type === 'converged'
@@ -22,6 +32,11 @@ export function readinessAnswer(readiness: Readiness): Answer {
   if (readiness.leader === 'ready')
     return textAnswer('HA mode is enabled and waiting for acquiring the lock.\n');
   return textAnswer(`${LEADER_PROBLEMS[readiness.leader]}\n`, 500);
+}
+
+/** What `/status` says. */
+export function statusAnswer(status: OperatorStatus, format: Format): Answer {
+  return format === 'text' ? textAnswer(statusText(status)) : dataAnswer(format, status);
 }
 
 /** What `/status/converge` says. */

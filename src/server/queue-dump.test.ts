@@ -75,3 +75,16 @@ test('queueListData() has the documented keys, the empty queues only on wish', (
   expect(queueListData(queues, true)).toMatchObject({ empty: [{ name: 'q', tasksCount: 0 }] });
   expect(queueData(MAIN)).toMatchObject({ name: 'main', tasksCount: 2, tasks: [{ index: 1 }, { index: 2 }] });
 });
+
+test('a hook that runs for more than ten seconds is named below the tasks of its queue', () => {
+  const queue = {
+    name: 'main',
+    status: 'run first task',
+    tasks: [{ index: 1, description: 'GlobalHookRun' }],
+  };
+  const hook = { hook: 'hang.sh', binding: 'onStartup', queue: 'main', runningMs: 35_400 };
+  const hooks = [hook, { ...hook, queue: 'own' }, { ...hook, hook: 'new.sh', runningMs: 5_000 }];
+  expect(queueText(queue, hooks)).toBe(
+    "Queue 'main': length 1, status: 'run first task'\n\n 1. GlobalHookRun\n\nhook hang.sh runs for 35 s (onStartup, queue main)\n",
+  );
+});

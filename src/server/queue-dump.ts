@@ -1,22 +1,29 @@
 import { oneLine } from '@addon-operator/base/escape-controls';
 import type { QueueView } from '../status/daemon-view.ts';
+import { hookText, NOTED_HOOK_MS, type RunningHookFacts } from '../status/operator-status.ts';
 
 const MAIN = 'main';
 const INDEX_WIDTH = 2;
 
-/** One queue with its tasks, for people. */
-export function queueText(queue: QueueView): string {
+/** One queue with its tasks, for people, and the hooks in it that have been running for a while. */
+export function queueText(queue: QueueView, running: readonly RunningHookFacts[] = []): string {
   const lines = [`Queue '${queue.name}': length ${queue.tasks.length}, status: '${oneLine(queue.status)}'`];
   if (queue.tasks.length > 0) lines.push('');
   for (const { index, description } of queue.tasks)
     lines.push(`${String(index).padStart(INDEX_WIDTH)}. ${oneLine(description)}`);
+  const noted = running.filter((hook) => hook.queue === queue.name && hook.runningMs >= NOTED_HOOK_MS);
+  if (noted.length > 0) lines.push('', ...noted.map(hookText));
   return `${lines.join('\n')}\n`;
 }
 
 /** All queues that hold tasks, `main` first, then a summary; on wish also the names of the empty ones. */
-export function queueListText(queues: readonly QueueView[], showEmpty: boolean): string {
+export function queueListText(
+  queues: readonly QueueView[],
+  showEmpty: boolean,
+  running: readonly RunningHookFacts[] = [],
+): string {
   const { active, empty } = splitQueues(queues);
-  const blocks = active.map(queueText);
+  const blocks = active.map((queue) => queueText(queue, running));
   if (showEmpty && empty.length > 0)
     blocks.push(`Empty queues (${empty.length}):\n${empty.map((queue) => `- ${queue.name}\n`).join('')}`);
   const { mainQueueTasks, otherQueues, totalTasks } = summaryOf(queues);

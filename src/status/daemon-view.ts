@@ -1,11 +1,16 @@
 import type { JsonObject } from '@addon-operator/json';
 import type { ModuleExplanation, ModuleSummary } from './module-explanation.ts';
+import type { OperatorStatus, RunningHookFacts } from './operator-status.ts';
 
 /** Everything the HTTP server and the debug endpoint show. They read through this and change nothing. */
 export interface DaemonView {
   /** Whether the first converge is over; asks the leader when this replica is a standby. */
   readiness(signal: AbortSignal): Readiness | Promise<Readiness>;
   convergeStatus(): ConvergeStatus;
+  /** What the operator does, and what holds it up. */
+  status(): OperatorStatus;
+  /** The hooks that run now, the longest running first. */
+  runningHooks(): readonly RunningHookFacts[];
   /** All queues, also empty ones, in any order. */
   queues(): readonly QueueView[];
   /** Names of the enabled modules, in any order. */

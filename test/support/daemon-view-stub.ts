@@ -22,6 +22,8 @@ export function daemonView(overrides?: Partial<DaemonView>): DaemonView {
   return {
     readiness: () => ({ type: 'converged' }),
     convergeStatus: () => ({ type: 'done', tasks: 0 }),
+    status: () => ({ level: 'well', text: 'all is well', problems: [], modules: {}, tasks: 0 }),
+    runningHooks: () => [],
     queues: () => [],
     enabledModules: () => ['web'],
     modules: () => [],

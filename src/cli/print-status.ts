@@ -1,0 +1,41 @@
+import { type Json, parseJson } from '@addon-operator/json';
+import { requestDebug } from '../server/debug-client.ts';
+import { type OperatorStatus, statusText } from '../status/operator-status.ts';
+import { dumpYaml } from '../values/yaml.ts';
+import { type CliHost, printCode } from './cli-host.ts';
+import type { OutputFormat } from './output-format.ts';
+
+const EXIT_CODES = { well: 0, waiting: 2, broken: 1 } as const;
+
+/**
+ * Prints the status of the running operator and returns the exit code: 0 if all is well, 2 while something goes on that
+ * needs no help, 1 if a person is needed.
+ *
+ * @throws OperatorError DEBUG_SOCKET when there is no response in time
+ */
+export async function printStatus(socketPath: string, format: OutputFormat, host: CliHost): Promise<number> {
+  const { status, body, code } = await requestDebug({ socketPath, path: '/status.json' }, host.clock);
+  if (status !== 200) {
+    host.stderr.write(body);
+    if (code !== undefined) printCode(host, code);
+    return 1;
+  }
+  const data = parseJson(body) as OperatorStatus & Json; // what the operator makes of this type
+  host.stdout.write(shown(data, body, format));
+  return EXIT_CODES[data.level];
+}
+
+function shown(status: OperatorStatus & Json, body: string, format: OutputFormat): string {
+  switch (format) {
+    case 'json':
+      return body;
+    case 'yaml':
+      return dumpYaml(status, 2);
+    case 'name':
+      return `${status.level}\n`;
+    case 'table':
+    case 'wide':
+    case 'text':
+      return statusText(status);
+  }
+}

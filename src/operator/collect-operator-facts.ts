@@ -1,0 +1,71 @@
+import type { QueueEntry, TaskQueue } from '../queue/task-queue.ts';
+import type { BusyQueue, OperatorFacts, RunningHookFacts } from '../status/operator-status.ts';
+import { allRuntimes, staleBindings } from './binding-problems.ts';
+import { summarizeModules } from './explain-module.ts';
+import type { Explained } from './explained.ts';
+import { hookOf, moduleOf, type Task } from './tasks.ts';
+
+/** What the status of the operator is made from. */
+export function collectOperatorFacts(operator: Explained): OperatorFacts {
+  const { clock, converge, queues, registry, pauses, releases } = operator;
+  const [pausedOfAll] = registry.modules.filter(({ name }) => pauses.isOfAll(name));
+  const pause = pausedOfAll && pauses.of(pausedOfAll.name);
+  const busy = queues.all.filter(({ entries }) => entries.length > 0);
+  const isRefused = converge.isConfigRefused ? refusalIn(busy) : undefined;
+  return {
+    firstConverge: converge.first,
+    queues: busy
+      .toSorted((one, other) => Number(other.name === 'main') - Number(one.name === 'main'))
+      .flatMap((queue) => busyQueue(queue, clock)),
+    configProblem: converge.configProblem ?? isRefused,
+    runningHooks: runningHooks(operator),
+    modules: summarizeModules(operator),
+    drifted: registry.enabled.filter((name) => (releases.drift(name)?.objects.length ?? 0) > 0),
+    pause: pause && {
+      reason: pause.reason,
+      until: pause.untilMs === undefined ? null : new Date(pause.untilMs).toISOString(),
+    },
+    staleWatches: staleBindings(allRuntimes(operator), clock),
+  };
+}
+
+/** The hooks that run now, the longest running first. */
+export function runningHooks({ execution }: Pick<Explained, 'execution'>): readonly RunningHookFacts[] {
+  return execution.running.withAges.map(({ labels: { module = '', hook, binding, queue }, runningMs }) => ({
+    hook: module === '' ? hook : `${module}/${hook}`,
+    binding,
+    queue,
+    runningMs,
+  }));
+}
+
+function busyQueue(queue: TaskQueue<Task>, clock: Explained['clock']): readonly BusyQueue[] {
+  const [head] = queue.entriesFromRunning;
+  if (head === undefined) return [];
+  const { status } = queue;
+  const leftMs = status.type === 'delayed' ? status.sinceMs + status.delayMs - clock.steadyMs() : undefined;
+  return [
+    {
+      name: queue.name,
+      tasks: queue.entries.length,
+      head: titleOf(head),
+      failures: head.failures,
+      lastError: head.lastError,
+      retryInMs: leftMs,
+    },
+  ];
+}
+
+function titleOf({ task }: QueueEntry<Task>): string {
+  const subject = [moduleOf(task), hookOf(task)].filter((name) => name !== '');
+  return subject.length === 0 ? task.type : `${task.type} ${subject.join('/')}`;
+}
+
+function refusalIn(queues: readonly TaskQueue<Task>[]): string {
+  const applying = queues
+    .flatMap(({ entries }) => entries)
+    .find(({ task }) => task.type === 'ApplyKubeConfigValues');
+  return applying === undefined || applying.lastError === ''
+    ? 'it does not match the schemas'
+    : applying.lastError;
+}

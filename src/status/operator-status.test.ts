@@ -1,0 +1,222 @@
+import { expect, test } from 'vitest';
+import type { ModuleSummary } from './module-explanation.ts';
+import { type BusyQueue, type OperatorFacts, operatorStatus, statusText } from './operator-status.ts';
+
+const UNTIL = '2026-11-23T18:00:00Z';
+const WELL: OperatorFacts = {
+  firstConverge: 'done',
+  queues: [],
+  configProblem: undefined,
+  runningHooks: [],
+  modules: [],
+  drifted: [],
+  pause: undefined,
+  staleWatches: [],
+};
+
+function summary(module: string, fields: Partial<ModuleSummary> = {}): ModuleSummary {
+  return {
+    module,
+    status: 'ready',
+    isEnabled: true,
+    source: 'config-map',
+    reason: `${module}Enabled is true`,
+    waitsFor: [],
+    lastError: null,
+    nextTryAt: null,
+    paused: null,
+    ...fields,
+  };
+}
+
+function busy(fields: Partial<BusyQueue> = {}): BusyQueue {
+  const head = { head: 'ModuleRun web', failures: 0, lastError: '', retryInMs: undefined };
+  return { name: 'main', tasks: 1, ...head, ...fields };
+}
+
+const FAILING = busy({
+  tasks: 3,
+  failures: 3,
+  lastError: 'helm:\n\u001b[31mno such key',
+  retryInMs: 22_100,
+});
+
+function hook(runningMs: number) {
+  return { hook: 'hang.sh', binding: 'schedule', queue: 'main', runningMs };
+}
+
+test.each<[string, Partial<OperatorFacts>, string, string]>([
+  ['nothing is to do', {}, 'well', 'all is well: 0 modules ready, nothing to do'],
+  [
+    'tasks run',
+    { queues: [busy({ tasks: 2 })], modules: [summary('web')] },
+    'well',
+    'all is well: 1 module ready, 2 tasks in progress',
+  ],
+  [
+    'the head of main fails',
+    { queues: [FAILING], modules: [summary('web', { status: 'failing', lastError: 'x' })] },
+    'broken',
+    'queue main waits 23 s to try ModuleRun web again (failed attempts: 3); 2 tasks behind it: helm: \\u001b[31mno such key',
+  ],
+  [
+    'the head of main is tried again',
+    { queues: [busy({ failures: 1, lastError: 'boom' })] },
+    'broken',
+    'queue main tries ModuleRun web again (failed attempts: 1): boom',
+  ],
+  [
+    'an enabled script or a global hook fails',
+    {
+      queues: [
+        busy({
+          head: 'ConvergeModules',
+          failures: 1,
+          lastError: "the enabled script of module 'web' failed",
+        }),
+      ],
+    },
+    'broken',
+    "queue main tries ConvergeModules again (failed attempts: 1): the enabled script of module 'web' failed",
+  ],
+  [
+    'a named queue fails',
+    { queues: [busy({ name: 'own', head: 'ModuleHookRun web/hooks/a.sh', failures: 2, lastError: 'boom' })] },
+    'broken',
+    'queue own tries ModuleHookRun web/hooks/a.sh again (failed attempts: 2): boom',
+  ],
+  [
+    'the ConfigMap is refused',
+    { configProblem: 'web.replicas must be integer' },
+    'broken',
+    'the ConfigMap is refused, so that older values stay in force: web.replicas must be integer; correct it with kubectl edit configmap',
+  ],
+  [
+    'a hook runs for a while',
+    { runningHooks: [hook(35_400)] },
+    'waiting',
+    'hook hang.sh runs for 35 s (schedule, queue main)',
+  ],
+  [
+    'a hook has just begun',
+    { runningHooks: [hook(9_000)] },
+    'well',
+    'all is well: 0 modules ready, nothing to do',
+  ],
+  [
+    'a hook hangs',
+    { runningHooks: [hook(600_000)] },
+    'broken',
+    'hook hang.sh runs for 600 s (schedule, queue main); if it hangs, end its process and set --hook-timeout',
+  ],
+  [
+    'a module failed for good',
+    { modules: [summary('db'), summary('web', { status: 'failing', lastError: 'no chart' })] },
+    'broken',
+    'module web is failing: no chart',
+  ],
+  [
+    'a required module fails',
+    {
+      modules: [
+        summary('web', { status: 'isolated', waitsFor: ['module db, which fails'], nextTryAt: UNTIL }),
+      ],
+    },
+    'broken',
+    `module web is isolated (next try at ${UNTIL}): it waits for module db, which fails`,
+  ],
+  [
+    'a module is not authorized',
+    { modules: [summary('web', { status: 'unauthorized', reason: 'not authorized: no signature' })] },
+    'broken',
+    'module web is unauthorized: not authorized: no signature',
+  ],
+  [
+    'a release waits for a decision',
+    { modules: [summary('old', { status: 'held', waitsFor: ['a decision'] })] },
+    'broken',
+    'module old is held: it waits for a decision',
+  ],
+  [
+    'a permission is missing, or a watch is stale',
+    { staleWatches: ['binding pods of hook a.sh has no snapshot: forbidden'] },
+    'broken',
+    'binding pods of hook a.sh has no snapshot: forbidden',
+  ],
+  [
+    'the operator starts',
+    { firstConverge: 'not-started', queues: [busy({ head: 'GlobalHookRun a.sh' })] },
+    'waiting',
+    'the operator starts: GlobalHookRun a.sh, 1 task in queue main',
+  ],
+  ['the first converge goes on', { firstConverge: 'running' }, 'waiting', 'the first converge goes on'],
+  [
+    'all modules are paused',
+    {
+      pause: { reason: 'night', until: UNTIL },
+      modules: [summary('web', { status: 'paused', paused: { reason: 'night', until: UNTIL } })],
+    },
+    'waiting',
+    `all modules are paused until ${UNTIL}: night; \`addon-operator resume\` ends that`,
+  ],
+  [
+    'a module is paused',
+    { modules: [summary('web', { status: 'paused', paused: { reason: 'disks', until: null } })] },
+    'waiting',
+    'module web is paused until that is ended: disks; `addon-operator module resume web` ends that',
+  ],
+  [
+    'a module starts',
+    { modules: [summary('web', { status: 'starting', waitsFor: ['2 tasks in front of it'] })] },
+    'waiting',
+    'module web is starting: it waits for 2 tasks in front of it',
+  ],
+  [
+    'objects drifted',
+    { drifted: ['web', 'db'] },
+    'waiting',
+    'objects of web, db were changed by others; `addon-operator explain module web` names them',
+  ],
+  [
+    'a module is disabled',
+    { modules: [summary('web', { status: 'disabled' })] },
+    'well',
+    'all is well: 0 modules ready, nothing to do',
+  ],
+])('when %s, the status says so', (_name, facts, level, text) => {
+  const status = operatorStatus({ ...WELL, ...facts });
+  expect({ level: status.level, text: status.text }).toEqual({ level, text });
+  expect(status.problems).toEqual(level === 'well' ? [] : [text]);
+});
+
+test('what is broken comes before what waits, and all of it is counted', () => {
+  const modules = [summary('db'), summary('web', { status: 'starting', waitsFor: ['its turn'] })];
+  const status = operatorStatus({
+    ...WELL,
+    drifted: ['db'],
+    runningHooks: [hook(20_000)],
+    queues: [FAILING],
+    modules,
+  });
+  expect(status.level).toBe('broken');
+  expect(statusText(status)).toBe(
+    [
+      'queue main waits 23 s to try ModuleRun web again (failed attempts: 3); 2 tasks behind it: helm: \\u001b[31mno such key',
+      '- hook hang.sh runs for 20 s (schedule, queue main)',
+      '- module web is starting: it waits for its turn',
+      '- objects of db were changed by others; `addon-operator explain module db` names them',
+      'modules: 1 ready, 1 starting',
+      'tasks: 3',
+      '',
+    ].join('\n'),
+  );
+});
+
+test('of a long error the end is said', () => {
+  const { text } = operatorStatus({
+    ...WELL,
+    queues: [busy({ failures: 1, lastError: `${'x'.repeat(999)} reason` })],
+  });
+  expect(text).toMatch(/: …x+ reason$/);
+  expect(text.length).toBeLessThan(400);
+});

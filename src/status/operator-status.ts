@@ -1,0 +1,194 @@
+import { oneLine } from '@addon-operator/base/escape-controls';
+import type { ModuleStatus, ModuleSummary } from './module-explanation.ts';
+
+/** Everything that can hold the operator up, as it is now. */
+export interface OperatorFacts {
+  readonly firstConverge: 'not-started' | 'running' | 'done';
+  /** Queues with tasks, `main` first. */
+  readonly queues: readonly BusyQueue[];
+  /** Why the ConfigMap is not in force; undefined while it is. */
+  readonly configProblem: string | undefined;
+  /** The longest running first. */
+  readonly runningHooks: readonly RunningHookFacts[];
+  readonly modules: readonly ModuleSummary[];
+  /** Modules with objects that others changed. */
+  readonly drifted: readonly string[];
+  /** A pause of all modules. */
+  readonly pause: { readonly reason: string; readonly until: string | null } | undefined;
+  /** Sentences about bindings that are not allowed, or have no current snapshot. */
+  readonly staleWatches: readonly string[];
+}
+
+export interface BusyQueue {
+  readonly name: string;
+  readonly tasks: number;
+  /** The first task, such as `ModuleRun web`. */
+  readonly head: string;
+  /** Failed attempts of the first task in a row. */
+  readonly failures: number;
+  readonly lastError: string;
+  /** Milliseconds until the first task is tried again; undefined while it runs. */
+  readonly retryInMs: number | undefined;
+}
+
+export interface RunningHookFacts {
+  /** `web/hooks/a.sh`, or the name of a global hook. */
+  readonly hook: string;
+  readonly binding: string;
+  readonly queue: string;
+  readonly runningMs: number;
+}
+
+/** `well`: nothing to do or about to be done. `waiting`: it goes on without help. `broken`: needs a person. */
+export type StatusLevel = 'well' | 'waiting' | 'broken';
+
+export interface OperatorStatus {
+  readonly level: StatusLevel;
+  /** One sentence about the most important problem, or that there is none. */
+  readonly text: string;
+  /** One sentence for each problem, the most important first; the first is `text`. */
+  readonly problems: readonly string[];
+  /** How many modules have which status; those that none has are absent. */
+  readonly modules: Readonly<Partial<Record<ModuleStatus, number>>>;
+  readonly tasks: number;
+}
+
+/** Before the parts of the operator exist, and on a standby. */
+export const STARTING_STATUS: OperatorStatus = {
+  level: 'waiting',
+  text: 'the operator starts, or waits for its turn to lead',
+  problems: ['the operator starts, or waits for its turn to lead'],
+  modules: {},
+  tasks: 0,
+};
+
+interface Problem {
+  readonly level: Exclude<StatusLevel, 'well'>;
+  readonly text: string;
+}
+
+/** A hook that runs for less is nothing that anybody waits for. */
+export const NOTED_HOOK_MS = 10_000;
+/** From here on a hook is likely to hang. */
+const LONG_HOOK_MS = 10 * 60_000;
+const MAX_ERROR_LENGTH = 300;
+
+/** States in which nothing goes on with a module without a person. */
+const BROKEN_STATES: ReadonlySet<ModuleStatus> = new Set(['failing', 'isolated', 'unauthorized', 'held']);
+const WAITING_STATES: ReadonlySet<ModuleStatus> = new Set(['undecided', 'starting', 'deleting']);
+
+/** The state of the operator in one sentence, and why. */
+export function operatorStatus(facts: OperatorFacts): OperatorStatus {
+  const { modules, queues } = facts;
+  const counts: Partial<Record<ModuleStatus, number>> = {};
+  for (const { status } of modules) counts[status] = (counts[status] ?? 0) + 1;
+  const tasks = queues.reduce((sum, queue) => sum + queue.tasks, 0);
+  const problems = [...brokenThings(facts), ...waitingThings(facts)];
+  const [first] = problems;
+  return {
+    level: problems.some(({ level }) => level === 'broken') ? 'broken' : (first?.level ?? 'well'),
+    text: first?.text ?? wellText(counts.ready ?? 0, tasks),
+    problems: problems.map(({ text }) => text),
+    modules: counts,
+    tasks,
+  };
+}
+
+function* brokenThings(facts: OperatorFacts): Generator<Problem> {
+  const { configProblem, queues, modules, runningHooks, staleWatches } = facts;
+  const broken = (text: string): Problem => ({ level: 'broken', text: oneLine(text) });
+  for (const queue of queues) {
+    if (queue.failures > 0) yield broken(failingHead(queue));
+  }
+  if (configProblem !== undefined)
+    yield broken(
+      `the ConfigMap is refused, so that older values stay in force: ${endOf(configProblem)}; correct it with kubectl edit configmap`,
+    );
+  for (const hook of runningHooks.filter(({ runningMs }) => runningMs >= LONG_HOOK_MS))
+    yield broken(`${hookText(hook)}; if it hangs, end its process and set --hook-timeout`);
+  for (const module of modules.filter(({ status }) => BROKEN_STATES.has(status))) {
+    const isInQueue = queues.some(
+      ({ failures, head }) => failures > 0 && head === `ModuleRun ${module.module}`,
+    );
+    if (!isInQueue) yield broken(moduleText(module));
+  }
+  for (const text of staleWatches) yield broken(text);
+}
+
+function* waitingThings(facts: OperatorFacts): Generator<Problem> {
+  const { firstConverge, queues, modules, runningHooks, drifted, pause } = facts;
+  const waiting = (text: string): Problem => ({ level: 'waiting', text: oneLine(text) });
+  if (pause !== undefined)
+    yield waiting(
+      `all modules are paused ${endOfPause(pause.until)}: ${pause.reason}; \`addon-operator resume\` ends that`,
+    );
+  for (const hook of runningHooks) {
+    if (hook.runningMs >= NOTED_HOOK_MS && hook.runningMs < LONG_HOOK_MS) yield waiting(hookText(hook));
+  }
+  if (firstConverge !== 'done') {
+    const [main] = queues;
+    const doing =
+      main === undefined ? '' : `: ${main.head}, ${counted(main.tasks, 'task')} in queue ${main.name}`;
+    yield waiting(
+      firstConverge === 'running' ? `the first converge goes on${doing}` : `the operator starts${doing}`,
+    );
+  }
+  for (const module of modules) {
+    if (WAITING_STATES.has(module.status)) yield waiting(moduleText(module));
+    else if (module.paused !== null && pause === undefined)
+      yield waiting(
+        `module ${module.module} is paused ${endOfPause(module.paused.until)}: ${module.paused.reason}; \`addon-operator module resume ${module.module}\` ends that`,
+      );
+  }
+  if (drifted.length > 0)
+    yield waiting(
+      `objects of ${drifted.join(', ')} were changed by others; \`addon-operator explain module ${drifted[0]}\` names them`,
+    );
+}
+
+function failingHead({ name, tasks, head, failures, lastError, retryInMs }: BusyQueue): string {
+  const next =
+    retryInMs === undefined
+      ? `queue ${name} tries ${head} again`
+      : `queue ${name} waits ${Math.max(0, Math.ceil(retryInMs / 1_000))} s to try ${head} again`;
+  const behind = tasks <= 1 ? '' : `; ${counted(tasks - 1, 'task')} behind it`;
+  return `${next} (failed attempts: ${failures})${behind}: ${endOf(lastError)}`;
+}
+
+/** Also what other lists say about a hook that runs. */
+export function hookText({ hook, binding, queue, runningMs }: RunningHookFacts): string {
+  return oneLine(`hook ${hook} runs for ${Math.floor(runningMs / 1_000)} s (${binding}, queue ${queue})`);
+}
+
+function moduleText({ module, status, reason, waitsFor, lastError, nextTryAt }: ModuleSummary): string {
+  const next = nextTryAt === null ? '' : ` (next try at ${nextTryAt})`;
+  const why = endOf(lastError ?? waitsFor[0] ?? reason);
+  const what = lastError === null && waitsFor.length > 0 ? 'it waits for ' : '';
+  return `module ${module} is ${status}${next}: ${what}${why}`;
+}
+
+function wellText(ready: number, tasks: number): string {
+  return `all is well: ${counted(ready, 'module')} ready, ${tasks === 0 ? 'nothing to do' : `${counted(tasks, 'task')} in progress`}`;
+}
+
+function endOfPause(until: string | null): string {
+  return until === null ? 'until that is ended' : `until ${until}`;
+}
+
+function counted(count: number, name: string): string {
+  return `${count} ${name}${count === 1 ? '' : 's'}`;
+}
+
+/** Programs print the reason for their failure last. */
+function endOf(text: string): string {
+  const line = oneLine(text);
+  return line.length <= MAX_ERROR_LENGTH ? line : `…${line.slice(1 - MAX_ERROR_LENGTH)}`;
+}
+
+/** The status for people. */
+export function statusText({ text, problems, modules, tasks }: OperatorStatus): string {
+  const counts = Object.entries(modules).map(([status, count]) => `${count} ${status}`);
+  const others = problems.slice(1).map((problem) => `- ${problem}`);
+  const lines = [text, ...others, `modules: ${counts.join(', ') || 'none'}`, `tasks: ${tasks}`];
+  return lines.map((line) => `${oneLine(line)}\n`).join('');
+}
