@@ -1,5 +1,6 @@
 import type { Clock } from '@addon-operator/base/clock';
 import type { ErrorCode } from '@addon-operator/base/errors';
+import { harmless } from './harmless.ts';
 
 /** What the process gives the command line. */
 export interface CliHost {
@@ -21,12 +22,12 @@ export interface TextOutput {
 }
 
 /**
- * Ends a command with what went wrong; returns the exit code of failures.
+ * Ends a command with what went wrong, without control characters; returns the exit code of failures.
  *
  * @param code the error code, on a line of its own: the first line is one that scripts of the original may look for
  */
 export function fail(host: CliHost, message: string, code?: ErrorCode): number {
-  host.stderr.write(`Error: ${message}\n`);
+  host.stderr.write(`Error: ${harmless(message)}\n`);
   if (code !== undefined) printCode(host, code);
   return 1;
 }

@@ -1,6 +1,5 @@
 import type { Json } from '@addon-operator/json';
 import { isObject, parseJson, textOf } from '@addon-operator/json';
-import { dumpYaml } from '../values/yaml.ts';
 import type { CliHost } from './cli-host.ts';
 import type { OutputFormat } from './output-format.ts';
 
@@ -22,7 +21,7 @@ export async function inFormat(
   const text = said.join('');
   if (text !== '') {
     const data = parseJson(text);
-    host.stdout.write(format === 'yaml' ? dumpYaml(data as Json, 2) : lines(namesIn(data)));
+    host.stdout.write(format === 'yaml' ? await yamlOf(data as Json) : lines(namesIn(data)));
   }
   return exitCode;
 }
@@ -30,6 +29,11 @@ export async function inFormat(
 /** The values under one key of the objects in a list. */
 export function fieldOfEach(list: unknown, key: string): readonly string[] {
   return Array.isArray(list) ? list.map((item) => (isObject(item) ? textOf(item[key]) : '')) : [];
+}
+
+async function yamlOf(data: Json): Promise<string> {
+  const { dumpYaml } = await import('../values/yaml.ts');
+  return dumpYaml(data, 2);
 }
 
 function lines(names: readonly string[]): string {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { silentLogger } from '@addon-operator/base/log';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { cliRun as run } from '../../test/support/cli-run.ts';
-import { daemonView, NO_COMMANDS } from '../../test/support/daemon-view-stub.ts';
+import { daemonView, moduleView, NO_COMMANDS } from '../../test/support/daemon-view-stub.ts';
 import { startDebugServer } from '../server/debug-server.ts';
 import type { RunningServer } from '../server/serve.ts';
 import { findDebugSocket } from './find-socket.ts';
@@ -70,6 +70,14 @@ test.each([
   });
   expect((await run('status -o yaml', host)).stdout).toContain(`level: ${level}\n`);
   expect((await run('status -o name', host)).stdout).toBe(`${level}\n`);
+});
+
+test('no control character of an answer reaches a terminal, and a pipe gets them', async () => {
+  const render = () => Promise.resolve('a: \u001b[2Jred\r\n');
+  await startDaemon(daemonView({ module: () => moduleView({ render }) }));
+  const shown = await run('module render web', { cwd: directory, isTTY: true });
+  expect(shown.stdout).toBe('a: \\u001b[2Jred\\u000d\n');
+  expect((await run('module render web', { cwd: directory })).stdout).toBe('a: \u001b[2Jred\r\n');
 });
 
 test('the default applies, when the sandbox is gone or its socket is a file', async () => {

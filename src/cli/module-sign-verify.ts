@@ -7,6 +7,7 @@ import { readCandidate } from '../extensions/authorization/read-candidate.ts';
 import { readSetting } from '../settings/read-settings.ts';
 import type { SettingName } from '../settings.ts';
 import type { CliHost } from './cli-host.ts';
+import { harmless } from './harmless.ts';
 import { findTargets, type Target } from './module-sign-targets.ts';
 
 export interface VerifyOptions {
@@ -29,7 +30,7 @@ export async function verifyCommand(options: VerifyOptions, host: CliHost): Prom
   const targets = await findTargets(options.modules, options.flags, host);
   const verdicts = await Promise.all(targets.map((target) => verdictOn(target, policy, host)));
   host.stdout.write(
-    options.format === 'json' ? `${JSON.stringify(verdicts)}\n` : verdicts.map(lineOf).join(''),
+    options.format === 'json' ? `${JSON.stringify(verdicts)}\n` : harmless(verdicts.map(lineOf).join('')),
   );
   return verdicts.every(({ authorized }) => authorized) ? 0 : 1;
 }

@@ -3,6 +3,7 @@ import { collectPlan } from '../plan/collect-plan.ts';
 import { outcomeOf } from '../plan/plan.ts';
 import { readSettings } from '../settings/read-settings.ts';
 import { type CliHost, fail } from './cli-host.ts';
+import { harmlessData } from './harmless.ts';
 import { paintFor, wantsColor } from './paint.ts';
 import { planText } from './plan-text.ts';
 import { quietHost } from './quiet-host.ts';
@@ -43,7 +44,7 @@ export async function planCommand(options: PlanOptions, host: CliHost): Promise<
       host.stdout.write(
         options.format === 'json'
           ? `${JSON.stringify(redactor.data({ outcome: outcomeOf(plan), ...plan }), null, 2)}\n`
-          : redactor.text(planText(plan, paint)),
+          : redactor.text(planText(harmlessData(plan), paint)),
       );
       return EXIT_CODES[outcomeOf(plan)];
     },

@@ -1,7 +1,6 @@
 import { type Json, parseJson } from '@addon-operator/json';
 import { requestDebug } from '../server/debug-client.ts';
 import { type OperatorStatus, statusText } from '../status/operator-status.ts';
-import { dumpYaml } from '../values/yaml.ts';
 import { type CliHost, printCode } from './cli-host.ts';
 import type { OutputFormat } from './output-format.ts';
 
@@ -21,16 +20,18 @@ export async function printStatus(socketPath: string, format: OutputFormat, host
     return 1;
   }
   const data = parseJson(body) as OperatorStatus & Json; // what the operator makes of this type
-  host.stdout.write(shown(data, body, format));
+  host.stdout.write(await shown(data, body, format));
   return EXIT_CODES[data.level];
 }
 
-function shown(status: OperatorStatus & Json, body: string, format: OutputFormat): string {
+async function shown(status: OperatorStatus & Json, body: string, format: OutputFormat): Promise<string> {
   switch (format) {
     case 'json':
       return body;
-    case 'yaml':
+    case 'yaml': {
+      const { dumpYaml } = await import('../values/yaml.ts');
       return dumpYaml(status, 2);
+    }
     case 'name':
       return `${status.level}\n`;
     case 'table':

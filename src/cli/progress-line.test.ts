@@ -45,3 +45,11 @@ test.each<[ProgressEvent, string | undefined]>([
   const progress = { ...NO_PROGRESS, printed: new Map([['web/a.sh', ['said \u001b[2J']]]) };
   expect(lineOf(event, progress)?.text).toBe(expected);
 });
+
+test('a failed hook is shown with the last lines that it printed', () => {
+  const failed = { ...FAILED, error: 'exit 1: boom' };
+  const printed = new Map([['bad.sh', ['boom', 'disk is full (free: 3)']]]);
+  expect(lineOf({ type: 'task-failed', failed }, { ...NO_PROGRESS, printed })?.text).toBe(
+    'hook bad.sh failed (attempt 1, next in 6 s): exit 1: boom | it printed: disk is full (free: 3)',
+  );
+});

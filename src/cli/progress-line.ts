@@ -52,7 +52,10 @@ function rawLine(event: ProgressEvent, progress: Progress): ProgressLine | undef
         hook !== '' ? `hook ${hookKey({ module, hook })}` : module === '' ? task : `module ${module}`;
       const exit = facts['exitCode'] === undefined ? '' : `exit code ${facts['exitCode']}, `;
       const retry = `${exit}attempt ${failures}, next in ${Math.ceil(delayMs / 1_000)} s`;
-      return { kind: 'failure', text: `${what} failed (${retry}): ${endOf(error.trim())}` };
+      const printed = progress.printed.get(hookKey({ module, hook })) ?? [];
+      const unsaid = printed.filter((line) => !error.includes(line));
+      const said = unsaid.length === 0 ? '' : `\nit printed: ${unsaid.join('\n')}`;
+      return { kind: 'failure', text: `${what} failed (${retry}): ${endOf(error.trim())}${said}` };
     }
     case 'notice':
       return { kind: event.isError ? 'failure' : 'warning', text: event.text };

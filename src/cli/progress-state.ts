@@ -48,14 +48,14 @@ export function advance(progress: Progress, event: ProgressEvent): Progress {
         ),
       };
     case 'hook-started':
-      return hookStarted(progress, event.run);
+      return hookStarted(
+        { ...progress, printed: withoutKey(progress.printed, hookKey(event.run)) },
+        event.run,
+      );
     case 'hook-printed':
       return { ...progress, printed: withLine(progress.printed, event) };
-    case 'hook-finished': {
-      const printed = new Map(progress.printed);
-      printed.delete(hookKey(event.run));
-      return { ...progress, printed };
-    }
+    case 'hook-finished':
+      return { ...progress, printed: withoutKey(progress.printed, hookKey(event.run)) };
     case 'helm-running':
       return withModule(progress, event.module, { type: 'helm' });
     case 'module-ready':
@@ -102,6 +102,13 @@ function withLine(
 ): Progress['printed'] {
   const key = hookKey(run);
   return withEntry(printed, key, [...(printed.get(key) ?? []), line].slice(-MAX_PRINTED_LINES));
+}
+
+function withoutKey<V>(map: ReadonlyMap<string, V>, key: string): ReadonlyMap<string, V> {
+  if (!map.has(key)) return map;
+  const rest = new Map(map);
+  rest.delete(key);
+  return rest;
 }
 
 function withEntry<V>(map: ReadonlyMap<string, V>, key: string, value: V): ReadonlyMap<string, V> {

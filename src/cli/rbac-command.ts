@@ -10,6 +10,7 @@ import { readSettings } from '../settings/read-settings.ts';
 import type { Settings } from '../settings.ts';
 import { adoptPatches } from './adopt-patches.ts';
 import { type CliHost, fail } from './cli-host.ts';
+import { harmless } from './harmless.ts';
 import { quietHost } from './quiet-host.ts';
 import { type RbacFormat, ROLE_NAME, rbacText } from './rbac-text.ts';
 
@@ -62,7 +63,8 @@ export async function rbacCommand(options: RbacOptions, host: CliHost): Promise<
       `permissions for ${lifted.join(', ')} are granted cluster-wide: a chart creates the namespace, so a Role cannot exist before it`,
     );
   if (options.format !== 'values') note(bindingHint([...grants.namespaces.keys()], namespace));
-  for (const problem of found.problems) host.stderr.write(`Warning: rules may be missing. ${problem}\n`);
+  for (const problem of found.problems)
+    host.stderr.write(`Warning: rules may be missing. ${harmless(problem)}\n`);
   return found.problems.length === 0 ? 0 : 1;
 }
 

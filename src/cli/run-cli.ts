@@ -9,6 +9,7 @@ import { addCompletionCommand } from './completion.ts';
 import { addConfigCommand } from './config-command.ts';
 import { addDebugCommand, type CommandRunner } from './debug-command.ts';
 import { addGlobalCommand } from './global-command.ts';
+import { harmless } from './harmless.ts';
 import { addHelpCommand } from './help-command.ts';
 import { addExplainCommand, addModuleCommand } from './module-command.ts';
 import { nameArgument } from './name-arguments.ts';
@@ -34,7 +35,8 @@ export async function runCli(args: readonly string[], host: CliHost): Promise<nu
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode;
     if (!hasCode(error, 'CONFIG_INVALID')) return fail(host, messageOf(error), codeOf(error));
-    for (const problem of error.message.split('\n')) host.stderr.write(`configuration error: ${problem}\n`);
+    for (const problem of error.message.split('\n'))
+      host.stderr.write(`configuration error: ${harmless(problem)}\n`);
     printCode(host, error.code);
     return 1;
   }

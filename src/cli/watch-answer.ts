@@ -3,6 +3,7 @@ import { parseGoDuration } from '@addon-operator/base/go-duration';
 import { rfc3339 } from '@addon-operator/base/rfc3339';
 import { requestDebug } from '../server/debug-client.ts';
 import type { CliHost } from './cli-host.ts';
+import { harmless } from './harmless.ts';
 
 const DEFAULT_INTERVAL_MS = 1_000;
 const ENTER_ALTERNATE_SCREEN = '\u001b[?1049h';
@@ -33,7 +34,7 @@ export async function watchAnswer(
         errorText,
       );
       if (signal.aborted) break;
-      host.stdout.write(`${CLEAR_SCREEN}${rfc3339(host.clock.wallMs())}\n\n${text}\n`);
+      host.stdout.write(`${CLEAR_SCREEN}${rfc3339(host.clock.wallMs())}\n\n${harmless(text)}\n`);
       const pauseMs = intervalMs > 0 ? intervalMs : DEFAULT_INTERVAL_MS;
       await host.clock.sleep(pauseMs, signal).catch(() => undefined);
     }
