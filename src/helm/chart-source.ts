@@ -71,7 +71,7 @@ export async function stageChart(
   targetDir: string,
 ): Promise<string> {
   const { loadedValues } = module;
-  if (kind === 'chart' && hasLoadedValues(module)) return module.path;
+  if (isUsedInPlace(module, kind)) return module.path;
   for (const path of walk(module.path, '', kind, [])) {
     if (path === '.helmignore' && kind === 'templates') continue;
     if (path === VALUES_FILE && loadedValues !== undefined) continue;
@@ -86,6 +86,11 @@ export async function stageChart(
   const metadata = { apiVersion: 'v1', name: module.name, version: STAGED_VERSION };
   await writeFile(join(targetDir, 'Chart.yaml'), JSON.stringify(metadata));
   return targetDir;
+}
+
+/** Whether {@link stageChart} makes no copy. */
+export function isUsedInPlace(module: ChartDirectory, kind: ChartKind): boolean {
+  return kind === 'chart' && hasLoadedValues(module);
 }
 
 function hasLoadedValues({ path, loadedValues }: ChartDirectory): boolean {

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { canonicalJson } from '@addon-operator/json';
-import { type ChartKind, stageChart } from './chart-source.ts';
+import { type ChartKind, isUsedInPlace, stageChart } from './chart-source.ts';
 import { type ChartModule, type DriverContext, processLimitMs } from './driver-context.ts';
 import { upgradeArguments } from './helm-arguments.ts';
 import { type HelmOutcome, runHelm } from './helm-process.ts';
@@ -55,15 +55,20 @@ export async function runAhead(
 ): Promise<HelmOutcome> {
   const gate = await openGate(context, directory, [VALUES], signal);
   return await gate.pass(async () => {
+    const chartDir = await stageChart(run.module, run.chartKind, join(directory, 'chart'));
     onStart(join(directory, VALUES));
-    return await startHelm(context, run, { gate, chartDir: run.module.path, values }, signal);
+    return await startHelm(context, run, { gate, chartDir, values }, signal);
   }, decide);
 }
 
-/** Equal for runs that one helm process does for the other. */
+/**
+ * Equal for runs that one helm process does for the other. A helm that reads the directory of the module must not do so
+ * after a file in it is no longer the one that the operator has read.
+ */
 export function keyOf(context: DriverContext, run: GatedRun): string {
   return JSON.stringify([
     run.module.path,
+    isUsedInPlace(run.module, run.chartKind),
     argumentsOf(context, run, { chartDir: '', directory: '', postRenderer: [] }),
   ]);
 }

@@ -47,6 +47,7 @@ export class ProcessRun {
   #leftLineBytes: number;
   #droppedBytes = 0;
   #process: StartedProcess | undefined;
+  #isLimited = false;
   #isStopping = false;
   #isTimedOut = false;
 
@@ -83,15 +84,11 @@ export class ProcessRun {
 
   onStarted(started: StartedProcess): void {
     this.#process = started;
-    const { timeoutMs } = this.#spec;
-    if (timeoutMs === undefined) return;
-    this.#after(timeoutMs, () => {
-      this.#isTimedOut = true;
-      this.#stop();
-    });
+    this.#limitTime();
   }
 
   onOutput(stream: OutputStream, bytes: Buffer): void {
+    this.#limitTime();
     if (stream === 'stdout') this.#head.push(bytes);
     else this.#tail.push(bytes);
     if (this.#splitters === undefined) return;
@@ -147,6 +144,17 @@ export class ProcessRun {
     if (this.#isTimedOut && timeoutMs !== undefined) return { type: 'timed-out', timeoutMs };
     if ('code' in exit) return { type: 'exited', exitCode: exit.code };
     return { type: 'signalled', signal: signalName(exit.signal) };
+  }
+
+  /** From the first sign of the process: a start is reported late, and not at all when the process ends at once. */
+  #limitTime(): void {
+    const { timeoutMs } = this.#spec;
+    if (timeoutMs === undefined || this.#isLimited) return;
+    this.#isLimited = true;
+    this.#after(timeoutMs, () => {
+      this.#isTimedOut = true;
+      this.#stop();
+    });
   }
 
   #stop(): void {

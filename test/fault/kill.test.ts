@@ -266,7 +266,9 @@ describeCluster('after kill -9 of the jq process', (cluster) => {
   // FAULT-A23, P2
   test('no event is lost', async () => {
     await using world = await World.create(await controlPlaneBackend(cluster()), {});
-    await world.write('global-hooks', { 'items.sh': itemsHook(world.namespace) });
+    await world.write('global-hooks', {
+      'items.sh': itemsHook(world.namespace, 'items', '.metadata.name | ascii_downcase'),
+    });
     await world.create('configmaps', item('first'));
     await using daemon = DaemonProcess.start(world);
     await daemon.untilConverged();

@@ -1,6 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { configMapBinding, contextHook, contextsOf, untilRuns, watchedMap } from '../support/context-hook.ts';
 import { describeApiIndependent, describeLifecycle } from '../support/lifecycle-suite.ts';
+import { untilTasks } from '../support/until-tasks.ts';
 import { World } from '../support/world.ts';
 
 const NAMES = { jqFilter: '.metadata.name', executeHookOnSynchronization: false, queue: 'q' };
@@ -72,8 +73,7 @@ describeApiIndependent((backend) => {
     await untilRuns(world.log, 'a.sh', 1);
     for (let index = 1; index < 10; index += 1)
       await world.create('configmaps', watchedMap(`m${index}`, 'item'));
-    const queue = world.daemon.operator.queues.get('q');
-    await world.log.until(() => queue.length === 9);
+    await untilTasks(world, 'q', 9);
     await world.log.until(() => contextsOf(world.log, 'b.sh').flat().length === 10);
     expect(contextsOf(world.log, 'a.sh')).toHaveLength(1);
     world.clock.jump(10 * 60_000);
@@ -100,15 +100,14 @@ describeApiIndependent((backend) => {
     await world.converge();
     await world.create('configmaps', watchedMap('block', 'block'));
     await world.log.untilPrinted('block');
-    const queue = world.daemon.operator.queues.get('q');
     for (const [index, label] of ['may', 'must'].entries()) {
       await world.create('configmaps', watchedMap(label, label));
-      await world.log.until(() => queue.length === index + 2);
+      await untilTasks(world, 'q', index + 2);
     }
     await world.write('modules', { '../go': '' });
     await world.log.untilMessage('hook failed, but the failure is allowed');
     await world.untilDelayed('q');
-    expect(queue.length).toBe(1);
+    expect(world.daemon.operator.queues.get('q').length).toBe(1);
     await world.create('configmaps', watchedMap('side', 'side'));
     await untilRuns(world.log, 'side.sh', 1);
     expect(world.log.printed.filter((line) => line === 'failing')).toHaveLength(2);

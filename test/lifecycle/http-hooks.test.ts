@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { type HookAnswer, sendGigabyte, sendText, startHookServer } from '../support/hook-server.ts';
 import { describeApiIndependent, describeLifecycle } from '../support/lifecycle-suite.ts';
 import { answerJson } from '../support/loopback-server.ts';
+import { untilTasks } from '../support/until-tasks.ts';
 import { World } from '../support/world.ts';
 import { announcer, configMapChart, shHook, under } from '../support/world-files.ts';
 
@@ -277,7 +278,7 @@ kubernetes:
       await world.create('secrets', { metadata: { name: 'one' } });
       await world.untilDelayed('side');
       await world.create('secrets', { metadata: { name: 'two' } });
-      await world.log.until(() => world.daemon.operator.queues.get('side').length === 2);
+      await untilTasks(world, 'side', 2);
       await world.passDelay('side');
       await world.log.untilMessage('hook finished');
       expect(server.bodies.map(({ contexts }) => contexts.length)).toEqual([1, 2]);

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { describeApiIndependent, describeLifecycle } from '../support/lifecycle-suite.ts';
+import { untilTasks } from '../support/until-tasks.ts';
 import { World } from '../support/world.ts';
 import { announcer, shHook } from '../support/world-files.ts';
 
@@ -45,8 +46,7 @@ kubernetes:
     await world.log.untilPrinted('block');
     for (const name of ['b', 'a', 'c'])
       await world.create('configmaps', { metadata: { name, labels: { item: 'yes' } } } as never);
-    const queue = world.daemon.operator.queues.get('q');
-    await world.log.until(() => queue.length === 4);
+    await untilTasks(world, 'q', 4);
     await world.write('modules', { '../go': '' });
     const event = (name: string) =>
       `{"binding":"items","type":"Event","watchEvent":"Added","filterResult":"${name}"}`;

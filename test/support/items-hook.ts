@@ -4,8 +4,10 @@ import { shHook } from './world-files.ts';
 /**
  * A hook, in a queue of its own, that prints its contexts for the ConfigMaps of the namespace with label `item=yes`;
  * {@link itemsSeen} reads them.
+ *
+ * @param jqFilter a program whose result is the name; the default is applied without a jq process
  */
-export function itemsHook(namespace: string, name = 'items'): string {
+export function itemsHook(namespace: string, name = 'items', jqFilter = '.metadata.name'): string {
   return shHook(
     `
 kubernetes:
@@ -15,7 +17,7 @@ kubernetes:
   labelSelector: {matchLabels: {item: "yes"}}
   namespace: {nameSelector: {matchNames: [${namespace}]}}
   keepFullObjectsInMemory: false
-  jqFilter: .metadata.name
+  jqFilter: ${jqFilter}
   queue: ${name}`,
     `echo "${name} $(cat "$BINDING_CONTEXT_PATH")"`,
   );

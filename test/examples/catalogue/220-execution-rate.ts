@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { untilTasks } from '../../support/until-tasks.ts';
 import type { Backend, World } from '../../support/world.ts';
 import { createCronTab, manifest } from './105-crd-simple.ts';
 import {
@@ -23,7 +24,7 @@ export function executionRateTests(backend: () => Backend): void {
       await world.log.until(() => runs(world).length === 2);
       // All of them must be there before 5 seconds of the real clock are over.
       await Promise.all([2, 3, 4, 5].map((number) => createNumbered(world, number)));
-      await world.log.until(() => waiting(world) === 4);
+      await untilTasks(world, 'main', 4);
       expect(runs(world)).toEqual([1, 1]);
       world.clock.jump(5_000);
       await world.log.until(() => runs(world).length === 3);
@@ -50,11 +51,6 @@ export function executionRateTests(backend: () => Backend): void {
 /** Number of binding contexts of each run so far. */
 function runs({ log }: World): number[] {
   return log.printed.flatMap((line) => LINE.exec(line)?.[1] ?? []).map(Number);
-}
-
-/** Tasks in the main queue, the one that waits for its turn included. */
-function waiting(world: World): number {
-  return world.daemon.operator.router.main.length;
 }
 
 async function createNumbered(world: World, number: number): Promise<void> {
