@@ -25,12 +25,15 @@ export function catalogueBindingTests(backend: () => Backend): void {
   monitorNamespacesTests(backend);
   scheduleTests(backend);
   secretCopierTests(backend);
-  crdSimpleTests(backend);
   monitorEventsTests(backend);
 }
 
-/** The others, which combine bindings or show modules and languages. */
+/**
+ * The others, which combine bindings or show modules and languages, and all that define the kind CronTab: the two groups may
+ * run at the same time.
+ */
 export function catalogueApplicationTests(backend: () => Backend): void {
+  crdSimpleTests(backend);
   advancedTests(backend);
   installWithHelmChartTests(backend);
   moduleSymlinksTests(backend);
