@@ -1,9 +1,10 @@
-import type { QueueEntry, TaskQueue } from '../queue/task-queue.ts';
+import type { TaskQueue } from '../queue/task-queue.ts';
 import type { BusyQueue, OperatorFacts, RunningHookFacts } from '../status/operator-status.ts';
 import { allRuntimes, staleBindings } from './binding-problems.ts';
 import { summarizeModules } from './explain-module.ts';
 import type { Explained } from './explained.ts';
-import { hookOf, moduleOf, type Task } from './tasks.ts';
+import { titleOf } from './task-queue-view.ts';
+import type { Task } from './tasks.ts';
 
 /** What the status of the operator is made from. */
 export function collectOperatorFacts(operator: Explained): OperatorFacts {
@@ -48,17 +49,12 @@ function busyQueue(queue: TaskQueue<Task>, clock: Explained['clock']): readonly 
     {
       name: queue.name,
       tasks: queue.entries.length,
-      head: titleOf(head),
+      head: titleOf(head.task),
       failures: head.failures,
       lastError: head.lastError,
       retryInMs: leftMs,
     },
   ];
-}
-
-function titleOf({ task }: QueueEntry<Task>): string {
-  const subject = [moduleOf(task), hookOf(task)].filter((name) => name !== '');
-  return subject.length === 0 ? task.type : `${task.type} ${subject.join('/')}`;
 }
 
 function refusalIn(queues: readonly TaskQueue<Task>[]): string {

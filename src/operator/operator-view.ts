@@ -27,6 +27,7 @@ import type { Explained } from './explained.ts';
 import type { HookRuntime } from './hook-runtime.ts';
 import { isolatedModules } from './isolation.ts';
 import type { ModuleExtensions } from './services.ts';
+import { taskQueueViews } from './task-queue-view.ts';
 import { countsForConverge, describeTask, type Task } from './tasks.ts';
 
 /** What the view is read from. */
@@ -71,6 +72,7 @@ export function createView(deps: ViewDeps): DaemonView {
     status: () => operatorStatus(collectOperatorFacts(operator)),
     runningHooks: () => runningHooks(operator),
     queues: () => operator.queues.all.map((queue) => queueView(queue, clock)),
+    taskQueues: (maxTasks) => taskQueueViews(operator, maxTasks),
     enabledModules: () => operator.registry.enabled,
     modules: () => summarizeModules(operator),
     moduleGraph: () => moduleGraph(operator),

@@ -1,6 +1,7 @@
 import type { JsonObject } from '@addon-operator/json';
 import type { ModuleExplanation, ModuleSummary } from './module-explanation.ts';
 import type { OperatorStatus, RunningHookFacts } from './operator-status.ts';
+import type { TaskQueueView } from './task-queues.ts';
 
 /** Everything the HTTP server and the debug endpoint show. They read through this and change nothing. */
 export interface DaemonView {
@@ -13,6 +14,8 @@ export interface DaemonView {
   runningHooks(): readonly RunningHookFacts[];
   /** All queues, also empty ones, in any order. */
   queues(): readonly QueueView[];
+  /** The same as data, `main` first, with at most so many tasks of each queue. */
+  taskQueues(maxTasks: number): readonly TaskQueueView[];
   /** Names of the enabled modules, in any order. */
   enabledModules(): readonly string[];
   /** All modules with their states, in run order. */
