@@ -46,7 +46,7 @@ async function inspectAs<T>(
   const directory = await mkdtemp(join(tmpdir(), 'addon-operator-'));
   running.defer(() => rm(directory, { recursive: true, force: true }));
   const own: Settings = { ...settings, tmpDir: directory };
-  const metrics = createMetrics(own, {});
+  const metrics = createMetrics(own, { version: host.version });
   const base = await startBase({
     ...(await connectAlone({ connect: () => connectCluster(own, host, metrics), running })),
     settings: own,

@@ -9,10 +9,14 @@ export interface MetricDefinition<L extends string> {
   readonly buckets: readonly number[];
 }
 
-const DURATION_BUCKETS = [0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10];
-const QUEUE_ACTION_BUCKETS = [
-  0, 0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5,
-];
+/** Runs of modules, hooks and helm: from a hook that only reads a file to a chart that waits for its workloads. */
+const RUN_BUCKETS = [0.01, 0.05, 0.2, 1, 5, 10, 60, 300];
+/** CPU time of one process. */
+const CPU_BUCKETS = [0.01, 0.1, 1, 10];
+/** What happens in the daemon for one object. */
+const OBJECT_BUCKETS = [0.001, 0.01, 0.1, 1];
+const REQUEST_BUCKETS = [0.005, 0.05, 0.5, 5];
+const QUEUE_ACTION_BUCKETS = [0.0001, 0.001, 0.01, 0.1];
 
 const HOOK = ['hook', 'binding', 'queue', 'activation'] as const;
 const MODULE_HOOK = ['module', ...HOOK] as const;
@@ -30,7 +34,7 @@ function histogram<const L extends string>(
   name: string,
   labels: readonly L[],
   help: string,
-  buckets: readonly number[] = DURATION_BUCKETS,
+  buckets: readonly number[] = RUN_BUCKETS,
 ) {
   return { type: 'histogram', name, labels, help, buckets } as const;
 }
@@ -42,6 +46,9 @@ export function metricName(name: string, prefix: string): string {
 
 const PREFIX_MARK = '{prefix}';
 
+/** How many series there are of each, for each value of `activation` if they have that label; a test counts them. */
+export const SERIES_BUDGET = { moduleRuns: 44, hookRuns: 31, bindingObjects: 15, queueActions: 42 };
+
 /** Kept by Node itself and turned into a histogram at each scrape. */
 export const EVENT_LOOP_DELAY = histogram(
   'event_loop_delay_seconds',
@@ -52,6 +59,7 @@ export const EVENT_LOOP_DELAY = histogram(
 
 /** Every other metric the daemon exports about itself; the docs page is made from it. */
 export const METRICS = {
+  buildInfo: gauge('build_info', ['version'], '1, with the version of the operator.'),
   liveTicks: counter(
     'live_ticks',
     [],
@@ -101,6 +109,16 @@ export const METRICS = {
     'Objects of a release that currently differ from what helm applied; absent without a monitor.',
   ),
   moduleInfo: gauge('mm_module_info', ['module', 'enabled', 'critical'], '1 for each known module.'),
+  moduleStatus: gauge(
+    'module_status',
+    ['module', 'status'],
+    '1 for the current status of each known module: undecided, disabled, unauthorized, starting, ready, failing, isolated, paused or deleting.',
+  ),
+  moduleLastSuccess: gauge(
+    'module_last_success_timestamp_seconds',
+    ['module'],
+    'When the last successful module run of this daemon ended, in seconds since 1970; absent before.',
+  ),
   moduleMaintenance: gauge(
     'mm_module_maintenance',
     ['module', 'state'],
@@ -122,11 +140,13 @@ export const METRICS = {
     'module_hook_run_user_cpu_seconds',
     MODULE_HOOK,
     'User CPU time of a successful module hook run.',
+    CPU_BUCKETS,
   ),
   moduleHookSystemCpu: histogram(
     'module_hook_run_sys_cpu_seconds',
     MODULE_HOOK,
     'System CPU time of a successful module hook run.',
+    CPU_BUCKETS,
   ),
   moduleHookMaxRss: gauge(
     'module_hook_run_max_rss_bytes',
@@ -149,11 +169,13 @@ export const METRICS = {
     'global_hook_run_user_cpu_seconds',
     HOOK,
     'User CPU time of a successful global hook run.',
+    CPU_BUCKETS,
   ),
   globalHookSystemCpu: histogram(
     'global_hook_run_sys_cpu_seconds',
     HOOK,
     'System CPU time of a successful global hook run.',
+    CPU_BUCKETS,
   ),
   globalHookMaxRss: gauge(
     'global_hook_run_max_rss_bytes',
@@ -170,6 +192,11 @@ export const METRICS = {
     'global_hook_allowed_errors_total',
     HOOK,
     'Global hook tasks that failed with allowFailure, and hooks of a deploy that failed.',
+  ),
+  hookLastSuccess: gauge(
+    'hook_last_success_timestamp_seconds',
+    ['module', 'hook', 'binding'],
+    'When the last successful run of a hook ended, in seconds since 1970. `module` is empty for a global hook.',
   ),
   convergenceSeconds: counter('convergence_seconds', ['activation'], 'Seconds spent in finished converges.'),
   convergenceTotal: counter('convergence_total', ['activation'], 'Finished converges.'),
@@ -194,6 +221,21 @@ export const METRICS = {
     ['queue', 'module', 'task_type', 'hook'],
     '1 for the head task of each queue that is not empty.',
   ),
+  queueHeadSince: gauge(
+    'tasks_queue_head_since_timestamp_seconds',
+    ['queue'],
+    'When the first attempt of the head task began, in seconds since 1970; absent while a queue is empty.',
+  ),
+  queueHeadFailures: gauge(
+    'tasks_queue_head_failures',
+    ['queue'],
+    'Failed attempts of the head task; absent while a queue is empty.',
+  ),
+  queueNextAttempt: gauge(
+    'tasks_queue_next_attempt_timestamp_seconds',
+    ['queue'],
+    'When the head task is tried again, in seconds since 1970; absent unless it has failed and waits.',
+  ),
   queueActionSeconds: histogram(
     'tasks_queue_action_duration_seconds',
     ['queue_name', 'queue_action'],
@@ -205,11 +247,13 @@ export const METRICS = {
     'kube_jq_filter_duration_seconds',
     BINDING,
     'Duration of a jq filter for one object.',
+    OBJECT_BUCKETS,
   ),
   kubeEventSeconds: histogram(
     'kube_event_duration_seconds',
     BINDING,
     'Duration of handling one watch event.',
+    OBJECT_BUCKETS,
   ),
   watchLastActivity: gauge(
     'watch_last_activity_timestamp_seconds',
@@ -245,6 +289,7 @@ export const METRICS = {
     'kubernetes_client_rate_limiter_latency_seconds',
     ['verb', 'url'],
     'Duration of API requests; for a watch, until the response starts; the URL has {namespace} and {name} in place of names.',
+    REQUEST_BUCKETS,
   ),
   queueCompactions: counter(
     'd8_telemetry_{prefix}tasks_queue_compaction_operations_total',

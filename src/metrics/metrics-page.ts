@@ -1,6 +1,6 @@
 import { markdownTable } from '@addon-operator/base/markdown-table';
 import { EVENT_LOOP_RESOLUTION_MS } from './event-loop-delay.ts';
-import { EVENT_LOOP_DELAY, METRICS, type MetricDefinition } from './metric-table.ts';
+import { EVENT_LOOP_DELAY, METRICS, type MetricDefinition, SERIES_BUDGET } from './metric-table.ts';
 
 const HOOK_FIELDS = [
   ['`name`', 'name of the metric'],
@@ -35,6 +35,20 @@ ${markdownTable(['Name', 'Type', 'Labels', 'Meaning'], definitions.map(row))}
 - \`activation\` is \`OperatorStartup\` for everything that the start caused. In helm and converge metrics it can be another
   event, such as \`GlobalValuesChanged\`; for hook and module runs it is then empty.
 ${bucketLines(definitions)}
+
+### How many series there are
+
+| Of | Series |
+| --- | --: |
+| the daemon itself, without modules | about 300 |
+| a module with a chart: its runs and those of helm | ${SERIES_BUDGET.moduleRuns} |
+| a binding of a hook: its runs | ${SERIES_BUDGET.hookRuns} |
+| a kubernetes binding: its objects and events | ${SERIES_BUDGET.bindingObjects}, and 2 to 4 gauges |
+| a queue: what is done to it (\`QUEUE_ACTIONS_METRICS=no\` drops them) | ${SERIES_BUDGET.queueActions} |
+| a queue, a module: gauges | at most 5, at most 8 |
+
+Runs that the start caused have series of their own (\`activation="OperatorStartup"\`). Histograms have few buckets: the original's up
+to 10 seconds that tell one kind of run from another, and 60 and 300 seconds for charts that wait for their workloads. \`_sum\` and \`_count\` are exact.
 
 ## From hooks: \`/metrics/hooks\`
 

@@ -1,5 +1,6 @@
 import { createHistogram } from 'node:perf_hooks';
 import { expect, test } from 'vitest';
+import { SERIES_BUDGET } from './metric-table.ts';
 import {
   type BindingGauge,
   type OperatorGauges,
@@ -20,7 +21,12 @@ function createMetrics(
   options: Partial<OperatorGauges> & { readonly prefix?: string; readonly hasQueueActions?: boolean } = {},
 ): OperatorMetrics {
   const { prefix = 'ao_', hasQueueActions = true, ...gauges } = options;
-  const metrics = new OperatorMetrics({ prefix, hasQueueActions, eventLoopDelay: createHistogram() });
+  const metrics = new OperatorMetrics({
+    prefix,
+    hasQueueActions,
+    version: '1.2.3',
+    eventLoopDelay: createHistogram(),
+  });
   metrics.show({
     runningHooks: () => [],
     queues: () => [],
@@ -36,6 +42,9 @@ async function seriesOf(metrics: OperatorMetrics, name: string): Promise<string[
   const lines = (await metrics.scrape()).split('\n');
   return lines.filter((line) => line.startsWith(`${name} `) || line.startsWith(`${name}{`));
 }
+
+const SNAPSHOT = { module: 'web', hook: 'hooks/a.sh', binding: 'pods', queue: 'main', kind: 'Pod' };
+const QUEUE_ACTIONS = ['AddFirst', 'AddLast', 'AddAfter', 'RemoveFirst', 'DeleteFunc', 'IterateSnapshot'];
 
 test('the prefix stands before every name of ours and before no name of the process', async () => {
   const text = await createMetrics({ prefix: 'dev_' }).scrape();
@@ -113,7 +122,55 @@ test('durations have the documented buckets', async () => {
   const bounds = (await seriesOf(metrics, 'ao_module_run_seconds_bucket')).map(
     (line) => /le="([^"]+)"/.exec(line)?.[1],
   );
-  expect(bounds).toEqual('0 0.001 0.002 0.005 0.01 0.02 0.05 0.1 0.2 0.5 1 2 5 10 +Inf'.split(' '));
+  expect(bounds).toEqual('0.01 0.05 0.2 1 5 10 60 300 +Inf'.split(' '));
+});
+
+const DAEMON_ITSELF = /^(?:#|$|process_|nodejs_|ao_event_loop_delay)/u;
+
+test.each<[what: string, use: (metrics: OperatorMetrics) => void, series: number]>([
+  [
+    'the runs of a module with a chart',
+    (metrics) => {
+      metrics.moduleRun({ module: 'web', activation: '' }, 1);
+      metrics.moduleHelm({ module: 'web', activation: '' }, 1);
+      for (const operation of ['template', 'upgrade'] as const)
+        metrics.helmOperation({ module: 'web', activation: '', operation }, 1);
+    },
+    SERIES_BUDGET.moduleRuns,
+  ],
+  [
+    'the runs of a hook for one binding',
+    (metrics) => {
+      metrics.hookRun(MODULE_HOOK, 1);
+      metrics.hookSucceeded(MODULE_HOOK, 0);
+      metrics.hookUsage(MODULE_HOOK, { userCpuMs: 1, systemCpuMs: 1, maxRssBytes: 1 });
+      metrics.hookResult(MODULE_HOOK, 'success');
+      metrics.taskWait({ module: 'web', hook: 'hooks/a.sh', binding: 'main', queue: 'main' }, 1);
+    },
+    SERIES_BUDGET.hookRuns,
+  ],
+  [
+    'the objects of a kubernetes binding',
+    (metrics) => {
+      metrics.jqFilter(SNAPSHOT, 1);
+      metrics.kubeEvent(SNAPSHOT, 1);
+      metrics.setSnapshotObjects(SNAPSHOT, 1);
+    },
+    SERIES_BUDGET.bindingObjects,
+  ],
+  [
+    'what is done to a queue',
+    (metrics) => {
+      for (const action of QUEUE_ACTIONS) metrics.queueAction('main', action, 1);
+    },
+    SERIES_BUDGET.queueActions,
+  ],
+])('%s have as many series as documented', async (_what, use, series) => {
+  const metrics = createMetrics();
+  const names = (text: string) => text.split('\n').filter((line) => !DAEMON_ITSELF.test(line));
+  const before = new Set(names(await metrics.scrape()));
+  use(metrics);
+  expect(names(await metrics.scrape()).filter((line) => !before.has(line))).toHaveLength(series);
 });
 
 test('seconds keep their fractions and never go back', async () => {
@@ -132,8 +189,14 @@ test('seconds keep their fractions and never go back', async () => {
 });
 
 test('queue gauges are read at each scrape and forget a head that is gone', async () => {
+  const head = { module: 'web', taskType: 'ModuleRun', hook: '', failures: 3 };
   let queues: readonly QueueGauge[] = [
-    { queue: 'main', length: 2, crowds: new Map(), head: { module: 'web', taskType: 'ModuleRun', hook: '' } },
+    {
+      queue: 'main',
+      length: 2,
+      crowds: new Map(),
+      head: { ...head, sinceSeconds: 100.5, nextAttemptSeconds: 120 },
+    },
     { queue: 'q', length: 0, crowds: new Map() },
   ];
   const metrics = createMetrics({ queues: () => queues });
@@ -144,17 +207,62 @@ test('queue gauges are read at each scrape and forget a head that is gone', asyn
   expect(await seriesOf(metrics, 'ao_tasks_queue_head_info')).toEqual([
     'ao_tasks_queue_head_info{queue="main",module="web",task_type="ModuleRun",hook=""} 1',
   ]);
+  const ofHead = async (): Promise<string[]> => {
+    const lines = (await metrics.scrape()).split('\n');
+    return lines.filter((line) => /^ao_tasks_queue_(?:head_since|head_failures|next_attempt)/u.test(line));
+  };
+  expect(await ofHead()).toEqual([
+    'ao_tasks_queue_head_since_timestamp_seconds{queue="main"} 100.5',
+    'ao_tasks_queue_head_failures{queue="main"} 3',
+    'ao_tasks_queue_next_attempt_timestamp_seconds{queue="main"} 120',
+  ]);
+  queues = [
+    {
+      queue: 'main',
+      length: 1,
+      crowds: new Map(),
+      head: { ...head, failures: 0, sinceSeconds: undefined, nextAttemptSeconds: undefined },
+    },
+  ];
+  expect(await ofHead()).toEqual(['ao_tasks_queue_head_failures{queue="main"} 0']);
   queues = [{ queue: 'main', length: 0, crowds: new Map() }];
+  expect(await ofHead()).toEqual([]);
   expect(await seriesOf(metrics, 'ao_tasks_queue_length')).toEqual(['ao_tasks_queue_length{queue="main"} 0']);
   expect(await seriesOf(metrics, 'ao_tasks_queue_head_info')).toEqual([]);
 });
 
 test('mm_module_info shows every known module', async () => {
   const metrics = createMetrics({
-    modules: () => [{ module: 'web', isEnabled: true, isCritical: false }],
+    modules: () => [
+      { module: 'web', isEnabled: true, isCritical: false, status: 'ready', lastSuccessSeconds: 7.5 },
+      {
+        module: 'new',
+        isEnabled: true,
+        isCritical: false,
+        status: 'starting',
+        lastSuccessSeconds: undefined,
+      },
+    ],
   });
   expect(await seriesOf(metrics, 'ao_mm_module_info')).toEqual([
     'ao_mm_module_info{module="web",enabled="true",critical="false"} 1',
+    'ao_mm_module_info{module="new",enabled="true",critical="false"} 1',
+  ]);
+  expect(await seriesOf(metrics, 'ao_module_status')).toEqual([
+    'ao_module_status{module="web",status="ready"} 1',
+    'ao_module_status{module="new",status="starting"} 1',
+  ]);
+  expect(await seriesOf(metrics, 'ao_module_last_success_timestamp_seconds')).toEqual([
+    'ao_module_last_success_timestamp_seconds{module="web"} 7.5',
+  ]);
+});
+
+test('the version and the last success of a hook are shown', async () => {
+  const metrics = createMetrics();
+  metrics.hookSucceeded(GLOBAL_HOOK, 1_500);
+  expect(await seriesOf(metrics, 'ao_build_info')).toEqual(['ao_build_info{version="1.2.3"} 1']);
+  expect(await seriesOf(metrics, 'ao_hook_last_success_timestamp_seconds')).toEqual([
+    'ao_hook_last_success_timestamp_seconds{module="",hook="a.sh",binding="onStartup"} 1.5',
   ]);
 });
 

@@ -51,7 +51,16 @@ export interface UsageFigures {
 export interface QueueGauge {
   readonly queue: string;
   readonly length: number;
-  readonly head?: { readonly module: string; readonly taskType: string; readonly hook: string };
+  readonly head?: {
+    readonly module: string;
+    readonly taskType: string;
+    readonly hook: string;
+    readonly failures: number;
+    /** When its first attempt began, in seconds since 1970; undefined before. */
+    readonly sinceSeconds: number | undefined;
+    /** When it is tried again after a failure, in seconds since 1970; undefined while it does not wait for that. */
+    readonly nextAttemptSeconds: number | undefined;
+  };
   /** Number of tasks by hook, of hooks that have many. */
   readonly crowds: ReadonlyMap<string, number>;
 }
@@ -61,6 +70,10 @@ export interface ModuleGauge {
   readonly module: string;
   readonly isEnabled: boolean;
   readonly isCritical: boolean;
+  /** As `module list` shows it. */
+  readonly status: string;
+  /** When its last successful run ended, in seconds since 1970; undefined before. */
+  readonly lastSuccessSeconds: number | undefined;
   readonly isPaused?: boolean;
   readonly isUnauthorized?: boolean;
   readonly isIsolated?: boolean;
@@ -87,6 +100,8 @@ export interface OperatorMetricsOptions {
   readonly prefix: string;
   /** Whether queue operations are measured. */
   readonly hasQueueActions: boolean;
+  /** Of the operator. */
+  readonly version: string;
   /** Delays of the event loop since the start. */
   readonly eventLoopDelay: DelayHistogram;
   /** Called at each scrape: log records dropped since the start. Default: none. */
@@ -141,6 +156,7 @@ export class OperatorMetrics {
       instruments[name] = createInstrument(definition, options.prefix, registry);
     this.#metrics = instruments as unknown as Instruments;
     this.#options = options;
+    this.#metrics.buildInfo.set({ version: options.version }, 1);
     collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: EVENT_LOOP_RESOLUTION_MS });
   }
 
@@ -178,15 +194,26 @@ export class OperatorMetrics {
   }
 
   #readQueues(): void {
-    const { queueLength, queueHead, queueCrowds } = this.#metrics;
-    queueLength.reset();
-    queueHead.reset();
-    queueCrowds.reset();
+    const { queueLength, queueHead, queueHeadSince, queueHeadFailures, queueNextAttempt, queueCrowds } =
+      this.#metrics;
+    for (const gauge of [
+      queueLength,
+      queueHead,
+      queueHeadSince,
+      queueHeadFailures,
+      queueNextAttempt,
+      queueCrowds,
+    ])
+      gauge.reset();
     for (const { queue, length, head, crowds } of this.#gauges.queues()) {
       for (const [hook, tasks] of crowds) queueCrowds.set({ queue_name: queue, hook }, tasks);
       queueLength.set({ queue }, length);
-      if (head !== undefined)
-        queueHead.set({ queue, module: head.module, task_type: head.taskType, hook: head.hook }, 1);
+      if (head === undefined) continue;
+      const { module, taskType, hook, failures, sinceSeconds, nextAttemptSeconds } = head;
+      queueHead.set({ queue, module, task_type: taskType, hook }, 1);
+      queueHeadFailures.set({ queue }, failures);
+      if (sinceSeconds !== undefined) queueHeadSince.set({ queue }, sinceSeconds);
+      if (nextAttemptSeconds !== undefined) queueNextAttempt.set({ queue }, nextAttemptSeconds);
     }
   }
 
@@ -202,33 +229,28 @@ export class OperatorMetrics {
   }
 
   #readModules(): void {
-    const { moduleInfo, moduleMaintenance, modulePaused, moduleIsolated, moduleUnauthorized, moduleDrift } =
-      this.#metrics;
+    const metrics = this.#metrics;
     for (const gauge of [
-      moduleInfo,
-      moduleMaintenance,
-      modulePaused,
-      moduleIsolated,
-      moduleUnauthorized,
-      moduleDrift,
+      metrics.moduleInfo,
+      metrics.moduleStatus,
+      metrics.moduleLastSuccess,
+      metrics.moduleMaintenance,
+      metrics.modulePaused,
+      metrics.moduleIsolated,
+      metrics.moduleUnauthorized,
+      metrics.moduleDrift,
     ])
       gauge.reset();
-    for (const {
-      module,
-      isEnabled,
-      isCritical,
-      isPaused,
-      isUnauthorized,
-      isIsolated,
-      driftedObjects,
-      maintenance,
-    } of this.#gauges.modules()) {
-      moduleInfo.set({ module, enabled: String(isEnabled), critical: String(isCritical) }, 1);
-      if (maintenance !== undefined) moduleMaintenance.set({ module, state: maintenance }, 1);
-      if (isPaused === true) modulePaused.set({ module }, 1);
-      if (isUnauthorized === true) moduleUnauthorized.set({ module }, 1);
-      if (isIsolated === true) moduleIsolated.set({ module }, 1);
-      if (driftedObjects !== undefined) moduleDrift.set({ module }, driftedObjects);
+    for (const one of this.#gauges.modules()) {
+      const { module, status, lastSuccessSeconds, driftedObjects, maintenance } = one;
+      metrics.moduleInfo.set({ module, enabled: String(one.isEnabled), critical: String(one.isCritical) }, 1);
+      metrics.moduleStatus.set({ module, status }, 1);
+      if (lastSuccessSeconds !== undefined) metrics.moduleLastSuccess.set({ module }, lastSuccessSeconds);
+      if (maintenance !== undefined) metrics.moduleMaintenance.set({ module, state: maintenance }, 1);
+      if (one.isPaused === true) metrics.modulePaused.set({ module }, 1);
+      if (one.isUnauthorized === true) metrics.moduleUnauthorized.set({ module }, 1);
+      if (one.isIsolated === true) metrics.moduleIsolated.set({ module }, 1);
+      if (driftedObjects !== undefined) metrics.moduleDrift.set({ module }, driftedObjects);
     }
   }
 
@@ -281,6 +303,11 @@ export class OperatorMetrics {
   hookRun(labels: HookRunLabels, seconds: number): void {
     if (isModuleHook(labels)) this.#metrics.moduleHookRunSeconds.observe(labels, seconds);
     else this.#metrics.globalHookRunSeconds.observe(labels, seconds);
+  }
+
+  /** A run of a hook ended well. @param atMs in milliseconds since the epoch */
+  hookSucceeded({ module = '', hook, binding }: HookRunLabels, atMs: number): void {
+    this.#metrics.hookLastSuccess.set({ module, hook, binding }, atMs / MS_PER_SECOND);
   }
 
   /** What a successful run used. */

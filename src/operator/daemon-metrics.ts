@@ -2,16 +2,21 @@ import { type Clock, wallTimeOf } from '@addon-operator/base/clock';
 import type { EventBacklog } from '../hooks/event-backlog.ts';
 import { bindingLabels } from '../hooks/hook.ts';
 import { measureEventLoopDelay } from '../metrics/event-loop-delay.ts';
-import { type BindingGauge, type OperatorGauges, OperatorMetrics } from '../metrics/operator-metrics.ts';
-import type { QueueSet, QueueSetOptions } from '../queue/queue-set.ts';
+import {
+  type BindingGauge,
+  type OperatorGauges,
+  OperatorMetrics,
+  type QueueGauge,
+} from '../metrics/operator-metrics.ts';
+import type { QueueSetOptions } from '../queue/queue-set.ts';
+import type { QueueEntry, TaskQueue } from '../queue/task-queue.ts';
 import type { Settings } from '../settings.ts';
 import type { ConfigMapContent } from '../values/config-map-content.ts';
-import { allRuntimes, type BindingProblemsParts, type BindingState, statesOf } from './binding-problems.ts';
+import { allRuntimes, type BindingState, statesOf } from './binding-problems.ts';
 import { crowdsIn } from './compact-queue.ts';
-import type { HookExecution } from './hook-execution.ts';
+import { moduleStatuses } from './explain-module.ts';
+import type { Explained } from './explained.ts';
 import { isolatedModules } from './isolation.ts';
-import type { Pauses } from './pauses.ts';
-import type { Releases } from './releases.ts';
 import { hookOf, moduleLabelOf, type Task } from './tasks.ts';
 
 const MS_PER_SECOND = 1_000;
@@ -36,13 +41,8 @@ export function queueActionMeasure(
 }
 
 /** What gauges are read from. */
-export interface GaugesParts extends BindingProblemsParts {
-  readonly clock: Clock;
-  readonly queues: QueueSet<Task>;
+export interface GaugesParts extends Explained {
   readonly backlog: Pick<EventBacklog, 'heldBytes'>;
-  readonly execution: Pick<HookExecution, 'running'>;
-  readonly releases: Pick<Releases, 'drift'>;
-  readonly pauses: Pick<Pauses, 'of'>;
   /** The newest valid content of the ConfigMap. */
   readonly configMapContent: () => ConfigMapContent;
 }
@@ -64,16 +64,37 @@ function bindingGauge({ runtime, binding, health }: BindingState, operator: Gaug
   };
 }
 
+function headGauge(
+  queue: TaskQueue<Task>,
+  { task, failures, startedMs }: QueueEntry<Task>,
+  clock: Clock,
+): NonNullable<QueueGauge['head']> {
+  const { status } = queue;
+  return {
+    module: moduleLabelOf(task),
+    taskType: task.type,
+    hook: hookOf(task),
+    failures,
+    sinceSeconds: startedMs === undefined ? undefined : wallTimeOf(startedMs, clock) / MS_PER_SECOND,
+    nextAttemptSeconds: seconds(status.type === 'delayed' ? status.retryAtMs : undefined),
+  };
+}
+
+function seconds(ms: number | undefined): number | undefined {
+  return ms === undefined ? undefined : ms / MS_PER_SECOND;
+}
+
 /** The metrics of the daemon; those about queues, hooks and modules follow with {@link operatorGauges}. */
 export function createMetrics(
   settings: Pick<Settings, 'metricsPrefix' | 'hasQueueActionMetrics'>,
-  { droppedLogRecords = () => 0 }: { readonly droppedLogRecords?: () => number },
+  host: { readonly version: string; readonly droppedLogRecords?: () => number },
 ): OperatorMetrics {
   return new OperatorMetrics({
     prefix: settings.metricsPrefix,
     hasQueueActions: settings.hasQueueActionMetrics,
+    version: host.version,
     eventLoopDelay: measureEventLoopDelay(),
-    droppedLogRecords,
+    droppedLogRecords: host.droppedLogRecords ?? (() => 0),
   });
 }
 
@@ -84,14 +105,12 @@ export function operatorGauges(operator: GaugesParts): OperatorGauges {
     runningHooks: () => operator.execution.running.all,
     queues: () =>
       operator.queues.all.map((queue) => {
-        const task = queue.entriesFromRunning[0]?.task;
+        const head = queue.entriesFromRunning[0];
         return {
           queue: queue.name,
           length: queue.length,
           crowds: crowdsIn(queue, SHOWN_CROWD),
-          ...(task === undefined
-            ? {}
-            : { head: { module: moduleLabelOf(task), taskType: task.type, hook: hookOf(task) } }),
+          ...(head === undefined ? {} : { head: headGauge(queue, head, operator.clock) }),
         };
       }),
     bindings: () => statesOf(allRuntimes(operator)).map((state) => bindingGauge(state, operator)),
@@ -99,10 +118,13 @@ export function operatorGauges(operator: GaugesParts): OperatorGauges {
     modules: () => {
       const isolated = isolatedModules(operator);
       const { maintenance } = operator.configMapContent();
+      const statuses = moduleStatuses(operator);
       return registry.modules.map(({ name, key, refusal }) => ({
         module: name,
         isEnabled: registry.isEnabled(name),
         isCritical: true,
+        status: statuses.get(name) ?? 'undecided',
+        lastSuccessSeconds: seconds(registry.tracked.get(name)?.history.lastSuccessAtMs),
         isPaused: operator.pauses.of(name) !== undefined,
         isIsolated: isolated.includes(name),
         isUnauthorized: refusal !== undefined,

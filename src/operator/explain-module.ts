@@ -51,6 +51,14 @@ export function summarizeModules(operator: Explained): readonly ModuleSummary[] 
   return [...known, ...held];
 }
 
+/** The status of every module there is. */
+export function moduleStatuses(operator: Explained): ReadonlyMap<string, ModuleStatus> {
+  const queued = placesByModule(operator);
+  return new Map(
+    operator.registry.modules.map(({ name }) => [name, statusOf(operator, name, queued.get(name) ?? [])]),
+  );
+}
+
 /**
  * Everything there is to say about a module.
  *

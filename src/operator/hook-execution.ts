@@ -138,6 +138,7 @@ export class HookExecution {
         return this.#apply(run, parsed, signal);
       });
       this.#idempotencyKeys.succeeded(task, work);
+      metrics.hookSucceeded(labels, startedAtMs + clock.steadyMs() - startedMs);
       const contextsOf = covered() > 1 ? { contexts: covered() } : {};
       log.info({ durationMs: roundedMs(clock.steadyMs() - startedMs), ...contextsOf }, 'hook finished');
       return effects;

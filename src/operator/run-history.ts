@@ -12,6 +12,7 @@ export interface LastRun {
 export class RunHistory {
   #lastError = '';
   #lastRun: LastRun | undefined;
+  #lastSuccessAtMs: number | undefined;
   #reconcileStartedMs: number | undefined;
   #hookRuns: readonly HookRunFacts[] = [];
 
@@ -23,6 +24,11 @@ export class RunHistory {
   /** The last attempt of a ModuleRun that ended; undefined before. */
   get lastRun(): LastRun | undefined {
     return this.#lastRun;
+  }
+
+  /** When the last successful ModuleRun ended, in milliseconds since the epoch; undefined before. */
+  get lastSuccessAtMs(): number | undefined {
+    return this.#lastSuccessAtMs;
   }
 
   /** When the last reconcile began that had something to do, in ms since the epoch; undefined before. */
@@ -46,8 +52,11 @@ export class RunHistory {
   /** Records how an attempt of a ModuleRun ended. @param startedMs on the steady clock */
   noteRun(startedMs: number, clock: Clock, result: LastRun['result']): void {
     const startedAtMs = wallTimeOf(startedMs, clock);
-    this.#lastRun = { startedAtMs, durationMs: Math.round(clock.steadyMs() - startedMs), result };
-    if (result === 'success') this.#lastError = '';
+    const durationMs = Math.round(clock.steadyMs() - startedMs);
+    this.#lastRun = { startedAtMs, durationMs, result };
+    if (result === 'failure') return;
+    this.#lastError = '';
+    this.#lastSuccessAtMs = startedAtMs + durationMs;
   }
 
   /** Replaces the previous run of the same hook for the same binding. */

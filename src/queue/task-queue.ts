@@ -9,6 +9,8 @@ export interface QueueEntry<T> {
   readonly task: T;
   /** Since when it waits: since it came, or since its last attempt. */
   readonly queuedAtMs: number;
+  /** When its first attempt began, on the steady clock; absent before. */
+  readonly startedMs?: number;
   /** Failed attempts of this task. */
   readonly failures: number;
   /** Why the last attempt failed; empty before the first failure. */
@@ -102,6 +104,7 @@ interface MutableEntry<T> {
   readonly id: number;
   task: T;
   queuedAtMs: number;
+  startedMs?: number;
   failures: number;
   lastError: string;
   lastCode?: ErrorCode | undefined;
@@ -325,7 +328,9 @@ export class TaskQueue<T> {
     { stop, abort }: QueueSignals,
   ): Promise<void> {
     this.#running = entry;
-    this.#status = { type: 'running', sinceMs: this.#clock.steadyMs() };
+    const sinceMs = this.#clock.steadyMs();
+    entry.startedMs ??= sinceMs;
+    this.#status = { type: 'running', sinceMs };
     const earlier = entry.earlierFailure;
     delete entry.earlierFailure;
     const outcome =

@@ -114,6 +114,17 @@ describeApiIndependent((backend) => {
     expect(await series(world, 'addon_operator_tasks_queue_head_info')).toEqual([
       `addon_operator_tasks_queue_head_info{${labels.join(',')}} 1`,
     ]);
+    expect(await series(world, 'addon_operator_tasks_queue_head_failures')).toEqual([
+      'addon_operator_tasks_queue_head_failures{queue="main"} 1',
+    ]);
+    for (const name of ['head_since', 'next_attempt']) {
+      const [line = ''] = await series(world, `addon_operator_tasks_queue_${name}_timestamp_seconds`);
+      const seconds = Number(line.split(' ').at(-1));
+      expect(new Date(seconds * 1_000).getUTCFullYear()).toBeGreaterThan(2_020);
+    }
+    expect(await series(world, 'addon_operator_module_status')).toEqual([
+      'addon_operator_module_status{module="web",status="failing"} 1',
+    ]);
     expect(await series(world, 'addon_operator_module_run_errors_total')).toEqual([
       'addon_operator_module_run_errors_total{module="web"} 1',
     ]);
@@ -131,6 +142,10 @@ describeApiIndependent((backend) => {
     expect(await convergeStatus(world)).toEqual({ ...done, CONVERGE_WAIT_TASK: true });
     expect((await page(world, '/status/converge')).text).toBe('STARTUP_CONVERGE_DONE\nCONVERGE_WAIT_TASK\n');
     expect(await series(world, 'addon_operator_tasks_queue_head_info')).toEqual([]);
+    expect(await series(world, 'addon_operator_tasks_queue_head_since')).toEqual([]);
+    expect(await series(world, 'addon_operator_module_status')).toEqual([
+      'addon_operator_module_status{module="web",status="ready"} 1',
+    ]);
 
     await world.expel('mended');
     await world.putConfig({ global: 'a: 1' });

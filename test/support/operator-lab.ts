@@ -245,6 +245,7 @@ export class OperatorLab {
       eventLoopDelay: createHistogram(),
       prefix: 'addon_operator_',
       hasQueueActions: false,
+      version: '0.0.0',
     });
     const execution = new HookExecution({
       clock,
