@@ -40,18 +40,39 @@ export function allRuntimes({ globalHooks, registry }: BindingProblemsParts): re
 
 /** Sentences about bindings whose snapshots are missing, or may be out of date, and why. */
 export function staleBindings(runtimes: readonly HookRuntime[], clock: SteadyClock): readonly string[] {
-  return statesOf(runtimes).flatMap(({ runtime, binding, health }) => {
-    const { watchFailure, lastActivityMs } = health;
-    if (watchFailure === undefined) return [];
-    const { error, sinceMs, isRefused } = watchFailure;
-    if (!isRefused && clock.steadyMs() - sinceMs < STALE_AFTER_MS) return [];
+  return staleStates(statesOf(runtimes), clock).map(({ state, failure }) => {
+    const { lastActivityMs } = state.health;
     const age =
       lastActivityMs === undefined
         ? 'has no snapshot'
         : `has a snapshot that was confirmed ${Math.round((clock.steadyMs() - lastActivityMs) / 1_000)} s ago`;
-    const aside = runtime.isSetAside ? '; the hook does not run until then' : '';
-    return [`${placeOf(runtime, binding)} ${age}: ${error}${aside}`];
+    return `${placeOf(state.runtime, state.binding)} ${age}: ${failure.error}${asideText(state)}`;
   });
+}
+
+/** The same bindings, in sentences that stay the same while nothing changes. */
+export function staleWatches(
+  states: readonly BindingState[],
+  clock: SteadyClock,
+): readonly { readonly text: string; readonly isForbidden: boolean }[] {
+  return staleStates(states, clock).map(({ state, failure }) => {
+    const what = state.health.lastActivityMs === undefined ? 'has no snapshot' : 'has an old snapshot';
+    const text = `${placeOf(state.runtime, state.binding)} ${what}: ${failure.error}${asideText(state)}`;
+    return { text, isForbidden: failure.isRefused };
+  });
+}
+
+function staleStates(states: readonly BindingState[], clock: SteadyClock) {
+  return states.flatMap((state) => {
+    const { watchFailure: failure } = state.health;
+    if (failure === undefined) return [];
+    if (!failure.isRefused && clock.steadyMs() - failure.sinceMs < STALE_AFTER_MS) return [];
+    return [{ state, failure }];
+  });
+}
+
+function asideText({ runtime }: BindingState): string {
+  return runtime.isSetAside ? '; the hook does not run until then' : '';
 }
 
 /** Sentences about objects whose last state is in no snapshot. */

@@ -2,32 +2,39 @@ import { codeOf, messageOf } from '@addon-operator/base/errors';
 import type { Module } from '../modules/module.ts';
 import type { ModuleExplanation } from '../status/module-explanation.ts';
 import type { ModuleFacts } from '../status/module-facts.ts';
-import type { ModuleName } from '../values/module-key.ts';
+import { type CommonObstacles, commonObstacles, progressOf } from './collect-obstacles.ts';
 import { explainModule, heldExplanations } from './explain-module.ts';
 import type { Explained } from './explained.ts';
 import type { HookRunEnd } from './hook-execution.ts';
-import { type Place, type PlacesByModule, placesByModule } from './module-places.ts';
+import { type PlacesByModule, placesByModule } from './module-places.ts';
 import type { ModuleRegistry } from './module-registry.ts';
 import type { HookRun } from './tasks.ts';
 
 /** What the objects of all modules are made from, in run order. Sends no request. */
 export function moduleFacts(operator: Explained): readonly ModuleFacts[] {
   const queued = placesByModule(operator);
-  const known = operator.registry.modules.map((module) => factsOrProblem(operator, module, queued));
+  const common = commonObstacles(operator);
+  const known = operator.registry.modules.map((module) => factsOrProblem(operator, module, queued, common));
   return [...known, ...heldExplanations(operator, []).map(heldFacts)];
 }
 
 /** The same of one module; undefined if there is no such module. */
 export function factsOfModule(operator: Explained, name: string): ModuleFacts | undefined {
   const module = operator.registry.find(name);
-  if (module !== undefined) return factsOrProblem(operator, module, placesByModule(operator));
+  if (module !== undefined)
+    return factsOrProblem(operator, module, placesByModule(operator), commonObstacles(operator));
   const held = heldExplanations(operator, []).find((other) => other.module === name);
   return held && heldFacts(held);
 }
 
-function factsOrProblem(operator: Explained, module: Module, queued: PlacesByModule): ModuleFacts {
+function factsOrProblem(
+  operator: Explained,
+  module: Module,
+  queued: PlacesByModule,
+  common: CommonObstacles,
+): ModuleFacts {
   try {
-    return factsOf(operator, module, queued);
+    return factsOf(operator, module, queued, common);
   } catch (error) {
     // The status of other modules must not depend on it.
     return unreadableFacts(operator, module, error);
@@ -45,8 +52,13 @@ function heldFacts({ release: _release, ...explanation }: ModuleExplanation): Mo
   };
 }
 
-function factsOf(operator: Explained, module: Module, queued: PlacesByModule): ModuleFacts {
-  const { release: _release, ...explanation } = explainModule(operator, module, [], queued);
+function factsOf(
+  operator: Explained,
+  module: Module,
+  queued: PlacesByModule,
+  common: CommonObstacles,
+): ModuleFacts {
+  const { release: _release, ...explanation } = explainModule(operator, module, [], queued, common);
   const tracked = operator.registry.tracked.get(module.name);
   return {
     explanation,
@@ -78,6 +90,17 @@ function unreadableFacts(operator: Explained, { name, order, path }: Module, cau
       requires: [],
       phase: 'not started',
       waitsFor: [],
+      causes: [
+        {
+          node: 'found',
+          reason: 'RunFailed',
+          text: error,
+          until: null,
+          isStalled: true,
+          ref: `module/${name}`,
+          remedy: 'report this',
+        },
+      ],
       failure: {
         error,
         code: codeOf(cause) ?? 'INTERNAL',
@@ -96,20 +119,6 @@ function unreadableFacts(operator: Explained, { name, order, path }: Module, cau
     reconciledAtMs: undefined,
     hookRuns: [],
   };
-}
-
-/** A converge runs all modules, and does not make each of them pending for that. */
-function progressOf(
-  { registry, operations }: Explained,
-  module: ModuleName,
-  places: readonly Place[],
-): ModuleFacts['progress'] {
-  const tracked = registry.tracked.get(module);
-  if (tracked?.ongoing !== undefined) return 'running';
-  if (tracked?.state.isRunPending === true || operations.isRunRequested(module)) return 'pending';
-  const isPending = ({ entry: { task } }: Place): boolean =>
-    task.type === 'ModuleRun' && !task.isPartOfConverge && task.isRecheck !== true;
-  return places.some(isPending) ? 'pending' : 'none';
 }
 
 /** Remembers how a run of a hook for a module ended, in place of the one before for the same binding. */

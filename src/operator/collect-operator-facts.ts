@@ -1,6 +1,7 @@
 import type { TaskQueue } from '../queue/task-queue.ts';
 import type { BusyQueue, OperatorFacts, RunningHookFacts } from '../status/operator-status.ts';
 import { allRuntimes, staleBindings } from './binding-problems.ts';
+import { configProblemOf } from './collect-obstacles.ts';
 import { summarizeModules } from './explain-module.ts';
 import type { Explained } from './explained.ts';
 import { titleOf } from './task-queue-view.ts';
@@ -12,13 +13,12 @@ export function collectOperatorFacts(operator: Explained): OperatorFacts {
   const [pausedOfAll] = registry.modules.filter(({ name }) => pauses.isOfAll(name));
   const pause = pausedOfAll && pauses.of(pausedOfAll.name);
   const busy = queues.all.filter(({ entries }) => entries.length > 0);
-  const isRefused = converge.isConfigRefused ? refusalIn(busy) : undefined;
   return {
     firstConverge: converge.first,
     queues: busy
       .toSorted((one, other) => Number(other.name === 'main') - Number(one.name === 'main'))
       .flatMap((queue) => busyQueue(queue, clock)),
-    configProblem: converge.configProblem ?? isRefused,
+    configProblem: configProblemOf(operator),
     runningHooks: runningHooks(operator),
     modules: summarizeModules(operator),
     drifted: registry.enabled.filter((name) => (releases.drift(name)?.objects.length ?? 0) > 0),
@@ -55,13 +55,4 @@ function busyQueue(queue: TaskQueue<Task>, clock: Explained['clock']): readonly 
       retryInMs: leftMs,
     },
   ];
-}
-
-function refusalIn(queues: readonly TaskQueue<Task>[]): string {
-  const applying = queues
-    .flatMap(({ entries }) => entries)
-    .find(({ task }) => task.type === 'ApplyKubeConfigValues');
-  return applying === undefined || applying.lastError === ''
-    ? 'it does not match the schemas'
-    : applying.lastError;
 }

@@ -2,6 +2,7 @@ import { isoTime } from '@addon-operator/base/bounded-time';
 import type { DriftedObject } from '../helm/drift/drift-policy.ts';
 import type { Module } from '../modules/module.ts';
 import type { QueueEntry, TaskQueue } from '../queue/task-queue.ts';
+import { causesOf, NO_OBSTACLES } from '../status/module-causes.ts';
 import type {
   ModuleDrift,
   ModuleExplanation,
@@ -12,6 +13,7 @@ import type {
 } from '../status/module-explanation.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import { staleBindings, unfilteredObjects } from './binding-problems.ts';
+import { type CommonObstacles, commonObstacles, obstaclesOf } from './collect-obstacles.ts';
 import type { Explained } from './explained.ts';
 import type { HookRuntime } from './hook-runtime.ts';
 import { isIsolated } from './isolation.ts';
@@ -64,13 +66,26 @@ export function moduleStatuses(operator: Explained): ReadonlyMap<string, ModuleS
  *
  * @param releases those in the cluster
  * @param queued the tasks in the queues now; a caller that explains many modules reads them once
+ * @param common what is in the way of all modules, the same way
  */
 export function explainModule(
   operator: Explained,
   module: Module,
   releases: readonly ReleaseInCluster[],
   queued: PlacesByModule = placesByModule(operator),
+  common: CommonObstacles = commonObstacles(operator),
 ): ModuleExplanation {
+  const facts = factsOf(operator, module, releases, queued);
+  const obstacles = obstaclesOf(operator, module.name, queued.get(module.name) ?? [], common);
+  return { ...facts, causes: causesOf(facts, obstacles) };
+}
+
+function factsOf(
+  operator: Explained,
+  module: Module,
+  releases: readonly ReleaseInCluster[],
+  queued: PlacesByModule,
+): Omit<ModuleExplanation, 'causes'> {
   const { name, order, path, source, manifest } = module;
   const places = queued.get(name) ?? [];
   const statusOfOther = (other: ModuleName): ModuleStatus =>
@@ -136,9 +151,9 @@ export function heldExplanations(
   if (typeof purge === 'string') return [];
   return purge.releases.map((name) => {
     const release = releases.find((other) => other.name === name);
-    return {
+    const facts = {
       module: name,
-      status: 'held',
+      status: 'held' as const,
       isEnabled: false,
       source: null,
       reason: `its directory is gone; ${heldText(purge)}`,
@@ -156,6 +171,7 @@ export function heldExplanations(
       pause: null,
       drift: null,
     };
+    return { ...facts, causes: causesOf(facts, NO_OBSTACLES) };
   });
 }
 
@@ -293,10 +309,23 @@ function driftOf({ releases }: Explained, name: ModuleName): ModuleDrift | null 
   const report = releases.drift(name);
   if (report === undefined) return null;
   const objects = report.objects.map(({ resource, fields, changedBy, sinceMs, remedy }) => {
-    return { resource, fields, changedBy, since: timeOf(sinceMs), outlook: outlookOf(remedy) };
+    const correction = correctionOf(remedy);
+    return {
+      resource,
+      fields,
+      changedBy,
+      since: timeOf(sinceMs),
+      outlook: outlookOf(remedy),
+      ...(correction && { correction }),
+    };
   });
   const { mode, uncompared } = report;
   return { mode, objects, ...(uncompared !== undefined && { uncompared }) };
+}
+
+function correctionOf(remedy: DriftedObject['remedy']): { at: string; isRefused: boolean } | undefined {
+  if (remedy.type !== 'refused' && remedy.type !== 'delayed') return undefined;
+  return { at: timeOf(remedy.untilMs), isRefused: remedy.type === 'refused' };
 }
 
 function outlookOf(remedy: DriftedObject['remedy']): string {

@@ -282,6 +282,6 @@ function isOwn({ name }: TaskQueue<Task>, module: string): boolean {
 }
 
 /** Whether the queue is that of a module that failed. */
-export function isIsolated({ name }: TaskQueue<Task>): boolean {
+export function isIsolated({ name }: Pick<TaskQueue<Task>, 'name'>): boolean {
   return name.startsWith(ISOLATED_QUEUE_PREFIX);
 }

@@ -16,7 +16,7 @@ interface Entry extends RunningHook {
 }
 
 /** Hooks have no time limit unless one is set: one that runs this long is likely to hang. */
-const LONG_MS = 10 * 60_000;
+export const LONG_MS = 10 * 60_000;
 const MINUTE_MS = 60_000;
 
 /** The hooks that run now, so that one that hangs is visible although nothing ends it. */

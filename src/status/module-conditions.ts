@@ -1,8 +1,8 @@
 import { oneLine } from '@addon-operator/base/escape-controls';
-import type { ModuleFailure } from './module-explanation.ts';
+import { failureMessage } from './module-causes.ts';
 import type { ModuleFacts } from './module-facts.ts';
 
-export const CONDITION_TYPES = ['Enabled', 'Ready', 'Progressing', 'Drifted', 'Stalled'] as const;
+export const CONDITION_TYPES = ['Enabled', 'Ready', 'Reconciling', 'Drifted', 'Stalled'] as const;
 export type ConditionType = (typeof CONDITION_TYPES)[number];
 
 /** What is true of a module, in the form Kubernetes uses everywhere. */
@@ -18,14 +18,16 @@ const MAX_MESSAGE_LENGTH = 1_024;
 const MAX_HEADLINE_LENGTH = 240;
 const HEADLINE_START = 80;
 
-/** All five conditions, in a fixed order. */
+/**
+ * All five conditions, in a fixed order. `Ready`, `Reconciling` and `Stalled` follow kstatus: at most one of them is true, and
+ * none of a module that is disabled.
+ */
 export function conditionsOf(facts: ModuleFacts): readonly Condition[] {
-  return [enabled(facts), ready(facts), progressing(facts), drifted(facts), stalled(facts)].map(
-    (condition) => ({
-      ...condition,
-      message: condition.type === 'Ready' ? headline(condition.message) : bounded(condition.message),
-    }),
-  );
+  const all = [enabled(facts), ready(facts), reconciling(facts), drifted(facts), stalled(facts)];
+  return all.map((condition) => ({
+    ...condition,
+    message: condition.type === 'Ready' ? headline(condition.message) : bounded(condition.message),
+  }));
 }
 
 /**
@@ -54,56 +56,86 @@ function enabled({ explanation: { status, isEnabled, source, reason } }: ModuleF
   };
 }
 
-function ready({ explanation, isDeployed }: ModuleFacts): Condition {
-  const { status, failure, pause } = explanation;
-  const not = (reason: string, message: string): Condition => ({
+function ready(facts: ModuleFacts): Condition {
+  const { status, causes, failure, pause, waitsFor, reason } = facts.explanation;
+  const says = (value: Condition['status'], because: string, message: string): Condition => ({
     type: 'Ready',
-    status: 'False',
-    reason,
+    status: value,
+    reason: because,
     message,
   });
+  const [cause] = causes;
+  if (cause !== undefined) {
+    // It was ready, and goes on without help: nobody knows yet whether it will be.
+    const isOpen = status === 'ready' && !cause.isStalled;
+    return says(isOpen ? 'Unknown' : 'False', cause.reason, cause.text);
+  }
   switch (status) {
     case 'undecided':
-      return { type: 'Ready', status: 'Unknown', reason: 'NotDecided', message: explanation.reason };
+      return says('Unknown', 'NotDecided', reason);
     case 'disabled':
-      return not('Disabled', 'The module is disabled');
-    case 'held':
-      return not('DirectoryGone', explanation.reason);
-    case 'unauthorized':
-      return not('Unauthorized', explanation.reason);
+      return says('False', 'Disabled', 'The module is disabled');
     case 'deleting':
-      return not('Deleting', failureMessage(failure) ?? 'The module is disabled and being deleted');
+      return says(
+        'False',
+        'Deleting',
+        failure === null ? 'The module is disabled and being deleted' : failureMessage(failure),
+      );
+    case 'paused':
+      return says('True', 'Paused', `Paused${endOf(pause?.until)}: ${pause?.reason ?? ''}`);
+    case 'ready':
+      if (facts.progress !== 'none') return says('Unknown', 'Progressing', runText(facts));
+      return settled(facts);
     case 'starting':
-      return not('Progressing', explanation.waitsFor[0] ?? 'The module is running');
+    // Those always have a cause.
     case 'failing':
     case 'isolated':
-      return not(failureReason(explanation), failureMessage(failure) ?? 'A required module fails');
-    case 'paused':
-      return isDeployed
-        ? { type: 'Ready', status: 'True', reason: 'Paused', message: `Paused: ${pause?.reason ?? ''}` }
-        : not('Paused', `Paused before its run finished: ${pause?.reason ?? ''}`);
-    case 'ready':
-      return { type: 'Ready', status: 'True', reason: 'Succeeded', message: 'The last run succeeded' };
+    case 'held':
+    case 'unauthorized':
+      return says('False', 'Progressing', startText(facts, waitsFor));
   }
 }
 
-function progressing({ explanation: { status, failure }, progress }: ModuleFacts): Condition {
+/** Ready; what others changed is known, and left as it is. */
+function settled({ explanation: { drift } }: ModuleFacts): Condition {
+  const [first, ...others] = drift?.objects ?? [];
+  const base = { type: 'Ready', status: 'True' } as const;
+  if (first === undefined) return { ...base, reason: 'Succeeded', message: 'The last run succeeded' };
+  const more = others.length === 0 ? '' : ` and ${others.length} more objects`;
+  const message = `The last run succeeded; others changed ${first.resource}${more}, ${first.outlook}`;
+  return { ...base, reason: 'Drifted', message };
+}
+
+function runText({ progress }: ModuleFacts): string {
+  return progress === 'running' ? 'The module is running' : 'A run after a change is queued';
+}
+
+/** Only what stays the same while others run in front of it: the text is stored. */
+function startText({ progress }: ModuleFacts, waitsFor: readonly string[]): string {
+  if (progress === 'running' || waitsFor.length === 0) return 'The module is running';
+  const lasting = waitsFor.find((text) => !text.includes(' in front of it in queue '));
+  return lasting === undefined ? 'The module is queued' : `The module waits for ${lasting}`;
+}
+
+function endOf(until: string | null | undefined): string {
+  return typeof until === 'string' ? ` until ${until}` : '';
+}
+
+function reconciling(facts: ModuleFacts): Condition {
+  const { status, causes } = facts.explanation;
   const says = (isSo: boolean, reason: string, message: string): Condition => ({
-    type: 'Progressing',
+    type: 'Reconciling',
     status: isSo ? 'True' : 'False',
     reason,
     message,
   });
-  if (status === 'starting' || status === 'undecided')
-    return says(true, 'Running', 'The module is running or queued');
+  const [cause] = causes;
+  if (cause?.isStalled === true) return says(false, cause.reason, 'It waits until the obstacle is removed');
+  if (cause !== undefined) return says(true, cause.reason, cause.text);
   if (status === 'deleting') return says(true, 'Deleting', 'The module is being deleted');
-  if (failure?.isGivenUp === true && progress !== 'none')
-    return says(true, 'Running', 'The module is running again after a change, or is queued');
-  if (failure?.isGivenUp === true)
-    return says(false, 'GivenUp', 'It is not retried until something about the module changes');
-  if (status === 'failing' && failure !== null)
-    return says(true, 'Retrying', `Failed attempts: ${failure.attempts}; it will be retried`);
-  return says(false, 'Idle', 'Nothing to do');
+  if (status === 'disabled' || status === 'paused') return says(false, 'Idle', 'Nothing to do');
+  if (status === 'ready' && facts.progress === 'none') return says(false, 'Idle', 'Nothing to do');
+  return says(true, 'Running', 'The module is running or queued');
 }
 
 function drifted({ explanation: { drift } }: ModuleFacts): Condition {
@@ -125,30 +157,11 @@ function drifted({ explanation: { drift } }: ModuleFacts): Condition {
   return { type: 'Drifted', status: 'True', reason: 'ChangedByOthers', message: objects.join('; ') };
 }
 
-function stalled({ explanation }: ModuleFacts): Condition {
-  const { status, failure, pause } = explanation;
-  const is = (reason: string, message: string): Condition => ({
-    type: 'Stalled',
-    status: 'True',
-    reason,
-    message,
-  });
-  if (status === 'held') return is('DirectoryGone', explanation.reason);
-  if (status === 'unauthorized') return is('Unauthorized', explanation.reason);
-  if (status === 'paused') return is('Paused', `Paused: ${pause?.reason ?? ''}`);
-  if (status === 'failing' || status === 'isolated' || failure !== null)
-    return is(failureReason(explanation), failureMessage(failure) ?? 'A required module fails');
-  return { type: 'Stalled', status: 'False', reason: 'NotStalled', message: 'The module is not stalled' };
-}
-
-/** The code comes first, so that it is not what a long message loses. */
-function failureMessage(failure: ModuleFailure | null): string | undefined {
-  if (failure === null) return undefined;
-  return failure.code === undefined ? failure.error : `${failure.code}: ${failure.error}`;
-}
-
-function failureReason({ status, failure }: ModuleFacts['explanation']): string {
-  return status === 'isolated' && failure === null ? 'RequirementFailed' : 'RunFailed';
+function stalled({ explanation: { causes } }: ModuleFacts): Condition {
+  const [cause] = causes;
+  return cause?.isStalled === true
+    ? { type: 'Stalled', status: 'True', reason: cause.reason, message: cause.text }
+    : { type: 'Stalled', status: 'False', reason: 'NotStalled', message: 'The module is not stalled' };
 }
 
 /** `config-map` → `ConfigMap`. */

@@ -22,7 +22,7 @@ export const MODULE_CRD_NAME = `${MODULES.plural}.${MODULE_GROUP}`;
 export const CRD_REVISION_ANNOTATION = `${MODULE_GROUP}/crd-revision`;
 
 /** To be raised with every change of {@link MODULE_CRD}. */
-export const CRD_REVISION = 2;
+export const CRD_REVISION = 3;
 
 const TEXT = { type: 'string' };
 const TIME = { type: 'string', format: 'date-time' };
@@ -31,7 +31,7 @@ const COUNT = { type: 'integer', format: 'int64' };
 const CONDITIONS = {
   type: 'array',
   description:
-    'Enabled, Ready, Progressing, Drifted and Stalled; other controllers may add further conditions.',
+    'Enabled, Ready, Reconciling, Drifted and Stalled; other controllers may add further conditions.',
   'x-kubernetes-list-type': 'map',
   'x-kubernetes-list-map-keys': ['type'],
   items: {

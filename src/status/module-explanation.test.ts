@@ -23,6 +23,7 @@ const WEB: ModuleExplanation = {
   ],
   phase: 'helm',
   waitsFor: ['the end of its pause'],
+  causes: [],
   failure: { error: 'no\ndisk', attempts: 3, nextAttemptAt: '2026-05-31T18:00:00.000Z', isGivenUp: false },
   lastRun: { startedAt: '2026-05-31T17:59:00.000Z', durationMs: 120, result: 'failure' },
   nextReconcileAt: '2026-05-31T18:10:00.000Z',

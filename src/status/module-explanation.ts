@@ -1,5 +1,6 @@
 import type { ErrorCode } from '@addon-operator/base/errors';
 import { oneLine } from '@addon-operator/base/escape-controls';
+import type { Cause } from './cause.ts';
 
 /** The state of a module in one word. */
 export type ModuleStatus =
@@ -49,6 +50,8 @@ export interface ModuleExplanation {
   readonly phase: string;
   /** Sentences; the nearest first. */
   readonly waitsFor: readonly string[];
+  /** What holds it up; what has to end first comes first. */
+  readonly causes: readonly Cause[];
   readonly failure: ModuleFailure | null;
   readonly lastRun: {
     readonly startedAt: string;
@@ -79,6 +82,8 @@ export interface ModuleDrift {
     readonly since: string;
     /** What becomes of it, in words. */
     readonly outlook: string;
+    /** When it is corrected, if that is put off; absent if it is not corrected or only waits for the end of a pause. */
+    readonly correction?: { readonly at: string; readonly isRefused: boolean };
   }[];
   /** Objects for which it is unknown, and why; absent without any. */
   readonly uncompared?: readonly { readonly resource: string; readonly error: string }[];
@@ -137,6 +142,7 @@ export function explanationText(explanation: ModuleExplanation): string {
     ['on deletion', explanation.deletionPolicy],
     ['phase', phase],
     ...explanation.waitsFor.map((text): readonly [string, string] => ['waits for', text]),
+    ...explanation.causes.flatMap(causeRows),
     ...failureRows(explanation.failure),
     ['last run', lastRunText(explanation.lastRun)],
     ...(explanation.nextReconcileAt === null ? [] : [['next run', explanation.nextReconcileAt] as const]),
@@ -221,6 +227,10 @@ function failureRows(failure: ModuleFailure | null): readonly (readonly [string,
     ['attempts', failure.isGivenUp ? GIVEN_UP : `${failure.attempts} failed${next}`],
     ...(failure.code === undefined ? [] : [['error code', failure.code] as const]),
   ];
+}
+
+function causeRows({ text, remedy }: Cause): readonly (readonly [string, string])[] {
+  return [['held up by', text], ...(remedy === null ? [] : [['to mend it', remedy] as const])];
 }
 
 function lastRunText(run: ModuleExplanation['lastRun']): string {

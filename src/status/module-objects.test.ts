@@ -28,6 +28,7 @@ function factsOf(module: string): ModuleFacts {
       requires: [],
       phase: 'ready',
       waitsFor: [],
+      causes: [],
       failure: null,
       lastRun: null,
       nextReconcileAt: null,

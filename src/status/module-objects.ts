@@ -3,6 +3,7 @@ import { errorFields, hasCode, OperatorError } from '@addon-operator/base/errors
 import type { Logger } from '@addon-operator/base/log';
 import { mapParallel } from '@addon-operator/base/map-parallel';
 import { resultOrAbort } from '@addon-operator/base/result-or-abort';
+import { isObject } from '@addon-operator/json';
 import {
   hasStatus,
   KubeApiError,
@@ -27,7 +28,7 @@ import {
   ownerMarks,
 } from './module-object.ts';
 import { ModuleObjectStore, type ModuleObjectsView } from './module-object-store.ts';
-import { moduleStatus } from './module-status.ts';
+import { moduleStatus, statusUntilDecided } from './module-status.ts';
 import { statusChange } from './status-change.ts';
 
 export interface ModuleObjectsOptions {
@@ -241,14 +242,12 @@ export class ModuleObjects {
       if (object.finalizers.includes(HOOK_FINALIZER)) await this.#lookAfterHeld(object, facts, signal);
       const nowMs = clock.steadyMs();
       const { generation, status: before } = object;
-      // Until the first discovery of a new daemon the previous status stays: nothing has changed.
-      if (facts.explanation.status === 'undecided' && before !== undefined) return undefined;
-      const status = moduleStatus(facts, {
-        nowMs: clock.wallMs(),
-        operator: this.#operator,
-        generation,
-        before,
-      });
+      const context = { nowMs: clock.wallMs(), operator: this.#operator, generation, before };
+      const status =
+        facts.explanation.status === 'undecided' && isObject(before)
+          ? statusUntilDecided(facts, { ...context, before })
+          : moduleStatus(facts, context);
+      if (status === undefined) return undefined;
       const change = statusChange(status, before);
       if (change === 'none') return undefined;
       if (

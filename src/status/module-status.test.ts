@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
+import { causesOf, NO_OBSTACLES } from './module-causes.ts';
 import { conditionsOf } from './module-conditions.ts';
 import type { ModuleExplanation } from './module-explanation.ts';
 import type { ModuleFacts } from './module-facts.ts';
-import { moduleStatus } from './module-status.ts';
+import { moduleStatus, statusUntilDecided } from './module-status.ts';
 
 type Explanation = Omit<ModuleExplanation, 'release'>;
 
@@ -19,6 +20,7 @@ const READY: Explanation = {
   requires: [],
   phase: 'ready',
   waitsFor: [],
+  causes: [],
   failure: null,
   lastRun: { startedAt: '2026-01-01T00:00:00.000Z', durationMs: 5, result: 'success' },
   nextReconcileAt: null,
@@ -35,11 +37,13 @@ const PAUSE = { reason: 'disks', since: '', until: null, isOfAll: false };
 const DRIFT = { resource: 'ns/Deployment/web', fields: ['/a'], changedBy: [], since: '', outlook: '' };
 
 function facts(explanation: Partial<Explanation> = {}, other: Partial<ModuleFacts> = {}): ModuleFacts {
+  const { isDeployed = true, progress = 'none' } = other;
+  const all = { ...READY, ...explanation };
   return {
-    explanation: { ...READY, ...explanation },
+    explanation: { ...all, causes: causesOf(all, { ...NO_OBSTACLES, isDeployed, progress }) },
     release: { revision: 3, digest: 'abc' },
-    isDeployed: true,
-    progress: 'none',
+    isDeployed,
+    progress,
     reconciledAtMs: Date.parse('2026-01-01T00:00:00Z'),
     hookRuns: [],
     ...other,
@@ -55,23 +59,23 @@ test.each<[string, Partial<Explanation>, boolean, string | undefined, Record<str
     { status: 'undecided', isEnabled: false, source: null },
     false,
     'Init',
-    { Enabled: 'Unknown NotDecided', Ready: 'Unknown NotDecided', Progressing: 'True Running' },
+    { Enabled: 'Unknown NotDecided', Ready: 'Unknown NotDecided', Reconciling: 'True Running' },
   ],
   ['waiting', { status: 'starting', phase: 'not started' }, false, 'Init', { Ready: 'False Progressing' }],
-  ['running', { status: 'starting', phase: 'helm' }, false, 'Progressing', { Progressing: 'True Running' }],
+  ['running', { status: 'starting', phase: 'helm' }, false, 'Progressing', { Reconciling: 'True Running' }],
   [
     'failing',
     { status: 'failing', failure: FAILURE },
     false,
     'Failed',
-    { Ready: 'False RunFailed', Progressing: 'True Retrying', Stalled: 'True RunFailed' },
+    { Ready: 'False RunFailed', Reconciling: 'False RunFailed', Stalled: 'True RunFailed' },
   ],
   [
     'given up',
     { status: 'failing', failure: { ...FAILURE, nextAttemptAt: null, isGivenUp: true } },
     false,
     'Failed',
-    { Ready: 'False RunFailed', Progressing: 'False GivenUp', Stalled: 'True RunFailed' },
+    { Ready: 'False RunFailed', Reconciling: 'False RunFailed', Stalled: 'True RunFailed' },
   ],
   ['isolated', { status: 'isolated' }, false, 'Failed', { Ready: 'False RequirementFailed' }],
   [
@@ -79,7 +83,7 @@ test.each<[string, Partial<Explanation>, boolean, string | undefined, Record<str
     { status: 'paused', pause: PAUSE },
     true,
     'Succeeded',
-    { Ready: 'True Paused', Stalled: 'True Paused' },
+    { Ready: 'True Paused', Stalled: 'False NotStalled' },
   ],
   [
     'unauthorized',
@@ -89,7 +93,7 @@ test.each<[string, Partial<Explanation>, boolean, string | undefined, Record<str
     {
       Enabled: 'True Authorization',
       Ready: 'False Unauthorized',
-      Progressing: 'False Idle',
+      Reconciling: 'False Unauthorized',
       Stalled: 'True Unauthorized',
     },
   ],
@@ -99,7 +103,7 @@ test.each<[string, Partial<Explanation>, boolean, string | undefined, Record<str
     { status: 'deleting', isEnabled: false },
     false,
     'Deleting',
-    { Enabled: 'False ConfigMap', Ready: 'False Deleting', Progressing: 'True Deleting' },
+    { Enabled: 'False ConfigMap', Ready: 'False Deleting', Reconciling: 'True Deleting' },
   ],
   ['disabled', { status: 'disabled', isEnabled: false }, false, undefined, { Ready: 'False Disabled' }],
   ['in sync', { drift: { mode: 'warn', objects: [] } }, true, 'Succeeded', { Drifted: 'False InSync' }],
@@ -174,7 +178,7 @@ test('moduleStatus() keeps the release it does not know yet, and the times of co
   expect(since).toEqual([
     'Enabled 1970-01-01T00:00:00Z',
     'Ready 1970-01-01T00:01:00Z',
-    'Progressing 1970-01-01T00:01:00Z',
+    'Reconciling 1970-01-01T00:01:00Z',
     'Drifted 1970-01-01T00:00:00Z',
     'Stalled 1970-01-01T00:00:00Z',
   ]);
@@ -206,7 +210,8 @@ test('conditions name the code of a failure before its message', () => {
   const messages = conditionsOf(facts({ status: 'failing', failure }))
     .filter(({ type }) => type === 'Ready' || type === 'Stalled')
     .map(({ message }) => message);
-  expect(messages).toEqual(['HOOK_FAILED: no disk', 'HOOK_FAILED: no disk']);
+  const message = 'HOOK_FAILED: no disk; next attempt at 2026-01-01T00:00:05.000Z';
+  expect(messages).toEqual([message, message]);
 });
 
 test('the message of Ready is one line, which keeps the beginning and the end of a long error', () => {
@@ -215,4 +220,37 @@ test('the message of Ready is one line, which keeps the beginning and the end of
   const [, ready] = conditionsOf(facts({ status: 'failing', failure }, { isDeployed: true }));
   expect(ready?.message).toHaveLength(240);
   expect(ready?.message).toMatch(/^helm upgrade failed: x+ … x+ \\u001b\[31mno such key$/);
+});
+
+test('before the first discovery a status stays, except for what is in the way of the discovery', () => {
+  const before = {
+    ...moduleStatus(facts({ status: 'failing', failure: FAILURE }), CONTEXT),
+    endpoint: 'https://web',
+  };
+  const later = { ...CONTEXT, nowMs: 60_000, before };
+  const undecided = facts({ status: 'undecided', isEnabled: false, source: null });
+  expect(statusUntilDecided(undecided, later)).toBeUndefined();
+  const causes = causesOf(undecided.explanation, { ...NO_OBSTACLES, configProblem: 'no map' });
+  const blocked = { ...undecided, explanation: { ...undecided.explanation, causes } };
+  const status = statusUntilDecided(blocked, later);
+  expect(status).toMatchObject({
+    phase: 'Failed',
+    enablement: { enabled: true, source: 'config-map' },
+    lastRun: before.lastRun,
+    release: before.release,
+  });
+  expect(status).not.toHaveProperty('lastError');
+  expect(status).not.toHaveProperty('endpoint');
+  expect(
+    status?.conditions.map(({ type, status: value, reason, lastTransitionTime }) => [
+      type,
+      `${value} ${reason} ${lastTransitionTime}`,
+    ]),
+  ).toEqual([
+    ['Enabled', 'True ConfigMap 1970-01-01T00:00:00Z'],
+    ['Ready', 'False ConfigMapRefused 1970-01-01T00:00:00Z'],
+    ['Reconciling', 'False ConfigMapRefused 1970-01-01T00:00:00Z'],
+    ['Drifted', 'Unknown NotWatched 1970-01-01T00:00:00Z'],
+    ['Stalled', 'True ConfigMapRefused 1970-01-01T00:00:00Z'],
+  ]);
 });

@@ -4,6 +4,12 @@ import { kubeTime } from './kube-time.ts';
 import { bounded, type Condition, conditionsOf } from './module-conditions.ts';
 import { MAX_HOOK_RUNS, type ModuleFacts, type ReleaseFacts } from './module-facts.ts';
 
+/** What the operator knows before it has decided about any module; the other conditions stay as they were. */
+const KNOWN_AT_ONCE: ReadonlySet<string> = new Set(['Ready', 'Reconciling', 'Stalled']);
+
+/** Fields that it does not know then. */
+const UNKNOWN_AT_FIRST = ['phase', 'enablement', 'lastRun', 'hookRuns'] as const;
+
 type ModulePhase = 'Init' | 'Progressing' | 'Succeeded' | 'Failed' | 'Deleting';
 
 /** A condition of an object; times are RFC 3339 in UTC. */
@@ -75,6 +81,33 @@ export function moduleStatus(facts: ModuleFacts, context: StatusContext): Module
     conditions: dated(conditionsOf(facts), before['conditions'], context),
   };
 }
+
+/**
+ * The status of a module before the first discovery of a new daemon: nothing has changed yet, so that the status in the cluster
+ * stays, except for what is in the way of the discovery. Undefined if nothing is.
+ */
+export function statusUntilDecided(
+  facts: ModuleFacts,
+  context: StatusContext & { readonly before: Fields },
+): ModuleStatusFields | undefined {
+  if (facts.explanation.causes.length === 0) return undefined;
+  const { before } = context;
+  const kept = UNKNOWN_AT_FIRST.filter((field) => before[field] !== undefined).map((field) => [
+    field,
+    before[field],
+  ]);
+  const now = moduleStatus(facts, context);
+  const old = (Array.isArray(before['conditions']) ? before['conditions'] : []).filter(isObject);
+  const conditions = now.conditions.map(
+    (condition) =>
+      (KNOWN_AT_ONCE.has(condition.type) ? undefined : old.find(({ type }) => type === condition.type)) ??
+      condition,
+  );
+  // What is kept was written as such a status.
+  return { ...now, ...Object.fromEntries(kept), conditions } as ModuleStatusFields;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
 
 /** Of a module that has been run to its end before. */
 const PHASES = { pending: 'Init', running: 'Progressing', none: 'Succeeded' } as const;

@@ -68,7 +68,7 @@ describeLifecycle((backend) => {
             conditions: [
               { type: 'Enabled', status: 'True', reason: 'Authorization', message: reason },
               { type: 'Ready', status: 'False', reason: 'Unauthorized', message: reason },
-              { type: 'Progressing', status: 'False' },
+              { type: 'Reconciling', status: 'False' },
               { type: 'Drifted' },
               { type: 'Stalled', status: 'True', reason: 'Unauthorized', message: reason },
             ],

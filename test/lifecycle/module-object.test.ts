@@ -62,7 +62,7 @@ describeLifecycle((backend) => {
     });
     expect(conditions(object)).toMatchObject({
       Ready: 'True Succeeded',
-      Progressing: 'False Idle',
+      Reconciling: 'False Idle',
       Drifted: 'Unknown NotWatched',
       Stalled: 'False NotStalled',
     });

@@ -1,0 +1,160 @@
+import { isoTime } from '@addon-operator/base/bounded-time';
+import type { QueueEntry, TaskQueue } from '../queue/task-queue.ts';
+import type { BlockingTask, LongHook, Obstacles } from '../status/module-causes.ts';
+import { NOTED_HOOK_MS } from '../status/operator-status.ts';
+import type { ModuleName } from '../values/module-key.ts';
+import { staleWatches, statesOf } from './binding-problems.ts';
+import type { Explained } from './explained.ts';
+import { isIsolated } from './isolation.ts';
+import type { Place } from './module-places.ts';
+import { LONG_MS, type RunningHook } from './running-hooks.ts';
+import { titleOf } from './task-queue-view.ts';
+import { MAIN_QUEUE, moduleOf, type Task } from './tasks.ts';
+
+type AgedHook = RunningHook & { readonly runningMs: number };
+
+/** What is in the way of every module; read once for a description of many modules. */
+export interface CommonObstacles extends Pick<Obstacles, 'configProblem' | 'blocksAll'> {
+  /** Hooks that have been running for long, the longest running first. */
+  readonly longHooks: readonly AgedHook[];
+}
+
+export function commonObstacles(operator: Explained): CommonObstacles {
+  const longHooks = operator.execution.running.withAges.filter(({ runningMs }) => runningMs >= NOTED_HOOK_MS);
+  return {
+    configProblem: configProblemOf(operator) ?? null,
+    blocksAll: blockingAll(operator, longHooks),
+    longHooks,
+  };
+}
+
+/** @param places where the tasks of the module are queued */
+export function obstaclesOf(
+  operator: Explained,
+  name: ModuleName,
+  places: readonly Place[],
+  { configProblem, blocksAll, longHooks }: CommonObstacles,
+): Obstacles {
+  const { registry, converge, clock } = operator;
+  const tracked = registry.tracked.get(name);
+  const behind = places.find(
+    ({ index, queue, head }) => index > 0 && moduleOf(head.task) !== name && isStuck(queue, head, longHooks),
+  );
+  return {
+    configProblem,
+    blocksAll,
+    blocksOwn: behind === undefined ? null : blockingTask(behind.queue, behind.head, longHooks),
+    hooks: longHooks
+      .filter(({ labels, runningMs }) => {
+        if (labels.module !== name) return false;
+        const isAwaited =
+          labels.queue === MAIN_QUEUE ||
+          isIsolated({ name: labels.queue }) ||
+          tracked?.ongoing !== undefined ||
+          tracked?.phase === 'wait-for-synchronization';
+        return isAwaited || runningMs >= LONG_MS;
+      })
+      .map(longHook),
+    staleBindings: staleWatches(statesOf(tracked?.hooks ?? []), clock),
+    isRunDeferred: converge.deferredRuns.has(name),
+    isDeployed: tracked?.isDeployed === true,
+    progress: progressOf(operator, name, places),
+  };
+}
+
+/** A converge runs all modules, and does not make each of them pending for that. */
+export function progressOf(
+  { registry, operations }: Explained,
+  module: ModuleName,
+  places: readonly Place[],
+): Obstacles['progress'] {
+  const tracked = registry.tracked.get(module);
+  if (tracked?.ongoing !== undefined) return 'running';
+  if (tracked?.state.isRunPending === true || operations.isRunRequested(module)) return 'pending';
+  const isPending = ({ entry: { task } }: Place): boolean =>
+    task.type === 'ModuleRun' && !task.isPartOfConverge && task.isRecheck !== true;
+  return places.some(isPending) ? 'pending' : 'none';
+}
+
+/** Why the ConfigMap is not in force; undefined while it is. */
+export function configProblemOf({
+  converge,
+  queues,
+}: Pick<Explained, 'converge' | 'queues'>): string | undefined {
+  if (converge.configProblem !== undefined) return converge.configProblem;
+  if (!converge.isConfigRefused) return undefined;
+  const applying = queues.all
+    .flatMap(({ entries }) => entries)
+    .find(({ task }) => task.type === 'ApplyKubeConfigValues');
+  return applying === undefined || applying.lastError === ''
+    ? 'it does not match the schemas'
+    : applying.lastError;
+}
+
+/**
+ * A task at the head of `main` that is in the way of all modules: one of no module, as every run goes through this queue, or
+ * one of a module with a change of values or files behind it.
+ */
+function blockingAll(
+  { router: { main }, queues }: Explained,
+  longHooks: readonly AgedHook[],
+): BlockingTask | null {
+  const head = headOf(main);
+  if (head === undefined) return null;
+  if (isOfModules(head.task) && !main.entries.some(({ task }) => bringsChanges(task))) return null;
+  // It waits for hooks in other queues.
+  if (head.task.type === 'GlobalHookWaitKubernetesSynchronization')
+    for (const queue of queues.all) {
+      const other = headOf(queue);
+      if (other?.task.type === 'GlobalHookRun' && isStuck(queue, other, longHooks))
+        return blockingTask(queue, other, longHooks);
+    }
+  return isStuck(main, head, longHooks) ? blockingTask(main, head, longHooks) : null;
+}
+
+/** The task that runs, or comes up next. */
+function headOf(queue: TaskQueue<Task>): QueueEntry<Task> | undefined {
+  return queue.entries.find((entry) => queue.isRunning(entry)) ?? queue.entries[0];
+}
+
+function isOfModules(task: Task): boolean {
+  return task.type === 'ParallelModuleRun' || moduleOf(task) !== '';
+}
+
+function bringsChanges({ type }: Task): boolean {
+  return type === 'ApplyKubeConfigValues' || type === 'ReloadFiles';
+}
+
+function isStuck(queue: TaskQueue<Task>, head: QueueEntry<Task>, longHooks: readonly AgedHook[]): boolean {
+  return head.failures > 0 || longHooks.some(({ labels }) => labels.queue === queue.name);
+}
+
+function blockingTask(
+  queue: TaskQueue<Task>,
+  head: QueueEntry<Task>,
+  longHooks: readonly AgedHook[],
+): BlockingTask {
+  const { status } = queue;
+  const hook = longHooks.find(({ labels }) => labels.queue === queue.name);
+  return {
+    queue: queue.name,
+    task: titleOf(head.task),
+    error: head.lastError,
+    nextAttemptAt: status.type === 'delayed' ? isoTime(status.retryAtMs) : null,
+    hook: hook === undefined ? null : longHook(hook),
+  };
+}
+
+function longHook({
+  labels: { module = '', hook, binding, queue },
+  startedAtMs,
+  runningMs,
+}: AgedHook): LongHook {
+  return {
+    hook: module === '' ? hook : `${module}/${hook}`,
+    binding,
+    queue,
+    since: isoTime(startedAtMs),
+    isStuck: runningMs >= LONG_MS,
+  };
+}

@@ -1,0 +1,376 @@
+import { expect, test } from 'vitest';
+import { kstatusOf, kstatusProblems } from '../../test/support/kstatus.ts';
+import { type BlockingTask, causesOf, type LongHook, NO_OBSTACLES, type Obstacles } from './module-causes.ts';
+import { conditionsOf } from './module-conditions.ts';
+import type { ModuleExplanation } from './module-explanation.ts';
+import type { ModuleFacts } from './module-facts.ts';
+import { moduleStatus } from './module-status.ts';
+
+type Explanation = Omit<ModuleExplanation, 'release'>;
+
+const READY: Explanation = {
+  module: 'web',
+  status: 'ready',
+  isEnabled: true,
+  source: 'config-map',
+  reason: 'webEnabled in the ConfigMap is true',
+  position: { place: 1, of: 1, order: 1 },
+  path: '/modules/001-web',
+  version: '1.2.3',
+  deletionPolicy: 'delete',
+  requires: [],
+  phase: 'ready',
+  waitsFor: [],
+  causes: [],
+  failure: null,
+  lastRun: null,
+  nextReconcileAt: null,
+  pause: null,
+  drift: null,
+};
+const NEXT = '2026-01-01T00:00:05.000Z';
+const FAILURE = {
+  error: 'no disk',
+  code: 'HOOK_FAILED',
+  attempts: 2,
+  nextAttemptAt: NEXT,
+  isGivenUp: false,
+} as const;
+const STALL = { ...FAILURE, attempts: 1, nextAttemptAt: null, isGivenUp: true };
+const PAUSE = { reason: 'disks', since: '', until: null, isOfAll: false };
+const TASK: BlockingTask = {
+  queue: 'main',
+  task: 'GlobalHookRun a.sh',
+  error: 'no network',
+  nextAttemptAt: NEXT,
+  hook: null,
+};
+const HOOK: LongHook = {
+  hook: 'web/hooks/hang.sh',
+  binding: 'beforeHelm',
+  queue: 'main',
+  since: '2026-01-01T00:00:00.000Z',
+  isStuck: false,
+};
+const NEIGHBOUR_HOOK = { ...HOOK, hook: 'hang.sh', binding: 'schedule' };
+const DB = { name: 'db', range: null, isOptional: false, status: 'failing' } as const;
+const DRIFTED = {
+  resource: 'ns/Deployment/web',
+  fields: ['/a'],
+  changedBy: [],
+  since: '',
+  outlook: 'it is not corrected',
+};
+
+function factsOf(explanation: Partial<Explanation>, obstacles: Partial<Obstacles>): ModuleFacts {
+  const facts = { ...READY, ...explanation };
+  const all = { ...NO_OBSTACLES, ...obstacles };
+  return {
+    explanation: { ...facts, causes: causesOf(facts, all) },
+    release: undefined,
+    isDeployed: all.isDeployed,
+    progress: all.progress,
+    reconciledAtMs: undefined,
+    hookRuns: [],
+  };
+}
+
+/** Name, state, obstacles, what kstatus reads, `Ready`, its message. */
+type Row = readonly [
+  string,
+  Partial<Explanation>,
+  Partial<Obstacles>,
+  'Current' | 'InProgress' | 'Failed',
+  string,
+  string,
+];
+
+const NEW = { status: 'starting', phase: 'startup' } as const;
+
+const ROWS: readonly Row[] = [
+  ['nothing in the way', {}, {}, 'Current', 'True Succeeded', 'The last run succeeded'],
+  [
+    'no decision yet',
+    { status: 'undecided', isEnabled: false, reason: 'the first discovery is not finished yet' },
+    {},
+    'InProgress',
+    'Unknown NotDecided',
+    'the first discovery is not finished yet',
+  ],
+  ['disabled', { status: 'disabled' }, {}, 'InProgress', 'False Disabled', 'The module is disabled'],
+  ['the first run', NEW, { progress: 'running' }, 'InProgress', 'False Progressing', 'The module is running'],
+  [
+    'others in front of its first run',
+    { ...NEW, waitsFor: ['ModuleRun:main:db:Start in front of it in queue main and 7 more'] },
+    {},
+    'InProgress',
+    'False Progressing',
+    'The module is queued',
+  ],
+  [
+    'a change that is queued',
+    {},
+    { progress: 'pending' },
+    'InProgress',
+    'Unknown Progressing',
+    'A run after a change is queued',
+  ],
+  [
+    'a task of others at the head of its queue that fails',
+    NEW,
+    { blocksOwn: { ...TASK, task: 'ModuleRun db', error: 'no database' } },
+    'Failed',
+    'False QueueBlocked',
+    `ModuleRun db at the head of queue main fails: no database; next attempt at ${NEXT}`,
+  ],
+  [
+    'a hook of others at the head of its queue that runs for long',
+    {},
+    { progress: 'pending', blocksOwn: { ...TASK, error: '', nextAttemptAt: null, hook: NEIGHBOUR_HOOK } },
+    'InProgress',
+    'Unknown HookRunning',
+    'hook hang.sh (schedule, queue main) has been running since 2026-01-01T00:00:00.000Z',
+  ],
+  [
+    'a global hook that fails',
+    {},
+    { blocksAll: TASK },
+    'Failed',
+    'False QueueBlocked',
+    `GlobalHookRun a.sh at the head of queue main fails: no network; next attempt at ${NEXT}`,
+  ],
+  [
+    'a global hook that hangs',
+    {},
+    { blocksAll: { ...TASK, error: '', nextAttemptAt: null, hook: { ...NEIGHBOUR_HOOK, isStuck: true } } },
+    'Failed',
+    'False HookHangs',
+    'hook hang.sh (schedule, queue main) has been running since 2026-01-01T00:00:00.000Z',
+  ],
+  [
+    'an enabled script that fails before the first decision',
+    { status: 'undecided', isEnabled: false },
+    { blocksAll: { ...TASK, task: 'ConvergeModules', error: "the enabled script of module 'db' failed" } },
+    'Failed',
+    'False QueueBlocked',
+    `ConvergeModules at the head of queue main fails: the enabled script of module 'db' failed; next attempt at ${NEXT}`,
+  ],
+  [
+    'a refused ConfigMap',
+    {},
+    { configProblem: 'web.replicas: must be integer', blocksAll: { ...TASK, task: 'ApplyKubeConfigValues' } },
+    'Failed',
+    'False ConfigMapRefused',
+    'the ConfigMap is refused, older values stay in force: web.replicas: must be integer',
+  ],
+  [
+    'a hook of its own that runs for long',
+    {},
+    { progress: 'running', hooks: [HOOK] },
+    'InProgress',
+    'Unknown HookRunning',
+    'hook web/hooks/hang.sh (beforeHelm, queue main) has been running since 2026-01-01T00:00:00.000Z',
+  ],
+  [
+    'a hook of its own that hangs',
+    NEW,
+    { progress: 'running', hooks: [{ ...HOOK, isStuck: true }] },
+    'Failed',
+    'False HookHangs',
+    'hook web/hooks/hang.sh (beforeHelm, queue main) has been running since 2026-01-01T00:00:00.000Z',
+  ],
+  [
+    'a failure',
+    { status: 'failing', failure: FAILURE },
+    {},
+    'Failed',
+    'False RunFailed',
+    `HOOK_FAILED: no disk; next attempt at ${NEXT}`,
+  ],
+  [
+    'a failure for good',
+    { status: 'failing', failure: STALL },
+    {},
+    'Failed',
+    'False RunFailed',
+    'HOOK_FAILED: no disk; it is not retried until something about the module changes',
+  ],
+  [
+    'a failure for good, and a change',
+    { status: 'failing', failure: STALL },
+    { progress: 'pending' },
+    'InProgress',
+    'False RunFailed',
+    'HOOK_FAILED: no disk; it is run again after a change or a request',
+  ],
+  [
+    'an extension that makes it wait',
+    { status: 'isolated', failure: { ...FAILURE, code: 'RELEASE_BLOCKED', error: 'not now' } },
+    {},
+    'InProgress',
+    'False RunFailed',
+    `RELEASE_BLOCKED: not now; next attempt at ${NEXT}`,
+  ],
+  [
+    'a requirement that fails',
+    { status: 'isolated', requires: [DB] },
+    {},
+    'Failed',
+    'False RequirementFailed',
+    'It waits for module db, which fails',
+  ],
+  [
+    'a missing permission',
+    {},
+    {
+      staleBindings: [
+        { text: "hook a.sh, kubernetes binding 'pods' has no snapshot: forbidden", isForbidden: true },
+      ],
+    },
+    'Failed',
+    'False Forbidden',
+    "hook a.sh, kubernetes binding 'pods' has no snapshot: forbidden",
+  ],
+  [
+    'a stale watch',
+    {},
+    {
+      staleBindings: [
+        { text: "hook a.sh, kubernetes binding 'pods' has an old snapshot: EOF", isForbidden: false },
+      ],
+    },
+    'Failed',
+    'False WatchFailed',
+    "hook a.sh, kubernetes binding 'pods' has an old snapshot: EOF",
+  ],
+  ['a pause', { status: 'paused', pause: PAUSE }, {}, 'Current', 'True Paused', 'Paused: disks'],
+  [
+    'a pause with an end',
+    { status: 'paused', pause: { ...PAUSE, until: NEXT } },
+    {},
+    'Current',
+    'True Paused',
+    `Paused until ${NEXT}: disks`,
+  ],
+  [
+    'a pause before its run finished',
+    { status: 'paused', pause: PAUSE },
+    { isDeployed: false },
+    'Failed',
+    'False Paused',
+    'Paused before its run finished: disks',
+  ],
+  [
+    'a pause with an end, and a change',
+    { status: 'paused', pause: { ...PAUSE, until: NEXT } },
+    { isRunDeferred: true },
+    'InProgress',
+    'False Paused',
+    `Paused until ${NEXT}, and a run waits for the end of the pause: disks`,
+  ],
+  [
+    'the policy',
+    { status: 'unauthorized', reason: 'not authorized: no signature' },
+    {},
+    'Failed',
+    'False Unauthorized',
+    'not authorized: no signature',
+  ],
+  [
+    'a directory that is gone',
+    { status: 'held', reason: 'its directory is gone; 1 release waits', waitsFor: ['a decision'] },
+    {},
+    'Failed',
+    'False DirectoryGone',
+    'its directory is gone; 1 release waits',
+  ],
+  [
+    'its deletion',
+    { status: 'deleting', isEnabled: false },
+    {},
+    'InProgress',
+    'False Deleting',
+    'The module is disabled and being deleted',
+  ],
+  [
+    'its deletion, which fails',
+    { status: 'deleting', isEnabled: false, failure: FAILURE },
+    {},
+    'Failed',
+    'False RunFailed',
+    `HOOK_FAILED: no disk; next attempt at ${NEXT}`,
+  ],
+  [
+    'drift that nothing corrects',
+    { drift: { mode: 'warn', objects: [DRIFTED] } },
+    {},
+    'Current',
+    'True Drifted',
+    'The last run succeeded; others changed ns/Deployment/web, it is not corrected',
+  ],
+  [
+    'drift whose correction is refused',
+    {
+      drift: {
+        mode: 'heal',
+        objects: [
+          {
+            ...DRIFTED,
+            outlook: `the API server refused the correction, next attempt at ${NEXT}`,
+            correction: { at: NEXT, isRefused: true },
+          },
+        ],
+      },
+    },
+    {},
+    'Failed',
+    'False DriftNotCorrected',
+    `ns/Deployment/web was changed by others; the API server refused the correction, next attempt at ${NEXT}`,
+  ],
+];
+
+test.each(ROWS)(
+  'with %s, kstatus reads from the status of a module what its message says',
+  (_name, explanation, obstacles, kstatus, ready, message) => {
+    const facts = factsOf(explanation, obstacles);
+    const status = moduleStatus(facts, { nowMs: 0, operator: 'ns/cm', generation: 1, before: undefined });
+    const said = status.conditions.find(({ type }) => type === 'Ready');
+    expect([`${said?.status} ${said?.reason}`, said?.message]).toEqual([ready, message]);
+    const object = { metadata: { generation: 1 }, status };
+    expect(kstatusOf(object)).toBe(kstatus);
+    // A module that is disabled is not ready, and nothing is done about it.
+    expect(kstatusProblems(object)).toEqual([]);
+  },
+);
+
+test.each(ROWS)(
+  'with %s, the message of Ready stays the same between two moments',
+  (_name, explanation, obstacles) => {
+    const facts = factsOf(explanation, obstacles);
+    expect(conditionsOf(facts)).toEqual(conditionsOf(factsOf(explanation, obstacles)));
+    for (const { message } of conditionsOf(facts))
+      expect(message).not.toMatch(/\b\d+ (s|seconds|minutes)\b/u);
+  },
+);
+
+test('each thing in the way that needs a person has a remedy', () => {
+  const causes = ROWS.flatMap(
+    ([, explanation, obstacles]) => factsOf(explanation, obstacles).explanation.causes,
+  );
+  const without = causes.filter(({ isStalled, remedy }) => isStalled && remedy === null);
+  // A watch that fails is opened again until it succeeds.
+  expect(without.map(({ reason }) => reason)).toEqual(['WatchFailed']);
+});
+
+test('what has to end first is the first cause', () => {
+  const { explanation } = factsOf(
+    { status: 'failing', failure: FAILURE },
+    { configProblem: 'no map', blocksOwn: TASK, hooks: [HOOK] },
+  );
+  expect(explanation.causes.map(({ node, reason }) => `${node} ${reason}`)).toEqual([
+    'config ConfigMapRefused',
+    'before-helm RunFailed',
+    'before-helm HookRunning',
+    'queue QueueBlocked',
+  ]);
+});

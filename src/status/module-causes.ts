@@ -1,0 +1,244 @@
+import type { Cause, WhyId } from './cause.ts';
+import type { ModuleDrift, ModuleExplanation, ModuleFailure } from './module-explanation.ts';
+
+/** A task at the head of a queue that fails, or whose hook runs for long. */
+export interface BlockingTask {
+  readonly queue: string;
+  /** Such as `GlobalHookRun a.sh`. */
+  readonly task: string;
+  /** Empty while it has not failed. */
+  readonly error: string;
+  /** Null while an attempt runs. */
+  readonly nextAttemptAt: string | null;
+  /** The hook that runs for long; null if there is none. */
+  readonly hook: LongHook | null;
+}
+
+/** A hook that runs for longer than a reader would expect. */
+export interface LongHook {
+  /** `web/hooks/a.sh`, or the name of a global hook. */
+  readonly hook: string;
+  readonly binding: string;
+  readonly queue: string;
+  readonly since: string;
+  /** It runs for so long that it probably hangs. */
+  readonly isStuck: boolean;
+}
+
+/** What is known about things in the way of a module, beside its own state. */
+export interface Obstacles {
+  /** Why the ConfigMap is not in force. */
+  readonly configProblem: string | null;
+  /** In the way of all modules. */
+  readonly blocksAll: BlockingTask | null;
+  /** In front of a task of the module. */
+  readonly blocksOwn: BlockingTask | null;
+  /** Hooks of the module that something waits for, the longest running first. */
+  readonly hooks: readonly LongHook[];
+  /** Sentences about kubernetes bindings of its hooks without a current snapshot. */
+  readonly staleBindings: readonly { readonly text: string; readonly isForbidden: boolean }[];
+  /** A run was left out because of a pause. */
+  readonly isRunDeferred: boolean;
+  readonly isDeployed: boolean;
+  /** Of a run, beside those of a converge. */
+  readonly progress: 'none' | 'pending' | 'running';
+}
+
+export const NO_OBSTACLES: Obstacles = {
+  configProblem: null,
+  blocksAll: null,
+  blocksOwn: null,
+  hooks: [],
+  staleBindings: [],
+  isRunDeferred: false,
+  isDeployed: true,
+  progress: 'none',
+};
+
+type Explained = Pick<
+  ModuleExplanation,
+  'module' | 'status' | 'reason' | 'requires' | 'phase' | 'failure' | 'pause' | 'drift' | 'waitsFor'
+>;
+
+const HOOK_REMEDY = 'if it hangs, end its process and set --hook-timeout';
+const CONFIG_REMEDY = 'correct the ConfigMap with `kubectl edit configmap`';
+
+/** Everything that holds a module up, what has to end first before the rest. */
+export function causesOf(explained: Explained, obstacles: Obstacles): readonly Cause[] {
+  return [...decisionCauses(explained, obstacles), ...runCauses(explained, obstacles)];
+}
+
+/** What keeps the decision about the module from being made, or from having an effect. */
+function* decisionCauses(explained: Explained, { configProblem, blocksAll }: Obstacles): Generator<Cause> {
+  const { status, reason, waitsFor } = explained;
+  if (status === 'unauthorized')
+    yield cause('authorized', 'Unauthorized', reason, {
+      isStalled: true,
+      remedy: 'sign the module, or extend the policy in the directory of policies',
+    });
+  if (status === 'held')
+    yield cause('found', 'DirectoryGone', reason, {
+      isStalled: true,
+      remedy: waitsFor[0] ?? null,
+    });
+  if (configProblem !== null)
+    yield cause(
+      'config',
+      'ConfigMapRefused',
+      `the ConfigMap is refused, older values stay in force: ${configProblem}`,
+      { isStalled: true, ref: 'configmap', remedy: CONFIG_REMEDY },
+    );
+  // A refused ConfigMap fails at the head of `main` as well.
+  else if (blocksAll !== null) yield blocked('enabled', blocksAll);
+}
+
+function* runCauses(explained: Explained, obstacles: Obstacles): Generator<Cause> {
+  const { status, pause } = explained;
+  const { blocksAll, blocksOwn, hooks, staleBindings, isRunDeferred, isDeployed, progress } = obstacles;
+  if (status === 'disabled' || status === 'held' || status === 'unauthorized') return;
+  if (status === 'paused' && (!isDeployed || isRunDeferred || progress !== 'none')) {
+    const end = pause?.until ?? null;
+    const until = end === null ? '' : ` until ${end}`;
+    const what = isDeployed ? ', and a run waits for the end of the pause' : ' before its run finished';
+    yield cause('not-paused', 'Paused', `Paused${until}${what}: ${pause?.reason ?? ''}`, {
+      isStalled: end === null,
+      until: end,
+      remedy: resumeCommand(explained),
+    });
+  }
+  if (status === 'failing' || status === 'isolated' || (status === 'deleting' && explained.failure !== null))
+    yield failed(explained, progress !== 'none');
+  for (const hook of hooks) yield running(nodeOfBinding(hook.binding), hook);
+  if (blocksOwn !== null && blocksOwn.queue !== blocksAll?.queue) yield blocked('queue', blocksOwn);
+  for (const { text, isForbidden } of staleBindings)
+    yield cause('synchronized', isForbidden ? 'Forbidden' : 'WatchFailed', text, {
+      isStalled: true,
+      remedy: isForbidden ? 'grant the permission; `addon-operator rbac` prints the rules' : null,
+    });
+  yield* driftCauses(explained.drift, explained.module);
+}
+
+function failed(explained: Explained, isActive: boolean): Cause {
+  const { module, failure, requires, status } = explained;
+  const ref = `module/${module}`;
+  if (failure === null) {
+    const broken = requires.find((other) => other.status === 'failing' || other.status === 'isolated');
+    const text =
+      broken === undefined ? 'A required module fails' : `It waits for module ${broken.name}, which fails`;
+    return cause('requirements', 'RequirementFailed', text, {
+      isStalled: true,
+      ...(broken !== undefined && {
+        ref: `module/${broken.name}`,
+        remedy: `mend module ${broken.name}; \`addon-operator explain module ${broken.name}\` says why it fails`,
+      }),
+    });
+  }
+  const message = failureMessage(failure);
+  const node = status === 'deleting' ? 'enabled' : nodeOfFailure(explained, failure);
+  if (failure.isGivenUp && isActive)
+    return cause(node, 'RunFailed', `${message}; it is run again after a change or a request`, {
+      isStalled: false,
+      ref,
+    });
+  if (failure.isGivenUp)
+    return cause(
+      node,
+      'RunFailed',
+      `${message}; it is not retried until something about the module changes`,
+      {
+        isStalled: true,
+        ref,
+        remedy: `mend it, then \`addon-operator module reconcile ${module}\``,
+      },
+    );
+  return cause(node, 'RunFailed', withNext(message, failure.nextAttemptAt), {
+    // An extension makes it wait, which is no error.
+    isStalled: failure.code !== 'RELEASE_BLOCKED',
+    until: failure.nextAttemptAt,
+    ref,
+    remedy: 'mend what the error names; it is retried without a command',
+  });
+}
+
+/** The code comes first, so that it is not what a long message loses. */
+export function failureMessage({ code, error }: ModuleFailure): string {
+  return code === undefined ? error : `${code}: ${error}`;
+}
+
+function nodeOfFailure({ phase }: Explained, failure: ModuleFailure): WhyId {
+  const code: string = failure.code ?? '';
+  const { error } = failure;
+  if (code.startsWith('HELM') || code.startsWith('RELEASE')) return 'helm';
+  if (phase === 'startup' || phase.includes('synchronization')) return 'synchronized';
+  if (/\bafterHelm\b/u.test(error)) return 'ready';
+  if (code.startsWith('HOOK') || /\bhook\b/u.test(error)) return 'before-helm';
+  return 'helm';
+}
+
+function nodeOfBinding(binding: string): WhyId {
+  if (binding === 'beforeHelm') return 'before-helm';
+  return binding === 'afterHelm' ? 'ready' : 'synchronized';
+}
+
+function blocked(node: WhyId, blocking: BlockingTask): Cause {
+  const { queue, task, error, nextAttemptAt, hook } = blocking;
+  const ref = `queue/${queue}`;
+  if (error === '' && hook !== null) return { ...running(node, hook), ref };
+  return cause(
+    node,
+    'QueueBlocked',
+    withNext(`${task} at the head of queue ${queue} fails: ${error}`, nextAttemptAt),
+    {
+      isStalled: true,
+      until: nextAttemptAt,
+      ref,
+      remedy: 'mend what the error names; it is retried without a command',
+    },
+  );
+}
+
+function running(node: WhyId, { hook, binding, queue, since, isStuck }: LongHook): Cause {
+  return cause(
+    node,
+    isStuck ? 'HookHangs' : 'HookRunning',
+    `hook ${hook} (${binding}, queue ${queue}) has been running since ${since}`,
+    { isStalled: isStuck, ref: `hook/${hook}`, remedy: HOOK_REMEDY },
+  );
+}
+
+function* driftCauses(drift: ModuleDrift | null, module: string): Generator<Cause> {
+  for (const { resource, outlook, correction } of drift?.objects ?? []) {
+    if (correction === undefined) continue;
+    yield cause('ready', 'DriftNotCorrected', `${resource} was changed by others; ${outlook}`, {
+      isStalled: correction.isRefused,
+      until: correction.at,
+      ref: `object/${resource}`,
+      remedy: `\`addon-operator explain module ${module}\` names the fields and who changed them`,
+    });
+  }
+}
+
+/** The command that ends the pause of a module. */
+export function resumeCommand({ module, pause }: Pick<ModuleExplanation, 'module' | 'pause'>): string {
+  return pause?.isOfAll === true ? '`addon-operator resume`' : `\`addon-operator module resume ${module}\``;
+}
+
+function withNext(text: string, nextAttemptAt: string | null): string {
+  return nextAttemptAt === null ? text : `${text}${NEXT_ATTEMPT}${nextAttemptAt}`;
+}
+
+const NEXT_ATTEMPT = '; next attempt at ';
+
+/** A text without the time of the next attempt, which is all that changes with each attempt that fails the same way. */
+export function withoutNextAttempt(text: string): string {
+  return text.replaceAll(/[;,] next attempt at [-0-9T:.]+Z/gu, '');
+}
+
+function cause(
+  node: WhyId,
+  reason: string,
+  text: string,
+  more: Pick<Cause, 'isStalled'> & Partial<Cause>,
+): Cause {
+  return { until: null, ref: null, remedy: null, ...more, node, reason, text };
+}
