@@ -4,6 +4,7 @@ import { createAuthorization } from '../extensions/authorization/create-authoriz
 import type { HelmDriver } from '../helm/helm-driver.ts';
 import { startHelm } from '../helm/start-helm.ts';
 import { loadGlobalHooks } from '../hooks/load-hooks.ts';
+import { Journal } from '../journal/journal.ts';
 import type { HookMetrics } from '../metrics/hook-metrics.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import { createCrds } from '../modules/crds/crds-of-modules.ts';
@@ -107,16 +108,27 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
   const registry = new ModuleRegistry(files.found.modules, isFlaggedOff);
   const converge = new ConvergeState();
   const globalHooks = new GlobalHooks();
+  const journal = new Journal({ clock, redact: (text) => options.redactor.text(text) });
   const waiting = createQueues(options, { registry, converge, newEventId });
   const router = new TaskRouter({ clock, log, metrics, ...waiting, registry, converge, globalHooks });
   const helm = await startHelm(all, readManifest, helmReports({ registry, router, pauses, metrics }));
-  const execution = createExecution({ ...all, helm, values, dynamicFlags, followSecrets }, registry);
+  const execution = createExecution(
+    { ...all, helm, values, dynamicFlags, followSecrets },
+    { registry, journal },
+  );
   const hasHooks = ({ name }: Module): boolean => registry.tracked.get(name)?.hooks !== undefined;
   const loader = createHookLoader(all, stop);
   const moduleHooks = createModuleHooks({ ...options, loader, ...scriptParts(all, values), hasHooks });
   const releases = releasesOf(helm);
   const annotated = createAnnotatedOperations(all);
-  const parts = { registry, converge, globalHooks, router, operations: new ModuleOperations(annotated) };
+  const parts = {
+    registry,
+    converge,
+    globalHooks,
+    router,
+    journal,
+    operations: new ModuleOperations(annotated),
+  };
   const explained = { ...parts, clock, log, ...waiting, values, pauses, releases, execution };
   const extensions = await createExtensionParts({ ...all, helm, hosts: base.http.hosts }, explained);
   if (options.isInspection !== true) await files.loadFlow();

@@ -8,6 +8,7 @@ import type { HelmDriver } from '../helm/helm-driver.ts';
 import type { HttpHooks } from '../hooks/http/http-hooks.ts';
 import type { InProcessHooks } from '../hooks/in-process/in-process-hooks.ts';
 import { HookRunner, hookRunsOf } from '../hooks/run-hook.ts';
+import type { Journal } from '../journal/journal.ts';
 import type { JqEngine } from '../jq/jq-engine.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import type { EnabledScriptOptions } from '../modules/enabled-script.ts';
@@ -21,6 +22,7 @@ import { type SecretsUse, sectionsVisibleToModule, visibleToModule } from '../va
 import { noteHookRun } from './collect-module-facts.ts';
 import { HookExecution, type HookExecutionOptions } from './hook-execution.ts';
 import type { ModuleRegistry } from './module-registry.ts';
+import { recordHookRun } from './record-runs.ts';
 
 /** Between TERM and KILL of a hook that is to end. */
 const HOOK_GRACE_MS = 10_000;
@@ -56,10 +58,14 @@ interface ExecutionOptions
 }
 
 /** What runs hooks and takes in their results. */
-export function createExecution(options: ExecutionOptions, registry: ModuleRegistry): HookExecution {
+export function createExecution(
+  options: ExecutionOptions,
+  { registry, journal }: { readonly registry: ModuleRegistry; readonly journal: Journal },
+): HookExecution {
   const { settings, host, cluster, metrics, hookMetrics, configMap } = options;
   const { values, dynamicFlags, followSecrets } = options;
   const { clock, random } = host;
+  const record = recordHookRun(journal, clock);
   return new HookExecution({
     clock,
     values,
@@ -70,9 +76,16 @@ export function createExecution(options: ExecutionOptions, registry: ModuleRegis
     metrics,
     maxContextBytes: settings.hookContextMaxBytes,
     enabledModules: () => registry.enabled,
-    onEnd: (end) => {
-      options.helm.forgetReads();
-      noteHookRun(registry, end);
+    observe: (run, queue, log) => {
+      const recorded = record(run, queue, log);
+      return {
+        ...recorded,
+        end: (end) => {
+          options.helm.forgetReads();
+          noteHookRun(registry, end);
+          recorded.end(end);
+        },
+      };
     },
     hookRunner: hookRunsOf({
       'in-process': options.inProcess,

@@ -13,8 +13,10 @@ import { roomForContexts } from '../hooks/http/http-hooks.ts';
 import { type ParsedOutputs, parseOutputs } from '../hooks/parse-outputs.ts';
 import type { HookRuns } from '../hooks/run-hook.ts';
 import type { AdmissionResponse, ConversionResponse } from '../hooks/webhook-responses.ts';
+import type { HookFacts } from '../journal/run.ts';
 import type { HookLabels, HookMetrics } from '../metrics/hook-metrics.ts';
 import type { HookRunLabels, OperatorMetrics } from '../metrics/operator-metrics.ts';
+import type { ResourceUsage } from '../process/process-runner.ts';
 import type { ConfigMapStore } from '../values/config-map-store.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import type { ValuesStore } from '../values/values-store.ts';
@@ -40,8 +42,19 @@ export interface HookExecutionOptions {
   readonly followSecrets: () => Promise<void>;
   /** What is over goes into the next run. */
   readonly maxContextBytes: number;
-  /** Called after every run of a hook, whatever came of it. */
-  readonly onEnd: (end: HookRunEnd) => void;
+  readonly observe: ObserveHookRun;
+}
+
+/** Called when a hook is to be run; what it returns follows the run to its end. */
+export type ObserveHookRun = (run: HookRun, queue: string, log: Logger) => HookRunFollower;
+
+export interface HookRunFollower {
+  /** Gets what the hook prints, and what is logged about that. */
+  readonly log: Logger;
+  /** Called when the hook has ended well, and what it wrote is applied. */
+  readonly wrote: (facts: HookFacts) => void;
+  /** Called after every run, whatever came of it. */
+  readonly end: (end: HookRunEnd) => void;
 }
 
 export interface HookRunEnd {
@@ -50,6 +63,8 @@ export interface HookRunEnd {
   readonly durationMs: number;
   /** Why it failed; undefined after a success, and when the daemon stopped meanwhile. */
   readonly error: string | undefined;
+  /** What ended it, if it did not succeed; the daemon's stop included. */
+  readonly cause: { readonly error: unknown; readonly isAborted: boolean } | undefined;
 }
 
 /** What one hook run changed for the rest of the daemon. */
@@ -111,8 +126,9 @@ export class HookExecution {
     const startedAtMs = clock.wallMs();
     const startedMs = clock.steadyMs();
     const ended = this.running.add({ labels, log, startedAtMs });
+    const follower = this.#options.observe(run, queue, log);
     log.debug({}, 'hook started');
-    let error: string | undefined;
+    let ending: HookRunEnd['cause'];
     try {
       const contexts = this.#bindingContexts(run, log);
       const values = this.#values(run);
@@ -126,7 +142,7 @@ export class HookExecution {
       });
       const idempotencyKey = this.#idempotencyKeys.of(task, work);
       const inputs = { bindingContext: document, ...values, idempotencyKey };
-      const running = this.#options.hookRunner.run(hook, inputs, log, signal);
+      const running = this.#options.hookRunner.run(hook, inputs, follower.log, signal);
       const { outputs, usage } = await running.finally(() => onContexts(covered()));
       if (usage !== undefined) metrics.hookUsage(labels, usage);
       // Its module was deleted meanwhile: nothing of it may come back. The same goes for the waits below.
@@ -139,16 +155,18 @@ export class HookExecution {
       });
       this.#idempotencyKeys.succeeded(task, work);
       metrics.hookSucceeded(labels, startedAtMs + clock.steadyMs() - startedMs);
+      follower.wrote(factsOf(parsed, usage, covered()));
       const contextsOf = covered() > 1 ? { contexts: covered() } : {};
       log.info({ durationMs: roundedMs(clock.steadyMs() - startedMs), ...contextsOf }, 'hook finished');
       return effects;
     } catch (cause) {
-      if (!signal.aborted) error = messageOf(cause);
+      ending = { error: cause, isAborted: signal.aborted };
       throw cause;
     } finally {
       ended();
       const durationMs = clock.steadyMs() - startedMs;
-      this.#options.onEnd({ run, startedAtMs, durationMs, error });
+      const error = ending === undefined || ending.isAborted ? undefined : messageOf(ending.error);
+      follower.end({ run, startedAtMs, durationMs, error, cause: ending });
       metrics.hookRun(labels, durationMs / 1_000);
     }
   }
@@ -218,6 +236,19 @@ export class HookExecution {
       conversion,
     };
   }
+}
+
+function factsOf(
+  { patches, objectOperations }: ParsedOutputs,
+  usage: ResourceUsage | undefined,
+  contexts: number,
+): HookFacts {
+  return {
+    cpuMs: usage && usage.userCpuMs + usage.systemCpuMs,
+    maxRssBytes: usage?.maxRssBytes,
+    contexts,
+    patches: { values: patches.config.length + patches.values.length, objects: objectOperations.length },
+  };
 }
 
 /** Hooks of the old format are given one context a run. */

@@ -3,6 +3,7 @@ import { formatGoDuration } from '@addon-operator/base/go-duration';
 import type { JsonObject } from '@addon-operator/json';
 import type { HelmDriver } from '../helm/helm-driver.ts';
 import type { Hook } from '../hooks/hook.ts';
+import type { Journal } from '../journal/journal.ts';
 import type { ResourceAccess } from '../modules/access/policy-rules.ts';
 import type { TaskQueue } from '../queue/task-queue.ts';
 import type {
@@ -33,6 +34,7 @@ import { countsForConverge, describeTask, type Task } from './tasks.ts';
 /** What the view is read from. */
 export type ViewedOperator = Explained &
   GaugesParts & {
+    readonly journal: Journal;
     readonly values: ValuesStore;
     readonly extensions: Pick<ModuleExtensions, 'releaseSteps' | 'httpHooks'>;
   };
@@ -73,6 +75,7 @@ export function createView(deps: ViewDeps): DaemonView {
     runningHooks: () => runningHooks(operator),
     queues: () => operator.queues.all.map((queue) => queueView(queue, clock)),
     taskQueues: (maxTasks) => taskQueueViews(operator, maxTasks),
+    journal: operator.journal,
     enabledModules: () => operator.registry.enabled,
     modules: () => summarizeModules(operator),
     moduleGraph: () => moduleGraph(operator),

@@ -3,6 +3,7 @@ import { errorFields, messageOf } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
 import type { Redactor } from '@addon-operator/base/redactor';
 import { redactedError } from '@addon-operator/base/redactor';
+import type { Journal } from '../journal/journal.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import type { QueueEntry, TaskHandler, TaskOutcome, TaskQueue } from '../queue/task-queue.ts';
 import type { ModuleName } from '../values/module-key.ts';
@@ -38,6 +39,7 @@ import {
 import type { ModuleRegistry } from './module-registry.ts';
 import { deferIfPaused, type PauseTasksParts } from './pause-tasks.ts';
 import { type ReconcileModuleParts, reconcileModule } from './reconcile-module.ts';
+import { endOfAttempt, startOfAttempt } from './record-runs.ts';
 import { type RefusedModulesParts, skipIfRefused } from './refused-modules.ts';
 import { rethrowAbort } from './rethrow-abort.ts';
 import type { RunAborts } from './run-aborts.ts';
@@ -52,6 +54,7 @@ export type TaskHandlerParts = {
   readonly log: Logger;
   readonly metrics: OperatorMetrics;
   readonly aborts: RunAborts;
+  readonly journal: Journal;
   readonly policy: Pick<OperatorPolicy, 'failurePolicy'>;
 } & ApplyConfigParts &
   ConvergeModulesParts &
@@ -93,6 +96,7 @@ export function taskHandler(
 ): TaskHandler<Task> {
   const run = inOrder([
     rerouteIsolated(operator),
+    record(operator),
     redact(redactor),
     logFailure(operator),
     authorize(operator),
@@ -135,6 +139,21 @@ export function rerouteIsolated(
     reportOutcome(operator, entry.task, isMoved ? SUCCESS : outcome);
     if (isOver(outcome)) logIfRecovered(operator, entry, queue);
     return isMoved ? SUCCESS : outcome;
+  };
+}
+
+/** Records the attempt in the journal. What ends it by an exception is the daemon's stop. */
+export function record({ journal }: { readonly journal: Pick<Journal, 'begin' | 'end'> }): Stage {
+  return async (attempt, next) => {
+    const run = journal.begin(startOfAttempt(attempt.queue.name, attempt.entry));
+    try {
+      const outcome = await next(attempt);
+      journal.end(run, endOfAttempt(outcome));
+      return outcome;
+    } catch (error) {
+      journal.end(run, { result: 'aborted' });
+      throw error;
+    }
   };
 }
 

@@ -1,4 +1,5 @@
 import type { JsonObject } from '@addon-operator/json';
+import type { Journal } from '../journal/journal.ts';
 import type { ModuleExplanation, ModuleSummary } from './module-explanation.ts';
 import type { OperatorStatus, RunningHookFacts } from './operator-status.ts';
 import type { TaskQueueView } from './task-queues.ts';
@@ -16,6 +17,8 @@ export interface DaemonView {
   queues(): readonly QueueView[];
   /** The same as data, `main` first, with at most so many tasks of each queue. */
   taskQueues(maxTasks: number): readonly TaskQueueView[];
+  /** The last runs. */
+  readonly journal: Pick<Journal, 'list' | 'details' | 'revision'>;
   /** Names of the enabled modules, in any order. */
   enabledModules(): readonly string[];
   /** All modules with their states, in run order. */

@@ -15,6 +15,7 @@ export const WALL_CLOCK_READERS: Readonly<Record<string, string>> = {
   'helm/deploy.ts': 'the time in a release record',
   'helm/drift/module-drift.ts': 'since when an object differs, shown',
   'jq/jq-builtin-main.ts': 'the function `now`',
+  'journal/journal.ts': 'when a run began, shown',
   'leader/leader-elector.ts': 'the times in a Lease, for people: nothing is decided by them',
   'leader/presence.ts': 'the times in a Lease, for people: nothing is decided by them',
   'lib/pino-logger.ts': 'the time of a log record',

@@ -1,6 +1,8 @@
+import { Journal } from '../../src/journal/journal.ts';
 import type { DebugEndpoint } from '../../src/server/debug-routes.ts';
 import type { PauseCommands } from '../../src/server/module-answers.ts';
 import type { DaemonView, ModuleView } from '../../src/status/daemon-view.ts';
+import { FakeClock } from './fake-clock.ts';
 
 /** Pauses nothing. */
 export const NO_PAUSES: PauseCommands = {
@@ -25,6 +27,7 @@ export function daemonView(overrides?: Partial<DaemonView>): DaemonView {
     status: () => ({ level: 'well', text: 'all is well', problems: [], modules: {}, tasks: 0 }),
     runningHooks: () => [],
     taskQueues: () => [],
+    journal: new Journal({ clock: new FakeClock() }),
     queues: () => [],
     enabledModules: () => ['web'],
     modules: () => [],

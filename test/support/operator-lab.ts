@@ -7,6 +7,7 @@ import { EventBacklog } from '../../src/hooks/event-backlog.ts';
 import type { Hook, HookOwner } from '../../src/hooks/hook.ts';
 import type { KubernetesEvent, SnapshotItem } from '../../src/hooks/kubernetes-binding.ts';
 import { HookRunner } from '../../src/hooks/run-hook.ts';
+import { Journal } from '../../src/journal/journal.ts';
 import { HookMetrics } from '../../src/metrics/hook-metrics.ts';
 import { OperatorMetrics } from '../../src/metrics/operator-metrics.ts';
 import type { Module } from '../../src/modules/module.ts';
@@ -21,6 +22,7 @@ import type { Operator } from '../../src/operator/operator.ts';
 import type { Pause } from '../../src/operator/pause-entry.ts';
 import type { ModulesDirectory } from '../../src/operator/purge-guard.ts';
 import { countQueuedEvents, queuedEvents } from '../../src/operator/queued-events.ts';
+import { recordHookRun } from '../../src/operator/record-runs.ts';
 import { RunAborts } from '../../src/operator/run-aborts.ts';
 import type { ModuleExtensions, OperatorPolicy } from '../../src/operator/services.ts';
 import { eventIds } from '../../src/operator/task-origin.ts';
@@ -88,6 +90,7 @@ interface Parts {
  */
 export class OperatorLab {
   readonly clock = new FakeClock();
+  readonly journal = new Journal({ clock: this.clock });
   readonly log = new CapturedLog(this.clock);
   readonly calls: string[] = [];
   readonly operator: Operator;
@@ -260,7 +263,7 @@ export class OperatorLab {
       maxContextBytes: this.#options.maxContextBytes ?? Number.MAX_SAFE_INTEGER,
       enabledModules: () => this.operator.registry.enabled,
       followSecrets: async () => undefined,
-      onEnd: () => undefined,
+      observe: recordHookRun(this.journal, clock),
       hookRunner: new HookRunner({
         runner: { run: (spec) => this.#runProcess(spec) } satisfies ProcessRunner,
         tmpDir: this.tmpDir,
@@ -290,6 +293,7 @@ export class OperatorLab {
     const shared = { clock, log: log.logger, metrics, queues, backlog };
     return {
       registry,
+      journal: this.journal,
       converge,
       globalHooks,
       router: new TaskRouter({ ...shared, registry, converge, globalHooks }),

@@ -2,6 +2,7 @@ import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
 import { bindingCount, queuesOf } from '../../hooks/hook.ts';
 import type { LifecycleBinding } from '../../hooks/hook-config.ts';
+import type { Journal } from '../../journal/journal.ts';
 import type { OperatorMetrics } from '../../metrics/operator-metrics.ts';
 import type { QueueSet } from '../../queue/queue-set.ts';
 import type { HookExecution } from '../hook-execution.ts';
@@ -21,6 +22,7 @@ export type ModuleLifecycleParts = {
   readonly execution: HookExecution;
   readonly sources: Pick<ModuleSources, 'loadModuleHooks'>;
   readonly bindings: Pick<HookBindings, 'createRuntime'>;
+  readonly journal: Pick<Journal, 'enterPhase'>;
 } & HookRunParts;
 
 /**
@@ -67,7 +69,9 @@ export async function runLifecycleHooks(
   { activation, queue, task }: LifecycleRun,
   signal: AbortSignal,
 ): Promise<void> {
-  for (const runtime of runtimesInOrder(tracked.hooks ?? [], binding)) {
+  const runtimes = runtimesInOrder(tracked.hooks ?? [], binding);
+  if (runtimes.length > 0) operator.journal.enterPhase(queue, binding);
+  for (const runtime of runtimes) {
     const run: ModuleHookRun = {
       type: 'ModuleHookRun',
       module: tracked.module.name,

@@ -108,6 +108,7 @@ async function runPhase(
   switch (stage.type) {
     case 'starting':
       if (stage.hooks === undefined) {
+        operator.journal.enterPhase(queue.name, 'load-hooks');
         await ensureHooks(operator, tracked, signal);
         return NEXT;
       }
@@ -117,6 +118,7 @@ async function runPhase(
       return NEXT;
     case 'synchronizing':
       if (stage.areMonitorsStarted) return waitForSynchronization(operator, tracked, task, queue);
+      operator.journal.enterPhase(queue.name, 'synchronization');
       await startMonitors(stage.hooks, signal);
       tracked.apply({ type: 'monitors-started' });
       return repeatAfter(queueSynchronizations(operator, stage.hooks, task));
@@ -193,6 +195,7 @@ async function runHelmPhase(
     await runLifecycleHooks(operator, tracked, 'beforeHelm', run, signal);
     if (module.chart !== 'none') {
       const helmStartedMs = clock.steadyMs();
+      operator.journal.enterPhase(queue.name, 'helm');
       // Somebody may have deleted them since the module started.
       if (tracked.hasDeployFailed && crds.has(module.name)) await crds.ensure(module.name, signal);
       values.checkForHelm(module.name);

@@ -1,0 +1,157 @@
+import { expect, test } from 'vitest';
+import { FakeClock } from '../../test/support/fake-clock.ts';
+import { Journal, type JournalLimits } from './journal.ts';
+import type { RunStart } from './run.ts';
+
+function start(fields: Partial<RunStart> = {}): RunStart {
+  return {
+    queue: 'main',
+    taskId: 'main/1',
+    type: 'ModuleRun',
+    module: 'web',
+    hook: '',
+    binding: '',
+    trigger: 'start',
+    eventId: 'e1',
+    triggeredBy: undefined,
+    attempt: 1,
+    queuedMs: 0,
+    ...fields,
+  };
+}
+
+function journalWith(limits: Partial<JournalLimits> = {}, redact = (text: string) => text) {
+  const clock = new FakeClock();
+  return { clock, journal: new Journal({ clock, limits, redact }) };
+}
+
+test('a run is shown with its times, phases, result and error', async () => {
+  const { clock, journal } = journalWith();
+  await clock.advance(1_000);
+  const run = journal.begin(start());
+  journal.enterPhase('main', 'beforeHelm');
+  await clock.advance(300);
+  journal.enterPhase('main', 'helm');
+  await clock.advance(700);
+  expect(journal.list({ limit: 1 }).runs[0]).toMatchObject({ result: 'running', endedAt: null });
+  journal.end(run, { result: 'failed', error: 'no chart', code: 'HELM_FAILED' });
+  expect(journal.list({ limit: 1 }).runs[0]).toEqual({
+    id: '1',
+    parent: null,
+    eventId: 'e1',
+    queue: 'main',
+    taskId: 'main/1',
+    type: 'ModuleRun',
+    module: 'web',
+    hook: '',
+    binding: '',
+    trigger: 'start',
+    triggeredBy: null,
+    attempt: 1,
+    queuedAt: '1970-01-01T00:00:00.000Z',
+    startedAt: '1970-01-01T00:00:01.000Z',
+    endedAt: '1970-01-01T00:00:02.000Z',
+    waitMs: 1_000,
+    durationMs: 1_000,
+    result: 'failed',
+    error: 'no chart',
+    code: 'HELM_FAILED',
+    cpuMs: null,
+    maxRssBytes: null,
+    contexts: 0,
+    phases: [
+      { name: 'beforeHelm', ms: 300 },
+      { name: 'helm', ms: 700 },
+    ],
+    patches: { values: 0, objects: 0 },
+    outputLength: 0,
+  });
+});
+
+test('runs are filtered, and listed page by page from the newest to the oldest', () => {
+  const { journal } = journalWith();
+  for (let number = 1; number <= 5; number += 1) {
+    const run = journal.begin(start({ taskId: `main/${number}`, module: number % 2 === 0 ? 'db' : 'web' }));
+    journal.end(run, { result: number === 5 ? 'failed' : 'success' });
+  }
+  const ids = (query: object) => journal.list({ limit: 2, ...query }).runs.map(({ id }) => id);
+  expect(journal.list({ limit: 2 }).next).toBe('4');
+  expect(ids({})).toEqual(['5', '4']);
+  expect(ids({ before: 4 })).toEqual(['3', '2']);
+  expect(journal.list({ limit: 5, before: 3 })).toMatchObject({
+    runs: [{ id: '2' }, { id: '1' }],
+    next: null,
+  });
+  expect(ids({ module: 'db' })).toEqual(['4', '2']);
+  expect(ids({ result: 'failed' })).toEqual(['5']);
+  expect(ids({ event: 'other' })).toEqual([]);
+});
+
+test('the details lead from the event over the attempts to what a run led to', async () => {
+  const { clock, journal } = journalWith();
+  const hook = { type: 'GlobalHookRun', hook: 'g.sh', binding: 'kubernetes', module: '', queue: 'own' };
+  const first = journal.begin(start({ ...hook, taskId: 'own/1' }));
+  journal.end(first, { result: 'failed', error: 'no' });
+  await clock.advance(5_000);
+  const second = journal.begin(start({ ...hook, taskId: 'own/1', attempt: 2 }));
+  await clock.advance(10);
+  const triggeredBy = { hook: 'g.sh', binding: 'kubernetes' };
+  const queuedMs = clock.steadyMs();
+  journal.end(second, { result: 'success' });
+  const module = journal.begin(start({ taskId: 'main/7', triggeredBy, queuedMs }));
+  const below = journal.beginHook(start({ taskId: '', type: 'HookRun', hook: 'a.sh', queuedMs }));
+  journal.end(below, { result: 'success' });
+  journal.end(module, { result: 'success' });
+  const other = journal.begin(start({ eventId: 'e2', taskId: 'main/8', queuedMs }));
+  expect(journal.details(below.id)).toMatchObject({
+    parent: '3',
+    cause: [{ id: '1' }, { id: '2' }, { id: '3' }],
+    effects: [],
+  });
+  expect(journal.details(first.id)).toMatchObject({
+    cause: [],
+    effects: [
+      { id: '2', causedBy: '1' },
+      { id: '3', causedBy: '2' },
+      { id: '4', causedBy: '3' },
+    ],
+  });
+  expect(journal.details(other.id)).toMatchObject({ cause: [], effects: [] });
+  expect(journal.details(99)).toBeUndefined();
+});
+
+test('the oldest runs go first, but never one that goes on', () => {
+  const { journal } = journalWith({ runs: 3 });
+  const first = journal.begin(start({ queue: 'slow', taskId: 'slow/1' }));
+  for (let number = 0; number < 5; number += 1) journal.end(journal.begin(start()), { result: 'success' });
+  expect(journal.list({ limit: 9 }).runs.map(({ id }) => id)).toEqual(['6', '5', '1']);
+  journal.end(first, { result: 'success' });
+  expect(journal.list({ limit: 9 }).runs.map(({ id }) => id)).toEqual(['6', '5', '1']);
+});
+
+test('runs and outputs stay within their memory', () => {
+  const { journal } = journalWith({ runCharacters: 20_000, outputCharacters: 200_000 });
+  for (let number = 0; number < 100; number += 1) {
+    const run = journal.begin(start());
+    for (let line = 0; line < 100; line += 1) journal.print(run, 'x'.repeat(1_000));
+    journal.end(run, { result: 'failed', error: 'e'.repeat(10_000) });
+    expect(journal.size.runs).toBeLessThanOrEqual(20_000);
+    expect(journal.size.outputs).toBeLessThanOrEqual(200_000);
+  }
+  const kept = journal.list({ limit: 100 }).runs;
+  expect(kept.map(({ id }) => id)).toEqual(['100', '99', '98', '97']);
+  expect(kept[0]?.error).toHaveLength(4_096);
+  expect(journal.details(100)?.output.head).not.toBe('');
+  expect(journal.details(97)?.output).toEqual({ head: '', tail: '', cut: 0 });
+});
+
+test('errors and outputs are kept without secrets', () => {
+  const { journal } = journalWith({}, (text) => text.replaceAll('hunter2', '***'));
+  const run = journal.begin(start());
+  journal.print(run, 'password hunter2');
+  journal.end(run, { result: 'failed', error: 'hunter2 is wrong' });
+  expect(journal.details(run.id)).toMatchObject({
+    error: '*** is wrong',
+    output: { head: 'password ***\n' },
+  });
+});

@@ -1,0 +1,273 @@
+import { isoTime } from '@addon-operator/base/bounded-time';
+import { type Clock, roundedMs } from '@addon-operator/base/clock';
+import { causeOf } from './causes.ts';
+import { OutputBuffer } from './output-buffer.ts';
+import type { HookFacts, JournalRun, RunEnd, RunStart } from './run.ts';
+import type { RunDetails, RunEffect, RunList, RunQuery, RunView } from './run-view.ts';
+
+export interface JournalOptions {
+  readonly clock: Clock;
+  /** Masks secrets in errors and outputs before they are kept; default: nothing is masked. */
+  readonly redact?: (text: string) => string;
+  /** Default 2,000 runs, 4 Mi characters of runs, 8 Mi characters of outputs. */
+  readonly limits?: Partial<JournalLimits>;
+}
+
+export interface JournalLimits {
+  readonly runs: number;
+  readonly runCharacters: number;
+  readonly outputCharacters: number;
+}
+
+const LIMITS: JournalLimits = {
+  runs: 2_000,
+  runCharacters: 4 * 1024 * 1024,
+  outputCharacters: 8 * 1024 * 1024,
+};
+const MAX_ERROR_CHARACTERS = 4_096;
+/** What a run costs besides its texts, as measured, and a phase. */
+const RUN_SIZE = 700;
+const PHASE_SIZE = 80;
+const MAX_PHASES = 50;
+const NO_PATCHES = { values: 0, objects: 0 };
+const NO_OUTPUT = { head: '', tail: '', cut: 0 };
+
+/**
+ * The last runs, in a ring: the oldest one goes when there are too many, or they need too much memory. Recording costs a
+ * few object writes; views are made when they are read. A run that goes on is never dropped.
+ */
+export class Journal {
+  readonly #clock: Clock;
+  readonly #redact: (text: string) => string;
+  readonly #limits: JournalLimits;
+  /** By id, the oldest first. */
+  readonly #runs = new Map<number, JournalRun>();
+  /** The attempt that runs, by queue: a queue runs one at a time. */
+  readonly #attempts = new Map<string, JournalRun>();
+  /** Runs whose output is kept, the oldest first. */
+  readonly #withOutput = new Set<JournalRun>();
+  readonly #sizes = { runs: 0, outputs: 0 };
+  #lastId = 0;
+  #revision = 0;
+
+  constructor({ clock, redact = (text) => text, limits = {} }: JournalOptions) {
+    this.#clock = clock;
+    this.#redact = redact;
+    this.#limits = { ...LIMITS, ...limits };
+  }
+
+  /** Grows when a run begins or ends. */
+  get revision(): number {
+    return this.#revision;
+  }
+
+  /** Memory in use, in characters. */
+  get size(): { readonly runs: number; readonly outputs: number } {
+    return { ...this.#sizes };
+  }
+
+  /** Records the beginning of an attempt of a task. */
+  begin(start: RunStart): JournalRun {
+    const run = this.#add(start, undefined);
+    this.#attempts.set(start.queue, run);
+    return run;
+  }
+
+  /** Records the beginning of a hook run that is no attempt of its own; it belongs to the attempt that runs in its queue. */
+  beginHook(start: RunStart): JournalRun {
+    return this.#add(start, this.#attempts.get(start.queue)?.id);
+  }
+
+  /** The attempt that runs in a queue. */
+  attemptIn(queue: string): JournalRun | undefined {
+    return this.#attempts.get(queue);
+  }
+
+  /** Records that the attempt in a queue has come to its next step. */
+  enterPhase(queue: string, name: string): void {
+    const run = this.#attempts.get(queue);
+    if (run === undefined || run.phases.length >= MAX_PHASES) return;
+    run.phases = [...run.phases, { name, startedMs: this.#clock.steadyMs() }];
+    this.#sizes.runs += PHASE_SIZE;
+  }
+
+  noteHook(run: JournalRun, facts: HookFacts): void {
+    run.hookFacts = facts;
+  }
+
+  /** Keeps a line that a hook has printed. */
+  print(run: JournalRun, line: string): void {
+    run.output ??= new OutputBuffer();
+    run.output.push(this.#redact(line));
+  }
+
+  end(run: JournalRun, { result, error, code }: RunEnd): void {
+    if (run.endedMs !== undefined) return;
+    run.endedMs = this.#clock.steadyMs();
+    if (error === undefined) run.end = { result };
+    else {
+      const text = shortened(this.#redact(error));
+      run.end = { result, error: text, code };
+      this.#sizes.runs += text.length;
+    }
+    if (this.#attempts.get(run.queue) === run) this.#attempts.delete(run.queue);
+    if (run.output !== undefined) this.#keepOutput(run, run.output);
+    this.#revision += 1;
+    this.#shorten();
+  }
+
+  /** The newest first. */
+  list({ before = Number.POSITIVE_INFINITY, limit, ...filter }: RunQuery): RunList {
+    const runs: RunView[] = [];
+    let next: string | null = null;
+    for (const run of [...this.#runs.values()].reverse()) {
+      if (run.id >= before || !matches(run, filter)) continue;
+      if (runs.length === limit) {
+        next = runs.at(-1)?.id ?? null;
+        break;
+      }
+      runs.push(this.#view(run));
+    }
+    return { runs, next };
+  }
+
+  /** One run with what led to it and what it led to; undefined for an unknown id. */
+  details(id: number): RunDetails | undefined {
+    const run = this.#runs.get(id);
+    if (run === undefined) return undefined;
+    const related = [...this.#runs.values()].filter(({ eventId }) => eventId === run.eventId);
+    const causes = new Map(related.map((other) => [other, causeOf(other, related)]));
+    return {
+      ...this.#view(run),
+      cause: chainTo(run, causes).map((other) => this.#view(other)),
+      effects: this.#effects(run, causes),
+      output: run.output?.read() ?? NO_OUTPUT,
+    };
+  }
+
+  #effects(run: JournalRun, causes: ReadonlyMap<JournalRun, JournalRun | undefined>): readonly RunEffect[] {
+    const led = new Set([run]);
+    const effects: RunEffect[] = [];
+    // Causes are older than what they lead to.
+    for (const [other, cause] of causes) {
+      if (cause === undefined || !led.has(cause)) continue;
+      led.add(other);
+      effects.push({ ...this.#view(other), causedBy: String(cause.id) });
+    }
+    return effects;
+  }
+
+  #add(start: RunStart, parent: number | undefined): JournalRun {
+    this.#lastId += 1;
+    this.#revision += 1;
+    const run: JournalRun = {
+      ...start,
+      id: this.#lastId,
+      parent,
+      startedMs: this.#clock.steadyMs(),
+      startedAtMs: this.#clock.wallMs(),
+      endedMs: undefined,
+      end: undefined,
+      hookFacts: undefined,
+      phases: [],
+      output: undefined,
+    };
+    this.#runs.set(run.id, run);
+    this.#sizes.runs += RUN_SIZE;
+    return run;
+  }
+
+  #keepOutput(run: JournalRun, output: OutputBuffer): void {
+    this.#withOutput.add(run);
+    this.#sizes.outputs += output.kept;
+    for (const oldest of this.#withOutput) {
+      if (this.#sizes.outputs <= this.#limits.outputCharacters) return;
+      this.#dropOutput(oldest);
+    }
+  }
+
+  #dropOutput(run: JournalRun): void {
+    if (!this.#withOutput.delete(run)) return;
+    this.#sizes.outputs -= run.output?.kept ?? 0;
+    run.output = undefined;
+  }
+
+  #shorten(): void {
+    for (const run of this.#runs.values()) {
+      const { runs, runCharacters } = this.#limits;
+      if (this.#runs.size <= runs && this.#sizes.runs <= runCharacters) return;
+      if (run.endedMs === undefined) continue;
+      this.#runs.delete(run.id);
+      this.#dropOutput(run);
+      this.#sizes.runs -= RUN_SIZE + (run.end?.error?.length ?? 0) + run.phases.length * PHASE_SIZE;
+    }
+  }
+
+  #view(run: JournalRun): RunView {
+    const { startedMs, startedAtMs, endedMs, queuedMs, hookFacts, end } = run;
+    const durationMs = (endedMs ?? this.#clock.steadyMs()) - startedMs;
+    const waitMs = Math.max(0, startedMs - queuedMs);
+    return {
+      id: String(run.id),
+      parent: run.parent === undefined ? null : String(run.parent),
+      eventId: run.eventId,
+      queue: run.queue,
+      taskId: run.taskId,
+      type: run.type,
+      module: run.module,
+      hook: run.hook,
+      binding: run.binding,
+      trigger: run.trigger,
+      triggeredBy: run.triggeredBy ?? null,
+      attempt: run.attempt,
+      queuedAt: isoTime(startedAtMs - waitMs),
+      startedAt: isoTime(startedAtMs),
+      endedAt: endedMs === undefined ? null : isoTime(startedAtMs + durationMs),
+      waitMs: roundedMs(waitMs),
+      durationMs: roundedMs(durationMs),
+      result: end?.result ?? 'running',
+      error: end?.error ?? '',
+      code: end?.code ?? '',
+      cpuMs: hookFacts?.cpuMs ?? null,
+      maxRssBytes: hookFacts?.maxRssBytes ?? null,
+      contexts: hookFacts?.contexts ?? 0,
+      phases: phasesOf(run, startedMs + durationMs),
+      patches: hookFacts?.patches ?? NO_PATCHES,
+      outputLength: run.output?.total ?? 0,
+    };
+  }
+}
+
+function phasesOf({ phases }: JournalRun, endMs: number): RunView['phases'] {
+  return phases.map(({ name, startedMs }, index) => ({
+    name,
+    ms: roundedMs((phases[index + 1]?.startedMs ?? endMs) - startedMs),
+  }));
+}
+
+/** What led to a run, the first one first. */
+function chainTo(
+  run: JournalRun,
+  causes: ReadonlyMap<JournalRun, JournalRun | undefined>,
+): readonly JournalRun[] {
+  const chain: JournalRun[] = [];
+  for (let cause = causes.get(run); cause !== undefined; cause = causes.get(cause)) chain.unshift(cause);
+  return chain;
+}
+
+function matches(run: JournalRun, { module, hook, queue, result, event }: Omit<RunQuery, 'limit'>): boolean {
+  return (
+    (module === undefined || run.module === module) &&
+    (hook === undefined || run.hook === hook) &&
+    (queue === undefined || run.queue === queue) &&
+    (event === undefined || run.eventId === event) &&
+    (result === undefined || (run.end?.result ?? 'running') === result)
+  );
+}
+
+/** Programs print the reason for their failure last, and what they were about first. */
+function shortened(text: string): string {
+  if (text.length <= MAX_ERROR_CHARACTERS) return text;
+  const half = MAX_ERROR_CHARACTERS / 2;
+  return `${text.slice(0, half - 1)}…${text.slice(-half)}`;
+}

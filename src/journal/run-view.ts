@@ -1,0 +1,76 @@
+import type { OutputParts } from './output-buffer.ts';
+import type { RunResult } from './run.ts';
+
+/** One run. Times are RFC 3339 in UTC; strings are empty, and others null, where there is nothing. */
+export interface RunView {
+  /** A number that grows; it starts at 1 with each start of the operator. */
+  readonly id: string;
+  /** The run that started it, such as the ModuleRun of a beforeHelm hook; null for an attempt of a task. */
+  readonly parent: string | null;
+  readonly eventId: string;
+  readonly queue: string;
+  readonly taskId: string;
+  /** Type of the task, `HookRun` for a hook that a task runs among other things. */
+  readonly type: string;
+  readonly module: string;
+  readonly hook: string;
+  readonly binding: string;
+  readonly trigger: string;
+  readonly triggeredBy: { readonly hook: string; readonly binding: string } | null;
+  /** From 1. */
+  readonly attempt: number;
+  readonly queuedAt: string;
+  readonly startedAt: string;
+  readonly endedAt: string | null;
+  /** From `queuedAt` to `startedAt`. */
+  readonly waitMs: number;
+  /** Until now for a run that goes on. */
+  readonly durationMs: number;
+  readonly result: RunResult | 'running';
+  readonly error: string;
+  readonly code: string;
+  readonly cpuMs: number | null;
+  readonly maxRssBytes: number | null;
+  readonly contexts: number;
+  /** Steps of a module run, in order. */
+  readonly phases: readonly { readonly name: string; readonly ms: number }[];
+  /** Operations of a hook, as numbers: the journal has no values. */
+  readonly patches: { readonly values: number; readonly objects: number };
+  /** Characters that the hook printed. */
+  readonly outputLength: number;
+}
+
+/** A run with what led to it, and what it led to. */
+export interface RunDetails extends RunView {
+  /** From the first run of the event to the one that asked for this. */
+  readonly cause: readonly RunView[];
+  /** Its further attempts, the runs it started and the runs they led to, in order. */
+  readonly effects: readonly RunEffect[];
+  /** What the hook printed. */
+  readonly output: OutputParts;
+}
+
+export interface RunEffect extends RunView {
+  /** Id of the run that directly led to it. */
+  readonly causedBy: string;
+}
+
+/** Which runs to list; a filter that is absent accepts all. */
+export interface RunQuery {
+  readonly module?: string | undefined;
+  readonly hook?: string | undefined;
+  readonly queue?: string | undefined;
+  readonly result?: RunView['result'] | undefined;
+  /** An event id. */
+  readonly event?: string | undefined;
+  /** Only runs older than the one with this id. */
+  readonly before?: number | undefined;
+  readonly limit: number;
+}
+
+/** The newest first. */
+export interface RunList {
+  readonly runs: readonly RunView[];
+  /** The id to continue with as `before`; null at the end. */
+  readonly next: string | null;
+}

@@ -1,0 +1,59 @@
+import type { OutputBuffer } from './output-buffer.ts';
+
+/**
+ * How a run ended. `repeat`: it waits for something and is run again. `aborted`: a user ended it, or the operator stopped.
+ */
+export type RunResult = 'success' | 'failed' | 'repeat' | 'aborted';
+
+/** What is known when a run begins. Strings are empty where there is nothing. */
+export interface RunStart {
+  readonly queue: string;
+  /** Of the task in its queue; empty for a run that no task asked for, such as one for an admission request. */
+  readonly taskId: string;
+  /** The type of the task, or `HookRun` for a hook that a task runs among other things. */
+  readonly type: string;
+  readonly module: string;
+  readonly hook: string;
+  readonly binding: string;
+  readonly trigger: string;
+  readonly eventId: string;
+  /** The hook run whose changes led to the task. */
+  readonly triggeredBy: { readonly hook: string; readonly binding: string } | undefined;
+  /** From 1. */
+  readonly attempt: number;
+  /** Since when it waited, on the steady clock. */
+  readonly queuedMs: number;
+}
+
+/** What a hook used and wrote. */
+export interface HookFacts {
+  readonly cpuMs: number | undefined;
+  readonly maxRssBytes: number | undefined;
+  /** Binding contexts that it was given. */
+  readonly contexts: number;
+  /** Operations on values and on objects. */
+  readonly patches: { readonly values: number; readonly objects: number };
+}
+
+export interface RunEnd {
+  readonly result: RunResult;
+  /** Message of the failure; absent without one. */
+  readonly error?: string;
+  readonly code?: string | undefined;
+}
+
+/** A run as the journal keeps it. */
+export interface JournalRun extends RunStart {
+  readonly id: number;
+  /** Id of the run that started it; undefined for an attempt of a task. */
+  readonly parent: number | undefined;
+  readonly startedMs: number;
+  /** On the wall clock. */
+  readonly startedAtMs: number;
+  /** Undefined while it runs. */
+  endedMs: number | undefined;
+  end: RunEnd | undefined;
+  hookFacts: HookFacts | undefined;
+  phases: readonly { readonly name: string; readonly startedMs: number }[];
+  output: OutputBuffer | undefined;
+}

@@ -1,0 +1,108 @@
+import type { Clock } from '@addon-operator/base/clock';
+import { codeOf, messageOf } from '@addon-operator/base/errors';
+import { type Logger, loggerOf } from '@addon-operator/base/log';
+import { moduleNameOf } from '../hooks/hook.ts';
+import type { Journal } from '../journal/journal.ts';
+import type { RunEnd, RunStart } from '../journal/run.ts';
+import type { QueueEntry, TaskOutcome } from '../queue/task-queue.ts';
+import type { HookRunFollower, ObserveHookRun } from './hook-execution.ts';
+import { taskIdOf } from './task-queue-view.ts';
+import { type HookRun, hookOf, moduleOf, type Task } from './tasks.ts';
+
+/** What the journal records of an attempt of a task when it begins. */
+export function startOfAttempt(queue: string, entry: QueueEntry<Task>): RunStart {
+  const { task } = entry;
+  return {
+    queue,
+    taskId: taskIdOf(queue, entry),
+    type: task.type,
+    module: moduleOf(task),
+    hook: hookOf(task),
+    binding: 'binding' in task ? task.binding : '',
+    trigger: task.trigger,
+    eventId: task.eventId ?? '',
+    triggeredBy: task.triggeredBy,
+    attempt: entry.failures + 1,
+    queuedMs: entry.queuedAtMs,
+  };
+}
+
+/** What it records when the attempt ends. */
+export function endOfAttempt(outcome: TaskOutcome<Task>): RunEnd {
+  return outcome.type === 'retry' ? failure(outcome.error) : { result: outcome.type };
+}
+
+function failure(error: unknown): RunEnd {
+  const code = codeOf(error);
+  return { result: code === 'RUN_ABORTED' ? 'aborted' : 'failed', error: messageOf(error), code };
+}
+
+/**
+ * Records runs of hooks in the journal: as part of the attempt if the hook is what its task runs, else as runs of their
+ * own below it.
+ */
+export function recordHookRun(journal: Journal, clock: Clock): ObserveHookRun {
+  return (run, queue, log) => {
+    const attempt = isOwnTask(run) ? journal.attemptIn(queue) : undefined;
+    const recorded = attempt ?? journal.beginHook(startOfHook(run, queue, clock));
+    return {
+      log: withOutput(log, (line) => journal.print(recorded, line)),
+      wrote: (facts) => journal.noteHook(recorded, facts),
+      end: ({ cause }) => {
+        if (attempt === undefined) journal.end(recorded, endOfHook(cause));
+      },
+    } satisfies HookRunFollower;
+  };
+}
+
+/** Whether the run is what a task is for: those for requests to webhooks have no queue. */
+function isOwnTask({ repeatedBy }: HookRun): boolean {
+  return repeatedBy === undefined;
+}
+
+function startOfHook(run: HookRun, queue: string, clock: Clock): RunStart {
+  const { hook } = run.hook;
+  return {
+    queue,
+    taskId: '',
+    type: 'HookRun',
+    module: moduleNameOf(hook),
+    hook: hook.name,
+    binding: run.binding,
+    trigger: run.trigger,
+    eventId: run.eventId ?? '',
+    triggeredBy: run.triggeredBy,
+    attempt: 1,
+    queuedMs: clock.steadyMs(),
+  };
+}
+
+function endOfHook(cause: { readonly error: unknown; readonly isAborted: boolean } | undefined): RunEnd {
+  if (cause === undefined) return { result: 'success' };
+  return cause.isAborted ? { result: 'aborted' } : failure(cause.error);
+}
+
+/** The same logger, which also shows what the hook prints: that is logged by a child with the field `output`. */
+function withOutput(log: Logger, onLine: (line: string) => void): Logger {
+  return loggerOf(
+    (level, fields, message) => log[level](fields, message),
+    (fields) => {
+      const child = log.child(fields);
+      if (!('output' in fields)) return child;
+      return loggerOf(
+        (level, record, message) => {
+          child[level](record, message);
+          onLine(lineOf(level, record, message));
+        },
+        (more) => child.child(more),
+      );
+    },
+  );
+}
+
+/** What the hook printed, as it was logged: JSON records as their level, message and fields. */
+function lineOf(level: string, fields: Readonly<Record<string, unknown>>, message: string): string {
+  const { proxyJsonLog, ...rest } = fields;
+  if (proxyJsonLog !== true) return message;
+  return `${level} ${message}${Object.keys(rest).length === 0 ? '' : ` ${JSON.stringify(rest)}`}`;
+}
