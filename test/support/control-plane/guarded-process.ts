@@ -15,6 +15,8 @@ export interface GuardedProcessSpec {
   /** Gets stdout and stderr, appended. */
   readonly logFile: string;
   readonly guard: ProcessGuard;
+  /** In addition to the environment of this process. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** A process that leads its own group and dies with this one. */
@@ -42,6 +44,7 @@ export class GuardedProcess {
       cwd: spec.cwd,
       detached: true,
       stdio: ['pipe', log, log],
+      env: { ...process.env, ...spec.env },
     });
     close(log, () => undefined);
     const exited = once(child, 'exit');
