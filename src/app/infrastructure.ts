@@ -1,4 +1,5 @@
 import { homedir } from 'node:os';
+import { fileURLToPath } from 'node:url';
 import { OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
 import { componentLog } from '@addon-operator/base/log';
@@ -18,6 +19,8 @@ import type { JqEngine } from '../jq/jq-engine.ts';
 import { PlainFilters } from '../jq/plain-filters.ts';
 import { selectJqEngine } from '../jq/select-jq-engine.ts';
 import type { Lead } from '../leader/take-lead.ts';
+import { COMPILE_CACHE, ownProgram } from '../lib/own-code.ts';
+import { sourcePlaces } from '../lib/source-places.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import { guardedRunner } from '../process/guarded-runner.ts';
 import { type Launcher, startLauncher } from '../process/launcher.ts';
@@ -144,6 +147,11 @@ async function startTools(
     clock,
     onDeadlinePassed: lead.onDeadlinePassed,
     tmpDir,
+    program: {
+      file: fileURLToPath(ownProgram('process/launcher-main')),
+      compileCache: COMPILE_CACHE,
+      sourcePlaces,
+    },
   });
   const launched = launching.catch(() => undefined);
   running.defer(async () => {

@@ -7,7 +7,6 @@
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:os';
 import { messageOf } from '@addon-operator/base/errors';
-import { sourcePlaces } from '../lib/source-places.ts';
 import { AnswerChannel } from './answer-channel.ts';
 import { chooseMachinery } from './launcher-machinery.ts';
 import {
@@ -123,7 +122,7 @@ function marked(request: SpawnRequest, launcherId: string, run: number): SpawnRe
 }
 
 function printError({ stack }: Error): void {
-  process.stderr.write(`${sourcePlaces(String(stack))}\n`);
+  process.stderr.write(`${stack}\n`);
 }
 
 await serve(process.argv[2] ?? randomUUID());

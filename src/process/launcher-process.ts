@@ -6,12 +6,24 @@ import { fileURLToPath } from 'node:url';
 import type { SteadyClock } from '@addon-operator/base/clock';
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
-import { COMPILE_CACHE, ownProgram } from '../lib/own-code.ts';
 import { openByteChannel } from './byte-channel.ts';
 import { FRAME_KINDS, FrameReader, type LauncherReady } from './launcher-protocol.ts';
 import { LineSplitter } from './line-splitter.ts';
 
-const MAIN_FILE = fileURLToPath(ownProgram('process/launcher-main'));
+/** Where the launcher program is, and what belongs to it. */
+export interface LauncherProgram {
+  /** Path of `launcher-main.ts`, or of a bundle of it. */
+  readonly file: string;
+  /** A directory for what V8 has compiled, unless `NODE_COMPILE_CACHE` names one. Default: none. */
+  readonly compileCache?: string | undefined;
+  /** Turns places in built code into places of its sources, in a line of a stack trace. Default: lines stay as they are. */
+  readonly sourcePlaces?: (line: string) => string;
+}
+
+/** The program as it is beside this file. */
+export const SOURCE_PROGRAM: LauncherProgram = {
+  file: fileURLToPath(new URL('./launcher-main.ts', import.meta.url)),
+};
 
 /**
  * The launcher holds no data of its own, so its heap is small. It runs the same few functions over and over: with baseline
@@ -51,6 +63,7 @@ export interface LauncherProcessOptions {
   readonly clock: SteadyClock;
   /** A writable directory; default: that of the system for temporary files. */
   readonly tmpDir: string | undefined;
+  readonly program: LauncherProgram;
 }
 
 /** A launcher needs 0.1 s to start, a few seconds on a busy machine. */
@@ -81,7 +94,7 @@ export async function startLauncherProcess(
   } catch (cause) {
     failed.abort();
     signal.throwIfAborted();
-    const message = `Cannot start the launcher that runs hooks and helm (${MAIN_FILE}): ${reasonOf(cause)}`;
+    const message = `Cannot start the launcher that runs hooks and helm (${options.program.file}): ${reasonOf(cause)}`;
     throw new OperatorError('PROCESS_SPAWN', message, { cause });
   } finally {
     started.abort();
@@ -97,7 +110,7 @@ function reasonOf(cause: unknown): string {
 
 /** @param abandoned kills the process when it aborts */
 async function spawnLauncher(
-  { log, clock, tmpDir }: LauncherProcessOptions,
+  { log, clock, tmpDir, program }: LauncherProcessOptions,
   events: LauncherEvents,
   abandoned: AbortSignal,
 ): Promise<LauncherProcess> {
@@ -108,11 +121,14 @@ async function spawnLauncher(
   });
   const channel = await openByteChannel((bytes) => reader.push(bytes), tmpDir);
   const id = randomUUID();
-  const child = await spawnProgram(id, channel.childEnd, abandoned);
+  const child = await spawnProgram(program, id, channel.childEnd, abandoned);
   events.onSpawned();
   const { stdin, stderr } = child;
   if (stdin === null || stderr === null) throw new OperatorError('INTERNAL', 'The launcher has no pipes');
-  const errors = new LineSplitter((line) => log.warn({ line }, 'launcher printed an error'));
+  const { sourcePlaces = (line) => line } = program;
+  const errors = new LineSplitter((line) =>
+    log.warn({ line: sourcePlaces(line) }, 'launcher printed an error'),
+  );
   stderr.on('data', (chunk: Buffer) => errors.push(chunk));
   // Writing to a launcher that has died fails; that it has died is reported by `gone`.
   stdin.on('error', () => undefined);
@@ -138,13 +154,18 @@ async function spawnLauncher(
 }
 
 /** @throws the error of the system when there is no process, for example EMFILE */
-async function spawnProgram(id: string, childEnd: Socket, abandoned: AbortSignal): Promise<ChildProcess> {
+async function spawnProgram(
+  { file, compileCache }: LauncherProgram,
+  id: string,
+  childEnd: Socket,
+  abandoned: AbortSignal,
+): Promise<ChildProcess> {
   try {
     abandoned.throwIfAborted();
     // In a session of its own a Ctrl-C in the terminal reaches the daemon alone, which then stops in order.
-    const child = spawn(process.execPath, [...NODE_FLAGS, MAIN_FILE, id], {
+    const child = spawn(process.execPath, [...NODE_FLAGS, file, id], {
       cwd: '/',
-      env: withCompileCache(process.env),
+      env: cacheVariable(process.env['NODE_COMPILE_CACHE'] ?? compileCache),
       detached: true,
       stdio: ['pipe', childEnd, 'pipe'],
     });
@@ -159,9 +180,7 @@ async function spawnProgram(id: string, childEnd: Socket, abandoned: AbortSignal
 }
 
 /** Of the environment the launcher needs only where Node keeps compiled code, which halves the time of its start. */
-function withCompileCache({
-  NODE_COMPILE_CACHE: directory = COMPILE_CACHE,
-}: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+function cacheVariable(directory: string | undefined): NodeJS.ProcessEnv {
   return directory === undefined ? {} : { NODE_COMPILE_CACHE: directory };
 }
 

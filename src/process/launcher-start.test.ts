@@ -1,7 +1,11 @@
 import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { silentLogger } from '@addon-operator/base/log';
 import { expect, onTestFinished, test } from 'vitest';
+import { CapturedLog } from '../../test/support/captured-log.ts';
 import { FakeClock } from '../../test/support/fake-clock.ts';
 import { Launcher, startLauncher } from './launcher.ts';
 
@@ -128,4 +132,19 @@ test('stop() abandons a launcher that is starting', async () => {
   await launcher.stop();
   expect(await failure).toMatchObject({ code: 'ABORTED' });
   expect(launcher.pid).toBeUndefined();
+});
+
+test('what the program prints when it fails is logged, with places in its sources', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'launcher-start-'));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const file = join(directory, 'built.mjs');
+  writeFileSync(file, "console.error('at chunk.js:1'); process.exit(3);");
+  const sourcePlaces = (line: string): string => line.replace('chunk.js:1', 'source.ts:7');
+  const clock = new FakeClock();
+  const { logger: log, records } = new CapturedLog(clock);
+  await expect(startLauncher({ log, clock, program: { file, sourcePlaces } })).rejects.toMatchObject({
+    code: 'PROCESS_SPAWN',
+    message: `Cannot start the launcher that runs hooks and helm (${file}): it ended (exit code 3)`,
+  });
+  expect(records).toMatchObject([{ msg: 'launcher printed an error', line: 'at source.ts:7' }]);
 });

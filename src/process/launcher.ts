@@ -3,7 +3,12 @@ import { OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
 import { resultOrAbort } from '@addon-operator/base/result-or-abort';
 import { EscapedByRun, warnOfEscaped } from './escaped-processes.ts';
-import { type LauncherProcess, startLauncherProcess } from './launcher-process.ts';
+import {
+  type LauncherProcess,
+  type LauncherProgram,
+  SOURCE_PROGRAM,
+  startLauncherProcess,
+} from './launcher-process.ts';
 import {
   decodeStarted,
   encodeDeadline,
@@ -29,6 +34,8 @@ export interface LauncherOptions {
   readonly onSpawned?: () => void;
   /** A directory that can be written; by default that of the system for temporary files. */
   readonly tmpDir?: string;
+  /** By default the sources of the launcher program. */
+  readonly program?: LauncherProgram;
 }
 
 /** Starts the launcher program. @throws OperatorError PROCESS_SPAWN when it does not come up */
@@ -55,14 +62,16 @@ export class Launcher implements ProcessRunner {
   readonly #onDeadlinePassed: () => void;
   readonly #onSpawned: () => void;
   readonly #tmpDir: string | undefined;
+  readonly #program: LauncherProgram;
 
   constructor(options: LauncherOptions) {
-    const { log, clock, onDeadlinePassed = () => undefined, onSpawned = () => undefined, tmpDir } = options;
-    this.#log = log;
-    this.#clock = clock;
+    const { onDeadlinePassed = () => undefined, onSpawned = () => undefined } = options;
+    this.#log = options.log;
+    this.#clock = options.clock;
     this.#onDeadlinePassed = onDeadlinePassed;
     this.#onSpawned = onSpawned;
-    this.#tmpDir = tmpDir;
+    this.#tmpDir = options.tmpDir;
+    this.#program = options.program ?? SOURCE_PROGRAM;
   }
 
   /** Pid of the launcher program; undefined while it is down. */
@@ -137,7 +146,12 @@ export class Launcher implements ProcessRunner {
   }
 
   async #startProcess(): Promise<LauncherProcess> {
-    const options = { log: this.#log, clock: this.#clock, tmpDir: this.#tmpDir };
+    const options = {
+      log: this.#log,
+      clock: this.#clock,
+      tmpDir: this.#tmpDir,
+      program: this.#program,
+    };
     const events = {
       onSpawned: () => this.#onSpawned(),
       onFrame: (kind: number, run: number, payload: Buffer) => this.#onFrame(kind, run, payload),
