@@ -25,6 +25,7 @@ COPY packages/jq/package.json ./packages/jq/package.json
 COPY packages/json/package.json ./packages/json/package.json
 COPY packages/kube-client/package.json ./packages/kube-client/package.json
 COPY packages/kube-sandbox/package.json ./packages/kube-sandbox/package.json
+COPY packages/process/package.json ./packages/process/package.json
 COPY packages/sdk/package.json ./packages/sdk/package.json
 RUN npm ci --include=dev --include=optional
 COPY tsconfig.json tsconfig.build.json ./

@@ -1,5 +1,6 @@
 import { componentLog } from '@addon-operator/base/log';
 import type { Redactor } from '@addon-operator/base/redactor';
+import { peerUid } from '@addon-operator/process/peer-uid';
 import type { HelmDriver } from '../helm/helm-driver.ts';
 import { HookMetrics } from '../metrics/hook-metrics.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
@@ -8,7 +9,6 @@ import type { Operator } from '../operator/operator.ts';
 import { createView, STARTING_VIEW } from '../operator/operator-view.ts';
 import type { Pauses } from '../operator/pauses.ts';
 import { liveDiff } from '../plan/live-changes.ts';
-import { peerUid } from '../process/peer-uid.ts';
 import { startHttpServer } from '../server/http-server.ts';
 import { startDebug } from '../server/start-debug.ts';
 import type { ConfigMapEventLog } from '../settings/log-parameters.ts';

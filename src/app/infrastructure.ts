@@ -6,6 +6,9 @@ import { componentLog } from '@addon-operator/base/log';
 import type { Redactor } from '@addon-operator/base/redactor';
 import { createSharedReflectors } from '@addon-operator/kube-client/reflector-shared';
 import type { SharedReflectors } from '@addon-operator/kube-client/reflector-sink';
+import { guardedRunner } from '@addon-operator/process/guarded-runner';
+import { type Launcher, startLauncher } from '@addon-operator/process/launcher';
+import type { ProcessRunner } from '@addon-operator/process/process-runner';
 import { ExtensionRuntime, type Extensions } from '../extensions/runtime/extension-runtime.ts';
 import type { HelmBinary } from '../helm/find-helm.ts';
 import { type HelmSearch, locateHelm } from '../helm/start-helm.ts';
@@ -22,9 +25,6 @@ import type { Lead } from '../leader/take-lead.ts';
 import { COMPILE_CACHE, ownProgram } from '../lib/own-code.ts';
 import { sourcePlaces } from '../lib/source-places.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
-import { guardedRunner } from '../process/guarded-runner.ts';
-import { type Launcher, startLauncher } from '../process/launcher.ts';
-import type { ProcessRunner } from '../process/process-runner.ts';
 import { hookEnvironment } from '../settings/hook-environment.ts';
 import { hookLimits } from '../settings/hook-limits.ts';
 import type { Settings } from '../settings.ts';
@@ -148,7 +148,7 @@ async function startTools(
     onDeadlinePassed: lead.onDeadlinePassed,
     tmpDir,
     program: {
-      file: fileURLToPath(ownProgram('process/launcher-main')),
+      file: fileURLToPath(ownProgram('lib/launcher-main')),
       compileCache: COMPILE_CACHE,
       sourcePlaces,
     },

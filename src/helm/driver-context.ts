@@ -2,7 +2,7 @@ import type { Clock } from '@addon-operator/base/clock';
 import type { Logger } from '@addon-operator/base/log';
 import type { Discovery } from '@addon-operator/kube-client/discovery';
 import type { KubeClient } from '@addon-operator/kube-client/kube-client';
-import type { ProcessRunner } from '../process/process-runner.ts';
+import type { ProcessRunner } from '@addon-operator/process/process-runner';
 import type { ChartTraits } from './chart-functions.ts';
 import type { ChartDirectory } from './chart-source.ts';
 import type { HelmBinary } from './find-helm.ts';

@@ -1,8 +1,8 @@
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { ProcessResult, ProcessRunner, ProcessSpec } from '@addon-operator/process/process-runner';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { ProcessResult, ProcessRunner, ProcessSpec } from '../process/process-runner.ts';
 import { findHelm } from './find-helm.ts';
 
 const signal = new AbortController().signal;

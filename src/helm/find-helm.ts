@@ -2,7 +2,7 @@ import { accessSync, constants, mkdirSync, readFileSync, statSync, writeFileSync
 import { delimiter, dirname, isAbsolute, join, resolve } from 'node:path';
 import { OperatorError } from '@addon-operator/base/errors';
 import { isObject } from '@addon-operator/json';
-import type { ProcessRunner } from '../process/process-runner.ts';
+import type { ProcessRunner } from '@addon-operator/process/process-runner';
 
 /** A helm executable and what its version can do. */
 export interface HelmBinary {

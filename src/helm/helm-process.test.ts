@@ -1,6 +1,6 @@
 import { silentLogger } from '@addon-operator/base/log';
+import type { ProcessOutcome } from '@addon-operator/process/process-runner';
 import { expect, test } from 'vitest';
-import type { ProcessOutcome } from '../process/process-runner.ts';
 import { type HelmOutcome, helmEnvironment, helmError, runHelm, withAdvice } from './helm-process.ts';
 
 const signal = new AbortController().signal;

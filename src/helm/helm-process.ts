@@ -3,7 +3,7 @@ import { roundedMs } from '@addon-operator/base/clock';
 import { formatGoDuration } from '@addon-operator/base/go-duration';
 import type { Logger } from '@addon-operator/base/log';
 import { permissionAdvice } from '@addon-operator/kube-client/api-refusal';
-import type { ProcessRunner } from '../process/process-runner.ts';
+import type { ProcessRunner } from '@addon-operator/process/process-runner';
 import type { HelmBinary } from './find-helm.ts';
 import { redact } from './redact.ts';
 

@@ -1,6 +1,6 @@
 import { hasCode, OperatorError } from '@addon-operator/base/errors';
 import { formatGoDuration } from '@addon-operator/base/go-duration';
-import { isProcessAlive } from '../process/process-alive.ts';
+import { isProcessAlive } from '@addon-operator/process/process-alive';
 import { type DriverContext, processLimitMs } from './driver-context.ts';
 import { parseManifest } from './manifest-document.ts';
 import { type ManifestObject, releaseObjects } from './manifest-object.ts';

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '@addon-operator/base/clock';
 import { silentLogger } from '@addon-operator/base/log';
+import { type Launcher, startLauncher } from '@addon-operator/process/launcher';
 import { execa } from 'execa';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { type Launcher, startLauncher } from '../process/launcher.ts';
 import type { HelmBinary } from './find-helm.ts';
 import { type GateVerdict, RenderGate, RenderGateScript } from './render-gate.ts';
 

@@ -3,7 +3,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { join } from 'node:path';
 import { OperatorError } from '@addon-operator/base/errors';
-import type { ProcessRunner } from '../process/process-runner.ts';
+import type { ProcessRunner } from '@addon-operator/process/process-runner';
 import type { HelmBinary } from './find-helm.ts';
 
 /** The decision about a rendering, which helm waits for. */

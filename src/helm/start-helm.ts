@@ -7,7 +7,7 @@ import { componentLog } from '@addon-operator/base/log';
 import type { ClusterAccess } from '@addon-operator/kube-client/cluster-access';
 import type { KubeClient } from '@addon-operator/kube-client/kube-client';
 import type { SharedReflectors } from '@addon-operator/kube-client/reflector-sink';
-import type { ProcessRunner } from '../process/process-runner.ts';
+import type { ProcessRunner } from '@addon-operator/process/process-runner';
 import type { Settings } from '../settings.ts';
 import type { DriftSettings } from './drift/start-drift.ts';
 import { findHelm, type HelmBinary } from './find-helm.ts';

@@ -1,8 +1,8 @@
+import type { OutputStream } from '@addon-operator/process/process-runner';
 import { assert, dictionary, jsonValue, property, string } from 'fast-check';
 import { expect, test } from 'vitest';
 import { CapturedLog } from '../../test/support/captured-log.ts';
 import { FakeClock } from '../../test/support/fake-clock.ts';
-import type { OutputStream } from '../process/process-runner.ts';
 import { createHookOutputLog, JsonLineJoiner } from './hook-output-log.ts';
 
 function recordsOf(line: string, stream: OutputStream = 'stdout') {

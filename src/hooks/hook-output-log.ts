@@ -1,6 +1,6 @@
 import type { Logger } from '@addon-operator/base/log';
 import { isObject } from '@addon-operator/json';
-import type { OutputStream } from '../process/process-runner.ts';
+import type { OutputStream } from '@addon-operator/process/process-runner';
 
 const MAX_LINE_CHARACTERS = 10_000;
 const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const;

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
-import type { ProcessResult, ProcessRunner } from '../process/process-runner.ts';
+import type { ProcessResult, ProcessRunner } from '@addon-operator/process/process-runner';
 import { findHooks, type HookFile } from './find-hooks.ts';
 import type { Hook, HookOwner } from './hook.ts';
 import type { HttpHooks } from './http/http-hooks.ts';

@@ -17,8 +17,8 @@ import {
 import { open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
+import { CHANNEL_PREFIX } from '@addon-operator/process/byte-channel';
 import type { HookOutputTexts, HookRunTexts } from '@addon-operator/sdk/host';
-import { CHANNEL_PREFIX } from '../process/byte-channel.ts';
 import { type MadeDirectory, SPARE_PREFIX, type SpareDirectories } from './spare-directories.ts';
 
 /** The private directory of one run, with its input and output files. */

@@ -1,8 +1,8 @@
 import { type ErrorFacts, messageOf, OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
+import { warnOfEscaped } from '@addon-operator/process/escaped-processes';
+import type { ProcessOutcome, ProcessRunner, ResourceUsage } from '@addon-operator/process/process-runner';
 import type { HookOutputTexts, HookRunTexts } from '@addon-operator/sdk/host';
-import { warnOfEscaped } from '../process/escaped-processes.ts';
-import type { ProcessOutcome, ProcessRunner, ResourceUsage } from '../process/process-runner.ts';
 import type { ContextDocument } from './context-document.ts';
 import { type Hook, type HookTransport, title, valuesOwnerOf } from './hook.ts';
 import { createHookOutputLog } from './hook-output-log.ts';

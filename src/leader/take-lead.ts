@@ -1,8 +1,8 @@
 import type { OperatorError } from '@addon-operator/base/errors';
 import type { KubeClient } from '@addon-operator/kube-client/kube-client';
 import { requireNamespace } from '@addon-operator/kube-client/require-namespace';
+import type { RunDeadline } from '@addon-operator/process/run-deadline';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
-import type { RunDeadline } from '../process/run-deadline.ts';
 import type { Settings } from '../settings.ts';
 import type { Readiness } from '../status/daemon-view.ts';
 import { type ForwardedPort, forwardConnections } from './connection-forwarder.ts';

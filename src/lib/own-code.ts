@@ -13,7 +13,7 @@ export const COMPILE_CACHE = IS_BUILT ? fileURLToPath(new URL('.compile-cache', 
 /**
  * The file of a program that is started as a process or thread of its own.
  *
- * @param name path of its source below `src/`, without extension, for example `process/launcher-main`
+ * @param name path of its source below `src/`, without extension, for example `lib/launcher-main`
  */
 export function ownProgram(name: string): URL {
   return new URL(`${name}${IS_BUILT ? '.js' : '.ts'}`, OWN_CODE);

@@ -5,7 +5,7 @@ import type {
   ProcessResult,
   ProcessRunner,
   ResourceUsage,
-} from '../process/process-runner.ts';
+} from '@addon-operator/process/process-runner';
 import type { ModuleName } from '../values/module-key.ts';
 import type { VisibleValues } from '../values/visible-values.ts';
 import type { EnabledScript, ScriptVerdict } from './module-discovery.ts';

@@ -4,6 +4,7 @@ import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
 import type { JsonObject } from '@addon-operator/json';
 import type { PatchOperation as ObjectOperation } from '@addon-operator/kube-client/object-patch/patch-operation';
+import type { ResourceUsage } from '@addon-operator/process/process-runner';
 import type { HookRunTexts } from '@addon-operator/sdk/host';
 import { buildBindingContexts, buildBindingContextsV0, type RunReason } from '../hooks/binding-context.ts';
 import { type NumberedContext, writeContexts } from '../hooks/context-document.ts';
@@ -16,7 +17,6 @@ import type { AdmissionResponse, ConversionResponse } from '../hooks/webhook-res
 import type { HookFacts } from '../journal/run.ts';
 import type { HookLabels, HookMetrics } from '../metrics/hook-metrics.ts';
 import type { HookRunLabels, OperatorMetrics } from '../metrics/operator-metrics.ts';
-import type { ResourceUsage } from '../process/process-runner.ts';
 import type { ConfigMapStore } from '../values/config-map-store.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import type { ValuesStore } from '../values/values-store.ts';

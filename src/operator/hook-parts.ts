@@ -3,6 +3,7 @@ import type { Logger } from '@addon-operator/base/log';
 import { componentLog } from '@addon-operator/base/log';
 import type { Discovery } from '@addon-operator/kube-client/discovery';
 import type { SharedReflectors } from '@addon-operator/kube-client/reflector-sink';
+import type { ProcessRunner } from '@addon-operator/process/process-runner';
 import { createMonitor } from '../events/kubernetes/monitor.ts';
 import { parseCrontab } from '../events/schedule/crontab.ts';
 import { type EventBacklog, reduceEvent } from '../hooks/event-backlog.ts';
@@ -13,7 +14,6 @@ import { HookLoader } from '../hooks/load-hooks.ts';
 import { HookConfigParser } from '../hooks/parse-hook-config.ts';
 import type { JqEngine } from '../jq/jq-engine.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
-import type { ProcessRunner } from '../process/process-runner.ts';
 import { HookRuntime } from './hook-runtime.ts';
 import type { TaskRouter } from './task-router.ts';
 

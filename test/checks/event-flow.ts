@@ -8,7 +8,7 @@ const INTERFACES = [
   '../packages/kube-client/src/kube-client.ts',
   '../packages/kube-client/src/object-patch/patch-operation.ts',
   '../packages/kube-client/src/reflector-sink.ts',
-  'process/process-runner.ts',
+  '../packages/process/src/process-runner.ts',
 ];
 
 const HEADING = '### The files on this way';

@@ -7,6 +7,7 @@ export interface Manifest {
   /** Entry point → source file, relative to the package. */
   readonly exports: Readonly<Record<string, string>>;
   readonly dependencies?: Readonly<Record<string, string>>;
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
 }
 
 /**
@@ -14,11 +15,12 @@ export interface Manifest {
  * not declare. Files of the imports are paths relative to the package; tests may import what the repository has installed.
  */
 export function packageViolations(
-  { name, dependencies = {} }: Manifest,
+  { name, dependencies, optionalDependencies }: Manifest,
   imports: readonly Import[],
 ): string[] {
   return imports.flatMap(({ from, to, isOwn }) => {
-    const problem = isOwn ? ownProblem(from, to) : foreignProblem(to, [name, ...Object.keys(dependencies)]);
+    const declared = [name, ...Object.keys({ ...dependencies, ...optionalDependencies })];
+    const problem = isOwn ? ownProblem(from, to) : foreignProblem(to, declared);
     return problem === undefined ? [] : [`${name}: ${from} imports ${to}: ${problem}`];
   });
 }

@@ -1,5 +1,5 @@
+import { findExecutable } from '@addon-operator/process/executable-file';
 import { describe, expect, test } from 'vitest';
-import { findExecutable } from '../../src/process/executable-file.ts';
 import { configMapBinding, contextHook, contextsOf, untilRuns, watchedMap } from '../support/context-hook.ts';
 import { jqForTests } from '../support/jq/jq-program.ts';
 import { describeApiIndependent } from '../support/lifecycle-suite.ts';

@@ -3,9 +3,9 @@ import { generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { findExecutable } from '@addon-operator/process/executable-file';
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { findExecutable } from '../../process/executable-file.ts';
 import { fingerprint, parsePublicKey, readSigningKey, sshPublicKey } from './ssh-keys.ts';
 import { isSignatureOf, parseSignature, signMessage } from './ssh-signature.ts';
 

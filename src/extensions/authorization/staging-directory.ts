@@ -3,7 +3,7 @@ import { join, resolve, sep } from 'node:path';
 import { replaceableByOthers, writableByOthers } from '@addon-operator/base/directory-safety';
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import { isMissingFile } from '@addon-operator/base/missing-file';
-import { isProcessAlive } from '../../process/process-alive.ts';
+import { isProcessAlive } from '@addon-operator/process/process-alive';
 
 const PREFIX = 'run-';
 const OWNED = /^run-(?<pid>\d+)-/u;

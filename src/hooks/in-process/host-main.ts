@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { systemClock } from '@addon-operator/base/clock';
-import { DeadlineWatch } from '../../process/run-deadline.ts';
+import { DeadlineWatch } from '@addon-operator/process/run-deadline';
 import { failureText } from './failure-text.ts';
 import type { HostReply, HostRequest, StartRequest, WatchRequest, WorkerReply } from './host-protocol.ts';
 import { createLedger, createWatchedFlag, MemoryWatch, mayStopWatching, WorkLedger } from './memory-watch.ts';

@@ -1,9 +1,9 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { Logger } from '@addon-operator/base/log';
+import { LineSplitter } from '@addon-operator/process/line-splitter';
+import { OutputTail } from '@addon-operator/process/output-buffer';
 import { ownProgram } from '../../lib/own-code.ts';
-import { LineSplitter } from '../../process/line-splitter.ts';
-import { OutputTail } from '../../process/output-buffer.ts';
 import type { HostReply, HostRequest, StartRequest, WorkerReply } from './host-protocol.ts';
 import { WorkerLines } from './worker-lines.ts';
 

@@ -1,5 +1,5 @@
+import type { RunDeadline } from '@addon-operator/process/run-deadline';
 import type { HookOutputTexts, HookRunTexts } from '@addon-operator/sdk/host';
-import type { RunDeadline } from '../../process/run-deadline.ts';
 
 /** Messages of the daemon to the process of the workers; the daemon numbers the workers. */
 export type HostRequest =

@@ -1,6 +1,6 @@
 import type { SteadyClock } from '@addon-operator/base/clock';
 import type { Logger } from '@addon-operator/base/log';
-import { LineSplitter } from '../../process/line-splitter.ts';
+import { LineSplitter } from '@addon-operator/process/line-splitter';
 import { createHookOutputLog, type HookOutputLog } from '../hook-output-log.ts';
 import type { HostProcess, WorkerEvent } from './host-process.ts';
 import {

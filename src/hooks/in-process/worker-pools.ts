@@ -2,7 +2,7 @@ import type { SteadyClock } from '@addon-operator/base/clock';
 import { OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
 import { Semaphore } from '@addon-operator/base/semaphore';
-import type { RunDeadline } from '../../process/run-deadline.ts';
+import type { RunDeadline } from '@addon-operator/process/run-deadline';
 import { HostProcess } from './host-process.ts';
 import type { WorkRequest } from './host-protocol.ts';
 import {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { silentLogger } from '@addon-operator/base/log';
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
-import { FakeClock } from '../../test/support/fake-clock.ts';
+import { FakeClock } from '../../../test/support/fake-clock.ts';
 import { type Launcher, startLauncher } from './launcher.ts';
 import type { ProcessSpec } from './process-runner.ts';
 

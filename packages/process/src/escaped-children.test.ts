@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type Logger, silentLogger } from '@addon-operator/base/log';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { CapturedLog } from '../../test/support/captured-log.ts';
-import { FakeClock } from '../../test/support/fake-clock.ts';
+import { CapturedLog } from '../../../test/support/captured-log.ts';
+import { FakeClock } from '../../../test/support/fake-clock.ts';
 import { startLauncher } from './launcher.ts';
 import type { EscapedProcesses, ProcessSpec } from './process-runner.ts';
 

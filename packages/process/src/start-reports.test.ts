@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { FakeClock } from '../../test/support/fake-clock.ts';
+import { FakeClock } from '../../../test/support/fake-clock.ts';
 import { StartReports } from './start-reports.ts';
 
 test('reports a start 10 ms later, unless the run has ended by then', async () => {

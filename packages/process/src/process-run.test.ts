@@ -1,6 +1,6 @@
 import { constants } from 'node:os';
 import { expect, test } from 'vitest';
-import { FakeClock } from '../../test/support/fake-clock.ts';
+import { FakeClock } from '../../../test/support/fake-clock.ts';
 import { encodeFrame, FRAME_KINDS } from './launcher-protocol.ts';
 import { ProcessRun } from './process-run.ts';
 

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { silentLogger } from '@addon-operator/base/log';
 import { expect, onTestFinished, test } from 'vitest';
-import { CapturedLog } from '../../test/support/captured-log.ts';
-import { FakeClock } from '../../test/support/fake-clock.ts';
+import { CapturedLog } from '../../../test/support/captured-log.ts';
+import { FakeClock } from '../../../test/support/fake-clock.ts';
 import { Launcher, startLauncher } from './launcher.ts';
 
 const MODULES = ['./launcher.ts', '@addon-operator/base/clock', '@addon-operator/base/log'].map((module) =>
