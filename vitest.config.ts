@@ -23,6 +23,11 @@ const API_INDEPENDENT = {
 };
 /** A sequencer that is named wins over this flag. */
 const isShuffled = process.argv.some((argument) => argument.startsWith('--sequence.shuffle'));
+/**
+ * Projects of one group share their workers, which take the files of `cluster` first: those of `contract` are short, and
+ * keep both cores busy to the end.
+ */
+const AFTER_UNIT = 1;
 const LIFECYCLE = 'test/lifecycle/**/*.test.ts';
 
 export default defineConfig({
@@ -55,7 +60,7 @@ export default defineConfig({
           tags: [API_INDEPENDENT],
           provide: { lifecycleBackend: 'sandbox' as const },
           globalSetup: ['test/support/build-program.ts'],
-          sequence: { groupOrder: 1 },
+          sequence: { groupOrder: AFTER_UNIT },
           testTimeout: 180_000,
           hookTimeout: 120_000,
         },
@@ -67,7 +72,7 @@ export default defineConfig({
           include: ['test/cluster/**/*.test.ts', 'test/fault/**/*.test.ts', LIFECYCLE],
           tags: [{ ...API_INDEPENDENT, skip: !runsAllTests(process.env) }],
           provide: { lifecycleBackend: 'control plane' as const },
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: AFTER_UNIT },
           globalSetup: ['test/support/build-program.ts', 'test/support/control-plane/global-setup.ts'],
           testTimeout: 300_000,
           hookTimeout: 1_800_000,
