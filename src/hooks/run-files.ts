@@ -11,7 +11,6 @@ import {
   readFileSync,
   rmSync,
   type Stats,
-  unlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
@@ -40,7 +39,7 @@ export interface RunFiles {
    */
   removeContexts(): Promise<void>;
   remove(): void;
-  /** As `remove`, for a run that went well: files that the hook left empty may serve the next run. */
+  /** As `remove`, for a run that went well: its files, emptied, may serve the next run. */
   recycle(): void;
 }
 
@@ -62,9 +61,13 @@ const OUTPUTS = {
   conversionResponse: ['CONVERSION_RESPONSE_PATH', 'conversion-response.json'],
 } as const;
 const INPUT_FILES = entries(INPUTS);
+const INPUT_NAMES: readonly string[] = Object.values(INPUTS).map(([, name]) => name);
 /** The variable of an output and the name of its file. */
 type OutputFile = (typeof OUTPUTS)[keyof typeof OUTPUTS];
 const OUTPUT_FILES: readonly OutputFile[] = Object.values(OUTPUTS);
+const OUTPUT_NAMES: readonly string[] = OUTPUT_FILES.map(([, name]) => name);
+/** The files exist already, empty. */
+const WRITE_INPUT = constants.O_WRONLY | constants.O_NOFOLLOW;
 /** The other name of the file with the response to an admission request. */
 const ADMISSION_RESPONSE = 'ADMISSION_RESPONSE_PATH';
 
@@ -91,7 +94,7 @@ export function createRunFiles(
     for (const [key, [variable, name]] of INPUT_FILES) {
       const path = `${directory}/${name}`;
       env[variable] = path;
-      writeFileSync(path, inputs[key], { mode: 0o600, flag: 'wx' });
+      writeInput(path, inputs[key]);
     }
     for (const [variable, name] of OUTPUT_FILES) env[variable] = `${directory}/${name}`;
     env[ADMISSION_RESPONSE] = env[OUTPUTS.admissionResponse[0]] ?? '';
@@ -130,7 +133,7 @@ export function createRunFiles(
       rm(join(directory, INPUTS.bindingContext[1]), { force: true }).catch(() => undefined),
     remove: () => removeDirectory(directory),
     recycle: () => {
-      if (!isSpare(directory, made, found, spares)) removeDirectory(directory);
+      if (spares?.give(directory, made, found) !== true) removeDirectory(directory);
     },
   };
 }
@@ -155,43 +158,44 @@ function notWritten(tmpDir: string, cause: unknown): OperatorError {
   );
 }
 
+function writeInput(path: string, text: string): void {
+  const descriptor = openSync(path, WRITE_INPUT);
+  try {
+    writeFileSync(descriptor, text);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
 async function writePieces(
   path: string,
   pieces: AsyncIterable<Uint8Array>,
   signal: AbortSignal,
 ): Promise<void> {
-  await using file = await open(path, constants.O_WRONLY | constants.O_NOFOLLOW);
+  await using file = await open(path, WRITE_INPUT);
   for await (const piece of pieces) {
     signal.throwIfAborted();
     await file.writeFile(piece);
   }
 }
 
-/** The directory with the output files in it, all empty. */
+/** The directory with all files in it, empty. */
 function makeDirectory(directory: string): MadeDirectory {
   mkdirSync(directory, { mode: 0o700 });
-  const files = new Map<string, number>();
-  for (const [, name] of OUTPUT_FILES) {
-    const descriptor = openSync(join(directory, name), 'wx', 0o600);
-    files.set(name, fstatSync(descriptor).ino);
-    closeSync(descriptor);
-  }
-  return { inode: lstatSync(directory).ino, files };
+  const inputs = makeFiles(directory, INPUT_NAMES);
+  const outputs = makeFiles(directory, OUTPUT_NAMES);
+  return { inode: lstatSync(directory).ino, inputs, outputs };
 }
 
-/** Removes what the hook was given to read, and gives the rest to the spare directories if it can be used again. */
-function isSpare(
-  directory: string,
-  made: MadeDirectory,
-  found: ReadonlyMap<string, Stats>,
-  spares: SpareDirectories | undefined,
-): boolean {
-  try {
-    for (const [, [, name]] of INPUT_FILES) unlinkSync(`${directory}/${name}`);
-  } catch {
-    return false;
+/** Returns the inode number of each file, by name. */
+function makeFiles(directory: string, names: readonly string[]): ReadonlyMap<string, number> {
+  const inodes = new Map<string, number>();
+  for (const name of names) {
+    const descriptor = openSync(`${directory}/${name}`, 'wx', 0o600);
+    inodes.set(name, fstatSync(descriptor).ino);
+    closeSync(descriptor);
   }
-  return spares?.give(directory, made, found) ?? false;
+  return inodes;
 }
 
 function entries<T extends object>(table: T): readonly [keyof T, T[keyof T]][] {

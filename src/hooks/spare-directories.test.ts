@@ -32,6 +32,7 @@ afterEach(() => {
   rmSync(tmp, { recursive: true });
 });
 
+const inputOf = (files: RunFiles): string => files.env['VALUES_PATH'] ?? '';
 const outputOf = (files: RunFiles): string => files.env['METRICS_PATH'] ?? '';
 const directoryOf = (files: RunFiles): string => dirname(outputOf(files));
 
@@ -78,6 +79,12 @@ test('a run gets the empty files of one that wrote nothing, under a name of its 
   expectAsNew(second);
 });
 
+test('a run gets its own input only, when the hook before has changed what it was given', () => {
+  const { isSpared, second } = twoRuns((files) => writeFileSync(inputOf(files), 'x'.repeat(10_000)));
+  expect(isSpared).toBe(true);
+  expectAsNew(second);
+});
+
 test('nothing of what a hook was given to read is left while no hook runs', () => {
   finish(createRunFiles(tmp, 'first', FIRST, spares));
   const [spare = ''] = readdirSync(tmp);
@@ -88,8 +95,24 @@ test('nothing of what a hook was given to read is left while no hook runs', () =
 test.each<readonly [what: string, act: (files: RunFiles) => void]>([
   ['wrote something', (files) => writeFileSync(outputOf(files), '{}')],
   ['removed an output', (files) => rmSync(outputOf(files))],
-  ['removed what it was given', (files) => rmSync(files.env['VALUES_PATH'] ?? '')],
+  ['removed what it was given', (files) => rmSync(inputOf(files))],
   ['removed its directory', (files) => rmSync(directoryOf(files), { recursive: true })],
+  ['made an input readable for all', (files) => chmodSync(inputOf(files), 0o644)],
+  ['gave an input a second name', (files) => linkSync(inputOf(files), join(tmp, 'kept'))],
+  [
+    'replaced an input',
+    (files) => {
+      writeFileSync(join(tmp, 'new'), '{}', { mode: 0o600 });
+      renameSync(join(tmp, 'new'), inputOf(files));
+    },
+  ],
+  [
+    'put a link in the place of an input',
+    (files) => {
+      renameSync(inputOf(files), join(tmp, 'kept'));
+      symlinkSync(join(tmp, 'kept'), inputOf(files));
+    },
+  ],
   ['left a file of its own', (files) => writeFileSync(join(directoryOf(files), 'more'), '')],
   ['made an output readable for all', (files) => chmodSync(outputOf(files), 0o644)],
   ['made its directory readable for all', (files) => chmodSync(directoryOf(files), 0o755)],
@@ -126,6 +149,16 @@ test('a spare directory that somebody has removed is not missed', () => {
   for (const name of readdirSync(tmp)) rmSync(join(tmp, name), { recursive: true });
   expect(readdirSync(tmp)).toEqual([]);
   expectAsNew(createRunFiles(tmp, 'second', SECOND, spares));
+});
+
+test('a link that stays where an input was is not followed', () => {
+  const { second } = twoRuns((files) => {
+    writeFileSync(join(tmp, 'kept'), 'kept');
+    rmSync(inputOf(files));
+    symlinkSync(join(tmp, 'kept'), inputOf(files));
+  });
+  expectAsNew(second);
+  expect(readFileSync(join(tmp, 'kept'), 'utf8')).toBe('kept');
 });
 
 test('no more than eight directories are kept, and none after the end', () => {

@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { lstatSync, readdirSync, renameSync, rmSync, type Stats } from 'node:fs';
+import { lstatSync, readdirSync, renameSync, rmSync, type Stats, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A directory as it was made, with files that hooks may write. */
+/** A directory as it was made. */
 export interface MadeDirectory {
   readonly inode: number;
-  /** Inode number of each file, by name. */
-  readonly files: ReadonlyMap<string, number>;
+  /** Inode number of each file that hooks read, by name. */
+  readonly inputs: ReadonlyMap<string, number>;
+  /** Inode number of each file that hooks may write, by name. */
+  readonly outputs: ReadonlyMap<string, number>;
 }
 
 /** In the names of directories that belong to no run. */
@@ -17,9 +19,9 @@ const FILE_MODE = 0o600;
 const DIRECTORY_MODE = 0o700;
 
 /**
- * Directories of runs that are over, each with nothing in it but empty files to write into. On a disk it takes many
- * times as long to make and remove a file as to rename it, the more so the more files were removed of late: hooks that
- * run often would spend most of their time on that.
+ * Directories of runs that are over, each with nothing in it but empty files. On a disk, creating and removing a file takes
+ * many times as long as renaming or truncating it, and longer the more files were removed recently: hooks that run often
+ * would spend most of their time on that.
  */
 export class SpareDirectories implements Disposable {
   readonly #tmpDir: string;
@@ -44,15 +46,17 @@ export class SpareDirectories implements Disposable {
   }
 
   /**
-   * Takes over the directory of a run that is over. Returns false, and leaves the directory as it is, unless its files
-   * are still there, empty and not replaced.
+   * Takes over the directory of a run that is over, and empties the files that its hook has read. Returns false unless
+   * the files are still there and not replaced, and those for output are empty; the directory is to be removed then.
    *
-   * @param found what its files were after the run, by name
+   * @param outputs the state of the files for output after the run, by name
    */
-  give(path: string, made: MadeDirectory, found: ReadonlyMap<string, Stats>): boolean {
-    if (this.#spares.length >= MAX_SPARES || !isAsMade(path, made, found)) return false;
+  give(path: string, made: MadeDirectory, outputs: ReadonlyMap<string, Stats>): boolean {
+    if (this.#spares.length >= MAX_SPARES || !isAsMade(path, made, outputs)) return false;
     const spare = { path: join(this.#tmpDir, `${SPARE_PREFIX}${process.pid}-${randomUUID()}`), made };
     try {
+      // No process of the run is left that could put a link there now.
+      for (const name of made.inputs.keys()) truncateSync(`${path}/${name}`);
       renameSync(path, spare.path);
     } catch {
       return false;
@@ -66,19 +70,24 @@ export class SpareDirectories implements Disposable {
   }
 }
 
-/** Whether a directory holds the files it was made with, empty, under no other names too, and nothing else. */
-function isAsMade(path: string, { inode, files }: MadeDirectory, found: ReadonlyMap<string, Stats>): boolean {
+/** Whether a directory holds the files it was made with, under no other names too, those for output empty, and nothing else. */
+function isAsMade(path: string, made: MadeDirectory, outputs: ReadonlyMap<string, Stats>): boolean {
   try {
     const directory = lstatSync(path);
-    if (directory.ino !== inode || (directory.mode & 0o7777) !== DIRECTORY_MODE) return false;
-    if (readdirSync(path).length !== files.size) return false;
-    for (const [name, fileInode] of files) {
-      const stats = found.get(name);
-      if (!stats?.isFile() || stats.ino !== fileInode || stats.size > 0 || stats.nlink !== 1) return false;
-      if ((stats.mode & 0o7777) !== FILE_MODE) return false;
+    if (directory.ino !== made.inode || (directory.mode & 0o7777) !== DIRECTORY_MODE) return false;
+    if (readdirSync(path).length !== made.inputs.size + made.outputs.size) return false;
+    for (const [name, inode] of made.outputs) {
+      const stats = outputs.get(name);
+      if (stats === undefined || stats.size > 0 || !isSameFile(stats, inode)) return false;
     }
+    for (const [name, inode] of made.inputs)
+      if (!isSameFile(lstatSync(`${path}/${name}`), inode)) return false;
     return true;
   } catch {
     return false;
   }
+}
+
+function isSameFile(stats: Stats, inode: number): boolean {
+  return stats.isFile() && stats.ino === inode && stats.nlink === 1 && (stats.mode & 0o7777) === FILE_MODE;
 }
