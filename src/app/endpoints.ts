@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+import { isoTime } from '@addon-operator/base/bounded-time';
 import { componentLog } from '@addon-operator/base/log';
 import type { Redactor } from '@addon-operator/base/redactor';
 import { peerUid } from '@addon-operator/process/peer-uid';
@@ -123,6 +125,11 @@ export async function startDebugEndpoint(parts: DebugParts): Promise<void> {
     host.clock,
     running,
   );
-  const endpoint = { view, redactor, parameters, ...debugCommands(operator, pauses, host.clock) };
+  const identity = {
+    version: host.version,
+    bootId: randomUUID(),
+    nowIso: () => isoTime(host.clock.wallMs()),
+  };
+  const endpoint = { view, redactor, parameters, identity, ...debugCommands(operator, pauses, host.clock) };
   await startDebug({ settings, endpoint, peerUid, log: host.log, running });
 }

@@ -3,7 +3,15 @@ import { type Clock, roundedMs } from '@addon-operator/base/clock';
 import { causeOf } from './causes.ts';
 import { OutputBuffer } from './output-buffer.ts';
 import type { HookFacts, JournalRun, RunEnd, RunStart } from './run.ts';
-import type { RunDetails, RunEffect, RunList, RunQuery, RunView } from './run-view.ts';
+import type {
+  LastRunView,
+  ModuleRuns,
+  RunDetails,
+  RunEffect,
+  RunList,
+  RunQuery,
+  RunView,
+} from './run-view.ts';
 
 export interface JournalOptions {
   readonly clock: Clock;
@@ -29,6 +37,7 @@ const MAX_ERROR_CHARACTERS = 4_096;
 const RUN_SIZE = 700;
 const PHASE_SIZE = 80;
 const MAX_PHASES = 50;
+const SHOWN_RESULTS = 20;
 const NO_PATCHES = { values: 0, objects: 0 };
 const NO_OUTPUT = { head: '', tail: '', cut: 0 };
 
@@ -143,6 +152,21 @@ export class Journal {
       effects: this.#effects(run, causes),
       output: run.output?.read() ?? NO_OUTPUT,
     };
+  }
+
+  /** The last runs of each module: letters for their results, the oldest first, and the last one that has ended. */
+  byModule(): ReadonlyMap<string, ModuleRuns> {
+    const found = new Map<string, { last: LastRunView | null; recent: string }>();
+    for (const { type, module, startedAtMs, startedMs, endedMs, end } of this.#runs.values()) {
+      if (type !== 'ModuleRun' || end === undefined || end.result === 'repeat' || endedMs === undefined)
+        continue;
+      const runs = found.get(module) ?? { last: null, recent: '' };
+      found.set(module, runs);
+      runs.recent = `${runs.recent}${end.result.charAt(0)}`.slice(-SHOWN_RESULTS);
+      const durationMs = roundedMs(endedMs - startedMs);
+      runs.last = { startedAt: isoTime(startedAtMs), durationMs, result: end.result };
+    }
+    return found;
   }
 
   #effects(run: JournalRun, causes: ReadonlyMap<JournalRun, JournalRun | undefined>): readonly RunEffect[] {

@@ -74,3 +74,16 @@ export interface RunList {
   /** The id to continue with as `before`; null at the end. */
   readonly next: string | null;
 }
+
+export interface LastRunView {
+  readonly startedAt: string;
+  readonly durationMs: number;
+  readonly result: RunResult;
+}
+
+/** The runs of a module that have ended. */
+export interface ModuleRuns {
+  readonly last: LastRunView | null;
+  /** The last 20 results, the oldest first: `s` success, `f` failed, `a` aborted. */
+  readonly recent: string;
+}

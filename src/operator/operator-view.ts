@@ -27,6 +27,7 @@ import { explainModule, heldExplanations, summarizeModules } from './explain-mod
 import type { Explained } from './explained.ts';
 import type { HookRuntime } from './hook-runtime.ts';
 import { isolatedModules } from './isolation.ts';
+import { nextItems } from './next-items.ts';
 import type { ModuleExtensions } from './services.ts';
 import { taskQueueViews } from './task-queue-view.ts';
 import { countsForConverge, describeTask, type Task } from './tasks.ts';
@@ -76,6 +77,7 @@ export function createView(deps: ViewDeps): DaemonView {
     queues: () => operator.queues.all.map((queue) => queueView(queue, clock)),
     taskQueues: (maxTasks) => taskQueueViews(operator, maxTasks),
     journal: operator.journal,
+    next: (withinMs) => nextItems(operator, withinMs),
     enabledModules: () => operator.registry.enabled,
     modules: () => summarizeModules(operator),
     moduleGraph: () => moduleGraph(operator),

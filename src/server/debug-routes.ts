@@ -17,6 +17,7 @@ import {
   redactedAnswer,
   textAnswer,
 } from './answer.ts';
+import { API_PREFIX, apiAnswer, type OperatorIdentity } from './api/api-handler.ts';
 import {
   explainAnswer,
   listAnswer,
@@ -46,6 +47,7 @@ export interface DebugEndpoint {
   readonly releaseFinalizer: ReleaseFinalizer;
   readonly askOperation: AskOperation;
   readonly releases: ReleaseCommands;
+  readonly identity: OperatorIdentity;
   /** Masks secrets in responses. */
   readonly redactor?: Pick<Redactor, 'data' | 'text'>;
 }
@@ -94,6 +96,7 @@ export function debugHandler(
   const shown = (answer: Answer): Answer =>
     redactor === undefined ? answer : redactedAnswer(answer, redactor);
   return async (request, signal) => {
+    if (request.path.startsWith(`${API_PREFIX}/`)) return shown(await apiAnswer(endpoint, request, signal));
     const matching = routes.filter((route) => route.pattern.test(request.path));
     const route = matching.find(({ method }) => method === request.method);
     if (matching.length === 0) return NOT_FOUND;

@@ -1,6 +1,7 @@
 import type { JsonObject } from '@addon-operator/json';
 import type { Journal } from '../journal/journal.ts';
 import type { ModuleExplanation, ModuleSummary } from './module-explanation.ts';
+import type { NextItem } from './next-items.ts';
 import type { OperatorStatus, RunningHookFacts } from './operator-status.ts';
 import type { TaskQueueView } from './task-queues.ts';
 
@@ -18,7 +19,9 @@ export interface DaemonView {
   /** The same as data, `main` first, with at most so many tasks of each queue. */
   taskQueues(maxTasks: number): readonly TaskQueueView[];
   /** The last runs. */
-  readonly journal: Pick<Journal, 'list' | 'details' | 'revision'>;
+  readonly journal: Pick<Journal, 'list' | 'details' | 'byModule' | 'revision'>;
+  /** What happens within so many milliseconds at times that are known now, the next first. */
+  next(withinMs: number): readonly NextItem[];
   /** Names of the enabled modules, in any order. */
   enabledModules(): readonly string[];
   /** All modules with their states, in run order. */

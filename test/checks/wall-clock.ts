@@ -3,6 +3,7 @@
  * Everything else that needs time measures how long something takes, and the steady clock does that.
  */
 export const WALL_CLOCK_READERS: Readonly<Record<string, string>> = {
+  'app/endpoints.ts': 'the time of a response',
   'cli/module-sign.ts': 'a serial number that grows with the time of signing',
   'cli/progress-display.ts': 'the time of day in front of each line',
   'cli/watch-answer.ts': 'the time above each refreshed answer',
@@ -20,6 +21,7 @@ export const WALL_CLOCK_READERS: Readonly<Record<string, string>> = {
   'leader/presence.ts': 'the times in a Lease, for people: nothing is decided by them',
   'lib/pino-logger.ts': 'the time of a log record',
   'operator/hook-execution.ts': 'when a hook was started, shown',
+  'operator/next-items.ts': 'times of crontabs and pauses',
   'operator/pauses.ts': 'a pause begins and ends at times that are kept in the cluster',
   'operator/reconcile-module.ts': 'the last reconcile, for schedules of modules',
   'operator/requeues.ts': 'when a module is due, shown',

@@ -12,10 +12,14 @@ export const NO_PAUSES: PauseCommands = {
 };
 
 /** What the debug endpoint can be asked to do. */
-export const NO_COMMANDS: Pick<DebugEndpoint, 'pauses' | 'releaseFinalizer' | 'askOperation' | 'releases'> = {
+export const NO_COMMANDS: Pick<
+  DebugEndpoint,
+  'pauses' | 'releaseFinalizer' | 'askOperation' | 'releases' | 'identity'
+> = {
   pauses: NO_PAUSES,
   releaseFinalizer: async () => 'not-held',
   askOperation: () => 'disabled',
+  identity: { version: 'test', bootId: 'boot', nowIso: () => '1970-01-01T00:00:00.000Z' },
   releases: { unlock: async () => ({ type: 'absent' }), confirmPurge: async () => [] },
 };
 
@@ -27,6 +31,7 @@ export function daemonView(overrides?: Partial<DaemonView>): DaemonView {
     status: () => ({ level: 'well', text: 'all is well', problems: [], modules: {}, tasks: 0 }),
     runningHooks: () => [],
     taskQueues: () => [],
+    next: () => [],
     journal: new Journal({ clock: new FakeClock() }),
     queues: () => [],
     enabledModules: () => ['web'],

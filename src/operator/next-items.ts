@@ -1,0 +1,98 @@
+import { isoTime } from '@addon-operator/base/bounded-time';
+import type { Clock } from '@addon-operator/base/clock';
+import { parseCrontab } from '../events/schedule/crontab.ts';
+import { moduleNameOf, title } from '../hooks/hook.ts';
+import type { QueueSet } from '../queue/queue-set.ts';
+import type { NextItem } from '../status/next-items.ts';
+import { allRuntimes, type BindingProblemsParts } from './binding-problems.ts';
+import type { ModuleRegistry } from './module-registry.ts';
+import type { Pauses } from './pauses.ts';
+import { titleOf } from './task-queue-view.ts';
+import type { TaskRouter } from './task-router.ts';
+import { hookOf, moduleOf, type Task } from './tasks.ts';
+
+/** What upcoming events are read from. */
+export interface NextItemsParts extends BindingProblemsParts {
+  readonly queues: QueueSet<Task>;
+  readonly clock: Clock;
+  readonly registry: ModuleRegistry;
+  readonly router: Pick<TaskRouter, 'requeues'>;
+  readonly pauses: Pick<Pauses, 'of' | 'isOfAll'>;
+}
+
+interface Upcoming extends Omit<NextItem, 'at'> {
+  readonly atMs: number;
+}
+
+/** What happens until then at times that are known now, the next first; of each crontab only the next tick. */
+export function nextItems(parts: NextItemsParts, withinMs: number): readonly NextItem[] {
+  const nowMs = parts.clock.wallMs();
+  return [...retries(parts), ...rechecks(parts), ...pauseEnds(parts), ...ticks(parts, nowMs)]
+    .filter(({ atMs }) => atMs <= nowMs + withinMs)
+    .toSorted((one, other) => one.atMs - other.atMs)
+    .map(({ atMs, ...item }) => ({ at: isoTime(atMs), ...item }));
+}
+
+function* retries({ queues }: NextItemsParts): Generator<Upcoming> {
+  for (const queue of queues.all) {
+    const [head] = queue.entries;
+    if (head === undefined || queue.status.type !== 'delayed') continue;
+    const { task, failures, lastError } = head;
+    yield {
+      atMs: queue.status.retryAtMs,
+      kind: 'retry',
+      text: `queue ${queue.name} retries ${titleOf(task)} (failed attempts: ${failures}): ${lastError}`,
+      module: moduleOf(task),
+      hook: hookOf(task),
+      crontab: '',
+    };
+  }
+}
+
+function* rechecks({ registry, router }: NextItemsParts): Generator<Upcoming> {
+  for (const { name } of registry.modules) {
+    const atMs = router.requeues.dueMs(name);
+    if (atMs !== undefined)
+      yield { atMs, kind: 'recheck', text: `module ${name} is checked`, module: name, hook: '', crontab: '' };
+  }
+}
+
+function* pauseEnds({ registry, pauses }: NextItemsParts): Generator<Upcoming> {
+  let isAllSaid = false;
+  for (const { name } of registry.modules) {
+    const pause = pauses.of(name);
+    if (pause?.untilMs === undefined) continue;
+    const isOfAll = pauses.isOfAll(name);
+    if (isOfAll && isAllSaid) continue;
+    isAllSaid ||= isOfAll;
+    yield {
+      atMs: pause.untilMs,
+      kind: 'pause-end',
+      text: `the pause of ${isOfAll ? 'all modules' : `module ${name}`} ends: ${pause.reason}`,
+      module: isOfAll ? '' : name,
+      hook: '',
+      crontab: '',
+    };
+  }
+}
+
+function* ticks(parts: NextItemsParts, nowMs: number): Generator<Upcoming> {
+  const times = new Map<string, number | undefined>();
+  for (const runtime of allRuntimes(parts)) {
+    if (!runtime.areSchedulesEnabled) continue;
+    const { hook } = runtime;
+    for (const { crontab, name } of hook.config.schedule) {
+      if (!times.has(crontab)) times.set(crontab, parseCrontab(crontab).next(nowMs));
+      const atMs = times.get(crontab);
+      if (atMs !== undefined)
+        yield {
+          atMs,
+          kind: 'schedule',
+          text: `${title(hook)} runs for schedule ${name}`,
+          module: moduleNameOf(hook),
+          hook: hook.name,
+          crontab,
+        };
+    }
+  }
+}

@@ -1,0 +1,102 @@
+import { Ajv } from 'ajv';
+import { expect, test } from 'vitest';
+import { daemonView, NO_COMMANDS } from '../../../test/support/daemon-view-stub.ts';
+import { failing, name, operatorLab } from '../../../test/support/operator-lab.ts';
+import { createView } from '../../operator/operator-view.ts';
+import type { DaemonView } from '../../status/daemon-view.ts';
+import { apiAnswer } from './api-handler.ts';
+import { API_SCHEMAS } from './schemas.ts';
+
+type ViewDeps = Parameters<typeof createView>[0];
+
+const ajv = new Ajv({ strictTypes: false, formats: { 'date-time': true } });
+
+async function request(target: string, view: DaemonView = daemonView(), method = 'GET') {
+  const url = new URL(target, 'http://operator');
+  const { signal } = new AbortController();
+  const asked = { method, path: `/api/v1${url.pathname}`, query: url.searchParams };
+  const answer = await apiAnswer({ view, identity: NO_COMMANDS.identity }, asked, signal);
+  return { status: answer.status, code: answer.code, data: JSON.parse(answer.body) as unknown };
+}
+
+test('real answers match the schemas', async () => {
+  const hooks = {
+    'web/a.sh': { beforeHelm: 1, schedule: [{ crontab: '0 * * * *', name: 'hourly' }] },
+    'db/b.sh': { beforeHelm: 1 },
+  };
+  await using lab = await operatorLab(['web', 'db'], hooks);
+  const view = createView({
+    operator: lab.operator,
+    clock: lab.clock,
+    helm: {} as ViewDeps['helm'],
+    namespace: 'n',
+    compare: () => Promise.reject(new Error('no cluster here')),
+    patcherAccess: () => [],
+  });
+  lab.behaviours.set('db/b.sh', failing);
+  await lab.converge();
+  lab.pauses.set('web', { reason: 'disks', sinceMs: 0, untilMs: 60_000 });
+  lab.operator.router.queueModuleRun(name('web'), 'change');
+  for (const [target, schema] of [
+    ['/now', 'now'],
+    ['/queues', 'queues'],
+    ['/modules', 'modules'],
+    ['/modules/web', 'module'],
+    ['/runs', 'runs'],
+    ['/runs?module=db&result=failed&limit=1', 'runs'],
+    ['/runs/2', 'run'],
+    ['/next?hours=1', 'next'],
+    ['/nothing', 'error'],
+  ] as const) {
+    const { data } = await request(target, view);
+    const isValid = ajv.compile(API_SCHEMAS[schema] ?? false);
+    expect([target, isValid(data), isValid.errors]).toEqual([target, true, null]);
+  }
+  expect((await request('/next', view)).data).toMatchObject({
+    items: [
+      { kind: 'retry', module: 'db', at: '1970-01-01T00:00:05.000Z' },
+      { kind: 'pause-end', module: 'web', at: '1970-01-01T00:01:00.000Z' },
+      { kind: 'schedule', module: 'web', hook: 'a.sh', crontab: '0 * * * *', at: '1970-01-01T01:00:00.000Z' },
+    ],
+  });
+  expect((await request('/modules', view)).data).toMatchObject({
+    modules: [
+      { module: 'web', recent: 's', lastRun: { result: 'success' } },
+      { module: 'db', recent: 'f', lastRun: { result: 'failed' } },
+    ],
+  });
+});
+
+test.each([
+  ['/nothing', 404, 'REQUEST_INVALID', 'there is no /api/v1/nothing'],
+  ['/runs?modul=web', 400, 'REQUEST_INVALID', 'unknown query parameter "modul" (did you mean "module"?)'],
+  ['/runs?module=a&module=b', 400, 'REQUEST_INVALID', 'query parameter "module" is given more than once'],
+  ['/runs?limit=0', 400, 'REQUEST_INVALID', '"limit" must be a whole number from 1 to 500'],
+  [
+    '/runs?result=good',
+    400,
+    'REQUEST_INVALID',
+    '"result" must be one of success, failed, repeat, aborted, running',
+  ],
+  ['/next?hours=1e3', 400, 'REQUEST_INVALID', '"hours" must be a whole number from 1 to 8784'],
+  ['/runs/7', 404, 'REQUEST_INVALID', 'there is no run 7: it may be too old'],
+  ['/modules/no', 404, 'MODULE_UNKNOWN', 'there is no module no'],
+])('%s is refused', async (target, status, code, message) => {
+  expect(await request(target)).toEqual({ status, code, data: { error: { code, message } } });
+});
+
+test('what can only be read takes no POST', async () => {
+  expect(await request('/now', daemonView(), 'POST')).toMatchObject({ status: 405 });
+});
+
+test('what fails inside is an answer with its message', async () => {
+  const view = daemonView({
+    taskQueues: () => {
+      throw new Error('no queues');
+    },
+  });
+  expect(await request('/queues', view)).toMatchObject({
+    status: 500,
+    data: { error: { code: 'INTERNAL', message: 'no queues' } },
+  });
+});

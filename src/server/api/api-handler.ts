@@ -1,0 +1,199 @@
+import { errorText } from '@addon-operator/base/error-text';
+import { codeOf, type ErrorCode } from '@addon-operator/base/errors';
+import { didYouMean } from '@addon-operator/json/similar-word';
+import type { RunView } from '../../journal/run-view.ts';
+import type { DaemonView } from '../../status/daemon-view.ts';
+import type { Answer } from '../answer.ts';
+import type { ServerRequest } from '../serve.ts';
+
+/** Which operator answers. */
+export interface OperatorIdentity {
+  readonly version: string;
+  /** Different after each start. */
+  readonly bootId: string;
+  readonly nowIso: () => string;
+}
+
+export interface ApiParts {
+  readonly view: DaemonView;
+  readonly identity: OperatorIdentity;
+}
+
+export const API_PREFIX = '/api/v1';
+
+const MAX_TASKS = 200;
+const TASKS_OF_NOW = 5;
+const NEXT_OF_NOW = 5;
+const RUNS_OF_NOW = 10;
+const DEFAULT_RUNS = 50;
+const MAX_RUNS = 500;
+const DEFAULT_HOURS = 24;
+const MAX_HOURS = 24 * 366;
+const HOUR_MS = 3_600_000;
+const RESULTS: readonly RunView['result'][] = ['success', 'failed', 'repeat', 'aborted', 'running'];
+
+/** A request that is refused. */
+class Refusal extends Error {
+  readonly status: number;
+  readonly code: ErrorCode;
+
+  constructor(status: number, code: ErrorCode, message: string) {
+    super(message);
+    this.status = status;
+    this.code = code;
+  }
+}
+
+interface ApiRoute {
+  /** Below the prefix; `{name}` stands for one part of the path. */
+  readonly path: string;
+  /** The query parameters it knows. */
+  readonly query: readonly string[];
+  readonly read: (
+    parts: ApiParts,
+    input: { readonly name: string; readonly query: URLSearchParams; readonly signal: AbortSignal },
+  ) => object | Promise<object>;
+}
+
+const ROUTES: readonly ApiRoute[] = [
+  { path: '/now', query: [], read: (parts) => nowData(parts) },
+  { path: '/queues', query: [], read: ({ view }) => ({ queues: queuesData(view) }) },
+  { path: '/modules', query: [], read: ({ view }) => ({ modules: modulesData(view) }) },
+  {
+    path: '/modules/{name}',
+    query: [],
+    read: async ({ view }, { name, signal }) => {
+      const explanation = await view.explainModule(name, signal);
+      if (explanation === undefined) throw new Refusal(404, 'MODULE_UNKNOWN', `there is no module ${name}`);
+      return explanation;
+    },
+  },
+  {
+    path: '/runs',
+    query: ['module', 'hook', 'queue', 'result', 'event', 'before', 'limit'],
+    read: ({ view }, { query }) => {
+      const result = query.get('result') ?? undefined;
+      return view.journal.list({
+        module: query.get('module') ?? undefined,
+        hook: query.get('hook') ?? undefined,
+        queue: query.get('queue') ?? undefined,
+        event: query.get('event') ?? undefined,
+        result: result === undefined ? undefined : resultOf(result),
+        before: query.has('before') ? numberOf(query, 'before', Number.MAX_SAFE_INTEGER) : undefined,
+        limit: query.has('limit') ? numberOf(query, 'limit', MAX_RUNS) : DEFAULT_RUNS,
+      });
+    },
+  },
+  {
+    path: '/runs/{name}',
+    query: [],
+    read: ({ view }, { name }) => {
+      const details = /^\d{1,15}$/.test(name) ? view.journal.details(Number(name)) : undefined;
+      if (details === undefined)
+        throw new Refusal(404, 'REQUEST_INVALID', `there is no run ${name}: it may be too old`);
+      return details;
+    },
+  },
+  {
+    path: '/next',
+    query: ['hours'],
+    read: ({ view }, { query }) => ({
+      items: view.next(HOUR_MS * (query.has('hours') ? numberOf(query, 'hours', MAX_HOURS) : DEFAULT_HOURS)),
+    }),
+  },
+];
+
+const COMPILED = ROUTES.map((route) => ({
+  route,
+  pattern: new RegExp(`^${API_PREFIX}${route.path.replace('{name}', '(?<name>[^/]+)')}$`),
+}));
+
+/** Answers requests for data as JSON; an error is `{"error": {"code", "message"}}`. */
+export async function apiAnswer(
+  parts: ApiParts,
+  { method, path, query }: Pick<ServerRequest, 'method' | 'path' | 'query'>,
+  signal: AbortSignal,
+): Promise<Answer> {
+  try {
+    const found = COMPILED.find(({ pattern }) => pattern.test(path));
+    if (found === undefined) throw new Refusal(404, 'REQUEST_INVALID', `there is no ${path}`);
+    if (method !== 'GET') throw new Refusal(405, 'REQUEST_INVALID', `${path} can only be read`);
+    checkQuery(query, found.route.query);
+    const name = found.pattern.exec(path)?.groups?.['name'] ?? '';
+    return jsonAnswer(200, await found.route.read(parts, { name, query, signal }));
+  } catch (error) {
+    if (error instanceof Refusal) return apiError(error.status, error.code, error.message);
+    return apiError(500, codeOf(error) ?? 'INTERNAL', errorText(error));
+  }
+}
+
+/** An error as this API has it. */
+export function apiError(status: number, code: ErrorCode, message: string): Answer {
+  return { ...jsonAnswer(status, { error: { code, message } }), code };
+}
+
+function jsonAnswer(status: number, data: object): Answer {
+  return { status, contentType: 'application/json', body: `${JSON.stringify(data)}\n` };
+}
+
+/** Refuses what is misspelt or given twice: it would look as if it had an effect. */
+export function checkQuery(query: URLSearchParams, known: readonly string[]): void {
+  for (const name of query.keys()) {
+    if (!known.includes(name))
+      throw new Refusal(
+        400,
+        'REQUEST_INVALID',
+        `unknown query parameter "${name}"${didYouMean(name, known)}`,
+      );
+    if (query.getAll(name).length > 1)
+      throw new Refusal(400, 'REQUEST_INVALID', `query parameter "${name}" is given more than once`);
+  }
+}
+
+function resultOf(word: string): RunView['result'] {
+  const result = RESULTS.find((known) => known === word);
+  if (result === undefined)
+    throw new Refusal(400, 'REQUEST_INVALID', `"result" must be one of ${RESULTS.join(', ')}`);
+  return result;
+}
+
+function numberOf(query: URLSearchParams, name: string, most: number): number {
+  const text = query.get(name) ?? '';
+  const number = Number(text);
+  if (!/^\d+$/.test(text) || number < 1 || number > most)
+    throw new Refusal(400, 'REQUEST_INVALID', `"${name}" must be a whole number from 1 to ${most}`);
+  return number;
+}
+
+/** All queues with their first tasks. */
+export function queuesData(view: DaemonView, maxTasks = MAX_TASKS): object[] {
+  return view.taskQueues(maxTasks).map((queue) => ({ ...queue, more: queue.length - queue.tasks.length }));
+}
+
+/** All modules with their last runs. */
+export function modulesData(view: DaemonView): object[] {
+  const runs = view.journal.byModule();
+  return view.modules().map((module) => {
+    const { last = null, recent = '' } = runs.get(module.module) ?? {};
+    return { ...module, lastRun: last, recent };
+  });
+}
+
+function nowData({ view, identity }: ApiParts): object {
+  const { level, text, problems, modules, tasks } = view.status();
+  return {
+    version: identity.version,
+    bootId: identity.bootId,
+    at: identity.nowIso(),
+    headline: { level, text, problems },
+    converge: view.convergeStatus(),
+    counts: { modules, tasks },
+    queues: view
+      .taskQueues(TASKS_OF_NOW)
+      .filter(({ length }) => length > 0)
+      .map((queue) => ({ ...queue, more: queue.length - queue.tasks.length })),
+    runningHooks: view.runningHooks(),
+    next: view.next(DEFAULT_HOURS * HOUR_MS).slice(0, NEXT_OF_NOW),
+    runs: view.journal.list({ limit: RUNS_OF_NOW }).runs,
+  };
+}

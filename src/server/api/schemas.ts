@@ -1,0 +1,251 @@
+/** JSON schemas of the answers of the API. docs/schema/api has a file for each, and a test compares real answers with them. */
+type Schema = Readonly<Record<string, unknown>>;
+
+const text = (description: string): Schema => ({ type: 'string', description });
+const textOrNull = (description: string): Schema => ({ type: ['string', 'null'], description });
+const time = (description: string): Schema => ({ type: 'string', format: 'date-time', description });
+const timeOrNull = (description: string): Schema => ({
+  type: ['string', 'null'],
+  format: 'date-time',
+  description,
+});
+const count = (description: string): Schema => ({ type: 'integer', minimum: 0, description });
+const number = (description: string): Schema => ({ type: 'number', minimum: 0, description });
+const flag = (description: string): Schema => ({ type: 'boolean', description });
+const oneOf = (values: readonly string[], description: string): Schema => ({
+  type: 'string',
+  enum: values,
+  description,
+});
+const list = (items: Schema, description: string): Schema => ({ type: 'array', items, description });
+
+/** All properties are required, and there are no others. */
+function object(properties: Readonly<Record<string, Schema>>, description?: string): Schema {
+  return {
+    type: 'object',
+    ...(description !== undefined && { description }),
+    properties,
+    required: Object.keys(properties),
+    additionalProperties: false,
+  };
+}
+
+function orNull(schema: Schema, description: string): Schema {
+  return { ...schema, type: ['object', 'null'], description };
+}
+
+const TRIGGERED_BY = orNull(
+  object({ hook: text('Name of the hook.'), binding: text('Kind of its binding.') }),
+  'The hook run whose changes led to it.',
+);
+
+const WAIT = object({
+  for: oneOf(['head', 'retry', 'pause', 'module', 'synchronization', 'rate'], 'What kind of thing.'),
+  text: text('For people.'),
+  until: timeOrNull('When that ends at the latest, if that is known.'),
+  ref: textOrNull('Id of the task, or name of the module.'),
+});
+
+const TASK = object({
+  id: text('`<queue>/<number>`, the same over all attempts.'),
+  type: text('Type of the task, such as ModuleRun.'),
+  module: text('Name of the module; empty for a global task.'),
+  hook: text('Name of the hook; empty for a task that is not the run of one.'),
+  binding: text('Kind of the binding of a hook run.'),
+  trigger: text('What asked for it.'),
+  eventId: text('The same for all tasks and runs that one event led to.'),
+  triggeredBy: TRIGGERED_BY,
+  queuedAt: time('Since when it waits: since it was queued, or since its last attempt.'),
+  failures: count('Failed attempts.'),
+  lastError: text('Why the last attempt failed; empty before the first failure.'),
+  lastCode: text('Code of that error (docs/errors.md); empty without one.'),
+  waits: list(WAIT, 'What it waits for, the nearest first; empty while it runs.'),
+});
+
+const QUEUE = object({
+  name: text('Name of the queue.'),
+  length: count('Number of all its tasks.'),
+  status: object(
+    {
+      type: oneOf(['idle', 'waiting', 'running', 'repeating', 'delayed', 'stopped'], 'What its worker does.'),
+      since: timeOrNull('Since when.'),
+      until: timeOrNull('When the first task is retried.'),
+    },
+    'What the worker of the queue does.',
+  ),
+  tasks: list(TASK, 'The first tasks, the running one first.'),
+  more: count('How many tasks are not listed.'),
+});
+
+const RUN_PROPERTIES = {
+  id: text('A number that grows; it starts at 1 with each start of the operator.'),
+  parent: textOrNull('The run that started it; null for an attempt of a task.'),
+  eventId: text('The same for all tasks and runs that one event led to.'),
+  queue: text('Name of the queue; empty for requests to webhooks.'),
+  taskId: text('Id of the task; empty for a hook that a task runs among other things.'),
+  type: text('Type of the task, or HookRun.'),
+  module: text('Name of the module; empty for a global task.'),
+  hook: text('Name of the hook.'),
+  binding: text('Kind of the binding of a hook run.'),
+  trigger: text('What asked for it.'),
+  triggeredBy: TRIGGERED_BY,
+  attempt: { type: 'integer', minimum: 1, description: 'Number of the attempt.' },
+  queuedAt: time('When it began to wait.'),
+  startedAt: time('When it began.'),
+  endedAt: timeOrNull('When it ended; null while it runs.'),
+  waitMs: number('How long it waited.'),
+  durationMs: number('How long it ran, until now if it still does.'),
+  result: oneOf(['success', 'failed', 'repeat', 'aborted', 'running'], 'How it ended.'),
+  error: text('Why it failed.'),
+  code: text('Code of that error (docs/errors.md).'),
+  cpuMs: { type: ['number', 'null'], description: 'CPU time of a hook, if it is known.' },
+  maxRssBytes: { type: ['number', 'null'], description: 'Most memory of a hook, if it is known.' },
+  contexts: count('Binding contexts that a hook was given.'),
+  phases: list(
+    object({ name: text('Name of the step.'), ms: number('How long it took.') }),
+    'Steps of a module run, in order.',
+  ),
+  patches: object(
+    { values: count('Operations on values.'), objects: count('Operations on objects.') },
+    'What a hook wrote.',
+  ),
+  outputLength: count('Characters that the hook printed.'),
+};
+
+const RUN = object(RUN_PROPERTIES);
+
+const NEXT_ITEM = object({
+  at: time('When it happens.'),
+  kind: oneOf(['retry', 'schedule', 'recheck', 'pause-end'], 'What kind of thing.'),
+  text: text('For people.'),
+  module: text('Name of the module; empty for something global.'),
+  hook: text('Name of the hook.'),
+  crontab: text('Of a schedule.'),
+});
+
+const MODULE = object({
+  module: text('Name of the module.'),
+  status: text('Its state in one word.'),
+  isEnabled: flag('Whether it is enabled.'),
+  source: textOrNull('What decided that.'),
+  reason: text('Why.'),
+  waitsFor: list(text('A sentence.'), 'What it waits for, the nearest first.'),
+  lastError: textOrNull('Why the last attempt failed.'),
+  nextTryAt: timeOrNull('When it is tried again.'),
+  paused: orNull(
+    object({ reason: text('Why.'), until: timeOrNull('Until when; null until it is resumed.') }),
+    'The pause of the module.',
+  ),
+  lastRun: orNull(
+    object({
+      startedAt: time('When it began.'),
+      durationMs: number('How long it took.'),
+      result: oneOf(['success', 'failed', 'aborted'], 'How it ended.'),
+    }),
+    'Its last run.',
+  ),
+  recent: text('Its last 20 runs, the oldest first: s success, f failed, a aborted.'),
+});
+
+const CONVERGE: Schema = {
+  type: 'object',
+  description: 'Progress of the first converge.',
+  properties: {
+    type: oneOf(['not-started', 'first', 'done'], 'How far it is.'),
+    tasks: count('Tasks in queue main that belong to a converge.'),
+    isolated: list(text('Name of a module.'), 'Modules that fail while the others go on.'),
+  },
+  required: ['type'],
+  additionalProperties: false,
+};
+
+const RUNNING_HOOK = object({
+  hook: text('Name of the hook, with its module in front.'),
+  binding: text('Kind of its binding.'),
+  queue: text('Name of the queue.'),
+  runningMs: number('For how long it runs.'),
+});
+
+const NOW = object({
+  version: text('Version of the operator.'),
+  bootId: text('Different after each start.'),
+  at: time('When the answer was made.'),
+  headline: object(
+    {
+      level: oneOf(['well', 'waiting', 'broken'], 'Whether it needs a person.'),
+      text: text('The most important problem, or that there is none.'),
+      problems: list(text('A sentence.'), 'All problems, the most important first.'),
+    },
+    'The status of the operator.',
+  ),
+  converge: CONVERGE,
+  counts: object(
+    {
+      modules: {
+        type: 'object',
+        description: 'How many modules have which status.',
+        additionalProperties: { type: 'integer' },
+      },
+      tasks: count('Tasks in all queues.'),
+    },
+    'Numbers of things.',
+  ),
+  queues: list(QUEUE, 'Queues with tasks, and the first five tasks of each.'),
+  runningHooks: list(RUNNING_HOOK, 'Hooks that run, the longest running first.'),
+  next: list(NEXT_ITEM, 'The next five things within 24 hours.'),
+  runs: list(RUN, 'The last ten runs, the newest first.'),
+});
+
+const DETAILS = object({
+  ...RUN_PROPERTIES,
+  cause: list(RUN, 'From the first run of the event to the one that led to this.'),
+  effects: list(
+    object({ ...RUN_PROPERTIES, causedBy: text('Id of the run that directly led to it.') }),
+    'Further attempts, and the runs that it led to, in order.',
+  ),
+  output: object(
+    {
+      head: text('The first 16 Ki characters, by lines.'),
+      tail: text('The last 48 Ki characters of what follows.'),
+      cut: count('Characters between them that were not kept.'),
+    },
+    'What the hook printed.',
+  ),
+});
+
+/** Of an explanation only what all modules have: `explain module` shows the rest. */
+const EXPLANATION: Schema = {
+  type: 'object',
+  properties: {
+    module: text('Name of the module.'),
+    status: text('Its state in one word.'),
+    isEnabled: flag('Whether it is enabled.'),
+    reason: text('Why.'),
+    waitsFor: list(text('A sentence.'), 'What it waits for, the nearest first.'),
+  },
+  required: ['module', 'status', 'isEnabled', 'reason', 'waitsFor'],
+};
+
+const ERROR = object({
+  error: object(
+    { code: text('One of the codes in docs/errors.md.'), message: text('For people.') },
+    'What went wrong.',
+  ),
+});
+
+/** By the name of the file in docs/schema/api. */
+export const API_SCHEMAS: Readonly<Record<string, Schema>> = Object.fromEntries(
+  Object.entries({
+    now: NOW,
+    queues: object({ queues: list(QUEUE, 'All queues, main first.') }),
+    modules: object({ modules: list(MODULE, 'All modules, in run order.') }),
+    module: EXPLANATION,
+    runs: object({
+      runs: list(RUN, 'The newest first.'),
+      next: textOrNull('The id to continue with as `before`; null at the end.'),
+    }),
+    run: DETAILS,
+    next: object({ items: list(NEXT_ITEM, 'The next first.') }),
+    error: ERROR,
+  }).map(([name, schema]) => [name, { $schema: 'http://json-schema.org/draft-07/schema#', ...schema }]),
+);

@@ -1,0 +1,12 @@
+/** Something that happens at a known time. Strings are empty where there is nothing. */
+export interface NextItem {
+  /** RFC 3339 in UTC. */
+  readonly at: string;
+  /** `retry`: of a failed task. `schedule`: a crontab of a hook. `recheck`: of a module. `pause-end`: of a module, or of all. */
+  readonly kind: 'retry' | 'schedule' | 'recheck' | 'pause-end';
+  /** For people. */
+  readonly text: string;
+  readonly module: string;
+  readonly hook: string;
+  readonly crontab: string;
+}
