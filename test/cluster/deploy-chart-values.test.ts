@@ -2,7 +2,6 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { load, loadAll } from 'js-yaml';
 import { expect, test } from 'vitest';
-import { METRICS } from '../../src/metrics/metric-table.ts';
 import { readSetting } from '../../src/settings/read-settings.ts';
 import { controlPlaneBackend } from '../support/backends.ts';
 import { describeCluster, lacksHelm } from '../support/control-plane/cluster-suite.ts';
@@ -15,7 +14,9 @@ const EVERYTHING = [
   '--set=highAvailability.enabled=true',
   '--set=webhooks.enabled=true',
   '--set=metrics.serviceMonitor.enabled=true',
+  '--set=metrics.podMonitor.enabled=true',
   '--set=metrics.alerts.enabled=true',
+  '--set=metrics.dashboards.enabled=true',
   '--set=configMap.sections.web.replicas=2',
   '--set=configMap.switches.webEnabled=true',
 ];
@@ -43,7 +44,7 @@ describeCluster('the values of the chart of the operator', (cluster) => {
       const { stdout } = await helm('template', 'op', CHART, '--namespace', 'addons', ...EVERYTHING);
       const kinds = stdout.split(/^---$/m).flatMap((text) => /^kind: (.+)$/m.exec(text)?.[1] ?? []);
       const expected =
-        'ClusterRole ClusterRoleBinding ConfigMap Deployment PodDisruptionBudget PrometheusRule Role RoleBinding';
+        'ClusterRole ClusterRoleBinding ConfigMap ConfigMap Deployment PodDisruptionBudget PodMonitor PrometheusRule Role RoleBinding';
       const rest = 'Service Service Service ServiceAccount ServiceMonitor';
       expect(kinds.toSorted().join(' ')).toBe(`${expected} ${rest}`);
     },
@@ -124,6 +125,27 @@ describeCluster('the values of the chart of the operator', (cluster) => {
       expect(readSetting('hookEnv', await sourcesWith('--set-json', 'hooks.envAllow=[]'))).toBe('all');
     },
   );
+
+  test('containers of the user stand beside the operator and before it', async () => {
+    const side = { name: 'side', image: 'side:1' };
+    const before = { name: 'before', image: 'before:1' };
+    const flags = [
+      `--set-json=containers=${JSON.stringify([side])}`,
+      `--set-json=initContainers=${JSON.stringify([before])}`,
+    ];
+    const args = ['template', 'op', CHART, ...IMAGE, ...flags, '--show-only', 'templates/deployment.yaml'];
+    const { stdout } = await helmOf(cluster(), HELM_VERSIONS[0])(...args);
+    expect(load(stdout)).toMatchObject({
+      spec: {
+        template: {
+          spec: {
+            initContainers: [before],
+            containers: [side, { name: 'addon-operator', startupProbe: { httpGet: { path: '/healthz' } } }],
+          },
+        },
+      },
+    });
+  });
 
   test('an image is named by its digest, when there is one', async () => {
     const digest = `sha256:${'a'.repeat(64)}`;
@@ -218,26 +240,6 @@ describeCluster('the values of the chart of the operator', (cluster) => {
       };
       expect(readSetting('hookOutputLimitBytes', sources)).toBe(16_777_216);
       expect(readSetting('kubeClientQps', sources)).toBe(2.5);
-    },
-  );
-
-  test.for(HELM_VERSIONS)(
-    'helm %s renders alerts about metrics that exist, and none about a standby, whose loop does not run',
-    async (version) => {
-      if (lacksHelm(version)) return;
-      const flags = ['--set=metrics.alerts.enabled=true', '--show-only', 'templates/monitoring.yaml'];
-      const { stdout } = await helmOf(cluster(), version)('template', 'op', CHART, ...IMAGE, ...flags);
-      const { spec } = load(stdout) as {
-        spec: { groups: { rules: { alert: string; expr: string }[] }[] };
-      };
-      const rules = spec.groups.flatMap((group) => group.rules);
-      const named = rules.flatMap(({ expr }) =>
-        [...expr.matchAll(/addon_operator_(\w+)/g)].map(([, name]) => name),
-      );
-      const known = new Set(Object.values(METRICS).map(({ name }): string => name));
-      expect(named.filter((name) => !known.has(name ?? ''))).toEqual([]);
-      const hangs = rules.find(({ alert }) => alert === 'AddonOperatorHangs');
-      expect(hangs?.expr).toMatch(/live_ticks.* and addon_operator_is_leader == 1$/);
     },
   );
 

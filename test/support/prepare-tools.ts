@@ -1,6 +1,7 @@
 import { messageOf } from '@addon-operator/base/errors';
 import { type FindOptions, findControlPlane, findHelm, HELM_VERSIONS } from './control-plane/programs.ts';
 import { findJq, findJqTests } from './jq/jq-program.ts';
+import { findPrometheus } from './prometheus/prometheus-programs.ts';
 
 const REPEAT_MS = 30_000;
 
@@ -15,6 +16,7 @@ async function prepareTools(env: FindOptions['env'], signal: AbortSignal): Promi
     ),
     async (options) => await findJq(options, signal),
     async (options) => await findJqTests(options, signal),
+    async (options) => await findPrometheus(options, signal),
     async (options) => await findControlPlane(options, signal),
   ];
   for (const [index, step] of steps.entries()) {

@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Board } from '../../deploy/boards/board.ts';
+import { MODULE_BOARD } from '../../deploy/boards/module-board.ts';
+import { OPERATOR_BOARD } from '../../deploy/boards/operator-board.ts';
+import { requestDebug } from '../../src/server/debug-client.ts';
+import { type SandboxBackend, sandboxBackend } from '../support/backends.ts';
+import { chartAlerts, type RuleGroups } from '../support/prometheus/chart-alerts.ts';
+import { prometheusForTests } from '../support/prometheus/prometheus-programs.ts';
+import { PrometheusServer } from '../support/prometheus/prometheus-server.ts';
+import { World } from '../support/world.ts';
+import { configMapChart, shHook, under } from '../support/world-files.ts';
+
+const LABELS = { namespace: 'addons' };
+const VARIABLES = { namespace: 'addons', module: 'web', __rate_interval: '1m' };
+const MAX_SERIES = 100;
+const WAIT = { timeout: 60_000, interval: 100 };
+/** Those whose reason is there at once; the others are about rates or need hours. */
+const FOLLOWED = [
+  'AddonOperatorAbsent',
+  'AddonOperatorModuleFails',
+  'AddonOperatorModuleUnauthorized',
+  'AddonOperatorNoLeader',
+  'AddonOperatorPausedLong',
+  'AddonOperatorTwoLeaders',
+];
+/** The hook of this module fails inside of module runs. */
+const EMPTY = ['Hook runs that fail'];
+const programs = await prometheusForTests();
+
+/** The same conditions, without the time for which they have to hold. */
+function impatient({ groups }: RuleGroups): unknown {
+  const rules = groups.map((group) => ({
+    ...group,
+    rules: group.rules.map(({ for: _duration, ...rule }) => rule),
+  }));
+  return { groups: rules };
+}
+
+function filledIn(expr: string): string {
+  return Object.entries(VARIABLES).reduce((text, [name, value]) => text.replaceAll(`$${name}`, value), expr);
+}
+
+async function untilFiring(server: PrometheusServer, alerts: readonly string[]): Promise<void> {
+  const followed = async () => (await server.firing()).filter((name) => FOLLOWED.includes(name));
+  await expect.poll(followed, WAIT).toEqual(alerts);
+}
+
+/** Titles of the panels that show something. A query that fails, or has far too many series, is an error. */
+async function shownPanels(server: PrometheusServer, { rows }: Board): Promise<readonly string[]> {
+  const shown: string[] = [];
+  for (const { title, queries } of rows.flatMap(({ panels }) => panels))
+    for (const { expr } of queries) {
+      const series = await server.query(filledIn(expr));
+      if (series.length > MAX_SERIES) throw new Error(`${title} has ${series.length} series`);
+      if (series.length > 0) shown.push(title);
+    }
+  return shown;
+}
+
+describe.skipIf(programs === undefined)('a Prometheus that scrapes a daemon', () => {
+  let backend: SandboxBackend;
+  beforeAll(async () => {
+    backend = await sandboxBackend();
+  });
+  afterAll(async () => {
+    await backend[Symbol.asyncDispose]();
+  });
+
+  test('alerts and boards follow a module that fails, is mended and paused, until the daemon is gone', async () => {
+    await using world = await World.create(backend, {
+      modules: {
+        'values.yaml': 'webEnabled: true\n',
+        ...under('001-web', configMapChart('web', 'web')),
+        '001-web/hooks/hook.sh': shHook('beforeHelm: 1', '[ -e "$WORLD/mended" ]'),
+        '001-web/hooks/maps.sh': shHook('kubernetes: [{name: maps, kind: ConfigMap}]', ':'),
+      },
+      globalHooks: { 'start.sh': shHook('beforeAll: 1', ':') },
+    });
+    await world.start();
+    await using server = await PrometheusServer.start({
+      file: programs?.prometheus ?? '',
+      target: `127.0.0.1:${world.daemon.httpPort}`,
+      labels: LABELS,
+      rules: impatient(await chartAlerts()),
+    });
+    await untilFiring(server, ['AddonOperatorModuleFails']);
+    const shown = new Set<string>();
+    for (const board of [OPERATOR_BOARD, MODULE_BOARD])
+      for (const title of await shownPanels(server, board)) shown.add(title);
+
+    await world.write('modules', { '../mended': '' });
+    await world.passDelay();
+    await world.daemon.firstConverge;
+    await untilFiring(server, []);
+    await expect
+      .poll(async () => await server.query('increase(addon_operator_convergence_total[1m]) >= 0'), {
+        timeout: 20_000,
+      })
+      .not.toEqual([]);
+    for (const board of [OPERATOR_BOARD, MODULE_BOARD])
+      for (const title of await shownPanels(server, board)) shown.add(title);
+    const titles = [OPERATOR_BOARD, MODULE_BOARD].flatMap(({ rows }) =>
+      rows.flatMap(({ panels }) => panels.map(({ title }) => title)),
+    );
+    expect(titles.filter((title) => !shown.has(title) && !EMPTY.includes(title))).toEqual([]);
+
+    const socketPath = `${world.directory}/debug.socket`;
+    await requestDebug({ socketPath, path: '/module/web/pause', form: { reason: 'test' } }, world.clock);
+    await untilFiring(server, ['AddonOperatorPausedLong']);
+    await world.stop();
+    await untilFiring(server, ['AddonOperatorAbsent']);
+  });
+});
